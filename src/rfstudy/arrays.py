@@ -1,0 +1,85 @@
+"""Where arrays live: device, block sizes, threads and seeds. No other module decides any of these."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+import numpy as np
+
+#: Bytes that a block of rows may take on the CPU: large enough for full speed of a matrix product,
+#: small enough that a few of them stay below the memory of a small job.
+CPU_BLOCK_BYTES = 64 * 2**20
+
+
+def seed_sequence(*axes) -> np.random.SeedSequence:
+    """A seed sequence keyed by values: the study's seed first, then the axes that should vary.
+
+    Every axis (a number or a text) enters through a hash of its own, so that a new method or data set moves
+    nobody else's numbers, and the order of a configuration file does not matter.
+    """
+    words = []
+    for axis in axes:
+        digest = hashlib.sha256(f"{type(axis).__name__}:{axis}".encode()).digest()
+        words.extend(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))
+    return np.random.SeedSequence(words)
+
+
+def seed_of(*axes) -> int:
+    """The 32-bit seed that belongs to the axes, as an estimator's ``random_state``."""
+    return int(seed_sequence(*axes).generate_state(1)[0])
+
+
+def resolve_device(device: str = "auto"):
+    """The torch device for "auto" (CUDA where there is one), "cpu" or "cuda".
+
+    Raises ``ValueError`` for another name and ``RuntimeError`` where "cuda" is asked for and absent.
+    """
+    import torch
+
+    if device not in ("auto", "cpu", "cuda"):
+        raise ValueError(f"device must be 'auto', 'cpu' or 'cuda', got {device!r}")
+    available = torch.cuda.is_available()
+    if device == "cuda" and not available:
+        raise RuntimeError("device='cuda' was asked for, but PyTorch sees no CUDA device; use 'auto' or 'cpu'")
+    return torch.device("cuda" if available and device != "cpu" else "cpu")
+
+
+def block_rows(bytes_per_row: int, device=None) -> int:
+    """Rows per block for work that needs ``bytes_per_row`` bytes a row: at least 1.
+
+    On CUDA a quarter of the free memory is used, on the CPU ``CPU_BLOCK_BYTES``.
+    """
+    budget = CPU_BLOCK_BYTES
+    if device is not None and getattr(device, "type", "cpu") == "cuda":
+        import torch
+
+        budget = torch.cuda.mem_get_info(device)[0] // 4
+    return max(1, int(budget // max(1, bytes_per_row)))
+
+
+def row_blocks(n_rows: int, rows: int):
+    """Consecutive slices of at most ``rows`` rows that cover ``range(n_rows)``."""
+    for start in range(0, n_rows, rows):
+        yield slice(start, min(start + rows, n_rows))
+
+
+def set_threads(threads: int) -> None:
+    """Use ``threads`` CPU threads in PyTorch and in every BLAS and OpenMP pool that is loaded."""
+    import torch
+    from threadpoolctl import threadpool_limits
+
+    torch.set_num_threads(threads)
+    threadpool_limits(limits=threads)
+
+
+def threads_in_use() -> int:
+    """The threads that PyTorch uses now."""
+    import torch
+
+    return torch.get_num_threads()
+
+
+def available_cores() -> int:
+    """CPU cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,189 @@
+"""The command line: one subcommand per rule of the workflow, ``python -m rfstudy <stage> ...``.
+
+Everything a stage needs comes as options, mappings as JSON, so that a line of a log can be pasted and run. Stages
+are imported when they are called: ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+
+class JsonParameter(click.ParamType):
+    """A mapping or list written as JSON on the command line."""
+
+    name = "json"
+
+    def convert(self, value, param, ctx):
+        """The parsed value; a syntax error names the option."""
+        if not isinstance(value, str):
+            return value
+        try:
+            return json.loads(value)
+        except json.JSONDecodeError as error:
+            self.fail(f"not JSON: {error}", param, ctx)
+
+
+JSON = JsonParameter()
+EXISTING = click.Path(exists=True, path_type=Path)
+PATH = click.Path(path_type=Path)
+
+
+def read_json(path: Path) -> dict:
+    """A JSON document of an earlier stage."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name=None, version=__import__("rfstudy").__version__, prog_name="rfstudy")
+def commands():
+    """Random features for kernel methods: regenerate and check four papers, stage by stage."""
+
+
+@commands.command()
+@click.option("--source", "source_id", required=True, help="Id of the source (config/sources.yaml).")
+@click.option("--spec", type=JSON, required=True, help="The source's entry.")
+@click.option("--mirror", default="", help="Folder <mirror>/<dataset>/<file>[.xz|.gz] to look in first.")
+@click.option("--allow-missing", is_flag=True, help="Record a source that cannot be had instead of failing.")
+@click.option("--out", type=PATH, required=True, help="Folder of the files and their record.json.")
+def download(source_id, spec, mirror, allow_missing, out):
+    """Fetch the files of a source and check their content."""
+    from rfstudy.data import download as stage
+
+    stage.download(source_id, spec, out, mirror=mirror or None, allow_missing=allow_missing)
+
+
+@commands.command()
+@click.option("--dataset", required=True, help="Id of the task (config/datasets.yaml).")
+@click.option("--spec", type=JSON, required=True, help="The task's entry.")
+@click.option("--raw", type=EXISTING, help="Folder of the downloaded source; without it the embedded stand-in is made.")
+@click.option("--reference", type=EXISTING, required=True, help="Folder of the published numbers (row lists).")
+@click.option("--out", type=PATH, required=True, help="Folder for X.npy, y.npy and facts.json.")
+def preprocess(dataset, spec, raw, reference, out):
+    """Parse and check a task's data, or make its stand-in, and compute the facts a reader must know."""
+    from rfstudy.data import preprocess as stage
+
+    stage.preprocess(dataset, spec, raw, out, reference_dir=reference)
+
+
+@commands.command()
+@click.option("--spec", type=JSON, required=True, help="What to tune, as study.spec.tune_spec gives it.")
+@click.option("--prepared", type=EXISTING, required=True, help="Folder of the prepared data.")
+@click.option("--journal", type=PATH, required=True, help="Folder of finished cells.")
+@click.option("--threads", default=2, show_default=True)
+@click.option("--out", type=PATH, required=True, help="JSON file of the choices.")
+def tune(spec, prepared, journal, threads, out):
+    """Choose the bandwidth of a data set and, if shared, the penalties."""
+    from rfstudy.study import tune as stage
+
+    stage.run(spec, prepared, journal, out, threads)
+
+
+@commands.command()
+@click.option("--spec", type=JSON, required=True, help="What to generate, as study.spec.generate_spec gives it.")
+@click.option("--prepared", type=EXISTING, required=True, help="Folder of the prepared data.")
+@click.option("--tuned", type=EXISTING, required=True, help="JSON file of the choices.")
+@click.option("--journal", type=PATH, required=True, help="Folder of finished cells.")
+@click.option("--threads", default=2, show_default=True)
+@click.option("--out-arrays", type=PATH, required=True, help=".npz file of what the maps learned.")
+@click.option("--out", type=PATH, required=True, help="CSV file of the rows.")
+def generate(spec, prepared, tuned, journal, threads, out_arrays, out):
+    """Draw and fit the maps of a shard, time them and measure their approximation error."""
+    from rfstudy.study import generate as stage
+
+    stage.run(spec, prepared, read_json(tuned), journal, out, out_arrays, threads)
+
+
+@commands.command()
+@click.option("--spec", type=JSON, required=True, help="What to train, as study.spec.train_spec gives it.")
+@click.option("--prepared", type=EXISTING, required=True, help="Folder of the prepared data.")
+@click.option("--tuned", type=EXISTING, required=True, help="JSON file of the choices.")
+@click.option("--arrays", type=EXISTING, required=True, help=".npz file of what the maps learned.")
+@click.option("--journal", type=PATH, required=True, help="Folder of finished cells.")
+@click.option("--threads", default=2, show_default=True)
+@click.option("--out", type=PATH, required=True, help="CSV file of the rows.")
+def train(spec, prepared, tuned, arrays, journal, threads, out):
+    """Train and test the learners of a shard on streamed features."""
+    from rfstudy.study import train as stage
+
+    stage.run(spec, prepared, read_json(tuned), arrays, journal, out, threads)
+
+
+@commands.command()
+@click.option("--spec", "specs", type=JSON, required=True, help="List of study.spec.sample_spec, one a data set.")
+@click.option("--prepared", type=EXISTING, multiple=True, help="Folder of prepared data, one a data set.")
+@click.option("--out", type=PATH, required=True, help="CSV file of the experiment's rows.")
+@click.argument("shard_files", type=EXISTING, nargs=-1, required=True)
+def collect(specs, prepared, out, shard_files):
+    """Put the shards of an experiment together."""
+    from rfstudy.study import collect as stage
+
+    stage.run(specs, shard_files, prepared, out)
+
+
+@commands.command()
+@click.option("--out", type=PATH, required=True, help="Published CSV.xz file that the rows are merged into.")
+@click.argument("results", type=EXISTING)
+def publish(out, results):
+    """Merge finished real-data rows into the measurements that ship with the repository."""
+    from rfstudy.study import publish as stage
+
+    stage.run(results, out)
+
+
+@commands.command()
+@click.option("--spec", type=JSON, required=True, help="The table's specification (report.catalogue).")
+@click.option("--reference", type=EXISTING, required=True, help="Folder of the published numbers.")
+@click.option("--methods", type=EXISTING, required=True, help="config/methods.yaml")
+@click.option("--datasets", type=EXISTING, required=True, help="config/datasets.yaml")
+@click.option("--out", type=PATH, required=True, help="Folder of the CSV, Markdown and LaTeX files.")
+@click.argument("results", type=EXISTING, nargs=-1, required=True)
+def tables(spec, reference, methods, datasets, out, results):
+    """Make a table from an experiment's rows and the published numbers."""
+    from rfstudy.report import tables as stage
+
+    stage.run(spec, results, reference, methods, datasets, out)
+
+
+@commands.command()
+@click.option("--spec", type=JSON, required=True, help="The figure's specification (report.catalogue).")
+@click.option("--methods", type=EXISTING, required=True, help="config/methods.yaml")
+@click.option("--datasets", type=EXISTING, required=True, help="config/datasets.yaml")
+@click.option("--out", type=PATH, required=True, help="Folder of the PDF and PNG files.")
+@click.argument("results", type=EXISTING, nargs=-1, required=True)
+def figures(spec, methods, datasets, out, results):
+    """Draw a figure from an experiment's rows."""
+    from rfstudy.report import figures as stage
+
+    stage.run(spec, results, methods, datasets, out)
+
+
+@commands.command()
+@click.argument("name")
+@click.option("--threads", default=2, show_default=True)
+@click.option("--out", type=PATH, required=True, help="CSV file of the comparisons.")
+def benchmark(name, threads, out):
+    """Measure one family of speed comparisons, as ratios within this run."""
+    from rfstudy.study import benchmark as stage
+
+    stage.run(name, out, threads)
+
+
+def main():
+    """Run a subcommand; an error that a user can mend is one line without a traceback."""
+    from rfstudy.errors import UserError
+
+    try:
+        commands.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)

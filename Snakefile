@@ -1,0 +1,70 @@
+# Random Features, Reproduced: configuration, includes and named targets; the rules are in rules/, one file a stage.
+from snakemake.utils import min_version
+
+min_version("9.20")
+
+
+configfile: "config/config.yaml"
+
+
+include: "rules/common.smk"
+include: "rules/download.smk"
+include: "rules/preprocess.smk"
+include: "rules/tune.smk"
+include: "rules/generate.smk"
+include: "rules/train.smk"
+include: "rules/collect.smk"
+include: "rules/tables.smk"
+include: "rules/figures.smk"
+include: "rules/publish.smk"
+include: "rules/benchmarks.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        drawn(PRESET),
+
+
+rule tables:
+    input:
+        drawn(PRESET, form="tables"),
+
+
+rule figures:
+    input:
+        drawn(PRESET, form="figures"),
+
+
+rule measured_figures:
+    input:
+        drawn("measured"),
+
+
+rule publish_all:
+    input:
+        expand("{results}/{experiment}.published", results=RESULTS, experiment=EXPERIMENTS),
+
+
+rule benchmarks:
+    input:
+        expand("figures/benchmarks/study/speed-ratios.{ending}", ending=catalogue.ENDINGS["tables"]),
+
+
+# one target a paper (survey), one a table or figure of all its protocols (survey_table_07)
+for paper in sorted({report["paper"] for report in REPORTS} - {"study"}):
+
+    rule:
+        name:
+            paper
+        input:
+            drawn(PRESET, paper=paper),
+
+
+for paper, identifier in sorted({(report["paper"], report["id"]) for report in REPORTS} - {("study", "speed")}):
+
+    rule:
+        name:
+            f"{paper}_{identifier.replace('-', '_')}"
+        input:
+            drawn(PRESET, paper=paper, id=identifier),

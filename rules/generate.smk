@@ -1,0 +1,35 @@
+rule generate:
+    input:
+        prepared=prepared_files,
+        tuned=lambda wildcards: f"{RESULTS}/{wildcards.experiment}/tune/{dataset_of(wildcards)}.json",
+        code=lambda wildcards: code_of("study.generate", methods_of(wildcards)),
+        lock=LOCK,
+    output:
+        rows=RESULTS + "/{experiment}/generate/{shard}.csv",
+        records=RESULTS + "/{experiment}/generate/{shard}.provenance.json",
+        arrays=RESULTS + "/{experiment}/generate/{shard}.npz",
+    log:
+        f"logs/{PRESET}/{{experiment}}/generate/{{shard}}.log",
+    benchmark:
+        f"benchmarks/{PRESET}/{{experiment}}/generate/{{shard}}.tsv"
+    params:
+        spec=lambda wildcards: compact(
+            specs.generate_spec(
+                EXPERIMENTS[wildcards.experiment], SHARDS[wildcards.experiment, wildcards.shard], SETTINGS
+            )
+        ),
+        prepared=lambda wildcards, input: str(Path(input.prepared[0]).parent),
+        journal=f"{RESULTS}/.journal/generate",
+        threads=2,
+    threads: ALL_CORES
+    resources:
+        mem_mb=memory_mb,
+        runtime=minutes,
+        gpu=gpus,
+        exclusive=1,
+    conda:
+        "../envs/study.yaml"
+    shell:
+        "PYTHONPATH=src python -m rfstudy generate --spec {params.spec:q} --prepared {params.prepared:q}"
+        " --tuned {input.tuned:q} --journal {params.journal:q} --threads {params.threads}"
+        " --out-arrays {output.arrays:q} --out {output.rows:q} > {log} 2>&1"

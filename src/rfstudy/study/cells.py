@@ -1,0 +1,146 @@
+"""What the stages share in working through the cells of a shard: the map of a cell, its key, and the loop.
+
+A cell is one method at one size and repeat. ``work_through`` is the one place that resumes, records and reports
+progress; a stage supplies the computation.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+from tqdm import tqdm
+
+from rfstudy import kernels
+from rfstudy.arrays import seed_of
+from rfstudy.maps.registry import make_map, module_path
+from rfstudy.study import code
+from rfstudy.study.journal import Journal, key_of
+from rfstudy.study.provenance import Run
+from rfstudy.study.sample import Prepared, Sample, base_row, draw_sample
+from rfstudy.study.spec import sizes
+
+KERNELS = {"gaussian": kernels.Gaussian}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One method (an entry of the experiment) at one size and repeat."""
+
+    entry: dict
+    n_features: int
+    label: str
+    repeat: int
+
+    @property
+    def name(self) -> str:
+        """A short id, unique within an experiment and data set."""
+        method = "-".join(filter(None, (self.entry["method"], self.entry["variant"])))
+        return f"{method}/{self.label}/{self.repeat}"
+
+
+def cells_of(spec: dict, d: int, repeats: list[int]) -> list[Cell]:
+    """All cells of a shard, repeats outermost, so that a repeat's data are loaded once."""
+    return [
+        Cell(entry, n_features, label, repeat)
+        for repeat in repeats
+        for entry in spec["methods"]
+        for n_features, label in sizes(spec["sizes"], d)
+    ]
+
+
+def cell_map(spec: dict, cell: Cell, length_scale: float):
+    """The unfitted feature map of a cell; its seed depends on data set, method, size and repeat alone."""
+    return make_map(
+        cell.entry["method"],
+        kernel=KERNELS[spec["kernel"]](length_scale=length_scale),
+        n_components=cell.n_features,
+        device=spec["device"],
+        random_state=seed_of(
+            spec["seed"], "features", spec["dataset"], cell.entry["method"], cell.n_features, cell.repeat
+        ),
+        **cell.entry["options"],
+    )
+
+
+def work_through(cells, compute, *, stage, spec, prepared: Prepared, tuned: dict, journal: Journal, run: Run):
+    """Rows and arrays of all cells: from the journal where a cell is finished, from ``compute`` otherwise.
+
+    Parameters
+    ----------
+    cells : list of Cell
+    compute : callable (cell, sample) -> (rows, arrays); rows hold what is particular to the cell
+    stage : name of the stage's module, part of the key of a cell
+    tuned : what ``tune`` found, part of the key
+    run : rows carry its id; records of earlier runs come back with the rows that they computed
+
+    Returns
+    -------
+    rows : list of dict; arrays : dict by ``cell/name``; records : provenance records by run
+    """
+    common = {key: value for key, value in spec.items() if key not in ("methods", "repeats", "sizes", "preset")}
+    choices = {key: value for key, value in tuned.items() if key not in ("provenance", "bandwidth_scores")}
+    samples = LatestSample(prepared, spec)
+    rows, arrays, records = [], {}, {}
+    for cell in tqdm(cells, desc=f"{spec['dataset']}: {stage}", file=sys.stderr, mininterval=5):
+        modules = code.digest(f"study.{stage}", module_path(cell.entry["method"]))
+        key = key_of(stage, common, cell.entry, cell.n_features, cell.repeat, choices, prepared.facts["sha256"], modules)
+        stored = journal.get(key)
+        if stored is None:
+            cell_rows, cell_arrays = compute(cell, samples.of(cell.repeat))
+            stored = {"rows": cell_rows, "record": run.finished()}, cell_arrays
+            journal.put(key, *stored)
+        content, cell_arrays = stored
+        record = content["record"]
+        records[record["run"]] = record
+        shared = base_row(spec, prepared) | {
+            "run": record["run"],
+            "method": cell.entry["method"],
+            "variant": cell.entry["variant"],
+            "n_features": cell.n_features,
+            "n_features_label": cell.label,
+            "repeat": cell.repeat,
+        }
+        rows.extend(shared | row for row in content["rows"])
+        arrays.update({f"{cell.name}/{name}": value for name, value in cell_arrays.items()})
+    return rows, arrays, records
+
+
+class LatestSample:
+    """The sample of the repeat that is worked on; loading one forgets the one before."""
+
+    def __init__(self, prepared: Prepared, spec: dict):
+        self.prepared, self.spec = prepared, spec
+        self.repeat, self.sample = None, None
+
+    def of(self, repeat: int) -> Sample:
+        """The sample of a repeat."""
+        if repeat != self.repeat:
+            self.repeat, self.sample = repeat, draw_sample(self.prepared, self.spec, repeat)
+        return self.sample
+
+
+def cell_arrays(arrays: dict[str, np.ndarray], cell: Cell) -> dict[str, np.ndarray]:
+    """The arrays that ``work_through`` collected for one cell, by name."""
+    prefix = cell.name + "/"
+    return {key[len(prefix) :]: value for key, value in arrays.items() if key.startswith(prefix)}
+
+
+def skipped_rows(spec: dict, prepared: Prepared, measurements: list[dict]) -> list[dict]:
+    """One row a method, size and measurement that says why there is no number."""
+    d = prepared.facts["d"]
+    return [
+        base_row(spec, prepared)
+        | {
+            "method": cell.entry["method"],
+            "variant": cell.entry["variant"],
+            "n_features": cell.n_features,
+            "n_features_label": cell.label,
+            "status": "skipped",
+            "settings": {"reason": prepared.skipped},
+            **measurement,
+        }
+        for cell in cells_of(spec, d, [0])
+        for measurement in measurements
+    ]

@@ -1,0 +1,48 @@
+"""Put the shards of an experiment together: one tidy table, the facts about its data, and where all of it is from."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+
+from rfstudy import tidy
+from rfstudy.study.provenance import read_records, write_records
+from rfstudy.study.sample import base_row, load_prepared
+
+
+def run(specs: list[dict], shard_files: list[str], prepared_dirs: list[str], out) -> None:
+    """The stage: write an experiment's table and its provenance.
+
+    ``specs`` (one a data set, as ``study.spec.sample_spec``) go with ``prepared_dirs`` one to one.
+    """
+    tables = [tidy.read(path) for path in shard_files]
+    facts = [row for spec, directory in zip(specs, prepared_dirs, strict=True) for row in fact_rows(spec, directory)]
+    records: dict[str, dict] = {}
+    for path in shard_files:
+        records |= read_records(path)
+    table = pd.concat([*tables, tidy.frame(facts)], ignore_index=True)
+    twice = table.duplicated(subset=list(tidy.KEY), keep=False)
+    if twice.any():
+        example = table.loc[twice, list(tidy.KEY)].iloc[0].to_dict()
+        raise ValueError(f"{int(twice.sum())} rows of the shards measure the same thing twice, first {example}")
+    write_records(records, out)
+    tidy.write(table, out)
+
+
+def fact_rows(spec: dict, prepared_dir) -> list[dict]:
+    """What preprocessing found about a data set, as rows with metrics ``fact_...``."""
+    prepared = load_prepared(prepared_dir)
+    shared = base_row(spec, prepared) | {"split": "all"}
+    if prepared.skipped:
+        return [shared | {"metric": "fact_rows", "status": "skipped", "settings": {"reason": prepared.skipped}}]
+    shared |= {key: prepared.facts[key] for key in ("n_train", "n_test", "d")}
+    settings = {"split": prepared.facts["split"], "preprocess": "+".join(spec["preprocess"])}
+    rows = []
+    for name, fact in sorted(prepared.facts["facts"].items()):
+        number = isinstance(fact, (int, float)) and not isinstance(fact, bool)
+        detail = {} if number else {"detail": json.dumps(fact)}
+        rows.append(
+            shared | {"metric": f"fact_{name}", "value": fact if number else None, "settings": settings | detail}
+        )
+    return rows

@@ -1,0 +1,114 @@
+"""Draw and fit the maps of a shard: what cannot be drawn again, the generation time and the approximation error.
+
+The time is that of fitting the map and of mapping all training rows, block by block, measured in this process after
+a warm-up (the survey's "time cost of generating feature mappings", section 6.1).
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from rfstudy.arrays import seed_sequence, set_threads
+from rfstudy.metrics import approximation_error
+from rfstudy.study.cells import KERNELS, Cell, cell_map, cells_of, skipped_rows, work_through
+from rfstudy.study.journal import Journal, write_arrays
+from rfstudy.study.provenance import Run, write_records
+from rfstudy.study.sample import Sample, load_prepared
+from rfstudy.tidy import UNITS, write
+
+#: Seconds after which a time is not measured again: a long run needs no median.
+ENOUGH_SECONDS = 1.0
+
+#: Rows of the warm-up: enough to load every library and start every thread.
+WARM_UP_ROWS = 500
+
+
+def run(spec: dict, prepared_dir, tuned: dict, journal_dir, out, out_arrays, threads: int) -> None:
+    """The stage: write a shard's rows, their provenance and the arrays of its data-dependent maps."""
+    prepared = load_prepared(prepared_dir)
+    error_metric = f"approximation_error_{spec['approximation']['norm']}"
+    if prepared.skipped:
+        rows = skipped_rows(
+            spec,
+            prepared,
+            [{"metric": error_metric, "split": "train"}, {"metric": "time_feature_s", "split": "train", "unit": "s"}],
+        )
+        arrays, records = {}, {}
+    else:
+        set_threads(threads)
+        this_run = Run("generate", spec, threads)
+        warmed: set[str] = set()
+
+        def compute(cell: Cell, sample: Sample):
+            return measure(spec, cell, sample, tuned["length_scale"], warmed, threads)
+
+        rows, arrays, records = work_through(
+            cells_of(spec, prepared.facts["d"], spec["repeats"]),
+            compute,
+            stage="generate",
+            spec=spec,
+            prepared=prepared,
+            tuned={"length_scale": tuned["length_scale"]},
+            journal=Journal(journal_dir),
+            run=this_run,
+        )
+    write_arrays(arrays, out_arrays)
+    write_records(records, out)
+    write(rows, out)
+
+
+def measure(spec: dict, cell: Cell, sample: Sample, length_scale: float, warmed: set[str], threads: int):
+    """Rows (time, error) and learned arrays of one cell."""
+    if cell.entry["method"] not in warmed:
+        time_generation(spec, cell, sample.X_train[:WARM_UP_ROWS], sample.y_train[:WARM_UP_ROWS], length_scale, 1)
+        warmed.add(cell.entry["method"])
+    phi, seconds, runs = time_generation(
+        spec, cell, sample.X_train, sample.y_train, length_scale, spec["timing_runs"]
+    )
+    rows = approximation_rows(spec, cell, len(sample.y_train))
+    exact = KERNELS[spec["kernel"]](length_scale=length_scale)(sample.X_train[rows].astype(np.float64))
+    Z = phi.transform(sample.X_train[rows]).astype(np.float64)
+    shared = {
+        "n_columns": phi.n_columns_,
+        "n_train": len(sample.y_train),
+        "n_test": len(sample.y_test),
+        "d": sample.X_train.shape[1],
+        "split": "train",
+    }
+    settings = {"length_scale": length_scale, "options": cell.entry["options"], "capped": sample.capped}
+    norm = spec["approximation"]["norm"]
+    return [
+        shared
+        | {
+            "metric": f"approximation_error_{norm}",
+            "value": approximation_error(exact, Z @ Z.T, norm),
+            "settings": settings | {"rows": len(rows)},
+        },
+        shared
+        | {
+            "metric": "time_feature_s",
+            "value": seconds,
+            "unit": UNITS["time_feature_s"],
+            "settings": settings | {"threads": threads, "timing_runs": runs},
+        },
+    ], phi.learned_
+
+
+def time_generation(spec: dict, cell: Cell, X, y, length_scale: float, max_runs: int):
+    """The fitted map, the median seconds of fitting it and mapping ``X``, and how many runs the median has."""
+    times: list[float] = []
+    while len(times) < max_runs and sum(times) < ENOUGH_SECONDS:
+        start = time.perf_counter()
+        phi = cell_map(spec, cell, length_scale).fit(X, y)
+        for _block in phi.transform_blocks(X):
+            pass
+        times.append(time.perf_counter() - start)
+    return phi, float(np.median(times)), len(times)
+
+
+def approximation_rows(spec: dict, cell: Cell, n_train: int) -> np.ndarray:
+    """The training rows on which the error is measured: random, the same for all methods and sizes of a repeat."""
+    generator = np.random.default_rng(seed_sequence(spec["seed"], "approximation", spec["dataset"], cell.repeat))
+    return generator.choice(n_train, min(n_train, spec["approximation"]["rows"]), replace=False)

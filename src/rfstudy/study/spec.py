@@ -1,0 +1,231 @@
+"""From configuration to work: experiments, their shards, and what each stage has to know of a shard.
+
+A *shard* is one job of ``generate`` or ``train``: one experiment x data set x method, or what is left when a
+preset's ``shard_by`` drops axes. Each stage receives its own part of a shard as plain JSON, so that a change of
+the penalties does not regenerate features and every command of a log can be run by hand.
+
+Imported by the workflow when it parses: standard library and PyYAML only.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from rfstudy.errors import UserError
+
+
+class ConfigurationError(UserError):
+    """The configuration asks for something that does not exist or makes no sense."""
+
+
+def load_settings(config: dict, config_dir: Path) -> dict:
+    """Merge a preset's file with the keys given on the command line or in ``--configfile``.
+
+    ``config`` is what the workflow engine read: ``config.yaml`` overlaid by the user. The preset it names supplies
+    every key that is missing. Raises ``ConfigurationError`` for an unknown preset.
+    """
+    preset_file = Path(config_dir) / "presets" / f"{config['preset']}.yaml"
+    if not preset_file.is_file():
+        known = sorted(p.stem for p in preset_file.parent.glob("*.yaml"))
+        raise ConfigurationError(f"preset {config['preset']!r} does not exist; choose one of {', '.join(known)}")
+    settings = {**read_yaml(preset_file), **config}
+    for key in ("only_experiments", "only_datasets", "only_methods"):
+        # --config only_datasets=eeg,skin arrives as one text
+        if isinstance(settings[key], str):
+            settings[key] = [part.strip() for part in settings[key].split(",") if part.strip()]
+    return settings
+
+
+def load_experiments(config_dir: Path) -> dict[str, dict]:
+    """All experiments by name, ``extends`` resolved (mappings merge, lists replace)."""
+    raw: dict[str, dict] = {}
+    for path in sorted((Path(config_dir) / "experiments").glob("*.yaml")):
+        for name, experiment in read_yaml(path).items():
+            if name in raw:
+                raise ConfigurationError(f"experiment {name!r} is defined twice, the second time in {path.name}")
+            raw[name] = experiment
+
+    def resolve(name: str, trail: tuple[str, ...] = ()) -> dict:
+        if name not in raw:
+            raise ConfigurationError(f"experiment {trail[-1]!r} extends {name!r}, which does not exist")
+        if name in trail:
+            raise ConfigurationError(f"experiments extend each other in a circle: {' -> '.join((*trail, name))}")
+        own = dict(raw[name])
+        base = own.pop("extends", None)
+        return merge(resolve(base, (*trail, name)), own) if base else own
+
+    return {name: {"name": name, **resolve(name)} for name in raw}
+
+
+def merge(base: dict, overlay: dict) -> dict:
+    """A copy of ``base`` with ``overlay`` laid over it: mappings merge, everything else is replaced."""
+    result = copy.deepcopy(base)
+    for key, value in overlay.items():
+        if isinstance(value, dict) and isinstance(result.get(key), dict):
+            result[key] = merge(result[key], value)
+        else:
+            result[key] = copy.deepcopy(value)
+    return result
+
+
+def read_yaml(path: Path) -> dict:
+    """A YAML mapping; ``ConfigurationError`` names the file and the line of a syntax error."""
+    try:
+        return yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}
+    except yaml.YAMLError as error:
+        raise ConfigurationError(f"{path}: {error}") from error
+
+
+def select(experiments: dict[str, dict], settings: dict, methods: set[str], datasets: set[str]) -> dict[str, dict]:
+    """The experiments that a run builds: ``only_*`` applied, every id checked against the registries."""
+    wanted = set(settings["only_experiments"])
+    missing = wanted - set(experiments)
+    if missing:
+        raise ConfigurationError(f"only_experiments names {sorted(missing)}; known are {', '.join(sorted(experiments))}")
+    for name, experiment in experiments.items():
+        check_ids(f"experiment {name!r}", {m["method"] for m in experiment["methods"]}, methods, "method")
+        check_ids(f"experiment {name!r}", set(experiment["datasets"]), datasets, "data set")
+    check_ids("only_methods", set(settings["only_methods"]), methods, "method")
+    check_ids("only_datasets", set(settings["only_datasets"]), datasets, "data set")
+    chosen = {}
+    for name, experiment in experiments.items():
+        if wanted and name not in wanted:
+            continue
+        experiment = dict(experiment)
+        experiment["methods"] = [
+            with_variant(m, experiment["methods"])
+            for m in experiment["methods"]
+            if not settings["only_methods"] or m["method"] in settings["only_methods"]
+        ]
+        experiment["datasets"] = {
+            key: value
+            for key, value in experiment["datasets"].items()
+            if not settings["only_datasets"] or key in settings["only_datasets"]
+        }
+        if experiment["methods"] and experiment["datasets"]:
+            chosen[name] = experiment
+    return chosen
+
+
+def check_ids(where: str, used: set[str], known: set[str], what: str) -> None:
+    """Raise ``ConfigurationError`` that names ids without an entry in their registry."""
+    unknown = sorted(used - known)
+    if unknown:
+        raise ConfigurationError(f"{where} names the {what} {', '.join(unknown)}; known are {', '.join(sorted(known))}")
+
+
+def with_variant(entry: dict, entries: list[dict]) -> dict:
+    """A method's entry with its defaults; two entries of one method must tell themselves apart by ``variant``."""
+    full = {"method": entry["method"], "variant": entry.get("variant", ""), "options": entry.get("options", {})}
+    twins = [e for e in entries if e["method"] == full["method"] and e.get("variant", "") == full["variant"]]
+    if len(twins) > 1:
+        raise ConfigurationError(f"method {full['method']!r} is listed twice with the same variant; name variants")
+    return full
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One job of ``generate`` and one of ``train``: experiment, data set, and the methods and repeats in it."""
+
+    experiment: str
+    dataset: str
+    name: str
+    methods: tuple[int, ...]  # positions in the experiment's list
+    repeats: tuple[int, ...]
+
+
+def shards(experiment: dict, settings: dict) -> list[Shard]:
+    """The shards of one experiment under a preset's ``shard_by`` and ``repeats_per_shard``."""
+    axes = settings["shard_by"]
+    if not {"experiment", "dataset"} <= set(axes):
+        raise ConfigurationError("shard_by must name experiment and dataset; method is optional")
+    n_methods = len(experiment["methods"])
+    groups = [(i,) for i in range(n_methods)] if "method" in axes else [tuple(range(n_methods))]
+    repeats = list(range(settings["repeats"]))
+    size = settings["repeats_per_shard"] or len(repeats)
+    chunks = [tuple(repeats[i : i + size]) for i in range(0, len(repeats), size)]
+    result = []
+    for dataset in experiment["datasets"]:
+        for group in groups:
+            for chunk in chunks:
+                parts = [dataset]
+                if "method" in axes:
+                    entry = experiment["methods"][group[0]]
+                    parts.append("-".join(filter(None, (entry["method"], entry["variant"]))))
+                if len(chunks) > 1:
+                    parts.append(f"r{chunk[0]}-{chunk[-1]}")
+                result.append(Shard(experiment["name"], dataset, ".".join(parts), group, chunk))
+    return result
+
+
+def sample_spec(experiment: dict, dataset: str, settings: dict) -> dict:
+    """What every stage must know to load a repeat's training and test rows."""
+    return {
+        "preset": settings["preset"],
+        "paper": experiment["paper"],
+        "experiment": experiment["name"],
+        "protocol": experiment["protocol"],
+        "dataset": dataset,
+        "kernel": experiment["kernel"],
+        "preprocess": experiment["datasets"][dataset]["preprocess"],
+        "max_rows": settings["max_rows"],
+        "seed": settings["seed"],
+        "device": settings["device"],
+    }
+
+
+def tune_spec(experiment: dict, dataset: str, settings: dict) -> dict:
+    """The work of ``tune``: the bandwidth, and the penalties where the preset shares them."""
+    spec = sample_spec(experiment, dataset, settings) | {
+        "bandwidth": experiment["bandwidth"],
+        "max_tuning_rows": settings["tuning_max_rows"],
+        "learners": experiment["learners"],
+        "share_penalties": settings["tuning"] == "shared",
+    }
+    if spec["share_penalties"]:
+        spec |= {"sizes": experiment["sizes"], "max_svm_entries": settings["max_svm_entries"]}
+    return spec
+
+
+def generate_spec(experiment: dict, shard: Shard, settings: dict) -> dict:
+    """The work of ``generate``: the maps, their sizes, the error and the timing."""
+    return sample_spec(experiment, shard.dataset, settings) | {
+        "methods": [experiment["methods"][i] for i in shard.methods],
+        "sizes": experiment["sizes"],
+        "repeats": list(shard.repeats),
+        "approximation": experiment["approximation"],
+        "timing_runs": settings["timing_runs"],
+    }
+
+
+def train_spec(experiment: dict, shard: Shard, settings: dict) -> dict:
+    """The work of ``train``: the maps again, the learners and how their penalties are chosen."""
+    return sample_spec(experiment, shard.dataset, settings) | {
+        "methods": [experiment["methods"][i] for i in shard.methods],
+        "sizes": experiment["sizes"],
+        "repeats": {
+            learner: [r for r in shard.repeats if r < settings[key]]
+            for learner, key in (("ridge", "repeats"), ("svm", "svm_repeats"))
+            if learner in experiment["learners"]
+        },
+        "learners": experiment["learners"],
+        "tuning": settings["tuning"],
+        "max_svm_entries": settings["max_svm_entries"],
+    }
+
+
+def sizes(spec_sizes: dict, d: int) -> list[tuple[int, str]]:
+    """The numbers of features s with their labels, for data of ``d`` columns.
+
+    >>> sizes({"multiples_of_d": [2, 4]}, 14)
+    [(28, '2d'), (56, '4d')]
+    >>> sizes({"values": [1000]}, 784)
+    [(1000, '1000')]
+    """
+    if "multiples_of_d" in spec_sizes:
+        return [(multiple * d, f"{multiple}d") for multiple in spec_sizes["multiples_of_d"]]
+    return [(value, str(value)) for value in spec_sizes["values"]]

@@ -1,0 +1,147 @@
+"""Train and test the learners of a shard on streamed features: no feature matrix on disk, none whole in memory.
+
+Maps are drawn again from their seeds; what ``generate`` learned from the data (selected features, weights) comes
+from its arrays.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from rfstudy.arrays import set_threads
+from rfstudy.data.split import fold_of_row
+from rfstudy.learners.ridge import best_penalty, fit_ridge
+from rfstudy.learners.svm import fit_svm
+from rfstudy.learners.targets import decode, encode
+from rfstudy.metrics import accuracy_pct
+from rfstudy.study.cells import Cell, cell_arrays, cell_map, cells_of, skipped_rows, work_through
+from rfstudy.study.journal import Journal
+from rfstudy.study.provenance import Run, write_records
+from rfstudy.study.sample import Sample, load_prepared
+from rfstudy.study.tune import cross_validate, too_large_for_svm
+from rfstudy.tidy import UNITS, write
+
+#: The grid of each learner and the name under which a row's settings report the chosen value.
+GRID_OF = {"ridge": ("penalties", "penalty"), "svm": ("C", "C")}
+
+
+def run(spec: dict, prepared_dir, tuned: dict, arrays_file, journal_dir, out, threads: int) -> None:
+    """The stage: write a shard's rows and their provenance."""
+    prepared = load_prepared(prepared_dir)
+    rows, records = [], {}
+    if prepared.skipped:
+        rows = skipped_rows(
+            spec,
+            prepared,
+            [{"learner": learner, "metric": "accuracy_pct", "split": "test", "unit": "%"} for learner in spec["learners"]],
+        )
+    else:
+        set_threads(threads)
+        this_run = Run("train", spec, threads)
+        with np.load(arrays_file, allow_pickle=False) as stored:
+            learned = dict(stored)
+        for learner, options in spec["learners"].items():
+
+            def compute(cell: Cell, sample: Sample, learner=learner, options=options):
+                phi = cell_map(spec, cell, tuned["length_scale"])
+                phi.restore(sample.X_train.shape[1], cell_arrays(learned, cell), dtype=sample.X_train.dtype)
+                return measure(spec, cell, sample, phi, learner, options, tuned), {}
+
+            # the journal's key of a cell holds its own learner only: another learner's grid is none of its business
+            own = spec | {"learners": {learner: options}}
+            new_rows, _, new_records = work_through(
+                cells_of(spec, prepared.facts["d"], spec["repeats"][learner]),
+                compute,
+                stage="train",
+                spec=own,
+                prepared=prepared,
+                tuned=own_choices(tuned, learner),
+                journal=Journal(journal_dir),
+                run=this_run,
+            )
+            rows.extend(new_rows)
+            records.update(new_records)
+    write_records(records, out)
+    write(rows, out)
+
+
+def own_choices(tuned: dict, learner: str) -> dict:
+    """What ``tune`` chose, as far as it concerns one learner."""
+    return {"length_scale": tuned["length_scale"], "penalties": tuned.get("penalties", {}).get(learner, {})}
+
+
+def measure(spec: dict, cell: Cell, sample: Sample, phi, learner: str, options: dict, tuned: dict) -> list[dict]:
+    """Rows (accuracy and training time) of one learner on one cell; a singular system is a row that says so."""
+    shared = {
+        "n_columns": phi.n_columns_,
+        "n_train": len(sample.y_train),
+        "n_test": len(sample.y_test),
+        "d": sample.X_train.shape[1],
+        "learner": learner,
+    }
+    settings = {
+        "length_scale": tuned["length_scale"],
+        "options": cell.entry["options"],
+        "capped": sample.capped,
+        "tuning": spec["tuning"],
+        "n_folds": options["n_folds"],
+    }
+    accuracy_row = shared | {"metric": "accuracy_pct", "unit": UNITS["accuracy_pct"], "split": "test"}
+    if learner == "svm" and too_large_for_svm(spec, len(sample.y_train), phi.n_columns_):
+        reason = f"{len(sample.y_train)} rows x {phi.n_columns_} columns are over max_svm_entries of the preset"
+        return [accuracy_row | {"status": "skipped", "settings": settings | {"reason": reason}}]
+    start = time.perf_counter()
+    try:
+        chosen = choose(spec, cell, sample, phi, learner, options, tuned)
+        model = fit(learner, options, phi, sample, chosen)
+    except np.linalg.LinAlgError as error:
+        return [accuracy_row | {"status": "failed", "settings": settings | {"reason": str(error)}}]
+    seconds = time.perf_counter() - start
+    classes = np.unique(sample.y_train)
+    predicted = np.concatenate(
+        [decode(model.decision(block), classes) for _rows, block in phi.transform_blocks(sample.X_test)]
+    )
+    settings[GRID_OF[learner][1]] = chosen
+    if not model.converged:
+        settings["converged"] = False
+    return [
+        accuracy_row | {"value": accuracy_pct(sample.y_test, predicted), "settings": settings},
+        shared
+        | {"metric": "time_train_s", "value": seconds, "unit": UNITS["time_train_s"], "split": "train", "settings": settings},
+    ]
+
+
+def choose(spec: dict, cell: Cell, sample: Sample, phi, learner: str, options: dict, tuned: dict) -> float:
+    """The penalty (or C) of a cell: the shared one of its size, or by cross-validation on its own features."""
+    if spec["tuning"] == "shared":
+        return tuned["penalties"][learner][cell.label]
+    folds = fold_of_row(len(sample.y_train), options["n_folds"], spec["seed"], "train", cell.repeat)
+    scores = cross_validate(learner, options, phi, sample.X_train, sample.y_train, folds)
+    return float(best_penalty(scores, options[GRID_OF[learner][0]]))
+
+
+def fit(learner: str, options: dict, phi, sample: Sample, chosen: float):
+    """The linear model of a learner on the streamed training features."""
+
+    def blocks():
+        return phi.transform_blocks(sample.X_train)
+
+    if learner == "ridge":
+        return fit_ridge(
+            blocks,
+            encode(sample.y_train),
+            chosen,
+            n_columns=phi.n_columns_,
+            scaling=options["scaling"],
+            center=options["center"],
+        )
+    return fit_svm(
+        blocks,
+        encode(sample.y_train),
+        chosen,
+        n_columns=phi.n_columns_,
+        loss=options["loss"],
+        intercept=options["intercept"],
+    )

@@ -1,0 +1,147 @@
+"""Choose the bandwidth of a data set once for all methods and, where a preset shares them, the penalties.
+
+The rule is the survey's (section 6.1) as far as it goes: cross-validation over a grid. What its text leaves open
+is ours and stands in the experiment: plain random Fourier features of one size, ridge classification jointly over
+its penalties, the training rows of repeat 0.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+from tqdm import tqdm
+
+from rfstudy.arrays import seed_sequence, set_threads
+from rfstudy.data.split import fold_of_row
+from rfstudy.learners.ridge import best_penalty, cross_validate_ridge
+from rfstudy.learners.svm import cross_validate_svm
+from rfstudy.learners.targets import encode
+from rfstudy.study.cells import Cell, cell_map
+from rfstudy.study.journal import Journal, key_of
+from rfstudy.study.provenance import Run
+from rfstudy.study.sample import Prepared, draw_sample, load_prepared
+from rfstudy.study.spec import sizes
+from rfstudy.tidy import write_json
+
+
+def run(spec: dict, prepared_dir, journal_dir, out, threads: int) -> None:
+    """The stage: write the choices for one experiment and data set as JSON."""
+    prepared = load_prepared(prepared_dir)
+    if prepared.skipped:
+        write_json({"status": "skipped", "reason": prepared.skipped}, out)
+        return
+    set_threads(threads)
+    this_run = Run("tune", spec, threads)
+    choices = tune(spec, prepared, Journal(journal_dir))
+    write_json({"status": "ok", **choices, "provenance": this_run.finished()}, out)
+
+
+def tune(spec: dict, prepared: Prepared, journal: Journal) -> dict:
+    """The chosen bandwidth with its scores and, if shared, the penalties of every size and learner."""
+    X, y, n_train = tuning_rows(spec, prepared)
+    evaluate = Evaluation(spec, X, y, journal, prepared.facts["sha256"])
+    choices: dict = {"n_rows": len(y)}
+    rule = spec["bandwidth"]
+    if rule["rule"] == "fixed":
+        choices["length_scale"] = rule["value"]
+    else:
+        n_features = rule["multiple_of_d"] * X.shape[1]
+        scores = [
+            evaluate("ridge", rule["method"], n_features, length_scale)
+            for length_scale in tqdm(rule["grid"], desc=f"{spec['dataset']}: bandwidth", file=sys.stderr)
+        ]
+        choices["bandwidth_scores"] = dict(zip(map(str, rule["grid"]), scores, strict=True))
+        # a tie goes to the larger value, as it does for the penalties
+        choices["length_scale"] = float(best_penalty(np.max(scores, axis=1)[:, None], rule["grid"]))
+    if spec["share_penalties"]:
+        choices["penalties"] = shared_penalties(spec, evaluate, choices["length_scale"], n_train)
+    return choices
+
+
+def tuning_rows(spec: dict, prepared: Prepared):
+    """Training rows of repeat 0, at most ``max_tuning_rows``, and how many the repeat has."""
+    sample = draw_sample(prepared, spec, repeat=0)
+    n_train = len(sample.y_train)
+    rows = np.arange(n_train)
+    if n_train > spec["max_tuning_rows"]:
+        generator = np.random.default_rng(seed_sequence(spec["seed"], "tuning rows"))
+        rows = np.sort(generator.choice(n_train, spec["max_tuning_rows"], replace=False))
+    return sample.X_train[rows], sample.y_train[rows], n_train
+
+
+def shared_penalties(spec: dict, evaluate, length_scale: float, n_train: int) -> dict:
+    """By learner and size: the grid value that is best for plain random Fourier features."""
+    penalties: dict = {learner: {} for learner in spec["learners"]}
+    grid_of = {"ridge": "penalties", "svm": "C"}
+    progress = tqdm(sizes(spec["sizes"], evaluate.X.shape[1]), desc=f"{spec['dataset']}: penalties", file=sys.stderr)
+    for n_features, label in progress:
+        for learner, options in spec["learners"].items():
+            if learner == "svm" and too_large_for_svm(spec, n_train, 2 * n_features):
+                continue
+            scores = evaluate(learner, "rff", n_features, length_scale)
+            penalties[learner][label] = float(best_penalty(np.array(scores)[:, None], options[grid_of[learner]]))
+    return penalties
+
+
+def too_large_for_svm(spec: dict, n_train: int, n_columns: int) -> bool:
+    """Whether a preset leaves this support vector machine out (``max_svm_entries``)."""
+    return spec["max_svm_entries"] is not None and n_train * n_columns > spec["max_svm_entries"]
+
+
+class Evaluation:
+    """Cross-validated scores of a learner's whole grid on one map, journalled."""
+
+    def __init__(self, spec: dict, X: np.ndarray, y: np.ndarray, journal: Journal, data_hash: str):
+        self.spec, self.X, self.y, self.journal = spec, X, y, journal
+        self.data_hash = data_hash
+
+    def __call__(self, learner: str, method: str, n_features: int, length_scale: float) -> list[float]:
+        """Mean accuracy over the folds for every value of the learner's grid."""
+        from rfstudy.maps.registry import module_path
+        from rfstudy.study import code
+
+        cell = Cell({"method": method, "variant": "", "options": {}}, n_features, "tune", 0)
+        options = self.spec["learners"][learner]
+        common = {
+            key: value
+            for key, value in self.spec.items()
+            if key not in ("preset", "learners", "sizes", "bandwidth", "share_penalties", "max_svm_entries")
+        }
+        modules = code.digest("study.tune", module_path(method))
+        key = key_of("tune", common, learner, options, method, n_features, length_scale, self.data_hash, modules)
+        stored = self.journal.get(key)
+        if stored is None:
+            phi = cell_map(self.spec, cell, length_scale).fit(self.X, self.y)
+            folds = fold_of_row(len(self.y), options["n_folds"], self.spec["seed"], "tune")
+            stored = cross_validate(learner, options, phi, self.X, self.y, folds).mean(axis=1).tolist(), {}
+            self.journal.put(key, *stored)
+        return stored[0]
+
+
+def cross_validate(learner: str, options: dict, phi, X, y, folds) -> np.ndarray:
+    """Accuracies in percent, shape (grid values, folds), of a learner's grid on the features of a fitted map."""
+
+    def blocks():
+        return phi.transform_blocks(X)
+
+    if learner == "ridge":
+        return cross_validate_ridge(
+            blocks,
+            encode(y),
+            options["penalties"],
+            folds,
+            n_columns=phi.n_columns_,
+            scaling=options["scaling"],
+            center=options["center"],
+            score="accuracy",
+        )
+    return cross_validate_svm(
+        blocks,
+        encode(y),
+        options["C"],
+        folds,
+        n_columns=phi.n_columns_,
+        loss=options["loss"],
+        intercept=options["intercept"],
+    )

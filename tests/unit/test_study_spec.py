@@ -1,0 +1,115 @@
+"""From configuration to shards: merging, selecting, sharding, and what each stage is told."""
+
+import copy
+
+import pytest
+
+from rfstudy.study import spec as specs
+
+SETTINGS = {
+    "preset": "quick", "seed": 1, "device": "cpu", "mirror": "", "allow_missing": False, "only_experiments": [],
+    "only_datasets": [], "only_methods": [], "data": "embedded", "repeats": 4, "svm_repeats": 2, "max_rows": None,
+    "tuning": "shared", "tuning_max_rows": 100, "max_svm_entries": None, "timing_runs": 3,
+    "shard_by": ["experiment", "dataset", "method"], "repeats_per_shard": None, "train_threads": 1,
+}  # fmt: skip
+
+EXPERIMENT = {
+    "name": "toy",
+    "paper": "survey",
+    "protocol": "text",
+    "kind": "grid",
+    "kernel": "gaussian",
+    "datasets": {"eeg": {"preprocess": ["standard_rows"]}, "skin": {"preprocess": ["minmax"]}},
+    "methods": [{"method": "rff"}, {"method": "ssf", "variant": "one", "options": {"radii": "single"}}],
+    "sizes": {"multiples_of_d": [2, 4]},
+    "bandwidth": {"rule": "fixed", "value": 1.0},
+    "approximation": {"norm": "frobenius", "rows": 10},
+    "learners": {"ridge": {"penalties": [1], "n_folds": 3}, "svm": {"C": [1], "n_folds": 3}},
+}
+
+
+def selected(**settings):
+    experiments = {"toy": copy.deepcopy(EXPERIMENT)}
+    return specs.select(experiments, SETTINGS | settings, {"rff", "ssf", "orf"}, {"eeg", "skin", "a8a"})
+
+
+def test_a_shard_is_experiment_x_dataset_x_method():
+    names = [s.name for s in specs.shards(selected()["toy"], SETTINGS)]
+    assert names == ["eeg.rff", "eeg.ssf-one", "skin.rff", "skin.ssf-one"]
+
+
+def test_dropping_the_method_axis_puts_all_methods_into_one_shard():
+    settings = SETTINGS | {"shard_by": ["experiment", "dataset"]}
+    shards = specs.shards(selected()["toy"], settings)
+    assert [(s.name, s.methods) for s in shards] == [("eeg", (0, 1)), ("skin", (0, 1))]
+
+
+def test_repeats_per_shard_covers_every_repeat_once():
+    settings = SETTINGS | {"repeats_per_shard": 3}
+    of_rff = [s.repeats for s in specs.shards(selected()["toy"], settings) if s.name.startswith("eeg.rff")]
+    assert of_rff == [(0, 1, 2), (3,)]
+
+
+def test_the_support_vector_machine_gets_the_repeats_of_its_own():
+    shard = specs.shards(selected()["toy"], SETTINGS)[0]
+    assert specs.train_spec(selected()["toy"], shard, SETTINGS)["repeats"] == {"ridge": [0, 1, 2, 3], "svm": [0, 1]}
+
+
+def test_generation_does_not_depend_on_learners():
+    shard = specs.shards(selected()["toy"], SETTINGS)[0]
+    other = copy.deepcopy(EXPERIMENT) | {"learners": {"ridge": {"penalties": [5], "n_folds": 2}}}
+    assert specs.generate_spec(selected()["toy"], shard, SETTINGS) == specs.generate_spec(
+        specs.select({"toy": other}, SETTINGS, {"rff", "ssf"}, {"eeg", "skin"})["toy"], shard, SETTINGS
+    )
+
+
+def test_only_keeps_what_it_names():
+    toy = selected(only_datasets=["skin"], only_methods=["ssf"])["toy"]
+    assert list(toy["datasets"]) == ["skin"]
+    assert [m["method"] for m in toy["methods"]] == ["ssf"]
+    assert selected(only_datasets=["a8a"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"only_methods": ["rrf"]}, "only_methods names the method rrf; known are"),
+        ({"only_datasets": ["eggs"]}, "only_datasets names the data set eggs; known are"),
+        ({"only_experiments": ["toys"]}, "only_experiments names"),
+    ],
+)
+def test_an_unknown_id_is_an_error_that_names_it(setting, message):
+    with pytest.raises(specs.ConfigurationError, match=message):
+        selected(**setting)
+
+
+def test_one_method_twice_needs_variants():
+    twice = copy.deepcopy(EXPERIMENT) | {"methods": [{"method": "rff"}, {"method": "rff"}]}
+    with pytest.raises(specs.ConfigurationError, match="listed twice"):
+        specs.select({"toy": twice}, SETTINGS, {"rff"}, {"eeg", "skin"})
+
+
+def test_extends_merges_mappings_and_replaces_lists(tmp_path):
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "a.yaml").write_text(
+        "base: {learners: {ridge: {scaling: mean, n_folds: 5}}, methods: [{method: rff}, {method: orf}]}\n"
+        "child: {extends: base, learners: {ridge: {scaling: sum}}, methods: [{method: ssf}]}\n"
+    )
+    child = specs.load_experiments(tmp_path)["child"]
+    assert child["learners"]["ridge"] == {"scaling": "sum", "n_folds": 5}
+    assert child["methods"] == [{"method": "ssf"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: {extends: b}\nb: {extends: a}\n", "in a circle"),
+        ("a: {extends: c}\n", "extends 'c', which does not exist"),
+        ("a: [1\n", "a.yaml"),
+    ],
+)
+def test_broken_experiments_are_named(tmp_path, text, message):
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "a.yaml").write_text(text)
+    with pytest.raises(specs.ConfigurationError, match=message):
+        specs.load_experiments(tmp_path)

@@ -1,0 +1,69 @@
+"""A copy of the repository to run the real workflow in, on a small part of the embedded study."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: A small part of the quick preset that still has a data-dependent and a structured map.
+SMALL = (
+    "only_experiments=survey-gaussian-text",
+    "only_datasets=skin,eeg",
+    "only_methods=rff,qmc,sorf,lsrff",
+    "repeats=2",
+    "svm_repeats=1",
+)
+
+
+class Workspace:
+    """A checkout in a folder of its own and the commands that a user types there."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        for name in ("Snakefile", "rules", "config", "src", "envs"):
+            source = ROOT / name
+            copy = shutil.copytree if source.is_dir() else shutil.copy
+            copy(source, folder / name)
+        (folder / "data").mkdir()
+        shutil.copytree(ROOT / "data" / "reference", folder / "data" / "reference")
+        self.environment = {
+            key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "RFSTUDY_MIRROR", "SNAKEMAKE_PROFILE")
+        }
+
+    def snakemake(self, *arguments, check=True):
+        """Run Snakemake here; with ``check`` a failure shows its output."""
+        return self.run(sys.executable, "-m", "snakemake", *arguments, check=check)
+
+    def rfstudy(self, *arguments, check=True):
+        """Run a stage by hand."""
+        self.environment["PYTHONPATH"] = str(self.folder / "src")
+        return self.run(sys.executable, "-m", "rfstudy", *arguments, check=check)
+
+    def run(self, *command, check):
+        done = subprocess.run(
+            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=600
+        )
+        if check and done.returncode != 0:
+            logs = "\n".join(p.read_text() for p in sorted(self.folder.glob("logs/**/*.log")) if p.stat().st_size)
+            raise AssertionError(f"{' '.join(command)}\n{done.stdout}\n{done.stderr}\n{logs[-4000:]}")
+        return done
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    return Workspace(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A workspace in which the small study has been run, one job per method."""
+    space = Workspace(tmp_path_factory.mktemp("finished"))
+    (space.folder / "by-method.yaml").write_text("shard_by: [experiment, dataset, method]\n")
+    space.arguments = ("--configfile", "by-method.yaml", "--config", *SMALL)
+    space.snakemake("--cores", "2", *space.arguments)
+    return space

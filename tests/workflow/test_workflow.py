@@ -1,0 +1,206 @@
+"""The workflow as a user runs it: planning, running, resuming, rerunning after an edit, and its error messages."""
+
+import importlib.util
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from rfstudy import tidy
+
+HERE = Path(__file__).parent
+specification = importlib.util.spec_from_file_location("workflow_conftest", HERE / "conftest.py")
+conftest = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(conftest)
+
+COMPUTE = ("preprocess", "tune", "generate", "train")
+
+
+def planned(output: str) -> dict[str, int]:
+    """Jobs by rule, from the job table that a dry-run prints."""
+    table = output.split("Job stats:")[1]
+    return {name: int(count) for name, count in re.findall(r"^(\w+)\s+(\d+)\s*$", table, re.MULTILINE)}
+
+
+@pytest.mark.parametrize(("preset", "most"), [("quick", 60), ("laptop", 350), ("paper", 350)])
+def test_a_dry_run_of_every_preset_stays_within_its_budget_of_jobs(workspace, preset, most):
+    done = workspace.snakemake("--dry-run", "--cores", "2", "--configfile", f"config/presets/{preset}.yaml")
+    jobs = planned(done.stdout)
+    assert all(jobs[rule] > 0 for rule in COMPUTE)
+    assert sum(jobs[rule] for rule in COMPUTE) <= most
+
+
+def comparable(results: Path) -> pd.DataFrame:
+    """Rows of a results file without what may differ between two runs: the run itself and the times."""
+    table = tidy.read(results)
+    return table[~table["metric"].str.startswith("time_")].drop(columns="run").reset_index(drop=True)
+
+
+def assert_same_results(one: Path, other: Path) -> None:
+    """Equal rows; errors to 1e-5 relative, accuracies to two test rows."""
+    left, right = comparable(one), comparable(other)
+    columns = [c for c in left.columns if c not in ("value", "settings")]
+    pd.testing.assert_frame_equal(left[columns], right[columns])
+    assert list(left["value"].isna()) == list(right["value"].isna())
+    measured = left["value"].notna()
+    two_rows = (200.0 / left["n_test"].astype("Float64")).fillna(0).astype(float)
+    tolerance = two_rows.where(left["metric"].eq("accuracy_pct"), 1e-5 * left["value"].abs())
+    assert (((left["value"] - right["value"]).abs() <= tolerance) | ~measured).all()
+
+
+def test_the_small_study_ends_in_complete_tables_and_figures(finished):
+    results = tidy.read(finished.folder / "results/quick/survey-gaussian-text.csv")
+    cells = results[results["metric"].isin(["approximation_error_frobenius", "time_feature_s"])]
+    # 2 data sets x 4 methods x 5 sizes x 2 repeats x 2 measurements
+    assert len(cells) == 2 * 4 * 5 * 2 * 2
+    accuracies = results[results["metric"].eq("accuracy_pct")]
+    assert accuracies.groupby("learner").size().to_dict() == {"ridge": 2 * 4 * 5 * 2, "svm": 2 * 4 * 5 * 1}
+    assert results.loc[results["method"].ne(""), "status"].eq("ok").all()
+    assert results["stand_in"].ne("").all()
+    runs = {r["run"] for r in json.loads((finished.folder / "results/quick/survey-gaussian-text.provenance.json").read_text())}
+    assert set(results.loc[results["method"].ne(""), "run"]) == runs
+    drawn = {p.name for p in (finished.folder / "figures/quick/survey").iterdir()}
+    for name in ("figure-09-text.pdf", "figure-10-text.png", "table-06-text.md", "table-07-text.tex"):
+        assert name in drawn
+
+
+def test_one_core_and_two_cores_give_the_same_results(finished, workspace):
+    workspace.snakemake("--cores", "1", "results/quick/survey-gaussian-text.csv", "--config", *conftest.SMALL)
+    name = "results/quick/survey-gaussian-text.csv"
+    one = tidy.read(workspace.folder / name).sort_values(list(tidy.KEY))
+    two = tidy.read(finished.folder / name).sort_values(list(tidy.KEY))
+    tidy.write(one, workspace.folder / "one.csv")
+    tidy.write(two, workspace.folder / "two.csv")
+    assert_same_results(workspace.folder / "one.csv", workspace.folder / "two.csv")
+
+
+def test_nothing_is_left_to_do_after_a_run(finished):
+    done = finished.snakemake("--dry-run", "--cores", "2", *finished.arguments)
+    assert "Nothing to be done" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("module", "shards"),
+    [
+        ("maps/quasi.py", {"eeg.qmc", "skin.qmc"}),
+        ("maps/leverage.py", {"eeg.lsrff", "skin.lsrff"}),
+        ("report/tables.py", set()),
+    ],
+)
+def test_editing_a_module_reruns_exactly_its_users(finished, module, shards):
+    path = finished.folder / "src/rfstudy" / module
+    before = path.read_text()
+    try:
+        path.write_text(before + "\n# an edit\n")
+        done = finished.snakemake("--dry-run", "--cores", "2", *finished.arguments)
+    finally:
+        path.write_text(before)
+    for rule in ("generate", "train"):
+        found = set(re.findall(rf"^rule {rule}:.*?wildcards: experiment=[\w-]+, shard=([\w.-]+)", done.stdout, re.M | re.S))
+        assert found == shards
+    assert "tune" not in planned(done.stdout)
+
+
+def test_a_killed_shard_resumes_and_gives_the_same_table(finished, tmp_path):
+    command = shard_command(finished, "train", "eeg.lsrff")
+    out = tmp_path / "resumed.csv"
+    journal = tmp_path / "journal"
+    arguments = [{"--out": str(out), "--journal": str(journal)}.get(flag) or value for flag, value in pairs(command)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rfstudy", *arguments], cwd=finished.folder,
+        env=finished.environment | {"PYTHONPATH": str(finished.folder / "src")}, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    while len(list(journal.glob("*.json"))) < 2 and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    kept = {p: p.stat().st_mtime_ns for p in journal.glob("*.json")}
+    assert kept
+    assert not out.exists()
+    finished.rfstudy(*arguments)
+    assert all(p.stat().st_mtime_ns == when for p, when in kept.items())
+    assert len(list(journal.glob("*.json"))) > len(kept)
+    assert_same_results(out, finished.folder / "results/quick/survey-gaussian-text/train/eeg.lsrff.csv")
+
+
+def shard_command(space, stage: str, shard: str) -> list[str]:
+    """The arguments of the command that the workflow ran for a shard, from the shard's provenance."""
+    import shlex
+
+    records = json.loads((space.folder / f"results/quick/survey-gaussian-text/{stage}/{shard}.provenance.json").read_text())
+    words = shlex.split(records[0]["command"])
+    return words[words.index("rfstudy") + 1 :]
+
+
+def pairs(words: list[str]):
+    """Each word with the one before it."""
+    return zip([None, *words], words, strict=False)
+
+
+def test_a_typo_in_the_configuration_is_named(workspace):
+    done = workspace.snakemake("--dry-run", "--config", "repeat=3", check=False)
+    assert done.returncode != 0
+    assert "'repeat' was unexpected" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("only_methods=rrf", "only_methods names the method rrf; known are"),
+        ("only_datasets=eggs", "only_datasets names the data set eggs; known are"),
+        ("preset=fast", "preset 'fast' does not exist; choose one of laptop, paper, quick"),
+    ],
+)
+def test_an_unknown_id_is_named_with_the_known_ones(workspace, setting, message):
+    done = workspace.snakemake("--dry-run", "--config", setting, check=False)
+    assert done.returncode != 0
+    assert message in done.stdout + done.stderr
+
+
+def test_a_typo_in_an_experiment_is_named(workspace):
+    path = workspace.folder / "config/experiments/survey.yaml"
+    path.write_text(path.read_text().replace("n_folds: 5", "folds: 5", 1))
+    done = workspace.snakemake("--dry-run", check=False)
+    assert done.returncode != 0
+    assert "'folds' was unexpected" in done.stdout + done.stderr
+
+
+def test_missing_data_become_skipped_rows_when_they_are_allowed(workspace):
+    sources = workspace.folder / "config/sources.yaml"
+    # a port of this machine that nothing listens on: no test asks the real addresses
+    sources.write_text(re.sub(r"https?://[^\s/]+", "http://127.0.0.1:9", sources.read_text()))
+    settings = ("preset=laptop", "only_experiments=survey-gaussian-text", "only_datasets=eeg", "only_methods=rff,qmc")
+    refused = workspace.snakemake("--cores", "1", "--config", *settings, check=False)
+    assert refused.returncode != 0
+    log = (workspace.folder / "logs/download/eeg.log").read_text()
+    assert "data/raw/eeg/EEG Eye State.arff" in log
+    assert "RFSTUDY_MIRROR" in log
+    workspace.snakemake("--cores", "1", "--config", *settings, "allow_missing=true")
+    rows = tidy.read(workspace.folder / "results/laptop/survey-gaussian-text.csv")
+    assert rows["status"].eq("skipped").all()
+    assert rows["settings"].str.contains("reason").all()
+    assert set(rows["method"]) == {"", "rff", "qmc"}
+
+
+def test_stand_ins_are_not_published(finished):
+    done = finished.rfstudy(
+        "publish", "--out", "measured.csv.xz", "results/quick/survey-gaussian-text.csv", check=False
+    )
+    assert done.returncode == 1
+    assert "stand-ins are not published" in done.stderr
+    assert not (finished.folder / "measured.csv.xz").exists()
+
+
+def test_the_shipped_measurements_are_redrawn_without_computing(workspace):
+    shipped = conftest.ROOT / "data" / "measured"
+    shutil.copytree(shipped, workspace.folder / "data" / "measured")
+    done = workspace.snakemake("--dry-run", "--cores", "2", "measured_figures")
+    jobs = planned(done.stdout)
+    assert {"table", "figure"} <= set(jobs) <= {"table", "figure", "measured_figures", "total"}

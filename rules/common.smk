@@ -37,7 +37,10 @@ def load_study():
         checked(specs.read_yaml(CONFIG / f"{name}.yaml"), name)
     registry = data_registry.load(CONFIG)
     experiments = specs.select(
-        specs.load_experiments(CONFIG), settings, set(map_registry.REGISTRY), set(registry.tasks)
+        specs.load_experiments(CONFIG),
+        settings,
+        {name: f"{entry.module}.{entry.class_name}" for name, entry in map_registry.REGISTRY.items()},
+        set(registry.tasks),
     )
     return settings, registry, experiments, catalogue.specifications(specs.read_yaml(CONFIG / "figures.yaml"))
 
@@ -70,7 +73,7 @@ wildcard_constraints:
 
 def code_of(stage, methods=()):
     """The package files that a stage runs, with those of the methods of a shard; an edit of one is a rerun."""
-    modules = [stage, *(map_registry.module_path(method) for method in methods)]
+    modules = [stage, *(f"maps.{map_registry.REGISTRY[method].module}" for method in methods)]
     return [os.path.relpath(path, ROOT) for path in package_code.import_closure(*modules)]
 
 

@@ -38,6 +38,13 @@ def read_json(path: Path) -> dict:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+def read_yaml(path: Path) -> dict:
+    """A registry."""
+    import yaml
+
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name=None, version=__import__("rfstudy").__version__, prog_name="rfstudy")
 def commands():
@@ -135,31 +142,36 @@ def publish(out, results):
     stage.run(results, out)
 
 
+def report_options(command):
+    """The options that tables and figures share."""
+    for option in (
+        click.argument("results", type=EXISTING, nargs=-1, required=True),
+        click.option("--out", type=PATH, required=True, help="Folder of the files."),
+        click.option("--datasets", type=EXISTING, required=True, help="config/datasets.yaml"),
+        click.option("--methods", type=EXISTING, required=True, help="config/methods.yaml"),
+        click.option("--spec", type=JSON, required=True, help="What to make, as report.catalogue gives it."),
+    ):
+        command = option(command)
+    return command
+
+
 @commands.command()
-@click.option("--spec", type=JSON, required=True, help="The table's specification (report.catalogue).")
+@report_options
 @click.option("--reference", type=EXISTING, required=True, help="Folder of the published numbers.")
-@click.option("--methods", type=EXISTING, required=True, help="config/methods.yaml")
-@click.option("--datasets", type=EXISTING, required=True, help="config/datasets.yaml")
-@click.option("--out", type=PATH, required=True, help="Folder of the CSV, Markdown and LaTeX files.")
-@click.argument("results", type=EXISTING, nargs=-1, required=True)
-def tables(spec, reference, methods, datasets, out, results):
+def tables(spec, methods, datasets, out, results, reference):
     """Make a table from an experiment's rows and the published numbers."""
-    from rfstudy.report import tables as stage
+    from rfstudy.report import make
 
-    stage.run(spec, results, reference, methods, datasets, out)
+    make.tabulate(spec, results, out, read_yaml(methods), read_yaml(datasets), reference)
 
 
 @commands.command()
-@click.option("--spec", type=JSON, required=True, help="The figure's specification (report.catalogue).")
-@click.option("--methods", type=EXISTING, required=True, help="config/methods.yaml")
-@click.option("--datasets", type=EXISTING, required=True, help="config/datasets.yaml")
-@click.option("--out", type=PATH, required=True, help="Folder of the PDF and PNG files.")
-@click.argument("results", type=EXISTING, nargs=-1, required=True)
+@report_options
 def figures(spec, methods, datasets, out, results):
     """Draw a figure from an experiment's rows."""
-    from rfstudy.report import figures as stage
+    from rfstudy.report import make
 
-    stage.run(spec, results, methods, datasets, out)
+    make.draw(spec, results, out, read_yaml(methods), read_yaml(datasets))
 
 
 @commands.command()

@@ -21,16 +21,19 @@ EXPERIMENT = {
     "kernel": "gaussian",
     "datasets": {"eeg": {"preprocess": ["standard_rows"]}, "skin": {"preprocess": ["minmax"]}},
     "methods": [{"method": "rff"}, {"method": "ssf", "variant": "one", "options": {"radii": "single"}}],
+    "tuning_method": "rff",
     "sizes": {"multiples_of_d": [2, 4]},
     "bandwidth": {"rule": "fixed", "value": 1.0},
     "approximation": {"norm": "frobenius", "rows": 10},
     "learners": {"ridge": {"penalties": [1], "n_folds": 3}, "svm": {"C": [1], "n_folds": 3}},
 }
 
+MAPS = {"rff": "montecarlo.RandomFourier", "orf": "montecarlo.Orthogonal", "ssf": "quasi.Spherical"}
+
 
 def selected(**settings):
     experiments = {"toy": copy.deepcopy(EXPERIMENT)}
-    return specs.select(experiments, SETTINGS | settings, {"rff", "ssf", "orf"}, {"eeg", "skin", "a8a"})
+    return specs.select(experiments, SETTINGS | settings, MAPS, {"eeg", "skin", "a8a"})
 
 
 def test_a_shard_is_experiment_x_dataset_x_method():
@@ -59,7 +62,7 @@ def test_generation_does_not_depend_on_learners():
     shard = specs.shards(selected()["toy"], SETTINGS)[0]
     other = copy.deepcopy(EXPERIMENT) | {"learners": {"ridge": {"penalties": [5], "n_folds": 2}}}
     assert specs.generate_spec(selected()["toy"], shard, SETTINGS) == specs.generate_spec(
-        specs.select({"toy": other}, SETTINGS, {"rff", "ssf"}, {"eeg", "skin"})["toy"], shard, SETTINGS
+        specs.select({"toy": other}, SETTINGS, MAPS, {"eeg", "skin"})["toy"], shard, SETTINGS
     )
 
 
@@ -86,7 +89,7 @@ def test_an_unknown_id_is_an_error_that_names_it(setting, message):
 def test_one_method_twice_needs_variants():
     twice = copy.deepcopy(EXPERIMENT) | {"methods": [{"method": "rff"}, {"method": "rff"}]}
     with pytest.raises(specs.ConfigurationError, match="listed twice"):
-        specs.select({"toy": twice}, SETTINGS, {"rff"}, {"eeg", "skin"})
+        specs.select({"toy": twice}, SETTINGS, MAPS, {"eeg", "skin"})
 
 
 def test_extends_merges_mappings_and_replaces_lists(tmp_path):

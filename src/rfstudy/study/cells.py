@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from rfstudy import kernels
 from rfstudy.arrays import seed_of
-from rfstudy.maps.registry import make_map, module_path
+from rfstudy.maps.registry import make_map
 from rfstudy.study import code
 from rfstudy.study.journal import Journal, key_of
 from rfstudy.study.provenance import Run
@@ -22,6 +22,11 @@ from rfstudy.study.sample import Prepared, Sample, base_row, draw_sample
 from rfstudy.study.spec import sizes
 
 KERNELS = {"gaussian": kernels.Gaussian}
+
+
+#: What does not decide a cell: a specification's names and its lists of cells. Two experiments that contain the same
+#: cell compute it once.
+IRRELEVANT = ("preset", "paper", "experiment", "protocol", "methods", "repeats", "sizes")
 
 
 @dataclass(frozen=True)
@@ -79,13 +84,14 @@ def work_through(cells, compute, *, stage, spec, prepared: Prepared, tuned: dict
     -------
     rows : list of dict; arrays : dict by ``cell/name``; records : provenance records by run
     """
-    common = {key: value for key, value in spec.items() if key not in ("methods", "repeats", "sizes", "preset")}
+    common = {key: value for key, value in spec.items() if key not in IRRELEVANT}
     choices = {key: value for key, value in tuned.items() if key not in ("provenance", "bandwidth_scores")}
     samples = LatestSample(prepared, spec)
     rows, arrays, records = [], {}, {}
     for cell in tqdm(cells, desc=f"{spec['dataset']}: {stage}", file=sys.stderr, mininterval=5):
-        modules = code.digest(f"study.{stage}", module_path(cell.entry["method"]))
-        key = key_of(stage, common, cell.entry, cell.n_features, cell.repeat, choices, prepared.facts["sha256"], modules)
+        key = key_of(
+            stage, common, cell.entry, cell.n_features, cell.repeat, choices, prepared.facts["sha256"], code_of(stage, cell)
+        )
         stored = journal.get(key)
         if stored is None:
             cell_rows, cell_arrays = compute(cell, samples.of(cell.repeat))
@@ -105,6 +111,11 @@ def work_through(cells, compute, *, stage, spec, prepared: Prepared, tuned: dict
         rows.extend(shared | row for row in content["rows"])
         arrays.update({f"{cell.name}/{name}": value for name, value in cell_arrays.items()})
     return rows, arrays, records
+
+
+def code_of(stage: str, cell: Cell) -> str:
+    """The digest of the code that computes a cell: the stage's and the map's own."""
+    return code.digest(f"study.{stage}", f"maps.{cell.entry['map'].split('.')[0]}")
 
 
 class LatestSample:

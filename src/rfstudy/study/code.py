@@ -13,6 +13,10 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
 
+#: Lists of ids, not computations: what an entry decides travels with the specification of a job, so that adding a
+#: method reruns nothing.
+LISTS = (PACKAGE / "maps" / "registry.py",)
+
 
 @cache
 def import_closure(*modules: str) -> tuple[Path, ...]:
@@ -38,7 +42,7 @@ def import_closure(*modules: str) -> tuple[Path, ...]:
         if path in found:
             continue
         found.add(path)
-        waiting.extend(imported_files(path) - found)
+        waiting.extend(imported_files(path) - found - set(LISTS))
     return tuple(sorted(found))
 
 

@@ -80,16 +80,22 @@ def read_yaml(path: Path) -> dict:
         raise ConfigurationError(f"{path}: {error}") from error
 
 
-def select(experiments: dict[str, dict], settings: dict, methods: set[str], datasets: set[str]) -> dict[str, dict]:
-    """The experiments that a run builds: ``only_*`` applied, every id checked against the registries."""
+def select(
+    experiments: dict[str, dict], settings: dict, methods: dict[str, str], datasets: set[str]
+) -> dict[str, dict]:
+    """The experiments that a run builds: ``only_*`` applied, every id checked against the registries.
+
+    ``methods`` maps the ids of feature maps to where they are defined ("quasi.QuasiMonteCarlo").
+    """
     wanted = set(settings["only_experiments"])
     missing = wanted - set(experiments)
     if missing:
         raise ConfigurationError(f"only_experiments names {sorted(missing)}; known are {', '.join(sorted(experiments))}")
     for name, experiment in experiments.items():
-        check_ids(f"experiment {name!r}", {m["method"] for m in experiment["methods"]}, methods, "method")
+        used = {m["method"] for m in experiment["methods"]} | {experiment["tuning_method"]}
+        check_ids(f"experiment {name!r}", used, set(methods), "method")
         check_ids(f"experiment {name!r}", set(experiment["datasets"]), datasets, "data set")
-    check_ids("only_methods", set(settings["only_methods"]), methods, "method")
+    check_ids("only_methods", set(settings["only_methods"]), set(methods), "method")
     check_ids("only_datasets", set(settings["only_datasets"]), datasets, "data set")
     chosen = {}
     for name, experiment in experiments.items():
@@ -97,10 +103,12 @@ def select(experiments: dict[str, dict], settings: dict, methods: set[str], data
             continue
         experiment = dict(experiment)
         experiment["methods"] = [
-            with_variant(m, experiment["methods"])
+            complete_entry(m, experiment["methods"], methods)
             for m in experiment["methods"]
             if not settings["only_methods"] or m["method"] in settings["only_methods"]
         ]
+        # the map that bandwidth and shared penalties are tuned with
+        experiment["tuning_method"] = complete_entry({"method": experiment["tuning_method"]}, [], methods)
         experiment["datasets"] = {
             key: value
             for key, value in experiment["datasets"].items()
@@ -118,13 +126,20 @@ def check_ids(where: str, used: set[str], known: set[str], what: str) -> None:
         raise ConfigurationError(f"{where} names the {what} {', '.join(unknown)}; known are {', '.join(sorted(known))}")
 
 
-def with_variant(entry: dict, entries: list[dict]) -> dict:
-    """A method's entry with its defaults; two entries of one method must tell themselves apart by ``variant``."""
-    full = {"method": entry["method"], "variant": entry.get("variant", ""), "options": entry.get("options", {})}
-    twins = [e for e in entries if e["method"] == full["method"] and e.get("variant", "") == full["variant"]]
-    if len(twins) > 1:
-        raise ConfigurationError(f"method {full['method']!r} is listed twice with the same variant; name variants")
-    return full
+def complete_entry(entry: dict, entries: list[dict], methods: dict[str, str]) -> dict:
+    """A method's entry with its defaults and the place of its code.
+
+    Two entries of one method must tell themselves apart by ``variant``.
+    """
+    variant = entry.get("variant", "")
+    if sum((e["method"], e.get("variant", "")) == (entry["method"], variant) for e in entries) > 1:
+        raise ConfigurationError(f"method {entry['method']!r} is listed twice with the same variant; name variants")
+    return {
+        "method": entry["method"],
+        "variant": variant,
+        "options": entry.get("options", {}),
+        "map": methods[entry["method"]],
+    }
 
 
 @dataclass(frozen=True)
@@ -182,6 +197,7 @@ def tune_spec(experiment: dict, dataset: str, settings: dict) -> dict:
     """The work of ``tune``: the bandwidth, and the penalties where the preset shares them."""
     spec = sample_spec(experiment, dataset, settings) | {
         "bandwidth": experiment["bandwidth"],
+        "method": experiment["tuning_method"],
         "max_tuning_rows": settings["tuning_max_rows"],
         "learners": experiment["learners"],
         "share_penalties": settings["tuning"] == "shared",

@@ -49,8 +49,10 @@ def run(spec: dict, prepared_dir, tuned: dict, arrays_file, journal_dir, out, th
                 phi.restore(sample.X_train.shape[1], cell_arrays(learned, cell), dtype=sample.X_train.dtype)
                 return measure(spec, cell, sample, phi, learner, options, tuned), {}
 
-            # the journal's key of a cell holds its own learner only: another learner's grid is none of its business
-            own = spec | {"learners": {learner: options}}
+            # a cell's key holds what decides it: its own learner, and grid and folds only where it is tuned by itself
+            shared = spec["tuning"] == "shared"
+            deciding = {k: v for k, v in options.items() if not (shared and k in (GRID_OF[learner][0], "n_folds"))}
+            own = spec | {"learners": {learner: deciding}}
             new_rows, _, new_records = work_through(
                 cells_of(spec, prepared.facts["d"], spec["repeats"][learner]),
                 compute,
@@ -86,7 +88,6 @@ def measure(spec: dict, cell: Cell, sample: Sample, phi, learner: str, options: 
         "options": cell.entry["options"],
         "capped": sample.capped,
         "tuning": spec["tuning"],
-        "n_folds": options["n_folds"],
     }
     accuracy_row = shared | {"metric": "accuracy_pct", "unit": UNITS["accuracy_pct"], "split": "test"}
     if learner == "svm" and too_large_for_svm(spec, len(sample.y_train), phi.n_columns_):

@@ -17,12 +17,15 @@ from rfstudy.data.split import fold_of_row
 from rfstudy.learners.ridge import best_penalty, cross_validate_ridge
 from rfstudy.learners.svm import cross_validate_svm
 from rfstudy.learners.targets import encode
-from rfstudy.study.cells import Cell, cell_map
+from rfstudy.study.cells import IRRELEVANT, Cell, cell_map, code_of
 from rfstudy.study.journal import Journal, key_of
 from rfstudy.study.provenance import Run
 from rfstudy.study.sample import Prepared, draw_sample, load_prepared
 from rfstudy.study.spec import sizes
 from rfstudy.tidy import write_json
+
+#: What does not decide a score, besides what decides no cell.
+NOT_A_SCORE = ("learners", "bandwidth", "share_penalties", "max_svm_entries")
 
 
 def run(spec: dict, prepared_dir, journal_dir, out, threads: int) -> None:
@@ -48,7 +51,7 @@ def tune(spec: dict, prepared: Prepared, journal: Journal) -> dict:
     else:
         n_features = rule["multiple_of_d"] * X.shape[1]
         scores = [
-            evaluate("ridge", rule["method"], n_features, length_scale)
+            evaluate("ridge", n_features, length_scale)
             for length_scale in tqdm(rule["grid"], desc=f"{spec['dataset']}: bandwidth", file=sys.stderr)
         ]
         choices["bandwidth_scores"] = dict(zip(map(str, rule["grid"]), scores, strict=True))
@@ -79,7 +82,7 @@ def shared_penalties(spec: dict, evaluate, length_scale: float, n_train: int) ->
         for learner, options in spec["learners"].items():
             if learner == "svm" and too_large_for_svm(spec, n_train, 2 * n_features):
                 continue
-            scores = evaluate(learner, "rff", n_features, length_scale)
+            scores = evaluate(learner, n_features, length_scale)
             penalties[learner][label] = float(best_penalty(np.array(scores)[:, None], options[grid_of[learner]]))
     return penalties
 
@@ -90,26 +93,20 @@ def too_large_for_svm(spec: dict, n_train: int, n_columns: int) -> bool:
 
 
 class Evaluation:
-    """Cross-validated scores of a learner's whole grid on one map, journalled."""
+    """Cross-validated scores of a learner's whole grid on plain random features, journalled."""
 
     def __init__(self, spec: dict, X: np.ndarray, y: np.ndarray, journal: Journal, data_hash: str):
         self.spec, self.X, self.y, self.journal = spec, X, y, journal
         self.data_hash = data_hash
 
-    def __call__(self, learner: str, method: str, n_features: int, length_scale: float) -> list[float]:
-        """Mean accuracy over the folds for every value of the learner's grid."""
-        from rfstudy.maps.registry import module_path
-        from rfstudy.study import code
-
-        cell = Cell({"method": method, "variant": "", "options": {}}, n_features, "tune", 0)
+    def __call__(self, learner: str, n_features: int, length_scale: float) -> list[float]:
+        """Mean accuracy in percent over the folds, for every value of the learner's grid."""
+        cell = Cell(self.spec["method"], n_features, "tune", 0)
         options = self.spec["learners"][learner]
-        common = {
-            key: value
-            for key, value in self.spec.items()
-            if key not in ("preset", "learners", "sizes", "bandwidth", "share_penalties", "max_svm_entries")
-        }
-        modules = code.digest("study.tune", module_path(method))
-        key = key_of("tune", common, learner, options, method, n_features, length_scale, self.data_hash, modules)
+        common = {key: value for key, value in self.spec.items() if key not in IRRELEVANT + NOT_A_SCORE}
+        key = key_of(
+            "tune", common, learner, options, n_features, length_scale, self.data_hash, code_of("tune", cell)
+        )
         stored = self.journal.get(key)
         if stored is None:
             phi = cell_map(self.spec, cell, length_scale).fit(self.X, self.y)

@@ -67,7 +67,7 @@ wildcard_constraints:
     shard="[a-z0-9.-]+",
     source="[a-z0-9-]+",
     collection="[a-z0-9-]+",
-    paper="survey|eerf|nsrf|slsrff",
+    paper="survey|eerf|nsrf|slsrff|study",
     report="[a-z0-9-]+",
 
 
@@ -121,7 +121,7 @@ def gpus(wildcards):
 
 def compact(document):
     """JSON for the command line, in one stable form."""
-    return json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return json.dumps(document, separators=(",", ":"))
 
 
 def results_of(collection, experiment):

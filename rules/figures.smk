@@ -3,7 +3,7 @@ rule figure:
         rows=report_inputs,
         looks="config/methods.yaml",
         datasets="config/datasets.yaml",
-        code=code_of("report.make"),
+        code=code_of("report.figures"),
     output:
         expand("figures/{{collection}}/{{paper}}/{{report}}.{ending}", ending=catalogue.ENDINGS["figures"]),
     log:

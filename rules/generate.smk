@@ -20,7 +20,7 @@ rule generate:
         ),
         prepared=lambda wildcards, input: str(Path(input.prepared[0]).parent),
         journal=f"{RESULTS}/.journal/generate",
-        threads=2,
+        threads=SETTINGS["timing_threads"],
     threads: ALL_CORES
     resources:
         mem_mb=memory_mb,

@@ -4,7 +4,7 @@ rule table:
         published=expand("data/reference/{name}.csv", name=glob_wildcards("data/reference/{name}.csv").name),
         looks="config/methods.yaml",
         datasets="config/datasets.yaml",
-        code=code_of("report.make"),
+        code=code_of("report.tables"),
     output:
         expand("figures/{{collection}}/{{paper}}/{{report}}.{ending}", ending=catalogue.ENDINGS["tables"]),
     log:

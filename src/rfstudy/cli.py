@@ -38,13 +38,6 @@ def read_json(path: Path) -> dict:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def read_yaml(path: Path) -> dict:
-    """A registry."""
-    import yaml
-
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
-
-
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name=None, version=__import__("rfstudy").__version__, prog_name="rfstudy")
 def commands():
@@ -160,18 +153,18 @@ def report_options(command):
 @click.option("--reference", type=EXISTING, required=True, help="Folder of the published numbers.")
 def tables(spec, methods, datasets, out, results, reference):
     """Make a table from an experiment's rows and the published numbers."""
-    from rfstudy.report import make
+    from rfstudy.report import tables as stage
 
-    make.tabulate(spec, results, out, read_yaml(methods), read_yaml(datasets), reference)
+    stage.run(spec, results, reference, methods, datasets, out)
 
 
 @commands.command()
 @report_options
 def figures(spec, methods, datasets, out, results):
     """Draw a figure from an experiment's rows."""
-    from rfstudy.report import make
+    from rfstudy.report import figures as stage
 
-    make.draw(spec, results, out, read_yaml(methods), read_yaml(datasets))
+    stage.run(spec, results, methods, datasets, out)
 
 
 @commands.command()

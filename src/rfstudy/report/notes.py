@@ -1,0 +1,142 @@
+"""What a reader has to know about the numbers shown: stand-ins, caps, fewer repeats, shared tuning, missing rows.
+
+Every table and figure prints these notes; they are read off the rows, never typed in by hand.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from rfstudy.report.aggregate import reasons, select, settings_of
+from rfstudy.report.published import printed_name
+from rfstudy.report.style import look
+
+#: Names of the learners as the study prints them.
+LEARNER_NAMES = {"ridge": "ridge", "svm": "LIBLINEAR", "logistic": "logistic regression"}
+
+METRIC_NAMES = {
+    "approximation_error_frobenius": "approximation error",
+    "time_feature_s": "generation time",
+    "accuracy_pct": "accuracy",
+}
+
+
+def stand_in_of(rows: pd.DataFrame) -> str:
+    """What stood in for a data set ("" for its own data): "digits (stand-in for MNIST)" is a "digits stand-in"."""
+    names = dict.fromkeys(name.split(" (stand-in")[0] for name in rows["stand_in"] if name)
+    return ", ".join(f"{name} stand-in" for name in names)
+
+
+def cap_of(rows: pd.DataFrame) -> str:
+    """How the rows of a data set were capped ("" if they were not), by the ``capped`` of the settings."""
+    capped = rows[[bool(s.get("capped")) for s in settings_of(rows)]]
+    if not len(capped):
+        return ""
+    return f"capped at {capped['n_train'].max():,} training and {capped['n_test'].max():,} test rows"
+
+
+def comparability(rows: pd.DataFrame, datasets: dict) -> str:
+    """Why rows may not be set against a published number ("" if they may): a stand-in, a cap, or what the registry
+    of the data sets says under ``not_comparable``."""
+    told = [datasets.get(dataset, {}).get("not_comparable", "") for dataset in dict.fromkeys(rows["dataset"])]
+    return "; ".join(filter(None, (stand_in_of(rows), cap_of(rows), *told)))
+
+
+def dataset_name(datasets: dict, dataset: str, paper: str, rows: pd.DataFrame) -> str:
+    """The name a paper gives a data set, and what a reader must not miss: "EEG: generated stand-in", "skin: capped"."""
+    remarks = ", ".join(filter(None, (stand_in_of(rows), cap_of(rows) and "capped")))
+    name = printed_name(datasets, dataset, paper)
+    return f"{name}: {remarks}" if remarks else name
+
+
+def quantity(metric: str, learner: str = "") -> str:
+    """A metric in words: "LIBLINEAR accuracy", "approximation error"."""
+    name = METRIC_NAMES.get(metric, metric.replace("_", " "))
+    return f"{LEARNER_NAMES.get(learner, learner)} {name}" if learner else name
+
+
+def why_not(rows: pd.DataFrame) -> str:
+    """The reason why rows are not ok; of several the first, and how many more there are."""
+    given = reasons(rows)
+    more = f" and {len(given) - 1} more reason{'s' if len(given) > 2 else ''} like it" if len(given) > 1 else ""
+    return given[0] + more if given else ""
+
+
+def absence(rows: pd.DataFrame) -> str:
+    """Why there is nothing to show in rows none of which is ok: "not run", or their status and its reason."""
+    if not len(rows):
+        return "not run"
+    status = " and ".join(sorted(set(rows["status"])))
+    why = why_not(rows)
+    return f"{status}: {why}" if why else status
+
+
+def notes_on_data(frame: pd.DataFrame, spec: dict, datasets: dict) -> list[str]:
+    """Sentences about stand-ins, caps and other differences to the paper's data among the rows that are shown."""
+    groups = [(printed_name(datasets, d, spec["paper"]), rows) for d, rows in frame.groupby("dataset", sort=False)]
+    stand_ins = [f"{name} ({stand_in_of(rows)})" for name, rows in groups if stand_in_of(rows)]
+    capped = [f"{name} ({cap_of(rows)})" for name, rows in groups if cap_of(rows)]
+    others = [
+        f"{printed_name(datasets, dataset, spec['paper'])} ({datasets[dataset]['not_comparable']})"
+        for dataset in dict.fromkeys(select(frame, stand_in="")["dataset"])
+        if datasets.get(dataset, {}).get("not_comparable")
+    ]
+    told = (
+        ("Not the paper's data", stand_ins),
+        ("Fewer rows than the paper", capped),
+        ("Not comparable with the printed numbers", others),
+    )
+    return [f"{what}: {', '.join(of)}." for what, of in told if of]
+
+
+def notes(frame: pd.DataFrame, spec: dict, methods: dict, datasets: dict) -> list[str]:
+    """Sentences about the rows behind a table or figure: the data, how they were run, and what is missing.
+
+    ``frame`` holds the rows that it shows; of ``spec`` the keys ``paper``, ``repeats`` (what the paper averages
+    over) and ``sizes`` are used where they are given.
+    """
+    ok = frame[frame["status"] == "ok"]
+    found = notes_on_data(frame, spec, datasets) + _repeats(ok, spec.get("repeats"))
+    presets = {preset: rows["dataset"].unique() for preset, rows in ok.groupby("preset")}
+    if len(presets) > 1:
+        names = {p: ", ".join(printed_name(datasets, d, spec["paper"]) for d in ds) for p, ds in presets.items()}
+        found.append(f"Presets: {'; '.join(f'{preset} for {of}' for preset, of in names.items())}.")
+    if any(s.get("tuning") == "shared" for s in settings_of(ok)):
+        found.append("Penalty and C: tuned once per data set and size and shared by all methods.")
+    unfinished = sum(s.get("converged") is False for s in settings_of(ok))
+    if unfinished:
+        found.append(f"Solver stopped before convergence: {unfinished} of {len(ok)} values.")
+    absent = [size for size in spec.get("sizes", []) if size not in set(ok["n_features_label"])]
+    if absent and len(ok):
+        found.append(f"Not run: s = {', '.join(absent)}.")
+    return found + _left_out(frame, spec["paper"], methods, datasets)
+
+
+def _repeats(ok: pd.DataFrame, expected: int | None) -> list[str]:
+    """Where fewer repeats than expected were run, by quantity."""
+    counts: dict[str, list[int]] = {}
+    repeated = ok[ok["repeat"].notna()]
+    for (metric, learner, _), rows in repeated.groupby(["metric", "learner", "dataset"], sort=False):
+        counts.setdefault(quantity(metric, learner), []).append(rows["repeat"].nunique())
+    few = {name: n for name, n in counts.items() if expected and min(n) < expected}
+    if not few:
+        return []
+    told = [f"{name} ({min(n)})" if min(n) == max(n) else f"{name} ({min(n)} to {max(n)})" for name, n in few.items()]
+    return [f"Fewer repeats than the paper's {expected}: {', '.join(told)}."]
+
+
+def _left_out(frame: pd.DataFrame, paper: str, methods: dict, datasets: dict) -> list[str]:
+    """How many rows are in no mean, by status, data set and reason, and of which methods."""
+    found = []
+    for status in ("failed", "skipped"):
+        told = []
+        for dataset, rows in select(frame, status=status).groupby("dataset", sort=False):
+            pairs = dict.fromkeys(zip(rows["method"], rows["variant"], strict=True))
+            names = [look(method, methods, variant).label for method, variant in pairs if method]
+            of = f" of {', '.join(names)}" if 0 < len(names) <= 4 else ""
+            why = why_not(rows)
+            number = f"{len(rows)} value{'s' if len(rows) > 1 else ''}"
+            told.append(f"{printed_name(datasets, dataset, paper)}: {number}{of}" + (f" ({why})" if why else ""))
+        if told:
+            found.append(f"{status.capitalize()} and in no mean: {'; '.join(told)}.")
+    return found

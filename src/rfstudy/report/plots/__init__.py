@@ -1,0 +1,1 @@
+"""One module per kind of plot; each turns tidy rows and a specification into a matplotlib figure."""

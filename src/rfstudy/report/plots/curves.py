@@ -1,0 +1,177 @@
+"""Curves over the number of features: one row of panels per data set, one panel per quantity, one line per method.
+
+The survey's Figures 9 and 10 look like this: approximation error, generation time and the accuracy of two linear
+classifiers against s, on four data sets. A panel without a number says why it has none.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from string import ascii_lowercase
+
+import matplotlib.ticker
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from rfstudy.report.aggregate import method_order, of_quantity, select, summarise
+from rfstudy.report.notes import absence, dataset_name, notes
+from rfstudy.report.style import COLUMN_WIDTH, TEXT_WIDTH, Look, look, style
+
+#: Lengths in inches; panels are placed by hand, so that those of one column stay aligned whatever their ticks say.
+LEFT, RIGHT, BETWEEN = 0.37, 0.06, 0.40
+ROW_TITLE, PANEL_TITLE, PANEL, TICKS, AXIS_LABEL = 0.19, 0.15, 1.08, 0.20, 0.14
+LEGEND_LINE, NOTE_LINE, PAD = 0.16, 0.115, 0.06
+
+NOTE_SIZE = 6.5
+#: Width in inches of a character of a note, of one of the legend, and of a legend entry without its label; generous.
+NOTE_CHARACTER, LEGEND_CHARACTER, LEGEND_HANDLE = 0.043, 0.06, 0.46
+
+#: Methods are spread over this share of a doubling of s, so that their error bars do not hide one another.
+DODGE = 0.24
+
+
+def draw(frame: pd.DataFrame, spec: dict, methods: dict, datasets: dict) -> Figure:
+    """The figure of one specification of kind "curves".
+
+    Parameters
+    ----------
+    frame : tidy rows of the specification's experiment
+    spec : ``datasets`` (rows of the grid), ``panels`` (its columns: ``metric``, ``label``, ``scale`` and, where they
+        matter, ``learner`` and ``split``), ``methods`` and ``sizes`` (their order; a method of the frame that is not
+        listed is drawn too, after the others), ``paper``, ``repeats``
+    methods, datasets : the parsed registries
+
+    Returns
+    -------
+    Figure as wide as a text block, or as a column if it has at most two panels side by side
+    """
+    frame = select(frame, dataset=spec["datasets"], n_features_label=spec["sizes"])
+    shown = pd.concat([of_quantity(frame, panel) for panel in spec["panels"]])
+    lines = method_order(shown, spec["methods"])
+    looks = [look(method, methods, variant) for method, variant in lines]
+    n_rows, n_columns = len(spec["datasets"]), len(spec["panels"])
+    width = COLUMN_WIDTH if n_columns <= 2 else TEXT_WIDTH
+    remarks = textwrap.wrap(" ".join(notes(shown, spec, methods, datasets)), int(width / NOTE_CHARACTER))
+    legend_columns = _legend_columns([each.label for each in looks], width)
+    legend_height = PAD + LEGEND_LINE * -(-len(looks) // legend_columns)
+    row_height = ROW_TITLE + PANEL_TITLE + PANEL + TICKS
+    height = legend_height + n_rows * row_height + AXIS_LABEL + NOTE_LINE * len(remarks) + 2 * PAD
+    panel_width = (width - LEFT - RIGHT - (n_columns - 1) * BETWEEN) / n_columns
+    with style():
+        figure = Figure(figsize=(width, height))
+        _legend(figure, looks, legend_columns, height)
+        for i, dataset in enumerate(spec["datasets"]):
+            rows = select(shown, dataset=dataset)
+            top = height - legend_height - i * row_height
+            title = f"({ascii_lowercase[i]}) {dataset_name(datasets, dataset, spec['paper'], rows)}"
+            figure.text(0.5, (top - 0.04) / height, title, ha="center", va="top", fontsize=8.5)
+            bottom = top - ROW_TITLE - PANEL_TITLE - PANEL
+            for j, panel in enumerate(spec["panels"]):
+                left = LEFT + j * (panel_width + BETWEEN)
+                ax = figure.add_axes((left / width, bottom / height, panel_width / width, PANEL / height))
+                ax.set_title(panel["label"], fontsize=7.5, pad=2.5)
+                _panel(ax, of_quantity(rows, panel), panel, lines, looks)
+                if i == n_rows - 1:
+                    below = {"ha": "center", "va": "top", "fontsize": 7.5, "transform": ax.transAxes}
+                    ax.text(0.5, -TICKS / PANEL, "number of features s", **below)
+        figure.text(PAD / width, PAD / height, "\n".join(remarks), fontsize=NOTE_SIZE, va="bottom", linespacing=1.15)
+    return figure
+
+
+def _legend_columns(labels: list[str], width: float) -> int:
+    """The most columns of a legend of these labels that fit; a column is as wide as its longest label."""
+    for n in range(len(labels), 1, -1):
+        depth = -(-len(labels) // n)
+        longest = [max(map(len, labels[i : i + depth])) for i in range(0, len(labels), depth)]
+        if sum(LEGEND_HANDLE + LEGEND_CHARACTER * characters for characters in longest) <= width:
+            return n
+    return 1
+
+
+def _legend(figure: Figure, looks: list[Look], columns: int, height: float) -> None:
+    figure.legend(
+        handles=[Line2D([], [], label=each.label, **_drawn(each)) for each in looks],
+        loc="upper center",
+        bbox_to_anchor=(0.5, 1.0 - 0.3 * PAD / height),
+        ncols=columns,
+        borderpad=0.2,
+        borderaxespad=0.0,
+        handlelength=2.3,
+        handletextpad=0.4,
+        columnspacing=1.2,
+        labelspacing=0.35,
+    )
+
+
+def _drawn(each: Look) -> dict:
+    return {
+        "color": each.colour,
+        "marker": each.marker,
+        "linestyle": each.linestyle,
+        "markerfacecolor": "white" if each.hollow else each.colour,
+        "markeredgewidth": 0.5,
+    }
+
+
+def _panel(ax, rows: pd.DataFrame, panel: dict, lines: list[tuple[str, str]], looks: list[Look]) -> None:
+    """One quantity on one data set; ``rows`` are those of the panel."""
+    cells = summarise(rows)
+    cells = cells[cells["n"] > 0]
+    if not len(cells):
+        ax.set(xticks=[], yticks=[])
+        text = "\n".join(textwrap.wrap(textwrap.shorten(absence(rows), 100, placeholder=" ..."), 24))
+        ax.text(0.5, 0.5, text, ha="center", va="center", color="#555555", transform=ax.transAxes)
+        return
+    log = panel["scale"] == "log"
+    ax.set_xscale("log", base=2)
+    if log:
+        ax.set_yscale("log")
+    for position, ((method, variant), each) in enumerate(zip(lines, looks, strict=True)):
+        cell = select(cells, method=method, variant=variant).sort_values("n_features")
+        if not len(cell):
+            continue
+        shift = 2.0 ** (DODGE * ((position + 0.5) / len(lines) - 0.5))
+        mean, spread = cell["mean"].to_numpy(), cell["std"].fillna(0.0).to_numpy()
+        # On a logarithmic axis a bar that reached zero would have no end.
+        below = np.minimum(spread, 0.9 * mean) if log else spread
+        ax.errorbar(
+            cell["n_features"].to_numpy(dtype=float) * shift,
+            mean,
+            yerr=np.stack([below, spread]),
+            elinewidth=0.6,
+            capsize=1.0,
+            capthick=0.6,
+            **_drawn(each),
+        )
+    _size_axis(ax, cells)
+    if log:
+        _log_axis(ax)
+
+
+def _size_axis(ax, cells: pd.DataFrame) -> None:
+    """One tick per size, labelled as the paper counts it."""
+    sizes = cells[["n_features", "n_features_label"]].drop_duplicates().sort_values("n_features")
+    ax.set_xticks(sizes["n_features"].to_numpy(dtype=float), sizes["n_features_label"])
+    ax.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+
+
+def _log_axis(ax) -> None:
+    """Plain numbers on a logarithmic axis: decades, and 2 and 5 between them where there are few decades."""
+    low, high = ax.get_ylim()
+    locator = matplotlib.ticker.LogLocator(subs=(1.0, 2.0, 5.0) if np.log10(high / low) < 2.0 else (1.0,))
+    ticks = locator.tick_values(low, high)
+    if np.sum((ticks >= low) & (ticks <= high)) < 2:  # one label alone gives no scale
+        ax.set_ylim(ticks[ticks <= low].max(), ticks[ticks >= high].min())
+    ax.yaxis.set_major_locator(locator)
+    ax.yaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(_plain))
+    ax.yaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+
+
+def _plain(value: float, _position) -> str:
+    exponent = int(np.floor(np.log10(value) + 1e-9))
+    if -3 <= exponent <= 3:
+        return f"{value:.{max(0, -exponent)}f}"
+    digit = round(value / 10.0**exponent)
+    return f"$10^{{{exponent}}}$" if digit == 1 else f"${digit}{{\\cdot}}10^{{{exponent}}}$"

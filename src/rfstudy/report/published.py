@@ -1,0 +1,132 @@
+"""The printed numbers as tidy rows: the one loader of ``data/reference``.
+
+The files there keep the papers' own words. Here a method or data set gets the id that the registries give it
+(``published_as: {paper: name}``), a metric the study's name for it, and a classifier that a paper treats as part of a
+metric becomes the ``learner``. A name that no registry knows stays as printed. Nothing here is ever an input of a
+measurement.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from rfstudy import tidy
+
+#: The table files; ``figures.csv`` and ``claims.csv`` hold no values and ``letter_survey_rows.csv`` is data.
+FILES = (
+    "survey_table6.csv", "survey_table7.csv", "survey_table9.csv", "eerf_table2.csv", "eerf_table3.csv",
+    "eerf_table4.csv", "eerf_table5.csv", "nsrf_table1.csv", "slsrff_table1.csv", "slsrff_table2.csv",
+    "slsrff_table3.csv", "text_values.csv",
+)  # fmt: skip
+
+#: The survey's names of its two linear classifiers.
+LEARNERS = {"lr": "ridge", "liblinear": "svm"}
+
+#: (paper, printed metric) -> (metric, learner), where they differ from what is printed.
+METRICS = {
+    ("survey", "approximation_error"): ("approximation_error_frobenius", ""),
+    ("survey", "best_methods_approximation_error"): ("best_methods_approximation_error_frobenius", ""),
+    ("survey", "best_methods_accuracy_lr"): ("best_methods_accuracy_pct", "ridge"),
+    ("survey", "best_methods_accuracy_liblinear"): ("best_methods_accuracy_pct", "svm"),
+    ("survey", "train_error_pct"): ("train_error_pct", "logistic"),
+    ("survey", "error_pct"): ("error_pct", "logistic"),
+}
+
+TEST_METRICS = ("accuracy_pct", "error_pct")
+TRAIN_METRICS = ("train_accuracy_pct", "train_error_pct")
+
+
+def ids_by_name(registry: dict, what: str) -> dict[tuple[str, str], str]:
+    """``(paper, printed name) -> id`` from the ``published_as`` of a registry (``methods.yaml``, ``datasets.yaml``).
+
+    ``ValueError`` names a printed name that two ids claim.
+    """
+    ids = {}
+    for identifier, entry in registry.items():
+        for paper, names in (entry.get("published_as") or {}).items():
+            for name in [names] if isinstance(names, str) else names:
+                if ids.setdefault((paper, name), identifier) != identifier:
+                    raise ValueError(f"{what}s {ids[paper, name]} and {identifier} both claim {name!r} of {paper}")
+    return ids
+
+
+def printed_name(registry: dict, identifier: str, paper: str) -> str:
+    """What a paper calls a method or data set; its label, or the id itself, where the paper does not name it."""
+    entry = registry.get(identifier, {})
+    names = (entry.get("published_as") or {}).get(paper)
+    if names:
+        return names if isinstance(names, str) else names[0]
+    return entry.get("label", identifier)
+
+
+def load(directory, methods: dict, datasets: dict) -> pd.DataFrame:
+    """All published values as one tidy frame (``origin`` "published").
+
+    Parameters
+    ----------
+    directory : path of the folder with the table files; ``FileNotFoundError`` for one that is missing
+    methods, datasets : the parsed registries
+
+    Returns
+    -------
+    data frame of the tidy schema. ``experiment`` is the place in the paper ("Table VII"), ``n_features_label``
+    the number of features as printed. ``settings`` holds what the columns do not: ``printed`` (a number's
+    digits), ``text`` (a value that is no number: lists of winners, grids, rules) and ``note``. A value that
+    could not be recovered is a row with status "skipped".
+    """
+    method_ids = ids_by_name(methods, "method")
+    dataset_ids = ids_by_name(datasets, "data set")
+    printed = pd.concat(
+        [pd.read_csv(Path(directory) / name, dtype=str, keep_default_na=False) for name in FILES], ignore_index=True
+    )
+    return tidy.frame([_row(row, method_ids, dataset_ids) for row in printed.to_dict("records")])
+
+
+def _row(row: dict, method_ids: dict, dataset_ids: dict) -> dict:
+    paper = row["paper"]
+    metric, learner = METRICS.get((paper, row["metric"]), (row["metric"], ""))
+    method = row["method"]
+    if method in LEARNERS:  # a setting of a classifier is printed in the column of the methods
+        method, learner = "", LEARNERS[method]
+    settings = {"note": row["note"]} if row["note"] else {}
+    value, status = _number(row["value"]), "ok"
+    if row["value"] == "":
+        status, settings = "skipped", {"reason": "not legible in the source", **settings}
+    else:
+        settings["text" if value is None else "printed"] = row["value"]
+    return {
+        "origin": "published",
+        "paper": paper,
+        "experiment": row["table"],
+        "dataset": _ids(row["dataset"], paper, dataset_ids),
+        "kernel": row["kernel"],
+        "method": _ids(method, paper, method_ids),
+        "n_features": _number(row["n_features_value"]),
+        "n_features_label": row["n_features"],
+        "split": "test" if metric in TEST_METRICS else "train" if metric in TRAIN_METRICS else "",
+        "learner": learner,
+        "metric": metric,
+        "value": value,
+        "spread": _number(row["spread"]),
+        "spread_kind": row["spread_kind"],
+        "confidence": row["confidence"],
+        "unit": tidy.UNITS.get(metric, ""),
+        "status": status,
+        "settings": settings,
+    }
+
+
+def _ids(printed: str, paper: str, ids: dict) -> str:
+    """The id of a printed name; of a list "a;b" the list of ids."""
+    if (paper, printed) in ids:
+        return ids[paper, printed]
+    return ";".join(ids.get((paper, name), name) for name in printed.split(";"))
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -23,6 +23,8 @@ SMALL = (
 class Workspace:
     """A checkout in a folder of its own and the commands that a user types there."""
 
+    small = SMALL
+
     def __init__(self, folder: Path):
         self.folder = folder
         for name in ("Snakefile", "rules", "config", "src", "envs"):

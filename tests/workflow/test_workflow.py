@@ -1,8 +1,8 @@
 """The workflow as a user runs it: planning, running, resuming, rerunning after an edit, and its error messages."""
 
-import importlib.util
 import json
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -14,11 +14,6 @@ import pandas as pd
 import pytest
 
 from rfstudy import tidy
-
-HERE = Path(__file__).parent
-specification = importlib.util.spec_from_file_location("workflow_conftest", HERE / "conftest.py")
-conftest = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(conftest)
 
 COMPUTE = ("preprocess", "tune", "generate", "train")
 
@@ -72,7 +67,7 @@ def test_the_small_study_ends_in_complete_tables_and_figures(finished):
 
 
 def test_one_core_and_two_cores_give_the_same_results(finished, workspace):
-    workspace.snakemake("--cores", "1", "results/quick/survey-gaussian-text.csv", "--config", *conftest.SMALL)
+    workspace.snakemake("--cores", "1", "results/quick/survey-gaussian-text.csv", "--config", *finished.small)
     name = "results/quick/survey-gaussian-text.csv"
     one = tidy.read(workspace.folder / name).sort_values(list(tidy.KEY))
     two = tidy.read(finished.folder / name).sort_values(list(tidy.KEY))
@@ -132,8 +127,6 @@ def test_a_killed_shard_resumes_and_gives_the_same_table(finished, tmp_path):
 
 def shard_command(space, stage: str, shard: str) -> list[str]:
     """The arguments of the command that the workflow ran for a shard, from the shard's provenance."""
-    import shlex
-
     records = json.loads((space.folder / f"results/quick/survey-gaussian-text/{stage}/{shard}.provenance.json").read_text())
     words = shlex.split(records[0]["command"])
     return words[words.index("rfstudy") + 1 :]
@@ -199,7 +192,7 @@ def test_stand_ins_are_not_published(finished):
 
 
 def test_the_shipped_measurements_are_redrawn_without_computing(workspace):
-    shipped = conftest.ROOT / "data" / "measured"
+    shipped = Path(__file__).resolve().parents[2] / "data" / "measured"
     shutil.copytree(shipped, workspace.folder / "data" / "measured")
     done = workspace.snakemake("--dry-run", "--cores", "2", "measured_figures")
     jobs = planned(done.stdout)

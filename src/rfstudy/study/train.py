@@ -12,9 +12,10 @@ import numpy as np
 
 from rfstudy.arrays import set_threads
 from rfstudy.data.split import fold_of_row
-from rfstudy.learners.ridge import best_penalty, fit_ridge
+from rfstudy.learners.penalties import best_penalty
+from rfstudy.learners.ridge import fit_ridge
 from rfstudy.learners.svm import fit_svm
-from rfstudy.learners.targets import decode, encode
+from rfstudy.learners.targets import decode_labels, encode_labels
 from rfstudy.metrics import accuracy_pct
 from rfstudy.study.cells import Cell, cell_arrays, cell_map, cells_of, skipped_rows, work_through
 from rfstudy.study.journal import Journal
@@ -96,13 +97,12 @@ def measure(spec: dict, cell: Cell, sample: Sample, phi, learner: str, options: 
     start = time.perf_counter()
     try:
         chosen = choose(spec, cell, sample, phi, learner, options, tuned)
-        model = fit(learner, options, phi, sample, chosen)
+        model, classes = fit(learner, options, phi, sample, chosen)
     except np.linalg.LinAlgError as error:
         return [accuracy_row | {"status": "failed", "settings": settings | {"reason": str(error)}}]
     seconds = time.perf_counter() - start
-    classes = np.unique(sample.y_train)
     predicted = np.concatenate(
-        [decode(model.decision(block), classes) for _rows, block in phi.transform_blocks(sample.X_test)]
+        [decode_labels(model.decision(block), classes) for _rows, block in phi.transform_blocks(sample.X_test)]
     )
     settings[GRID_OF[learner][1]] = chosen
     if not model.converged:
@@ -124,25 +124,24 @@ def choose(spec: dict, cell: Cell, sample: Sample, phi, learner: str, options: d
 
 
 def fit(learner: str, options: dict, phi, sample: Sample, chosen: float):
-    """The linear model of a learner on the streamed training features."""
+    """The linear model of a learner on the streamed training features, and the classes it decides between."""
 
     def blocks():
         return phi.transform_blocks(sample.X_train)
 
+    Y, classes = encode_labels(sample.y_train)
     if learner == "ridge":
-        return fit_ridge(
-            blocks,
-            encode(sample.y_train),
-            chosen,
-            n_columns=phi.n_columns_,
-            scaling=options["scaling"],
-            center=options["center"],
+        model = fit_ridge(
+            blocks, Y, chosen, n_columns=phi.n_columns_, scaling=options["scaling"], center=options["center"]
         )
-    return fit_svm(
-        blocks,
-        encode(sample.y_train),
-        chosen,
-        n_columns=phi.n_columns_,
-        loss=options["loss"],
-        intercept=options["intercept"],
-    )
+    else:
+        model = fit_svm(
+            blocks,
+            Y,
+            chosen,
+            n_rows=len(Y),
+            n_columns=phi.n_columns_,
+            loss=options["loss"],
+            intercept=options["intercept"],
+        )
+    return model, classes

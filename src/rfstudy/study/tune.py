@@ -14,9 +14,10 @@ from tqdm import tqdm
 
 from rfstudy.arrays import seed_sequence, set_threads
 from rfstudy.data.split import fold_of_row
-from rfstudy.learners.ridge import best_penalty, cross_validate_ridge
+from rfstudy.learners.penalties import best_penalty
+from rfstudy.learners.ridge import cross_validate_ridge
 from rfstudy.learners.svm import cross_validate_svm
-from rfstudy.learners.targets import encode
+from rfstudy.learners.targets import encode_labels
 from rfstudy.study.cells import IRRELEVANT, Cell, cell_map, code_of
 from rfstudy.study.journal import Journal, key_of
 from rfstudy.study.provenance import Run
@@ -122,22 +123,23 @@ def cross_validate(learner: str, options: dict, phi, X, y, folds) -> np.ndarray:
     def blocks():
         return phi.transform_blocks(X)
 
+    Y, _classes = encode_labels(y)
     if learner == "ridge":
         return cross_validate_ridge(
             blocks,
-            encode(y),
+            Y,
             options["penalties"],
             folds,
             n_columns=phi.n_columns_,
             scaling=options["scaling"],
             center=options["center"],
-            score="accuracy",
         )
     return cross_validate_svm(
         blocks,
-        encode(y),
+        Y,
         options["C"],
         folds,
+        n_rows=len(y),
         n_columns=phi.n_columns_,
         loss=options["loss"],
         intercept=options["intercept"],

@@ -1,0 +1,296 @@
+"""Get the files of a source and check their content, whatever carries it.
+
+A file is looked for in its folder first (put there by hand or by an earlier run), then in a local mirror, then at its
+addresses in the order of ``sources.yaml``. The checksum is that of the content: a plain file, .gz, .bz2, .xz or .zip
+may carry it, also one inside the other, and what is written is always the content. pooch does the transfers; what is
+added here is that a broken one goes on where it stopped, and that a later address is tried when an earlier one fails.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import logging
+import lzma
+import time
+import zipfile
+import zlib
+from pathlib import Path
+
+import pooch
+import requests
+from tqdm import tqdm
+
+from rfstudy.errors import UserError
+from rfstudy.tidy import write_atomically, write_json
+
+log = logging.getLogger(__name__)
+
+#: Seconds before the second and the third attempt at one address.
+WAITS = (1.0, 4.0)
+
+#: Seconds without a byte after which an attempt has failed.
+TIMEOUT = 30
+
+#: Endings of the files that may carry the content, tried in this order in a folder.
+CARRIERS = ("", ".xz", ".gz", ".bz2", ".zip")
+
+#: A .gz inside a .zip is met (UCI); more layers than this are none of a data set.
+MAX_LAYERS = 3
+
+#: What is read and written at once; a transfer that breaks off loses less than this.
+CHUNK_BYTES = 2**16
+
+UNREADABLE = (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
+
+
+class DownloadError(UserError):
+    """A file that could not be had from anywhere; the message says what was tried and where to put it by hand."""
+
+
+class ChecksumError(UserError):
+    """Content that is not the expected one; the message holds the expected and the actual SHA-256."""
+
+
+def download(source_id: str, source: dict, directory, *, mirror=None, allow_missing: bool = False) -> dict:
+    """Put the files of a source into a folder and write their record.
+
+    Parameters
+    ----------
+    source_id : str
+        Id of the source, and name of its folder in a mirror.
+    source : dict
+        Its entry in ``sources.yaml``.
+    directory : path
+        The source's own folder, ``data/raw/<source>``: ``<directory>/<file>`` and ``<directory>/record.json``.
+    mirror : path, optional
+        A folder ``<mirror>/<source>/<file>[.xz|.gz|.bz2|.zip]`` that is looked into before any address.
+    allow_missing : bool
+        Where a file cannot be had, write a record with status "missing" and the reason instead of failing.
+
+    Returns
+    -------
+    dict
+        The record: ``source``, ``status`` ("ok" or "missing"), ``reason``, ``files`` (name to sha256, bytes and
+        where it is from).
+
+    Raises
+    ------
+    DownloadError
+        A file cannot be had and ``allow_missing`` is false. Nothing wrong is left in the folder.
+    """
+    directory = Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    files, failures = {}, []
+    for name, entry in source["files"].items():
+        try:
+            origin = fetch(source_id, name, entry, directory, mirror)
+            files[name] = {"sha256": entry["sha256"], "bytes": entry["bytes"], "from": origin}
+        except DownloadError as error:
+            if not allow_missing:
+                raise
+            failures.append(str(error))
+    record = {
+        "source": source_id,
+        "title": source["title"],
+        "licence": source["licence"],
+        "status": "missing" if failures else "ok",
+        "reason": "\n".join(failures),
+        "files": files,
+    }
+    write_json(record, directory / "record.json")
+    return record
+
+
+def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) -> str:
+    """Make ``directory/name`` from the first place that has the expected content; returns where that was.
+
+    Raises ``DownloadError`` that lists every place that was tried and what was wrong with it.
+    """
+    target = directory / name
+    if target.exists() and file_digest(target) == entry["sha256"]:
+        return "already in place"
+    tried = []
+    for path in carriers(directory, name):
+        try:
+            place_content(path, target, entry["sha256"])
+            return f"put in place by hand: {path.name}"
+        except ChecksumError as error:
+            rejected = path.rename(path.with_name(path.name + ".rejected"))
+            tried.append(f"{path}: {error}; moved to {rejected.name}")
+            log.warning(tried[-1])
+    for path in carriers(Path(mirror).expanduser() / source_id, name) if mirror else ():
+        try:
+            place_content(path, target, entry["sha256"])
+            return f"mirror: {source_id}/{path.name}"
+        except ChecksumError as error:
+            tried.append(f"{path}: {error}")
+            log.warning(tried[-1])
+    for address in entry["addresses"]:
+        try:
+            from_address(address, target, entry)
+            return address["url"]
+        except (ChecksumError, requests.RequestException) as error:
+            tried.append(f"{address['url']}: {explain(error)}")
+            log.warning(tried[-1])
+    where = f"the mirror {mirror} has no {source_id}/{name}[.xz|.gz|.bz2|.zip]" if mirror else "no mirror is configured"
+    raise DownloadError(
+        f"the data set {source_id!r} needs the file {name!r}, which could not be had:\n"
+        + "".join(f"    {line}\n" for line in tried)
+        + f"    {where}\n"
+        + f"  Put it at {target} (or beside it as .xz, .gz, .bz2 or .zip); its content must have\n"
+        + f"    sha256 {entry['sha256']} ({entry['bytes']} bytes)\n"
+        + "  or name a mirror (mirror: in the configuration, or RFSTUDY_MIRROR), or set allow_missing: true."
+    )
+
+
+def carriers(folder: Path, name: str) -> list[Path]:
+    """The files in a folder that may carry the content of ``name``."""
+    return [path for ending in CARRIERS if (path := folder / f"{name}{ending}").is_file()]
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def place_content(carrier: Path, target: Path, sha256: str, member: str | None = None) -> None:
+    """Write the content that a file carries to ``target``, if it is the expected one.
+
+    ``member`` is the name inside an archive, by default that of the target. Raises ``ChecksumError`` and writes
+    nothing if no layer of the file has the checksum.
+    """
+
+    def unwrap(temporary):
+        digests = []
+        with carrier.open("rb") as stream:
+            layer = stream
+            for _ in range(MAX_LAYERS):
+                try:
+                    digests.append(copy(layer, temporary))
+                    if digests[-1] == sha256:
+                        return
+                    layer = open_layer(layer, member or target.name)
+                except UNREADABLE as error:
+                    if getattr(error, "errno", None):
+                        raise  # the disk, not the file
+                    raise ChecksumError(f"expected sha256 {sha256}, but the file is broken: {error}") from error
+                if layer is None:
+                    break
+        raise ChecksumError(f"expected sha256 {sha256}, actual {digests[-1]}")
+
+    write_atomically(target, unwrap)
+
+
+def copy(stream, path) -> str:
+    """Write a stream to a file and return the SHA-256 of what was written."""
+    digest = hashlib.sha256()
+    with open(path, "wb") as sink:
+        while chunk := stream.read(CHUNK_BYTES):
+            digest.update(chunk)
+            sink.write(chunk)
+    return digest.hexdigest()
+
+
+def open_layer(stream, name: str):
+    """What a compressed file or an archive carries, as a stream; None for a file that is neither.
+
+    The format is told by the first bytes, not by the file's name. Of an archive it is the member ``name``, itself
+    perhaps with an ending, in any folder; ``ChecksumError`` lists the members if there is none.
+    """
+    stream.seek(0)
+    head = stream.read(6)
+    stream.seek(0)
+    if head.startswith(b"\x1f\x8b"):
+        return gzip.GzipFile(fileobj=stream)
+    if head.startswith(b"BZh"):
+        return bz2.BZ2File(stream)
+    if head.startswith(b"\xfd7zXZ\x00"):
+        return lzma.LZMAFile(stream)
+    if head.startswith(b"PK\x03\x04"):
+        archive = zipfile.ZipFile(stream)
+        wanted = {name + ending for ending in CARRIERS}
+        found = [member for member in archive.namelist() if member == name or member.rpartition("/")[2] in wanted]
+        if not found:
+            raise ChecksumError(f"the archive has no {name!r}; it has {', '.join(archive.namelist())}")
+        return archive.open(found[0])
+    return None
+
+
+def from_address(address: dict, target: Path, entry: dict) -> None:
+    """Download from one address and place the content; what has arrived stays for a later run until it is complete.
+
+    Raises ``ChecksumError`` (nothing is left then) or ``requests.RequestException``.
+    """
+    url = address["url"]
+    name = hashlib.sha256(url.encode()).hexdigest()[:8]
+    part = target.with_name(f".{target.name}.{name}.part")
+    # what an earlier run left may be of another version of the file: then all of it is fetched once more
+    for last in (False, True) if part.exists() else (True,):
+        request_with_patience(url, part, entry["bytes"])
+        try:
+            return place_content(part, target, entry["sha256"], address.get("member"))
+        except ChecksumError:
+            if last:
+                raise
+        finally:
+            part.unlink()
+
+
+def request_with_patience(url: str, part: Path, expected_bytes: int) -> None:
+    """Complete ``part`` from a URL; a failure that may pass is tried again after a while, from where it stopped."""
+    for wait in (*WAITS, None):
+        try:
+            return request(url, part, expected_bytes)
+        except requests.RequestException as error:
+            if not part.stat().st_size:
+                part.unlink()
+            status = getattr(error.response, "status_code", None)
+            if status == requests.codes.requested_range_not_satisfiable:
+                return None  # nothing is missing: an earlier run stopped between the last byte and the checksum
+            final = status is not None and status < 500 and status not in (408, 429)
+            if final or wait is None:
+                raise
+            log.info("%s: %s; trying again in %g s", url, explain(error), wait)
+            time.sleep(wait)
+
+
+def request(url: str, part: Path, expected_bytes: int) -> None:
+    """One transfer by pooch, appended to what ``part`` holds already."""
+    with part.open("ab") as sink:
+        headers = {"Accept-Encoding": "identity"}
+        if sink.tell():
+            headers["Range"] = f"bytes={sink.tell()}-"
+
+        def start_over_if_whole(response, *_, **__):
+            # a server that knows no ranges sends the file from its first byte
+            if response.status_code == requests.codes.ok:
+                sink.truncate(0)
+
+        # without a terminal (a job's log) tqdm stays silent; the total is corrected by pooch when the answer comes
+        with tqdm(total=expected_bytes, desc=url, unit="B", unit_scale=True, disable=None) as progress:
+            transfer = pooch.HTTPDownloader(
+                progressbar=progress,
+                chunk_size=CHUNK_BYTES,
+                timeout=TIMEOUT,
+                headers=headers,
+                hooks={"response": start_over_if_whole},
+            )
+            transfer(url, sink, None)
+
+
+def explain(error: Exception) -> str:
+    """What went wrong, in a few words."""
+    response = getattr(error, "response", None)
+    if response is not None:
+        return f"HTTP status {response.status_code} {response.reason}"
+    if isinstance(error, requests.Timeout):
+        return "no answer in time"
+    if isinstance(error, requests.exceptions.ChunkedEncodingError):
+        return "the transfer broke off"
+    if isinstance(error, requests.ConnectionError):
+        reason = str(getattr(error.args[0], "reason", error) if error.args else error)
+        return f"no connection ({reason.rpartition(': ')[2]})"
+    return str(error)

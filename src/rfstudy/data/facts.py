@@ -1,0 +1,137 @@
+"""What a reader must know about a data set before trusting an accuracy on it, counted the same way for every task.
+
+Rows are numbered from 0 in the order of the prepared file (published training rows first), columns from 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+#: A gross spike: a cell further from its column's median than this many robust standard deviations.
+SPIKE_DEVIATIONS = 100
+
+#: The median absolute deviation times this is the standard deviation of a normal variable.
+MAD_TO_DEVIATION = 1.4826
+
+#: Numbers of rows or columns that a fact lists at most.
+MAX_LISTED = 20
+
+#: Labels come in long runs if neighbours agree this much more often than by chance, and by this many standard errors.
+RUN_EXCESS, RUN_STANDARD_ERRORS = 0.05, 6.0
+
+
+def describe(X: np.ndarray, y: np.ndarray, n_train: int | None) -> dict:
+    """The facts about a task's rows, as a flat dictionary of numbers, short lists and texts.
+
+    X (n, d) and y (n,) have the ``n_train`` published training rows first; None means that the rows have no parts,
+    and that the facts about a random half split are of interest.
+    """
+    parts = {"all": slice(None)} if n_train is None else {"train": slice(0, n_train), "test": slice(n_train, None)}
+    facts = duplicates(X, y, parts)
+    for part, rows in parts.items():
+        facts |= {f"{name}_{part}": value for name, value in part_facts(X[rows], y[rows]).items()}
+    return facts | spikes(X)
+
+
+def duplicates(X: np.ndarray, y: np.ndarray, parts: dict[str, slice]) -> dict:
+    """Exact repetitions of rows (all columns and the class), and rows whose columns repeat with another class.
+
+    For published parts: the test rows that occur in the training part. Without parts: the rows that have a twin, and
+    the share of test rows whose twin a random half split is expected to put into the training half.
+    """
+    columns = row_codes(X)
+    rows = row_codes(np.column_stack([columns, y.astype(np.uint64)]))
+    facts = {f"duplicate_rows_{part}": int(len(rows[of]) - len(np.unique(rows[of]))) for part, of in parts.items()}
+    facts["conflicting_rows"] = conflicting_rows(columns, y)
+    if "train" in parts:
+        seen = int(np.isin(rows[parts["test"]], rows[parts["train"]]).sum())
+        return facts | {
+            "test_rows_in_train": seen,
+            "test_rows_in_train_pct": percent(seen, len(rows[parts["test"]])),
+        }
+    _, inverse, counts = np.unique(rows, return_inverse=True, return_counts=True)
+    copies = counts[inverse]
+    # each of the other copies of a test row is in the training half with probability 1/2
+    expected = np.sum(1 - 0.5 ** (copies - 1))
+    return facts | {
+        "rows_with_twin": int(np.sum(copies > 1)),
+        "rows_with_twin_pct": percent(np.sum(copies > 1), len(rows)),
+        "expected_test_rows_in_train_pct": percent(expected, len(rows)),
+    }
+
+
+def row_codes(X: np.ndarray) -> np.ndarray:
+    """A 64-bit code for each row (n,): equal rows have equal codes, others differ but for chance (about n^2 / 2^65)."""
+    # -0.0 and 0.0 are the same number with different bits
+    X = X + 0.0 if X.dtype.kind == "f" else X
+    return pd.util.hash_pandas_object(pd.DataFrame(X), index=False).to_numpy()
+
+
+def conflicting_rows(columns: np.ndarray, y: np.ndarray) -> int:
+    """Rows whose columns also occur with another class."""
+    _, inverse = np.unique(columns, return_inverse=True)
+    lowest = np.full(inverse.max(initial=-1) + 1, y.max(initial=0))
+    highest = np.full(len(lowest), y.min(initial=0))
+    np.minimum.at(lowest, inverse, y)
+    np.maximum.at(highest, inverse, y)
+    return int(np.sum((lowest != highest)[inverse]))
+
+
+def part_facts(X: np.ndarray, y: np.ndarray) -> dict:
+    """Range, constant columns and order of the classes of one part."""
+    low, high = X.min(0), X.max(0)
+    constant = np.flatnonzero(low == high) + 1
+    return {
+        "minimum": float(low.min()),
+        "maximum": float(high.max()),
+        "n_constant_columns": len(constant),
+        "constant_columns": constant[:MAX_LISTED].tolist(),
+    } | class_order(y)
+
+
+def class_order(y: np.ndarray) -> dict:
+    """Whether the rows stand in an order that neighbours' classes give away (time, sorting).
+
+    ``class_order`` is "sorted" if every class is one run, "long runs" if neighbours agree more often than by chance
+    (by ``RUN_EXCESS`` and by ``RUN_STANDARD_ERRORS``), else "mixed".
+    """
+    same = y[1:] == y[:-1]
+    ends = np.flatnonzero(~same)
+    runs = np.diff(np.concatenate([[-1], ends, [len(y) - 1]]))
+    shares = np.unique(y, return_counts=True)[1] / len(y)
+    agreement, chance = float(same.mean()) if len(same) else 0.0, float(np.sum(shares**2))
+    needed = max(RUN_EXCESS, RUN_STANDARD_ERRORS * np.sqrt(chance * (1 - chance) / max(1, len(same))))
+    order = "sorted" if len(runs) == len(shares) else "long runs" if agreement > chance + needed else "mixed"
+    return {
+        "class_order": order,
+        "n_class_runs": len(runs),
+        "longest_class_run": int(runs.max()),
+        "neighbours_agree": round(agreement, 6),
+        "neighbours_agree_by_chance": round(chance, 6),
+    }
+
+
+def spikes(X: np.ndarray) -> dict:
+    """Rows with a cell that no sensor should give: more than ``SPIKE_DEVIATIONS`` robust deviations off.
+
+    The robust deviation of a column over all rows is 1.4826 times its median absolute deviation. Columns in which
+    that is 0 (more than half of the cells equal) and images (bytes cannot spike) are not judged.
+    """
+    rule = f"a cell more than {SPIKE_DEVIATIONS} x 1.4826 MAD from its column's median"
+    if X.dtype == np.uint8:
+        return {"spike_rows": 0, "spike_row_numbers": [], "spike_rule": "images are not judged"}
+    spiked = np.zeros(len(X), dtype=bool)
+    for column in X.T:
+        column = column.astype(np.float64)
+        distance = np.abs(column - np.median(column))
+        deviation = MAD_TO_DEVIATION * np.median(distance)
+        if deviation > 0:
+            spiked |= distance > SPIKE_DEVIATIONS * deviation
+    found = np.flatnonzero(spiked)
+    return {"spike_rows": len(found), "spike_row_numbers": found[:MAX_LISTED].tolist(), "spike_rule": rule}
+
+
+def percent(part: float, whole: int) -> float:
+    """A share in percent, four digits."""
+    return round(100.0 * float(part) / whole, 4) if whole else 0.0

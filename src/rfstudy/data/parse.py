@@ -1,0 +1,177 @@
+"""Read the original files of a task: features, labels as printed, and their map to integers.
+
+Every parser takes the paths of one part of a task and its entry, and returns ``(X, labels)``: X (n, d) float32, or
+uint8 where the file holds bytes, and labels (n,) as the file prints them. ``read_task`` puts the published training
+rows first.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_svmlight_file
+
+from rfstudy.data.registry import file_names
+from rfstudy.errors import UserError
+
+#: The label map's key for every label that it does not name, and the value for rows that are left out.
+REST, DROP = "rest", "drop"
+
+
+def read_task(task: dict, raw_dir, reference_dir) -> tuple[np.ndarray, np.ndarray, int | None]:
+    """The rows of a task from its original files.
+
+    Parameters
+    ----------
+    task : dict
+        Entry of ``datasets.yaml``.
+    raw_dir : path
+        Folder of the source's files.
+    reference_dir : path
+        Folder of the lists of rows (key ``rows`` of a task).
+
+    Returns
+    -------
+    X : ndarray (n, d), float32 or uint8
+    y : ndarray (n,), int64
+    n_train : int or None
+        Number of rows of the published training part, which come first; None where a file has no parts.
+
+    Raises
+    ------
+    UserError
+        Unknown labels, rows of another width, values that are no finite numbers.
+    """
+    parts = [
+        PARSERS[task["parser"]]([Path(raw_dir) / name for name in names], task) for names in file_names(task).values()
+    ]
+    coded = [encode_labels(labels, task["labels"]) for _, labels in parts]
+    X = [X if keep.all() else X[keep] for (X, _), (_, keep) in zip(parts, coded, strict=True)]
+    y = [y for y, _ in coded]
+    if len(parts) == 2:
+        return np.concatenate(X), np.concatenate(y), len(y[0])
+    if "rows" in task:
+        rows, n_train = read_rows(Path(reference_dir) / task["rows"])
+        return X[0][rows], y[0][rows], n_train
+    return X[0], y[0], None
+
+
+def read_rows(path: Path) -> tuple[np.ndarray, int]:
+    """A published choice of rows: a CSV file with the columns part (train, test) and row (from 0), in order."""
+    table = pd.read_csv(path)
+    is_train = table["part"].eq("train").to_numpy()
+    rows = table["row"].to_numpy()
+    return np.concatenate([rows[is_train], rows[~is_train]]), int(is_train.sum())
+
+
+def encode_labels(labels, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
+    """Integers for labels, and which rows are kept.
+
+    ``mapping`` goes from the label as printed to an integer; its key "rest" stands for every other label and its
+    value "drop" for rows to leave out. Returns ``(y, keep)``: y (n_kept,) int64 and keep (n,) bool. Raises
+    ``UserError`` for a label that the map does not cover.
+    """
+    codes, printed = pd.factorize(labels)
+    targets = {str(label): mapping.get(str(label), mapping.get(REST)) for label in printed}
+    unknown = sorted(label for label, target in targets.items() if target is None)
+    if unknown:
+        raise UserError(f"the label map has no entry for {', '.join(map(repr, unknown[:5]))}; it has {list(mapping)}")
+    keep = np.array([target != DROP for target in targets.values()])[codes]
+    values = np.array([0 if target == DROP else target for target in targets.values()], dtype=np.int64)[codes]
+    return values[keep], keep
+
+
+def parse_libsvm(paths: list[Path], task: dict):
+    """LIBSVM text: ``label column:value ...``, columns from 1, absent ones are zero."""
+    try:
+        X, labels = load_svmlight_file(
+            str(only(paths)), n_features=task["d"], dtype=np.float32, zero_based=False, multilabel=False
+        )
+    except ValueError as error:
+        raise UserError(f"{paths[0].name}: {error}") from error
+    return checked(X.toarray(), paths[0]), labels.astype(np.int64)
+
+
+def parse_table(paths: list[Path], task: dict):
+    """Text with one row a line, a separator between the cells and the label in the first or the last one."""
+    return read_table(only(paths), task)
+
+
+def parse_arff(paths: list[Path], task: dict):
+    """Weka's ARFF with numeric attributes and the label as the last one: a table below the line ``@DATA``."""
+    with only(paths).open(encoding="utf-8") as stream:
+        for n_header_lines, line in enumerate(stream, start=1):
+            if line.strip().upper() == "@DATA":
+                return read_table(paths[0], task, n_header_lines)
+    raise UserError(f"{paths[0].name} has no line @DATA")
+
+
+def parse_idx(paths: list[Path], task: dict):
+    """MNIST's IDX: a file of images (n, rows, columns) and a file of labels (n,), all bytes."""
+    if len(paths) != 2:
+        raise UserError(f"the parser idx reads a file of images and one of labels, got {len(paths)}")
+    images, labels = (read_idx(path) for path in paths)
+    if len(images) != len(labels):
+        raise UserError(f"{paths[0].name} has {len(images)} images, {paths[1].name} has {len(labels)} labels")
+    X = images.reshape(len(images), -1)
+    if X.shape[1] != task["d"]:
+        raise UserError(f"{paths[0].name} has {X.shape[1]} pixels an image, not {task['d']}")
+    return X, labels
+
+
+#: Parsers by the name that ``datasets.yaml`` uses.
+PARSERS = {"libsvm": parse_libsvm, "table": parse_table, "arff": parse_arff, "idx": parse_idx}
+
+
+def read_table(path: Path, task: dict, n_header_lines: int = 0):
+    """Features (float32) and labels (text) of a delimited file without a line of names."""
+    d = task["d"]
+    label_column = 0 if task.get("label_column") == "first" else d
+    types = {column: "float32" for column in range(d + 1) if column != label_column}
+    try:
+        table = pd.read_csv(
+            path,
+            header=None,
+            sep=task.get("separator", ","),
+            skiprows=n_header_lines,
+            dtype=types | {label_column: "str"},
+        )
+    except ValueError as error:
+        raise UserError(f"{path.name}: {error}") from error
+    if table.shape[1] != d + 1:
+        raise UserError(f"{path.name} has {table.shape[1]} columns, not {d} and a label")
+    labels = table.pop(label_column)
+    if labels.isna().any():
+        raise UserError(f"{path.name} has {int(labels.isna().sum())} rows without a label")
+    return checked(np.ascontiguousarray(table.to_numpy(dtype=np.float32)), path), labels.to_numpy()
+
+
+def read_idx(path: Path) -> np.ndarray:
+    """An array of bytes in the IDX format; ``UserError`` for another type or a file that is cut off."""
+    content = path.read_bytes()
+    n_axes = content[3] if len(content) > 3 else 0
+    if content[:3] != b"\x00\x00\x08" or not n_axes:
+        raise UserError(f"{path.name} is no IDX file of unsigned bytes")
+    shape = tuple(np.frombuffer(content, dtype=">i4", count=n_axes, offset=4))
+    if len(content) != 4 + 4 * n_axes + np.prod(shape, dtype=np.int64):
+        raise UserError(f"{path.name} has {len(content)} bytes, which does not fit its shape {shape}")
+    return np.frombuffer(content, dtype=np.uint8, offset=4 + 4 * n_axes).reshape(shape)
+
+
+def only(paths: list[Path]) -> Path:
+    """The one path of a part whose parser reads a single file."""
+    if len(paths) != 1:
+        raise UserError(f"the parser reads one file a part, got {', '.join(path.name for path in paths)}")
+    return paths[0]
+
+
+def checked(X: np.ndarray, path: Path) -> np.ndarray:
+    """X itself, or ``UserError`` if not all of it is finite."""
+    bad = ~np.isfinite(X)
+    if bad.any():
+        raise UserError(
+            f"{path.name} has {int(bad.sum())} cells without a finite number, first in row {bad.any(1).argmax()}"
+        )
+    return X

@@ -1,0 +1,313 @@
+"""Downloads from a server on this machine: carriers, alternatives, resumption, checksums, messages."""
+
+import bz2
+import gzip
+import hashlib
+import io
+import json
+import lzma
+import socket
+import threading
+import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+
+from rfstudy.data import download as stage
+from rfstudy.data.download import DownloadError, download
+
+CONTENT = np.random.default_rng(0).bytes(3 * stage.CHUNK_BYTES) + b"the end\n"
+#: Where a transfer breaks off: what is not yet a whole chunk is lost.
+CUT = 2 * stage.CHUNK_BYTES
+DIGEST = hashlib.sha256(CONTENT).hexdigest()
+WRONG = b"not what was asked for"
+
+
+def zipped(name, content):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("readme.txt", "other")
+        archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+class Server:
+    """Serves bytes by path; a path may fail first, be cut off, or know no ranges. Remembers what was asked."""
+
+    def __init__(self):
+        self.content, self.fail, self.cut, self.no_ranges, self.asked = {}, {}, {}, set(), []
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                server.answer(self)
+
+            def log_message(self, *args):
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self.http.server_port}/{path}"
+
+    def answer(self, request):
+        path, byte_range = request.path[1:], request.headers.get("Range")
+        self.asked.append((path, byte_range))
+        if self.fail.get(path):
+            return request.send_error(self.fail[path].pop(0))
+        if path not in self.content:
+            return request.send_error(404)
+        body, first, status = self.content[path], 0, 200
+        if byte_range and path not in self.no_ranges:
+            first, status = int(byte_range.removeprefix("bytes=").removesuffix("-")), 206
+        if first >= len(body):
+            return request.send_error(416)
+        request.send_response(status)
+        request.send_header("Content-Length", str(len(body) - first))
+        request.end_headers()
+        request.wfile.write(body[first : self.cut.pop(path, None)])
+        return None
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    """No waiting between attempts, and no proxy between this machine and itself."""
+    monkeypatch.setattr(stage, "WAITS", (0.0, 0.0))
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+
+
+@pytest.fixture
+def server():
+    serving = Server()
+    yield serving
+    serving.http.shutdown()
+    serving.http.server_close()
+
+
+@pytest.fixture
+def refused():
+    """An address at which nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    return f"http://127.0.0.1:{port}/toy.data"
+
+
+def source_with(*addresses):
+    addresses = [address if isinstance(address, dict) else {"url": address} for address in addresses]
+    return {
+        "title": "Toy",
+        "licence": "none",
+        "files": {"toy.data": {"sha256": DIGEST, "bytes": len(CONTENT), "addresses": addresses}},
+    }
+
+
+def names_in(directory):
+    return sorted(path.name for path in directory.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "member"),
+    [
+        ("toy.data", CONTENT, None),
+        ("toy.data.gz", gzip.compress(CONTENT), None),
+        ("toy.data.bz2", bz2.compress(CONTENT), None),
+        ("toy.data.xz", lzma.compress(CONTENT), None),
+        ("toy.zip", zipped("toy.data", CONTENT), "toy.data"),
+        ("named-otherwise.zip", zipped("folder/toy.data", CONTENT), None),
+        ("gz-in-a.zip", zipped("toy.data.gz", gzip.compress(CONTENT)), "toy.data.gz"),
+        ("xz-without-its-ending", lzma.compress(CONTENT), None),
+    ],
+)
+def test_any_carrier_gives_the_content(server, tmp_path, path, body, member):
+    server.content[path] = body
+    address = {"url": server.url(path)} | ({"member": member} if member else {})
+    record = download("toy", source_with(address), tmp_path)
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+    assert names_in(tmp_path) == ["record.json", "toy.data"]
+    assert record == json.loads((tmp_path / "record.json").read_text())
+    assert record["status"] == "ok"
+    assert record["files"] == {"toy.data": {"sha256": DIGEST, "bytes": len(CONTENT), "from": server.url(path)}}
+
+
+def test_the_next_address_is_tried_after_a_404(server, tmp_path):
+    server.content["second"] = CONTENT
+    record = download("toy", source_with(server.url("first"), server.url("second")), tmp_path)
+    assert server.asked == [("first", None), ("second", None)]  # a 404 is final: not asked again
+    assert record["files"]["toy.data"]["from"] == server.url("second")
+
+
+def test_a_wrong_checksum_leaves_no_file_and_names_both_digests(server, tmp_path, caplog):
+    server.content["toy.data"] = WRONG
+    with pytest.raises(DownloadError) as caught:
+        download("toy", source_with(server.url("toy.data")), tmp_path)
+    actual = hashlib.sha256(WRONG).hexdigest()
+    for text in (str(caught.value), caplog.text):
+        assert f"expected sha256 {DIGEST}, actual {actual}" in text
+    assert names_in(tmp_path) == []
+
+
+def test_after_a_wrong_checksum_the_next_address_is_tried(server, tmp_path):
+    server.content |= {"first": gzip.compress(WRONG), "second": CONTENT}
+    download("toy", source_with(server.url("first"), server.url("second")), tmp_path)
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+    assert names_in(tmp_path) == ["record.json", "toy.data"]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (gzip.compress(CONTENT)[:-100], "the file is broken"),
+        (b"PK\x03\x04 and no archive", "the file is broken"),
+        (zipped("other.data", CONTENT), "the archive has no 'toy.data'; it has readme.txt, other.data"),
+    ],
+)
+def test_a_broken_carrier_is_a_wrong_file(server, tmp_path, body, message):
+    server.content["toy"] = body
+    with pytest.raises(DownloadError, match=message):
+        download("toy", source_with(server.url("toy")), tmp_path)
+    assert names_in(tmp_path) == []
+
+
+def test_without_network_and_mirror_one_message_says_what_to_do(refused, tmp_path):
+    with pytest.raises(DownloadError) as caught:
+        download("toy", source_with(refused), tmp_path / "raw" / "toy")
+    message = str(caught.value)
+    target = tmp_path / "raw" / "toy" / "toy.data"
+    for part in ("'toy'", "'toy.data'", refused, "no connection", DIGEST, str(target), "no mirror", "allow_missing"):
+        assert part in message
+    assert names_in(target.parent) == []
+
+
+def test_allow_missing_records_the_reason(refused, tmp_path):
+    record = download("toy", source_with(refused), tmp_path, allow_missing=True)
+    assert record["status"] == "missing"
+    assert refused in record["reason"]
+    assert record["files"] == {}
+    assert names_in(tmp_path) == ["record.json"]
+    assert json.loads((tmp_path / "record.json").read_text()) == record
+
+
+def test_a_server_that_is_busy_is_asked_again(server, tmp_path):
+    server.content["toy.data"] = CONTENT
+    server.fail["toy.data"] = [503, 429]
+    download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert len(server.asked) == 3
+
+
+def test_a_cut_transfer_goes_on_where_it_stopped(server, tmp_path):
+    server.content["toy.data"] = CONTENT
+    server.cut["toy.data"] = CUT
+    download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert server.asked == [("toy.data", None), ("toy.data", f"bytes={CUT}-")]
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+
+
+@pytest.fixture
+def killed(server, tmp_path, monkeypatch):
+    """What a run that was killed in the middle of the transfer leaves behind."""
+    server.content["toy.data"] = CONTENT
+    server.cut["toy.data"] = CUT
+    monkeypatch.setattr(stage, "WAITS", ())  # one attempt: as if the process had ended there
+    with pytest.raises(DownloadError):
+        download("toy", source_with(server.url("toy.data")), tmp_path)
+    server.asked.clear()
+    (part,) = tmp_path.iterdir()
+    assert part.name.endswith(".part")
+    return part
+
+
+def test_a_later_run_goes_on_where_a_killed_one_stopped(server, tmp_path, killed):
+    assert killed.stat().st_size == CUT
+    download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert server.asked == [("toy.data", f"bytes={CUT}-")]
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+    assert names_in(tmp_path) == ["record.json", "toy.data"]
+
+
+def test_a_server_without_ranges_sends_all_again(server, tmp_path, killed):
+    server.no_ranges.add("toy.data")
+    download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert server.asked == [("toy.data", f"bytes={CUT}-")]
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+
+
+def test_a_transfer_that_was_complete_is_not_repeated(server, tmp_path, killed):
+    killed.write_bytes(CONTENT)
+    download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert server.asked == [("toy.data", f"bytes={len(CONTENT)}-")]
+    assert names_in(tmp_path) == ["record.json", "toy.data"]
+
+
+def test_remains_of_another_version_are_thrown_away(server, tmp_path, killed):
+    killed.write_bytes(b"x" * CUT)
+    download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert server.asked == [("toy.data", f"bytes={CUT}-"), ("toy.data", None)]
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+    assert names_in(tmp_path) == ["record.json", "toy.data"]
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [("toy.data", CONTENT), ("toy.data.xz", lzma.compress(CONTENT)), ("toy.data.gz", gzip.compress(CONTENT))],
+)
+def test_a_mirror_comes_before_the_addresses(refused, tmp_path, name, body):
+    (tmp_path / "mirror" / "toy").mkdir(parents=True)
+    (tmp_path / "mirror" / "toy" / name).write_bytes(body)
+    record = download("toy", source_with(refused), tmp_path / "raw", mirror=tmp_path / "mirror")
+    assert (tmp_path / "raw" / "toy.data").read_bytes() == CONTENT
+    assert record["files"]["toy.data"]["from"] == f"mirror: toy/{name}"
+
+
+def test_a_wrong_file_in_the_mirror_is_passed_over(server, tmp_path, caplog):
+    (tmp_path / "mirror" / "toy").mkdir(parents=True)
+    (tmp_path / "mirror" / "toy" / "toy.data").write_bytes(WRONG)
+    server.content["toy.data"] = CONTENT
+    download("toy", source_with(server.url("toy.data")), tmp_path / "raw", mirror=tmp_path / "mirror")
+    assert (tmp_path / "raw" / "toy.data").read_bytes() == CONTENT
+    assert (tmp_path / "mirror" / "toy" / "toy.data").read_bytes() == WRONG
+    assert hashlib.sha256(WRONG).hexdigest() in caplog.text
+
+
+def test_an_empty_mirror_is_named_in_the_message(refused, tmp_path):
+    with pytest.raises(DownloadError, match=f"the mirror {tmp_path}/mirror has no toy/toy.data"):
+        download("toy", source_with(refused), tmp_path / "raw", mirror=tmp_path / "mirror")
+
+
+@pytest.mark.parametrize(("name", "body"), [("toy.data", CONTENT), ("toy.data.gz", gzip.compress(CONTENT))])
+def test_a_file_put_in_place_by_hand_is_accepted(refused, tmp_path, name, body):
+    (tmp_path / name).write_bytes(body)
+    assert download("toy", source_with(refused), tmp_path)["status"] == "ok"
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+
+
+def test_a_wrong_file_put_in_place_by_hand_is_set_aside(server, refused, tmp_path):
+    (tmp_path / "toy.data").write_bytes(WRONG)
+    with pytest.raises(DownloadError, match=hashlib.sha256(WRONG).hexdigest()):
+        download("toy", source_with(refused), tmp_path)
+    assert names_in(tmp_path) == ["toy.data.rejected"]
+    server.content["toy.data"] = CONTENT
+    download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+
+
+def test_a_second_run_asks_nobody(server, tmp_path):
+    server.content["toy.data"] = CONTENT
+    download("toy", source_with(server.url("toy.data")), tmp_path)
+    server.asked.clear()
+    record = download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert server.asked == []
+    assert record["status"] == "ok"
+
+
+def test_a_full_disk_is_not_taken_for_a_broken_file(tmp_path, monkeypatch):
+    (tmp_path / "carrier").write_bytes(CONTENT)
+
+    def no_space(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(stage, "copy", no_space)
+    with pytest.raises(OSError, match="No space left"):
+        stage.place_content(tmp_path / "carrier", tmp_path / "toy.data", DIGEST)

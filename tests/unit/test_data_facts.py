@@ -1,0 +1,123 @@
+"""The facts about a data set against counts made the slow way."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from rfstudy.data.facts import SPIKE_DEVIATIONS, class_order, describe, row_codes, spikes
+
+
+@pytest.fixture
+def small():
+    """Rows of few values, so that many repeat: (200, 3) and classes that often contradict each other."""
+    generator = np.random.default_rng(0)
+    return generator.integers(0, 4, (200, 3)).astype(np.float32), generator.choice([-1, 1], 200)
+
+
+def as_tuples(X, y):
+    return [(*row, label) for row, label in zip(X.tolist(), y.tolist(), strict=True)]
+
+
+def test_repeated_rows_of_a_set_without_parts(small):
+    X, y = small
+    rows, facts = as_tuples(X, y), describe(X, y, None)
+    counts = Counter(rows)
+    assert facts["duplicate_rows_all"] == len(rows) - len(counts) > 0
+    assert facts["rows_with_twin"] == sum(counts[row] > 1 for row in rows)
+    assert facts["rows_with_twin_pct"] == round(100 * facts["rows_with_twin"] / 200, 4)
+
+
+def test_the_share_of_test_rows_that_a_half_split_has_trained_on(small):
+    X, y = small
+    rows = as_tuples(X, y)
+    generator = np.random.default_rng(1)
+    seen = []
+    for _ in range(400):
+        order = generator.permutation(200)
+        train = {rows[i] for i in order[:100]}
+        seen.append(100 * np.mean([rows[i] in train for i in order[100:]]))
+    # the formula takes the copies as independent (each in training with 1/2, not 100/199): off by less than 1 %
+    # of the share; the mean of 400 splits is known to 4 standard errors
+    tolerance = 4 * np.std(seen) / np.sqrt(400) + 0.01 * np.mean(seen)
+    assert describe(X, y, None)["expected_test_rows_in_train_pct"] == pytest.approx(np.mean(seen), abs=tolerance)
+
+
+def test_test_rows_that_occur_in_the_published_training_part(small):
+    X, y = small
+    rows, facts = as_tuples(X, y), describe(X, y, 120)
+    train = set(rows[:120])
+    assert facts["test_rows_in_train"] == sum(row in train for row in rows[120:]) > 0
+    assert facts["test_rows_in_train_pct"] == round(100 * facts["test_rows_in_train"] / 80, 4)
+    assert facts["duplicate_rows_train"] == 120 - len(train)
+    assert facts["duplicate_rows_test"] == 80 - len(set(rows[120:]))
+
+
+def test_rows_whose_columns_repeat_with_another_class(small):
+    X, y = small
+    classes = {}
+    for *row, label in as_tuples(X, y):
+        classes.setdefault(tuple(row), set()).add(label)
+    expected = sum(len(classes[tuple(row)]) > 1 for row in X.tolist())
+    assert describe(X, y, None)["conflicting_rows"] == expected > 0
+
+
+def test_the_codes_of_rows_tell_them_apart():
+    X = np.unique(np.random.default_rng(0).integers(0, 50, (5000, 4)), axis=0).astype(np.float32)
+    assert len(np.unique(row_codes(X))) == len(X)
+    assert row_codes(np.array([[0.0, 1.0]])) == row_codes(np.array([[-0.0, 1.0]]))
+    assert row_codes(np.array([[0.0, 1.0]])) != row_codes(np.array([[1.0, 0.0]]))
+
+
+def test_constant_columns_are_listed_by_part():
+    X = np.array([[1, 5, 0], [2, 5, 1], [3, 5, 7], [4, 6, 7]], dtype=np.float32)
+    facts = describe(X, np.array([0, 1, 0, 1]), 2)
+    assert (facts["n_constant_columns_train"], facts["constant_columns_train"]) == (1, [2])
+    assert (facts["n_constant_columns_test"], facts["constant_columns_test"]) == (1, [3])
+    assert (facts["minimum_train"], facts["maximum_train"], facts["maximum_test"]) == (0, 5, 7)
+
+
+def test_lists_stay_short():
+    X = np.zeros((4, 50), dtype=np.float32)
+    facts = describe(X, np.array([0, 1, 0, 1]), None)
+    assert facts["n_constant_columns_all"] == 50
+    assert facts["constant_columns_all"] == list(range(1, 21))
+
+
+def test_the_order_of_the_classes():
+    generator = np.random.default_rng(0)
+    shuffled = generator.permutation(np.repeat([0, 1], [300, 700]))
+    assert class_order(shuffled)["class_order"] == "mixed"
+    assert class_order(np.sort(shuffled))["class_order"] == "sorted"
+    in_time = np.repeat(np.arange(20) % 2, 50)
+    facts = class_order(in_time)
+    assert (facts["class_order"], facts["n_class_runs"], facts["longest_class_run"]) == ("long runs", 20, 50)
+    assert facts["neighbours_agree"] == round(980 / 999, 6)
+    assert facts["neighbours_agree_by_chance"] == 0.5
+    assert class_order(np.repeat([1, 1, 0, 1], [2, 1, 5, 1]))["longest_class_run"] == 5
+
+
+def test_spikes_are_rows_far_from_the_median_of_a_column():
+    generator = np.random.default_rng(0)
+    X = generator.normal(4000, 20, (1000, 5)).astype(np.float32)
+    # the deviation of 1,000 normal cells is known to about 20 (1 +- 0.04): 10 % on both sides of the bound is enough
+    X[[7, 300], [1, 4]] = 4000 + 1.1 * 20 * SPIKE_DEVIATIONS
+    X[20, 0] = 4000 - 1.1 * 20 * SPIKE_DEVIATIONS
+    X[21, 0] = 4000 + 0.9 * 20 * SPIKE_DEVIATIONS
+    found = spikes(X)
+    assert (found["spike_rows"], found["spike_row_numbers"]) == (3, [7, 20, 300])
+
+
+def test_columns_without_deviation_and_images_have_no_spikes():
+    X = np.zeros((100, 2), dtype=np.float32)
+    X[3, 0] = 1e6  # a sparse column: more than half of its cells are equal
+    assert spikes(X)["spike_rows"] == 0
+    assert spikes(np.full((100, 2), 255, dtype=np.uint8))["spike_rows"] == 0
+
+
+def test_facts_are_plain_and_small():
+    import json
+
+    generator = np.random.default_rng(0)
+    facts = describe(generator.normal(size=(500, 300)).astype(np.float32), generator.integers(0, 3, 500), 300)
+    assert len(json.dumps(facts)) < 4000

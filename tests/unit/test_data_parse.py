@@ -1,0 +1,153 @@
+"""Parsers on tiny files made by hand: what is read, what is refused."""
+
+import numpy as np
+import pytest
+
+from rfstudy.data.parse import PARSERS, encode_labels, read_task
+from rfstudy.errors import UserError
+
+
+def parse(parser, tmp_path, content, **task):
+    """Write a file and parse it; several files where ``content`` is a list."""
+    paths = []
+    for number, part in enumerate(content if isinstance(content, list) else [content]):
+        paths.append(tmp_path / f"part{number}")
+        paths[-1].write_bytes(part if isinstance(part, bytes) else part.encode())
+    return PARSERS[parser](paths, task)
+
+
+def idx(array):
+    array = np.asarray(array, dtype=np.uint8)
+    shape = np.array(array.shape, dtype=">i4").tobytes()
+    return bytes([0, 0, 8, array.ndim]) + shape + array.tobytes()
+
+
+def test_libsvm_counts_columns_from_one_and_fills_with_zeros(tmp_path):
+    X, labels = parse("libsvm", tmp_path, "+1 1:0.5 3:-2\n-1 2:1 \n-1\n", d=4)
+    assert X.tolist() == [[0.5, 0, -2, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
+    assert X.dtype == np.float32
+    assert labels.tolist() == [1, -1, -1]
+
+
+@pytest.mark.parametrize("content", ["1 5:1\n", "1 0:1\n", "1 one:1\n", "1 1:nan\n"])
+def test_libsvm_refuses_wrong_columns_and_values(tmp_path, content):
+    with pytest.raises(UserError, match="part0"):
+        parse("libsvm", tmp_path, content, d=4)
+
+
+@pytest.mark.parametrize(
+    ("content", "options"),
+    [
+        ("1,2.5,g\n-3,4,h\n", {}),
+        ("g,1,2.5\nh,-3,4\n", {"label_column": "first"}),
+        ("1\t2.5\tg\r\n-3\t4\th\r\n", {"separator": "\t"}),
+    ],
+)
+def test_a_table_has_its_label_first_or_last(tmp_path, content, options):
+    X, labels = parse("table", tmp_path, content, d=2, **options)
+    assert X.tolist() == [[1, 2.5], [-3, 4]]
+    assert X.dtype == np.float32
+    assert X.flags.c_contiguous
+    assert list(labels) == ["g", "h"]
+
+
+def test_numbers_as_labels_stay_as_printed(tmp_path):
+    _, labels = parse("table", tmp_path, "1,2,07\n3,4,7\n", d=2)
+    assert list(labels) == ["07", "7"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("1,2,3,g\n", "has 4 columns, not 2 and a label"),
+        ("1,g\n", "part0"),
+        ("1,x,g\n", "part0"),
+        ("1,,g\n", "1 cells without a finite number, first in row 0"),
+        ("1,2,g\n1,inf,g\n", "1 cells without a finite number, first in row 1"),
+        ("1,2,g\n1,2,\n", "1 rows without a label"),
+    ],
+)
+def test_a_table_refuses_wrong_widths_and_values(tmp_path, content, message):
+    with pytest.raises(UserError, match=message):
+        parse("table", tmp_path, content, d=2)
+
+
+def test_arff_is_a_table_below_its_header(tmp_path):
+    header = "@RELATION toy\r\n\r\n@ATTRIBUTE a NUMERIC\r\n@ATTRIBUTE b NUMERIC\r\n@ATTRIBUTE c {0,1}\r\n\r\n"
+    X, labels = parse("arff", tmp_path, header + "@data\r\n1.5,2,0\r\n3,4,1\r\n", d=2)
+    assert X.tolist() == [[1.5, 2], [3, 4]]
+    assert list(labels) == ["0", "1"]
+    with pytest.raises(UserError, match="no line @DATA"):
+        parse("arff", tmp_path, header, d=2)
+
+
+def test_idx_images_become_rows_of_pixels(tmp_path):
+    images = np.arange(2 * 2 * 3).reshape(2, 2, 3)
+    X, labels = parse("idx", tmp_path, [idx(images), idx([7, 1])], d=6)
+    assert X.tolist() == images.reshape(2, 6).tolist()
+    assert X.dtype == np.uint8
+    assert labels.tolist() == [7, 1]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ([idx(np.zeros((2, 2, 3)))], "reads a file of images and one of labels, got 1"),
+        ([idx(np.zeros((2, 2, 3))), idx([7])], "2 images, part1 has 1 labels"),
+        ([idx(np.zeros((2, 2, 2))), idx([7, 1])], "has 4 pixels an image, not 6"),
+        ([idx(np.zeros((2, 2, 3)))[:-1], idx([7, 1])], "does not fit its shape"),
+        ([b"P5 2 3", idx([7, 1])], "no IDX file"),
+        ([b"", idx([7, 1])], "no IDX file"),
+    ],
+)
+def test_idx_refuses_what_does_not_fit(tmp_path, content, message):
+    with pytest.raises(UserError, match=message):
+        parse("idx", tmp_path, content, d=6)
+
+
+def test_labels_are_named_left_over_or_dropped():
+    y, keep = encode_labels(np.array(["b", "a", "c", "a"], dtype=object), {"a": 1, "rest": -1})
+    assert (y.tolist(), keep.tolist()) == ([-1, 1, -1, 1], [True] * 4)
+    y, keep = encode_labels(np.array([3, 0, 5, 0]), {"0": 0, "3": 9, "rest": "drop"})
+    assert (y.tolist(), keep.tolist()) == ([9, 0, 0], [True, True, False, True])
+    with pytest.raises(UserError, match=r"no entry for '5'; it has \['0', '3'\]"):
+        encode_labels(np.array([3, 0, 5, 0]), {"0": 0, "3": 1})
+
+
+def test_published_training_rows_come_first(tmp_path):
+    (tmp_path / "toy").write_text("1 1:1\n2 1:2\n", encoding="utf-8")
+    (tmp_path / "toy.t").write_text("2 1:3\n1 1:4\n1 1:5\n", encoding="utf-8")
+    task = {"parser": "libsvm", "d": 1, "files": {"train": "toy", "test": "toy.t"}, "labels": {"1": -1, "2": 1}}
+    X, y, n_train = read_task(task, tmp_path, tmp_path)
+    assert X.ravel().tolist() == [1, 2, 3, 4, 5]
+    assert y.tolist() == [-1, 1, 1, -1, -1]
+    assert n_train == 2
+
+
+def test_a_dropped_class_shortens_both_parts(tmp_path):
+    for name, values in {"train": [1, 2, 3], "test": [3, 2]}.items():
+        (tmp_path / name).write_bytes(idx(np.reshape(values, (-1, 1, 1))))
+        (tmp_path / f"{name}-labels").write_bytes(idx(values))
+    files = {part: [part, f"{part}-labels"] for part in ("train", "test")}
+    task = {"parser": "idx", "d": 1, "files": files, "labels": {"2": -1, "3": 1, "rest": "drop"}}
+    X, y, n_train = read_task(task, tmp_path, tmp_path)
+    assert X.ravel().tolist() == [2, 3, 3, 2]
+    assert y.tolist() == [-1, 1, 1, -1]
+    assert n_train == 2
+
+
+def test_a_list_of_rows_chooses_and_orders(tmp_path):
+    (tmp_path / "toy").write_text("".join(f"{label},{row}\n" for row, label in enumerate("ABCD")), encoding="utf-8")
+    (tmp_path / "rows.csv").write_text("part,row\ntrain,3\ntest,0\ntrain,1\n", encoding="utf-8")
+    task = {
+        "parser": "table",
+        "label_column": "first",
+        "d": 1,
+        "files": {"all": "toy"},
+        "rows": "rows.csv",
+        "labels": {"A": 1, "rest": -1},
+    }
+    X, y, n_train = read_task(task, tmp_path, tmp_path)
+    assert X.ravel().tolist() == [3, 1, 0]
+    assert y.tolist() == [-1, -1, 1]
+    assert n_train == 2

@@ -1,0 +1,64 @@
+"""Splits and folds: parts that cover all rows, halves as the papers round them, seeds that keep apart."""
+
+import numpy as np
+import pytest
+
+from rfstudy.data.split import fold_of_row, split
+
+
+def test_the_published_split_is_the_same_in_every_repeat():
+    for repeat in range(3):
+        train, test = split(10, 7, repeat, seed=repeat, rule="published")
+        assert train.tolist() == list(range(7))
+        assert test.tolist() == [7, 8, 9]
+
+
+@pytest.mark.parametrize(("n", "n_train"), [(10, 5), (11, 6), (245057, 122529), (2, 1), (1, 1)])
+def test_half_of_the_rows_rounded_up_train(n, n_train):
+    train, test = split(n, None, 0, seed=1, rule="half")
+    assert len(train) == n_train
+    assert np.array_equal(np.sort(np.concatenate([train, test])), np.arange(n))
+
+
+def test_half_splits_depend_on_seed_and_repeat_only():
+    first = split(1000, None, 3, seed=1, rule="half")[0]
+    assert np.array_equal(first, split(1000, None, 3, seed=1, rule="half")[0])
+    # a published part does not enter
+    assert np.array_equal(first, split(1000, 700, 3, seed=1, rule="half")[0])
+    for other in (split(1000, None, 4, seed=1, rule="half")[0], split(1000, None, 3, seed=2, rule="half")[0]):
+        # the overlap of two random halves of 1,000 rows is 250 with a standard deviation below 8
+        assert abs(len(np.intersect1d(first, other)) - 250) < 5 * 8
+
+
+def test_half_splits_are_random():
+    # each row trains in half of 400 repeats, with a standard deviation of 10; the bound is 5 of them for 50 rows
+    counts = sum(np.isin(np.arange(50), split(50, None, repeat, 0, "half")[0]).astype(int) for repeat in range(400))
+    assert np.abs(counts - 200).max() <= 50
+
+
+def test_unknown_rules_and_missing_parts_are_refused():
+    with pytest.raises(ValueError, match="must be 'published' or 'half', got 'third'"):
+        split(10, None, 0, 0, "third")
+    with pytest.raises(ValueError, match="needs the number of published training rows"):
+        split(10, None, 0, 0, "published")
+
+
+@pytest.mark.parametrize(("n", "n_folds"), [(10, 5), (11, 3), (1000, 7), (5, 5)])
+def test_folds_are_balanced(n, n_folds):
+    counts = np.bincount(fold_of_row(n, n_folds, 0, "tune", 1), minlength=n_folds)
+    assert counts.sum() == n
+    assert counts.max() - counts.min() <= 1
+
+
+def test_folds_vary_with_their_axes_only():
+    folds = fold_of_row(500, 5, 0, "tune", 1)
+    assert np.array_equal(folds, fold_of_row(500, 5, 0, "tune", 1))
+    for other in (fold_of_row(500, 5, 0, "tune", 2), fold_of_row(500, 5, 1, "tune", 1)):
+        # two independent assignments agree in a fifth of the rows: 100 with a standard deviation below 9
+        assert abs(np.sum(folds == other) - 100) < 5 * 9
+
+
+@pytest.mark.parametrize(("n", "n_folds"), [(10, 1), (10, 0), (3, 4)])
+def test_too_few_or_too_many_folds_are_refused(n, n_folds):
+    with pytest.raises(ValueError, match="n_folds must be between 2 and the number of rows"):
+        fold_of_row(n, n_folds, 0)

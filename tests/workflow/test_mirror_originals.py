@@ -1,0 +1,129 @@
+"""The original files, where a mirror has them: content, sizes, and the facts that are known about the sets.
+
+Set RFSTUDY_MIRROR to the folder. Every expected number was counted on the text of the files.
+"""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rfstudy.data import registry
+from rfstudy.data.download import download
+from rfstudy.data.preprocess import preprocess
+
+ROOT = Path(__file__).resolve().parents[2]
+MIRROR = os.environ.get("RFSTUDY_MIRROR")
+KNOWN = registry.load(ROOT / "config")
+
+pytestmark = pytest.mark.skipif(not MIRROR, reason="no mirror")
+
+DIGITS_TRAIN = (5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949)
+DIGITS_TEST = (980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009)
+LETTERS_TRAIN = (
+    *(594, 567, 554, 598, 565, 565, 547, 538, 567, 575, 572, 560, 607),
+    *(605, 574, 597, 594, 568, 563, 599, 606, 581, 576, 583, 602, 543),
+)
+LETTERS_TEST = (
+    *(195, 199, 182, 207, 203, 210, 226, 196, 188, 172, 167, 201, 185),
+    *(178, 179, 206, 189, 190, 185, 197, 207, 183, 176, 204, 184, 191),
+)
+
+
+def by_class(counts):
+    """Counts by the class's number, as facts.json has them."""
+    return {str(number): count for number, count in enumerate(counts)}
+
+
+#: Class counts by part, and facts, of each task.
+EXPECTED = {
+    "ijcnn1": ({"train": {"-1": 45137, "1": 4853}, "test": {"-1": 82989, "1": 8712}}, {"duplicate_rows_train": 0}),
+    "eeg": (
+        {"all": {"-1": 8257, "1": 6723}},
+        {"spike_rows": 4, "spike_row_numbers": [898, 10386, 11509, 13179], "class_order_all": "long runs"},
+    ),
+    "cod-rna": (
+        {"train": {"-1": 39690, "1": 19845}, "test": {"-1": 181078, "1": 90539}},
+        {
+            "duplicate_rows_train": 59535 - 49466,
+            "duplicate_rows_test": 271617 - 210804,
+            "test_rows_in_train": 4691,
+            "spike_rows": 0,
+        },
+    ),
+    "covtype": ({"all": {"-1": 297711, "1": 283301}}, {"duplicate_rows_all": 0, "spike_rows": 0}),
+    "magic04": ({"all": {"-1": 6688, "1": 12332}}, {"duplicate_rows_all": 115, "class_order_all": "sorted"}),
+    "letter-am-nz": (
+        {"train": {"-1": 6063, "1": 5937}, "test": {"-1": 3005, "1": 2995}},
+        {"minimum_train": 0, "maximum_train": 15, "class_order_train": "mixed"},
+    ),
+    "skin": ({"all": {"-1": 194198, "1": 50859}}, {"duplicate_rows_all": 245057 - 51444, "maximum_all": 255}),
+    "a8a": (
+        {"train": {"-1": 17190, "1": 5506}, "test": {"-1": 7530, "1": 2335}},
+        {"n_constant_columns_train": 0, "constant_columns_test": [123]},
+    ),
+    "mnist": (
+        {"train": by_class(DIGITS_TRAIN), "test": by_class(DIGITS_TEST)},
+        {"duplicate_rows_train": 0, "test_rows_in_train": 0, "maximum_train": 255},
+    ),
+    "mnist-1-7": ({"train": {"-1": 6742, "1": 6265}, "test": {"-1": 1135, "1": 1028}}, {}),
+    "mnist-1-2": ({"train": {"-1": 6742, "1": 5958}, "test": {"-1": 1135, "1": 1032}}, {}),
+    "letter": (
+        {"train": by_class(LETTERS_TRAIN), "test": by_class(LETTERS_TEST)},
+        {"minimum_train": -1, "maximum_train": 1},
+    ),
+    "adult": (
+        {"train": {"-1": 24720, "1": 7841}, "test": {"-1": 12435, "1": 3846}},
+        {"constant_columns_test": [123]},
+    ),
+    "sonar": ({"all": {"-1": 97, "1": 111}}, {"duplicate_rows_all": 0}),
+}
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory):
+    """All sources, from the mirror."""
+    folder = tmp_path_factory.mktemp("raw")
+    for source_id, source in KNOWN.sources.items():
+        # without addresses nothing can be asked of the network
+        offline = source | {
+            "files": {name: entry | {"addresses": []} for name, entry in source["files"].items()},
+        }
+        record = download(source_id, offline, folder / source_id, mirror=MIRROR)
+        assert {entry["from"].split(":")[0] for entry in record["files"].values()} == {"mirror"}
+    return folder
+
+
+def test_every_task_is_expected():
+    assert set(EXPECTED) == set(KNOWN.tasks)
+
+
+@pytest.mark.parametrize("task_id", EXPECTED)
+def test_a_task_has_its_classes_and_facts(task_id, raw, tmp_path):
+    counts, facts = EXPECTED[task_id]
+    task = KNOWN.tasks[task_id]
+    found = preprocess(task_id, task, raw / task["source"], tmp_path, reference_dir=ROOT / "data" / "reference")
+    assert found["class_counts"] == counts
+    assert {key: found["facts"][key] for key in facts} == facts
+    assert (tmp_path / "facts.json").stat().st_size < 4000
+
+
+def test_single_cells_of_the_originals(raw, tmp_path):
+    def rows(task_id, row):
+        task = KNOWN.tasks[task_id]
+        preprocess(task_id, task, raw / task["source"], tmp_path, reference_dir=ROOT / "data" / "reference")
+        return np.load(tmp_path / "X.npy")[row], np.load(tmp_path / "y.npy")[row]
+
+    X, y = rows("eeg", 0)
+    assert X.tolist() == np.float32([4329.23, 4009.23, 4289.23, 4148.21, 4350.26, 4586.15, 4096.92]).tolist() + (
+        np.float32([4641.03, 4222.05, 4238.46, 4211.28, 4280.51, 4635.9, 4393.85]).tolist()
+    )
+    assert y == -1
+    X, y = rows("cod-rna", 59535)  # the first row of cod-rna.t
+    assert X.tolist() == np.float32([-500, 128, 0.140625, 0.304688, 0.234375, 0.129771, 0.328244, 0.229008]).tolist()
+    X, y = rows("letter-am-nz", 0)  # row 5290 of the file: a P
+    assert X.tolist() == [2, 4, 3, 2, 2, 5, 10, 4, 4, 9, 8, 5, 3, 10, 3, 7]
+    assert y == -1
+    X, y = rows("a8a", 0)
+    assert (np.flatnonzero(X) + 1).tolist() == [3, 11, 14, 19, 39, 42, 55, 64, 67, 73, 75, 76, 80, 83]

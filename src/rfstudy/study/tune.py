@@ -57,7 +57,7 @@ def tune(spec: dict, prepared: Prepared, journal: Journal) -> dict:
         ]
         choices["bandwidth_scores"] = dict(zip(map(str, rule["grid"]), scores, strict=True))
         # a tie goes to the larger value, as it does for the penalties
-        choices["length_scale"] = float(best_penalty(np.max(scores, axis=1)[:, None], rule["grid"]))
+        choices["length_scale"] = float(best_penalty(np.fmax.reduce(scores, axis=1)[:, None], rule["grid"]))
     if spec["share_penalties"]:
         choices["penalties"] = shared_penalties(spec, evaluate, choices["length_scale"], n_train)
     return choices

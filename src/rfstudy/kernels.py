@@ -1,0 +1,369 @@
+"""Exact kernels: the matrices that random features approximate, and what a feature map has to know of them.
+
+A kernel is a small immutable object. Kernels with a spectral representation also say how their frequencies are
+distributed, coordinate by coordinate, and which function of the projections makes the features:
+``k(x, y) = E[cos(w . (x - y))]`` for shift-invariant kernels (``activation`` is None, the map's layout decides),
+``k(x, y) = 2 E[a(w . x) a(w . y)]`` for a kernel with an activation a.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from numbers import Integral, Real
+from typing import ClassVar
+
+import numpy as np
+import torch
+from scipy.special import ndtri
+from sklearn.metrics.pairwise import (
+    check_pairwise_arrays,
+    laplacian_kernel,
+    linear_kernel,
+    polynomial_kernel,
+    rbf_kernel,
+)
+from sklearn.utils import check_scalar
+
+
+class Kernel(ABC):
+    """A positive definite kernel; subclasses are frozen dataclasses whose fields are the parameters.
+
+    ``name`` is the id that tables and the registry of maps use.
+    """
+
+    name: str
+
+    @abstractmethod
+    def __call__(self, X, Y=None) -> np.ndarray:
+        """The kernel matrix of shape (n, m) for X (n, d) and Y (m, d); Y None means X."""
+
+    def get_params(self, deep: bool = True) -> dict:
+        """The constructor's parameters by name (scikit-learn's convention, so that ``clone`` works)."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+class SpectralKernel(Kernel):
+    """A kernel that is an expectation over frequencies with independent coordinates of one distribution."""
+
+    #: None for shift-invariant kernels; else a function (projections, out) of two torch tensors of shape
+    #: (n, s) that writes the activation of the projections into ``out``.
+    activation: ClassVar = None
+
+    @abstractmethod
+    def frequency_quantile(self, probabilities) -> np.ndarray:
+        """Quantiles of one coordinate of the frequencies, elementwise for probabilities inside (0, 1)."""
+
+    @abstractmethod
+    def draw_frequencies(self, rng: np.random.Generator, shape) -> np.ndarray:
+        """Independent frequencies, float64 of the given shape (..., d)."""
+
+
+class GaussianSpectrum(SpectralKernel):
+    """A kernel with frequencies N(0, ``frequency_scale``^2 I): what orthogonal and structured maps need."""
+
+    @property
+    @abstractmethod
+    def frequency_scale(self) -> float:
+        """Standard deviation of one coordinate of the frequencies."""
+
+    def frequency_quantile(self, probabilities):
+        return self.frequency_scale * ndtri(probabilities)
+
+    def draw_frequencies(self, rng, shape):
+        return self.frequency_scale * rng.standard_normal(shape)
+
+
+def check_positive(name: str, value) -> None:
+    """Raise ``ValueError`` unless ``value`` is a finite number above 0 (``TypeError`` if it is no number)."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not 0 < value < np.inf:
+        raise ValueError(f"{name} must be positive and finite, got {value!r}")
+
+
+@dataclass(frozen=True)
+class Gaussian(GaussianSpectrum):
+    r"""The Gaussian kernel :math:`k(x, y) = \exp(-\|x - y\|^2 / (2 \ell^2))`.
+
+    Parameters
+    ----------
+    length_scale : float, default 1.0
+        :math:`\ell > 0`, in the units of the data; scikit-learn's ``gamma`` is 1 / (2 l^2).
+        Raises ``ValueError`` when it is not positive.
+
+    Notes
+    -----
+    The frequencies are N(0, I / l^2) (Bochner's theorem; Rahimi and Recht, NIPS 2007, Figure 1).
+
+    Examples
+    --------
+    >>> from rfstudy.kernels import Gaussian
+    >>> Gaussian(length_scale=2.0)([[0.0, 0.0]], [[2.0, 0.0]]).round(4)
+    array([[0.6065]])
+    """
+
+    length_scale: float = 1.0
+    name: ClassVar[str] = "gaussian"
+
+    def __post_init__(self):
+        check_positive("length_scale", self.length_scale)
+
+    @property
+    def frequency_scale(self) -> float:
+        return 1.0 / self.length_scale
+
+    def __call__(self, X, Y=None):
+        return rbf_kernel(X, Y, gamma=0.5 / self.length_scale**2)
+
+
+@dataclass(frozen=True)
+class Laplacian(SpectralKernel):
+    r"""The Laplacian kernel :math:`k(x, y) = \exp(-\|x - y\|_1 / \ell)`.
+
+    Parameters
+    ----------
+    length_scale : float, default 1.0
+        :math:`\ell > 0`, in the units of the data. Raises ``ValueError`` when it is not positive.
+
+    Notes
+    -----
+    The coordinates of the frequencies are independent with the Cauchy density :math:`\ell / (\pi (1 + \ell^2 w^2))`
+    (Rahimi and Recht, NIPS 2007, Figure 1). They have no moments.
+
+    Examples
+    --------
+    >>> from rfstudy.kernels import Laplacian
+    >>> Laplacian(length_scale=2.0)([[0.0, 0.0]], [[2.0, 2.0]]).round(4)
+    array([[0.1353]])
+    """
+
+    length_scale: float = 1.0
+    name: ClassVar[str] = "laplacian"
+
+    def __post_init__(self):
+        check_positive("length_scale", self.length_scale)
+
+    def frequency_quantile(self, probabilities):
+        return np.tan(np.pi * (np.asarray(probabilities) - 0.5)) / self.length_scale
+
+    def draw_frequencies(self, rng, shape):
+        return rng.standard_cauchy(shape) / self.length_scale
+
+    def __call__(self, X, Y=None):
+        return laplacian_kernel(X, Y, gamma=1.0 / self.length_scale)
+
+
+@dataclass(frozen=True)
+class Cauchy(SpectralKernel):
+    r"""The Cauchy kernel :math:`k(x, y) = \prod_j 1 / (1 + (x_j - y_j)^2 / \ell^2)`.
+
+    Parameters
+    ----------
+    length_scale : float, default 1.0
+        :math:`\ell > 0`, in the units of the data. Raises ``ValueError`` when it is not positive.
+
+    Notes
+    -----
+    The coordinates of the frequencies are independent with the Laplace density :math:`\ell e^{-\ell |w|} / 2` (Rahimi
+    and Recht, NIPS 2007, Figure 1).
+
+    Examples
+    --------
+    >>> from rfstudy.kernels import Cauchy
+    >>> Cauchy(length_scale=2.0)([[0.0, 0.0]], [[2.0, 2.0]])
+    array([[0.25]])
+    """
+
+    length_scale: float = 1.0
+    name: ClassVar[str] = "cauchy"
+
+    def __post_init__(self):
+        check_positive("length_scale", self.length_scale)
+
+    @property
+    def frequency_scale(self) -> float:
+        """Standard deviation of one coordinate of the frequencies."""
+        return np.sqrt(2.0) / self.length_scale
+
+    def frequency_quantile(self, probabilities):
+        centred = np.asarray(probabilities) - 0.5
+        return -np.sign(centred) * np.log1p(-2.0 * np.abs(centred)) / self.length_scale
+
+    def draw_frequencies(self, rng, shape):
+        return rng.laplace(scale=1.0 / self.length_scale, size=shape)
+
+    def __call__(self, X, Y=None):
+        X, Y = check_pairwise_arrays(X, Y)
+        product = np.ones((len(X), len(Y)), dtype=X.dtype)
+        for x, y in zip(X.T, Y.T, strict=True):
+            product *= 1.0 + (np.subtract.outer(x, y) / self.length_scale) ** 2
+        return 1.0 / product
+
+
+@dataclass(frozen=True)
+class ArcCosine(GaussianSpectrum):
+    r"""The arc-cosine kernel of order b, :math:`k(x, y) = \|x\|^b \|y\|^b J_b(\theta) / \pi`.
+
+    .. math:: J_0 = \pi - \theta, \quad J_1 = \sin\theta + (\pi - \theta) \cos\theta, \quad
+       J_2 = 3 \sin\theta \cos\theta + (\pi - \theta) (1 + 2 \cos^2\theta)
+
+    with theta the angle between x and y, pi / 2 where one of them is zero.
+
+    Parameters
+    ----------
+    order : {0, 1, 2}, default 1
+        b. Raises ``ValueError`` for another one.
+
+    Notes
+    -----
+    The kernel is :math:`2\, E[a(w^T x)\, a(w^T y)]` with w ~ N(0, I) and the activation a(u) = max(0, u)^b; for order
+    0 the Heaviside step with a(0) = 1/2 (Cho and Saul, NIPS 2009, equation (1)). The survey's equation (6) lacks the
+    factor 2.
+
+    Examples
+    --------
+    >>> from rfstudy.kernels import ArcCosine
+    >>> ArcCosine(order=0)([[1.0, 0.0]], [[0.0, 3.0]])
+    array([[0.5]])
+    >>> ArcCosine(order=1).name
+    'arccos1'
+    """
+
+    order: int = 1
+
+    def __post_init__(self):
+        if self.order not in (0, 1, 2):
+            raise ValueError(f"order must be 0, 1 or 2, got {self.order!r}")
+
+    @property
+    def name(self) -> str:
+        """ "arccos0", "arccos1" or "arccos2": the orders differ in what features they allow."""
+        return f"arccos{self.order}"
+
+    @property
+    def frequency_scale(self) -> float:
+        return 1.0
+
+    def activation(self, projections, out):
+        """Write max(0, projections)^b, for order 0 the step, into ``out``; tensors of one shape."""
+        if self.order == 0:
+            torch.sign(projections, out=out)
+            out.add_(1.0).mul_(0.5)
+            return
+        torch.clamp(projections, min=0.0, out=out)
+        if self.order == 2:
+            out.square_()
+
+    def __call__(self, X, Y=None):
+        cosine, lengths, dtype = _angles(X, Y)
+        theta = np.arccos(cosine)
+        sine = np.sin(theta)
+        if self.order == 0:
+            angular = np.pi - theta
+        elif self.order == 1:
+            angular = sine + (np.pi - theta) * cosine
+        else:
+            angular = 3.0 * sine * cosine + (np.pi - theta) * (1.0 + 2.0 * cosine**2)
+        return (lengths**self.order * angular / np.pi).astype(dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class NeuralTangent(Kernel):
+    r"""The neural tangent kernel of a ReLU network with one hidden layer.
+
+    .. math:: k(x, y) = \|x\| \|y\| \, [u \kappa_0(u) + \kappa_1(u)], \qquad u = \cos\theta,
+
+    with kappa_0 and kappa_1 the arc-cosine kernels of orders 0 and 1 on unit vectors (the survey, section 2.1; Bietti
+    and Mairal, NeurIPS 2019, equation (3)). kappa_1 comes from the gradient of the output weights, u kappa_0 from that
+    of the hidden weights.
+
+    Examples
+    --------
+    >>> from rfstudy.kernels import NeuralTangent
+    >>> NeuralTangent()([[3.0, 4.0]])
+    array([[50.]])
+    """
+
+    name: ClassVar[str] = "neural_tangent"
+
+    def __call__(self, X, Y=None):
+        cosine, lengths, dtype = _angles(X, Y)
+        theta = np.arccos(cosine)
+        angular = 2.0 * cosine * (np.pi - theta) + np.sin(theta)
+        return (lengths * angular / np.pi).astype(dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    r"""The polynomial kernel :math:`k(x, y) = (\langle x, y \rangle + c)^p`.
+
+    Parameters
+    ----------
+    degree : int, default 2
+        p >= 1.
+    coef0 : float, default 1.0
+        c >= 0; a negative one would not be positive definite.
+
+    Examples
+    --------
+    >>> from rfstudy.kernels import Polynomial
+    >>> Polynomial(degree=2, coef0=1.0)([[1.0, 2.0]], [[1.0, 1.0]])
+    array([[16.]])
+    """
+
+    degree: int = 2
+    coef0: float = 1.0
+    name: ClassVar[str] = "polynomial"
+
+    def __post_init__(self):
+        check_scalar(self.degree, "degree", Integral, min_val=1)
+        if not 0 <= self.coef0 < np.inf:
+            raise ValueError(f"coef0 must be finite and at least 0, got {self.coef0!r}")
+
+    def __call__(self, X, Y=None):
+        return polynomial_kernel(X, Y, degree=self.degree, gamma=1.0, coef0=self.coef0)
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    r"""The linear kernel :math:`k(x, y) = \langle x, y \rangle`.
+
+    Notes
+    -----
+    It is :math:`2\, E[a(w^T x)\, a(w^T y)]` with :math:`a(u) = u / \sqrt 2` and w uniform on the scaled unit vectors
+    :math:`\sqrt d\, e_1, \dots, \sqrt d\, e_d`: the features are the columns of the data.
+
+    Examples
+    --------
+    >>> from rfstudy.kernels import Linear
+    >>> Linear()([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[11.]])
+    """
+
+    name: ClassVar[str] = "linear"
+
+    def activation(self, projections, out):
+        """Write projections / sqrt(2) into ``out``; tensors of one shape."""
+        torch.mul(projections, 0.5**0.5, out=out)
+
+    def __call__(self, X, Y=None):
+        return linear_kernel(X, Y)
+
+
+def _angles(X, Y):
+    """Cosines of the angles between rows and products of their lengths, (n, m) float64, and the type of the data.
+
+    Near an angle of 0 the arc-cosine amplifies rounding to its square root: hence float64 throughout and exact ones
+    on the diagonal. A zero vector is taken as orthogonal to all others.
+    """
+    same = Y is None or Y is X
+    X, Y = check_pairwise_arrays(X, Y)
+    dtype = X.dtype
+    X, Y = X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
+    x_lengths, y_lengths = np.linalg.norm(X, axis=1), np.linalg.norm(Y, axis=1)
+    lengths = np.outer(x_lengths, y_lengths)
+    cosine = np.divide(X @ Y.T, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    if same:
+        np.fill_diagonal(cosine, x_lengths > 0)
+    return np.clip(cosine, -1.0, 1.0, out=cosine), lengths, dtype

@@ -1,0 +1,51 @@
+"""Penalties: their grid, their scaling with the number of rows, and the choice of one from held-out scores."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfstudy.learners.scoring import check_score
+
+
+def check_grid(grid, name: str, *, zero_allowed: bool = False) -> np.ndarray:
+    """A grid of penalties or Cs as float64 (g,); ``ValueError`` unless finite and positive (or zero, if allowed)."""
+    values = np.atleast_1d(np.asarray(grid, dtype=np.float64))
+    lowest = "non-negative" if zero_allowed else "positive"
+    good = np.isfinite(values) & ((values >= 0) if zero_allowed else (values > 0))
+    if values.ndim != 1 or values.size == 0 or not good.all():
+        raise ValueError(f"{name} must be finite and {lowest}, got {grid!r}")
+    return values
+
+
+def best_penalty(scores, grid, score: str = "accuracy") -> float:
+    """The value of the grid with the best mean over the folds; of equal ones the largest.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (len(grid), n_folds), as the ``cross_validate_...`` functions return it
+    grid : the penalties (or Cs) of the rows, in any order
+    score : "accuracy" (more is better) or "mse" (less is better)
+
+    The tie goes to the larger value, as in the cross-validation code of the survey's group. Means that differ
+    by rounding only (1e-12 relative) are equal. A value whose score is NaN in a fold (a singular system) is not
+    chosen. Raises ``ValueError`` for shapes that do not fit, ``numpy.linalg.LinAlgError`` if no value is left.
+
+    >>> best_penalty([[90.0, 80.0], [80.0, 90.0], [70.0, 70.0]], [0.1, 1.0, 10.0])
+    1.0
+    """
+    check_score(score)
+    scores, grid = np.asarray(scores, dtype=np.float64), np.asarray(grid, dtype=np.float64)
+    if grid.ndim != 1 or scores.ndim != 2 or len(scores) != len(grid) or scores.size == 0:
+        raise ValueError(f"scores {scores.shape} do not belong to a grid of shape {grid.shape}")
+    means = scores.mean(axis=1) if score == "accuracy" else -scores.mean(axis=1)
+    best = np.max(means, where=~np.isnan(means), initial=-np.inf)
+    if best == -np.inf:
+        raise np.linalg.LinAlgError(f"the system is singular at every value of the grid {grid.tolist()}")
+    return float(grid[means >= best - 1e-12 * abs(best)].max())
+
+
+def effective_penalties(penalties, n_rows: int, scaling: str) -> np.ndarray:
+    """What is added to the diagonal of Z'Z: n penalty for the scaling "mean", penalty for "sum"."""
+    if scaling not in ("mean", "sum"):
+        raise ValueError(f"scaling must be 'mean' or 'sum', got {scaling!r}")
+    return np.asarray(penalties, dtype=np.float64) * (n_rows if scaling == "mean" else 1)

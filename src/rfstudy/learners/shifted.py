@@ -1,0 +1,111 @@
+"""Symmetric systems (A + shift I) X = B for one right-hand side and a whole grid of shifts.
+
+A few shifts take a Cholesky factorisation each (D^3 / 3 operations). Many share one Householder
+tridiagonalisation A = Q T Q' (4 D^3 / 3 operations, half of them in matrix-vector products; the first step of
+every symmetric eigensolver, without the three to eight D^3 that follow there): then each shift costs one
+tridiagonal solve, O(D) per right-hand side, because (A + shift I)^-1 = Q (T + shift I)^-1 Q'.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import eigvalsh_tridiagonal, lapack
+from threadpoolctl import threadpool_limits
+
+#: What one tridiagonalisation costs in Cholesky factorisations of the same size: 4 by the count of operations, 5
+#: measured. That holds up to the size whose matrix stays in the cache; at D = 4000 its matrix-vector products wait
+#: for the memory and one costs 10, which is as many as a grid has penalties.
+CHOLESKYS_PER_TRIDIAGONALISATION = 5
+SIZE_IN_CACHE = 2048
+
+
+def solve_shifted(matrix: np.ndarray, rhs: np.ndarray, shifts: np.ndarray, singular: str = "raise") -> np.ndarray:
+    """Solutions X of (A + shift I) X = rhs for every shift, shape (len(shifts), D, c).
+
+    Parameters
+    ----------
+    matrix : float64 ndarray (D, D), symmetric (both triangles), positive semi-definite up to rounding; overwritten
+    rhs : float64 ndarray (D, c)
+    shifts : ndarray of non-negative numbers
+    singular : what happens where a shifted matrix is singular to working precision (condition number above
+        1 / (D eps)): "raise" ``numpy.linalg.LinAlgError``, or "nan" for its solution, which leaves the others alone
+
+    The caller has checked that the numbers are finite.
+    """
+    matrix = np.asfortranarray(matrix.T)  # no copy: the transpose of a symmetric C-ordered matrix
+    if len(matrix) > SIZE_IN_CACHE:
+        return _solve_one_by_one(matrix, rhs, shifts, singular)
+    # the steps of a small factorisation are too short to be shared: where other processes hold the cores, threads
+    # that wait for each other at every one of them made it up to a hundred times slower
+    with threadpool_limits(limits=1, user_api="blas"):
+        if len(shifts) <= CHOLESKYS_PER_TRIDIAGONALISATION or len(matrix) < 3:
+            return _solve_one_by_one(matrix, rhs, shifts, singular)
+        return _solve_by_tridiagonalisation(matrix, rhs, shifts, singular)
+
+
+def _solve_one_by_one(matrix, rhs, shifts, singular):
+    solutions = []
+    for shift in shifts:
+        try:
+            solutions.append(_solve_by_cholesky(matrix, rhs, shift))
+        except np.linalg.LinAlgError:
+            if singular == "raise":
+                raise
+            solutions.append(np.full(rhs.shape, np.nan))
+    return np.stack(solutions)
+
+
+def _solve_by_cholesky(matrix, rhs, shift):
+    shifted = np.array(matrix, order="F")
+    np.einsum("ii->i", shifted)[:] += shift
+    bound = np.trace(shifted)  # at least the largest eigenvalue
+    factor, failed = lapack.dpotrf(shifted, lower=1, clean=0, overwrite_a=1)
+    if failed:
+        raise _singular(shift)
+    if shift <= _negligible(bound, len(matrix)):
+        reciprocal_condition, _ = lapack.dpocon(factor, bound, uplo="L")
+        if reciprocal_condition * bound <= _negligible(bound, len(matrix)):
+            raise _singular(shift)
+    return lapack.dpotrs(factor, rhs, lower=1)[0]
+
+
+def _solve_by_tridiagonalisation(matrix, rhs, shifts, singular):
+    size, n_rhs = rhs.shape
+    bound = np.trace(matrix)
+    lwork = int(lapack.dsytrd_lwork(size, lower=1)[0])
+    reflectors, diagonal, off_diagonal, tau, _ = lapack.dsytrd(matrix, lower=1, lwork=lwork, overwrite_a=1)
+    refused = np.zeros(len(shifts), dtype=bool)
+    if shifts.min() <= _negligible(bound, size):
+        smallest = eigvalsh_tridiagonal(diagonal, off_diagonal, select="i", select_range=(0, 0))[0]
+        refused = smallest + shifts <= _negligible(bound, size)
+    # Q leaves the first coordinate alone; on the others it is the Q of a QR factorisation with these reflectors
+    reflectors = np.asfortranarray(reflectors[1:, :-1])
+
+    def rotate(columns, transpose):
+        rotated = np.array(columns, order="F")
+        lwork = int(lapack.dormqr("L", transpose, reflectors, tau, rotated[1:], -1)[1][0])
+        rotated[1:] = lapack.dormqr("L", transpose, reflectors, tau, rotated[1:], lwork)[0]
+        return rotated
+
+    projected = rotate(rhs, "T")
+    solutions = np.zeros((size, len(shifts), n_rhs))
+    for i in np.flatnonzero(~refused):
+        solutions[:, i], failed = lapack.dptsv(diagonal + shifts[i], off_diagonal, projected)[2:]
+        refused[i] = failed != 0
+    if refused.any() and singular == "raise":
+        raise _singular(shifts[refused].min())
+    solutions = rotate(solutions.reshape(size, -1), "N").reshape(size, len(shifts), n_rhs)
+    solutions[:, refused] = np.nan
+    return np.ascontiguousarray(solutions.swapaxes(0, 1))
+
+
+def _negligible(bound, size):
+    """Eigenvalues below this are rounding errors of a matrix whose largest is at most ``bound``."""
+    return size * np.finfo(np.float64).eps * bound
+
+
+def _singular(shift):
+    return np.linalg.LinAlgError(
+        f"the ridge system is singular to working precision at a diagonal term of {shift:g}: "
+        "the features are linearly dependent on these rows; use a larger penalty"
+    )

@@ -1,0 +1,333 @@
+"""What all feature maps share: the estimator around ``fit``, ``restore`` and ``transform``, and the spectral map.
+
+``RandomFeatureMap`` is the template of every map: a subclass says what it draws (``_draw``), what it learns
+(``_learn``), how it takes over what was learned (``_use``) and how a block of rows is mapped (``_mapper``).
+``SpectralMap`` is the template of the maps that are a fixed function of projections on frequencies; a subclass says
+only where its frequencies come from.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from numbers import Integral
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rfstudy.arrays import block_rows, resolve_device, row_blocks
+from rfstudy.kernels import Gaussian
+from rfstudy.maps.registry import check_kernel
+
+#: Bytes of intermediate results that a block of rows may take on the CPU, so that the passes over it (product,
+#: cosine, sine, scale) stay in the cache; 1 to 4 MiB measured alike.
+CACHE_BYTES = 4 * 2**20
+
+LAYOUTS = ("cos_sin", "phase")
+
+
+class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+    """Base class of the feature maps: ``transform(X) @ transform(Y).T`` approximates ``kernel(X, Y)``.
+
+    Subclasses set ``method``, their name in the registry, and store ``kernel``, ``n_components``, ``device``,
+    ``random_state`` and their options in ``__init__``, unchanged.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        d, the columns of the data.
+    n_columns_ : int
+        D, the columns of the features.
+    kernel_ : kernel object
+        The kernel that is approximated.
+    learned_ : dict of ndarray
+        What depends on the data and cannot be drawn again from the seed; empty for most maps.
+    """
+
+    method: str
+    #: What ``kernel=None`` stands for.
+    default_kernel = Gaussian()
+    #: Whether ``fit`` needs the targets.
+    _requires_y = False
+
+    @abstractmethod
+    def _draw(self, n_features: int, rng: np.random.Generator) -> None:
+        """Draw everything that does not depend on the data, in float64; store it by ``_cast``."""
+
+    def _learn(self, X, y, rng: np.random.Generator) -> dict:
+        """What the data decide, as arrays by name; ``_draw`` has been called."""
+        return {}
+
+    def _use(self, learned: dict) -> None:
+        """Complete the map with what ``_learn`` returned, in this process or in another."""
+
+    @abstractmethod
+    def _count_columns(self) -> int:
+        """D, once the map is complete."""
+
+    @abstractmethod
+    def _mapper(self, rows: int, device, dtype):
+        """A function that writes the features of X (r, d) into out (r, D) for r <= ``rows``, torch tensors."""
+
+    def _work_columns(self) -> int:
+        """Columns of the widest intermediate array of ``_mapper``; decides how many rows fit the cache."""
+        return self._count_columns()
+
+    def fit(self, X, y=None):
+        """Draw the map for the columns of X and learn from X (and y) what the method takes from data.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            float32 and float64 are kept, others become float64. NaN and infinity raise ``ValueError``.
+        y : array-like of shape (n,), optional
+            Targets; only maps that learn from them look at them.
+
+        Returns
+        -------
+        self
+        """
+        checks = {"dtype": [np.float64, np.float32]}
+        if self._requires_y:
+            X, y = validate_data(self, X, y, **checks)
+        else:
+            X = validate_data(self, X, **checks)
+        rng = self._prepare(X.shape[1], X.dtype)
+        learned = self._learn(X, y, rng)
+        return self._complete(learned)
+
+    def restore(self, n_features_in: int, learned: dict | None = None, *, dtype=np.float32):
+        """Make the map as ``fit`` left it, without data: draw from the seed, take over what was learned.
+
+        Parameters
+        ----------
+        n_features_in : int
+            d, the columns of the data.
+        learned : dict of ndarray
+            ``learned_`` of the fitted map.
+        dtype : float32 or float64
+            The type of the data that the map was fitted on.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If ``random_state`` is not an integer: the draw could not be repeated.
+        """
+        if not isinstance(self.random_state, Integral):
+            raise ValueError(f"only a map with an integer random_state can be restored, got {self.random_state!r}")
+        self._prepare(n_features_in, np.dtype(dtype))
+        self.n_features_in_ = n_features_in
+        return self._complete(dict(learned or {}))
+
+    def transform(self, X):
+        """The features of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, D), float32 for float32 data, else float64
+        """
+        X = self._validate(X)
+        features = np.empty((len(X), self.n_columns_), dtype=X.dtype)
+        self._fill(X, features)
+        return features
+
+    def transform_blocks(self, X, rows: int | None = None):
+        """The features of X in blocks of rows, for what must not hold the whole matrix.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        rows : int, optional
+            Rows per block; by default as many as ``arrays.block_rows`` allows.
+
+        Returns
+        -------
+        iterator of (slice, ndarray of shape (rows, D)), every block an array of its own
+        """
+        X = self._validate(X)
+        rows = rows or block_rows(self.n_columns_ * X.itemsize)
+        return self._blocks(X, rows)
+
+    def _blocks(self, X, rows):
+        for part in row_blocks(len(X), rows):
+            features = np.empty((part.stop - part.start, self.n_columns_), dtype=X.dtype)
+            self._fill(X[part], features)
+            yield part, features
+
+    def _validate(self, X):
+        check_is_fitted(self, "n_columns_")
+        return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+
+    def _prepare(self, n_features, dtype):
+        """Check the parameters, draw what does not depend on data, and return the generator."""
+        check_scalar(self.n_components, "n_components", Integral, min_val=1)
+        self.kernel_ = self.default_kernel if self.kernel is None else self.kernel
+        check_kernel(self.method, self.kernel_)
+        self._check_options()
+        self._dtype = np.dtype(dtype)
+        # Through RandomState, because scikit-learn's random_state may be None or a shared RandomState.
+        words = check_random_state(self.random_state).randint(2**32, size=4, dtype=np.uint32)
+        rng = np.random.default_rng(words)
+        self._draw(n_features, rng)
+        return rng
+
+    def _check_options(self) -> None:
+        """Raise ``ValueError`` for options outside their range."""
+
+    def _complete(self, learned):
+        self._use(learned)
+        self.learned_ = learned
+        self.n_columns_ = self._count_columns()
+        return self
+
+    def _cast(self, array):
+        """The array in the type of the data the map was fitted on."""
+        return np.ascontiguousarray(array, dtype=self._dtype)
+
+    def _fill(self, X, features):
+        """Write the features of X into ``features``, block by block.
+
+        On the CPU the blocks fit the cache and the arithmetic is PyTorch's throughout: its threads and those of
+        NumPy's BLAS slow each other down by a factor when the two take turns on small blocks.
+        """
+        device = resolve_device(self.device)
+        X, features = _as_tensor(X), torch.from_numpy(features)
+        if device.type == "cpu":
+            rows = max(1, CACHE_BYTES // (X.itemsize * self._work_columns()))
+        else:
+            rows = block_rows(X.itemsize * (X.shape[1] + 2 * self._work_columns() + features.shape[1]), device)
+        rows = min(rows, len(X))
+        fill = self._mapper(rows, device, X.dtype)
+        for part in row_blocks(len(X), rows):
+            if device.type == "cpu":
+                fill(X[part], features[part])
+            else:
+                block = torch.empty_like(features[part], device=device)
+                fill(X[part].to(device), block)
+                features[part].copy_(block)
+
+    @property
+    def _n_features_out(self):
+        return self.n_columns_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.target_tags.required = self._requires_y
+        return tags
+
+
+def _as_tensor(X):
+    """X as a tensor that shares its memory where possible; it is only read, so a read-only array is no danger."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+        return torch.from_numpy(np.ascontiguousarray(X))
+
+
+class SpectralMap(RandomFeatureMap):
+    r"""Base class of the maps :math:`\phi(x) = s^{-1/2} [a_i \cos(w_i^T x) | a_i \sin(w_i^T x)]_{i \le s}`.
+
+    The frequencies :math:`w_i` are the rows of W (s, d), the weights :math:`a_i` are 1 unless a map sets
+    ``weights_``. In the layout "phase" the features are :math:`\sqrt{2/s}\, a_i \cos(w_i^T x + b_i)` with b_i uniform
+    on [0, 2 pi). For a kernel with an activation a (arc-cosine) they are :math:`\sqrt{2/s}\, a_i a(w_i^T x)` in either
+    layout. Subclasses draw ``frequencies_`` in ``_draw_frequencies``, or replace ``_projector`` where W is structured.
+
+    Attributes
+    ----------
+    frequencies_ : ndarray of shape (s, d)
+        W; only maps that hold it as a matrix have it (``dense_frequencies`` works for all).
+    phases_ : ndarray of shape (s,)
+        b; only in the layout "phase".
+    weights_ : ndarray of shape (s,) or None
+        a, for the maps that weight their frequencies.
+    """
+
+    def __init__(self, kernel=None, n_components=100, *, layout="cos_sin", device="auto", random_state=None):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.layout = layout
+        self.device = device
+        self.random_state = random_state
+
+    @abstractmethod
+    def _draw_frequencies(self, n_features: int, rng: np.random.Generator) -> None:
+        """Draw what determines W."""
+
+    def _check_options(self):
+        if self.layout not in LAYOUTS:
+            raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}, got {self.layout!r}")
+
+    def _draw(self, n_features, rng):
+        self.weights_ = None
+        self._draw_frequencies(n_features, rng)
+        if self._has_phases():
+            self.phases_ = self._cast(rng.uniform(0.0, 2.0 * np.pi, size=self.n_components))
+
+    def _has_phases(self):
+        return self.layout == "phase" and self.kernel_.activation is None
+
+    def _has_pairs(self):
+        return self.layout == "cos_sin" and self.kernel_.activation is None
+
+    def _count_columns(self):
+        return (2 if self._has_pairs() else 1) * self.n_components
+
+    def _work_columns(self):
+        return self.n_components
+
+    def dense_frequencies(self) -> np.ndarray:
+        """W as an array of shape (s, d), also for the maps that never hold it: the images of the unit vectors."""
+        check_is_fitted(self, "n_columns_")
+        device, dtype = torch.device("cpu"), torch.from_numpy(np.empty(0, self._dtype)).dtype
+        project = self._projector(self.n_features_in_, device, dtype)
+        return project(torch.eye(self.n_features_in_, dtype=dtype)).numpy().T.copy()
+
+    def _projector(self, rows: int, device, dtype):
+        """A function that returns ``X @ W.T`` (r, s) for X (r, d), r <= ``rows``; valid until its next call."""
+        transposed = torch.from_numpy(self.frequencies_).to(device, dtype).T
+        projections = torch.empty(rows, transposed.shape[1], device=device, dtype=dtype)
+
+        def project(X):
+            return torch.mm(X, transposed, out=projections[: len(X)])
+
+        return project
+
+    def _mapper(self, rows, device, dtype):
+        project = self._projector(rows, device, dtype)
+        s = self.n_components
+        scale = 1.0 / np.sqrt(s) if self._has_pairs() else np.sqrt(2.0 / s)
+        if self.weights_ is not None:
+            scale = torch.from_numpy(self.weights_ * scale).to(device, dtype)
+            scale = torch.cat([scale, scale]) if self._has_pairs() else scale
+
+        if self._has_pairs():
+
+            def activate(projections, out):
+                torch.cos(projections, out=out[:, :s])
+                torch.sin(projections, out=out[:, s:])
+
+        elif self._has_phases():
+            phases = torch.from_numpy(self.phases_).to(device, dtype)
+
+            def activate(projections, out):
+                torch.cos(projections.add_(phases), out=out)
+
+        else:
+            activate = self.kernel_.activation
+
+        def fill(X, out):
+            activate(project(X), out)
+            out.mul_(scale)
+
+        return fill

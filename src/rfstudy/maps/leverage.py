@@ -1,0 +1,202 @@
+"""Random Fourier features chosen and weighted by scores of the data: ridge leverage scores (LS-RFF).
+
+A pool of s frequencies is drawn from the kernel's spectral measure; every feature of the pool gets a score from the
+data. Two readings of the method exist. The text resamples the pool by the scores and weights what it drew. The code
+that the published numbers come from keeps the whole pool and only weights it.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+import torch
+from scipy.linalg import cholesky, solve_triangular
+
+from rfstudy.arrays import block_rows
+from rfstudy.kernels import check_positive
+from rfstudy.maps.base import SpectralMap
+
+MODES = ("text", "code")
+
+
+class ScoredPoolMap(SpectralMap):
+    """Base class: a subclass scores the columns of the pool's feature matrix in ``_scores``.
+
+    With q the scores divided by their sum,
+
+    * ``mode="text"``: q per frequency (the scores of its cosine and sine are added), s frequencies are drawn from q
+      with replacement, and a frequency i has the weight sqrt(1 / (s q_i)), so that the expectation over the drawing
+      is the kernel of the pool;
+    * ``mode="code"``: q per column of [cos(Wx + b) | sin(Wx + b)] / sqrt(s); all 2 s columns are sorted by falling q,
+      the frequencies of the first s get the cosine and those of the last s the sine, with b in the old order, and
+      column i is multiplied by sqrt(1 / q_i). The factor 1 / (2 s) that importance weights need is missing, so that
+      the features are about sqrt(2 s) times longer than those of RFF.
+
+    Attributes
+    ----------
+    pool_frequencies_ : ndarray of shape (s, d)
+    learned_ : dict
+        ``indices``: int (s,) frequencies of the pool, or (2 s,) columns of its feature matrix in the mode "code";
+        ``weights``: float64 of the same shape.
+    """
+
+    def __init__(
+        self, kernel=None, n_components=100, *, mode="text", layout="cos_sin", device="auto", random_state=None
+    ):
+        super().__init__(kernel, n_components, layout=layout, device=device, random_state=random_state)
+        self.mode = mode
+
+    @abstractmethod
+    def _scores(self, X, y) -> np.ndarray:
+        """A score >= 0 for every column of the pool's features, which ``_pool_blocks(X)`` iterates over."""
+
+    def _check_options(self):
+        super()._check_options()
+        if self.mode not in MODES:
+            raise ValueError(f"mode must be one of {', '.join(MODES)}, got {self.mode!r}")
+        if self.mode == "code" and not self._has_pairs():
+            raise ValueError("mode='code' is defined for the layout 'cos_sin' and shift-invariant kernels only")
+
+    def _draw_frequencies(self, n_features, rng):
+        self.pool_frequencies_ = self._cast(self.kernel_.draw_frequencies(rng, (self.n_components, n_features)))
+
+    def _has_phases(self):
+        return super()._has_phases() or self.mode == "code"
+
+    def _draw(self, n_features, rng):
+        super()._draw(n_features, rng)
+        if self._has_phases():
+            self._pool_phases = self.phases_
+
+    def _learn(self, X, y, rng):
+        s = self.n_components
+        whole = np.arange(2 * s if self.mode == "code" else s)
+        self._complete({"indices": whole, "weights": np.ones(len(whole))})
+        scores = self._scores(X, y)
+        if not scores.max() > 0:
+            raise ValueError(f"{self.method}: every feature of the pool has the score 0, so that none can be drawn")
+        # A score of 0 would be an infinite weight in the mode "code".
+        scores = np.maximum(scores, np.finfo(np.float64).eps * scores.max())
+        if self.mode == "code":
+            weights = np.sqrt(scores.sum() / scores)
+            indices = np.argsort(weights, kind="stable")
+            return {"indices": indices, "weights": weights[indices]}
+        if self._has_pairs():
+            scores = scores.reshape(2, s).sum(axis=0)
+        probabilities = scores / scores.sum()
+        indices = rng.choice(s, size=s, p=probabilities)
+        return {"indices": indices, "weights": np.sqrt(1.0 / (s * probabilities[indices]))}
+
+    def _pool_blocks(self, X):
+        """The features of the whole pool, unweighted, as (slice, block) pairs."""
+        return self._blocks(X, block_rows(self.n_columns_ * X.itemsize))
+
+    def _use(self, learned):
+        indices, self.weights_ = learned["indices"], learned["weights"]
+        self.frequencies_ = self.pool_frequencies_[indices % self.n_components]
+        if self.mode == "text" and self._has_phases():
+            self.phases_ = self._pool_phases[indices]
+
+    def _work_columns(self):
+        return len(self.weights_)
+
+    def _mapper(self, rows, device, dtype):
+        if self.mode == "text":
+            return super()._mapper(rows, device, dtype)
+        s = self.n_components
+        project = self._projector(rows, device, dtype)
+        phases = torch.from_numpy(np.tile(self.phases_, 2)).to(device, dtype)
+        scale = torch.from_numpy(self.weights_ / np.sqrt(s)).to(device, dtype)
+
+        def fill(X, out):
+            angles = project(X).add_(phases)
+            torch.cos(angles[:, :s], out=out[:, :s])
+            torch.sin(angles[:, s:], out=out[:, s:])
+            out.mul_(scale)
+
+        return fill
+
+
+class LeverageScoreFourier(ScoredPoolMap):
+    r"""Leverage-score random Fourier features: frequencies in proportion to their ridge leverage scores.
+
+    With Z (n, D) the features of a pool of s frequencies, the scores are
+
+    .. math:: p_i = [Z^T Z (Z^T Z + n \lambda I)^{-1}]_{ii}
+
+    and q = p / sum(p). See ``mode`` for what is done with them. Conditional on the pool the map is unbiased for the
+    pool's kernel in the mode "text". Set-up O(n s^2 + s^3), streamed over blocks of rows; O(s d) a row.
+
+    Parameters
+    ----------
+    kernel : kernel object, default None
+        None is ``Gaussian(1.0)``.
+    n_components : int, default 100
+        s, the number of frequencies, and of the pool.
+    mode : {"text", "code"}
+        "text" draws s frequencies from q (cosine and sine scored together) and weights them by sqrt(1 / (s q_i)).
+        "code" does what the code behind the published numbers does: all 2 s columns of the pool stay, cosine and
+        sine are scored apart and sorted by falling score, and column i is multiplied by sqrt(1 / q_i) without the
+        1 / (2 s) of an importance weight.
+    penalty : float, default 0.05
+        lambda > 0, the mean-scaled ridge penalty of the scores.
+    layout : {"cos_sin", "phase"}
+        D = 2 s or D = s columns; "phase" in the mode "text" only.
+    device : {"auto", "cpu", "cuda"}
+    random_state : int, RandomState instance or None
+
+    Attributes
+    ----------
+    pool_frequencies_ : ndarray of shape (s, d)
+    learned_ : dict
+        ``indices`` and ``weights``, see above.
+
+    References
+    ----------
+    Li, Ton, Oglic and Sejdinovic, Towards a unified analysis of random Fourier features, ICML 2019, Algorithm 1;
+    Liu et al., AAAI 2020, equation (3).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfstudy.maps.leverage import LeverageScoreFourier
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> phi = LeverageScoreFourier(n_components=50, random_state=0).fit(X)
+    >>> phi.transform(X).shape, phi.learned_["indices"].shape
+    ((200, 100), (50,))
+    """
+
+    method = "lsrff"
+
+    def __init__(
+        self,
+        kernel=None,
+        n_components=100,
+        *,
+        mode="text",
+        penalty=0.05,
+        layout="cos_sin",
+        device="auto",
+        random_state=None,
+    ):
+        super().__init__(kernel, n_components, mode=mode, layout=layout, device=device, random_state=random_state)
+        self.penalty = penalty
+
+    def _check_options(self):
+        super()._check_options()
+        check_positive("penalty", self.penalty)
+
+    def _scores(self, X, y):
+        gram = np.zeros((self.n_columns_, self.n_columns_))
+        for _, features in self._pool_blocks(X):
+            gram += features.T @ features
+        return ridge_leverage_scores(gram, len(X) * self.penalty)
+
+
+def ridge_leverage_scores(gram: np.ndarray, ridge: float) -> np.ndarray:
+    """The diagonal of ``gram @ inv(gram + ridge * I)`` for a positive semi-definite matrix; ``gram`` is overwritten."""
+    gram[np.diag_indices_from(gram)] += ridge
+    factor = cholesky(gram, lower=True, overwrite_a=True)
+    inverse = solve_triangular(factor, np.eye(len(factor)), lower=True, overwrite_b=True)
+    return 1.0 - ridge * (inverse**2).sum(axis=0)

@@ -1,0 +1,393 @@
+"""The feature maps by name: where each lives, which kernels it takes and what is known of it.
+
+The module imports the standard library only, because a workflow reads it while it parses its rules; a map's own
+module is imported when a map is made. A new map is one file and one entry here.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the registry knows of a map.
+
+    ``cost`` is the time to map one row after the set-up, in s frequencies and d columns; ``unbiased`` says whether
+    the expectation of the approximate kernel is the kernel; ``defaults`` are the map's own options.
+    """
+
+    module: str
+    class_name: str
+    family: str
+    kernels: tuple[str, ...]
+    reference: str
+    cost: str
+    unbiased: bool
+    data_dependent: bool = False
+    defaults: dict = field(default_factory=dict)
+
+
+SHIFT_INVARIANT = ("gaussian", "laplacian", "cauchy")
+ARC_COSINE = ("arccos0", "arccos1", "arccos2")
+
+REGISTRY = {
+    "rff": Entry(
+        "montecarlo",
+        "RandomFourier",
+        "Monte Carlo",
+        ("gaussian",),
+        data_dependent=False,
+        unbiased=True,
+        reference="Rahimi and Recht, NIPS 2007",
+        cost="O(s d)",
+        defaults={"layout": "cos_sin"},
+    ),
+    "orf": Entry(
+        "montecarlo",
+        "OrthogonalRandom",
+        "Monte Carlo",
+        ("gaussian",),
+        data_dependent=False,
+        unbiased=True,
+        reference="Yu et al., NIPS 2016",
+        cost="O(s d)",
+        defaults={"layout": "cos_sin"},
+    ),
+    "sorf": Entry(
+        "structured",
+        "StructuredOrthogonal",
+        "structured",
+        ("gaussian",),
+        data_dependent=False,
+        unbiased=False,
+        reference="Yu et al., NIPS 2016",
+        cost="O(s log d)",
+        defaults={"layout": "cos_sin"},
+    ),
+    "rom": Entry(
+        "structured",
+        "RandomOrthogonalMatrices",
+        "structured",
+        ("gaussian",),
+        data_dependent=False,
+        unbiased=False,
+        reference="Choromanski, Rowland and Weller, NIPS 2017",
+        cost="O(s log d)",
+        defaults={"n_factors": 3, "order": "natural", "layout": "cos_sin"},
+    ),
+    "fastfood": Entry(
+        "structured",
+        "Fastfood",
+        "structured",
+        ("gaussian",),
+        data_dependent=False,
+        unbiased=True,
+        reference="Le, Sarlos and Smola, ICML 2013",
+        cost="O(s log d)",
+        defaults={"layout": "cos_sin"},
+    ),
+    "qmc": Entry(
+        "quasi",
+        "QuasiMonteCarlo",
+        "quasi-Monte Carlo",
+        ("gaussian",),
+        data_dependent=False,
+        unbiased=True,
+        reference="Yang et al., ICML 2014",
+        cost="O(s d)",
+        defaults={"sequence": "halton", "layout": "cos_sin"},
+    ),
+    "ssf": Entry(
+        "spherical",
+        "SphericalStructured",
+        "quasi-Monte Carlo",
+        ("gaussian",),
+        data_dependent=False,
+        unbiased=False,
+        reference="Lyu, ICML 2017",
+        cost="O(s d)",
+        defaults={"radii": "perm", "n_radii": 2, "layout": "cos_sin"},
+    ),
+    "gq": Entry(
+        "quadrature",
+        "GaussianQuadrature",
+        "quadrature",
+        ("gaussian",),
+        data_dependent=False,
+        unbiased=False,
+        reference="Dao, De Sa and Re, NIPS 2017",
+        cost="O(s d)",
+        defaults={"n_nodes": 3, "layout": "cos_sin"},
+    ),
+    "lsrff": Entry(
+        "leverage",
+        "LeverageScoreFourier",
+        "leverage scores",
+        ("gaussian",),
+        data_dependent=True,
+        unbiased=False,
+        reference="Li et al., ICML 2019",
+        cost="O(s d)",
+        defaults={"mode": "text", "penalty": 0.05, "layout": "cos_sin"},
+    ),
+    "nrff": Entry(
+        "normalised",
+        "NormalisedFourier",
+        "Monte Carlo",
+        ("gaussian",),
+        unbiased=False,
+        reference="Li, KDD 2017",
+        cost="O(s d)",
+    ),
+    "mm": Entry(
+        "momentmatching",
+        "MomentMatching",
+        "quasi-Monte Carlo",
+        ("gaussian", "cauchy", *ARC_COSINE),
+        unbiased=False,
+        reference="Shen, Yang and Wang, AAAI 2017",
+        cost="O(s d)",
+        defaults={"layout": "cos_sin"},
+    ),
+    "scrf": Entry(
+        "circulant",
+        "SignedCirculant",
+        "structured",
+        (*SHIFT_INVARIANT, *ARC_COSINE),
+        unbiased=True,
+        reference="Feng, Hu and Liao, IJCAI 2015",
+        cost="O(s log d)",
+        defaults={"sign_side": "input", "layout": "cos_sin"},
+    ),
+    "pmodel": Entry(
+        "circulant",
+        "PModel",
+        "structured",
+        ("gaussian", *ARC_COSINE),
+        unbiased=True,
+        reference="Choromanski and Sindhwani, ICML 2016",
+        cost="O(s log d)",
+        defaults={"structure": "circulant", "layout": "cos_sin"},
+    ),
+    "lprff": Entry(
+        "lowprecision",
+        "LowPrecisionFourier",
+        "Monte Carlo",
+        ("gaussian",),
+        unbiased=True,
+        reference="Zhang et al., AISTATS 2019",
+        cost="O(s d)",
+        defaults={"n_bits": 4},
+    ),
+    "sgq": Entry(
+        "cubature",
+        "SparseGridQuadrature",
+        "quadrature",
+        ("gaussian", *ARC_COSINE),
+        unbiased=False,
+        reference="Dao, De Sa and Re, NIPS 2017",
+        cost="O(s) for s <= d, O(s d) above",
+        defaults={"node": "sqrt_d_plus_2"},
+    ),
+    "ssr": Entry(
+        "cubature",
+        "SphericalRadial",
+        "quadrature",
+        ("gaussian", *ARC_COSINE),
+        unbiased=False,
+        reference="Munkhoeva et al., NeurIPS 2018",
+        cost="O(s d), O(s log d) with butterflies",
+        defaults={"weights": "selfnorm", "rotation": "haar"},
+    ),
+    "slsrff": Entry(
+        "alignment",
+        "SurrogateLeverageFourier",
+        "leverage scores",
+        (*SHIFT_INVARIANT, *ARC_COSINE),
+        data_dependent=True,
+        unbiased=False,
+        reference="Liu et al., AAAI 2020",
+        cost="O(s d)",
+        defaults={"mode": "text", "identity": False, "center_targets": True, "task": "auto", "layout": "cos_sin"},
+    ),
+    "karff": Entry(
+        "alignment",
+        "KernelAlignmentFourier",
+        "reweighted",
+        (*SHIFT_INVARIANT, *ARC_COSINE, "linear"),
+        data_dependent=True,
+        unbiased=False,
+        reference="Sinha and Duchi, NIPS 2016",
+        cost="O(s d)",
+        defaults={"n_candidates": None, "rho": None, "weights": "uniform", "scoring_fraction": 1.0, "task": "auto"},
+    ),
+    "kprff": Entry(
+        "alignment",
+        "KernelPolarizationFourier",
+        "reweighted",
+        (*SHIFT_INVARIANT, *ARC_COSINE, "linear"),
+        data_dependent=True,
+        unbiased=False,
+        reference="Shahrampour, Beirami and Tarokh, AAAI 2018",
+        cost="O(s d)",
+        defaults={"n_candidates": None, "scoring_fraction": 1.0, "task": "auto"},
+    ),
+    "clrff": Entry(
+        "compression",
+        "CompressedFourier",
+        "reweighted",
+        (*SHIFT_INVARIANT, *ARC_COSINE),
+        data_dependent=True,
+        unbiased=False,
+        reference="Agrawal et al., AISTATS 2019",
+        cost="O(s d)",
+        defaults={"n_candidates": None, "n_pairs": 20_000},
+    ),
+    "ses": Entry(
+        "compression",
+        "SteinEffectFourier",
+        "reweighted",
+        ("gaussian",),
+        data_dependent=True,
+        unbiased=False,
+        reference="Chang et al., IJCAI 2017",
+        cost="O(s d)",
+        defaults={"penalty": 1.0},
+    ),
+    "rm": Entry(
+        "polynomial",
+        "RandomMaclaurin",
+        "polynomial",
+        ("polynomial",),
+        unbiased=True,
+        reference="Kar and Karnick, AISTATS 2012",
+        cost="O(s d)",
+        defaults={"law": "restricted"},
+    ),
+    "ts": Entry(
+        "polynomial",
+        "TensorSketch",
+        "polynomial",
+        ("polynomial",),
+        unbiased=True,
+        reference="Pham and Pagh, KDD 2013",
+        cost="O(d + s log s)",
+    ),
+    "trp": Entry(
+        "polynomial",
+        "TensorisedProjection",
+        "polynomial",
+        ("polynomial",),
+        unbiased=True,
+        reference="Meister, Sarlos and Woodruff, NeurIPS 2019",
+        cost="O(s d)",
+    ),
+    "nystroem": Entry(
+        "nystroem",
+        "Nystroem",
+        "baseline",
+        (*SHIFT_INVARIANT, *ARC_COSINE, "neural_tangent", "polynomial", "linear"),
+        data_dependent=True,
+        unbiased=False,
+        reference="Williams and Seeger, NIPS 2001",
+        cost="O(s d + s^2)",
+    ),
+}
+
+#: Other names in use: the map they stand for and the options that make the difference.
+ALIASES = {
+    "rks": ("rff", {"layout": "phase"}),
+    "lkrf": ("karff", {}),
+    "eerf": ("kprff", {}),
+}
+
+
+def resolve(name: str) -> tuple[str, dict]:
+    """The registry's own name and the options of a name or an alias; ``ValueError`` for an unknown one."""
+    if name in REGISTRY:
+        return name, {}
+    if name in ALIASES:
+        return ALIASES[name]
+    raise ValueError(f"no feature map is called {name!r}; there are {', '.join([*REGISTRY, *ALIASES])}")
+
+
+def list_maps() -> list[dict]:
+    """One dict per map: name, family, kernels, data_dependent, unbiased, reference, cost, defaults.
+
+    Examples
+    --------
+    >>> from rfstudy.maps import list_maps
+    >>> [entry["cost"] for entry in list_maps() if entry["name"] == "rff"]
+    ['O(s d)']
+    """
+    return [
+        {
+            "name": name,
+            "family": entry.family,
+            "kernels": entry.kernels,
+            "data_dependent": entry.data_dependent,
+            "unbiased": entry.unbiased,
+            "reference": entry.reference,
+            "cost": entry.cost,
+            "defaults": dict(entry.defaults),
+        }
+        for name, entry in REGISTRY.items()
+    ]
+
+
+def map_class(name: str) -> type:
+    """The class of a map, imported now."""
+    entry = REGISTRY[resolve(name)[0]]
+    return getattr(importlib.import_module(f"rfstudy.maps.{entry.module}"), entry.class_name)
+
+
+def module_path(name: str) -> Path:
+    """The file that defines a map, found without importing it."""
+    return Path(__file__).with_name(REGISTRY[resolve(name)[0]].module + ".py")
+
+
+def check_kernel(name: str, kernel) -> None:
+    """Raise ``ValueError``, naming the kernels that the map supports, unless ``kernel`` is one of them.
+
+    ``TypeError`` if ``kernel`` is no kernel object at all.
+    """
+    supported = REGISTRY[name].kernels
+    kernel_name = getattr(kernel, "name", None)
+    if not callable(kernel) or not isinstance(kernel_name, str):
+        raise TypeError(f"kernel must be an object from rfstudy.kernels or None, got {kernel!r}")
+    if kernel_name not in supported:
+        raise ValueError(f"{name} does not apply to the kernel {kernel_name}; it supports {', '.join(supported)}")
+
+
+def make_map(name: str, kernel=None, **params):
+    """The feature map of a name, unfitted.
+
+    Parameters
+    ----------
+    name : str
+        A name of ``list_maps()`` or an alias.
+    kernel : kernel object, optional
+        From ``rfstudy.kernels``; None is the Gaussian kernel of length scale 1.
+    **params
+        The map's parameters: ``n_components``, ``random_state``, ``device`` and its own options.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, or a kernel that the map does not support.
+
+    Examples
+    --------
+    >>> from rfstudy.kernels import Gaussian
+    >>> from rfstudy.maps import make_map
+    >>> make_map("rff", kernel=Gaussian(length_scale=2.0), n_components=64, random_state=0)
+    RandomFourier(kernel=Gaussian(length_scale=2.0), n_components=64,
+                  random_state=0)
+    """
+    name, options = resolve(name)
+    if kernel is not None:
+        check_kernel(name, kernel)
+    return map_class(name)(kernel=kernel, **{**options, **params})

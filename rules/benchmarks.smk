@@ -1,6 +1,3 @@
-BENCHMARKS = ["dense-map", "structured-maps", "ridge-path", "planning"]
-
-
 rule benchmark:
     input:
         code=code_of("study.benchmark", ["rff", "sorf", "rom", "fastfood"]),
@@ -10,17 +7,17 @@ rule benchmark:
         records="results/benchmarks/speed/{name}.provenance.json",
     log:
         "logs/benchmarks/{name}.log",
-    params:
-        threads=2,
     wildcard_constraints:
         name="|".join(BENCHMARKS),
+    conda:
+        "../envs/study.yaml"
     threads: ALL_CORES
     resources:
         mem_mb=8000,
         runtime=60,
         exclusive=1,
-    conda:
-        "../envs/study.yaml"
+    params:
+        threads=2,
     shell:
         "PYTHONPATH=src python -m rfstudy benchmark {wildcards.name} --threads {params.threads} --out {output.rows:q}"
         " > {log} 2>&1"
@@ -35,11 +32,11 @@ rule collect_benchmarks:
         records="results/benchmarks/speed.provenance.json",
     log:
         "logs/benchmarks/collect.log",
+    conda:
+        "../envs/study.yaml"
     threads: 1
     resources:
         mem_mb=1000,
         runtime=20,
-    conda:
-        "../envs/study.yaml"
     shell:
         "PYTHONPATH=src python -m rfstudy collect --spec '[]' --out {output.rows:q} {input.rows:q} > {log} 2>&1"

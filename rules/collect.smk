@@ -1,15 +1,3 @@
-def shard_results(wildcards):
-    """The rows of all shards of an experiment, both stages."""
-    names = [name for experiment, name in SHARDS if experiment == wildcards.experiment]
-    return expand(
-        "{results}/{experiment}/{stage}/{shard}.csv",
-        results=RESULTS,
-        experiment=wildcards.experiment,
-        stage=["generate", "train"],
-        shard=names,
-    )
-
-
 rule collect:
     input:
         rows=shard_results,
@@ -18,10 +6,16 @@ rule collect:
         ],
         code=code_of("study.collect"),
     output:
-        rows=RESULTS + "/{experiment}.csv",
-        records=RESULTS + "/{experiment}.provenance.json",
+        rows=f"{RESULTS}/{{experiment}}.csv",
+        records=f"{RESULTS}/{{experiment}}.provenance.json",
     log:
         f"logs/{PRESET}/{{experiment}}/collect.log",
+    conda:
+        "../envs/study.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=20,
     params:
         spec=lambda wildcards: compact(
             [
@@ -30,12 +24,6 @@ rule collect:
             ]
         ),
         prepared=lambda wildcards, input: [f"--prepared {Path(path).parent}" for path in input.facts],
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=20,
-    conda:
-        "../envs/study.yaml"
     shell:
         "PYTHONPATH=src python -m rfstudy collect --spec {params.spec:q} {params.prepared} --out {output.rows:q}"
         " {input.rows:q} > {log} 2>&1"

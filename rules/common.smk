@@ -47,9 +47,7 @@ def load_study():
 
 try:
     SETTINGS, REGISTRY, EXPERIMENTS, REPORTS = load_study()
-    SHARDS = {
-        (name, shard.name): shard for name, e in EXPERIMENTS.items() for shard in specs.shards(e, SETTINGS)
-    }
+    SHARDS = {(name, shard.name): shard for name, e in EXPERIMENTS.items() for shard in specs.shards(e, SETTINGS)}
 except UserError as error:
     raise WorkflowError(str(error)) from error
 
@@ -156,3 +154,25 @@ def report_of(wildcards):
 def report_inputs(wildcards):
     """The rows that an output is drawn from."""
     return results_of(wildcards.collection, report_of(wildcards)["experiment"])
+
+
+def shard_results(wildcards):
+    """The rows of all shards of an experiment, both stages."""
+    names = [name for experiment, name in SHARDS if experiment == wildcards.experiment]
+    return expand(
+        "{results}/{experiment}/{stage}/{shard}.csv",
+        results=RESULTS,
+        experiment=wildcards.experiment,
+        stage=["generate", "train"],
+        shard=names,
+    )
+
+
+def raw_record(wildcards):
+    """The download that a task is parsed from; an embedded stand-in has none."""
+    if SETTINGS["data"] == "embedded":
+        return []
+    return f"data/raw/{REGISTRY.tasks[wildcards.dataset]['source']}/record.json"
+
+
+BENCHMARKS = ["dense-map", "structured-maps", "ridge-path", "planning"]

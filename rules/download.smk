@@ -5,17 +5,17 @@ rule download:
         "data/raw/{source}/record.json",
     log:
         "logs/download/{source}.log",
-    params:
-        spec=lambda wildcards: compact(REGISTRY.sources[wildcards.source]),
-        mirror=lambda wildcards: SETTINGS["mirror"],
-        flags="--allow-missing" if SETTINGS["allow_missing"] else "",
+    conda:
+        "../envs/study.yaml"
     threads: 1
     resources:
         mem_mb=500,
         runtime=120,
         download=1,
-    conda:
-        "../envs/study.yaml"
+    params:
+        spec=lambda wildcards: compact(REGISTRY.sources[wildcards.source]),
+        mirror=lambda wildcards: SETTINGS["mirror"],
+        flags="--allow-missing" if SETTINGS["allow_missing"] else "",
     shell:
         "PYTHONPATH=src python -m rfstudy download --source {wildcards.source} --spec {params.spec:q}"
         " --mirror {params.mirror:q} {params.flags} --out data/raw/{wildcards.source} > {log} 2>&1"

@@ -8,15 +8,15 @@ rule figure:
         expand("figures/{{collection}}/{{paper}}/{{report}}.{ending}", ending=catalogue.ENDINGS["figures"]),
     log:
         "logs/{collection}/figures/{paper}/{report}.log",
-    params:
-        spec=lambda wildcards: compact(report_of(wildcards)),
-        out=lambda wildcards, output: str(Path(output[0]).parent),
+    conda:
+        "../envs/study.yaml"
     threads: 1
     resources:
         mem_mb=1000,
         runtime=20,
-    conda:
-        "../envs/study.yaml"
+    params:
+        spec=lambda wildcards: compact(report_of(wildcards)),
+        out=lambda wildcards, output: str(Path(output[0]).parent),
     shell:
         "PYTHONPATH=src python -m rfstudy figures --spec {params.spec:q} --methods {input.looks:q}"
         " --datasets {input.datasets:q} --out {params.out:q} {input.rows:q} > {log} 2>&1"

@@ -5,13 +5,21 @@ rule generate:
         code=lambda wildcards: code_of("study.generate", methods_of(wildcards)),
         lock=LOCK,
     output:
-        rows=RESULTS + "/{experiment}/generate/{shard}.csv",
-        records=RESULTS + "/{experiment}/generate/{shard}.provenance.json",
-        arrays=RESULTS + "/{experiment}/generate/{shard}.npz",
+        rows=f"{RESULTS}/{{experiment}}/generate/{{shard}}.csv",
+        records=f"{RESULTS}/{{experiment}}/generate/{{shard}}.provenance.json",
+        arrays=f"{RESULTS}/{{experiment}}/generate/{{shard}}.npz",
     log:
         f"logs/{PRESET}/{{experiment}}/generate/{{shard}}.log",
     benchmark:
         f"benchmarks/{PRESET}/{{experiment}}/generate/{{shard}}.tsv"
+    conda:
+        "../envs/study.yaml"
+    threads: ALL_CORES
+    resources:
+        mem_mb=memory_mb,
+        runtime=minutes,
+        gpu=gpus,
+        exclusive=1,
     params:
         spec=lambda wildcards: compact(
             specs.generate_spec(
@@ -21,14 +29,6 @@ rule generate:
         prepared=lambda wildcards, input: str(Path(input.prepared[0]).parent),
         journal=f"{RESULTS}/.journal/generate",
         threads=SETTINGS["timing_threads"],
-    threads: ALL_CORES
-    resources:
-        mem_mb=memory_mb,
-        runtime=minutes,
-        gpu=gpus,
-        exclusive=1,
-    conda:
-        "../envs/study.yaml"
     shell:
         "PYTHONPATH=src python -m rfstudy generate --spec {params.spec:q} --prepared {params.prepared:q}"
         " --tuned {input.tuned:q} --journal {params.journal:q} --threads {params.threads}"

@@ -1,10 +1,3 @@
-def raw_record(wildcards):
-    """The download that a task is parsed from; an embedded stand-in has none."""
-    if SETTINGS["data"] == "embedded":
-        return []
-    return f"data/raw/{REGISTRY.tasks[wildcards.dataset]['source']}/record.json"
-
-
 rule preprocess:
     input:
         raw=raw_record,
@@ -15,16 +8,16 @@ rule preprocess:
         f"logs/preprocess/{SETTINGS['data']}/{{dataset}}.log",
     benchmark:
         f"benchmarks/preprocess/{SETTINGS['data']}/{{dataset}}.tsv"
-    params:
-        spec=lambda wildcards: compact(REGISTRY.tasks[wildcards.dataset]),
-        raw=lambda wildcards, input: f"--raw {Path(input.raw).parent}" if input.raw else "",
-        out=lambda wildcards, output: str(Path(output[0]).parent),
+    conda:
+        "../envs/study.yaml"
     threads: 1
     resources:
         mem_mb=lambda wildcards: int(700 + 24 * rows_of(wildcards.dataset)[0] * rows_of(wildcards.dataset)[1] / 2**20),
         runtime=60,
-    conda:
-        "../envs/study.yaml"
+    params:
+        spec=lambda wildcards: compact(REGISTRY.tasks[wildcards.dataset]),
+        raw=lambda wildcards, input: f"--raw {Path(input.raw).parent}" if input.raw else "",
+        out=lambda wildcards, output: str(Path(output[0]).parent),
     shell:
         "PYTHONPATH=src python -m rfstudy preprocess --dataset {wildcards.dataset} --spec {params.spec:q} {params.raw}"
         " --reference data/reference --out {params.out:q} > {log} 2>&1"

@@ -9,15 +9,15 @@ rule table:
         expand("figures/{{collection}}/{{paper}}/{{report}}.{ending}", ending=catalogue.ENDINGS["tables"]),
     log:
         "logs/{collection}/tables/{paper}/{report}.log",
-    params:
-        spec=lambda wildcards: compact(report_of(wildcards)),
-        out=lambda wildcards, output: str(Path(output[0]).parent),
+    conda:
+        "../envs/study.yaml"
     threads: 1
     resources:
         mem_mb=1000,
         runtime=20,
-    conda:
-        "../envs/study.yaml"
+    params:
+        spec=lambda wildcards: compact(report_of(wildcards)),
+        out=lambda wildcards, output: str(Path(output[0]).parent),
     shell:
         "PYTHONPATH=src python -m rfstudy tables --spec {params.spec:q} --reference data/reference"
         " --methods {input.looks:q} --datasets {input.datasets:q} --out {params.out:q} {input.rows:q} > {log} 2>&1"

@@ -2,16 +2,22 @@ rule train:
     input:
         prepared=prepared_files,
         tuned=lambda wildcards: f"{RESULTS}/{wildcards.experiment}/tune/{dataset_of(wildcards)}.json",
-        arrays=RESULTS + "/{experiment}/generate/{shard}.npz",
+        arrays=f"{RESULTS}/{{experiment}}/generate/{{shard}}.npz",
         code=lambda wildcards: code_of("study.train", methods_of(wildcards)),
         lock=LOCK,
     output:
-        rows=RESULTS + "/{experiment}/train/{shard}.csv",
-        records=RESULTS + "/{experiment}/train/{shard}.provenance.json",
+        rows=f"{RESULTS}/{{experiment}}/train/{{shard}}.csv",
+        records=f"{RESULTS}/{{experiment}}/train/{{shard}}.provenance.json",
     log:
         f"logs/{PRESET}/{{experiment}}/train/{{shard}}.log",
     benchmark:
         f"benchmarks/{PRESET}/{{experiment}}/train/{{shard}}.tsv"
+    conda:
+        "../envs/study.yaml"
+    threads: SETTINGS["train_threads"]
+    resources:
+        mem_mb=memory_mb,
+        runtime=minutes,
     params:
         spec=lambda wildcards: compact(
             specs.train_spec(
@@ -20,12 +26,6 @@ rule train:
         ),
         prepared=lambda wildcards, input: str(Path(input.prepared[0]).parent),
         journal=f"{RESULTS}/.journal/train",
-    threads: SETTINGS["train_threads"]
-    resources:
-        mem_mb=memory_mb,
-        runtime=minutes,
-    conda:
-        "../envs/study.yaml"
     shell:
         "PYTHONPATH=src python -m rfstudy train --spec {params.spec:q} --prepared {params.prepared:q}"
         " --tuned {input.tuned:q} --arrays {input.arrays:q} --journal {params.journal:q} --threads {threads}"

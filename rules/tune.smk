@@ -4,23 +4,21 @@ rule tune:
         code=lambda wildcards: code_of("study.tune", ["rff"]),
         lock=LOCK,
     output:
-        RESULTS + "/{experiment}/tune/{dataset}.json",
+        f"{RESULTS}/{{experiment}}/tune/{{dataset}}.json",
     log:
         f"logs/{PRESET}/{{experiment}}/tune/{{dataset}}.log",
     benchmark:
         f"benchmarks/{PRESET}/{{experiment}}/tune/{{dataset}}.tsv"
-    params:
-        spec=lambda wildcards: compact(
-            specs.tune_spec(EXPERIMENTS[wildcards.experiment], wildcards.dataset, SETTINGS)
-        ),
-        prepared=lambda wildcards, input: str(Path(input.prepared[0]).parent),
-        journal=f"{RESULTS}/.journal/tune",
+    conda:
+        "../envs/study.yaml"
     threads: SETTINGS["train_threads"]
     resources:
         mem_mb=memory_mb,
         runtime=minutes,
-    conda:
-        "../envs/study.yaml"
+    params:
+        spec=lambda wildcards: compact(specs.tune_spec(EXPERIMENTS[wildcards.experiment], wildcards.dataset, SETTINGS)),
+        prepared=lambda wildcards, input: str(Path(input.prepared[0]).parent),
+        journal=f"{RESULTS}/.journal/tune",
     shell:
         "PYTHONPATH=src python -m rfstudy tune --spec {params.spec:q} --prepared {params.prepared:q}"
         " --journal {params.journal:q} --threads {threads} --out {output:q} > {log} 2>&1"

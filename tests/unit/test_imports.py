@@ -47,6 +47,10 @@ def test_what_the_workflow_imports_when_it_parses_is_light(module):
     heavy = "{'numpy', 'pandas', 'torch', 'sklearn', 'scipy', 'matplotlib'}"
     program = f"import sys, rfstudy.{module}; print(*({heavy} & set(sys.modules)))"
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env={"PYTHONPATH": str(PACKAGE.parent)}
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": str(PACKAGE.parent)},
     )
     assert done.stdout.strip() == ""

@@ -34,7 +34,9 @@ class Workspace:
         (folder / "data").mkdir()
         shutil.copytree(ROOT / "data" / "reference", folder / "data" / "reference")
         self.environment = {
-            key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "RFSTUDY_MIRROR", "SNAKEMAKE_PROFILE")
+            key: value
+            for key, value in os.environ.items()
+            if key not in ("PYTHONPATH", "RFSTUDY_MIRROR", "SNAKEMAKE_PROFILE")
         }
 
     def snakemake(self, *arguments, check=True):

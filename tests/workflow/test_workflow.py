@@ -59,7 +59,10 @@ def test_the_small_study_ends_in_complete_tables_and_figures(finished):
     assert accuracies.groupby("learner").size().to_dict() == {"ridge": 2 * 4 * 5 * 2, "svm": 2 * 4 * 5 * 1}
     assert results.loc[results["method"].ne(""), "status"].eq("ok").all()
     assert results["stand_in"].ne("").all()
-    runs = {r["run"] for r in json.loads((finished.folder / "results/quick/survey-gaussian-text.provenance.json").read_text())}
+    runs = {
+        r["run"]
+        for r in json.loads((finished.folder / "results/quick/survey-gaussian-text.provenance.json").read_text())
+    }
     assert set(results.loc[results["method"].ne(""), "run"]) == runs
     drawn = {p.name for p in (finished.folder / "figures/quick/survey").iterdir()}
     for name in ("figure-09-text.pdf", "figure-10-text.png", "table-06-text.md", "table-07-text.tex"):
@@ -98,7 +101,9 @@ def test_editing_a_module_reruns_exactly_its_users(finished, module, shards):
     finally:
         path.write_text(before)
     for rule in ("generate", "train"):
-        found = set(re.findall(rf"^rule {rule}:.*?wildcards: experiment=[\w-]+, shard=([\w.-]+)", done.stdout, re.M | re.S))
+        found = set(
+            re.findall(rf"^rule {rule}:.*?wildcards: experiment=[\w-]+, shard=([\w.-]+)", done.stdout, re.M | re.S)
+        )
         assert found == shards
     assert "tune" not in planned(done.stdout)
 
@@ -127,7 +132,9 @@ def test_a_killed_shard_resumes_and_gives_the_same_table(finished, tmp_path):
 
 def shard_command(space, stage: str, shard: str) -> list[str]:
     """The arguments of the command that the workflow ran for a shard, from the shard's provenance."""
-    records = json.loads((space.folder / f"results/quick/survey-gaussian-text/{stage}/{shard}.provenance.json").read_text())
+    records = json.loads(
+        (space.folder / f"results/quick/survey-gaussian-text/{stage}/{shard}.provenance.json").read_text()
+    )
     words = shlex.split(records[0]["command"])
     return words[words.index("rfstudy") + 1 :]
 

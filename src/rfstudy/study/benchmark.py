@@ -98,7 +98,14 @@ def dense_map() -> list[dict]:
     return [
         comparison("rff", what, "bare product, cos and sin", "<= 1.2", lambda: phi.transform(X), bare, 7, **columns),
         comparison(
-            "rff", what, "RBFSampler, float64", "<= 0.2", lambda: phi.transform(X), lambda: sampler.transform(X64), 3, **columns
+            "rff",
+            what,
+            "RBFSampler, float64",
+            "<= 0.2",
+            lambda: phi.transform(X),
+            lambda: sampler.transform(X64),
+            3,
+            **columns,
         ),
     ]
 
@@ -154,7 +161,14 @@ def ridge_path() -> list[dict]:
 
     def path():
         cross_validate_ridge(
-            blocks, y[:, None], penalties, folds, n_columns=n_columns, scaling="mean", center="targets", score="accuracy"
+            blocks,
+            y[:, None],
+            penalties,
+            folds,
+            n_columns=n_columns,
+            scaling="mean",
+            center="targets",
+            score="accuracy",
         )
 
     def one_solve():

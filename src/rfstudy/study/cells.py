@@ -90,7 +90,14 @@ def work_through(cells, compute, *, stage, spec, prepared: Prepared, tuned: dict
     rows, arrays, records = [], {}, {}
     for cell in tqdm(cells, desc=f"{spec['dataset']}: {stage}", file=sys.stderr, mininterval=5):
         key = key_of(
-            stage, common, cell.entry, cell.n_features, cell.repeat, choices, prepared.facts["sha256"], code_of(stage, cell)
+            stage,
+            common,
+            cell.entry,
+            cell.n_features,
+            cell.repeat,
+            choices,
+            prepared.facts["sha256"],
+            code_of(stage, cell),
         )
         stored = journal.get(key)
         if stored is None:

@@ -64,9 +64,7 @@ def measure(spec: dict, cell: Cell, sample: Sample, length_scale: float, warmed:
     if cell.entry["method"] not in warmed:
         time_generation(spec, cell, sample.X_train[:WARM_UP_ROWS], sample.y_train[:WARM_UP_ROWS], length_scale, 1)
         warmed.add(cell.entry["method"])
-    phi, seconds, runs = time_generation(
-        spec, cell, sample.X_train, sample.y_train, length_scale, spec["timing_runs"]
-    )
+    phi, seconds, runs = time_generation(spec, cell, sample.X_train, sample.y_train, length_scale, spec["timing_runs"])
     rows = approximation_rows(spec, cell, len(sample.y_train))
     exact = KERNELS[spec["kernel"]](length_scale=length_scale)(sample.X_train[rows].astype(np.float64))
     Z = phi.transform(sample.X_train[rows]).astype(np.float64)

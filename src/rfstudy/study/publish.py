@@ -24,8 +24,11 @@ def run(results_file, out) -> None:
         raise UserError(f"stand-ins are not published: {results_file} holds them for {', '.join(stand_ins)}")
     dirty = sorted(run for run, record in records.items() if record["uncommitted"])
     if dirty:
-        raise UserError(f"uncommitted code computed rows of {results_file} (runs {', '.join(dirty[:5])}); commit, rerun")
-    new = new[new["status"].ne("skipped") | new["value"].notna() | new["run"].ne("")]
+        raise UserError(
+            f"uncommitted code computed rows of {results_file} (runs {', '.join(dirty[:5])}); commit, rerun"
+        )
+    # data that could not be had leave rows that no run computed: nothing was measured
+    new = new[new["status"].ne("skipped") | new["run"].ne("")]
     out = Path(out)
     if out.exists():
         old = tidy.read(out)

@@ -90,7 +90,9 @@ def select(
     wanted = set(settings["only_experiments"])
     missing = wanted - set(experiments)
     if missing:
-        raise ConfigurationError(f"only_experiments names {sorted(missing)}; known are {', '.join(sorted(experiments))}")
+        raise ConfigurationError(
+            f"only_experiments names {sorted(missing)}; known are {', '.join(sorted(experiments))}"
+        )
     for name, experiment in experiments.items():
         used = {m["method"] for m in experiment["methods"]} | {experiment["tuning_method"]}
         check_ids(f"experiment {name!r}", used, set(methods), "method")

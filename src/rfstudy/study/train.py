@@ -36,7 +36,10 @@ def run(spec: dict, prepared_dir, tuned: dict, arrays_file, journal_dir, out, th
         rows = skipped_rows(
             spec,
             prepared,
-            [{"learner": learner, "metric": "accuracy_pct", "split": "test", "unit": "%"} for learner in spec["learners"]],
+            [
+                {"learner": learner, "metric": "accuracy_pct", "split": "test", "unit": "%"}
+                for learner in spec["learners"]
+            ],
         )
     else:
         set_threads(threads)
@@ -110,7 +113,13 @@ def measure(spec: dict, cell: Cell, sample: Sample, phi, learner: str, options: 
     return [
         accuracy_row | {"value": accuracy_pct(sample.y_test, predicted), "settings": settings},
         shared
-        | {"metric": "time_train_s", "value": seconds, "unit": UNITS["time_train_s"], "split": "train", "settings": settings},
+        | {
+            "metric": "time_train_s",
+            "value": seconds,
+            "unit": UNITS["time_train_s"],
+            "split": "train",
+            "settings": settings,
+        },
     ]
 
 

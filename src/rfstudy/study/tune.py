@@ -105,9 +105,7 @@ class Evaluation:
         cell = Cell(self.spec["method"], n_features, "tune", 0)
         options = self.spec["learners"][learner]
         common = {key: value for key, value in self.spec.items() if key not in IRRELEVANT + NOT_A_SCORE}
-        key = key_of(
-            "tune", common, learner, options, n_features, length_scale, self.data_hash, code_of("tune", cell)
-        )
+        key = key_of("tune", common, learner, options, n_features, length_scale, self.data_hash, code_of("tune", cell))
         stored = self.journal.get(key)
         if stored is None:
             phi = cell_map(self.spec, cell, length_scale).fit(self.X, self.y)

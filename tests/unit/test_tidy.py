@@ -1,0 +1,54 @@
+"""The tidy table: its columns, its checks and its atomic write."""
+
+import pytest
+
+from rfstudy import tidy
+
+
+def test_a_table_survives_the_file(tmp_path):
+    rows = [
+        {"origin": "measured", "method": "rff", "repeat": 0, "value": 0.1, "status": "ok", "settings": {"C": 1}},
+        {"origin": "published", "method": "", "value": None, "status": "skipped"},
+    ]
+    written = tidy.write(rows, tmp_path / "rows.csv.xz")
+    assert tidy.read(tmp_path / "rows.csv.xz").equals(written)
+    assert list(written.columns) == list(tidy.COLUMNS)
+    assert written["settings"].tolist() == ['{"C": 1}', ""]
+
+
+def test_the_same_rows_make_the_same_bytes(tmp_path):
+    for name in ("a.csv.xz", "b.csv.xz"):
+        tidy.write([{"status": "ok", "value": 1 / 3}], tmp_path / name)
+    assert (tmp_path / "a.csv.xz").read_bytes() == (tmp_path / "b.csv.xz").read_bytes()
+
+
+def test_a_column_outside_the_schema_is_named():
+    with pytest.raises(ValueError, match="outside the tidy schema: acuracy"):
+        tidy.frame([{"acuracy": 1.0, "status": "ok"}])
+
+
+def test_a_row_must_say_its_status():
+    with pytest.raises(ValueError, match="status must be one of ok, failed, skipped"):
+        tidy.frame([{"value": 1.0}])
+
+
+def test_a_file_that_is_no_table_is_named(tmp_path):
+    (tmp_path / "notes.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match=r"notes.csv is not a tidy table: columns outside the tidy schema: a, b"):
+        tidy.read(tmp_path / "notes.csv")
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path):
+    path = tmp_path / "rows.csv"
+    tidy.write([{"status": "ok"}], path)
+    before = path.read_bytes()
+
+    def fail(temporary):
+        with open(temporary, "w") as stream:
+            stream.write("half")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tidy.write_atomically(path, fail)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]

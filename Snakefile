@@ -48,7 +48,7 @@ rule publish_all:
 
 rule benchmarks:
     input:
-        expand("figures/benchmarks/study/speed-ratios.{ending}", ending=catalogue.ENDINGS["tables"]),
+        drawn("benchmarks", paper="study"),
 
 
 # one target a paper (survey), one a table or figure of all its protocols (survey_table_07)
@@ -61,7 +61,7 @@ for paper in sorted({report["paper"] for report in REPORTS} - {"study"}):
             drawn(PRESET, paper=paper),
 
 
-for paper, identifier in sorted({(report["paper"], report["id"]) for report in REPORTS} - {("study", "speed")}):
+for paper, identifier in sorted({(r["paper"], r["id"]) for r in REPORTS if r["paper"] != "study"}):
 
     rule:
         name:

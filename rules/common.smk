@@ -133,6 +133,8 @@ def available(collection, report):
     """Whether this run, or the repository, has the experiment of a table or figure."""
     if collection == "measured":
         return (ROOT / results_of(collection, report["experiment"])).exists()
+    if collection == "benchmarks":
+        return report["experiment"] == "speed"
     return report["experiment"] in EXPERIMENTS
 
 

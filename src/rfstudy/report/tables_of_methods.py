@@ -156,7 +156,7 @@ def ratios(frame, spec, methods, datasets, published) -> Table:
             "what": [s["what"] for s in settings],
             "against": [s["against"] for s in settings],
             "ratio": frame["value"].to_list(),
-            "bar": [s["bar"] for s in settings],
+            "at most": [s["bar"] for s in settings],
             "seconds": [s.get("seconds") for s in settings],
             "seconds of the other": [s.get("seconds_other") for s in settings],
         }

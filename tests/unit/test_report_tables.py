@@ -76,6 +76,15 @@ def test_facts_of_any_name_become_rows(tmp_path):
     assert "- Rule: a cell far from the median of its column." in text
 
 
+def test_facts_of_the_parts_share_a_cell(tmp_path):
+    facts = report_rows.fact_rows(duplicate_rows=1200)
+    of_test = report_rows.changed(report_rows.fact_rows(duplicate_rows=3), lambda row: True, split="test")
+    rows = report_rows.changed(facts, lambda row: True, split="train") + of_test
+    frame, text = table("table-06-facts-text", rows, tmp_path)
+    assert frame["EEG"].tolist()[0] == "1,200 / 3"
+    assert "- Two values: of the training and of the test part." in text
+
+
 def test_best_methods_beside_the_printed_ones(tmp_path):
     rows = report_rows.made_rows(repeats=10)
     # SSF is far the best at small s on letter, as printed; nothing can be said of LIBLINEAR with three repeats

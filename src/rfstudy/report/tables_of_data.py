@@ -8,7 +8,7 @@ import pandas as pd
 
 from rfstudy.report.aggregate import select, settings_of
 from rfstudy.report.notes import absence, dataset_name, notes_on_data, stand_in_of
-from rfstudy.report.typeset import Table
+from rfstudy.report.typeset import Table, text
 
 #: The columns of the dataset statistics that hold numbers.
 NUMBERS = ("d", "training rows", "test rows")
@@ -76,8 +76,9 @@ def _differ(printed, found) -> bool:
 def dataset_facts(frame, spec, methods, datasets, published) -> Table:
     """What preprocessing found in every data set: one row for each metric ``fact_...``, one column for each data set.
 
-    A fact that is no number stands in the settings (``detail``, JSON); a sentence that is true of all (how something
-    was counted) becomes a note. Why a data set has no facts is said in the last row.
+    Where the parts have facts of their own the cell holds that of the training part, a slash, and that of the test
+    part. A fact that is no number stands in the settings (``detail``, JSON); a sentence that is true of all (how
+    something was counted) becomes a note. Why a data set has no facts is said in the last row.
     """
     facts = _facts(select(frame, dataset=spec["datasets"]))
     metrics = list(dict.fromkeys(select(facts, status="ok")["metric"]))
@@ -94,6 +95,8 @@ def dataset_facts(frame, spec, methods, datasets, published) -> Table:
             remarks.append(f"{name.capitalize()}: {sentence}.")
             table = table.drop(index=name)
     table = table.rename_axis("fact").reset_index()
+    if facts["split"].isin(["train", "test"]).any():
+        remarks.append("Two values: of the training and of the test part.")
     return Table(spec["name"], table, spec["caption"], remarks + notes_on_data(facts, spec, datasets))
 
 
@@ -107,8 +110,16 @@ def _fact_name(metric: str) -> str:
 
 
 def _fact(rows: pd.DataFrame):
-    detail = settings_of(rows)[0].get("detail")
-    return _in_words(json.loads(detail)) if detail else rows["value"].iloc[0]
+    """The cell of one fact: its value, or those of the training and of the test part as one text."""
+    told = dict(zip(rows["split"], map(_told, rows["value"], settings_of(rows)), strict=True))
+    if len(told) == 1:
+        return next(iter(told.values()))
+    return " / ".join(text(told[part]) for part in ("train", "test"))
+
+
+def _told(value, settings: dict):
+    detail = settings.get("detail")
+    return _in_words(json.loads(detail)) if detail else value
 
 
 def _in_words(fact) -> str:

@@ -46,8 +46,8 @@ def write(table: Table, out_dir, names: list[str]) -> list[Path]:
     written = []
     for name in names:
         path = Path(out_dir) / name
-        text = formats[path.suffix](table)
-        write_atomically(path, lambda temporary, text=text: Path(temporary).write_text(text, encoding="utf-8"))
+        content = formats[path.suffix](table)
+        write_atomically(path, lambda temporary, content=content: Path(temporary).write_text(content, encoding="utf-8"))
         written.append(path)
     return written
 
@@ -103,12 +103,12 @@ def _latex_row(cells) -> str:
 
 def _texts(table: Table) -> list[list[str]]:
     """Cells as they are printed, repeated ones of the first column left out."""
-    rows = [[_text(cell) for cell in row] for row in table.frame.itertuples(index=False, name=None)]
+    rows = [[text(cell) for cell in row] for row in table.frame.itertuples(index=False, name=None)]
     repeats = [position > 0 and row[0] == rows[position - 1][0] for position, row in enumerate(rows)]
     return [["", *row[1:]] if repeated else row for row, repeated in zip(rows, repeats, strict=True)]
 
 
-def _text(cell) -> str:
+def text(cell) -> str:
     if isinstance(cell, str):
         return cell
     if pd.isna(cell):

@@ -31,18 +31,27 @@ def run(specs: list[dict], shard_files: list[str], prepared_dirs: list[str], out
 
 
 def fact_rows(spec: dict, prepared_dir) -> list[dict]:
-    """What preprocessing found about a data set, as rows with metrics ``fact_...``."""
+    """What preprocessing found about a data set, as rows with metrics ``fact_...``; ``split`` is the part."""
     prepared = load_prepared(prepared_dir)
-    shared = base_row(spec, prepared) | {"split": "all"}
+    shared = base_row(spec, prepared)
     if prepared.skipped:
-        return [shared | {"metric": "fact_rows", "status": "skipped", "settings": {"reason": prepared.skipped}}]
+        reason = {"reason": prepared.skipped}
+        return [shared | {"metric": "fact_rows", "split": "all", "status": "skipped", "settings": reason}]
     shared |= {key: prepared.facts[key] for key in ("n_train", "n_test", "d")}
     settings = {"split": prepared.facts["split"], "preprocess": "+".join(spec["preprocess"])}
     rows = []
-    for name, fact in sorted(prepared.facts["facts"].items()):
+    for name, fact in prepared.facts["facts"].items():
+        metric, _, part = name.rpartition("_")
+        if part not in ("all", "train", "test"):
+            metric, part = name, "all"
         number = isinstance(fact, (int, float)) and not isinstance(fact, bool)
-        detail = {} if number else {"detail": json.dumps(fact)}
         rows.append(
-            shared | {"metric": f"fact_{name}", "value": fact if number else None, "settings": settings | detail}
+            shared
+            | {
+                "metric": f"fact_{metric}",
+                "split": part,
+                "value": fact if number else None,
+                "settings": settings if number else settings | {"detail": json.dumps(fact)},
+            }
         )
     return rows

@@ -56,7 +56,7 @@ RESULTS = f"results/{PRESET}"
 PREPARED = f"data/prepared/{SETTINGS['data']}"
 
 # a timed job has the machine to itself: nothing else of this workflow runs beside it
-ALL_CORES = workflow.cores if isinstance(workflow.cores, int) else 2
+ALL_CORES = workflow.resource_settings.cores or 2
 
 
 wildcard_constraints:

@@ -51,7 +51,12 @@ def fit_ridge(
     shifts = effective_penalties(penalties, len(Y), scaling)
     check_center(center)
     if len(Y) <= n_columns:
-        _refuse_unpenalised(shifts, len(Y), n_columns, center)
+        rank = len(Y) - (center == "both")
+        if penalties[0] == 0 and rank < n_columns:  # K may be regular, but the coefficients are not unique
+            raise np.linalg.LinAlgError(
+                f"the ridge system is singular at penalty 0: {n_columns} columns, {rank} independent rows; "
+                "use a larger penalty"
+            )
         Z = streams.assemble(blocks, len(Y), n_columns)
         dual, intercept = ridge_on_gram(streams.row_gram(Z), Y, shifts, center)
         return LinearModel(streams.transposed_product(Z, dual[0]), intercept[0], "dual")
@@ -83,9 +88,10 @@ def cross_validate_ridge(
     counts = np.bincount(folds)
     shifts = [effective_penalties(penalties, len(Y) - count, scaling) for count in counts]
     if len(Y) <= n_columns:
-        _refuse_unpenalised(np.ravel(shifts), len(Y) - counts.min(), n_columns, center)
         K = streams.row_gram(streams.assemble(blocks, len(Y), n_columns))
-        return scores_on_gram(K, Y, folds, score, lambda K, Y, fold: ridge_on_gram(K, Y, shifts[fold], center, "nan"))
+        scores = scores_on_gram(K, Y, folds, score, lambda K, Y, fold: ridge_on_gram(K, Y, shifts[fold], center, "nan"))
+        scores[penalties == 0] = np.nan  # fewer training rows than columns: singular in the primal, K may be regular
+        return scores
     sums, dtype = _sums_per_fold(blocks, Y, folds, n_folds, n_columns, np.min(shifts), precision)
     models = [
         _solve(sums, [other for other in range(n_folds) if other != fold], shifts[fold], center, "nan")
@@ -179,16 +185,3 @@ def _score_held_out(blocks, Y, folds, models, n_columns, dtype, score):
         decision = (chunk @ columns[fold]).reshape(-1, n_grid, n_targets) + models[fold][1]
         totals[:, fold] += score_sum(Y[rows], decision, score)
     return totals
-
-
-def _refuse_unpenalised(shifts, n_rows, n_columns, center):
-    """Refuse a penalty of 0 where the features outnumber what the rows can determine.
-
-    The dual system may be regular there, but the coefficients are not unique.
-    """
-    rank = n_rows - (center == "both")
-    if np.min(shifts) == 0 and rank < n_columns:
-        raise np.linalg.LinAlgError(
-            f"the ridge system is singular at penalty 0: {n_columns} columns, {rank} independent rows; "
-            "use a positive penalty"
-        )

@@ -1,0 +1,425 @@
+"""Linear SVMs: the Newton solver against LIBLINEAR and a general optimiser, the routes, and what they report."""
+
+import functools
+import warnings
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize, minimize_scalar
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC, LinearSVC
+
+from rfstudy.learners import (
+    LinearModel,
+    cross_validate_svm,
+    decode_labels,
+    encode_labels,
+    fit_svm,
+    newton,
+    streams,
+    svm,
+)
+
+CS = [0.01, 0.1, 1.0, 10.0, 100.0]
+
+
+def stream(Z, rows=None):
+    rows = rows or len(Z)
+    return lambda: ((slice(i, min(i + rows, len(Z))), Z[i : i + rows]) for i in range(0, len(Z), rows))
+
+
+def problem(n=400, n_columns=15, n_classes=2, seed=0, dtype=np.float64):
+    """Overlapping classes of unequal size on cosine features with a mean: labels and their columns of +-1."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 3))
+    Z = np.cos(X @ rng.standard_normal((3, n_columns)) + rng.uniform(0, 2, n_columns)) / np.sqrt(n_columns / 2)
+    evidence = X @ rng.standard_normal((3, n_classes)) + 0.5 * rng.standard_normal((n, n_classes))
+    labels = (evidence + 0.3 * np.arange(n_classes)).argmax(axis=1)
+    return Z.astype(dtype), labels, encode_labels(labels)[0]
+
+
+def objective(model, Z, Y, C, loss="squared_hinge"):
+    """|w|^2 / 2 + C sum loss for every column, written out."""
+    slack = np.maximum(0, 1 - Y * (Z.astype(np.float64) @ model.coef + model.intercept))
+    losses = slack**2 if loss == "squared_hinge" else slack
+    return 0.5 * (model.coef**2).sum(axis=0) + C * losses.sum(axis=0)
+
+
+def options(Z, **more):
+    return {"n_rows": Z.shape[0], "n_columns": Z.shape[1], **more}
+
+
+def quadratic_program(Z, y, C, has_intercept):
+    """The lowest objective of the plain hinge loss, from its dual by a general optimiser.
+
+    For a fixed b the dual is a quadratic program in a box, max sum a (1 - y b) - |Z' (a y)|^2 / 2, 0 <= a <= C, and the
+    primal optimum is a convex function of b.
+    """
+    signed = y[:, None] * Z
+
+    def lowest(b):
+        reward = 1 - y * b
+
+        def value_and_gradient(a):
+            w = signed.T @ a
+            return 0.5 * w @ w - reward @ a, signed @ w - reward
+
+        options = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 10_000, "maxfun": 20_000}
+        start, box = np.full(len(y), C / 2), [(0, C)] * len(y)
+        return -minimize(value_and_gradient, start, jac=True, bounds=box, method="L-BFGS-B", options=options).fun
+
+    if not has_intercept:
+        return lowest(0.0)
+    return minimize_scalar(lowest, bounds=(-5, 5), method="bounded", options={"xatol": 1e-9}).fun
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("C", CS)
+def test_newton_reaches_the_objective_of_liblinear(C, n_classes, dtype):
+    Z, _, Y = problem(n_classes=n_classes, dtype=dtype)
+    ours = fit_svm(stream(Z, 37), Y, C, **options(Z, solver="newton"))
+    theirs = fit_svm(stream(Z, 37), Y, C, **options(Z, solver="liblinear"))
+    assert ours.converged
+    assert theirs.converged
+    # Newton's method on a piecewise quadratic ends once the active rows are found, in about ten steps
+    assert ours.n_iter <= 12
+    assert (ours.solver, theirs.solver) == ("newton", "liblinear")
+    np.testing.assert_allclose(objective(ours, Z, Y, C), objective(theirs, Z, Y, C), rtol=1e-4)
+
+
+@pytest.mark.parametrize("has_intercept", [False, True])
+@pytest.mark.parametrize("C", [0.1, 100.0])
+def test_newton_is_within_its_certificate_of_a_general_optimiser(C, has_intercept):
+    Z, _, Y = problem()
+    model = fit_svm(
+        stream(Z), Y, C, **options(Z, solver="newton", intercept="unpenalised" if has_intercept else "none")
+    )
+
+    def value_and_gradient(v):
+        slack = np.maximum(0, 1 - Y[:, 0] * (Z @ v[:-1] + v[-1]))
+        pull = -2 * C * Y[:, 0] * slack
+        value = 0.5 * v[:-1] @ v[:-1] + C * slack @ slack
+        return value, np.append(v[:-1] + Z.T @ pull, pull.sum() if has_intercept else 0.0)
+
+    result = minimize(
+        value_and_gradient,
+        np.zeros(Z.shape[1] + 1),
+        jac=True,
+        method="L-BFGS-B",
+        options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 20_000, "maxfun": 40_000},
+    )
+    lowest = result.fun
+    found = objective(model, Z, Y, C)[0]
+    assert found <= lowest * (1 + newton.GAP_TOLERANCE)
+    assert found >= lowest * (1 - 1e-8)  # the optimiser's own error
+    if has_intercept:
+        # b minimises exactly for the w that was found: the derivative is zero but for rounding
+        slack = np.maximum(0, 1 - Y * model.decision(Z))
+        assert abs((Y * slack).sum()) <= 1e-9 * slack.sum()
+    else:
+        assert model.intercept == 0.0
+
+
+def test_the_duality_gap_bounds_the_error_at_every_stage():
+    Z, _, Y = problem()
+    C = 10.0
+    best = objective(fit_svm(stream(Z), Y, C, **options(Z, solver="newton")), Z, Y, C)[0]
+    for max_iter in (1, 2, 3):
+        (stage,) = newton.minimise_squared_hinge(
+            stream(Z), Y, [C], n_columns=Z.shape[1], has_intercept=False, max_iter=max_iter
+        )
+        w = stage.coef[:, 0]
+        slack = np.maximum(0, 1 - Y[:, 0] * (Z @ w))
+        gradient = w - 2 * C * Z.T @ (Y[:, 0] * slack)
+        value = 0.5 * w @ w + C * slack @ slack
+        np.testing.assert_allclose(stage.decision, Z @ stage.coef, atol=1e-12)
+        # best is the optimum but for its own gap
+        assert best * (1 - newton.GAP_TOLERANCE) < value <= best + 0.5 * gradient @ gradient
+        assert stage.converged[0] == (0.5 * gradient @ gradient <= newton.GAP_TOLERANCE * value)
+
+
+def test_an_unpenalised_intercept_is_liblinears_with_a_vanishing_penalty():
+    Z, _, Y = problem()
+    ours = fit_svm(stream(Z), Y, 1.0, **options(Z, intercept="unpenalised"))
+    assert ours.solver == "newton"
+    scaling = 1e3
+    theirs = LinearSVC(C=1.0, dual=False, intercept_scaling=scaling, tol=1e-8, max_iter=100_000).fit(Z, Y[:, 0])
+    penalty = 0.5 * (theirs.intercept_[0] / scaling) ** 2
+    reference = LinearModel(theirs.coef_.T, theirs.intercept_, "liblinear")
+    lowest = objective(reference, Z, Y, 1.0)[0]
+    assert objective(ours, Z, Y, 1.0)[0] <= lowest * (1 + newton.GAP_TOLERANCE)
+    # LIBLINEAR's solution may lie above the unpenalised optimum by its penalty and by its tolerance
+    assert objective(ours, Z, Y, 1.0)[0] >= lowest - penalty - 1e-6 * lowest
+
+
+def test_an_unpenalised_intercept_follows_a_shift_of_the_features_along_the_weights():
+    Z, _, Y = problem()
+    shift = np.random.default_rng(1).standard_normal(Z.shape[1])
+    plain = fit_svm(stream(Z), Y, 1.0, **options(Z, intercept="unpenalised"))
+    moved = fit_svm(stream(Z + shift), Y, 1.0, **options(Z, intercept="unpenalised"))
+    np.testing.assert_allclose(
+        objective(plain, Z, Y, 1.0), objective(moved, Z + shift, Y, 1.0), rtol=newton.GAP_TOLERANCE
+    )
+
+
+@pytest.mark.parametrize(("intercept", "solver"), [("unpenalised", "libsvm"), ("none", "liblinear")])
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_the_plain_hinge_loss_reaches_the_optimum_of_its_quadratic_program(C, intercept, solver):
+    Z, _, Y = problem(n=60, n_columns=5, seed=3)
+    model = fit_svm(stream(Z, 7), Y, C, **options(Z, loss="hinge", intercept=intercept))
+    assert model.solver == solver
+    assert model.converged
+    lowest = quadratic_program(Z, Y[:, 0], C, has_intercept=intercept == "unpenalised")
+    # both solvers stop at violations of 1e-4 of the optimality conditions, of the size of one margin
+    np.testing.assert_allclose(objective(model, Z, Y, C, "hinge"), lowest, rtol=1e-3)
+    assert objective(model, Z, Y, C, "hinge")[0] >= lowest * (1 - 1e-6)
+
+
+def test_the_plain_hinge_loss_with_an_intercept_is_svc_for_every_class():
+    Z, _, Y = problem(n_classes=3)
+    model = fit_svm(stream(Z, 50), Y, 1.0, **options(Z, loss="hinge", intercept="unpenalised"))
+    for j in range(3):
+        reference = SVC(kernel="linear", C=1.0, tol=1e-4).fit(Z, Y[:, j])
+        # decision values agree to the tolerance of the optimality conditions, on which both stop
+        np.testing.assert_allclose(model.decision(Z)[:, j], reference.decision_function(Z), atol=1e-2)
+
+
+@pytest.mark.parametrize("intercept", ["none", "unpenalised"])
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+def test_all_columns_at_once_are_the_columns_one_by_one(loss, intercept):
+    Z, _, Y = problem(n_classes=3)
+    chosen = options(Z, loss=loss, intercept=intercept)
+    together = fit_svm(stream(Z), Y, 1.0, **chosen)
+    for j in range(3):
+        alone = fit_svm(stream(Z), Y[:, j], 1.0, **chosen)
+        np.testing.assert_allclose(
+            objective(together, Z, Y, 1.0, loss)[j], objective(alone, Z, Y[:, [j]], 1.0, loss)[0], rtol=1e-5
+        )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_features_streamed_in_odd_blocks_and_kept_give_one_objective(dtype):
+    Z, _, Y = problem(n=500, n_columns=30, dtype=dtype)
+    reads = []
+
+    def counted(rows):
+        def blocks():
+            reads.append(rows)
+            return stream(Z, rows)()
+
+        return blocks
+
+    kept = fit_svm(counted(500), Y, 10.0, **options(Z, solver="newton"))
+    # the first block for its size, and once for good
+    assert len(reads) == 2
+    for rows in (1, 7, 499):
+        reads.clear()
+        streamed = fit_svm(counted(rows), Y, 10.0, **options(Z, solver="newton", memory_budget=0))
+        assert len(reads) > 10
+        np.testing.assert_allclose(objective(streamed, Z, Y, 10.0), objective(kept, Z, Y, 10.0), rtol=1e-6)
+
+
+@pytest.mark.parametrize("has_intercept", [False, True])
+def test_without_a_preconditioner_the_solution_is_the_same(monkeypatch, has_intercept):
+    Z, _, Y = problem()
+    chosen = options(Z, solver="newton", intercept="unpenalised" if has_intercept else "none")
+    with_it = fit_svm(stream(Z), Y, 10.0, **chosen)
+    monkeypatch.setattr(newton, "PRECONDITIONED_COLUMNS", 0)
+    without = fit_svm(stream(Z), Y, 10.0, **chosen)
+    assert without.converged
+    np.testing.assert_allclose(
+        objective(without, Z, Y, 10.0), objective(with_it, Z, Y, 10.0), rtol=2 * newton.GAP_TOLERANCE
+    )
+
+
+def test_more_columns_than_rows_are_solved_too():
+    Z, _, Y = problem(n=40, n_columns=90)
+    ours = fit_svm(stream(Z), Y, 10.0, **options(Z, solver="newton"))
+    theirs = fit_svm(stream(Z), Y, 10.0, **options(Z, solver="liblinear"))
+    np.testing.assert_allclose(objective(ours, Z, Y, 10.0), objective(theirs, Z, Y, 10.0), rtol=1e-4)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("solver", ["liblinear", "newton"])
+def test_cross_validation_equals_one_fit_per_fold_and_c(solver, n_classes):
+    Z, labels, Y = problem(n=200, n_classes=n_classes)
+    folds = np.random.default_rng(2).integers(0, 3, len(Z))
+    grid = [1.0, 0.01, 10.0]  # in no order
+    scores = cross_validate_svm(stream(Z, 23), Y, grid, folds, **options(Z, solver=solver))
+    assert scores.shape == (3, 3)
+    for i, C in enumerate(grid):
+        for fold in range(3):
+            out = folds == fold
+            model = fit_svm(stream(Z[~out]), Y[~out], C, **options(Z[~out], solver="liblinear"))
+            expected = 100 * np.mean(decode_labels(model.decision(Z[out]), np.unique(labels)) == labels[out])
+            # the two solvers agree to 1e-6 of the objective: a row so near the boundary that its side differs is rare
+            slack = 0 if solver == "liblinear" else 100 / out.sum()
+            assert abs(scores[i, fold] - expected) <= slack + 1e-9
+
+
+@pytest.mark.parametrize(("loss", "intercept"), [("squared_hinge", "unpenalised"), ("hinge", "unpenalised")])
+def test_cross_validation_with_an_intercept_equals_one_fit_per_fold_and_c(loss, intercept):
+    Z, labels, Y = problem(n=150)
+    folds = np.arange(150) % 3
+    chosen = {"loss": loss, "intercept": intercept}
+    scores = cross_validate_svm(stream(Z, 23), Y, [0.1, 10.0], folds, **options(Z, **chosen))
+    for i, C in enumerate([0.1, 10.0]):
+        for fold in range(3):
+            out = folds == fold
+            model = fit_svm(stream(Z[~out]), Y[~out], C, **options(Z[~out], **chosen))
+            expected = 100 * np.mean(decode_labels(model.decision(Z[out]), np.unique(labels)) == labels[out])
+            assert abs(scores[i, fold] - expected) <= 100 / out.sum() + 1e-9
+
+
+def test_the_newton_cross_validation_reads_a_stream_as_often_as_its_slowest_fold():
+    Z, _, Y = problem(n=300)
+    passes = []
+
+    def blocks():
+        passes.append(1)
+        return stream(Z, 100)()
+
+    folds = np.arange(300) % 5
+    cross_validate_svm(blocks, Y, [1.0], folds, **options(Z, solver="newton", memory_budget=0))
+    together = len(passes)
+    passes.clear()
+    for fold in range(5):
+        part = folds != fold
+
+        def blocks_of_fold(part=part):
+            passes.append(1)
+            return stream(Z[part], 100)()
+
+        fit_svm(blocks_of_fold, Y[part], 1.0, **options(Z[part], solver="newton", memory_budget=0))
+    assert together < len(passes) / 2
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "loss", "intercept", "solver", "chosen"),
+    [
+        (10_000, "squared_hinge", "none", "auto", "liblinear"),
+        (100_000, "squared_hinge", "none", "auto", "newton"),
+        (10_000, "squared_hinge", "unpenalised", "auto", "newton"),
+        (10_000, "hinge", "none", "auto", "liblinear"),
+        (10_000, "hinge", "unpenalised", "auto", "libsvm"),
+        (10_000, "squared_hinge", "none", "newton", "newton"),
+        (100_000, "squared_hinge", "none", "liblinear", "liblinear"),
+        (100_000, "hinge", "none", "liblinear", "liblinear"),
+    ],
+)
+def test_the_route_follows_size_loss_and_intercept(n_rows, loss, intercept, solver, chosen):
+    assert svm.choose_solver(n_rows, 1000, 1, loss, intercept, solver) == chosen
+
+
+def test_several_classes_count_towards_the_size():
+    assert svm.choose_solver(10_000, 1000, 9, "squared_hinge", "none", "auto") == "liblinear"
+    assert svm.choose_solver(10_000, 1000, 10, "squared_hinge", "none", "auto") == "newton"
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "loss", "intercept", "solver", "message"),
+    [
+        (100_000, "hinge", "none", "auto", "would take LIBLINEAR 2.4 GB"),
+        (20_001, "hinge", "unpenalised", "auto", "at most 20000 rows"),
+        (100, "hinge", "none", "newton", "squared hinge loss only"),
+        (100, "squared_hinge", "unpenalised", "liblinear", "penalises its intercept"),
+        (100, "logistic", "none", "auto", "loss must be"),
+        (100, "hinge", "penalised", "auto", "intercept must be"),
+        (100, "hinge", "none", "smo", "solver must be"),
+    ],
+)
+def test_combinations_without_a_solver_say_so(n_rows, loss, intercept, solver, message):
+    with pytest.raises(ValueError, match=message):
+        svm.choose_solver(n_rows, 1000, 1, loss, intercept, solver)
+
+
+def test_a_solver_that_stops_early_says_so_in_the_result_and_without_a_warning(monkeypatch):
+    Z, _, Y = problem()
+    monkeypatch.setattr(svm, "LIBLINEAR_MAX_ITERATIONS", 1)
+    monkeypatch.setattr(svm, "minimise_squared_hinge", functools.partial(newton.minimise_squared_hinge, max_iter=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for solver in ("liblinear", "newton"):
+            model = fit_svm(stream(Z), Y, 100.0, **options(Z, solver=solver))
+            assert not model.converged
+            assert model.n_iter == 1
+            assert np.isfinite(model.coef).all()
+
+
+@pytest.mark.parametrize("solver", ["liblinear", "newton"])
+def test_cross_validation_warns_of_fits_that_stop_early(monkeypatch, solver):
+    Z, _, Y = problem()
+    monkeypatch.setattr(svm, "LIBLINEAR_MAX_ITERATIONS", 1)
+    monkeypatch.setattr(svm, "minimise_squared_hinge", functools.partial(newton.minimise_squared_hinge, max_iter=1))
+    with pytest.warns(ConvergenceWarning, match="4 of 4 SVM fits"):
+        cross_validate_svm(stream(Z), Y, [10.0, 1000.0], np.arange(len(Z)) % 2, **options(Z, solver=solver))
+
+
+def test_an_absurd_c_ends_with_finite_numbers():
+    Z, _, Y = problem(n=60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = fit_svm(stream(Z), Y, 1e18, **options(Z, solver="newton"))
+    assert np.isfinite(model.coef).all()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("solver", ["liblinear", "newton"])
+def test_features_that_are_not_finite_are_refused(solver, bad):
+    Z, _, Y = problem(n=50)
+    Z[3, 2] = bad
+    for budget in (0, 2**30):
+        with pytest.raises(ValueError, match="features hold NaN, infinity"):
+            fit_svm(stream(Z, 9), Y, 1.0, **options(Z, solver=solver, memory_budget=budget))
+    with pytest.raises(ValueError, match="features hold NaN, infinity"):
+        fit_svm(stream(Z, 9), Y, 1.0, **options(Z, loss="hinge", intercept="unpenalised"))
+    with pytest.raises(ValueError, match="features hold NaN, infinity"):
+        cross_validate_svm(stream(Z, 9), Y, [1.0], np.arange(50) % 2, **options(Z, solver=solver))
+
+
+def test_features_that_are_not_finite_are_refused_without_a_preconditioner(monkeypatch):
+    monkeypatch.setattr(newton, "PRECONDITIONED_COLUMNS", 0)
+    Z, _, Y = problem(n=50)
+    Z[3, 2] = np.nan
+    with pytest.raises(ValueError, match="features hold NaN, infinity"):
+        fit_svm(stream(Z, 9), Y, 1.0, **options(Z, solver="newton"))
+
+
+def test_targets_and_folds_are_checked():
+    Z, _, Y = problem(n=40)
+    with pytest.raises(ValueError, match="one class only"):
+        fit_svm(stream(Z), np.ones(40), 1.0, **options(Z))
+    with pytest.raises(ValueError, match="other than -1 and"):
+        fit_svm(stream(Z), np.arange(40), 1.0, **options(Z))
+    with pytest.raises(ValueError, match="40 rows, n_rows is 41"):
+        fit_svm(stream(Z), Y, 1.0, n_rows=41, n_columns=Z.shape[1])
+    with pytest.raises(ValueError, match="C must be finite and positive"):
+        fit_svm(stream(Z), Y, 0.0, **options(Z))
+    sorted_labels = np.where(np.arange(40) < 20, 1.0, -1.0)
+    with pytest.raises(ValueError, match="fold 0 hold one class only"):
+        cross_validate_svm(stream(Z), sorted_labels, [1.0], (np.arange(40) >= 20).astype(int), **options(Z))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("quadratic", [False, True])
+def test_the_line_search_ends_at_the_minimum(seed, quadratic):
+    rng = np.random.default_rng(seed)
+    n, C = 50, 10.0 ** rng.uniform(-2, 2)
+    y, decision, direction = rng.choice([-1.0, 1.0], n), rng.standard_normal(n), rng.standard_normal(n)
+    slope, curvature = (rng.standard_normal(), rng.uniform(0, 5)) if quadratic else (0.0, 0.0)
+
+    def value(t):
+        return slope * t + curvature * t**2 / 2 + C * (np.maximum(0, 1 - y * (decision + t * direction)) ** 2).sum()
+
+    step = newton.exact_step(y, decision, direction, C, slope, curvature)
+    best = minimize_scalar(value, bounds=(-100, 100), method="bounded", options={"xatol": 1e-10})
+    assert value(step) <= best.fun * (1 + 1e-12) + 1e-12
+
+
+def test_the_chunks_of_a_pass_do_not_matter(monkeypatch):
+    Z, _, Y = problem(n=500, dtype=np.float32)
+    whole = fit_svm(stream(Z), Y, 1.0, **options(Z, solver="newton"))
+    monkeypatch.setattr(streams, "CACHE_BYTES", 1)  # the least: 64 rows
+    pieces = fit_svm(stream(Z), Y, 1.0, **options(Z, solver="newton"))
+    np.testing.assert_allclose(objective(pieces, Z, Y, 1.0), objective(whole, Z, Y, 1.0), rtol=1e-6)

@@ -1,0 +1,230 @@
+"""Targets, folds, penalties and streams: the small parts that all learners share."""
+
+import numpy as np
+import pytest
+
+from rfstudy.learners import as_columns, best_penalty, decode_labels, encode_labels, streams
+from rfstudy.learners.penalties import check_grid, effective_penalties
+from rfstudy.learners.scoring import check_folds, score_sum
+from rfstudy.learners.shifted import SIZE_IN_CACHE, solve_shifted
+from rfstudy.learners.targets import sign_columns
+
+EPS = np.finfo(np.float64).eps
+
+
+def stream(Z, rows):
+    return lambda: ((slice(i, min(i + rows, len(Z))), Z[i : i + rows]) for i in range(0, len(Z), rows))
+
+
+@pytest.mark.parametrize("labels", [[3, 7, 7, 3], ["b", "a", "c", "a"], [0, 1, 2, 3, 9], [False, True, True]])
+def test_labels_come_back_from_their_columns(labels):
+    columns, classes = encode_labels(labels)
+    assert columns.shape == (len(labels), 1 if len(set(labels)) == 2 else len(set(labels)))
+    assert set(np.unique(columns)) == {-1.0, 1.0}
+    np.testing.assert_array_equal(decode_labels(columns, classes), labels)
+
+
+def test_two_classes_are_decided_by_the_sign_and_more_by_the_largest_value():
+    assert decode_labels([[-0.1], [0.0], [0.2]], ["no", "yes"]).tolist() == ["no", "no", "yes"]
+    assert decode_labels([[-3.0, -2.0, -9.0]], [10, 20, 30]).tolist() == [20]
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [([1, 1, 1], "two classes"), ([], "two classes"), ([0.0, np.nan], "NaN"), ([[0], [1]], "shape")],
+)
+def test_labels_that_are_none(labels, message):
+    with pytest.raises(ValueError, match=message):
+        encode_labels(labels)
+
+
+@pytest.mark.parametrize(
+    ("targets", "message"),
+    [([1.0, np.inf], "NaN or infinity"), (np.zeros((2, 2, 2)), "shape"), (np.zeros((0, 1)), "shape")],
+)
+def test_numeric_targets_that_are_none(targets, message):
+    with pytest.raises(ValueError, match=message):
+        as_columns(targets)
+
+
+@pytest.mark.parametrize(("targets", "message"), [([0.0, 1.0], "other than -1 and"), ([1.0, 1.0], "one class only")])
+def test_sign_columns_refuses_what_an_svm_cannot_train_on(targets, message):
+    with pytest.raises(ValueError, match=message):
+        sign_columns(targets)
+
+
+def test_best_penalty_takes_the_largest_of_equals_in_any_order():
+    scores = np.array([[90.0, 80.0], [70.0, 70.0], [80.0, 90.0]])
+    assert best_penalty(scores, [0.1, 10.0, 1.0]) == 1.0
+    assert best_penalty(scores[::-1], [1.0, 10.0, 0.1]) == 1.0
+    assert best_penalty(scores, [1.0, 10.0, 0.1]) == 1.0
+
+
+def test_best_penalty_forgives_rounding_of_the_mean():
+    thirds = [[100 / 3, 200 / 3, 10.0], [10.0, 100 / 3, 200 / 3]]
+    assert best_penalty(thirds, [1.0, 2.0]) == 2.0
+
+
+def test_best_penalty_of_errors_is_the_smallest_error():
+    assert best_penalty([[4.0, 2.0], [1.0, 1.0], [1.0, 1.0]], [0.1, 1.0, 10.0], score="mse") == 10.0
+
+
+def test_best_penalty_leaves_out_a_value_that_was_singular_in_some_fold():
+    scores = [[90.0, np.nan], [60.0, 60.0], [50.0, 50.0]]
+    assert best_penalty(scores, [0.1, 1.0, 10.0]) == 1.0
+    assert best_penalty(scores, [0.1, 1.0, 10.0], score="mse") == 10.0
+    with pytest.raises(np.linalg.LinAlgError, match="singular at every value of the grid"):
+        best_penalty(scores[:1], [0.1])
+
+
+def test_best_penalty_refuses_what_does_not_fit():
+    with pytest.raises(ValueError, match="do not belong"):
+        best_penalty([[1.0]], [1.0, 2.0])
+    with pytest.raises(ValueError, match="score must be"):
+        best_penalty([[1.0]], [1.0], score="r2")
+
+
+def test_grids_and_scalings_are_checked():
+    np.testing.assert_array_equal(effective_penalties([0.5, 1.0], 10, "mean"), [5.0, 10.0])
+    np.testing.assert_array_equal(effective_penalties([0.5, 1.0], 10, "sum"), [0.5, 1.0])
+    for bad in ([], [-1.0], [np.nan], [0.0]):
+        with pytest.raises(ValueError, match="must be finite and positive"):
+            check_grid(bad, "C")
+    assert check_grid(0.0, "penalty", zero_allowed=True).tolist() == [0.0]
+
+
+def test_folds_are_checked():
+    Y = np.array([[1.0], [1.0], [-1.0], [-1.0]])
+    assert check_folds([0, 1, 0, 1], Y, "accuracy")[1] == 2
+    with pytest.raises(ValueError, match="fold 1 hold one class only"):
+        check_folds([0, 0, 1, 1], np.array([[1.0], [1.0], [-1.0], [1.0]]), "accuracy")
+    assert check_folds([0, 0, 1, 1], np.array([[1.0], [1.0], [-1.0], [1.0]]), "mse")[1] == 2
+    for folds in ([0, 0, 2, 2], [1, 1, 2, 2], [0, 0, 0, 0], [0, 1], [0.0, 1.0, 0.0, 1.0]):
+        with pytest.raises(ValueError, match="folds must be"):
+            check_folds(folds, Y, "accuracy")
+
+
+def test_a_class_missing_from_the_training_rows_matters_where_every_column_is_trained():
+    Y = encode_labels([0, 0, 1, 1, 2, 2])[0]
+    folds = [0, 1, 0, 1, 0, 0]
+    assert check_folds(folds, Y, "accuracy")[1] == 2
+    with pytest.raises(ValueError, match="fold 0 hold one class only in column 2"):
+        check_folds(folds, Y, "accuracy", every_column=True)
+
+
+def test_scores_count_classes_and_squared_errors():
+    Y = np.array([[1.0], [-1.0]])
+    decision = np.array([[[0.5], [-2.0]], [[-1.0], [1.0]]])  # two rows, two penalties
+    np.testing.assert_allclose(score_sum(Y, decision, "accuracy"), [200.0, 0.0])
+    np.testing.assert_allclose(score_sum(Y, decision, "mse"), [0.25 + 0.0, 9.0 + 4.0])
+    decision[1, 0] = np.nan
+    np.testing.assert_array_equal(score_sum(Y, decision, "accuracy"), [np.nan, 0.0])
+    np.testing.assert_array_equal(score_sum(Y, decision, "mse"), [np.nan, 13.0])
+
+
+@pytest.mark.parametrize("rows", [1, 3, 700, 5000])
+def test_rows_are_grouped_whatever_the_blocks(rows):
+    rng = np.random.default_rng(0)
+    n = streams.CHUNK_ROWS * 2 + 333
+    Z = rng.standard_normal((n, 3)).astype(np.float32)
+    groups = rng.integers(0, 2, n)
+    seen = np.zeros(n, dtype=int)
+    for group, members, chunk in streams.grouped(stream(Z, rows), groups, 2, 3, np.float64):
+        assert (groups[members] == group).all()
+        assert len(chunk) <= streams.CHUNK_ROWS
+        np.testing.assert_array_equal(chunk, Z[members])
+        seen[members] += 1
+    assert (seen == 1).all()
+
+
+def test_the_last_rows_of_a_group_are_not_forgotten_however_few():
+    n = streams.CHUNK_ROWS + 1
+    Z = np.ones((n + 1, 2), dtype=np.float32)
+    groups = np.zeros(n + 1, dtype=int)
+    groups[5] = 1
+    grams, _ = streams.grams_by_group(stream(Z, 100), Z[:, :1], groups, 2, 2)
+    np.testing.assert_array_equal(grams[0], np.full((2, 2), n))
+    np.testing.assert_array_equal(grams[1], np.ones((2, 2)))
+
+
+def test_sums_by_group_are_those_of_the_rows():
+    rng = np.random.default_rng(1)
+    Z, B, groups = rng.standard_normal((5000, 7)), rng.standard_normal((5000, 2)), rng.integers(0, 3, 5000)
+    grams, crosses = streams.grams_by_group(stream(Z, 611), B, groups, 3, 7)
+    for group in range(3):
+        members = groups == group
+        # a sum of n products is off by at most n eps sum|z||b| <= n eps |Z|_F^2, random in sign: sqrt(n) of it
+        bound = np.sqrt(5000) * EPS * 5000 * 7
+        np.testing.assert_allclose(grams[group], Z[members].T @ Z[members], rtol=0, atol=bound)
+        np.testing.assert_allclose(crosses[group], Z[members].T @ B[members], rtol=0, atol=bound)
+
+
+def test_features_are_kept_within_the_budget_only():
+    Z = np.arange(24, dtype=np.float32).reshape(8, 3)
+    blocks = stream(Z, 3)
+    assert streams.keep_within(blocks, 8, 3, memory_budget=Z.nbytes - 1) is blocks
+    kept = streams.keep_within(blocks, 8, 3, memory_budget=Z.nbytes)
+    ((rows, block),) = kept()
+    assert rows == slice(0, 8)
+    assert block.dtype == np.float32
+    np.testing.assert_array_equal(block, Z)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "message"),
+    [
+        (lambda: iter([(slice(0, 4), np.zeros((4, 3)))]), "ended after 4 of 6 rows"),
+        (lambda: iter([(slice(0, 6), np.zeros((6, 2)))]), r"shape \(rows, 3\)"),
+        (lambda: iter([(slice(0, 6), np.zeros((6, 3), dtype=int))]), "float32 or float64"),
+        (lambda: iter([(slice(0, 4), np.zeros((6, 3)))]), "a block of 6 rows is numbered"),
+        (lambda: iter([(slice(2, 6), np.zeros((4, 3)))]), "row 0 of 6 was due"),
+        (lambda: iter([(slice(0, 7), np.zeros((7, 3)))]), "a block of 7 rows is numbered"),
+        (lambda: iter([]), "ended after 0 of 6 rows"),
+    ],
+)
+def test_a_stream_that_does_not_fit_is_refused(blocks, message):
+    with pytest.raises(ValueError, match=message):
+        list(streams.checked(blocks, 6, 3))
+
+
+@pytest.mark.parametrize("n_shifts", [1, 12])
+@pytest.mark.parametrize("size", [1, 2, 3, 60])
+def test_shifted_systems_equal_a_general_solver(size, n_shifts):
+    rng = np.random.default_rng(size)
+    A = rng.standard_normal((2 * size, size))
+    matrix, rhs = A.T @ A, rng.standard_normal((size, 2))
+    shifts = np.geomspace(1e-3, 10, n_shifts)
+    solutions = solve_shifted(matrix.copy(), rhs, shifts)
+    assert solutions.shape == (n_shifts, size, 2)
+    for solution, shift in zip(solutions, shifts, strict=True):
+        system = matrix + shift * np.eye(size)
+        # backward stable solvers differ by a modest multiple of condition x eps
+        bound = 100 * size * EPS * np.linalg.cond(system)
+        expected = np.linalg.solve(system, rhs)
+        np.testing.assert_allclose(solution, expected, rtol=0, atol=bound * np.abs(expected).max())
+
+
+def test_a_matrix_beyond_the_cache_takes_the_same_solution(monkeypatch):
+    rng = np.random.default_rng(5)
+    A = rng.standard_normal((50, 20))
+    matrix, rhs, shifts = A.T @ A, rng.standard_normal((20, 1)), np.geomspace(0.1, 10, 8)
+    inside = solve_shifted(matrix.copy(), rhs, shifts)
+    monkeypatch.setattr("rfstudy.learners.shifted.SIZE_IN_CACHE", 10)
+    assert SIZE_IN_CACHE > 20
+    np.testing.assert_allclose(solve_shifted(matrix.copy(), rhs, shifts), inside, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_shifts", [1, 3, 12])
+def test_a_singular_system_is_an_error_or_nan_for_its_shift_alone(n_shifts):
+    A = np.random.default_rng(2).standard_normal((40, 10))
+    A[:, 3] = A[:, 4]
+    matrix, rhs = A.T @ A, A.T @ np.ones((40, 1))
+    shifts = np.concatenate([np.geomspace(1e-3, 1, n_shifts - 1), [0.0]])
+    with pytest.raises(np.linalg.LinAlgError, match=r"singular to working precision at a diagonal term of 0"):
+        solve_shifted(matrix.copy(), rhs, shifts)
+    solutions = solve_shifted(matrix.copy(), rhs, shifts, singular="nan")
+    assert np.isnan(solutions[-1]).all()
+    if n_shifts > 1:
+        regular = solve_shifted(matrix.copy(), rhs, shifts[:-1])
+        # the number of shifts may change the route: condition 400 / 1e-3, D eps as above
+        np.testing.assert_allclose(solutions[:-1], regular, rtol=0, atol=1e3 * EPS * 4e5 * np.abs(regular).max())

@@ -26,12 +26,12 @@ rule all:
         drawn(PRESET),
 
 
-rule tables:
+rule all_tables:
     input:
         drawn(PRESET, form="tables"),
 
 
-rule figures:
+rule all_figures:
     input:
         drawn(PRESET, form="figures"),
 

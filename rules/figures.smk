@@ -1,4 +1,4 @@
-rule figure:
+rule figures:
     input:
         rows=report_inputs,
         looks="config/methods.yaml",

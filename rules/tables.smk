@@ -1,4 +1,4 @@
-rule table:
+rule tables:
     input:
         rows=report_inputs,
         published=expand("data/reference/{name}.csv", name=glob_wildcards("data/reference/{name}.csv").name),

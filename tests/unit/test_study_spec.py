@@ -116,3 +116,15 @@ def test_broken_experiments_are_named(tmp_path, text, message):
     (tmp_path / "experiments" / "a.yaml").write_text(text)
     with pytest.raises(specs.ConfigurationError, match=message):
         specs.load_experiments(tmp_path)
+
+
+def test_settings_are_the_preset_under_what_the_user_gives(tmp_path):
+    (tmp_path / "presets").mkdir()
+    (tmp_path / "presets" / "tiny.yaml").write_text("preset: tiny\nrepeats: 3\nmax_rows: 10\n")
+    general = {"only_experiments": [], "only_datasets": "eeg, skin", "only_methods": []}
+    given = {"preset": "tiny", "repeats": 5, "allow_missing": "true", "max_rows": "null", **general}
+    settings = specs.load_settings(given, tmp_path)
+    assert settings["repeats"] == 5
+    assert settings["allow_missing"] is True
+    assert settings["max_rows"] is None
+    assert settings["only_datasets"] == ["eeg", "skin"]

@@ -32,7 +32,10 @@ def load_settings(config: dict, config_dir: Path) -> dict:
     if not preset_file.is_file():
         known = sorted(p.stem for p in preset_file.parent.glob("*.yaml"))
         raise ConfigurationError(f"preset {config['preset']!r} does not exist; choose one of {', '.join(known)}")
-    settings = {**read_yaml(preset_file), **config}
+    # a word given by --config arrives as text
+    words = {"true": True, "false": False, "null": None}
+    given = {key: words.get(value, value) if isinstance(value, str) else value for key, value in config.items()}
+    settings = {**read_yaml(preset_file), **given}
     for key in ("only_experiments", "only_datasets", "only_methods"):
         # --config only_datasets=eeg,skin arrives as one text
         if isinstance(settings[key], str):

@@ -1,0 +1,104 @@
+"""Structured maps against their naive twins: explicit matrix products, and all sign patterns of small blocks."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.linalg import hadamard
+
+from rfstudy.hadamard import sequency_order
+from rfstudy.kernels import Gaussian
+from rfstudy.maps import make_map
+
+
+def fitted(name, d, s, **options):
+    return make_map(name, n_components=s, random_state=0, kernel=Gaussian(1.3), **options).restore(
+        d, {}, dtype=np.float64
+    )
+
+
+def signed_hadamard_blocks(signs, order):
+    """sqrt(p) H D_1 ... H D_t per block by explicit products; signs (t, blocks, p), the first applied first."""
+    p = signs.shape[2]
+    H = hadamard(p)[sequency_order(p)] if order == "sequency" else hadamard(p)
+    blocks = []
+    for b in range(signs.shape[1]):
+        W = np.eye(p)
+        for diagonal in signs[:, b]:
+            W = H / np.sqrt(p) @ np.diag(diagonal.astype(float)) @ W
+        blocks.append(np.sqrt(p) * W)
+    return np.concatenate(blocks)
+
+
+@pytest.mark.parametrize(("d", "s"), [(1, 1), (1, 3), (2, 2), (5, 8), (5, 21), (8, 3), (100, 130), (128, 256)])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("sorf", {}),
+        ("rom", {}),
+        ("rom", {"n_factors": 1}),
+        ("rom", {"n_factors": 4}),
+        ("rom", {"n_factors": 2, "order": "sequency"}),
+    ],
+)
+def test_signed_hadamard_maps_are_the_matrix_product(name, options, d, s):
+    phi = fitted(name, d, s, **options)
+    expected = signed_hadamard_blocks(phi.signs_, options.get("order", "natural"))[:s, :d] / 1.3
+    np.testing.assert_allclose(phi.dense_frequencies(), expected, atol=1e-12)
+    X = np.random.default_rng(0).normal(size=(3, d))
+    expected = np.hstack([np.cos(X @ expected.T), np.sin(X @ expected.T)]) / np.sqrt(s)
+    np.testing.assert_allclose(phi.transform(X), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(("d", "s"), [(1, 1), (1, 3), (2, 2), (5, 8), (5, 21), (8, 3), (100, 130), (128, 256)])
+def test_fastfood_is_the_matrix_product(d, s):
+    phi = fitted("fastfood", d, s)
+    p = phi.block_size_
+    blocks = []
+    for signs, permutation, gaussians, scales in zip(
+        phi.signs_, phi.permutations_, phi.gaussians_, phi.row_scales_, strict=True
+    ):
+        H, P = hadamard(p), np.eye(p)[permutation]
+        # The form with H of entries +-1 and the correction 1 / sqrt(p).
+        blocks.append(np.diag(scales) @ H @ np.diag(gaussians) @ P @ H @ np.diag(signs) / np.sqrt(p))
+    expected = np.concatenate(blocks)[:s, :d] / 1.3
+    np.testing.assert_allclose(phi.dense_frequencies(), expected, atol=1e-11)
+    assert all(np.array_equal(np.sort(permutation), np.arange(p)) for permutation in phi.permutations_)
+
+
+@pytest.mark.parametrize("name", ["sorf", "rom"])
+@pytest.mark.parametrize("d", [2, 8, 256])
+def test_blocks_are_orthogonal_with_equal_lengths(name, d):
+    W = 1.3 * fitted(name, d, 2 * d).dense_frequencies()
+    for block in (W[:d], W[d:]):
+        np.testing.assert_allclose(block @ block.T, d * np.eye(d), atol=1e-10)
+
+
+def test_rom_with_three_factors_is_sorf():
+    np.testing.assert_array_equal(fitted("sorf", 6, 20).dense_frequencies(), fitted("rom", 6, 20).dense_frequencies())
+
+
+@pytest.mark.parametrize("p", [2, 4])
+def test_all_sign_patterns_have_the_mean_that_is_sampled(p):
+    """2^(3p) patterns: the exact expectation; the bias bound 6 z / sqrt(d) holds, and sampling agrees."""
+    patterns = np.array(list(product((-1, 1), repeat=3 * p)), dtype=np.int8)
+    phi = make_map("sorf", n_components=p * len(patterns), random_state=0).restore(p, {}, dtype=np.float64)
+    sampled = phi.dense_frequencies()
+    phi.signs_ = patterns.reshape(len(patterns), 3, p).transpose(1, 0, 2)
+    enumerated = phi.dense_frequencies()
+    np.testing.assert_allclose(enumerated, signed_hadamard_blocks(phi.signs_, "natural"), atol=1e-12)
+    for z in (0.3, 1.0, 2.0):
+        tau = z * np.linspace(1, 2, p) / np.linalg.norm(np.linspace(1, 2, p))
+        exact = np.cos(enumerated @ tau).mean()
+        assert abs(exact - np.exp(-(z**2) / 2)) < 6 * z / np.sqrt(p)
+        estimates = np.cos(sampled @ tau).reshape(-1, p).mean(axis=1)
+        # At p = 2 all patterns give one value, and only roundings are left.
+        assert abs(estimates.mean() - exact) < 4 * estimates.std() / np.sqrt(len(estimates)) + 1e-14
+
+
+@pytest.mark.parametrize("name", ["sorf", "rom", "fastfood"])
+def test_memory_is_linear_in_s(name):
+    """Every stored array has at most a few numbers per frequency, never s x d."""
+    phi = fitted(name, 256, 512)
+    stored = sum(value.size for value in vars(phi).values() if isinstance(value, np.ndarray))
+    assert stored <= 4 * 512

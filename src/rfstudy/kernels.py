@@ -151,7 +151,8 @@ class Laplacian(SpectralKernel):
         return rng.standard_cauchy(shape) / self.length_scale
 
     def __call__(self, X, Y=None):
-        return laplacian_kernel(X, Y, gamma=1.0 / self.length_scale)
+        X, Y = check_pairwise_arrays(X, Y)
+        return laplacian_kernel(X, Y, gamma=1.0 / self.length_scale).astype(X.dtype, copy=False)
 
 
 @dataclass(frozen=True)
@@ -256,9 +257,8 @@ class ArcCosine(GaussianSpectrum):
             out.square_()
 
     def __call__(self, X, Y=None):
-        cosine, lengths, dtype = _angles(X, Y)
-        theta = np.arccos(cosine)
-        sine = np.sin(theta)
+        theta, lengths, dtype = _angles(X, Y)
+        cosine, sine = np.cos(theta), np.sin(theta)
         if self.order == 0:
             angular = np.pi - theta
         elif self.order == 1:
@@ -274,9 +274,9 @@ class NeuralTangent(Kernel):
 
     .. math:: k(x, y) = \|x\| \|y\| \, [u \kappa_0(u) + \kappa_1(u)], \qquad u = \cos\theta,
 
-    with kappa_0 and kappa_1 the arc-cosine kernels of orders 0 and 1 on unit vectors (the survey, section 2.1; Bietti
-    and Mairal, NeurIPS 2019, equation (3)). kappa_1 comes from the gradient of the output weights, u kappa_0 from that
-    of the hidden weights.
+    with kappa_0 and kappa_1 the arc-cosine kernels of orders 0 and 1 on unit vectors (the survey, section 2.2; Bietti
+    and Mairal, NeurIPS 2019). kappa_1 comes from the gradient of the output weights, u kappa_0 from that of the hidden
+    weights.
 
     Examples
     --------
@@ -288,9 +288,8 @@ class NeuralTangent(Kernel):
     name: ClassVar[str] = "neural_tangent"
 
     def __call__(self, X, Y=None):
-        cosine, lengths, dtype = _angles(X, Y)
-        theta = np.arccos(cosine)
-        angular = 2.0 * cosine * (np.pi - theta) + np.sin(theta)
+        theta, lengths, dtype = _angles(X, Y)
+        angular = 2.0 * np.cos(theta) * (np.pi - theta) + np.sin(theta)
         return (lengths * angular / np.pi).astype(dtype, copy=False)
 
 
@@ -351,19 +350,29 @@ class Linear(Kernel):
         return linear_kernel(X, Y)
 
 
-def _angles(X, Y):
-    """Cosines of the angles between rows and products of their lengths, (n, m) float64, and the type of the data.
+#: Cosines this near to 1 or -1 lose half of their digits on the way to the angle.
+NEARLY_PARALLEL = 1e-6
 
-    Near an angle of 0 the arc-cosine amplifies rounding to its square root: hence float64 throughout and exact ones
-    on the diagonal. A zero vector is taken as orthogonal to all others.
+
+def _angles(X, Y):
+    """Angles between rows and products of their lengths, (n, m) float64, and the type of the data.
+
+    A zero vector is taken as orthogonal to all others. Angles of nearly parallel rows come from the difference of their
+    directions, accurate to rounding, and are exactly 0 for equal rows.
     """
-    same = Y is None or Y is X
     X, Y = check_pairwise_arrays(X, Y)
     dtype = X.dtype
     X, Y = X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
     x_lengths, y_lengths = np.linalg.norm(X, axis=1), np.linalg.norm(Y, axis=1)
     lengths = np.outer(x_lengths, y_lengths)
-    cosine = np.divide(X @ Y.T, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    if same:
-        np.fill_diagonal(cosine, x_lengths > 0)
-    return np.clip(cosine, -1.0, 1.0, out=cosine), lengths, dtype
+    x_units = X / np.where(x_lengths > 0, x_lengths, 1.0)[:, None]
+    y_units = Y / np.where(y_lengths > 0, y_lengths, 1.0)[:, None]
+    cosines = np.clip(x_units @ y_units.T, -1.0, 1.0)
+    angles = np.arccos(cosines)
+    nearly_parallel = np.abs(cosines) > 1.0 - NEARLY_PARALLEL
+    for row in np.flatnonzero(nearly_parallel.any(axis=1)):
+        x, y = x_units[row], y_units[nearly_parallel[row]]
+        angles[row, nearly_parallel[row]] = 2.0 * np.arctan2(
+            np.linalg.norm(x - y, axis=1), np.linalg.norm(x + y, axis=1)
+        )
+    return angles, lengths, dtype

@@ -143,6 +143,8 @@ def test_blocks_check_their_data_at_once():
     phi = build("rff").fit(data()[0])
     with pytest.raises(ValueError, match="features"):
         phi.transform_blocks(np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="rows"):
+        phi.transform_blocks(np.zeros((2, 5)), rows=0)
 
 
 @every_map

@@ -27,7 +27,8 @@ class SurrogateLeverageFourier(ScoredPoolMap):
     .. math:: p_i = (y^T z_i(X))^2 + [\,n \|z_i(X)\|^2\,]
 
     the bracket with ``identity=True``, and q = p / sum(p). For several classes the first term is summed over the
-    centred columns of a one-hot coding. See ``mode`` for what is done with q. Set-up O(n s) after the features.
+    centred columns of a one-hot coding. See ``mode`` for what is done with q. In the mode "text" the map is unbiased,
+    as LS-RFF is. Set-up O(n s) after the features.
 
     Parameters
     ----------
@@ -138,7 +139,7 @@ class KernelAlignmentFourier(AlignedMap):
         What multiplies the features where a's whole support is used: 1 / sqrt(D), as in the authors' code, which
         leaves the weights to the linear model, or sqrt(a_j), whose kernel is that of a.
     scoring_fraction : float, default 1.0
-        Share of the rows, the first ones, that the scores are computed on: in (0, 1].
+        Share of the rows, drawn at random, that the scores are computed on: in (0, 1].
     task : {"auto", "classification", "regression"}
         "auto" takes floating-point targets that are not all integers as those of a regression, others as labels.
     device : {"auto", "cpu", "cuda"}
@@ -151,7 +152,7 @@ class KernelAlignmentFourier(AlignedMap):
 
     References
     ----------
-    Sinha and Duchi, Learning kernels with random features, NIPS 2016, equation (4) and Algorithm 1.
+    Sinha and Duchi, Learning kernels with random features, NIPS 2016.
 
     Examples
     --------
@@ -198,7 +199,7 @@ class KernelAlignmentFourier(AlignedMap):
             raise ValueError(f"weights must be one of {', '.join(WEIGHTS)}, got {self.weights!r}")
 
     def _choose(self, X, y, rng):
-        scores = self._alignments(X, y)
+        scores = self._alignments(X, y, rng)
         rho = self.rho or RHO_PER_CANDIDATE * len(scores)
         distribution = aligned_distribution(scores, rho)
         indices = np.flatnonzero(distribution)
@@ -225,7 +226,7 @@ class KernelPolarizationFourier(AlignedMap):
     n_candidates : int, default None
         J >= s; None is 10 s.
     scoring_fraction : float, default 1.0
-        Share of the rows, the first ones, that the scores are computed on: in (0, 1].
+        Share of the rows, drawn at random, that the scores are computed on: in (0, 1].
     task : {"auto", "classification", "regression"}
         "auto" takes floating-point targets that are not all integers as those of a regression, others as labels.
     device : {"auto", "cpu", "cuda"}
@@ -253,7 +254,7 @@ class KernelPolarizationFourier(AlignedMap):
     method = "kprff"
 
     def _choose(self, X, y, rng):
-        indices = np.argsort(-self._alignments(X, y), kind="stable")[: self.n_components]
+        indices = np.argsort(-self._alignments(X, y, rng), kind="stable")[: self.n_components]
         return indices, np.full(len(indices), len(indices) ** -0.5)
 
 
@@ -276,7 +277,7 @@ def aligned_distribution(scores: np.ndarray, rho: float) -> np.ndarray:
 
     References
     ----------
-    Sinha and Duchi, NIPS 2016, Algorithm 1.
+    Sinha and Duchi, NIPS 2016.
 
     Examples
     --------

@@ -122,10 +122,12 @@ class AlignedMap(CandidateMap):
         check_scalar(self.scoring_fraction, "scoring_fraction", Real, min_val=0, max_val=1, include_boundaries="right")
         check_task(self.task)
 
-    def _alignments(self, X, y):
-        """The scores of the candidates, float64 (J,), from the first rows of the data."""
-        rows = ceil(self.scoring_fraction * len(X))
-        X, targets = X[:rows], target_columns(y, self.task)[:rows]
+    def _alignments(self, X, y, rng):
+        """The scores of the candidates, float64 (J,), from a random share of the rows."""
+        targets = target_columns(y, self.task)
+        if self.scoring_fraction < 1:
+            rows = np.sort(rng.permutation(len(X))[: ceil(self.scoring_fraction * len(X))])
+            X, targets = X[rows], targets[rows]
         sums = np.zeros((targets.shape[1], len(self.pool_frequencies_)))
         for part, values in self._pool_blocks(X):
             sums += targets[part].T @ values

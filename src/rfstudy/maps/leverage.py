@@ -125,8 +125,9 @@ class LeverageScoreFourier(ScoredPoolMap):
 
     .. math:: p_i = [Z^T Z (Z^T Z + n \lambda I)^{-1}]_{ii}
 
-    and q = p / sum(p). See ``mode`` for what is done with them. Conditional on the pool the map is unbiased for the
-    pool's kernel in the mode "text". Set-up O(n s^2 + s^3), streamed over blocks of rows; O(s d) a row.
+    and q = p / sum(p). See ``mode`` for what is done with them. In the mode "text" the map is unbiased: given the pool
+    its expectation is the pool's kernel, which is unbiased itself. Set-up O(n s^2 + s^3), streamed over blocks of rows;
+    O(s d) a row.
 
     Parameters
     ----------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from rfstudy.maps.base import SpectralMap
@@ -23,7 +25,8 @@ class MomentMatching(SpectralMap):
     kernel : kernel object, default None
         None is ``Gaussian(1.0)``.
     n_components : int, default 100
-        s, the number of frequencies. ``fit`` raises ``ValueError`` unless s > d: the sample covariance is singular.
+        s, the number of frequencies. The sample covariance of s <= d is singular: then only the mean is matched
+        (nothing for s = 1), with a warning.
     layout : {"cos_sin", "phase"}
         D = 2 s or D = s columns.
     device : {"auto", "cpu", "cuda"}
@@ -47,13 +50,17 @@ class MomentMatching(SpectralMap):
 
     def _draw_frequencies(self, n_features, rng):
         s = self.n_components
-        if s <= n_features:
-            raise ValueError(
-                f"mm needs more frequencies than columns, got n_components={s} for {n_features} columns: "
-                "a sample covariance of so few is singular"
-            )
         frequencies = self.kernel_.draw_frequencies(rng, (s, n_features))
-        frequencies -= frequencies.mean(axis=0)
-        # With the singular value decomposition U S V^T, whitening by the symmetric root leaves sqrt(s) U V^T.
-        left, _, right = np.linalg.svd(frequencies, full_matrices=False)
-        self.frequencies_ = self._cast(self.kernel_.frequency_scale * np.sqrt(s) * (left @ right))
+        if s <= n_features:
+            warnings.warn(
+                f"mm matches the mean only: n_components={s} frequencies for {n_features} columns have a singular "
+                "sample covariance",
+                stacklevel=4,
+            )
+        if s > 1:
+            frequencies -= frequencies.mean(axis=0)
+        if s > n_features:
+            # With the singular value decomposition U S V^T, whitening by the symmetric root leaves sqrt(s) U V^T.
+            left, _, right = np.linalg.svd(frequencies, full_matrices=False)
+            frequencies = self.kernel_.frequency_scale * np.sqrt(s) * (left @ right)
+        self.frequencies_ = self._cast(frequencies)

@@ -19,7 +19,7 @@ LAWS = ("restricted", "geometric", "proportional")
 class PolynomialMap(RandomFeatureMap):
     """Base class of the maps for :class:`~rfstudy.kernels.Polynomial`, with D = s columns."""
 
-    default_kernel = Polynomial
+    default_kernel = Polynomial()
 
     def __init__(self, kernel=None, n_components=100, *, device="auto", random_state=None):
         self.kernel = kernel

@@ -1,0 +1,164 @@
+"""Leverage-score features: the scores, the resampling of the text and the weighting of the published code."""
+
+import numpy as np
+import pytest
+
+from rfstudy.kernels import Gaussian
+from rfstudy.maps import leverage, make_map
+from rfstudy.maps.leverage import ridge_leverage_scores
+
+N, D, S, PENALTY = 60, 3, 10, 0.02
+
+
+def data():
+    return np.random.default_rng(0).normal(size=(N, D))
+
+
+def fitted(**options):
+    phi = make_map("lsrff", kernel=Gaussian(1.5), n_components=S, penalty=PENALTY, random_state=0, **options)
+    return phi.fit(data())
+
+
+def pool_features(phi, X, phases=0.0):
+    angles = X @ phi.pool_frequencies_.T + phases
+    return np.hstack([np.cos(angles), np.sin(angles)]) / np.sqrt(S)
+
+
+def naive_scores(Z):
+    gram = Z.T @ Z
+    return np.diag(gram @ np.linalg.inv(gram + len(Z) * PENALTY * np.eye(len(gram))))
+
+
+def test_scores_are_the_diagonal_of_the_hat_matrix_and_sum_to_the_effective_dimension():
+    Z = np.random.default_rng(1).normal(size=(30, 6))
+    scores = ridge_leverage_scores(Z.T @ Z, 0.7)
+    np.testing.assert_allclose(scores, np.diag(Z.T @ Z @ np.linalg.inv(Z.T @ Z + 0.7 * np.eye(6))))
+    singular = np.linalg.svd(Z, compute_uv=False) ** 2
+    np.testing.assert_allclose(scores.sum(), (singular / (singular + 0.7)).sum())
+
+
+def test_text_weights_are_importance_weights_of_the_summed_scores():
+    phi = fitted()
+    q = naive_scores(pool_features(phi, data())).reshape(2, S).sum(axis=0)
+    q = q / q.sum()
+    indices = phi.learned_["indices"]
+    assert indices.shape == (S,)
+    np.testing.assert_allclose(phi.learned_["weights"], np.sqrt(1 / (S * q[indices])))
+    np.testing.assert_array_equal(phi.frequencies_, phi.pool_frequencies_[indices])
+    angles = data() @ phi.frequencies_.T
+    weighted = phi.learned_["weights"] * np.stack([np.cos(angles), np.sin(angles)]) / np.sqrt(S)
+    np.testing.assert_allclose(phi.transform(data()), np.hstack(weighted), atol=1e-12)
+
+
+def test_text_in_the_phase_layout_keeps_the_phases_of_the_drawn_frequencies():
+    phi = fitted(layout="phase")
+    pool_phases = (
+        make_map("rff", n_components=S, layout="phase", random_state=0).restore(D, {}, dtype=np.float64).phases_
+    )
+    np.testing.assert_array_equal(phi.phases_, pool_phases[phi.learned_["indices"]])
+    angles = data() @ phi.frequencies_.T + phi.phases_
+    expected = phi.learned_["weights"] * np.sqrt(2 / S) * np.cos(angles)
+    np.testing.assert_allclose(phi.transform(data()), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("layout", ["cos_sin", "phase"])
+def test_text_is_unbiased_for_the_kernel_of_the_pool(layout):
+    """Over 1500 resamplings of one pool, within four standard errors at every pair (five for the largest of 10)."""
+    X = data()
+    phi = fitted(layout=layout)
+    points = X[:4]
+    if layout == "cos_sin":
+        Z = pool_features(phi, points)
+    else:
+        Z = np.sqrt(2 / S) * np.cos(points @ phi.pool_frequencies_.T + phi._pool_phases)
+    rng = np.random.default_rng(5)
+    sample = []
+    for _ in range(1500):
+        phi._complete(phi._learn(X, None, rng))
+        features = phi.transform(points)
+        sample.append((features @ features.T)[np.triu_indices(4)])
+    sample = np.array(sample)
+    errors = sample.std(axis=0) / np.sqrt(len(sample))
+    assert np.all(np.abs(sample.mean(axis=0) - (Z @ Z.T)[np.triu_indices(4)]) < 5 * errors)
+
+
+def test_text_is_unbiased_for_the_kernel():
+    """Over pools and resamplings together, at pairs of the data that the scores were computed on."""
+    X = data()[:20]
+    kernel = Gaussian(1.5)
+    phi = make_map("lsrff", kernel=kernel, n_components=4)
+    sample = []
+    for seed in range(2500):
+        Z = phi.set_params(random_state=seed).fit(X).transform(X[:3])
+        sample.append((Z @ Z.T)[np.triu_indices(3)])
+    sample = np.array(sample)
+    errors = sample.std(axis=0) / np.sqrt(len(sample))
+    # Six entries: 4.5 standard errors.
+    assert np.all(np.abs(sample.mean(axis=0) - kernel(X[:3])[np.triu_indices(3)]) < 4.5 * errors)
+
+
+def test_text_prefers_features_with_high_scores():
+    """Over many resamplings a frequency is drawn in proportion to its score."""
+    X = data()
+    phi = fitted()
+    q = naive_scores(pool_features(phi, X)).reshape(2, S).sum(axis=0)
+    q = q / q.sum()
+    rng = np.random.default_rng(6)
+    counts = np.sum([np.bincount(phi._learn(X, None, rng)["indices"], minlength=S) for _ in range(500)], axis=0)
+    # Multinomial with 500 S trials; five standard errors for the largest of S.
+    assert np.all(np.abs(counts / (500 * S) - q) < 5 * np.sqrt(q * (1 - q) / (500 * S)))
+
+
+def test_code_keeps_all_features_sorted_by_their_separate_scores():
+    phi = fitted(mode="code")
+    q = naive_scores(pool_features(phi, data(), phi.phases_))
+    q = q / q.sum()
+    indices, weights = phi.learned_["indices"], phi.learned_["weights"]
+    np.testing.assert_array_equal(np.sort(indices), np.arange(2 * S))
+    np.testing.assert_allclose(weights, np.sqrt(1 / q[indices]))
+    assert np.all(np.diff(weights) >= 0)
+    assert phi.n_columns_ == 2 * S
+
+
+def reordered_pool(phi, X):
+    """The columns of the mode "code" before they are weighted."""
+    W = phi.pool_frequencies_[phi.learned_["indices"] % S]
+    cosines = np.cos(X @ W[:S].T + phi.phases_)
+    sines = np.sin(X @ W[S:].T + phi.phases_)
+    return np.hstack([cosines, sines]) / np.sqrt(S)
+
+
+def test_code_gives_cosines_to_the_first_half_and_sines_to_the_last():
+    phi = fitted(mode="code")
+    expected = reordered_pool(phi, data()) * phi.learned_["weights"]
+    np.testing.assert_allclose(phi.transform(data()), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_code_is_a_ridge_penalty_per_feature():
+    """Weights sqrt(1 / q_i) under one penalty are the unweighted features under the penalties lambda q_i."""
+    phi = fitted(mode="code")
+    X = data()
+    y = np.sin(X[:, 0]) + X[:, 1]
+    q = phi.learned_["weights"] ** -2.0
+    np.testing.assert_allclose(q.sum(), 1.0)
+    Z, A, penalty = phi.transform(X), reordered_pool(phi, X), 0.5
+    weighted = Z @ np.linalg.solve(Z.T @ Z + penalty * np.eye(2 * S), Z.T @ y)
+    per_feature = A @ np.linalg.solve(A.T @ A + penalty * np.diag(q), A.T @ y)
+    np.testing.assert_allclose(weighted, per_feature, atol=1e-8)
+
+
+@pytest.mark.parametrize("mode", ["text", "code"])
+def test_scores_are_streamed(mode, monkeypatch):
+    whole = fitted(mode=mode).learned_
+    monkeypatch.setattr(leverage, "block_rows", lambda bytes_per_row: 7)
+    streamed = fitted(mode=mode).learned_
+    np.testing.assert_array_equal(streamed["indices"], whole["indices"])
+    np.testing.assert_allclose(streamed["weights"], whole["weights"], rtol=1e-10)
+
+
+def test_a_feature_with_score_zero_gets_a_finite_weight():
+    """At x = 0 all sines vanish; the phases of the mode "code" and the cosines keep the scores positive."""
+    X = np.zeros((5, 2))
+    for mode in ("text", "code"):
+        Z = make_map("lsrff", n_components=4, mode=mode, random_state=0).fit_transform(X)
+        assert np.isfinite(Z).all()

@@ -1,0 +1,236 @@
+"""Mean and variance of the approximate kernel against closed forms, for the maps that draw frequencies.
+
+One fit with many blocks of frequencies gives many independent draws of a small map: the estimate of a draw is the
+mean of cos(w . tau) over the frequencies of its block. Means are compared within four standard errors, variances
+within four standard errors of a variance, sigma^2 sqrt((kurtosis - 1) / N).
+"""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.linalg import hadamard
+from scipy.special import gamma, jv
+from scipy.stats import chi, chi2, kstest
+
+from rfstudy.kernels import Gaussian
+from rfstudy.maps import make_map
+
+DRAWS = 10_000
+D = 8
+DISTANCES = (0.3, 1.0, 1.3, 2.5)
+
+
+def direction(seed, d=D):
+    vector = np.random.default_rng(seed).normal(size=d)
+    return vector / np.linalg.norm(vector)
+
+
+def frequencies(name, n_components, d=D, seed=0, **options):
+    return make_map(name, n_components=n_components, random_state=seed, **options).restore(d, {}, dtype=np.float64)
+
+
+def block_estimates(name, tau, block, draws=DRAWS, **options):
+    """Independent draws of the approximate kernel at tau, each with one block of frequencies: (draws,)."""
+    W = frequencies(name, draws * block, len(tau), **options).dense_frequencies()
+    return np.cos(W @ tau).reshape(draws, block).mean(axis=1)
+
+
+def assert_mean(sample, expected):
+    error = sample.std(axis=0, ddof=1) / np.sqrt(len(sample))
+    assert np.all(np.abs(sample.mean(axis=0) - expected) < 4 * error)
+
+
+def assert_variance(sample, expected):
+    centred = sample - sample.mean()
+    variance = (centred**2).mean()
+    kurtosis = (centred**4).mean() / variance**2
+    error = variance * np.sqrt((kurtosis - 1) / len(sample))
+    assert abs(variance - expected) < 4 * error
+
+
+def rff_variance(z):
+    """s times the variance of RFF in the layout "cos_sin" at |x - y| = z length scales."""
+    return (1 - np.exp(-(z**2))) ** 2 / 2
+
+
+def sphere_mean(d, u):
+    """E cos(u v_1) for v uniform on the unit sphere in d dimensions."""
+    return gamma(d / 2) * (2 / u) ** (d / 2 - 1) * jv(d / 2 - 1, u)
+
+
+def orthogonal_covariance(d, z):
+    """Covariance of cos(w_i . tau) and cos(w_j . tau) for two rows of one ORF block.
+
+    cos a cos b = (cos(a + b) + cos(a - b)) / 2, and w_i +- w_j has a uniform direction and the length of a chi with
+    2 d degrees of freedom.
+    """
+    mean = quad(lambda r: sphere_mean(d, z * r) * chi.pdf(r, 2 * d), 0, 40, points=[np.sqrt(2 * d)], limit=200)[0]
+    return mean - np.exp(-(z**2))
+
+
+@pytest.mark.parametrize("z", DISTANCES)
+def test_rff_mean_and_variance(z):
+    sample = block_estimates("rff", z * direction(0), 1)
+    assert_mean(sample, np.exp(-(z**2) / 2))
+    assert_variance(sample, rff_variance(z))
+
+
+@pytest.mark.parametrize("name", ["rff", "orf", "fastfood", "qmc"])
+def test_phase_layout_is_unbiased(name):
+    tau = 1.3 * direction(1)
+    x = direction(2)
+    draws = 4000 if name == "qmc" else 1  # one sequence is one draw; elsewhere one fit holds many blocks
+    blocks = 1 if name == "qmc" else 8000
+    sample, norms = [], []
+    for seed in range(draws):
+        phi = frequencies(name, blocks * 8, layout="phase", seed=seed)
+        Z = phi.transform(np.stack([x, x + tau])) * np.sqrt(blocks)  # columns scaled to maps of 8 frequencies
+        sample.append((Z[0] * Z[1]).reshape(blocks, 8).sum(axis=1))
+        norms.append((Z[0] ** 2).reshape(blocks, 8).sum(axis=1))
+    assert_mean(np.concatenate(sample), np.exp(-(1.3**2) / 2))
+    assert_mean(np.concatenate(norms), 1.0)
+
+
+@pytest.mark.parametrize("z", DISTANCES)
+def test_phase_variance_of_rff(z):
+    x = direction(3)
+    phi = frequencies("rff", DRAWS, layout="phase")
+    Z = phi.transform(np.stack([x, x + z * direction(4)])) * np.sqrt(DRAWS)
+    assert_variance(Z[0] * Z[1], 0.5 + rff_variance(z))
+
+
+@pytest.mark.parametrize("z", DISTANCES)
+@pytest.mark.parametrize("block", [3, D])
+def test_orf_mean_and_exact_variance(z, block):
+    """The first rows of a block are any subset of its orthogonal rows."""
+    W = frequencies("orf", DRAWS * D).dense_frequencies()
+    cosines = np.cos(W @ (z * direction(5))).reshape(DRAWS, D)[:, :block]
+    sample = cosines.mean(axis=1)
+    assert_mean(sample, np.exp(-(z**2) / 2))
+    assert_variance(sample, (rff_variance(z) + (block - 1) * orthogonal_covariance(D, z)) / block)
+
+
+def test_orf_blocks_are_independent():
+    """Stacking two blocks halves the variance of one."""
+    z = 1.3
+    sample = block_estimates("orf", z * direction(6), 2 * D, draws=DRAWS // 2)
+    assert_variance(sample, (rff_variance(z) + (D - 1) * orthogonal_covariance(D, z)) / (2 * D))
+
+
+@pytest.mark.parametrize("name", ["rff", "orf", "fastfood"])
+def test_lengths_of_the_frequencies_are_chi(name):
+    """Kolmogorov-Smirnov at level 1e-4; the rows of different blocks are independent, so one row per block is used.
+
+    The lengths of the rows of a Fastfood block are independent too, because only S decides them when p = d.
+    """
+    W = frequencies(name, 2000 * D).dense_frequencies()[::D]
+    assert kstest(np.linalg.norm(W, axis=1), chi(D).cdf).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("s", [5, 8, 19])
+def test_orf_rows_of_a_block_are_orthogonal(s):
+    W = frequencies("orf", s).dense_frequencies()
+    for start in range(0, s, D):
+        gram = W[start : start + D] @ W[start : start + D].T
+        np.testing.assert_allclose(gram, np.diag(np.diag(gram)), atol=1e-12)
+
+
+def test_orf_directions_are_haar():
+    """Entries of a Haar matrix have mean 0 and variance 1/d; without the sign of R the diagonal would be biased."""
+    W = frequencies("orf", DRAWS * D).dense_frequencies().reshape(DRAWS, D, D)
+    Q = W / np.linalg.norm(W, axis=2, keepdims=True)
+    # 2 x 64 comparisons: five standard errors instead of four.
+    for sample, expected in ((Q, 0.0), (Q**2, 1 / D)):
+        error = sample.std(axis=0) / np.sqrt(DRAWS)
+        assert np.all(np.abs(sample.mean(axis=0) - expected) < 5 * error)
+
+
+@pytest.mark.parametrize("name", ["sorf", "rom"])
+@pytest.mark.parametrize("d", [4, 8, 64])
+@pytest.mark.parametrize("z", DISTANCES)
+def test_bias_of_sorf_is_bounded(name, d, z):
+    sample = block_estimates(name, z * direction(7, d), d, draws=4000)
+    error = sample.std(ddof=1) / np.sqrt(len(sample))
+    assert abs(sample.mean() - np.exp(-(z**2) / 2)) < 6 * z / np.sqrt(d) + 4 * error
+
+
+@pytest.mark.parametrize("d", [8, 16])
+def test_bias_of_sorf_is_that_of_a_fixed_length(d):
+    """All rows have the length sqrt(p), so the mean is near that of uniform directions, not near the kernel."""
+    z = 1.3
+    sample = block_estimates("sorf", z * direction(8, d), d, draws=20_000)
+    error = sample.std(ddof=1) / np.sqrt(len(sample))
+    sphere, kernel = sphere_mean(d, np.sqrt(d) * z), np.exp(-(z**2) / 2)
+    assert abs(sample.mean() - sphere) + 4 * error < abs(sample.mean() - kernel) - 4 * error
+
+
+@pytest.mark.parametrize("z", DISTANCES)
+@pytest.mark.parametrize("tau", [direction(9), np.eye(D)[2]], ids=["random", "axis"])
+def test_fastfood_is_unbiased_with_bounded_variance(z, tau):
+    sample = block_estimates("fastfood", z * tau, D)
+    assert_mean(sample, np.exp(-(z**2) / 2))
+    # Le, Sarlos and Smola, Theorem 9: V1/s + (6 z^4 / s) (e^{-z^2} + z^2 / 3).
+    assert D * sample.var() < rff_variance(z) + 6 * z**4 * (np.exp(-(z**2)) + z**2 / 3)
+
+
+def test_fastfood_lengths_and_the_literal_formula_of_the_survey():
+    """E|w|^2 = d / l^2; with H of entries +-1 and no 1 / sqrt(d), as the survey prints it, it is d^2 / l^2."""
+    draws, length_scale = 2000, 0.7
+    phi = frequencies("fastfood", draws * D, kernel=Gaussian(length_scale))
+    squared = length_scale**2 * (phi.dense_frequencies() ** 2).sum(axis=1)
+    # chi-square with d degrees of freedom: variance 2 d, independent rows.
+    assert abs(squared.mean() - D) < 4 * np.sqrt(2 * D / len(squared))
+
+    H = hadamard(D)
+    literal = []
+    for signs, permutation, gaussians, scales in zip(
+        phi.signs_, phi.permutations_, phi.gaussians_, phi.row_scales_, strict=True
+    ):
+        literal.append(scales[:, None] * (H @ np.diag(gaussians) @ np.eye(D)[permutation] @ H @ np.diag(signs)))
+    literal = (np.concatenate(literal) ** 2).sum(axis=1)
+    assert abs(literal.mean() - D**2) < 4 * D * np.sqrt(2 * D / len(literal))
+    assert abs(literal.mean() - D) > 40 * np.sqrt(2 * D / len(literal))
+
+
+@pytest.mark.parametrize("n_nodes", [2, 3, 5])
+@pytest.mark.parametrize("z", DISTANCES)
+def test_quadrature_mean_is_the_product_of_the_rule(n_nodes, z):
+    tau = z * direction(10)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(n_nodes)
+    expected = np.prod((weights / weights.sum()) @ np.cos(np.outer(nodes, tau)))
+    assert_mean(block_estimates("gq", tau, 1, draws=40_000, n_nodes=n_nodes), expected)
+
+
+def test_quadrature_has_the_moments_of_its_degree():
+    """L nodes reproduce the moments of N(0, 1) up to degree 2 L - 1, and not the next one."""
+    W = frequencies("gq", 100_000, d=1, n_nodes=3).dense_frequencies()[:, 0]
+    for degree, moment in ((1, 0), (2, 1), (3, 0), (4, 3), (5, 0)):
+        assert_mean(W**degree, moment)
+    assert abs((W**6).mean() - 15) > 4 * (W**6).std() / np.sqrt(len(W))
+
+
+@pytest.mark.parametrize("sequence", ["halton", "sobol"])
+def test_qmc_is_unbiased_and_better_than_independent(sequence):
+    tau, s = np.array([0.7, -0.9, 0.6]), 16
+    z = np.linalg.norm(tau)
+    phi = make_map("qmc", n_components=s, sequence=sequence)
+    sample = []
+    for seed in range(5000):
+        W = phi.set_params(random_state=seed).restore(3, {}, dtype=np.float64).frequencies_
+        sample.append(np.cos(W @ tau).mean())
+    sample = np.array(sample)
+    assert_mean(sample, np.exp(-(z**2) / 2))
+    assert s * sample.var() < rff_variance(z)
+
+
+@pytest.mark.parametrize("d", [4, 5])
+def test_ssf_mean_over_rotations_is_the_mean_over_its_radii(d):
+    """A random rotation makes every direction uniform on the sphere of the even dimension above d."""
+    tau, s, even = 1.3 * direction(11, d), 16, d + d % 2
+    phi = make_map("ssf", n_components=s)
+    sample = []
+    for seed in range(4000):
+        W = phi.set_params(random_state=seed).restore(d, {}, dtype=np.float64).frequencies_
+        sample.append(np.cos(W @ tau).mean())
+    radii = np.sqrt(chi2.ppf((np.arange(s) + 0.5) / s, even))
+    assert_mean(np.array(sample), sphere_mean(even, 1.3 * radii).mean())

@@ -1,0 +1,317 @@
+"""The maps that score candidates by the targets, against brute force: KA-RFF, KP-RFF and SLS-RFF."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from rfstudy.kernels import (
+    ArcCosine,
+    Cauchy,
+    Gaussian,
+    Laplacian,
+    Linear,
+)
+from rfstudy.maps import make_map
+from rfstudy.maps.alignment import aligned_distribution, project_to_simplex
+from rfstudy.maps.candidates import target_columns
+
+SELECTING = ("karff", "kprff", "clrff")
+
+
+def data(n=60, d=3, seed=0):
+    X = np.random.default_rng(seed).normal(size=(n, d))
+    return X, np.sin(2 * X[:, 0])
+
+
+def labels(kind, n=60):
+    rng = np.random.default_rng(3)
+    if kind == "binary":
+        return rng.choice(["no", "yes"], size=n, p=[0.3, 0.7])
+    if kind == "classes":
+        return rng.integers(4, size=n)
+    return rng.normal(size=n) + 5.0
+
+
+def alignments(values, y):
+    return ((target_columns(y).T @ values) ** 2).sum(axis=0)
+
+
+# targets
+
+
+def test_target_columns():
+    np.testing.assert_allclose(target_columns(["b", "a", "b", "b"]).ravel(), [0.5, -1.5, 0.5, 0.5])
+    np.testing.assert_allclose(target_columns([0, 1, 2, 2]).sum(axis=0), 0.0, atol=1e-15)
+    np.testing.assert_allclose(target_columns([0, 1, 2, 2], centred=False), target_columns([0, 1, 2, 2]))
+    np.testing.assert_allclose(target_columns([3.0, 7.0], "regression").ravel(), [-2.0, 2.0])
+    np.testing.assert_allclose(target_columns([3.0, 7.0]).ravel(), [-1.0, 1.0])
+    np.testing.assert_allclose(target_columns([3.5, 7.0], centred=False).ravel(), [3.5, 7.0])
+
+
+def test_one_column_for_two_classes_scores_as_two_one_hot_columns_do():
+    """(2 z_+)^2 against 2 z_+^2: the same order of the candidates."""
+    y = labels("binary")
+    one_hot = (y[:, None] == np.array(["no", "yes"])).astype(float)
+    one_hot -= one_hot.mean(axis=0)
+    Z = np.random.default_rng(0).normal(size=(60, 9))
+    np.testing.assert_allclose(((target_columns(y).T @ Z) ** 2).sum(axis=0), 2 * ((one_hot.T @ Z) ** 2).sum(axis=0))
+
+
+# the selection as such
+
+
+@pytest.mark.parametrize("name", SELECTING)
+@pytest.mark.parametrize("kernel", [Gaussian(0.7), Laplacian(2.0), Cauchy(2.0), ArcCosine(0), ArcCosine(2)], ids=repr)
+def test_features_are_weighted_candidates(name, kernel, candidates):
+    X, y = data()
+    options = {"n_pairs": 300} if name == "clrff" else {}
+    phi = make_map(name, kernel, n_components=12, n_candidates=40, random_state=1, **options).fit(X, y)
+    indices, weights = phi.learned_["indices"], phi.learned_["weights"]
+    assert len(indices) == len(weights) == phi.n_columns_ <= 12
+    np.testing.assert_allclose(phi.transform(X), weights * candidates(phi, X)[:, indices], atol=1e-12, rtol=1e-12)
+
+
+# KA-RFF
+
+
+@pytest.mark.parametrize("n_candidates", [2, 3, 6])
+@pytest.mark.parametrize("rho", [0.01, 0.3, 1.5])
+@pytest.mark.parametrize("seed", range(3))
+def test_aligned_distribution_solves_the_quadratic_program(n_candidates, rho, seed):
+    scores = np.random.default_rng(seed).exponential(size=n_candidates)
+    a = aligned_distribution(scores, rho)
+    uniform = np.full(n_candidates, 1 / n_candidates)
+    assert np.all(a >= 0)
+    np.testing.assert_allclose(a.sum(), 1.0, rtol=1e-12)
+    divergence = n_candidates * ((a - uniform) ** 2).sum()
+    # rho is reached unless all the mass fits on the best candidate.
+    np.testing.assert_allclose(divergence, min(rho, n_candidates - 1), rtol=1e-9)
+    found = minimize(
+        lambda a: -a @ scores,
+        uniform,
+        jac=lambda a: -scores,
+        bounds=[(0, 1)] * n_candidates,
+        constraints=[
+            {"type": "eq", "fun": lambda a: a.sum() - 1},
+            {"type": "ineq", "fun": lambda a: rho - n_candidates * ((a - uniform) ** 2).sum()},
+        ],
+        method="SLSQP",
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    # The solver's own accuracy: ftol on the objective and its feasibility tolerance.
+    assert a @ scores >= -found.fun - 1e-6
+    np.testing.assert_allclose(a @ scores, -found.fun, rtol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_aligned_distribution_meets_the_optimality_conditions(seed):
+    """On the support the gradient v - 2 J nu (a - 1/J) is one constant, elsewhere it is no larger, with nu > 0."""
+    scores = np.random.default_rng(seed).exponential(size=50)
+    a = aligned_distribution(scores, 5.0)
+    support = a > 0
+    assert 1 < support.sum() < 50
+    slope, constant = np.polyfit(a[support], scores[support], 1)
+    assert slope > 0
+    np.testing.assert_allclose(scores[support], constant + slope * a[support], rtol=1e-7)
+    assert np.all(scores[~support] <= constant * (1 + 1e-9))
+
+
+def test_aligned_distribution_limits():
+    scores = np.array([1.0, 4.0, 2.0, 4.0])
+    np.testing.assert_allclose(aligned_distribution(scores, 1e-12), 0.25, atol=1e-6)
+    np.testing.assert_array_equal(aligned_distribution(scores, 10.0), [0, 0.5, 0, 0.5])
+    np.testing.assert_array_equal(aligned_distribution(scores[:3], 10.0), [0, 1, 0])
+    np.testing.assert_array_equal(aligned_distribution(np.ones(4), 0.1), 0.25)
+    np.testing.assert_allclose(
+        aligned_distribution(100 * scores + 7, 0.4), aligned_distribution(scores, 0.4), rtol=1e-9
+    )
+
+
+def test_larger_rho_leaves_fewer_candidates():
+    scores = np.random.default_rng(0).chisquare(1, size=4000)
+    sizes = [np.count_nonzero(aligned_distribution(scores, share * 4000)) for share in (0.0005, 0.005, 0.05, 0.5)]
+    assert sizes[0] > sizes[1] > sizes[2] > sizes[3] >= 2
+    assert sizes[1] < 1000
+    assert sizes[3] < 10
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_projection_to_the_simplex(seed):
+    """Against all supports: on the right one the others would be negative."""
+    point = np.random.default_rng(seed).normal(size=5)
+    distances = []
+    for size in range(1, 6):
+        for support in map(list, combinations(range(5), size)):
+            candidate = np.zeros(5)
+            candidate[support] = point[support] - (point[support].sum() - 1) / size
+            if np.all(candidate >= 0):
+                distances.append((((candidate - point) ** 2).sum(), candidate))
+    nearest = min(distances, key=lambda pair: pair[0])[1]
+    np.testing.assert_allclose(project_to_simplex(point), nearest, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["binary", "classes", "regression"])
+def test_karff_uses_the_whole_support_where_it_fits(kind, candidates):
+    X, y = data()[0], labels(kind)
+    options = {"n_components": 30, "n_candidates": 80, "rho": 40.0, "random_state": 0}
+    phi = make_map("karff", weights="sqrt", **options).fit(X, y)
+    a = aligned_distribution(alignments(candidates(phi, X), y), 40.0)
+    support = np.flatnonzero(a)
+    assert 1 < len(support) <= 30
+    np.testing.assert_array_equal(phi.learned_["indices"], support)
+    Z, C = phi.transform(X), candidates(phi, X)
+    np.testing.assert_allclose(Z @ Z.T, (C * a) @ C.T, atol=1e-10)
+    uniform = make_map("karff", **options).fit(X, y)
+    np.testing.assert_allclose(uniform.transform(X), C[:, support] / np.sqrt(len(support)), atol=1e-12)
+
+
+def test_karff_samples_where_the_support_does_not_fit(assert_mean, candidates):
+    """The draws are independent and follow a, so that the expected kernel is that of a."""
+    X, y = data()
+    sample = []
+    for seed in range(400):
+        phi = make_map("karff", n_components=10, n_candidates=50, rho=1.0, random_state=seed).fit(X, y)
+        C = candidates(phi, X[:2])
+        a = aligned_distribution(alignments(candidates(phi, X), y), 1.0)
+        assert np.count_nonzero(a) > 10
+        Z = phi.transform(X[:2])
+        assert Z.shape[1] == 10
+        sample.append(Z[0] @ Z[1] - (C * a)[0] @ C[1])
+    assert_mean(sample, 0.0)
+
+
+def test_karff_default_rho_is_that_of_the_example():
+    X, y = data()
+    default = make_map("karff", n_components=10, n_candidates=50, random_state=0).fit(X, y)
+    given = make_map("karff", n_components=10, n_candidates=50, rho=0.25, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(default.transform(X), given.transform(X))
+
+
+# KP-RFF
+
+
+@pytest.mark.parametrize("kind", ["binary", "classes", "regression"])
+@pytest.mark.parametrize("kernel", [Gaussian(0.5), Cauchy(1.0), ArcCosine(1), ArcCosine(2)], ids=repr)
+def test_kprff_takes_the_best_scores(kind, kernel, candidates):
+    X, y = data()[0], labels(kind)
+    phi = make_map("kprff", kernel, n_components=7, n_candidates=40, random_state=0).fit(X, y)
+    scores = alignments(candidates(phi, X), y)
+    best = sorted(range(40), key=lambda j: -scores[j])[:7]
+    np.testing.assert_array_equal(phi.learned_["indices"], best)
+    np.testing.assert_allclose(phi.transform(X), candidates(phi, X)[:, best] / np.sqrt(7), atol=1e-12, rtol=1e-12)
+
+
+def test_kprff_ignores_scale_and_shift_of_the_targets():
+    X, y = data()
+    first, second = (
+        make_map("kprff", n_components=7, random_state=0).fit_transform(X, targets) for targets in (y, 100 - 8 * y)
+    )
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("name", ["kprff", "karff"])
+def test_linear_kernel_selects_columns(name):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 8))
+    y = X[:, 5] - X[:, 2] + 0.01 * rng.normal(size=300)
+    options = {"rho": 3.0} if name == "karff" else {}
+    phi = make_map(name, Linear(), n_components=2, random_state=0, **options).fit(X, y)
+    assert set(phi.learned_["indices"]) == {2, 5}
+    Z = phi.transform(X)
+    np.testing.assert_allclose(np.abs(Z).sum(axis=1), np.abs(X[:, [2, 5]]).sum(axis=1) * np.sqrt(8 / 2), rtol=1e-12)
+
+
+def test_linear_kernel_with_all_columns_is_exact():
+    X, y = data()
+    Z = make_map("kprff", Linear(), n_components=3).fit_transform(X, y)
+    np.testing.assert_allclose(Z @ Z.T, Linear()(X), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["kprff", "karff"])
+def test_scores_use_a_share_of_the_rows(name, candidates):
+    """Rows without a say cannot be told apart from rows that are not there: count those that change the scores."""
+    X, y = data()
+    phi = make_map(name, n_components=7, scoring_fraction=0.25, random_state=0).fit(X, y)
+    phi._complete({"indices": np.arange(70), "weights": np.ones(70)})
+
+    def scores(X):
+        return phi._alignments(X, y, np.random.default_rng(5))
+
+    used = []
+    for row in range(60):
+        changed = X.copy()
+        changed[row] += 1.0
+        if np.any(scores(changed) != scores(X)):
+            used.append(row)
+    assert len(used) == 15
+    assert used != list(range(15))
+    by_hand = ((y - y.mean())[used] @ candidates(phi, X[used])) ** 2
+    np.testing.assert_allclose(scores(X), by_hand, rtol=1e-10)
+
+
+def test_whole_numbers_are_labels_unless_the_task_is_regression():
+    X = data()[0]
+    years = (2000 + 10 * X[:, 0]).round()
+    regression = make_map("kprff", n_components=5, task="regression", random_state=0).fit(X, years)
+    classes = make_map("kprff", n_components=5, random_state=0).fit(X, years)
+    by_hand = make_map("kprff", n_components=5, random_state=0).fit(X, years + 0.25)
+    np.testing.assert_array_equal(regression.learned_["indices"], by_hand.learned_["indices"])
+    assert set(regression.learned_["indices"]) != set(classes.learned_["indices"])
+
+
+# SLS-RFF
+
+
+def surrogate_scores(pool, y, identity, centred):
+    targets = target_columns(y, centred=centred)
+    scores = ((targets.T @ pool) ** 2).sum(axis=0)
+    return scores + (len(y) * (pool**2).sum(axis=0) if identity else 0)
+
+
+def pool_features(phi, X):
+    projections = X @ phi.pool_frequencies_.T
+    return np.hstack([np.cos(projections), np.sin(projections)]) / np.sqrt(phi.n_components)
+
+
+@pytest.mark.parametrize("kind", ["binary", "classes", "regression"])
+@pytest.mark.parametrize("identity", [False, True])
+@pytest.mark.parametrize("centred", [False, True])
+def test_slsrff_weights(kind, identity, centred):
+    X, y = data()[0], labels(kind)
+    phi = make_map("slsrff", n_components=9, identity=identity, center_targets=centred, random_state=0).fit(X, y)
+    scores = surrogate_scores(pool_features(phi, X), y, identity, centred).reshape(2, 9).sum(axis=0)
+    indices = phi.learned_["indices"]
+    np.testing.assert_allclose(phi.learned_["weights"], np.sqrt(scores.sum() / (9 * scores[indices])), rtol=1e-9)
+
+
+def test_slsrff_is_unbiased_for_the_kernel_of_its_pool(assert_mean):
+    """The s draws are independent given the pool: s times the product of a pair of columns is one draw."""
+    X, y = data()
+    s = 20_000
+    phi = make_map("slsrff", n_components=s, identity=True, random_state=0).fit(X, y)
+    Z, pool = phi.transform(X[:2]), pool_features(phi, X[:2])
+    sample = s * (Z[0] * Z[1]).reshape(2, s).sum(axis=0)
+    assert_mean(sample, pool[0] @ pool[1])
+
+
+def test_slsrff_code_mode_keeps_and_sorts_all_columns():
+    """The code gives the features 1 / sqrt(q) with q per column, and no factor 1 / (2 s)."""
+    X, y = data()
+    phi = make_map("slsrff", n_components=9, mode="code", random_state=0).fit(X, y)
+    angles = X @ phi.pool_frequencies_.T + phi.phases_
+    pool = np.hstack([np.cos(angles), np.sin(angles)]) / 3
+    scores = surrogate_scores(pool, y, False, True)
+    weights = np.sqrt(scores.sum() / scores)
+    order = np.argsort(weights)
+    np.testing.assert_array_equal(phi.learned_["indices"], order)
+    angles = X @ phi.pool_frequencies_[order % 9].T + np.tile(phi.phases_, 2)
+    expected = np.hstack([np.cos(angles[:, :9]), np.sin(angles[:, 9:])]) / 3 * weights[order]
+    np.testing.assert_allclose(phi.transform(X), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_slsrff_without_information_is_uniform():
+    X = data()[0]
+    phi = make_map("slsrff", n_components=9, random_state=0).fit(X, np.ones(60))
+    np.testing.assert_allclose(phi.learned_["weights"], 1.0)

@@ -1,0 +1,107 @@
+"""The nine maps of the survey's experiments with the Laplacian, Cauchy and arc-cosine kernels."""
+
+import numpy as np
+import pytest
+from scipy.special import j0
+
+from rfstudy.kernels import ArcCosine, Cauchy, Laplacian
+from rfstudy.maps import make_map
+from rfstudy.maps.registry import REGISTRY
+
+D = 8
+SAMPLING = ("rff", "orf", "sorf", "rom", "fastfood", "qmc", "ssf", "gq", "mm", "scrf", "pmodel")
+
+
+def points(seed):
+    return np.random.default_rng(seed).normal(size=(2, D))
+
+
+def activation(projections, order):
+    return np.heaviside(projections, 0.5) if order == 0 else np.maximum(projections, 0.0) ** order
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize("name", SAMPLING)
+def test_arc_cosine_features_are_activations_of_the_projections(name, order):
+    X = points(0)
+    if f"arccos{order}" not in REGISTRY[name].kernels:
+        # All frequencies have one length, whose fourth moment is not that of a Gaussian vector.
+        assert (name, order) in [("sorf", 2), ("rom", 2), ("ssf", 2)]
+        with pytest.raises(ValueError, match="supports gaussian, arccos0, arccos1"):
+            make_map(name, ArcCosine(order))
+        return
+    phi = make_map(name, ArcCosine(order), n_components=30, random_state=0).fit(X)
+    expected = np.sqrt(2 / 30) * activation(X @ phi.dense_frequencies().T, order)
+    np.testing.assert_allclose(phi.transform(X), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize("name", ["rff", "orf", "fastfood"])
+def test_arc_cosine_features_are_unbiased(name, order, assert_mean):
+    """With the scale sqrt(2/s); without the 2, as the survey's equation (6) has it, they miss by a factor."""
+    X, blocks = points(order + 1), 15_000
+    Z = make_map(name, ArcCosine(order), n_components=D * blocks, random_state=order).fit_transform(X)
+    sample = blocks * (Z[0] * Z[1]).reshape(blocks, D).sum(axis=1)
+    assert_mean(sample, ArcCosine(order)(X)[0, 1])
+    with pytest.raises(AssertionError):
+        assert_mean(sample / 2, ArcCosine(order)(X)[0, 1])
+
+
+@pytest.mark.parametrize("kernel", [ArcCosine(0), ArcCosine(1), ArcCosine(2), Laplacian(4.0), Cauchy(4.0)], ids=repr)
+def test_qmc_is_unbiased(kernel, assert_mean):
+    X = points(4)
+    sample = []
+    for seed in range(800):
+        Z = make_map("qmc", kernel, n_components=16, random_state=seed).fit_transform(X)
+        sample.append(Z[0] @ Z[1])
+    assert_mean(sample, kernel(X)[0, 1])
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_ssf_tends_to_the_arc_cosine_kernel_in_two_dimensions(order):
+    X, s = points(5)[:, :2], 4094
+    Z = make_map("ssf", ArcCosine(order), n_components=s, radii="single").fit_transform(X)
+    # Two combs of 2047 points on the circle: each misses an arc's share by two points at most.
+    scale = np.prod(np.linalg.norm(X, axis=1)) ** order
+    np.testing.assert_allclose(Z[0] @ Z[1], ArcCosine(order)(X)[0, 1], atol=16 / s * scale)
+
+
+def test_ssf_tends_to_the_mean_over_a_torus():
+    """Every pair of coordinates (k, m + k) of every direction has the length 1 / sqrt(m): for d > 2 the directions fill
+    a torus, not the sphere, and the Gaussian kernel with one radius tends to a product of Bessel functions.
+    """
+    tau = 1.3 * points(5)[0] / np.linalg.norm(points(5)[0])
+    phi = make_map("ssf", n_components=8192, radii="single").fit(tau[None])
+    W = phi.frequencies_
+    np.testing.assert_allclose(W[:, :4] ** 2 + W[:, 4:] ** 2, 2.0, rtol=1e-12)  # (sqrt(d) / sqrt(m))^2
+    limit = np.prod(j0(np.sqrt(2) * np.hypot(tau[:4], tau[4:])))
+    # Nearer than as many independent draws would be: their standard error.
+    sample = np.cos(W @ tau)
+    assert abs(sample.mean() - limit) < sample.std() / np.sqrt(8192)
+
+
+@pytest.mark.parametrize("kernel", [Laplacian(2.0), Cauchy(2.0)], ids=repr)
+def test_rff_is_unbiased_with_its_variance(kernel, assert_mean, assert_variance):
+    """s times the variance is (1 + k(2 tau)) / 2 - k(tau)^2 for every shift-invariant kernel."""
+    X, origin = points(6)[:1] / 4, np.zeros((1, D))
+    W = make_map("rff", kernel, n_components=30_000, random_state=0).fit(X).frequencies_
+    sample = np.cos(W @ X[0])
+    assert_mean(sample, kernel(X, origin)[0, 0])
+    assert_variance(sample, (1 + kernel(2 * X, origin)[0, 0]) / 2 - kernel(X, origin)[0, 0] ** 2)
+
+
+@pytest.mark.parametrize("kernel", [Laplacian(2.0), Cauchy(2.0), ArcCosine(0), ArcCosine(1), ArcCosine(2)], ids=repr)
+def test_lsrff_is_unbiased_for_the_kernel_of_its_pool(kernel, assert_mean):
+    """The s draws are independent given the pool."""
+    s = 600
+    X = np.random.default_rng(7).normal(size=(50, 3))
+    phi = make_map("lsrff", kernel, n_components=s, random_state=0).fit(X)
+    Z = phi.transform(X[:2])
+    projections = X[:2] @ phi.pool_frequencies_.T
+    if kernel.name.startswith("arccos"):
+        pool = np.sqrt(2 / s) * activation(projections, kernel.order)
+        sample = s * Z[0] * Z[1]
+    else:
+        pool = np.hstack([np.cos(projections), np.sin(projections)]) / np.sqrt(s)
+        sample = s * (Z[0] * Z[1]).reshape(2, s).sum(axis=0)
+    assert_mean(sample, pool[0] @ pool[1])

@@ -1,0 +1,153 @@
+"""RM, TS and TRP: mean and variance against closed forms.
+
+The columns of RM and TRP are independent and equally distributed, so that the products of their features of two points,
+times s, are draws of a map with one column. Those of TS are not: one fit is one draw.
+"""
+
+import numpy as np
+import pytest
+
+from rfstudy.kernels import Polynomial
+from rfstudy.maps import make_map
+from rfstudy.maps.polynomial import maclaurin_coefficients, power_law
+
+LAWS = ("restricted", "geometric", "proportional")
+
+
+def pair(seed, d=4, length=1.0):
+    X = np.random.default_rng(seed).normal(size=(2, d))
+    return length * X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def products(name, kernel, X, s=40_000, **options):
+    Z = make_map(name, kernel, n_components=s, random_state=0, **options).fit_transform(X)
+    assert Z.shape == (2, s)
+    return s * Z[0] * Z[1]
+
+
+def square_mean(x, y):
+    """E (r.x)^2 (r.y)^2 for random signs r."""
+    return (x @ x) * (y @ y) + 2 * (x @ y) ** 2 - 2 * (x**2 @ y**2)
+
+
+def augmented(X, coef0):
+    return np.hstack([np.full((len(X), 1), np.sqrt(coef0)), X])
+
+
+def maclaurin_variance(X, kernel, law):
+    """s times the variance of RM."""
+    coefficients = maclaurin_coefficients(kernel.degree, kernel.coef0)
+    probabilities = power_law(coefficients, law)
+    moments = square_mean(*X) ** np.arange(kernel.degree + 1)
+    present = coefficients > 0
+    return (coefficients**2 * moments)[present] @ (1 / probabilities[present]) - kernel(X)[0, 1] ** 2
+
+
+def test_square_mean_by_enumeration():
+    x, y = pair(0, d=5)
+    signs = np.array(np.meshgrid(*[[-1, 1]] * 5)).reshape(5, -1).T
+    np.testing.assert_allclose(np.mean((signs @ x) ** 2 * (signs @ y) ** 2), square_mean(x, y))
+
+
+def test_laws_of_the_powers():
+    coefficients = maclaurin_coefficients(2, 1.0)
+    np.testing.assert_array_equal(coefficients, [1, 2, 1])
+    np.testing.assert_allclose(power_law(coefficients, "restricted"), np.array([4, 2, 1]) / 7)
+    np.testing.assert_allclose(power_law(coefficients, "geometric"), [1 / 2, 1 / 4, 1 / 8])
+    np.testing.assert_allclose(power_law(coefficients, "proportional"), [1 / 4, 1 / 2, 1 / 4])
+    # (u + 0)^3 has the power 3 only.
+    np.testing.assert_array_equal(power_law(maclaurin_coefficients(3, 0.0), "restricted"), [0, 0, 0, 1])
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize(
+    "kernel", [Polynomial(1, 2.0), Polynomial(2, 1.0), Polynomial(3, 0.5), Polynomial(2, 0.0)], ids=repr
+)
+def test_rm_mean_and_variance(kernel, law, assert_mean, assert_variance):
+    X = pair(1, length=1.2)
+    sample = products("rm", kernel, X, law=law)
+    assert_mean(sample, kernel(X)[0, 1])
+    expected = maclaurin_variance(X, kernel, law)
+    if expected > 1e-9:
+        assert_variance(sample, expected)
+
+
+def test_rm_law_decides_the_variance():
+    """Sampling absent powers wastes an eighth of the columns; the coefficients themselves are best at unit length."""
+    X, kernel = pair(2), Polynomial(2, 1.0)
+    variances = {law: maclaurin_variance(X, kernel, law) for law in LAWS}
+    assert variances["proportional"] < variances["restricted"] < variances["geometric"]
+    second_moment = {law: variances[law] + kernel(X)[0, 1] ** 2 for law in LAWS}
+    np.testing.assert_allclose(second_moment["restricted"] / second_moment["geometric"], 7 / 8)
+
+
+def test_rm_geometric_law_leaves_an_eighth_of_the_columns_zero():
+    phi = make_map("rm", n_components=8000, law="geometric", random_state=0).fit(np.ones((1, 3)))
+    empty = np.mean(phi.transform(np.ones((1, 3)) + 0.5)[0] == 0)
+    assert abs(empty - 1 / 8) < 4 * np.sqrt(7 / 64 / 8000)
+
+
+@pytest.mark.parametrize(
+    "kernel", [Polynomial(1, 2.0), Polynomial(2, 1.0), Polynomial(3, 0.5), Polynomial(2, 0.0)], ids=repr
+)
+def test_trp_mean_and_variance(kernel, assert_mean, assert_variance):
+    X = pair(3, length=1.2)
+    sample = products("trp", kernel, X)
+    assert_mean(sample, kernel(X)[0, 1])
+    x, y = augmented(X, kernel.coef0)
+    assert_variance(sample, square_mean(x, y) ** kernel.degree - kernel(X)[0, 1] ** 2)
+
+
+def sketch_variance(x, y, s):
+    """The variance of a tensor sketch of degree 2 with s columns, from the coincidences of hashes and signs."""
+    u, diagonal = x @ y, x**2 @ y**2
+    parallel, crossed = (x @ x) * (y @ y) - diagonal, u**2 - diagonal
+    both = 2 * parallel * crossed * (1 if s % 2 else 2) / s**2
+    return (2 * u**2 * (parallel + crossed) + parallel**2 + crossed**2) / s + both
+
+
+@pytest.mark.parametrize("coef0", [1.0, 0.0])
+@pytest.mark.parametrize("s", [2, 3, 8])
+def test_ts_mean_and_variance(s, coef0, assert_mean, assert_variance):
+    X, kernel = pair(4, length=1.2), Polynomial(2, coef0)
+    phi = make_map("ts", kernel, n_components=s)
+    sample = []
+    for seed in range(2500):
+        Z = phi.set_params(random_state=seed).restore(4, dtype=np.float64).transform(X)
+        sample.append(Z[0] @ Z[1])
+    assert_mean(sample, kernel(X)[0, 1])
+    assert_variance(sample, sketch_variance(*augmented(X, coef0), s))
+
+
+@pytest.mark.parametrize("degree", [1, 3])
+def test_ts_is_unbiased_for_other_degrees(degree, assert_mean):
+    X, kernel = pair(5), Polynomial(degree, 1.0)
+    phi = make_map("ts", kernel, n_components=16)
+    sample = []
+    for seed in range(2000):
+        Z = phi.set_params(random_state=seed).restore(4, dtype=np.float64).transform(X)
+        sample.append(Z[0] @ Z[1])
+    assert_mean(sample, kernel(X)[0, 1])
+
+
+@pytest.mark.parametrize("s", [1, 6, 9])
+def test_ts_is_the_sketch_of_the_tensor_product(s):
+    """Entry (i, j) of the tensor product goes, with both signs, to the entry h_1(i) + h_2(j) modulo s."""
+    X = pair(6)
+    phi = make_map("ts", Polynomial(2, 1.0), n_components=s, random_state=0).fit(X)
+    expected = np.zeros((2, s))
+    for row, x in enumerate(augmented(X, 1.0)):
+        for i, j in np.ndindex(5, 5):
+            target = (phi.hashes_[0, i] + phi.hashes_[1, j]) % s
+            expected[row, target] += phi.signs_[0, i] * phi.signs_[1, j] * x[i] * x[j]
+    np.testing.assert_allclose(phi.transform(X), expected, atol=1e-13)
+
+
+def test_trp_varies_less_than_rm_for_long_vectors():
+    """The highest power decides: m^2 for TRP, m^2 / P(2) for RM with P(2) = 1/7 or 1/4."""
+    X, kernel = pair(7, length=100.0), Polynomial(2, 1.0)
+    trp = square_mean(*augmented(X, 1.0)) ** 2 - kernel(X)[0, 1] ** 2
+    excess = {law: maclaurin_variance(X, kernel, law) + kernel(X)[0, 1] ** 2 for law in LAWS}
+    leading = trp + kernel(X)[0, 1] ** 2
+    # The lower powers are of relative order 1 / |x|^2.
+    np.testing.assert_allclose([excess["restricted"] / leading, excess["proportional"] / leading], [7, 4], rtol=1e-2)

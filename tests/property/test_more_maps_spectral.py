@@ -1,0 +1,354 @@
+"""NRFF, MM, SCRF, the P-model and LP-RFF against closed forms.
+
+One fit with many blocks gives many independent draws of one block: the products of the features of two points, summed
+over the columns of a block.
+"""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.linalg import circulant, hadamard, sqrtm, toeplitz
+
+from rfstudy.kernels import ArcCosine, Cauchy, Gaussian, Laplacian
+from rfstudy.maps import base, make_map
+
+D = 8
+DISTANCES = np.array([0.3, 0.7, 1.3, 2.0])
+
+
+def direction(seed, d=D):
+    vector = np.random.default_rng(seed).normal(size=d)
+    return vector / np.linalg.norm(vector)
+
+
+def rff_variance(z):
+    """s times the variance of RFF with [cos | sin] features at |x - y| = z length scales."""
+    return (1 - np.exp(-(z**2))) ** 2 / 2
+
+
+def block_cosines(phi, tau, block):
+    """The estimates of the kernel at tau by every block of frequencies."""
+    return np.cos(phi.dense_frequencies() @ tau).reshape(-1, block).mean(axis=1)
+
+
+def circulant_variance(tau, lags):
+    """s times the variance for full circulant blocks: RFF's and the covariances of rows 1, ..., lags apart."""
+    z = np.linalg.norm(tau)
+    correlations = np.array([tau @ np.roll(tau, lag) for lag in range(1, lags + 1)])
+    return rff_variance(z) + np.exp(-(z**2)) * np.sum(np.cosh(correlations) - 1)
+
+
+# NRFF
+
+
+@pytest.fixture(scope="module")
+def normalised_estimates():
+    """Draws of NRFF with s = 200 at the distances, (draws, distances)."""
+    x = direction(0)
+    rows = np.stack([x, *(x + np.outer(DISTANCES, direction(1)))])
+    phi = make_map("nrff", n_components=200)
+    draws = []
+    for seed in range(4000):
+        Z = phi.set_params(random_state=seed).restore(D, dtype=np.float64).transform(rows)
+        draws.append(Z[1:] @ Z[0])
+    return np.array(draws)
+
+
+@pytest.mark.parametrize("column", range(len(DISTANCES)))
+def test_nrff_variance(column, normalised_estimates, assert_variance):
+    """The formula is the limit for large s: its relative remainder is a few multiples of 1 / s."""
+    z = DISTANCES[column]
+    phase = 0.5 + rff_variance(z)
+    reduction = np.exp(-(z**2)) * (3 - np.exp(-2 * z**2)) / 4
+    assert_variance(normalised_estimates[:, column] * np.sqrt(200), phase - reduction, remainder=5 / 200)
+    # At equal columns, [cos | sin] with s / 2 frequencies varies still less.
+    assert normalised_estimates[:, column].var() * 200 > 2 * rff_variance(z) * 0.9
+
+
+def test_nrff_mean(normalised_estimates):
+    error = normalised_estimates.std(axis=0) / np.sqrt(4000)
+    bias = np.abs(normalised_estimates.mean(axis=0) - np.exp(-(DISTANCES**2) / 2))
+    # The bias is of order 1 / s.
+    assert np.all(bias < 4 * error + 1 / 200)
+
+
+def test_nrff_has_unit_length():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    for s in (1, 7):
+        Z = make_map("nrff", n_components=s, random_state=0).fit_transform(X)
+        np.testing.assert_allclose((Z**2).sum(axis=1), 1.0, rtol=1e-14)
+
+
+# MM
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.7), Cauchy(0.7), ArcCosine(1)], ids=repr)
+@pytest.mark.parametrize("s", [D + 1, 50])
+def test_mm_moments_are_exact(kernel, s):
+    W = make_map("mm", kernel, n_components=s, random_state=3).fit(np.zeros((1, D))).frequencies_
+    np.testing.assert_allclose(W.mean(axis=0), 0.0, atol=1e-10)
+    np.testing.assert_allclose(W.T @ W / s, kernel.frequency_scale**2 * np.eye(D), atol=1e-10)
+
+
+def test_mm_whitens_by_the_symmetric_root():
+    G = make_map("rff", n_components=30, random_state=5).fit(np.zeros((1, 4))).frequencies_
+    W = make_map("mm", n_components=30, random_state=5).fit(np.zeros((1, 4))).frequencies_
+    centred = G - G.mean(axis=0)
+    np.testing.assert_allclose(W, centred @ np.linalg.inv(sqrtm(centred.T @ centred / 30).real), atol=1e-12)
+
+
+def mm_estimates(s, z, draws):
+    phi = make_map("mm", n_components=s)
+    tau = z * direction(2)
+    return np.array(
+        [
+            np.cos(phi.set_params(random_state=seed).restore(D, dtype=np.float64).frequencies_ @ tau).mean()
+            for seed in range(draws)
+        ]
+    )
+
+
+def test_mm_bias_falls_and_variance_is_below_rff():
+    few, many = mm_estimates(16, 1.3, 3000), mm_estimates(64, 1.3, 3000)
+    kernel = np.exp(-(1.3**2) / 2)
+    error = 4 * few.std() / np.sqrt(3000)
+    # -0.020 at s = 16; a quarter of that is left at four times s.
+    assert few.mean() - kernel < -error
+    assert abs(many.mean() - kernel) < abs(few.mean() - kernel) / 2
+    # Four standard errors of a variance are 4 sqrt(2 / 3000) = 10 % and the ratio is near 1/7.
+    assert 16 * few.var() < 0.2 * rff_variance(1.3)
+
+
+@pytest.mark.parametrize("s", [1, 2, 4])
+def test_mm_matches_the_mean_where_the_covariance_is_singular(s):
+    with pytest.warns(UserWarning, match=f"mm matches the mean only: n_components={s} frequencies for 4 columns"):
+        W = make_map("mm", n_components=s, random_state=0).fit(np.zeros((1, 4))).frequencies_
+    assert np.linalg.norm(W) > 0.1
+    if s > 1:
+        np.testing.assert_allclose(W.mean(axis=0), 0.0, atol=1e-12)
+
+
+# SCRF
+
+
+def dense_scrf(phi):
+    """W, built from the generators and signs entry by entry."""
+    blocks = []
+    for generator, signs in zip(phi.generators_, phi.signs_, strict=True):
+        matrix = circulant(generator).T  # row i, column j: c[(j - i) mod d]
+        blocks.append(matrix * signs if phi.sign_side == "input" else signs[:, None] * matrix)
+    return np.concatenate(blocks)[: phi.n_components]
+
+
+@pytest.mark.parametrize("sign_side", ["input", "output"])
+@pytest.mark.parametrize(("d", "s"), [(1, 1), (1, 3), (5, 4), (6, 17), (8, 16)])
+def test_scrf_is_the_dense_product(sign_side, d, s):
+    phi = make_map("scrf", n_components=s, sign_side=sign_side, random_state=0).fit(np.zeros((1, d)))
+    X = np.random.default_rng(1).normal(size=(9, d))
+    W = dense_scrf(phi)
+    np.testing.assert_allclose(phi.dense_frequencies(), W, atol=1e-12)
+    expected = np.hstack([np.cos(X @ W.T), np.sin(X @ W.T)]) / np.sqrt(s)
+    np.testing.assert_allclose(phi.transform(X), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("tau", [1.3 * direction(3), 1.3 * np.full(D, D**-0.5)], ids=["random", "constant"])
+def test_scrf_variance_with_output_signs(tau, assert_mean, assert_variance):
+    phi = make_map("scrf", n_components=10_000 * D, sign_side="output", random_state=1).fit(np.zeros((1, D)))
+    sample = block_cosines(phi, tau, D)
+    assert_mean(sample, np.exp(-(1.3**2) / 2))
+    assert_variance(np.sqrt(D) * sample, circulant_variance(tau, D - 1))
+
+
+def test_scrf_with_output_signs_varies_eight_times_as_much_as_rff_for_constant_differences():
+    """The survey says that the variance is that of RFF."""
+    ratio = circulant_variance(1.3 * np.full(D, D**-0.5), D - 1) / rff_variance(1.3)
+    np.testing.assert_allclose(ratio, 8, rtol=0.01)
+
+
+def test_scrf_output_signs_do_nothing_to_the_cosine_kernel():
+    phi = make_map("scrf", n_components=24, sign_side="output", random_state=1).fit(np.zeros((1, D)))
+    X = np.random.default_rng(1).normal(size=(9, D))
+    Z = phi.transform(X)
+    phi.signs_ = np.ones_like(phi.signs_)
+    unsigned = phi.transform(X)
+    np.testing.assert_allclose(Z @ Z.T, unsigned @ unsigned.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("tau", [1.3 * direction(4, 4), 1.3 * np.full(4, 0.5)], ids=["random", "constant"])
+def test_scrf_variance_with_input_signs(tau, assert_mean, assert_variance):
+    """Given the signs it is the formula for the signed difference; its mean over all 16 sign patterns."""
+    phi = make_map("scrf", n_components=40_000, random_state=2).fit(np.zeros((1, 4)))
+    sample = block_cosines(phi, tau, 4)
+    expected = np.mean([circulant_variance(tau * signs, 3) for signs in product([-1, 1], repeat=4)])
+    assert_mean(sample, np.exp(-(1.3**2) / 2))
+    assert_variance(2 * sample, expected)
+
+
+@pytest.mark.parametrize("sign_side", ["input", "output"])
+@pytest.mark.parametrize("kernel", [Laplacian(1.5), Cauchy(1.5)], ids=repr)
+def test_scrf_is_unbiased_for_other_shift_invariant_kernels(kernel, sign_side, assert_mean):
+    phi = make_map("scrf", kernel, n_components=5 * 20_000, sign_side=sign_side, random_state=3)
+    tau = direction(5, 5)
+    sample = block_cosines(phi.fit(np.zeros((1, 5))), tau, 5)
+    assert_mean(sample, kernel(tau[None], np.zeros((1, 5)))[0, 0])
+
+
+# P-model
+
+
+def dense_pmodel(phi, d):
+    p = phi.signs_.shape[1]
+    if phi.structure == "circulant":
+        G = np.concatenate([circulant(generator).T for generator in phi.generators_])[: phi.n_components]
+    else:
+        generator = phi.generators_[0]
+        G = toeplitz(generator[p - 1 :], generator[p - 1 :: -1])
+    first, second = phi.signs_
+    return (G * second @ (hadamard(p) / np.sqrt(p)) * first)[:, :d]
+
+
+@pytest.mark.parametrize("structure", ["circulant", "toeplitz"])
+@pytest.mark.parametrize(("d", "s"), [(1, 1), (1, 3), (3, 2), (6, 17), (8, 16)])
+def test_pmodel_is_the_dense_product(structure, d, s):
+    phi = make_map("pmodel", n_components=s, structure=structure, random_state=0).fit(np.zeros((1, d)))
+    X = np.random.default_rng(1).normal(size=(9, d))
+    W = dense_pmodel(phi, d)
+    np.testing.assert_allclose(phi.dense_frequencies(), W, atol=1e-12)
+    expected = np.hstack([np.cos(X @ W.T), np.sin(X @ W.T)]) / np.sqrt(s)
+    np.testing.assert_allclose(phi.transform(X), expected, atol=1e-12)
+
+
+def preconditioned(phi, tau):
+    p = phi.signs_.shape[1]
+    padded = np.zeros(p)
+    padded[: len(tau)] = tau
+    return phi.signs_[1] * (hadamard(p) @ (phi.signs_[0] * padded)) / np.sqrt(p)
+
+
+def test_pmodel_circulant_variance(assert_mean, assert_variance):
+    """All blocks of a fit share the signs: the blocks are draws of the numbers g, given the signs."""
+    tau = 1.3 * direction(6, 6)
+    phi = make_map("pmodel", n_components=10_000 * 8, random_state=4).fit(np.zeros((1, 6)))
+    sample = block_cosines(phi, tau, 8)
+    assert_mean(sample, np.exp(-(1.3**2) / 2))
+    assert_variance(np.sqrt(8) * sample, circulant_variance(preconditioned(phi, tau), 7))
+
+
+def test_pmodel_toeplitz_variance(assert_mean, assert_variance):
+    """Given the signs the mean is the kernel, so that the variance is the mean of the variances given the signs."""
+    s, tau = 6, 1.3 * direction(7, 4)
+    sample, expected = [], []
+    for seed in range(4000):
+        phi = make_map("pmodel", n_components=s, structure="toeplitz", random_state=seed)
+        phi.fit(np.zeros((1, 4)))
+        sample.append(np.cos(phi.dense_frequencies() @ tau).mean())
+        v = preconditioned(phi, tau)
+        lags = np.array([v[lag:] @ v[: len(v) - lag] for lag in range(1, 4)])
+        pairs = 2 * (s - np.arange(1, 4))
+        covariances = np.exp(-(1.3**2)) * (np.cosh(lags) - 1)
+        expected.append(rff_variance(1.3) / s + pairs @ covariances / s**2)
+    assert_mean(sample, np.exp(-(1.3**2) / 2))
+    assert_variance(sample, np.mean(expected))
+
+
+# arc-cosine features
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("name", "options", "block"),
+    [
+        ("scrf", {"sign_side": "input"}, 5),
+        ("scrf", {"sign_side": "output"}, 5),
+        ("pmodel", {"structure": "circulant"}, 8),
+    ],
+)
+def test_arc_cosine_features_have_the_factor_two(name, options, block, order, assert_mean):
+    """E of the product of features is the kernel with the scale sqrt(2/s); half of it is not."""
+    rng = np.random.default_rng(order)
+    X = rng.normal(size=(2, 5))
+    blocks = 8000
+    phi = make_map(name, ArcCosine(order), n_components=block * blocks, random_state=order, **options).fit(X)
+    Z = phi.transform(X)
+    assert Z.shape == (2, block * blocks)
+    sample = blocks * (Z[0] * Z[1]).reshape(blocks, block).sum(axis=1)
+    expected = ArcCosine(order)(X)[0, 1]
+    assert_mean(sample, expected)
+    with pytest.raises(AssertionError):
+        assert_mean(sample / 2, expected)
+
+
+# LP-RFF
+
+
+def rounded_and_exact(X, n_components, n_bits, seed=0):
+    """The rounded features and those of RFF with the same seed, which draws the same frequencies and phases."""
+    low = make_map("lprff", n_components=n_components, n_bits=n_bits, random_state=seed).fit(X)
+    exact = make_map("rff", n_components=n_components, layout="phase", random_state=seed).fit(X)
+    np.testing.assert_array_equal(low.frequencies_, exact.frequencies_)
+    return low.transform(X), exact.transform(X)
+
+
+@pytest.mark.parametrize("n_bits", [1, 2, 4])
+def test_lprff_rounds_to_a_grid_of_its_bits(n_bits):
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    Z, exact = rounded_and_exact(X, 40, n_bits)
+    c = np.sqrt(2 / 40)
+    grid = np.linspace(-c, c, 2**n_bits)
+    steps = (Z + c) / (grid[1] - grid[0])
+    np.testing.assert_allclose(steps, steps.round(), atol=1e-9)
+    assert len(np.unique(steps.round())) == 2**n_bits
+    assert np.all(np.abs(Z - exact) < grid[1] - grid[0])
+
+
+@pytest.mark.parametrize("n_bits", [1, 3])
+def test_lprff_rounding_is_unbiased_with_the_variance_of_its_fraction(n_bits, assert_mean):
+    X = np.random.default_rng(1).normal(size=(20_000, 3))
+    Z, exact = rounded_and_exact(X, 6, n_bits)
+    c = np.sqrt(2 / 6)
+    delta = 2 * c / (2**n_bits - 1)
+    fraction = (exact + c) / delta % 1
+    assert_mean(Z - exact, 0.0)
+    assert_mean((Z - exact) ** 2 - delta**2 * fraction * (1 - fraction), 0.0)
+
+
+@pytest.mark.parametrize("distance", [1e-9, 1.0])
+def test_lprff_rounds_different_rows_independently(distance, assert_mean):
+    """However near: the errors of two rows are uncorrelated, so that the kernel between them is unbiased."""
+    x = direction(8, 3)
+    Z, exact = rounded_and_exact(np.stack([x, x + distance * np.eye(3)[0]]), 40_000, 2)
+    errors = (Z - exact) * np.sqrt(20_000)
+    assert_mean(errors[0] * errors[1], 0.0)
+    # On the diagonal the rounding variances add up, to at most s delta^2 / 4.
+    excess = (Z**2).sum(axis=1) - (exact**2).sum(axis=1)
+    assert np.all(excess > 0)
+    assert np.all(excess < 40_000 * (2 * np.sqrt(2 / 40_000) / 3) ** 2 / 4)
+
+
+def test_lprff_is_a_function_of_the_row(monkeypatch):
+    X = np.random.default_rng(2).normal(size=(600, 5))
+    X[300:] = X[:300]
+    phi = make_map("lprff", n_components=31, n_bits=2, random_state=0).fit(X)
+    Z = phi.transform(X)
+    np.testing.assert_array_equal(Z, phi.transform(X))
+    np.testing.assert_array_equal(Z[:300], Z[300:])
+    np.testing.assert_array_equal(Z[::-1], phi.transform(X[::-1]))
+    np.testing.assert_array_equal(Z[7:8], phi.transform(X[7:8]))
+    np.testing.assert_array_equal(Z, np.concatenate([block for _, block in phi.transform_blocks(X, rows=7)]))
+    monkeypatch.setattr(base, "CACHE_BYTES", 5000)
+    np.testing.assert_array_equal(Z, phi.transform(X))
+    other = make_map("lprff", n_components=31, n_bits=2, random_state=1).fit(X)
+    assert np.any(other.transform(X) != Z)
+
+
+def test_lprff_knows_one_zero():
+    phi = make_map("lprff", n_components=200, n_bits=1, random_state=0).fit(np.zeros((1, 2)))
+    np.testing.assert_array_equal(phi.transform([[0.0, 1.0]]), phi.transform([[-0.0, 1.0]]))
+
+
+def test_lprff_with_many_bits_is_rff():
+    X = np.random.default_rng(3).normal(size=(20, 3))
+    Z, exact = rounded_and_exact(X, 30, 24)
+    # Within one interval of the grid.
+    np.testing.assert_allclose(Z, exact, atol=2 * np.sqrt(2 / 30) / (2**24 - 1))

@@ -103,6 +103,8 @@ def notes(frame: pd.DataFrame, spec: dict, methods: dict, datasets: dict) -> lis
         found.append(f"Presets: {'; '.join(f'{preset} for {of}' for preset, of in names.items())}.")
     if any(s.get("tuning") == "shared" for s in settings_of(ok)):
         found.append("Penalty and C: tuned once per data set and size and shared by all methods.")
+    if any(s.get("solver") == "newton" for s in settings_of(select(ok, learner="svm"))):
+        found.append("LIBLINEAR's objective minimised by Newton's method where the rows' settings say so.")
     unfinished = sum(s.get("converged") is False for s in settings_of(ok))
     if unfinished:
         found.append(f"Solver stopped before convergence: {unfinished} of {len(ok)} values.")

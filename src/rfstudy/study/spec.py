@@ -198,13 +198,19 @@ def sample_spec(experiment: dict, dataset: str, settings: dict) -> dict:
     }
 
 
+def learners(experiment: dict, settings: dict) -> dict:
+    """An experiment's learners with what the preset decides about them: the solver of the support vector machine."""
+    own = experiment["learners"]
+    return own | {"svm": own["svm"] | {"solver": settings["svm_solver"]}} if "svm" in own else own
+
+
 def tune_spec(experiment: dict, dataset: str, settings: dict) -> dict:
     """The work of ``tune``: the bandwidth, and the penalties where the preset shares them."""
     spec = sample_spec(experiment, dataset, settings) | {
         "bandwidth": experiment["bandwidth"],
         "method": experiment["tuning_method"],
         "max_tuning_rows": settings["tuning_max_rows"],
-        "learners": experiment["learners"],
+        "learners": learners(experiment, settings),
         "share_penalties": settings["tuning"] == "shared",
     }
     if spec["share_penalties"]:
@@ -233,7 +239,7 @@ def train_spec(experiment: dict, shard: Shard, settings: dict) -> dict:
             for learner, key in (("ridge", "repeats"), ("svm", "svm_repeats"))
             if learner in experiment["learners"]
         },
-        "learners": experiment["learners"],
+        "learners": learners(experiment, settings),
         "tuning": settings["tuning"],
         "max_svm_entries": settings["max_svm_entries"],
     }

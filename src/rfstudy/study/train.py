@@ -107,7 +107,7 @@ def measure(spec: dict, cell: Cell, sample: Sample, phi, learner: str, options: 
     predicted = np.concatenate(
         [decode_labels(model.decision(block), classes) for _rows, block in phi.transform_blocks(sample.X_test)]
     )
-    settings[GRID_OF[learner][1]] = chosen
+    settings |= {GRID_OF[learner][1]: chosen, "solver": model.solver}
     if not model.converged:
         settings["converged"] = False
     return [
@@ -152,5 +152,6 @@ def fit(learner: str, options: dict, phi, sample: Sample, chosen: float):
             n_columns=phi.n_columns_,
             loss=options["loss"],
             intercept=options["intercept"],
+            solver=options["solver"],
         )
     return model, classes

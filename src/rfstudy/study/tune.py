@@ -141,4 +141,5 @@ def cross_validate(learner: str, options: dict, phi, X, y, folds) -> np.ndarray:
         n_columns=phi.n_columns_,
         loss=options["loss"],
         intercept=options["intercept"],
+        solver=options["solver"],
     )

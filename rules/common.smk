@@ -81,6 +81,12 @@ def methods_of(wildcards):
     return [EXPERIMENTS[wildcards.experiment]["methods"][i]["method"] for i in shard.methods]
 
 
+def measure_code(wildcards):
+    """The package files of ``measure``, of the kind of an experiment, which it imports by name, and of its methods."""
+    kind = f"study.kinds.{EXPERIMENTS[wildcards.experiment]['kind']}"
+    return sorted({*code_of("study.measure"), *code_of(kind, methods_of(wildcards))})
+
+
 def dataset_of(wildcards):
     """The data set of a shard, or of a path that names it."""
     return getattr(wildcards, "dataset", None) or SHARDS[wildcards.experiment, wildcards.shard].dataset
@@ -89,6 +95,20 @@ def dataset_of(wildcards):
 def prepared_files(wildcards):
     """What ``preprocess`` writes for the data set of a job."""
     return [f"{PREPARED}/{dataset_of(wildcards)}/{name}" for name in ("X.npy", "y.npy", "facts.json")]
+
+
+def tuned_file(wildcards):
+    """What ``tune`` chose for the data set of a shard: for its experiment, or for an earlier one with the same work."""
+    dataset = dataset_of(wildcards)
+    own = specs.tune_spec(EXPERIMENTS[wildcards.experiment], dataset, SETTINGS)
+    name = next(
+        name
+        for name, experiment in EXPERIMENTS.items()
+        if specs.is_grid(experiment)
+        and dataset in experiment["datasets"]
+        and specs.same_choices(specs.tune_spec(experiment, dataset, SETTINGS), own)
+    )
+    return f"{RESULTS}/{name}/tune/{dataset}.json"
 
 
 def rows_of(dataset):
@@ -112,6 +132,11 @@ def minutes(wildcards, attempt):
     return 240 * attempt
 
 
+def timed(wildcards):
+    """Whether a job of ``measure`` takes times."""
+    return specs.is_timed(EXPERIMENTS[wildcards.experiment])
+
+
 def gpus(wildcards):
     """GPUs that a job asks for: none unless the configuration may use one."""
     return 1 if SETTINGS["device"] == "cuda" else 0
@@ -131,11 +156,12 @@ def results_of(collection, experiment):
 
 def available(collection, report):
     """Whether this run, or the repository, has the experiment of a table or figure."""
+    wanted = catalogue.experiments_of(report)
     if collection == "measured":
-        return (ROOT / results_of(collection, report["experiment"])).exists()
+        return all((ROOT / results_of(collection, experiment)).exists() for experiment in wanted)
     if collection == "benchmarks":
-        return report["experiment"] == "speed"
-    return report["experiment"] in EXPERIMENTS
+        return wanted == ["speed"]
+    return set(wanted) <= set(EXPERIMENTS)
 
 
 def drawn(collection, **wanted):
@@ -155,17 +181,17 @@ def report_of(wildcards):
 
 def report_inputs(wildcards):
     """The rows that an output is drawn from."""
-    return results_of(wildcards.collection, report_of(wildcards)["experiment"])
+    return [results_of(wildcards.collection, e) for e in catalogue.experiments_of(report_of(wildcards))]
 
 
 def shard_results(wildcards):
-    """The rows of all shards of an experiment, both stages."""
+    """The rows of all shards of an experiment, of all its stages."""
     names = [name for experiment, name in SHARDS if experiment == wildcards.experiment]
     return expand(
         "{results}/{experiment}/{stage}/{shard}.csv",
         results=RESULTS,
         experiment=wildcards.experiment,
-        stage=["generate", "train"],
+        stage=["generate", "train"] if specs.is_grid(EXPERIMENTS[wildcards.experiment]) else ["measure"],
         shard=names,
     )
 
@@ -177,4 +203,5 @@ def raw_record(wildcards):
     return f"data/raw/{REGISTRY.tasks[wildcards.dataset]['source']}/record.json"
 
 
-BENCHMARKS = ["dense-map", "structured-maps", "ridge-path", "planning"]
+BENCHMARKS = ["dense-map", "structured-maps", "landmarks", "sketches", "crossover", "ridge-path", "planning"]
+BENCHMARKED_MAPS = ["rff", "sorf", "rom", "fastfood", "scrf", "pmodel", "rm", "ts", "trp", "nystroem"]

@@ -114,6 +114,18 @@ def train(spec, prepared, tuned, arrays, journal, threads, out):
 
 
 @commands.command()
+@click.option("--spec", type=JSON, required=True, help="What to measure, as study.spec.measure_spec gives it.")
+@click.option("--journal", type=PATH, required=True, help="Folder of finished cells.")
+@click.option("--threads", default=1, show_default=True)
+@click.option("--out", type=PATH, required=True, help="CSV file of the rows.")
+def measure(spec, journal, threads, out):
+    """Measure what is no grid of accuracies: variances of kernel estimates, costs, rates of errors."""
+    from rfstudy.study import measure as stage
+
+    stage.run(spec, journal, out, threads)
+
+
+@commands.command()
 @click.option("--spec", "specs", type=JSON, required=True, help="List of study.spec.sample_spec, one a data set.")
 @click.option("--prepared", type=EXISTING, multiple=True, help="Folder of prepared data, one a data set.")
 @click.option("--out", type=PATH, required=True, help="CSV file of the experiment's rows.")

@@ -69,6 +69,9 @@ UNITS = {
     "time_train_s": "s",
     "time_test_s": "s",
     "time_total_s": "s",
+    "time_draw_s": "s",
+    "time_transform_s": "s",
+    "stored_bytes": "B",
 }
 
 

@@ -9,8 +9,9 @@ from rfstudy.study import spec as specs
 SETTINGS = {
     "preset": "quick", "seed": 1, "device": "cpu", "mirror": "", "allow_missing": False, "only_experiments": [],
     "only_datasets": [], "only_methods": [], "data": "embedded", "repeats": 4, "svm_repeats": 2, "max_rows": None,
-    "tuning": "shared", "tuning_max_rows": 100, "svm_solver": "auto", "max_svm_entries": None, "timing_runs": 3, "timing_threads": 1,
-    "shard_by": ["experiment", "dataset", "method"], "repeats_per_shard": None, "train_threads": 1,
+    "tuning": "shared", "tuning_max_rows": 100, "svm_solver": "auto", "max_svm_entries": None, "timing_runs": 3,
+    "timing_threads": 1, "shard_by": ["experiment", "dataset", "method"], "repeats_per_shard": None,
+    "train_threads": 1, "extent": "small",
 }  # fmt: skip
 
 EXPERIMENT = {
@@ -128,3 +129,35 @@ def test_settings_are_the_preset_under_what_the_user_gives(tmp_path):
     assert settings["allow_missing"] is True
     assert settings["max_rows"] is None
     assert settings["only_datasets"] == ["eeg", "skin"]
+
+
+THEORY = {
+    "name": "theory", "paper": "survey", "protocol": "text", "kind": "variance", "kernel": "gaussian",
+    "methods": [{"method": "rff"}, {"method": "orf"}],
+    "grid": {"dimensions": [4, 8], "draws": 10},
+    "large": {"draws": 100},
+}  # fmt: skip
+
+
+def theory(**settings):
+    return specs.select({"theory": copy.deepcopy(THEORY)}, SETTINGS | settings, MAPS, {"eeg", "skin", "a8a"})
+
+
+def test_an_experiment_of_another_kind_needs_no_data_and_no_tuning():
+    assert [s.name for s in specs.shards(theory()["theory"], SETTINGS)] == ["rff", "orf"]
+    together = SETTINGS | {"shard_by": ["experiment", "dataset"], "repeats_per_shard": 1}
+    assert [(s.name, s.methods, s.repeats) for s in specs.shards(theory()["theory"], together)] == [
+        ("all", (0, 1), (0, 1, 2, 3))
+    ]
+    assert [m["method"] for m in theory(only_methods=["orf"])["theory"]["methods"]] == ["orf"]
+    assert theory(only_datasets=["eeg"]) == {}
+
+
+def test_the_large_grid_is_laid_over_the_small_one():
+    chosen = theory()["theory"]
+    shard = specs.shards(chosen, SETTINGS)[0]
+    small = specs.measure_spec(chosen, shard, SETTINGS)
+    large = specs.measure_spec(chosen, shard, SETTINGS | {"extent": "large"})
+    assert small["grid"] == THEORY["grid"]
+    assert large["grid"] == {"dimensions": [4, 8], "draws": 100}
+    assert [m["method"] for m in large["methods"]] == ["rff"]

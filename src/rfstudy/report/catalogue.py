@@ -15,9 +15,9 @@ def specifications(catalogue: dict) -> list[dict]:
     """One dict per figure or table and protocol, in the order of the catalogue.
 
     ``catalogue`` is the parsed ``figures.yaml``: lists of entries under ``figures`` and ``tables``. A
-    specification is its entry, in which ``experiments`` is replaced by ``protocol`` and ``experiment``, with
-    ``form`` ("figures" or "tables") and ``name`` (the stem of its files) added. ``ValueError`` names a
-    specification that exists twice.
+    specification is its entry, in which ``experiments`` is replaced by ``protocol`` and ``experiment`` (a name, or a
+    list of names where the output needs several), with ``form`` ("figures" or "tables") and ``name`` (the stem of its
+    files) added. ``ValueError`` names a specification that exists twice.
     """
     found, seen = [], set()
     for form in ENDINGS:
@@ -30,6 +30,11 @@ def specifications(catalogue: dict) -> list[dict]:
                 seen.add((entry["paper"], name))
                 found.append({**shared, "form": form, "protocol": protocol, "experiment": experiment, "name": name})
     return found
+
+
+def experiments_of(spec: dict) -> list[str]:
+    """The experiments whose rows an output is made from: the one of its protocol, or several."""
+    return [spec["experiment"]] if isinstance(spec["experiment"], str) else list(spec["experiment"])
 
 
 def specification(catalogue: dict, paper: str, name: str) -> dict:

@@ -105,6 +105,9 @@ def notes(frame: pd.DataFrame, spec: dict, methods: dict, datasets: dict) -> lis
         found.append("Penalty and C: tuned once per data set and size and shared by all methods.")
     if any(s.get("solver") == "newton" for s in settings_of(select(ok, learner="svm"))):
         found.append("LIBLINEAR's objective minimised by Newton's method where the rows' settings say so.")
+    raised = sum("singular_at" in s for s in settings_of(ok))
+    if raised:
+        found.append(f"A penalty was raised to the next of the grid where its system was singular: {raised} values.")
     unfinished = sum(s.get("converged") is False for s in settings_of(ok))
     if unfinished:
         found.append(f"Solver stopped before convergence: {unfinished} of {len(ok)} values.")

@@ -16,9 +16,9 @@ from rfstudy import tidy
 
 #: The table files; ``figures.csv`` and ``claims.csv`` hold no values and ``letter_survey_rows.csv`` is data.
 FILES = (
-    "survey_table6.csv", "survey_table7.csv", "survey_table9.csv", "eerf_table2.csv", "eerf_table3.csv",
-    "eerf_table4.csv", "eerf_table5.csv", "nsrf_table1.csv", "slsrff_table1.csv", "slsrff_table2.csv",
-    "slsrff_table3.csv", "text_values.csv",
+    "survey_table2.csv", "survey_table3.csv", "survey_table6.csv", "survey_table7.csv", "survey_table9.csv",
+    "eerf_table2.csv", "eerf_table3.csv", "eerf_table4.csv", "eerf_table5.csv", "nsrf_table1.csv", "slsrff_table1.csv",
+    "slsrff_table2.csv", "slsrff_table3.csv", "text_values.csv",
 )  # fmt: skip
 
 #: The survey's names of its two linear classifiers.
@@ -82,6 +82,11 @@ def load(directory, methods: dict, datasets: dict) -> pd.DataFrame:
         [pd.read_csv(Path(directory) / name, dtype=str, keep_default_na=False) for name in FILES], ignore_index=True
     )
     return tidy.frame([_row(row, method_ids, dataset_ids) for row in printed.to_dict("records")])
+
+
+def claims(directory) -> pd.DataFrame:
+    """The claims of the papers, one row each, all columns text."""
+    return pd.read_csv(Path(directory) / "claims.csv", dtype=str, keep_default_na=False)
 
 
 def _row(row: dict, method_ids: dict, dataset_ids: dict) -> dict:

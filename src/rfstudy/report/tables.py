@@ -6,17 +6,21 @@ from pathlib import Path
 
 import yaml
 
-from rfstudy.report import published, tables_of_data, tables_of_methods, typeset
+from rfstudy.report import claims, published, tables_of_data, tables_of_methods, tables_of_theory, typeset
 from rfstudy.report.aggregate import measured
 from rfstudy.report.catalogue import outputs
 
-#: Makers by kind: (measured rows, specification, methods, data sets, published rows) -> Table.
+#: Makers by kind: (measured rows, specification, methods, data sets, published rows or claims) -> Table.
 KINDS = {
     "dataset_statistics": tables_of_data.dataset_statistics,
     "dataset_facts": tables_of_data.dataset_facts,
     "best_methods": tables_of_methods.winners,
     "grid": tables_of_methods.grid,
     "ratios": tables_of_methods.ratios,
+    "complexities": tables_of_theory.complexities,
+    "pairs": tables_of_theory.pairs,
+    "rates": tables_of_theory.rates,
+    "claims": claims.table,
 }
 
 
@@ -41,6 +45,9 @@ def tabulate(spec: dict, results, out_dir, methods: dict, datasets: dict, refere
     -------
     paths of the files written, as ``catalogue.outputs`` names them
     """
-    printed = published.load(reference_dir, methods, datasets)
+    if spec["kind"] == "claims":
+        printed = published.claims(reference_dir)
+    else:
+        printed = published.load(reference_dir, methods, datasets)
     table = KINDS[spec["kind"]](measured(spec, results), spec, methods, datasets, printed)
     return typeset.write(table, out_dir, outputs(spec))

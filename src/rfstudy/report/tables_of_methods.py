@@ -150,6 +150,7 @@ def _mean_and_std(cell: pd.DataFrame, metric: str, full: int) -> str:
 
 def ratios(frame, spec, methods, datasets, published) -> Table:
     """Comparisons of speed: time of the one side over that of the other, with the bar that the project sets itself."""
+    frame = select(frame, metric="time_ratio")
     settings = settings_of(frame)
     table = pd.DataFrame(
         {

@@ -19,10 +19,13 @@ ROWS_OF_A_PAGE = 45
 #: Columns above which it takes both columns of a two-column page, and is scaled to their width.
 COLUMNS_OF_A_COLUMN = 6
 
+#: Characters from which a text is a paragraph: LaTeX breaks the lines of a column that has such cells.
+PARAGRAPH = 60
+
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "±": r"$\pm$", "≥": r"$\geq$", "≤": r"$\leq$",
+    "|": r"\textbar{}", "±": r"$\pm$", "≥": r"$\geq$", "≤": r"$\leq$",
 }  # fmt: skip
 
 
@@ -70,7 +73,7 @@ def markdown(table: Table) -> str:
 
 def latex(table: Table) -> str:
     """A ``table`` with booktabs rules and the notes below it; a ``longtable`` when it is longer than a page."""
-    columns = "".join("r" if numeric else "l" for numeric in _numeric(table))
+    columns = _alignments(table)
     caption = rf"\caption{{{escape(table.caption)}}}\label{{tab:{table.name}}}"
     head = r"\toprule" + "\n" + _latex_row(map(str, table.frame.columns)) + "\n" + r"\midrule"
     grouped = table.frame.iloc[:, 0].duplicated().any()
@@ -85,10 +88,11 @@ def latex(table: Table) -> str:
         lines = [rf"\begin{{longtable}}{{{columns}}}", caption + r"\\", head, r"\endfirsthead", head, r"\endhead"]
         lines += [r"\bottomrule", r"\endfoot", *body, r"\end{longtable}"]
         return "\n".join(lines) + "\n" + below
-    wide = len(columns) > COLUMNS_OF_A_COLUMN
+    wide = len(table.frame.columns) > COLUMNS_OF_A_COLUMN or "p{" in columns
     kind = "table*" if wide else "table"
     tabular = [rf"\begin{{tabular}}{{{columns}}}", head, *body, r"\bottomrule", r"\end{tabular}"]
-    tabular = [r"\resizebox{\textwidth}{!}{%", *tabular[:-1], tabular[-1] + "}"] if wide else tabular
+    if wide and "p{" not in columns:
+        tabular = [r"\resizebox{\textwidth}{!}{%", *tabular[:-1], tabular[-1] + "}"]
     return "\n".join([rf"\begin{{{kind}}}", r"\centering", caption, *tabular]) + "\n" + below + f"\\end{{{kind}}}\n"
 
 
@@ -114,6 +118,19 @@ def text(cell) -> str:
     if pd.isna(cell):
         return ""
     return f"{int(cell):,}" if float(cell).is_integer() else f"{cell:.4g}"
+
+
+def _alignments(table: Table) -> str:
+    """LaTeX's column types: numbers flush right, texts flush left, and what is longer than a line as paragraphs."""
+    lengths = [max((len(str(cell)) for cell in table.frame.iloc[:, i]), default=0) for i in range(table.frame.shape[1])]
+    # the paragraphs share what the other columns leave of the width of the page
+    long = [length for length in lengths if length > PARAGRAPH]
+    share = 0.75 / len(long) if long else 0.0
+    paragraph = rf"p{{{share:.2f}\textwidth}}"
+    return "".join(
+        paragraph if length > PARAGRAPH else "r" if numeric else "l"
+        for length, numeric in zip(lengths, _numeric(table), strict=True)
+    )
 
 
 def _numeric(table: Table) -> list[bool]:

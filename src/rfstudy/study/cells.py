@@ -57,15 +57,19 @@ def cells_of(spec: dict, d: int, repeats: list[int]) -> list[Cell]:
 
 def cell_map(spec: dict, cell: Cell, length_scale: float):
     """The unfitted feature map of a cell; its seed depends on data set, method, size and repeat alone."""
+    seed = seed_of(spec["seed"], "features", spec["dataset"], cell.entry["method"], cell.n_features, cell.repeat)
+    return entry_map(spec, cell.entry, cell.n_features, seed, length_scale)
+
+
+def entry_map(spec: dict, entry: dict, n_features: int, seed: int, length_scale: float = 1.0):
+    """The unfitted feature map of an experiment's entry, with ``n_features`` frequencies."""
     return make_map(
-        cell.entry["method"],
+        entry["method"],
         kernel=KERNELS[spec["kernel"]](length_scale=length_scale),
-        n_components=cell.n_features,
+        n_components=n_features,
         device=spec["device"],
-        random_state=seed_of(
-            spec["seed"], "features", spec["dataset"], cell.entry["method"], cell.n_features, cell.repeat
-        ),
-        **cell.entry["options"],
+        random_state=seed,
+        **entry["options"],
     )
 
 

@@ -1,8 +1,9 @@
 """From configuration to work: experiments, their shards, and what each stage has to know of a shard.
 
 A *shard* is one job of ``generate`` or ``train``: one experiment x data set x method, or what is left when a
-preset's ``shard_by`` drops axes. Each stage receives its own part of a shard as plain JSON, so that a change of
-the penalties does not regenerate features and every command of a log can be run by hand.
+preset's ``shard_by`` drops axes. An experiment that is no accuracy grid (its ``kind`` says so) has no data sets; its
+shards are jobs of ``measure``. Each stage receives its own part of a shard as plain JSON, so that a change of the
+penalties does not regenerate features and every command of a log can be run by hand.
 
 Imported by the workflow when it parses: standard library and PyYAML only.
 """
@@ -44,7 +45,7 @@ def load_settings(config: dict, config_dir: Path) -> dict:
 
 
 def load_experiments(config_dir: Path) -> dict[str, dict]:
-    """All experiments by name, ``extends`` resolved (mappings merge, lists replace)."""
+    """All experiments by name, ``extends`` resolved as ``merge`` does."""
     raw: dict[str, dict] = {}
     for path in sorted((Path(config_dir) / "experiments").glob("*.yaml")):
         for name, experiment in read_yaml(path).items():
@@ -65,11 +66,13 @@ def load_experiments(config_dir: Path) -> dict[str, dict]:
 
 
 def merge(base: dict, overlay: dict) -> dict:
-    """A copy of ``base`` with ``overlay`` laid over it: mappings merge, everything else is replaced."""
+    """A copy of ``base`` with ``overlay`` laid over it: mappings merge, null removes, everything else is replaced."""
     result = copy.deepcopy(base)
     for key, value in overlay.items():
         if isinstance(value, dict) and isinstance(result.get(key), dict):
             result[key] = merge(result[key], value)
+        elif value is None:
+            result.pop(key, None)
         else:
             result[key] = copy.deepcopy(value)
     return result
@@ -97,9 +100,11 @@ def select(
             f"only_experiments names {sorted(missing)}; known are {', '.join(sorted(experiments))}"
         )
     for name, experiment in experiments.items():
-        used = {m["method"] for m in experiment["methods"]} | {experiment["tuning_method"]}
+        used = {m["method"] for m in experiment["methods"]}
+        if is_grid(experiment):
+            used.add(experiment["tuning_method"])
         check_ids(f"experiment {name!r}", used, set(methods), "method")
-        check_ids(f"experiment {name!r}", set(experiment["datasets"]), datasets, "data set")
+        check_ids(f"experiment {name!r}", set(experiment.get("datasets", {})), datasets, "data set")
     check_ids("only_methods", set(settings["only_methods"]), set(methods), "method")
     check_ids("only_datasets", set(settings["only_datasets"]), datasets, "data set")
     chosen = {}
@@ -112,16 +117,29 @@ def select(
             for m in experiment["methods"]
             if not settings["only_methods"] or m["method"] in settings["only_methods"]
         ]
-        # the map that bandwidth and shared penalties are tuned with
-        experiment["tuning_method"] = complete_entry({"method": experiment["tuning_method"]}, [], methods)
         experiment["datasets"] = {
             key: value
-            for key, value in experiment["datasets"].items()
+            for key, value in experiment.get("datasets", {}).items()
             if not settings["only_datasets"] or key in settings["only_datasets"]
         }
-        if experiment["methods"] and experiment["datasets"]:
+        if is_grid(experiment):
+            # the map that bandwidth and shared penalties are tuned with
+            experiment["tuning_method"] = complete_entry({"method": experiment["tuning_method"]}, [], methods)
+        # whoever asks for data sets does not ask for an experiment without any
+        wants_data = is_grid(experiment) or bool(settings["only_datasets"])
+        if experiment["methods"] and (experiment["datasets"] or not wants_data):
             chosen[name] = experiment
     return chosen
+
+
+def is_grid(experiment: dict) -> bool:
+    """Whether an experiment is a grid of data sets x maps x sizes x learners; the other kinds are ``measure``'s."""
+    return experiment["kind"] == "grid"
+
+
+def is_timed(experiment: dict) -> bool:
+    """Whether the measurement of an experiment that is no grid is one of time, and has to run alone."""
+    return experiment["kind"] == "scaling"
 
 
 def check_ids(where: str, used: set[str], known: set[str], what: str) -> None:
@@ -149,10 +167,10 @@ def complete_entry(entry: dict, entries: list[dict], methods: dict[str, str]) ->
 
 @dataclass(frozen=True)
 class Shard:
-    """One job of ``generate`` and one of ``train``: experiment, data set, and the methods and repeats in it."""
+    """One job of ``generate`` and one of ``train``, or one of ``measure``: the methods and repeats in it."""
 
     experiment: str
-    dataset: str
+    dataset: str  # empty where an experiment has none
     name: str
     methods: tuple[int, ...]  # positions in the experiment's list
     repeats: tuple[int, ...]
@@ -166,19 +184,20 @@ def shards(experiment: dict, settings: dict) -> list[Shard]:
     n_methods = len(experiment["methods"])
     groups = [(i,) for i in range(n_methods)] if "method" in axes else [tuple(range(n_methods))]
     repeats = list(range(settings["repeats"]))
-    size = settings["repeats_per_shard"] or len(repeats)
+    # only a grid is cut by repeats: of another kind a cell may cover them all
+    size = (is_grid(experiment) and settings["repeats_per_shard"]) or len(repeats)
     chunks = [tuple(repeats[i : i + size]) for i in range(0, len(repeats), size)]
     result = []
-    for dataset in experiment["datasets"]:
+    for dataset in experiment["datasets"] or [""]:
         for group in groups:
             for chunk in chunks:
-                parts = [dataset]
+                parts = [dataset] if dataset else []
                 if "method" in axes:
                     entry = experiment["methods"][group[0]]
                     parts.append("-".join(filter(None, (entry["method"], entry["variant"]))))
                 if len(chunks) > 1:
                     parts.append(f"r{chunk[0]}-{chunk[-1]}")
-                result.append(Shard(experiment["name"], dataset, ".".join(parts), group, chunk))
+                result.append(Shard(experiment["name"], dataset, ".".join(parts) or "all", group, chunk))
     return result
 
 
@@ -218,6 +237,21 @@ def tune_spec(experiment: dict, dataset: str, settings: dict) -> dict:
     return spec
 
 
+def same_choices(one: dict, other: dict) -> bool:
+    """Whether what ``tune`` finds for one ``tune_spec`` is what it would find for the other.
+
+    It is where the two differ in names only, and the other has no size that the one has not.
+    """
+
+    def work(spec: dict) -> dict:
+        return {key: value for key, value in spec.items() if key not in ("paper", "experiment", "protocol", "sizes")}
+
+    def labels(spec: dict) -> set:
+        return set(sizes(spec["sizes"], 1)) if "sizes" in spec else set()
+
+    return work(one) == work(other) and labels(one) >= labels(other)
+
+
 def generate_spec(experiment: dict, shard: Shard, settings: dict) -> dict:
     """The work of ``generate``: the maps, their sizes, the error and the timing."""
     return sample_spec(experiment, shard.dataset, settings) | {
@@ -242,6 +276,22 @@ def train_spec(experiment: dict, shard: Shard, settings: dict) -> dict:
         "learners": learners(experiment, settings),
         "tuning": settings["tuning"],
         "max_svm_entries": settings["max_svm_entries"],
+    }
+
+
+def measure_spec(experiment: dict, shard: Shard, settings: dict) -> dict:
+    """The work of ``measure``: the maps, and the grid of the experiment's kind, the ``large`` one where asked for."""
+    large = experiment.get("large", {}) if settings["extent"] == "large" else {}
+    return {
+        "preset": settings["preset"],
+        "experiment": experiment["name"],
+        **{key: experiment[key] for key in ("paper", "protocol", "kind", "kernel")},
+        "seed": settings["seed"],
+        "device": settings["device"],
+        "methods": [experiment["methods"][i] for i in shard.methods],
+        "repeats": list(shard.repeats),
+        "timing_runs": settings["timing_runs"],
+        "grid": merge(experiment["grid"], large),
     }
 
 

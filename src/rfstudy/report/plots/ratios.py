@@ -6,12 +6,13 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from rfstudy.report.aggregate import settings_of
+from rfstudy.report.aggregate import select, settings_of
 from rfstudy.report.style import TEXT_WIDTH, style
 
 
 def draw(frame, spec: dict, methods: dict, datasets: dict) -> Figure:
     """One row per comparison: a dot at the measured ratio, a bracket at its bound, filled where it is kept."""
+    frame = select(frame, metric="time_ratio")
     settings = settings_of(frame)
     with style():
         figure, axes = plt.subplots(figsize=(TEXT_WIDTH, 0.9 + 0.22 * len(settings)), layout="constrained")

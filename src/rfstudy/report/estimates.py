@@ -1,0 +1,115 @@
+"""From rows with standard errors to statements: pooled estimates, what is lower or higher, and fitted powers."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from rfstudy.report.aggregate import select, settings_of
+
+#: Standard errors from which a difference is one. The claims of the papers are tested at many points at once.
+SIGMAS = 4.0
+
+#: What one pooled estimate of a pair of points is for.
+POINT = ["method", "variant", "direction", "d", "n_features", "distance"]
+
+
+def pooled(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Mean over repeats of a metric of the pairs of points, and its standard error from those of the repeats.
+
+    Returns the columns of ``POINT``, ``value`` and ``error``; one row a map, direction, dimension, size and distance.
+    """
+    rows = select(frame, metric=metric, status="ok")
+    settings = settings_of(rows)
+    rows = rows.assign(
+        **{key: [s[key] for s in settings] for key in ("direction", "distance")}, square=rows["spread"] ** 2
+    )
+    cells = rows.groupby(POINT, sort=False).agg(value=("value", "mean"), square=("square", "sum"), n=("value", "size"))
+    return cells.assign(error=np.sqrt(cells["square"]) / cells["n"]).reset_index()[[*POINT, "value", "error"]]
+
+
+def of_map(points: pd.DataFrame, method: str, variant: str = "") -> pd.DataFrame:
+    """The points of one map."""
+    return select(points, method=method, variant=variant)
+
+
+class Tally(NamedTuple):
+    """At how many points a quantity is lower than, not told apart from, or higher than another."""
+
+    lower: int
+    even: int
+    higher: int
+
+    @property
+    def total(self) -> int:
+        """All points."""
+        return sum(self)
+
+    def __str__(self) -> str:
+        return f"{self.lower} / {self.even} / {self.higher}"
+
+
+def tally(differences, errors) -> Tally:
+    """Count differences (n,) that are below or above zero by more than ``SIGMAS`` of their standard errors (n,)."""
+    differences, bounds = np.asarray(differences, dtype=float), SIGMAS * np.asarray(errors, dtype=float)
+    lower, higher = int((differences < -bounds).sum()), int((differences > bounds).sum())
+    return Tally(lower, len(differences) - lower - higher, higher)
+
+
+def compared_with_rff(points: pd.DataFrame) -> Tally:
+    """Where the variance ratios of a map (rows of ``pooled``) are below, near or above one."""
+    return tally(points["value"] - 1.0, points["error"])
+
+
+def lower_variance_verdict(counts: Tally, claim: str) -> str:
+    """Whether measured ratios bear out a claim about them: "Yes" (lower), "No" (not lower) or "The same".
+
+    "Yes" holds if the variance is lower at every point and fails if it is at none; "No" the other way round; "The
+    same" holds if no point differs and fails if all do. Anything between is partly true, and anything else no claim.
+    """
+    differing = {"Yes": counts.total - counts.lower, "No": counts.lower, "The same": counts.lower + counts.higher}
+    if claim not in differing:
+        return "no claim"
+    if not counts.total:
+        return "not run"
+    return "holds" if not differing[claim] else "fails" if differing[claim] == counts.total else "partly"
+
+
+class Power(NamedTuple):
+    """A fitted exponent and its standard error."""
+
+    exponent: float
+    error: float
+
+    def __str__(self) -> str:
+        return f"{self.exponent:.2f} ± {self.error:.2f}".replace("-0.00", "0.00")
+
+
+def power_law(x, y) -> Power | None:
+    """The exponent a of y = c x^a by least squares on the logarithms, x and y of shape (n,), y > 0.
+
+    None where there are fewer than three points or one x only: nothing is left for an error.
+    """
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if len(x) < 3 or len(set(x)) < 2:
+        return None
+    fit = stats.linregress(np.log(x), np.log(y))
+    # where y does not vary at all, the fit is exact and its error has no value
+    return Power(float(fit.slope), float(np.nan_to_num(fit.stderr)))
+
+
+def growth(frame: pd.DataFrame, metric: str, over: str) -> Power | None:
+    """The power with which a metric of one map grows over ``n_features`` or ``d``, where only that varies.
+
+    Of the rows those with the value of the other that has the most to compare.
+    """
+    rows = select(frame, metric=metric, status="ok")
+    if not len(rows):
+        return None
+    other = "d" if over == "n_features" else "n_features"
+    most = rows.groupby(other)[over].nunique().idxmax()
+    along = rows[rows[other] == most]
+    return power_law(along[over], along["value"])

@@ -1,0 +1,109 @@
+"""Bias and variance of the estimate of one kernel value, over many independent draws of a map (survey, section 3.1).
+
+A pair of points is the origin and a point at distance z, in units of the length scale; the estimate is the product
+of their features. Every draw has a map of its own, with a random direction of its own, and is also asked for the
+direction of the first axis, on which the structured maps depend. The yardstick is the variance of plain random
+Fourier features, ``(1 - exp(-z^2))^2 / (2 s)``.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from rfstudy.arrays import seed_sequence
+from rfstudy.study.cells import entry_map
+
+DIRECTIONS = ("random", "axis")
+
+
+def cells(spec: dict) -> list[dict]:
+    """One cell a dimension, size and repeat; the repeats are batches of draws."""
+    grid = spec["grid"]
+    return [
+        {
+            "d": d,
+            "n_features": multiple * d,
+            "label": f"{multiple}d",
+            "repeat": repeat,
+            "distances": grid["distances"],
+            "draws": grid["draws"],
+        }
+        for d, multiple, repeat in itertools.product(grid["dimensions"], grid["multiples_of_d"], spec["repeats"])
+    ]
+
+
+def measure(spec: dict, entry: dict, cell: dict) -> list[dict]:
+    """Rows of one cell: bias, variance, mean squared error and variance over that of RFF, by direction and distance.
+
+    ``spread`` is the standard error over the draws, ``step`` the position of the distance.
+    """
+    estimates = kernel_estimates(spec, entry, cell)
+    rows = []
+    for (i, direction), (step, distance) in itertools.product(enumerate(DIRECTIONS), enumerate(cell["distances"])):
+        shared = {
+            "dataset": f"pairs-{direction}-d{cell['d']}",
+            "n_features": cell["n_features"],
+            "n_features_label": cell["label"],
+            "d": cell["d"],
+            "repeat": cell["repeat"],
+            "step": step,
+            "spread_kind": "standard error",
+            "settings": {"distance": distance, "direction": direction, "draws": cell["draws"]},
+        }
+        for metric, (value, error) in moments(estimates[:, i, step], distance, cell["n_features"]).items():
+            rows.append(shared | {"metric": metric, "value": value, "spread": error})
+    return rows
+
+
+def kernel_estimates(spec: dict, entry: dict, cell: dict) -> np.ndarray:
+    """Estimates of the kernel, one a draw, direction and distance: shape (draws, 2, distances)."""
+    d, s, draws = cell["d"], cell["n_features"], cell["draws"]
+    axes = (d, s, cell["repeat"])
+    seeds = seed_sequence(spec["seed"], "variance", entry["method"], *axes).generate_state(draws)
+    directions = np.random.default_rng(seed_sequence(spec["seed"], "directions", *axes)).standard_normal((draws, d))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    distances = np.asarray(cell["distances"])[:, None]
+    origin, along_axis = np.zeros((1, d)), distances * np.eye(1, d)
+    estimates = np.empty((draws, len(DIRECTIONS), len(distances)))
+    for draw in range(draws):
+        phi = entry_map(spec, entry, s, int(seeds[draw])).restore(d, dtype=np.float64)
+        estimates[draw].flat = products(phi, origin, np.vstack([distances * directions[draw], along_axis]))
+    return estimates
+
+
+def products(phi, x: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """The approximate kernel of one point (1, d) with others (m, d), shape (m,).
+
+    By the features, or by the map's own estimate where that is no product of features (signed quadrature weights).
+    """
+    if hasattr(phi, "approximate_kernel"):
+        return phi.approximate_kernel(x, Y)[0]
+    Z = phi.transform(np.vstack([x, Y]))
+    return Z[1:] @ Z[0]
+
+
+def moments(estimates: np.ndarray, distance: float, n_features: int) -> dict[str, tuple[float, float]]:
+    """Metric -> (value, standard error) of independent estimates (n,) of the Gaussian kernel at a distance.
+
+    The standard error of the variance is that of a sample variance: ``sqrt((m4 - (n - 3) / (n - 1) v^2) / n)``.
+    """
+    n = len(estimates)
+    deviations = estimates - np.exp(-(distance**2) / 2)
+    squares = deviations**2
+    variance = float(estimates.var(ddof=1))
+    fourth = np.mean((estimates - estimates.mean()) ** 4)
+    variance_error = float(np.sqrt(max(fourth - (n - 3) / (n - 1) * variance**2, 0.0) / n))
+    of_rff = rff_variance(distance, n_features)
+    return {
+        "kernel_bias": (float(deviations.mean()), float(np.sqrt(variance / n))),
+        "kernel_mse": (float(squares.mean()), float(squares.std(ddof=1) / np.sqrt(n))),
+        "kernel_variance": (variance, variance_error),
+        "variance_ratio": (variance / of_rff, variance_error / of_rff),
+    }
+
+
+def rff_variance(distance: float, n_features: int) -> float:
+    """The variance of the RFF estimate of the Gaussian kernel with [cos | sin] features (survey, section 3.1)."""
+    return float((1 - np.exp(-(distance**2))) ** 2 / (2 * n_features))

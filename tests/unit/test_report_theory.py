@@ -1,0 +1,266 @@
+"""Claims about the maps themselves on made rows: fitted powers, pooled estimates, every verdict, and the tables."""
+
+import importlib.util
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rfstudy import tidy
+from rfstudy.report import claims, published, tables
+from rfstudy.report.estimates import Tally, growth, lower_variance_verdict, pooled, power_law, tally
+from rfstudy.report.tables_of_theory import with_error
+
+HERE = Path(__file__).parent
+specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
+report_rows = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(report_rows)
+
+DISTANCES = (0.5, 1.0, 2.0)
+
+
+def pair_rows(method, variant="", ratio=1.0, bias=0.0, error=0.01, dimensions=(4, 32), repeats=2, **changes):
+    """Rows of one map as the variance experiment writes them; ``ratio`` and ``bias`` may be functions of (d, z)."""
+    rows = []
+    for d, direction, (step, z), repeat in itertools.product(
+        dimensions, ("random", "axis"), enumerate(DISTANCES), range(repeats)
+    ):
+        at_ratio = ratio(d, z) if callable(ratio) else ratio
+        at_bias = bias(d, z) if callable(bias) else bias
+        of_rff = (1 - np.exp(-(z**2))) ** 2 / (2 * 2 * d)
+        variance = at_ratio * of_rff
+        metrics = {
+            "variance_ratio": (at_ratio, error),
+            "kernel_variance": (variance, error * of_rff),
+            "kernel_bias": (at_bias, error),
+            "kernel_mse": (variance + at_bias**2, 0.01 * variance),
+        }
+        rows += [
+            {
+                "origin": "measured", "run": "r1", "preset": "laptop", "paper": "survey", "protocol": "text",
+                "experiment": "theory-variance", "dataset": f"pairs-{direction}-d{d}", "kernel": "gaussian",
+                "method": method, "variant": variant, "n_features": 2 * d, "n_features_label": "2d", "step": step,
+                "repeat": repeat, "d": d, "metric": metric, "value": value, "spread": spread,
+                "spread_kind": "standard error", "status": "ok", "seed": 1,
+                "settings": {"distance": z, "direction": direction, "draws": 500},
+            } | changes
+            for metric, (value, spread) in metrics.items()
+        ]  # fmt: skip
+    return rows
+
+
+def decay_rows(method, power, dimensions=(2, 4, 64), norms=("frobenius",), noise=0.01):
+    """Errors that fall as a power of s, ``power`` a number or a function of d, with a little noise."""
+    rng = np.random.default_rng(0)
+    return [
+        {
+            "origin": "measured", "run": "r1", "preset": "laptop", "paper": "survey", "protocol": "text",
+            "experiment": "theory-decay", "dataset": f"points-d{d}", "kernel": "gaussian", "method": method,
+            "n_features": s, "n_features_label": str(s), "repeat": repeat, "n_train": 50, "d": d,
+            "metric": f"approximation_error_{norm}", "status": "ok", "settings": {},
+            "value": s ** (power(d) if callable(power) else power) * np.exp(noise * rng.standard_normal()),
+        }
+        for d, norm, s, repeat in itertools.product(dimensions, norms, (64, 128, 256, 512), range(3))
+    ]  # fmt: skip
+
+
+def cost_rows(method, power_of_s, power_of_d):
+    along = [(128, s) for s in (256, 512, 1024)] + [(d, 1024) for d in (64, 256)]
+    return [
+        {
+            "origin": "measured", "run": "r1", "preset": "laptop", "paper": "survey", "protocol": "text",
+            "experiment": "theory-scaling", "dataset": f"made-d{d}", "kernel": "gaussian", "method": method,
+            "n_features": s, "n_features_label": str(s), "n_columns": 2 * s, "d": d, "metric": metric,
+            "value": 3.0 * s**power_of_s * d**power_of_d, "status": "ok", "settings": {"threads": 1},
+        }
+        for (d, s), metric in itertools.product(along, ("stored_bytes", "time_transform_s", "time_draw_s"))
+    ]  # fmt: skip
+
+
+def verdict(claim, rows):
+    return claims.CLAIMS[claim](tidy.frame(rows))
+
+
+def test_the_exponent_of_a_power_law_comes_back():
+    x = np.array([1.0, 2, 4, 8])
+    fit = power_law(x, 5 * x**-1.5)
+    assert fit.exponent == pytest.approx(-1.5)
+    # the error is a difference of rounded sums of squares: the root of the precision
+    assert fit.error == pytest.approx(0, abs=1e-7)
+    assert str(power_law(x, np.ones(4))) == "0.00 ± 0.00"
+    assert power_law(x[:2], x[:2]) is None
+    assert power_law([3, 3, 3], [1, 2, 3]) is None
+
+
+def test_the_error_of_an_exponent_is_that_of_least_squares():
+    x, noise = np.array([1.0, 2, 4, 8, 16]), np.array([0.1, -0.2, 0.15, 0.0, -0.05])
+    design = np.stack([np.ones(5), np.log(x)], axis=1)
+    target = 2 * np.log(x) + noise
+    coefficients, residual, *_ = np.linalg.lstsq(design, target, rcond=None)
+    covariance = residual[0] / 3 * np.linalg.inv(design.T @ design)
+    fit = power_law(x, np.exp(target))
+    assert fit == pytest.approx((coefficients[1], np.sqrt(covariance[1, 1])))
+
+
+def test_growth_takes_the_rows_in_which_only_one_thing_varies():
+    frame = tidy.frame(cost_rows("orf", 1.0, 0.5))
+    assert growth(frame, "stored_bytes", "n_features").exponent == pytest.approx(1.0)
+    assert growth(frame, "stored_bytes", "d").exponent == pytest.approx(0.5)
+    assert growth(frame, "kernel_bias", "d") is None
+
+
+def test_pooling_means_the_repeats_and_shrinks_the_error():
+    rows = pair_rows("rff", error=0.03, repeats=3)
+    for row, value in zip([r for r in rows if r["metric"] == "variance_ratio"][:3], (1.0, 1.1, 1.2), strict=True):
+        row["value"] = value
+    points = pooled(tidy.frame(rows), "variance_ratio")
+    assert len(points) == 2 * 2 * 3
+    assert points["value"].iloc[0] == pytest.approx(1.1)
+    assert points["error"].tolist() == pytest.approx([0.03 / np.sqrt(3)] * 12)
+
+
+def test_a_difference_counts_from_four_standard_errors():
+    assert tally([-0.5, -0.3, 0.0, 0.3, 0.5], [0.1] * 5) == Tally(1, 3, 1)
+    # a deterministic map has no error: any difference is one
+    assert tally([-1e-9, 0.0], [0.0, 0.0]) == Tally(1, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("counts", "claim", "expected"),
+    [
+        (Tally(5, 0, 0), "Yes", "holds"),
+        (Tally(4, 1, 0), "Yes", "partly"),
+        (Tally(0, 4, 1), "Yes", "fails"),
+        (Tally(0, 4, 1), "No", "holds"),
+        (Tally(1, 4, 0), "No", "partly"),
+        (Tally(5, 0, 0), "No", "fails"),
+        (Tally(0, 5, 0), "The same", "holds"),
+        (Tally(1, 3, 1), "The same", "partly"),
+        (Tally(2, 0, 3), "The same", "fails"),
+        (Tally(5, 0, 0), "Unknown", "no claim"),
+        (Tally(0, 0, 0), "Yes", "not run"),
+    ],
+)
+def test_the_verdict_on_a_variance(counts, claim, expected):
+    assert lower_variance_verdict(counts, claim) == expected
+
+
+CASES = [
+    ("survey-50", "holds", pair_rows("rff", ratio=1.01)),
+    ("survey-50", "partly", pair_rows("rff", ratio=1.2)),
+    ("survey-50", "fails", pair_rows("rff", ratio=1.2, bias=0.1)),
+    ("survey-51", "holds", pair_rows("orf", ratio=lambda d, z: 0.5 if d == 32 and z <= 1 else 1.5)),
+    ("survey-51", "partly", pair_rows("orf", ratio=lambda d, z: 0.5 if z < 1 else 1.0)),
+    ("survey-51", "fails", pair_rows("orf", ratio=1.5, bias=0.1)),
+    ("survey-52", "holds", pair_rows("fastfood", ratio=2.0)),
+    ("survey-52", "partly", pair_rows("fastfood", ratio=2.0, bias=0.1)),
+    ("survey-52", "fails", pair_rows("fastfood", ratio=1e4, bias=0.1)),
+    ("survey-53", "holds", pair_rows("sorf", bias=0.1)),
+    ("survey-53", "partly", pair_rows("sorf", bias=lambda d, z: 6.1 * z / np.sqrt(d) if d == 32 else 0.0)),
+    ("survey-53", "fails", pair_rows("sorf", bias=lambda d, z: -6.1 * z / np.sqrt(d))),
+    ("survey-55", "holds", decay_rows("qmc", lambda d: -0.9 if d <= 4 else -0.55)),
+    ("survey-55", "partly", decay_rows("qmc", -0.9)),
+    ("survey-55", "fails", decay_rows("qmc", lambda d: -0.5 if d <= 4 else -0.9)),
+    ("survey-56", "holds", pair_rows("mm", ratio=0.5) + pair_rows("fastfood", ratio=1.5)),
+    ("survey-56", "partly", pair_rows("mm", ratio=0.5) + pair_rows("fastfood", ratio=0.5)),
+    ("survey-56", "fails", pair_rows("nrff", ratio=2.0) + pair_rows("pmodel", ratio=0.5)),
+]
+
+
+@pytest.mark.parametrize(("claim", "expected", "rows"), CASES, ids=[f"{c}-{v}" for c, v, _ in CASES])
+def test_a_claim_has_every_verdict_that_rows_can_give_it(claim, expected, rows):
+    found, evidence = verdict(claim, rows)
+    assert found == expected
+    assert evidence
+
+
+@pytest.mark.parametrize(
+    ("two", "four", "expected"), [(2.0, 1.0, "holds"), (2.0, 0.5, "partly"), (1.0, 2.0, "fails"), (0.5, 0.5, "fails")]
+)
+def test_three_factors_against_two_and_four(two, four, expected):
+    rows = pair_rows("rom") + pair_rows("rom", "two", ratio=two) + pair_rows("rom", "four", ratio=four)
+    assert verdict("survey-54", rows)[0] == expected
+
+
+@pytest.mark.parametrize("claim", claims.CLAIMS)
+def test_a_claim_without_rows_is_not_run(claim):
+    assert verdict(claim, []) == ("not run", "")
+    assert verdict(claim, pair_rows("lprff") + decay_rows("lprff", -0.5)) == ("not run", "")
+
+
+def test_the_claims_are_those_of_the_reference_data():
+    listed = published.claims(report_rows.REFERENCE).set_index("claim_id")
+    for identifier, function in claims.CLAIMS.items():
+        assert identifier in listed.index
+        assert function.__doc__.startswith(f"{identifier}: ")
+
+
+@pytest.fixture
+def results(tmp_path):
+    rows = pair_rows("rff") + pair_rows("orf", ratio=0.5) + pair_rows("scrf", ratio=1.5) + cost_rows("rff", 1.0, 1.0)
+    rows += pair_rows("ssr", "signed", ratio=0.5)
+    rows += decay_rows("rff", -0.5, norms=("sup", "spectral")) + decay_rows("orf", -0.3, norms=("delta_spectral",))
+    return [report_rows.written(tmp_path, rows)]
+
+
+def made(name, results, tmp_path):
+    """The table of a name, as it stands in its CSV file."""
+    spec = report_rows.spec_of(name)
+    paths = tables.tabulate(spec, results, tmp_path / "out", report_rows.METHODS, {}, report_rows.REFERENCE)
+    assert {path.suffix for path in paths} == {".csv", ".md", ".tex"}
+    return pd.read_csv(paths[0], dtype=str, keep_default_na=False), paths[1].read_text(encoding="utf-8")
+
+
+def test_table_2_sets_what_is_printed_beside_what_was_measured(results, tmp_path):
+    table, text = made("table-02-text", results, tmp_path)
+    rows = table.set_index("method")
+    assert rows.loc["RFF", ["extra memory", "time", "bytes, power of d"]].tolist() == ["O(sd)", "O(sd)", "1.00 ± 0.00"]
+    assert rows.loc["ORF", ["lower variance than RFF", "lower / even / higher", "verdict"]].tolist() == [
+        "Yes",
+        "12 / 0 / 0",
+        "holds",
+    ]
+    assert rows.loc["ORF", "bytes, power of s"] == "not run"
+    assert rows.loc["SCRF", ["lower variance than RFF", "verdict"]].tolist() == ["The same", "fails"]
+    assert "SSR (signed)" in rows.index
+    assert "Draws of a map at every dimension: 1000; s = 2d" in text
+
+
+def test_the_ratios_are_one_row_a_map_direction_and_dimension(results, tmp_path):
+    table, _ = made("table-02-variance-text", results, tmp_path)
+    orf = table[table["map"] == "ORF"]
+    assert orf[["direction", "d", "s"]].to_numpy().tolist() == [
+        ["random", "4", "8"], ["axis", "4", "8"], ["random", "32", "64"], ["axis", "32", "64"],
+    ]  # fmt: skip
+    # two repeats of error 0.01 each
+    assert set(orf["z = 0.5"]) == {"0.5000 ± 0.0071"}
+
+
+def test_rates_are_upper_bounds(results, tmp_path):
+    table, _ = made("table-03-measured-text", results, tmp_path)
+    verdicts = {(row["norm"], row["map"]): row["verdict"] for _, row in table.iterrows()}
+    assert verdicts == {
+        ("sup", "RFF"): "holds", ("spectral", "RFF"): "no claim", ("delta spectral", "ORF"): "fails",
+        ("l2", "not run"): "", ("frobenius", "not run"): "",
+    }  # fmt: skip
+    assert "O_p(|S| sqrt(log s / s))" in table.loc[0, "stated rate"]
+    assert table.loc[0, "stated power of s"] == "-0.5"
+
+
+def test_the_table_of_claims_says_what_is_claimed(results, tmp_path):
+    table, text = made("claims-theory-text", results, tmp_path)
+    rows = table.set_index("claim")
+    assert rows["verdict"].to_dict() == {
+        "survey-50": "holds", "survey-51": "holds", "survey-52": "not run", "survey-53": "not run",
+        "survey-54": "not run", "survey-55": "not run", "survey-56": "holds",
+    }  # fmt: skip
+    assert rows.loc["survey-53", "says"] == "SORF is biased, by at most 6 t / sqrt(d)."
+    assert r"\|mean - exp(-t^2/2)\|" in text
+
+
+def test_a_number_has_two_digits_of_its_error():
+    assert with_error(0.02412, 0.00179) == "0.0241 ± 0.0018"
+    assert with_error(143.72, 12.0) == "144 ± 12"
+    assert with_error(-0.350211, 5e-18) == "-0.35 ± 0"

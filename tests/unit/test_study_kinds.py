@@ -1,0 +1,201 @@
+"""The experiments that are no accuracy grid, against closed forms: moments of estimates, costs, errors in s."""
+
+import itertools
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from rfstudy import tidy
+from rfstudy.maps.registry import REGISTRY, make_map
+from rfstudy.metrics import approximation_error
+from rfstudy.study import measure
+from rfstudy.study import spec as specs
+from rfstudy.study.kinds import decay, scaling, variance
+
+CONFIG = Path(__file__).resolve().parents[2] / "config"
+EXPERIMENTS = specs.load_experiments(CONFIG)
+
+GRIDS = {
+    "variance": {"distances": [0.5, 1.5], "dimensions": [4], "multiples_of_d": [2], "draws": 400},
+    "scaling": {"rows": 20, "fixed_dimension": 4, "n_features": [8, 16], "fixed_n_features": 16, "dimensions": [4, 8]},
+    "decay": {"rows": 30, "dimensions": [3], "n_features": [16, 64], "norms": ["sup", "delta_spectral"], "ridge": 0.1},
+}
+
+
+def entry(method, variant="", **options):
+    at = REGISTRY[method]
+    return {"method": method, "variant": variant, "options": options, "map": f"{at.module}.{at.class_name}"}
+
+
+def spec_of(kind, *entries, repeats=(0,)):
+    return {
+        "preset": "quick", "experiment": "toy", "paper": "survey", "protocol": "text", "kind": kind,
+        "kernel": "gaussian", "seed": 3, "device": "cpu", "methods": list(entries), "repeats": list(repeats),
+        "timing_runs": 1, "grid": GRIDS[kind],
+    }  # fmt: skip
+
+
+def values(rows, metric):
+    """Value and standard error by direction and distance."""
+    return {
+        (row["settings"]["direction"], row["settings"]["distance"]): (row["value"], row["spread"])
+        for row in rows
+        if row["metric"] == metric
+    }
+
+
+def test_rff_has_the_variance_of_the_formula_and_no_bias():
+    spec = spec_of("variance", entry("rff"))
+    (cell,) = variance.cells(spec)
+    rows = variance.measure(spec, entry("rff"), cell)
+    for (_, z), (value, error) in values(rows, "kernel_variance").items():
+        # 4 standard errors, 4 points
+        assert abs(value - (1 - np.exp(-(z**2))) ** 2 / (2 * 8)) < 4 * error
+        # 400 draws of a variable with kurtosis below 6 know their variance to sqrt(5 / 400)
+        assert error < 0.12 * value
+    for value, error in values(rows, "kernel_bias").values():
+        assert abs(value) < 4 * error
+    for value, error in values(rows, "variance_ratio").values():
+        assert abs(value - 1) < 4 * error
+
+
+def test_one_factor_of_signs_along_an_axis_is_a_constant():
+    # W e_1 of one factor is sqrt(p) H D e_1 = +-1 in every row, so that the estimate is cos(z) in every draw
+    spec = spec_of("variance", entry("rom", "one", n_factors=1))
+    (cell,) = variance.cells(spec)
+    rows = variance.measure(spec, spec["methods"][0], cell)
+    for (direction, z), (value, _) in values(rows, "kernel_bias").items():
+        if direction == "axis":
+            assert value == pytest.approx(np.cos(z) - np.exp(-(z**2) / 2), abs=1e-12)
+            assert values(rows, "kernel_variance")[direction, z][0] == pytest.approx(0, abs=1e-24)
+            # the squared error of a constant is its squared bias
+            assert values(rows, "kernel_mse")[direction, z][0] == pytest.approx(value**2)
+
+
+def test_the_moments_are_those_of_numpy():
+    rng = np.random.default_rng(0)
+    estimates = np.exp(-0.5) + rng.standard_normal(500) + 0.3
+    found = variance.moments(estimates, 1.0, 10)
+    assert found["kernel_bias"] == pytest.approx((estimates.mean() - np.exp(-0.5), estimates.std(ddof=1) / 500**0.5))
+    assert found["kernel_variance"][0] == pytest.approx(np.var(estimates, ddof=1))
+    # of a normal variable the standard error of the variance is v sqrt(2 / (n - 1)), up to that of the kurtosis,
+    # whose standard deviation is sqrt(24 / n): half of its share in the error is 4 * 0.22 / (2 * 2)
+    assert found["kernel_variance"][1] == pytest.approx(np.var(estimates) * np.sqrt(2 / 499), rel=0.22)
+    assert found["kernel_mse"][0] == pytest.approx(np.mean((estimates - np.exp(-0.5)) ** 2))
+
+
+def test_a_map_with_an_estimate_of_its_own_is_asked_for_it():
+    phi = make_map("ssr", n_components=10, weights="signed", random_state=0).restore(4, dtype=np.float64)
+    points = np.random.default_rng(0).standard_normal((3, 4))
+    signed = phi.approximate_kernel(points)[0, 1:]
+    assert np.allclose(variance.products(phi, points[:1], points[1:]), signed)
+    Z = phi.transform(points)
+    assert not np.allclose((Z @ Z.T)[0, 1:], signed)
+    plain = make_map("rff", n_components=10, random_state=0).restore(4, dtype=np.float64)
+    Z = plain.transform(points)
+    assert np.allclose(variance.products(plain, points[:1], points[1:]), (Z @ Z.T)[0, 1:])
+
+
+def test_the_grid_of_costs_varies_s_and_d_one_at_a_time():
+    cells = scaling.cells(spec_of("scaling"))
+    assert [(c["d"], c["n_features"]) for c in cells] == [(4, 8), (4, 16), (8, 16)]
+
+
+def test_bytes_are_those_of_the_arrays_that_a_map_holds():
+    # W alone, in float32; the structured map keeps three signs a frequency, in whatever type
+    assert scaling.stored_bytes(make_map("rff", n_components=10, random_state=0).restore(8)) == 10 * 8 * 4
+    sizes = [scaling.stored_bytes(make_map("sorf", n_components=s, random_state=0).restore(8)) for s in (64, 128)]
+    assert sizes[1] == 2 * sizes[0] < 2 * 64 * 8 * 4
+
+
+def test_the_rows_of_costs_are_one_time_each_and_the_bytes():
+    spec = spec_of("scaling", entry("orf"))
+    rows = scaling.measure(spec, entry("orf"), scaling.cells(spec)[0])
+    found = {row["metric"]: row["value"] for row in rows}
+    assert set(found) == {"time_draw_s", "time_transform_s", "stored_bytes"}
+    assert found["stored_bytes"] == 8 * 4 * 4
+    assert all(row["unit"] == tidy.UNITS[row["metric"]] for row in rows)
+
+
+def test_errors_are_those_of_the_map_on_the_points():
+    spec = spec_of("decay", entry("rff"))
+    (cell,) = decay.cells(spec)
+    rows = decay.measure(spec, entry("rff"), cell)
+    assert [(r["n_features"], r["metric"]) for r in rows] == list(
+        itertools.product([16, 64], ["approximation_error_sup", "approximation_error_delta_spectral"])
+    )
+    assert [r["settings"] for r in rows[:2]] == [{}, {"ridge": pytest.approx(3.0)}]
+    # the largest of 30^2 deviations, each at most 5 standard deviations sqrt(1 / (2 s)) with probability 1 - 6e-7
+    assert 0 < rows[0]["value"] < 5 * np.sqrt(1 / 32)
+
+
+def test_the_spectral_factor_is_the_smallest_that_brackets_the_matrix():
+    rng = np.random.default_rng(1)
+    A = rng.standard_normal((6, 20))
+    exact = A @ A.T / 20
+    B = A + 0.3 * rng.standard_normal((6, 20))
+    approximate, ridge = B @ B.T / 20, 0.2
+    factor = approximation_error(exact, approximate, "delta_spectral", ridge=ridge)
+    eye = ridge * np.eye(6)
+
+    def least(matrix):
+        return np.linalg.eigvalsh(matrix).min()
+
+    # both sides of the definition hold at the factor, and one of them is tight
+    sides = [
+        least(approximate + eye - (1 - factor) * (exact + eye)),
+        least((1 + factor) * (exact + eye) - approximate - eye),
+    ]
+    assert min(sides) == pytest.approx(0, abs=1e-12)
+    assert approximation_error(exact, exact, "delta_spectral", ridge=ridge) == 0
+    assert approximation_error(exact, 1.5 * exact + 0.5 * eye, "delta_spectral", ridge=ridge) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("norm", "options"), [("delta_spectral", {}), ("sup", {"ridge": 1.0})])
+def test_a_ridge_belongs_to_the_spectral_factor(norm, options):
+    with pytest.raises(ValueError, match="needs a ridge, and no other norm"):
+        approximation_error(np.eye(2), np.eye(2), norm, **options)
+
+
+def test_the_stage_writes_tidy_rows_and_resumes(tmp_path, monkeypatch):
+    spec = spec_of("variance", entry("rff"), entry("gq"), repeats=(0, 1))
+    measure.run(spec, tmp_path / "journal", tmp_path / "one.csv", 1)
+    one = tidy.read(tmp_path / "one.csv")
+    # 2 maps x 2 repeats x 2 directions x 2 distances x 4 metrics, nothing measured twice
+    assert len(one) == 2 * 2 * 2 * 2 * 4
+    assert not one.duplicated(list(tidy.KEY)).any()
+    assert set(one["run"]) == {r["run"] for r in json.loads((tmp_path / "one.provenance.json").read_text())}
+    assert one["status"].eq("ok").all()
+    # finished cells come from the journal: with the measurement gone the second run still has them
+    monkeypatch.setattr(variance, "measure", None)
+    measure.run(spec, tmp_path / "journal", tmp_path / "two.csv", 1)
+    assert (tmp_path / "two.csv").read_bytes() == (tmp_path / "one.csv").read_bytes()
+
+
+def test_repeats_are_draws_of_their_own():
+    spec = spec_of("variance", entry("rff"), repeats=(0, 1))
+    first, second = (variance.measure(spec, entry("rff"), cell) for cell in variance.cells(spec))
+    assert values(first, "kernel_bias") != values(second, "kernel_bias")
+    again = variance.measure(spec, entry("rff"), variance.cells(spec)[0])
+    assert values(first, "kernel_bias") == values(again, "kernel_bias")
+
+
+def test_the_experiments_have_every_gaussian_map_that_needs_no_data():
+    wanted = {name for name, e in REGISTRY.items() if "gaussian" in e.kernels and not e.data_dependent}
+    for name in ("theory-variance", "theory-scaling"):
+        assert {m["method"] for m in EXPERIMENTS[name]["methods"]} == wanted
+
+
+def test_every_kind_has_its_module_and_its_grid_is_complete():
+    schema = yaml.safe_load((CONFIG / "schemas" / "experiments.schema.yaml").read_text(encoding="utf-8"))
+    kinds = set(schema["additionalProperties"]["properties"]["kind"]["enum"]) - {"grid"}
+    assert {path.stem for path in Path(variance.__file__).parent.glob("[a-z]*.py")} == kinds
+    for experiment in EXPERIMENTS.values():
+        if not specs.is_grid(experiment):
+            settings = {"preset": "laptop", "extent": "large", "seed": 1, "device": "cpu", "timing_runs": 1}
+            shard = specs.Shard(experiment["name"], "", "all", (), (0,))
+            module = {"variance": variance, "scaling": scaling, "decay": decay}[experiment["kind"]]
+            assert module.cells(specs.measure_spec(experiment, shard, settings))

@@ -40,15 +40,15 @@ def test_the_share_of_test_rows_that_a_half_split_has_trained_on(small):
     # the formula takes the copies as independent (each in training with 1/2, not 100/199): off by less than 1 %
     # of the share; the mean of 400 splits is known to 4 standard errors
     tolerance = 4 * np.std(seen) / np.sqrt(400) + 0.01 * np.mean(seen)
-    assert describe(X, y, None)["expected_test_rows_in_train_pct"] == pytest.approx(np.mean(seen), abs=tolerance)
+    assert describe(X, y, None)["expected_test_rows_in_training_pct"] == pytest.approx(np.mean(seen), abs=tolerance)
 
 
 def test_test_rows_that_occur_in_the_published_training_part(small):
     X, y = small
     rows, facts = as_tuples(X, y), describe(X, y, 120)
     train = set(rows[:120])
-    assert facts["test_rows_in_train"] == sum(row in train for row in rows[120:]) > 0
-    assert facts["test_rows_in_train_pct"] == round(100 * facts["test_rows_in_train"] / 80, 4)
+    assert facts["test_rows_in_training"] == sum(row in train for row in rows[120:]) > 0
+    assert facts["test_rows_in_training_pct"] == round(100 * facts["test_rows_in_training"] / 80, 4)
     assert facts["duplicate_rows_train"] == 120 - len(train)
     assert facts["duplicate_rows_test"] == 80 - len(set(rows[120:]))
 

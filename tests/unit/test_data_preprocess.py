@@ -50,7 +50,7 @@ def test_arrays_and_facts_are_written(raw, tmp_path):
     assert {key: facts[key] for key in expected} == expected
     assert facts["class_counts"] == {"train": {"-1": 2, "1": 1}, "test": {"-1": 1, "1": 1}}
     assert facts["facts"]["duplicate_rows_train"] == 1
-    assert facts["facts"]["test_rows_in_train"] == 1
+    assert facts["facts"]["test_rows_in_training"] == 1
 
 
 @pytest.mark.parametrize(

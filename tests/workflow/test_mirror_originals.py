@@ -48,7 +48,7 @@ EXPECTED = {
         {
             "duplicate_rows_train": 59535 - 49466,
             "duplicate_rows_test": 271617 - 210804,
-            "test_rows_in_train": 4691,
+            "test_rows_in_training": 4691,
             "spike_rows": 0,
         },
     ),
@@ -65,7 +65,7 @@ EXPECTED = {
     ),
     "mnist": (
         {"train": by_class(DIGITS_TRAIN), "test": by_class(DIGITS_TEST)},
-        {"duplicate_rows_train": 0, "test_rows_in_train": 0, "maximum_train": 255},
+        {"duplicate_rows_train": 0, "test_rows_in_training": 0, "maximum_train": 255},
     ),
     "mnist-1-7": ({"train": {"-1": 6742, "1": 6265}, "test": {"-1": 1135, "1": 1028}}, {}),
     "mnist-1-2": ({"train": {"-1": 6742, "1": 5958}, "test": {"-1": 1135, "1": 1032}}, {}),

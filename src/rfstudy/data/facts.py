@@ -47,8 +47,8 @@ def duplicates(X: np.ndarray, y: np.ndarray, parts: dict[str, slice]) -> dict:
     if "train" in parts:
         seen = int(np.isin(rows[parts["test"]], rows[parts["train"]]).sum())
         return facts | {
-            "test_rows_in_train": seen,
-            "test_rows_in_train_pct": percent(seen, len(rows[parts["test"]])),
+            "test_rows_in_training": seen,
+            "test_rows_in_training_pct": percent(seen, len(rows[parts["test"]])),
         }
     _, inverse, counts = np.unique(rows, return_inverse=True, return_counts=True)
     copies = counts[inverse]
@@ -57,7 +57,7 @@ def duplicates(X: np.ndarray, y: np.ndarray, parts: dict[str, slice]) -> dict:
     return facts | {
         "rows_with_twin": int(np.sum(copies > 1)),
         "rows_with_twin_pct": percent(np.sum(copies > 1), len(rows)),
-        "expected_test_rows_in_train_pct": percent(expected, len(rows)),
+        "expected_test_rows_in_training_pct": percent(expected, len(rows)),
     }
 
 

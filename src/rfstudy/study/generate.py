@@ -1,7 +1,10 @@
 """Draw and fit the maps of a shard: what cannot be drawn again, the generation time and the approximation error.
 
 The time is that of fitting the map and of mapping all training rows, block by block, measured in this process after
-a warm-up (the survey's "time cost of generating feature mappings", section 6.1).
+a warm-up (the survey's "time cost of generating feature mappings", section 6.1). The error is that of the features'
+inner products, or of the map's own estimate of the kernel where it has another one (``approximate_kernel``).
+
+A map that does not exist for the data, or whose system of equations has no solution, leaves rows that say so.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import time
 import numpy as np
 
 from rfstudy.arrays import seed_sequence, set_threads
+from rfstudy.errors import NotDefinedError
 from rfstudy.metrics import approximation_error
 from rfstudy.study.cells import KERNELS, Cell, cell_map, cells_of, skipped_rows, work_through
 from rfstudy.study.journal import Journal, write_arrays
@@ -60,38 +64,47 @@ def run(spec: dict, prepared_dir, tuned: dict, journal_dir, out, out_arrays, thr
 
 
 def measure(spec: dict, cell: Cell, sample: Sample, length_scale: float, warmed: set[str], threads: int):
-    """Rows (time, error) and learned arrays of one cell."""
+    """Rows (time, error) and learned arrays of one cell; a cell without a map has its reason in their place."""
+    shared = sample.size_columns | {"split": "train"}
+    settings = {"length_scale": length_scale, "options": cell.entry["options"], "capped": sample.capped}
+    norm = spec["approximation"]["norm"]
+    error_row = shared | {"metric": f"approximation_error_{norm}"}
+    time_row = shared | {"metric": "time_feature_s", "unit": UNITS["time_feature_s"]}
+    try:
+        phi, seconds, runs = timed_map(spec, cell, sample, length_scale, warmed)
+    except (NotDefinedError, np.linalg.LinAlgError) as error:
+        status = "skipped" if isinstance(error, NotDefinedError) else "failed"
+        because = {"status": status, "settings": settings | {"reason": str(error)}}
+        return [error_row | because, time_row | because], {status: np.array(str(error))}
+    rows = approximation_rows(spec, cell, len(sample.y_train))
+    exact = KERNELS[spec["kernel"]](length_scale=length_scale)(sample.X_train[rows].astype(np.float64))
+    approximate, told = approximate_kernel(phi, sample.X_train[rows])
+    columns = {"n_columns": phi.n_columns_}
+    return [
+        error_row
+        | columns
+        | {
+            "value": approximation_error(exact, approximate, norm),
+            "settings": settings | {"rows": len(rows)} | told,
+        },
+        time_row | columns | {"value": seconds, "settings": settings | {"threads": threads, "timing_runs": runs}},
+    ], phi.learned_
+
+
+def approximate_kernel(phi, X) -> tuple[np.ndarray, dict]:
+    """The kernel matrix of X (n, d) as a fitted map has it, (n, n), and the setting that says where it is from."""
+    if hasattr(phi, "approximate_kernel"):
+        return phi.approximate_kernel(X).astype(np.float64), {"estimate": "approximate_kernel"}
+    Z = phi.transform(X).astype(np.float64)
+    return Z @ Z.T, {}
+
+
+def timed_map(spec: dict, cell: Cell, sample: Sample, length_scale: float, warmed: set[str]):
+    """As ``time_generation`` on the training rows, after a warm-up for each method."""
     if cell.entry["method"] not in warmed:
         time_generation(spec, cell, sample.X_train[:WARM_UP_ROWS], sample.y_train[:WARM_UP_ROWS], length_scale, 1)
         warmed.add(cell.entry["method"])
-    phi, seconds, runs = time_generation(spec, cell, sample.X_train, sample.y_train, length_scale, spec["timing_runs"])
-    rows = approximation_rows(spec, cell, len(sample.y_train))
-    exact = KERNELS[spec["kernel"]](length_scale=length_scale)(sample.X_train[rows].astype(np.float64))
-    Z = phi.transform(sample.X_train[rows]).astype(np.float64)
-    shared = {
-        "n_columns": phi.n_columns_,
-        "n_train": len(sample.y_train),
-        "n_test": len(sample.y_test),
-        "d": sample.X_train.shape[1],
-        "split": "train",
-    }
-    settings = {"length_scale": length_scale, "options": cell.entry["options"], "capped": sample.capped}
-    norm = spec["approximation"]["norm"]
-    return [
-        shared
-        | {
-            "metric": f"approximation_error_{norm}",
-            "value": approximation_error(exact, Z @ Z.T, norm),
-            "settings": settings | {"rows": len(rows)},
-        },
-        shared
-        | {
-            "metric": "time_feature_s",
-            "value": seconds,
-            "unit": UNITS["time_feature_s"],
-            "settings": settings | {"threads": threads, "timing_runs": runs},
-        },
-    ], phi.learned_
+    return time_generation(spec, cell, sample.X_train, sample.y_train, length_scale, spec["timing_runs"])
 
 
 def time_generation(spec: dict, cell: Cell, X, y, length_scale: float, max_runs: int):

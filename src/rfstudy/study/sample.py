@@ -37,6 +37,11 @@ class Sample:
     y_test: np.ndarray
     capped: bool
 
+    @property
+    def size_columns(self) -> dict[str, int]:
+        """Training and test rows and the columns of the data, as columns of the tidy table."""
+        return {"n_train": len(self.y_train), "n_test": len(self.y_test), "d": self.X_train.shape[1]}
+
 
 def load_prepared(directory) -> Prepared:
     """Open what ``preprocess`` wrote; large arrays stay on disk until rows are taken."""

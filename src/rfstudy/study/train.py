@@ -27,6 +27,9 @@ from rfstudy.tidy import UNITS, write
 #: The grid of each learner and the name under which a row's settings report the chosen value.
 GRID_OF = {"ridge": ("penalties", "penalty"), "svm": ("C", "C")}
 
+#: What ``generate`` leaves in place of learned arrays where a cell has no map: its status, and the reason.
+NO_MAP = ("skipped", "failed")
+
 
 def run(spec: dict, prepared_dir, tuned: dict, arrays_file, journal_dir, out, threads: int) -> None:
     """The stage: write a shard's rows and their provenance."""
@@ -49,13 +52,17 @@ def run(spec: dict, prepared_dir, tuned: dict, arrays_file, journal_dir, out, th
         for learner, options in spec["learners"].items():
 
             def compute(cell: Cell, sample: Sample, learner=learner, options=options):
+                arrays = cell_arrays(learned, cell)
+                for status in NO_MAP:
+                    if status in arrays:
+                        return [without_map(cell, sample, learner, status, str(arrays[status]))], {}
                 phi = cell_map(spec, cell, tuned["length_scale"])
-                phi.restore(sample.X_train.shape[1], cell_arrays(learned, cell), dtype=sample.X_train.dtype)
+                phi.restore(sample.X_train.shape[1], arrays, dtype=sample.X_train.dtype)
                 return measure(spec, cell, sample, phi, learner, options, tuned), {}
 
-            # a cell's key holds what decides it: its own learner, and grid and folds only where it is tuned by itself
+            # a cell's key holds what decides it: its own learner, and the folds only where it is tuned by itself
             shared = spec["tuning"] == "shared"
-            deciding = {k: v for k, v in options.items() if not (shared and k in (GRID_OF[learner][0], "n_folds"))}
+            deciding = {key: value for key, value in options.items() if not (shared and key == "n_folds")}
             own = spec | {"learners": {learner: deciding}}
             new_rows, _, new_records = work_through(
                 cells_of(spec, prepared.facts["d"], spec["repeats"][learner]),
@@ -78,15 +85,21 @@ def own_choices(tuned: dict, learner: str) -> dict:
     return {"length_scale": tuned["length_scale"], "penalties": tuned.get("penalties", {}).get(learner, {})}
 
 
+def without_map(cell: Cell, sample: Sample, learner: str, status: str, reason: str) -> dict:
+    """The row of a cell that has no map to train on."""
+    return sample.size_columns | {
+        "learner": learner,
+        "metric": "accuracy_pct",
+        "unit": UNITS["accuracy_pct"],
+        "split": "test",
+        "status": status,
+        "settings": {"options": cell.entry["options"], "capped": sample.capped, "reason": reason},
+    }
+
+
 def measure(spec: dict, cell: Cell, sample: Sample, phi, learner: str, options: dict, tuned: dict) -> list[dict]:
     """Rows (accuracy and training time) of one learner on one cell; a singular system is a row that says so."""
-    shared = {
-        "n_columns": phi.n_columns_,
-        "n_train": len(sample.y_train),
-        "n_test": len(sample.y_test),
-        "d": sample.X_train.shape[1],
-        "learner": learner,
-    }
+    shared = sample.size_columns | {"n_columns": phi.n_columns_, "learner": learner}
     settings = {
         "length_scale": tuned["length_scale"],
         "options": cell.entry["options"],
@@ -99,8 +112,8 @@ def measure(spec: dict, cell: Cell, sample: Sample, phi, learner: str, options: 
         return [accuracy_row | {"status": "skipped", "settings": settings | {"reason": reason}}]
     start = time.perf_counter()
     try:
-        chosen = choose(spec, cell, sample, phi, learner, options, tuned)
-        model, classes = fit(learner, options, phi, sample, chosen)
+        wanted = choose(spec, cell, sample, phi, learner, options, tuned)
+        model, classes, chosen = fit_where_regular(learner, options, phi, sample, wanted)
     except np.linalg.LinAlgError as error:
         return [accuracy_row | {"status": "failed", "settings": settings | {"reason": str(error)}}]
     seconds = time.perf_counter() - start
@@ -108,6 +121,8 @@ def measure(spec: dict, cell: Cell, sample: Sample, phi, learner: str, options: 
         [decode_labels(model.decision(block), classes) for _rows, block in phi.transform_blocks(sample.X_test)]
     )
     settings |= {GRID_OF[learner][1]: chosen, "solver": model.solver}
+    if chosen != wanted:
+        settings["singular_at"] = wanted
     if not model.converged:
         settings["converged"] = False
     return [
@@ -130,6 +145,21 @@ def choose(spec: dict, cell: Cell, sample: Sample, phi, learner: str, options: d
     folds = fold_of_row(len(sample.y_train), options["n_folds"], spec["seed"], "train", cell.repeat)
     scores = cross_validate(learner, options, phi, sample.X_train, sample.y_train, folds)
     return float(best_penalty(scores, options[GRID_OF[learner][0]]))
+
+
+def fit_where_regular(learner: str, options: dict, phi, sample: Sample, wanted: float):
+    """The model, its classes and its penalty: the wanted one or, where its system is singular, the next of the grid.
+
+    A penalty that was tuned on one map can be too small for another whose features are longer. Raises
+    ``numpy.linalg.LinAlgError`` where no value of the grid is large enough.
+    """
+    larger = sorted(value for value in options[GRID_OF[learner][0]] if value > wanted)
+    for value in (wanted, *larger):
+        try:
+            return *fit(learner, options, phi, sample, value), value
+        except np.linalg.LinAlgError as error:
+            refused = error
+    raise refused
 
 
 def fit(learner: str, options: dict, phi, sample: Sample, chosen: float):

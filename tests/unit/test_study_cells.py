@@ -1,0 +1,125 @@
+"""The stages generate and train on made data: maps that need targets, that have an estimate of their own, or no map."""
+
+import json
+
+import numpy as np
+import pytest
+
+from rfstudy import tidy
+from rfstudy.kernels import Gaussian
+from rfstudy.maps.registry import REGISTRY
+from rfstudy.metrics import approximation_error
+from rfstudy.study import generate, spec, train
+from rfstudy.study.cells import Cell, cell_map, cells_of
+from rfstudy.study.code import PACKAGE
+from rfstudy.study.sample import draw_sample, load_prepared
+
+N_TRAIN, D, LENGTH_SCALE = 40, 5, 2.0
+ROOT = PACKAGE.parents[1]
+
+
+def entry(method, **options):
+    known = REGISTRY[method]
+    return {"method": method, "variant": "", "options": options, "map": f"{known.module}.{known.class_name}"}
+
+
+@pytest.fixture
+def prepared(tmp_path):
+    rng = np.random.default_rng(0)
+    folder = tmp_path / "prepared"
+    folder.mkdir()
+    X = rng.normal(size=(2 * N_TRAIN, D)).astype(np.float32)
+    np.save(folder / "X.npy", X)
+    np.save(folder / "y.npy", np.where(X[:, 0] + 0.1 * rng.normal(size=len(X)) > 0, 1, -1))
+    facts = {"status": "ok", "stand_in": "made", "d": D, "n_train_published": N_TRAIN, "split": "published",
+             "sha256": "0"}  # fmt: skip
+    (folder / "facts.json").write_text(json.dumps(facts))
+    return folder
+
+
+def stages(prepared, tmp_path, *methods):
+    """Rows of both stages at s = 2d and 16d, the latter more than there are training rows."""
+    common = {
+        "preset": "quick", "paper": "survey", "experiment": "e", "protocol": "text", "dataset": "eeg",
+        "kernel": "gaussian", "preprocess": ["none"], "max_rows": None, "seed": 0, "device": "cpu",
+        "methods": list(methods), "sizes": {"multiples_of_d": [2, 16]},
+    }  # fmt: skip
+    generate_spec = common | {"repeats": [0], "approximation": {"norm": "frobenius", "rows": 30}, "timing_runs": 1}
+    learners = {
+        "ridge": {"scaling": "mean", "center": "targets", "penalties": [0.01], "n_folds": 2},
+        "svm": {"loss": "squared_hinge", "intercept": "none", "solver": "auto", "C": [1.0], "n_folds": 2},
+    }
+    train_spec = common | {"repeats": {"ridge": [0], "svm": [0]}, "learners": learners, "tuning": "shared",
+                           "max_svm_entries": None}  # fmt: skip
+    shared = {"2d": 0.01, "16d": 0.01}
+    tuned = {"length_scale": LENGTH_SCALE, "penalties": {"ridge": shared, "svm": shared}}
+    arrays, journal = tmp_path / "arrays.npz", tmp_path / "journal"
+    generate.run(generate_spec, prepared, tuned, journal, tmp_path / "g.csv", arrays, 1)
+    train.run(train_spec, prepared, tuned, arrays, journal, tmp_path / "t.csv", 1)
+    return generate_spec, tidy.read(tmp_path / "g.csv"), tidy.read(tmp_path / "t.csv")
+
+
+def test_maps_that_learn_from_targets_or_rows_are_trained(prepared, tmp_path):
+    methods = ("slsrff", "karff", "kprff", "ses", "nystroem")
+    _, errors, accuracies = stages(prepared, tmp_path, *map(entry, methods))
+    for rows, count in ((errors, 2), (accuracies, 4)):  # error and time; accuracy and time of two learners
+        assert rows["status"].eq("ok").all()
+        assert rows.groupby("method").size().to_dict() == dict.fromkeys(methods, 2 * count)
+    # every row is a landmark, and the kernel matrix of 40 rows is exact up to float32
+    exact = errors[errors["method"].eq("nystroem") & errors["n_features_label"].eq("16d")].set_index("metric")
+    assert exact.loc["approximation_error_frobenius", "n_columns"] <= N_TRAIN
+    assert exact.loc["approximation_error_frobenius", "value"] < 1e-4
+
+
+def test_the_error_is_that_of_the_maps_own_estimate_where_it_has_one(prepared, tmp_path):
+    made, errors, _ = stages(prepared, tmp_path, entry("ssr", weights="signed"))
+    row = errors[errors["metric"].eq("approximation_error_frobenius") & errors["n_features_label"].eq("2d")].iloc[0]
+    assert json.loads(row["settings"])["estimate"] == "approximate_kernel"
+    loaded = load_prepared(prepared)
+    sample = draw_sample(loaded, made, 0)
+    cell = cells_of(made, D, [0])[0]
+    phi = cell_map(made, cell, LENGTH_SCALE).fit(sample.X_train)
+    rows = generate.approximation_rows(made, cell, N_TRAIN)
+    exact = Gaussian(LENGTH_SCALE)(sample.X_train[rows].astype(np.float64))
+    Z = phi.transform(sample.X_train[rows]).astype(np.float64)
+    own = approximation_error(exact, phi.approximate_kernel(sample.X_train[rows]).astype(np.float64), "frobenius")
+    assert row["value"] == pytest.approx(own, rel=1e-6)
+    assert row["value"] != pytest.approx(approximation_error(exact, Z @ Z.T, "frobenius"), rel=1e-3)
+
+
+def test_a_map_that_does_not_exist_for_the_data_is_skipped_with_its_reason(prepared, tmp_path):
+    _, errors, accuracies = stages(prepared, tmp_path, entry("rff"), entry("sgq", node="sqrt_3"))
+    for rows, count in ((errors, 2), (accuracies, 2)):
+        left_out = rows[rows["method"] == "sgq"]
+        assert len(left_out) == 2 * count
+        assert left_out["status"].eq("skipped").all()
+        assert left_out["value"].isna().all()
+        assert left_out["settings"].str.contains("no real features for 5 columns").all()
+        assert rows.loc[rows["method"] == "rff", "status"].eq("ok").all()
+
+
+def test_a_system_without_a_solution_is_a_failure_with_its_reason(prepared, tmp_path, monkeypatch):
+    def fail(*arguments):
+        raise np.linalg.LinAlgError("singular matrix")
+
+    monkeypatch.setattr(generate, "cell_map", fail)
+    _, errors, accuracies = stages(prepared, tmp_path, entry("rff"))
+    for rows in (errors, accuracies):
+        assert rows["status"].eq("failed").all()
+        assert rows["settings"].str.contains("singular matrix").all()
+
+
+def test_an_option_that_does_not_exist_is_no_row_but_an_error(prepared, tmp_path):
+    with pytest.raises(ValueError, match="mode must be one of"):
+        stages(prepared, tmp_path, entry("slsrff", mode="resample"))
+
+
+def test_every_map_for_the_gaussian_kernel_is_in_the_surveys_experiments():
+    experiments = spec.load_experiments(ROOT / "config")
+    names = ("survey-gaussian-text", "survey-gaussian-others")
+    listed = [e["method"] for name in names for e in experiments[name]["methods"]]
+    assert sorted(listed) == sorted(name for name, known in REGISTRY.items() if "gaussian" in known.kernels)
+
+
+def test_a_cell_is_named_after_its_variant():
+    assert Cell(entry("rff") | {"variant": "phase"}, 10, "2d", 3).name == "rff-phase/2d/3"

@@ -1,7 +1,7 @@
 rule generate:
     input:
         prepared=prepared_files,
-        tuned=lambda wildcards: f"{RESULTS}/{wildcards.experiment}/tune/{dataset_of(wildcards)}.json",
+        tuned=tuned_file,
         code=lambda wildcards: code_of("study.generate", methods_of(wildcards)),
         lock=LOCK,
     output:

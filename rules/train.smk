@@ -1,7 +1,7 @@
 rule train:
     input:
         prepared=prepared_files,
-        tuned=lambda wildcards: f"{RESULTS}/{wildcards.experiment}/tune/{dataset_of(wildcards)}.json",
+        tuned=tuned_file,
         arrays=f"{RESULTS}/{{experiment}}/generate/{{shard}}.npz",
         code=lambda wildcards: code_of("study.train", methods_of(wildcards)),
         lock=LOCK,

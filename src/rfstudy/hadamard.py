@@ -1,4 +1,4 @@
-"""The fast Walsh-Hadamard transform on blocks of rows, in PyTorch.
+"""The fast Walsh-Hadamard transform on blocks of rows, in PyTorch, and the random signs that go with it.
 
 The Hadamard matrix of order p = a b is the Kronecker product of those of orders a and b. One transform is therefore
 two products with small matrices, O(p (a + b)) per row, which at the orders in use (up to some thousands) run several
@@ -20,6 +20,11 @@ LARGEST_SINGLE_FACTOR = 64
 def next_power_of_two(n: int) -> int:
     """The smallest power of two that is at least n >= 1."""
     return 1 << (n - 1).bit_length()
+
+
+def random_signs(rng: np.random.Generator, shape) -> np.ndarray:
+    """Independent random signs, int8 of the given shape."""
+    return (2 * rng.integers(0, 2, size=shape, dtype=np.int8) - 1).astype(np.int8)
 
 
 @lru_cache(maxsize=32)

@@ -41,7 +41,7 @@ def test_the_record_of_a_run_without_rows_left_goes(tmp_path):
 
 def test_stand_ins_are_refused(tmp_path):
     path = results(tmp_path, [("rff", 0, 80.0, "a", {"stand_in": "digits (stand-in for MNIST)"})])
-    with pytest.raises(UserError, match="stand-ins are not published.*eeg"):
+    with pytest.raises(UserError, match=r"stand-ins are not published.*eeg"):
         publish.run(path, tmp_path / "e.csv.xz")
     assert not (tmp_path / "e.csv.xz").exists()
 

@@ -104,6 +104,22 @@ def test_extends_merges_mappings_and_replaces_lists(tmp_path):
     assert child["methods"] == [{"method": "ssf"}]
 
 
+def test_null_removes_what_is_inherited():
+    merged = specs.merge(EXPERIMENT, {"datasets": {"eeg": None}, "learners": {"svm": None}})
+    assert (list(merged["datasets"]), list(merged["learners"])) == (["skin"], ["ridge"])
+    assert "eeg" in EXPERIMENT["datasets"]
+
+
+def test_choices_are_shared_by_experiments_that_differ_in_names_and_have_fewer_sizes():
+    few = EXPERIMENT | {"name": "few", "sizes": {"multiples_of_d": [4]}, "methods": [{"method": "orf"}]}
+    summed = EXPERIMENT | {"name": "summed", "learners": {"ridge": {"penalties": [2], "n_folds": 3}}}
+    all_sizes, fewer, other = (specs.tune_spec(e, "eeg", SETTINGS) for e in (EXPERIMENT, few, summed))
+    assert specs.same_choices(all_sizes, fewer)
+    assert not specs.same_choices(fewer, all_sizes)
+    assert not specs.same_choices(all_sizes, other)
+    assert not specs.same_choices(all_sizes, specs.tune_spec(EXPERIMENT, "skin", SETTINGS))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

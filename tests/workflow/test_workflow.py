@@ -15,7 +15,7 @@ import pytest
 
 from rfstudy import tidy
 
-COMPUTE = ("preprocess", "tune", "generate", "train")
+COMPUTE = ("preprocess", "tune", "generate", "train", "measure")
 
 
 def planned(output: str) -> dict[str, int]:
@@ -24,7 +24,7 @@ def planned(output: str) -> dict[str, int]:
     return {name: int(count) for name, count in re.findall(r"^(\w+)\s+(\d+)\s*$", table, re.MULTILINE)}
 
 
-@pytest.mark.parametrize(("preset", "most"), [("quick", 60), ("laptop", 350), ("paper", 350)])
+@pytest.mark.parametrize(("preset", "most"), [("quick", 120), ("laptop", 1499), ("paper", 1499)])
 def test_a_dry_run_of_every_preset_stays_within_its_budget_of_jobs(workspace, preset, most):
     done = workspace.snakemake("--dry-run", "--cores", "2", "--configfile", f"config/presets/{preset}.yaml")
     jobs = planned(done.stdout)
@@ -204,3 +204,18 @@ def test_the_shipped_measurements_are_redrawn_without_computing(workspace):
     done = workspace.snakemake("--dry-run", "--cores", "2", "measured_figures")
     jobs = planned(done.stdout)
     assert {"tables", "figures"} <= set(jobs) <= {"tables", "figures", "measured_figures", "total"}
+
+
+def test_an_experiment_without_data_sets_ends_in_its_tables_and_reruns_for_its_own_kind(workspace):
+    settings = ("--config", "only_experiments=theory-variance,theory-decay", "only_methods=rff,qmc,rom", "repeats=1")
+    workspace.snakemake("--cores", "2", *settings)
+    rows = tidy.read(workspace.folder / "results/quick/theory-variance.csv")
+    # rff, qmc in two and rom in four configurations, 5 dimensions x 2 directions x 5 distances, 4 metrics
+    assert len(rows) == 7 * 5 * 2 * 5 * 4
+    assert rows["status"].eq("ok").all()
+    drawn = {p.name for p in (workspace.folder / "figures/quick/survey").iterdir()}
+    assert {"table-02-variance-text.md", "table-03-measured-text.csv", "claims-theory-text.tex"} <= drawn
+    path = workspace.folder / "src/rfstudy/study/kinds/decay.py"
+    path.write_text(path.read_text() + "\n# an edit\n")
+    done = workspace.snakemake("--dry-run", "--cores", "2", *settings)
+    assert re.findall(r"^rule measure:.*?wildcards: experiment=([\w-]+)", done.stdout, re.M | re.S) == ["theory-decay"]

@@ -11,6 +11,7 @@ from sklearn.utils import check_scalar
 from sklearn.utils.multiclass import type_of_target
 
 from rfstudy.arrays import block_rows
+from rfstudy.errors import NotDefinedError
 from rfstudy.maps.base import SpectralMap
 
 TASKS = ("auto", "classification", "regression")
@@ -54,7 +55,7 @@ class CandidateMap(SpectralMap):
     def _draw_frequencies(self, n_features, rng):
         if self.kernel_.name == "linear":
             if self.n_components > n_features:
-                raise ValueError(
+                raise NotDefinedError(
                     f"{self.method}: the candidates of the linear kernel are the {n_features} columns, "
                     f"fewer than n_components={self.n_components}"
                 )

@@ -5,11 +5,10 @@ A block is stored as the numbers that generate it and applied by the fast Fourie
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 from scipy.fft import next_fast_len
 
-from rfstudy.hadamard import next_power_of_two, walsh_hadamard
+from rfstudy.hadamard import next_power_of_two, random_signs, walsh_hadamard
 from rfstudy.maps.base import SpectralMap
 
 SIGN_SIDES = ("input", "output")
@@ -218,8 +217,3 @@ class PModel(SpectralMap):
             return products.view(len(X), -1)[:, first : first + s]
 
         return project
-
-
-def random_signs(rng: np.random.Generator, shape) -> np.ndarray:
-    """Independent random signs, int8."""
-    return (2 * rng.integers(0, 2, size=shape, dtype=np.int8) - 1).astype(np.int8)

@@ -13,6 +13,7 @@ from abc import abstractmethod
 import numpy as np
 import torch
 
+from rfstudy.errors import NotDefinedError
 from rfstudy.hadamard import next_power_of_two
 from rfstudy.maps.base import SpectralMap
 from rfstudy.maps.montecarlo import haar_rows
@@ -145,7 +146,7 @@ class SparseGridQuadrature(CubatureMap):
         squared_node = {"sqrt_d_plus_2": d + 2, "sqrt_d": d, "sqrt_3": 3}[self.node]
         self.origin_weight_ = 1.0 - d / squared_node
         if self.origin_weight_ < 0:
-            raise ValueError(
+            raise NotDefinedError(
                 f"sgq with node={self.node!r} has no real features for {d} columns: the weight of the origin is "
                 f"1 - d / 3 = {self.origin_weight_:.3g}; use another node"
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from rfstudy.arrays import resolve_device, single_blas_thread
 from rfstudy.maps.base import RandomFeatureMap
 
 #: Eigenvalues of the landmarks' kernel matrix below this share of the largest one are rounding errors.
@@ -79,6 +80,14 @@ class Nystroem(RandomFeatureMap):
     def _work_columns(self):
         # float64 kernel values at all landmarks
         return 2 * len(self._landmarks)
+
+    def _fill(self, X, features):
+        if resolve_device(self.device).type != "cpu":
+            super()._fill(X, features)
+            return
+        # The kernels are NumPy's arithmetic, whose BLAS would start threads of its own inside each of ours.
+        with single_blas_thread():
+            super()._fill(X, features)
 
     def _mapper(self, rows, device, dtype):
         whitening = torch.from_numpy(self._whitening).to(device)

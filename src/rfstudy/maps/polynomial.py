@@ -9,9 +9,9 @@ from math import comb
 import numpy as np
 import torch
 
+from rfstudy.hadamard import random_signs
 from rfstudy.kernels import Polynomial
 from rfstudy.maps.base import RandomFeatureMap
-from rfstudy.maps.circulant import random_signs
 
 LAWS = ("restricted", "geometric", "proportional")
 

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from sklearn.utils import check_scalar
 
-from rfstudy.hadamard import next_power_of_two, sequency_order, walsh_hadamard
+from rfstudy.hadamard import next_power_of_two, random_signs, sequency_order, walsh_hadamard
 from rfstudy.maps.base import SpectralMap
 
 HADAMARD = "hadamard"
@@ -99,7 +99,7 @@ class SignedHadamardMap(HadamardBlocksMap):
 
     def _draw_blocks(self, n_blocks, rng):
         shape = (self.n_factors, n_blocks, self.block_size_)
-        self.signs_ = (2 * rng.integers(0, 2, size=shape, dtype=np.int8) - 1).astype(np.int8)
+        self.signs_ = random_signs(rng, shape)
 
     def _factors(self):
         first, *others = self.signs_
@@ -272,7 +272,7 @@ class Fastfood(HadamardBlocksMap):
 
     def _draw_blocks(self, n_blocks, rng):
         p = self.block_size_
-        self.signs_ = (2 * rng.integers(0, 2, size=(n_blocks, p), dtype=np.int8) - 1).astype(np.int8)
+        self.signs_ = random_signs(rng, (n_blocks, p))
         self.permutations_ = rng.permuted(np.tile(np.arange(p), (n_blocks, 1)), axis=1)
         self.gaussians_ = rng.standard_normal((n_blocks, p))
         lengths = np.sqrt(rng.chisquare(p, size=(n_blocks, p)))

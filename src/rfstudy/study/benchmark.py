@@ -1,7 +1,8 @@
-"""How fast the library is, as ratios within one run: each comparison runs both sides in turn and takes the median.
+"""How fast the library is, within one run: whatever is compared runs in turn, and medians are taken.
 
-A row is one comparison: ``value`` is time of the one side over time of the other, ``settings`` says what the sides
-are, which bar the project sets itself and how long the sides took. No test asserts any of this.
+Most rows are one comparison: ``value`` is time of the one side over time of the other, ``settings`` says what the sides
+are, which bar the project sets itself and how long the sides took. Those of ``crossover`` are seconds per row of a map
+by the number of columns. No test asserts any of this.
 """
 
 from __future__ import annotations
@@ -15,6 +16,12 @@ import numpy as np
 from rfstudy.arrays import set_threads
 from rfstudy.study.provenance import Run, write_records
 from rfstudy.tidy import write
+
+#: Of ``crossover``: the numbers of columns d, entries of the data at most, rows at most, and runs of each map.
+DIMENSIONS = tuple(2**power for power in range(4, 13))
+MOST_ENTRIES = 2**22
+MOST_ROWS = 2**16
+RUNS = 5
 
 
 def run(name: str, out, threads: int) -> None:
@@ -204,9 +211,109 @@ def planning() -> list[dict]:
     return [{"method": "", "variant": settings["against"], "value": time_s / 10, "settings": settings}]
 
 
+def landmarks() -> list[dict]:
+    """Nystroem features against scikit-learn's, with as many landmarks."""
+    from sklearn.kernel_approximation import Nystroem
+
+    from rfstudy.kernels import Gaussian
+    from rfstudy.maps import make_map
+
+    n, d, s = 20_000, 54, 500
+    X = np.random.default_rng(0).standard_normal((n, d), dtype=np.float32)
+    phi = make_map("nystroem", Gaussian(5.0), n_components=s, device="cpu", random_state=0)
+    other = Nystroem(gamma=1 / 50, n_components=s, random_state=0)
+
+    def compare(what, ours, theirs):
+        return comparison(
+            "nystroem", what, "Nystroem, float32", 1.0, ours, theirs, 5, n_features=s, n_columns=s, n_train=n, d=d
+        )
+
+    return [
+        compare("nystroem, fit and transform", lambda: phi.fit(X).transform(X), lambda: other.fit(X).transform(X)),
+        compare("nystroem.transform", lambda: phi.transform(X), lambda: other.transform(X)),
+    ]
+
+
+def sketches() -> list[dict]:
+    """The tensor sketch against scikit-learn's, at equal size."""
+    from sklearn.kernel_approximation import PolynomialCountSketch
+
+    from rfstudy.kernels import Polynomial
+    from rfstudy.maps import make_map
+
+    n, d, s = 20_000, 54, 1024
+    X = np.random.default_rng(0).standard_normal((n, d), dtype=np.float32)
+    phi = make_map("ts", Polynomial(2, 1.0), n_components=s, device="cpu", random_state=0).fit(X[:10])
+    other = PolynomialCountSketch(degree=2, coef0=1, n_components=s, random_state=0).fit(X[:10])
+    what, against = "ts.transform, float32", "PolynomialCountSketch, float32"
+    columns = {"n_features": s, "n_columns": s, "n_train": n, "d": d}
+    return [
+        comparison("ts", what, against, 1.0, lambda: phi.transform(X), lambda: other.transform(X), 5, **columns),
+    ]
+
+
+def crossover() -> list[dict]:
+    """Seconds per row of the maps against d at s = d, float32, beside scikit-learn's at the same number of columns.
+
+    At every d all maps run in turn, so that a busy moment of the machine meets them alike.
+    """
+    rows = []
+    for d in DIMENSIONS:
+        n = min(MOST_ROWS, MOST_ENTRIES // d)
+        X = np.random.default_rng(0).standard_normal((n, d), dtype=np.float32)
+        fitted = [(name, phi.fit(X[:10])) for name, phi in maps_at(d)]
+        for _, phi in fitted:
+            phi.transform(X)
+        times = np.array([[seconds(lambda phi=phi, X=X: phi.transform(X)) for _, phi in fitted] for _ in range(RUNS)])
+        print(f"d = {d} done", file=sys.stderr)
+        rows += [
+            {
+                "protocol": "times",
+                "kernel": kernel,
+                "method": method,
+                "variant": peer,
+                "n_features": d,
+                "n_features_label": str(d),
+                "n_train": n,
+                "d": d,
+                "metric": "time_per_row_s",
+                "value": time / n,
+                "unit": "s",
+                "settings": {"runs": RUNS},
+            }
+            for ((kernel, method, peer), _), time in zip(fitted, np.median(times, axis=0), strict=True)
+        ]
+    return rows
+
+
+def maps_at(d: int) -> list[tuple]:
+    """The unfitted maps of ``crossover``, each with its kernel, its method, and its name if it is scikit-learn's."""
+    from sklearn.kernel_approximation import PolynomialCountSketch, RBFSampler
+
+    from rfstudy.kernels import Gaussian, Polynomial
+    from rfstudy.maps import make_map
+
+    ours = [("gaussian", method) for method in ("rff", "sorf", "rom", "fastfood", "scrf", "pmodel")]
+    ours += [("polynomial", method) for method in ("rm", "trp", "ts")]
+    kernels = {"gaussian": Gaussian(float(np.sqrt(d))), "polynomial": Polynomial(2, 1.0)}
+    sampler = RBFSampler(gamma=0.5 / d, n_components=2 * d, random_state=0)
+    sketch = PolynomialCountSketch(degree=2, coef0=1, n_components=d, random_state=0)
+    return [
+        *(
+            ((kernel, method, ""), make_map(method, kernels[kernel], n_components=d, device="cpu", random_state=0))
+            for kernel, method in ours
+        ),
+        (("gaussian", "", "RBFSampler"), sampler),
+        (("polynomial", "", "PolynomialCountSketch"), sketch),
+    ]
+
+
 BENCHMARKS = {
     "dense-map": dense_map,
     "structured-maps": structured_maps,
+    "landmarks": landmarks,
+    "sketches": sketches,
+    "crossover": crossover,
     "ridge-path": ridge_path,
     "planning": planning,
 }

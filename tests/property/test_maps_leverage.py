@@ -5,7 +5,7 @@ import pytest
 
 from rfstudy.kernels import Gaussian
 from rfstudy.maps import leverage, make_map
-from rfstudy.maps.leverage import ridge_leverage_scores
+from rfstudy.maps.leverage import ridge_leverage_scores, row_leverage_scores
 
 N, D, S, PENALTY = 60, 3, 10, 0.02
 
@@ -35,6 +35,23 @@ def test_scores_are_the_diagonal_of_the_hat_matrix_and_sum_to_the_effective_dime
     np.testing.assert_allclose(scores, np.diag(Z.T @ Z @ np.linalg.inv(Z.T @ Z + 0.7 * np.eye(6))))
     singular = np.linalg.svd(Z, compute_uv=False) ** 2
     np.testing.assert_allclose(scores.sum(), (singular / (singular + 0.7)).sum())
+
+
+@pytest.mark.parametrize("shape", [(5, 12), (12, 12), (30, 6)])
+def test_the_scores_from_rows_are_those_from_columns(shape):
+    Z = np.random.default_rng(2).normal(size=shape)
+    np.testing.assert_allclose(row_leverage_scores(Z, 0.7), ridge_leverage_scores(Z.T @ Z, 0.7))
+
+
+@pytest.mark.parametrize("mode", ["text", "code"])
+def test_fewer_rows_than_columns_give_the_same_choice(mode, monkeypatch):
+    X = data()[: S + 3]
+    options = {"kernel": Gaussian(1.5), "n_components": S, "penalty": PENALTY, "random_state": 0, "mode": mode}
+    few = make_map("lsrff", **options).fit(X).learned_
+    monkeypatch.setattr(leverage, "row_leverage_scores", lambda Z, ridge: ridge_leverage_scores(Z.T @ Z, ridge))
+    naive = make_map("lsrff", **options).fit(X).learned_
+    np.testing.assert_array_equal(few["indices"], naive["indices"])
+    np.testing.assert_allclose(few["weights"], naive["weights"])
 
 
 def test_text_weights_are_importance_weights_of_the_summed_scores():

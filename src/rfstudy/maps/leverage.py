@@ -189,10 +189,13 @@ class LeverageScoreFourier(ScoredPoolMap):
         check_positive("penalty", self.penalty)
 
     def _scores(self, X, y):
+        ridge = len(X) * self.penalty
+        if len(X) <= self.n_columns_:
+            return row_leverage_scores(np.concatenate([block for _, block in self._pool_blocks(X)]), ridge)
         gram = np.zeros((self.n_columns_, self.n_columns_))
         for _, features in self._pool_blocks(X):
             gram += features.T @ features
-        return ridge_leverage_scores(gram, len(X) * self.penalty)
+        return ridge_leverage_scores(gram, ridge)
 
 
 def ridge_leverage_scores(gram: np.ndarray, ridge: float) -> np.ndarray:
@@ -201,3 +204,15 @@ def ridge_leverage_scores(gram: np.ndarray, ridge: float) -> np.ndarray:
     factor = cholesky(gram, lower=True, overwrite_a=True)
     inverse = solve_triangular(factor, np.eye(len(factor)), lower=True, overwrite_b=True)
     return 1.0 - ridge * (inverse**2).sum(axis=0)
+
+
+def row_leverage_scores(features: np.ndarray, ridge: float) -> np.ndarray:
+    """``ridge_leverage_scores`` of Z'Z for features Z (n, D) with n <= D, from the smaller matrix ZZ'.
+
+    Z'Z (Z'Z + ridge I)^-1 = Z' (ZZ' + ridge I)^-1 Z; neither side of the first form is made.
+    """
+    features = features.astype(np.float64)
+    system = features @ features.T
+    system[np.diag_indices_from(system)] += ridge
+    factor = cholesky(system, lower=True, overwrite_a=True)
+    return (solve_triangular(factor, features, lower=True, overwrite_b=True) ** 2).sum(axis=0)

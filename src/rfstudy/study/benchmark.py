@@ -212,26 +212,33 @@ def planning() -> list[dict]:
 
 
 def landmarks() -> list[dict]:
-    """Nystroem features against scikit-learn's, with as many landmarks."""
+    """Nystroem features against scikit-learn's, with as many landmarks; ours are float64 inside for either type."""
     from sklearn.kernel_approximation import Nystroem
 
     from rfstudy.kernels import Gaussian
     from rfstudy.maps import make_map
 
     n, d, s = 20_000, 54, 500
-    X = np.random.default_rng(0).standard_normal((n, d), dtype=np.float32)
-    phi = make_map("nystroem", Gaussian(5.0), n_components=s, device="cpu", random_state=0)
-    other = Nystroem(gamma=1 / 50, n_components=s, random_state=0)
-
-    def compare(what, ours, theirs):
-        return comparison(
-            "nystroem", what, "Nystroem, float32", 1.0, ours, theirs, 5, n_features=s, n_columns=s, n_train=n, d=d
-        )
-
-    return [
-        compare("nystroem, fit and transform", lambda: phi.fit(X).transform(X), lambda: other.fit(X).transform(X)),
-        compare("nystroem.transform", lambda: phi.transform(X), lambda: other.transform(X)),
-    ]
+    columns = {"n_features": s, "n_columns": s, "n_train": n, "d": d}
+    rows = []
+    for dtype in ("float64", "float32"):
+        X = np.random.default_rng(0).standard_normal((n, d)).astype(dtype)
+        phi = make_map("nystroem", Gaussian(5.0), n_components=s, device="cpu", random_state=0)
+        other = Nystroem(gamma=1 / 50, n_components=s, random_state=0)
+        rows += [
+            comparison("nystroem", f"nystroem {what}, {dtype}", f"Nystroem {what}, {dtype}", 1.0, *sides, 5, **columns)
+            for what, sides in {
+                "fit and transform": (
+                    lambda phi=phi, X=X: phi.fit(X).transform(X),
+                    lambda other=other, X=X: other.fit(X).transform(X),
+                ),
+                "transform": (
+                    lambda phi=phi, X=X: phi.transform(X),
+                    lambda other=other, X=X: other.transform(X),
+                ),
+            }.items()
+        ]
+    return rows
 
 
 def sketches() -> list[dict]:

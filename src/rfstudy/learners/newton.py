@@ -147,13 +147,13 @@ def _newton(problem, C, weights, decision, tolerance, max_iter):
             first_norm = norm
         converged = 0.5 * norm**2 <= tolerance * objective
         # at the limit of the features' precision the objective stops falling: more steps are in vain
-        todo = np.flatnonzero(~converged & (objective < lowest * (1 - 1e-12)))
+        unfinished = np.flatnonzero(~converged & (objective < lowest * (1 - 1e-12)))
         lowest = objective
-        if len(todo) == 0 or iteration == max_iter:
+        if len(unfinished) == 0 or iteration == max_iter:
             return weights, converged, iteration
-        forcing = np.minimum(0.1, np.sqrt(norm[todo] / first_norm[todo]))
-        step, change = _conjugate_gradients(problem, C, active[:, todo], gradient[:, todo], forcing)
-        for k, j in enumerate(todo):
+        forcing = np.minimum(0.1, np.sqrt(norm[unfinished] / first_norm[unfinished]))
+        step, change = _conjugate_gradients(problem, C, active[:, unfinished], gradient[:, unfinished], forcing)
+        for k, j in enumerate(unfinished):
             rows = used[:, j]
             slope, curvature = weights[:D, j] @ step[:D, k], step[:D, k] @ step[:D, k]
             length = exact_step(y[rows, j], decision[rows, j], change[rows, k], C, slope, curvature)

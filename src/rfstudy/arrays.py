@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from functools import cache
 
 import numpy as np
 
@@ -72,18 +71,6 @@ def set_threads(threads: int) -> None:
 
     torch.set_num_threads(threads)
     threadpool_limits(limits=threads)
-
-
-def single_blas_thread():
-    """Context in which every BLAS that is loaded uses one thread, for arithmetic that runs in threads already."""
-    return _thread_pools().limit(limits=1, user_api="blas")
-
-
-@cache
-def _thread_pools():
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 def threads_in_use() -> int:

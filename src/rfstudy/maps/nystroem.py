@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from rfstudy.arrays import resolve_device, single_blas_thread
+from rfstudy.arrays import block_rows, resolve_device, row_blocks
 from rfstudy.maps.base import RandomFeatureMap
 
 #: Eigenvalues of the landmarks' kernel matrix below this share of the largest one are rounding errors.
@@ -85,9 +85,9 @@ class Nystroem(RandomFeatureMap):
         if resolve_device(self.device).type != "cpu":
             super()._fill(X, features)
             return
-        # The kernels are NumPy's arithmetic, whose BLAS would start threads of its own inside each of ours.
-        with single_blas_thread():
-            super()._fill(X, features)
+        # The kernels and the product are NumPy's, whose BLAS has threads of its own: no blocks side by side.
+        for part in row_blocks(len(X), block_rows(8 * self._work_columns())):
+            features[part] = self.kernel_(X[part].astype(np.float64, copy=False), self._landmarks) @ self._whitening
 
     def _mapper(self, rows, device, dtype):
         whitening = torch.from_numpy(self._whitening).to(device)

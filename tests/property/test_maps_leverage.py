@@ -43,7 +43,7 @@ def test_the_scores_from_rows_are_those_from_columns(shape):
     np.testing.assert_allclose(row_leverage_scores(Z, 0.7), ridge_leverage_scores(Z.T @ Z, 0.7))
 
 
-@pytest.mark.parametrize("mode", ["text", "code"])
+@pytest.mark.parametrize("mode", leverage.MODES)
 def test_fewer_rows_than_columns_give_the_same_choice(mode, monkeypatch):
     X = data()[: S + 3]
     options = {"kernel": Gaussian(1.5), "n_components": S, "penalty": PENALTY, "random_state": 0, "mode": mode}
@@ -164,7 +164,35 @@ def test_code_is_a_ridge_penalty_per_feature():
     np.testing.assert_allclose(weighted, per_feature, atol=1e-8)
 
 
-@pytest.mark.parametrize("mode", ["text", "code"])
+def test_keep_is_the_whole_pool_with_the_weights_of_the_resampling():
+    phi = fitted(mode="keep")
+    Z = pool_features(phi, data())
+    q = naive_scores(Z).reshape(2, S).sum(axis=0)
+    weights = np.sqrt(q.sum() / (S * q))
+    np.testing.assert_allclose(phi.learned_["weights"], weights)
+    np.testing.assert_allclose(phi.transform(data()), Z * np.tile(weights, 2), rtol=1e-9, atol=1e-9)
+
+
+def test_columns_weights_cosine_and_sine_apart():
+    phi = fitted(mode="columns")
+    Z = pool_features(phi, data())
+    q = naive_scores(Z)
+    np.testing.assert_allclose(phi.transform(data()), Z * np.sqrt(q.sum() / (2 * S * q)), rtol=1e-9, atol=1e-9)
+
+
+def test_code_is_sorted_times_the_missing_factor():
+    normalised, code = fitted(mode="sorted"), fitted(mode="code")
+    np.testing.assert_array_equal(normalised.learned_["indices"], code.learned_["indices"])
+    np.testing.assert_allclose(np.sqrt(2 * S) * normalised.transform(data()), code.transform(data()), rtol=1e-9)
+
+
+@pytest.mark.parametrize("mode", ["columns", "sorted", "code"])
+def test_modes_that_score_columns_need_pairs_of_columns(mode):
+    with pytest.raises(ValueError, match="layout 'cos_sin'"):
+        fitted(mode=mode, layout="phase")
+
+
+@pytest.mark.parametrize("mode", leverage.MODES)
 def test_scores_are_streamed(mode, monkeypatch):
     whole = fitted(mode=mode).learned_
     monkeypatch.setattr(leverage, "block_rows", lambda bytes_per_row: 7)
@@ -176,6 +204,6 @@ def test_scores_are_streamed(mode, monkeypatch):
 def test_a_feature_with_score_zero_gets_a_finite_weight():
     """At x = 0 all sines vanish; the phases of the mode "code" and the cosines keep the scores positive."""
     X = np.zeros((5, 2))
-    for mode in ("text", "code"):
+    for mode in leverage.MODES:
         Z = make_map("lsrff", n_components=4, mode=mode, random_state=0).fit_transform(X)
         assert np.isfinite(Z).all()

@@ -27,6 +27,16 @@ def test_the_two_scalings_agree_when_the_sum_penalty_is_n_times_the_mean_penalty
 
 
 @pytest.mark.parametrize("seed", range(4))
+def test_longer_features_are_a_smaller_penalty(seed):
+    """Features sqrt(D) times as long under a penalty predict as the features under that penalty over D."""
+    Z, Y, penalty = draw(seed)
+    D = Z.shape[1]
+    longer = fit_ridge(stream(np.sqrt(D) * Z, 9), Y, penalty, n_columns=D, scaling="sum")
+    smaller = fit_ridge(stream(Z, 9), Y, penalty, n_columns=D, scaling="per_column")
+    np.testing.assert_allclose(longer.decision(np.sqrt(D) * Z), smaller.decision(Z), rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(4))
 def test_the_two_scalings_agree_in_cross_validation_with_the_rows_of_the_training_part(seed):
     Z, Y, penalty = draw(seed)
     n = len(Z) // 4 * 4

@@ -44,8 +44,15 @@ def best_penalty(scores, grid, score: str = "accuracy") -> float:
     return float(grid[means >= best - 1e-12 * abs(best)].max())
 
 
-def effective_penalties(penalties, n_rows: int, scaling: str) -> np.ndarray:
-    """What is added to the diagonal of Z'Z: n penalty for the scaling "mean", penalty for "sum"."""
-    if scaling not in ("mean", "sum"):
-        raise ValueError(f"scaling must be 'mean' or 'sum', got {scaling!r}")
-    return np.asarray(penalties, dtype=np.float64) * (n_rows if scaling == "mean" else 1)
+def effective_penalties(penalties, n_rows: int, scaling: str, n_columns: int | None = None) -> np.ndarray:
+    """What is added to the diagonal of Z'Z, Z of shape (n, D): n penalty for the scaling "mean", penalty for "sum" and
+    penalty / D for "per_column".
+
+    ``n_columns`` is D; without it, on a kernel matrix, "per_column" is a ``ValueError``, as an unknown scaling is.
+    """
+    factors = {"mean": n_rows, "sum": 1.0}
+    if n_columns is not None:
+        factors["per_column"] = 1.0 / n_columns
+    if scaling not in factors:
+        raise ValueError(f"scaling must be one of {', '.join(map(repr, factors))}, got {scaling!r}")
+    return np.asarray(penalties, dtype=np.float64) * factors[scaling]

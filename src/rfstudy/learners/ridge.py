@@ -37,7 +37,8 @@ def fit_ridge(
     penalty : non-negative number
     n_columns : D, the columns of the features
     scaling : "mean", the objective above, that is (Z'Z + n penalty I) w = Z'y, or
-        "sum", |Z w + b - y|^2 + penalty |w|^2, that is (Z'Z + penalty I) w = Z'y
+        "sum", |Z w + b - y|^2 + penalty |w|^2, that is (Z'Z + penalty I) w = Z'y, or
+        "per_column", the same with penalty / D
     center : "targets", y is centred and b its mean over the training rows (the survey's code);
         "both", the features too: b is the unpenalised intercept; "none", b = 0
     precision : of the products with the features. "float32", "float64", or "auto": float64, unless the blocks are
@@ -48,7 +49,7 @@ def fit_ridge(
     ``numpy.linalg.LinAlgError`` where the system is singular.
     """
     Y, penalties = as_columns(Y), check_grid(penalty, "penalty", zero_allowed=True)
-    shifts = effective_penalties(penalties, len(Y), scaling)
+    shifts = effective_penalties(penalties, len(Y), scaling, n_columns)
     check_center(center)
     if len(Y) <= n_columns:
         rank = len(Y) - (center == "both")
@@ -86,7 +87,7 @@ def cross_validate_ridge(
     folds, n_folds = check_folds(folds, Y, score)
     check_center(center)
     counts = np.bincount(folds)
-    shifts = [effective_penalties(penalties, len(Y) - count, scaling) for count in counts]
+    shifts = [effective_penalties(penalties, len(Y) - count, scaling, n_columns) for count in counts]
     if len(Y) <= n_columns:
         K = streams.row_gram(streams.assemble(blocks, len(Y), n_columns))
         scores = scores_on_gram(K, Y, folds, score, lambda K, Y, fold: ridge_on_gram(K, Y, shifts[fold], center, "nan"))

@@ -36,11 +36,13 @@ class SurrogateLeverageFourier(ScoredPoolMap):
         None is ``Gaussian(1.0)``.
     n_components : int, default 100
         s, the number of frequencies, and of the pool.
-    mode : {"text", "code"}
+    mode : {"text", "keep", "columns", "sorted", "code"}
         "text" draws s frequencies from q (cosine and sine scored together) and weights them by sqrt(1 / (s q_i)).
         "code" does what the code behind the published numbers does: all 2 s columns of the pool stay, cosine and
         sine are scored apart and sorted by falling score, and column i is multiplied by sqrt(1 / q_i) without the
-        1 / (2 s) of an importance weight.
+        1 / (2 s) of an importance weight. The others lie between: "keep" draws nothing and keeps the weights of
+        "text"; "columns" also scores cosine and sine apart, with weights sqrt(1 / (2 s q_i)); "sorted" also reorders
+        the frequencies as "code" does.
     identity : bool, default False
         The term that makes the scores an upper bound of the ridge leverage scores (equation 12). The paper's algorithm
         leaves it out (equations 13 to 15), where its theorem does not hold.
@@ -50,7 +52,7 @@ class SurrogateLeverageFourier(ScoredPoolMap):
     task : {"auto", "classification", "regression"}
         "auto" takes floating-point targets that are not all integers as those of a regression, others as labels.
     layout : {"cos_sin", "phase"}
-        D = 2 s or D = s columns; "phase" in the mode "text" only.
+        D = 2 s or D = s columns; "phase" in the modes "text" and "keep" only.
     device : {"auto", "cpu", "cuda"}
     random_state : int, RandomState instance or None
 

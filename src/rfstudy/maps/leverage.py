@@ -2,7 +2,8 @@
 
 A pool of s frequencies is drawn from the kernel's spectral measure; every feature of the pool gets a score from the
 data. Two readings of the method exist. The text resamples the pool by the scores and weights what it drew. The code
-that the published numbers come from keeps the whole pool and only weights it.
+that the published numbers come from keeps the whole pool and only weights it. Between the two stand the modes that
+take one of their differences at a time.
 """
 
 from __future__ import annotations
@@ -17,7 +18,12 @@ from rfstudy.arrays import block_rows
 from rfstudy.kernels import check_positive
 from rfstudy.maps.base import SpectralMap
 
-MODES = ("text", "code")
+#: From the paper's text to the group's code, one difference at a time.
+MODES = ("text", "keep", "columns", "sorted", "code")
+
+#: Modes that score cosine and sine apart, and of these the ones that reorder the frequencies as the code does.
+COLUMN_MODES = ("columns", "sorted", "code")
+SORTED_MODES = ("sorted", "code")
 
 
 class ScoredPoolMap(SpectralMap):
@@ -28,17 +34,20 @@ class ScoredPoolMap(SpectralMap):
     * ``mode="text"``: q per frequency (the scores of its cosine and sine are added), s frequencies are drawn from q
       with replacement, and a frequency i has the weight sqrt(1 / (s q_i)), so that the expectation over the drawing
       is the kernel of the pool;
-    * ``mode="code"``: q per column of [cos(Wx + b) | sin(Wx + b)] / sqrt(s); all 2 s columns are sorted by falling q,
-      the frequencies of the first s get the cosine and those of the last s the sine, with b in the old order, and
-      column i is multiplied by sqrt(1 / q_i). The factor 1 / (2 s) that importance weights need is missing, so that
-      the features are about sqrt(2 s) times longer than those of RFF.
+    * ``mode="keep"``: nothing is drawn, the whole pool stays with these weights;
+    * ``mode="columns"``: q per column of [cos(Wx) | sin(Wx)] / sqrt(s), and column i has the weight
+      sqrt(1 / (2 s q_i));
+    * ``mode="sorted"``: q per column of [cos(Wx + b) | sin(Wx + b)] / sqrt(s); all 2 s columns are sorted by falling q,
+      the frequencies of the first s get the cosine and those of the last s the sine, with b in the old order;
+    * ``mode="code"``: as "sorted", with the weight sqrt(1 / q_i). The factor 1 / (2 s) that importance weights need is
+      missing, so that the features are about sqrt(2 s) times longer than those of RFF.
 
     Attributes
     ----------
     pool_frequencies_ : ndarray of shape (s, d)
     learned_ : dict
-        ``indices``: int (s,) frequencies of the pool, or (2 s,) columns of its feature matrix in the mode "code";
-        ``weights``: float64 of the same shape.
+        ``indices``: int (s,) frequencies of the pool, or (2 s,) columns of its feature matrix in the modes that score
+        columns; ``weights``: float64 of the same shape.
     """
 
     def __init__(
@@ -55,14 +64,14 @@ class ScoredPoolMap(SpectralMap):
         super()._check_options()
         if self.mode not in MODES:
             raise ValueError(f"mode must be one of {', '.join(MODES)}, got {self.mode!r}")
-        if self.mode == "code" and not self._has_pairs():
-            raise ValueError("mode='code' is defined for the layout 'cos_sin' and shift-invariant kernels only")
+        if self.mode in COLUMN_MODES and not self._has_pairs():
+            raise ValueError(f"mode={self.mode!r} is defined for the layout 'cos_sin' and shift-invariant kernels only")
 
     def _draw_frequencies(self, n_features, rng):
         self.pool_frequencies_ = self._cast(self.kernel_.draw_frequencies(rng, (self.n_components, n_features)))
 
     def _has_phases(self):
-        return super()._has_phases() or self.mode == "code"
+        return super()._has_phases() or self.mode in SORTED_MODES
 
     def _draw(self, n_features, rng):
         super()._draw(n_features, rng)
@@ -71,22 +80,26 @@ class ScoredPoolMap(SpectralMap):
 
     def _learn(self, X, y, rng):
         s = self.n_components
-        whole = np.arange(2 * s if self.mode == "code" else s)
+        by_column = self.mode in COLUMN_MODES
+        whole = np.arange(2 * s if by_column else s)
         self._complete({"indices": whole, "weights": np.ones(len(whole))})
         scores = self._scores(X, y)
         if not scores.max() > 0:
             raise ValueError(f"{self.method}: every feature of the pool has the score 0, so that none can be drawn")
-        # A score of 0 would be an infinite weight in the mode "code".
+        # A score of 0 would be an infinite weight where nothing is drawn.
         scores = np.maximum(scores, np.finfo(np.float64).eps * scores.max())
-        if self.mode == "code":
-            weights = np.sqrt(scores.sum() / scores)
-            indices = np.argsort(weights, kind="stable")
-            return {"indices": indices, "weights": weights[indices]}
-        if self._has_pairs():
+        if self._has_pairs() and not by_column:
             scores = scores.reshape(2, s).sum(axis=0)
         probabilities = scores / scores.sum()
-        indices = rng.choice(s, size=s, p=probabilities)
-        return {"indices": indices, "weights": np.sqrt(1.0 / (s * probabilities[indices]))}
+        weights = np.sqrt(1.0 / probabilities)
+        if self.mode != "code":
+            weights /= np.sqrt(len(weights))
+        indices = whole
+        if self.mode == "text":
+            indices = rng.choice(s, size=s, p=probabilities)
+        elif self.mode in SORTED_MODES:
+            indices = np.argsort(weights, kind="stable")
+        return {"indices": indices, "weights": weights[indices]}
 
     def _pool_blocks(self, X):
         """The features of the whole pool, unweighted, as (slice, block) pairs."""
@@ -95,22 +108,24 @@ class ScoredPoolMap(SpectralMap):
     def _use(self, learned):
         indices, self.weights_ = learned["indices"], learned["weights"]
         self.frequencies_ = self.pool_frequencies_[indices % self.n_components]
-        if self.mode == "text" and self._has_phases():
+        if self.mode not in SORTED_MODES and self._has_phases():
             self.phases_ = self._pool_phases[indices]
 
     def _work_columns(self):
         return len(self.weights_)
 
     def _mapper(self, rows, device, dtype):
-        if self.mode == "text":
+        if self.mode not in COLUMN_MODES:
             return super()._mapper(rows, device, dtype)
         s = self.n_components
         project = self._projector(rows, device, dtype)
-        phases = torch.from_numpy(np.tile(self.phases_, 2)).to(device, dtype)
+        phases = torch.from_numpy(np.tile(self.phases_, 2)).to(device, dtype) if self._has_phases() else None
         scale = torch.from_numpy(self.weights_ / np.sqrt(s)).to(device, dtype)
 
         def fill(X, out):
-            angles = project(X).add_(phases)
+            angles = project(X)
+            if phases is not None:
+                angles.add_(phases)
             torch.cos(angles[:, :s], out=out[:, :s])
             torch.sin(angles[:, s:], out=out[:, s:])
             out.mul_(scale)
@@ -135,15 +150,17 @@ class LeverageScoreFourier(ScoredPoolMap):
         None is ``Gaussian(1.0)``.
     n_components : int, default 100
         s, the number of frequencies, and of the pool.
-    mode : {"text", "code"}
+    mode : {"text", "keep", "columns", "sorted", "code"}
         "text" draws s frequencies from q (cosine and sine scored together) and weights them by sqrt(1 / (s q_i)).
         "code" does what the code behind the published numbers does: all 2 s columns of the pool stay, cosine and
         sine are scored apart and sorted by falling score, and column i is multiplied by sqrt(1 / q_i) without the
-        1 / (2 s) of an importance weight.
+        1 / (2 s) of an importance weight. The others lie between: "keep" draws nothing and keeps the weights of
+        "text"; "columns" also scores cosine and sine apart, with weights sqrt(1 / (2 s q_i)); "sorted" also reorders
+        the frequencies as "code" does.
     penalty : float, default 0.05
         lambda > 0, the mean-scaled ridge penalty of the scores.
     layout : {"cos_sin", "phase"}
-        D = 2 s or D = s columns; "phase" in the mode "text" only.
+        D = 2 s or D = s columns; "phase" in the modes "text" and "keep" only.
     device : {"auto", "cpu", "cuda"}
     random_state : int, RandomState instance or None
 

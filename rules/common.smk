@@ -81,6 +81,11 @@ def methods_of(wildcards):
     return [EXPERIMENTS[wildcards.experiment]["methods"][i]["method"] for i in shard.methods]
 
 
+def tuned_methods(wildcards):
+    """The methods that the choices of an experiment are made with."""
+    return sorted({entry["method"] for entry in specs.tuned_methods(EXPERIMENTS[wildcards.experiment])})
+
+
 def measure_code(wildcards):
     """The package files of ``measure``, of the kind of an experiment, which it imports by name, and of its methods."""
     kind = f"study.kinds.{EXPERIMENTS[wildcards.experiment]['kind']}"
@@ -98,7 +103,11 @@ def prepared_files(wildcards):
 
 
 def tuned_file(wildcards):
-    """What ``tune`` chose for the data set of a shard: for its experiment, or for an earlier one with the same work."""
+    """What ``tune`` chose for the data set of a shard: for its experiment, or for an earlier one with the same work.
+    Nothing where an experiment leaves nothing to choose.
+    """
+    if not specs.is_tuned(EXPERIMENTS[wildcards.experiment], SETTINGS):
+        return []
     dataset = dataset_of(wildcards)
     own = specs.tune_spec(EXPERIMENTS[wildcards.experiment], dataset, SETTINGS)
     name = next(
@@ -111,6 +120,11 @@ def tuned_file(wildcards):
     return f"{RESULTS}/{name}/tune/{dataset}.json"
 
 
+def tuned_option(wildcards, input):
+    """The option that tells a stage of what was chosen."""
+    return f"--tuned {input.tuned}" if input.get("tuned") else ""
+
+
 def rows_of(dataset):
     """Rows and columns of a task as its registry entry states them: the size that resources are asked for."""
     task = REGISTRY.tasks[dataset]
@@ -121,7 +135,7 @@ def rows_of(dataset):
 def memory_mb(wildcards, attempt):
     """Memory of a compute job: libraries, the rows in float32 a few times over, Gram matrices of the largest size."""
     n, d = rows_of(dataset_of(wildcards))
-    s, _label = specs.sizes(EXPERIMENTS[wildcards.experiment]["sizes"], d)[-1]
+    s, _label = specs.sizes(specs.sizes_of(EXPERIMENTS[wildcards.experiment], dataset_of(wildcards)), d)[-1]
     gram = 8 * min(2 * s, n) ** 2
     svm = 40 * min(2 * s * n, SETTINGS["max_svm_entries"] or 1e8)
     return int((900 + (16 * n * d + 10 * gram + svm) / 2**20) * attempt)

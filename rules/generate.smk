@@ -27,9 +27,10 @@ rule generate:
             )
         ),
         prepared=lambda wildcards, input: str(Path(input.prepared[0]).parent),
+        tuned=tuned_option,
         journal=f"{RESULTS}/.journal/generate",
         threads=SETTINGS["timing_threads"],
     shell:
         "PYTHONPATH=src python -m rfstudy generate --spec {params.spec:q} --prepared {params.prepared:q}"
-        " --tuned {input.tuned:q} --journal {params.journal:q} --threads {params.threads}"
+        " {params.tuned} --journal {params.journal:q} --threads {params.threads}"
         " --out-arrays {output.arrays:q} --out {output.rows:q} > {log} 2>&1"

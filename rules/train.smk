@@ -25,8 +25,9 @@ rule train:
             )
         ),
         prepared=lambda wildcards, input: str(Path(input.prepared[0]).parent),
+        tuned=tuned_option,
         journal=f"{RESULTS}/.journal/train",
     shell:
         "PYTHONPATH=src python -m rfstudy train --spec {params.spec:q} --prepared {params.prepared:q}"
-        " --tuned {input.tuned:q} --arrays {input.arrays:q} --journal {params.journal:q} --threads {threads}"
+        " {params.tuned} --arrays {input.arrays:q} --journal {params.journal:q} --threads {threads}"
         " --out {output.rows:q} > {log} 2>&1"

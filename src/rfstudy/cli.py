@@ -86,7 +86,7 @@ def tune(spec, prepared, journal, threads, out):
 @commands.command()
 @click.option("--spec", type=JSON, required=True, help="What to generate, as study.spec.generate_spec gives it.")
 @click.option("--prepared", type=EXISTING, required=True, help="Folder of the prepared data.")
-@click.option("--tuned", type=EXISTING, required=True, help="JSON file of the choices.")
+@click.option("--tuned", type=EXISTING, help="JSON file of the choices, where there are any.")
 @click.option("--journal", type=PATH, required=True, help="Folder of finished cells.")
 @click.option("--threads", default=2, show_default=True)
 @click.option("--out-arrays", type=PATH, required=True, help=".npz file of what the maps learned.")
@@ -95,13 +95,13 @@ def generate(spec, prepared, tuned, journal, threads, out_arrays, out):
     """Draw and fit the maps of a shard, time them and measure their approximation error."""
     from rfstudy.study import generate as stage
 
-    stage.run(spec, prepared, read_json(tuned), journal, out, out_arrays, threads)
+    stage.run(spec, prepared, read_json(tuned) if tuned else {}, journal, out, out_arrays, threads)
 
 
 @commands.command()
 @click.option("--spec", type=JSON, required=True, help="What to train, as study.spec.train_spec gives it.")
 @click.option("--prepared", type=EXISTING, required=True, help="Folder of the prepared data.")
-@click.option("--tuned", type=EXISTING, required=True, help="JSON file of the choices.")
+@click.option("--tuned", type=EXISTING, help="JSON file of the choices, where there are any.")
 @click.option("--arrays", type=EXISTING, required=True, help=".npz file of what the maps learned.")
 @click.option("--journal", type=PATH, required=True, help="Folder of finished cells.")
 @click.option("--threads", default=2, show_default=True)
@@ -110,7 +110,7 @@ def train(spec, prepared, tuned, arrays, journal, threads, out):
     """Train and test the learners of a shard on streamed features."""
     from rfstudy.study import train as stage
 
-    stage.run(spec, prepared, read_json(tuned), arrays, journal, out, threads)
+    stage.run(spec, prepared, read_json(tuned) if tuned else {}, arrays, journal, out, threads)
 
 
 @commands.command()

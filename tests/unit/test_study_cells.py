@@ -1,17 +1,20 @@
 """The stages generate and train on made data: maps that need targets, that have an estimate of their own, or no map."""
 
+import itertools
 import json
 
 import numpy as np
 import pytest
 
 from rfstudy import tidy
+from rfstudy.data.split import fold_of_row
 from rfstudy.kernels import Gaussian
 from rfstudy.maps.registry import REGISTRY
 from rfstudy.metrics import approximation_error
-from rfstudy.study import generate, spec, train
-from rfstudy.study.cells import Cell, cell_map, cells_of
+from rfstudy.study import generate, spec, train, tune
+from rfstudy.study.cells import Cell, cell_map, cells_of, conditions_of
 from rfstudy.study.code import PACKAGE
+from rfstudy.study.journal import Journal
 from rfstudy.study.sample import draw_sample, load_prepared
 
 N_TRAIN, D, LENGTH_SCALE = 40, 5, 2.0
@@ -41,8 +44,8 @@ def stages(prepared, tmp_path, *methods):
     """Rows of both stages at s = 2d and 16d, the latter more than there are training rows."""
     common = {
         "preset": "quick", "paper": "survey", "experiment": "e", "protocol": "text", "dataset": "eeg",
-        "kernel": "gaussian", "preprocess": ["none"], "max_rows": None, "seed": 0, "device": "cpu",
-        "methods": list(methods), "sizes": {"multiples_of_d": [2, 16]},
+        "kernel": "gaussian", "preprocess": ["none"], "length_scale": None, "max_rows": None, "seed": 0,
+        "device": "cpu", "methods": list(methods), "sizes": {"multiples_of_d": [2, 16]},
     }  # fmt: skip
     generate_spec = common | {"repeats": [0], "approximation": {"norm": "frobenius", "rows": 30}, "timing_runs": 1}
     learners = {
@@ -123,3 +126,53 @@ def test_every_map_for_the_gaussian_kernel_is_in_the_surveys_experiments():
 
 def test_a_cell_is_named_after_its_variant():
     assert Cell(entry("rff") | {"variant": "phase"}, 10, "2d", 3).name == "rff-phase/2d/3"
+
+
+RIDGE = {"scaling": "mean", "center": "none", "penalties": [0.1, 1.0], "n_folds": 5}
+CONDITIONS_SPEC = {"preprocess": ["minmax"], "length_scale": None, "learners": {"ridge": RIDGE}, "tuning": "shared"}
+
+
+def cell_of(**own):
+    return Cell(entry("rff") | own, 10, "2d", 0)
+
+
+def test_conditions_are_the_entrys_then_the_methods_then_everyones():
+    everyones = {"length_scale": 2.0, "penalties": {"ridge": {"2d": 0.1}}}
+    methods = {"methods": {"rff": {"2d": {"length_scale": 3.0, "preprocess": ["unit"], "penalties": {"ridge": 1.0}}}}}
+    given = conditions_of(CONDITIONS_SPEC, everyones, cell_of(), "ridge")
+    assert (given.preprocess, given.length_scale, given.penalty) == (["minmax"], 2.0, 0.1)
+    given = conditions_of(CONDITIONS_SPEC, methods, cell_of(), "ridge")
+    assert (given.preprocess, given.length_scale, given.penalty) == (["unit"], 3.0, 1.0)
+    own = cell_of(preprocess=["center"], length_scale=4.0, learners={"ridge": {"center": "both"}})
+    given = conditions_of(CONDITIONS_SPEC, methods, own, "ridge")
+    assert (given.preprocess, given.length_scale, given.learner["center"]) == (["center"], 4.0, "both")
+    fixed = conditions_of(CONDITIONS_SPEC | {"length_scale": 5.0, "tuning": "per_cell"}, {}, cell_of(), "ridge")
+    assert (fixed.length_scale, fixed.penalty, fixed.learner) == (5.0, None, RIDGE)
+
+
+def test_the_number_of_folds_decides_nothing_where_the_penalty_is_given():
+    tuned = {"length_scale": 2.0, "penalties": {"ridge": {"2d": 0.1}}}
+    assert "n_folds" not in conditions_of(CONDITIONS_SPEC, tuned, cell_of(), "ridge").learner
+
+
+def test_each_method_is_tuned_at_every_size_by_itself(prepared, tmp_path):
+    """The best of the grid by the same scores, computed here one by one."""
+    rule = {"rule": "each_method", "grid": [0.5, 2.0], "preprocess": [["none"], ["standard_rows"]]}
+    made = {
+        **CONDITIONS_SPEC, "dataset": "eeg", "kernel": "gaussian", "seed": 0, "device": "cpu", "max_rows": None,
+        "bandwidth": rule, "methods": [entry("rff"), entry("slsrff")], "max_tuning_rows": 1000,
+        "share_penalties": True, "sizes": {"multiples_of_d": [1, 2]}, "max_svm_entries": None,
+    }  # fmt: skip
+    choices = tune.tune(made, load_prepared(prepared), Journal(tmp_path / "journal"))["methods"]
+    assert set(choices) == {"rff", "slsrff"}
+    assert set(choices["rff"]) == {"d", "2d"}
+    for preprocess, length_scale in itertools.product(rule["preprocess"], rule["grid"]):
+        sample = draw_sample(load_prepared(prepared), made | {"preprocess": preprocess}, 0)
+        phi = cell_map(made, Cell(entry("slsrff"), 2 * D, "2d", 0), length_scale).fit(sample.X_train, sample.y_train)
+        folds = fold_of_row(N_TRAIN, 5, 0, "tune")
+        scores = tune.cross_validate("ridge", RIDGE, phi, sample.X_train, sample.y_train, folds).mean(axis=1)
+        chosen = choices["slsrff"]["2d"]
+        assert chosen["score"] >= scores.max() - 1e-9
+        if (chosen["preprocess"], chosen["length_scale"]) == (preprocess, length_scale):
+            np.testing.assert_allclose(chosen["score"], scores.max())
+            assert chosen["penalties"]["ridge"] in np.array(RIDGE["penalties"])[scores >= scores.max() - 1e-9]

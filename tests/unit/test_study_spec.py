@@ -8,8 +8,8 @@ from rfstudy.study import spec as specs
 
 SETTINGS = {
     "preset": "quick", "seed": 1, "device": "cpu", "mirror": "", "allow_missing": False, "only_experiments": [],
-    "only_datasets": [], "only_methods": [], "data": "embedded", "repeats": 4, "svm_repeats": 2, "max_rows": None,
-    "tuning": "shared", "tuning_max_rows": 100, "svm_solver": "auto", "max_svm_entries": None, "timing_runs": 3,
+    "only_datasets": [], "only_methods": [], "only_sizes": [], "data": "embedded", "repeats": 4, "svm_repeats": 2,
+    "max_rows": None, "tuning": "shared", "tuning_max_rows": 100, "svm_solver": "auto", "max_svm_entries": None, "timing_runs": 3,
     "timing_threads": 1, "shard_by": ["experiment", "dataset", "method"], "repeats_per_shard": None,
     "train_threads": 1, "extent": "small",
 }  # fmt: skip
@@ -93,6 +93,60 @@ def test_one_method_twice_needs_variants():
         specs.select({"toy": twice}, SETTINGS, MAPS, {"eeg", "skin"})
 
 
+def test_methods_walk_the_steps_and_keep_what_they_changed():
+    steps = [
+        {"name": "start"},
+        {"name": "rows", "preprocess": ["standard_rows"]},
+        {"name": "sum", "learners": {"ridge": {"scaling": "sum"}}},
+        {"name": "one", "methods": ["ssf"], "options": {"radii": "single"}},
+    ]
+    methods = [
+        {"method": "rff"},
+        {"method": "ssf", "options": {"sweeps": 2}},
+        {"method": "rff", "variant": "control"},
+    ]
+    entries = specs.with_steps({"methods": methods, "steps": steps})["methods"]
+    assert [(e["method"], e["variant"]) for e in entries] == [
+        ("rff", "start"), ("rff", "rows"), ("rff", "sum"),
+        ("ssf", "start"), ("ssf", "rows"), ("ssf", "sum"), ("ssf", "one"),
+        ("rff", "control"),
+    ]  # fmt: skip
+    assert entries[0] == {"method": "rff", "variant": "start"}
+    assert entries[6] == {
+        "method": "ssf", "variant": "one", "options": {"sweeps": 2, "radii": "single"},
+        "preprocess": ["standard_rows"], "learners": {"ridge": {"scaling": "sum"}},
+    }  # fmt: skip
+
+
+def test_sizes_that_were_asked_for_up_to_the_largest_of_a_data_set():
+    toy = selected(only_sizes=["4d"])["toy"]
+    assert specs.sizes_of(toy, "eeg") == {"multiples_of_d": [4]}
+    toy = copy.deepcopy(selected()["toy"])
+    toy["datasets"]["eeg"]["largest_multiple_of_d"] = 3
+    assert specs.sizes_of(toy, "eeg") == {"multiples_of_d": [2]}
+    assert specs.sizes_of(toy, "skin") == {"multiples_of_d": [2, 4]}
+    with pytest.raises(specs.ConfigurationError, match="only_sizes names the size 5d; known are 2d, 4d"):
+        selected(only_sizes=["5d"])
+
+
+def test_an_experiment_may_tune_and_repeat_in_its_own_way():
+    toy = copy.deepcopy(selected()["toy"]) | {"tuning": "per_cell", "repeats": 1}
+    assert not specs.is_tuned(toy, SETTINGS)
+    assert specs.shards(toy, SETTINGS)[0].repeats == (0,)
+    assert specs.train_spec(toy, specs.shards(toy, SETTINGS)[0], SETTINGS)["tuning"] == "per_cell"
+    toy["bandwidth"] = {"rule": "each_method"}
+    assert specs.is_tuned(toy, SETTINGS)
+    assert [e["variant"] for e in specs.tuned_methods(toy)] == ["", "one"]
+
+
+def test_generation_does_not_depend_on_a_methods_own_learner():
+    toy = copy.deepcopy(selected()["toy"])
+    toy["methods"][0]["learners"] = {"ridge": {"scaling": "sum"}}
+    shard = specs.shards(toy, SETTINGS)[0]
+    assert "learners" not in specs.generate_spec(toy, shard, SETTINGS)["methods"][0]
+    assert "learners" in specs.train_spec(toy, shard, SETTINGS)["methods"][0]
+
+
 def test_extends_merges_mappings_and_replaces_lists(tmp_path):
     (tmp_path / "experiments").mkdir()
     (tmp_path / "experiments" / "a.yaml").write_text(
@@ -138,7 +192,7 @@ def test_broken_experiments_are_named(tmp_path, text, message):
 def test_settings_are_the_preset_under_what_the_user_gives(tmp_path):
     (tmp_path / "presets").mkdir()
     (tmp_path / "presets" / "tiny.yaml").write_text("preset: tiny\nrepeats: 3\nmax_rows: 10\n")
-    general = {"only_experiments": [], "only_datasets": "eeg, skin", "only_methods": []}
+    general = {"only_experiments": [], "only_datasets": "eeg, skin", "only_methods": [], "only_sizes": []}
     given = {"preset": "tiny", "repeats": 5, "allow_missing": "true", "max_rows": "null", **general}
     settings = specs.load_settings(given, tmp_path)
     assert settings["repeats"] == 5

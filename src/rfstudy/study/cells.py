@@ -7,7 +7,7 @@ progress; a stage supplies the computation.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 from tqdm import tqdm
@@ -19,7 +19,7 @@ from rfstudy.study import code
 from rfstudy.study.journal import Journal, key_of
 from rfstudy.study.provenance import Run
 from rfstudy.study.sample import Prepared, Sample, base_row, draw_sample
-from rfstudy.study.spec import sizes
+from rfstudy.study.spec import merge, sizes
 
 KERNELS = {"gaussian": kernels.Gaussian}
 
@@ -27,6 +27,9 @@ KERNELS = {"gaussian": kernels.Gaussian}
 #: What does not decide a cell: a specification's names and its lists of cells. Two experiments that contain the same
 #: cell compute it once.
 IRRELEVANT = ("preset", "paper", "experiment", "protocol", "methods", "repeats", "sizes")
+
+#: What a specification says about all cells, and ``Conditions`` about one.
+IN_CONDITIONS = ("length_scale", "preprocess", "learners")
 
 
 @dataclass(frozen=True)
@@ -41,8 +44,46 @@ class Cell:
     @property
     def name(self) -> str:
         """A short id, unique within an experiment and data set."""
-        method = "-".join(filter(None, (self.entry["method"], self.entry["variant"])))
-        return f"{method}/{self.label}/{self.repeat}"
+        return f"{name_of(self.entry)}/{self.label}/{self.repeat}"
+
+
+def name_of(entry: dict) -> str:
+    """The name of a method's entry: its id and, if it has one, its variant."""
+    return "-".join(filter(None, (entry["method"], entry["variant"])))
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What a cell is computed under, beside its map."""
+
+    preprocess: list[str]
+    length_scale: float
+    learner: dict = field(default_factory=dict)  # the learner's options; empty where nothing is trained
+    penalty: float | None = None  # the penalty, or C, that ``tune`` chose; None where the cell chooses
+
+
+def conditions_of(spec: dict, tuned: dict, cell: Cell, learner: str = "") -> Conditions:
+    """The conditions of a cell: what its entry has of its own, else what ``tune`` chose, else the experiment's.
+
+    ``tuned`` holds the choices for all methods, or under "methods" those for every method and size; it is empty where
+    nothing was chosen.
+    """
+    entry = cell.entry
+    chosen = tuned.get("methods", {}).get(name_of(entry), {}).get(cell.label, {})
+    shared = {kind: of.get(cell.label) for kind, of in tuned.get("penalties", {}).items()}
+    options = merge(spec["learners"][learner], entry.get("learners", {}).get(learner, {})) if learner else {}
+    penalty = None if learner and spec["tuning"] == "per_cell" else chosen.get("penalties", shared).get(learner)
+    if penalty is not None:
+        options.pop("n_folds", None)  # of a choice that is made
+    return Conditions(
+        preprocess=entry.get("preprocess") or chosen.get("preprocess") or spec["preprocess"],
+        length_scale=entry.get("length_scale")
+        or chosen.get("length_scale")
+        or spec["length_scale"]
+        or tuned["length_scale"],
+        learner=options,
+        penalty=penalty,
+    )
 
 
 def cells_of(spec: dict, d: int, repeats: list[int]) -> list[Cell]:
@@ -73,39 +114,39 @@ def entry_map(spec: dict, entry: dict, n_features: int, seed: int, length_scale:
     )
 
 
-def work_through(cells, compute, *, stage, spec, prepared: Prepared, tuned: dict, journal: Journal, run: Run):
+def work_through(cells, compute, *, stage, spec, conditions, prepared: Prepared, journal: Journal, run: Run):
     """Rows and arrays of all cells: from the journal where a cell is finished, from ``compute`` otherwise.
 
     Parameters
     ----------
     cells : list of Cell
-    compute : callable (cell, sample) -> (rows, arrays); rows hold what is particular to the cell
+    compute : callable (cell, conditions, sample) -> (rows, arrays); rows hold what is particular to the cell
     stage : name of the stage's module, part of the key of a cell
-    tuned : what ``tune`` found, part of the key
+    conditions : callable cell -> Conditions, part of the key
     run : rows carry its id; records of earlier runs come back with the rows that they computed
 
     Returns
     -------
     rows : list of dict; arrays : dict by ``cell/name``; records : provenance records by run
     """
-    common = {key: value for key, value in spec.items() if key not in IRRELEVANT}
-    choices = {key: value for key, value in tuned.items() if key not in ("provenance", "bandwidth_scores")}
+    common = {key: value for key, value in spec.items() if key not in IRRELEVANT + IN_CONDITIONS}
     samples = LatestSample(prepared, spec)
     rows, arrays, records = [], {}, {}
     for cell in tqdm(cells, desc=f"{spec['dataset']}: {stage}", file=sys.stderr, mininterval=5):
+        given = conditions(cell)
         key = key_of(
             stage,
             common,
-            cell.entry,
+            {name: cell.entry[name] for name in ("method", "options", "map")},
             cell.n_features,
             cell.repeat,
-            choices,
+            asdict(given),
             prepared.facts["sha256"],
             code_of(stage, cell),
         )
         stored = journal.get(key)
         if stored is None:
-            cell_rows, cell_arrays = compute(cell, samples.of(cell.repeat))
+            cell_rows, cell_arrays = compute(cell, given, samples.of(cell.repeat, given.preprocess))
             stored = {"rows": cell_rows, "record": run.finished()}, cell_arrays
             journal.put(key, *stored)
         content, cell_arrays = stored
@@ -130,16 +171,17 @@ def code_of(stage: str, cell: Cell) -> str:
 
 
 class LatestSample:
-    """The sample of the repeat that is worked on; loading one forgets the one before."""
+    """The sample that is worked on; another repeat or scaling forgets the one before."""
 
     def __init__(self, prepared: Prepared, spec: dict):
         self.prepared, self.spec = prepared, spec
-        self.repeat, self.sample = None, None
+        self.drawn, self.sample = None, None
 
-    def of(self, repeat: int) -> Sample:
-        """The sample of a repeat."""
-        if repeat != self.repeat:
-            self.repeat, self.sample = repeat, draw_sample(self.prepared, self.spec, repeat)
+    def of(self, repeat: int, preprocess: list[str]) -> Sample:
+        """The sample of a repeat under these preprocessing steps."""
+        if (repeat, preprocess) != self.drawn:
+            self.sample = draw_sample(self.prepared, self.spec | {"preprocess": preprocess}, repeat)
+            self.drawn = repeat, preprocess
         return self.sample
 
 

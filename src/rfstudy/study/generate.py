@@ -16,7 +16,16 @@ import numpy as np
 from rfstudy.arrays import seed_sequence, set_threads
 from rfstudy.errors import NotDefinedError
 from rfstudy.metrics import approximation_error
-from rfstudy.study.cells import KERNELS, Cell, cell_map, cells_of, skipped_rows, work_through
+from rfstudy.study.cells import (
+    KERNELS,
+    Cell,
+    Conditions,
+    cell_map,
+    cells_of,
+    conditions_of,
+    skipped_rows,
+    work_through,
+)
 from rfstudy.study.journal import Journal, write_arrays
 from rfstudy.study.provenance import Run, write_records
 from rfstudy.study.sample import Sample, load_prepared
@@ -45,16 +54,16 @@ def run(spec: dict, prepared_dir, tuned: dict, journal_dir, out, out_arrays, thr
         this_run = Run("generate", spec, threads)
         warmed: set[str] = set()
 
-        def compute(cell: Cell, sample: Sample):
-            return measure(spec, cell, sample, tuned["length_scale"], warmed, threads)
+        def compute(cell: Cell, given: Conditions, sample: Sample):
+            return measure(spec, cell, given, sample, warmed, threads)
 
         rows, arrays, records = work_through(
             cells_of(spec, prepared.facts["d"], spec["repeats"]),
             compute,
             stage="generate",
             spec=spec,
+            conditions=lambda cell: conditions_of(spec, tuned, cell),
             prepared=prepared,
-            tuned={"length_scale": tuned["length_scale"]},
             journal=Journal(journal_dir),
             run=this_run,
         )
@@ -63,21 +72,26 @@ def run(spec: dict, prepared_dir, tuned: dict, journal_dir, out, out_arrays, thr
     write(rows, out)
 
 
-def measure(spec: dict, cell: Cell, sample: Sample, length_scale: float, warmed: set[str], threads: int):
+def measure(spec: dict, cell: Cell, given: Conditions, sample: Sample, warmed: set[str], threads: int):
     """Rows (time, error) and learned arrays of one cell; a cell without a map has its reason in their place."""
     shared = sample.size_columns | {"split": "train"}
-    settings = {"length_scale": length_scale, "options": cell.entry["options"], "capped": sample.capped}
+    settings = {
+        "length_scale": given.length_scale,
+        "preprocess": given.preprocess,
+        "options": cell.entry["options"],
+        "capped": sample.capped,
+    }
     norm = spec["approximation"]["norm"]
     error_row = shared | {"metric": f"approximation_error_{norm}"}
     time_row = shared | {"metric": "time_feature_s", "unit": UNITS["time_feature_s"]}
     try:
-        phi, seconds, runs = timed_map(spec, cell, sample, length_scale, warmed)
+        phi, seconds, runs = timed_map(spec, cell, sample, given.length_scale, warmed)
     except (NotDefinedError, np.linalg.LinAlgError) as error:
         status = "skipped" if isinstance(error, NotDefinedError) else "failed"
         because = {"status": status, "settings": settings | {"reason": str(error)}}
         return [error_row | because, time_row | because], {status: np.array(str(error))}
     rows = approximation_rows(spec, cell, len(sample.y_train))
-    exact = KERNELS[spec["kernel"]](length_scale=length_scale)(sample.X_train[rows].astype(np.float64))
+    exact = KERNELS[spec["kernel"]](length_scale=given.length_scale)(sample.X_train[rows].astype(np.float64))
     approximate, told = approximate_kernel(phi, sample.X_train[rows])
     columns = {"n_columns": phi.n_columns_}
     return [

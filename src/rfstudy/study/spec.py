@@ -18,6 +18,9 @@ import yaml
 
 from rfstudy.errors import UserError
 
+#: What a method's entry may have of its own in place of its experiment's.
+OWN = ("preprocess", "length_scale", "learners")
+
 
 class ConfigurationError(UserError):
     """The configuration asks for something that does not exist or makes no sense."""
@@ -37,7 +40,7 @@ def load_settings(config: dict, config_dir: Path) -> dict:
     words = {"true": True, "false": False, "null": None}
     given = {key: words.get(value, value) if isinstance(value, str) else value for key, value in config.items()}
     settings = {**read_yaml(preset_file), **given}
-    for key in ("only_experiments", "only_datasets", "only_methods"):
+    for key in ("only_experiments", "only_datasets", "only_methods", "only_sizes"):
         # --config only_datasets=eeg,skin arrives as one text
         if isinstance(settings[key], str):
             settings[key] = [part.strip() for part in settings[key].split(",") if part.strip()]
@@ -62,7 +65,29 @@ def load_experiments(config_dir: Path) -> dict[str, dict]:
         base = own.pop("extends", None)
         return merge(resolve(base, (*trail, name)), own) if base else own
 
-    return {name: {"name": name, **resolve(name)} for name in raw}
+    return {name: with_steps({"name": name, **resolve(name)}) for name in raw}
+
+
+def with_steps(experiment: dict) -> dict:
+    """The experiment with its ``steps`` written out as entries of its methods, one a method and step.
+
+    Every method without a variant walks the steps: an entry has the step's name as its variant, and what this step
+    and those before it change. A step that names ``methods`` is one of these methods only; the others have no entry
+    there.
+    """
+    experiment = dict(experiment)
+    steps = experiment.pop("steps", [])
+    entries = []
+    for entry in experiment["methods"]:
+        if not steps or entry.get("variant"):
+            entries.append(entry)
+            continue
+        for step in steps:
+            if entry["method"] in step.get("methods", [entry["method"]]):
+                changes = {key: value for key, value in step.items() if key not in ("name", "methods")}
+                entry = merge(entry, changes | {"variant": step["name"]})
+                entries.append(entry)
+    return experiment | {"methods": entries}
 
 
 def merge(base: dict, overlay: dict) -> dict:
@@ -103,10 +128,15 @@ def select(
         used = {m["method"] for m in experiment["methods"]}
         if is_grid(experiment):
             used.add(experiment["tuning_method"])
+            unscaled = sorted(d for d, entry in experiment["datasets"].items() if "preprocess" not in entry)
+            if unscaled:
+                raise ConfigurationError(f"experiment {name!r} says no preprocess for {', '.join(unscaled)}")
         check_ids(f"experiment {name!r}", used, set(methods), "method")
         check_ids(f"experiment {name!r}", set(experiment.get("datasets", {})), datasets, "data set")
     check_ids("only_methods", set(settings["only_methods"]), set(methods), "method")
     check_ids("only_datasets", set(settings["only_datasets"]), datasets, "data set")
+    labels = {label for e in experiments.values() if is_grid(e) for _, label in sizes(e["sizes"], 1)}
+    check_ids("only_sizes", set(settings["only_sizes"]), labels, "size")
     chosen = {}
     for name, experiment in experiments.items():
         if wanted and name not in wanted:
@@ -123,13 +153,23 @@ def select(
             if not settings["only_datasets"] or key in settings["only_datasets"]
         }
         if is_grid(experiment):
+            experiment["sizes"] = wanted_sizes(experiment["sizes"], settings["only_sizes"])
             # the map that bandwidth and shared penalties are tuned with
             experiment["tuning_method"] = complete_entry({"method": experiment["tuning_method"]}, [], methods)
         # whoever asks for data sets does not ask for an experiment without any
         wants_data = is_grid(experiment) or bool(settings["only_datasets"])
-        if experiment["methods"] and (experiment["datasets"] or not wants_data):
+        has_sizes = not is_grid(experiment) or any(experiment["sizes"].values())
+        if experiment["methods"] and has_sizes and (experiment["datasets"] or not wants_data):
             chosen[name] = experiment
     return chosen
+
+
+def wanted_sizes(experiment_sizes: dict, labels: list[str]) -> dict:
+    """The sizes of an experiment that have one of the labels ("8d", "4096"); all of them where there are no labels."""
+    return {
+        rule: [value for value in values if not labels or size_of(rule, value, 1)[1] in labels]
+        for rule, values in experiment_sizes.items()
+    }
 
 
 def is_grid(experiment: dict) -> bool:
@@ -152,7 +192,8 @@ def check_ids(where: str, used: set[str], known: set[str], what: str) -> None:
 def complete_entry(entry: dict, entries: list[dict], methods: dict[str, str]) -> dict:
     """A method's entry with its defaults and the place of its code.
 
-    Two entries of one method must tell themselves apart by ``variant``.
+    Two entries of one method must tell themselves apart by ``variant``. What an entry changes of its experiment
+    (``OWN``) stays in it.
     """
     variant = entry.get("variant", "")
     if sum((e["method"], e.get("variant", "")) == (entry["method"], variant) for e in entries) > 1:
@@ -162,6 +203,7 @@ def complete_entry(entry: dict, entries: list[dict], methods: dict[str, str]) ->
         "variant": variant,
         "options": entry.get("options", {}),
         "map": methods[entry["method"]],
+        **{key: entry[key] for key in OWN if key in entry},
     }
 
 
@@ -183,7 +225,7 @@ def shards(experiment: dict, settings: dict) -> list[Shard]:
         raise ConfigurationError("shard_by must name experiment and dataset; method is optional")
     n_methods = len(experiment["methods"])
     groups = [(i,) for i in range(n_methods)] if "method" in axes else [tuple(range(n_methods))]
-    repeats = list(range(settings["repeats"]))
+    repeats = list(range(min(settings["repeats"], experiment.get("repeats", settings["repeats"]))))
     # only a grid is cut by repeats: of another kind a cell may cover them all
     size = (is_grid(experiment) and settings["repeats_per_shard"]) or len(repeats)
     chunks = [tuple(repeats[i : i + size]) for i in range(0, len(repeats), size)]
@@ -203,18 +245,44 @@ def shards(experiment: dict, settings: dict) -> list[Shard]:
 
 def sample_spec(experiment: dict, dataset: str, settings: dict) -> dict:
     """What every stage must know to load a repeat's training and test rows."""
+    fixed = experiment["bandwidth"]["rule"] == "fixed"
     return {
         "preset": settings["preset"],
         "paper": experiment["paper"],
         "experiment": experiment["name"],
         "protocol": experiment["protocol"],
         "dataset": dataset,
+        "length_scale": experiment["bandwidth"]["value"] if fixed else None,
         "kernel": experiment["kernel"],
         "preprocess": experiment["datasets"][dataset]["preprocess"],
         "max_rows": settings["max_rows"],
         "seed": settings["seed"],
         "device": settings["device"],
     }
+
+
+def sizes_of(experiment: dict, dataset: str) -> dict:
+    """The sizes of an experiment on a data set: its own, up to the data set's largest one."""
+    largest = experiment["datasets"][dataset].get("largest_multiple_of_d")
+    if largest is None:
+        return experiment["sizes"]
+    return {rule: [value for value in values if value <= largest] for rule, values in experiment["sizes"].items()}
+
+
+def tuning(experiment: dict, settings: dict) -> str:
+    """How penalties are chosen: as the experiment says, else as the preset does."""
+    return experiment.get("tuning", settings["tuning"])
+
+
+def is_tuned(experiment: dict, settings: dict) -> bool:
+    """Whether anything of an experiment is chosen before its cells are: a bandwidth or shared penalties."""
+    return experiment["bandwidth"]["rule"] != "fixed" or tuning(experiment, settings) == "shared"
+
+
+def tuned_methods(experiment: dict) -> list[dict]:
+    """The entries whose maps ``tune`` works with: the one that all share, or every method's own."""
+    each = experiment["bandwidth"]["rule"] == "each_method"
+    return experiment["methods"] if each else [experiment["tuning_method"]]
 
 
 def learners(experiment: dict, settings: dict) -> dict:
@@ -224,16 +292,16 @@ def learners(experiment: dict, settings: dict) -> dict:
 
 
 def tune_spec(experiment: dict, dataset: str, settings: dict) -> dict:
-    """The work of ``tune``: the bandwidth, and the penalties where the preset shares them."""
+    """The work of ``tune``: the bandwidth, and the penalties where they are not chosen for every cell by itself."""
     spec = sample_spec(experiment, dataset, settings) | {
         "bandwidth": experiment["bandwidth"],
-        "method": experiment["tuning_method"],
+        "methods": tuned_methods(experiment),
         "max_tuning_rows": settings["tuning_max_rows"],
         "learners": learners(experiment, settings),
-        "share_penalties": settings["tuning"] == "shared",
+        "share_penalties": tuning(experiment, settings) == "shared",
     }
-    if spec["share_penalties"]:
-        spec |= {"sizes": experiment["sizes"], "max_svm_entries": settings["max_svm_entries"]}
+    if spec["share_penalties"] or spec["bandwidth"]["rule"] == "each_method":
+        spec |= {"sizes": sizes_of(experiment, dataset), "max_svm_entries": settings["max_svm_entries"]}
     return spec
 
 
@@ -255,8 +323,11 @@ def same_choices(one: dict, other: dict) -> bool:
 def generate_spec(experiment: dict, shard: Shard, settings: dict) -> dict:
     """The work of ``generate``: the maps, their sizes, the error and the timing."""
     return sample_spec(experiment, shard.dataset, settings) | {
-        "methods": [experiment["methods"][i] for i in shard.methods],
-        "sizes": experiment["sizes"],
+        # what a method changes of the learners is nothing to a map
+        "methods": [
+            {key: value for key, value in experiment["methods"][i].items() if key != "learners"} for i in shard.methods
+        ],
+        "sizes": sizes_of(experiment, shard.dataset),
         "repeats": list(shard.repeats),
         "approximation": experiment["approximation"],
         "timing_runs": settings["timing_runs"],
@@ -267,14 +338,14 @@ def train_spec(experiment: dict, shard: Shard, settings: dict) -> dict:
     """The work of ``train``: the maps again, the learners and how their penalties are chosen."""
     return sample_spec(experiment, shard.dataset, settings) | {
         "methods": [experiment["methods"][i] for i in shard.methods],
-        "sizes": experiment["sizes"],
+        "sizes": sizes_of(experiment, shard.dataset),
         "repeats": {
             learner: [r for r in shard.repeats if r < settings[key]]
             for learner, key in (("ridge", "repeats"), ("svm", "svm_repeats"))
             if learner in experiment["learners"]
         },
         "learners": learners(experiment, settings),
-        "tuning": settings["tuning"],
+        "tuning": tuning(experiment, settings),
         "max_svm_entries": settings["max_svm_entries"],
     }
 
@@ -298,11 +369,16 @@ def measure_spec(experiment: dict, shard: Shard, settings: dict) -> dict:
 def sizes(spec_sizes: dict, d: int) -> list[tuple[int, str]]:
     """The numbers of features s with their labels, for data of ``d`` columns.
 
-    >>> sizes({"multiples_of_d": [2, 4]}, 14)
-    [(28, '2d'), (56, '4d')]
+    >>> sizes({"multiples_of_d": [1, 2]}, 14)
+    [(14, 'd'), (28, '2d')]
     >>> sizes({"values": [1000]}, 784)
     [(1000, '1000')]
     """
-    if "multiples_of_d" in spec_sizes:
-        return [(multiple * d, f"{multiple}d") for multiple in spec_sizes["multiples_of_d"]]
-    return [(value, str(value)) for value in spec_sizes["values"]]
+    return [size_of(rule, value, d) for rule, values in spec_sizes.items() for value in values]
+
+
+def size_of(rule: str, value: int, d: int) -> tuple[int, str]:
+    """One number of features with its label: ``value`` times d, or ``value`` itself."""
+    if rule == "multiples_of_d":
+        return value * d, "d" if value == 1 else f"{value}d"
+    return value, str(value)

@@ -17,15 +17,21 @@ from rfstudy.learners.ridge import fit_ridge
 from rfstudy.learners.svm import fit_svm
 from rfstudy.learners.targets import decode_labels, encode_labels
 from rfstudy.metrics import accuracy_pct
-from rfstudy.study.cells import Cell, cell_arrays, cell_map, cells_of, skipped_rows, work_through
+from rfstudy.study.cells import (
+    Cell,
+    Conditions,
+    cell_arrays,
+    cell_map,
+    cells_of,
+    conditions_of,
+    skipped_rows,
+    work_through,
+)
 from rfstudy.study.journal import Journal
 from rfstudy.study.provenance import Run, write_records
 from rfstudy.study.sample import Sample, load_prepared
-from rfstudy.study.tune import cross_validate, too_large_for_svm
+from rfstudy.study.tune import GRID_OF, cross_validate, too_large_for_svm
 from rfstudy.tidy import UNITS, write
-
-#: The grid of each learner and the name under which a row's settings report the chosen value.
-GRID_OF = {"ridge": ("penalties", "penalty"), "svm": ("C", "C")}
 
 #: What ``generate`` leaves in place of learned arrays where a cell has no map: its status, and the reason.
 NO_MAP = ("skipped", "failed")
@@ -49,28 +55,27 @@ def run(spec: dict, prepared_dir, tuned: dict, arrays_file, journal_dir, out, th
         this_run = Run("train", spec, threads)
         with np.load(arrays_file, allow_pickle=False) as stored:
             learned = dict(stored)
-        for learner, options in spec["learners"].items():
+        for learner in spec["learners"]:
 
-            def compute(cell: Cell, sample: Sample, learner=learner, options=options):
+            def conditions(cell: Cell, learner=learner):
+                return conditions_of(spec, tuned, cell, learner)
+
+            def compute(cell: Cell, given: Conditions, sample: Sample, learner=learner):
                 arrays = cell_arrays(learned, cell)
                 for status in NO_MAP:
                     if status in arrays:
                         return [without_map(cell, sample, learner, status, str(arrays[status]))], {}
-                phi = cell_map(spec, cell, tuned["length_scale"])
+                phi = cell_map(spec, cell, given.length_scale)
                 phi.restore(sample.X_train.shape[1], arrays, dtype=sample.X_train.dtype)
-                return measure(spec, cell, sample, phi, learner, options, tuned), {}
+                return measure(spec, cell, given, sample, phi, learner), {}
 
-            # a cell's key holds what decides it: its own learner, and the folds only where it is tuned by itself
-            shared = spec["tuning"] == "shared"
-            deciding = {key: value for key, value in options.items() if not (shared and key == "n_folds")}
-            own = spec | {"learners": {learner: deciding}}
             new_rows, _, new_records = work_through(
                 cells_of(spec, prepared.facts["d"], spec["repeats"][learner]),
                 compute,
                 stage="train",
-                spec=own,
+                spec=spec | {"learner": learner},
+                conditions=conditions,
                 prepared=prepared,
-                tuned=own_choices(tuned, learner),
                 journal=Journal(journal_dir),
                 run=this_run,
             )
@@ -78,11 +83,6 @@ def run(spec: dict, prepared_dir, tuned: dict, arrays_file, journal_dir, out, th
             records.update(new_records)
     write_records(records, out)
     write(rows, out)
-
-
-def own_choices(tuned: dict, learner: str) -> dict:
-    """What ``tune`` chose, as far as it concerns one learner."""
-    return {"length_scale": tuned["length_scale"], "penalties": tuned.get("penalties", {}).get(learner, {})}
 
 
 def without_map(cell: Cell, sample: Sample, learner: str, status: str, reason: str) -> dict:
@@ -97,11 +97,12 @@ def without_map(cell: Cell, sample: Sample, learner: str, status: str, reason: s
     }
 
 
-def measure(spec: dict, cell: Cell, sample: Sample, phi, learner: str, options: dict, tuned: dict) -> list[dict]:
+def measure(spec: dict, cell: Cell, given: Conditions, sample: Sample, phi, learner: str) -> list[dict]:
     """Rows (accuracy and training time) of one learner on one cell; a singular system is a row that says so."""
     shared = sample.size_columns | {"n_columns": phi.n_columns_, "learner": learner}
     settings = {
-        "length_scale": tuned["length_scale"],
+        "length_scale": given.length_scale,
+        "preprocess": given.preprocess,
         "options": cell.entry["options"],
         "capped": sample.capped,
         "tuning": spec["tuning"],
@@ -112,8 +113,8 @@ def measure(spec: dict, cell: Cell, sample: Sample, phi, learner: str, options: 
         return [accuracy_row | {"status": "skipped", "settings": settings | {"reason": reason}}]
     start = time.perf_counter()
     try:
-        wanted = choose(spec, cell, sample, phi, learner, options, tuned)
-        model, classes, chosen = fit_where_regular(learner, options, phi, sample, wanted)
+        wanted = choose(spec, cell, given, sample, phi, learner)
+        model, classes, chosen = fit_where_regular(learner, given.learner, phi, sample, wanted)
     except np.linalg.LinAlgError as error:
         return [accuracy_row | {"status": "failed", "settings": settings | {"reason": str(error)}}]
     seconds = time.perf_counter() - start
@@ -138,10 +139,11 @@ def measure(spec: dict, cell: Cell, sample: Sample, phi, learner: str, options: 
     ]
 
 
-def choose(spec: dict, cell: Cell, sample: Sample, phi, learner: str, options: dict, tuned: dict) -> float:
-    """The penalty (or C) of a cell: the shared one of its size, or by cross-validation on its own features."""
+def choose(spec: dict, cell: Cell, given: Conditions, sample: Sample, phi, learner: str) -> float:
+    """The penalty (or C) of a cell: the one that was tuned for its size, or by cross-validation on its own features."""
     if spec["tuning"] == "shared":
-        return tuned["penalties"][learner][cell.label]
+        return given.penalty
+    options = given.learner
     folds = fold_of_row(len(sample.y_train), options["n_folds"], spec["seed"], "train", cell.repeat)
     scores = cross_validate(learner, options, phi, sample.X_train, sample.y_train, folds)
     return float(best_penalty(scores, options[GRID_OF[learner][0]]))

@@ -7,7 +7,7 @@ import pandas as pd
 from rfstudy.report.aggregate import LEVEL, MIN_REPEATS, Paired, of_quantity, paired, select, summarise
 from rfstudy.report.notes import dataset_name, notes
 from rfstudy.report.published import printed_name
-from rfstudy.report.steps import Reached, controls_of, course, gain_of, turns
+from rfstudy.report.steps import Reached, Turn, controls_of, course, gain_of, turns
 from rfstudy.report.style import look
 from rfstudy.report.tables_of_methods import mean_and_std
 from rfstudy.report.typeset import Table
@@ -49,9 +49,9 @@ def ablation(frame, spec, methods, datasets, published) -> Table:
             rows.append(row)
             before = now
         found = turns(reached, spec["steps"], others, spec["baselines"])
-        told = [f"{spec['steps'][t.step]} ({labels[t.method]} {t.difference:+.2f})" for t in found if t.significant]
         if found:
-            significant.append(f"{printed_name(datasets, dataset, spec['paper'])}: {', '.join(told) or 'none'}")
+            changed = _changes([turn for turn in found if turn.significant], spec["steps"], labels)
+            significant.append(f"{printed_name(datasets, dataset, spec['paper'])}: {changed or 'none'}")
         for control, method, own, test in controls_of(ours, spec):
             row = {"data set": name, "step": f"control: {control['label']}, minus {labels[method]}"} | empty
             row[labels[control["method"]]] = mean_and_std(summarise(own), spec["quantity"]["metric"], full)
@@ -76,6 +76,15 @@ def ablation(frame, spec, methods, datasets, published) -> Table:
 def _at(spec: dict) -> str:
     """The steps at which the controls are compared, in words."""
     return " or ".join(dict.fromkeys(f'"{spec["steps"][control["step"]]}"' for control in spec["controls"]))
+
+
+def _changes(found: list[Turn], steps: dict, labels: dict) -> str:
+    """Changes of the gains in words, one step after the other: "all features kept (LS-RFF +0.22, SLS-RFF +0.33)"."""
+    told = []
+    for step, label in steps.items():
+        of_step = [f"{labels[turn.method]} {turn.difference:+.2f}" for turn in found if turn.step == step]
+        told += [f"{label} ({', '.join(of_step)})"] if of_step else []
+    return ", ".join(told)
 
 
 def _reached(each: Reached, spec: dict, full: int) -> str:

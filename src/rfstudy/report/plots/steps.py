@@ -27,7 +27,7 @@ LEGEND, TITLE, PANEL, NOTE_LINE, PAD = 0.22, 0.24, 1.45, 0.115, 0.06
 ACROSS = 2
 
 #: Width in inches of a character of a note and of a tick label; the tick labels stand upright below the last panels.
-NOTE_CHARACTER, TICK_CHARACTER = 0.043, 0.052
+NOTE_CHARACTER, TICK_CHARACTER = 0.043, 0.045
 NOTE_SIZE, TICK_SIZE = 6.5, 7.0
 
 #: Methods are spread over this share of a step, so that their error bars do not hide one another.

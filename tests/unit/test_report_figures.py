@@ -230,11 +230,11 @@ def test_an_ablation_has_lines_that_carry_on_and_controls_apart():
     figure = stepwise([row for row in rows if row["dataset"] != "magic04"])
     assert_fit_to_print(figure)
     panel = figure.axes[0]
-    # four methods and three controls; the baselines end after five steps and go on pale
-    assert [len(c.lines[0].get_xdata()) for c in panel.containers] == [5, 5, 9, 9, 1, 1, 1]
+    # four methods and three controls; the baselines end after six steps and go on pale
+    assert [len(c.lines[0].get_xdata()) for c in panel.containers] == [6, 6, 10, 10, 1, 1, 1]
     pale = [line for line in panel.lines if line.get_alpha() and line.get_alpha() < 1]
     assert [len(line.get_xdata()) for line in pale] == [5, 5]
-    assert [round(float(c.lines[0].get_xdata()[0])) for c in panel.containers[4:]] == [9, 10, 11]
+    assert [round(float(c.lines[0].get_xdata()[0])) for c in panel.containers[4:]] == [10, 11, 12]
     assert panel.containers[4].lines[0].get_markerfacecolor() == "white"
     values = [r["value"] for r in rows if (r["dataset"], r["method"], r["variant"]) == ("eeg", "slsrff", "code")]
     assert panel.containers[3].lines[0].get_ydata()[-1] == pytest.approx(np.mean(values))
@@ -251,7 +251,7 @@ def test_an_ablation_without_results_or_with_gaps_is_drawn():
     rows = report_rows.changed(rows, lambda row: True, stand_in="generated (stand-in for EEG)")
     figure = stepwise(rows)
     assert_fit_to_print(figure)
-    assert [len(c.lines[0].get_xdata()) for c in figure.axes[0].containers] == [5, 5, 9, 9, 1, 1]
+    assert [len(c.lines[0].get_xdata()) for c in figure.axes[0].containers] == [6, 6, 10, 10, 1, 1]
     assert np.isnan(figure.axes[0].containers[0].lines[0].get_ydata()[1])
 
 

@@ -39,9 +39,9 @@ def test_the_made_steps_are_those_of_the_catalogue():
 def test_a_method_without_rows_at_a_step_stays_where_it_was():
     steps = reached(report_rows.step_rows(tasks=["eeg"]))
     carried = [[method for method, each in step.items() if each.carried] for step in steps]
-    assert carried == [[]] * 5 + [["rff", "qmc"]] * 4
-    pd.testing.assert_series_equal(steps[8]["rff"].values, steps[4]["rff"].values)
-    assert len(steps[8]["lsrff"].values) == 10
+    assert carried == [[]] * 6 + [["rff", "qmc"]] * 4
+    pd.testing.assert_series_equal(steps[9]["rff"].values, steps[5]["rff"].values)
+    assert len(steps[9]["lsrff"].values) == 10
 
 
 def test_nobody_is_carried_over_a_step_that_was_not_run_or_failed():
@@ -52,10 +52,10 @@ def test_nobody_is_carried_over_a_step_that_was_not_run_or_failed():
     )  # fmt: skip
     steps = reached(rows)
     assert not any(each.carried or len(each.values) for each in steps[2].values())
-    assert not steps[5]["lsrff"].carried
-    assert not len(steps[5]["lsrff"].values)
-    assert gain_of("lsrff", steps[5], SPEC["baselines"]) is None
-    assert gain_of("slsrff", steps[5], SPEC["baselines"]) is not None
+    assert not steps[6]["lsrff"].carried
+    assert not len(steps[6]["lsrff"].values)
+    assert gain_of("lsrff", steps[6], SPEC["baselines"]) is None
+    assert gain_of("slsrff", steps[6], SPEC["baselines"]) is not None
     # no change of a gain into or out of what is missing
     found = {(turn.step, turn.method) for turn in turns(steps, SPEC["steps"], OTHERS, SPEC["baselines"])}
     assert found.isdisjoint(
@@ -78,7 +78,7 @@ def test_the_gain_is_over_the_better_baseline():
 def test_only_the_step_that_changes_the_gain_counts():
     made = dict.fromkeys(report_rows.STEPS, 0.0) | {"code": 9.0}
     found = turns(reached(report_rows.step_rows(tasks=["eeg"], steps=made)), SPEC["steps"], OTHERS, SPEC["baselines"])
-    assert len(found) == 16
+    assert len(found) == 18
     assert [(t.step, t.method) for t in found if t.significant] == [("code", "lsrff"), ("code", "slsrff")]
     assert found[-1].difference == pytest.approx(9.0, abs=0.3)
     few = reached(report_rows.step_rows(tasks=["eeg"], repeats=3))
@@ -100,9 +100,9 @@ def test_the_table_shows_steps_changes_gains_and_controls(tmp_path):
     rows = [row for row in rows if row["dataset"] != "cod-rna" or row["repeat"] < 3]
     rows = report_rows.changed(rows, lambda row: row["dataset"] == "covtype", settings={"capped": True})
     frame, text = table(rows, tmp_path)
-    assert len(frame) == 4 * (9 + 4)
+    assert len(frame) == 4 * (10 + 4)
     eeg = frame[frame["data set"] == "EEG"].set_index("step")
-    assert list(eeg.index[:9]) == list(SPEC["steps"].values())
+    assert list(eeg.index[:10]) == list(SPEC["steps"].values())
     last = eeg.loc["weights not normalised"]
     assert (last["RFF"], last["change RFF"]) == ("as before", "")
     assert last["change SLS-RFF"].startswith("+8.")
@@ -115,7 +115,7 @@ def test_the_table_shows_steps_changes_gains_and_controls(tmp_path):
     # three repeats have means and changes, but no p-value
     few = frame[frame["data set"] == "cod-RNA"].set_index("step").loc["weights not normalised"]
     assert float(few["change SLS-RFF"]) > 8
-    assert (frame[frame["data set"] == "magic04"]["SLS-RFF"].iloc[:9] == "not run").all()
+    assert (frame[frame["data set"] == "magic04"]["SLS-RFF"].iloc[:10] == "not run").all()
     assert "covtype: capped" in set(frame["data set"])
     (sentence,) = [line for line in text.splitlines() if line.startswith("- Steps that change a gain")]
     assert "weights not normalised (LS-RFF +8." in sentence

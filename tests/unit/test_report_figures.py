@@ -15,7 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from rfstudy import tidy
 from rfstudy.report import catalogue, figures, style
-from rfstudy.report.plots import curves
+from rfstudy.report.plots import curves, steps
 
 HERE = Path(__file__).parent
 specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
@@ -217,3 +217,49 @@ def test_a_users_matplotlib_settings_do_not_change_a_figure(tmp_path):
     with mpl.rc_context({"axes.facecolor": "yellow", "font.size": 20, "savefig.transparent": True}):
         mine = figures.draw(spec, results, tmp_path / "mine", report_rows.METHODS, report_rows.DATASETS)
     assert [path.read_bytes() for path in plain] == [path.read_bytes() for path in mine]
+
+
+def stepwise(rows):
+    spec = report_rows.spec_of("ablation-chart-code", "slsrff")
+    return steps.draw(tidy.frame(rows), spec, report_rows.METHODS, report_rows.DATASETS)
+
+
+def test_an_ablation_has_lines_that_carry_on_and_controls_apart():
+    rows = report_rows.step_rows()
+    rows = report_rows.changed(rows, lambda row: row["dataset"] == "covtype", settings={"capped": True})
+    figure = stepwise([row for row in rows if row["dataset"] != "magic04"])
+    assert_fit_to_print(figure)
+    panel = figure.axes[0]
+    # four methods and three controls; the baselines end after six steps and go on pale
+    assert [len(c.lines[0].get_xdata()) for c in panel.containers] == [6, 6, 10, 10, 1, 1, 1]
+    pale = [line for line in panel.lines if line.get_alpha() and line.get_alpha() < 1]
+    assert [len(line.get_xdata()) for line in pale] == [5, 5]
+    assert [round(float(c.lines[0].get_xdata()[0])) for c in panel.containers[4:]] == [10, 11, 12]
+    assert panel.containers[4].lines[0].get_markerfacecolor() == "white"
+    values = [r["value"] for r in rows if (r["dataset"], r["method"], r["variant"]) == ("eeg", "slsrff", "code")]
+    assert panel.containers[3].lines[0].get_ydata()[-1] == pytest.approx(np.mean(values))
+    labels = [label.get_text() for label in figure.axes[2].get_xticklabels()]
+    assert (labels[0], labels[-1]) == ("as the text says", "SLS-RFF with identity, code")
+    assert not any(label.get_text() for label in panel.get_xticklabels())
+    assert figure.axes[3].texts[0].get_text() == "not run"
+    assert figure.axes[2].get_title() == "(c) covtype: capped"
+
+
+def test_an_ablation_without_results_or_with_gaps_is_drawn():
+    assert_fit_to_print(stepwise([]))
+    rows = [row for row in report_rows.step_rows(repeats=1) if row["variant"] not in ("rows", "smaller-penalty")]
+    rows = report_rows.changed(rows, lambda row: True, stand_in="generated (stand-in for EEG)")
+    figure = stepwise(rows)
+    assert_fit_to_print(figure)
+    assert [len(c.lines[0].get_xdata()) for c in figure.axes[0].containers] == [6, 6, 10, 10, 1, 1]
+    assert np.isnan(figure.axes[0].containers[0].lines[0].get_ydata()[1])
+
+
+def test_the_three_panels_of_one_data_set_stand_side_by_side():
+    spec = report_rows.spec_of("figure-01-text", "slsrff")
+    rows = tidy.frame(report_rows.surrogate_rows(tasks=["eeg"], gain=5.0))
+    figure = curves.draw(rows, spec, report_rows.METHODS, report_rows.DATASETS)
+    assert_fit_to_print(figure)
+    assert [ax.get_title() for ax in figure.axes] == ["approximation error", "accuracy (%)", "time (s)"]
+    assert [ax.get_yscale() for ax in figure.axes] == ["log", "linear", "log"]
+    assert [label.get_text() for label in figure.axes[0].get_xticklabels()][:2] == ["d", "2d"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -127,6 +128,37 @@ def paired_test(a, b) -> tuple[float, float]:
     if deviation <= 8 * np.finfo(np.float64).eps * np.abs(difference).max():
         return mean, float(mean == 0.0)
     return mean, float(2.0 * stats.t.sf(abs(mean) * np.sqrt(n) / deviation, df=n - 1))
+
+
+class Paired(NamedTuple):
+    """Mean difference over the repeats that two cells share (missing where they share none), its p-value by
+    ``paired_test`` (missing under ``MIN_REPEATS`` repeats) and how many repeats they are."""
+
+    difference: float
+    p_value: float
+    repeats: int
+
+    def better(self) -> bool:
+        """Whether the first of the two is significantly larger, at ``LEVEL``."""
+        return self.difference > 0 and self.p_value < LEVEL
+
+
+def by_repeat(frame: pd.DataFrame) -> pd.Series:
+    """The values of one cell that are ok, indexed by repeat; ``ValueError`` if the rows are of several cells."""
+    ok = frame[frame["status"] == "ok"]
+    if ok["repeat"].duplicated().any():
+        raise ValueError("the rows of one cell must differ in their repeat")
+    return pd.Series(ok["value"].to_numpy(), index=ok["repeat"].astype(int).to_numpy())
+
+
+def paired(one: pd.Series, other: pd.Series) -> Paired:
+    """One cell against another (values by repeat), repeat by repeat: they share the split."""
+    common = one.index.intersection(other.index)
+    if not len(common):
+        return Paired(np.nan, np.nan, 0)
+    difference = float((one[common] - other[common]).mean())
+    enough = len(common) >= MIN_REPEATS
+    return Paired(difference, paired_test(one[common], other[common])[1] if enough else np.nan, len(common))
 
 
 def holm(p_values) -> np.ndarray:

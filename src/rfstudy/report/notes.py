@@ -16,6 +16,7 @@ LEARNER_NAMES = {"ridge": "ridge", "svm": "LIBLINEAR", "logistic": "logistic reg
 
 METRIC_NAMES = {
     "approximation_error_frobenius": "approximation error",
+    "approximation_error_spectral": "spectral error",
     "time_feature_s": "generation time",
     "accuracy_pct": "accuracy",
 }

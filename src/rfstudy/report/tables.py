@@ -6,7 +6,16 @@ from pathlib import Path
 
 import yaml
 
-from rfstudy.report import claims, published, tables_of_data, tables_of_methods, tables_of_theory, typeset
+from rfstudy.report import (
+    claims,
+    published,
+    tables_of_data,
+    tables_of_methods,
+    tables_of_scores,
+    tables_of_steps,
+    tables_of_theory,
+    typeset,
+)
 from rfstudy.report.aggregate import measured
 from rfstudy.report.catalogue import outputs
 
@@ -21,6 +30,9 @@ KINDS = {
     "pairs": tables_of_theory.pairs,
     "rates": tables_of_theory.rates,
     "claims": claims.table,
+    "accuracy_and_time": tables_of_scores.accuracy_and_time,
+    "scores": tables_of_scores.scores,
+    "ablation": tables_of_steps.ablation,
 }
 
 

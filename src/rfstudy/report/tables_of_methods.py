@@ -126,7 +126,7 @@ def grid(frame, spec, methods, datasets, published) -> Table:
             row = {"data set": name, "method": look(method, methods, variant).label}
             for size in spec["sizes"]:
                 cell = select(cells, dataset=dataset, method=method, variant=variant, n_features_label=size)
-                row[size] = _mean_and_std(cell, quantity["metric"], full)
+                row[size] = mean_and_std(cell, quantity["metric"], full)
             rows.append(row)
         if not len(ours):
             rows.append({"data set": name, "method": "", **dict.fromkeys(spec["sizes"], "not run")})
@@ -134,7 +134,7 @@ def grid(frame, spec, methods, datasets, published) -> Table:
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(shown, spec, methods, datasets))
 
 
-def _mean_and_std(cell: pd.DataFrame, metric: str, full: int) -> str:
+def mean_and_std(cell: pd.DataFrame, metric: str, full: int) -> str:
     """One cell of a grid; repeats that are fewer than elsewhere or not ok are said in it."""
     if not len(cell):
         return "not run"

@@ -1,0 +1,227 @@
+"""Tables that set printed means beside ours: in the form of the paper, and cell by cell with a verdict.
+
+A printed number that is ``reconstructed`` in data/reference is marked, one that is ``lost`` is shown as that and
+compared with nothing. Times are shown as they were measured and compared only as ratios between methods.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pandas as pd
+
+from rfstudy.report.aggregate import LEVEL, MIN_REPEATS, by_repeat, of_quantity, paired, select, settings_of, summarise
+from rfstudy.report.notes import absence, comparability, dataset_name, notes, stand_in_of
+from rfstudy.report.published import printed_name
+from rfstudy.report.scorecard import FLOOR_POINTS, FLOOR_RELATIVE, VERDICTS, Number, half_unit, quotient, score
+from rfstudy.report.style import look
+from rfstudy.report.tables_of_methods import mean_and_std
+from rfstudy.report.typeset import Table
+
+#: What stands behind a printed number that was deduced, and before the measured ones that are significant.
+RECONSTRUCTED, BULLET = "*", "•"
+
+MARKS_NOTE = (
+    "*: deduced from a damaged source, see data/reference/README.md; lost: not legible there. Times are seconds on the "
+    "machine of the row and are not comparable between rows."
+)
+RULE_NOTE = (
+    "Tolerance: twice the pooled standard deviation where both spreads are known; else twice ours plus the rounding of "
+    "the printed number; never under {floor}. Better, worse: outside of it, as the metric has it."
+)
+
+
+def accuracy_and_time(frame, spec, methods, datasets, published) -> Table:
+    """Accuracy and generation time of every method by data set and size, "mean ± std (mean ± std)", as printed and as
+    measured; a bullet where the methods that use the data beat the ones that do not.
+
+    The sizes of a data set are those that are printed or measured for it. Of ``spec``: ``quantity`` is what stands
+    before the brackets, ``time`` what stands in them, ``baselines`` the methods that the others are tested against
+    (see ``all_beat``).
+    """
+    frame = select(frame, dataset=spec["datasets"], n_features_label=spec["sizes"], variant="")
+    accuracy, time = (select(of_quantity(frame, spec[key]), method=spec["methods"]) for key in ("quantity", "time"))
+    metrics = (spec["quantity"]["metric"], spec["time"]["metric"])
+    printed = select(published, paper=spec["paper"], experiment=spec["published"])
+    cells = summarise(pd.concat([accuracy, time]))
+    full = int(cells["n"].max()) if len(cells) else 0
+    others = [method for method in spec["methods"] if method not in spec["baselines"]]
+    rows, bullets = [], 0
+    for dataset in spec["datasets"]:
+        name = dataset_name(datasets, dataset, spec["paper"], select(frame, dataset=dataset))
+        for size in spec["sizes"]:
+            of_size = {"dataset": dataset, "n_features_label": size}
+            as_printed, ours = select(printed, **of_size), select(accuracy, **of_size)
+            if not len(as_printed) and not len(ours):
+                continue
+            marked = all_beat({method: by_repeat(select(ours, method=method)) for method in spec["methods"]}, others)
+            bullets += marked
+            told = {"published": {}, "measured": {}}
+            for method in spec["methods"]:
+                heading = look(method, methods).label
+                before, inside = (_printed(select(as_printed, method=method, metric=metric)) for metric in metrics)
+                told["published"][heading] = _both(before, inside)
+                of_method = select(cells, **of_size, method=method)
+                before, inside = (mean_and_std(select(of_method, metric=metric), metric, full) for metric in metrics)
+                bullet = f"{BULLET} " if marked and method in others else ""
+                told["measured"][heading] = bullet + _both(before, inside)
+            rows += [{"data set": name, "s": size, "source": source, **of} for source, of in told.items()]
+    names = [" and ".join(look(m, methods).label for m in group) for group in (others, spec["baselines"])]
+    remarks = [
+        f"{BULLET}: {names[0]} are each more accurate than each of {names[1]}, by a two-sided paired t-test across the "
+        f"repeats of the cell at {LEVEL:.0%}, {len(others) * len(spec['baselines'])} tests of which none may fail; not "
+        f"corrected for the number of cells; none under {MIN_REPEATS} repeats. Measured cells with it: {bullets}.",
+        MARKS_NOTE,
+    ]
+    shown = pd.concat([accuracy, time])
+    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(shown, spec, methods, datasets))
+
+
+def all_beat(values: dict[str, pd.Series], others: list[str]) -> bool:
+    """Whether each of some methods is significantly better than each of the rest of the methods in one cell.
+
+    One ``paired`` test for every pair, over the repeats in which both are ok. That all of them must come out keeps
+    the level of the whole at that of one test, so that no correction over the pairs is needed.
+
+    Parameters
+    ----------
+    values : method -> accuracies by repeat
+    others : the methods that have to be better than those that are not listed
+    """
+    baselines = [method for method in values if method not in others]
+    return all(paired(values[one], values[other]).better() for one, other in itertools.product(others, baselines))
+
+
+def _both(before: str, inside: str) -> str:
+    return before if before == inside else f"{before} ({inside})"
+
+
+def _printed(cell: pd.DataFrame) -> str:
+    """A printed number with its spread, and a mark if it is deduced."""
+    if not len(cell):
+        return "not printed"
+    row, settings = cell.iloc[0], settings_of(cell)[0]
+    if row["status"] != "ok":
+        return "lost"
+    # spreads have two decimals wherever a paper prints them
+    spread = "" if pd.isna(row["spread"]) else f" ± {row['spread']:.2f}"
+    return settings["printed"] + spread + (RECONSTRUCTED if row["confidence"] == "reconstructed" else "")
+
+
+def scores(frame, spec, methods, datasets, published) -> Table:
+    """One row a printed cell of one quantity: published, ours, difference, tolerance and verdict of ``scorecard``.
+
+    Of ``spec``: ``quantity``; ``over``, where it is given, the method by whose value in the same cell and repeat every
+    number is divided, which is the way to compare times; ``near``, a distance within which cells are counted too.
+    """
+    quantity, over = spec["quantity"], spec.get("over")
+    frame = select(of_quantity(frame, quantity), dataset=spec["datasets"], n_features_label=spec["sizes"], variant="")
+    printed = select(published, paper=spec["paper"], experiment=spec["published"], metric=quantity["metric"])
+    rows, judged = [], []
+    for dataset in spec["datasets"]:
+        of_dataset = select(frame, dataset=dataset)
+        name = dataset_name(datasets, dataset, spec["paper"], of_dataset)
+        for size, method in itertools.product(spec["sizes"], spec["methods"]):
+            as_printed = select(printed, dataset=dataset, n_features_label=size)
+            own = select(as_printed, method=method)
+            if not len(own) or method == over:
+                continue
+            ours = select(of_dataset, n_features_label=size)
+            theirs, number = _published_number(as_printed, method, over), _our_number(ours, method, over)
+            cell = select(ours, method=method)
+            # of a stand-in not even the distance to a printed number means anything
+            compared = None if stand_in_of(cell) else theirs
+            of_cell = score(quantity["metric"], compared, number, comparable=not comparability(cell, datasets))
+            confidence = own["confidence"].iloc[0]
+            rows.append(
+                {
+                    "data set": name,
+                    "s": size,
+                    "method": look(method, methods).label,
+                    "published": _printed(own) if over is None else "lost" if theirs is None else f"{theirs.value:.2f}",
+                    "confidence": confidence,
+                    "ours": absence(cell) if number is None else _told(number),
+                    "difference": _rounded(of_cell.difference),
+                    "tolerance": _rounded(of_cell.tolerance),
+                    "verdict": of_cell.verdict,
+                }
+            )
+            judged.append(
+                {"dataset": printed_name(datasets, dataset, spec["paper"]), "method": look(method, methods).label}
+                | {"confidence": confidence, **of_cell._asdict()}
+            )
+    floor = f"{FLOOR_POINTS:g} points" if quantity["metric"].endswith("_pct") else f"{FLOOR_RELATIVE:.0%} relative"
+    remarks = [RULE_NOTE.format(floor=floor), *_counts(judged), *_near(judged, spec.get("near"))]
+    if over is not None:
+        name = look(over, methods).label
+        remarks.insert(0, f"Ratios to {name} in the same cell; ours are means over repeats of the ratio in a repeat.")
+    table = pd.DataFrame(rows).astype({"difference": float, "tolerance": float})
+    return Table(spec["name"], table, spec["caption"], remarks + notes(frame, spec, methods, datasets))
+
+
+def _published_number(cells: pd.DataFrame, method: str, over: str | None) -> Number | None:
+    """The printed number of a method at one size, or its ratio to that of another; None where one is lost."""
+    found = []
+    for name in (method, over) if over else (method,):
+        cell = select(cells, method=name, status="ok")
+        if not len(cell):
+            return None
+        row = cell.iloc[0]
+        known = row["spread_kind"].startswith("std") and not math.isnan(row["spread"])
+        std = row["spread"] if known else None
+        found.append(Number(row["value"], std, half_unit(settings_of(cell)[0]["printed"])))
+    return quotient(*found) if over else found[0]
+
+
+def _our_number(rows: pd.DataFrame, method: str, over: str | None) -> Number | None:
+    """Mean and standard deviation over repeats of a method at one size, or of its ratio to another."""
+    values = by_repeat(select(rows, method=method))
+    if over:
+        values = (values / by_repeat(select(rows, method=over))).dropna()
+    if not len(values):
+        return None
+    return Number(float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else None)
+
+
+def _told(number: Number) -> str:
+    return f"{number.value:.2f}" + ("" if number.std is None else f" ± {number.std:.2f}")
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 2)
+
+
+def _counts(judged: list[dict]) -> list[str]:
+    """How often every verdict was given: over all cells, and where they differ by how sure the printed number is."""
+    told = []
+    kinds = dict.fromkeys(each["confidence"] for each in judged)
+    for kind in ("", *(kinds if len(kinds) > 1 else ())):
+        verdicts = [each["verdict"] for each in judged if kind in ("", each["confidence"])]
+        counts = ", ".join(f"{word} {verdicts.count(word)}" for word in VERDICTS if word in verdicts)
+        cells = f"{len(verdicts)} printed cell{'s' if len(verdicts) > 1 else ''}"
+        told.append(f"{'Verdicts' if not kind else kind.capitalize()}, {cells}: {counts}.")
+    return told
+
+
+def _near(judged: list[dict], near: float | None) -> list[str]:
+    """Of how many cells ours are within a distance of the printed number, by data set and method."""
+    told = []
+    for comparable, lead in ((True, "Within {} of the printed value"), (False, "Within {}, but not comparable")):
+        cells = [
+            each
+            for each in judged
+            if each["difference"] is not None and (each["verdict"] != "not comparable") == comparable
+        ]
+        if near is None or not cells:
+            continue
+        by_dataset = []
+        for dataset in dict.fromkeys(each["dataset"] for each in cells):
+            of_dataset = [each for each in cells if each["dataset"] == dataset]
+            by_method = []
+            for method in dict.fromkeys(each["method"] for each in of_dataset):
+                distances = [abs(each["difference"]) for each in of_dataset if each["method"] == method]
+                by_method.append(f"{method} {sum(d <= near for d in distances)} of {len(distances)}")
+            by_dataset.append(f"{dataset}: {', '.join(by_method)}")
+        told.append(f"{lead.format(f'{near:g} points')}: {'; '.join(by_dataset)}.")
+    return told

@@ -1,0 +1,100 @@
+"""The table of an ablation: accuracies step by step, what each step changes, and controls beside the steps."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from rfstudy.report.aggregate import LEVEL, MIN_REPEATS, Paired, of_quantity, paired, select, summarise
+from rfstudy.report.notes import dataset_name, notes
+from rfstudy.report.published import printed_name
+from rfstudy.report.steps import Reached, Turn, controls_of, course, gain_of, turns
+from rfstudy.report.style import look
+from rfstudy.report.tables_of_methods import mean_and_std
+from rfstudy.report.typeset import Table
+
+
+def ablation(frame, spec, methods, datasets, published) -> Table:
+    """Accuracy of every method at every step of an ablation, its change from the step before, and the gain of the
+    methods that use the data over the better baseline; then the controls, each minus the method it is held against.
+
+    Of ``spec``: ``steps``, a mapping from the variant to the step in words, in order; ``baselines``, those of the
+    methods that the gain of the others is over; ``controls``, entries ``{method, variant, label, step, against}``:
+    further variants, and the methods that each is compared with, at which step.
+    """
+    frame = of_quantity(select(frame, dataset=spec["datasets"], n_features_label=spec["sizes"]), spec["quantity"])
+    cells = summarise(frame)
+    full = int(cells["n"].max()) if len(cells) else 0
+    labels = {method: look(method, methods).label for method in spec["methods"]}
+    others = [method for method in spec["methods"] if method not in spec["baselines"]]
+    empty = {
+        **dict.fromkeys(labels.values(), ""),
+        **{f"change {label}": "" for label in labels.values()},
+        **{f"gain {labels[method]}": "" for method in others},
+    }
+    rows, significant = [], []
+    for dataset in spec["datasets"]:
+        ours = select(frame, dataset=dataset)
+        name = dataset_name(datasets, dataset, spec["paper"], ours)
+        reached = course(ours, spec["steps"], spec["methods"])
+        before = None
+        for label, now in zip(spec["steps"].values(), reached, strict=True):
+            row = {"data set": name, "step": label} | empty
+            for method, each in now.items():
+                row[labels[method]] = _reached(each, spec, full)
+                if before and not each.carried:
+                    row[f"change {labels[method]}"] = _difference(paired(each.values, before[method].values))
+            for method in others:
+                gain = gain_of(method, now, spec["baselines"])
+                row[f"gain {labels[method]}"] = _difference(gain.test) if gain else ""
+            rows.append(row)
+            before = now
+        found = turns(reached, spec["steps"], others, spec["baselines"])
+        if found:
+            changed = _changes([turn for turn in found if turn.significant], spec["steps"], labels)
+            significant.append(f"{printed_name(datasets, dataset, spec['paper'])}: {changed or 'none'}")
+        for control, method, own, test in controls_of(ours, spec):
+            row = {"data set": name, "step": f"control: {control['label']}, minus {labels[method]}"} | empty
+            row[labels[control["method"]]] = mean_and_std(summarise(own), spec["quantity"]["metric"], full)
+            row[f"change {labels[control['method']]}"] = _difference(test)
+            rows.append(row)
+    remarks = [
+        f"Mean ± standard deviation over {full} repeats at s = {', '.join(spec['sizes'])}; every step keeps the ones "
+        'before it. "as before": the step does not concern the method.',
+        "Change: from the step before; of a control: from the method named, at the step "
+        f"{_at(spec)}. Gain: over the more accurate of {' and '.join(labels[m] for m in spec['baselines'])} at the "
+        f"step. In brackets the p-value of a two-sided paired t-test across repeats, none under {MIN_REPEATS} repeats; "
+        "the better baseline is chosen on the same repeats.",
+    ]
+    if significant:
+        remarks.append(
+            f"Steps that change a gain (paired t-test of the gains of a repeat, Holm's correction over the steps and "
+            f"methods of a data set, {LEVEL:.0%}): {'; '.join(significant)}."
+        )
+    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, methods, datasets))
+
+
+def _at(spec: dict) -> str:
+    """The steps at which the controls are compared, in words."""
+    return " or ".join(dict.fromkeys(f'"{spec["steps"][control["step"]]}"' for control in spec["controls"]))
+
+
+def _changes(found: list[Turn], steps: dict, labels: dict) -> str:
+    """Changes of the gains in words, one step after the other: "all features kept (LS-RFF +0.22, SLS-RFF +0.33)"."""
+    told = []
+    for step, label in steps.items():
+        of_step = [f"{labels[turn.method]} {turn.difference:+.2f}" for turn in found if turn.step == step]
+        told += [f"{label} ({', '.join(of_step)})"] if of_step else []
+    return ", ".join(told)
+
+
+def _reached(each: Reached, spec: dict, full: int) -> str:
+    return "as before" if each.carried else mean_and_std(summarise(each.rows), spec["quantity"]["metric"], full)
+
+
+def _difference(test: Paired) -> str:
+    """A difference of accuracies with its p-value in brackets, where there is one."""
+    if not test.repeats:
+        return ""
+    known = test.p_value == test.p_value  # it is missing where the repeats are too few
+    p_value = "<0.001" if test.p_value < 0.001 else f"{test.p_value:.3f}"
+    return f"{test.difference:+.2f}" + (f" ({p_value})" if known else "")

@@ -18,6 +18,9 @@ import yaml
 
 from rfstudy.errors import UserError
 
+#: Kinds of experiments that measure time, beside the accuracy grids.
+TIMED_KINDS = ("scaling", "fitting")
+
 
 class ConfigurationError(UserError):
     """The configuration asks for something that does not exist or makes no sense."""
@@ -139,7 +142,7 @@ def is_grid(experiment: dict) -> bool:
 
 def is_timed(experiment: dict) -> bool:
     """Whether the measurement of an experiment that is no grid is one of time, and has to run alone."""
-    return experiment["kind"] == "scaling"
+    return experiment["kind"] in TIMED_KINDS
 
 
 def check_ids(where: str, used: set[str], known: set[str], what: str) -> None:

@@ -9,10 +9,10 @@ import yaml
 from rfstudy.report import style
 from rfstudy.report.aggregate import measured
 from rfstudy.report.catalogue import outputs
-from rfstudy.report.plots import crossover, curves, ratios
+from rfstudy.report.plots import crossover, curves, ratios, required
 
 #: Drawers by kind: (measured rows, specification, methods, data sets) -> Figure.
-KINDS = {"curves": curves.draw, "crossover": crossover.draw, "ratios": ratios.draw}
+KINDS = {"curves": curves.draw, "crossover": crossover.draw, "ratios": ratios.draw, "required": required.draw}
 
 
 def run(spec: dict, results, methods, datasets, out) -> None:

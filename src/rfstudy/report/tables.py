@@ -6,7 +6,15 @@ from pathlib import Path
 
 import yaml
 
-from rfstudy.report import claims, published, tables_of_data, tables_of_methods, tables_of_theory, typeset
+from rfstudy.report import (
+    claims,
+    published,
+    tables_of_data,
+    tables_of_leverage,
+    tables_of_methods,
+    tables_of_theory,
+    typeset,
+)
 from rfstudy.report.aggregate import measured
 from rfstudy.report.catalogue import outputs
 
@@ -21,6 +29,8 @@ KINDS = {
     "pairs": tables_of_theory.pairs,
     "rates": tables_of_theory.rates,
     "claims": claims.table,
+    "costs": tables_of_leverage.costs,
+    "requirements": tables_of_leverage.requirements,
 }
 
 

@@ -191,17 +191,19 @@ def drawn_risk(spec, entry, cell, kernel, sample, law, s: int, draw: int) -> flo
         phi = make_map(entry["method"], kernel, n_components=s, random_state=seed, **options).fit(sample.X, sample.y)
         features = phi.transform
     else:
-        chosen = np.random.default_rng(seed).choice(len(law), size=s, p=law)
-        weights = np.sqrt(spectrum(kernel.decay, kernel.terms)[chosen] / (s * law[chosen]))
-
-        def features(X):
-            return harmonics(X, kernel.frequencies()[chosen], weights)
-
+        features = weighted_features(kernel, law, s, np.random.default_rng(seed))
     Z = features(sample.X)
     model = fit_ridge(
         lambda: iter([(slice(0, len(Z)), Z)]), sample.y, sample.penalty, n_columns=Z.shape[1], center="none"
     )
     return sample.risk(model.decision(features(sample.X_test))[:, 0])
+
+
+def weighted_features(kernel: Circle, law: np.ndarray, s: int, rng: np.random.Generator):
+    """A function that maps points with s harmonics drawn from a law (terms,); their mean product is the kernel."""
+    chosen = rng.choice(len(law), size=s, p=law)
+    weights = np.sqrt(spectrum(kernel.decay, kernel.terms)[chosen] / (s * law[chosen]))
+    return lambda X: harmonics(X, kernel.frequencies()[chosen], weights)
 
 
 def is_whole(entry: dict) -> bool:

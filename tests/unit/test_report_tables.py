@@ -159,18 +159,17 @@ def test_ratios_of_speed(tmp_path):
     assert "- Threads: 2." in text
 
 
-TABLES = [spec["name"] for spec in catalogue.specifications(report_rows.CATALOGUE) if spec["form"] == "tables"]
+TABLES = [spec for spec in catalogue.specifications(report_rows.CATALOGUE) if spec["form"] == "tables"]
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("spec", TABLES, ids=lambda spec: f"{spec['paper']}-{spec['name']}")
 @pytest.mark.parametrize("with_rows", [True, False])
-def test_every_table_is_sound_in_every_format(name, with_rows, tmp_path):
-    spec = report_rows.spec_of(name)
+def test_every_table_is_sound_in_every_format(spec, with_rows, tmp_path):
     rows = report_rows.made_rows(tasks=["eeg", "skin"], repeats=2, sizes=(2, 32)) + report_rows.fact_rows(
         duplicate_rows_pct=1.5, order="50 % _long_ & {odd}"
     )
     rows = [row | {"experiment": catalogue.experiments_of(spec)[0]} for row in rows]
-    results = [report_rows.written(tmp_path, rows)] if with_rows and name != "speed-ratios" else []
+    results = [report_rows.written(tmp_path, rows)] if with_rows and spec["name"] != "speed-ratios" else []
     paths = tables.tabulate(
         spec, results, tmp_path / "out", report_rows.METHODS, report_rows.DATASETS, report_rows.REFERENCE
     )

@@ -71,6 +71,8 @@ UNITS = {
     "time_total_s": "s",
     "time_draw_s": "s",
     "time_transform_s": "s",
+    "time_fit_s": "s",
+    "time_scores_s": "s",
     "stored_bytes": "B",
 }
 

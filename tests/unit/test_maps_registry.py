@@ -84,6 +84,15 @@ def test_unsupported_kernel_fails_at_construction_and_at_fit(name):
         map_class(name)(kernel=Unsupported()).fit([[0.0]], [0])
 
 
+def test_a_kernel_from_elsewhere_says_which_one_it_is_like():
+    class Like(Unsupported):
+        like = "laplacian"
+
+    assert isinstance(make_map("rff", kernel=Like()).kernel, Like)
+    with pytest.raises(ValueError, match="orf does not apply to the kernel unsupported; it supports gaussian"):
+        make_map("orf", kernel=Like())
+
+
 @pytest.mark.parametrize("kernel", ["gaussian", 1.0, len])
 def test_kernel_must_be_an_object_of_the_package(kernel):
     with pytest.raises(TypeError, match=r"rfstudy\.kernels"):

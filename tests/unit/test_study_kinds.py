@@ -1,5 +1,6 @@
 """The experiments that are no accuracy grid, against closed forms: moments of estimates, costs, errors in s."""
 
+import importlib
 import itertools
 import json
 from pathlib import Path
@@ -197,5 +198,5 @@ def test_every_kind_has_its_module_and_its_grid_is_complete():
         if not specs.is_grid(experiment):
             settings = {"preset": "laptop", "extent": "large", "seed": 1, "device": "cpu", "timing_runs": 1}
             shard = specs.Shard(experiment["name"], "", "all", (), (0,))
-            module = {"variance": variance, "scaling": scaling, "decay": decay}[experiment["kind"]]
+            module = importlib.import_module(f"rfstudy.study.kinds.{experiment['kind']}")
             assert module.cells(specs.measure_spec(experiment, shard, settings))

@@ -346,13 +346,14 @@ def module_path(name: str) -> Path:
 def check_kernel(name: str, kernel) -> None:
     """Raise ``ValueError``, naming the kernels that the map supports, unless ``kernel`` is one of them.
 
+    A kernel that is defined elsewhere names in ``like`` the one of these that it is like in all that a map asks of it.
     ``TypeError`` if ``kernel`` is no kernel object at all.
     """
     supported = REGISTRY[name].kernels
     kernel_name = getattr(kernel, "name", None)
     if not callable(kernel) or not isinstance(kernel_name, str):
         raise TypeError(f"kernel must be an object from rfstudy.kernels or None, got {kernel!r}")
-    if kernel_name not in supported:
+    if kernel_name not in supported and getattr(kernel, "like", None) not in supported:
         raise ValueError(f"{name} does not apply to the kernel {kernel_name}; it supports {', '.join(supported)}")
 
 

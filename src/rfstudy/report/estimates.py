@@ -102,14 +102,31 @@ def power_law(x, y) -> Power | None:
 
 
 def growth(frame: pd.DataFrame, metric: str, over: str) -> Power | None:
-    """The power with which a metric of one map grows over ``n_features`` or ``d``, where only that varies.
+    """The power with which a metric of one map grows over ``n_features`` or ``d``, where only that varies."""
+    along = varying(frame, metric, over, held="d" if over == "n_features" else "n_features")
+    return power_law(along[over], along["value"])
 
-    Of the rows those with the value of the other that has the most to compare.
-    """
+
+def varying(frame: pd.DataFrame, metric: str, over: str, held: str) -> pd.DataFrame:
+    """The rows of a metric with the one value of the column ``held`` that has the most of ``over`` to compare."""
     rows = select(frame, metric=metric, status="ok")
     if not len(rows):
-        return None
-    other = "d" if over == "n_features" else "n_features"
-    most = rows.groupby(other)[over].nunique().idxmax()
-    along = rows[rows[other] == most]
-    return power_law(along[over], along["value"])
+        return rows
+    most = rows.groupby(held)[over].nunique().idxmax()
+    return rows[rows[held] == most]
+
+
+def largest_half(values) -> np.ndarray:
+    """The larger half of the distinct values, rounded up and at least three: where an asymptotic power shows.
+
+    >>> largest_half([8, 1, 2, 4, 16, 8])
+    array([ 4,  8, 16])
+    """
+    values = np.unique(np.asarray(values))
+    return values[-max(3, -(-len(values) // 2)) :]
+
+
+def of_all(checks) -> str:
+    """ "holds" if all checks do, "fails" if none does, "partly" otherwise."""
+    checks = list(checks)
+    return "holds" if all(checks) else "partly" if any(checks) else "fails"

@@ -9,10 +9,16 @@ import yaml
 from rfstudy.report import style
 from rfstudy.report.aggregate import measured
 from rfstudy.report.catalogue import outputs
-from rfstudy.report.plots import crossover, curves, ratios, steps
+from rfstudy.report.plots import crossover, curves, ratios, required, steps
 
 #: Drawers by kind: (measured rows, specification, methods, data sets) -> Figure.
-KINDS = {"curves": curves.draw, "crossover": crossover.draw, "ratios": ratios.draw, "steps": steps.draw}
+KINDS = {
+    "curves": curves.draw,
+    "crossover": crossover.draw,
+    "ratios": ratios.draw,
+    "required": required.draw,
+    "steps": steps.draw,
+}
 
 
 def run(spec: dict, results, methods, datasets, out) -> None:

@@ -10,6 +10,7 @@ from rfstudy.report import (
     claims,
     published,
     tables_of_data,
+    tables_of_leverage,
     tables_of_methods,
     tables_of_scores,
     tables_of_steps,
@@ -33,6 +34,8 @@ KINDS = {
     "accuracy_and_time": tables_of_scores.accuracy_and_time,
     "scores": tables_of_scores.scores,
     "ablation": tables_of_steps.ablation,
+    "costs": tables_of_leverage.costs,
+    "requirements": tables_of_leverage.requirements,
 }
 
 

@@ -68,7 +68,7 @@ def complexities(frame, spec, methods, datasets, published) -> Table:
         row |= {heading: stated.get(metric, "not listed") for heading, metric in PRINTED.items()}
         for what, metric in COSTS.items():
             for over, symbol in (("n_features", "s"), ("d", "d")):
-                row[f"{what}, power of {symbol}"] = _exponent(growth(ours, metric, over))
+                row[f"{what}, power of {symbol}"] = exponent(growth(ours, metric, over))
         counts = compared_with_rff(points)
         row |= _ratio_cells(points, bias, counts)
         row["verdict"] = lower_variance_verdict(counts, stated.get("lower_variance_than_rff", ""))
@@ -86,7 +86,8 @@ def _stated(printed: pd.DataFrame) -> dict[str, str]:
     return {metric: s["text"] for metric, s in zip(printed["metric"], settings_of(printed), strict=True) if "text" in s}
 
 
-def _exponent(power: Power | None) -> str:
+def exponent(power: Power | None) -> str:
+    """A fitted exponent as a cell."""
     return "not run" if power is None else str(power)
 
 
@@ -180,7 +181,7 @@ def rates(frame, spec, methods, datasets, published) -> Table:
                         "d": d,
                         "stated rate": "; ".join(dict.fromkeys(texts)) or "none",
                         "stated power of s": ", ".join(f"{p:g}" for p in powers) or "none",
-                        "fitted power of s": _exponent(fitted),
+                        "fitted power of s": exponent(fitted),
                         "s": f"{cell['n_features'].min()} to {cell['n_features'].max()}",
                         "verdict": _rate_verdict(fitted, powers),
                     }

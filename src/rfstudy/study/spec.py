@@ -21,6 +21,9 @@ from rfstudy.errors import UserError
 #: What a method's entry may have of its own in place of its experiment's.
 OWN = ("preprocess", "length_scale", "learners")
 
+#: Kinds of experiments that measure time, beside the accuracy grids.
+TIMED_KINDS = ("scaling", "fitting")
+
 
 class ConfigurationError(UserError):
     """The configuration asks for something that does not exist or makes no sense."""
@@ -179,7 +182,7 @@ def is_grid(experiment: dict) -> bool:
 
 def is_timed(experiment: dict) -> bool:
     """Whether the measurement of an experiment that is no grid is one of time, and has to run alone."""
-    return experiment["kind"] == "scaling"
+    return experiment["kind"] in TIMED_KINDS
 
 
 def check_ids(where: str, used: set[str], known: set[str], what: str) -> None:

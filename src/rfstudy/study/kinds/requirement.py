@@ -1,0 +1,229 @@
+r"""How many features kernel ridge regression needs, by the decay of the eigenvalues and by how frequencies are sampled:
+the empirical companion of Table 1 of Liu et al. (AAAI 2020).
+
+On the circle, with x uniform on [0, 1), the kernel :math:`k(x, x') = \sum_j \mu_j \cos(2 \pi j (x - x'))` has the
+eigenfunctions :math:`\cos(2 \pi j x)` and :math:`\sin(2 \pi j x)` with the eigenvalues :math:`\mu_j / 2`, so that the
+choice of :math:`\mu` sets the decay of the kernel matrix; and :math:`\mu` is the law of the frequencies. The labels are
+-1 and +1 with the mean f(x), a sum of three harmonics: f lies in the space of every kernel here, and no method can
+have a risk below the mean of 1 - f(x)^2. The penalty is lambda = n^(-1/2), as in the paper's theory.
+
+For every decay and n the sizes s are walked upwards until the mean risk, over the repeats and the draws of a map, is
+within a tolerance of that of the exact kernel at two sizes running: the first of them is what is needed, the second
+confirms it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+
+from rfstudy.arrays import row_blocks, seed_of, seed_sequence
+from rfstudy.kernels import SpectralKernel
+from rfstudy.learners import fit_kernel_ridge, fit_ridge
+from rfstudy.maps.registry import make_map
+
+#: Unnormalised laws of the harmonics j = 1, 2, ...: lambda_i ~ n exp(-c i), n i^(-2t) with t = 1, and n / i.
+DECAYS = {
+    "exponential": lambda j: np.exp(-0.5 * j),
+    "polynomial": lambda j: j**-2.0,
+    "slowest": lambda j: 1.0 / j,
+}
+
+#: The mean of the labels: amplitudes of sin(2 pi j x), j = 1, 2, 3. They sum to less than 1, the labels' size.
+AMPLITUDES = (0.5, 0.3, 0.15)
+
+#: Sizes running at which the risk has to be within the tolerance.
+CONFIRMATIONS = 2
+
+#: Harmonics whose scores are computed together.
+BLOCK = 1024
+
+
+@dataclass(frozen=True)
+class Circle(SpectralKernel):
+    """The kernel on [0, 1) with harmonics 1 to ``terms`` that fall as ``decay`` says, k(x, x) = 1; d = 1."""
+
+    decay: str
+    terms: int
+    name: ClassVar[str] = "circle"
+    #: What maps have to know: shift-invariant, frequencies of a law of its own.
+    like: ClassVar[str] = "laplacian"
+
+    def __call__(self, X, Y=None):
+        X = np.asarray(X, dtype=np.float64)
+        Y = X if Y is None else np.asarray(Y, dtype=np.float64)
+        frequencies, law = self.frequencies(), np.sqrt(spectrum(self.decay, self.terms))
+        K = np.zeros((len(X), len(Y)))
+        for part in row_blocks(self.terms, BLOCK):
+            K += harmonics(X, frequencies[part], law[part]) @ harmonics(Y, frequencies[part], law[part]).T
+        return K
+
+    def frequencies(self) -> np.ndarray:
+        """All frequencies 2 pi j, shape (terms,)."""
+        return 2.0 * np.pi * np.arange(1, self.terms + 1)
+
+    def draw_frequencies(self, rng, shape):
+        return rng.choice(self.frequencies(), size=shape, p=spectrum(self.decay, self.terms))
+
+    def frequency_quantile(self, probabilities):
+        cumulated = np.cumsum(spectrum(self.decay, self.terms))
+        return self.frequencies()[np.searchsorted(cumulated[:-1], probabilities)]
+
+
+@cache
+def spectrum(decay: str, terms: int) -> np.ndarray:
+    """mu (terms,), which sums to 1."""
+    law = DECAYS[decay](np.arange(1.0, terms + 1))
+    return law / law.sum()
+
+
+def harmonics(X: np.ndarray, frequencies: np.ndarray, weights) -> np.ndarray:
+    """[a_j cos(w_j x) | a_j sin(w_j x)] for X (n, 1), w (m,) and a (m,) or one number; shape (n, 2 m)."""
+    angles = X * frequencies
+    return np.concatenate([np.cos(angles) * weights, np.sin(angles) * weights], axis=1)
+
+
+def cells(spec: dict) -> list[dict]:
+    """One cell a decay and n; it holds all sizes and all repeats, because how far s goes depends on their mean."""
+    grid = spec["grid"]
+    fixed = {key: grid[key] for key in ("n_features", "terms", "draws", "test_rows", "tolerance")}
+    axes = itertools.product(grid["decays"], grid["sample_sizes"])
+    return [{"decay": decay, "rows": n, "repeats": spec["repeats"], **fixed} for decay, n in axes]
+
+
+def measure(spec: dict, entry: dict, cell: dict) -> list[dict]:
+    """Rows of one cell: by repeat the risk of the exact kernel, and at every size that was reached that of the map.
+
+    The risk of a map in a repeat is the mean over its draws.
+    """
+    kernel = Circle(cell["decay"], cell["terms"])
+    samples = [Sample.drawn(spec["seed"], cell, repeat) for repeat in cell["repeats"]]
+    exact = [exact_risk(kernel, sample) for sample in samples]
+    shared = {
+        "dataset": f"circle-{cell['decay']}-n{cell['rows']}",
+        "n_train": cell["rows"],
+        "n_test": cell["test_rows"],
+        "d": 1,
+        "split": "test",
+        "learner": "ridge",
+        "settings": {
+            "decay": cell["decay"],
+            "penalty": cell["rows"] ** -0.5,
+            "terms": cell["terms"],
+            "draws": cell["draws"],
+            "tolerance": cell["tolerance"],
+        },
+    }
+    rows = [
+        shared | {"n_features_label": "exact", "repeat": repeat, "metric": "risk_exact", "value": risk}
+        for repeat, risk in zip(cell["repeats"], exact, strict=True)
+    ]
+    whole_law = [law_of(kernel, sample, entry) if is_whole(entry) else None for sample in samples]
+    confirmed = 0
+    for s in cell["n_features"]:
+        risks = [
+            np.mean([drawn_risk(spec, entry, cell, kernel, sample, law, s, draw) for draw in range(cell["draws"])])
+            for sample, law in zip(samples, whole_law, strict=True)
+        ]
+        size = {"n_features": s, "n_features_label": str(s), "n_columns": 2 * s, "metric": "risk"}
+        rows += [
+            shared | size | {"repeat": repeat, "value": float(risk)}
+            for repeat, risk in zip(cell["repeats"], risks, strict=True)
+        ]
+        confirmed = confirmed + 1 if np.mean(risks) <= (1 + cell["tolerance"]) * np.mean(exact) else 0
+        if confirmed == CONFIRMATIONS:
+            break
+    return rows
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Points on the circle with labels, and fresh points with the mean of theirs."""
+
+    X: np.ndarray
+    y: np.ndarray
+    X_test: np.ndarray
+    f_test: np.ndarray
+    repeat: int
+
+    @classmethod
+    def drawn(cls, seed: int, cell: dict, repeat: int) -> Sample:
+        """The sample of a repeat: the same for all decays and maps."""
+        n = cell["rows"]
+        rng = np.random.default_rng(seed_sequence(seed, "requirement", n, repeat))
+        X, X_test = rng.uniform(size=(n, 1)), rng.uniform(size=(cell["test_rows"], 1))
+        y = np.where(rng.uniform(size=n) < 0.5 * (1.0 + mean_label(X)), 1.0, -1.0)
+        return cls(X, y, X_test, mean_label(X_test), repeat)
+
+    @property
+    def penalty(self) -> float:
+        """lambda = n^(-1/2)."""
+        return len(self.y) ** -0.5
+
+    def risk(self, predicted: np.ndarray) -> float:
+        """The expected squared error of predictions at the fresh points, over the labels there."""
+        return float(np.mean((predicted - self.f_test) ** 2 + 1.0 - self.f_test**2))
+
+
+def mean_label(X: np.ndarray) -> np.ndarray:
+    """f at points (n, 1), shape (n,)."""
+    return sum(a * np.sin(2 * np.pi * j * X[:, 0]) for j, a in enumerate(AMPLITUDES, start=1))
+
+
+def exact_risk(kernel: Circle, sample: Sample) -> float:
+    """The risk of kernel ridge regression with the exact kernel matrix."""
+    model = fit_kernel_ridge(kernel(sample.X), sample.y, sample.penalty, center="none")
+    return sample.risk(model.decision(kernel(sample.X_test, sample.X))[:, 0])
+
+
+def drawn_risk(spec, entry, cell, kernel, sample, law, s: int, draw: int) -> float:
+    """The risk of ridge regression on the features of one draw of a map."""
+    axes = (entry["method"], entry["variant"], cell["decay"], cell["rows"], s, sample.repeat, draw)
+    seed = seed_of(spec["seed"], "requirement", *axes)
+    if law is None:
+        own = {"penalty": sample.penalty} if entry["method"] == "lsrff" else {}
+        options = {"device": spec["device"], **own, **entry["options"]}
+        phi = make_map(entry["method"], kernel, n_components=s, random_state=seed, **options).fit(sample.X, sample.y)
+        features = phi.transform
+    else:
+        features = weighted_features(kernel, law, s, np.random.default_rng(seed))
+    Z = features(sample.X)
+    model = fit_ridge(
+        lambda: iter([(slice(0, len(Z)), Z)]), sample.y, sample.penalty, n_columns=Z.shape[1], center="none"
+    )
+    return sample.risk(model.decision(features(sample.X_test))[:, 0])
+
+
+def weighted_features(kernel: Circle, law: np.ndarray, s: int, rng: np.random.Generator):
+    """A function that maps points with s harmonics drawn from a law (terms,); their mean product is the kernel."""
+    chosen = rng.choice(len(law), size=s, p=law)
+    weights = np.sqrt(spectrum(kernel.decay, kernel.terms)[chosen] / (s * law[chosen]))
+    return lambda X: harmonics(X, kernel.frequencies()[chosen], weights)
+
+
+def is_whole(entry: dict) -> bool:
+    """Whether frequencies are sampled from the whole law, as the theorems have it, and not from a pool of s."""
+    return entry["options"].get("pool") == "whole"
+
+
+def law_of(kernel: Circle, sample: Sample, entry: dict) -> np.ndarray:
+    """The law (terms,) that a method samples harmonics from: mu times the ridge leverage, or times its surrogate."""
+    n, frequencies = len(sample.y), kernel.frequencies()
+    scores = np.empty(kernel.terms)
+    if entry["method"] == "lsrff":
+        factor = cholesky(kernel(sample.X) + n * sample.penalty * np.eye(n), lower=True)
+    for part in row_blocks(kernel.terms, BLOCK):
+        Z = harmonics(sample.X, frequencies[part], 1.0)
+        if entry["method"] == "lsrff":
+            columns = (solve_triangular(factor, Z, lower=True) ** 2).sum(axis=0)
+        else:
+            columns = (sample.y @ Z) ** 2
+            columns += n * (Z**2).sum(axis=0) if entry["options"].get("identity", False) else 0.0
+        scores[part] = columns.reshape(2, -1).sum(axis=0)
+    law = spectrum(kernel.decay, kernel.terms) * scores
+    return law / law.sum()

@@ -1,0 +1,81 @@
+r"""The surrogate of the ridge leverage function against the function itself, on made labelled points (Liu et al., AAAI
+2020, footnote 1 and section 4.1).
+
+For a frequency w with :math:`z_w = (e^{-i w^T x_j})_j` and the exact kernel matrix K, the ridge leverage function is
+:math:`l(w) = z_w^* (K + n \lambda I)^{-1} z_w` and its surrogate
+:math:`L(w) = (|y^T z_w|^2 + n |z_w|^2) / (n^2 \lambda)`; the density p(w) and the factor 1 / s are common to both.
+An entry of SLS-RFF says whether the second term, that of the identity, is there: the paper's theorem needs it, and its
+algorithm leaves it out. The integrals over p(w) have closed forms, because that of :math:`z_w z_w^*` is K: the total
+leverage is :math:`\mathrm{Tr}\,K (K + n \lambda I)^{-1}`, the total surrogate leverage
+:math:`(y^T K y + n\, \mathrm{Tr}\,K) / (n^2 \lambda)`.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from rfstudy.arrays import seed_sequence
+from rfstudy.study.cells import KERNELS
+
+
+def cells(spec: dict) -> list[dict]:
+    """One cell a dimension, n and repeat; it holds all penalties."""
+    grid = spec["grid"]
+    fixed = {key: grid[key] for key in ("draws", "penalties")}
+    axes = itertools.product(grid["dimensions"], grid["sample_sizes"], spec["repeats"])
+    return [{"d": d, "rows": n, "repeat": r, **fixed} for d, n, r in axes]
+
+
+def measure(spec: dict, entry: dict, cell: dict) -> list[dict]:
+    """Rows of one cell, by penalty: the fixed ones, and n^(-1/2) as in the paper's theory; ``step`` numbers them.
+
+    ``leverage_ratio_least`` is the least of L / l over the frequencies, ``leverage_ratio_below`` the share of the
+    frequencies at which L is below l.
+    """
+    n, d = cell["rows"], cell["d"]
+    X, y, W = labelled_points(spec, cell)
+    K = KERNELS[spec["kernel"]](length_scale=1.0)(X)
+    eigenvalues, vectors = np.linalg.eigh(K)
+    Z = np.exp(-1j * X @ W.T)
+    projections = np.abs(vectors.T @ Z) ** 2
+    identity = entry["options"].get("identity", False)
+    alignments = np.abs(y @ Z) ** 2 + (n * (np.abs(Z) ** 2).sum(axis=0) if identity else 0.0)
+    rows = []
+    penalties = [*((penalty, "fixed") for penalty in cell["penalties"]), (n**-0.5, "n^(-1/2)")]
+    for step, (penalty, rule) in enumerate(penalties):
+        leverages = (projections / (eigenvalues + n * penalty)[:, None]).sum(axis=0)
+        ratios = alignments / (n**2 * penalty) / leverages
+        values = {
+            "leverage_ratio_least": ratios.min(),
+            "leverage_ratio_below": np.mean(ratios < 1.0),
+            "total_surrogate_leverage": total_surrogate_leverage(K, y, penalty, identity),
+            "total_surrogate_bound": 2.0 * np.trace(K) / (n * penalty),
+            "total_leverage": (eigenvalues / (eigenvalues + n * penalty)).sum(),
+        }
+        shared = {
+            "dataset": f"labelled-d{d}-n{n}",
+            "n_train": n,
+            "d": d,
+            "repeat": cell["repeat"],
+            "step": step,
+            "settings": {"penalty": penalty, "rule": rule, "frequencies": cell["draws"]},
+        }
+        rows += [shared | {"metric": metric, "value": float(value)} for metric, value in values.items()]
+    return rows
+
+
+def labelled_points(spec: dict, cell: dict) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Normal points (n, d), labels -1 and +1 (n,), the side of a plane, and frequencies (draws, d) of the kernel."""
+    n, d = cell["rows"], cell["d"]
+    rng = np.random.default_rng(seed_sequence(spec["seed"], "surrogate", d, n, cell["repeat"]))
+    X = rng.standard_normal((n, d))
+    kernel = KERNELS[spec["kernel"]](length_scale=1.0)
+    return X, np.where(X[:, 0] > 0, 1.0, -1.0), kernel.draw_frequencies(rng, (cell["draws"], d))
+
+
+def total_surrogate_leverage(K: np.ndarray, y: np.ndarray, penalty: float, identity: bool) -> float:
+    """The integral of p(w) L(w) for K (n, n) and y (n,): (y'Ky + n Tr K) / (n^2 lambda), n Tr K with ``identity``."""
+    n = len(y)
+    return float((y @ K @ y + (n * np.trace(K) if identity else 0.0)) / (n**2 * penalty))

@@ -1,0 +1,247 @@
+"""What is stated about leverage sampling on made rows: powers of the cost, requirements, every verdict, the figure."""
+
+import importlib.util
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rfstudy import tidy
+from rfstudy.report import catalogue, claims, figures, tables
+from rfstudy.report.estimates import largest_half, varying
+from rfstudy.report.plots import required
+from rfstudy.report.requirements import features_needed, growth_of_need, told_size
+
+HERE = Path(__file__).parent
+specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
+report_rows = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(report_rows)
+
+SIZES = (32, 64, 128, 256, 512)
+SAMPLES = (64, 128, 256, 512)
+
+
+def base(experiment, **columns):
+    return {
+        "origin": "measured", "run": "r1", "preset": "laptop", "paper": "slsrff", "protocol": "text",
+        "experiment": experiment, "kernel": "gaussian", "status": "ok", "seed": 1, "settings": {},
+    } | columns  # fmt: skip
+
+
+def cost_rows(method, fit, scores=None):
+    """Times of one map as functions of n and s, along s at n = 2048 and along n at s = 128."""
+    pairs = dict.fromkeys([*((2048, s) for s in SIZES), *((n, 128) for n in (512, 1024, 2048))])
+    functions = {"time_fit_s": fit, "time_scores_s": scores, "time_transform_s": lambda n, s: 1e-8 * n * s}
+    return [
+        base(
+            "slsrff-cost", dataset=f"made-n{n}", method=method, n_features=s, n_features_label=str(s), n_train=n, d=16,
+            metric=metric, value=function(n, s), settings={"threads": 1, "timing_runs": 3},
+        )
+        for (n, s), (metric, function) in itertools.product(pairs, functions.items())
+        if function is not None
+    ]  # fmt: skip
+
+
+def both_costs(power):
+    surrogate = cost_rows("slsrff", lambda n, s: 1e-8 * n * s, lambda n, s: 1e-9 * n * s)
+    return surrogate + cost_rows("lsrff", lambda n, s: 1e-8 * n * (s + s**power), lambda n, s: 1e-8 * n * s**power)
+
+
+def surrogate_rows(least=1.1, share=0.6, power=0.5, below=0.8):
+    """Ratios and totals of the surrogate; ``share`` is the total over its bound, ``power`` that of n in the total."""
+    rows = []
+    for n, repeat, (variant, smallest) in itertools.product(
+        SAMPLES, range(2), (("identity", least), ("", least / 1000))
+    ):
+        bound = 2.0 * n**power
+        values = {
+            "leverage_ratio_least": smallest,
+            "leverage_ratio_below": 0.0 if variant else below,
+            "total_surrogate_bound": bound,
+            "total_surrogate_leverage": share * bound,
+            "total_leverage": 0.1 * bound,
+        }
+        rows += [
+            base(
+                "slsrff-surrogate", dataset=f"labelled-d2-n{n}", method="slsrff", variant=variant, n_train=n, d=2,
+                repeat=repeat, step=0, metric=metric, value=value, settings={"rule": "n^(-1/2)", "penalty": n**-0.5},
+            )
+            for metric, value in values.items()
+        ]  # fmt: skip
+    return rows
+
+
+def need_rows(method, needed, variant="", decays=("exponential", "polynomial", "slowest"), sizes=SIZES):
+    """Risks of a method that needs ``needed`` features, a number or a function of n: 10 % too high below."""
+    rows = []
+    for decay, n, repeat in itertools.product(decays, SAMPLES, range(2)):
+        enough = needed(n) if callable(needed) else needed
+        shared = base(
+            "slsrff-required-features", dataset=f"circle-{decay}-n{n}", kernel="circle", method=method, variant=variant,
+            repeat=repeat, split="test", learner="ridge", n_train=n, n_test=300, d=1,
+            settings={"decay": decay, "tolerance": 0.01, "draws": 3, "terms": 512},
+        )  # fmt: skip
+        exact = 0.8 + 0.1 * repeat
+        rows.append(shared | {"metric": "risk_exact", "n_features_label": "exact", "value": exact})
+        rows += [
+            shared
+            | {
+                "metric": "risk",
+                "n_features": s,
+                "n_features_label": str(s),
+                "value": exact * (1.005 if s >= enough else 1.1),
+            }
+            for s in sizes
+        ]
+    return rows
+
+
+def verdict(claim, rows):
+    return claims.CLAIMS[claim](tidy.frame(rows))
+
+
+def test_the_larger_half_has_at_least_three_values():
+    assert largest_half([1, 2, 4, 8]).tolist() == [2, 4, 8]
+    assert largest_half(SIZES).tolist() == [128, 256, 512]
+    assert largest_half(range(7)).tolist() == [3, 4, 5, 6]
+
+
+def test_rows_vary_in_one_column_only():
+    rows = varying(tidy.frame(both_costs(2.0)), "time_fit_s", "n_features", "n_train")
+    assert set(rows["n_train"]) == {2048}
+    assert set(rows["n_features"]) == set(SIZES)
+    assert not len(varying(tidy.frame([]), "time_fit_s", "n_features", "n_train"))
+
+
+def test_what_is_needed_is_the_size_from_which_on_the_mean_is_within_the_tolerance():
+    rows = need_rows("rff", 128, decays=("slowest",))
+    # a size that is within the tolerance by luck, before one that is not
+    rows = [r | {"value": 0.8} if r.get("n_features") == 32 and r["n_train"] == 64 else r for r in rows]
+    needed = features_needed(tidy.frame(rows))
+    assert needed["s"].tolist() == [128.0] * 4
+    assert needed["exact"].tolist() == pytest.approx([0.85] * 4)
+    missed = features_needed(tidy.frame(need_rows("rff", 10**6)))
+    assert missed["s"].isna().all()
+    assert told_size(missed["s"].iloc[0], missed["largest"].iloc[0]) == "> 512"
+    assert not len(features_needed(tidy.frame([])))
+
+
+def test_a_need_grows_with_the_error_of_its_steps():
+    needed = features_needed(tidy.frame(need_rows("rff", lambda n: n / 2, decays=("slowest",))))
+    power = growth_of_need(needed)
+    assert power.exponent == pytest.approx(1.0)
+    # an even error of a factor of two has the deviation log(2) / sqrt(12); log n has the deviations 1.5, 0.5 doublings
+    assert power.error == pytest.approx(1 / np.sqrt(12 * 2 * (1.5**2 + 0.5**2)), abs=1e-6)
+    assert growth_of_need(needed.iloc[:2]) is None
+
+
+CASES = [
+    ("slsrff-20", "holds", both_costs(2.5)),
+    ("slsrff-20", "fails", both_costs(1.5)),
+    ("slsrff-21", "holds", surrogate_rows()),
+    ("slsrff-21", "fails", surrogate_rows(least=0.9)),
+    ("slsrff-21", "partly", surrogate_rows() + [r | {"repeat": r["repeat"] + 2} for r in surrogate_rows(least=0.9)]),
+    ("slsrff-22", "holds", surrogate_rows()),
+    ("slsrff-22", "partly", surrogate_rows(power=0.7)),
+    ("slsrff-22", "fails", surrogate_rows(power=0.7, share=1.1)),
+    ("slsrff-23", "holds", need_rows("slsrff", 128) + need_rows("lsrff", 64)),
+    ("slsrff-23", "holds", need_rows("slsrff", 10**6) + need_rows("lsrff", 10**6)),
+    ("slsrff-23", "fails", need_rows("slsrff", 64) + need_rows("lsrff", 10**6)),
+    ("slsrff-23", "partly", need_rows("slsrff", 128) + need_rows("lsrff", lambda n: n)),
+]
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected", "rows"), CASES, ids=[f"{c}-{v}-{i}" for i, (c, v, _) in enumerate(CASES)]
+)
+def test_a_claim_has_every_verdict_that_rows_can_give_it(claim, expected, rows):
+    found, evidence = verdict(claim, rows)
+    assert found == expected
+    assert evidence
+
+
+def test_what_is_drawn_from_the_whole_law_decides_about_the_theorem():
+    rows = need_rows("slsrff", 32) + need_rows("lsrff", 64)
+    whole = need_rows("slsrff", 64, "whole") + need_rows("lsrff", 32, "whole")
+    assert verdict("slsrff-23", rows)[0] == "fails"
+    found, evidence = verdict("slsrff-23", rows + whole)
+    assert found == "holds"
+    assert "whole law: more / as many / fewer than leverage sampling at 12 / 0 / 0 of 12" in evidence
+    assert "pool of s: more / as many / fewer than leverage sampling at 0 / 0 / 12 of 12" in evidence
+
+
+def test_the_evidence_says_how_often_the_algorithm_s_score_is_no_bound():
+    assert "below at 80 % of the frequencies" in verdict("slsrff-21", surrogate_rows())[1]
+
+
+def made(name, rows, tmp_path):
+    """The table of a name, as it stands in its CSV file, and its Markdown."""
+    spec = catalogue.specification(report_rows.CATALOGUE, "slsrff", name)
+    results = [report_rows.written(tmp_path, rows)]
+    paths = tables.tabulate(spec, results, tmp_path / "out", report_rows.METHODS, {}, report_rows.REFERENCE)
+    assert {path.suffix for path in paths} == {".csv", ".md", ".tex"}
+    return pd.read_csv(paths[0], dtype=str, keep_default_na=False), paths[1].read_text(encoding="utf-8")
+
+
+def test_the_table_of_costs_has_the_powers_of_s_and_n(tmp_path):
+    rows = both_costs(2.0) + cost_rows("rff", lambda n, s: 1e-7 * s)
+    table, text = made("table-cost-text", rows, tmp_path)
+    cells = table.set_index(["method", "timed"])
+    powers = ["power of s", "power of s, large s", "power of n"]
+    assert cells.loc[("LS-RFF", "scores"), ["stated", *powers]].tolist() == [
+        "O(ns^2 + s^3)", "2.00 ± 0.00", "2.00 ± 0.00", "1.00 ± 0.00",
+    ]  # fmt: skip
+    assert cells.loc[("SLS-RFF", "scores"), "stated"] == "O(ns)"
+    assert cells.loc[("RFF", "fit"), powers].tolist() == ["1.00 ± 0.00", "1.00 ± 0.00", "0.00 ± 0.00"]
+    assert ("RFF", "scores") not in cells.index
+    assert "s = 32 to 512 at n = 2,048; n = 512 to 2,048 at s = 128. Threads: 1." in text
+
+
+def test_table_1_sets_the_bounds_beside_what_was_needed(tmp_path):
+    rows = need_rows("lsrff", 64) + need_rows("slsrff", lambda n: 32 * (n / 64) ** 1.0) + need_rows("rff", 10**6)
+    table, text = made("table-01-text", rows, tmp_path)
+    first = table.iloc[:3].set_index("method")
+    assert first["stated"].to_dict() == {"RFF": "", "LS-RFF": "log^2 n", "SLS-RFF": "sqrt(n) loglog n"}
+    assert first["needed, n = 512"].to_dict() == {"RFF": "> 512", "LS-RFF": "64", "SLS-RFF": "256"}
+    assert first["verdict"].to_dict() == {"RFF": "no claim", "LS-RFF": "holds", "SLS-RFF": "holds"}
+    assert first.loc["LS-RFF", "power of n"] == "0.00 ± 0.13"
+    assert table["eigenvalues"].nunique() == 3
+    assert "within 1 % of that of the exact kernel" in text
+    # a need that grows like n^2 is faster than every bound, the steps of the sizes notwithstanding
+    faster = need_rows("slsrff", lambda n: 2 * (n / 64) ** 2, sizes=(2, 8, 32, 128, 512))
+    assert set(made("table-01-text", faster, tmp_path)[0]["verdict"]) == {"fails"}
+
+
+@pytest.mark.parametrize("name", ["table-cost-text", "table-01-text", "claims-theory-text"])
+def test_a_table_without_rows_says_that_nothing_was_run(name, tmp_path):
+    assert "not run" in made(name, [], tmp_path)[1]
+
+
+def test_the_claims_table_has_all_four(tmp_path):
+    rows = both_costs(2.5) + surrogate_rows() + need_rows("slsrff", 64) + need_rows("lsrff", 64)
+    table, _ = made("claims-theory-text", rows, tmp_path)
+    assert table["verdict"].tolist() == ["holds"] * 4
+
+
+def test_the_figure_has_a_line_a_method_and_marks_what_was_not_enough(tmp_path):
+    spec = catalogue.specification(report_rows.CATALOGUE, "slsrff", "figure-theory-required-text")
+    rows = need_rows("rff", 64) + need_rows("lsrff", 128, "whole") + need_rows("slsrff", lambda n: 4 * n)
+    figure = required.draw(tidy.frame(rows), spec, report_rows.METHODS, {})
+    assert len(figure.axes) == 3
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["RFF", "LS-RFF (whole)", "SLS-RFF"]
+    lines = figure.axes[0].lines
+    # two artists a method: what was needed, and the largest size where it was not enough
+    assert lines[0].get_ydata().tolist() == [64.0] * 4
+    assert lines[1].get_ydata().tolist() == []
+    assert np.nan_to_num(lines[4].get_ydata()).tolist() == [256.0, 512.0, 0.0, 0.0]
+    assert lines[5].get_ydata().tolist() == [512.0, 512.0]
+    empty = required.draw(tidy.frame([]), spec, report_rows.METHODS, {})
+    assert [ax.texts[0].get_text() for ax in empty.axes] == ["not run"] * 3
+    results = [report_rows.written(tmp_path, rows)]
+    once, again = (
+        [path.read_bytes() for path in figures.draw(spec, results, tmp_path / folder, report_rows.METHODS, {})]
+        for folder in ("one", "two")
+    )
+    assert once == again

@@ -39,7 +39,13 @@ def selected(**settings):
 
 def test_a_shard_is_experiment_x_dataset_x_method():
     names = [s.name for s in specs.shards(selected()["toy"], SETTINGS)]
-    assert names == ["eeg.rff", "eeg.ssf-one", "skin.rff", "skin.ssf-one"]
+    assert names == ["eeg.rff", "eeg.ssf", "skin.rff", "skin.ssf"]
+
+
+def test_the_variants_of_a_method_are_in_one_shard():
+    toy = selected()["toy"]
+    toy["methods"] = [*toy["methods"], toy["methods"][1] | {"variant": "two"}]
+    assert [(s.name, s.methods) for s in specs.shards(toy, SETTINGS)][:2] == [("eeg.rff", (0,)), ("eeg.ssf", (1, 2))]
 
 
 def test_dropping_the_method_axis_puts_all_methods_into_one_shard():

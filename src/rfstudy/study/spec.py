@@ -1,7 +1,7 @@
 """From configuration to work: experiments, their shards, and what each stage has to know of a shard.
 
-A *shard* is one job of ``generate`` or ``train``: one experiment x data set x method, or what is left when a
-preset's ``shard_by`` drops axes. An experiment that is no accuracy grid (its ``kind`` says so) has no data sets; its
+A *shard* is one job of ``generate`` or ``train``: one experiment x data set x method (with all its variants), or what
+is left when a preset's ``shard_by`` drops axes. An experiment that is no accuracy grid (its ``kind`` says so) has no data sets; its
 shards are jobs of ``measure``. Each stage receives its own part of a shard as plain JSON, so that a change of the
 penalties does not regenerate features and every command of a log can be run by hand.
 
@@ -226,20 +226,19 @@ def shards(experiment: dict, settings: dict) -> list[Shard]:
     axes = settings["shard_by"]
     if not {"experiment", "dataset"} <= set(axes):
         raise ConfigurationError("shard_by must name experiment and dataset; method is optional")
-    n_methods = len(experiment["methods"])
-    groups = [(i,) for i in range(n_methods)] if "method" in axes else [tuple(range(n_methods))]
+    entries = [entry["method"] for entry in experiment["methods"]]
+    # the variants of a method stay together: a job each would spend its time on imports
+    names = list(dict.fromkeys(entries)) if "method" in axes else [""]
+    groups = {name: tuple(i for i, method in enumerate(entries) if name in ("", method)) for name in names}
     repeats = list(range(min(settings["repeats"], experiment.get("repeats", settings["repeats"]))))
     # only a grid is cut by repeats: of another kind a cell may cover them all
     size = (is_grid(experiment) and settings["repeats_per_shard"]) or len(repeats)
     chunks = [tuple(repeats[i : i + size]) for i in range(0, len(repeats), size)]
     result = []
     for dataset in experiment["datasets"] or [""]:
-        for group in groups:
+        for name, group in groups.items():
             for chunk in chunks:
-                parts = [dataset] if dataset else []
-                if "method" in axes:
-                    entry = experiment["methods"][group[0]]
-                    parts.append("-".join(filter(None, (entry["method"], entry["variant"]))))
+                parts = [part for part in (dataset, name) if part]
                 if len(chunks) > 1:
                     parts.append(f"r{chunk[0]}-{chunk[-1]}")
                 result.append(Shard(experiment["name"], dataset, ".".join(parts) or "all", group, chunk))

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from rfstudy.report import claims_of_slsrff, claims_of_survey
+from rfstudy.report import claims_of_slsrff, claims_of_slsrff_grid, claims_of_survey
 from rfstudy.report.estimates import SIGMAS
 from rfstudy.report.notes import notes
 from rfstudy.report.typeset import Table
 
 #: Functions by the id of the claim: tidy rows -> (verdict, evidence).
-CLAIMS = {**claims_of_survey.CLAIMS, **claims_of_slsrff.CLAIMS}
+CLAIMS = {**claims_of_survey.CLAIMS, **claims_of_slsrff.CLAIMS, **claims_of_slsrff_grid.CLAIMS}
 
 
 def table(frame, spec, methods, datasets, claims) -> Table:
@@ -28,5 +28,8 @@ def table(frame, spec, methods, datasets, claims) -> Table:
         rows.append(
             {"claim": identifier, "says": text["claim"], "test": text["test"], "verdict": verdict, "evidence": evidence}
         )
-    remarks = [f"A difference counts from {SIGMAS:g} standard errors on.", *notes(frame, spec, methods, datasets)]
+    remarks = [
+        f"A difference counts from {SIGMAS:g} standard errors on, where the test names nothing else.",
+        *notes(frame, spec, methods, datasets),
+    ]
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks)

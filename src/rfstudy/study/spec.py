@@ -1,9 +1,9 @@
 """From configuration to work: experiments, their shards, and what each stage has to know of a shard.
 
-A *shard* is one job of ``generate`` or ``train``: one experiment x data set x method (with all its variants), or what
-is left when a preset's ``shard_by`` drops axes. An experiment that is no accuracy grid (its ``kind`` says so) has no data sets; its
-shards are jobs of ``measure``. Each stage receives its own part of a shard as plain JSON, so that a change of the
-penalties does not regenerate features and every command of a log can be run by hand.
+A *shard* is one job of ``generate`` or ``train``: one experiment x data set x method with all its variants, or what is
+left when a preset's ``shard_by`` drops axes. An experiment that is no accuracy grid (its ``kind`` says so) has no data
+sets; its shards are jobs of ``measure``. Each stage receives its own part of a shard as plain JSON, so that a change of
+the penalties does not regenerate features and every command of a log can be run by hand.
 
 Imported by the workflow when it parses: standard library and PyYAML only.
 """

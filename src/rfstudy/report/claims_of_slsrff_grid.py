@@ -1,0 +1,257 @@
+"""Claims of Liu et al. (AAAI 2020) about accuracy, approximation error and time on their data sets, tested on rows.
+
+They rest on one accuracy grid, that of a protocol, and are about means over repeats, as the tests in
+``data/reference/claims.csv`` are. A claim about all sizes is tested at those that were measured, which the evidence
+names. Rows of stand-ins say nothing about the data that a claim is about and are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from rfstudy.report.aggregate import select
+from rfstudy.report.estimates import of_all
+
+NOT_RUN = ("not run", "")
+
+BASELINES, WEIGHTED = ["rff", "qmc"], ["lsrff", "slsrff"]
+FOUR = [*BASELINES, *WEIGHTED]
+
+ACCURACY, ERROR, TIME = "accuracy_pct", "approximation_error_spectral", "time_feature_s"
+
+#: Names of the data sets in the evidence.
+NAMES = {"eeg": "EEG", "cod-rna": "cod-RNA", "covtype": "covtype", "magic04": "magic04"}
+
+#: slsrff-19: bytes of a double, and those that programs have of 16 GiB.
+DOUBLE, MEMORY = 8, 16e9
+
+
+def by_size(frame: pd.DataFrame, dataset: str, metric: str, methods=FOUR, from_multiple: int = 1) -> pd.DataFrame:
+    """Means over repeats on one data set, one row a size s >= ``from_multiple`` d, one column a method.
+
+    The index holds the labels of the sizes in order; sizes that one of the methods lacks are left out.
+    """
+    rows = select(frame, dataset=dataset, metric=metric, method=methods, variant="", stand_in="", status="ok")
+    rows = rows[rows["n_features"] >= from_multiple * rows["d"]]
+    cells = rows.pivot_table(index=["n_features", "n_features_label"], columns="method", values="value")
+    return cells.reindex(columns=methods).dropna().droplevel("n_features")
+
+
+def gap(cells: pd.DataFrame) -> pd.Series:
+    """The worse of the two weighted methods minus the better of the two baselines, by size."""
+    return cells[WEIGHTED].min(axis=1) - cells[BASELINES].max(axis=1)
+
+
+def told(values: pd.Series, digits: str = "+.2f") -> str:
+    """Numbers with their sizes: "2d +1.44, 4d +3.50"."""
+    return ", ".join(f"{label} {value:{digits}}" for label, value in values.items())
+
+
+def found_on(datasets, frame: pd.DataFrame, metric: str, **wanted) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Name and cells of every data set that was measured."""
+    for dataset in datasets:
+        cells = by_size(frame, dataset, metric, **wanted)
+        if len(cells):
+            yield NAMES[dataset], cells
+
+
+def verdict(checks, evidence) -> tuple[str, str]:
+    """Of all checks together, or "not run" where there are none."""
+    checks = list(checks)
+    return (of_all(checks), "; ".join(evidence)) if checks else NOT_RUN
+
+
+def lowest_error(frame):
+    """slsrff-01: QMC has the lowest approximation error on EEG."""
+    cells = by_size(frame, "eeg", ERROR)
+    return verdict(cells["qmc"] <= cells.min(axis=1), [f"lowest: {told(cells.idxmin(axis=1), '')}"])
+
+
+def more_accurate_on_eeg(frame):
+    """slsrff-02: on EEG both weighted methods are more accurate from 2d on, and the gap grows."""
+    gaps = gap(by_size(frame, "eeg", ACCURACY, from_multiple=2))
+    grows = [gaps.iloc[-1] > gaps.iloc[0]] if len(gaps) > 1 else []
+    return verdict([*(gaps > 0), *grows], [f"gap: {told(gaps)}"])
+
+
+def error_is_not_accuracy(frame):
+    """slsrff-03: on EEG QMC approximates best and is not the most accurate."""
+    errors, accuracies = by_size(frame, "eeg", ERROR), by_size(frame, "eeg", ACCURACY)
+    errors, accuracies = errors.align(accuracies, join="inner", axis=0)
+    lowest, highest = errors.idxmin(axis=1) == "qmc", accuracies.idxmax(axis=1) != "qmc"
+    return verdict(
+        lowest & highest,
+        [f"lowest error at {lowest.sum()} and not the most accurate at {highest.sum()} of {len(lowest)} sizes"],
+    )
+
+
+def leverage_becomes_slow(frame):
+    """slsrff-04: on EEG leverage-RFF takes over twice as long as RFF at the largest s, and by a larger factor than at
+    8d.
+    """
+    cells = by_size(frame, "eeg", TIME)
+    ratio = cells["lsrff"] / cells["rff"]
+    if "8d" not in ratio or ratio.index[-1] == "8d":
+        return NOT_RUN
+    return verdict([ratio.iloc[-1] > 2, ratio.iloc[-1] > ratio["8d"]], [f"leverage-RFF/RFF: {told(ratio, '.1f')}"])
+
+
+def surrogate_is_quick(frame):
+    """slsrff-05: SLS-RFF takes less than twice as long as RFF, from 8d on."""
+    ratios = {name: cells["slsrff"] / cells["rff"] for name, cells in found_on(NAMES, frame, TIME, from_multiple=8)}
+    checks = [value < 2 for ratio in ratios.values() for value in ratio]
+    return verdict(checks, [f"{name} SLS-RFF/RFF: {told(ratio, '.1f')}" for name, ratio in ratios.items()])
+
+
+def quicker(identifier: str, dataset: str):
+    """The claim that SLS-RFF is quicker than leverage-RFF at every size on a data set."""
+
+    def test(frame):
+        cells = by_size(frame, dataset, TIME)
+        ratio = cells["lsrff"] / cells["slsrff"]
+        return verdict(ratio > 1, [f"leverage-RFF/SLS-RFF: {told(ratio, '.2f')}"])
+
+    test.__doc__ = f"{identifier}: SLS-RFF is quicker than leverage-RFF on {NAMES[dataset]} at every s."
+    return test
+
+
+def ratio_grows(frame):
+    """slsrff-10: the time of leverage-RFF over that of SLS-RFF is larger at the largest s than at 4d."""
+    checks, evidence = [], []
+    for name, cells in found_on(NAMES, frame, TIME, from_multiple=4):
+        ratio = cells["lsrff"] / cells["slsrff"]
+        if len(ratio) > 1 and ratio.index[0] == "4d":
+            checks.append(ratio.iloc[-1] > ratio.iloc[0])
+            evidence.append(f"{name}: {told(ratio.iloc[[0, -1]], '.2f')}")
+    return verdict(checks, evidence)
+
+
+def gain_on_eeg(frame):
+    """slsrff-11: on EEG the gap is about 1 point at 2d and nearly 11 at 128d."""
+    gaps = gap(by_size(frame, "eeg", ACCURACY))
+    bounds = {"2d": (0.5, 2.0), "128d": (9.0, 13.0)}
+    if not set(bounds) <= set(gaps.index):
+        return NOT_RUN
+    return verdict([low <= gaps[size] <= high for size, (low, high) in bounds.items()], [f"gap: {told(gaps)}"])
+
+
+def gain_on_cod_rna(frame):
+    """slsrff-12: on cod-RNA SLS-RFF is over 6 points above RFF and QMC from 4d on."""
+    cells = by_size(frame, "cod-rna", ACCURACY, from_multiple=4)
+    gaps = cells["slsrff"] - cells[BASELINES].max(axis=1)
+    return verdict(gaps > 6, [f"SLS-RFF minus the better of RFF and QMC: {told(gaps)}"])
+
+
+def flat_on_cod_rna(frame):
+    """slsrff-13: on cod-RNA the accuracy of RFF and QMC varies by less than half a point over s."""
+    cells = by_size(frame, "cod-rna", ACCURACY, methods=BASELINES)
+    if len(cells) < 2:
+        return NOT_RUN
+    ranges = cells.max() - cells.min()
+    return verdict(ranges < 0.5, [f"range over s: RFF {ranges['rff']:.2f}, QMC {ranges['qmc']:.2f}"])
+
+
+def more_accurate(identifier: str, datasets, from_multiple: int):
+    """The claim that both weighted methods are more accurate than both baselines from a size on."""
+
+    def test(frame):
+        gaps = {name: gap(cells) for name, cells in found_on(datasets, frame, ACCURACY, from_multiple=from_multiple)}
+        checks = [value > 0 for values in gaps.values() for value in values]
+        return verdict(checks, [f"{name} gap: {told(values)}" for name, values in gaps.items()])
+
+    where = " and ".join(NAMES[dataset] for dataset in datasets)
+    test.__doc__ = f"{identifier}: both weighted methods are more accurate on {where} from {from_multiple}d on."
+    return test
+
+
+def similar_on_covtype(frame):
+    """slsrff-15: on covtype all methods are within one point of each other."""
+    cells = by_size(frame, "covtype", ACCURACY)
+    ranges = cells.max(axis=1) - cells.min(axis=1)
+    return verdict(ranges < 1, [f"range over the methods: {told(ranges, '.2f')}"])
+
+
+def as_accurate(frame):
+    """slsrff-17: SLS-RFF is at most half a point less accurate than leverage-RFF, in the mean over s."""
+    differences = {name: (cells["slsrff"] - cells["lsrff"]).mean() for name, cells in found_on(NAMES, frame, ACCURACY)}
+    evidence = [f"{name} {difference:+.2f}" for name, difference in differences.items()]
+    return verdict([each > -0.5 for each in differences.values()], evidence)
+
+
+def memory_on_covtype(frame):
+    """slsrff-19: from 32d on the features of covtype no longer fit into 16 GB.
+
+    By the bytes of the training matrix in double precision and of one copy of it, which any solver makes: it holds if
+    they fit at 16d and do not at 32d.
+    """
+    rows = select(frame, dataset="covtype", method="rff", metric=ACCURACY, stand_in="", status="ok")
+    if not len(rows):
+        return NOT_RUN
+    first = rows.iloc[0]
+    columns = first["d"] * first["n_columns"] / first["n_features"]
+    half, full = (2 * first["n_train"] * multiple * columns * DOUBLE for multiple in (16, 32))
+    return verdict(
+        [half <= MEMORY < full],
+        [
+            f"{first['n_train']} rows twice: {half / 1e9:.1f} GB at 16d ({16 * columns:.0f} columns), "
+            f"{full / 1e9:.1f} at 32d"
+        ],
+    )
+
+
+def features_in_practice(frame):
+    """slsrff-24: SLS-RFF is within half a point of its best accuracy at no larger s than leverage-RFF."""
+    checks, evidence = [], []
+    for name, cells in found_on(NAMES, frame, ACCURACY):
+        near = cells >= cells.max() - 0.5
+        first = {method: near[method].to_numpy().argmax() for method in WEIGHTED}
+        checks.append(first["slsrff"] <= first["lsrff"])
+        evidence.append(f"{name} {cells.index[first['slsrff']]}/{cells.index[first['lsrff']]}")
+    return verdict(checks, [f"SLS-RFF/leverage-RFF: {', '.join(evidence)}"])
+
+
+def identity_term(frame):
+    """slsrff-25: the identity term changes the accuracy by less than two standard deviations."""
+    checks, evidence = [], []
+    for dataset, name in NAMES.items():
+        rows = select(frame, dataset=dataset, metric=ACCURACY, method="slsrff", stand_in="", status="ok")
+        cells = rows.pivot_table(
+            index="n_features", columns="variant", values="value", aggfunc=["mean", "std"]
+        ).dropna()
+        if not {("mean", ""), ("mean", "identity"), ("std", "")} <= set(cells.columns):
+            continue
+        difference = (cells["mean", "identity"] - cells["mean", ""]).abs()
+        allowed = 2 * np.sqrt((cells["std", ""] ** 2 + cells["std", "identity"] ** 2) / 2)
+        within = difference <= allowed
+        checks += list(within)
+        evidence.append(
+            f"{name} within at {within.sum()} of {len(within)} sizes, at most {difference.max():.2f} points"
+        )
+    return verdict(checks, evidence)
+
+
+CLAIMS = {
+    "slsrff-01": lowest_error,
+    "slsrff-02": more_accurate_on_eeg,
+    "slsrff-03": error_is_not_accuracy,
+    "slsrff-04": leverage_becomes_slow,
+    "slsrff-05": surrogate_is_quick,
+    "slsrff-06": quicker("slsrff-06", "eeg"),
+    "slsrff-07": quicker("slsrff-07", "cod-rna"),
+    "slsrff-08": quicker("slsrff-08", "covtype"),
+    "slsrff-09": quicker("slsrff-09", "magic04"),
+    "slsrff-10": ratio_grows,
+    "slsrff-11": gain_on_eeg,
+    "slsrff-12": gain_on_cod_rna,
+    "slsrff-13": flat_on_cod_rna,
+    "slsrff-14": more_accurate("slsrff-14", ("eeg", "cod-rna"), 2),
+    "slsrff-15": similar_on_covtype,
+    "slsrff-16": more_accurate("slsrff-16", ("magic04",), 16),
+    "slsrff-17": as_accurate,
+    "slsrff-19": memory_on_covtype,
+    "slsrff-24": features_in_practice,
+    "slsrff-25": identity_term,
+}

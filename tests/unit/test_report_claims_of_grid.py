@@ -1,0 +1,114 @@
+"""The claims of the surrogate leverage paper about its data sets, on made rows in which they hold and do not."""
+
+import itertools
+
+import pytest
+
+from rfstudy import tidy
+from rfstudy.report import claims
+
+D = {"eeg": 14, "cod-rna": 8, "covtype": 54, "magic04": 10}
+SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
+
+#: What the paper prints, in short: accuracy by method and position of the size, seconds, error.
+ACCURACY = {
+    "rff": lambda i: 70.0,
+    "qmc": lambda i: 70.2,
+    "lsrff": lambda i: 70.5 + 1.5 * i,
+    "slsrff": lambda i: 70.6 + 1.5 * i,
+}
+SECONDS = {"rff": lambda i: 0.1, "qmc": lambda i: 0.1, "lsrff": lambda i: 0.15 + 0.1 * i, "slsrff": lambda i: 0.12}
+ERRORS = {"rff": lambda i: 0.2, "qmc": lambda i: 0.1, "lsrff": lambda i: 0.4, "slsrff": lambda i: 0.5}
+
+
+def frame(accuracy=ACCURACY, seconds=SECONDS, errors=ERRORS, datasets=tuple(D), variants=("",), **columns):
+    rows = []
+    axes = itertools.product(datasets, enumerate(SIZES), accuracy, variants, range(3))
+    for dataset, (i, multiple), method, variant, repeat in axes:
+        if variant and method != "slsrff":
+            continue
+        shared = {
+            "origin": "measured", "preset": "laptop", "paper": "slsrff", "experiment": "slsrff-code",
+            "protocol": "code", "dataset": dataset, "kernel": "gaussian", "method": method, "variant": variant,
+            "n_features": multiple * D[dataset], "n_features_label": "d" if multiple == 1 else f"{multiple}d",
+            "n_columns": 2 * multiple * D[dataset], "repeat": repeat, "n_train": 290506, "d": D[dataset],
+            "status": "ok", "settings": {},
+        } | columns  # fmt: skip
+        noise = 0.1 * (repeat - 1)
+        rows += [
+            shared
+            | {"metric": "accuracy_pct", "learner": "ridge", "split": "test", "value": accuracy[method](i) + noise},
+            shared | {"metric": "time_feature_s", "value": seconds[method](i)},
+            shared | {"metric": "approximation_error_spectral", "value": errors[method](i)},
+        ]
+    return tidy.frame(rows)
+
+
+def of(identifier, rows):
+    return claims.CLAIMS[identifier](rows)[0]
+
+
+HOLD = [
+    "slsrff-01", "slsrff-02", "slsrff-03", "slsrff-04", "slsrff-05", "slsrff-06", "slsrff-07", "slsrff-08", "slsrff-09",
+    "slsrff-10", "slsrff-11", "slsrff-13", "slsrff-14", "slsrff-16", "slsrff-17", "slsrff-19", "slsrff-24",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("identifier", HOLD)
+def test_a_claim_holds_where_the_means_are_as_it_says(identifier):
+    assert of(identifier, frame()) == "holds"
+
+
+ALIKE = {method: lambda i: 70.0 for method in ACCURACY}
+REVERSED = {
+    "rff": lambda i: 80.0 + 2 * i,
+    "qmc": lambda i: 80.1 + 2 * i,
+    "lsrff": lambda i: 70.0,
+    "slsrff": lambda i: 60.0,
+}
+
+
+@pytest.mark.parametrize(
+    ("identifier", "changed"),
+    [
+        ("slsrff-01", {"errors": {**ERRORS, "rff": lambda i: 0.01}}),
+        ("slsrff-02", {"accuracy": REVERSED}),
+        ("slsrff-04", {"seconds": {**SECONDS, "lsrff": lambda i: 0.1}}),
+        ("slsrff-05", {"seconds": {**SECONDS, "slsrff": lambda i: 0.3}}),
+        ("slsrff-06", {"seconds": {**SECONDS, "slsrff": lambda i: 9.0}}),
+        ("slsrff-10", {"seconds": {**SECONDS, "lsrff": lambda i: 0.15}}),
+        ("slsrff-11", {"accuracy": ALIKE}),
+        ("slsrff-12", {"accuracy": ALIKE}),
+        ("slsrff-13", {"accuracy": REVERSED}),
+        ("slsrff-14", {"accuracy": REVERSED}),
+        ("slsrff-15", {"accuracy": REVERSED}),
+        ("slsrff-16", {"accuracy": REVERSED}),
+        ("slsrff-17", {"accuracy": REVERSED}),
+        ("slsrff-19", {"n_train": 100}),
+    ],
+)
+def test_a_claim_fails_where_they_are_not(identifier, changed):
+    assert of(identifier, frame(**changed)) == "fails"
+
+
+def test_similar_means_similar():
+    assert of("slsrff-15", frame(accuracy=ALIKE)) == "holds"
+    assert of("slsrff-12", frame(accuracy={**ACCURACY, "slsrff": lambda i: 77.0})) == "holds"
+
+
+def test_the_identity_term_is_compared_with_its_spread():
+    same = frame(variants=("", "identity"))
+    assert of("slsrff-25", same) == "holds"
+    moved = same.assign(value=same["value"].where(same["variant"] != "identity", same["value"] + 5))
+    assert of("slsrff-25", moved) == "fails"
+    assert of("slsrff-25", frame()) == "not run"
+
+
+def test_a_claim_says_of_partial_truths_that_they_are_partial():
+    assert of("slsrff-07", frame(seconds={**SECONDS, "slsrff": lambda i: 0.2})) == "partly"
+
+
+@pytest.mark.parametrize("identifier", [*HOLD, "slsrff-12", "slsrff-15", "slsrff-25"])
+def test_stand_ins_and_nothing_say_nothing(identifier):
+    assert of(identifier, tidy.frame([])) == "not run"
+    assert of(identifier, frame(variants=("", "identity"), stand_in="made")) == "not run"

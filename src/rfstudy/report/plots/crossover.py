@@ -139,7 +139,7 @@ def _finish(axes: dict, panel: dict, dimensions: np.ndarray, reference: str, fir
         ax.yaxis.set_minor_formatter(NullFormatter())
     axes["times"].tick_params(labelbottom=False)
     axes["times"].set_title(panel["label"], pad=3)
-    axes["times"].legend(loc="upper left", fontsize=7, borderpad=0.2, labelspacing=0.25, handlelength=2.6)
+    axes["times"].legend(loc="lower right", fontsize=7, borderpad=0.2, labelspacing=0.25, handlelength=2.6)
     axes["ratios"].yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
     axes["ratios"].axhline(1.0, color="black", linewidth=0.6, zorder=1)
     axes["ratios"].set_xlabel("columns d = number of features s")

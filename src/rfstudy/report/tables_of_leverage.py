@@ -145,10 +145,6 @@ def requirements(frame, spec, methods, datasets, published) -> Table:
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, methods, datasets))
 
 
-def _needed(ours: pd.DataFrame, n: int) -> str:
-    return told_size(ours.loc[n, "s"], ours.loc[n, "largest"]) if n in ours.index else "not run"
-
-
 def _decay(printed: str) -> str:
     """ "exponential" of "eigenvalue decay exponential: lambda_i ~ n exp(-c i), c > 0"."""
     return printed.split(":")[0].split()[-1]

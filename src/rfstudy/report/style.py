@@ -15,6 +15,7 @@ from typing import NamedTuple
 import matplotlib as mpl
 import matplotlib.style
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from rfstudy.tidy import write_atomically
 
@@ -88,6 +89,22 @@ def look(method: str, methods: dict, variant: str = "") -> Look:
     if variant:
         return chosen._replace(label=f"{chosen.label} ({variant})", linestyle="dotted", hollow=True)
     return chosen
+
+
+def drawn_as(each: Look) -> dict:
+    """A look as keywords of matplotlib's lines."""
+    return {
+        "color": each.colour,
+        "marker": each.marker,
+        "linestyle": each.linestyle,
+        "markerfacecolor": "white" if each.hollow else each.colour,
+        "markeredgewidth": 0.5,
+    }
+
+
+def handle(each: Look) -> Line2D:
+    """An entry of a legend."""
+    return Line2D([], [], label=each.label, **drawn_as(each))
 
 
 def style():

@@ -13,11 +13,10 @@ import matplotlib.ticker
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from rfstudy.report.aggregate import method_order, of_quantity, select, summarise
 from rfstudy.report.notes import absence, dataset_name, notes
-from rfstudy.report.style import COLUMN_WIDTH, TEXT_WIDTH, Look, look, style
+from rfstudy.report.style import COLUMN_WIDTH, TEXT_WIDTH, Look, drawn_as, handle, look, style
 
 #: Lengths in inches; panels are placed by hand, so that those of one column stay aligned whatever their ticks say.
 LEFT, RIGHT, BETWEEN = 0.37, 0.06, 0.40
@@ -92,7 +91,7 @@ def _legend_columns(labels: list[str], width: float) -> int:
 
 def _legend(figure: Figure, looks: list[Look], columns: int, height: float) -> None:
     figure.legend(
-        handles=[Line2D([], [], label=each.label, **_drawn(each)) for each in looks],
+        handles=[handle(each) for each in looks],
         loc="upper center",
         bbox_to_anchor=(0.5, 1.0 - 0.3 * PAD / height),
         ncols=columns,
@@ -103,16 +102,6 @@ def _legend(figure: Figure, looks: list[Look], columns: int, height: float) -> N
         columnspacing=1.2,
         labelspacing=0.35,
     )
-
-
-def _drawn(each: Look) -> dict:
-    return {
-        "color": each.colour,
-        "marker": each.marker,
-        "linestyle": each.linestyle,
-        "markerfacecolor": "white" if each.hollow else each.colour,
-        "markeredgewidth": 0.5,
-    }
 
 
 def _panel(ax, rows: pd.DataFrame, panel: dict, lines: list[tuple[str, str]], looks: list[Look]) -> None:
@@ -143,7 +132,7 @@ def _panel(ax, rows: pd.DataFrame, panel: dict, lines: list[tuple[str, str]], lo
             elinewidth=0.6,
             capsize=1.0,
             capthick=0.6,
-            **_drawn(each),
+            **drawn_as(each),
         )
     _size_axis(ax, cells)
     if log:

@@ -10,13 +10,12 @@ import textwrap
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
 from rfstudy.report.aggregate import method_order, select, settings_of
 from rfstudy.report.notes import absence
 from rfstudy.report.requirements import features_needed
-from rfstudy.report.style import TEXT_WIDTH, look, style
+from rfstudy.report.style import TEXT_WIDTH, drawn_as, handle, look, style
 
 #: Inches: margins, the gap between panels, and heights from top to bottom.
 LEFT, RIGHT, BETWEEN = 0.42, 0.06, 0.16
@@ -48,7 +47,7 @@ def draw(frame, spec: dict, methods: dict, datasets: dict) -> Figure:
     sizes = sorted(set(needed["n"]))
     with style():
         figure = Figure(figsize=(TEXT_WIDTH, height))
-        handles = [Line2D([], [], label=each.label, **_drawn(each)) for each in looks]
+        handles = [handle(each) for each in looks]
         if handles:
             figure.legend(handles=handles, loc="upper center", ncols=len(handles), handlelength=2.6, borderaxespad=0.2)
         first = None
@@ -85,20 +84,10 @@ def _lines(ax, rows, lines: list[tuple[str, str]], looks: list) -> None:
         own = select(rows, method=method, variant=variant).sort_values("n")
         shift = 2.0 ** (DODGE * ((position + 0.5) / len(lines) - 0.5))
         n, s = own["n"].to_numpy(dtype=float) * shift, own["s"].to_numpy(dtype=float)
-        ax.plot(n, s, **_drawn(each))
+        ax.plot(n, s, **drawn_as(each))
         missed = np.isnan(s)
         beyond = {"marker": "^", "markersize": 5, "markerfacecolor": "none", "linestyle": "none"}
         ax.plot(n[missed], own["largest"].to_numpy(dtype=float)[missed], color=each.colour, **beyond)
-
-
-def _drawn(each) -> dict:
-    return {
-        "color": each.colour,
-        "marker": each.marker,
-        "linestyle": each.linestyle,
-        "markerfacecolor": "white" if each.hollow else each.colour,
-        "markeredgewidth": 0.6,
-    }
 
 
 def _note(frame) -> str:

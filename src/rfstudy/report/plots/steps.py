@@ -11,13 +11,12 @@ from string import ascii_lowercase
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from rfstudy.report.aggregate import by_repeat, of_quantity, select
 from rfstudy.report.notes import absence, dataset_name, notes
 from rfstudy.report.steps import course
-from rfstudy.report.style import TEXT_WIDTH, Look, look, style
+from rfstudy.report.style import TEXT_WIDTH, Look, drawn_as, handle, look, style
 
 #: Inches: margins, the gap between panels, and from top to bottom a line of the legend, title, panel, line of notes.
 LEFT, RIGHT, BETWEEN = 0.42, 0.06, 0.42
@@ -79,7 +78,7 @@ def draw(frame: pd.DataFrame, spec: dict, methods: dict, datasets: dict) -> Figu
 
 def _legend(figure: Figure, looks: list[Look]) -> None:
     figure.legend(
-        handles=[Line2D([], [], label=each.label, **_drawn(each)) for each in looks],
+        handles=[handle(each) for each in looks],
         loc="upper center",
         bbox_to_anchor=(0.5, 1.0),
         ncols=len(looks),
@@ -87,16 +86,6 @@ def _legend(figure: Figure, looks: list[Look]) -> None:
         handletextpad=0.4,
         columnspacing=1.2,
     )
-
-
-def _drawn(each: Look) -> dict:
-    return {
-        "color": each.colour,
-        "marker": each.marker,
-        "linestyle": each.linestyle,
-        "markerfacecolor": "white" if each.hollow else each.colour,
-        "markeredgewidth": 0.5,
-    }
 
 
 def _panel(ax, rows: pd.DataFrame, spec: dict, methods: dict) -> None:
@@ -110,7 +99,7 @@ def _panel(ax, rows: pd.DataFrame, spec: dict, methods: dict) -> None:
         ax.text(0.5, 0.5, text, ha="center", va="center", color="#555555", transform=ax.transAxes)
         return
     for position, method in enumerate(spec["methods"]):
-        drawn = _drawn(look(method, methods))
+        drawn = drawn_as(look(method, methods))
         x = np.arange(n_steps) + DODGE * ((position + 0.5) / n_methods - 0.5)
         cells = [each[method] for each in reached]
         mean = np.array([cell.values.mean() for cell in cells])
@@ -124,7 +113,7 @@ def _panel(ax, rows: pd.DataFrame, spec: dict, methods: dict) -> None:
     for position, control in enumerate(spec["controls"]):
         values = by_repeat(select(rows, method=control["method"], variant=control["variant"]))
         if len(values):
-            drawn = _drawn(look(control["method"], methods, control["variant"])) | {"linestyle": "none"}
+            drawn = drawn_as(look(control["method"], methods, control["variant"])) | {"linestyle": "none"}
             spread = np.nan_to_num(values.std(ddof=1))
             ax.errorbar(n_steps + position, values.mean(), yerr=spread, elinewidth=0.6, capsize=1.0, **drawn)
     if spec["controls"]:

@@ -142,6 +142,8 @@ def test_an_experiment_may_tune_and_repeat_in_its_own_way():
     assert specs.train_spec(toy, specs.shards(toy, SETTINGS)[0], SETTINGS)["tuning"] == "per_cell"
     toy["bandwidth"] = {"rule": "each_method"}
     assert specs.is_tuned(toy, SETTINGS)
+    assert specs.tuning(toy, SETTINGS) == "per_cell"
+    assert specs.tuning(toy | {"tuning": "shared"}, SETTINGS) == "per_method"
     assert [e["variant"] for e in specs.tuned_methods(toy)] == ["", "one"]
 
 

@@ -14,6 +14,12 @@ from rfstudy.report.style import look
 #: Names of the learners as the study prints them.
 LEARNER_NAMES = {"ridge": "ridge", "svm": "LIBLINEAR", "logistic": "logistic regression"}
 
+#: What has to be said of the way penalties were chosen, by the settings of a row.
+TUNING_NOTES = {
+    "shared": "Penalty and C: tuned once per data set and size and shared by all methods.",
+    "per_method": "Scaling, bandwidth and penalty: tuned once per data set, method and size.",
+}
+
 METRIC_NAMES = {
     "approximation_error_frobenius": "approximation error",
     "approximation_error_spectral": "spectral error",
@@ -102,8 +108,8 @@ def notes(frame: pd.DataFrame, spec: dict, methods: dict, datasets: dict) -> lis
     if len(presets) > 1:
         names = {p: ", ".join(printed_name(datasets, d, spec["paper"]) for d in ds) for p, ds in presets.items()}
         found.append(f"Presets: {'; '.join(f'{preset} for {of}' for preset, of in names.items())}.")
-    if any(s.get("tuning") == "shared" for s in settings_of(ok)):
-        found.append("Penalty and C: tuned once per data set and size and shared by all methods.")
+    ways = {s.get("tuning") for s in settings_of(ok)}
+    found += [told for way, told in TUNING_NOTES.items() if way in ways]
     if any(s.get("solver") == "newton" for s in settings_of(select(ok, learner="svm"))):
         found.append("LIBLINEAR's objective minimised by Newton's method where the rows' settings say so.")
     raised = sum("singular_at" in s for s in settings_of(ok))

@@ -272,13 +272,16 @@ def sizes_of(experiment: dict, dataset: str) -> dict:
 
 
 def tuning(experiment: dict, settings: dict) -> str:
-    """How penalties are chosen: as the experiment says, else as the preset does."""
-    return experiment.get("tuning", settings["tuning"])
+    """How penalties are chosen: as the experiment says, else as the preset does; where every method has choices of its
+    own, what would be shared by all is shared by the repeats of a method ("per_method").
+    """
+    how = experiment.get("tuning", settings["tuning"])
+    return "per_method" if how == "shared" and experiment["bandwidth"]["rule"] == "each_method" else how
 
 
 def is_tuned(experiment: dict, settings: dict) -> bool:
     """Whether anything of an experiment is chosen before its cells are: a bandwidth or shared penalties."""
-    return experiment["bandwidth"]["rule"] != "fixed" or tuning(experiment, settings) == "shared"
+    return experiment["bandwidth"]["rule"] != "fixed" or tuning(experiment, settings) != "per_cell"
 
 
 def tuned_methods(experiment: dict) -> list[dict]:

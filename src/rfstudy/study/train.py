@@ -141,7 +141,7 @@ def measure(spec: dict, cell: Cell, given: Conditions, sample: Sample, phi, lear
 
 def choose(spec: dict, cell: Cell, given: Conditions, sample: Sample, phi, learner: str) -> float:
     """The penalty (or C) of a cell: the one that was tuned for its size, or by cross-validation on its own features."""
-    if spec["tuning"] == "shared":
+    if spec["tuning"] != "per_cell":
         return given.penalty
     options = given.learner
     folds = fold_of_row(len(sample.y_train), options["n_folds"], spec["seed"], "train", cell.repeat)

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from rfstudy.report import catalogue, figures, tables
-from rfstudy.report.style import look
+from rfstudy.report.looks import look
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config"
@@ -106,7 +106,7 @@ def test_methods_of_one_panel_are_told_apart_by_everybody(group, vision):
 def test_a_method_without_an_entry_gets_a_look_that_is_its_own_and_stays():
     # the looks of ids that are new to the study are part of its files: they must not depend on the process
     code = (
-        "import sys, json, yaml; from rfstudy.report.style import look;"
+        "import sys, json, yaml; from rfstudy.report.looks import look;"
         "print(json.dumps([look(m, yaml.safe_load(open(sys.argv[1], encoding='utf-8'))) for m in ('newmap', 'other')]))"
     )
     done = subprocess.run(

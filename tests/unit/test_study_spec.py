@@ -9,8 +9,8 @@ from rfstudy.study import spec as specs
 SETTINGS = {
     "preset": "quick", "seed": 1, "device": "cpu", "mirror": "", "allow_missing": False, "only_experiments": [],
     "only_datasets": [], "only_methods": [], "only_sizes": [], "data": "embedded", "repeats": 4, "svm_repeats": 2,
-    "max_rows": None, "tuning": "shared", "tuning_max_rows": 100, "svm_solver": "auto", "max_svm_entries": None,
-    "timing_runs": 3, "timing_threads": 1, "shard_by": ["experiment", "dataset", "method"], "repeats_per_shard": None,
+    "largest_multiple_of_d": None, "max_rows": None, "tuning": "shared", "tuning_max_rows": 100,
+    "svm_solver": "auto", "max_svm_entries": None, "timing_runs": 3, "timing_threads": 1, "shard_by": ["experiment", "dataset", "method"], "repeats_per_shard": None,
     "train_threads": 1, "extent": "small",
 }  # fmt: skip
 
@@ -127,6 +127,8 @@ def test_methods_walk_the_steps_and_keep_what_they_changed():
 def test_sizes_that_were_asked_for_up_to_the_largest_of_a_data_set():
     toy = selected(only_sizes=["4d"])["toy"]
     assert specs.sizes_of(toy, "eeg") == {"multiples_of_d": [4]}
+    assert specs.sizes_of(selected(largest_multiple_of_d=2)["toy"], "skin") == {"multiples_of_d": [2]}
+    assert selected(largest_multiple_of_d=1) == {}
     toy = copy.deepcopy(selected()["toy"])
     toy["datasets"]["eeg"]["largest_multiple_of_d"] = 3
     assert specs.sizes_of(toy, "eeg") == {"multiples_of_d": [2]}

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import stdtr
 
 from rfstudy import tidy
 
@@ -127,7 +127,7 @@ def paired_test(a, b) -> tuple[float, float]:
     # Rounding of the mean leaves a deviation of a few units in the last place where the differences are equal.
     if deviation <= 8 * np.finfo(np.float64).eps * np.abs(difference).max():
         return mean, float(mean == 0.0)
-    return mean, float(2.0 * stats.t.sf(abs(mean) * np.sqrt(n) / deviation, df=n - 1))
+    return mean, float(2.0 * stdtr(n - 1, -abs(mean) * np.sqrt(n) / deviation))
 
 
 class Paired(NamedTuple):

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from rfstudy.report.aggregate import select, settings_of
 
@@ -96,7 +95,10 @@ def power_law(x, y) -> Power | None:
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if len(x) < 3 or len(set(x)) < 2:
         return None
-    fit = stats.linregress(np.log(x), np.log(y))
+    # half of what a table takes to start, and few need it
+    from scipy.stats import linregress
+
+    fit = linregress(np.log(x), np.log(y))
     # where y does not vary at all, the fit is exact and its error has no value
     return Power(float(fit.slope), float(np.nan_to_num(fit.stderr)))
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import pandas as pd
 
 from rfstudy.report.aggregate import reasons, select, settings_of
+from rfstudy.report.looks import look
 from rfstudy.report.published import printed_name
-from rfstudy.report.style import look
 
 #: Names of the learners as the study prints them.
 LEARNER_NAMES = {"ridge": "ridge", "svm": "LIBLINEAR", "logistic": "logistic regression"}

@@ -1,4 +1,4 @@
-"""How the study looks: one matplotlib style, one look per method, and files that are equal byte for byte.
+"""How the study is drawn: one matplotlib style, the look of a method in it, and files that are equal byte for byte.
 
 Fonts are the ones that come with matplotlib, so that a figure does not depend on what a machine has installed; dates
 and version strings stay out of the files, so that an unchanged figure is an unchanged file.
@@ -7,16 +7,14 @@ and version strings stay out of the files, so that an unchanged figure is an unc
 from __future__ import annotations
 
 import io
-import itertools
-import zlib
 from pathlib import Path
-from typing import NamedTuple
 
 import matplotlib as mpl
 import matplotlib.style
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from rfstudy.report.looks import Look
 from rfstudy.tidy import write_atomically
 
 #: Width in inches of the text block and of one column of a two-column paper.
@@ -53,42 +51,6 @@ STYLE = {
     "savefig.dpi": 200,
     "pdf.fonttype": 42,
 }
-
-#: What a method without an entry can look like; the id decides.
-SPARE_COLOURS = ("#4477AA", "#AA3377", "#228833", "#BB5566", "#66CCEE", "#888888")
-SPARE_MARKERS = ("h", "p", "d", "H", ">", "8")
-SPARE_LINESTYLES = ("dotted", "dashdot", "dashed")
-
-
-class Look(NamedTuple):
-    """Label, colour, marker and line style (as matplotlib takes it) of one method; ``hollow`` markers are variants."""
-
-    label: str
-    colour: str
-    marker: str
-    linestyle: str | tuple
-    hollow: bool = False
-
-
-def look(method: str, methods: dict, variant: str = "") -> Look:
-    """The look of a method throughout the study.
-
-    ``methods`` is the parsed ``methods.yaml``. A method without an entry gets a look that depends on its id
-    only and that no entry uses. A variant (a differently configured entry of the same method) keeps colour and
-    marker, and is dotted and hollow.
-    """
-    if method in methods:
-        entry = methods[method]
-        style = entry.get("linestyle", "solid")
-        chosen = Look(entry["label"], entry["colour"], entry["marker"], style if isinstance(style, str) else (0, style))
-    else:
-        taken = {(entry["colour"], entry["marker"]) for entry in methods.values()}
-        spare = list(itertools.product(SPARE_COLOURS, SPARE_MARKERS, SPARE_LINESTYLES))
-        spare = [each for each in spare if each[:2] not in taken]
-        chosen = Look(method, *spare[zlib.crc32(method.encode()) % len(spare)])
-    if variant:
-        return chosen._replace(label=f"{chosen.label} ({variant})", linestyle="dotted", hollow=True)
-    return chosen
 
 
 def drawn_as(each: Look) -> dict:

@@ -7,9 +7,9 @@ import pandas as pd
 
 from rfstudy.report.aggregate import method_order, select, settings_of
 from rfstudy.report.estimates import SIGMAS, largest_half, power_law, varying
+from rfstudy.report.looks import look
 from rfstudy.report.notes import notes
 from rfstudy.report.requirements import features_needed, growth_of_need, told_size
-from rfstudy.report.style import look
 from rfstudy.report.tables_of_theory import exponent
 from rfstudy.report.typeset import Table
 

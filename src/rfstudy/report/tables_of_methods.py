@@ -22,9 +22,9 @@ from rfstudy.report.aggregate import (
     settings_of,
     summarise,
 )
+from rfstudy.report.looks import look
 from rfstudy.report.notes import comparability, dataset_name, notes
 from rfstudy.report.published import ids_by_name, printed_name
-from rfstudy.report.style import look
 from rfstudy.report.typeset import Table
 
 #: What stands under a table of best methods, whatever its rows.

@@ -12,10 +12,10 @@ import math
 import pandas as pd
 
 from rfstudy.report.aggregate import LEVEL, MIN_REPEATS, by_repeat, of_quantity, paired, select, settings_of, summarise
+from rfstudy.report.looks import look
 from rfstudy.report.notes import absence, comparability, dataset_name, notes, stand_in_of
 from rfstudy.report.published import printed_name
 from rfstudy.report.scorecard import FLOOR_POINTS, FLOOR_RELATIVE, VERDICTS, Number, half_unit, quotient, score
-from rfstudy.report.style import look
 from rfstudy.report.tables_of_methods import mean_and_std
 from rfstudy.report.typeset import Table
 

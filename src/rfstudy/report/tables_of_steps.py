@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from rfstudy.report.aggregate import LEVEL, MIN_REPEATS, Paired, of_quantity, paired, select, summarise
+from rfstudy.report.looks import look
 from rfstudy.report.notes import dataset_name, notes
 from rfstudy.report.published import printed_name
 from rfstudy.report.steps import Reached, Turn, controls_of, course, gain_of, turns
-from rfstudy.report.style import look
 from rfstudy.report.tables_of_methods import mean_and_std
 from rfstudy.report.typeset import Table
 

@@ -19,8 +19,8 @@ from rfstudy.report.estimates import (
     pooled,
     power_law,
 )
+from rfstudy.report.looks import look
 from rfstudy.report.notes import notes
-from rfstudy.report.style import look
 from rfstudy.report.typeset import Table
 
 #: Printed columns: heading and metric.

@@ -156,7 +156,7 @@ def select(
             if not settings["only_datasets"] or key in settings["only_datasets"]
         }
         if is_grid(experiment):
-            experiment["sizes"] = wanted_sizes(experiment["sizes"], settings["only_sizes"])
+            experiment["sizes"] = wanted_sizes(experiment["sizes"], settings)
             # the map that bandwidth and shared penalties are tuned with
             experiment["tuning_method"] = complete_entry({"method": experiment["tuning_method"]}, [], methods)
         # whoever asks for data sets does not ask for an experiment without any
@@ -167,10 +167,18 @@ def select(
     return chosen
 
 
-def wanted_sizes(experiment_sizes: dict, labels: list[str]) -> dict:
-    """The sizes of an experiment that have one of the labels ("8d", "4096"); all of them where there are no labels."""
+def wanted_sizes(experiment_sizes: dict, settings: dict) -> dict:
+    """The sizes of an experiment that a run builds: up to the preset's largest multiple of d and, where labels ("8d",
+    "4096") are given, with one of them.
+    """
+    labels, largest = settings["only_sizes"], settings["largest_multiple_of_d"]
     return {
-        rule: [value for value in values if not labels or size_of(rule, value, 1)[1] in labels]
+        rule: [
+            value
+            for value in values
+            if (not labels or size_of(rule, value, 1)[1] in labels)
+            and (rule != "multiples_of_d" or largest is None or value <= largest)
+        ]
         for rule, values in experiment_sizes.items()
     }
 

@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from rfstudy.report.aggregate import select, settings_of
-from rfstudy.report.style import TEXT_WIDTH, Look, look, style
+from rfstudy.report.looks import Look, look
+from rfstudy.report.style import TEXT_WIDTH, style
 
 #: Inches: margins, the gap between the panels side by side, the heights from top to bottom.
 LEFT, RIGHT, BETWEEN = 0.42, 0.06, 0.44

@@ -15,8 +15,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from rfstudy.report.aggregate import method_order, of_quantity, select, summarise
+from rfstudy.report.looks import Look, look
 from rfstudy.report.notes import absence, dataset_name, notes
-from rfstudy.report.style import COLUMN_WIDTH, TEXT_WIDTH, Look, drawn_as, handle, look, style
+from rfstudy.report.style import COLUMN_WIDTH, TEXT_WIDTH, drawn_as, handle, style
 
 #: Lengths in inches; panels are placed by hand, so that those of one column stay aligned whatever their ticks say.
 LEFT, RIGHT, BETWEEN = 0.37, 0.06, 0.40

@@ -13,9 +13,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from rfstudy.report.aggregate import method_order, select, settings_of
+from rfstudy.report.looks import look
 from rfstudy.report.notes import absence
 from rfstudy.report.requirements import features_needed
-from rfstudy.report.style import TEXT_WIDTH, drawn_as, handle, look, style
+from rfstudy.report.style import TEXT_WIDTH, drawn_as, handle, style
 
 #: Inches: margins, the gap between panels, and heights from top to bottom.
 LEFT, RIGHT, BETWEEN = 0.42, 0.06, 0.16

@@ -14,9 +14,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from rfstudy.report.aggregate import by_repeat, of_quantity, select
+from rfstudy.report.looks import Look, look
 from rfstudy.report.notes import absence, dataset_name, notes
 from rfstudy.report.steps import course
-from rfstudy.report.style import TEXT_WIDTH, Look, drawn_as, handle, look, style
+from rfstudy.report.style import TEXT_WIDTH, drawn_as, handle, style
 
 #: Inches: margins, the gap between panels, and from top to bottom a line of the legend, title, panel, line of notes.
 LEFT, RIGHT, BETWEEN = 0.42, 0.06, 0.42

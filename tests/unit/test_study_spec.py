@@ -10,8 +10,8 @@ SETTINGS = {
     "preset": "quick", "seed": 1, "device": "cpu", "mirror": "", "allow_missing": False, "only_experiments": [],
     "only_datasets": [], "only_methods": [], "only_sizes": [], "data": "embedded", "repeats": 4, "svm_repeats": 2,
     "largest_multiple_of_d": None, "max_rows": None, "tuning": "shared", "tuning_max_rows": 100,
-    "svm_solver": "auto", "max_svm_entries": None, "timing_runs": 3, "timing_threads": 1, "shard_by": ["experiment", "dataset", "method"], "repeats_per_shard": None,
-    "train_threads": 1, "extent": "small",
+    "svm_solver": "auto", "max_svm_entries": None, "timing_runs": 3, "timing_threads": 1,
+    "shard_by": ["experiment", "dataset", "method"], "repeats_per_shard": None, "train_threads": 1, "extent": "small",
 }  # fmt: skip
 
 EXPERIMENT = {

@@ -124,6 +124,19 @@ def test_methods_walk_the_steps_and_keep_what_they_changed():
     }  # fmt: skip
 
 
+def test_steps_by_data_set_are_those_of_the_data_sets_that_are_named():
+    entry = {"method": "rff", "preprocess": {"eeg": ["unit"]}}
+    toy = specs.select({"toy": copy.deepcopy(EXPERIMENT) | {"methods": [entry]}}, SETTINGS, MAPS, {"eeg", "skin"})[
+        "toy"
+    ]
+    of = {shard.dataset: specs.train_spec(toy, shard, SETTINGS)["methods"][0] for shard in specs.shards(toy, SETTINGS)}
+    assert of["eeg"]["preprocess"] == ["unit"]
+    assert "preprocess" not in of["skin"]
+    wrong = copy.deepcopy(EXPERIMENT) | {"methods": [{"method": "rff", "preprocess": {"covtpye": ["unit"]}}]}
+    with pytest.raises(specs.ConfigurationError, match=r"names the data set covtpye; known are eeg, skin"):
+        specs.select({"toy": wrong}, SETTINGS, MAPS, {"eeg", "skin"})
+
+
 def test_sizes_that_were_asked_for_up_to_the_largest_of_a_data_set():
     toy = selected(only_sizes=["4d"])["toy"]
     assert specs.sizes_of(toy, "eeg") == {"multiples_of_d": [4]}
@@ -175,13 +188,14 @@ def test_null_removes_what_is_inherited():
 
 
 def test_choices_are_shared_by_experiments_that_differ_in_names_and_have_fewer_sizes():
-    few = EXPERIMENT | {"name": "few", "sizes": {"multiples_of_d": [4]}, "methods": [{"method": "orf"}]}
-    summed = EXPERIMENT | {"name": "summed", "learners": {"ridge": {"penalties": [2], "n_folds": 3}}}
-    all_sizes, fewer, other = (specs.tune_spec(e, "eeg", SETTINGS) for e in (EXPERIMENT, few, summed))
+    toy = selected()["toy"]
+    few = toy | {"name": "few", "sizes": {"multiples_of_d": [4]}, "methods": [{"method": "orf"}]}
+    summed = toy | {"name": "summed", "learners": {"ridge": {"penalties": [2], "n_folds": 3}}}
+    all_sizes, fewer, other = (specs.tune_spec(e, "eeg", SETTINGS) for e in (toy, few, summed))
     assert specs.same_choices(all_sizes, fewer)
     assert not specs.same_choices(fewer, all_sizes)
     assert not specs.same_choices(all_sizes, other)
-    assert not specs.same_choices(all_sizes, specs.tune_spec(EXPERIMENT, "skin", SETTINGS))
+    assert not specs.same_choices(all_sizes, specs.tune_spec(toy, "skin", SETTINGS))
 
 
 @pytest.mark.parametrize(

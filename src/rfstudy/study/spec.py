@@ -135,7 +135,8 @@ def select(
             if unscaled:
                 raise ConfigurationError(f"experiment {name!r} says no preprocess for {', '.join(unscaled)}")
         check_ids(f"experiment {name!r}", used, set(methods), "method")
-        check_ids(f"experiment {name!r}", set(experiment.get("datasets", {})), datasets, "data set")
+        named = {d for m in experiment["methods"] if isinstance(m.get("preprocess"), dict) for d in m["preprocess"]}
+        check_ids(f"experiment {name!r}", named | set(experiment.get("datasets", {})), datasets, "data set")
     check_ids("only_methods", set(settings["only_methods"]), set(methods), "method")
     check_ids("only_datasets", set(settings["only_datasets"]), datasets, "data set")
     labels = {label for e in experiments.values() if is_grid(e) for _, label in sizes(e["sizes"], 1)}
@@ -253,6 +254,11 @@ def shards(experiment: dict, settings: dict) -> list[Shard]:
     return result
 
 
+def entries_of(experiment: dict, shard: Shard) -> list[dict]:
+    """The entries of the methods of a shard, as they are on its data set."""
+    return [on_dataset(experiment["methods"][i], shard.dataset) for i in shard.methods]
+
+
 def sample_spec(experiment: dict, dataset: str, settings: dict) -> dict:
     """What every stage must know to load a repeat's training and test rows."""
     fixed = experiment["bandwidth"]["rule"] == "fixed"
@@ -269,6 +275,15 @@ def sample_spec(experiment: dict, dataset: str, settings: dict) -> dict:
         "seed": settings["seed"],
         "device": settings["device"],
     }
+
+
+def on_dataset(entry: dict, dataset: str) -> dict:
+    """A method's entry as it is on one data set: of a ``preprocess`` by data sets the steps of this one.
+
+    Where that names other data sets only, the entry has no steps of its own.
+    """
+    own = entry.get("preprocess")
+    return merge(entry, {"preprocess": own.get(dataset)}) if isinstance(own, dict) else entry
 
 
 def sizes_of(experiment: dict, dataset: str) -> dict:
@@ -308,7 +323,7 @@ def tune_spec(experiment: dict, dataset: str, settings: dict) -> dict:
     """The work of ``tune``: the bandwidth, and the penalties where they are not chosen for every cell by itself."""
     spec = sample_spec(experiment, dataset, settings) | {
         "bandwidth": experiment["bandwidth"],
-        "methods": tuned_methods(experiment),
+        "methods": [on_dataset(entry, dataset) for entry in tuned_methods(experiment)],
         "max_tuning_rows": settings["tuning_max_rows"],
         "learners": learners(experiment, settings),
         "share_penalties": tuning(experiment, settings) == "shared",
@@ -338,7 +353,7 @@ def generate_spec(experiment: dict, shard: Shard, settings: dict) -> dict:
     return sample_spec(experiment, shard.dataset, settings) | {
         # what a method changes of the learners is nothing to a map
         "methods": [
-            {key: value for key, value in experiment["methods"][i].items() if key != "learners"} for i in shard.methods
+            {key: value for key, value in entry.items() if key != "learners"} for entry in entries_of(experiment, shard)
         ],
         "sizes": sizes_of(experiment, shard.dataset),
         "repeats": list(shard.repeats),
@@ -350,7 +365,7 @@ def generate_spec(experiment: dict, shard: Shard, settings: dict) -> dict:
 def train_spec(experiment: dict, shard: Shard, settings: dict) -> dict:
     """The work of ``train``: the maps again, the learners and how their penalties are chosen."""
     return sample_spec(experiment, shard.dataset, settings) | {
-        "methods": [experiment["methods"][i] for i in shard.methods],
+        "methods": entries_of(experiment, shard),
         "sizes": sizes_of(experiment, shard.dataset),
         "repeats": {
             learner: [r for r in shard.repeats if r < settings[key]]
@@ -372,7 +387,7 @@ def measure_spec(experiment: dict, shard: Shard, settings: dict) -> dict:
         **{key: experiment[key] for key in ("paper", "protocol", "kind", "kernel")},
         "seed": settings["seed"],
         "device": settings["device"],
-        "methods": [experiment["methods"][i] for i in shard.methods],
+        "methods": entries_of(experiment, shard),
         "repeats": list(shard.repeats),
         "timing_runs": settings["timing_runs"],
         "grid": merge(experiment["grid"], large),

@@ -192,15 +192,58 @@ def assert_sound_latex(text, n_rows, n_columns):
             assert line.split(r"\end{")[1].split("}")[0] == opened.pop()
     assert not opened
     rows = [line for line in text.splitlines() if line.endswith(r" \\")]
+    groups = [line for line in text.splitlines() if line.startswith(r"\multicolumn")]
     heads = 2 if r"\begin{longtable}" in text else 1
     assert len(rows) == n_rows + heads
     for row in rows:
-        assert row.replace(r"\&", "").count("&") == n_columns - 1
-    plain = text.replace("{!}{%\n", "")
+        # where rows are grouped, the first column is the headings of the groups
+        assert row.replace(r"\&", "").count("&") == n_columns - (2 if groups else 1)
+    for group in groups:
+        assert group.startswith(rf"\multicolumn{{{n_columns - 1}}}{{@{{}}l}}")
     for character in "%#_":
-        assert plain.count(character) == plain.count("\\" + character)
-    assert plain.count("$") % 2 == 0
+        assert text.count(character) == text.count("\\" + character)
+    assert text.count("$") % 2 == 0
     assert "±" not in text
+
+
+def made_table(n_rows, n_columns, cell="0.123"):
+    frame = pd.DataFrame([[cell] * n_columns] * n_rows, columns=[f"column {i}" for i in range(n_columns)])
+    # nothing is repeated in the first column: no groups
+    frame.iloc[:, 0] = [f"row {i}" for i in range(n_rows)]
+    return typeset.latex(typeset.Table("made", frame, "Caption", ["A note."]))
+
+
+def test_latex_chooses_size_page_and_breaks():
+    # 4 x 8 characters of 4.7 pt and 8 x 6 pt between: in one of two columns
+    assert r"\begin{table}" in made_table(5, 4)
+    assert r"\normalsize" in made_table(5, 4)
+    assert r"\begin{table*}" in made_table(5, 6)
+    wide, wider = made_table(5, 12), made_table(5, 18)
+    assert r"\footnotesize" in wide
+    assert "landscape" not in wide
+    assert wider.startswith(r"\begin{landscape}")
+    assert wider.endswith("\\end{landscape}\n")
+    long = made_table(60, 4)
+    assert "longtable" in long
+    assert long.count("A note.") == 1
+    assert long.count(r"\toprule") == 2
+    assert "longtable" not in made_table(30, 4)
+
+
+def test_latex_breaks_the_lines_of_texts_and_of_names():
+    texts = made_table(12, 3, "a text that is a paragraph, since it is longer than a line may be in a cell of a table")
+    assert texts.count(r"\raggedright\arraybackslash") == 2
+    assert r"\shortstack[l]{column \\ 1}" in made_table(5, 4)
+
+
+def test_latex_sets_groups_of_rows_under_headings():
+    frame = pd.DataFrame([["eeg", "rff", 1.0], ["eeg", "orf", 2.0], ["skin", "rff", 3.0]], columns=["data", "map", "x"])
+    lines = typeset.latex(typeset.Table("made", frame, "Caption")).splitlines()
+    start = lines.index(r"\midrule") + 1
+    assert lines[start : start + 6] == [
+        r"\multicolumn{2}{@{}l}{\emph{eeg}} \\*", r"rff & 1 \\", r"orf & 2 \\",
+        r"\addlinespace", r"\multicolumn{2}{@{}l}{\emph{skin}} \\*", r"rff & 3 \\",
+    ]  # fmt: skip
 
 
 def test_escaping_of_latex():

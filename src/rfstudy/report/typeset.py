@@ -1,11 +1,14 @@
 """A table as CSV, Markdown and LaTeX, from one data frame.
 
 CSV holds the cells as they are, for machines; Markdown and LaTeX add caption, notes and thousands separators. LaTeX
-needs ``booktabs``, ``graphicx`` for a wide table and ``longtable`` for one that does not fit a page.
+needs the packages ``booktabs``, ``array``, ``longtable`` (a table that does not fit a page) and ``pdflscape`` (one that
+is too wide for an upright page).
 """
 
 from __future__ import annotations
 
+import math
+import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,11 +16,27 @@ import pandas as pd
 
 from rfstudy.tidy import write_atomically
 
-#: Rows above which a LaTeX table is broken over pages.
-ROWS_OF_A_PAGE = 45
+#: Points: width and height of the text of a page (A4 with margins of 25 mm), and the width of one of two columns.
+PAGE, COLUMN = (455, 700), 240
 
-#: Columns above which it takes both columns of a two-column page, and is scaled to their width.
-COLUMNS_OF_A_COLUMN = 6
+#: LaTeX's sizes from large to small. In points: the height of a line, the width of a character in the mean (Computer
+#: Modern is wider the smaller it is; measured on the tables themselves) and the space on each side of a column.
+SIZES = {
+    "normalsize": (12, 4.7, 6),
+    "small": (11, 4.35, 5),
+    "footnotesize": (9.5, 4.0, 4),
+    "scriptsize": (8, 3.75, 3),
+    "tiny": (6, 3.2, 2),
+}
+
+#: Share of the height of a page that a table takes at most unbroken: rules and the space between groups take the rest.
+UNBROKEN = 0.85
+
+#: The size of the notes.
+OF_NOTES = "footnotesize"
+
+#: The smallest size on an upright page; what is wider still is turned.
+SMALLEST_UPRIGHT = "scriptsize"
 
 #: Characters from which a text is a paragraph: LaTeX breaks the lines of a column that has such cells.
 PARAGRAPH = 60
@@ -33,8 +52,8 @@ _LATEX = {
 class Table:
     """A data frame of cells (text, int, float or missing) with its name and what is said above and below it.
 
-    A cell of the first column that repeats the one above is left empty in Markdown and LaTeX, and LaTeX sets such
-    groups of rows apart.
+    A cell of the first column that repeats the one above is left empty in Markdown; where there are such cells, LaTeX
+    has the first column as headings of groups of rows.
     """
 
     name: str
@@ -72,28 +91,102 @@ def markdown(table: Table) -> str:
 
 
 def latex(table: Table) -> str:
-    """A ``table`` with booktabs rules and the notes below it; a ``longtable`` when it is longer than a page."""
-    columns = _alignments(table)
-    caption = rf"\caption{{{escape(table.caption)}}}\label{{tab:{table.name}}}"
-    head = r"\toprule" + "\n" + _latex_row(map(str, table.frame.columns)) + "\n" + r"\midrule"
-    grouped = table.frame.iloc[:, 0].duplicated().any()
+    """The table with booktabs rules and the notes below it, in the largest size in which it fits an upright page, else
+    on a turned page; a ``longtable`` where it is longer than a page.
+    """
+    names, rows = list(map(str, table.frame.columns)), _texts(table)
+    skip = 1 if len(names) > 1 and any(not row[0] for row in rows) else 0
+    cells = [row[skip:] for row in rows]
+    heads = [_stacked(name, [row[i] for row in cells]) for i, name in enumerate(names[skip:])]
+    numeric = _numeric(table)[skip:]
+    layout = _layout(heads, cells, numeric, [table.caption, *table.notes])
     body = []
-    for row in _texts(table):
-        if grouped and body and row[0]:
+    for row in rows:
+        if body and (row[0] if skip else "p{" in layout.columns):
             body.append(r"\addlinespace")
-        body.append(_latex_row(row))
-    notes = "\n".join(escape(note) + r"\par" for note in table.notes)
-    below = f"\\par\\medskip\n{{\\footnotesize\n{notes}\n}}\n" if notes else ""
-    if len(body) > ROWS_OF_A_PAGE:
-        lines = [rf"\begin{{longtable}}{{{columns}}}", caption + r"\\", head, r"\endfirsthead", head, r"\endhead"]
-        lines += [r"\bottomrule", r"\endfoot", *body, r"\end{longtable}"]
-        return "\n".join(lines) + "\n" + below
-    wide = len(table.frame.columns) > COLUMNS_OF_A_COLUMN or "p{" in columns
-    kind = "table*" if wide else "table"
-    tabular = [rf"\begin{{tabular}}{{{columns}}}", head, *body, r"\bottomrule", r"\end{tabular}"]
-    if wide and "p{" not in columns:
-        tabular = [r"\resizebox{\textwidth}{!}{%", *tabular[:-1], tabular[-1] + "}"]
-    return "\n".join([rf"\begin{{{kind}}}", r"\centering", caption, *tabular]) + "\n" + below + f"\\end{{{kind}}}\n"
+        if skip and row[0]:
+            body.append(rf"\multicolumn{{{len(names) - 1}}}{{@{{}}l}}{{\emph{{{escape(row[0])}}}}} \\*")
+        body.append(_latex_row(row[skip:]))
+    caption = rf"\caption{{{escape(table.caption)}}}\label{{tab:{table.name}}}"
+    head = [
+        r"\toprule",
+        " & ".join(_latex_head(*each) for each in zip(heads, numeric, strict=True)) + r" \\",
+        r"\midrule",
+    ]
+    notes = [r"\par\medskip", rf"{{\{OF_NOTES}", *(escape(note) + r"\par" for note in table.notes), "}"]
+    size = [rf"\{layout.size}", rf"\setlength{{\tabcolsep}}{{{SIZES[layout.size][2]}pt}}"]
+    if layout.long:
+        head = [*head, r"\endfirsthead", *head, r"\endhead", r"\bottomrule", r"\endfoot"]
+        lines = [rf"\begin{{longtable}}{{{layout.columns}}}", caption + r"\\", *head, *body, r"\end{longtable}"]
+        lines = [r"\begingroup", *size, r"\setlength{\LTcapwidth}{\linewidth}", *lines, r"\endgroup"]
+        lines += notes if table.notes else []
+    else:
+        kind = "table" if layout.width <= COLUMN or layout.turned else "table*"
+        lines = [rf"\begin{{tabular}}{{{layout.columns}}}", *head, *body, r"\bottomrule", r"\end{tabular}"]
+        lines = [rf"\begin{{{kind}}}", r"\centering", caption, *size, *lines, *(notes if table.notes else [])]
+        lines.append(rf"\end{{{kind}}}")
+    if layout.turned:
+        lines = [r"\begin{landscape}", *lines, r"\end{landscape}"]
+    return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How LaTeX sets a table: the name of the size, on a turned page or not, broken over pages or not."""
+
+    size: str
+    turned: bool
+    long: bool
+    columns: str  # LaTeX's column types
+    width: float  # points
+
+
+def _layout(heads: list[list[str]], rows: list[list[str]], numeric: list[bool], beside: list[str]) -> Layout:
+    """The layout of a table with these names of columns, line by line, and these rows, between the texts ``beside``.
+
+    Numbers are set flush right, texts flush left; texts longer than a line are paragraphs, which share what the other
+    columns leave of the width of the page.
+    """
+    lengths = [max(map(_length, [*head, *(row[i] for row in rows)])) for i, head in enumerate(heads)]
+    paragraphs = [i for i, length in enumerate(lengths) if length > PARAGRAPH]
+    short = sum(length for i, length in enumerate(lengths) if i not in paragraphs)
+    # a paragraph has at least half the width that makes it one
+    least = short + len(paragraphs) * PARAGRAPH / 2
+    upright = list(SIZES)[: list(SIZES).index(SMALLEST_UPRIGHT) + 1]
+    for turned, size in [(False, size) for size in upright] + [(True, size) for size in SIZES]:
+        (baseline, character, space), (line, height) = SIZES[size], PAGE[::-1] if turned else PAGE
+        if character * least + 2 * space * len(lengths) <= line:
+            break
+    taken = character * short + 2 * space * len(lengths)
+    share = (line - taken) / len(paragraphs) if paragraphs else 0.0
+    n_lines = max(map(len, heads)) + sum(
+        max([1, *(math.ceil(character * _length(row[i]) / share) for i in paragraphs)]) for row in rows
+    )
+    below, of_note, _ = SIZES[OF_NOTES]
+    taller = sum(below * math.ceil(of_note * _length(each) / line) for each in beside)
+    paragraph = rf">{{\raggedright\arraybackslash}}p{{{share / line:.2f}\linewidth}}"
+    return Layout(
+        size,
+        turned,
+        long=baseline * n_lines + taller > UNBROKEN * height,
+        columns="".join(paragraph if i in paragraphs else "r" if right else "l" for i, right in enumerate(numeric)),
+        width=line if paragraphs else taken,
+    )
+
+
+def _length(text: str) -> float:
+    """Length of a text in characters of mean width: a capital letter is half as wide again."""
+    return len(text) + 0.5 * sum(map(str.isupper, text))
+
+
+def _stacked(name: str, cells) -> list[str]:
+    """The name of a column in lines that are no longer than its cells or than the longest word."""
+    return textwrap.wrap(name, max([1, *map(len, [*cells, *name.split()])]), break_on_hyphens=False) or [""]
+
+
+def _latex_head(lines: list[str], right: bool) -> str:
+    stacked = r" \\ ".join(map(escape, lines))
+    return rf"\shortstack[{'r' if right else 'l'}]{{{stacked}}}" if len(lines) > 1 else stacked
 
 
 def escape(text: str) -> str:
@@ -118,19 +211,6 @@ def text(cell) -> str:
     if pd.isna(cell):
         return ""
     return f"{int(cell):,}" if float(cell).is_integer() else f"{cell:.4g}"
-
-
-def _alignments(table: Table) -> str:
-    """LaTeX's column types: numbers flush right, texts flush left, and what is longer than a line as paragraphs."""
-    lengths = [max((len(str(cell)) for cell in table.frame.iloc[:, i]), default=0) for i in range(table.frame.shape[1])]
-    # the paragraphs share what the other columns leave of the width of the page
-    long = [length for length in lengths if length > PARAGRAPH]
-    share = 0.75 / len(long) if long else 0.0
-    paragraph = rf"p{{{share:.2f}\textwidth}}"
-    return "".join(
-        paragraph if length > PARAGRAPH else "r" if numeric else "l"
-        for length, numeric in zip(lengths, _numeric(table), strict=True)
-    )
 
 
 def _numeric(table: Table) -> list[bool]:

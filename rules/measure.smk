@@ -25,7 +25,8 @@ rule measure:
             )
         ),
         journal=f"{RESULTS}/.journal/measure",
-        threads=lambda wildcards: SETTINGS["timing_threads" if timed(wildcards) else "train_threads"],
+        # processor time counts threads that wait, too
+        threads=lambda wildcards: 1 if timed(wildcards) else SETTINGS["train_threads"],
     shell:
         "PYTHONPATH=src python -m rfstudy measure --spec {params.spec:q} --journal {params.journal:q}"
         " --threads {params.threads} --out {output.rows:q} > {log} 2>&1"

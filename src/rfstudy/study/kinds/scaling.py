@@ -1,8 +1,8 @@
 """What a map costs as s and d grow: CPU seconds to draw it and to map a number of rows, and the bytes that it keeps.
 
 The report fits powers of s and of d to these numbers and sets them beside the complexities that the survey states
-(Table II). Times are those of the processor, of all threads, after a warm-up, and a row is the shortest of
-several runs: an exponent is about the work, and whatever disturbs a run makes it longer.
+(Table II). Times are those of the processor, on one thread, after a warm-up, and a row is the shortest of several runs:
+an exponent is about the work, and whatever disturbs a run makes it longer.
 """
 
 from __future__ import annotations

@@ -73,6 +73,8 @@ REVERSED = {
     [
         ("slsrff-01", {"errors": {**ERRORS, "rff": lambda i: 0.01}}),
         ("slsrff-02", {"accuracy": REVERSED}),
+        # the gap shrinks and stays a loss
+        ("slsrff-02", {"accuracy": {**ALIKE, "slsrff": lambda i: 60.0 + i, "lsrff": lambda i: 60.0 + i}}),
         ("slsrff-04", {"seconds": {**SECONDS, "lsrff": lambda i: 0.1}}),
         ("slsrff-05", {"seconds": {**SECONDS, "slsrff": lambda i: 0.3}}),
         ("slsrff-06", {"seconds": {**SECONDS, "slsrff": lambda i: 9.0}}),

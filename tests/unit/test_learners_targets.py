@@ -228,3 +228,26 @@ def test_a_singular_system_is_an_error_or_nan_for_its_shift_alone(n_shifts):
         regular = solve_shifted(matrix.copy(), rhs, shifts[:-1])
         # the number of shifts may change the route: condition 400 / 1e-3, D eps as above
         np.testing.assert_allclose(solutions[:-1], regular, rtol=0, atol=1e3 * EPS * 4e5 * np.abs(regular).max())
+
+
+@pytest.mark.parametrize("n_shifts", [1, 12])
+def test_features_of_very_different_lengths_are_not_singular(n_shifts):
+    A = np.random.default_rng(4).standard_normal((60, 12))
+    lengths = 2.0 ** np.repeat([0, 15, 33], 4)  # powers of two: the scaled matrix has no rounding errors of its own
+    long, rhs = (A * lengths).T @ (A * lengths), A.T @ np.ones((60, 1))
+    shifts = np.concatenate([np.geomspace(1e-3, 1, n_shifts - 1), [0.0]])
+    assert np.linalg.cond(long) > 1 / EPS
+    solution = solve_shifted(long.copy(), lengths[:, None] * rhs, shifts)[-1]
+    expected = np.linalg.solve(A.T @ A, rhs)
+    bound = 100 * 12 * EPS * np.linalg.cond(A.T @ A)
+    np.testing.assert_allclose(lengths[:, None] * solution, expected, rtol=0, atol=bound * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("n_shifts", [1, 12])
+def test_dependent_features_are_singular_whatever_their_lengths(n_shifts):
+    A = np.random.default_rng(4).standard_normal((60, 12)) * 2.0 ** np.repeat([0, 15, 33], 4)
+    A[:, 5] = 2.0**10 * A[:, 0]
+    shifts = np.concatenate([np.geomspace(1e-3, 1, n_shifts - 1), [0.0]])
+    solutions = solve_shifted(A.T @ A, A.T @ np.ones((60, 1)), shifts, singular="nan")
+    assert np.isnan(solutions[-1]).all()
+    assert np.isfinite(solutions[:-1]).all()

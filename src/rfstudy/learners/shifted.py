@@ -9,7 +9,7 @@ tridiagonal solve, O(D) per right-hand side, because (A + shift I)^-1 = Q (T + s
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import eigvalsh_tridiagonal, lapack
+from scipy.linalg import lapack
 from threadpoolctl import threadpool_limits
 
 #: What one tridiagonalisation costs in Cholesky factorisations of the same size: 4 by the count of operations, 5
@@ -27,8 +27,9 @@ def solve_shifted(matrix: np.ndarray, rhs: np.ndarray, shifts: np.ndarray, singu
     matrix : float64 ndarray (D, D), symmetric (both triangles), positive semi-definite up to rounding; overwritten
     rhs : float64 ndarray (D, c)
     shifts : ndarray of non-negative numbers
-    singular : what happens where a shifted matrix is singular to working precision (condition number above
-        1 / (D eps)): "raise" ``numpy.linalg.LinAlgError``, or "nan" for its solution, which leaves the others alone
+    singular : what happens where a shifted matrix is singular to working precision (with a unit diagonal, which a
+        scaling of the unknowns gives it, its condition number is above 1 / (D eps)): "raise"
+        ``numpy.linalg.LinAlgError``, or "nan" for its solution, which leaves the others alone
 
     The caller has checked that the numbers are finite.
     """
@@ -57,27 +58,39 @@ def _solve_one_by_one(matrix, rhs, shifts, singular):
 
 def _solve_by_cholesky(matrix, rhs, shift):
     shifted = np.array(matrix, order="F")
-    np.einsum("ii->i", shifted)[:] += shift
-    bound = np.trace(shifted)  # at least the largest eigenvalue
-    factor, failed = lapack.dpotrf(shifted, lower=1, clean=0, overwrite_a=1)
-    if failed:
-        raise _singular(shift)
-    if shift <= _negligible(bound, len(matrix)):
-        reciprocal_condition, _ = lapack.dpocon(factor, bound, uplo="L")
-        if reciprocal_condition * bound <= _negligible(bound, len(matrix)):
+    diagonal = np.einsum("ii->i", shifted)
+    diagonal += shift
+    if shift > _negligible(matrix):
+        factor, failed = lapack.dpotrf(shifted, lower=1, clean=0, overwrite_a=1)
+        if failed:
             raise _singular(shift)
-    return lapack.dpotrs(factor, rhs, lower=1)[0]
+        return lapack.dpotrs(factor, rhs, lower=1)[0]
+    # Lengths of the features that differ widely do no harm by themselves: the accuracy of a Cholesky factorisation is
+    # that of the matrix with a unit diagonal (Higham, Accuracy and Stability of Numerical Algorithms, section 10.1.1).
+    if diagonal.min() <= 0:
+        raise _singular(shift)
+    scale = diagonal[:, None] ** -0.5
+    shifted *= scale
+    shifted *= scale.T
+    norm = lapack.dlange("1", shifted)
+    factor, failed = lapack.dpotrf(shifted, lower=1, clean=0, overwrite_a=1)
+    if failed or lapack.dpocon(factor, norm, uplo="L")[0] <= len(matrix) * np.finfo(np.float64).eps:
+        raise _singular(shift)
+    return scale * lapack.dpotrs(factor, scale * rhs, lower=1)[0]
 
 
 def _solve_by_tridiagonalisation(matrix, rhs, shifts, singular):
     size, n_rhs = rhs.shape
-    bound = np.trace(matrix)
+    solutions = np.empty((len(shifts), size, n_rhs))
+    # the rotation mixes long features with short ones; where a shift does not outweigh its rounding errors, a
+    # factorisation that keeps them apart decides
+    small = shifts <= _negligible(matrix)
+    if small.any():
+        solutions[small] = _solve_one_by_one(matrix, rhs, shifts[small], singular)
+    if small.all():
+        return solutions
     lwork = int(lapack.dsytrd_lwork(size, lower=1)[0])
     reflectors, diagonal, off_diagonal, tau, _ = lapack.dsytrd(matrix, lower=1, lwork=lwork, overwrite_a=1)
-    refused = np.zeros(len(shifts), dtype=bool)
-    if shifts.min() <= _negligible(bound, size):
-        smallest = eigvalsh_tridiagonal(diagonal, off_diagonal, select="i", select_range=(0, 0))[0]
-        refused = smallest + shifts <= _negligible(bound, size)
     # Q leaves the first coordinate alone; on the others it is the Q of a QR factorisation with these reflectors
     reflectors = np.asfortranarray(reflectors[1:, :-1])
 
@@ -88,20 +101,17 @@ def _solve_by_tridiagonalisation(matrix, rhs, shifts, singular):
         return rotated
 
     projected = rotate(rhs, "T")
-    solutions = np.zeros((size, len(shifts), n_rhs))
-    for i in np.flatnonzero(~refused):
-        solutions[:, i], failed = lapack.dptsv(diagonal + shifts[i], off_diagonal, projected)[2:]
-        refused[i] = failed != 0
-    if refused.any() and singular == "raise":
-        raise _singular(shifts[refused].min())
-    solutions = rotate(solutions.reshape(size, -1), "N").reshape(size, len(shifts), n_rhs)
-    solutions[:, refused] = np.nan
-    return np.ascontiguousarray(solutions.swapaxes(0, 1))
+    solved = np.stack([lapack.dptsv(diagonal + shift, off_diagonal, projected)[2] for shift in shifts[~small]], axis=1)
+    solved = rotate(solved.reshape(size, -1), "N").reshape(solved.shape)
+    solutions[~small] = solved.swapaxes(0, 1)
+    return solutions
 
 
-def _negligible(bound, size):
-    """Eigenvalues below this are rounding errors of a matrix whose largest is at most ``bound``."""
-    return size * np.finfo(np.float64).eps * bound
+def _negligible(matrix):
+    """Shifts up to this do not outweigh the rounding errors of a matrix of that size and trace (a bound of the largest
+    eigenvalue).
+    """
+    return len(matrix) * np.finfo(np.float64).eps * np.trace(matrix)
 
 
 def _singular(shift):

@@ -251,3 +251,14 @@ def test_dependent_features_are_singular_whatever_their_lengths(n_shifts):
     solutions = solve_shifted(A.T @ A, A.T @ np.ones((60, 1)), shifts, singular="nan")
     assert np.isnan(solutions[-1]).all()
     assert np.isfinite(solutions[:-1]).all()
+
+
+@pytest.mark.parametrize("n_shifts", [1, 12])
+def test_a_matrix_that_is_not_semi_definite_is_refused(n_shifts):
+    matrix = np.diag([1.0, 2.0, -1.0, 3.0])
+    shifts = np.geomspace(0.5, 2, n_shifts)
+    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+        solve_shifted(matrix.copy(), np.ones((4, 1)), shifts)
+    solutions = solve_shifted(matrix.copy(), np.ones((4, 1)), shifts, singular="nan")
+    assert np.isnan(solutions[shifts < 1]).all()
+    assert np.isfinite(solutions[shifts > 1]).all()

@@ -101,8 +101,14 @@ def _solve_by_tridiagonalisation(matrix, rhs, shifts, singular):
         return rotated
 
     projected = rotate(rhs, "T")
-    solved = np.stack([lapack.dptsv(diagonal + shift, off_diagonal, projected)[2] for shift in shifts[~small]], axis=1)
+    large = shifts[~small]
+    found = [lapack.dptsv(diagonal + shift, off_diagonal, projected)[2:] for shift in large]
+    failed = np.array([info != 0 for _, info in found])  # a matrix that is not semi-definite
+    if failed.any() and singular == "raise":
+        raise _singular(large[failed].min())
+    solved = np.stack([solution for solution, _ in found], axis=1)
     solved = rotate(solved.reshape(size, -1), "N").reshape(solved.shape)
+    solved[:, failed] = np.nan
     solutions[~small] = solved.swapaxes(0, 1)
     return solutions
 

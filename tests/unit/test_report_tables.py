@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfstudy.report import catalogue, tables, typeset
+from rfstudy.report import catalogue, tables, tables_of_methods, typeset
 
 HERE = Path(__file__).parent
 specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
@@ -234,6 +234,21 @@ def test_latex_breaks_the_lines_of_texts_and_of_names():
     texts = made_table(12, 3, "a text that is a paragraph, since it is longer than a line may be in a cell of a table")
     assert texts.count(r"\raggedright\arraybackslash") == 2
     assert r"\shortstack[l]{column \\ 1}" in made_table(5, 4)
+
+
+def test_latex_breaks_shorter_texts_only_where_nothing_else_fits():
+    text = "fifty characters that are less than a line of text"
+    frame = pd.DataFrame([[f"row {i}", text, *["0.123 ± 0.456"] * 14] for i in range(3)])
+    assert "tiny" in typeset.latex(typeset.Table("made", frame, "Caption"))
+    assert "raggedright" not in typeset.latex(typeset.Table("made", frame.iloc[:, :8], "Caption"))
+    assert "raggedright" in typeset.latex(typeset.Table("made", frame, "Caption"))
+
+
+def test_large_means_are_printed_with_a_power_of_ten():
+    cell = pd.DataFrame([{"mean": 4902166050.0, "std": 15476385724.0, "n": 10, "n_failed": 0, "n_skipped": 0}])
+    assert tables_of_methods.mean_and_std(cell, "approximation_error_spectral", 10) == "4.90e+09 ± 1.55e+10"
+    small = cell.assign(mean=4094.2, std=65.4)
+    assert tables_of_methods.mean_and_std(small, "approximation_error_spectral", 10) == "4094 ± 65"
 
 
 def test_latex_sets_groups_of_rows_under_headings():

@@ -35,6 +35,9 @@ BEST_METHODS_NOTE = (
     f'"no verdict": fewer than {MIN_REPEATS} complete repeats.'
 )
 
+#: Means from this on are printed with a power of ten.
+LARGE = 1e5
+
 
 def winners(frame, spec, methods, datasets, published) -> Table:
     """Which methods are best, by data set, criterion and group of sizes: as printed, as measured (see
@@ -143,7 +146,8 @@ def mean_and_std(cell: pd.DataFrame, metric: str, full: int) -> str:
     if not n:
         return ", ".join(missing)
     decimals = 2 if metric.endswith("_pct") else max(0, 2 - math.floor(math.log10(mean))) if mean > 0 else 3
-    text = f"{mean:.{decimals}f}" + (f" ± {std:.{decimals}f}" if n > 1 else "")
+    digits = ".2e" if mean >= LARGE else f".{decimals}f"
+    text = f"{mean:{digits}}" + (f" ± {std:{digits}}" if n > 1 else "")
     fewer = [f"n = {n}"] if n < full and not missing else missing
     return f"{text} ({', '.join(fewer)})" if fewer else text
 

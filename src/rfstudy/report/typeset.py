@@ -7,6 +7,7 @@ is too wide for an upright page).
 
 from __future__ import annotations
 
+import itertools
 import math
 import textwrap
 from dataclasses import dataclass, field
@@ -38,8 +39,9 @@ OF_NOTES = "footnotesize"
 #: The smallest size on an upright page; what is wider still is turned.
 SMALLEST_UPRIGHT = "scriptsize"
 
-#: Characters from which a text is a paragraph: LaTeX breaks the lines of a column that has such cells.
-PARAGRAPH = 60
+#: Characters from which a text is a paragraph: LaTeX breaks the lines of a column that has such cells. Where nothing
+#: fits otherwise, shorter texts are paragraphs, too.
+PARAGRAPHS = (60, 40)
 
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -148,13 +150,14 @@ def _layout(heads: list[list[str]], rows: list[list[str]], numeric: list[bool], 
     columns leave of the width of the page.
     """
     lengths = [max(map(_length, [*head, *(row[i] for row in rows)])) for i, head in enumerate(heads)]
-    paragraphs = [i for i, length in enumerate(lengths) if length > PARAGRAPH]
-    short = sum(length for i, length in enumerate(lengths) if i not in paragraphs)
-    # a paragraph has at least half the width that makes it one
-    least = short + len(paragraphs) * PARAGRAPH / 2
     upright = list(SIZES)[: list(SIZES).index(SMALLEST_UPRIGHT) + 1]
-    for turned, size in [(False, size) for size in upright] + [(True, size) for size in SIZES]:
+    pages = [(False, size) for size in upright] + [(True, size) for size in SIZES]
+    for longest, (turned, size) in itertools.product(PARAGRAPHS, pages):
+        paragraphs = [i for i, length in enumerate(lengths) if length > longest]
+        short = sum(length for i, length in enumerate(lengths) if i not in paragraphs)
         (baseline, character, space), (line, height) = SIZES[size], PAGE[::-1] if turned else PAGE
+        # a paragraph has at least half the width that makes it one
+        least = short + len(paragraphs) * longest / 2
         if character * least + 2 * space * len(lengths) <= line:
             break
     taken = character * short + 2 * space * len(lengths)

@@ -178,8 +178,8 @@ def _layout(heads: list[list[str]], rows: list[list[str]], numeric: list[bool], 
 
 
 def _length(text: str) -> float:
-    """Length of a text in characters of mean width: a capital letter is half as wide again."""
-    return len(text) + 0.5 * sum(map(str.isupper, text))
+    """Length of a text in characters of mean width: capital letters and signs of operations are half as wide again."""
+    return len(text) + 0.5 * sum(character.isupper() or character in "+±=<>" for character in text)
 
 
 def _stacked(name: str, cells) -> list[str]:

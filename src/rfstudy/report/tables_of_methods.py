@@ -146,8 +146,8 @@ def mean_and_std(cell: pd.DataFrame, metric: str, full: int) -> str:
     if not n:
         return ", ".join(missing)
     decimals = 2 if metric.endswith("_pct") else max(0, 2 - math.floor(math.log10(mean))) if mean > 0 else 3
-    digits = ".2e" if mean >= LARGE else f".{decimals}f"
-    text = f"{mean:{digits}}" + (f" ± {std:{digits}}" if n > 1 else "")
+    digits = ".1e" if mean >= LARGE else f".{decimals}f"
+    text = (f"{mean:{digits}}" + (f" ± {std:{digits}}" if n > 1 else "")).replace("e+0", "e").replace("e+", "e")
     fewer = [f"n = {n}"] if n < full and not missing else missing
     return f"{text} ({', '.join(fewer)})" if fewer else text
 

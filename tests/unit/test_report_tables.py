@@ -244,6 +244,11 @@ def test_latex_breaks_shorter_texts_only_where_nothing_else_fits():
     assert "raggedright" in typeset.latex(typeset.Table("made", frame, "Caption"))
 
 
+def test_latex_of_a_table_that_fits_no_page_has_columns_of_positive_width():
+    frame = pd.DataFrame([[f"row {i}", "a paragraph " * 8, *["0.123 ± 0.456"] * 40] for i in range(3)])
+    assert r"p{0." in typeset.latex(typeset.Table("made", frame, "Caption"))
+
+
 def test_large_means_are_printed_with_a_power_of_ten():
     cell = pd.DataFrame([{"mean": 4902166050.0, "std": 15476385724.0, "n": 10, "n_failed": 0, "n_skipped": 0}])
     assert tables_of_methods.mean_and_std(cell, "approximation_error_spectral", 10) == "4.9e9 ± 1.5e10"

@@ -115,18 +115,17 @@ def latex(table: Table) -> str:
         " & ".join(_latex_head(*each) for each in zip(heads, numeric, strict=True)) + r" \\",
         r"\midrule",
     ]
-    notes = [r"\par\medskip", rf"{{\{OF_NOTES}", *(escape(note) + r"\par" for note in table.notes), "}"]
+    notes = [escape(note) + r"\par" for note in table.notes]
+    notes = [r"\par\medskip", rf"{{\{OF_NOTES}", *notes, "}"] if notes else []
     size = [rf"\{layout.size}", rf"\setlength{{\tabcolsep}}{{{SIZES[layout.size][2]}pt}}"]
     if layout.long:
         head = [*head, r"\endfirsthead", *head, r"\endhead", r"\bottomrule", r"\endfoot"]
         lines = [rf"\begin{{longtable}}{{{layout.columns}}}", caption + r"\\", *head, *body, r"\end{longtable}"]
-        lines = [r"\begingroup", *size, r"\setlength{\LTcapwidth}{\linewidth}", *lines, r"\endgroup"]
-        lines += notes if table.notes else []
+        lines = [r"\begingroup", *size, r"\setlength{\LTcapwidth}{\linewidth}", *lines, r"\endgroup", *notes]
     else:
         kind = "table" if layout.width <= COLUMN or layout.turned else "table*"
         lines = [rf"\begin{{tabular}}{{{layout.columns}}}", *head, *body, r"\bottomrule", r"\end{tabular}"]
-        lines = [rf"\begin{{{kind}}}", r"\centering", caption, *size, *lines, *(notes if table.notes else [])]
-        lines.append(rf"\end{{{kind}}}")
+        lines = [rf"\begin{{{kind}}}", r"\centering", caption, *size, *lines, *notes, rf"\end{{{kind}}}"]
     if layout.turned:
         lines = [r"\begin{landscape}", *lines, r"\end{landscape}"]
     return "\n".join(lines) + "\n"
@@ -156,12 +155,11 @@ def _layout(heads: list[list[str]], rows: list[list[str]], numeric: list[bool], 
         paragraphs = [i for i, length in enumerate(lengths) if length > longest]
         short = sum(length for i, length in enumerate(lengths) if i not in paragraphs)
         (baseline, character, space), (line, height) = SIZES[size], PAGE[::-1] if turned else PAGE
-        # a paragraph has at least half the width that makes it one
-        least = short + len(paragraphs) * longest / 2
-        if character * least + 2 * space * len(lengths) <= line:
+        least = character * longest / 2  # a paragraph has at least half the width that makes it one
+        taken = character * short + 2 * space * len(lengths)
+        if taken + len(paragraphs) * least <= line:
             break
-    taken = character * short + 2 * space * len(lengths)
-    share = (line - taken) / len(paragraphs) if paragraphs else 0.0
+    share = max(least, (line - taken) / max(1, len(paragraphs)))
     n_lines = max(map(len, heads)) + sum(
         max([1, *(math.ceil(character * _length(row[i]) / share) for i in paragraphs)]) for row in rows
     )

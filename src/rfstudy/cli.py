@@ -12,6 +12,8 @@ from pathlib import Path
 
 import click
 
+from rfstudy.files import read_json
+
 
 class JsonParameter(click.ParamType):
     """A mapping or list written as JSON on the command line."""
@@ -31,11 +33,6 @@ class JsonParameter(click.ParamType):
 JSON = JsonParameter()
 EXISTING = click.Path(exists=True, path_type=Path)
 PATH = click.Path(path_type=Path)
-
-
-def read_json(path: Path) -> dict:
-    """A JSON document of an earlier stage."""
-    return json.loads(path.read_text(encoding="utf-8"))
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

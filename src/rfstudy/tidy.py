@@ -7,11 +7,10 @@ the checked read; it computes nothing.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
-from pathlib import Path
 
 import pandas as pd
+
+from rfstudy.files import write_atomically
 
 COLUMNS = (
     "origin",  # measured | published
@@ -117,28 +116,3 @@ def write(rows, path) -> pd.DataFrame:
     table = frame(rows)
     write_atomically(path, lambda temporary: table.to_csv(temporary, index=False, lineterminator="\n"))
     return table
-
-
-def write_atomically(path, writer) -> None:
-    """Call ``writer`` with a temporary path beside ``path`` and rename when it has returned.
-
-    The temporary name ends in the target's name, so that a writer that chooses a format or a compression by
-    suffix chooses the right one; a killed process leaves the old file as it was.
-    """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=".partial-", suffix="-" + path.name, dir=path.parent)
-    os.close(handle)
-    try:
-        writer(temporary)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def write_json(record, path) -> None:
-    """Write a JSON document atomically, keys in the order given."""
-    text = json.dumps(record, indent=2) + "\n"
-    write_atomically(path, lambda temporary: Path(temporary).write_text(text, encoding="utf-8"))

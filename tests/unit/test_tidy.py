@@ -36,19 +36,3 @@ def test_a_file_that_is_no_table_is_named(tmp_path):
     (tmp_path / "notes.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match=r"notes.csv is not a tidy table: columns outside the tidy schema: a, b"):
         tidy.read(tmp_path / "notes.csv")
-
-
-def test_a_write_that_fails_leaves_the_old_file(tmp_path):
-    path = tmp_path / "rows.csv"
-    tidy.write([{"status": "ok"}], path)
-    before = path.read_bytes()
-
-    def fail(temporary):
-        with open(temporary, "w") as stream:
-            stream.write("half")
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        tidy.write_atomically(path, fail)
-    assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]

@@ -23,7 +23,7 @@ import requests
 from tqdm import tqdm
 
 from rfstudy.errors import UserError
-from rfstudy.tidy import write_atomically, write_json
+from rfstudy.files import write_atomically, write_json
 
 log = logging.getLogger(__name__)
 

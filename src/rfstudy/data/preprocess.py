@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ from rfstudy.data.facts import describe
 from rfstudy.data.parse import read_task
 from rfstudy.data.synthetic import stand_in_rows
 from rfstudy.errors import UserError
-from rfstudy.tidy import write_atomically, write_json
+from rfstudy.files import read_json, write_atomically, write_json
 
 
 def preprocess(task_id: str, task: dict, raw_dir, out_dir, *, reference_dir) -> dict:
@@ -64,7 +63,7 @@ def read_record(raw_dir) -> dict:
     path = Path(raw_dir) / "record.json"
     if not path.is_file():
         raise UserError(f"{path} does not exist: run the download of this source first")
-    return json.loads(path.read_text(encoding="utf-8"))
+    return read_json(path)
 
 
 def sizes(task_id: str, X: np.ndarray, y: np.ndarray, n_train: int | None, expected: dict) -> dict:

@@ -14,8 +14,8 @@ import matplotlib.style
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from rfstudy.files import write_atomically
 from rfstudy.report.looks import Look
-from rfstudy.tidy import write_atomically
 
 #: Width in inches of the text block and of one column of a two-column paper.
 TEXT_WIDTH = 7.16

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rfstudy.tidy import write_atomically
+from rfstudy.files import write_atomically
 
 #: Points: width and height of the text of a page (A4 with margins of 25 mm), and the width of one of two columns.
 PAGE, COLUMN = (455, 700), 240

@@ -15,6 +15,7 @@ import numpy as np
 
 from rfstudy.arrays import seed_sequence, set_threads
 from rfstudy.errors import NotDefinedError
+from rfstudy.files import write_arrays
 from rfstudy.metrics import approximation_error
 from rfstudy.study.cells import (
     KERNELS,
@@ -26,7 +27,7 @@ from rfstudy.study.cells import (
     skipped_rows,
     work_through,
 )
-from rfstudy.study.journal import Journal, write_arrays
+from rfstudy.study.journal import Journal
 from rfstudy.study.provenance import Run, write_records
 from rfstudy.study.sample import Sample, load_prepared
 from rfstudy.tidy import UNITS, write

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rfstudy.tidy import write_atomically, write_json
+from rfstudy.files import read_json, write_arrays, write_json
 
 
 def key_of(*parts) -> str:
@@ -32,7 +32,7 @@ class Journal:
         """The record and arrays of a finished cell, or None where it is not finished or not readable."""
         record_file = self.directory / f"{key}.json"
         try:
-            record = json.loads(record_file.read_text(encoding="utf-8"))
+            record = read_json(record_file)
             arrays = {}
             if record["has_arrays"]:
                 with np.load(record_file.with_suffix(".npz"), allow_pickle=False) as stored:
@@ -47,13 +47,3 @@ class Journal:
         if arrays:
             write_arrays(arrays, record_file.with_suffix(".npz"))
         write_json({"content": content, "has_arrays": bool(arrays)}, record_file)
-
-
-def write_arrays(arrays: dict, path) -> None:
-    """Write named arrays as one ``.npz``, atomically and without pickle."""
-
-    def save(temporary):
-        with open(temporary, "wb") as stream:
-            np.savez(stream, **arrays)
-
-    write_atomically(path, save)

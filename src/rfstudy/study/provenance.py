@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import shlex
@@ -12,7 +11,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rfstudy import tidy
+from rfstudy.files import read_json, write_json
 from rfstudy.study.code import PACKAGE
 from rfstudy.study.journal import key_of
 
@@ -101,9 +100,9 @@ def record_file(results_file) -> Path:
 
 def read_records(results_file) -> dict[str, dict]:
     """The provenance records beside a results file, by run."""
-    return {r["run"]: r for r in json.loads(record_file(results_file).read_text(encoding="utf-8"))}
+    return {r["run"]: r for r in read_json(record_file(results_file))}
 
 
 def write_records(records: dict[str, dict], results_file) -> None:
     """Write provenance records beside a results file, sorted by run."""
-    tidy.write_json([records[run] for run in sorted(records)], record_file(results_file))
+    write_json([records[run] for run in sorted(records)], record_file(results_file))

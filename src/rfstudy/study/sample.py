@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import numpy as np
 from rfstudy.arrays import seed_sequence
 from rfstudy.data.scale import fit_steps
 from rfstudy.data.split import split
+from rfstudy.files import read_json
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Sample:
 def load_prepared(directory) -> Prepared:
     """Open what ``preprocess`` wrote; large arrays stay on disk until rows are taken."""
     directory = Path(directory)
-    facts = json.loads((directory / "facts.json").read_text(encoding="utf-8"))
+    facts = read_json(directory / "facts.json")
     return Prepared(np.load(directory / "X.npy", mmap_mode="r"), np.load(directory / "y.npy"), facts)
 
 

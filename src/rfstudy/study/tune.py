@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from rfstudy.arrays import seed_sequence, set_threads
 from rfstudy.data.split import fold_of_row
+from rfstudy.files import write_json
 from rfstudy.learners.penalties import best_penalty
 from rfstudy.learners.ridge import cross_validate_ridge
 from rfstudy.learners.svm import cross_validate_svm
@@ -24,7 +25,6 @@ from rfstudy.study.journal import Journal, key_of
 from rfstudy.study.provenance import Run
 from rfstudy.study.sample import Prepared, draw_sample, load_prepared
 from rfstudy.study.spec import sizes
-from rfstudy.tidy import write_json
 
 #: The grid of each learner and the name under which a row's settings report the chosen value.
 GRID_OF = {"ridge": ("penalties", "penalty"), "svm": ("C", "C")}

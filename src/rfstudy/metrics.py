@@ -1,9 +1,97 @@
-"""Error measures of kernel approximation and prediction: the numbers that the papers print."""
+"""Error measures of kernel approximation and prediction: the numbers that the papers print, and what is known of them.
+
+``FACTS`` is the one table of the metrics: their units, their names in words, which way is better, and how close two
+values have to be at least to count as the same. Tables and figures read it, so the module imports no more than NumPy.
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-import scipy.linalg
+
+#: Smallest tolerances: percentages that are this many points apart are the same, and other values this share apart.
+POINTS, SHARE = 0.5, 0.10
+
+
+class Fact(NamedTuple):
+    """What the study knows of a metric."""
+
+    unit: str  # "" for a plain number
+    label: str  # in words
+    better: str = ""  # "low", "high", or "" where neither is
+    tolerance: float | None = None  # the smallest: points of a percentage, a share of any other value
+
+    @property
+    def is_percentage(self) -> bool:
+        """Whether differences are told in points."""
+        return self.unit == "%"
+
+
+def _seconds(kind: str, what: str) -> Fact:
+    return Fact("s", f"{kind} of {what}", "low", SHARE)
+
+
+#: What is timed on its own, in words: ``time_<phase>_s`` by the clock and ``cpu_<phase>_s`` of the processor.
+PHASES = {
+    "draw": "drawing the map",
+    "learn": "learning the map",
+    "transform": "mapping the training rows",
+    "fit": "the fit",
+    "predict_transform": "mapping the test rows",
+    "predict": "predicting",
+    "scores": "the scores",
+}
+
+#: Facts by metric. A metric that is not listed is a plain number, and nothing is known of it.
+FACTS = {
+    "accuracy_pct": Fact("%", "accuracy", "high", POINTS),
+    "train_accuracy_pct": Fact("%", "training accuracy", "high", POINTS),
+    "error_pct": Fact("%", "error", "low", POINTS),
+    "train_error_pct": Fact("%", "training error", "low", POINTS),
+    "mse": Fact("", "mean squared error", "low", SHARE),
+    "rmse": Fact("", "root mean squared error", "low", SHARE),
+    "relative_error": Fact("", "relative error", "low", SHARE),
+    "approximation_error_frobenius": Fact("", "approximation error", "low", SHARE),
+    "approximation_error_spectral": Fact("", "spectral error", "low", SHARE),
+    "approximation_error_sup": Fact("", "largest error", "low", SHARE),
+    "approximation_error_l2": Fact("", "root mean square error of the kernel", "low", SHARE),
+    "approximation_error_delta_spectral": Fact("", "spectral approximation factor", "low", SHARE),
+    "time_feature_s": Fact("s", "generation time", "low", SHARE),
+    "time_preprocess_s": Fact("s", "preprocessing time", "low", SHARE),
+    "time_train_s": Fact("s", "training time", "low", SHARE),
+    "time_test_s": Fact("s", "test time", "low", SHARE),
+    "time_total_s": Fact("s", "total time", "low", SHARE),
+    "time_per_row_s": Fact("s", "time per row", "low", SHARE),
+    **{f"time_{phase}_s": _seconds("time", what) for phase, what in PHASES.items()},
+    **{f"cpu_{phase}_s": _seconds("processor time", what) for phase, what in PHASES.items()},
+    "time_ratio": Fact("", "ratio of times", "low", SHARE),
+    "stored_bytes": Fact("B", "stored bytes", "low", SHARE),
+    "risk": Fact("", "risk", "low", SHARE),
+    "risk_exact": Fact("", "risk of the exact kernel", "low", SHARE),
+    "kernel_bias": Fact("", "bias of a kernel value"),
+    "kernel_mse": Fact("", "mean squared error of a kernel value", "low", SHARE),
+    "kernel_variance": Fact("", "variance of a kernel value", "low", SHARE),
+    "variance_ratio": Fact("", "variance of a kernel value over that of RFF", "low", SHARE),
+    "leverage_ratio_least": Fact("", "least ratio of surrogate and leverage"),
+    "leverage_ratio_below": Fact("", "share of frequencies whose surrogate is below the leverage"),
+    "total_leverage": Fact("", "total leverage"),
+    "total_surrogate_leverage": Fact("", "total surrogate leverage"),
+    "total_surrogate_bound": Fact("", "bound on the total surrogate leverage"),
+}
+
+
+def fact_of(metric: str) -> Fact:
+    """What is known of a metric: its entry of ``FACTS``, or a plain number by its own name."""
+    return FACTS.get(metric) or Fact("", metric.replace("_", " "))
+
+
+def lower_is_better(metric: str) -> bool:
+    """Direction of a metric: errors and times are better low, accuracies high; ``ValueError`` where it has none."""
+    better = fact_of(metric).better
+    if not better:
+        raise ValueError(f"whether a low {metric} is good is not known")
+    return better == "low"
 
 
 def approximation_error(exact, approximate, norm: str = "frobenius", *, ridge: float | None = None) -> float:
@@ -27,6 +115,8 @@ def approximation_error(exact, approximate, norm: str = "frobenius", *, ridge: f
     if (norm == "delta_spectral") != (ridge is not None):
         raise ValueError("the norm 'delta_spectral' needs a ridge, and no other norm takes one")
     if norm == "delta_spectral":
+        import scipy.linalg  # one norm needs it, and reports, which need the facts alone, start without
+
         # the extreme eigenvalues of (K~ - K) v = e (K + r I) v are those of the whitened difference
         eigenvalues = scipy.linalg.eigh(difference, exact + ridge * np.eye(len(exact)), eigvals_only=True)
         return float(np.abs(eigenvalues).max())

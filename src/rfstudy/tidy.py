@@ -11,6 +11,7 @@ import json
 import pandas as pd
 
 from rfstudy.files import write_atomically
+from rfstudy.metrics import FACTS
 
 COLUMNS = (
     "origin",  # measured | published
@@ -57,30 +58,12 @@ KEY = (
 
 STATUSES = ("ok", "failed", "skipped")
 
-#: Units by metric; a metric that is not listed is a plain number.
-UNITS = {
-    "accuracy_pct": "%",
-    "train_accuracy_pct": "%",
-    "error_pct": "%",
-    "train_error_pct": "%",
-    "time_feature_s": "s",
-    "time_preprocess_s": "s",
-    "time_train_s": "s",
-    "time_test_s": "s",
-    "time_total_s": "s",
-    "time_draw_s": "s",
-    "time_transform_s": "s",
-    "time_fit_s": "s",
-    "time_scores_s": "s",
-    "stored_bytes": "B",
-}
-
 
 def frame(rows) -> pd.DataFrame:
     """Rows (dicts or a data frame) as a data frame of the schema.
 
-    Missing columns become missing values; ``settings`` may be a dict. Raises ``ValueError`` that names
-    columns outside the schema or a status that is none.
+    Missing columns become missing values, a missing ``unit`` that of the metric; ``settings`` may be a dict. Raises
+    ``ValueError`` that names columns outside the schema, a status that is none, or a unit that is not the metric's.
     """
     table = pd.DataFrame(rows)
     unknown = [c for c in table.columns if c not in COLUMNS]
@@ -99,7 +82,18 @@ def frame(rows) -> pd.DataFrame:
     wrong = sorted(set(table["status"]) - set(STATUSES))
     if wrong:
         raise ValueError(f"status must be one of {', '.join(STATUSES)}, found {wrong}")
+    table["unit"] = _units(table)
     return table
+
+
+def _units(table: pd.DataFrame) -> pd.Series:
+    """The units of all rows: what they say, else what the metric has."""
+    known = table["metric"].map({metric: fact.unit for metric, fact in FACTS.items()})
+    wrong = table[(table["unit"] != "") & known.notna() & (table["unit"] != known)]
+    if len(wrong):
+        metric, unit = wrong.iloc[0][["metric", "unit"]]
+        raise ValueError(f"the unit of {metric} is {FACTS[metric].unit or 'none'}, not {unit}")
+    return table["unit"].where(table["unit"] != "", known.fillna(""))
 
 
 def read(path) -> pd.DataFrame:

@@ -9,10 +9,10 @@ import pytest
 from scipy import stats
 
 from rfstudy import tidy
+from rfstudy.metrics import lower_is_better
 from rfstudy.report.aggregate import (
     best_methods,
     holm,
-    lower_is_better,
     measured,
     method_order,
     paired_test,

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
 
-from rfstudy import tidy
 from rfstudy.kernels import Gaussian
 from rfstudy.maps.registry import REGISTRY, make_map
+from rfstudy.metrics import FACTS
 from rfstudy.study import spec as specs
 from rfstudy.study.kinds import fitting, requirement, surrogate
 
@@ -54,7 +54,7 @@ def test_only_maps_with_scores_have_a_time_of_them():
     plain, scored = (fitting.measure(spec, entry(method), cell) for method in ("rff", "slsrff"))
     assert set(by_metric(plain)) == {"time_fit_s", "time_transform_s"}
     assert set(by_metric(scored)) == {"time_fit_s", "time_transform_s", "time_scores_s"}
-    assert all(row["unit"] == tidy.UNITS[row["metric"]] for row in scored)
+    assert all(FACTS[row["metric"]].unit == "s" for row in scored)
 
 
 def test_the_scores_that_are_timed_are_those_of_the_pool():

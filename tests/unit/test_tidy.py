@@ -32,6 +32,23 @@ def test_a_row_must_say_its_status():
         tidy.frame([{"value": 1.0}])
 
 
+def test_a_row_has_the_unit_of_its_metric():
+    rows = [
+        {"metric": "accuracy_pct", "status": "ok"},
+        {"metric": "time_feature_s", "status": "ok", "unit": "s"},
+        {"metric": "risk", "status": "ok"},
+        {"metric": "ram_gb", "status": "ok", "unit": "GB"},
+        {"metric": "fact_rows", "status": "ok"},
+    ]
+    assert tidy.frame(rows)["unit"].tolist() == ["%", "s", "", "GB", ""]
+
+
+@pytest.mark.parametrize(("metric", "unit"), [("time_feature_s", "ms"), ("risk", "%")])
+def test_a_unit_that_is_not_the_metrics_is_refused(metric, unit):
+    with pytest.raises(ValueError, match=f"the unit of {metric} is (s|none), not {unit}"):
+        tidy.frame([{"metric": "accuracy_pct", "status": "ok"}, {"metric": metric, "unit": unit, "status": "ok"}])
+
+
 def test_a_file_that_is_no_table_is_named(tmp_path):
     (tmp_path / "notes.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match=r"notes.csv is not a tidy table: columns outside the tidy schema: a, b"):

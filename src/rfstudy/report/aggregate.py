@@ -15,6 +15,7 @@ import pandas as pd
 from scipy.special import stdtr
 
 from rfstudy import tidy
+from rfstudy.metrics import lower_is_better
 
 #: What one mean is taken over repeats of.
 CELL = [column for column in tidy.KEY if column != "repeat"]
@@ -104,15 +105,6 @@ def method_order(frame: pd.DataFrame, listed: list[str]) -> list[tuple[str, str]
     """(method, variant) of every method in the frame: the listed ones in that order, then the others by name."""
     order = {method: position for position, method in enumerate(listed)}
     return sorted(_pairs(frame), key=lambda pair: (order.get(pair[0], len(order)), pair))
-
-
-def lower_is_better(metric: str) -> bool:
-    """Direction of a metric: errors and times are better low, accuracies high; ``ValueError`` for anything else."""
-    if "accuracy" in metric:
-        return False
-    if "error" in metric or metric.startswith("time_"):
-        return True
-    raise ValueError(f"whether a low {metric} is good is not known")
 
 
 def paired_test(a, b) -> tuple[float, float]:

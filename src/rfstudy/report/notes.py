@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import reasons, select, settings_of
 from rfstudy.report.looks import look
 from rfstudy.report.published import printed_name
@@ -19,13 +20,6 @@ TUNING_NOTES = {
     "shared": "Penalty and C: tuned once per data set and size and shared by all methods.",
     "per_method": "Scaling, bandwidth and penalty: tuned per data set, method and size, on the rows of the first "
     "repeat; an approximation error is that of the method's own kernel.",
-}
-
-METRIC_NAMES = {
-    "approximation_error_frobenius": "approximation error",
-    "approximation_error_spectral": "spectral error",
-    "time_feature_s": "generation time",
-    "accuracy_pct": "accuracy",
 }
 
 
@@ -59,7 +53,7 @@ def dataset_name(datasets: dict, dataset: str, paper: str, rows: pd.DataFrame) -
 
 def quantity(metric: str, learner: str = "") -> str:
     """A metric in words: "LIBLINEAR accuracy", "approximation error"."""
-    name = METRIC_NAMES.get(metric, metric.replace("_", " "))
+    name = fact_of(metric).label
     return f"{LEARNER_NAMES.get(learner, learner)} {name}" if learner else name
 
 

@@ -117,7 +117,6 @@ def _row(row: dict, method_ids: dict, dataset_ids: dict) -> dict:
         "spread": _number(row["spread"]),
         "spread_kind": row["spread_kind"],
         "confidence": row["confidence"],
-        "unit": tidy.UNITS.get(metric, ""),
         "status": status,
         "settings": settings,
     }

@@ -10,13 +10,9 @@ import math
 from decimal import Decimal
 from typing import NamedTuple
 
-from rfstudy.report.aggregate import lower_is_better
+from rfstudy.metrics import FACTS, lower_is_better
 
 VERDICTS = ("reproduced", "better", "worse", "not run", "not comparable")
-
-#: No tolerance is below this: in points where the metric is a percentage, relative to the printed value elsewhere.
-FLOOR_POINTS = 0.5
-FLOOR_RELATIVE = 0.10
 
 
 class Number(NamedTuple):
@@ -64,9 +60,11 @@ def tolerance(metric: str, published: Number, ours: Number) -> float:
     """How far our number may be from the printed one and still be the same.
 
     Twice the pooled standard deviation, sqrt((a^2 + b^2) / 2), where both spreads are known; else twice ours (nothing
-    for a single repeat) plus the rounding of the printed number; never under ``FLOOR_POINTS`` or ``FLOOR_RELATIVE``.
+    for a single repeat) plus the rounding of the printed number; never under the
+    ``tolerance`` of the metric's ``metrics.FACTS``.
     """
-    floor = FLOOR_POINTS if metric.endswith("_pct") else FLOOR_RELATIVE * abs(published.value)
+    fact = FACTS[metric]
+    floor = fact.tolerance if fact.is_percentage else fact.tolerance * abs(published.value)
     if published.std is not None and ours.std is not None:
         return max(floor, 2.0 * math.sqrt((published.std**2 + ours.std**2) / 2.0))
     return max(floor, 2.0 * (ours.std or 0.0) + published.rounding)

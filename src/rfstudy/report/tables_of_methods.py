@@ -10,6 +10,7 @@ import math
 
 import pandas as pd
 
+from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import (
     LEVEL,
     MIN_REPEATS,
@@ -145,7 +146,7 @@ def mean_and_std(cell: pd.DataFrame, metric: str, full: int) -> str:
     missing = [f"{count} {status}" for count, status in ((failed, "failed"), (skipped, "skipped")) if count]
     if not n:
         return ", ".join(missing)
-    decimals = 2 if metric.endswith("_pct") else max(0, 2 - math.floor(math.log10(mean))) if mean > 0 else 3
+    decimals = 2 if fact_of(metric).is_percentage else max(0, 2 - math.floor(math.log10(mean))) if mean > 0 else 3
     digits = ".1e" if mean >= LARGE else f".{decimals}f"
     text = (f"{mean:{digits}}" + (f" ± {std:{digits}}" if n > 1 else "")).replace("e+0", "e").replace("e+", "e")
     fewer = [f"n = {n}"] if n < full and not missing else missing

@@ -11,11 +11,12 @@ import math
 
 import pandas as pd
 
+from rfstudy.metrics import FACTS
 from rfstudy.report.aggregate import LEVEL, MIN_REPEATS, by_repeat, of_quantity, paired, select, settings_of, summarise
 from rfstudy.report.looks import look
 from rfstudy.report.notes import absence, comparability, dataset_name, notes, stand_in_of
 from rfstudy.report.published import printed_name
-from rfstudy.report.scorecard import FLOOR_POINTS, FLOOR_RELATIVE, VERDICTS, Number, half_unit, quotient, score
+from rfstudy.report.scorecard import VERDICTS, Number, half_unit, quotient, score
 from rfstudy.report.tables_of_methods import mean_and_std
 from rfstudy.report.typeset import Table
 
@@ -151,7 +152,8 @@ def scores(frame, spec, methods, datasets, published) -> Table:
                 {"dataset": printed_name(datasets, dataset, spec["paper"]), "method": look(method, methods).label}
                 | {"confidence": confidence, **of_cell._asdict()}
             )
-    floor = f"{FLOOR_POINTS:g} points" if quantity["metric"].endswith("_pct") else f"{FLOOR_RELATIVE:.0%} relative"
+    fact = FACTS[quantity["metric"]]
+    floor = f"{fact.tolerance:g} points" if fact.is_percentage else f"{fact.tolerance:.0%} relative"
     remarks = [RULE_NOTE.format(floor=floor), *_counts(judged), *_near(judged, spec.get("near"))]
     if over is not None:
         name = look(over, methods).label

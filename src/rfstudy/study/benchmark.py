@@ -285,7 +285,6 @@ def crossover() -> list[dict]:
                 "d": d,
                 "metric": "time_per_row_s",
                 "value": time / n,
-                "unit": "s",
                 "settings": {"runs": RUNS},
             }
             for ((kernel, method, peer), _), time in zip(fitted, np.median(times, axis=0), strict=True)

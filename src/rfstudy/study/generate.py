@@ -30,7 +30,7 @@ from rfstudy.study.cells import (
 from rfstudy.study.journal import Journal
 from rfstudy.study.provenance import Run, write_records
 from rfstudy.study.sample import Sample, load_prepared
-from rfstudy.tidy import UNITS, write
+from rfstudy.tidy import write
 
 #: Seconds after which a time is not measured again: a long run needs no median.
 ENOUGH_SECONDS = 1.0
@@ -47,7 +47,7 @@ def run(spec: dict, prepared_dir, tuned: dict, journal_dir, out, out_arrays, thr
         rows = skipped_rows(
             spec,
             prepared,
-            [{"metric": error_metric, "split": "train"}, {"metric": "time_feature_s", "split": "train", "unit": "s"}],
+            [{"metric": error_metric, "split": "train"}, {"metric": "time_feature_s", "split": "train"}],
         )
         arrays, records = {}, {}
     else:
@@ -84,7 +84,7 @@ def measure(spec: dict, cell: Cell, given: Conditions, sample: Sample, warmed: s
     }
     norm = spec["approximation"]["norm"]
     error_row = shared | {"metric": f"approximation_error_{norm}"}
-    time_row = shared | {"metric": "time_feature_s", "unit": UNITS["time_feature_s"]}
+    time_row = shared | {"metric": "time_feature_s"}
     try:
         phi, seconds, runs = timed_map(spec, cell, sample, given.length_scale, warmed)
     except (NotDefinedError, np.linalg.LinAlgError) as error:

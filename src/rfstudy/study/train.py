@@ -31,7 +31,7 @@ from rfstudy.study.journal import Journal
 from rfstudy.study.provenance import Run, write_records
 from rfstudy.study.sample import Sample, load_prepared
 from rfstudy.study.tune import GRID_OF, cross_validate, too_large_for_svm
-from rfstudy.tidy import UNITS, write
+from rfstudy.tidy import write
 
 #: What ``generate`` leaves in place of learned arrays where a cell has no map: its status, and the reason.
 NO_MAP = ("skipped", "failed")
@@ -45,10 +45,7 @@ def run(spec: dict, prepared_dir, tuned: dict, arrays_file, journal_dir, out, th
         rows = skipped_rows(
             spec,
             prepared,
-            [
-                {"learner": learner, "metric": "accuracy_pct", "split": "test", "unit": "%"}
-                for learner in spec["learners"]
-            ],
+            [{"learner": learner, "metric": "accuracy_pct", "split": "test"} for learner in spec["learners"]],
         )
     else:
         set_threads(threads)
@@ -90,7 +87,6 @@ def without_map(cell: Cell, sample: Sample, learner: str, status: str, reason: s
     return sample.size_columns | {
         "learner": learner,
         "metric": "accuracy_pct",
-        "unit": UNITS["accuracy_pct"],
         "split": "test",
         "status": status,
         "settings": {"options": cell.entry["options"], "capped": sample.capped, "reason": reason},
@@ -107,7 +103,7 @@ def measure(spec: dict, cell: Cell, given: Conditions, sample: Sample, phi, lear
         "capped": sample.capped,
         "tuning": spec["tuning"],
     }
-    accuracy_row = shared | {"metric": "accuracy_pct", "unit": UNITS["accuracy_pct"], "split": "test"}
+    accuracy_row = shared | {"metric": "accuracy_pct", "split": "test"}
     if learner == "svm" and too_large_for_svm(spec, len(sample.y_train), phi.n_columns_):
         reason = f"{len(sample.y_train)} rows x {phi.n_columns_} columns are over max_svm_entries of the preset"
         return [accuracy_row | {"status": "skipped", "settings": settings | {"reason": reason}}]
@@ -132,7 +128,6 @@ def measure(spec: dict, cell: Cell, given: Conditions, sample: Sample, phi, lear
         | {
             "metric": "time_train_s",
             "value": seconds,
-            "unit": UNITS["time_train_s"],
             "split": "train",
             "settings": settings,
         },

@@ -47,7 +47,6 @@ def measure(spec: dict, entry: dict, cell: dict) -> list[dict]:
         "n_columns": phi.n_columns_,
         "n_train": n,
         "d": d,
-        "unit": "s",
     }
     rows = []
     for metric, work in timed.items():

@@ -52,9 +52,9 @@ def measure(spec: dict, entry: dict, cell: dict) -> list[dict]:
         "settings": {"threads": threads_in_use(), "timing_runs": len(draw_s)},
     }
     return [
-        shared | {"metric": "time_draw_s", "value": min(draw_s), "unit": "s"},
-        shared | {"metric": "time_transform_s", "value": min(transform_s), "unit": "s"},
-        shared | {"metric": "stored_bytes", "value": stored_bytes(phi), "unit": "B"},
+        shared | {"metric": "time_draw_s", "value": min(draw_s)},
+        shared | {"metric": "time_transform_s", "value": min(transform_s)},
+        shared | {"metric": "stored_bytes", "value": stored_bytes(phi)},
     ]
 
 

@@ -1,0 +1,73 @@
+"""What is known of the metrics: one table, which knows whatever the study measures and compares."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from rfstudy import tidy
+from rfstudy.metrics import FACTS, fact_of, lower_is_better
+
+ROOT = Path(__file__).resolve().parents[2]
+CATALOGUE = yaml.safe_load((ROOT / "config" / "figures.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("metric", FACTS)
+def test_a_fact_agrees_with_the_name_of_its_metric(metric):
+    fact = FACTS[metric]
+    suffixes = {"_pct": "%", "_s": "s", "_bytes": "B"}
+    assert fact.unit == next((unit for suffix, unit in suffixes.items() if metric.endswith(suffix)), "")
+    assert fact.label
+    assert "_" not in fact.label
+    assert fact.better in ("low", "high", "")
+    # a comparison needs both, and one without the other is a slip
+    assert bool(fact.better) == (fact.tolerance is not None)
+
+
+@pytest.mark.parametrize(
+    ("metric", "better", "tolerance"),
+    [
+        ("accuracy_pct", "high", 0.5), ("train_accuracy_pct", "high", 0.5), ("error_pct", "low", 0.5),
+        ("mse", "low", 0.1), ("approximation_error_spectral", "low", 0.1), ("time_feature_s", "low", 0.1),
+        ("cpu_fit_s", "low", 0.1), ("stored_bytes", "low", 0.1),
+    ],
+)  # fmt: skip
+def test_direction_and_smallest_tolerance(metric, better, tolerance):
+    assert (FACTS[metric].better, FACTS[metric].tolerance) == (better, tolerance)
+    assert lower_is_better(metric) == (better == "low")
+
+
+@pytest.mark.parametrize("metric", ["kernel_bias", "total_leverage", "fact_rows", "acuracy_pct"])
+def test_a_metric_without_a_direction_cannot_be_compared(metric):
+    with pytest.raises(ValueError, match=f"whether a low {metric} is good is not known"):
+        lower_is_better(metric)
+
+
+def test_a_metric_that_is_not_listed_is_a_plain_number():
+    assert fact_of("ram_gb") == ("", "ram gb", "", None)
+    assert not fact_of("ram_gb").is_percentage
+    assert fact_of("error_pct").is_percentage
+
+
+def test_every_quantity_of_the_catalogue_is_known():
+    entries = [*CATALOGUE["figures"], *CATALOGUE["tables"]]
+    quantities = [entry[key] for entry in entries for key in ("quantity", "time") if key in entry]
+    quantities += [q for entry in entries for key in ("panels", "criteria") for q in entry.get(key, [])]
+    metrics = {quantity["metric"] for quantity in quantities if "metric" in quantity}
+    assert len(metrics) >= 6
+    assert metrics <= set(FACTS)
+
+
+def test_every_metric_of_the_shipped_measurements_is_known():
+    for path in sorted((ROOT / "data" / "measured").glob("*.csv.xz")):
+        metrics = set(tidy.read(path)["metric"])
+        assert {metric for metric in metrics if not metric.startswith("fact_")} <= set(FACTS), path
+
+
+def test_the_facts_need_nothing_heavy():
+    program = "import sys, rfstudy.metrics; print(*({'pandas', 'torch', 'sklearn', 'scipy'} & set(sys.modules)))"
+    environment = {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.strip() == ""

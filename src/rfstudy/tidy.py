@@ -28,7 +28,8 @@ COLUMNS = (
     "n_features",  # s, the number of frequencies
     "n_features_label",  # as the paper counts it: "8d", "4096"
     "n_columns",  # D, the columns of the feature matrix
-    "step",  # round or position of what is no grid
+    "axis",  # what is walked and is no column: distance, penalty, round; empty in a plain grid
+    "at",  # the value on that axis
     "repeat",
     "split",  # train | test | validation | all
     "n_train",
@@ -46,14 +47,14 @@ COLUMNS = (
     "settings",  # JSON: bandwidth, penalty, ..., and the reason where the status is not ok
 )
 
-INTEGERS = ("n_features", "n_columns", "step", "repeat", "n_train", "n_test", "d", "seed")
-FLOATS = ("value", "spread")
+INTEGERS = ("n_features", "n_columns", "repeat", "n_train", "n_test", "d", "seed")
+FLOATS = ("at", "value", "spread")
 TEXTS = tuple(c for c in COLUMNS if c not in INTEGERS + FLOATS)
 
 #: What tells two measurements apart; the rest of a row describes the measurement.
 KEY = (
     "origin", "preset", "paper", "experiment", "protocol", "dataset", "kernel", "method", "variant",
-    "n_features_label", "n_features", "step", "repeat", "split", "learner", "metric",
+    "n_features_label", "n_features", "axis", "at", "repeat", "split", "learner", "metric",
 )  # fmt: skip
 
 STATUSES = ("ok", "failed", "skipped")
@@ -63,7 +64,8 @@ def frame(rows) -> pd.DataFrame:
     """Rows (dicts or a data frame) as a data frame of the schema.
 
     Missing columns become missing values, a missing ``unit`` that of the metric; ``settings`` may be a dict. Raises
-    ``ValueError`` that names columns outside the schema, a status that is none, or a unit that is not the metric's.
+    ``ValueError`` that names columns outside the schema, a status that is none, a unit that is not the metric's, or an
+    ``axis`` without ``at``.
     """
     table = pd.DataFrame(rows)
     unknown = [c for c in table.columns if c not in COLUMNS]
@@ -82,6 +84,8 @@ def frame(rows) -> pd.DataFrame:
     wrong = sorted(set(table["status"]) - set(STATUSES))
     if wrong:
         raise ValueError(f"status must be one of {', '.join(STATUSES)}, found {wrong}")
+    if ((table["axis"] != "") != table["at"].notna()).any():
+        raise ValueError("a row that stands on an axis says on which and where: axis and at go together")
     table["unit"] = _units(table)
     return table
 

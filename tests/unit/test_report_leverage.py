@@ -66,7 +66,7 @@ def surrogate_rows(least=1.1, share=0.6, power=0.5, below=0.8):
         rows += [
             base(
                 "slsrff-surrogate", dataset=f"labelled-d2-n{n}", method="slsrff", variant=variant, n_train=n, d=2,
-                repeat=repeat, step=0, metric=metric, value=value, settings={"rule": "n^(-1/2)", "penalty": n**-0.5},
+                repeat=repeat, axis="penalty", at=n**-0.5, metric=metric, value=value, settings={"rule": "n^(-1/2)"},
             )
             for metric, value in values.items()
         ]  # fmt: skip
@@ -79,9 +79,9 @@ def need_rows(method, needed, variant="", decays=("exponential", "polynomial", "
     for decay, n, repeat in itertools.product(decays, SAMPLES, range(2)):
         enough = needed(n) if callable(needed) else needed
         shared = base(
-            "slsrff-required-features", dataset=f"circle-{decay}-n{n}", kernel="circle", method=method, variant=variant,
-            repeat=repeat, split="test", learner="ridge", n_train=n, n_test=300, d=1,
-            settings={"decay": decay, "tolerance": 0.01, "draws": 3, "terms": 512},
+            "slsrff-required-features", dataset=f"circle-{decay}-n{n}", kernel=f"circle-{decay}", method=method,
+            variant=variant, repeat=repeat, split="test", learner="ridge", n_train=n, n_test=300, d=1,
+            settings={"tolerance": 0.01, "draws": 3, "terms": 512},
         )  # fmt: skip
         exact = 0.8 + 0.1 * repeat
         rows.append(shared | {"metric": "risk_exact", "n_features_label": "exact", "value": exact})

@@ -24,9 +24,7 @@ DISTANCES = (0.5, 1.0, 2.0)
 def pair_rows(method, variant="", ratio=1.0, bias=0.0, error=0.01, dimensions=(4, 32), repeats=2, **changes):
     """Rows of one map as the variance experiment writes them; ``ratio`` and ``bias`` may be functions of (d, z)."""
     rows = []
-    for d, direction, (step, z), repeat in itertools.product(
-        dimensions, ("random", "axis"), enumerate(DISTANCES), range(repeats)
-    ):
+    for d, direction, z, repeat in itertools.product(dimensions, ("random", "axis"), DISTANCES, range(repeats)):
         at_ratio = ratio(d, z) if callable(ratio) else ratio
         at_bias = bias(d, z) if callable(bias) else bias
         of_rff = (1 - np.exp(-(z**2))) ** 2 / (2 * 2 * d)
@@ -41,10 +39,10 @@ def pair_rows(method, variant="", ratio=1.0, bias=0.0, error=0.01, dimensions=(4
             {
                 "origin": "measured", "run": "r1", "preset": "laptop", "paper": "survey", "protocol": "text",
                 "experiment": "theory-variance", "dataset": f"pairs-{direction}-d{d}", "kernel": "gaussian",
-                "method": method, "variant": variant, "n_features": 2 * d, "n_features_label": "2d", "step": step,
-                "repeat": repeat, "d": d, "metric": metric, "value": value, "spread": spread,
-                "spread_kind": "standard error", "status": "ok", "seed": 1,
-                "settings": {"distance": z, "direction": direction, "draws": 500},
+                "method": method, "variant": variant, "n_features": 2 * d, "n_features_label": "2d",
+                "axis": "distance", "at": z, "repeat": repeat, "d": d, "metric": metric, "value": value,
+                "spread": spread, "spread_kind": "standard error", "status": "ok", "seed": 1,
+                "settings": {"direction": direction, "draws": 500},
             } | changes
             for metric, (value, spread) in metrics.items()
         ]  # fmt: skip

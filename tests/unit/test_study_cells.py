@@ -68,6 +68,8 @@ def test_maps_that_learn_from_targets_or_rows_are_trained(prepared, tmp_path):
     for rows, count in ((errors, 2), (accuracies, 4)):  # error and time; accuracy and time of two learners
         assert rows["status"].eq("ok").all()
         assert rows.groupby("method").size().to_dict() == dict.fromkeys(methods, 2 * count)
+    told = [json.loads(text) for text in accuracies["settings"]]
+    assert {(settings["shared_by"], *settings["chosen_on"]) for settings in told} == {("size", 0)}
     # every row is a landmark, and the kernel matrix of 40 rows is exact up to float32
     exact = errors[errors["method"].eq("nystroem") & errors["n_features_label"].eq("16d")].set_index("metric")
     assert exact.loc["approximation_error_frobenius", "n_columns"] <= N_TRAIN

@@ -42,7 +42,7 @@ def spec_of(kind, *entries, repeats=(0,)):
 def values(rows, metric):
     """Value and standard error by direction and distance."""
     return {
-        (row["settings"]["direction"], row["settings"]["distance"]): (row["value"], row["spread"])
+        (row["settings"]["direction"], row["at"]): (row["value"], row["spread"])
         for row in rows
         if row["metric"] == metric
     }
@@ -168,6 +168,7 @@ def test_the_stage_writes_tidy_rows_and_resumes(tmp_path, monkeypatch):
     # 2 maps x 2 repeats x 2 directions x 2 distances x 4 metrics, nothing measured twice
     assert len(one) == 2 * 2 * 2 * 2 * 4
     assert not one.duplicated(list(tidy.KEY)).any()
+    assert set(zip(one["axis"], one["at"], strict=True)) == {("distance", 0.5), ("distance", 1.5)}
     assert set(one["run"]) == {r["run"] for r in json.loads((tmp_path / "one.provenance.json").read_text())}
     assert one["status"].eq("ok").all()
     # finished cells come from the journal: with the measurement gone the second run still has them

@@ -34,8 +34,8 @@ def spec_of(kind, repeats=(0,)):
     }  # fmt: skip
 
 
-def by_metric(rows, step=None):
-    return {row["metric"]: row["value"] for row in rows if step is None or row["step"] == step}
+def by_metric(rows, penalty=None):
+    return {row["metric"]: row["value"] for row in rows if penalty is None or row["at"] == penalty}
 
 
 def test_kinds_that_take_times_run_alone():
@@ -91,10 +91,11 @@ def test_the_ratios_are_those_of_a_dense_inverse(identity):
     (cell,) = surrogate.cells(spec)
     rows = surrogate.measure(spec, entry("slsrff", identity=identity), cell)
     assert [row["settings"]["rule"] for row in rows[::5]] == ["fixed", "n^(-1/2)"]
-    for step, penalty in enumerate((0.1, 20**-0.5)):
+    assert {row["axis"] for row in rows} == {"penalty"}
+    for penalty in (0.1, 20**-0.5):
         leverages, plain, whole = twins(spec, cell, penalty)
         ratios = (whole if identity else plain) / leverages
-        found = by_metric(rows, step)
+        found = by_metric(rows, penalty)
         assert found["leverage_ratio_least"] == pytest.approx(ratios.min())
         assert found["leverage_ratio_below"] == np.mean(ratios < 1)
     # footnote 1 of the paper: an upper bound with the identity term
@@ -111,10 +112,10 @@ def test_the_totals_are_the_means_over_the_frequencies():
         (plain, False, "total_surrogate_leverage"),
         (whole, True, "total_surrogate_leverage"),
     ):
-        total = by_metric(rows[identity], 0)[name]
+        total = by_metric(rows[identity], 0.1)[name]
         assert abs(values.mean() - total) < 4 * values.std(ddof=1) / np.sqrt(len(values))
     # 2 Tr(K) / (n lambda) with K_ii = 1
-    assert by_metric(rows[True], 0)["total_surrogate_bound"] == pytest.approx(20.0)
+    assert by_metric(rows[True], 0.1)["total_surrogate_bound"] == pytest.approx(20.0)
 
 
 @pytest.mark.parametrize("decay", requirement.DECAYS)
@@ -194,6 +195,9 @@ def test_the_walk_ends_at_two_sizes_within_the_tolerance(of):
     spec = spec_of("requirement", repeats=(0, 1))
     (cell,) = requirement.cells(spec)
     rows = requirement.measure(spec, of, cell)
+    # which law it is, is the kernel of a row and no setting of it
+    assert {row["kernel"] for row in rows} == {"circle-polynomial"}
+    assert not any("decay" in row["settings"] for row in rows)
     exact = np.mean([row["value"] for row in rows if row["metric"] == "risk_exact"])
     risks = {}
     for row in rows:

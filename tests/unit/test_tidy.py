@@ -49,6 +49,20 @@ def test_a_unit_that_is_not_the_metrics_is_refused(metric, unit):
         tidy.frame([{"metric": "accuracy_pct", "status": "ok"}, {"metric": metric, "unit": unit, "status": "ok"}])
 
 
+def test_an_axis_and_where_on_it_are_part_of_what_a_row_measures():
+    here, there = ({"status": "ok", "axis": "distance", "at": at, "value": 1.0} for at in (0.5, 0.7))
+    table = tidy.frame([here, there, {"status": "ok", "value": 1.0}])
+    assert not table.duplicated(list(tidy.KEY)).any()
+    assert tidy.frame([here, here]).duplicated(list(tidy.KEY)).tolist() == [False, True]
+    assert table["at"].tolist()[:2] == [0.5, 0.7]
+
+
+@pytest.mark.parametrize("half", [{"axis": "round"}, {"at": 1.0}])
+def test_an_axis_and_where_on_it_go_together(half):
+    with pytest.raises(ValueError, match="axis and at go together"):
+        tidy.frame([{"status": "ok"} | half])
+
+
 def test_a_file_that_is_no_table_is_named(tmp_path):
     (tmp_path / "notes.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match=r"notes.csv is not a tidy table: columns outside the tidy schema: a, b"):

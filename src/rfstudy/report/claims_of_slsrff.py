@@ -73,7 +73,7 @@ def upper_bound(frame: pd.DataFrame) -> tuple[str, str]:
 def total_leverage(frame: pd.DataFrame) -> tuple[str, str]:
     """slsrff-22: the total surrogate leverage is at most 2 Tr(K) / (n lambda), and grows no faster than sqrt(n)."""
     rows = select(frame, method="slsrff", variant="identity", status="ok")
-    keys = ["dataset", "repeat", "step"]
+    keys = ["dataset", "repeat", "at"]
     wide = rows.pivot_table(index=keys, columns="metric", values="value")
     names = ["total_surrogate_leverage", "total_surrogate_bound", "total_leverage"]
     if not set(names) <= set(wide.columns):

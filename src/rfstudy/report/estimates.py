@@ -21,11 +21,9 @@ def pooled(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
 
     Returns the columns of ``POINT``, ``value`` and ``error``; one row a map, direction, dimension, size and distance.
     """
-    rows = select(frame, metric=metric, status="ok")
-    settings = settings_of(rows)
-    rows = rows.assign(
-        **{key: [s[key] for s in settings] for key in ("direction", "distance")}, square=rows["spread"] ** 2
-    )
+    rows = select(frame, metric=metric, axis="distance", status="ok")
+    directions = [s["direction"] for s in settings_of(rows)]
+    rows = rows.assign(direction=directions, distance=rows["at"], square=rows["spread"] ** 2)
     cells = rows.groupby(POINT, sort=False).agg(value=("value", "mean"), square=("square", "sum"), n=("value", "size"))
     return cells.assign(error=np.sqrt(cells["square"]) / cells["n"]).reset_index()[[*POINT, "value", "error"]]
 

@@ -15,11 +15,12 @@ from rfstudy.report.published import printed_name
 #: Names of the learners as the study prints them.
 LEARNER_NAMES = {"ridge": "ridge", "svm": "LIBLINEAR", "logistic": "logistic regression"}
 
-#: What has to be said of the way penalties were chosen, by the settings of a row.
-TUNING_NOTES = {
-    "shared": "Penalty and C: tuned once per data set and size and shared by all methods.",
-    "per_method": "Scaling, bandwidth and penalty: tuned per data set, method and size, on the rows of the first "
-    "repeat; an approximation error is that of the method's own kernel.",
+#: What has to be said of a choice that several cells share, by ``shared_by`` of the settings of a row; ``on`` are the
+#: repeats that it was made on.
+SHARED_NOTES = {
+    "size": "Penalty and C: tuned once per data set and size{on} and shared by all methods.",
+    "method_and_size": "Scaling, bandwidth and penalty: tuned per data set, method and size, on the rows of {on}; an "
+    "approximation error is that of the method's own kernel.",
 }
 
 
@@ -103,8 +104,7 @@ def notes(frame: pd.DataFrame, spec: dict, methods: dict, datasets: dict) -> lis
     if len(presets) > 1:
         names = {p: ", ".join(printed_name(datasets, d, spec["paper"]) for d in ds) for p, ds in presets.items()}
         found.append(f"Presets: {'; '.join(f'{preset} for {of}' for preset, of in names.items())}.")
-    ways = {s.get("tuning") for s in settings_of(ok)}
-    found += [told for way, told in TUNING_NOTES.items() if way in ways]
+    found += notes_on_choices(ok)
     if any(s.get("solver") == "newton" for s in settings_of(select(ok, learner="svm"))):
         found.append("LIBLINEAR's objective minimised by Newton's method where the rows' settings say so.")
     raised = sum("singular_at" in s for s in settings_of(ok))
@@ -117,6 +117,29 @@ def notes(frame: pd.DataFrame, spec: dict, methods: dict, datasets: dict) -> lis
     if absent and len(ok):
         found.append(f"Not run: s = {', '.join(absent)}.")
     return found + _left_out(frame, spec["paper"], methods, datasets)
+
+
+def notes_on_choices(ok: pd.DataFrame) -> list[str]:
+    """Sentences about what was chosen once for several cells, and on which repeats (``chosen_on`` of the settings)."""
+    shared = {(s["shared_by"], tuple(s["chosen_on"])) for s in settings_of(ok) if s.get("shared_by") in SHARED_NOTES}
+    order = list(SHARED_NOTES)
+    return [
+        _shared_note(way, repeats) for way, repeats in sorted(shared, key=lambda pair: (order.index(pair[0]), pair[1]))
+    ]
+
+
+def _shared_note(way: str, repeats: tuple[int, ...]) -> str:
+    """The sentence about one choice; repeats count from 0."""
+    if way == "size":
+        return SHARED_NOTES[way].format(on="" if repeats == (0,) else f", on {_repeats_in_words(repeats)},")
+    return SHARED_NOTES[way].format(on=_repeats_in_words(repeats))
+
+
+def _repeats_in_words(repeats: tuple[int, ...]) -> str:
+    """ "the first repeat", "the first 3 repeats", or by their numbers: "repeats 0, 4, 7"."""
+    if repeats == tuple(range(len(repeats))):
+        return "the first repeat" if len(repeats) == 1 else f"the first {len(repeats)} repeats"
+    return f"repeat{'s' if len(repeats) > 1 else ''} {', '.join(map(str, repeats))}"
 
 
 def _repeats(ok: pd.DataFrame, expected: int | None) -> list[str]:

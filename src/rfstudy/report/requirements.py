@@ -20,11 +20,10 @@ def features_needed(frame: pd.DataFrame) -> pd.DataFrame:
     mean risk of the exact kernel; one row a decay, n, method and variant.
     """
     rows = select(frame, metric=["risk", "risk_exact"], status="ok")
-    settings = settings_of(rows)
     rows = rows.assign(
         n=rows["n_train"],
-        decay=[s.get("decay", "") for s in settings],
-        tolerance=[s.get("tolerance", np.nan) for s in settings],
+        decay=rows["kernel"].str.removeprefix("circle-"),
+        tolerance=[s.get("tolerance", np.nan) for s in settings_of(rows)],
     )
     found = []
     for place, cell in rows.groupby(PLACE, sort=False):

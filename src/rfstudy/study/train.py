@@ -37,6 +37,14 @@ from rfstudy.tidy import write
 NO_MAP = ("skipped", "failed")
 
 
+#: What a row says of who shares the choice of its penalty, and on which repeats the choice was made.
+SHARED = {
+    "per_cell": {"shared_by": "cell"},
+    "shared": {"shared_by": "size", "chosen_on": [0]},
+    "per_method": {"shared_by": "method_and_size", "chosen_on": [0]},
+}
+
+
 def run(spec: dict, prepared_dir, tuned: dict, arrays_file, journal_dir, out, threads: int) -> None:
     """The stage: write a shard's rows and their provenance."""
     prepared = load_prepared(prepared_dir)
@@ -101,7 +109,7 @@ def measure(spec: dict, cell: Cell, given: Conditions, sample: Sample, phi, lear
         "preprocess": given.preprocess,
         "options": cell.entry["options"],
         "capped": sample.capped,
-        "tuning": spec["tuning"],
+        **SHARED[spec["tuning"]],
     }
     accuracy_row = shared | {"metric": "accuracy_pct", "split": "test"}
     if learner == "svm" and too_large_for_svm(spec, len(sample.y_train), phi.n_columns_):

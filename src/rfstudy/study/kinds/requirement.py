@@ -106,13 +106,13 @@ def measure(spec: dict, entry: dict, cell: dict) -> list[dict]:
     exact = [exact_risk(kernel, sample) for sample in samples]
     shared = {
         "dataset": f"circle-{cell['decay']}-n{cell['rows']}",
+        "kernel": f"circle-{cell['decay']}",
         "n_train": cell["rows"],
         "n_test": cell["test_rows"],
         "d": 1,
         "split": "test",
         "learner": "ridge",
         "settings": {
-            "decay": cell["decay"],
             "penalty": cell["rows"] ** -0.5,
             "terms": cell["terms"],
             "draws": cell["draws"],

@@ -29,7 +29,7 @@ def cells(spec: dict) -> list[dict]:
 
 
 def measure(spec: dict, entry: dict, cell: dict) -> list[dict]:
-    """Rows of one cell, by penalty: the fixed ones, and n^(-1/2) as in the paper's theory; ``step`` numbers them.
+    """Rows of one cell, by penalty: the fixed ones, and n^(-1/2) as in the paper's theory.
 
     ``leverage_ratio_least`` is the least of L / l over the frequencies, ``leverage_ratio_below`` the share of the
     frequencies at which L is below l.
@@ -44,7 +44,7 @@ def measure(spec: dict, entry: dict, cell: dict) -> list[dict]:
     alignments = np.abs(y @ Z) ** 2 + (n * (np.abs(Z) ** 2).sum(axis=0) if identity else 0.0)
     rows = []
     penalties = [*((penalty, "fixed") for penalty in cell["penalties"]), (n**-0.5, "n^(-1/2)")]
-    for step, (penalty, rule) in enumerate(penalties):
+    for penalty, rule in penalties:
         leverages = (projections / (eigenvalues + n * penalty)[:, None]).sum(axis=0)
         ratios = alignments / (n**2 * penalty) / leverages
         values = {
@@ -59,8 +59,9 @@ def measure(spec: dict, entry: dict, cell: dict) -> list[dict]:
             "n_train": n,
             "d": d,
             "repeat": cell["repeat"],
-            "step": step,
-            "settings": {"penalty": penalty, "rule": rule, "frequencies": cell["draws"]},
+            "axis": "penalty",
+            "at": penalty,
+            "settings": {"rule": rule, "frequencies": cell["draws"]},
         }
         rows += [shared | {"metric": metric, "value": float(value)} for metric, value in values.items()]
     return rows

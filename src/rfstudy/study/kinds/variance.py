@@ -37,22 +37,23 @@ def cells(spec: dict) -> list[dict]:
 def measure(spec: dict, entry: dict, cell: dict) -> list[dict]:
     """Rows of one cell: bias, variance, mean squared error and variance over that of RFF, by direction and distance.
 
-    ``spread`` is the standard error over the draws, ``step`` the position of the distance.
+    ``spread`` is the standard error over the draws.
     """
     estimates = kernel_estimates(spec, entry, cell)
     rows = []
-    for (i, direction), (step, distance) in itertools.product(enumerate(DIRECTIONS), enumerate(cell["distances"])):
+    for (i, direction), (j, distance) in itertools.product(enumerate(DIRECTIONS), enumerate(cell["distances"])):
         shared = {
             "dataset": f"pairs-{direction}-d{cell['d']}",
             "n_features": cell["n_features"],
             "n_features_label": cell["label"],
             "d": cell["d"],
             "repeat": cell["repeat"],
-            "step": step,
+            "axis": "distance",
+            "at": distance,
             "spread_kind": "standard error",
-            "settings": {"distance": distance, "direction": direction, "draws": cell["draws"]},
+            "settings": {"direction": direction, "draws": cell["draws"]},
         }
-        for metric, (value, error) in moments(estimates[:, i, step], distance, cell["n_features"]).items():
+        for metric, (value, error) in moments(estimates[:, i, j], distance, cell["n_features"]).items():
             rows.append(shared | {"metric": metric, "value": value, "spread": error})
     return rows
 

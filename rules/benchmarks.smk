@@ -1,6 +1,6 @@
 rule benchmark:
     input:
-        code=code_of("study.benchmark", BENCHMARKED_MAPS),
+        code=code_of("study.benchmark", *BENCHMARKED_MAPS),
         lock=LOCK,
     output:
         rows="results/benchmarks/speed/{name}.csv",

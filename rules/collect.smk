@@ -17,12 +17,7 @@ rule collect:
         mem_mb=1000,
         runtime=20,
     params:
-        spec=lambda wildcards: compact(
-            [
-                specs.sample_spec(EXPERIMENTS[wildcards.experiment], dataset, SETTINGS)
-                for dataset in EXPERIMENTS[wildcards.experiment]["datasets"]
-            ]
-        ),
+        spec=lambda wildcards: compact(plan.facts_parts(EXPERIMENTS[wildcards.experiment], SETTINGS)),
         prepared=lambda wildcards, input: [f"--prepared {Path(path).parent}" for path in input.facts],
     shell:
         "PYTHONPATH=src python -m rfstudy collect --spec {params.spec:q} {params.prepared} --out {output.rows:q}"

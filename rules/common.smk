@@ -18,7 +18,8 @@ from rfstudy.errors import UserError
 from rfstudy.maps import registry as map_registry
 from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
-from rfstudy.study import spec as specs
+from rfstudy.study import config as study_config
+from rfstudy.study import plan
 
 
 def checked(document, schema):
@@ -29,25 +30,28 @@ def checked(document, schema):
 
 def load_study():
     """Settings, sources, tasks, experiments and reports of this run, all validated before the DAG is built."""
-    settings = checked(specs.load_settings(config, CONFIG), "config")
+    settings = checked(study_config.load_settings(config, CONFIG), "config")
     settings["mirror"] = settings["mirror"] or os.environ.get("RFSTUDY_MIRROR", "")
-    for path in sorted((CONFIG / "experiments").glob("*.yaml")):
-        checked(specs.read_yaml(path), "experiments")
     for name in ("sources", "datasets", "methods", "figures"):
-        checked(specs.read_yaml(CONFIG / f"{name}.yaml"), name)
+        checked(study_config.read_yaml(CONFIG / f"{name}.yaml"), name)
     registry = data_registry.load(CONFIG)
-    experiments = specs.select(
-        specs.load_experiments(CONFIG),
+    experiments = study_config.select(
+        study_config.load_experiments(CONFIG),
         settings,
-        {name: f"{entry.module}.{entry.class_name}" for name, entry in map_registry.REGISTRY.items()},
+        {name: entry.module for name, entry in map_registry.REGISTRY.items()},
         set(registry.tasks),
     )
-    return settings, registry, experiments, catalogue.specifications(specs.read_yaml(CONFIG / "figures.yaml"))
+    return settings, registry, experiments, catalogue.specifications(study_config.read_yaml(CONFIG / "figures.yaml"))
+
+
+def by_name(make):
+    """The shards of all experiments by stage's maker, under (experiment, name of the shard)."""
+    return {(name, shard.name): shard for name, e in EXPERIMENTS.items() for shard in make(e, SETTINGS)}
 
 
 try:
     SETTINGS, REGISTRY, EXPERIMENTS, REPORTS = load_study()
-    SHARDS = {(name, shard.name): shard for name, e in EXPERIMENTS.items() for shard in specs.shards(e, SETTINGS)}
+    SHARDS, TUNE_SHARDS, TIME_SHARDS = map(by_name, (plan.shards, plan.tune_shards, plan.time_shards))
 except UserError as error:
     raise WorkflowError(str(error)) from error
 
@@ -69,91 +73,124 @@ wildcard_constraints:
     report="[a-z0-9-]+",
 
 
-def code_of(stage, methods=()):
-    """The package files that a stage runs, with those of the methods of a shard; an edit of one is a rerun."""
-    modules = [stage, *(f"maps.{map_registry.REGISTRY[method].module}" for method in methods)]
+def code_of(*modules):
+    """The package files that modules run; an edit of one is a rerun."""
     return [os.path.relpath(path, ROOT) for path in package_code.import_closure(*modules)]
 
 
-def methods_of(wildcards):
-    """The methods of a shard."""
-    shard = SHARDS[wildcards.experiment, wildcards.shard]
-    return [EXPERIMENTS[wildcards.experiment]["methods"][i]["method"] for i in shard.methods]
+def shard_of(stage, wildcards):
+    """The shard that a job of a stage works on."""
+    kept = {"tune": TUNE_SHARDS, "time": TIME_SHARDS}.get(stage, SHARDS)
+    return kept[wildcards.experiment, wildcards.shard]
 
 
-def tuned_methods(wildcards):
-    """The methods that the choices of an experiment are made with."""
-    return sorted({entry["method"] for entry in specs.tuned_methods(EXPERIMENTS[wildcards.experiment])})
+def stage_code(stage):
+    """An input function: the package files of a stage's job, with those of its kind, maps, learners and steps."""
+
+    def files(wildcards):
+        shard = shard_of(stage, wildcards)
+        return code_of(*plan.code_roots(stage, EXPERIMENTS[wildcards.experiment], shard))
+
+    return files
 
 
-def measure_code(wildcards):
-    """The package files of ``measure``, of the kind of an experiment, which it imports by name, and of its methods."""
-    kind = f"study.kinds.{EXPERIMENTS[wildcards.experiment]['kind']}"
-    return sorted({*code_of("study.measure"), *code_of(kind, methods_of(wildcards))})
+def stage_spec(stage):
+    """A parameter function: what a stage is told of a shard, as JSON."""
+
+    def document(wildcards):
+        shard = shard_of(stage, wildcards)
+        return compact(plan.parts_of(stage, EXPERIMENTS[wildcards.experiment], shard, SETTINGS))
+
+    return document
 
 
-def dataset_of(wildcards):
-    """The data set of a shard, or of a path that names it."""
-    return getattr(wildcards, "dataset", None) or SHARDS[wildcards.experiment, wildcards.shard].dataset
+def stage_prepared(stage):
+    """An input function: what ``preprocess`` writes for the data sets of a job."""
+
+    def files(wildcards):
+        datasets = filter(None, shard_of(stage, wildcards).datasets)
+        return [f"{PREPARED}/{dataset}/{name}" for dataset in datasets for name in PREPARED_FILES]
+
+    return files
 
 
-def prepared_files(wildcards):
-    """What ``preprocess`` writes for the data set of a job."""
-    return [f"{PREPARED}/{dataset_of(wildcards)}/{name}" for name in ("X.npy", "y.npy", "facts.json")]
+PREPARED_FILES = ("facts.json", "X.npy", "y.npy")
 
 
-def tuned_file(wildcards):
-    """What ``tune`` chose for the data set of a shard: for its experiment, or for an earlier one with the same work.
-    Nothing where an experiment leaves nothing to choose.
+def prepared_options(wildcards, input):
+    """The option that tells a stage where the prepared data are, once for each data set."""
+    return [f"--prepared {Path(path).parent}" for path in input.get("prepared", []) if path.endswith("facts.json")]
+
+
+def stage_tuned(stage):
+    """An input function: what ``tune`` chose for the data sets of a job; nothing where there is nothing to choose.
+
+    An earlier experiment with the same work on a data set has made the choice already.
     """
-    if not specs.is_tuned(EXPERIMENTS[wildcards.experiment], SETTINGS):
-        return []
-    dataset = dataset_of(wildcards)
-    own = specs.tune_spec(EXPERIMENTS[wildcards.experiment], dataset, SETTINGS)
-    name = next(
-        name
-        for name, experiment in EXPERIMENTS.items()
-        if specs.is_grid(experiment)
-        and dataset in experiment["datasets"]
-        and specs.same_choices(specs.tune_spec(experiment, dataset, SETTINGS), own)
-    )
-    return f"{RESULTS}/{name}/tune/{dataset}.json"
+
+    def files(wildcards):
+        experiment, shard = EXPERIMENTS[wildcards.experiment], shard_of(stage, wildcards)
+        if not plan.is_tuned(experiment):
+            return []
+        return sorted({chosen_file(experiment, dataset) for dataset in shard.datasets})
+
+    return files
 
 
-def tuned_option(wildcards, input):
-    """The option that tells a stage of what was chosen."""
-    return f"--tuned {input.tuned}" if input.get("tuned") else ""
+def chosen_file(experiment, dataset):
+    """The file with the choices of an experiment on a data set: of the first experiment with the same work."""
+    own = tune_part(experiment["name"], dataset)
+    for name, shard in TUNE_SHARDS.items():
+        if dataset in shard.datasets and plan.same_choices(tune_part(name[0], dataset), own):
+            return f"{RESULTS}/{name[0]}/tune/{name[1]}.json"
+
+
+def tune_part(name, dataset):
+    """What ``tune`` is told of an experiment on one data set."""
+    if (name, dataset) not in TUNE_PARTS:
+        shard = next(s for (n, _), s in TUNE_SHARDS.items() if n == name and dataset in s.datasets)
+        own = plan.on_dataset(EXPERIMENTS[name], dataset)
+        TUNE_PARTS[name, dataset] = plan.tune_part(own, dataset, shard, SETTINGS)
+    return TUNE_PARTS[name, dataset]
+
+
+TUNE_PARTS = {}
+
+
+def tuned_options(wildcards, input):
+    """The option that tells a stage of what was chosen, once for each file."""
+    return [f"--tuned {path}" for path in input.get("tuned", [])]
+
+
+def stage_memory(stage):
+    """A resource function: the memory of a job in MB, more with every attempt."""
+
+    def mem_mb(wildcards, attempt):
+        shard = shard_of(stage, wildcards)
+        asked = plan.resources(stage, EXPERIMENTS[wildcards.experiment], shard, REGISTRY.tasks, SETTINGS)
+        return asked["mem_mb"] * attempt
+
+    return mem_mb
+
+
+def stage_minutes(stage):
+    """A resource function: the run time of a job; one that is killed resumes from its journal."""
+
+    def minutes(wildcards, attempt):
+        shard = shard_of(stage, wildcards)
+        asked = plan.resources(stage, EXPERIMENTS[wildcards.experiment], shard, REGISTRY.tasks, SETTINGS)
+        return asked["runtime"] * attempt
+
+    return minutes
+
+
+# GPUs that a job asks for: none unless the configuration may use one
+GPUS = 1 if SETTINGS["device"] == "cuda" else 0
 
 
 def rows_of(dataset):
-    """Rows and columns of a task as its registry entry states them: the size that resources are asked for."""
-    task = REGISTRY.tasks[dataset]
-    n, d = (1000, 128) if SETTINGS["data"] == "embedded" else (task["n"], task["d"])
-    return min(n, 2 * (SETTINGS["max_rows"] or n)), d
-
-
-def memory_mb(wildcards, attempt):
-    """Memory of a compute job: libraries, the rows in float32 a few times over, Gram matrices of the largest size."""
-    n, d = rows_of(dataset_of(wildcards))
-    s, _label = specs.sizes(specs.sizes_of(EXPERIMENTS[wildcards.experiment], dataset_of(wildcards)), d)[-1]
-    gram = 8 * min(2 * s, n) ** 2
-    svm = 40 * min(2 * s * n, SETTINGS["max_svm_entries"] or 1e8)
-    return int((900 + (16 * n * d + 10 * gram + svm) / 2**20) * attempt)
-
-
-def minutes(wildcards, attempt):
-    """Run time that a compute job asks for; a job that is killed resumes from its journal."""
-    return 240 * attempt
-
-
-def timed(wildcards):
-    """Whether a job of ``measure`` takes times."""
-    return specs.is_timed(EXPERIMENTS[wildcards.experiment])
-
-
-def gpus(wildcards):
-    """GPUs that a job asks for: none unless the configuration may use one."""
-    return 1 if SETTINGS["device"] == "cuda" else 0
+    """Rows and columns of a task that a run works with: the size that resources are asked for."""
+    return plan.rows_of(REGISTRY.tasks[dataset], SETTINGS)
 
 
 def compact(document):
@@ -199,15 +236,11 @@ def report_inputs(wildcards):
 
 
 def shard_results(wildcards):
-    """The rows of all shards of an experiment, of all its stages."""
-    names = [name for experiment, name in SHARDS if experiment == wildcards.experiment]
-    return expand(
-        "{results}/{experiment}/{stage}/{shard}.csv",
-        results=RESULTS,
-        experiment=wildcards.experiment,
-        stage=["generate", "train"] if specs.is_grid(EXPERIMENTS[wildcards.experiment]) else ["measure"],
-        shard=names,
-    )
+    """The rows of all jobs of an experiment, of all its stages."""
+    name, experiment = wildcards.experiment, EXPERIMENTS[wildcards.experiment]
+    places = [(stage, s) for stage in plan.stages_of(experiment) for e, s in SHARDS if e == name]
+    places += [("time", s) for e, s in TIME_SHARDS if e == name]
+    return [f"{RESULTS}/{name}/{stage}/{shard}.csv" for stage, shard in places]
 
 
 def raw_record(wildcards):
@@ -218,4 +251,7 @@ def raw_record(wildcards):
 
 
 BENCHMARKS = ["dense-map", "structured-maps", "landmarks", "sketches", "crossover", "ridge-path", "planning"]
-BENCHMARKED_MAPS = ["rff", "sorf", "rom", "fastfood", "scrf", "pmodel", "rm", "ts", "trp", "nystroem"]
+BENCHMARKED_MAPS = [
+    f"maps.{map_registry.REGISTRY[name].module}"
+    for name in ("rff", "sorf", "rom", "fastfood", "scrf", "pmodel", "rm", "ts", "trp", "nystroem")
+]

@@ -1,8 +1,8 @@
 rule generate:
     input:
-        prepared=prepared_files,
-        tuned=tuned_file,
-        code=lambda wildcards: code_of("study.generate", methods_of(wildcards)),
+        prepared=stage_prepared("generate"),
+        tuned=stage_tuned("generate"),
+        code=stage_code("generate"),
         lock=LOCK,
     output:
         rows=f"{RESULTS}/{{experiment}}/generate/{{shard}}.csv",
@@ -14,23 +14,17 @@ rule generate:
         f"benchmarks/{PRESET}/{{experiment}}/generate/{{shard}}.tsv"
     conda:
         "../envs/study.yaml"
-    threads: ALL_CORES
+    threads: SETTINGS["threads"]
     resources:
-        mem_mb=memory_mb,
-        runtime=minutes,
-        gpu=gpus,
-        exclusive=1,
+        mem_mb=stage_memory("generate"),
+        runtime=stage_minutes("generate"),
+        gpu=GPUS,
     params:
-        spec=lambda wildcards: compact(
-            specs.generate_spec(
-                EXPERIMENTS[wildcards.experiment], SHARDS[wildcards.experiment, wildcards.shard], SETTINGS
-            )
-        ),
-        prepared=lambda wildcards, input: str(Path(input.prepared[0]).parent),
-        tuned=tuned_option,
+        spec=stage_spec("generate"),
+        prepared=prepared_options,
+        tuned=tuned_options,
         journal=f"{RESULTS}/.journal/generate",
-        threads=SETTINGS["timing_threads"],
     shell:
-        "PYTHONPATH=src python -m rfstudy generate --spec {params.spec:q} --prepared {params.prepared:q}"
-        " {params.tuned} --journal {params.journal:q} --threads {params.threads}"
-        " --out-arrays {output.arrays:q} --out {output.rows:q} > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy generate --spec {params.spec:q} {params.prepared} {params.tuned}"
+        " --journal {params.journal:q} --threads {threads} --out-arrays {output.arrays:q} --out {output.rows:q}"
+        " > {log} 2>&1"

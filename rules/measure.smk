@@ -1,32 +1,29 @@
-# Experiments that are no accuracy grid; those that take times run alone.
+# Experiments that are no accuracy grid.
 rule measure:
     input:
-        code=measure_code,
+        prepared=stage_prepared("measure"),
+        code=stage_code("measure"),
         lock=LOCK,
     output:
         rows=f"{RESULTS}/{{experiment}}/measure/{{shard}}.csv",
         records=f"{RESULTS}/{{experiment}}/measure/{{shard}}.provenance.json",
+        arrays=f"{RESULTS}/{{experiment}}/measure/{{shard}}.npz",
     log:
         f"logs/{PRESET}/{{experiment}}/measure/{{shard}}.log",
     benchmark:
         f"benchmarks/{PRESET}/{{experiment}}/measure/{{shard}}.tsv"
     conda:
         "../envs/study.yaml"
-    threads: lambda wildcards: ALL_CORES if timed(wildcards) else SETTINGS["train_threads"]
+    threads: SETTINGS["threads"]
     resources:
-        mem_mb=lambda wildcards, attempt: 3000 * attempt,
-        runtime=minutes,
-        gpu=gpus,
-        exclusive=lambda wildcards: int(timed(wildcards)),
+        mem_mb=stage_memory("measure"),
+        runtime=stage_minutes("measure"),
+        gpu=GPUS,
     params:
-        spec=lambda wildcards: compact(
-            specs.measure_spec(
-                EXPERIMENTS[wildcards.experiment], SHARDS[wildcards.experiment, wildcards.shard], SETTINGS
-            )
-        ),
+        spec=stage_spec("measure"),
+        prepared=prepared_options,
         journal=f"{RESULTS}/.journal/measure",
-        # processor time counts threads that wait, too
-        threads=lambda wildcards: 1 if timed(wildcards) else SETTINGS["train_threads"],
     shell:
-        "PYTHONPATH=src python -m rfstudy measure --spec {params.spec:q} --journal {params.journal:q}"
-        " --threads {params.threads} --out {output.rows:q} > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy measure --spec {params.spec:q} {params.prepared}"
+        " --journal {params.journal:q} --threads {threads} --out-arrays {output.arrays:q} --out {output.rows:q}"
+        " > {log} 2>&1"

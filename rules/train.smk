@@ -1,9 +1,9 @@
 rule train:
     input:
-        prepared=prepared_files,
-        tuned=tuned_file,
+        prepared=stage_prepared("train"),
+        tuned=stage_tuned("train"),
         arrays=f"{RESULTS}/{{experiment}}/generate/{{shard}}.npz",
-        code=lambda wildcards: code_of("study.train", methods_of(wildcards)),
+        code=stage_code("train"),
         lock=LOCK,
     output:
         rows=f"{RESULTS}/{{experiment}}/train/{{shard}}.csv",
@@ -14,20 +14,17 @@ rule train:
         f"benchmarks/{PRESET}/{{experiment}}/train/{{shard}}.tsv"
     conda:
         "../envs/study.yaml"
-    threads: SETTINGS["train_threads"]
+    threads: SETTINGS["threads"]
     resources:
-        mem_mb=memory_mb,
-        runtime=minutes,
+        mem_mb=stage_memory("train"),
+        runtime=stage_minutes("train"),
+        gpu=GPUS,
     params:
-        spec=lambda wildcards: compact(
-            specs.train_spec(
-                EXPERIMENTS[wildcards.experiment], SHARDS[wildcards.experiment, wildcards.shard], SETTINGS
-            )
-        ),
-        prepared=lambda wildcards, input: str(Path(input.prepared[0]).parent),
-        tuned=tuned_option,
+        spec=stage_spec("train"),
+        prepared=prepared_options,
+        tuned=tuned_options,
         journal=f"{RESULTS}/.journal/train",
     shell:
-        "PYTHONPATH=src python -m rfstudy train --spec {params.spec:q} --prepared {params.prepared:q}"
-        " {params.tuned} --arrays {input.arrays:q} --journal {params.journal:q} --threads {threads}"
-        " --out {output.rows:q} > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy train --spec {params.spec:q} {params.prepared} {params.tuned}"
+        " --arrays {input.arrays:q} --journal {params.journal:q} --threads {threads} --out {output.rows:q}"
+        " > {log} 2>&1"

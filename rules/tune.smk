@@ -1,24 +1,25 @@
 rule tune:
     input:
-        prepared=prepared_files,
-        code=lambda wildcards: code_of("study.tune", tuned_methods(wildcards)),
+        prepared=stage_prepared("tune"),
+        code=stage_code("tune"),
         lock=LOCK,
     output:
-        f"{RESULTS}/{{experiment}}/tune/{{dataset}}.json",
+        f"{RESULTS}/{{experiment}}/tune/{{shard}}.json",
     log:
-        f"logs/{PRESET}/{{experiment}}/tune/{{dataset}}.log",
+        f"logs/{PRESET}/{{experiment}}/tune/{{shard}}.log",
     benchmark:
-        f"benchmarks/{PRESET}/{{experiment}}/tune/{{dataset}}.tsv"
+        f"benchmarks/{PRESET}/{{experiment}}/tune/{{shard}}.tsv"
     conda:
         "../envs/study.yaml"
-    threads: SETTINGS["train_threads"]
+    threads: SETTINGS["threads"]
     resources:
-        mem_mb=memory_mb,
-        runtime=minutes,
+        mem_mb=stage_memory("tune"),
+        runtime=stage_minutes("tune"),
+        gpu=GPUS,
     params:
-        spec=lambda wildcards: compact(specs.tune_spec(EXPERIMENTS[wildcards.experiment], wildcards.dataset, SETTINGS)),
-        prepared=lambda wildcards, input: str(Path(input.prepared[0]).parent),
+        spec=stage_spec("tune"),
+        prepared=prepared_options,
         journal=f"{RESULTS}/.journal/tune",
     shell:
-        "PYTHONPATH=src python -m rfstudy tune --spec {params.spec:q} --prepared {params.prepared:q}"
+        "PYTHONPATH=src python -m rfstudy tune --spec {params.spec:q} {params.prepared}"
         " --journal {params.journal:q} --threads {threads} --out {output:q} > {log} 2>&1"

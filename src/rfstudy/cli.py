@@ -67,63 +67,81 @@ def preprocess(dataset, spec, raw, reference, out):
     stage.preprocess(dataset, spec, raw, out, reference_dir=reference)
 
 
+def stage_options(command):
+    """The options that the computing stages share."""
+    for option in (
+        click.option("--out", type=PATH, required=True, help="File of the results."),
+        click.option("--threads", default=1, show_default=True),
+        click.option("--journal", type=PATH, required=True, help="Folder of finished cells."),
+        click.option("--prepared", type=EXISTING, multiple=True, help="Folder of prepared data, one a data set."),
+        click.option("--spec", type=JSON, required=True, help="The parts of the work, as study.plan.parts_of gives them."),
+    ):
+        command = option(command)
+    return command
+
+
+TUNED = click.option("--tuned", type=EXISTING, multiple=True, help="JSON file of choices, where there are any.")
+OUT_ARRAYS = click.option("--out-arrays", type=PATH, required=True, help=".npz file of the arrays.")
+
+
+def choices(files) -> dict:
+    """What earlier stages chose, by data set."""
+    return {dataset: chosen for path in files for dataset, chosen in read_json(path).items()}
+
+
 @commands.command()
-@click.option("--spec", type=JSON, required=True, help="What to tune, as study.spec.tune_spec gives it.")
-@click.option("--prepared", type=EXISTING, required=True, help="Folder of the prepared data.")
-@click.option("--journal", type=PATH, required=True, help="Folder of finished cells.")
-@click.option("--threads", default=2, show_default=True)
-@click.option("--out", type=PATH, required=True, help="JSON file of the choices.")
+@stage_options
 def tune(spec, prepared, journal, threads, out):
-    """Choose the bandwidth of a data set and, if shared, the penalties."""
+    """Choose by validation what an experiment leaves to a search."""
     from rfstudy.study import tune as stage
 
     stage.run(spec, prepared, journal, out, threads)
 
 
 @commands.command()
-@click.option("--spec", type=JSON, required=True, help="What to generate, as study.spec.generate_spec gives it.")
-@click.option("--prepared", type=EXISTING, required=True, help="Folder of the prepared data.")
-@click.option("--tuned", type=EXISTING, help="JSON file of the choices, where there are any.")
-@click.option("--journal", type=PATH, required=True, help="Folder of finished cells.")
-@click.option("--threads", default=2, show_default=True)
-@click.option("--out-arrays", type=PATH, required=True, help=".npz file of what the maps learned.")
-@click.option("--out", type=PATH, required=True, help="CSV file of the rows.")
+@stage_options
+@TUNED
+@OUT_ARRAYS
 def generate(spec, prepared, tuned, journal, threads, out_arrays, out):
-    """Draw and fit the maps of a shard, time them and measure their approximation error."""
+    """Draw and fit the maps of a shard and measure their approximation error."""
     from rfstudy.study import generate as stage
 
-    stage.run(spec, prepared, read_json(tuned) if tuned else {}, journal, out, out_arrays, threads)
+    stage.run(spec, prepared, choices(tuned), journal, out, out_arrays, threads)
 
 
 @commands.command()
-@click.option("--spec", type=JSON, required=True, help="What to train, as study.spec.train_spec gives it.")
-@click.option("--prepared", type=EXISTING, required=True, help="Folder of the prepared data.")
-@click.option("--tuned", type=EXISTING, help="JSON file of the choices, where there are any.")
+@stage_options
+@TUNED
 @click.option("--arrays", type=EXISTING, required=True, help=".npz file of what the maps learned.")
-@click.option("--journal", type=PATH, required=True, help="Folder of finished cells.")
-@click.option("--threads", default=2, show_default=True)
-@click.option("--out", type=PATH, required=True, help="CSV file of the rows.")
 def train(spec, prepared, tuned, arrays, journal, threads, out):
     """Train and test the learners of a shard on streamed features."""
     from rfstudy.study import train as stage
 
-    stage.run(spec, prepared, read_json(tuned) if tuned else {}, arrays, journal, out, threads)
+    stage.run(spec, prepared, choices(tuned), arrays, journal, out, threads)
 
 
 @commands.command()
-@click.option("--spec", type=JSON, required=True, help="What to measure, as study.spec.measure_spec gives it.")
-@click.option("--journal", type=PATH, required=True, help="Folder of finished cells.")
-@click.option("--threads", default=1, show_default=True)
-@click.option("--out", type=PATH, required=True, help="CSV file of the rows.")
-def measure(spec, journal, threads, out):
-    """Measure what is no grid of accuracies: variances of kernel estimates, costs, rates of errors."""
+@stage_options
+@OUT_ARRAYS
+def measure(spec, prepared, journal, threads, out_arrays, out):
+    """Measure what is no grid of accuracies: variances of kernel estimates, memory, rates of errors."""
     from rfstudy.study import measure as stage
 
-    stage.run(spec, journal, out, threads)
+    stage.run(spec, prepared, journal, out, out_arrays, threads)
 
 
 @commands.command()
-@click.option("--spec", "specs", type=JSON, required=True, help="List of study.spec.sample_spec, one a data set.")
+@stage_options
+@TUNED
+def time(spec, prepared, tuned, journal, threads, out):
+    """Take the times of all methods of an experiment on a data set, in rounds."""
+    from rfstudy.study import time as stage
+
+    stage.run(spec, prepared, choices(tuned), journal, out, threads)
+
+
+@commands.command()
+@click.option("--spec", "specs", type=JSON, required=True, help="List of parts, one a data set (study.plan.facts_parts).")
 @click.option("--prepared", type=EXISTING, multiple=True, help="Folder of prepared data, one a data set.")
 @click.option("--out", type=PATH, required=True, help="CSV file of the experiment's rows.")
 @click.argument("shard_files", type=EXISTING, nargs=-1, required=True)

@@ -1,20 +1,28 @@
-"""Which files of the package a stage runs: the import closure of a module, read from the sources.
+"""Which code computes a number: the files that a stage imports, and the meaning of the definitions that it uses.
 
-The workflow does not see that an imported file was edited; rules therefore declare these files as inputs, and
-journals key finished cells by their content. Standard library only: nothing of the package is imported.
+The workflow does not see that an imported file was edited; rules therefore declare these files as inputs
+(``import_closure``). A file says too much, though: a new kernel beside the one in use, or a comment, changes no number.
+Journals therefore key finished cells by ``meaning``: the syntax trees, without comments and docstrings, of the
+definitions that can be reached from the ones that compute the cell, and of no others.
+
+Standard library only: nothing of the package is imported.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
 
-#: Lists of ids, not computations: what an entry decides travels with the specification of a job, so that adding a
-#: method reruns nothing.
+#: Tables of ids, not computations, by module: what their entries decide of a cell (its map's options, its kernel's
+#: class) is in the key of the cell by itself, so that a new entry, unit or label discards nothing.
+TABLES = {"maps.registry": ("REGISTRY", "ALIASES"), "kernels": ("KERNELS",), "metrics": ("FACTS",)}
+
+#: Modules whose edit reruns no job: lists of ids that the specification of a job has taken its part from.
 LISTS = (PACKAGE / "maps" / "registry.py",)
 
 
@@ -31,12 +39,7 @@ def import_closure(*modules: str) -> tuple[Path, ...]:
     tuple of absolute paths, sorted. A name that is no file of the package raises ``FileNotFoundError``.
     """
     found: set[Path] = set()
-    waiting = []
-    for module in modules:
-        path = module_file(module)
-        if path is None:
-            raise FileNotFoundError(f"rfstudy.{module} is no module of the package")
-        waiting.append(path)
+    waiting = [file_of(module) for module in modules]
     while waiting:
         path = waiting.pop()
         if path in found:
@@ -49,27 +52,72 @@ def import_closure(*modules: str) -> tuple[Path, ...]:
 @cache
 def imported_files(path: Path) -> frozenset[Path]:
     """Files of the package that one file names in its import statements."""
-    names: set[str] = set()
-    here = ["rfstudy", *path.relative_to(PACKAGE).parent.parts]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = here[: len(here) - node.level + 1] if node.level else []
-            stem = ".".join([*base, *filter(None, [node.module])])
-            names.add(stem)
-            names.update(f"{stem}.{alias.name}" for alias in node.names)
     files = set()
-    for name in names:
-        parts = name.split(".")
-        if parts[0] != "rfstudy":
-            continue
-        # importing a.b.c runs a, a.b and a.b.c
-        for length in range(1, len(parts) + 1):
-            file = module_file(".".join(parts[1:length]))
-            if file is not None:
-                files.add(file)
+    for node in ast.walk(parsed(path)):
+        for module, attribute in imports_of(node, path).values():
+            names = [*module.split("."), *([attribute] if attribute else [])]
+            # importing a.b.c runs a, a.b and a.b.c
+            for length in range(len(names) + 1):
+                found = module_file(".".join(names[:length]))
+                if found is not None:
+                    files.add(found)
     return frozenset(files)
+
+
+@cache
+def meaning(*roots: str) -> str:
+    """A short hash of what the named definitions do, with all that they use of the package.
+
+    Parameters
+    ----------
+    roots : modules below the package ("maps.quasi": all of it), or one definition of a module ("kernels:Gaussian")
+
+    Names that are looked up while the program runs (a module by its id) cannot be seen here: whoever looks them up
+    names them as roots. A root that does not exist raises ``FileNotFoundError`` or ``KeyError``.
+    """
+    found: set[tuple[str, str]] = set()
+    waiting: list[tuple[str, str]] = []
+    for root in roots:
+        module, _, name = root.partition(":")
+        if name and name not in module_of(module).definitions:
+            raise KeyError(f"rfstudy.{module} defines no {name}")
+        waiting += [(module, name)] if name else module_of(module).all_of(module)
+    while waiting:
+        place = waiting.pop()
+        if place not in found:
+            found.add(place)
+            waiting += uses(*place)
+    state = hashlib.sha256()
+    for module, name in sorted(found):
+        state.update(f"{module}:{name}\n{tree(module, name)}\n".encode())
+    return state.hexdigest()[:16]
+
+
+@cache
+def tree(module: str, name: str) -> str:
+    """The syntax tree of a definition as text, without comments and docstrings."""
+    return "\n".join(ast.dump(without_docstrings(node)) for node in module_of(module).definitions[name])
+
+
+@cache
+def uses(module: str, name: str) -> list[tuple[str, str]]:
+    """The definitions (module, name) that one names, and the statements that run with its module in any case."""
+    nodes = module_of(module).definitions[name]
+    return [(module, ALWAYS), *(each for node in nodes for each in used_definitions(module, node))]
+
+
+def constant(module: str, name: str):
+    """The value of a literal constant of a module, read without importing it; ``KeyError`` if there is none."""
+    nodes = module_of(module).definitions.get(name, [])
+    if len(nodes) != 1 or not isinstance(nodes[0], ast.Assign | ast.AnnAssign):
+        raise KeyError(f"rfstudy.{module} has no constant {name}")
+    return ast.literal_eval(nodes[0].value)
+
+
+def modules_in(package: str) -> list[str]:
+    """The names of the modules in a folder of the package, e.g. "learners", in order."""
+    folder = PACKAGE.joinpath(*package.split("."))
+    return sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
 
 
 def module_file(module: str) -> Path | None:
@@ -81,10 +129,143 @@ def module_file(module: str) -> Path | None:
     return None
 
 
-def digest(*modules: str) -> str:
-    """A short hash of the content of the import closure of ``modules``."""
-    state = hashlib.sha256()
-    for path in import_closure(*modules):
-        state.update(str(path.relative_to(PACKAGE)).encode())
-        state.update(path.read_bytes())
-    return state.hexdigest()[:16]
+def file_of(module: str) -> Path:
+    """The file of a dotted name below the package; ``FileNotFoundError`` if there is none."""
+    path = module_file(module)
+    if path is None:
+        raise FileNotFoundError(f"rfstudy.{module} is no module of the package")
+    return path
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    """The syntax tree of a file."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+#: The name under which a module keeps the statements that are no definitions.
+ALWAYS = "<module>"
+
+
+@dataclass
+class Module:
+    """The top level of a file: its definitions by name, and what its imports make of names."""
+
+    definitions: dict[str, list[ast.stmt]] = field(default_factory=lambda: {ALWAYS: []})
+    imports: dict[str, tuple[str, str]] = field(default_factory=dict)  # name -> module, attribute ("" for a module)
+
+    def all_of(self, module: str) -> list[tuple[str, str]]:
+        """All definitions as (module, name), but for its tables of ids."""
+        return [(module, name) for name in self.definitions if name not in TABLES.get(module, ())]
+
+
+@cache
+def module_of(name: str) -> Module:
+    """The top level of a module of the package."""
+    path = file_of(name)
+    module = Module()
+    for node in parsed(path).body:
+        module.imports |= imports_of(node, path)
+        for defined in defined_names(node):
+            module.definitions.setdefault(defined, []).append(node)
+    return module
+
+
+def defined_names(node: ast.stmt) -> list[str]:
+    """The names that a statement at the top of a module defines; ``ALWAYS`` for one that defines none."""
+    if isinstance(node, ast.Import | ast.ImportFrom) or is_docstring(node):
+        return []
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [node.name]
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        names = [each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)]
+        if names:
+            return names
+    return [ALWAYS]
+
+
+def imports_of(node: ast.AST, path: Path) -> dict[str, tuple[str, str]]:
+    """What an import statement binds: local name -> (module below the package, attribute); nothing for another node.
+
+    ``import rfstudy.a`` binds the module itself ("" as attribute), as does ``from rfstudy import a``.
+    """
+    here = ["rfstudy", *path.relative_to(PACKAGE).parent.parts]
+    found = {}
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            parts = alias.name.split(".")
+            if parts[0] == "rfstudy":
+                found[alias.asname or alias.name] = (".".join(parts[1:]), "")
+    elif isinstance(node, ast.ImportFrom):
+        base = here[: len(here) - node.level + 1] if node.level else []
+        parts = [*base, *(node.module.split(".") if node.module else [])]
+        if parts[:1] == ["rfstudy"]:
+            stem = ".".join(parts[1:])
+            for alias in node.names:
+                inner = ".".join(filter(None, (stem, alias.name)))
+                is_module = module_file(inner) is not None
+                found[alias.asname or alias.name] = (inner, "") if is_module else (stem, alias.name)
+    return found
+
+
+def used_definitions(module: str, node: ast.stmt) -> list[tuple[str, str]]:
+    """The definitions of the package that a statement names: (module, name)."""
+    path, here = file_of(module), module_of(module)
+    imports = dict(here.imports)
+    for inner in ast.walk(node):
+        imports |= imports_of(inner, path)
+    attributes: dict[str, set[str]] = {}
+    bare: set[str] = set()
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
+            attributes.setdefault(inner.value.id, set()).add(inner.attr)
+        for child in ast.iter_child_nodes(inner):
+            if isinstance(child, ast.Name) and not isinstance(inner, ast.Attribute):
+                bare.add(child.id)
+    if isinstance(node, ast.Name):
+        bare.add(node.id)
+    found = []
+    for name in sorted(bare | set(attributes)):
+        if name in imports:
+            target, attribute = imports[name]
+            if attribute:
+                found += resolved(target, attribute)
+            elif name in bare:
+                found += module_of(target).all_of(target)
+            else:
+                for each in sorted(attributes[name]):
+                    found += resolved(target, each)
+        elif name in here.definitions and name not in TABLES.get(module, ()):
+            found.append((module, name))
+    return found
+
+
+def resolved(module: str, name: str) -> list[tuple[str, str]]:
+    """Where a name of a module is defined: there, or where that module has it from."""
+    here = module_of(module)
+    if name in TABLES.get(module, ()):
+        return []
+    if name in here.definitions:
+        return [(module, name)]
+    if name in here.imports:
+        target, attribute = here.imports[name]
+        if attribute:
+            return resolved(target, attribute)
+        return module_of(target).all_of(target)
+    return []
+
+
+def is_docstring(node: ast.AST) -> bool:
+    """Whether a statement is a text by itself."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def without_docstrings(node: ast.stmt) -> ast.stmt:
+    """A copy of a statement without the texts that only document it."""
+    copy = ast.parse(ast.unparse(node)).body[0]
+    for inner in ast.walk(copy):
+        body = getattr(inner, "body", None)
+        if isinstance(body, list):
+            inner.body = [each for each in body if not is_docstring(each)]
+    return copy

@@ -8,13 +8,14 @@ import pandas as pd
 
 from rfstudy import tidy
 from rfstudy.study.provenance import read_records, write_records
-from rfstudy.study.sample import base_row, load_prepared
+from rfstudy.study.engine import base_row
+from rfstudy.study.sample import load_prepared
 
 
 def run(specs: list[dict], shard_files: list[str], prepared_dirs: list[str], out) -> None:
     """The stage: write an experiment's table and its provenance.
 
-    ``specs`` (one a data set, as ``study.spec.sample_spec``) go with ``prepared_dirs`` one to one.
+    ``specs`` (one a data set, as ``study.plan.facts_parts``) go with ``prepared_dirs`` one to one.
     """
     tables = [tidy.read(path) for path in shard_files]
     facts = [row for spec, directory in zip(specs, prepared_dirs, strict=True) for row in fact_rows(spec, directory)]
@@ -38,7 +39,7 @@ def fact_rows(spec: dict, prepared_dir) -> list[dict]:
         reason = {"reason": prepared.skipped}
         return [shared | {"metric": "fact_rows", "split": "all", "status": "skipped", "settings": reason}]
     shared |= {key: prepared.facts[key] for key in ("n_train", "n_test", "d")}
-    settings = {"split": prepared.facts["split"], "preprocess": "+".join(spec["preprocess"])}
+    settings = {"split": prepared.facts["split"], "preprocess": "+".join(map(step_name, spec["preprocess"]))}
     rows = []
     for name, fact in prepared.facts["facts"].items():
         metric, _, part = name.rpartition("_")
@@ -55,3 +56,11 @@ def fact_rows(spec: dict, prepared_dir) -> list[dict]:
             }
         )
     return rows
+
+
+def step_name(step) -> str:
+    """A preprocessing step in one word: its name, with its parameters where it has some."""
+    if isinstance(step, str):
+        return step
+    name, parameters = next(iter(step.items()))
+    return f"{name}({', '.join(f'{key}={value}' for key, value in parameters.items())})"

@@ -1,4 +1,4 @@
-"""Finished cells on disk, so that a killed job starts again where it was.
+"""Finished cells on disk, so that a killed job starts again where it was, and checkpoints within a long one.
 
 A cell (a map at one size and repeat, say) is stored under the hash of everything that decides its result:
 configuration, code and data. A journal is therefore never out of date and never needs to be emptied; it can be
@@ -8,12 +8,21 @@ deleted at any time at the price of the time it saves. Workflow rules do not dec
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import os
+import time
 from pathlib import Path
 
 import numpy as np
 
-from rfstudy.files import read_json, write_arrays, write_json
+from rfstudy.files import write_arrays, write_json
+
+#: Seconds after which checkpoints are forced onto the disk: what a machine that loses its power may lose.
+SYNC_SECONDS = 30.0
+
+#: Bytes before a checkpoint: its length and the digest of its content.
+HEADER = 8 + 32
 
 
 def key_of(*parts) -> str:
@@ -32,7 +41,7 @@ class Journal:
         """The record and arrays of a finished cell, or None where it is not finished or not readable."""
         record_file = self.directory / f"{key}.json"
         try:
-            record = read_json(record_file)
+            record = json.loads(record_file.read_text(encoding="utf-8"))
             arrays = {}
             if record["has_arrays"]:
                 with np.load(record_file.with_suffix(".npz"), allow_pickle=False) as stored:
@@ -47,3 +56,49 @@ class Journal:
         if arrays:
             write_arrays(arrays, record_file.with_suffix(".npz"))
         write_json({"content": content, "has_arrays": bool(arrays)}, record_file)
+
+
+class Checkpoints:
+    """What a long cell has got so far: named arrays, appended to one file one after the other.
+
+    Each is written to the file at once and forced onto the disk at least every ``SYNC_SECONDS``, so that a killed
+    process loses none of them. A record that was cut off or damaged ends the list: those before it are whole.
+    """
+
+    def __init__(self, journal: Journal, key: str):
+        self.path = journal.directory / f"{key}.checkpoints"
+        self.synced = time.monotonic()
+
+    def load(self) -> list[dict[str, np.ndarray]]:
+        """The checkpoints of an earlier process, in order; what follows a damaged one is dropped."""
+        if not self.path.exists():
+            return []
+        content, start, found = self.path.read_bytes(), 0, []
+        while start + HEADER <= len(content):
+            length = int.from_bytes(content[start : start + 8], "little")
+            body = content[start + HEADER : start + HEADER + length]
+            if len(body) < length or hashlib.sha256(body).digest() != content[start + 8 : start + HEADER]:
+                break
+            with np.load(io.BytesIO(body), allow_pickle=False) as stored:
+                found.append(dict(stored))
+            start += HEADER + length
+        if start < len(content):
+            os.truncate(self.path, start)
+        return found
+
+    def append(self, **arrays) -> None:
+        """Keep named arrays (or numbers)."""
+        stream = io.BytesIO()
+        np.savez(stream, **arrays)
+        body = stream.getvalue()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with open(self.path, "ab") as file:
+            file.write(len(body).to_bytes(8, "little") + hashlib.sha256(body).digest() + body)
+            file.flush()
+            if time.monotonic() - self.synced >= SYNC_SECONDS:
+                os.fsync(file.fileno())
+                self.synced = time.monotonic()
+
+    def clear(self) -> None:
+        """Forget them: the cell is finished."""
+        self.path.unlink(missing_ok=True)

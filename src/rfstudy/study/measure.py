@@ -1,58 +1,41 @@
-"""Measure what is no grid of accuracies: the stage around the modules in ``kinds``, one module a kind of experiment.
+"""Measure what is no accuracy grid: the stage around the modules in ``kinds``, one module a kind of experiment.
 
-A kind says which cells an experiment has (``cells``) and what is measured in one for one map (``measure``); this
-module resumes, records where the numbers come from and writes the rows.
+A kind says which cells a part has (``cells``) and what is measured in one (``measure``: rows and, where a picture needs
+them, arrays); the engine resumes, records where the numbers come from and collects the rows.
 """
 
 from __future__ import annotations
 
 import importlib
-import sys
 
-from tqdm import tqdm
-
+from rfstudy import tidy
 from rfstudy.arrays import set_threads
-from rfstudy.study import code
-from rfstudy.study.journal import Journal, key_of
-from rfstudy.study.provenance import Run, write_records
-from rfstudy.tidy import write
-
-#: What decides a cell beside the cell itself and the entry of its map.
-RELEVANT = ("kind", "kernel", "seed", "device", "timing_runs")
+from rfstudy.files import write_arrays
+from rfstudy.study.engine import Work, jobs, work_through
+from rfstudy.study.provenance import write_records
 
 
-def run(spec: dict, journal_dir, out, threads: int) -> None:
-    """The stage: write the rows of a shard and their provenance."""
+def run(parts: list[dict], prepared_dirs, journal_dir, out, out_arrays, threads: int) -> None:
+    """The stage: write the rows of a shard, its arrays and their provenance."""
     set_threads(threads)
-    # by name, so that a change of one kind is no change of another
-    kind = importlib.import_module(f"rfstudy.study.kinds.{spec['kind']}")
-    this_run, journal = Run("measure", spec, threads), Journal(journal_dir)
-    cells = kind.cells(spec)
-    rows, records = [], {}
-    for entry in tqdm(spec["methods"], desc=spec["experiment"], file=sys.stderr, mininterval=5):
-        digest = code.digest(
-            "study.measure", f"study.kinds.{spec['kind']}", f"maps.{entry['map'].split('.')[0]}", "maps.registry"
-        )
-        for cell in cells:
-            key = key_of("measure", {name: spec[name] for name in RELEVANT}, threads, entry, cell, digest)
-            stored = journal.get(key)
-            if stored is None:
-                stored = {"rows": kind.measure(spec, entry, cell), "record": this_run.finished()}, {}
-                journal.put(key, *stored)
-            content, _ = stored
-            record = content["record"]
-            records[record["run"]] = record
-            rows.extend(base_row(spec, entry) | {"run": record["run"]} | row for row in content["rows"])
-    write_records(records, out)
-    write(rows, out)
+    done = Work()
+    for job in jobs("measure", parts, prepared_dirs, journal_dir, threads, roots):
+        # by name, so that a change of one kind is no change of another
+        kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec['kind']}")
+        if job.data and job.data.skipped:
+            done.rows += kind.skipped(job)
+            continue
+        cells = kind.cells(job)
+
+        def compute(cell, checkpoints, kind=kind, job=job):
+            return kind.measure(job, cell, checkpoints)
+
+        done.add(work_through(job, cells, compute), job.spec["dataset"])
+    write_arrays(done.arrays, out_arrays)
+    write_records(done.records, out)
+    tidy.write(done.rows, out)
 
 
-def base_row(spec: dict, entry: dict) -> dict:
-    """The columns that all rows of a map share."""
-    return {
-        "origin": "measured",
-        **{key: spec[key] for key in ("preset", "paper", "experiment", "protocol", "kernel", "seed")},
-        "method": entry["method"],
-        "variant": entry["variant"],
-        "status": "ok",
-    }
+def roots(spec: dict) -> list[str]:
+    """The definition that every cell uses: what the kind measures in one."""
+    return [f"study.kinds.{spec['kind']}:measure"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,14 +51,15 @@ def load_prepared(directory) -> Prepared:
     return Prepared(np.load(directory / "X.npy", mmap_mode="r"), np.load(directory / "y.npy"), facts)
 
 
-def draw_sample(prepared: Prepared, spec: dict, repeat: int) -> Sample:
+def draw_sample(prepared: Prepared, spec: dict, repeat: int, preprocess: list) -> Sample:
     """Split, cap and scale the rows of one repeat.
 
     The split depends on the study's seed and the repeat only. ``max_rows`` caps both parts, by a random choice
     of rows; the steps are fitted on the training rows.
     """
     facts = prepared.facts
-    train, test = split(len(prepared.y), facts["n_train_published"], repeat, spec["seed"], facts["split"])
+    rule = spec.get("split") or facts["split"]
+    train, test = split(len(prepared.y), facts["n_train_published"], repeat, spec["seed"], rule)
     n_all = len(train) + len(test)
     if spec["max_rows"]:
         generator = np.random.default_rng(seed_sequence(spec["seed"], "cap", repeat))
@@ -66,7 +68,7 @@ def draw_sample(prepared: Prepared, spec: dict, repeat: int) -> Sample:
             for part in (train, test)
         )
     X_train, X_test = np.asarray(prepared.X[train]), np.asarray(prepared.X[test])
-    scale = fit_steps(spec["preprocess"], X_train)
+    scale = fit_steps(preprocess, X_train)
     return Sample(
         scale(X_train).astype(np.float32, copy=False),
         prepared.y[train],
@@ -76,17 +78,30 @@ def draw_sample(prepared: Prepared, spec: dict, repeat: int) -> Sample:
     )
 
 
-def base_row(spec: dict, prepared: Prepared) -> dict:
-    """The columns that every row of a stage shares."""
-    return {
-        "origin": "measured",
-        "preset": spec["preset"],
-        "paper": spec["paper"],
-        "experiment": spec["experiment"],
-        "protocol": spec["protocol"],
-        "dataset": spec["dataset"],
-        "stand_in": prepared.facts["stand_in"],
-        "kernel": spec["kernel"],
-        "seed": spec["seed"],
-        "status": "ok",
-    }
+class Samples:
+    """The samples of a data set, one at a time: another repeat or scaling forgets the one before."""
+
+    def __init__(self, prepared: Prepared, spec: dict):
+        self.prepared, self.spec = prepared, spec
+        self._drawn: tuple = ()
+        self._sample: Sample | None = None
+        self._length_scales: dict = {}
+
+    def of(self, repeat: int, preprocess: list) -> Sample:
+        """The sample of a repeat under these preprocessing steps."""
+        if (repeat, preprocess) != self._drawn:
+            self._sample = draw_sample(self.prepared, self.spec, repeat, preprocess)
+            self._drawn = repeat, preprocess
+            self._length_scales = {}
+        return self._sample
+
+    def length_scale(self, repeat: int, preprocess: list, rule: dict) -> float:
+        """The length scale that a rule of ``bandwidths`` finds on the training rows of a repeat."""
+        sample = self.of(repeat, preprocess)
+        name = str(sorted(rule.items()))
+        if name not in self._length_scales:
+            module = importlib.import_module(f"rfstudy.study.bandwidths.{rule['rule']}")
+            rng = np.random.default_rng(seed_sequence(self.spec["seed"], "bandwidth", rule["rule"], repeat))
+            parameters = {key: value for key, value in rule.items() if key != "rule"}
+            self._length_scales[name] = module.length_scale(sample.X_train, rng, **parameters)
+        return self._length_scales[name]

@@ -1,192 +1,113 @@
 """Train and test the learners of a shard on streamed features: no feature matrix on disk, none whole in memory.
 
 Maps are drawn again from their seeds; what ``generate`` learned from the data (selected features, weights) comes
-from its arrays.
+from its arrays. What is scored, and how the targets are encoded, is the target's to say; what a learner is fitted with,
+and where it is left out, the learner's.
 """
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
+from rfstudy import tidy
 from rfstudy.arrays import set_threads
-from rfstudy.data.split import fold_of_row
+from rfstudy.data.target import make_target
+from rfstudy.learners.entry import load
 from rfstudy.learners.penalties import best_penalty
-from rfstudy.learners.ridge import fit_ridge
-from rfstudy.learners.svm import fit_svm
-from rfstudy.learners.targets import decode_labels, encode_labels
-from rfstudy.metrics import accuracy_pct
-from rfstudy.study.cells import (
-    Cell,
-    Conditions,
-    cell_arrays,
-    cell_map,
-    cells_of,
-    conditions_of,
-    skipped_rows,
-    work_through,
-)
-from rfstudy.study.journal import Journal
-from rfstudy.study.provenance import Run, write_records
-from rfstudy.study.sample import Sample, load_prepared
-from rfstudy.study.tune import GRID_OF, cross_validate, too_large_for_svm
-from rfstudy.tidy import write
+from rfstudy.study.engine import Cell, Job, Work, arrays_of, jobs, work_through
+from rfstudy.study.kinds.grid import cell_settings, folds_of, grid_cells, map_of, prefixes, skipped_rows
+from rfstudy.study.provenance import write_records
+from rfstudy.study.sample import Sample
 
 #: What ``generate`` leaves in place of learned arrays where a cell has no map: its status, and the reason.
 NO_MAP = ("skipped", "failed")
 
 
-#: What a row says of who shares the choice of its penalty, and on which repeats the choice was made.
-SHARED = {
-    "per_cell": {"shared_by": "cell"},
-    "shared": {"shared_by": "size", "chosen_on": [0]},
-    "per_method": {"shared_by": "method_and_size", "chosen_on": [0]},
-}
+def run(parts: list[dict], prepared_dirs, chosen: dict, arrays_file, journal_dir, out, threads: int) -> None:
+    """The stage: write a shard's rows and their provenance; ``chosen`` as in ``generate``."""
+    set_threads(threads)
+    with np.load(arrays_file, allow_pickle=False) as stored:
+        arrays = dict(stored)
+    done = Work()
+    for job in jobs("train", parts, prepared_dirs, journal_dir, threads, roots):
+        done.add(train(job, chosen.get(job.spec["dataset"], {}), arrays_of(arrays, job.spec["dataset"])))
+    write_records(done.records, out)
+    tidy.write(done.rows, out)
 
 
-def run(spec: dict, prepared_dir, tuned: dict, arrays_file, journal_dir, out, threads: int) -> None:
-    """The stage: write a shard's rows and their provenance."""
-    prepared = load_prepared(prepared_dir)
-    rows, records = [], {}
-    if prepared.skipped:
-        rows = skipped_rows(
-            spec,
-            prepared,
-            [{"learner": learner, "metric": "accuracy_pct", "split": "test"} for learner in spec["learners"]],
-        )
-    else:
-        set_threads(threads)
-        this_run = Run("train", spec, threads)
-        with np.load(arrays_file, allow_pickle=False) as stored:
-            learned = dict(stored)
-        for learner in spec["learners"]:
-
-            def conditions(cell: Cell, learner=learner):
-                return conditions_of(spec, tuned, cell, learner)
-
-            def compute(cell: Cell, given: Conditions, sample: Sample, learner=learner):
-                arrays = cell_arrays(learned, cell)
-                for status in NO_MAP:
-                    if status in arrays:
-                        return [without_map(cell, sample, learner, status, str(arrays[status]))], {}
-                phi = cell_map(spec, cell, given.length_scale)
-                phi.restore(sample.X_train.shape[1], arrays, dtype=sample.X_train.dtype)
-                return measure(spec, cell, given, sample, phi, learner), {}
-
-            new_rows, _, new_records = work_through(
-                cells_of(spec, prepared.facts["d"], spec["repeats"][learner]),
-                compute,
-                stage="train",
-                spec=spec | {"learner": learner},
-                conditions=conditions,
-                prepared=prepared,
-                journal=Journal(journal_dir),
-                run=this_run,
-            )
-            rows.extend(new_rows)
-            records.update(new_records)
-    write_records(records, out)
-    write(rows, out)
+def roots(spec: dict) -> list[str]:
+    """The definitions that every cell uses: this stage's and those of the learners, which it imports by name."""
+    return ["study.train:measure", *(f"learners.{learner}:LEARNER" for learner in spec["learners"])]
 
 
-def without_map(cell: Cell, sample: Sample, learner: str, status: str, reason: str) -> dict:
-    """The row of a cell that has no map to train on."""
-    return sample.size_columns | {
-        "learner": learner,
-        "metric": "accuracy_pct",
-        "split": "test",
-        "status": status,
-        "settings": {"options": cell.entry["options"], "capped": sample.capped, "reason": reason},
-    }
+def train(job: Job, chosen: dict, arrays: dict) -> Work:
+    """The cells of all learners on one data set; ``arrays`` holds what its maps learned, by cell."""
+    spec, done = job.spec, Work()
+    for learner in spec["learners"]:
+        if job.data.skipped:
+            missing = [{"learner": learner, "metric": metric, "split": "test"} for metric in metrics_of(job)]
+            done.rows += skipped_rows(spec, job.data, missing)
+            continue
+        cells = grid_cells(spec, chosen, job.data.facts["d"], spec["repeats"][learner], learner)
+        title = f"{spec['experiment']} {spec['dataset']} {learner}"
+        done.add(work_through(job, cells, lambda cell, _: measure(job, cell, arrays_of(arrays, cell.name)), title))
+    return done
 
 
-def measure(spec: dict, cell: Cell, given: Conditions, sample: Sample, phi, learner: str) -> list[dict]:
-    """Rows (accuracy and training time) of one learner on one cell; a singular system is a row that says so."""
-    shared = sample.size_columns | {"n_columns": phi.n_columns_, "learner": learner}
-    settings = {
-        "length_scale": given.length_scale,
-        "preprocess": given.preprocess,
-        "options": cell.entry["options"],
-        "capped": sample.capped,
-        **SHARED[spec["tuning"]],
-    }
-    accuracy_row = shared | {"metric": "accuracy_pct", "split": "test"}
-    if learner == "svm" and too_large_for_svm(spec, len(sample.y_train), phi.n_columns_):
-        reason = f"{len(sample.y_train)} rows x {phi.n_columns_} columns are over max_svm_entries of the preset"
-        return [accuracy_row | {"status": "skipped", "settings": settings | {"reason": reason}}]
-    start = time.perf_counter()
-    try:
-        wanted = choose(spec, cell, given, sample, phi, learner)
-        model, classes, chosen = fit_where_regular(learner, given.learner, phi, sample, wanted)
-    except np.linalg.LinAlgError as error:
-        return [accuracy_row | {"status": "failed", "settings": settings | {"reason": str(error)}}]
-    seconds = time.perf_counter() - start
-    predicted = np.concatenate(
-        [decode_labels(model.decision(block), classes) for _rows, block in phi.transform_blocks(sample.X_test)]
-    )
-    settings |= {GRID_OF[learner][1]: chosen, "solver": model.solver}
-    if chosen != wanted:
-        settings["singular_at"] = wanted
-    if not model.converged:
-        settings["converged"] = False
-    return [
-        accuracy_row | {"value": accuracy_pct(sample.y_test, predicted), "settings": settings},
-        shared
-        | {
-            "metric": "time_train_s",
-            "value": seconds,
-            "split": "train",
-            "settings": settings,
-        },
-    ]
+def metrics_of(job: Job) -> list[str]:
+    """What is scored: what the experiment names, else what the target of the data set does."""
+    return job.spec["scores"] or list(make_target(job.data.facts["target"]).metrics)
 
 
-def choose(spec: dict, cell: Cell, given: Conditions, sample: Sample, phi, learner: str) -> float:
-    """The penalty (or C) of a cell: the one that was tuned for its size, or by cross-validation on its own features."""
-    if spec["tuning"] != "per_cell":
-        return given.penalty
-    options = given.learner
-    folds = fold_of_row(len(sample.y_train), options["n_folds"], spec["seed"], "train", cell.repeat)
-    scores = cross_validate(learner, options, phi, sample.X_train, sample.y_train, folds)
-    return float(best_penalty(scores, options[GRID_OF[learner][0]]))
+def measure(job: Job, cell: Cell, learned: dict) -> tuple[list[dict], dict]:
+    """The scores of one learner on one cell as rows; a cell without a map or a solution has rows that say so."""
+    sample = job.samples.of(cell.at["repeat"], cell.given["preprocess"])
+    shared = sample.size_columns | {"learner": cell.given["learner"], "split": "test"}
+    for status in NO_MAP:
+        if status in learned:
+            reason = {"options": cell.entry["options"], "capped": sample.capped, "reason": str(learned[status])}
+            row = shared | {"status": status, "settings": reason}
+            return [row | size | {"metric": m} for _, size in prefixes(None, cell) for m in metrics_of(job)], {}
+    phi, _kernel, length_scale = map_of(job.spec, cell, job.samples)
+    phi.restore(sample.X_train.shape[1], learned, dtype=sample.X_train.dtype)
+    settings = cell_settings(cell, length_scale, sample.capped)
+    rows = []
+    for prefix, size in prefixes(phi, cell):
+        columns = shared | size | {"n_columns": prefix.n_columns_}
+        scores, status, told = scored(job, cell, sample, prefix)
+        rows += [columns | {"metric": m, "status": status, "settings": settings | told, **score} for m, score in scores]
+    return rows, {}
 
 
-def fit_where_regular(learner: str, options: dict, phi, sample: Sample, wanted: float):
-    """The model, its classes and its penalty: the wanted one or, where its system is singular, the next of the grid.
-
-    A penalty that was tuned on one map can be too small for another whose features are longer. Raises
-    ``numpy.linalg.LinAlgError`` where no value of the grid is large enough.
-    """
-    larger = sorted(value for value in options[GRID_OF[learner][0]] if value > wanted)
-    for value in (wanted, *larger):
-        try:
-            return *fit(learner, options, phi, sample, value), value
-        except np.linalg.LinAlgError as error:
-            refused = error
-    raise refused
-
-
-def fit(learner: str, options: dict, phi, sample: Sample, chosen: float):
-    """The linear model of a learner on the streamed training features, and the classes it decides between."""
+def scored(job: Job, cell: Cell, sample: Sample, phi):
+    """Pairs of a metric and its value as a column, the status of the rows, and what their settings say of the model."""
+    target, learner = make_target(job.data.facts["target"]), load(cell.given["learner"])
+    options, metrics = cell.given["settings"], metrics_of(job)
+    reason = learner.limit(options, len(sample.y_train), phi.n_columns_)
+    if reason:
+        return [(metric, {}) for metric in metrics], "skipped", {"reason": reason}
+    Y, classes = target.encode(sample.y_train)
 
     def blocks():
         return phi.transform_blocks(sample.X_train)
 
-    Y, classes = encode_labels(sample.y_train)
-    if learner == "ridge":
-        model = fit_ridge(
-            blocks, Y, chosen, n_columns=phi.n_columns_, scaling=options["scaling"], center=options["center"]
-        )
-    else:
-        model = fit_svm(
-            blocks,
-            Y,
-            chosen,
-            n_rows=len(Y),
-            n_columns=phi.n_columns_,
-            loss=options["loss"],
-            intercept=options["intercept"],
-            solver=options["solver"],
-        )
-    return model, classes
+    try:
+        wanted = cell.given["penalty"]
+        if wanted is None:
+            folds = folds_of(job.spec, len(Y), options["n_folds"], cell.at["repeat"])
+            how = {"n_columns": phi.n_columns_, "score": target.score, "options": options}
+            wanted = best_penalty(
+                learner.cross_validate(blocks, Y, folds, **how), options[learner.grid], target.score
+            )
+        model, used = learner.fit_regular(blocks, Y, wanted, n_columns=phi.n_columns_, options=options)
+    except np.linalg.LinAlgError as error:
+        return [(metric, {}) for metric in metrics], "failed", {"reason": str(error)}
+    decision = np.concatenate([model.decision(block) for _rows, block in phi.transform_blocks(sample.X_test)])
+    predicted = target.decode(decision, classes)
+    told = {learner.chosen: used, "solver": model.solver}
+    if used != wanted:
+        told["singular_at"] = wanted
+    if not model.converged:
+        told["converged"] = False
+    values = [(metric, {"value": target.evaluate(metric, sample.y_test, predicted)}) for metric in metrics]
+    return values, "ok", told

@@ -11,32 +11,55 @@ import itertools
 import numpy as np
 
 from rfstudy.arrays import seed_of, seed_sequence
+from rfstudy.kernels import make_kernel
 from rfstudy.metrics import approximation_error
-from rfstudy.study.cells import KERNELS, entry_map
+from rfstudy.study.engine import Cell, Job, entry_map
+
+STAGES = ("measure",)
+NEEDS_DATA = False
+RESOURCES = {"mb": 3000, "minutes": 240}
+
+#: Keys of ``grid``: points; d; s; norms of the error; lambda of the norm delta_spectral, times the number of points.
+GRID = {
+    "rows": {"$ref": "#/$defs/count"},
+    "dimensions": {"$ref": "#/$defs/counts"},
+    "n_features": {"$ref": "#/$defs/counts"},
+    "norms": {
+        "type": "array",
+        "minItems": 1,
+        "uniqueItems": True,
+        "items": {"enum": ["sup", "l2", "frobenius", "spectral", "delta_spectral"]},
+    },
+    "ridge": {"$ref": "#/$defs/positive"},
+}
 
 
-def cells(spec: dict) -> list[dict]:
-    """One cell a dimension and repeat; it holds all sizes."""
-    grid = spec["grid"]
+def cells(job: Job) -> list[Cell]:
+    """One cell a map, dimension and repeat; it holds all sizes."""
+    grid = job.spec["grid"]
     fixed = {key: grid[key] for key in ("n_features", "rows", "norms", "ridge")}
-    return [{"d": d, "repeat": r, **fixed} for d, r in itertools.product(grid["dimensions"], spec["repeats"])]
+    axes = itertools.product(grid["dimensions"], job.spec["repeats"])
+    places = [{"d": d, "repeat": repeat} for d, repeat in axes]
+    return [Cell(entry, at, fixed) for entry in job.spec["methods"] for at in places]
 
 
-def measure(spec: dict, entry: dict, cell: dict) -> list[dict]:
+def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """Rows of one cell: the error in every norm at every size."""
-    d, n = cell["d"], cell["rows"]
-    rng = np.random.default_rng(seed_sequence(spec["seed"], "decay", d, cell["repeat"]))
+    spec, given, method = job.spec, cell.given, cell.entry["method"]
+    d, n, repeat = cell.at["d"], given["rows"], cell.at["repeat"]
+    rng = np.random.default_rng(seed_sequence(spec["seed"], "decay", d, repeat))
     X = rng.standard_normal((n, d)) / np.sqrt(2 * d)
-    exact = KERNELS[spec["kernel"]](length_scale=1.0)(X)
+    kernel = make_kernel(spec["kernel"])
+    exact = kernel(X)
     rows = []
-    for s in cell["n_features"]:
-        seed = seed_of(spec["seed"], "decay", entry["method"], d, s, cell["repeat"])
-        phi = entry_map(spec, entry, s, seed).fit(X)
+    for s in given["n_features"]:
+        seed = seed_of(spec["seed"], "decay", method, d, s, repeat)
+        phi = entry_map(spec, cell.entry, kernel, s, seed).fit(X)
         Z = phi.transform(X)
         approximate = Z @ Z.T
-        for norm in cell["norms"]:
+        for norm in given["norms"]:
             # the penalty of kernel ridge regression, n times lambda, is what the survey adds to the diagonal
-            ridge = {"ridge": n * cell["ridge"]} if norm == "delta_spectral" else {}
+            ridge = {"ridge": n * given["ridge"]} if norm == "delta_spectral" else {}
             rows.append(
                 {
                     "dataset": f"points-d{d}",
@@ -45,10 +68,10 @@ def measure(spec: dict, entry: dict, cell: dict) -> list[dict]:
                     "n_columns": phi.n_columns_,
                     "n_train": n,
                     "d": d,
-                    "repeat": cell["repeat"],
+                    "repeat": repeat,
                     "metric": f"approximation_error_{norm}",
                     "value": approximation_error(exact, approximate, norm, **ridge),
                     "settings": ridge,
                 }
             )
-    return rows
+    return rows, {}

@@ -1,85 +1,69 @@
-"""What it costs to fit a map as s and n grow: CPU seconds of the fit, of the features, and of the scores alone.
+"""What it costs to fit a map as s and n grow: the times of its phases and, of a map that has scores, of the scores alone.
 
 A map that samples frequencies by scores of the data maps the rows with a pool of frequencies, scores the pool and draws
 from it; plain random Fourier features draw and look at no data. The report fits powers of s and of n to the times and
-sets them beside the complexities that Liu et al. state (AAAI 2020, section 3.2). Times are taken as in ``scaling``.
+sets them beside the complexities that Liu et al. state (AAAI 2020, section 3.2).
 """
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
-from rfstudy.arrays import seed_of, seed_sequence, threads_in_use
-from rfstudy.maps.leverage import ScoredPoolMap
-from rfstudy.study.cells import entry_map
+from rfstudy.arrays import seed_of, seed_sequence
+from rfstudy.kernels import make_kernel
+from rfstudy.study.engine import Job, Timed, entry_map
+from rfstudy.study.plan import spread
 
-#: Runs are repeated until they have taken this long together, so that short ones are many.
-ENOUGH_SECONDS = 0.05
+#: Nothing but times is measured here.
+STAGES = ()
+NEEDS_DATA = False
+RESOURCES = {"mb": 3000, "minutes": 240}
 
-#: Rows of the warm-up: libraries are loaded and buffers exist when the first run begins.
-WARM_UP_ROWS = 64
+#: Keys of ``grid``: d; n while s varies; s; s while n varies; n.
+GRID = {
+    "fixed_dimension": {"$ref": "#/$defs/count"},
+    "rows": {"$ref": "#/$defs/count"},
+    "n_features": {"$ref": "#/$defs/counts"},
+    "fixed_n_features": {"$ref": "#/$defs/count"},
+    "sample_sizes": {"$ref": "#/$defs/counts"},
+}
 
 
-def cells(spec: dict) -> list[dict]:
-    """One cell a pair of n and s: along s at one n, and along n at one s; the dimension is one throughout."""
-    grid = spec["grid"]
-    along_s = [(grid["rows"], s) for s in grid["n_features"]]
-    along_n = [(n, grid["fixed_n_features"]) for n in grid["sample_sizes"]]
-    d = grid["fixed_dimension"]
-    return [{"d": d, "n_features": s, "rows": n} for n, s in dict.fromkeys([*along_s, *along_n])]
+def timed(job: Job, chosen: dict) -> list[Timed]:
+    """What ``time`` takes the times of: every map at every pair of n and s, along s at one n and along n at one s."""
+    grid = job.spec["grid"]
+    many = grid.get("ends")
+    sizes, samples = (spread(grid[key], many) if many else grid[key] for key in ("n_features", "sample_sizes"))
+    pairs = [*((grid["rows"], s) for s in sizes), *((n, grid["fixed_n_features"]) for n in samples)]
+    return [timed_at(job.spec, entry, n, s) for n, s in dict.fromkeys(pairs) for entry in job.spec["methods"]]
 
 
-def measure(spec: dict, entry: dict, cell: dict) -> list[dict]:
-    """Rows of one cell: the times of the fit, of mapping the rows and, of a map that has scores, of the scores."""
-    n, d, s = cell["rows"], cell["d"], cell["n_features"]
+def timed_at(spec: dict, entry: dict, n: int, s: int) -> Timed:
+    """The phases of one map at one pair; ``scores`` works on features of the pool that are ready."""
+    d = spec["grid"]["fixed_dimension"]
     X, y = labelled_points(spec["seed"], n, d)
-    phi = entry_map(spec, entry, s, seed_of(spec["seed"], "fitting", entry["method"], n, s))
-    phi.fit(X[:WARM_UP_ROWS], y[:WARM_UP_ROWS]).transform(X[:WARM_UP_ROWS])
-    timed = {"time_fit_s": lambda: phi.fit(X, y), "time_transform_s": lambda: phi.transform(X)}
-    if isinstance(phi, ScoredPoolMap):
-        timed["time_scores_s"] = scores_alone(entry_map(spec, entry, s, phi.random_state), X, y)
-    shared = {
-        "dataset": f"made-n{n}",
-        "n_features": s,
-        "n_features_label": str(s),
-        "n_columns": phi.n_columns_,
-        "n_train": n,
-        "d": d,
+    seed = seed_of(spec["seed"], "fitting", entry["method"], n, s)
+    phi = entry_map(spec, entry, make_kernel(spec["kernel"]), s, seed)
+    phases = {
+        "draw": lambda: phi.draw(d, X.dtype),
+        "learn": lambda: phi.learn(X, y),
+        "transform": lambda: phi.transform(X),
     }
-    rows = []
-    for metric, work in timed.items():
-        seconds, runs = shortest(work, spec["timing_runs"])
-        settings = {"threads": threads_in_use(), "timing_runs": runs}
-        rows.append(shared | {"metric": metric, "value": seconds, "settings": settings})
-    return rows
+    if hasattr(phi, "pool_scores"):
+        scored = entry_map(spec, entry, make_kernel(spec["kernel"]), s, seed).draw(d, X.dtype)
+        kept: list = []
+
+        def scores():
+            if not kept:
+                kept.extend(scored.pool_.blocks(X))
+            scored.pool_scores(kept, y, n_rows=n)
+
+        phases["scores"] = scores
+    columns = {"dataset": f"made-n{n}", "n_features": s, "n_features_label": str(s), "n_train": n, "d": d}
+    return Timed(entry, columns, phases)
 
 
 def labelled_points(seed: int, n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
     """Normal points (n, d), float32, about one length scale apart, and labels -1 and +1 (n,): the side of a plane."""
     X = np.random.default_rng(seed_sequence(seed, "fitting", n, d)).standard_normal((n, d))
     return (X / np.sqrt(d)).astype(np.float32), np.where(X[:, 0] > 0, 1, -1)
-
-
-def scores_alone(phi, X: np.ndarray, y: np.ndarray):
-    """A function that scores the whole pool of a map as ``fit`` does, on features that are ready.
-
-    The map is restored with all of its pool, unweighted, and its pool's features are replaced by blocks that were made
-    before: what is left is the work on them.
-    """
-    s = phi.n_components
-    phi.restore(X.shape[1], {"indices": np.arange(s), "weights": np.ones(s)}, dtype=X.dtype)
-    blocks = list(phi._pool_blocks(X))
-    phi._pool_blocks = lambda X: iter(blocks)
-    return lambda: phi._scores(X, y)
-
-
-def shortest(work, runs: int) -> tuple[float, int]:
-    """CPU seconds of the shortest of at least ``runs`` runs of a function, and how many there were."""
-    times: list[float] = []
-    while len(times) < runs or sum(times) < ENOUGH_SECONDS:
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times), len(times)

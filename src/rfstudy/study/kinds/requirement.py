@@ -16,22 +16,35 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from functools import cache
-from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from rfstudy.arrays import row_blocks, seed_of, seed_sequence
-from rfstudy.kernels import SpectralKernel
+from rfstudy.kernels import HARMONICS_BLOCK, Circle, harmonics, make_kernel, spectrum
 from rfstudy.learners import fit_kernel_ridge, fit_ridge
 from rfstudy.maps.registry import make_map
+from rfstudy.study.engine import Cell, Job
 
-#: Unnormalised laws of the harmonics j = 1, 2, ...: lambda_i ~ n exp(-c i), n i^(-2t) with t = 1, and n / i.
-DECAYS = {
-    "exponential": lambda j: np.exp(-0.5 * j),
-    "polynomial": lambda j: j**-2.0,
-    "slowest": lambda j: 1.0 / j,
+STAGES = ("measure",)
+NEEDS_DATA = False
+RESOURCES = {"mb": 3000, "minutes": 240}
+
+#: Keys of ``grid``: decays of the eigenvalues; n; s; draws of a map in one repeat; fresh points that the risk is
+#: measured on; tolerance of the risk, relative to that of the exact kernel. The kernel says its number of terms.
+GRID = {
+    "decays": {
+        "type": "array",
+        "minItems": 1,
+        "uniqueItems": True,
+        "items": {"enum": ["exponential", "polynomial", "slowest"]},
+    },
+    "sample_sizes": {"$ref": "#/$defs/counts"},
+    "n_features": {"$ref": "#/$defs/counts"},
+    "terms": {"$ref": "#/$defs/count"},
+    "draws": {"$ref": "#/$defs/count"},
+    "test_rows": {"$ref": "#/$defs/count"},
+    "tolerance": {"$ref": "#/$defs/positive"},
 }
 
 #: The mean of the labels: amplitudes of sin(2 pi j x), j = 1, 2, 3. They sum to less than 1, the labels' size.
@@ -40,105 +53,62 @@ AMPLITUDES = (0.5, 0.3, 0.15)
 #: Sizes running at which the risk has to be within the tolerance.
 CONFIRMATIONS = 2
 
-#: Harmonics whose scores are computed together.
-BLOCK = 1024
+
+def cells(job: Job) -> list[Cell]:
+    """One cell an entry, decay and n; it holds all sizes and all repeats: how far s goes depends on their mean."""
+    grid = job.spec["grid"]
+    given = {key: grid[key] for key in ("n_features", "terms", "draws", "test_rows", "tolerance")}
+    given["repeats"] = job.spec["repeats"]
+    places = [{"decay": decay, "rows": n} for decay, n in itertools.product(grid["decays"], grid["sample_sizes"])]
+    # the variant of an entry is one of the axes of its draws
+    entries = [(entry, {"variant": entry["variant"]}) for entry in job.spec["methods"]]
+    return [Cell(entry, at | own, given) for entry, own in entries for at in places]
 
 
-@dataclass(frozen=True)
-class Circle(SpectralKernel):
-    """The kernel on [0, 1) with harmonics 1 to ``terms`` that fall as ``decay`` says, k(x, x) = 1; d = 1."""
-
-    decay: str
-    terms: int
-    name: ClassVar[str] = "circle"
-    #: What maps have to know: shift-invariant, frequencies of a law of its own.
-    like: ClassVar[str] = "laplacian"
-
-    def __call__(self, X, Y=None):
-        X = np.asarray(X, dtype=np.float64)
-        Y = X if Y is None else np.asarray(Y, dtype=np.float64)
-        frequencies, law = self.frequencies(), np.sqrt(spectrum(self.decay, self.terms))
-        K = np.zeros((len(X), len(Y)))
-        for part in row_blocks(self.terms, BLOCK):
-            K += harmonics(X, frequencies[part], law[part]) @ harmonics(Y, frequencies[part], law[part]).T
-        return K
-
-    def frequencies(self) -> np.ndarray:
-        """All frequencies 2 pi j, shape (terms,)."""
-        return 2.0 * np.pi * np.arange(1, self.terms + 1)
-
-    def draw_frequencies(self, rng, shape):
-        return rng.choice(self.frequencies(), size=shape, p=spectrum(self.decay, self.terms))
-
-    def frequency_quantile(self, probabilities):
-        cumulated = np.cumsum(spectrum(self.decay, self.terms))
-        return self.frequencies()[np.searchsorted(cumulated[:-1], probabilities)]
-
-
-@cache
-def spectrum(decay: str, terms: int) -> np.ndarray:
-    """mu (terms,), which sums to 1."""
-    law = DECAYS[decay](np.arange(1.0, terms + 1))
-    return law / law.sum()
-
-
-def harmonics(X: np.ndarray, frequencies: np.ndarray, weights) -> np.ndarray:
-    """[a_j cos(w_j x) | a_j sin(w_j x)] for X (n, 1), w (m,) and a (m,) or one number; shape (n, 2 m)."""
-    angles = X * frequencies
-    return np.concatenate([np.cos(angles) * weights, np.sin(angles) * weights], axis=1)
-
-
-def cells(spec: dict) -> list[dict]:
-    """One cell a decay and n; it holds all sizes and all repeats, because how far s goes depends on their mean."""
-    grid = spec["grid"]
-    fixed = {key: grid[key] for key in ("n_features", "terms", "draws", "test_rows", "tolerance")}
-    axes = itertools.product(grid["decays"], grid["sample_sizes"])
-    return [{"decay": decay, "rows": n, "repeats": spec["repeats"], **fixed} for decay, n in axes]
-
-
-def measure(spec: dict, entry: dict, cell: dict) -> list[dict]:
+def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """Rows of one cell: by repeat the risk of the exact kernel, and at every size that was reached that of the map.
 
     The risk of a map in a repeat is the mean over its draws.
     """
-    kernel = Circle(cell["decay"], cell["terms"])
-    samples = [Sample.drawn(spec["seed"], cell, repeat) for repeat in cell["repeats"]]
+    at, given, repeats = cell.at, cell.given, cell.given["repeats"]
+    kernel = make_kernel(job.spec["kernel"] | {"decay": at["decay"], "terms": given["terms"]})
+    samples = [Sample.drawn(job.spec["seed"], at["rows"], given["test_rows"], repeat) for repeat in repeats]
     exact = [exact_risk(kernel, sample) for sample in samples]
     shared = {
-        "dataset": f"circle-{cell['decay']}-n{cell['rows']}",
-        "kernel": f"circle-{cell['decay']}",
-        "n_train": cell["rows"],
-        "n_test": cell["test_rows"],
+        "dataset": f"circle-{at['decay']}-n{at['rows']}",
+        "kernel": kernel.name,
+        "n_train": at["rows"],
+        "n_test": given["test_rows"],
         "d": 1,
         "split": "test",
         "learner": "ridge",
         "settings": {
-            "penalty": cell["rows"] ** -0.5,
-            "terms": cell["terms"],
-            "draws": cell["draws"],
-            "tolerance": cell["tolerance"],
+            "penalty": at["rows"] ** -0.5,
+            "terms": given["terms"],
+            "draws": given["draws"],
+            "tolerance": given["tolerance"],
         },
     }
     rows = [
         shared | {"n_features_label": "exact", "repeat": repeat, "metric": "risk_exact", "value": risk}
-        for repeat, risk in zip(cell["repeats"], exact, strict=True)
+        for repeat, risk in zip(repeats, exact, strict=True)
     ]
-    whole_law = [law_of(kernel, sample, entry) if is_whole(entry) else None for sample in samples]
+    laws = [law_of(kernel, sample, cell.entry) if is_whole(cell.entry) else None for sample in samples]
     confirmed = 0
-    for s in cell["n_features"]:
+    for s in given["n_features"]:
         risks = [
-            np.mean([drawn_risk(spec, entry, cell, kernel, sample, law, s, draw) for draw in range(cell["draws"])])
-            for sample, law in zip(samples, whole_law, strict=True)
+            np.mean([drawn_risk(job.spec, cell, kernel, sample, law, s, draw) for draw in range(given["draws"])])
+            for sample, law in zip(samples, laws, strict=True)
         ]
         size = {"n_features": s, "n_features_label": str(s), "n_columns": 2 * s, "metric": "risk"}
         rows += [
             shared | size | {"repeat": repeat, "value": float(risk)}
-            for repeat, risk in zip(cell["repeats"], risks, strict=True)
+            for repeat, risk in zip(repeats, risks, strict=True)
         ]
-        confirmed = confirmed + 1 if np.mean(risks) <= (1 + cell["tolerance"]) * np.mean(exact) else 0
+        confirmed = confirmed + 1 if np.mean(risks) <= (1 + given["tolerance"]) * np.mean(exact) else 0
         if confirmed == CONFIRMATIONS:
             break
-    return rows
+    return rows, {}
 
 
 @dataclass(frozen=True)
@@ -152,11 +122,10 @@ class Sample:
     repeat: int
 
     @classmethod
-    def drawn(cls, seed: int, cell: dict, repeat: int) -> Sample:
+    def drawn(cls, seed: int, n: int, test_rows: int, repeat: int) -> Sample:
         """The sample of a repeat: the same for all decays and maps."""
-        n = cell["rows"]
         rng = np.random.default_rng(seed_sequence(seed, "requirement", n, repeat))
-        X, X_test = rng.uniform(size=(n, 1)), rng.uniform(size=(cell["test_rows"], 1))
+        X, X_test = rng.uniform(size=(n, 1)), rng.uniform(size=(test_rows, 1))
         y = np.where(rng.uniform(size=n) < 0.5 * (1.0 + mean_label(X)), 1.0, -1.0)
         return cls(X, y, X_test, mean_label(X_test), repeat)
 
@@ -181,9 +150,10 @@ def exact_risk(kernel: Circle, sample: Sample) -> float:
     return sample.risk(model.decision(kernel(sample.X_test, sample.X))[:, 0])
 
 
-def drawn_risk(spec, entry, cell, kernel, sample, law, s: int, draw: int) -> float:
+def drawn_risk(spec: dict, cell: Cell, kernel: Circle, sample: Sample, law, s: int, draw: int) -> float:
     """The risk of ridge regression on the features of one draw of a map."""
-    axes = (entry["method"], entry["variant"], cell["decay"], cell["rows"], s, sample.repeat, draw)
+    entry = cell.entry
+    axes = (entry["method"], entry["variant"], cell.at["decay"], cell.at["rows"], s, sample.repeat, draw)
     seed = seed_of(spec["seed"], "requirement", *axes)
     if law is None:
         own = {"penalty": sample.penalty} if entry["method"] == "lsrff" else {}
@@ -217,7 +187,7 @@ def law_of(kernel: Circle, sample: Sample, entry: dict) -> np.ndarray:
     scores = np.empty(kernel.terms)
     if entry["method"] == "lsrff":
         factor = cholesky(kernel(sample.X) + n * sample.penalty * np.eye(n), lower=True)
-    for part in row_blocks(kernel.terms, BLOCK):
+    for part in row_blocks(kernel.terms, HARMONICS_BLOCK):
         Z = harmonics(sample.X, frequencies[part], 1.0)
         if entry["method"] == "lsrff":
             columns = (solve_triangular(factor, Z, lower=True) ** 2).sum(axis=0)

@@ -1,61 +1,80 @@
-"""What a map costs as s and d grow: CPU seconds to draw it and to map a number of rows, and the bytes that it keeps.
+"""What a map costs as s and d grow: the bytes that it keeps, and the times to draw it and to map a number of rows.
 
 The report fits powers of s and of d to these numbers and sets them beside the complexities that the survey states
-(Table II). Times are those of the processor, on one thread, after a warm-up, and a row is the shortest of several runs:
-an exponent is about the work, and whatever disturbs a run makes it longer.
+(Table II).
 """
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import torch
 
-from rfstudy.arrays import seed_of, seed_sequence, threads_in_use
-from rfstudy.study.cells import entry_map
+from rfstudy.arrays import seed_of, seed_sequence
+from rfstudy.kernels import make_kernel
+from rfstudy.study.engine import Cell, Job, Timed, entry_map
+from rfstudy.study.plan import spread
 
-#: Runs are repeated until they have taken this long together, so that short ones are many.
-ENOUGH_SECONDS = 0.05
+STAGES = ("measure",)
+NEEDS_DATA = False
+RESOURCES = {"mb": 3000, "minutes": 240}
+
+#: Keys of ``grid``: rows that are mapped; d while s varies; s; s while d varies; d.
+GRID = {
+    "rows": {"$ref": "#/$defs/count"},
+    "fixed_dimension": {"$ref": "#/$defs/count"},
+    "n_features": {"$ref": "#/$defs/counts"},
+    "fixed_n_features": {"$ref": "#/$defs/count"},
+    "dimensions": {"$ref": "#/$defs/counts"},
+}
 
 
-def cells(spec: dict) -> list[dict]:
-    """One cell a pair of d and s: along s at one d, and along d at one s."""
-    grid = spec["grid"]
-    along_s = [(grid["fixed_dimension"], s) for s in grid["n_features"]]
-    along_d = [(d, grid["fixed_n_features"]) for d in grid["dimensions"]]
-    return [{"d": d, "n_features": s, "rows": grid["rows"]} for d, s in dict.fromkeys([*along_s, *along_d])]
+def cells(job: Job) -> list[Cell]:
+    """One cell a map and pair of d and s: along s at one d, and along d at one s."""
+    return [Cell(entry, at) for entry in job.spec["methods"] for at in places(job.spec["grid"])]
 
 
-def measure(spec: dict, entry: dict, cell: dict) -> list[dict]:
-    """Rows of one cell: the two times and the bytes."""
-    d, s = cell["d"], cell["n_features"]
-    X = np.random.default_rng(seed_sequence(spec["seed"], "scaling", d)).standard_normal((cell["rows"], d))
+def places(grid: dict) -> list[dict]:
+    """The pairs of d and s, each once; of every axis only the ends where the grid asks for so many."""
+    many = grid.get("ends")
+    sizes, dimensions = (spread(grid[key], many) if many else grid[key] for key in ("n_features", "dimensions"))
+    along_s = [(grid["fixed_dimension"], s) for s in sizes]
+    along_d = [(d, grid["fixed_n_features"]) for d in dimensions]
+    return [{"d": d, "n_features": s} for d, s in dict.fromkeys([*along_s, *along_d])]
+
+
+def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+    """The one row of a cell: the bytes."""
+    phi = map_at(job.spec, cell.entry, cell.at).draw(cell.at["d"], np.float32).learn(None)
+    return [columns_at(cell.at) | {"n_columns": phi.n_columns_, "metric": "stored_bytes", "value": stored_bytes(phi)}], {}
+
+
+def timed(job: Job, chosen: dict) -> list[Timed]:
+    """What ``time`` takes the times of: drawing every map, and mapping the rows, at every pair of d and s."""
+    return [timed_at(job.spec, entry, at) for at in places(job.spec["grid"]) for entry in job.spec["methods"]]
+
+
+def timed_at(spec: dict, entry: dict, at: dict) -> Timed:
+    """The phases of one map at one pair."""
+    n, d = spec["grid"]["rows"], at["d"]
+    X = np.random.default_rng(seed_sequence(spec["seed"], "scaling", d)).standard_normal((n, d))
     X = (X / np.sqrt(d)).astype(np.float32)
-    phi = entry_map(spec, entry, s, seed_of(spec["seed"], "scaling", entry["method"], d, s))
-    draw_s, transform_s = [], []
-    phi.restore(d).transform(X)
-    while len(draw_s) < spec["timing_runs"] or sum(draw_s) + sum(transform_s) < ENOUGH_SECONDS:
-        start = time.process_time()
-        phi.restore(d)
-        drawn = time.process_time()
-        phi.transform(X)
-        draw_s.append(drawn - start)
-        transform_s.append(time.process_time() - drawn)
-    shared = {
-        "dataset": f"made-d{d}",
-        "n_features": s,
-        "n_features_label": str(s),
-        "n_columns": phi.n_columns_,
-        "n_train": cell["rows"],
-        "d": d,
-        "settings": {"threads": threads_in_use(), "timing_runs": len(draw_s)},
-    }
-    return [
-        shared | {"metric": "time_draw_s", "value": min(draw_s)},
-        shared | {"metric": "time_transform_s", "value": min(transform_s)},
-        shared | {"metric": "stored_bytes", "value": stored_bytes(phi)},
-    ]
+    phi = map_at(spec, entry, at)
+    # none of these maps learns from data
+    phases = {"draw": lambda: phi.draw(d, np.float32).learn(None), "transform": lambda: phi.transform(X)}
+    return Timed(entry, columns_at(at) | {"n_train": n}, phases)
+
+
+def map_at(spec: dict, entry: dict, at: dict):
+    """The unfitted map of an entry at one pair."""
+    d, s = at["d"], at["n_features"]
+    seed = seed_of(spec["seed"], "scaling", entry["method"], d, s)
+    return entry_map(spec, entry, make_kernel(spec["kernel"]), s, seed)
+
+
+def columns_at(at: dict) -> dict:
+    """The columns of the tidy table that say where a row stands."""
+    d, s = at["d"], at["n_features"]
+    return {"dataset": f"made-d{d}", "n_features": s, "n_features_label": str(s), "d": d}
 
 
 def stored_bytes(phi) -> int:

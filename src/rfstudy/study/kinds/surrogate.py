@@ -17,34 +17,51 @@ import itertools
 import numpy as np
 
 from rfstudy.arrays import seed_sequence
-from rfstudy.study.cells import KERNELS
+from rfstudy.kernels import make_kernel
+from rfstudy.study.engine import Cell, Job
+
+STAGES = ("measure",)
+NEEDS_DATA = False
+RESOURCES = {"mb": 3000, "minutes": 240}
+
+#: Keys of ``grid``: d; n; lambda, beside n^(-1/2); frequencies.
+GRID = {
+    "dimensions": {"$ref": "#/$defs/counts"},
+    "sample_sizes": {"$ref": "#/$defs/counts"},
+    "penalties": {"$ref": "#/$defs/positives"},
+    "draws": {"$ref": "#/$defs/count"},
+}
 
 
-def cells(spec: dict) -> list[dict]:
-    """One cell a dimension, n and repeat; it holds all penalties."""
-    grid = spec["grid"]
+def cells(job: Job) -> list[Cell]:
+    """One cell an entry, dimension, n and repeat; it holds all penalties."""
+    grid = job.spec["grid"]
     fixed = {key: grid[key] for key in ("draws", "penalties")}
-    axes = itertools.product(grid["dimensions"], grid["sample_sizes"], spec["repeats"])
-    return [{"d": d, "rows": n, "repeat": r, **fixed} for d, n, r in axes]
+    axes = list(itertools.product(grid["dimensions"], grid["sample_sizes"], job.spec["repeats"]))
+    return [
+        Cell(entry, {"d": d, "rows": n, "repeat": repeat}, fixed)
+        for entry in job.spec["methods"]
+        for d, n, repeat in axes
+    ]
 
 
-def measure(spec: dict, entry: dict, cell: dict) -> list[dict]:
+def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """Rows of one cell, by penalty: the fixed ones, and n^(-1/2) as in the paper's theory.
 
     ``leverage_ratio_least`` is the least of L / l over the frequencies, ``leverage_ratio_below`` the share of the
     frequencies at which L is below l.
     """
-    n, d = cell["rows"], cell["d"]
-    X, y, W = labelled_points(spec, cell)
-    K = KERNELS[spec["kernel"]](length_scale=1.0)(X)
+    n, d = cell.at["rows"], cell.at["d"]
+    kernel = make_kernel(job.spec["kernel"])
+    X, y, W = labelled_points(job.spec["seed"], kernel, cell)
+    K = kernel(X)
     eigenvalues, vectors = np.linalg.eigh(K)
     Z = np.exp(-1j * X @ W.T)
     projections = np.abs(vectors.T @ Z) ** 2
-    identity = entry["options"].get("identity", False)
+    identity = cell.entry["options"].get("identity", False)
     alignments = np.abs(y @ Z) ** 2 + (n * (np.abs(Z) ** 2).sum(axis=0) if identity else 0.0)
     rows = []
-    penalties = [*((penalty, "fixed") for penalty in cell["penalties"]), (n**-0.5, "n^(-1/2)")]
-    for penalty, rule in penalties:
+    for penalty, rule in [*((penalty, "fixed") for penalty in cell.given["penalties"]), (n**-0.5, "n^(-1/2)")]:
         leverages = (projections / (eigenvalues + n * penalty)[:, None]).sum(axis=0)
         ratios = alignments / (n**2 * penalty) / leverages
         values = {
@@ -58,22 +75,21 @@ def measure(spec: dict, entry: dict, cell: dict) -> list[dict]:
             "dataset": f"labelled-d{d}-n{n}",
             "n_train": n,
             "d": d,
-            "repeat": cell["repeat"],
+            "repeat": cell.at["repeat"],
             "axis": "penalty",
             "at": penalty,
-            "settings": {"rule": rule, "frequencies": cell["draws"]},
+            "settings": {"rule": rule, "frequencies": cell.given["draws"]},
         }
         rows += [shared | {"metric": metric, "value": float(value)} for metric, value in values.items()]
-    return rows
+    return rows, {}
 
 
-def labelled_points(spec: dict, cell: dict) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def labelled_points(seed: int, kernel, cell: Cell) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Normal points (n, d), labels -1 and +1 (n,), the side of a plane, and frequencies (draws, d) of the kernel."""
-    n, d = cell["rows"], cell["d"]
-    rng = np.random.default_rng(seed_sequence(spec["seed"], "surrogate", d, n, cell["repeat"]))
+    n, d = cell.at["rows"], cell.at["d"]
+    rng = np.random.default_rng(seed_sequence(seed, "surrogate", d, n, cell.at["repeat"]))
     X = rng.standard_normal((n, d))
-    kernel = KERNELS[spec["kernel"]](length_scale=1.0)
-    return X, np.where(X[:, 0] > 0, 1.0, -1.0), kernel.draw_frequencies(rng, (cell["draws"], d))
+    return X, np.where(X[:, 0] > 0, 1.0, -1.0), kernel.draw_frequencies(rng, (cell.given["draws"], d))
 
 
 def total_surrogate_leverage(K: np.ndarray, y: np.ndarray, penalty: float, identity: bool) -> float:

@@ -13,53 +13,66 @@ import itertools
 import numpy as np
 
 from rfstudy.arrays import seed_sequence
-from rfstudy.study.cells import entry_map
+from rfstudy.kernels import make_kernel
+from rfstudy.study.engine import Cell, Job, entry_map
+
+STAGES = ("measure",)
+NEEDS_DATA = False
+RESOURCES = {"mb": 3000, "minutes": 240}
+
+#: Keys of ``grid``: distances in length scales; d; s over d; draws of a map in one repeat.
+GRID = {
+    "distances": {"$ref": "#/$defs/positives"},
+    "dimensions": {"$ref": "#/$defs/counts"},
+    "multiples_of_d": {"$ref": "#/$defs/counts"},
+    "draws": {"$ref": "#/$defs/count"},
+}
 
 DIRECTIONS = ("random", "axis")
 
 
-def cells(spec: dict) -> list[dict]:
-    """One cell a dimension, size and repeat; the repeats are batches of draws."""
-    grid = spec["grid"]
+def cells(job: Job) -> list[Cell]:
+    """One cell a map, dimension, size and repeat; the repeats are batches of draws."""
+    grid, repeats = job.spec["grid"], job.spec["repeats"]
     return [
-        {
-            "d": d,
-            "n_features": multiple * d,
-            "label": f"{multiple}d",
-            "repeat": repeat,
-            "distances": grid["distances"],
-            "draws": grid["draws"],
-        }
-        for d, multiple, repeat in itertools.product(grid["dimensions"], grid["multiples_of_d"], spec["repeats"])
+        Cell(
+            entry,
+            {"d": d, "n_features": multiple * d, "label": f"{multiple}d", "repeat": repeat},
+            {"distances": grid["distances"], "draws": grid["draws"]},
+        )
+        for entry in job.spec["methods"]
+        for d, multiple, repeat in itertools.product(grid["dimensions"], grid["multiples_of_d"], repeats)
     ]
 
 
-def measure(spec: dict, entry: dict, cell: dict) -> list[dict]:
+def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """Rows of one cell: bias, variance, mean squared error and variance over that of RFF, by direction and distance.
 
     ``spread`` is the standard error over the draws.
     """
-    estimates = kernel_estimates(spec, entry, cell)
+    at, given = cell.at, cell.given
+    estimates = kernel_estimates(job.spec, cell.entry, at | given)
     rows = []
-    for (i, direction), (j, distance) in itertools.product(enumerate(DIRECTIONS), enumerate(cell["distances"])):
+    for (i, direction), (j, distance) in itertools.product(enumerate(DIRECTIONS), enumerate(given["distances"])):
         shared = {
-            "dataset": f"pairs-{direction}-d{cell['d']}",
-            "n_features": cell["n_features"],
-            "n_features_label": cell["label"],
-            "d": cell["d"],
-            "repeat": cell["repeat"],
+            "dataset": f"pairs-{direction}-d{at['d']}",
+            "n_features": at["n_features"],
+            "n_features_label": at["label"],
+            "d": at["d"],
+            "repeat": at["repeat"],
             "axis": "distance",
             "at": distance,
             "spread_kind": "standard error",
-            "settings": {"direction": direction, "draws": cell["draws"]},
+            "settings": {"direction": direction, "draws": given["draws"]},
         }
-        for metric, (value, error) in moments(estimates[:, i, j], distance, cell["n_features"]).items():
+        for metric, (value, error) in moments(estimates[:, i, j], distance, at["n_features"]).items():
             rows.append(shared | {"metric": metric, "value": value, "spread": error})
-    return rows
+    return rows, {}
 
 
 def kernel_estimates(spec: dict, entry: dict, cell: dict) -> np.ndarray:
     """Estimates of the kernel, one a draw, direction and distance: shape (draws, 2, distances)."""
+    kernel = make_kernel(spec["kernel"])
     d, s, draws = cell["d"], cell["n_features"], cell["draws"]
     axes = (d, s, cell["repeat"])
     seeds = seed_sequence(spec["seed"], "variance", entry["method"], *axes).generate_state(draws)
@@ -69,7 +82,7 @@ def kernel_estimates(spec: dict, entry: dict, cell: dict) -> np.ndarray:
     origin, along_axis = np.zeros((1, d)), distances * np.eye(1, d)
     estimates = np.empty((draws, len(DIRECTIONS), len(distances)))
     for draw in range(draws):
-        phi = entry_map(spec, entry, s, int(seeds[draw])).restore(d, dtype=np.float64)
+        phi = entry_map(spec, entry, kernel, s, int(seeds[draw])).restore(d, dtype=np.float64)
         estimates[draw].flat = products(phi, origin, np.vstack([distances * directions[draw], along_axis]))
     return estimates
 

@@ -1,0 +1,49 @@
+"""The neighbour rule: the mean distance of a training row to its k-th nearest neighbour (eerf, section 4)."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.metrics import pairwise_distances_chunked
+
+from rfstudy.errors import UserError
+
+SCHEMA = {
+    "properties": {
+        "k": {"type": "integer", "minimum": 1},
+        "rows": {"type": "integer", "minimum": 2},
+        "factor": {"type": "number", "exclusiveMinimum": 0},
+    },
+    "required": ["k"],
+}
+
+#: Megabytes of distances that are held at a time.
+WORKING_MEMORY = 64
+
+
+def length_scale(X, rng: np.random.Generator, *, k: int, rows: int = 5000, factor: float = 1.0) -> float:
+    """``factor`` times the mean Euclidean distance to the k-th nearest other row, over at most ``rows`` random rows.
+
+    The neighbours are looked for among all rows of X (n, d), in blocks: O(rows n) work, memory of one block. Raises
+    ``UserError`` where there are no k other rows, or the mean is 0.
+    """
+    if len(X) <= k:
+        raise UserError(f"the {k}-th nearest neighbour needs more than {k} training rows, there are {len(X)}")
+    X = np.asarray(X, dtype=np.float64)
+    chosen = np.sort(rng.choice(len(X), min(rows, len(X)), replace=False))
+    total = 0.0
+    for start, distances in _blocks(X, chosen):
+        # a row is no neighbour of itself, but a twin of it is one
+        distances[np.arange(len(distances)), chosen[start : start + len(distances)]] = np.inf
+        total += np.partition(distances, k - 1, axis=1)[:, k - 1].sum()
+    mean = total / len(chosen)
+    if not mean > 0:
+        raise UserError(f"the mean distance to the {k}-th nearest neighbour is 0: state a length scale, or a larger k")
+    return factor * float(mean)
+
+
+def _blocks(X, chosen):
+    """Pairs of the position of the first row of a block and the distances of its rows to all of X."""
+    start = 0
+    for distances in pairwise_distances_chunked(X[chosen], X, working_memory=WORKING_MEMORY):
+        yield start, distances
+        start += len(distances)

@@ -1,0 +1,360 @@
+"""The configuration: presets, experiments and what they extend, selected and checked before any work is planned.
+
+An experiment is a mapping that says what a paper ran. Every *kind* of experiment, learner and bandwidth rule brings the
+schema of its own keys, as a constant in its file; a document is checked against the sum of these, so that a new kind
+edits no schema. What differs by data set stands under ``datasets.<id>`` and is laid over the experiment there.
+
+Imported by the workflow when it parses: the standard library, PyYAML and, to check, jsonschema only.
+"""
+
+from __future__ import annotations
+
+import copy
+import difflib
+from pathlib import Path
+
+import yaml
+
+from rfstudy.errors import UserError
+from rfstudy.study.code import constant, modules_in
+
+#: Who shares a choice, from the widest circle to the narrowest: all of an experiment; all methods at a size; all sizes
+#: of a method; a method at a size; nobody but the cell (a method at a size in one repeat).
+CIRCLES = ("experiment", "size", "method", "method_and_size", "cell")
+
+#: What can be chosen by validation.
+SEARCHED = ("preprocess", "length_scale", "options", "penalty")
+
+#: Settings that name what a run is restricted to.
+SELECTIONS = ("only_experiments", "only_datasets", "only_methods", "only_sizes")
+
+
+class ConfigurationError(UserError):
+    """The configuration asks for something that does not exist or makes no sense."""
+
+
+def load_settings(config: dict, config_dir: Path) -> dict:
+    """Merge a preset's file with the keys given on the command line or in ``--configfile``.
+
+    ``config`` is what the workflow engine read: ``config.yaml`` overlaid by the user. The preset it names supplies
+    every key that is missing. Raises ``ConfigurationError`` for an unknown preset.
+    """
+    preset_file = Path(config_dir) / "presets" / f"{config['preset']}.yaml"
+    if not preset_file.is_file():
+        known = sorted(p.stem for p in preset_file.parent.glob("*.yaml"))
+        raise ConfigurationError(f"preset {config['preset']!r} does not exist; choose one of {', '.join(known)}")
+    settings = merge(read_yaml(preset_file), {key: typed(value) for key, value in config.items()}, null_removes=False)
+    for key in SELECTIONS:
+        # --config only_datasets=eeg,skin arrives as one text
+        if isinstance(settings[key], str):
+            settings[key] = [part.strip() for part in settings[key].split(",") if part.strip()]
+    return settings
+
+
+def typed(value):
+    """A value of ``--config``, where numbers and words inside a mapping arrive as texts, as YAML has it."""
+    if isinstance(value, dict):
+        return {key: typed(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [typed(inner) for inner in value]
+    if isinstance(value, str) and "," not in value:
+        word = yaml.safe_load(value) if value.strip() else value
+        return word if isinstance(word, int | float | bool | None) else value
+    return value
+
+
+def load_experiments(config_dir: Path) -> dict[str, dict]:
+    """All experiments by name, ``extends`` resolved as ``merge`` does, ``steps`` written out, checked by their schema.
+
+    Raises ``ConfigurationError`` that names file, experiment and key of everything that is wrong.
+    """
+    raw: dict[str, dict] = {}
+    files: dict[str, Path] = {}
+    for path in sorted((Path(config_dir) / "experiments").glob("*.yaml")):
+        for name, experiment in read_yaml(path).items():
+            if name in raw:
+                raise ConfigurationError(f"experiment {name!r} is defined twice, the second time in {path.name}")
+            raw[name], files[name] = experiment, path
+
+    def resolve(name: str, trail: tuple[str, ...] = ()) -> dict:
+        if name not in raw:
+            raise ConfigurationError(f"experiment {trail[-1]!r} extends {name!r}, which does not exist")
+        if name in trail:
+            raise ConfigurationError(f"experiments extend each other in a circle: {' -> '.join((*trail, name))}")
+        own = dict(raw[name])
+        base = own.pop("extends", None)
+        return merge(resolve(base, (*trail, name)), own) if base else merge({}, own)
+
+    resolved = {name: resolve(name) for name in raw}
+    problems = [
+        f"{files[name].parent.parent.name}/experiments/{files[name].name}: {name}{problem}"
+        for name, experiment in resolved.items()
+        for problem in problems_of(experiment, schema_of(experiment, config_dir))
+    ]
+    if problems:
+        raise ConfigurationError("\n".join(problems))
+    return {name: with_steps({"name": name, **experiment}) for name, experiment in resolved.items()}
+
+
+def schema_of(experiment: dict, config_dir: Path) -> dict:
+    """The schema of an experiment: the keys of all of them, those of its kind, and those of all learners.
+
+    Raises ``ConfigurationError`` where the kind is missing or unknown.
+    """
+    kinds = modules_in("study.kinds")
+    if experiment.get("kind") not in kinds:
+        raise ConfigurationError(
+            f"the kind of experiment {experiment.get('title', '')!r} is {experiment.get('kind')!r}; "
+            f"known are {', '.join(kinds)}"
+        )
+    common = read_yaml(Path(config_dir) / "schemas" / "experiments.schema.yaml")
+    own = kind_schema(experiment["kind"])
+    definitions = common["$defs"] | {
+        "learners": closed({name: closed(learner_schema(name), null=True) for name in learner_ids()}),
+        "bandwidth": {"oneOf": [bandwidth_schema(rule) for rule in modules_in("study.bandwidths")]},
+    }
+    return common | {
+        "properties": common["properties"] | own["properties"],
+        "required": common["required"] + own.get("required", []),
+        "$defs": definitions,
+    }
+
+
+def kind_schema(kind: str) -> dict:
+    """The keys that a kind adds to those of all experiments: its ``SCHEMA``, or the keys of its ``GRID``.
+
+    ``large`` is laid over ``grid`` where a preset asks for the large extent.
+    """
+    if has_constant(f"study.kinds.{kind}", "SCHEMA"):
+        return constant(f"study.kinds.{kind}", "SCHEMA")
+    grid = constant(f"study.kinds.{kind}", "GRID")
+    properties = {"grid": closed(grid) | {"required": list(grid)}, "large": closed(grid)}
+    return {"properties": properties | {"time": {"$ref": "#/$defs/time"}}, "required": ["grid"]}
+
+
+def learner_ids() -> list[str]:
+    """The learners: the files that have an entry."""
+    return [name for name in modules_in("learners") if has_constant(f"learners.{name}", "SCHEMA")]
+
+
+def learner_schema(learner: str) -> dict:
+    """The properties of a learner's options; every learner may have fewer repeats than its experiment."""
+    return constant(f"learners.{learner}", "SCHEMA") | {"repeats": {"type": "integer", "minimum": 1}}
+
+
+def bandwidth_schema(rule: str) -> dict:
+    """The schema of a bandwidth rule: its name and the parameters of its file."""
+    own = constant(f"study.bandwidths.{rule}", "SCHEMA")
+    return closed({"rule": {"const": rule}, **own["properties"]}) | {"required": ["rule", *own.get("required", [])]}
+
+
+def closed(properties: dict, *, null: bool = False) -> dict:
+    """The schema of a mapping with these keys and no others."""
+    return {
+        "type": ["object", "null"] if null else "object",
+        "additionalProperties": False,
+        "properties": properties,
+    }
+
+
+def has_constant(module: str, name: str) -> bool:
+    """Whether a module defines a literal constant of this name."""
+    try:
+        constant(module, name)
+    except (KeyError, ValueError):
+        return False
+    return True
+
+
+def problems_of(document: dict, schema: dict) -> list[str]:
+    """What is wrong with a document, each as ``.key[0].key: message``, with the known keys where one is unknown."""
+    from jsonschema import Draft202012Validator
+
+    found = []
+    for error in Draft202012Validator(schema).iter_errors(document):
+        # of alternatives, the one that comes closest says what is wrong
+        while error.context:
+            error = min(error.context, key=lambda each: (each.validator == "const", -len(each.absolute_path)))
+        where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
+        if error.validator == "additionalProperties":
+            known = list(error.schema.get("properties", {}))
+            for key in sorted(set(error.instance) - set(known)):
+                found.append(f"{where}.{key}: not a key here; {suggestion(key, known)}")
+        else:
+            found.append(f"{where}: {error.message}")
+    return found
+
+
+def suggestion(word: str, known) -> str:
+    """What to say of a word that is not among those that are known: "did you mean ...? known are ..."."""
+    known = sorted(known)
+    near = difflib.get_close_matches(word, known, n=1)
+    return (f"did you mean {near[0]}? " if near else "") + f"known are {', '.join(known)}"
+
+
+def with_steps(experiment: dict) -> dict:
+    """The experiment with its ``steps`` written out as entries of its methods, one a method and step.
+
+    Every method without a variant walks the steps: an entry has the step's name as its variant, and what this step
+    and those before it change. A step that names ``methods`` is one of these methods only; the others have no entry
+    there.
+    """
+    experiment = dict(experiment)
+    steps = experiment.pop("steps", [])
+    entries = []
+    for entry in experiment["methods"]:
+        if not steps or entry.get("variant"):
+            entries.append(entry)
+            continue
+        for step in steps:
+            if entry["method"] in step.get("methods", [entry["method"]]):
+                changes = {key: value for key, value in step.items() if key not in ("name", "methods")}
+                entry = merge(entry, changes | {"variant": step["name"]})
+                entries.append(entry)
+    return experiment | {"methods": entries}
+
+
+def merge(base: dict, overlay: dict, *, null_removes: bool = True) -> dict:
+    """A copy of ``base`` with ``overlay`` laid over it: mappings merge, null removes, everything else is replaced."""
+    result = copy.deepcopy(base)
+    for key, value in overlay.items():
+        if isinstance(value, dict) and isinstance(result.get(key), dict):
+            result[key] = merge(result[key], value, null_removes=null_removes)
+        elif value is None and null_removes:
+            result.pop(key, None)
+        else:
+            result[key] = copy.deepcopy(value)
+    return result
+
+
+def read_yaml(path: Path) -> dict:
+    """A YAML mapping; ``ConfigurationError`` names the file and the line of a syntax error."""
+    try:
+        return yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}
+    except yaml.YAMLError as error:
+        raise ConfigurationError(f"{path}: {error}") from error
+
+
+def select(experiments: dict[str, dict], settings: dict, maps: dict[str, str], datasets: set[str]) -> dict[str, dict]:
+    """The experiments that a run builds: ``only_*`` applied, every id checked against the registries.
+
+    ``maps`` gives the modules of the feature maps by id. What the preset says of searches, learners and the largest
+    size is laid under what an experiment says.
+    """
+    wanted = set(settings["only_experiments"])
+    check_ids("only_experiments", wanted, set(experiments), "experiment")
+    for name, experiment in experiments.items():
+        used = {entry["method"] for entry in experiment["methods"]}
+        check_ids(f"experiment {name!r}", used | set(experiment.get("options", {})), set(maps), "method")
+        check_ids(f"experiment {name!r}", datasets_named(experiment), datasets, "data set")
+    check_ids("only_methods", set(settings["only_methods"]), set(maps), "method")
+    check_ids("only_datasets", set(settings["only_datasets"]), datasets, "data set")
+    labels = {label for e in experiments.values() for _, label in sizes(e.get("sizes", {}), 1)}
+    check_ids("only_sizes", set(settings["only_sizes"]), labels, "size")
+    chosen = {}
+    for name, experiment in experiments.items():
+        if wanted and name not in wanted:
+            continue
+        experiment = restricted(with_preset(experiment, settings), settings, maps)
+        needs_data = kind_constant(experiment, "NEEDS_DATA")
+        # whoever asks for data sets does not ask for an experiment without any
+        wants_data = needs_data or bool(settings["only_datasets"])
+        has_sizes = "sizes" not in experiment or any(experiment["sizes"].values())
+        if experiment["methods"] and has_sizes and (experiment["datasets"] or not wants_data):
+            chosen[name] = experiment
+    return chosen
+
+
+def with_preset(experiment: dict, settings: dict) -> dict:
+    """An experiment over what the preset says of it: who shares a search, the learners' solvers and limits."""
+    of_preset = {}
+    if "learners" in experiment:
+        own = experiment["learners"]
+        learners = {name: merge(options, settings["learners"].get(name, {})) for name, options in own.items()}
+        of_preset = {"search": merge(settings["search"], experiment.get("search", {})), "learners": learners}
+    if "time" in experiment:
+        of_preset["time"] = settings["time"] | experiment["time"]
+    if "grid" in experiment and settings["extent"] == "large":
+        of_preset["grid"] = merge(experiment["grid"], experiment.get("large", {}))
+    return experiment | of_preset
+
+
+def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
+    """An experiment with the methods, data sets and sizes that a run asks for, its entries completed."""
+    names = [(entry["method"], entry.get("variant", "")) for entry in experiment["methods"]]
+    twice = sorted({method for method, variant in names if names.count((method, variant)) > 1})
+    if twice:
+        raise ConfigurationError(
+            f"experiment {experiment['name']!r} lists {', '.join(twice)} twice with the same variant; name variants"
+        )
+    entries = [
+        {"variant": "", "options": {}, **entry, "module": maps[entry["method"]]}
+        for entry in experiment["methods"]
+        if not settings["only_methods"] or entry["method"] in settings["only_methods"]
+    ]
+    kept = {
+        key: value or {}
+        for key, value in experiment.get("datasets", {}).items()
+        if not settings["only_datasets"] or key in settings["only_datasets"]
+    }
+    result = experiment | {"methods": entries, "datasets": kept}
+    if "method" in result.get("search", {}):
+        shared = result["search"]["method"]
+        check_ids(f"experiment {experiment['name']!r}", {shared["method"]}, set(maps), "method")
+        completed = {"variant": "", "options": {}, **shared, "module": maps[shared["method"]]}
+        result["search"] = result["search"] | {"method": completed}
+    if "sizes" in result:
+        result["sizes"] = wanted_sizes(result["sizes"], settings["largest_multiple_of_d"], settings["only_sizes"])
+    return result
+
+
+def wanted_sizes(experiment_sizes: dict, largest: int | None, labels=()) -> dict:
+    """The sizes up to the largest multiple of d and, where labels ("8d", "4096") are given, with one of them.
+
+    A limit on multiples of d says nothing of sizes that are no multiples of d.
+    """
+    return {
+        rule: [
+            value
+            for value in values
+            if (not labels or size_of(rule, value, 1)[1] in labels)
+            and (rule != "multiples_of_d" or largest is None or value <= largest)
+        ]
+        for rule, values in experiment_sizes.items()
+    }
+
+
+def datasets_named(experiment: dict) -> set[str]:
+    """All data sets that an experiment or one of its entries names."""
+    of_entries = {dataset for entry in experiment["methods"] for dataset in entry.get("datasets", {})}
+    return of_entries | set(experiment.get("datasets", {}))
+
+
+def kind_constant(experiment: dict, name: str):
+    """A constant of the kind of an experiment: STAGES, NEEDS_DATA or RESOURCES."""
+    return constant(f"study.kinds.{experiment['kind']}", name)
+
+
+def check_ids(where: str, used: set[str], known: set[str], what: str) -> None:
+    """Raise ``ConfigurationError`` that names ids without an entry in their registry."""
+    unknown = sorted(used - known)
+    if unknown:
+        raise ConfigurationError(f"{where} names the {what} {', '.join(unknown)}; {suggestion(unknown[0], known)}")
+
+
+def sizes(experiment_sizes: dict, d: int) -> list[tuple[int, str]]:
+    """The numbers of features s with their labels, for data of ``d`` columns.
+
+    >>> sizes({"multiples_of_d": [1, 2]}, 14)
+    [(14, 'd'), (28, '2d')]
+    >>> sizes({"values": [1000]}, 784)
+    [(1000, '1000')]
+    """
+    return [size_of(rule, value, d) for rule, values in experiment_sizes.items() for value in values]
+
+
+def size_of(rule: str, value: int, d: int) -> tuple[int, str]:
+    """One number of features with its label: ``value`` times d, or ``value`` itself."""
+    if rule == "multiples_of_d":
+        return value * d, "d" if value == 1 else f"{value}d"
+    return value, str(value)

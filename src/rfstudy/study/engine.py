@@ -1,0 +1,227 @@
+"""The one loop over cells: it resumes, records where numbers come from, and reports progress.
+
+A *cell* is an entry (a map with its options, or none) and where it stands: a size, a repeat, a round, a place on an
+axis. It yields rows of the tidy table and named arrays. Finished cells are journalled under the hash of what decides
+them: the entry with all its options, where it stands, what it is computed under, the part of the specification that is
+no name, the data, the meaning of the code, and the versions of the libraries that do the arithmetic. A long cell may
+leave checkpoints, from which it goes on after it was killed.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
+
+from tqdm import tqdm
+
+from rfstudy.kernels import KERNELS, make_kernel
+from rfstudy.maps.registry import REGISTRY, make_map, resolved_options
+from rfstudy.study.code import meaning
+from rfstudy.study.journal import Checkpoints, Journal, key_of
+from rfstudy.study.plan import NAMES, without
+from rfstudy.study.provenance import Run
+from rfstudy.study.sample import Prepared, Samples, load_prepared
+
+#: What does not decide a cell: a specification's names and its lists of cells. Two experiments that contain the same
+#: cell compute it once.
+IRRELEVANT = (*NAMES, "methods", "repeats", "sizes", "grid")
+
+#: What a specification says about all cells, and ``given`` about one.
+IN_GIVEN = ("preprocess", "bandwidth", "learners", "search", "shared_method", "penalty_shared_by")
+
+#: The libraries whose versions are part of a cell's key.
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One unit of work that is journalled."""
+
+    entry: dict  # of an experiment's methods; empty where no map is concerned
+    at: dict  # where it stands, JSON-like: what tells the cells of an entry apart
+    given: dict = field(default_factory=dict)  # what it is computed under, JSON-like
+    columns: dict = field(default_factory=dict)  # columns of the tidy table that its rows share
+
+    @property
+    def name(self) -> str:
+        """A short id, unique within an experiment and data set: what its arrays are filed under."""
+        words = ["+".join(map(str, value)) if isinstance(value, list) else str(value) for value in self.at.values()]
+        return "/".join([name_of(self.entry), *words])
+
+
+@dataclass(frozen=True)
+class Timed:
+    """What the stage ``time`` takes the times of: an entry, the columns and settings of its rows, and its phases.
+
+    Phases are functions by name, in the order in which they are run; each may be called again and again.
+    """
+
+    entry: dict
+    columns: dict
+    phases: dict
+    settings: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What all cells of one part of a stage's work share."""
+
+    stage: str
+    spec: dict
+    journal: Journal
+    run: Run
+    data: Prepared | None = None
+    samples: Samples | None = None
+    roots: tuple[str, ...] = ()  # definitions that every cell of the job uses, see ``code.meaning``
+
+
+def jobs(stage: str, parts: list[dict], prepared_dirs, journal_dir, threads: int, roots=()):
+    """The jobs of a stage's parts, one after the other; a part with data has its folder in ``prepared_dirs``."""
+    run = Run(stage, parts, threads)
+    folders = list(prepared_dirs) or [None] * len(parts)
+    for spec, folder in zip(parts, folders, strict=True):
+        data = load_prepared(folder) if folder else None
+        samples = Samples(data, spec) if folder else None
+        yield Job(stage, spec, Journal(journal_dir), run, data, samples, tuple(roots(spec) if callable(roots) else roots))
+
+
+@dataclass
+class Work:
+    """What cells yielded: rows, arrays by ``<cell>/<name>``, and the provenance records of their runs."""
+
+    rows: list[dict] = field(default_factory=list)
+    arrays: dict = field(default_factory=dict)
+    records: dict = field(default_factory=dict)
+
+    def add(self, other: Work, dataset: str = "") -> None:
+        """Take over what other cells yielded; the data set tells their arrays apart."""
+        self.rows += other.rows
+        self.arrays |= {"/".join(filter(None, (dataset, name))): value for name, value in other.arrays.items()}
+        self.records |= other.records
+
+
+def name_of(entry: dict) -> str:
+    """The name of a method's entry: its id and, if it has one, its variant."""
+    return "-".join(filter(None, (entry.get("method"), entry.get("variant"))))
+
+
+def work_through(job: Job, cells: list[Cell], compute, title: str = "") -> Work:
+    """Rows and arrays of all cells: from the journal where a cell is finished, from ``compute`` otherwise.
+
+    Parameters
+    ----------
+    cells : in the order of their rows
+    compute : callable (cell, checkpoints) -> (rows, arrays); rows hold what is particular to the cell, arrays are by
+        name; ``checkpoints`` keeps what a long cell would not like to lose
+    title : what the progress bar says
+
+    Returns
+    -------
+    Work
+    """
+    done = Work()
+    shared = base_row(job.spec, job.data)
+    title = title or " ".join(filter(None, (job.spec["experiment"], job.spec["dataset"], job.stage)))
+    for cell in tqdm(cells, desc=title, file=sys.stderr, mininterval=5):
+        key = cell_key(job, cell)
+        stored = job.journal.get(key)
+        if stored is None:
+            checkpoints = Checkpoints(job.journal, key)
+            rows, arrays = compute(cell, checkpoints)
+            stored = {"rows": rows, "record": job.run.finished()}, arrays
+            job.journal.put(key, *stored)
+            checkpoints.clear()
+        content, arrays = stored
+        record = content["record"]
+        own = shared | {"run": record["run"], **entry_columns(cell.entry), **cell.columns}
+        done.records[record["run"]] = record
+        done.rows += [own | row for row in content["rows"]]
+        done.arrays |= {f"{cell.name}/{name}": value for name, value in arrays.items()}
+    return done
+
+
+def cell_key(job: Job, cell: Cell) -> str:
+    """The hash of everything that decides a cell."""
+    common = without(job.spec, *IRRELEVANT, *IN_GIVEN)
+    kernel = KERNELS[job.spec["kernel"]["name"]]["class"]
+    return key_of(
+        job.stage,
+        common,
+        entry_key(cell.entry),
+        cell.at,
+        cell.given,
+        job.data.facts["sha256"] if job.data else "",
+        meaning(*job.roots, f"kernels:{kernel}", *entry_roots(cell.entry)),
+        versions(),
+    )
+
+
+def entry_key(entry: dict) -> dict:
+    """What of an entry decides its numbers: the map, and all its options with their defaults written out."""
+    if not entry:
+        return {}
+    return {
+        "method": entry["method"],
+        "class": REGISTRY[entry["method"]].class_name,
+        "options": resolved_options(entry["method"], entry["options"]),
+    }
+
+
+def entry_roots(entry: dict) -> tuple[str, ...]:
+    """The definition of an entry's map, see ``code.meaning``."""
+    if not entry:
+        return ()
+    known = REGISTRY[entry["method"]]
+    return (f"maps.{known.module}:{known.class_name}",)
+
+
+@cache
+def versions() -> dict[str, str]:
+    """The versions of the libraries that do the arithmetic."""
+    return {library: version(library) for library in LIBRARIES}
+
+
+def base_row(spec: dict, data: Prepared | None) -> dict:
+    """The columns that every row of a part shares."""
+    return {
+        "origin": "measured",
+        **{key: spec[key] for key in NAMES},
+        "dataset": spec["dataset"],
+        "stand_in": data.facts["stand_in"] if data else "",
+        "kernel": kernel_id(spec["kernel"]),
+        "seed": spec["seed"],
+        "status": "ok",
+    }
+
+
+def kernel_id(kernel: dict) -> str:
+    """The id of a kernel as rows have it; of one that an experiment leaves open (a family), the name of the family."""
+    try:
+        return make_kernel(kernel).name
+    except (TypeError, ValueError):
+        return kernel["name"]
+
+
+def entry_columns(entry: dict) -> dict:
+    """The columns that name an entry."""
+    return {"method": entry.get("method", ""), "variant": entry.get("variant", "")}
+
+
+def entry_map(spec: dict, entry: dict, kernel, n_features: int, seed: int):
+    """The unfitted feature map of an experiment's entry, with ``n_features`` frequencies."""
+    return make_map(
+        entry["method"],
+        kernel=kernel,
+        n_components=n_features,
+        device=spec["device"],
+        random_state=seed,
+        **entry["options"],
+    )
+
+
+def arrays_of(arrays: dict, name: str) -> dict:
+    """The arrays that were filed under one name, by what follows it."""
+    prefix = name + "/"
+    return {key[len(prefix) :]: value for key, value in arrays.items() if key.startswith(prefix)}

@@ -1,0 +1,241 @@
+"""The accuracy grid: maps x sizes x repeats, each with its approximation error, and learners on the features.
+
+A cell is one map at one size in one repeat (at all sizes, where a prefix of the features is the map at a smaller size).
+``generate`` fits its map, ``train`` its learners; what both know of a cell stands here: which cells there are, what
+one is computed under, and its map.
+"""
+
+from __future__ import annotations
+
+from rfstudy.arrays import seed_of
+from rfstudy.data.scale import columns_after
+from rfstudy.data.split import fold_of_row
+from rfstudy.data.target import make_target
+from rfstudy.kernels import KERNELS, make_kernel
+from rfstudy.learners.entry import load
+from rfstudy.maps.registry import REGISTRY
+from rfstudy.study.config import merge, sizes
+from rfstudy.study.engine import Cell, Job, Timed, base_row, entry_columns, entry_map, name_of
+from rfstudy.study.sample import Prepared, Sample, Samples
+
+#: The stages that yield rows, and whether there are data sets.
+STAGES = ("generate", "train")
+NEEDS_DATA = True
+
+#: Memory: libraries (MB), the rows in float32 a few times over, and Gram matrices of the largest size; minutes.
+RESOURCES = {"mb": 900, "bytes_per_value": 16, "bytes_per_gram": 80, "minutes": 240}
+
+SCHEMA = {
+    "properties": {
+        "preprocess": {"$ref": "#/$defs/steps"},
+        "sizes": {"$ref": "#/$defs/sizes"},
+        "largest_multiple_of_d": {"type": "integer", "minimum": 1},
+        "split": {"enum": ["published", "half", "random"]},
+        "bandwidth": {"$ref": "#/$defs/bandwidth"},
+        "search": {"$ref": "#/$defs/search"},
+        "approximation": {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["norm", "rows"],
+            "properties": {
+                "norm": {"enum": ["frobenius", "spectral", "sup", "l2"]},
+                "rows": {"type": "integer", "minimum": 2},
+            },
+        },
+        "learners": {"$ref": "#/$defs/learners"},
+        "scores": {"type": "array", "minItems": 1, "items": {"type": "string"}},
+        "options": {"type": "object"},
+        "time": {"$ref": "#/$defs/time"},
+    },
+    "required": ["datasets", "sizes", "approximation", "learners"],
+}
+
+
+def grid_cells(spec: dict, chosen: dict, d: int, repeats: list[int], learner: str = "") -> list[Cell]:
+    """All cells of a part, repeats outermost, so that a repeat's data are loaded once.
+
+    ``chosen`` is what ``tune`` found for the data set; ``d`` the columns of the prepared data. Sizes in multiples of d
+    are of the columns that the map sees.
+    """
+    named = sizes(spec["sizes"], d)
+    return [
+        grid_cell(spec, chosen, entry, group, d, repeat, learner)
+        for repeat in repeats
+        for entry in spec["methods"]
+        # one map, if its prefixes are the maps at the smaller sizes
+        for group in ([named] if REGISTRY[entry["method"]].prefix else [[each] for each in named])
+    ]
+
+
+def grid_cell(spec: dict, chosen: dict, entry: dict, group: list, d: int, repeat: int, learner: str = "") -> Cell:
+    """One cell: an entry at a size, or at several that share their work (``group``: numbers with labels)."""
+    given = conditions(spec, chosen, entry, group[-1][1], repeat, learner)
+    width = columns_after(given["preprocess"], d)
+    numbers = [s * width // d if label.endswith("d") else s for s, label in group]
+    at = {"n_features": numbers, "label": [label for _, label in group], "repeat": repeat}
+    entry = entry | {"options": merge(entry["options"], given.pop("options"))}
+    return Cell(entry, at, given, {"repeat": repeat})
+
+
+def prefixes(phi, cell: Cell):
+    """Pairs of a cell's map at each of its sizes and that size as columns of the tidy table.
+
+    ``phi`` is the fitted map at the largest size, or None where there is none; it then stands at every size.
+    """
+    *smaller, largest = zip(cell.at["n_features"], cell.at["label"], strict=True)
+    for s, label in smaller:
+        yield phi and phi.prefix(s), {"n_features": s, "n_features_label": label}
+    yield phi, {"n_features": largest[0], "n_features_label": largest[1]}
+
+
+def conditions(spec: dict, chosen: dict, entry: dict, label: str, repeat: int, learner: str = "") -> dict:
+    """What a cell is computed under: what its entry has of its own, else what ``tune`` chose, else the experiment's.
+
+    Returns the steps of ``preprocess``, the ``length_scale`` (None where a rule finds it on the training rows, or the
+    kernel has none), the rule of the ``bandwidth``, the ``options`` of the map that were chosen, and ``how``: who
+    shares what was chosen, and on which repeats. For a learner also its ``learner`` id, its ``settings`` and the
+    ``penalty`` (None where the cell chooses its own).
+    """
+    choice, how = choice_for(chosen, entry, label, repeat)
+    given = {
+        "preprocess": entry.get("preprocess") or choice.get("preprocess") or spec["preprocess"],
+        "length_scale": entry.get("length_scale") or choice.get("length_scale"),
+        "bandwidth": None,
+        "options": choice.get("options", {}),
+        "how": next((how[quantity] for quantity in ("length_scale", "preprocess", "options") if quantity in how), {}),
+    }
+    if given["length_scale"] is None and "length_scale" in KERNELS[spec["kernel"]["name"]]["parameters"]:
+        given["bandwidth"] = spec["bandwidth"]
+    if learner:
+        given["learner"] = learner
+        given["settings"] = merge(spec["learners"][learner], entry.get("learners", {}).get(learner, {}))
+        given["penalty"] = choice.get("penalty", {}).get(learner)
+        given["how"] = how.get("penalty", {"shared_by": "cell"})
+        if given["penalty"] is not None:
+            given["settings"].pop("n_folds", None)  # of a choice that is made
+    return given
+
+
+def choice_for(chosen: dict, entry: dict, label: str, repeat: int) -> tuple[dict, dict]:
+    """What ``tune`` chose for a cell, of every circle that it is in, and by quantity who shares it (``shared_by``) and
+    on which repeats it was chosen (``chosen_on``).
+    """
+    name = name_of(entry)
+    places = {
+        "experiment": (),
+        "size": (label,),
+        "method": (name,),
+        "method_and_size": (name, label),
+        "cell": (name, label, str(repeat)),
+    }
+    values: dict = {}
+    how: dict = {}
+    for circle, place in places.items():
+        found = chosen.get(circle, {})
+        for word in place:
+            found = found.get(word, {})
+        values |= found.get("chosen", {})
+        told = {"shared_by": circle} | ({"chosen_on": found["chosen_on"]} if circle != "cell" and found else {})
+        how |= dict.fromkeys(found.get("chosen", {}), told)
+    return values, how
+
+
+def folds_of(spec: dict, n_rows: int, n_folds: int, repeat: int):
+    """The fold (n_rows,) in which a training row of a repeat is held out, the same for all methods and learners."""
+    return fold_of_row(n_rows, n_folds, spec["seed"], "train", repeat)
+
+
+def map_of(spec: dict, cell: Cell, samples: Samples):
+    """The unfitted feature map of a cell, its exact kernel, and the length scale (None where there is none)."""
+    given = cell.given
+    length_scale = given["length_scale"]
+    if given["bandwidth"]:
+        length_scale = samples.length_scale(cell.at["repeat"], given["preprocess"], given["bandwidth"])
+    own = {} if length_scale is None else {"length_scale": length_scale}
+    kernel = make_kernel(spec["kernel"] | own)
+    s = cell.at["n_features"][-1]
+    # data set, method, size and repeat alone decide the draw
+    seed = seed_of(spec["seed"], "features", spec["dataset"], cell.entry["method"], s, cell.at["repeat"])
+    return entry_map(spec, cell.entry, kernel, s, seed), kernel, length_scale
+
+
+def timed(job: Job, chosen: dict) -> list[Timed]:
+    """What ``time`` takes the times of: every map of the first repeat at every size and, of a learner that the
+    experiment names, its fit and its predictions, with the smallest value of its grid where none was chosen.
+    """
+    spec, learner = job.spec, next(iter(job.spec["learners"]), "")
+    cells = grid_cells(spec, chosen, job.data.facts["d"], [0], learner)
+    return [timed_cell(job, cell, learner) for cell in cells]
+
+
+def timed_cell(job: Job, cell: Cell, learner: str) -> Timed:
+    """The phases of one cell, in the order in which a user meets them."""
+    sample = job.samples.of(0, cell.given["preprocess"])
+    X, y = sample.X_train, sample.y_train
+    phi, _kernel, length_scale = map_of(job.spec, cell, job.samples)
+    phases = {
+        "draw": lambda: phi.draw(X.shape[1], X.dtype),
+        "learn": lambda: phi.learn(X, y),
+        "transform": lambda: exhaust(phi.transform_blocks(X)),
+    }
+    if learner:
+        phases |= phases_of_learner(job, cell, learner, phi, sample)
+    label, s = cell.at["label"][-1], cell.at["n_features"][-1]
+    columns = sample.size_columns | {"n_features": s, "n_features_label": label, "learner": learner}
+    return Timed(cell.entry, columns, phases, cell_settings(cell, length_scale, sample.capped))
+
+
+def phases_of_learner(job: Job, cell: Cell, learner: str, phi, sample: Sample) -> dict:
+    """Fitting on features that are ready, and mapping and predicting the test rows."""
+    entry, target, options = load(learner), make_target(job.data.facts["target"]), cell.given["settings"]
+    value = cell.given["penalty"] or min(options[entry.grid])
+    Y, classes = target.encode(sample.y_train)
+    kept: dict = {}
+
+    def features(part, X):
+        if part not in kept:
+            kept[part] = list(phi.transform_blocks(X))
+        return kept[part]
+
+    def fit():
+        train = features("train", sample.X_train)
+        how = {"n_columns": phi.n_columns_, "options": options}
+        kept["model"], _ = entry.fit_regular(lambda: iter(train), Y, value, **how)
+
+    def predict():
+        for _rows, block in features("test", sample.X_test):
+            target.decode(kept["model"].decision(block), classes)
+
+    return {"fit": fit, "predict_transform": lambda: exhaust(phi.transform_blocks(sample.X_test)), "predict": predict}
+
+
+def exhaust(blocks) -> None:
+    """Make all blocks and keep none."""
+    for _block in blocks:
+        pass
+
+
+def cell_settings(cell: Cell, length_scale: float | None, capped: bool) -> dict:
+    """What the rows of a cell say of how it was computed."""
+    given = cell.given
+    found = {"preprocess": given["preprocess"], "options": cell.entry["options"], "capped": capped, **given["how"]}
+    return found if length_scale is None else {"length_scale": length_scale, **found}
+
+
+def skipped_rows(spec: dict, prepared: Prepared, measurements: list[dict]) -> list[dict]:
+    """One row a method, size and measurement that says why there is no number."""
+    return [
+        base_row(spec, prepared)
+        | entry_columns(entry)
+        | {
+            "n_features": n_features,
+            "n_features_label": label,
+            "repeat": 0,
+            "status": "skipped",
+            "settings": {"reason": prepared.skipped},
+            **measurement,
+        }
+        for entry in spec["methods"]
+        for n_features, label in sizes(spec["sizes"], prepared.facts["d"])
+        for measurement in measurements
+    ]

@@ -1,0 +1,360 @@
+"""From experiments to jobs: shards, and what each stage has to know of one.
+
+A *shard* is one job of a stage: one experiment x data set x method with all its variants, or what is left when a
+preset's ``shard_by`` drops axes. A stage receives a list of *parts*, one a data set (one in all where an experiment has
+none), as plain JSON: what the experiment is on that data set, of that what the stage needs and no more, so that a
+change of the penalties does not regenerate features, and every command of a log can be run by hand.
+
+Imported by the workflow when it parses: standard library and PyYAML only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rfstudy.study.code import constant
+from rfstudy.study.config import CIRCLES, ConfigurationError, kind_constant, merge, sizes, wanted_sizes
+
+#: The axes by which shards may be told apart, from the outermost.
+AXES = ("experiment", "dataset", "method")
+
+#: Columns of the tidy table that an experiment decides as a whole.
+NAMES = ("preset", "paper", "experiment", "protocol")
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One job of every stage of an experiment: the data sets, methods and repeats in it."""
+
+    experiment: str
+    name: str
+    datasets: tuple[str, ...]  # one empty id where an experiment has none
+    methods: tuple[int, ...]  # positions in the experiment's list
+    repeats: tuple[int, ...]
+
+
+def shards(experiment: dict, settings: dict) -> list[Shard]:
+    """The shards of one experiment under a preset's ``shard_by`` and ``repeats_per_shard``."""
+    axes = settings["shard_by"]
+    if list(axes) != list(AXES[: len(axes)]) or not axes:
+        raise ConfigurationError(f"shard_by must be a beginning of {', '.join(AXES)}, got {', '.join(axes)}")
+    entries = [entry["method"] for entry in experiment["methods"]]
+    # the variants of a method stay together: a job each would spend its time on imports
+    names = list(dict.fromkeys(entries)) if "method" in axes else [""]
+    groups = {name: tuple(i for i, method in enumerate(entries) if name in ("", method)) for name in names}
+    datasets = list(experiment["datasets"]) or [""]
+    parts = [(dataset,) for dataset in datasets] if "dataset" in axes else [tuple(datasets)]
+    repeats = repeats_of(experiment, settings)
+    # only where repeats are cells of their own are they cut: elsewhere one cell may cover them all
+    size = (kind_constant(experiment, "NEEDS_DATA") and settings["repeats_per_shard"]) or len(repeats)
+    chunks = [tuple(repeats[i : i + size]) for i in range(0, len(repeats), size)]
+    result = []
+    for part in parts:
+        for name, group in groups.items():
+            for chunk in chunks:
+                words = [part[0] if len(part) == 1 else "", name.replace("_", "-")]
+                if len(chunks) > 1:
+                    words.append(f"r{chunk[0]}-{chunk[-1]}")
+                result.append(Shard(experiment["name"], ".".join(filter(None, words)) or "all", part, group, chunk))
+    return result
+
+
+def repeats_of(experiment: dict, settings: dict) -> list[int]:
+    """The repeats of an experiment: those of the preset, or fewer of its own."""
+    return list(range(min(settings["repeats"], experiment.get("repeats", settings["repeats"]))))
+
+
+def on_dataset(experiment: dict, dataset: str) -> dict:
+    """An experiment as it is on one data set: what stands under ``datasets.<id>`` laid over it and its entries.
+
+    ``options`` by method are laid over those of its entries.
+    """
+    own = {key: value for key, value in experiment.items() if key != "datasets"}
+    own = merge(own, experiment["datasets"].get(dataset, {}))
+    own["methods"] = [entry_on(entry, dataset, own.get("options", {})) for entry in own["methods"]]
+    if "method" in own.get("search", {}):
+        own["search"] = own["search"] | {"method": entry_on(own["search"]["method"], dataset, own.get("options", {}))}
+    if "sizes" in own:
+        own["sizes"] = wanted_sizes(own["sizes"], own.get("largest_multiple_of_d"))
+    return own
+
+
+def entry_on(entry: dict, dataset: str, options: dict) -> dict:
+    """An entry of an experiment's methods as it is on one data set."""
+    own = {key: value for key, value in entry.items() if key != "datasets"}
+    own["options"] = merge(options.get(entry["method"], {}), own["options"])
+    return merge(own, entry.get("datasets", {}).get(dataset, {}))
+
+
+def part(experiment: dict, dataset: str, settings: dict) -> dict:
+    """What every stage must know of an experiment on a data set."""
+    return {
+        "preset": settings["preset"],
+        "paper": experiment["paper"],
+        "experiment": experiment["name"],
+        "protocol": experiment["protocol"],
+        "kind": experiment["kind"],
+        "dataset": dataset,
+        "kernel": experiment["kernel"],
+        "seed": settings["seed"],
+        "device": settings["device"],
+    }
+
+
+def sample_part(experiment: dict, dataset: str, settings: dict) -> dict:
+    """``part``, and what decides the training and test rows of a repeat; ``experiment`` as it is on the data set."""
+    return part(experiment, dataset, settings) | {
+        "preprocess": experiment["preprocess"],
+        "bandwidth": experiment.get("bandwidth"),
+        "split": experiment.get("split"),
+        "max_rows": settings["max_rows"],
+    }
+
+
+def facts_parts(experiment: dict, settings: dict) -> list[dict]:
+    """What ``collect`` is told of the data of an experiment: one part a data set, nothing where it has none."""
+    return [sample_part(on_dataset(experiment, name), name, settings) for name in experiment["datasets"]]
+
+
+def parts_of(stage: str, experiment: dict, shard: Shard, settings: dict) -> list[dict]:
+    """The specification of a stage's job: one part a data set of the shard."""
+    make = PARTS[stage]
+    return [make(on_dataset(experiment, dataset), dataset, shard, settings) for dataset in shard.datasets]
+
+
+def entries_of(experiment: dict, shard: Shard) -> list[dict]:
+    """The entries of a shard; what a method changes of the learners is left to those who train."""
+    return [without(experiment["methods"][i], "learners") for i in shard.methods]
+
+
+def without(mapping: dict, *keys: str) -> dict:
+    """A copy of a mapping without some of its keys."""
+    return {key: value for key, value in mapping.items() if key not in keys}
+
+
+def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> dict:
+    """The work of ``tune``: what is searched, by whom the choice is shared, and the learners that decide."""
+    search = experiment["search"]
+    circles = {circle_of(search, quantity) for quantity in searched(search)}
+    spec = sample_part(experiment, dataset, settings) | {
+        "search": without(search, "method"),
+        "methods": [without(entry, "learners") for entry in experiment["methods"]]
+        if circles & {"method", "method_and_size", "cell"}
+        else [],
+        "shared_method": search.get("method"),
+        "learners": learners_of(experiment),
+        "repeats": repeats_of(experiment, settings),
+    }
+    if circles & {"size", "method_and_size", "cell"}:
+        spec["sizes"] = experiment["sizes"]
+    return spec
+
+
+def searched(search: dict) -> list[str]:
+    """The quantities that a search names and that ``tune`` chooses: all but a penalty that every cell chooses alone.
+
+    The cell's penalty is chosen in ``train``, on the features that it is for.
+    """
+    named = [quantity for quantity in ("preprocess", "length_scale", "options", "penalty") if quantity in search]
+    return [q for q in named if q != "penalty" or circle_of(search, q) != "cell"]
+
+
+def circle_of(search: dict, quantity: str) -> str:
+    """Who shares the choice of a quantity (one of ``CIRCLES``)."""
+    circle = search[quantity].get("shared_by", search.get("shared_by"))
+    if circle not in CIRCLES:
+        raise ConfigurationError(f"search.{quantity} must say by whom it is shared: one of {', '.join(CIRCLES)}")
+    return circle
+
+
+def learners_of(experiment: dict) -> dict:
+    """The options of an experiment's learners, without what only the plan looks at."""
+    return {name: without(options, "repeats") for name, options in experiment["learners"].items()}
+
+
+def generate_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> dict:
+    """The work of ``generate``: the maps, their sizes and the error."""
+    return sample_part(experiment, dataset, settings) | {
+        "methods": entries_of(experiment, shard),
+        "sizes": experiment["sizes"],
+        "repeats": list(shard.repeats),
+        "approximation": experiment["approximation"],
+    }
+
+
+def train_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> dict:
+    """The work of ``train``: the maps again, the learners and how their penalties are chosen."""
+    return sample_part(experiment, dataset, settings) | {
+        "methods": [experiment["methods"][i] for i in shard.methods],
+        "sizes": experiment["sizes"],
+        "repeats": {
+            name: [r for r in shard.repeats if r < options.get("repeats", settings["repeats"])]
+            for name, options in experiment["learners"].items()
+        },
+        "learners": learners_of(experiment),
+        "penalty_shared_by": circle_of(experiment["search"], "penalty"),
+        "scores": experiment.get("scores"),
+    }
+
+
+def measure_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> dict:
+    """The work of ``measure``: the maps, and the grid of the experiment's kind."""
+    base = sample_part if kind_constant(experiment, "NEEDS_DATA") else part
+    return base(experiment, dataset, settings) | {
+        "methods": entries_of(experiment, shard),
+        "grid": experiment["grid"],
+        "repeats": list(shard.repeats),
+    }
+
+
+def time_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> dict:
+    """The work of ``time``: all methods together, how often, and what of them; one repeat."""
+    needs_data = kind_constant(experiment, "NEEDS_DATA")
+    how = experiment["time"]
+    spec = (sample_part if needs_data else part)(experiment, dataset, settings) | {
+        "methods": [without(entry, "learners") for entry in experiment["methods"]],
+        "time": without(how, "datasets", "sizes", "learner", "threads"),
+    }
+    if not needs_data:
+        return spec | {"grid": experiment["grid"] | ({"ends": how["sizes"]} if how["sizes"] else {})}
+    learner = how.get("learner")
+    return spec | {
+        "sizes": ends(experiment["sizes"], how["sizes"]),
+        "learners": {learner: learners_of(experiment)[learner]} if learner else {},
+    }
+
+
+def ends(experiment_sizes: dict, number: int | None) -> dict:
+    """So many of the sizes of an experiment, from the smallest to the largest; None is all of them.
+
+    >>> ends({"multiples_of_d": [1, 2, 4, 8]}, 2)
+    {'multiples_of_d': [1, 8]}
+    """
+    if number is None:
+        return experiment_sizes
+    return {rule: spread(values, number) for rule, values in experiment_sizes.items()}
+
+
+def spread(values: list, number: int) -> list:
+    """``number`` of the values, evenly from the first to the last."""
+    if number >= len(values):
+        return values
+    steps = max(1, number - 1)
+    return [values[round(i * (len(values) - 1) / steps)] for i in range(number)]
+
+
+#: What the stages are told, by stage.
+PARTS = {
+    "tune": tune_part,
+    "generate": generate_part,
+    "train": train_part,
+    "measure": measure_part,
+    "time": time_part,
+}
+
+
+def stages_of(experiment: dict) -> tuple[str, ...]:
+    """The stages whose jobs yield an experiment's rows."""
+    return kind_constant(experiment, "STAGES")
+
+
+def is_timed(experiment: dict) -> bool:
+    """Whether the stage ``time`` has work in an experiment."""
+    return "time" in experiment
+
+
+def time_shards(experiment: dict, settings: dict) -> list[Shard]:
+    """The jobs of ``time``: one a data set with all its methods, of as many data sets as the preset times."""
+    if not is_timed(experiment):
+        return []
+    everything = tuple(range(len(experiment["methods"])))
+    datasets = list(experiment["datasets"])[: experiment["time"]["datasets"]] or [""]
+    return [Shard(experiment["name"], dataset or "all", (dataset,), everything, (0,)) for dataset in datasets]
+
+
+def is_tuned(experiment: dict) -> bool:
+    """Whether ``tune`` has anything to choose in an experiment."""
+    return "search" in experiment and bool(searched(experiment["search"]))
+
+
+def tune_shards(experiment: dict, settings: dict) -> list[Shard]:
+    """The jobs of ``tune``: as the shards of the other stages, with all methods together."""
+    if not is_tuned(experiment):
+        return []
+    together = settings | {"shard_by": settings["shard_by"][:2], "repeats_per_shard": None}
+    return shards(experiment, together)
+
+
+def same_choices(one: dict, other: dict) -> bool:
+    """Whether what ``tune`` finds for one of its parts is what it would find for the other.
+
+    It is where the two differ in names only, and the other has no size that the one has not.
+    """
+
+    def work(spec: dict) -> dict:
+        return without(spec, "paper", "experiment", "protocol", "sizes")
+
+    def labels(spec: dict) -> set:
+        return set(sizes(spec["sizes"], 1)) if "sizes" in spec else set()
+
+    return work(one) == work(other) and labels(one) >= labels(other)
+
+
+def methods_in(stage: str, experiment: dict, shard: Shard) -> list[str]:
+    """The modules of the maps that a job of a stage draws."""
+    modules = {experiment["methods"][i]["module"] for i in shard.methods}
+    if stage == "tune" and "method" in experiment["search"]:
+        modules.add(experiment["search"]["method"]["module"])
+    return sorted(modules)
+
+
+def code_roots(stage: str, experiment: dict, shard: Shard) -> list[str]:
+    """The modules whose import closure a job runs: those that a stage imports by name are named here."""
+    roots = [f"study.{stage}", f"study.kinds.{experiment['kind']}"]
+    roots += [f"maps.{module}" for module in methods_in(stage, experiment, shard)]
+    if stage in ("tune", "train", "time"):
+        roots += [f"learners.{name}" for name in experiment.get("learners", {})]
+    on = [on_dataset(experiment, dataset) for dataset in shard.datasets]
+    roots += [f"study.bandwidths.{each['bandwidth']['rule']}" for each in on if each.get("bandwidth")]
+    steps = {step for each in on for step in steps_in(each)}
+    return [*dict.fromkeys(roots), *sorted(f"data.steps.{step}" for step in steps)]
+
+
+def steps_in(experiment: dict) -> set[str]:
+    """The names of all preprocessing steps that an experiment uses on a data set."""
+    lists = [experiment.get("preprocess", []), *experiment.get("search", {}).get("preprocess", {}).get("grid", [])]
+    lists += [entry["preprocess"] for entry in experiment["methods"] if "preprocess" in entry]
+    return {step if isinstance(step, str) else next(iter(step)) for steps in lists for step in steps}
+
+
+def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings: dict) -> dict:
+    """Memory (MB) and run time (minutes) that a job asks for at its first attempt.
+
+    The kind states them per unit of work: ``mb`` of libraries, ``bytes_per_value`` of the data (n x d) and
+    ``bytes_per_gram`` of a matrix over the columns of the features (at most n of them), and a learner
+    ``bytes_per_entry`` of the features (n x D).
+    """
+    needs = kind_constant(experiment, "RESOURCES")
+    most = needs["mb"]
+    for dataset in filter(None, shard.datasets):
+        own = on_dataset(experiment, dataset)
+        n, d = rows_of(tasks[dataset], settings)
+        if "sizes" in own:
+            columns = 2 * max(s for s, _ in sizes(own["sizes"], d))
+            entries = columns * n
+            learners = own["learners"].items() if stage in ("tune", "train", "time") else ()
+            of_learners = [
+                constant(f"learners.{name}", "BYTES_PER_ENTRY") * min(entries, options.get("max_entries") or 1e8)
+                for name, options in learners
+            ]
+            work = needs["bytes_per_gram"] * min(columns, n) ** 2 + max(of_learners, default=0)
+        else:
+            work = 0
+        most = max(most, needs["mb"] + (needs["bytes_per_value"] * n * d + work) / 2**20)
+    return {"mem_mb": int(most), "runtime": needs["minutes"]}
+
+
+def rows_of(task: dict, settings: dict) -> tuple[int, int]:
+    """Rows and columns of a task that a run works with at most."""
+    n, d = (1000, 128) if settings["data"] == "embedded" else (task["n"], task["d"])
+    return min(n, 2 * (settings["max_rows"] or n)), d

@@ -1,0 +1,190 @@
+"""What is chosen by validation: scaling, bandwidth, options of the map, penalty, and who shares the choice.
+
+The mapping ``search`` of an experiment names the quantities, the values that are tried and the circle that shares the
+choice. Circles are gone through from the widest to the narrowest, each under what the wider ones chose; the quantities
+of one circle are searched together over their whole grid. A candidate's score is the best that one learner has over
+the grid of its penalties, cross-validated on the training rows of a repeat and averaged over the repeats that the
+choice is made on: three of them (splits, draws of the map, folds) where several share it, its own where none does. A tie
+goes to the values that are named first, and to the larger bandwidth or penalty.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+
+from rfstudy.arrays import seed_sequence
+from rfstudy.data.target import Target, make_target
+from rfstudy.learners.entry import load
+from rfstudy.learners.penalties import best_penalty
+from rfstudy.study.config import CIRCLES, SEARCHED, merge, size_of, sizes
+from rfstudy.study.engine import Cell, Job, name_of, work_through
+from rfstudy.study.kinds.grid import folds_of, grid_cell, map_of
+from rfstudy.study.plan import circle_of, searched
+from rfstudy.study.sample import Sample
+
+#: Repeats that a choice is made on where several share it.
+SHARED_ON = 3
+
+
+def search(job: Job) -> dict:
+    """The choices of one data set by circle, for ``kinds.grid.choice_for``.
+
+    A choice is a mapping ``{"chosen": {quantity: value}, "chosen_on": repeats, "score": ..., "shared_by": circle}``; it
+    stands under the label of its size, the name of its method, both, or these and the repeat.
+    """
+    spec = job.spec
+    found: dict = {}
+    for circle in CIRCLES:
+        quantities = [q for q in searched(spec["search"]) if circle_of(spec["search"], q) == circle]
+        if not quantities:
+            continue
+        for entry, label, repeat in members(spec, circle):
+            place = places(circle, entry, label, repeat)
+            chosen_on = [repeat] if circle == "cell" else spec["repeats"][:SHARED_ON]
+            choice = best_choice(job, found, quantities, entry, label, chosen_on)
+            found = merge(found, nested((circle, *place), choice | {"shared_by": circle}))
+    return found
+
+
+def members(spec: dict, circle: str):
+    """The (entry, label of the size, repeat) of every choice of a circle; what a choice is shared by stands for all.
+
+    What all methods share is chosen with the method, and what all sizes share at the size, that the search names.
+    """
+    one_size, one_method = list(spec["search"].get("size", {}).items()), [spec["shared_method"]]
+    all_labels = [label for _, label in sizes(spec.get("sizes", {}), 1)]
+    one_label = [label for _, label in sizes({rule: [value] for rule, value in one_size}, 1)]
+    entries = one_method if circle in ("experiment", "size") else spec["methods"]
+    labels = one_label if circle in ("experiment", "method") else all_labels
+    repeats = spec["repeats"] if circle == "cell" else [None]
+    return itertools.product(entries, labels, repeats)
+
+
+def places(circle: str, entry: dict, label: str, repeat: int | None) -> tuple[str, ...]:
+    """Where a choice stands among those of its circle."""
+    name = name_of(entry)
+    return {
+        "experiment": (),
+        "size": (label,),
+        "method": (name,),
+        "method_and_size": (name, label),
+        "cell": (name, label, str(repeat)),
+    }[circle]
+
+
+def nested(words: tuple[str, ...], value: dict) -> dict:
+    """A mapping of mappings with one value at its end."""
+    for word in reversed(words):
+        value = {word: value}
+    return value
+
+
+def best_choice(job: Job, found: dict, quantities: list[str], entry: dict, label: str, chosen_on: list[int]) -> dict:
+    """The best values of quantities that are searched together, for an entry at a size, on some repeats."""
+    spec = job.spec
+    judge = spec["search"].get("learner") or next(iter(spec["learners"]))
+    tried = []
+    for values in candidates(spec["search"], quantities):
+        scores = mean_scores(job, found, entry, label, chosen_on, values, judge)
+        if scores is None:
+            return {"chosen": {}, "chosen_on": chosen_on, "reason": "the learner is left out at this size"}
+        tried.append((values, scores))
+    sign = 1.0 if target_of(job).score == "accuracy" else -1.0
+    finest = [float(np.max(sign * scores, where=~np.isnan(scores), initial=-np.inf)) for _, scores in tried]
+    best = int(np.argmax(finest))
+    values, _ = tried[best]
+    chosen = dict(values)
+    if "penalty" in quantities:
+        chosen["penalty"] = best_penalties(job, found, entry, label, chosen_on, values)
+    score = sign * finest[best] if np.isfinite(finest[best]) else None
+    return {"chosen": chosen, "chosen_on": list(chosen_on), "score": score}
+
+
+def candidates(search: dict, quantities: list[str]) -> list[dict]:
+    """All combinations of the values of quantities, the preferred ones first: a tie goes to what comes first."""
+    grids = {}
+    for quantity in (each for each in SEARCHED if each in quantities and each != "penalty"):
+        grid = search[quantity]["grid"]
+        grids[quantity] = sorted(grid, reverse=True) if quantity == "length_scale" else grid
+    return [dict(zip(grids, values, strict=True)) for values in itertools.product(*grids.values())]
+
+
+def best_penalties(job: Job, found: dict, entry: dict, label: str, chosen_on: list[int], values: dict) -> dict:
+    """By learner the value of its grid with the best score; a learner that is left out here has none."""
+    best = {}
+    for learner, options in job.spec["learners"].items():
+        scores = mean_scores(job, found, entry, label, chosen_on, values, learner)
+        if scores is not None:
+            best[learner] = best_penalty(scores[:, None], options[load(learner).grid], target_of(job).score)
+    return best
+
+
+def mean_scores(
+    job: Job, found: dict, entry: dict, label: str, chosen_on: list[int], values: dict, learner: str
+) -> np.ndarray | None:
+    """Scores of a learner's grid (g,), averaged over the folds of the repeats; larger is better but for "mse".
+
+    None where the learner is left out at this size. ``values`` are laid over what wider circles chose.
+    """
+    per_repeat = []
+    for repeat in chosen_on:
+        scores = evaluated(job, candidate_cell(job, found, entry, label, repeat, values, learner))
+        if not len(scores):
+            return None
+        per_repeat.append(scores)
+    return np.mean(per_repeat, axis=0)
+
+
+def candidate_cell(job: Job, found: dict, entry: dict, label: str, repeat: int, values: dict, learner: str) -> Cell:
+    """The cell in which a candidate is scored: an entry at a size in a repeat, under the values that are tried."""
+    d = job.data.facts["d"]
+    tried = merge(found, nested(("cell", *places("cell", entry, label, repeat)), {"chosen": values}))
+    size = size_with(job.spec, label)
+    cell = grid_cell(job.spec | {"sizes": size}, tried, entry, sizes(size, d), d, repeat)
+    return replace(cell, given=cell.given | {"learner": learner, "settings": job.spec["learners"][learner]}, columns={})
+
+
+def size_with(spec: dict, label: str) -> dict:
+    """The sizes of a specification cut down to the one with this label."""
+    own = {rule: [value] for rule, value in spec["search"].get("size", {}).items()}
+    for rule, values in (*own.items(), *spec.get("sizes", {}).items()):
+        for value in values:
+            if size_of(rule, value, 1)[1] == label:
+                return {rule: [value]}
+    raise KeyError(label)
+
+
+def evaluated(job: Job, cell: Cell) -> np.ndarray:
+    """Mean cross-validated scores of a learner's grid on the features of a cell's map; empty where it is left out."""
+
+    def compute(cell: Cell, _checkpoints):
+        learner, options = load(cell.given["learner"]), cell.given["settings"]
+        X, y = tuning_rows(job.spec, job.samples.of(cell.at["repeat"], cell.given["preprocess"]))
+        phi, _kernel, _length_scale = map_of(job.spec, cell, job.samples)
+        phi.fit(X, y)
+        if learner.limit(options, len(y), phi.n_columns_):
+            return [], {"scores": np.empty(0)}
+        folds = folds_of(job.spec, len(y), options["n_folds"], cell.at["repeat"])
+        Y, _classes = target_of(job).encode(y)
+        how = {"n_columns": phi.n_columns_, "score": target_of(job).score, "options": options}
+        return [], {"scores": learner.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how).mean(axis=1)}
+
+    return work_through(job, [cell], compute).arrays[f"{cell.name}/scores"]
+
+
+def target_of(job: Job) -> Target:
+    """What the labels of a job's data set are."""
+    return make_target(job.data.facts["target"])
+
+
+def tuning_rows(spec: dict, sample: Sample) -> tuple[np.ndarray, np.ndarray]:
+    """The training rows of a sample that a search works with: at most ``search.max_rows``, a random choice."""
+    n_train, most = len(sample.y_train), spec["search"].get("max_rows")
+    if not most or n_train <= most:
+        return sample.X_train, sample.y_train
+    generator = np.random.default_rng(seed_sequence(spec["seed"], "tuning rows"))
+    rows = np.sort(generator.choice(n_train, most, replace=False))
+    return sample.X_train[rows], sample.y_train[rows]

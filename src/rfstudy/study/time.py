@@ -1,0 +1,167 @@
+"""Take times: the only instrument of the study that does.
+
+A job holds all methods of an experiment on one data set, so that what is compared is measured together. After a warm-up
+of the full size, all methods and sizes take turns in rounds (A B C A B C ...); short work is repeated within a round
+until it lasts ``SHORTEST``. A row is one phase of one method in one round, in wall time and in processor time of this
+process; what a figure shows is made of the rounds by the report, and two methods are compared round by round. The job
+has the machine to itself as far as the workflow can see to it; what others take of it is read before and during each
+round, and a round beside other work is done again.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+
+import numpy as np
+import psutil
+
+from rfstudy import tidy
+from rfstudy.arrays import set_threads
+from rfstudy.errors import NotDefinedError
+from rfstudy.study.engine import Cell, Job, Timed, Work, entry_columns, entry_key, entry_roots, jobs, work_through
+from rfstudy.study.provenance import processor_name, write_records
+
+#: Seconds that a phase lasts at least within a round, by repetition: clocks and caches are small beside it.
+SHORTEST = 0.02
+
+#: Cores that others may keep busy on average while a round runs; above it the round is beside other work. An idle
+#: machine is at a few hundredths, one busy process at 1.
+OTHERS = 0.25
+
+#: Seconds before a round in which the load of others is read already.
+BEFORE = 0.2
+
+
+def run(parts: list[dict], prepared_dirs, chosen: dict, journal_dir, out, threads: int) -> None:
+    """The stage: write the times of every round and their provenance; ``chosen`` as in ``generate``."""
+    set_threads(threads)
+    done = Work()
+    for job in jobs("time", parts, prepared_dirs, journal_dir, threads, roots):
+        if job.data is None or not job.data.skipped:
+            done.add(take_times(job, chosen.get(job.spec["dataset"], {}), threads))
+    write_records(done.records, out)
+    tidy.write(done.rows, out)
+
+
+def roots(spec: dict) -> list[str]:
+    """The definitions that a round uses: this stage's, the kind's, and those of all maps and learners."""
+    maps = [root for entry in spec["methods"] for root in entry_roots(entry)]
+    learners = [f"learners.{learner}:LEARNER" for learner in spec.get("learners", {})]
+    return ["study.time:one_round", f"study.kinds.{spec['kind']}:timed", *dict.fromkeys(maps), *learners]
+
+
+def take_times(job: Job, chosen: dict, threads: int) -> Work:
+    """All rounds of one part; a finished round is journalled and not taken again."""
+    kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec['kind']}")
+    how = job.spec["time"]
+    given = {
+        "entries": [entry_key(entry) for entry in job.spec["methods"]],
+        "learners": job.spec.get("learners", {}),
+        "chosen": chosen,
+        "grid": job.spec.get("grid") or job.spec["sizes"],
+        "threads": threads,
+        "processor": processor_name(),
+    }
+    rounds = Rounds(kind.timed(job, chosen), threads)
+
+    def compute(cell: Cell, _checkpoints):
+        return rounds.best_of(1 + how["again"], cell.at["round"]), {}
+
+    cells = [Cell({}, {"round": number}, given) for number in range(how["rounds"])]
+    return work_through(job, cells, compute)
+
+
+class Rounds:
+    """The turns of all that is timed together; the first warms up."""
+
+    def __init__(self, units: list[Timed], threads: int):
+        self.units, self.threads = units, threads
+        self.calls: list[dict] | None = None
+
+    def best_of(self, attempts: int, number: int) -> list[dict]:
+        """Rows of a round, done again while others are at work; of several the one that met the least of them."""
+        if self.calls is None:
+            self.calls = [warm_up(unit) for unit in self.units]
+        least = None
+        for _ in range(attempts):
+            rows, others = one_round(self.units, self.calls, self.threads, number)
+            if least is None or others < least[1]:
+                least = rows, others
+            if others <= OTHERS:
+                break
+        rows, others = least
+        if others > OTHERS:
+            print(f"round {number} beside other work: {others:.2f} cores taken by others", file=sys.stderr)
+            rows = [row | {"settings": row["settings"] | {"contended": True}} for row in rows]
+        return rows
+
+
+def warm_up(unit: Timed) -> dict:
+    """How often each phase is called within a round, found by calling it; empty where the map does not exist."""
+    calls = {}
+    try:
+        for name, phase in unit.phases.items():
+            calls[name] = number_of_calls(phase)
+    except (NotDefinedError, np.linalg.LinAlgError):
+        return {}
+    return calls
+
+
+def number_of_calls(phase) -> int:
+    """The number of calls that last ``SHORTEST`` seconds together.
+
+    The first call loads libraries, starts threads and fills caches: unless it was long, it is not counted.
+    """
+    if seconds(phase, 1)[0] >= 5 * SHORTEST:
+        return 1
+    number = 1
+    while True:
+        wall, _cpu = seconds(phase, number)
+        if wall * number >= SHORTEST:
+            return number
+        # at most ten times as many: a first call that was quick by chance is no measure
+        number = min(10 * number, 1 + int(1.2 * SHORTEST / max(wall, 1e-9)))
+
+
+def one_round(units: list[Timed], calls: list[dict], threads: int, number: int) -> tuple[list[dict], float]:
+    """Rows of all phases of all units, each in its turn, and the cores that others kept busy meanwhile."""
+    rows = []
+    load = LoadOfOthers()
+    time.sleep(BEFORE)
+    for unit, calls_of in zip(units, calls, strict=True):
+        for name, repeated in calls_of.items():
+            wall, cpu = seconds(unit.phases[name], repeated)
+            row = unit.columns | entry_columns(unit.entry) | {"axis": "round", "at": number, "repeat": 0}
+            row["settings"] = unit.settings | {"threads": threads, "calls": repeated}
+            rows += [row | {"metric": f"time_{name}_s", "value": wall}, row | {"metric": f"cpu_{name}_s", "value": cpu}]
+    others = load.cores()
+    return [row | {"settings": row["settings"] | {"others": round(others, 2)}} for row in rows], others
+
+
+def seconds(function, number: int) -> tuple[float, float]:
+    """Wall and processor seconds of one of ``number`` calls."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    for _ in range(number):
+        function()
+    return (time.perf_counter() - wall) / number, (time.process_time() - cpu) / number
+
+
+class LoadOfOthers:
+    """The cores that other processes, or the host of a virtual machine, keep busy from now on."""
+
+    def __init__(self):
+        self.start = self.reading()
+
+    @staticmethod
+    def reading() -> tuple[float, float, float]:
+        """Wall clock, processor seconds of the whole machine, and those of this process."""
+        times = psutil.cpu_times()
+        busy = times.user + times.system + sum(getattr(times, name, 0.0) for name in ("nice", "irq", "softirq", "steal"))
+        return time.perf_counter(), busy, time.process_time()
+
+    def cores(self) -> float:
+        """Their mean number since the start."""
+        wall, busy, own = np.subtract(self.reading(), self.start)
+        return float(max(0.0, busy - own) / wall)

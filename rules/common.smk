@@ -69,9 +69,12 @@ wildcard_constraints:
     report="[a-z0-9-]+",
 
 
-def code_of(stage, methods=()):
-    """The package files that a stage runs, with those of the methods of a shard; an edit of one is a rerun."""
+def code_of(stage, methods=(), learners=()):
+    """The package files that a stage runs, with those of the methods and learners that it imports by name; an edit of
+    one is a rerun.
+    """
     modules = [stage, *(f"maps.{map_registry.REGISTRY[method].module}" for method in methods)]
+    modules += [f"learners.{learner}" for learner in learners]
     return [os.path.relpath(path, ROOT) for path in package_code.import_closure(*modules)]
 
 
@@ -79,6 +82,11 @@ def methods_of(wildcards):
     """The methods of a shard."""
     shard = SHARDS[wildcards.experiment, wildcards.shard]
     return [EXPERIMENTS[wildcards.experiment]["methods"][i]["method"] for i in shard.methods]
+
+
+def learners_of(wildcards):
+    """The learners of an experiment."""
+    return list(EXPERIMENTS[wildcards.experiment]["learners"])
 
 
 def tuned_methods(wildcards):

@@ -142,7 +142,7 @@ def work_through(cells, compute, *, stage, spec, conditions, prepared: Prepared,
             cell.repeat,
             asdict(given),
             prepared.facts["sha256"],
-            code_of(stage, cell),
+            code_of(stage, cell, spec.get("learner", "")),
         )
         stored = journal.get(key)
         if stored is None:
@@ -165,9 +165,10 @@ def work_through(cells, compute, *, stage, spec, conditions, prepared: Prepared,
     return rows, arrays, records
 
 
-def code_of(stage: str, cell: Cell) -> str:
-    """The digest of the code that computes a cell: the stage's and the map's own."""
-    return code.digest(f"study.{stage}", f"maps.{cell.entry['map'].split('.')[0]}")
+def code_of(stage: str, cell: Cell, learner: str = "") -> str:
+    """The digest of the code that computes a cell: the stage's, the map's and, where there is one, the learner's."""
+    modules = [f"study.{stage}", f"maps.{cell.entry['map'].split('.')[0]}"]
+    return code.digest(*modules, *([f"learners.{learner}"] if learner else []))
 
 
 class LatestSample:

@@ -314,9 +314,10 @@ def tuned_methods(experiment: dict) -> list[dict]:
 
 
 def learners(experiment: dict, settings: dict) -> dict:
-    """An experiment's learners with what the preset decides about them: the solver of the support vector machine."""
+    """An experiment's learners with what the preset decides: solver and limit of the support vector machine."""
     own = experiment["learners"]
-    return own | {"svm": own["svm"] | {"solver": settings["svm_solver"]}} if "svm" in own else own
+    preset = {"solver": settings["svm_solver"], "max_entries": settings["max_svm_entries"]}
+    return own | {"svm": own["svm"] | preset} if "svm" in own else own
 
 
 def tune_spec(experiment: dict, dataset: str, settings: dict) -> dict:
@@ -329,7 +330,7 @@ def tune_spec(experiment: dict, dataset: str, settings: dict) -> dict:
         "share_penalties": tuning(experiment, settings) == "shared",
     }
     if spec["share_penalties"] or spec["bandwidth"]["rule"] == "each_method":
-        spec |= {"sizes": sizes_of(experiment, dataset), "max_svm_entries": settings["max_svm_entries"]}
+        spec["sizes"] = sizes_of(experiment, dataset)
     return spec
 
 
@@ -368,13 +369,11 @@ def train_spec(experiment: dict, shard: Shard, settings: dict) -> dict:
         "methods": entries_of(experiment, shard),
         "sizes": sizes_of(experiment, shard.dataset),
         "repeats": {
-            learner: [r for r in shard.repeats if r < settings[key]]
-            for learner, key in (("ridge", "repeats"), ("svm", "svm_repeats"))
-            if learner in experiment["learners"]
+            learner: [r for r in shard.repeats if r < settings.get(f"{learner}_repeats", settings["repeats"])]
+            for learner in experiment["learners"]
         },
         "learners": learners(experiment, settings),
         "tuning": tuning(experiment, settings),
-        "max_svm_entries": settings["max_svm_entries"],
     }
 
 

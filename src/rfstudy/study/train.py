@@ -12,11 +12,10 @@ import numpy as np
 
 from rfstudy.arrays import set_threads
 from rfstudy.data.split import fold_of_row
+from rfstudy.data.target import Target
+from rfstudy.learners import entry as learner_entries
+from rfstudy.learners.entry import Learner
 from rfstudy.learners.penalties import best_penalty
-from rfstudy.learners.ridge import fit_ridge
-from rfstudy.learners.svm import fit_svm
-from rfstudy.learners.targets import decode_labels, encode_labels
-from rfstudy.metrics import accuracy_pct
 from rfstudy.study.cells import (
     Cell,
     Conditions,
@@ -30,7 +29,7 @@ from rfstudy.study.cells import (
 from rfstudy.study.journal import Journal
 from rfstudy.study.provenance import Run, write_records
 from rfstudy.study.sample import Sample, load_prepared
-from rfstudy.study.tune import GRID_OF, cross_validate, too_large_for_svm
+from rfstudy.study.tune import cross_validate
 from rfstudy.tidy import UNITS, write
 
 #: What ``generate`` leaves in place of learned arrays where a cell has no map: its status, and the reason.
@@ -45,10 +44,7 @@ def run(spec: dict, prepared_dir, tuned: dict, arrays_file, journal_dir, out, th
         rows = skipped_rows(
             spec,
             prepared,
-            [
-                {"learner": learner, "metric": "accuracy_pct", "split": "test", "unit": "%"}
-                for learner in spec["learners"]
-            ],
+            [row | {"learner": learner} for learner in spec["learners"] for row in metric_rows(prepared.target)],
         )
     else:
         set_threads(threads)
@@ -64,10 +60,10 @@ def run(spec: dict, prepared_dir, tuned: dict, arrays_file, journal_dir, out, th
                 arrays = cell_arrays(learned, cell)
                 for status in NO_MAP:
                     if status in arrays:
-                        return [without_map(cell, sample, learner, status, str(arrays[status]))], {}
+                        return without_map(cell, sample, learner, prepared.target, status, str(arrays[status])), {}
                 phi = cell_map(spec, cell, given.length_scale)
                 phi.restore(sample.X_train.shape[1], arrays, dtype=sample.X_train.dtype)
-                return measure(spec, cell, given, sample, phi, learner), {}
+                return measure(spec, cell, given, sample, phi, learner, prepared.target), {}
 
             new_rows, _, new_records = work_through(
                 cells_of(spec, prepared.facts["d"], spec["repeats"][learner]),
@@ -85,20 +81,23 @@ def run(spec: dict, prepared_dir, tuned: dict, arrays_file, journal_dir, out, th
     write(rows, out)
 
 
-def without_map(cell: Cell, sample: Sample, learner: str, status: str, reason: str) -> dict:
-    """The row of a cell that has no map to train on."""
-    return sample.size_columns | {
+def metric_rows(target: Target) -> list[dict]:
+    """One row a metric of the target, without a value."""
+    return [{"metric": metric, "unit": UNITS.get(metric), "split": "test"} for metric in target.metrics]
+
+
+def without_map(cell: Cell, sample: Sample, learner: str, target: Target, status: str, reason: str) -> list[dict]:
+    """The rows of a cell that has no map to train on."""
+    shared = sample.size_columns | {
         "learner": learner,
-        "metric": "accuracy_pct",
-        "unit": UNITS["accuracy_pct"],
-        "split": "test",
         "status": status,
         "settings": {"options": cell.entry["options"], "capped": sample.capped, "reason": reason},
     }
+    return [shared | row for row in metric_rows(target)]
 
 
-def measure(spec: dict, cell: Cell, given: Conditions, sample: Sample, phi, learner: str) -> list[dict]:
-    """Rows (accuracy and training time) of one learner on one cell; a singular system is a row that says so."""
+def measure(spec: dict, cell: Cell, given: Conditions, sample: Sample, phi, learner: str, target: Target) -> list[dict]:
+    """Rows (metrics and training time) of one learner on one cell; a singular system is a row that says so."""
     shared = sample.size_columns | {"n_columns": phi.n_columns_, "learner": learner}
     settings = {
         "length_scale": given.length_scale,
@@ -107,27 +106,38 @@ def measure(spec: dict, cell: Cell, given: Conditions, sample: Sample, phi, lear
         "capped": sample.capped,
         "tuning": spec["tuning"],
     }
-    accuracy_row = shared | {"metric": "accuracy_pct", "unit": UNITS["accuracy_pct"], "split": "test"}
-    if learner == "svm" and too_large_for_svm(spec, len(sample.y_train), phi.n_columns_):
-        reason = f"{len(sample.y_train)} rows x {phi.n_columns_} columns are over max_svm_entries of the preset"
-        return [accuracy_row | {"status": "skipped", "settings": settings | {"reason": reason}}]
+
+    def without_value(status: str, reason: str) -> list[dict]:
+        said = {"status": status, "settings": settings | {"reason": reason}}
+        return [shared | row | said for row in metric_rows(target)]
+
+    entry = learner_entries.load(learner)
+    reason = entry.limit(given.learner, len(sample.y_train), phi.n_columns_)
+    if reason:
+        return without_value("skipped", reason)
     start = time.perf_counter()
     try:
-        wanted = choose(spec, cell, given, sample, phi, learner)
-        model, classes, chosen = fit_where_regular(learner, given.learner, phi, sample, wanted)
+        wanted = choose(spec, cell, given, sample, phi, entry, target)
+        Y, classes = target.encode(sample.y_train)
+        model, chosen = entry.fit_regular(
+            lambda: phi.transform_blocks(sample.X_train), Y, wanted, n_columns=phi.n_columns_, options=given.learner
+        )
     except np.linalg.LinAlgError as error:
-        return [accuracy_row | {"status": "failed", "settings": settings | {"reason": str(error)}}]
+        return without_value("failed", str(error))
     seconds = time.perf_counter() - start
     predicted = np.concatenate(
-        [decode_labels(model.decision(block), classes) for _rows, block in phi.transform_blocks(sample.X_test)]
+        [target.decode(model.decision(block), classes) for _rows, block in phi.transform_blocks(sample.X_test)]
     )
-    settings |= {GRID_OF[learner][1]: chosen, "solver": model.solver}
+    settings |= {entry.chosen: chosen, "solver": model.solver}
     if chosen != wanted:
         settings["singular_at"] = wanted
     if not model.converged:
         settings["converged"] = False
     return [
-        accuracy_row | {"value": accuracy_pct(sample.y_test, predicted), "settings": settings},
+        *(
+            shared | row | {"value": target.evaluate(row["metric"], sample.y_test, predicted), "settings": settings}
+            for row in metric_rows(target)
+        ),
         shared
         | {
             "metric": "time_train_s",
@@ -139,51 +149,11 @@ def measure(spec: dict, cell: Cell, given: Conditions, sample: Sample, phi, lear
     ]
 
 
-def choose(spec: dict, cell: Cell, given: Conditions, sample: Sample, phi, learner: str) -> float:
+def choose(spec: dict, cell: Cell, given: Conditions, sample: Sample, phi, learner: Learner, target: Target) -> float:
     """The penalty (or C) of a cell: the one that was tuned for its size, or by cross-validation on its own features."""
     if spec["tuning"] != "per_cell":
         return given.penalty
     options = given.learner
     folds = fold_of_row(len(sample.y_train), options["n_folds"], spec["seed"], "train", cell.repeat)
-    scores = cross_validate(learner, options, phi, sample.X_train, sample.y_train, folds)
-    return float(best_penalty(scores, options[GRID_OF[learner][0]]))
-
-
-def fit_where_regular(learner: str, options: dict, phi, sample: Sample, wanted: float):
-    """The model, its classes and its penalty: the wanted one or, where its system is singular, the next of the grid.
-
-    A penalty that was tuned on one map can be too small for another whose features are longer. Raises
-    ``numpy.linalg.LinAlgError`` where no value of the grid is large enough.
-    """
-    larger = sorted(value for value in options[GRID_OF[learner][0]] if value > wanted)
-    for value in (wanted, *larger):
-        try:
-            return *fit(learner, options, phi, sample, value), value
-        except np.linalg.LinAlgError as error:
-            refused = error
-    raise refused
-
-
-def fit(learner: str, options: dict, phi, sample: Sample, chosen: float):
-    """The linear model of a learner on the streamed training features, and the classes it decides between."""
-
-    def blocks():
-        return phi.transform_blocks(sample.X_train)
-
-    Y, classes = encode_labels(sample.y_train)
-    if learner == "ridge":
-        model = fit_ridge(
-            blocks, Y, chosen, n_columns=phi.n_columns_, scaling=options["scaling"], center=options["center"]
-        )
-    else:
-        model = fit_svm(
-            blocks,
-            Y,
-            chosen,
-            n_rows=len(Y),
-            n_columns=phi.n_columns_,
-            loss=options["loss"],
-            intercept=options["intercept"],
-            solver=options["solver"],
-        )
-    return model, classes
+    scores = cross_validate(learner, options, phi, sample.X_train, sample.y_train, folds, target)
+    return best_penalty(scores, options[learner.grid], target.score)

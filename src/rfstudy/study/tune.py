@@ -15,10 +15,11 @@ from tqdm import tqdm
 
 from rfstudy.arrays import seed_sequence, set_threads
 from rfstudy.data.split import fold_of_row
+from rfstudy.data.target import Target
+from rfstudy.learners import entry as learner_entries
+from rfstudy.learners.entry import Learner
 from rfstudy.learners.penalties import best_penalty
-from rfstudy.learners.ridge import cross_validate_ridge
-from rfstudy.learners.svm import cross_validate_svm
-from rfstudy.learners.targets import encode_labels
+from rfstudy.learners.scoring import gain
 from rfstudy.study.cells import IRRELEVANT, Cell, cell_map, code_of, name_of
 from rfstudy.study.journal import Journal, key_of
 from rfstudy.study.provenance import Run
@@ -26,11 +27,8 @@ from rfstudy.study.sample import Prepared, draw_sample, load_prepared
 from rfstudy.study.spec import sizes
 from rfstudy.tidy import write_json
 
-#: The grid of each learner and the name under which a row's settings report the chosen value.
-GRID_OF = {"ridge": ("penalties", "penalty"), "svm": ("C", "C")}
-
 #: What does not decide a score, besides what decides no cell.
-NOT_A_SCORE = ("length_scale", "learners", "bandwidth", "share_penalties", "max_svm_entries")
+NOT_A_SCORE = ("length_scale", "learners", "bandwidth", "share_penalties")
 
 
 def run(spec: dict, prepared_dir, journal_dir, out, threads: int) -> None:
@@ -59,19 +57,20 @@ def tune(spec: dict, prepared: Prepared, journal: Journal) -> dict:
     else:
         n_features = rule["multiple_of_d"] * evaluate.X.shape[1]
         scores = [
-            evaluate("ridge", n_features, length_scale)
+            evaluate(evaluate.searcher, n_features, length_scale)
             for length_scale in tqdm(rule["grid"], desc=f"{spec['dataset']}: bandwidth", file=sys.stderr)
         ]
         choices["bandwidth_scores"] = dict(zip(map(str, rule["grid"]), scores, strict=True))
         # a tie goes to the larger value, as it does for the penalties
-        choices["length_scale"] = float(best_penalty(np.fmax.reduce(scores, axis=1)[:, None], rule["grid"]))
+        best = np.fmax.reduce(evaluate.gain(scores), axis=1)
+        choices["length_scale"] = float(best_penalty(evaluate.gain(best)[:, None], rule["grid"], evaluate.target.score))
     if spec["share_penalties"]:
         choices["penalties"] = shared_penalties(spec, evaluate, choices["length_scale"])
     return choices
 
 
 def each_methods_choices(spec: dict, prepared: Prepared, journal: Journal) -> dict:
-    """By method and size: scaling, bandwidth and penalties with the best score of ridge classification.
+    """By method and size: scaling, bandwidth and penalties with the best score of the experiment's first learner.
 
     A tie goes to the scaling that is named first, then to the larger bandwidth. The grid is searched at every size,
     because more frequencies can resolve a narrower kernel.
@@ -88,15 +87,20 @@ def each_methods_choices(spec: dict, prepared: Prepared, journal: Journal) -> di
         progress = tqdm(sizes(spec["sizes"], prepared.facts["d"]), desc=f"{spec['dataset']}: {name_of(entry)}")
         for n_features, label in progress:
             tried = [
-                (float(np.nanmax(evaluate("ridge", n_features, length_scale))), length_scale, preprocess, evaluate)
+                (
+                    float(np.nanmax(evaluate.gain(evaluate(evaluate.searcher, n_features, length_scale)))),
+                    length_scale,
+                    preprocess,
+                    evaluate,
+                )
                 for preprocess, evaluate in evaluations
                 for length_scale in sorted(rule["grid"], reverse=True)
             ]
-            score, length_scale, preprocess, evaluate = max(tried, key=lambda each: each[0])
+            best, length_scale, preprocess, evaluate = max(tried, key=lambda each: each[0])
             of_method[label] = {
                 "preprocess": preprocess,
                 "length_scale": float(length_scale),
-                "score": score,
+                "score": float(evaluate.gain(best)),
                 "penalties": {
                     learner: evaluate.best(learner, n_features, length_scale)
                     for learner in spec["learners"]
@@ -128,11 +132,6 @@ def shared_penalties(spec: dict, evaluate: Evaluation, length_scale: float) -> d
     return penalties
 
 
-def too_large_for_svm(spec: dict, n_train: int, n_columns: int) -> bool:
-    """Whether a preset leaves this support vector machine out (``max_svm_entries``)."""
-    return spec["max_svm_entries"] is not None and n_train * n_columns > spec["max_svm_entries"]
-
-
 class Evaluation:
     """Cross-validated scores of a learner's whole grid on the features of one method, journalled."""
 
@@ -140,59 +139,55 @@ class Evaluation:
         self.spec, self.entry, self.journal = spec, entry, journal
         self.X, self.y, self.n_train = tuning_rows(spec, prepared)
         self.data_hash = prepared.facts["sha256"]
+        self.target = prepared.target
+        #: What scalings and bandwidths are searched with: the learner that the experiment names first.
+        self.searcher = next(iter(spec["learners"]))
+
+    def gain(self, scores) -> np.ndarray:
+        """Scores turned so that more is better, and back."""
+        return gain(scores, self.target.score)
 
     def __call__(self, learner: str, n_features: int, length_scale: float) -> list[float]:
-        """Mean accuracy in percent over the folds, for every value of the learner's grid."""
+        """Mean score over the folds, for every value of the learner's grid."""
         cell = Cell(self.entry, n_features, "tune", 0)
         options = self.spec["learners"][learner]
         common = {key: value for key, value in self.spec.items() if key not in IRRELEVANT + NOT_A_SCORE}
         map_of = {name: self.entry[name] for name in ("method", "options", "map")}
         key = key_of(
-            "tune", common, map_of, learner, options, n_features, length_scale, self.data_hash, code_of("tune", cell)
+            "tune",
+            common,
+            map_of,
+            learner,
+            options,
+            n_features,
+            length_scale,
+            self.data_hash,
+            code_of("tune", cell, learner),
         )
         stored = self.journal.get(key)
         if stored is None:
             phi = cell_map(self.spec, cell, length_scale).fit(self.X, self.y)
             folds = fold_of_row(len(self.y), options["n_folds"], self.spec["seed"], "tune")
-            stored = cross_validate(learner, options, phi, self.X, self.y, folds).mean(axis=1).tolist(), {}
+            entry = learner_entries.load(learner)
+            scores = cross_validate(entry, options, phi, self.X, self.y, folds, self.target)
+            stored = scores.mean(axis=1).tolist(), {}
             self.journal.put(key, *stored)
         return stored[0]
 
     def best(self, learner: str, n_features: int, length_scale: float) -> float:
         """The value of the learner's grid with the best score."""
-        scores = np.array(self(learner, n_features, length_scale))
-        return float(best_penalty(scores[:, None], self.spec["learners"][learner][GRID_OF[learner][0]]))
+        scores, options = np.array(self(learner, n_features, length_scale)), self.spec["learners"][learner]
+        return best_penalty(scores[:, None], options[learner_entries.load(learner).grid], self.target.score)
 
     def leaves_out(self, learner: str, n_features: int) -> bool:
-        """Whether the preset leaves this learner out at this size."""
-        return learner == "svm" and too_large_for_svm(self.spec, self.n_train, 2 * n_features)
+        """Whether the learner is left out at this size."""
+        options = self.spec["learners"][learner]
+        return bool(learner_entries.load(learner).limit(options, self.n_train, 2 * n_features))
 
 
-def cross_validate(learner: str, options: dict, phi, X, y, folds) -> np.ndarray:
-    """Accuracies in percent, shape (grid values, folds), of a learner's grid on the features of a fitted map."""
-
-    def blocks():
-        return phi.transform_blocks(X)
-
-    Y, _classes = encode_labels(y)
-    if learner == "ridge":
-        return cross_validate_ridge(
-            blocks,
-            Y,
-            options["penalties"],
-            folds,
-            n_columns=phi.n_columns_,
-            scaling=options["scaling"],
-            center=options["center"],
-        )
-    return cross_validate_svm(
-        blocks,
-        Y,
-        options["C"],
-        folds,
-        n_rows=len(y),
-        n_columns=phi.n_columns_,
-        loss=options["loss"],
-        intercept=options["intercept"],
-        solver=options["solver"],
+def cross_validate(learner: Learner, options: dict, phi, X, y, folds, target: Target) -> np.ndarray:
+    """Scores, shape (grid values, folds), of a learner's grid on the features of a fitted map."""
+    Y, _classes = target.encode(y)
+    return learner.cross_validate(
+        lambda: phi.transform_blocks(X), Y, folds, n_columns=phi.n_columns_, score=target.score, options=options
     )

@@ -24,7 +24,8 @@ from scipy.linalg import cholesky, solve_triangular
 
 from rfstudy.arrays import row_blocks, seed_of, seed_sequence
 from rfstudy.kernels import SpectralKernel
-from rfstudy.learners import fit_kernel_ridge, fit_ridge
+from rfstudy.learners.exact import fit_kernel_ridge
+from rfstudy.learners.ridge import fit_ridge
 from rfstudy.maps.registry import make_map
 
 #: Unnormalised laws of the harmonics j = 1, 2, ...: lambda_i ~ n exp(-c i), n i^(-2t) with t = 1, and n / i.

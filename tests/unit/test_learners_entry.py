@@ -54,21 +54,20 @@ def svm_twin(Z, Y, value, options):
 
 
 def _svm_column(Z, y, C, options):
-    if options["loss"] == "hinge" and options["intercept"] == "unpenalised":
+    hinge, free = options["loss"] == "hinge", options["intercept"] == "unpenalised"
+    if hinge and free:
         model = SVC(kernel="linear", C=C, tol=1e-10).fit(Z, y)
         return model.coef_[0], model.intercept_[0]
-    if options["loss"] == "hinge":
-        model = LinearSVC(loss="hinge", C=C, fit_intercept=False, dual=True, tol=1e-10, max_iter=10**7, random_state=1)
+    if not free:
+        model = LinearSVC(loss=options["loss"], C=C, fit_intercept=False, dual=hinge, tol=1e-8, max_iter=10**7)
         return model.fit(Z, y).coef_[0], 0.0
-    free = options["intercept"] == "unpenalised"
 
     def value_and_gradient(w):
-        slack = np.maximum(0, 1 - y * (Z @ w[:-1] + free * w[-1]))
+        slack = np.maximum(0, 1 - y * (Z @ w[:-1] + w[-1]))
         pull = -2 * C * y * slack
-        return 0.5 * w[:-1] @ w[:-1] + C * slack @ slack, np.append(w[:-1] + Z.T @ pull, free * pull.sum())
+        return 0.5 * w[:-1] @ w[:-1] + C * slack @ slack, np.append(w[:-1] + Z.T @ pull, pull.sum())
 
-    start, tight = np.zeros(Z.shape[1] + 1), {"ftol": 1e-16, "gtol": 1e-10, "maxiter": 10**5, "maxfun": 10**5}
-    w = minimize(value_and_gradient, start, jac=True, method="L-BFGS-B", options=tight).x
+    w = minimize(value_and_gradient, np.zeros(Z.shape[1] + 1), jac=True, method="BFGS", options={"gtol": 1e-7}).x
     return w[:-1], w[-1]
 
 
@@ -281,6 +280,19 @@ def test_no_value_large_enough_is_an_error():
     options = SINGULAR | {"penalties": [1e-300, 1e-200]}
     with pytest.raises(np.linalg.LinAlgError, match="singular to working precision"):
         entry.load("ridge").fit_regular(stream(Z), Y, 1e-300, n_columns=4, options=options)
+
+
+def test_what_is_tried_is_the_value_and_then_the_larger_ones_in_order():
+    tried = []
+
+    def fit(blocks, Y, value, *, n_columns, options):
+        tried.append(value)
+        raise np.linalg.LinAlgError(f"singular at {value}")
+
+    learner = entry.Learner(grid="penalties", chosen="penalty", targets=(), fit=fit, cross_validate=None)
+    with pytest.raises(np.linalg.LinAlgError, match=r"singular at 3\.0"):
+        learner.fit_regular(None, None, 1.5, n_columns=1, options={"penalties": [3.0, 1.0, 2.0, 1.5]})
+    assert tried == [1.5, 2.0, 3.0]
 
 
 @pytest.mark.parametrize("name", ["gram", "nothing", "entry", "__init__"])

@@ -6,19 +6,16 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from rfstudy.learners import (
+from rfstudy.data.target import decode_labels, encode_labels
+from rfstudy.learners import exact, gram
+from rfstudy.learners.exact import (
     cross_validate_kernel_ridge,
     cross_validate_kernel_svm,
-    cross_validate_ridge,
-    cross_validate_svm,
-    decode_labels,
-    encode_labels,
-    exact,
     fit_kernel_ridge,
     fit_kernel_svm,
-    fit_svm,
-    gram,
 )
+from rfstudy.learners.ridge import cross_validate_ridge
+from rfstudy.learners.svm import cross_validate_svm, fit_svm
 
 EPS = np.finfo(np.float64).eps
 

@@ -9,16 +9,10 @@ from scipy.optimize import minimize, minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
-from rfstudy.learners import (
-    LinearModel,
-    cross_validate_svm,
-    decode_labels,
-    encode_labels,
-    fit_svm,
-    newton,
-    streams,
-    svm,
-)
+from rfstudy.data.target import decode_labels, encode_labels
+from rfstudy.learners import newton, streams, svm
+from rfstudy.learners.linear_model import LinearModel
+from rfstudy.learners.svm import cross_validate_svm, fit_svm
 
 CS = [0.01, 0.1, 1.0, 10.0, 100.0]
 

@@ -1,41 +1,20 @@
-"""Targets, folds, penalties and streams: the small parts that all learners share."""
+"""Columns of targets, folds, penalties and streams: the small parts that all learners share."""
 
 import numpy as np
 import pytest
 
-from rfstudy.learners import as_columns, best_penalty, decode_labels, encode_labels, streams
-from rfstudy.learners.penalties import check_grid, effective_penalties
-from rfstudy.learners.scoring import check_folds, score_sum
+from rfstudy.data.target import encode_labels
+from rfstudy.learners import streams
+from rfstudy.learners.penalties import best_penalty, check_grid, effective_penalties
+from rfstudy.learners.scoring import check_folds, gain, score_sum
 from rfstudy.learners.shifted import SIZE_IN_CACHE, solve_shifted
-from rfstudy.learners.targets import sign_columns
+from rfstudy.learners.targets import as_columns, sign_columns
 
 EPS = np.finfo(np.float64).eps
 
 
 def stream(Z, rows):
     return lambda: ((slice(i, min(i + rows, len(Z))), Z[i : i + rows]) for i in range(0, len(Z), rows))
-
-
-@pytest.mark.parametrize("labels", [[3, 7, 7, 3], ["b", "a", "c", "a"], [0, 1, 2, 3, 9], [False, True, True]])
-def test_labels_come_back_from_their_columns(labels):
-    columns, classes = encode_labels(labels)
-    assert columns.shape == (len(labels), 1 if len(set(labels)) == 2 else len(set(labels)))
-    assert set(np.unique(columns)) == {-1.0, 1.0}
-    np.testing.assert_array_equal(decode_labels(columns, classes), labels)
-
-
-def test_two_classes_are_decided_by_the_sign_and_more_by_the_largest_value():
-    assert decode_labels([[-0.1], [0.0], [0.2]], ["no", "yes"]).tolist() == ["no", "no", "yes"]
-    assert decode_labels([[-3.0, -2.0, -9.0]], [10, 20, 30]).tolist() == [20]
-
-
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [([1, 1, 1], "two classes"), ([], "two classes"), ([0.0, np.nan], "NaN"), ([[0], [1]], "shape")],
-)
-def test_labels_that_are_none(labels, message):
-    with pytest.raises(ValueError, match=message):
-        encode_labels(labels)
 
 
 @pytest.mark.parametrize(
@@ -67,6 +46,13 @@ def test_best_penalty_forgives_rounding_of_the_mean():
 
 def test_best_penalty_of_errors_is_the_smallest_error():
     assert best_penalty([[4.0, 2.0], [1.0, 1.0], [1.0, 1.0]], [0.1, 1.0, 10.0], score="mse") == 10.0
+
+
+def test_a_gain_is_more_where_a_score_is_better():
+    np.testing.assert_array_equal(gain([90.0, 80.0], "accuracy"), [90.0, 80.0])
+    np.testing.assert_array_equal(gain([4.0, np.nan], "mse"), [-4.0, np.nan])
+    with pytest.raises(ValueError, match="score must be"):
+        gain([1.0], "r2")
 
 
 def test_best_penalty_leaves_out_a_value_that_was_singular_in_some_fold():

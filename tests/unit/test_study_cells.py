@@ -8,11 +8,13 @@ import pytest
 
 from rfstudy import tidy
 from rfstudy.data.split import fold_of_row
+from rfstudy.data.target import make_target
 from rfstudy.kernels import Gaussian
+from rfstudy.learners.entry import load
 from rfstudy.maps.registry import REGISTRY
 from rfstudy.metrics import approximation_error
 from rfstudy.study import generate, spec, train, tune
-from rfstudy.study.cells import Cell, cell_map, cells_of, conditions_of
+from rfstudy.study.cells import Cell, cell_map, cells_of, code_of, conditions_of
 from rfstudy.study.code import PACKAGE
 from rfstudy.study.journal import Journal
 from rfstudy.study.sample import draw_sample, load_prepared
@@ -52,8 +54,7 @@ def stages(prepared, tmp_path, *methods):
         "ridge": {"scaling": "mean", "center": "targets", "penalties": [0.01], "n_folds": 2},
         "svm": {"loss": "squared_hinge", "intercept": "none", "solver": "auto", "C": [1.0], "n_folds": 2},
     }
-    train_spec = common | {"repeats": {"ridge": [0], "svm": [0]}, "learners": learners, "tuning": "shared",
-                           "max_svm_entries": None}  # fmt: skip
+    train_spec = common | {"repeats": {"ridge": [0], "svm": [0]}, "learners": learners, "tuning": "shared"}
     shared = {"2d": 0.01, "16d": 0.01}
     tuned = {"length_scale": LENGTH_SCALE, "penalties": {"ridge": shared, "svm": shared}}
     arrays, journal = tmp_path / "arrays.npz", tmp_path / "journal"
@@ -126,6 +127,11 @@ def test_every_map_for_the_gaussian_kernel_is_in_the_surveys_experiments():
     assert sorted(listed) == sorted(name for name, known in REGISTRY.items() if "gaussian" in known.kernels)
 
 
+def test_the_key_of_a_cell_has_the_code_of_the_learner_that_it_trains():
+    digests = {code_of("train", cell_of(), learner) for learner in ("ridge", "svm", "")}
+    assert len(digests) == 3
+
+
 def test_a_cell_is_named_after_its_variant():
     assert Cell(entry("rff") | {"variant": "phase"}, 10, "2d", 3).name == "rff-phase/2d/3"
 
@@ -163,7 +169,7 @@ def test_each_method_is_tuned_at_every_size_by_itself(prepared, tmp_path):
     made = {
         **CONDITIONS_SPEC, "dataset": "eeg", "kernel": "gaussian", "seed": 0, "device": "cpu", "max_rows": None,
         "bandwidth": rule, "methods": [entry("rff"), entry("slsrff")], "max_tuning_rows": 1000,
-        "share_penalties": True, "sizes": {"multiples_of_d": [1, 2]}, "max_svm_entries": None,
+        "share_penalties": True, "sizes": {"multiples_of_d": [1, 2]},
     }  # fmt: skip
     choices = tune.tune(made, load_prepared(prepared), Journal(tmp_path / "journal"))["methods"]
     assert set(choices) == {"rff", "slsrff"}
@@ -172,7 +178,9 @@ def test_each_method_is_tuned_at_every_size_by_itself(prepared, tmp_path):
         sample = draw_sample(load_prepared(prepared), made | {"preprocess": preprocess}, 0)
         phi = cell_map(made, Cell(entry("slsrff"), 2 * D, "2d", 0), length_scale).fit(sample.X_train, sample.y_train)
         folds = fold_of_row(N_TRAIN, 5, 0, "tune")
-        scores = tune.cross_validate("ridge", RIDGE, phi, sample.X_train, sample.y_train, folds).mean(axis=1)
+        target = make_target("binary")
+        scores = tune.cross_validate(load("ridge"), RIDGE, phi, sample.X_train, sample.y_train, folds, target)
+        scores = scores.mean(axis=1)
         chosen = choices["slsrff"]["2d"]
         assert chosen["score"] >= scores.max() - 1e-9
         if (chosen["preprocess"], chosen["length_scale"]) == (preprocess, length_scale):

@@ -37,7 +37,10 @@ def names(modules):
 
 def test_the_closure_follows_imports_and_stops_at_what_is_not_imported():
     train = names(["study.train"])
-    assert {"study/train.py", "study/cells.py", "learners/ridge.py", "tidy.py"} <= train
+    assert {"study/train.py", "study/cells.py", "learners/entry.py", "tidy.py"} <= train
+    assert not {"learners/ridge.py", "learners/svm.py"} & train  # imported by name: a key has the one that is trained
+    assert {"learners/ridge.py", "learners/streams.py"} <= names(["study.train", "learners.ridge"])
+    assert "learners/svm.py" not in names(["study.train", "learners.ridge"])
     assert not {name for name in train if name.startswith(("report/", "cli"))}
     assert "maps/quasi.py" not in train
     assert "maps/registry.py" not in train  # a list: a new entry must not rerun the old ones

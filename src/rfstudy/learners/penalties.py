@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfstudy.learners.scoring import check_score
+from rfstudy.learners.scoring import gain
 
 
 def check_grid(grid, name: str, *, zero_allowed: bool = False) -> np.ndarray:
@@ -33,11 +33,10 @@ def best_penalty(scores, grid, score: str = "accuracy") -> float:
     >>> best_penalty([[90.0, 80.0], [80.0, 90.0], [70.0, 70.0]], [0.1, 1.0, 10.0])
     1.0
     """
-    check_score(score)
     scores, grid = np.asarray(scores, dtype=np.float64), np.asarray(grid, dtype=np.float64)
     if grid.ndim != 1 or scores.ndim != 2 or len(scores) != len(grid) or scores.size == 0:
         raise ValueError(f"scores {scores.shape} do not belong to a grid of shape {grid.shape}")
-    means = scores.mean(axis=1) if score == "accuracy" else -scores.mean(axis=1)
+    means = gain(scores.mean(axis=1), score)
     best = np.max(means, where=~np.isnan(means), initial=-np.inf)
     if best == -np.inf:
         raise np.linalg.LinAlgError(f"the system is singular at every value of the grid {grid.tolist()}")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rfstudy.learners import streams
+from rfstudy.learners.entry import Learner, required
 from rfstudy.learners.gram import check_center, ridge_on_gram, scores_on_gram
 from rfstudy.learners.linear_model import LinearModel
 from rfstudy.learners.penalties import check_grid, effective_penalties
@@ -23,6 +24,16 @@ from rfstudy.learners.targets import as_columns
 
 #: Largest relative change of the coefficients that rounding in float32 may cause under precision="auto".
 FLOAT32_TOLERANCE = 1e-3
+
+SCHEMA = {
+    "scaling": {
+        "enum": ["mean", "sum", "per_column"],
+        "description": "whether the penalty is multiplied by the number of rows, or divided by that of columns",
+    },
+    "center": {"enum": ["targets", "both", "none"], "description": "what is centred: the targets, the features too"},
+    "penalties": {"type": "array", "minItems": 1, "items": {"type": "number", "exclusiveMinimum": 0}},
+    "n_folds": {"type": "integer", "minimum": 2},
+}
 
 
 def fit_ridge(
@@ -186,3 +197,21 @@ def _score_held_out(blocks, Y, folds, models, n_columns, dtype, score):
         decision = (chunk @ columns[fold]).reshape(-1, n_grid, n_targets) + models[fold][1]
         totals[:, fold] += score_sum(Y[rows], decision, score)
     return totals
+
+
+def _fit(blocks, Y, value, *, n_columns, options):
+    return fit_ridge(blocks, Y, value, n_columns=n_columns, **required(options, "scaling", "center"))
+
+
+def _cross_validate(blocks, Y, folds, *, n_columns, score, options):
+    chosen = required(options, "penalties", "scaling", "center")
+    return cross_validate_ridge(blocks, Y, folds=folds, n_columns=n_columns, score=score, **chosen)
+
+
+LEARNER = Learner(
+    grid="penalties",
+    chosen="penalty",
+    targets=("binary", "classes", "regression"),
+    fit=_fit,
+    cross_validate=_cross_validate,
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfstudy.learners.targets import class_index
+from rfstudy.metrics import class_index
 
 SCORES = ("accuracy", "mse")
 
@@ -13,6 +13,12 @@ def check_score(score: str) -> None:
     """``ValueError`` for a score that is neither "accuracy" nor "mse"."""
     if score not in SCORES:
         raise ValueError(f"score must be one of {', '.join(SCORES)}, got {score!r}")
+
+
+def gain(values, score: str) -> np.ndarray:
+    """Values of a score turned so that more is better: "accuracy" as it is, "mse" with its sign changed."""
+    check_score(score)
+    return np.asarray(values, dtype=np.float64) * (1.0 if score == "accuracy" else -1.0)
 
 
 def score_sum(Y, decision, score: str) -> np.ndarray:

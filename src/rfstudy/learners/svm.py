@@ -23,6 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from rfstudy.learners import streams
+from rfstudy.learners.entry import Learner, required
 from rfstudy.learners.gram import cross_validate_svm_on_gram, svm_on_gram
 from rfstudy.learners.linear_model import LinearModel
 from rfstudy.learners.newton import minimise_squared_hinge
@@ -37,6 +38,21 @@ LIBLINEAR_ENTRIES = 1e8
 HINGE_ROWS = 20_000
 LIBLINEAR_TOLERANCE = 1e-4
 LIBLINEAR_MAX_ITERATIONS = 20_000
+
+SCHEMA = {
+    "loss": {"enum": ["squared_hinge", "hinge"]},
+    "intercept": {"enum": ["none", "unpenalised"]},
+    "C": {"type": "array", "minItems": 1, "items": {"type": "number", "exclusiveMinimum": 0}},
+    "n_folds": {"type": "integer", "minimum": 2},
+    "solver": {
+        "enum": ["auto", "liblinear", "newton"],
+        "description": "auto, the default, is LIBLINEAR below 1e8 entries, Newton above",
+    },
+    "max_entries": {
+        "type": ["number", "null"],
+        "description": "rows x columns above which no support vector machine is run; null, the default, for no limit",
+    },
+}
 
 
 def fit_svm(
@@ -224,3 +240,37 @@ def _check_targets(y_columns, n_rows):
 
 def _accuracy(Y, decision):
     return score_sum(Y, decision[:, None, :], "accuracy")[0] / len(Y)
+
+
+def _fit(blocks, Y, value, *, n_columns, options):
+    return fit_svm(blocks, Y, value, n_rows=len(Y), n_columns=n_columns, **_objective(options))
+
+
+def _cross_validate(blocks, Y, folds, *, n_columns, score, options):
+    if score != "accuracy":
+        raise ValueError(f"support vector machines are scored by their accuracy, not by {score!r}")
+    grid = required(options, "C")["C"]
+    return cross_validate_svm(blocks, Y, grid, folds, n_rows=len(Y), n_columns=n_columns, **_objective(options))
+
+
+def _objective(options):
+    """What is minimised, which the options must say, and the solver, which they may leave open."""
+    return required(options, "loss", "intercept") | {"solver": options.get("solver", "auto")}
+
+
+def _limit(options, n_rows, n_columns):
+    most = options.get("max_entries")
+    if most is None or n_rows * n_columns <= most:
+        return ""
+    return f"{n_rows} rows x {n_columns} columns are over max_svm_entries of the preset"
+
+
+LEARNER = Learner(
+    grid="C",
+    chosen="C",
+    targets=("binary", "classes"),
+    fit=_fit,
+    cross_validate=_cross_validate,
+    limit=_limit,
+    bytes_per_entry=40,
+)

@@ -16,6 +16,7 @@ from pathlib import Path
 import yaml
 
 from rfstudy.errors import UserError
+from rfstudy.learners import entry as learners
 from rfstudy.study.code import constant, modules_in
 
 #: Who shares a choice, from the widest circle to the narrowest: all of an experiment; all methods at a size; all sizes
@@ -110,7 +111,7 @@ def schema_of(experiment: dict, config_dir: Path) -> dict:
     common = read_yaml(Path(config_dir) / "schemas" / "experiments.schema.yaml")
     own = kind_schema(experiment["kind"])
     definitions = common["$defs"] | {
-        "learners": closed({name: closed(learner_schema(name), null=True) for name in learner_ids()}),
+        "learners": closed({name: closed(learner_schema(name), null=True) for name in learners.known()}),
         "bandwidth": {"oneOf": [bandwidth_schema(rule) for rule in modules_in("study.bandwidths")]},
     }
     return common | {
@@ -132,14 +133,9 @@ def kind_schema(kind: str) -> dict:
     return {"properties": properties | {"time": {"$ref": "#/$defs/time"}}, "required": ["grid"]}
 
 
-def learner_ids() -> list[str]:
-    """The learners: the files that have an entry."""
-    return [name for name in modules_in("learners") if has_constant(f"learners.{name}", "SCHEMA")]
-
-
 def learner_schema(learner: str) -> dict:
     """The properties of a learner's options; every learner may have fewer repeats than its experiment."""
-    return constant(f"learners.{learner}", "SCHEMA") | {"repeats": {"type": "integer", "minimum": 1}}
+    return learners.facts(learner)["schema"] | {"repeats": {"type": "integer", "minimum": 1}}
 
 
 def bandwidth_schema(rule: str) -> dict:
@@ -269,9 +265,11 @@ def with_preset(experiment: dict, settings: dict) -> dict:
     """An experiment over what the preset says of it: who shares a search, the learners' solvers and limits."""
     of_preset = {}
     if "learners" in experiment:
-        own = experiment["learners"]
-        learners = {name: merge(options, settings["learners"].get(name, {})) for name, options in own.items()}
-        of_preset = {"search": merge(settings["search"], experiment.get("search", {})), "learners": learners}
+        own, laid_over = experiment["learners"], settings["learners"]
+        of_preset = {
+            "search": merge(settings["search"], experiment.get("search", {})),
+            "learners": {name: merge(options, laid_over.get(name, {})) for name, options in own.items()},
+        }
     if "time" in experiment:
         of_preset["time"] = settings["time"] | experiment["time"]
     if "grid" in experiment and settings["extent"] == "large":

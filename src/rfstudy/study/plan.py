@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rfstudy.study.code import constant
+from rfstudy.learners.entry import facts
 from rfstudy.study.config import CIRCLES, ConfigurationError, kind_constant, merge, sizes, wanted_sizes
 
 #: The axes by which shards may be told apart, from the outermost.
@@ -344,7 +344,7 @@ def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings:
             entries = columns * n
             learners = own["learners"].items() if stage in ("tune", "train", "time") else ()
             of_learners = [
-                constant(f"learners.{name}", "BYTES_PER_ENTRY") * min(entries, options.get("max_entries") or 1e8)
+                facts(name)["bytes_per_entry"] * min(entries, options.get("max_entries") or 1e8)
                 for name, options in learners
             ]
             work = needs["bytes_per_gram"] * min(columns, n) ** 2 + max(of_learners, default=0)

@@ -11,6 +11,7 @@ import numpy as np
 from rfstudy.arrays import seed_sequence
 from rfstudy.data.scale import fit_steps
 from rfstudy.data.split import split
+from rfstudy.data.target import Target, make_target
 from rfstudy.files import read_json
 
 
@@ -26,6 +27,11 @@ class Prepared:
     def skipped(self) -> str:
         """Why there are no data, or an empty text."""
         return self.facts["reason"] if self.facts["status"] == "skipped" else ""
+
+    @property
+    def target(self) -> Target:
+        """What the task asks to predict; classes, where its facts do not say."""
+        return make_target(self.facts.get("target", "classes"))
 
 
 @dataclass(frozen=True)

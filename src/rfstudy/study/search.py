@@ -16,7 +16,6 @@ from dataclasses import replace
 import numpy as np
 
 from rfstudy.arrays import seed_sequence
-from rfstudy.data.target import Target, make_target
 from rfstudy.learners.entry import load
 from rfstudy.learners.penalties import best_penalty
 from rfstudy.study.config import CIRCLES, SEARCHED, merge, size_of, sizes
@@ -92,7 +91,7 @@ def best_choice(job: Job, found: dict, quantities: list[str], entry: dict, label
         if scores is None:
             return {"chosen": {}, "chosen_on": chosen_on, "reason": "the learner is left out at this size"}
         tried.append((values, scores))
-    sign = 1.0 if target_of(job).score == "accuracy" else -1.0
+    sign = 1.0 if job.data.target.score == "accuracy" else -1.0
     finest = [float(np.max(sign * scores, where=~np.isnan(scores), initial=-np.inf)) for _, scores in tried]
     best = int(np.argmax(finest))
     values, _ = tried[best]
@@ -118,7 +117,7 @@ def best_penalties(job: Job, found: dict, entry: dict, label: str, chosen_on: li
     for learner, options in job.spec["learners"].items():
         scores = mean_scores(job, found, entry, label, chosen_on, values, learner)
         if scores is not None:
-            best[learner] = best_penalty(scores[:, None], options[load(learner).grid], target_of(job).score)
+            best[learner] = best_penalty(scores[:, None], options[load(learner).grid], job.data.target.score)
     return best
 
 
@@ -168,16 +167,11 @@ def evaluated(job: Job, cell: Cell) -> np.ndarray:
         if learner.limit(options, len(y), phi.n_columns_):
             return [], {"scores": np.empty(0)}
         folds = folds_of(job.spec, len(y), options["n_folds"], cell.at["repeat"])
-        Y, _classes = target_of(job).encode(y)
-        how = {"n_columns": phi.n_columns_, "score": target_of(job).score, "options": options}
+        Y, _classes = job.data.target.encode(y)
+        how = {"n_columns": phi.n_columns_, "score": job.data.target.score, "options": options}
         return [], {"scores": learner.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how).mean(axis=1)}
 
     return work_through(job, [cell], compute).arrays[f"{cell.name}/scores"]
-
-
-def target_of(job: Job) -> Target:
-    """What the labels of a job's data set are."""
-    return make_target(job.data.facts["target"])
 
 
 def tuning_rows(spec: dict, sample: Sample) -> tuple[np.ndarray, np.ndarray]:

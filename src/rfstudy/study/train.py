@@ -11,7 +11,6 @@ import numpy as np
 
 from rfstudy import tidy
 from rfstudy.arrays import set_threads
-from rfstudy.data.target import make_target
 from rfstudy.learners.entry import load
 from rfstudy.learners.penalties import best_penalty
 from rfstudy.study.engine import Cell, Job, Work, arrays_of, jobs, work_through
@@ -56,7 +55,7 @@ def train(job: Job, chosen: dict, arrays: dict) -> Work:
 
 def metrics_of(job: Job) -> list[str]:
     """What is scored: what the experiment names, else what the target of the data set does."""
-    return job.spec["scores"] or list(make_target(job.data.facts["target"]).metrics)
+    return job.spec["scores"] or list(job.data.target.metrics)
 
 
 def measure(job: Job, cell: Cell, learned: dict) -> tuple[list[dict], dict]:
@@ -81,7 +80,7 @@ def measure(job: Job, cell: Cell, learned: dict) -> tuple[list[dict], dict]:
 
 def scored(job: Job, cell: Cell, sample: Sample, phi):
     """Pairs of a metric and its value as a column, the status of the rows, and what their settings say of the model."""
-    target, learner = make_target(job.data.facts["target"]), load(cell.given["learner"])
+    target, learner = job.data.target, load(cell.given["learner"])
     options, metrics = cell.given["settings"], metrics_of(job)
     reason = learner.limit(options, len(sample.y_train), phi.n_columns_)
     if reason:

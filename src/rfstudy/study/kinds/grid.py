@@ -10,7 +10,6 @@ from __future__ import annotations
 from rfstudy.arrays import seed_of
 from rfstudy.data.scale import columns_after
 from rfstudy.data.split import fold_of_row
-from rfstudy.data.target import make_target
 from rfstudy.kernels import KERNELS, make_kernel
 from rfstudy.learners.entry import load
 from rfstudy.maps.registry import REGISTRY
@@ -187,7 +186,7 @@ def timed_cell(job: Job, cell: Cell, learner: str) -> Timed:
 
 def phases_of_learner(job: Job, cell: Cell, learner: str, phi, sample: Sample) -> dict:
     """Fitting on features that are ready, and mapping and predicting the test rows."""
-    entry, target, options = load(learner), make_target(job.data.facts["target"]), cell.given["settings"]
+    entry, target, options = load(learner), job.data.target, cell.given["settings"]
     value = cell.given["penalty"] or min(options[entry.grid])
     Y, classes = target.encode(sample.y_train)
     kept: dict = {}

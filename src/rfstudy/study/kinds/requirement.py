@@ -22,7 +22,8 @@ from scipy.linalg import cholesky, solve_triangular
 
 from rfstudy.arrays import row_blocks, seed_of, seed_sequence
 from rfstudy.kernels import HARMONICS_BLOCK, Circle, harmonics, make_kernel, spectrum
-from rfstudy.learners import fit_kernel_ridge, fit_ridge
+from rfstudy.learners.exact import fit_kernel_ridge
+from rfstudy.learners.ridge import fit_ridge
 from rfstudy.maps.registry import make_map
 from rfstudy.study.engine import Cell, Job
 

@@ -1,0 +1,125 @@
+"""Learners by name: what the entry of a learner says of it, and how it is found.
+
+A learner is one file of this folder, named after it, with two names at module level: ``SCHEMA``, a literal mapping from
+its options in an experiment to their JSON schemas, and ``LEARNER``, its ``Learner``. There is no list: a new file is a
+new learner. This module imports the standard library only, so that a workflow can read ``facts`` while it parses.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from pathlib import Path
+
+
+def known() -> tuple[str, ...]:
+    """The ids of all learners: the files of this folder that have a ``LEARNER``."""
+    paths = sorted(Path(__file__).parent.glob("*.py"))
+    return tuple(path.stem for path in paths if "LEARNER" in _assignments(path))
+
+
+def load(name: str) -> Learner:
+    """The entry of a learner by its id; ``ValueError`` lists those there are."""
+    _check_known(name)
+    return importlib.import_module(f"rfstudy.learners.{name}").LEARNER
+
+
+def facts(name: str) -> dict:
+    """What a learner's file says in literals, read without an import: nothing of NumPy or scikit-learn is loaded.
+
+    Returns a dict of what ``Learner`` has beside its functions ("grid", "chosen", "targets", "bytes_per_entry"), and
+    "schema". Raises ``ValueError`` as ``load``.
+
+    >>> facts("svm")["targets"]
+    ('binary', 'classes')
+    """
+    _check_known(name)
+    assigned = _assignments(Path(__file__).with_name(f"{name}.py"))
+    given = {keyword.arg: keyword.value for keyword in assigned["LEARNER"].keywords}
+    result = {"schema": ast.literal_eval(assigned["SCHEMA"])}
+    for field in fields(Learner):
+        if field.name in given and not isinstance(given[field.name], ast.Name):
+            result[field.name] = ast.literal_eval(given[field.name])
+        elif field.name not in given and field.default is not MISSING and not callable(field.default):
+            result[field.name] = field.default
+    return result
+
+
+def required(options: dict, *names: str) -> dict:
+    """The named options alone; ``ValueError`` says which are missing: what is minimised is never a silent default."""
+    missing = [name for name in names if name not in options]
+    if missing:
+        raise ValueError(f"the learner's options do not say {', '.join(missing)}; they say {', '.join(options)}")
+    return {name: options[name] for name in names}
+
+
+def without_limit(options: dict, n_rows: int, n_columns: int) -> str:
+    """The ``limit`` of a learner that has none."""
+    return ""
+
+
+@dataclass(frozen=True)
+class Learner:
+    """The entry of a learner. ``options`` is its mapping in an experiment; keys that are not its own are not read.
+
+    Attributes
+    ----------
+    grid : the option that holds the grid of values to choose from, e.g. "penalties"
+    chosen : what the settings of a row call the value that was used, e.g. "penalty"
+    targets : the kinds of targets that it serves ("binary", "classes", "regression")
+    fit : callable (blocks, Y, value, *, n_columns, options) -> ``LinearModel``, for one value of the grid; ``blocks``
+        is the stream of features (see ``rfstudy.learners``), Y (n, c) float64 the targets as their kind encodes them
+    cross_validate : callable (blocks, Y, folds, *, n_columns, score, options) -> ndarray (len(grid), n_folds) of
+        held-out scores; ``folds`` (n,) holds the fold in which a row is held out, ``score`` is "accuracy" or "mse"
+    limit : callable (options, n_rows, n_columns) -> the reason why features of this shape are left out, or ""
+    bytes_per_entry : memory that it asks for, in bytes for each of the n_rows x n_columns features; 0 where they are
+        streamed
+
+    ``fit`` and ``cross_validate`` raise ``ValueError`` for options, targets and scores that they do not take, ``fit``
+    ``numpy.linalg.LinAlgError`` where the system is singular (a singular fold scores NaN).
+    """
+
+    grid: str
+    chosen: str
+    targets: tuple[str, ...]
+    fit: Callable
+    cross_validate: Callable
+    limit: Callable = without_limit
+    bytes_per_entry: int = 0
+
+    def fit_regular(self, blocks, Y, value: float, *, n_columns: int, options: dict):
+        """The model and the value it was fitted with: ``value`` or, where its system is singular, the next larger one
+        of the grid that works.
+
+        A value that was chosen on one map can be too small for another whose features are longer. Parameters are those
+        of ``fit``. Raises ``numpy.linalg.LinAlgError`` where no value of the grid is large enough.
+        """
+        from numpy.linalg import LinAlgError
+
+        larger = sorted(other for other in required(options, self.grid)[self.grid] if other > value)
+        for candidate in (value, *larger):
+            try:
+                return self.fit(blocks, Y, candidate, n_columns=n_columns, options=options), candidate
+            except LinAlgError as error:
+                refused = error
+        raise refused
+
+
+def _check_known(name: str) -> None:
+    if name not in known():
+        raise ValueError(f"there is no learner {name!r}; known are {', '.join(known())}")
+
+
+@cache
+def _assignments(path: Path) -> dict[str, ast.expr]:
+    """What a file assigns at module level, by name, as syntax."""
+    return {
+        target.id: node.value
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }

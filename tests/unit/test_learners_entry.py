@@ -1,0 +1,388 @@
+"""The entries of the learners: each against a naive twin, on every kind of target that it serves."""
+
+import itertools
+import json
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+from scipy.optimize import minimize
+from sklearn.svm import SVC, LinearSVC
+
+from rfstudy.data.target import KINDS, Target
+from rfstudy.learners import entry
+from rfstudy.study import spec as specs
+from rfstudy.study.code import PACKAGE
+
+N_ROWS, N_COLUMNS = 121, 5
+
+
+def stream(Z, rows=7):
+    return lambda: ((slice(i, min(i + rows, len(Z))), Z[i : i + rows]) for i in range(0, len(Z), rows))
+
+
+def problem(kind):
+    """Features (121, 5) with a mean, and a target that depends on them."""
+    rng = np.random.default_rng(KINDS.index(kind))
+    Z = (rng.standard_normal((N_ROWS, N_COLUMNS)) + 0.5) / np.sqrt(N_COLUMNS)
+    evidence = Z @ rng.standard_normal((N_COLUMNS, 3)) + 0.3 * rng.standard_normal((N_ROWS, 3))
+    evidence -= evidence.mean(axis=0)
+    y = {
+        "binary": np.where(evidence[:, 0] > 0, "yes", "no"),
+        "classes": evidence.argmax(axis=1) + 3,
+        "regression": 10 + evidence[:, 0],
+    }
+    return Z, y[kind]
+
+
+def ridge_twin(Z, Y, value, options):
+    """The normal equations with every matrix written out: coefficients, intercepts."""
+    mean = Z.mean(axis=0) if options["center"] == "both" else np.zeros(Z.shape[1])
+    y_mean = np.zeros(Y.shape[1]) if options["center"] == "none" else Y.mean(axis=0)
+    shift = value * {"mean": len(Z), "sum": 1.0, "per_column": 1.0 / Z.shape[1]}[options["scaling"]]
+    coef = np.linalg.solve((Z - mean).T @ (Z - mean) + shift * np.eye(Z.shape[1]), (Z - mean).T @ (Y - y_mean))
+    return coef, y_mean - mean @ coef
+
+
+def svm_twin(Z, Y, value, options):
+    """scikit-learn's solvers at the tightest tolerance and, for what they do not solve, a general optimiser."""
+    fits = [_svm_column(Z, y, value, options) for y in Y.T]
+    return np.column_stack([coef for coef, _ in fits]), np.array([intercept for _, intercept in fits])
+
+
+def _svm_column(Z, y, C, options):
+    hinge, free = options["loss"] == "hinge", options["intercept"] == "unpenalised"
+    if hinge and free:
+        model = SVC(kernel="linear", C=C, tol=1e-10).fit(Z, y)
+        return model.coef_[0], model.intercept_[0]
+    if not free:
+        model = LinearSVC(loss=options["loss"], C=C, fit_intercept=False, dual=hinge, tol=1e-8, max_iter=10**7)
+        return model.fit(Z, y).coef_[0], 0.0
+
+    def value_and_gradient(w):
+        slack = np.maximum(0, 1 - y * (Z @ w[:-1] + w[-1]))
+        pull = -2 * C * y * slack
+        return 0.5 * w[:-1] @ w[:-1] + C * slack @ slack, np.append(w[:-1] + Z.T @ pull, pull.sum())
+
+    w = minimize(value_and_gradient, np.zeros(Z.shape[1] + 1), jac=True, method="BFGS", options={"gtol": 1e-7}).x
+    return w[:-1], w[-1]
+
+
+def svm_objective(Z, Y, C, options, coef, intercept):
+    slack = np.maximum(0, 1 - Y * (Z @ coef + intercept))
+    losses = slack if options["loss"] == "hinge" else slack**2
+    return 0.5 * (coef**2).sum(axis=0) + C * losses.sum(axis=0)
+
+
+def variants(**choices):
+    return [dict(zip(choices, values, strict=True)) for values in itertools.product(*choices.values())]
+
+
+SQUARED, HINGE = {"loss": "squared_hinge"}, {"loss": "hinge"}
+
+#: By learner: the naive solution, how far from it a decision value (they are of order 1 to 10) may be, and the options
+#: that it is compared under. Ridge: rounding, at a condition below 10. SVM: its solvers stop within a relative 1e-6 to
+#: 1e-5 of the minimum of a 1-strongly convex objective.
+TWINS = {
+    "ridge": (
+        ridge_twin,
+        1e-12,
+        variants(scaling=["mean", "sum", "per_column"], center=["targets", "both", "none"]),
+    ),
+    "svm": (
+        svm_twin,
+        1e-3,
+        [
+            *variants(loss=["squared_hinge"], intercept=["none"], solver=["auto", "liblinear", "newton"]),
+            SQUARED | {"intercept": "none"},
+            SQUARED | {"intercept": "unpenalised", "solver": "newton"},
+            HINGE | {"intercept": "none", "solver": "auto"},
+            HINGE | {"intercept": "unpenalised", "solver": "auto"},
+        ],
+    ),
+}
+
+#: The values that are compared: neither all weight on the penalty nor none.
+VALUES = [10.0, 0.01, 0.5]
+
+CASES = [
+    pytest.param(name, kind, options, id="-".join([name, kind, *map(str, options.values())]))
+    for name in entry.known()
+    for kind in entry.load(name).targets
+    for options in TWINS[name][2]
+]
+
+
+def test_every_learner_has_a_twin():
+    assert entry.known() == ("ridge", "svm")
+    assert set(TWINS) == set(entry.known())
+
+
+@pytest.mark.parametrize(("name", "kind", "options"), CASES)
+def test_a_fit_is_that_of_its_twin(name, kind, options):
+    learner, target, (twin, allowed, _) = entry.load(name), Target(kind), TWINS[name]
+    Z, y = problem(kind)
+    Y, classes = target.encode(y)
+    for value in VALUES:
+        model = learner.fit(stream(Z), Y, value, n_columns=N_COLUMNS, options=options)
+        coef, intercept = twin(Z, Y, value, options)
+        assert model.converged
+        np.testing.assert_allclose(model.decision(Z), Z @ coef + intercept, rtol=0, atol=allowed)
+        assert target.decode(model.decision(Z), classes).shape == (N_ROWS,)
+
+
+@pytest.mark.parametrize("options", TWINS["svm"][2], ids=lambda options: "-".join(options.values()))
+@pytest.mark.parametrize("kind", ["binary", "classes"])
+def test_a_support_vector_machine_is_at_the_minimum_of_its_objective(kind, options):
+    Z, y = problem(kind)
+    Y, _ = Target(kind).encode(y)
+    for C in VALUES:
+        model = entry.load("svm").fit(stream(Z), Y, C, n_columns=N_COLUMNS, options=options)
+        ours = svm_objective(Z, Y, C, options, model.coef, model.intercept)
+        lowest = svm_objective(Z, Y, C, options, *svm_twin(Z, Y, C, options))
+        np.testing.assert_allclose(ours, lowest, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("name", "kind", "options"), CASES)
+def test_cross_validation_scores_the_twins_of_every_fold(name, kind, options):
+    learner, target, (twin, allowed, _) = entry.load(name), Target(kind), TWINS[name]
+    Z, y = problem(kind)
+    Y, classes = target.encode(y)
+    folds = np.random.default_rng(3).integers(0, 3, N_ROWS)
+    options = options | {learner.grid: VALUES, "n_folds": 3, "repeats": 2}
+    scores = learner.cross_validate(stream(Z), Y, folds, n_columns=N_COLUMNS, score=target.score, options=options)
+    assert scores.shape == (len(VALUES), 3)
+    for i, value in enumerate(VALUES):
+        for fold in range(3):
+            out = folds == fold
+            coef, intercept = twin(Z[~out], Y[~out], value, options)
+            decision = Z[out] @ coef + intercept
+            if target.score == "mse":
+                expected = np.mean((decision[:, 0] - y[out]) ** 2)
+                slack = 4 * allowed
+            else:
+                expected = 100 * np.mean(target.decode(decision, classes) == y[out])
+                # rows that the two may decide otherwise: those nearer to the boundary than the error of a decision
+                ordered = np.sort(decision, axis=1)
+                margin = np.abs(decision[:, 0]) if decision.shape[1] == 1 else ordered[:, -1] - ordered[:, -2]
+                slack = 100 * np.mean(margin <= 2 * allowed)
+                assert slack <= 200 / out.sum()  # at most two rows, or the comparison would say little
+            assert abs(scores[i, fold] - expected) <= slack + 1e-12 * expected
+
+
+@pytest.mark.parametrize("name", entry.known())
+def test_targets_that_a_learner_does_not_serve_are_refused(name):
+    learner = entry.load(name)
+    options = TWINS[name][2][0] | {learner.grid: VALUES}
+    for kind in set(KINDS) - set(learner.targets):
+        Z, y = problem(kind)
+        Y, _ = Target(kind).encode(y)
+        score = {"score": Target(kind).score}
+        with pytest.raises(ValueError, match="other than -1 and"):
+            learner.fit(stream(Z), Y, 1.0, n_columns=N_COLUMNS, options=options)
+        with pytest.raises(ValueError, match="not by 'mse'"):
+            learner.cross_validate(stream(Z), Y, np.arange(N_ROWS) % 2, n_columns=N_COLUMNS, options=options, **score)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("ridge", {"scaling": "max"}, "scaling must be one of"),
+        ("ridge", {"center": "median"}, "center must be"),
+        ("svm", {"loss": "log"}, "loss must be one of"),
+        ("svm", {"intercept": "penalised"}, "intercept must be one of"),
+        ("svm", {"solver": "saga"}, "solver must be one of"),
+        ("svm", {"loss": "hinge", "solver": "newton"}, "squared hinge loss only"),
+    ],
+)
+def test_options_that_do_not_exist_are_refused(name, change, message):
+    learner = entry.load(name)
+    Z, y = problem("binary")
+    Y, _ = Target("binary").encode(y)
+    options = TWINS[name][2][0] | {learner.grid: [1.0]} | change
+    with pytest.raises(ValueError, match=message):
+        learner.fit(stream(Z), Y, 1.0, n_columns=N_COLUMNS, options=options)
+    with pytest.raises(ValueError, match=message):
+        learner.cross_validate(
+            stream(Z), Y, np.arange(N_ROWS) % 2, n_columns=N_COLUMNS, score="accuracy", options=options
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "option"), [("ridge", "scaling"), ("ridge", "center"), ("svm", "loss"), ("svm", "intercept")]
+)
+def test_what_is_minimised_has_to_be_said(name, option):
+    learner = entry.load(name)
+    Z, y = problem("binary")
+    Y, _ = Target("binary").encode(y)
+    options = TWINS[name][2][0] | {learner.grid: [1.0]}
+    del options[option]
+    with pytest.raises(ValueError, match=f"do not say {option}"):
+        learner.fit(stream(Z), Y, 1.0, n_columns=N_COLUMNS, options=options)
+    without_grid = TWINS[name][2][0]
+    with pytest.raises(ValueError, match=f"do not say {learner.grid}"):
+        learner.cross_validate(
+            stream(Z), Y, np.arange(N_ROWS) % 2, n_columns=N_COLUMNS, score="accuracy", options=without_grid
+        )
+
+
+def test_a_support_vector_machine_has_a_limit_where_one_is_set():
+    limit = entry.load("svm").limit
+    assert limit({"max_entries": 1000}, 100, 10) == ""
+    assert limit({"max_entries": 999}, 100, 10) == "100 rows x 10 columns are over max_svm_entries of the preset"
+    assert limit({"max_entries": None}, 10**9, 10**9) == limit({}, 10**9, 10**9) == ""
+
+
+def test_ridge_has_no_limit():
+    assert entry.load("ridge").limit({"max_entries": 1}, 10**9, 10**9) == ""
+
+
+def test_memory_is_that_of_the_copies_that_a_learner_makes():
+    assert entry.load("ridge").bytes_per_entry == 0
+    assert entry.load("svm").bytes_per_entry == 40
+
+
+SINGULAR = {"scaling": "sum", "center": "targets", "penalties": [1.0, 1e-300, 1e-3, 1e-200]}
+
+
+def linearly_dependent():
+    """Two equal columns, twice: of rank one."""
+    rng = np.random.default_rng(0)
+    return np.repeat(rng.standard_normal((60, 1)), 4, axis=1), np.where(rng.standard_normal((60, 1)) > 0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("value", [1e-300, 1e-250, 1e-200])
+def test_a_penalty_at_which_the_system_is_singular_is_raised_to_the_next_that_works(value):
+    Z, Y = linearly_dependent()
+    model, used = entry.load("ridge").fit_regular(stream(Z), Y, value, n_columns=4, options=SINGULAR)
+    assert used == 1e-3
+    # equal columns share their weight equally: the solution is the ridge one, not a rounding error
+    np.testing.assert_allclose(model.coef, np.full((4, 1), model.coef.mean()), rtol=1e-6)
+    z = Z[:, 0]
+    np.testing.assert_allclose(model.coef.sum(), 4 * (z @ (Y[:, 0] - Y.mean())) / (4 * z @ z + 1e-3), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("name", "value"), [("ridge", 1e-2), ("ridge", 1e-3), ("svm", 0.3)])
+def test_a_value_that_works_is_used_as_it_is(name, value):
+    learner, (Z, Y) = entry.load(name), linearly_dependent()
+    options = TWINS[name][2][0] | SINGULAR | {learner.grid: [0.1, 1.0, 1e-3]}
+    model, used = learner.fit_regular(stream(Z), Y, value, n_columns=4, options=options)
+    assert used == value
+    expected = learner.fit(stream(Z), Y, value, n_columns=4, options=options)
+    np.testing.assert_array_equal(model.coef, expected.coef)
+
+
+def test_no_value_large_enough_is_an_error():
+    Z, Y = linearly_dependent()
+    options = SINGULAR | {"penalties": [1e-300, 1e-200]}
+    with pytest.raises(np.linalg.LinAlgError, match="singular to working precision"):
+        entry.load("ridge").fit_regular(stream(Z), Y, 1e-300, n_columns=4, options=options)
+
+
+def test_what_is_tried_is_the_value_and_then_the_larger_ones_in_order():
+    tried = []
+
+    def fit(blocks, Y, value, *, n_columns, options):
+        tried.append(value)
+        raise np.linalg.LinAlgError(f"singular at {value}")
+
+    learner = entry.Learner(grid="penalties", chosen="penalty", targets=(), fit=fit, cross_validate=None)
+    with pytest.raises(np.linalg.LinAlgError, match=r"singular at 3\.0"):
+        learner.fit_regular(None, None, 1.5, n_columns=1, options={"penalties": [3.0, 1.0, 2.0, 1.5]})
+    assert tried == [1.5, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("name", ["gram", "nothing", "entry", "__init__"])
+def test_an_unknown_learner_is_told_the_known_ones(name):
+    for function in (entry.load, entry.facts):
+        with pytest.raises(ValueError, match=f"there is no learner '{name}'; known are ridge, svm"):
+            function(name)
+
+
+@pytest.mark.parametrize("name", entry.known())
+def test_the_facts_of_a_learner_are_those_of_its_entry(name):
+    facts, learner = entry.facts(name), entry.load(name)
+    schema = facts.pop("schema")
+    assert facts == {key: getattr(learner, key) for key in ("grid", "chosen", "targets", "bytes_per_entry")}
+    assert set(learner.targets) <= set(KINDS)
+    assert {learner.grid, "n_folds"} <= set(schema)
+
+
+@pytest.mark.parametrize("name", entry.known())
+def test_the_schema_refuses_what_the_learner_refuses(name):
+    properties = entry.facts(name)["schema"]
+    Draft202012Validator.check_schema({"properties": properties})
+    validator = Draft202012Validator({"type": "object", "additionalProperties": False, "properties": properties})
+    good = TWINS[name][2][0] | {entry.load(name).grid: [0.1, 1], "n_folds": 5}
+    assert validator.is_valid(good)
+    for options in TWINS[name][2]:
+        assert validator.is_valid(options)
+    for wrong in [{option: "wrong"} for option in properties] + [{"other": 1}]:
+        assert not validator.is_valid(good | wrong)
+    for grid in ([], [0.0], [-1.0], 1.0):
+        assert not validator.is_valid(good | {entry.load(name).grid: grid})
+
+
+def test_the_experiments_ask_for_options_that_the_learners_have():
+    experiments = specs.load_experiments(PACKAGE.parents[1] / "config")
+    asked = [
+        (name, options)
+        for experiment in experiments.values()
+        for of in [experiment, *experiment["methods"]]
+        for name, options in of.get("learners", {}).items()
+    ]
+    assert {name for name, _ in asked} == {"ridge", "svm"}
+    for name, options in asked:
+        properties = entry.facts(name)["schema"]
+        Draft202012Validator({"additionalProperties": False, "properties": properties}).validate(options)
+
+
+def run(program, folder):
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env={"PYTHONPATH": str(folder)}
+    )
+    return json.loads(done.stdout)
+
+
+def test_facts_are_read_without_a_heavy_import():
+    program = (
+        "import json, sys; from rfstudy.learners import entry\n"
+        "facts = {name: entry.facts(name)['grid'] for name in entry.known()}\n"
+        "print(json.dumps([facts, sorted({'numpy', 'scipy', 'sklearn', 'torch'} & set(sys.modules))]))"
+    )
+    assert run(program, PACKAGE.parent) == [{"ridge": "penalties", "svm": "C"}, []]
+
+
+MEAN = """
+import numpy as np
+from rfstudy.learners.entry import Learner
+from rfstudy.learners.linear_model import LinearModel
+
+SCHEMA = {"shrinkage": {"type": "array", "items": {"type": "number"}}}
+
+
+def _fit(blocks, Y, value, *, n_columns, options):
+    return LinearModel(np.zeros((n_columns, Y.shape[1])), Y.mean(axis=0) / (1 + value), "mean")
+
+
+LEARNER = Learner(grid="shrinkage", chosen="shrinkage", targets=("regression",), fit=_fit, cross_validate=None)
+"""
+
+
+def test_a_new_file_is_a_new_learner(tmp_path):
+    shutil.copytree(PACKAGE, tmp_path / "rfstudy", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "rfstudy/learners/mean.py").write_text(MEAN, encoding="utf-8")
+    program = (
+        "import json, numpy as np; from rfstudy.learners import entry\n"
+        "model, used = entry.load('mean').fit_regular(None, np.array([[1.0], [5.0]]), 0.5, n_columns=2,"
+        " options={'shrinkage': [0.5]})\n"
+        "print(json.dumps([entry.known(), entry.facts('mean'), model.intercept.tolist(), used]))"
+    )
+    known, facts, intercept, used = run(program, tmp_path)
+    assert known == ["mean", "ridge", "svm"]
+    assert facts["targets"] == ["regression"]
+    assert facts["bytes_per_entry"] == 0
+    assert (intercept, used) == ([2.0], 0.5)

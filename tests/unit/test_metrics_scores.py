@@ -1,0 +1,43 @@
+"""Scores of predictions: values by hand, and arrays that do not belong together."""
+
+import numpy as np
+import pytest
+
+from rfstudy import metrics
+
+SCORES = (metrics.accuracy_pct, metrics.error_pct, metrics.mse, metrics.rmse, metrics.relative_error)
+
+
+def test_one_column_is_decided_by_its_sign_and_several_by_the_largest():
+    assert metrics.class_index(np.array([[-1.0], [0.0], [1e-300]])).tolist() == [0, 0, 1]
+    decision = np.array([[[0.2, 0.1, 0.2], [-3.0, -1.0, -2.0]]])
+    assert metrics.class_index(decision).tolist() == [[0, 1]]  # of equal ones the first
+
+
+def test_shares_of_labels():
+    assert metrics.accuracy_pct([1, 1, -1], [1, -1, -1]) == 100 * np.mean([True, False, True])
+    assert metrics.error_pct([1, 1, -1], [1, -1, -1]) == 100 * np.mean([False, True, False])
+
+
+def test_errors_of_numbers():
+    y, predicted = [6.0, 8.0], [3.0, 4.0]  # differences 3 and 4, |y| = 10
+    assert metrics.mse(y, predicted) == 12.5
+    assert metrics.rmse(y, predicted) == pytest.approx(12.5**0.5, rel=1e-15)
+    assert metrics.relative_error(y, predicted) == 0.5
+    # in float64 whatever comes: 16777217 is no float32, and integers must not wrap around
+    assert metrics.mse(np.array([200], dtype=np.uint8), np.array([201], dtype=np.uint8)) == 1.0
+    assert metrics.mse(np.array([16777216.0], dtype=np.float32), np.array([16777217])) == 1.0
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize(
+    ("y", "predicted"), [([1, 2], [[1], [2]]), ([1, 2], [1]), ([], []), ([[1, 2]], [[1, 2]]), (1, 1)]
+)
+def test_arrays_of_another_shape_are_refused(score, y, predicted):
+    with pytest.raises(ValueError, match="one shape"):
+        score(y, predicted)
+
+
+def test_an_error_relative_to_nothing_is_refused():
+    with pytest.raises(ValueError, match="all targets are zero"):
+        metrics.relative_error([0.0, 0.0], [1.0, 0.0])

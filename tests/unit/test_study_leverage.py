@@ -5,7 +5,7 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 
 from rfstudy import tidy
-from rfstudy.kernels import Gaussian
+from rfstudy.kernels import Circle, Gaussian, spectrum
 from rfstudy.maps.registry import REGISTRY, make_map
 from rfstudy.study import spec as specs
 from rfstudy.study.kinds import fitting, requirement, surrogate
@@ -117,28 +117,6 @@ def test_the_totals_are_the_means_over_the_frequencies():
     assert by_metric(rows[True], 0)["total_surrogate_bound"] == pytest.approx(20.0)
 
 
-@pytest.mark.parametrize("decay", requirement.DECAYS)
-def test_the_kernel_on_the_circle_has_the_stated_eigenvalues(decay):
-    kernel = requirement.Circle(decay, 10)
-    points = np.arange(32)[:, None] / 32
-    mu = requirement.spectrum(decay, 10)
-    # on equidistant points the harmonics stay orthogonal: m mu_j / 2 twice each, and 0
-    expected = np.sort(np.concatenate([np.repeat(32 * mu / 2, 2), np.zeros(12)]))
-    assert np.linalg.eigvalsh(kernel(points)) == pytest.approx(expected, abs=1e-12)
-    assert np.diag(kernel(points)) == pytest.approx(np.ones(32))
-    assert kernel(points[:1], points[:3])[0, 2] == pytest.approx(sum(mu * np.cos(4 * np.pi * np.arange(1, 11) / 32)))
-
-
-def test_the_frequencies_follow_the_law():
-    kernel = requirement.Circle("slowest", 5)
-    mu = requirement.spectrum("slowest", 5)
-    drawn = kernel.draw_frequencies(np.random.default_rng(0), (5000, 1)) / (2 * np.pi)
-    shares = np.array([np.mean(np.isclose(drawn, j)) for j in range(1, 6)])
-    assert np.all(np.abs(shares - mu) < 4 * np.sqrt(mu * (1 - mu) / 5000))
-    middles = np.cumsum(mu) - mu / 2
-    assert kernel.frequency_quantile(middles) / (2 * np.pi) == pytest.approx([1, 2, 3, 4, 5])
-
-
 @pytest.fixture
 def sample():
     spec = spec_of("requirement")
@@ -146,7 +124,7 @@ def sample():
 
 
 def test_the_exact_risk_is_that_of_kernel_ridge_regression(sample):
-    kernel = requirement.Circle("slowest", 10)
+    kernel = Circle("slowest", 10)
     model = KernelRidge(alpha=24 * 24**-0.5, kernel="precomputed").fit(kernel(sample.X), sample.y)
     predicted = model.predict(kernel(sample.X_test, sample.X))
     assert requirement.exact_risk(kernel, sample) == pytest.approx(sample.risk(predicted))
@@ -165,18 +143,18 @@ def test_the_risk_is_the_mean_squared_error_over_labels(sample):
 
 @pytest.mark.parametrize("method", ["lsrff", "slsrff"])
 def test_the_whole_law_is_that_of_the_dense_scores(method, sample):
-    kernel, n = requirement.Circle("polynomial", 10), 24
+    kernel, n = Circle("polynomial", 10), 24
     found = requirement.law_of(kernel, sample, entry(method, pool="whole", identity=True))
     A = np.linalg.inv(kernel(sample.X) + n**0.5 * np.eye(n))
     if method == "slsrff":
         A = np.outer(sample.y, sample.y) + n * np.eye(n)
     z = np.exp(-1j * sample.X * kernel.frequencies())
-    scores = np.einsum("ij,ik,kj->j", z.conj(), A, z).real * requirement.spectrum("polynomial", 10)
+    scores = np.einsum("ij,ik,kj->j", z.conj(), A, z).real * spectrum("polynomial", 10)
     assert found == pytest.approx(scores / scores.sum())
 
 
 def test_weighted_harmonics_have_the_kernel_as_their_mean(sample):
-    kernel, rng = requirement.Circle("slowest", 10), np.random.default_rng(0)
+    kernel, rng = Circle("slowest", 10), np.random.default_rng(0)
     law = requirement.law_of(kernel, sample, entry("lsrff", pool="whole"))
     X = sample.X[:3]
     products = []

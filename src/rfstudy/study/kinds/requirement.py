@@ -16,76 +16,20 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from functools import cache
-from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from rfstudy.arrays import row_blocks, seed_of, seed_sequence
-from rfstudy.kernels import SpectralKernel
+from rfstudy.kernels import HARMONICS_BLOCK, Circle, harmonics, make_kernel, spectrum
 from rfstudy.learners import fit_kernel_ridge, fit_ridge
 from rfstudy.maps.registry import make_map
-
-#: Unnormalised laws of the harmonics j = 1, 2, ...: lambda_i ~ n exp(-c i), n i^(-2t) with t = 1, and n / i.
-DECAYS = {
-    "exponential": lambda j: np.exp(-0.5 * j),
-    "polynomial": lambda j: j**-2.0,
-    "slowest": lambda j: 1.0 / j,
-}
 
 #: The mean of the labels: amplitudes of sin(2 pi j x), j = 1, 2, 3. They sum to less than 1, the labels' size.
 AMPLITUDES = (0.5, 0.3, 0.15)
 
 #: Sizes running at which the risk has to be within the tolerance.
 CONFIRMATIONS = 2
-
-#: Harmonics whose scores are computed together.
-BLOCK = 1024
-
-
-@dataclass(frozen=True)
-class Circle(SpectralKernel):
-    """The kernel on [0, 1) with harmonics 1 to ``terms`` that fall as ``decay`` says, k(x, x) = 1; d = 1."""
-
-    decay: str
-    terms: int
-    name: ClassVar[str] = "circle"
-    #: What maps have to know: shift-invariant, frequencies of a law of its own.
-    like: ClassVar[str] = "laplacian"
-
-    def __call__(self, X, Y=None):
-        X = np.asarray(X, dtype=np.float64)
-        Y = X if Y is None else np.asarray(Y, dtype=np.float64)
-        frequencies, law = self.frequencies(), np.sqrt(spectrum(self.decay, self.terms))
-        K = np.zeros((len(X), len(Y)))
-        for part in row_blocks(self.terms, BLOCK):
-            K += harmonics(X, frequencies[part], law[part]) @ harmonics(Y, frequencies[part], law[part]).T
-        return K
-
-    def frequencies(self) -> np.ndarray:
-        """All frequencies 2 pi j, shape (terms,)."""
-        return 2.0 * np.pi * np.arange(1, self.terms + 1)
-
-    def draw_frequencies(self, rng, shape):
-        return rng.choice(self.frequencies(), size=shape, p=spectrum(self.decay, self.terms))
-
-    def frequency_quantile(self, probabilities):
-        cumulated = np.cumsum(spectrum(self.decay, self.terms))
-        return self.frequencies()[np.searchsorted(cumulated[:-1], probabilities)]
-
-
-@cache
-def spectrum(decay: str, terms: int) -> np.ndarray:
-    """mu (terms,), which sums to 1."""
-    law = DECAYS[decay](np.arange(1.0, terms + 1))
-    return law / law.sum()
-
-
-def harmonics(X: np.ndarray, frequencies: np.ndarray, weights) -> np.ndarray:
-    """[a_j cos(w_j x) | a_j sin(w_j x)] for X (n, 1), w (m,) and a (m,) or one number; shape (n, 2 m)."""
-    angles = X * frequencies
-    return np.concatenate([np.cos(angles) * weights, np.sin(angles) * weights], axis=1)
 
 
 def cells(spec: dict) -> list[dict]:
@@ -101,7 +45,7 @@ def measure(spec: dict, entry: dict, cell: dict) -> list[dict]:
 
     The risk of a map in a repeat is the mean over its draws.
     """
-    kernel = Circle(cell["decay"], cell["terms"])
+    kernel = make_kernel({"name": "circle", "decay": cell["decay"], "terms": cell["terms"]})
     samples = [Sample.drawn(spec["seed"], cell, repeat) for repeat in cell["repeats"]]
     exact = [exact_risk(kernel, sample) for sample in samples]
     shared = {
@@ -217,7 +161,7 @@ def law_of(kernel: Circle, sample: Sample, entry: dict) -> np.ndarray:
     scores = np.empty(kernel.terms)
     if entry["method"] == "lsrff":
         factor = cholesky(kernel(sample.X) + n * sample.penalty * np.eye(n), lower=True)
-    for part in row_blocks(kernel.terms, BLOCK):
+    for part in row_blocks(kernel.terms, HARMONICS_BLOCK):
         Z = harmonics(sample.X, frequencies[part], 1.0)
         if entry["method"] == "lsrff":
             columns = (solve_triangular(factor, Z, lower=True) ** 2).sum(axis=0)

@@ -4,12 +4,17 @@ A kernel is a small immutable object. Kernels with a spectral representation als
 distributed, coordinate by coordinate, and which function of the projections makes the features:
 ``k(x, y) = E[cos(w . (x - y))]`` for shift-invariant kernels (``activation`` is None, the map's layout decides),
 ``k(x, y) = 2 E[a(w . x) a(w . y)]`` for a kernel with an activation a.
+
+``make_kernel`` builds a kernel from the mapping that an experiment has for it.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from functools import cache
 from numbers import Integral, Real
 from typing import ClassVar
 
@@ -24,6 +29,64 @@ from sklearn.metrics.pairwise import (
     rbf_kernel,
 )
 from sklearn.utils import check_scalar
+
+from rfstudy.arrays import row_blocks
+
+#: The kernels by the names that experiments use: the class, and the parameters that an experiment has to state. The
+#: table is a literal, so that a configuration can be checked against it without importing this module.
+KERNELS = {
+    "gaussian": {"class": "Gaussian", "parameters": ("length_scale",)},
+    "laplacian": {"class": "Laplacian", "parameters": ("length_scale",)},
+    "cauchy": {"class": "Cauchy", "parameters": ("length_scale",)},
+    "arc_cosine": {"class": "ArcCosine", "parameters": ("order",)},
+    "neural_tangent": {"class": "NeuralTangent", "parameters": ()},
+    "polynomial": {"class": "Polynomial", "parameters": ("degree", "coef0")},
+    "linear": {"class": "Linear", "parameters": ()},
+    "circle": {"class": "Circle", "parameters": ("decay", "terms")},
+}
+
+
+def make_kernel(kernel: Mapping) -> Kernel:
+    """The kernel of a mapping: its ``name`` in ``KERNELS`` and all of its parameters.
+
+    Parameters
+    ----------
+    kernel : mapping
+        E.g. ``{"name": "gaussian", "length_scale": 0.7}``; the length scale is in the units of the data.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, an unknown or missing parameter, or a value outside its range (``TypeError`` for one of
+        another type).
+
+    Examples
+    --------
+    >>> from rfstudy.kernels import make_kernel
+    >>> make_kernel({"name": "polynomial", "degree": 2, "coef0": 1.0})
+    Polynomial(degree=2, coef0=1.0)
+    """
+    if "name" not in kernel:
+        raise ValueError(f"a kernel needs a name, got {dict(kernel)}; there are {', '.join(KERNELS)}")
+    name = kernel["name"]
+    if name not in KERNELS:
+        raise ValueError(f"no kernel is called {name!r}{_did_you_mean(name, KERNELS)}; there are {', '.join(KERNELS)}")
+    known = KERNELS[name]["parameters"]
+    has = f"it has {', '.join(known)}" if known else "it has none"
+    for parameter in kernel:
+        if parameter not in ("name", *known):
+            raise ValueError(
+                f"the kernel {name} has no parameter {parameter!r}{_did_you_mean(parameter, known)}; {has}"
+            )
+    missing = [parameter for parameter in known if parameter not in kernel]
+    if missing:
+        raise ValueError(f"the kernel {name} needs {' and '.join(missing)}, got {dict(kernel)}; {has}")
+    return globals()[KERNELS[name]["class"]](**{parameter: kernel[parameter] for parameter in known})
+
+
+def _did_you_mean(word, known) -> str:
+    close = get_close_matches(str(word), known, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 class Kernel(ABC):
@@ -348,6 +411,97 @@ class Linear(Kernel):
 
     def __call__(self, X, Y=None):
         return linear_kernel(X, Y)
+
+
+#: Unnormalised laws of the harmonics j = 1, 2, ... of :class:`Circle`: those whose kernel matrices of n points have the
+#: eigenvalues lambda_i ~ n exp(-c i), n i^(-2t) with t = 1, and n / i.
+DECAYS = {
+    "exponential": lambda j: np.exp(-0.5 * j),
+    "polynomial": lambda j: j**-2.0,
+    "slowest": lambda j: 1.0 / j,
+}
+
+#: Harmonics that are computed together.
+HARMONICS_BLOCK = 1024
+
+
+@dataclass(frozen=True)
+class Circle(SpectralKernel):
+    r"""The kernel :math:`k(x, y) = \sum_j \mu_j \cos(2 \pi j (x - y))` on the circle [0, 1), of known eigenvalues.
+
+    With x uniform on [0, 1) its eigenfunctions are :math:`\cos(2 \pi j x)` and :math:`\sin(2 \pi j x)` with the
+    eigenvalues :math:`\mu_j / 2`, and :math:`\mu` is the law of the frequencies :math:`2 \pi j`; k(x, x) = 1. Data
+    have one column.
+
+    Parameters
+    ----------
+    decay : {"exponential", "polynomial", "slowest"}
+        How mu falls: as exp(-j / 2), j^-2 or 1 / j. Raises ``ValueError`` for another one.
+    terms : int
+        The number of harmonics, at least 1.
+
+    Notes
+    -----
+    The decays are those of Table 1 of Liu et al., AAAI 2020.
+
+    Examples
+    --------
+    >>> from rfstudy.kernels import Circle
+    >>> Circle("slowest", 2)([[0.0]], [[0.5]]).round(4)
+    array([[-0.3333]])
+    >>> Circle("slowest", 2).name
+    'circle-slowest'
+    """
+
+    decay: str
+    terms: int
+    #: What maps have to know: shift-invariant, frequencies of a law of its own.
+    like: ClassVar[str] = "laplacian"
+
+    def __post_init__(self):
+        if self.decay not in DECAYS:
+            raise ValueError(f"decay must be one of {', '.join(DECAYS)}, got {self.decay!r}")
+        check_scalar(self.terms, "terms", Integral, min_val=1)
+
+    @property
+    def name(self) -> str:
+        """ "circle-exponential", "circle-polynomial" or "circle-slowest"."""
+        return f"circle-{self.decay}"
+
+    def frequencies(self) -> np.ndarray:
+        """All frequencies 2 pi j, shape (terms,)."""
+        return 2.0 * np.pi * np.arange(1, self.terms + 1)
+
+    def frequency_quantile(self, probabilities):
+        cumulated = np.cumsum(spectrum(self.decay, self.terms))
+        return self.frequencies()[np.searchsorted(cumulated[:-1], probabilities)]
+
+    def draw_frequencies(self, rng, shape):
+        return rng.choice(self.frequencies(), size=shape, p=spectrum(self.decay, self.terms))
+
+    def __call__(self, X, Y=None):
+        X = np.asarray(X, dtype=np.float64)
+        Y = X if Y is None else np.asarray(Y, dtype=np.float64)
+        frequencies, weights = self.frequencies(), np.sqrt(spectrum(self.decay, self.terms))
+        K = np.zeros((len(X), len(Y)))
+        for part in row_blocks(self.terms, HARMONICS_BLOCK):
+            K += harmonics(X, frequencies[part], weights[part]) @ harmonics(Y, frequencies[part], weights[part]).T
+        return K
+
+
+@cache
+def spectrum(decay: str, terms: int) -> np.ndarray:
+    """The law of the harmonics 1 to ``terms`` that falls as ``decay`` says: (terms,), sums to 1, read-only."""
+    law = DECAYS[decay](np.arange(1.0, terms + 1))
+    law /= law.sum()
+    law.flags.writeable = False
+    return law
+
+
+def harmonics(X: np.ndarray, frequencies: np.ndarray, weights) -> np.ndarray:
+    """[a_j cos(w_j x) | a_j sin(w_j x)] for X (n, 1), w (m,) and a (m,) or one number; shape (n, 2 m)."""
+    angles = X * frequencies
+    return np.concatenate([np.cos(angles) * weights, np.sin(angles) * weights], axis=1)
 
 
 #: Cosines this near to 1 or -1 lose half of their digits on the way to the angle.

@@ -1,4 +1,8 @@
-"""The exact kernels: values, types and the rules for their parameters."""
+"""The exact kernels: values, types, the rules for their parameters, and kernels by their names."""
+
+import ast
+from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -6,7 +10,33 @@ from scipy.integrate import quad
 from scipy.stats import norm
 from sklearn.base import clone
 
-from rfstudy.kernels import Gaussian
+from rfstudy import kernels
+from rfstudy.kernels import (
+    DECAYS,
+    KERNELS,
+    ArcCosine,
+    Cauchy,
+    Circle,
+    Gaussian,
+    Laplacian,
+    Linear,
+    NeuralTangent,
+    Polynomial,
+    make_kernel,
+    spectrum,
+)
+
+#: Every kernel as an experiment asks for it.
+MADE = [
+    ({"name": "gaussian", "length_scale": 0.7}, Gaussian(0.7), "gaussian"),
+    ({"name": "laplacian", "length_scale": 2}, Laplacian(2), "laplacian"),
+    ({"name": "cauchy", "length_scale": 2.5}, Cauchy(2.5), "cauchy"),
+    ({"name": "arc_cosine", "order": 2}, ArcCosine(2), "arccos2"),
+    ({"name": "neural_tangent"}, NeuralTangent(), "neural_tangent"),
+    ({"name": "polynomial", "degree": 3, "coef0": 0.5}, Polynomial(3, 0.5), "polynomial"),
+    ({"name": "linear"}, Linear(), "linear"),
+    ({"name": "circle", "decay": "slowest", "terms": 5}, Circle("slowest", 5), "circle-slowest"),
+]
 
 
 def test_gaussian_is_the_formula():
@@ -58,3 +88,78 @@ def test_kernels_are_values():
     assert clone(kernel) == kernel
     with pytest.raises(AttributeError):
         kernel.length_scale = 3
+
+
+@pytest.mark.parametrize("decay", DECAYS)
+def test_the_kernel_on_the_circle_has_the_stated_eigenvalues(decay):
+    kernel = Circle(decay, 10)
+    points = np.arange(32)[:, None] / 32
+    mu = spectrum(decay, 10)
+    # on equidistant points the harmonics stay orthogonal: m mu_j / 2 twice each, and 0
+    expected = np.sort(np.concatenate([np.repeat(32 * mu / 2, 2), np.zeros(12)]))
+    assert np.linalg.eigvalsh(kernel(points)) == pytest.approx(expected, abs=1e-12)
+    assert np.diag(kernel(points)) == pytest.approx(np.ones(32))
+    assert kernel(points[:1], points[:3])[0, 2] == pytest.approx(sum(mu * np.cos(4 * np.pi * np.arange(1, 11) / 32)))
+
+
+def test_the_frequencies_follow_the_law():
+    kernel = Circle("slowest", 5)
+    mu = spectrum("slowest", 5)
+    drawn = kernel.draw_frequencies(np.random.default_rng(0), (5000, 1)) / (2 * np.pi)
+    shares = np.array([np.mean(np.isclose(drawn, j)) for j in range(1, 6)])
+    assert np.all(np.abs(shares - mu) < 4 * np.sqrt(mu * (1 - mu) / 5000))
+    middles = np.cumsum(mu) - mu / 2
+    assert kernel.frequency_quantile(middles) / (2 * np.pi) == pytest.approx([1, 2, 3, 4, 5])
+
+
+@pytest.mark.parametrize(("asked", "kernel", "row_id"), MADE, ids=[row_id for _, _, row_id in MADE])
+def test_make_kernel(asked, kernel, row_id):
+    made = make_kernel(asked)
+    assert made == kernel
+    assert made.name == kernel.name == row_id
+
+
+def test_every_kernel_of_the_table_is_made_here():
+    assert [asked["name"] for asked, _, _ in MADE] == list(KERNELS)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_table_agrees_with_the_classes(name):
+    cls = getattr(kernels, KERNELS[name]["class"])
+    assert KERNELS[name]["parameters"] == tuple(field.name for field in fields(cls))
+
+
+def test_the_table_can_be_read_without_running_the_module():
+    tree = ast.parse(Path(kernels.__file__).read_text(encoding="utf-8"))
+    (table,) = [
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and [getattr(target, "id", None) for target in node.targets] == ["KERNELS"]
+    ]
+    assert ast.literal_eval(table) == KERNELS
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"length_scale": 1.0}, "a kernel needs a name, got {'length_scale': 1.0}; there are gaussian, laplacian"),
+        ({"name": "gausian", "length_scale": 1.0}, r"'gausian' \(did you mean 'gaussian'\?\); there are gaussian, lap"),
+        ({"name": "matern"}, "no kernel is called 'matern'; there are gaussian, laplacian, cauchy, arc_cosine"),
+        ({"name": "arccos1"}, "no kernel is called 'arccos1'.*arc_cosine"),
+        (
+            {"name": "gaussian", "lengthscale": 1.0},
+            r"gaussian has no parameter 'lengthscale' \(did you mean 'length_scale'\?\); it has length_scale",
+        ),
+        ({"name": "linear", "order": 1}, "the kernel linear has no parameter 'order'; it has none"),
+        ({"name": "gaussian"}, "the kernel gaussian needs length_scale, got .*; it has length_scale"),
+        ({"name": "polynomial", "degree": 2}, "the kernel polynomial needs coef0, got .*; it has degree, coef0"),
+        ({"name": "polynomial"}, "the kernel polynomial needs degree and coef0"),
+        ({"name": "gaussian", "length_scale": 0.0}, "length_scale must be positive"),
+        ({"name": "arc_cosine", "order": 3}, "order must be 0, 1 or 2"),
+        ({"name": "circle", "decay": "fast", "terms": 5}, "decay must be one of exponential, polynomial, slowest"),
+        ({"name": "circle", "decay": "slowest", "terms": 0}, "terms"),
+    ],
+)
+def test_make_kernel_says_what_is_wrong_and_what_is_known(asked, message):
+    with pytest.raises(ValueError, match=message):
+        make_kernel(asked)

@@ -14,6 +14,7 @@ LOCK = "envs/requirements.lock"
 sys.path.insert(0, str(ROOT / "src"))
 
 from rfstudy.data import registry as data_registry
+from rfstudy.data.modules import code_of_steps
 from rfstudy.errors import UserError
 from rfstudy.maps import registry as map_registry
 from rfstudy.report import catalogue
@@ -69,9 +70,11 @@ wildcard_constraints:
     report="[a-z0-9-]+",
 
 
-def code_of(stage, methods=()):
-    """The package files that a stage runs, with those of the methods of a shard; an edit of one is a rerun."""
-    modules = [stage, *(f"maps.{map_registry.REGISTRY[method].module}" for method in methods)]
+def code_of(stage, methods=(), steps=()):
+    """The package files that a stage runs, with those of the methods of a shard and of the preprocessing steps of its
+    data set; an edit of one is a rerun.
+    """
+    modules = [stage, *(f"maps.{map_registry.REGISTRY[method].module}" for method in methods), *code_of_steps(steps)]
     return [os.path.relpath(path, ROOT) for path in package_code.import_closure(*modules)]
 
 
@@ -79,6 +82,11 @@ def methods_of(wildcards):
     """The methods of a shard."""
     shard = SHARDS[wildcards.experiment, wildcards.shard]
     return [EXPERIMENTS[wildcards.experiment]["methods"][i]["method"] for i in shard.methods]
+
+
+def steps_of(wildcards):
+    """The preprocessing steps that an experiment applies to the data set of a job."""
+    return specs.steps_of(EXPERIMENTS[wildcards.experiment], dataset_of(wildcards))
 
 
 def tuned_methods(wildcards):
@@ -99,7 +107,12 @@ def dataset_of(wildcards):
 
 def prepared_files(wildcards):
     """What ``preprocess`` writes for the data set of a job."""
-    return [f"{PREPARED}/{dataset_of(wildcards)}/{name}" for name in ("X.npy", "y.npy", "facts.json")]
+    return prepared(dataset_of(wildcards))
+
+
+def prepared(dataset):
+    """What ``preprocess`` writes for a data set."""
+    return [f"{PREPARED}/{dataset}/{name}" for name in ("X.npy", "y.npy", "facts.json")]
 
 
 def tuned_file(wildcards):
@@ -128,7 +141,8 @@ def tuned_option(wildcards, input):
 def rows_of(dataset):
     """Rows and columns of a task as its registry entry states them: the size that resources are asked for."""
     task = REGISTRY.tasks[dataset]
-    n, d = (1000, 128) if SETTINGS["data"] == "embedded" else (task["n"], task["d"])
+    # generated rows are the same in every preset
+    n, d = (1000, 128) if SETTINGS["data"] == "embedded" and "generator" not in task else (task["n"], task["d"])
     return min(n, 2 * (SETTINGS["max_rows"] or n)), d
 
 
@@ -211,10 +225,21 @@ def shard_results(wildcards):
 
 
 def raw_record(wildcards):
-    """The download that a task is parsed from; an embedded stand-in has none."""
-    if SETTINGS["data"] == "embedded":
-        return []
-    return f"data/raw/{REGISTRY.tasks[wildcards.dataset]['source']}/record.json"
+    """The download that a task is parsed from; an embedded stand-in has none, and what is no file neither."""
+    source = REGISTRY.tasks[wildcards.dataset].get("source")
+    return f"data/raw/{source}/record.json" if source and SETTINGS["data"] != "embedded" else []
+
+
+def base_files(wildcards):
+    """The prepared data of the task that a task is features of; nothing for all others."""
+    task = REGISTRY.tasks[wildcards.dataset]
+    return prepared(task["features_of"]["task"]) if "features_of" in task else []
+
+
+def preprocess_code(wildcards):
+    """The package files that make the rows of a task, its generator or extractor included, found by name."""
+    own = data_registry.code_of(REGISTRY.tasks[wildcards.dataset], embedded=SETTINGS["data"] == "embedded")
+    return sorted({path for module in ("data.preprocess", *own) for path in code_of(module)})
 
 
 BENCHMARKS = ["dense-map", "structured-maps", "landmarks", "sketches", "crossover", "ridge-path", "planning"]

@@ -2,7 +2,7 @@ rule generate:
     input:
         prepared=prepared_files,
         tuned=tuned_file,
-        code=lambda wildcards: code_of("study.generate", methods_of(wildcards)),
+        code=lambda wildcards: code_of("study.generate", methods_of(wildcards), steps_of(wildcards)),
         lock=LOCK,
     output:
         rows=f"{RESULTS}/{{experiment}}/generate/{{shard}}.csv",

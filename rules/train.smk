@@ -3,7 +3,7 @@ rule train:
         prepared=prepared_files,
         tuned=tuned_file,
         arrays=f"{RESULTS}/{{experiment}}/generate/{{shard}}.npz",
-        code=lambda wildcards: code_of("study.train", methods_of(wildcards)),
+        code=lambda wildcards: code_of("study.train", methods_of(wildcards), steps_of(wildcards)),
         lock=LOCK,
     output:
         rows=f"{RESULTS}/{{experiment}}/train/{{shard}}.csv",

@@ -1,7 +1,7 @@
 rule tune:
     input:
         prepared=prepared_files,
-        code=lambda wildcards: code_of("study.tune", tuned_methods(wildcards)),
+        code=lambda wildcards: code_of("study.tune", tuned_methods(wildcards), steps_of(wildcards)),
         lock=LOCK,
     output:
         f"{RESULTS}/{{experiment}}/tune/{{dataset}}.json",

@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from rfstudy import kernels
 from rfstudy.arrays import seed_of
+from rfstudy.data.modules import code_of_steps
 from rfstudy.maps.registry import make_map
 from rfstudy.study import code
 from rfstudy.study.journal import Journal, key_of
@@ -142,7 +143,7 @@ def work_through(cells, compute, *, stage, spec, conditions, prepared: Prepared,
             cell.repeat,
             asdict(given),
             prepared.facts["sha256"],
-            code_of(stage, cell),
+            code_of(stage, cell, given.preprocess),
         )
         stored = journal.get(key)
         if stored is None:
@@ -165,9 +166,9 @@ def work_through(cells, compute, *, stage, spec, conditions, prepared: Prepared,
     return rows, arrays, records
 
 
-def code_of(stage: str, cell: Cell) -> str:
-    """The digest of the code that computes a cell: the stage's and the map's own."""
-    return code.digest(f"study.{stage}", f"maps.{cell.entry['map'].split('.')[0]}")
+def code_of(stage: str, cell: Cell, steps: list) -> str:
+    """The digest of the code that computes a cell: the stage's, the map's own and that of its preprocessing steps."""
+    return code.digest(f"study.{stage}", f"maps.{cell.entry['map'].split('.')[0]}", *code_of_steps(steps))
 
 
 class LatestSample:

@@ -7,6 +7,7 @@ import json
 import pandas as pd
 
 from rfstudy import tidy
+from rfstudy.data.modules import step_text
 from rfstudy.study.provenance import read_records, write_records
 from rfstudy.study.sample import base_row, load_prepared
 
@@ -38,7 +39,7 @@ def fact_rows(spec: dict, prepared_dir) -> list[dict]:
         reason = {"reason": prepared.skipped}
         return [shared | {"metric": "fact_rows", "split": "all", "status": "skipped", "settings": reason}]
     shared |= {key: prepared.facts[key] for key in ("n_train", "n_test", "d")}
-    settings = {"split": prepared.facts["split"], "preprocess": "+".join(spec["preprocess"])}
+    settings = {"split": prepared.facts["split"], "preprocess": "+".join(map(step_text, spec["preprocess"]))}
     rows = []
     for name, fact in prepared.facts["facts"].items():
         metric, _, part = name.rpartition("_")

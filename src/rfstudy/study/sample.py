@@ -31,7 +31,7 @@ class Prepared:
 class Sample:
     """Scaled training and test rows of one repeat."""
 
-    X_train: np.ndarray  # (n_train, d) float32
+    X_train: np.ndarray  # (n_train, d) float32, d as the steps leave it
     y_train: np.ndarray
     X_test: np.ndarray
     y_test: np.ndarray
@@ -51,13 +51,14 @@ def load_prepared(directory) -> Prepared:
 
 
 def draw_sample(prepared: Prepared, spec: dict, repeat: int) -> Sample:
-    """Split, cap and scale the rows of one repeat.
+    """Split, cap and preprocess the rows of one repeat.
 
     The split depends on the study's seed and the repeat only. ``max_rows`` caps both parts, by a random choice
     of rows; the steps are fitted on the training rows.
     """
     facts = prepared.facts
-    train, test = split(len(prepared.y), facts["n_train_published"], repeat, spec["seed"], facts["split"])
+    counts = (facts["n_train"], facts["n_test"])
+    train, test = split(len(prepared.y), facts["n_train_published"], repeat, spec["seed"], facts["split"], counts)
     n_all = len(train) + len(test)
     if spec["max_rows"]:
         generator = np.random.default_rng(seed_sequence(spec["seed"], "cap", repeat))

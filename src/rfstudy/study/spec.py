@@ -16,6 +16,7 @@ from pathlib import Path
 
 import yaml
 
+from rfstudy.data.modules import check_steps
 from rfstudy.errors import UserError
 
 #: What a method's entry may have of its own in place of its experiment's.
@@ -137,6 +138,11 @@ def select(
         check_ids(f"experiment {name!r}", used, set(methods), "method")
         named = {d for m in experiment["methods"] if isinstance(m.get("preprocess"), dict) for d in m["preprocess"]}
         check_ids(f"experiment {name!r}", named | set(experiment.get("datasets", {})), datasets, "data set")
+        if is_grid(experiment):
+            try:
+                check_steps([step for dataset in experiment["datasets"] for step in steps_of(experiment, dataset)])
+            except UserError as error:
+                raise ConfigurationError(f"experiment {name!r}: {error}") from error
     check_ids("only_methods", set(settings["only_methods"]), set(methods), "method")
     check_ids("only_datasets", set(settings["only_datasets"]), datasets, "data set")
     labels = {label for e in experiments.values() if is_grid(e) for _, label in sizes(e["sizes"], 1)}
@@ -284,6 +290,15 @@ def on_dataset(entry: dict, dataset: str) -> dict:
     """
     own = entry.get("preprocess")
     return merge(entry, {"preprocess": own.get(dataset)}) if isinstance(own, dict) else entry
+
+
+def steps_of(experiment: dict, dataset: str) -> list:
+    """All preprocessing steps that an experiment applies to a data set: its own, those of its methods and those that
+    its bandwidth rule tries.
+    """
+    lists = [experiment["datasets"][dataset]["preprocess"], *experiment["bandwidth"].get("preprocess", [])]
+    lists += [on_dataset(entry, dataset).get("preprocess", []) for entry in experiment["methods"]]
+    return [step for steps in lists for step in steps]
 
 
 def sizes_of(experiment: dict, dataset: str) -> dict:

@@ -147,9 +147,8 @@ class Evaluation:
         options = self.spec["learners"][learner]
         common = {key: value for key, value in self.spec.items() if key not in IRRELEVANT + NOT_A_SCORE}
         map_of = {name: self.entry[name] for name in ("method", "options", "map")}
-        key = key_of(
-            "tune", common, map_of, learner, options, n_features, length_scale, self.data_hash, code_of("tune", cell)
-        )
+        code = code_of("tune", cell, self.spec["preprocess"])
+        key = key_of("tune", common, map_of, learner, options, n_features, length_scale, self.data_hash, code)
         stored = self.journal.get(key)
         if stored is None:
             phi = cell_map(self.spec, cell, length_scale).fit(self.X, self.y)

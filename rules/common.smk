@@ -108,13 +108,14 @@ def stage_prepared(stage):
     """An input function: what ``preprocess`` writes for the data sets of a job."""
 
     def files(wildcards):
-        datasets = filter(None, shard_of(stage, wildcards).datasets)
-        return [f"{PREPARED}/{dataset}/{name}" for dataset in datasets for name in PREPARED_FILES]
+        return [path for dataset in filter(None, shard_of(stage, wildcards).datasets) for path in prepared(dataset)]
 
     return files
 
 
-PREPARED_FILES = ("facts.json", "X.npy", "y.npy")
+def prepared(dataset):
+    """What ``preprocess`` writes for a data set."""
+    return [f"{PREPARED}/{dataset}/{name}" for name in ("X.npy", "y.npy", "facts.json")]
 
 
 def prepared_options(wildcards, input):
@@ -244,10 +245,21 @@ def shard_results(wildcards):
 
 
 def raw_record(wildcards):
-    """The download that a task is parsed from; an embedded stand-in has none."""
-    if SETTINGS["data"] == "embedded":
-        return []
-    return f"data/raw/{REGISTRY.tasks[wildcards.dataset]['source']}/record.json"
+    """The download that a task is parsed from; an embedded stand-in has none, and what is no file neither."""
+    source = REGISTRY.tasks[wildcards.dataset].get("source")
+    return f"data/raw/{source}/record.json" if source and SETTINGS["data"] != "embedded" else []
+
+
+def base_files(wildcards):
+    """The prepared data of the task that a task is features of; nothing for all others."""
+    task = REGISTRY.tasks[wildcards.dataset]
+    return prepared(task["features_of"]["task"]) if "features_of" in task else []
+
+
+def preprocess_code(wildcards):
+    """The package files that make the rows of a task, its generator or extractor included, found by name."""
+    own = data_registry.code_of(REGISTRY.tasks[wildcards.dataset], embedded=SETTINGS["data"] == "embedded")
+    return code_of("data.preprocess", *own)
 
 
 BENCHMARKS = ["dense-map", "structured-maps", "landmarks", "sketches", "crossover", "ridge-path", "planning"]

@@ -1,7 +1,8 @@
 rule preprocess:
     input:
         raw=raw_record,
-        code=code_of("data.preprocess"),
+        base=base_files,
+        code=preprocess_code,
     output:
         expand("{folder}/{{dataset}}/{file}", folder=PREPARED, file=["X.npy", "y.npy", "facts.json"]),
     log:
@@ -14,10 +15,15 @@ rule preprocess:
     resources:
         mem_mb=lambda wildcards: int(700 + 24 * rows_of(wildcards.dataset)[0] * rows_of(wildcards.dataset)[1] / 2**20),
         runtime=60,
+        gpu=lambda wildcards: GPUS if data_registry.wants_gpu(REGISTRY.tasks[wildcards.dataset]) else 0,
     params:
         spec=lambda wildcards: compact(REGISTRY.tasks[wildcards.dataset]),
         raw=lambda wildcards, input: f"--raw {Path(input.raw).parent}" if input.raw else "",
+        base=lambda wildcards, input: f"--base {Path(input.base[0]).parent}" if input.base else "",
+        device=lambda wildcards: (
+            f"--device {SETTINGS['device']}" if data_registry.wants_gpu(REGISTRY.tasks[wildcards.dataset]) else ""
+        ),
         out=lambda wildcards, output: str(Path(output[0]).parent),
     shell:
         "PYTHONPATH=src python -m rfstudy preprocess --dataset {wildcards.dataset} --spec {params.spec:q} {params.raw}"
-        " --reference data/reference --out {params.out:q} > {log} 2>&1"
+        " {params.base} {params.device} --reference data/reference --out {params.out:q} > {log} 2>&1"

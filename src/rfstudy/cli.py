@@ -58,13 +58,15 @@ def download(source_id, spec, mirror, allow_missing, out):
 @click.option("--dataset", required=True, help="Id of the task (config/datasets.yaml).")
 @click.option("--spec", type=JSON, required=True, help="The task's entry.")
 @click.option("--raw", type=EXISTING, help="Folder of the downloaded source; without it the embedded stand-in is made.")
+@click.option("--base", type=EXISTING, help="Folder of the prepared data that the task is features of.")
+@click.option("--device", default="cpu", show_default=True, help="Where features are extracted: auto, cpu or cuda.")
 @click.option("--reference", type=EXISTING, required=True, help="Folder of the published numbers (row lists).")
 @click.option("--out", type=PATH, required=True, help="Folder for X.npy, y.npy and facts.json.")
-def preprocess(dataset, spec, raw, reference, out):
-    """Parse and check a task's data, or make its stand-in, and compute the facts a reader must know."""
+def preprocess(dataset, spec, raw, base, device, reference, out):
+    """Make a task's rows (from files, by a generator, as features of another task) and the facts about them."""
     from rfstudy.data import preprocess as stage
 
-    stage.preprocess(dataset, spec, raw, out, reference_dir=reference)
+    stage.preprocess(dataset, spec, raw, out, reference_dir=reference, base_dir=base, device=device)
 
 
 def stage_options(command):

@@ -43,6 +43,52 @@ def test_the_share_of_test_rows_that_a_half_split_has_trained_on(small):
     assert describe(X, y, None)["expected_test_rows_in_training_pct"] == pytest.approx(np.mean(seen), abs=tolerance)
 
 
+def test_the_share_of_test_rows_that_a_random_split_has_trained_on(small):
+    X, y = small
+    rows = as_tuples(X, y)
+    generator = np.random.default_rng(1)
+    seen = []
+    for _ in range(400):
+        order = generator.permutation(200)
+        train = {rows[i] for i in order[:40]}
+        seen.append(100 * np.mean([rows[i] in train for i in order[40:70]]))
+    # as above; each of the copies is in training with 40/199 and not with 40/200
+    tolerance = 4 * np.std(seen) / np.sqrt(400) + 0.01 * np.mean(seen)
+    expected = describe(X, y, None, train_share=0.2)["expected_test_rows_in_training_pct"]
+    assert expected == pytest.approx(np.mean(seen), abs=tolerance)
+    assert expected < 0.8 * describe(X, y, None)["expected_test_rows_in_training_pct"]
+
+
+def test_rows_with_numbers_as_targets_repeat_and_conflict_by_their_exact_values():
+    X = np.array([[1], [1], [1], [2], [2], [3]], dtype=np.float32)
+    facts = describe(X, np.array([0.25, 0.25, 0.75, -0.0, 0.0, 0.25]), None)
+    # the first two and the two zeros are pairs; three rows have the column 1 and not all the same target
+    assert (facts["duplicate_rows_all"], facts["rows_with_twin"], facts["conflicting_rows"]) == (2, 4, 3)
+
+
+def test_the_law_of_a_regression_target_by_part():
+    X = np.arange(6, dtype=np.float32)[:, None]
+    y = np.array([1.5, 2.5, 3.5, 4.5, 10.0, 10.0])
+    facts = describe(X, y, 4)
+    law = {key: facts[f"target_{key}_train"] for key in ("mean", "deviation", "minimum", "maximum")}
+    assert law == {"mean": 3.0, "deviation": pytest.approx(np.sqrt(1.25)), "minimum": 1.5, "maximum": 4.5}
+    assert facts["neighbours_correlation_train"] == 1.0
+    assert (facts["target_mean_test"], facts["target_deviation_test"]) == (10.0, 0.0)
+    assert facts["neighbours_correlation_test"] == 0.0
+    assert not [key for key in facts if "class" in key]
+
+
+def test_the_order_of_a_regression_target_shows():
+    generator = np.random.default_rng(0)
+    y = generator.normal(size=1000)
+    X = np.zeros((1000, 1), dtype=np.float32)
+    # of independent neighbours the correlation is 0 with a deviation of 1 / sqrt(1000)
+    assert abs(describe(X, y, None)["neighbours_correlation_all"]) < 5 / np.sqrt(1000)
+    assert describe(X, np.sort(y), None)["neighbours_correlation_all"] > 0.99
+    alternating = np.tile([1.0, -1.0], 50)
+    assert describe(X[:100], alternating, None)["neighbours_correlation_all"] == -1.0
+
+
 def test_test_rows_that_occur_in_the_published_training_part(small):
     X, y = small
     rows, facts = as_tuples(X, y), describe(X, y, 120)

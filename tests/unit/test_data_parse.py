@@ -35,6 +35,52 @@ def test_libsvm_refuses_wrong_columns_and_values(tmp_path, content):
         parse("libsvm", tmp_path, content, d=4)
 
 
+@pytest.mark.parametrize("label", ["1.5", "-1.4", "0.999999999999", "1e300", "9007199254740994", "nan", "inf"])
+def test_libsvm_refuses_the_label_of_a_class_that_is_no_integer(tmp_path, label):
+    with pytest.raises(UserError, match=r"part0: the label of row 1 is .*, and a class is an integer"):
+        parse("libsvm", tmp_path, f"1 1:1\n{label} 1:1\n", d=1)
+
+
+def test_libsvm_reads_the_integers_that_are_written_in_other_ways(tmp_path):
+    _, labels = parse("libsvm", tmp_path, "+1 1:1\n-1.0 1:1\n2e2 1:1\n-0 1:1\n9007199254740992 1:1\n", d=1)
+    assert labels.dtype == np.int64
+    assert labels.tolist() == [1, -1, 200, 0, 2**53]
+
+
+NUMBERS = ["1922.123456789012", "-1.5e-300", "7", "0.1", "1e22"]
+
+
+@pytest.mark.parametrize(
+    ("parser", "line", "options"),
+    [
+        ("libsvm", "{} 1:2.5", {}),
+        ("table", "2.5,{}", {}),
+        ("table", "{};2.5", {"label_column": "first", "separator": ";"}),
+    ],
+)
+def test_the_target_of_a_regression_is_exact_to_the_last_digit(tmp_path, parser, line, options):
+    (tmp_path / "toy").write_text("".join(line.format(number) + "\n" for number in NUMBERS), encoding="utf-8")
+    task = {"parser": parser, "d": 1, "files": {"all": "toy"}, "target": "regression"} | options
+    X, y, n_train = read_task(task, tmp_path, tmp_path)
+    assert (X.dtype, X.shape, y.dtype, n_train) == (np.float32, (5, 1), np.float64, None)
+    assert y.tolist() == [float(number) for number in NUMBERS]
+
+
+def test_both_parts_of_a_regression_keep_their_order(tmp_path):
+    (tmp_path / "toy").write_text("0.5 1:1\n-0.5 1:2\n", encoding="utf-8")
+    (tmp_path / "toy.t").write_text("2.5 1:3\n", encoding="utf-8")
+    task = {"parser": "libsvm", "d": 1, "files": {"train": "toy", "test": "toy.t"}, "target": "regression"}
+    X, y, n_train = read_task(task, tmp_path, tmp_path)
+    assert (X.ravel().tolist(), y.tolist(), n_train) == ([1, 2, 3], [0.5, -0.5, 2.5], 2)
+
+
+@pytest.mark.parametrize(("label", "message"), [("old", "must be a number.*'old'"), ("inf", "row 1 has inf")])
+def test_a_regression_target_is_a_finite_number(tmp_path, label, message):
+    (tmp_path / "toy").write_text(f"1,2\n1,{label}\n", encoding="utf-8")
+    with pytest.raises(UserError, match=message):
+        read_task({"parser": "table", "d": 1, "files": {"all": "toy"}, "target": "regression"}, tmp_path, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("content", "options"),
     [

@@ -12,6 +12,8 @@ from rfstudy.errors import UserError
 
 TASKS = registry.load(Path(__file__).parents[2] / "config").tasks
 
+WITH_BALANCE = [key for key, task in TASKS.items() if "positives" in task.get("stand_in", {}).get("generator", {})]
+
 TOY = {
     "label": "Toy",
     "source": "toy",
@@ -46,7 +48,15 @@ def test_arrays_and_facts_are_written(raw, tmp_path):
     assert X.tolist() == [[1, 0], [0, 1], [1, 0], [0, 1], [2, 0]]
     assert y.tolist() == [-1, 1, -1, 1, -1]
     expected = {"task": "toy", "label": "Toy", "stand_in": "", "split": "published", "status": "ok", "reason": ""}
-    expected |= {"n": 5, "d": 2, "n_train": 3, "n_test": 2, "n_train_published": 3, "classes": [-1, 1]}
+    expected |= {
+        "target": "binary",
+        "n": 5,
+        "d": 2,
+        "n_train": 3,
+        "n_test": 2,
+        "n_train_published": 3,
+        "classes": [-1, 1],
+    }
     assert {key: facts[key] for key in expected} == expected
     assert facts["class_counts"] == {"train": {"-1": 2, "1": 1}, "test": {"-1": 1, "1": 1}}
     assert facts["facts"]["duplicate_rows_train"] == 1
@@ -58,6 +68,7 @@ def test_arrays_and_facts_are_written(raw, tmp_path):
     [
         ({"n_test": 3}, "n_test is 2, expected 3"),
         ({"n_train": 2, "n_test": 3}, "n_train is 3, expected 2; n_test is 2, expected 3"),
+        ({"n": 6}, "n is 5, expected 6"),
     ],
 )
 def test_other_numbers_of_rows_than_stated_are_an_error(raw, tmp_path, change, message):
@@ -88,14 +99,15 @@ def test_a_source_that_was_not_downloaded_is_an_error(tmp_path):
         preprocess("toy", TOY, tmp_path, tmp_path / "prepared", reference_dir=tmp_path)
 
 
-@pytest.mark.parametrize("task_id", TASKS)
+@pytest.mark.parametrize("task_id", [key for key, task in TASKS.items() if "source" in task])
 def test_every_task_has_an_embedded_stand_in(task_id, tmp_path):
     task = TASKS[task_id]
     facts = preprocess(task_id, task, None, tmp_path / "first", reference_dir=tmp_path)
     assert facts["status"] == "ok"
     assert facts["stand_in"] == facts["label"] == task["stand_in"]["label"]
     assert "stand-in for" in facts["stand_in"]
-    assert (facts["n_train"], facts["n_test"]) == (task["stand_in"]["n_train"], task["stand_in"]["n_test"])
+    counts = task["stand_in"]["generator"]
+    assert (facts["n_train"], facts["n_test"]) == (counts["n_train"], counts["n_test"])
     assert facts["classes"] == sorted(set(task["stand_in"].get("labels", task["labels"]).values()) - {"drop"})
     assert (facts["n_train_published"] is None) == (task["split"] == "half")
     # the same bytes in a second run: nothing but the task's id seeds it
@@ -104,10 +116,190 @@ def test_every_task_has_an_embedded_stand_in(task_id, tmp_path):
         assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
 
 
-@pytest.mark.parametrize("task_id", [key for key, task in TASKS.items() if "positives" in task["stand_in"]])
+@pytest.mark.parametrize("task_id", [key for key, task in TASKS.items() if "generator" in task])
+def test_every_generated_task_can_be_made(task_id, tmp_path):
+    facts = preprocess(task_id, TASKS[task_id], None, tmp_path, reference_dir=tmp_path)
+    assert (facts["stand_in"], facts["n_train"], facts["n_test"]) == ("", 2000, 50000)
+    assert facts["classes"] == [-1, 1]
+
+
+@pytest.mark.parametrize("task_id", WITH_BALANCE)
 def test_a_generated_stand_in_has_the_published_width_and_balance(task_id, tmp_path):
     task = TASKS[task_id]
     facts = preprocess(task_id, task, None, tmp_path, reference_dir=tmp_path)
     assert facts["d"] == task["d"]
     y = np.load(tmp_path / "y.npy")
-    assert np.sum(y == 1) == round(task["stand_in"]["positives"] * len(y))
+    assert np.sum(y == 1) == round(task["stand_in"]["generator"]["positives"] * len(y))
+
+
+MILL = TASKS["windmill"] | {
+    "generator": {"name": "windmill", "blades": 3, "n_train": 20, "n_test": 10},
+    "n": 30,
+    "n_train": 20,
+    "n_test": 10,
+}
+
+
+def test_a_generated_task_is_no_stand_in_and_the_same_in_every_preset(raw, tmp_path):
+    facts = [preprocess("mill", MILL, folder, tmp_path / "a", reference_dir=tmp_path) for folder in (None, raw)]
+    assert facts[0] == facts[1]
+    expected = {"stand_in": "", "label": "windmill", "target": "binary", "status": "ok", "classes": [-1, 1]}
+    expected |= {"n": 30, "n_train": 20, "n_test": 10, "n_train_published": 20, "d": 2}
+    assert {key: facts[0][key] for key in expected} == expected
+    other = preprocess("other-mill", MILL, None, tmp_path / "a", reference_dir=tmp_path)
+    assert other["sha256"] != facts[0]["sha256"]
+    halves = MILL | {"split": "half", "n_train": 15, "n_test": 15}
+    facts = preprocess("mill", halves, None, tmp_path / "a", reference_dir=tmp_path)
+    assert facts["n_train_published"] is None
+
+
+def test_a_generated_task_may_have_a_label_map(tmp_path):
+    labels = {"1": -1, "7": 1, "rest": "drop"}
+    digits = MILL | {"generator": {"name": "digits", "n_train": 241, "n_test": 120}, "labels": labels, "d": 64}
+    facts = preprocess("d", digits | {"n": 361, "n_train": 241, "n_test": 120}, None, tmp_path, reference_dir=tmp_path)
+    assert (facts["dtype"], facts["class_counts"]["train"].keys()) == ("uint8", {"-1", "1"})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"target": "regression"}, "mill is a regression, but its labels are of type int64"),
+        ({"generator": {"name": "digits", "n_train": 1700, "n_test": 97}, "d": 64}, "needs two classes as integers"),
+        ({"generator": {"name": "regression", "waves": 1, "mean": 0.0, "deviation": 1.0, "n_train": 20, "n_test": 10}},
+         "mill needs two classes as integers, its labels are 30 values of type float64"),
+    ],
+)  # fmt: skip
+def test_labels_that_are_not_what_the_target_needs_are_an_error(tmp_path, change, message):
+    task = MILL | change
+    counts = {key: task["generator"][key] for key in ("n_train", "n_test")}
+    with pytest.raises(UserError, match=message):
+        preprocess("mill", task | counts | {"n": sum(counts.values())}, None, tmp_path / "a", reference_dir=tmp_path)
+    assert not (tmp_path / "a").exists()
+
+
+YEAR = {
+    "label": "Year",
+    "source": "toy",
+    "files": {"train": "year", "test": "year.t"},
+    "parser": "table",
+    "label_column": "first",
+    "n": 5,
+    "d": 2,
+    "n_train": 3,
+    "n_test": 2,
+    "split": "published",
+    "target": "regression",
+    "stand_in": {
+        "label": "generated (stand-in for Year)",
+        "generator": {
+            "name": "regression", "waves": 2, "mean": 1998.0, "deviation": 10.9, "n_train": 40, "n_test": 20
+        },
+    },
+}  # fmt: skip
+
+
+def test_a_regression_has_numbers_as_targets_and_no_classes(raw, tmp_path):
+    (raw / "year").write_text("2001.5,1,2\n1999,3,4\n2003,1,2\n", encoding="utf-8")
+    (raw / "year.t").write_text("2001.5,1,2\n2010,5,6\n", encoding="utf-8")
+    facts = preprocess("year", YEAR, raw, tmp_path / "a", reference_dir=tmp_path)
+    y = np.load(tmp_path / "a" / "y.npy")
+    assert (y.dtype, y.tolist()) == (np.float64, [2001.5, 1999, 2003, 2001.5, 2010])
+    assert (facts["target"], facts["n_train"], facts["n_train_published"]) == ("regression", 3, 3)
+    assert not {"classes", "class_counts"} & set(facts)
+    assert facts["facts"]["target_mean_train"] == pytest.approx(6003.5 / 3)
+    assert facts["facts"]["test_rows_in_training"] == 1
+    # the first row of the files occurs three times, once with another year
+    assert facts["facts"]["conflicting_rows"] == 3
+
+
+def test_a_regression_stands_in_and_is_skipped_as_one(raw, tmp_path):
+    facts = preprocess("year", YEAR, None, tmp_path / "a", reference_dir=tmp_path)
+    assert (facts["stand_in"], facts["n"], facts["d"]) == ("generated (stand-in for Year)", 60, 2)
+    assert np.load(tmp_path / "a" / "y.npy").dtype == np.float64
+    # the deviation of 60 targets is known to 10 %
+    assert facts["facts"]["target_mean_train"] == pytest.approx(1998, abs=5 * 10.9 / np.sqrt(40))
+    (raw / "record.json").write_text(json.dumps({"status": "missing", "reason": "no network"}), encoding="utf-8")
+    facts = preprocess("year", YEAR, raw, tmp_path / "b", reference_dir=tmp_path)
+    assert (facts["status"], facts["target"]) == ("skipped", "regression")
+    y = np.load(tmp_path / "b" / "y.npy")
+    assert (y.dtype, y.shape) == (np.float64, (0,))
+
+
+def test_a_random_split_has_its_counts_and_may_leave_rows_over(raw, tmp_path):
+    rows = "".join(f"{'ab'[row % 2]},{row},1\n" for row in range(10))
+    (raw / "toy").write_text(rows, encoding="utf-8")
+    task = TOY | {"files": {"all": "toy"}, "parser": "table", "label_column": "first", "labels": {"a": 1, "b": -1}}
+    task |= {"split": "random", "n": 10, "n_train": 2, "n_test": 5}
+    facts = preprocess("toy", task, raw, tmp_path / "a", reference_dir=tmp_path)
+    assert (facts["n"], facts["n_train"], facts["n_test"], facts["n_train_published"]) == (10, 2, 5, None)
+    assert facts["class_counts"] == {"all": {"-1": 5, "1": 5}}
+    with pytest.raises(UserError, match="n is 10, expected 11"):
+        preprocess("toy", task | {"n": 11}, raw, tmp_path / "a", reference_dir=tmp_path)
+    (raw / "toy").write_text("a,1,1\n" * 5 + "b,1,1\n" * 5, encoding="utf-8")
+    facts = preprocess("toy", task, raw, tmp_path / "a", reference_dir=tmp_path)
+    # all four copies of a test row miss the fifth of the rows that trains with a probability of 0.8^4
+    assert facts["facts"]["expected_test_rows_in_training_pct"] == 59.04
+
+
+HOG = {"extractor": "hog", "orientations": 8, "pixels_per_cell": 4, "cells_per_block": 1, "block_norm": "L1"}
+FEATURES = {
+    "label": "MNIST (1-7) as HOG",
+    "features_of": {"task": "mnist-1-7"} | HOG,
+    "d": 392,
+    **{key: TASKS["mnist-1-7"][key] for key in ("n", "n_train", "n_test", "split", "target")},
+}
+
+
+@pytest.fixture
+def images(tmp_path):
+    """The prepared stand-in of a task of images."""
+    preprocess("mnist-1-7", TASKS["mnist-1-7"], None, tmp_path / "images", reference_dir=tmp_path)
+    return tmp_path / "images"
+
+
+def test_features_of_a_stand_in_are_labelled_as_such(images, tmp_path):
+    facts = preprocess("hog", FEATURES, None, tmp_path / "a", reference_dir=tmp_path, base_dir=images)
+    base = json.loads((images / "facts.json").read_text(encoding="utf-8"))
+    X = np.load(tmp_path / "a" / "X.npy")
+    assert (X.dtype, X.shape) == (np.float32, (361, 32))
+    from rfstudy.data.extractors.hog import extract
+
+    parameters = {key: value for key, value in HOG.items() if key != "extractor"}
+    np.testing.assert_array_equal(X, extract(np.load(images / "X.npy"), **parameters))
+    assert (tmp_path / "a" / "y.npy").read_bytes() == (images / "y.npy").read_bytes()
+    assert facts["stand_in"] == facts["label"] == "hog of digits 1 and 7 (stand-in for MNIST (1-7))"
+    same = ("n", "n_train", "n_test", "n_train_published", "split", "target", "classes", "class_counts")
+    assert {key: facts[key] for key in same} == {key: base[key] for key in same}
+    assert (facts["d"], facts["dtype"]) == (32, "float32")
+    assert facts["sha256"] != base["sha256"]
+
+
+def own_images(images, **changes):
+    """Say of prepared images that they are a task's own."""
+    path = images / "facts.json"
+    facts = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(facts | {"stand_in": ""} | changes), encoding="utf-8")
+
+
+def test_features_of_a_tasks_own_rows_must_have_the_stated_sizes(images, tmp_path):
+    own_images(images)
+    task = FEATURES | {"n": 361, "n_train": 241, "n_test": 120}
+    facts = preprocess("hog", task | {"d": 32}, None, tmp_path / "a", reference_dir=tmp_path, base_dir=images)
+    assert (facts["stand_in"], facts["label"], facts["d"]) == ("", "MNIST (1-7) as HOG", 32)
+    with pytest.raises(UserError, match="data of hog are not those of .*: d is 32, expected 392"):
+        preprocess("hog", task, None, tmp_path / "b", reference_dir=tmp_path, base_dir=images)
+    with pytest.raises(UserError, match="n_train is 241, expected 13007"):
+        preprocess("hog", FEATURES | {"d": 32}, None, tmp_path / "b", reference_dir=tmp_path, base_dir=images)
+
+
+def test_features_of_a_skipped_task_are_skipped_with_its_reason(images, tmp_path):
+    own_images(images, status="skipped", reason="no network")
+    facts = preprocess("hog", FEATURES, None, tmp_path / "a", reference_dir=tmp_path, base_dir=images)
+    assert (facts["status"], facts["reason"], facts["d"]) == ("skipped", "no network", 392)
+    assert np.load(tmp_path / "a" / "X.npy").shape == (0, 392)
+
+
+def test_features_of_a_task_that_is_not_prepared_are_an_error(tmp_path):
+    for base_dir in (None, tmp_path):
+        with pytest.raises(UserError, match=r"facts\.json does not exist: prepare the task"):
+            preprocess("hog", FEATURES, None, tmp_path / "a", reference_dir=tmp_path, base_dir=base_dir)

@@ -9,7 +9,6 @@ import yaml
 
 from rfstudy.data import registry
 from rfstudy.data.parse import PARSERS
-from rfstudy.data.synthetic import BUNDLED, GENERATED
 from rfstudy.errors import UserError
 
 ROOT = Path(__file__).parents[2]
@@ -39,13 +38,36 @@ TASK = {
     "labels": {"a": 1, "rest": -1},
     "stand_in": {
         "label": "generated (stand-in for Toy)",
-        "generator": "numeric",
-        "blades": 3,
-        "positives": 0.5,
-        "n_train": 3,
-        "n_test": 2,
+        "generator": {"name": "numeric", "blades": 3, "positives": 0.5, "n_train": 3, "n_test": 2},
     },
 }
+
+GENERATED = {
+    "label": "Mill",
+    "published_as": {},
+    "generator": {"name": "windmill", "blades": 3, "n_train": 4, "n_test": 3},
+    "d": 2,
+    "split": "half",
+    "target": "binary",
+}
+
+HOG = {"extractor": "hog", "orientations": 8, "pixels_per_cell": 4, "cells_per_block": 1, "block_norm": "L1"}
+
+FEATURES = {"label": "Features", "published_as": {}, "features_of": {"task": "toy"} | HOG, "d": 32}
+
+
+def without(task, *keys):
+    return {key: value for key, value in task.items() if key not in keys}
+
+
+def generated_by(**changes):
+    """A change of a task that alters its generator; None takes a key away."""
+    return {"generator": {key: value for key, value in (GENERATED["generator"] | changes).items() if value is not None}}
+
+
+def stand_in(**changes):
+    """A change of a task that alters its stand-in."""
+    return {"stand_in": TASK["stand_in"] | changes}
 
 
 def schema(name):
@@ -64,10 +86,25 @@ def test_the_registries_follow_their_schemas():
     jsonschema.Draft202012Validator(schema("datasets")).validate(known.tasks)
 
 
-@pytest.mark.parametrize("change", [{"colour": "red"}, {"parser": "xml"}, {"stand_in": {"label": "stand-in for Toy"}}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"colour": "red"},
+        {"parser": "xml"},
+        {"split": "third"},
+        {"target": "ranking"},
+        {"stand_in": {"label": "stand-in for Toy"}},
+        stand_in(label="generated"),
+        stand_in(blades=3),
+        stand_in(generator={"name": "numeric"}),
+        generated_by(n_train=0),
+        {"features_of": {"task": "toy"}},
+        {"features_of": HOG},
+    ],
+)
 def test_the_schema_refuses_unknown_keys_and_values(change):
     validator = jsonschema.Draft202012Validator(schema("datasets"))
-    validator.validate({"toy": TASK})
+    validator.validate({"toy": TASK, "mill": GENERATED, "features": FEATURES})
     with pytest.raises(jsonschema.ValidationError):
         validator.validate({"toy": TASK | change})
 
@@ -75,9 +112,6 @@ def test_the_schema_refuses_unknown_keys_and_values(change):
 def test_the_schema_names_what_the_code_has():
     properties = schema("datasets")["additionalProperties"]["properties"]
     assert set(properties["parser"]["enum"]) == set(PARSERS)
-    generated, bundled = (form["properties"]["generator"]["enum"] for form in properties["stand_in"]["oneOf"])
-    assert set(generated) == set(GENERATED)
-    assert set(bundled) == set(BUNDLED)
 
 
 def test_the_sizes_are_those_of_the_survey():
@@ -104,12 +138,51 @@ def test_the_sizes_are_those_of_the_survey():
     assert compared == 9
 
 
-def test_every_data_set_is_found_by_its_source():
-    known = registry.load(CONFIG)
-    assert known.source_of("letter-am-nz") == "letter"
-    assert known.source_of("adult") == "a9a"
-    with pytest.raises(UserError, match=r"no data set 'egg'.*eeg"):
-        known.source_of("egg")
+def test_whatever_a_task_is_made_from_it_has_its_sizes_its_split_and_its_target(tmp_path):
+    again = FEATURES | {"features_of": {"task": "features"} | HOG}
+    tasks = load_with(tmp_path, {"again": again, "features": FEATURES, "mill": GENERATED, "toy": TASK}).tasks
+    stated = {"n": 5, "n_train": 3, "n_test": 2, "split": "half", "target": "binary"}
+    for task_id in ("toy", "features", "again"):
+        assert {key: tasks[task_id][key] for key in stated} == stated
+    assert {key: tasks["mill"][key] for key in stated} == stated | {"n": 7, "n_train": 4, "n_test": 3}
+    assert [tasks[task_id]["d"] for task_id in ("toy", "mill", "features")] == [2, 2, 32]
+
+
+@pytest.mark.parametrize(
+    ("change", "target"),
+    [
+        ({}, "binary"),
+        ({"labels": {"a": 1, "b": -1, "rest": "drop"}}, "binary"),
+        ({"labels": {"a": 1, "b": 1, "c": 0}}, "binary"),
+        ({"labels": {"a": 1, "b": 2, "c": 3}}, "classes"),
+        ({"target": "classes"}, "classes"),
+        ({"labels": None, "target": "regression"}, "regression"),
+    ],
+)
+def test_the_target_is_what_the_labels_have_values_for_unless_it_is_stated(tmp_path, change, target):
+    task = {key: value for key, value in (TASK | change).items() if value is not None}
+    assert load_with(tmp_path, {"toy": task}).tasks["toy"]["target"] == target
+
+
+def test_the_targets_of_the_study(tmp_path):
+    tasks = registry.load(CONFIG).tasks
+    assert {task_id for task_id, task in tasks.items() if task["target"] == "classes"} == {"mnist", "letter"}
+    assert all(task["target"] == "binary" for task_id, task in tasks.items() if task_id not in ("mnist", "letter"))
+
+
+def test_a_task_says_which_code_makes_it_and_whether_that_wants_a_gpu():
+    for embedded, modules in ((True, ["data.generators.numeric"]), (False, [])):
+        assert registry.code_of(TASK, embedded=embedded) == modules
+        assert registry.code_of(GENERATED, embedded=embedded) == ["data.generators.windmill"]
+        assert registry.code_of(FEATURES, embedded=embedded) == ["data.extractors.hog"]
+    assert not any(map(registry.wants_gpu, (TASK, GENERATED, FEATURES)))
+
+
+def test_an_extractor_that_wants_a_gpu_is_told_by_its_source(monkeypatch, tmp_path):
+    (tmp_path / "extractors").mkdir()
+    (tmp_path / "extractors" / "deep.py").write_text("GPU = True\n\n\ndef extract(X, *, device):\n    pass\n")
+    monkeypatch.setattr(registry.modules, "__file__", str(tmp_path / "modules.py"))
+    assert registry.wants_gpu({"features_of": {"task": "toy", "extractor": "deep"}})
 
 
 @pytest.mark.parametrize(
@@ -120,8 +193,24 @@ def test_every_data_set_is_found_by_its_source():
         ({"n": 6}, r"n_train \+ n_test = 5 is not n = 6"),
         ({"n_train": 2, "n_test": 3}, "has 3 training rows, not 2"),
         ({"files": {"test": "toy.csv", "train": "toy.csv"}}, "'train' and 'test' in this order"),
-        ({"files": {"train": "toy.csv", "test": "toy.csv"}}, "has the split 'published'"),
+        ({"files": {"train": "toy.csv", "test": "toy.csv"}}, "has the split 'published', not 'half'"),
+        ({"files": {"train": "toy.csv", "test": "toy.csv"}, "split": "random"}, "'published', not 'random'"),
+        ({"rows": "rows.csv"}, "has the split 'published', not 'half'"),
         ({"split": "published"}, "needs the files of both parts, or a list of rows"),
+        ({"split": "random", "n_test": 3}, r"n_train \+ n_test = 6 is more than n = 5"),
+        ({"generator": GENERATED["generator"]}, "made from one of source, generator, features_of; this one has source"),
+        ({"waves": 3}, "a task that has 'source' has no key 'waves'"),
+        ({"target": "regression"}, "a task with the target 'regression' has no labels"),
+        ({"labels": {"a": 1, "b": 2, "c": 3}, "target": "binary"}, r"needs labels of two values, not \[1, 2, 3\]"),
+        ({"labels": {"a": 1, "rest": "drop"}}, r"needs labels of at least two values, not \[1\]"),
+        (
+            stand_in(generator=TASK["stand_in"]["generator"] | {"n_train": 2, "n_test": 3}),
+            "stand_in: a half split of 5",
+        ),
+        (stand_in(labels={"a": 1, "b": 2, "c": 3}), "stand_in: the target 'binary' needs labels of two values"),
+        (stand_in(blades=3), "stand_in: it has no key 'blades'"),
+        ({"stand_in": {"label": "stand-in"}}, "stand_in: it needs the key 'generator'"),
+        (stand_in(**generated_by(name="nurmeric")), "stand_in: there is no generator 'nurmeric'; there are binary"),
     ],
 )
 def test_a_wrong_task_is_named_with_what_is_wrong(tmp_path, change, message):
@@ -129,6 +218,81 @@ def test_a_wrong_task_is_named_with_what_is_wrong(tmp_path, change, message):
     with pytest.raises(UserError, match=message) as caught:
         load_with(tmp_path, {"toy": TASK | change})
     assert "datasets.yaml, toy:" in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["parser", "files", "n", "n_train", "n_test", "split", "stand_in", "d", "label"])
+def test_a_key_that_is_missing_is_named(tmp_path, key):
+    with pytest.raises(UserError, match=f"datasets.yaml, toy: it needs the key '{key}'"):
+        load_with(tmp_path, {"toy": without(TASK, key)})
+
+
+def test_labels_are_needed_where_a_target_does_not_do_without(tmp_path):
+    with pytest.raises(UserError, match="toy: it needs labels, or the target 'regression'"):
+        load_with(tmp_path, {"toy": without(TASK, "labels")})
+    with pytest.raises(UserError, match="mill: a task that is generated needs a target, or labels"):
+        load_with(tmp_path, {"mill": without(GENERATED, "target")})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n": 7}, "a task that has 'generator' has no key 'n'"),
+        (generated_by(n_test=4), None),
+        (generated_by(n_test=5), "a half split of 9 rows has 5 training rows, not 4"),
+        (generated_by(name="watermill"), "there is no generator 'watermill'; there are binary, breast_cancer"),
+        (generated_by(blades=None), "the generator 'windmill' needs the parameter 'blades'"),
+        (generated_by(waves=3), "the generator 'windmill' has no parameter 'waves'; it takes blades"),
+        (generated_by(blades="three"), "the generator 'windmill' takes a int as 'blades', not 'three'"),
+        (generated_by(blades=2.5), "takes a int as 'blades', not 2.5"),
+        (generated_by(blades=True), "takes a int as 'blades', not True"),
+        (generated_by(n_train=None), "generator needs the key 'n_train'"),
+    ],
+)
+def test_a_wrong_generator_is_named_with_what_is_wrong(tmp_path, change, message):
+    if message is None:
+        load_with(tmp_path, {"mill": GENERATED | change})
+        return
+    with pytest.raises(UserError, match=message) as caught:
+        load_with(tmp_path, {"mill": GENERATED | change})
+    assert "datasets.yaml, mill:" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"task": "lost"}, "there is no task 'lost' in datasets.yaml; known are features, toy"),
+        ({"task": "features"}, "features of each other in a circle: features -> features"),
+        ({"extractor": "sift"}, "there is no extractor 'sift'; there are hog"),
+        ({"cells": 3}, "the extractor 'hog' has no parameter 'cells'; it takes orientations, pixels_per_cell"),
+        ({"device": "cuda"}, "the extractor 'hog' has no parameter 'device'"),
+        ({"block_norm": 1}, "the extractor 'hog' takes a str as 'block_norm', not 1"),
+    ],
+)
+def test_wrong_features_are_named_with_what_is_wrong(tmp_path, change, message):
+    load_with(tmp_path, {"toy": TASK, "features": FEATURES})
+    with pytest.raises(UserError, match=message):
+        load_with(tmp_path, {"toy": TASK, "features": FEATURES | {"features_of": FEATURES["features_of"] | change}})
+    with pytest.raises(UserError, match="a task that has 'features_of' has no key 'split'"):
+        load_with(tmp_path, {"toy": TASK, "features": FEATURES | {"split": "half"}})
+
+
+def test_a_longer_circle_is_found_also_from_outside(tmp_path):
+    tasks = {name: FEATURES | {"features_of": {"task": other} | HOG} for name, other in ("ab", "bc", "cb")}
+    with pytest.raises(UserError) as caught:
+        load_with(tmp_path, tasks)
+    for circle in ("a: tasks are features of each other in a circle: a -> b -> c -> b", "b: tasks", "c: tasks"):
+        assert f"datasets.yaml, {circle}" in str(caught.value)
+
+
+def test_every_problem_is_one_line(tmp_path):
+    tasks = {"toy": TASK | {"n": 6, "source": "lost"}, "mill": GENERATED | generated_by(blades=None, waves=1)}
+    with pytest.raises(UserError) as caught:
+        load_with(tmp_path, tasks)
+    assert [line.split(":")[0] for line in str(caught.value).splitlines()[1:]] == [
+        "  datasets.yaml, mill",
+        "  datasets.yaml, mill",
+        "  datasets.yaml, toy",
+    ]
 
 
 def test_a_published_name_belongs_to_one_task(tmp_path):

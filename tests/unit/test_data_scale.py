@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
-from rfstudy.data.scale import STEPS, fit_steps
+from rfstudy.data import modules
+from rfstudy.data.scale import columns_after, fit_steps
+from rfstudy.errors import UserError
 
 SEEDS = range(5)
 TYPES = (np.float32, np.float64, np.uint8)
+WITHOUT_PARAMETERS = [name for name in modules.names("steps") if not modules.parameters("steps", name)]
 
 
 def rows(seed, dtype=np.float64, n=40, d=7):
@@ -110,7 +113,7 @@ def test_steps_compose_and_each_is_fitted_on_the_outcome_of_the_last():
     np.testing.assert_allclose(fit_steps(["unit", "standard"], train)(test), second(first(test)), atol=1e-12)
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", [*WITHOUT_PARAMETERS, {"pca": {"n_components": 3}}])
 @pytest.mark.parametrize("dtype", TYPES)
 def test_type_and_input_are_kept(step, dtype):
     X = rows(0, dtype)
@@ -130,10 +133,103 @@ def test_blocks_do_not_show(monkeypatch):
 
 def test_what_makes_no_sense_is_refused():
     X = rows(0)
-    with pytest.raises(ValueError, match=r"unknown preprocessing 'mapstd'; choose from none, minmax"):
+    known = "center, divide_255, minmax, minmax_symmetric, none, pca, standard, standard_rows, unit"
+    with pytest.raises(ValueError, match=f"no preprocessing step 'mapstd'; there are {known}$"):
         fit_steps(["mapstd"], X)
+    for wrong, message in (
+        ("minmax", "is a list of steps, not 'minmax'"),
+        ([{"minmax": {}, "unit": {}}], "is a name or a mapping"),
+        ([{"pca": 3}], r"is a name or a mapping .* not \{'pca': 3\}"),
+        (["pca"], "the preprocessing step 'pca' needs the parameter 'n_components'"),
+        ([{"pca": {"components": 3, "n_components": 3}}], "has no parameter 'components'; it takes n_components"),
+        ([{"unit": {"norm": 1}}], "has no parameter 'norm'; it takes none"),
+        ([{"pca": {"n_components": "3"}}], "takes a int as 'n_components', not '3'"),
+    ):
+        with pytest.raises(UserError, match=message):
+            fit_steps(wrong, X)
+        with pytest.raises(UserError, match=message):
+            columns_after(wrong, 7)
     for wrong in (X[:0], X[0]):
         with pytest.raises(ValueError, match="at least one training row"):
             fit_steps(["minmax"], wrong)
     with pytest.raises(ValueError, match="fitted on 7 columns"):
         fit_steps(["minmax"], X)(X[:, :5])
+
+
+def pca(n_components):
+    return {"pca": {"n_components": n_components}}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("n", "d"), [(40, 7), (6, 7), (7, 7)])
+def test_principal_components_are_those_of_the_singular_value_decomposition(seed, n, d):
+    X = rows(seed, n=n, d=d)
+    Z = fit_steps([pca(4)], X)(X)
+    left, values, _ = np.linalg.svd(X - X.mean(0), full_matrices=False)
+    # columns are known up to their signs; the small ones to the accuracy of the largest
+    np.testing.assert_allclose(np.abs(Z), np.abs(left * values)[:, :4], atol=1e-9 * values[0])
+    assert (np.diff(Z.var(0)) <= 0).all()
+
+
+def test_all_components_turn_the_rows_and_nothing_else():
+    X, other = rows(0), rows(1)
+    turn = fit_steps([pca(7)], X)
+    distances = [np.linalg.norm(A[:, None] - A[None], axis=2) for A in (other, turn(other))]
+    np.testing.assert_allclose(distances[1], distances[0], atol=1e-9)
+    # the mean of the training rows, not that of other rows, is the origin
+    np.testing.assert_allclose(turn(X.mean(0)[None]), 0, atol=1e-9)
+    assert np.abs(turn(other).mean(0)).max() > 1
+
+
+def test_components_by_hand():
+    # along (3, 4) / 5 the rows vary, across it they do not
+    X = np.array([100, 200]) + np.outer([-5.0, 0.0, 10.0, 15.0], [0.6, 0.8])
+    Z = fit_steps([pca(1)], X)(X)
+    np.testing.assert_allclose(Z[:, 0] * np.sign(Z[3, 0]), [-10, -5, 5, 10], atol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "d", "n_components"), [(40, 7, 8), (5, 7, 6), (40, 7, 0)])
+def test_more_components_than_there_can_be_are_refused(n, d, n_components):
+    with pytest.raises(UserError, match=f"cannot keep {n_components} components of {n} training rows with {d} columns"):
+        fit_steps([pca(n_components)], rows(0, n=n, d=d))
+
+
+@pytest.mark.parametrize(
+    ("steps", "columns"),
+    [
+        ([], 7),
+        (["none", "minmax", "unit"], 7),
+        ([pca(3)], 3),
+        (["divide_255", pca(5), "standard_rows", pca(2), "unit"], 2),
+    ],
+)
+@pytest.mark.parametrize("dtype", TYPES)
+def test_the_columns_after_the_steps_are_told_and_come_out(steps, columns, dtype):
+    X = rows(0, dtype)
+    assert columns_after(steps, 7) == columns
+    assert fit_steps(steps, X)(rows(1, dtype)).shape == (40, columns)
+    assert fit_steps(steps, X)(X[:0]).shape == (0, columns)
+
+
+def test_columns_that_are_not_there_are_not_told():
+    for steps in ([pca(8)], [pca(3), pca(4)], [pca(0)]):
+        with pytest.raises(UserError, match="cannot keep"):
+            columns_after(steps, 7)
+
+
+def test_a_step_behind_one_that_changes_the_width_is_fitted_on_its_outcome():
+    train, test = rows(0), rows(1)
+    first = fit_steps(["center", pca(3)], train)
+    second = fit_steps(["standard"], first(train))
+    whole = fit_steps(["center", pca(3), "standard"], train)
+    np.testing.assert_allclose(whole(test), second(first(test)), atol=1e-12)
+    np.testing.assert_allclose(whole(train).std(0), 1, atol=1e-12)
+    with pytest.raises(ValueError, match="fitted on 7 columns"):
+        whole(train[:, :3])
+
+
+def test_blocks_do_not_show_in_components_beyond_rounding(monkeypatch):
+    X = rows(0, np.float32)
+    whole = fit_steps(["standard", pca(3)], X)(X)
+    monkeypatch.setattr("rfstudy.data.scale.block_rows", lambda bytes_per_row: 3)
+    np.testing.assert_allclose(fit_steps(["standard", pca(3)], X)(X), whole, atol=accuracy(np.float32))

@@ -36,8 +36,37 @@ def test_half_splits_are_random():
     assert np.abs(counts - 200).max() <= 50
 
 
+@pytest.mark.parametrize("counts", [(7, 3), (4, 3), (1, 1), (9, 1)])
+def test_random_splits_have_their_counts_and_leave_the_other_rows_out(counts):
+    train, test = split(10, None, 2, 1, "random", counts)
+    assert (len(train), len(test)) == counts
+    assert len(np.union1d(train, test)) == sum(counts)
+    assert np.isin(np.union1d(train, test), np.arange(10)).all()
+
+
+def test_random_splits_of_halves_are_the_half_splits():
+    for n in (10, 11):
+        halves = split(n, None, 3, 5, "half")
+        chosen = split(n, None, 3, 5, "random", ((n + 1) // 2, n // 2))
+        assert [part.tolist() for part in chosen] == [part.tolist() for part in halves]
+
+
+def test_random_splits_are_random_in_both_parts():
+    # of 400 repeats a row trains in 120 and tests in 80; the deviations are below 9.2, the bound is 5 of them
+    parts = [split(50, None, repeat, 0, "random", (15, 10)) for repeat in range(400)]
+    for part, expected in ((0, 120), (1, 80)):
+        counts = sum(np.isin(np.arange(50), rows[part]).astype(int) for rows in parts)
+        assert np.abs(counts - expected).max() <= 5 * 9.2
+
+
+@pytest.mark.parametrize("counts", [None, (8, 3), (0, 3), (3, 0), (-1, 3)])
+def test_counts_that_a_random_split_cannot_have_are_refused(counts):
+    with pytest.raises(ValueError, match="needs the numbers of training and test rows out of 10"):
+        split(10, None, 0, 0, "random", counts)
+
+
 def test_unknown_rules_and_missing_parts_are_refused():
-    with pytest.raises(ValueError, match="must be 'published' or 'half', got 'third'"):
+    with pytest.raises(ValueError, match="must be 'published', 'half' or 'random', got 'third'"):
         split(10, None, 0, 0, "third")
     with pytest.raises(ValueError, match="needs the number of published training rows"):
         split(10, None, 0, 0, "published")

@@ -21,27 +21,28 @@ MAX_LISTED = 20
 RUN_EXCESS, RUN_STANDARD_ERRORS = 0.05, 6.0
 
 
-def describe(X: np.ndarray, y: np.ndarray, n_train: int | None) -> dict:
+def describe(X: np.ndarray, y: np.ndarray, n_train: int | None, train_share: float = 0.5) -> dict:
     """The facts about a task's rows, as a flat dictionary of numbers, short lists and texts.
 
     X (n, d) and y (n,) have the ``n_train`` published training rows first; None means that the rows have no parts,
-    and that the facts about a random half split are of interest.
+    and that the facts about a random split that trains on ``train_share`` of the rows are of interest. Integers in y
+    are classes, floating-point numbers are the target of a regression.
     """
     parts = {"all": slice(None)} if n_train is None else {"train": slice(0, n_train), "test": slice(n_train, None)}
-    facts = duplicates(X, y, parts)
+    facts = duplicates(X, y, parts, train_share)
     for part, rows in parts.items():
         facts |= {f"{name}_{part}": value for name, value in part_facts(X[rows], y[rows]).items()}
     return facts | spikes(X)
 
 
-def duplicates(X: np.ndarray, y: np.ndarray, parts: dict[str, slice]) -> dict:
-    """Exact repetitions of rows (all columns and the class), and rows whose columns repeat with another class.
+def duplicates(X: np.ndarray, y: np.ndarray, parts: dict[str, slice], train_share: float) -> dict:
+    """Exact repetitions of rows (all columns and the target), and rows whose columns repeat with another target.
 
     For published parts: the test rows that occur in the training part. Without parts: the rows that have a twin, and
-    the share of test rows whose twin a random half split is expected to put into the training half.
+    the share of test rows whose twin a random split is expected to put into the training part.
     """
     columns = row_codes(X)
-    rows = row_codes(np.column_stack([columns, y.astype(np.uint64)]))
+    rows = row_codes(np.column_stack([columns, row_codes(y[:, None])]))
     facts = {f"duplicate_rows_{part}": int(len(rows[of]) - len(np.unique(rows[of]))) for part, of in parts.items()}
     facts["conflicting_rows"] = conflicting_rows(columns, y)
     if "train" in parts:
@@ -52,8 +53,8 @@ def duplicates(X: np.ndarray, y: np.ndarray, parts: dict[str, slice]) -> dict:
         }
     _, inverse, counts = np.unique(rows, return_inverse=True, return_counts=True)
     copies = counts[inverse]
-    # each of the other copies of a test row is in the training half with probability 1/2
-    expected = np.sum(1 - 0.5 ** (copies - 1))
+    # each of the other copies of a test row is in the training part with a probability of its share
+    expected = np.sum(1 - (1 - train_share) ** (copies - 1))
     return facts | {
         "rows_with_twin": int(np.sum(copies > 1)),
         "rows_with_twin_pct": percent(np.sum(copies > 1), len(rows)),
@@ -69,7 +70,7 @@ def row_codes(X: np.ndarray) -> np.ndarray:
 
 
 def conflicting_rows(columns: np.ndarray, y: np.ndarray) -> int:
-    """Rows whose columns also occur with another class."""
+    """Rows whose columns also occur with another target."""
     _, inverse = np.unique(columns, return_inverse=True)
     lowest = np.full(inverse.max(initial=-1) + 1, y.max(initial=0))
     highest = np.full(len(lowest), y.min(initial=0))
@@ -79,7 +80,7 @@ def conflicting_rows(columns: np.ndarray, y: np.ndarray) -> int:
 
 
 def part_facts(X: np.ndarray, y: np.ndarray) -> dict:
-    """Range, constant columns and order of the classes of one part."""
+    """Range, constant columns, and the order of the classes or the law of the target of one part."""
     low, high = X.min(0), X.max(0)
     constant = np.flatnonzero(low == high) + 1
     return {
@@ -87,7 +88,24 @@ def part_facts(X: np.ndarray, y: np.ndarray) -> dict:
         "maximum": float(high.max()),
         "n_constant_columns": len(constant),
         "constant_columns": constant[:MAX_LISTED].tolist(),
-    } | class_order(y)
+    } | (target_law(y) if y.dtype.kind == "f" else class_order(y))
+
+
+def target_law(y: np.ndarray) -> dict:
+    """Mean, standard deviation (ddof = 0) and range of a regression target, and whether neighbours resemble each other.
+
+    ``neighbours_correlation`` is the correlation of the target with that of the next row: near 0 unless the rows stand
+    in an order that gives it away (time, sorting); 0 where the target is constant.
+    """
+    first, second = y[:-1], y[1:]
+    varies = len(y) > 2 and np.ptp(first) > 0 and np.ptp(second) > 0
+    return {
+        "target_mean": float(y.mean()),
+        "target_deviation": float(y.std()),
+        "target_minimum": float(y.min()),
+        "target_maximum": float(y.max()),
+        "neighbours_correlation": round(float(np.corrcoef(first, second)[0, 1]), 6) if varies else 0.0,
+    }
 
 
 def class_order(y: np.ndarray) -> dict:

@@ -1,4 +1,4 @@
-"""Read the original files of a task: features, labels as printed, and their map to integers.
+"""Read the original files of a task: features, labels as printed, and their map to integers or their numbers.
 
 Every parser takes the paths of one part of a task and its entry, and returns ``(X, labels)``: X (n, d) float32, or
 uint8 where the file holds bytes, and labels (n,) as the file prints them. ``read_task`` puts the published training
@@ -13,11 +13,14 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_svmlight_file
 
-from rfstudy.data.registry import file_names
+from rfstudy.data.registry import DROP, file_names, target_of
 from rfstudy.errors import UserError
 
-#: The label map's key for every label that it does not name, and the value for rows that are left out.
-REST, DROP = "rest", "drop"
+#: The label map's key for every label that it does not name.
+REST = "rest"
+
+#: Whole numbers up to this one are exact in float64.
+LARGEST_EXACT = 2**53
 
 
 def read_task(task: dict, raw_dir, reference_dir) -> tuple[np.ndarray, np.ndarray, int | None]:
@@ -35,7 +38,7 @@ def read_task(task: dict, raw_dir, reference_dir) -> tuple[np.ndarray, np.ndarra
     Returns
     -------
     X : ndarray (n, d), float32 or uint8
-    y : ndarray (n,), int64
+    y : ndarray (n,), int64, or float64 where the target is regression
     n_train : int or None
         Number of rows of the published training part, which come first; None where a file has no parts.
 
@@ -45,11 +48,10 @@ def read_task(task: dict, raw_dir, reference_dir) -> tuple[np.ndarray, np.ndarra
         Unknown labels, rows of another width, values that are no finite numbers.
     """
     parts = [
-        PARSERS[task["parser"]]([Path(raw_dir) / name for name in names], task) for names in file_names(task).values()
+        encoded(*PARSERS[task["parser"]]([Path(raw_dir) / name for name in names], task), task)
+        for names in file_names(task).values()
     ]
-    coded = [encode_labels(labels, task["labels"]) for _, labels in parts]
-    X = [X if keep.all() else X[keep] for (X, _), (_, keep) in zip(parts, coded, strict=True)]
-    y = [y for y, _ in coded]
+    X, y = zip(*parts, strict=True)
     if len(parts) == 2:
         return np.concatenate(X), np.concatenate(y), len(y[0])
     if "rows" in task:
@@ -64,6 +66,39 @@ def read_rows(path: Path) -> tuple[np.ndarray, int]:
     is_train = table["part"].eq("train").to_numpy()
     rows = table["row"].to_numpy()
     return np.concatenate([rows[is_train], rows[~is_train]]), int(is_train.sum())
+
+
+def encoded(X: np.ndarray, labels, task: dict) -> tuple[np.ndarray, np.ndarray]:
+    """Rows with their labels as the task's target has them: numbers (float64), or integers by its label map.
+
+    Rows whose label is to be dropped are left out.
+    """
+    if target_of(task) == "regression":
+        return X, as_numbers(labels)
+    y, keep = encode_labels(labels, task["labels"])
+    return X if keep.all() else X[keep], y
+
+
+def as_numbers(labels) -> np.ndarray:
+    """Labels as finite float64; ``UserError`` names the first that is none."""
+    try:
+        y = np.asarray(labels, dtype=np.float64)
+    except ValueError as error:
+        raise UserError(f"a regression target must be a number: {error}") from error
+    if not np.isfinite(y).all():
+        raise UserError(
+            f"a regression target must be finite, row {np.isfinite(y).argmin()} has {y[~np.isfinite(y)][0]}"
+        )
+    return y
+
+
+def as_integers(labels: np.ndarray, path: Path) -> np.ndarray:
+    """Labels that were read as float64 as the integers that they are; ``UserError`` names the first that is none."""
+    exact = (labels == np.round(labels)) & (np.abs(labels) <= LARGEST_EXACT)
+    if not exact.all():
+        row = exact.argmin()
+        raise UserError(f"{path.name}: the label of row {row} is {labels[row]:.17g}, and a class is an integer")
+    return labels.astype(np.int64)
 
 
 def encode_labels(labels, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
@@ -84,14 +119,19 @@ def encode_labels(labels, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
 
 
 def parse_libsvm(paths: list[Path], task: dict):
-    """LIBSVM text: ``label column:value ...``, columns from 1, absent ones are zero."""
+    """LIBSVM text: ``label column:value ...``, columns from 1, absent ones are zero.
+
+    A label is a number, exact to the last digit of float64; the label of a class is an integer.
+    """
     try:
         X, labels = load_svmlight_file(
             str(only(paths)), n_features=task["d"], dtype=np.float32, zero_based=False, multilabel=False
         )
     except ValueError as error:
         raise UserError(f"{paths[0].name}: {error}") from error
-    return checked(X.toarray(), paths[0]), labels.astype(np.int64)
+    return checked(X.toarray(), paths[0]), (
+        labels if task.get("target") == "regression" else as_integers(labels, paths[0])
+    )
 
 
 def parse_table(paths: list[Path], task: dict):

@@ -1,91 +1,203 @@
-"""Parse and check a task's data, or make its stand-in, and write arrays and facts that every later stage reads."""
+"""Make a task's rows and write the arrays and facts that every later stage reads.
+
+The rows are parsed from files and checked, drawn by a generator (the task's own, or its stand-in's where nothing may
+be downloaded), or they are features of the rows of another prepared task.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from rfstudy.arrays import seed_sequence
+from rfstudy.data import modules
 from rfstudy.data.facts import describe
-from rfstudy.data.parse import read_task
-from rfstudy.data.synthetic import stand_in_rows
+from rfstudy.data.parse import encode_labels, read_task
+from rfstudy.data.registry import extractor_of, generator_of, target_of
 from rfstudy.errors import UserError
 from rfstudy.files import read_json, write_atomically, write_json
 
 
-def preprocess(task_id: str, task: dict, raw_dir, out_dir, *, reference_dir) -> dict:
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a task, the sizes that had to come out, and what they stand in for."""
+
+    X: np.ndarray  # (n, d)
+    y: np.ndarray  # (n,)
+    n_train_published: int | None  # they come first; None where the rows have no parts
+    expected: dict  # n, d, n_train, n_test
+    stand_in: str = ""  # label of a stand-in, empty for a task's own rows
+
+
+class Missing(Exception):
+    """A source could not be had, and the configuration allows that; the message says why."""
+
+
+def preprocess(
+    task_id: str, task: dict, raw_dir, out_dir, *, reference_dir, base_dir=None, device: str = "cpu"
+) -> dict:
     """Write ``X.npy``, ``y.npy`` and ``facts.json`` of a task.
 
     Parameters
     ----------
     task_id : str
     task : dict
-        The task's entry in ``datasets.yaml``.
+        The task's entry in ``datasets.yaml``, complete as ``registry.load`` gives it.
     raw_dir : path or None
-        The source's folder with its ``record.json``; None makes the embedded stand-in instead.
+        The source's folder with its ``record.json``; where it is None, a task with a source has its stand-in made.
     out_dir : path
-        Folder of the three files. X (n, d) is float32, or uint8 for images; y (n,) is int64; published training
-        rows come first.
+        Folder of the three files. X (n, d) is float32, or uint8 for images; y (n,) is int64, or float64 where the
+        target is regression; published training rows come first.
     reference_dir : path
         Folder of the published lists of rows.
+    base_dir : path, optional
+        Folder of the three files of the task that this one is ``features_of``.
+    device : {"cpu", "cuda", "auto"}
+        Where an extractor computes.
 
     Returns
     -------
     dict
         The content of ``facts.json``: status ("ok", or "skipped" with the reason where the source is missing; the
-        arrays then have no rows), label, stand_in ("" for a task's own data), split, sizes, classes, the digest of
-        the arrays, and under "facts" what ``describe`` counts.
+        arrays then have no rows), label, stand_in ("" for a task's own data), split, target, sizes, classes with their
+        counts (not of a regression), the digest of the arrays, and under "facts" what ``describe`` counts.
 
     Raises
     ------
     UserError
-        The numbers of rows or columns are not those of ``datasets.yaml``, or the files cannot be read.
+        The numbers of rows or columns are not those of ``datasets.yaml``, the labels are not what the target needs,
+        or files cannot be read.
     """
     record = {"task": task_id, "label": task["label"], "stand_in": "", "split": task["split"]}
-    if raw_dir is None:
-        record |= {"label": task["stand_in"]["label"], "stand_in": task["stand_in"]["label"]}
-        expected = {"d": task["stand_in"].get("d", task["d"])}
-        expected |= {key: task["stand_in"][key] for key in ("n_train", "n_test")}
-        X, y, n_train = stand_in_rows(task_id, task)
-    else:
-        source = read_record(raw_dir)
-        if source["status"] != "ok":
-            return write(out_dir, skipped(record, task, source["reason"]), *no_rows(task))
-        expected = {key: task[key] for key in ("d", "n_train", "n_test")}
-        X, y, n_train = read_task(task, raw_dir, reference_dir)
-    record |= {"status": "ok", "reason": ""}
-    return write(out_dir, record | sizes(task_id, X, y, n_train, expected) | {"facts": describe(X, y, n_train)}, X, y)
+    record["target"] = target_of(task)
+    try:
+        if "features_of" in task:
+            rows = extracted(task, base_dir, device)
+        elif "generator" in task:
+            rows = Rows(*generated("generator", task_id, task, task), sizes_of(task))
+        elif raw_dir is None:
+            rows = stand_in(task_id, task)
+        else:
+            rows = parsed(task, raw_dir, reference_dir)
+    except Missing as missing:
+        return write(out_dir, skipped(record, task, str(missing)), *no_rows(task, record["target"]))
+    if rows.stand_in:
+        record |= {"label": rows.stand_in, "stand_in": rows.stand_in}
+    record |= {"status": "ok", "reason": ""} | checked_sizes(task_id, rows, record)
+    train_share = record["n_train"] / record["n"] if record["split"] == "random" else 0.5
+    record["facts"] = describe(rows.X, rows.y, rows.n_train_published, train_share)
+    return write(out_dir, record, rows.X, rows.y)
 
 
-def read_record(raw_dir) -> dict:
-    """What ``download`` said about a source; ``UserError`` if it has not run."""
-    path = Path(raw_dir) / "record.json"
+def parsed(task: dict, raw_dir, reference_dir) -> Rows:
+    """The rows of a task from its files; ``Missing`` where they could not be had."""
+    source = read_json(Path(raw_dir) / "record.json", "run the download of this source first")
+    if source["status"] != "ok":
+        raise Missing(source["reason"])
+    return Rows(*read_task(task, raw_dir, reference_dir), sizes_of(task))
+
+
+def stand_in(task_id: str, task: dict) -> Rows:
+    """The rows of a task's stand-in."""
+    entry = {"d": task["d"]} | task["stand_in"]
+    counts = {key: entry["generator"][key] for key in ("n_train", "n_test")}
+    expected = {"d": entry["d"], "n": sum(counts.values())} | counts
+    return Rows(*generated("stand-in", task_id, task, entry), expected, entry["label"])
+
+
+def generated(what: str, task_id: str, task: dict, entry: dict) -> tuple[np.ndarray, np.ndarray, int | None]:
+    """X, y and the number of published training rows that the generator of an entry makes, the same in every call.
+
+    ``entry`` is the task or its stand-in; ``what`` and the task's id are the seed.
+    """
+    name, parameters = generator_of(entry)
+    n_train, n_test = entry["generator"]["n_train"], entry["generator"]["n_test"]
+    random = np.random.default_rng(seed_sequence(what, task_id))
+    X, y = modules.load("generators", name).generate(n_train + n_test, entry["d"], random, **parameters)
+    if "labels" in entry:
+        y, keep = encode_labels(y, entry["labels"])
+        X = X[keep]
+    return X, y, n_train if task["split"] == "published" else None
+
+
+def extracted(task: dict, base_dir, device: str) -> Rows:
+    """The features of another task's rows; of its stand-in where it has one, and ``Missing`` where it has no rows."""
+    base_dir = Path(base_dir or "")
+    base = read_json(base_dir / "facts.json", "prepare the task that this one is features of first")
+    if base["status"] != "ok":
+        raise Missing(base["reason"])
+    name, parameters = extractor_of(task)
+    extractor = modules.load("extractors", name)
+    images = np.load(base_dir / "X.npy", mmap_mode="r")
+    X = extractor.extract(images, **parameters, device=device)
+    y, n_train = np.load(base_dir / "y.npy"), base["n_train_published"]
+    if not base["stand_in"]:
+        return Rows(X, y, n_train, sizes_of(task))
+    expected = sizes_of(base) | {"d": extractor.columns(images.shape[1], **parameters)}
+    return Rows(X, y, n_train, expected, f"{name} of {base['stand_in']}")
+
+
+def read_json(path: Path, advice: str) -> dict:
+    """What an earlier step wrote down; ``UserError`` with an advice if it has not run."""
     if not path.is_file():
-        raise UserError(f"{path} does not exist: run the download of this source first")
+        raise UserError(f"{path} does not exist: {advice}")
     return read_json(path)
 
 
-def sizes(task_id: str, X: np.ndarray, y: np.ndarray, n_train: int | None, expected: dict) -> dict:
-    """Sizes, classes and digest of a task's arrays; ``UserError`` if the sizes are not the expected ones."""
-    n = len(y)
-    found = {"d": X.shape[1], "n_train": (n + 1) // 2 if n_train is None else n_train}
-    found["n_test"] = n - found["n_train"]
-    wrong = [f"{key} is {found[key]}, expected {value}" for key, value in expected.items() if found[key] != value]
+def sizes_of(entry: dict) -> dict:
+    """The numbers of rows and columns of a task as its entry or its facts state them."""
+    return {key: entry[key] for key in ("n", "d", "n_train", "n_test")}
+
+
+def checked_sizes(task_id: str, rows: Rows, record: dict) -> dict:
+    """Sizes, classes and digest of a task's arrays.
+
+    ``UserError`` if the sizes are not the expected ones, or the labels not what the target needs.
+    """
+    y, n_train, expected = rows.y, rows.n_train_published, rows.expected
+    found = {"d": rows.X.shape[1]}
+    if record["split"] == "random":
+        found |= {key: expected[key] for key in ("n_train", "n_test")}
+    else:
+        found["n_train"] = (len(y) + 1) // 2 if n_train is None else n_train
+        found["n_test"] = len(y) - found["n_train"]
+    found["n"] = len(y)
+    wrong = [f"{key} is {value}, expected {expected[key]}" for key, value in found.items() if value != expected[key]]
     if wrong:
         raise UserError(f"the data of {task_id} are not those of datasets.yaml: {'; '.join(wrong)}")
+    check_target(task_id, y, record["target"])
+    return (
+        found
+        | {"n_train_published": n_train, "dtype": str(rows.X.dtype)}
+        | ({} if record["target"] == "regression" else class_counts(y, n_train))
+        | {"sha256": digest(rows.X, y, n_train)}
+    )
+
+
+def check_target(task_id: str, y: np.ndarray, target: str) -> None:
+    """Raise ``UserError`` unless labels are what a target needs: numbers (float64), two integers, two or more."""
+    if target == "regression":
+        if y.dtype != np.float64:
+            raise UserError(f"{task_id} is a regression, but its labels are of type {y.dtype} and no numbers (float64)")
+        return
+    n_classes = len(np.unique(y))
+    if y.dtype.kind != "i" or n_classes < 2 or (target == "binary" and n_classes > 2):
+        wanted = "two classes" if target == "binary" else "two or more classes"
+        raise UserError(f"{task_id} needs {wanted} as integers, its labels are {n_classes} values of type {y.dtype}")
+
+
+def class_counts(y: np.ndarray, n_train: int | None) -> dict:
+    """The classes, and how many rows each has by part."""
     parts = {"all": y} if n_train is None else {"train": y[:n_train], "test": y[n_train:]}
     return {
-        "n": n,
-        **found,
-        "n_train_published": n_train,
-        "dtype": str(X.dtype),
         "classes": np.unique(y).tolist(),
         "class_counts": {
             part: {str(value): int(count) for value, count in zip(*np.unique(of, return_counts=True), strict=True)}
             for part, of in parts.items()
         },
-        "sha256": digest(X, y, n_train),
     }
 
 
@@ -97,18 +209,18 @@ def digest(X: np.ndarray, y: np.ndarray, n_train: int | None) -> str:
     return content.hexdigest()
 
 
-def no_rows(task: dict) -> tuple[np.ndarray, np.ndarray]:
+def no_rows(task: dict, target: str) -> tuple[np.ndarray, np.ndarray]:
     """Arrays of the right width without rows, for a source that is missing."""
-    return np.empty((0, task["d"]), dtype=np.float32), np.empty(0, dtype=np.int64)
+    y_type = np.float64 if target == "regression" else np.int64
+    return np.empty((0, task["d"]), dtype=np.float32), np.empty(0, dtype=y_type)
 
 
 def skipped(record: dict, task: dict, reason: str) -> dict:
     """The record of a task whose source is missing: the sizes it would have, and why it has none."""
-    known = {key: task[key] for key in ("n", "d", "n_train", "n_test")}
     return (
         record
         | {"status": "skipped", "reason": reason}
-        | known
+        | sizes_of(task)
         | {"n_train_published": None, "sha256": "", "facts": {}}
     )
 

@@ -1,7 +1,8 @@
 """The registries of data: files with their addresses and checksums, and the tasks that are made from them.
 
-``config/sources.yaml`` names files, ``config/datasets.yaml`` names tasks on them; both are read and checked against
-each other here. Imported by the workflow when it parses: standard library and PyYAML only.
+``config/sources.yaml`` names files, ``config/datasets.yaml`` names tasks; both are read and checked against each other
+here. A task is made from the files of a ``source``, by a ``generator``, or it is ``features_of`` another task. Imported
+by the workflow when it parses: standard library and PyYAML only.
 """
 
 from __future__ import annotations
@@ -11,28 +12,38 @@ from pathlib import Path
 
 import yaml
 
+from rfstudy.data import modules
 from rfstudy.errors import UserError
 
 #: The part of a file name that a task's ``files`` may hold: one file for everything, or one for each published part.
 PARTS = (("all",), ("train", "test"))
 
+#: What every task says, and what else it has to and may say by what it is made from.
+EVERY = ("label", "published_as", "d")
+FORMS = {
+    "source": (
+        ("files", "parser", "n", "n_train", "n_test", "split", "stand_in"),
+        ("separator", "label_column", "rows", "labels", "target"),
+    ),
+    "generator": (("split",), ("labels", "target")),
+    "features_of": ((), ()),
+}
+REMARKS = ("note", "not_comparable")
+
+#: The value of a label map for rows that are left out.
+DROP = "drop"
+
 
 @dataclass(frozen=True)
 class Registry:
-    """The sources and the tasks, by id, as the YAML files have them."""
+    """The sources and the tasks, by id.
+
+    The tasks are complete: whatever one is made from, it has ``n``, ``d``, ``n_train``, ``n_test``, ``split`` and
+    ``target``.
+    """
 
     sources: dict[str, dict]
     tasks: dict[str, dict]
-
-    def source_of(self, task_id: str) -> str:
-        """The id of the source that a task is made from; ``UserError`` for an unknown task."""
-        return self.task(task_id)["source"]
-
-    def task(self, task_id: str) -> dict:
-        """A task's entry; ``UserError`` lists the known ids."""
-        if task_id not in self.tasks:
-            raise UserError(f"there is no data set {task_id!r} in datasets.yaml; known are {', '.join(self.tasks)}")
-        return self.tasks[task_id]
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
@@ -49,27 +60,63 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
 
 
 def load(config_dir) -> Registry:
-    """Read ``sources.yaml`` and ``datasets.yaml`` in a folder and check them against each other.
+    """Read ``sources.yaml`` and ``datasets.yaml`` in a folder, check them against each other and complete the tasks.
 
-    Raises ``UserError`` with one line for each problem: a source or a file that is named and does not exist, numbers
-    of rows that do not add up, a published name that two tasks claim.
+    Raises ``UserError`` with one line for each problem: a source, file, generator, extractor or task that is named and
+    does not exist, a key that is missing or out of place, numbers of rows that do not add up, tasks that are features
+    of each other, a published name that two tasks claim.
     """
     sources = _read(Path(config_dir) / "sources.yaml")
     tasks = _read(Path(config_dir) / "datasets.yaml")
     problems = [
         f"datasets.yaml, {task_id}: {problem}"
         for task_id, task in tasks.items()
-        for problem in _problems(task, sources)
+        for problem in _problems(task_id, tasks, sources)
     ]
     problems += _claimed_twice(tasks)
     if problems:
         raise UserError("the registries of data are wrong:\n  " + "\n  ".join(problems))
-    return Registry(sources, tasks)
+    return Registry(sources, {task_id: _complete(task, tasks) for task_id, task in tasks.items()})
 
 
 def file_names(task: dict) -> dict[str, list[str]]:
     """The files of a task by part ("all", or "train" and "test"), each a list."""
     return {part: [names] if isinstance(names, str) else list(names) for part, names in task["files"].items()}
+
+
+def target_of(task: dict) -> str:
+    """What is learned: "binary", "classes" or "regression"; by default what the label map has values for."""
+    return task.get("target") or ("binary" if len(class_values(task["labels"])) == 2 else "classes")
+
+
+def class_values(labels: dict) -> set[int]:
+    """The integers that a label map gives."""
+    return {value for value in labels.values() if value != DROP}
+
+
+def generator_of(entry: dict) -> tuple[str, dict]:
+    """Name and parameters of the ``generator`` of a task or stand-in."""
+    given = entry["generator"]
+    return given["name"], {key: value for key, value in given.items() if key not in ("name", "n_train", "n_test")}
+
+
+def extractor_of(task: dict) -> tuple[str, dict]:
+    """Name and parameters of the extractor of a task that is ``features_of`` another."""
+    given = task["features_of"]
+    return given["extractor"], {key: value for key, value in given.items() if key not in ("task", "extractor")}
+
+
+def code_of(task: dict, *, embedded: bool) -> list[str]:
+    """The modules that a task's rows are made by beside the common ones: dotted names below the package."""
+    if "features_of" in task:
+        return [modules.module_name("extractors", extractor_of(task)[0])]
+    entry = task if "generator" in task else task["stand_in"] if embedded else None
+    return [modules.module_name("generators", generator_of(entry)[0])] if entry else []
+
+
+def wants_gpu(task: dict) -> bool:
+    """Whether the rows of a task are made faster with a GPU: where its extractor says so."""
+    return "features_of" in task and bool(modules.literal("extractors", extractor_of(task)[0], "GPU"))
 
 
 def _read(path: Path) -> dict:
@@ -85,7 +132,44 @@ def _read(path: Path) -> dict:
     return content
 
 
-def _problems(task: dict, sources: dict):
+def _complete(task: dict, tasks: dict) -> dict:
+    """A task with what follows from its generator, or from the task that it is features of."""
+    if "features_of" in task:
+        other = _complete(tasks[task["features_of"]["task"]], tasks)
+        return task | {key: other[key] for key in ("n", "n_train", "n_test", "split", "target")}
+    if "generator" in task:
+        counts = {key: task["generator"][key] for key in ("n_train", "n_test")}
+        task = task | counts | {"n": sum(counts.values())}
+    return task | {"target": target_of(task)}
+
+
+def _problems(task_id: str, tasks: dict, sources: dict):
+    task = tasks[task_id]
+    forms = [form for form in FORMS if form in task]
+    if len(forms) != 1:
+        yield f"a task is made from one of {', '.join(FORMS)}; this one has {' and '.join(forms) or 'none of them'}"
+        return
+    (form,) = forms
+    needed, optional = FORMS[form]
+    missing = [key for key in (*EVERY, *needed) if key not in task]
+    yield from (f"it needs the key {key!r}" for key in missing)
+    for key in task:
+        if key not in (*EVERY, form, *needed, *optional, *REMARKS):
+            yield f"a task that has {form!r} has no key {key!r}"
+    if missing:
+        return
+    if form == "features_of":
+        yield from _problems_of_features(task_id, tasks)
+        return
+    yield from _problems_of_target(task)
+    if form == "source":
+        yield from _problems_of_files(task, sources)
+        yield from (f"stand_in: {problem}" for problem in _problems_of_stand_in(task))
+    else:
+        yield from _problems_of_generator(task, task["split"])
+
+
+def _problems_of_files(task: dict, sources: dict):
     if task["source"] not in sources:
         yield f"there is no source {task['source']!r} in sources.yaml; known are {', '.join(sources)}"
         return
@@ -96,20 +180,96 @@ def _problems(task: dict, sources: dict):
     for name in (name for names in parts.values() for name in names):
         if name not in known:
             yield f"the source {task['source']!r} has no file {name!r}; it has {', '.join(known)}"
-    if task["n_train"] + task["n_test"] != task["n"]:
-        yield f"n_train + n_test = {task['n_train'] + task['n_test']} is not n = {task['n']}"
-    if task["split"] == "half" and task["n_train"] != (task["n"] + 1) // 2:
-        yield f"a half split of {task['n']} rows has {(task['n'] + 1) // 2} training rows, not {task['n_train']}"
-    if task["split"] == "half" and tuple(parts) != ("all",):
-        yield "a task with published parts has the split 'published', not 'half'"
-    if task["split"] == "published" and tuple(parts) == ("all",) and "rows" not in task:
+    in_use = task["n_train"] + task["n_test"]
+    if task["split"] == "random" and in_use > task["n"]:
+        yield f"n_train + n_test = {in_use} is more than n = {task['n']}"
+    if task["split"] != "random" and in_use != task["n"]:
+        yield f"n_train + n_test = {in_use} is not n = {task['n']}"
+    has_parts = tuple(parts) != ("all",) or "rows" in task
+    if task["split"] == "half":
+        yield from _problems_of_half(task["n"], task["n_train"])
+    if task["split"] != "published" and has_parts:
+        yield f"a task with published parts has the split 'published', not {task['split']!r}"
+    if task["split"] == "published" and not has_parts:
         yield "the split 'published' needs the files of both parts, or a list of rows"
+
+
+def _problems_of_half(n: int, n_train: int):
+    if n_train != (n + 1) // 2:
+        yield f"a half split of {n} rows has {(n + 1) // 2} training rows, not {n_train}"
+
+
+def _problems_of_target(task: dict):
+    labels = task.get("labels")
+    if task.get("target") == "regression":
+        if labels is not None:
+            yield "a task with the target 'regression' has no labels"
+        return
+    if labels is None:
+        if "generator" not in task:
+            yield "it needs labels, or the target 'regression'"
+        elif "target" not in task:
+            yield "a task that is generated needs a target, or labels"
+        return
+    yield from _problems_of_labels(labels, target_of(task))
+
+
+def _problems_of_labels(labels: dict, target: str):
+    values = class_values(labels)
+    if len(values) < 2 or (target == "binary" and len(values) != 2):
+        wanted = "two" if target == "binary" else "at least two"
+        yield f"the target {target!r} needs labels of {wanted} values, not {sorted(values)}"
+
+
+def _problems_of_stand_in(task: dict):
+    entry = task["stand_in"]
+    missing = [key for key in ("label", "generator") if key not in entry]
+    yield from (f"it needs the key {key!r}" for key in missing)
+    yield from (f"it has no key {key!r}" for key in entry if key not in ("label", "generator", "d", "labels"))
+    if missing:
+        return
+    if "labels" in entry and task.get("target") == "regression":
+        yield "the target 'regression' has no labels"
+    elif "labels" in entry and "labels" in task:
+        yield from _problems_of_labels(entry["labels"], target_of(task))
+    yield from _problems_of_generator(entry, task["split"])
+
+
+def _problems_of_generator(entry: dict, split: str):
+    given = entry["generator"]
+    missing = [key for key in ("name", "n_train", "n_test") if key not in given]
+    yield from (f"generator needs the key {key!r}" for key in missing)
+    if missing:
+        return
+    yield from modules.problems("generators", *generator_of(entry))
+    if split == "half":
+        yield from _problems_of_half(given["n_train"] + given["n_test"], given["n_train"])
+
+
+def _problems_of_features(task_id: str, tasks: dict):
+    given = tasks[task_id]["features_of"]
+    missing = [key for key in ("task", "extractor") if key not in given]
+    yield from (f"features_of needs the key {key!r}" for key in missing)
+    if missing:
+        return
+    yield from modules.problems("extractors", *extractor_of(tasks[task_id]))
+    trail = [task_id]
+    while "features_of" in tasks[trail[-1]]:
+        other = tasks[trail[-1]]["features_of"].get("task")
+        if other not in tasks:
+            if len(trail) == 1:
+                yield f"there is no task {other!r} in datasets.yaml; known are {', '.join(tasks)}"
+            return
+        if other in trail:
+            yield f"tasks are features of each other in a circle: {' -> '.join((*trail, other))}"
+            return
+        trail.append(other)
 
 
 def _claimed_twice(tasks: dict) -> list[str]:
     claims: dict[tuple, list[str]] = {}
     for task_id, task in tasks.items():
-        for paper, names in task["published_as"].items():
+        for paper, names in task.get("published_as", {}).items():
             for name in [names] if isinstance(names, str) else names:
                 claims.setdefault((paper, name), []).append(task_id)
     return [

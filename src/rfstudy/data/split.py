@@ -7,7 +7,14 @@ import numpy as np
 from rfstudy.arrays import seed_sequence
 
 
-def split(n: int, n_train_published: int | None, repeat: int, seed: int, rule: str) -> tuple[np.ndarray, np.ndarray]:
+def split(
+    n: int,
+    n_train_published: int | None,
+    repeat: int,
+    seed: int,
+    rule: str,
+    counts: tuple[int, int] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """Training and test rows of one repeat.
 
     Parameters
@@ -18,24 +25,34 @@ def split(n: int, n_train_published: int | None, repeat: int, seed: int, rule: s
         Number of rows of the published training part, which come first.
     repeat, seed : int
         The repeat and the study's seed; nothing else enters, so that every method sees the same rows.
-    rule : {"published", "half"}
+    rule : {"published", "half", "random"}
         "published": the published parts, the same in every repeat. "half": a random permutation of all rows, of which
-        the first half (rounded up) trains, as in the papers' code.
+        the first half (rounded up) trains, as in the papers' code. "random": a random permutation, of which the first
+        rows train and the next ones test, as many as ``counts`` says; rows that are left over are left out.
+    counts : (int, int), optional
+        Training and test rows of "random".
 
     Returns
     -------
     train_rows, test_rows : ndarray of int
-        Disjoint, together all rows. Those of "half" are in random order.
+        Disjoint, of "published" and "half" together all rows. Those of "half" and "random" are in random order.
+
+    Raises
+    ------
+    ValueError
+        Unknown rule, or one that lacks its numbers of rows.
     """
     if rule == "published":
         if n_train_published is None:
             raise ValueError("the split 'published' needs the number of published training rows")
         return np.arange(n_train_published), np.arange(n_train_published, n)
-    if rule == "half":
-        order = np.random.default_rng(seed_sequence(seed, "split", repeat)).permutation(n)
-        n_train = (n + 1) // 2
-        return order[:n_train], order[n_train:]
-    raise ValueError(f"the split must be 'published' or 'half', got {rule!r}")
+    if rule not in ("half", "random"):
+        raise ValueError(f"the split must be 'published', 'half' or 'random', got {rule!r}")
+    if rule == "random" and (counts is None or min(counts) < 1 or sum(counts) > n):
+        raise ValueError(f"the split 'random' needs the numbers of training and test rows out of {n}, got {counts}")
+    n_train, n_test = ((n + 1) // 2, n // 2) if rule == "half" else counts
+    order = np.random.default_rng(seed_sequence(seed, "split", repeat)).permutation(n)
+    return order[:n_train], order[n_train : n_train + n_test]
 
 
 def fold_of_row(n: int, n_folds: int, seed: int, *axes) -> np.ndarray:

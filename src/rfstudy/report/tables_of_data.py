@@ -64,7 +64,7 @@ def _found_statistics(rows: pd.DataFrame) -> dict:
         "d": rows["d"].max(),
         "training rows": rows["n_train"].max(),
         "test rows": rows["n_test"].max(),
-        "random split": {"half": "yes", "published": "no"}.get(of_data.get("split")),
+        "random split": {"half": "yes", "random": "yes", "published": "no"}.get(of_data.get("split")),
         "scaling": of_data.get("preprocess"),
     }
 

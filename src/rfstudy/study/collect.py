@@ -7,6 +7,7 @@ import json
 import pandas as pd
 
 from rfstudy import tidy
+from rfstudy.data.modules import step_text
 from rfstudy.study.provenance import read_records, write_records
 from rfstudy.study.engine import base_row
 from rfstudy.study.sample import load_prepared
@@ -39,7 +40,7 @@ def fact_rows(spec: dict, prepared_dir) -> list[dict]:
         reason = {"reason": prepared.skipped}
         return [shared | {"metric": "fact_rows", "split": "all", "status": "skipped", "settings": reason}]
     shared |= {key: prepared.facts[key] for key in ("n_train", "n_test", "d")}
-    settings = {"split": prepared.facts["split"], "preprocess": "+".join(map(step_name, spec["preprocess"]))}
+    settings = {"split": prepared.facts["split"], "preprocess": "+".join(map(step_text, spec["preprocess"]))}
     rows = []
     for name, fact in prepared.facts["facts"].items():
         metric, _, part = name.rpartition("_")
@@ -57,10 +58,3 @@ def fact_rows(spec: dict, prepared_dir) -> list[dict]:
         )
     return rows
 
-
-def step_name(step) -> str:
-    """A preprocessing step in one word: its name, with its parameters where it has some."""
-    if isinstance(step, str):
-        return step
-    name, parameters = next(iter(step.items()))
-    return f"{name}({', '.join(f'{key}={value}' for key, value in parameters.items())})"

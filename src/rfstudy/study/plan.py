@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rfstudy.data.modules import code_of_steps
 from rfstudy.learners.entry import facts
 from rfstudy.study.config import CIRCLES, ConfigurationError, kind_constant, merge, sizes, wanted_sizes
 
@@ -316,15 +317,14 @@ def code_roots(stage: str, experiment: dict, shard: Shard) -> list[str]:
         roots += [f"learners.{name}" for name in experiment.get("learners", {})]
     on = [on_dataset(experiment, dataset) for dataset in shard.datasets]
     roots += [f"study.bandwidths.{each['bandwidth']['rule']}" for each in on if each.get("bandwidth")]
-    steps = {step for each in on for step in steps_in(each)}
-    return [*dict.fromkeys(roots), *sorted(f"data.steps.{step}" for step in steps)]
+    return [*dict.fromkeys(roots), *code_of_steps([step for each in on for step in steps_in(each)])]
 
 
-def steps_in(experiment: dict) -> set[str]:
-    """The names of all preprocessing steps that an experiment uses on a data set."""
+def steps_in(experiment: dict) -> list:
+    """All preprocessing steps that an experiment uses on a data set: its own, its methods' and those of its search."""
     lists = [experiment.get("preprocess", []), *experiment.get("search", {}).get("preprocess", {}).get("grid", [])]
     lists += [entry["preprocess"] for entry in experiment["methods"] if "preprocess" in entry]
-    return {step if isinstance(step, str) else next(iter(step)) for steps in lists for step in steps}
+    return [step for steps in lists for step in steps]
 
 
 def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings: dict) -> dict:
@@ -356,5 +356,7 @@ def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings:
 
 def rows_of(task: dict, settings: dict) -> tuple[int, int]:
     """Rows and columns of a task that a run works with at most."""
-    n, d = (1000, 128) if settings["data"] == "embedded" else (task["n"], task["d"])
+    # generated rows are the same in every preset
+    stands_in = settings["data"] == "embedded" and "generator" not in task
+    n, d = (1000, 128) if stands_in else (task["n"], task["d"])
     return min(n, 2 * (settings["max_rows"] or n)), d

@@ -38,7 +38,7 @@ class Prepared:
 class Sample:
     """Scaled training and test rows of one repeat."""
 
-    X_train: np.ndarray  # (n_train, d) float32
+    X_train: np.ndarray  # (n_train, d) float32, d as the steps leave it
     y_train: np.ndarray
     X_test: np.ndarray
     y_test: np.ndarray
@@ -58,14 +58,15 @@ def load_prepared(directory) -> Prepared:
 
 
 def draw_sample(prepared: Prepared, spec: dict, repeat: int, preprocess: list) -> Sample:
-    """Split, cap and scale the rows of one repeat.
+    """Split, cap and preprocess the rows of one repeat.
 
     The split depends on the study's seed and the repeat only. ``max_rows`` caps both parts, by a random choice
     of rows; the steps are fitted on the training rows.
     """
     facts = prepared.facts
-    rule = spec.get("split") or facts["split"]
-    train, test = split(len(prepared.y), facts["n_train_published"], repeat, spec["seed"], rule)
+    how = {"rule": facts["split"], **{key: facts[key] for key in ("n_train", "n_test")}, **(spec.get("split") or {})}
+    counts = (how["n_train"], how["n_test"])
+    train, test = split(len(prepared.y), facts["n_train_published"], repeat, spec["seed"], how["rule"], counts)
     n_all = len(train) + len(test)
     if spec["max_rows"]:
         generator = np.random.default_rng(seed_sequence(spec["seed"], "cap", repeat))

@@ -29,7 +29,7 @@ SCHEMA = {
         "preprocess": {"$ref": "#/$defs/steps"},
         "sizes": {"$ref": "#/$defs/sizes"},
         "largest_multiple_of_d": {"type": "integer", "minimum": 1},
-        "split": {"enum": ["published", "half", "random"]},
+        "split": {"$ref": "#/$defs/split"},
         "bandwidth": {"$ref": "#/$defs/bandwidth"},
         "search": {"$ref": "#/$defs/search"},
         "approximation": {

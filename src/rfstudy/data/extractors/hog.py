@@ -1,0 +1,73 @@
+"""Histograms of oriented gradients (Dalal and Triggs, CVPR 2005) as scikit-image computes them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from tqdm import tqdm
+
+from rfstudy.errors import UserError
+
+#: Whether the extractor is faster on a GPU.
+GPU = False
+
+
+def extract(
+    X, *, orientations: int, pixels_per_cell: int, cells_per_block: int, block_norm: str, device="cpu"
+) -> np.ndarray:
+    """One row of histograms for each image: (n, ``columns(d, ...)``) float32.
+
+    Parameters
+    ----------
+    X : ndarray (n, d), uint8
+        Square images, pixel after pixel in rows: grey (d is a square) or red, green and blue of each pixel (d is three
+        times a square). Colours are made grey as scikit-image's ``rgb2gray`` weighs them, of values in [0, 1].
+    orientations : int
+        Bins of the half circle.
+    pixels_per_cell, cells_per_block : int
+        Both ways. Pixels at the right and at the bottom that fill no cell are left out.
+    block_norm : {"L1", "L1-sqrt", "L2", "L2-Hys"}
+        scikit-image's own default has changed over the years.
+    device : str
+        Not used.
+
+    Raises ``UserError`` for images that are not square or not bytes, or that hold no block.
+    """
+    from skimage.color import rgb2gray
+    from skimage.feature import hog
+
+    if X.dtype != np.uint8:
+        raise UserError(f"hog reads images of bytes, not of {X.dtype}")
+    shape = image_shape(X.shape[1])
+    width = columns(
+        X.shape[1], orientations=orientations, pixels_per_cell=pixels_per_cell, cells_per_block=cells_per_block
+    )
+    result = np.empty((len(X), width), dtype=np.float32)
+    for row, image in enumerate(tqdm(X, desc="hog", mininterval=5)):
+        values = image.reshape(shape) / 255.0
+        result[row] = hog(
+            rgb2gray(values) if len(shape) == 3 else values,
+            orientations,
+            (pixels_per_cell, pixels_per_cell),
+            (cells_per_block, cells_per_block),
+            block_norm,
+        )
+    return result
+
+
+def columns(d: int, *, orientations: int, pixels_per_cell: int, cells_per_block: int, **_) -> int:
+    """Blocks x cells in a block x orientations of images of d numbers; ``UserError`` where they hold no block."""
+    blocks = image_shape(d)[0] // pixels_per_cell - cells_per_block + 1
+    if blocks < 1:
+        raise UserError(f"images of {d} numbers hold no block of {cells_per_block} cells of {pixels_per_cell} pixels")
+    return blocks**2 * cells_per_block**2 * orientations
+
+
+def image_shape(d: int) -> tuple[int, ...]:
+    """Height, width and, of colour images, 3; ``UserError`` unless d is a square or three times one."""
+    for pixels, colours in ((d, ()), (d // 3, (3,))):
+        side = math.isqrt(pixels)
+        if side * side * (3 if colours else 1) == d:
+            return side, side, *colours
+    raise UserError(f"{d} numbers are no square image, neither grey nor in three colours")

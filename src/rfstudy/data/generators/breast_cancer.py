@@ -1,0 +1,13 @@
+"""scikit-learn's 569 rows of 30 measurements: a bundled stand-in of two classes."""
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer
+
+
+def generate(n, d, random):
+    """X (569, 30) float32 and labels 0 (malignant) and 1 (benign).
+
+    The set is what it is: the number of rows, of columns and chance have no say.
+    """
+    X, labels = load_breast_cancer(return_X_y=True)
+    return X.astype(np.float32), labels

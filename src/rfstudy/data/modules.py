@@ -1,0 +1,137 @@
+"""Steps, generators and extractors are files that are found by their names; what they take is read from their sources.
+
+``data/steps/pca.py`` is the step ``pca``: adding one is adding a file. Nothing is imported to say which there are, what
+parameters they take and whether a configuration gives them. Imported by the workflow when it parses: standard library
+only.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from functools import cache
+from pathlib import Path
+
+from rfstudy.errors import UserError
+
+#: What the files of a folder are called, and the function whose parameters a configuration gives.
+KINDS = {
+    "steps": ("preprocessing step", "fit"),
+    "generators": ("generator", "generate"),
+    "extractors": ("extractor", "extract"),
+}
+
+#: What a parameter may be, by its annotation; another annotation is not judged.
+TYPES = {"int": int, "float": (int, float), "str": str, "bool": bool}
+
+
+def names(kind: str) -> list[str]:
+    """The steps, generators or extractors that there are, sorted."""
+    return sorted(path.stem for path in (Path(__file__).parent / kind).glob("[a-z]*.py"))
+
+
+def load(kind: str, name: str):
+    """The module of a step, generator or extractor; ``UserError`` lists those that there are."""
+    if name not in names(kind):
+        raise UserError(unknown(kind, name))
+    return importlib.import_module(f"rfstudy.data.{kind}.{name}")
+
+
+def module_name(kind: str, name: str) -> str:
+    """Where the code of a step, generator or extractor stands, as a dotted name below the package."""
+    return f"data.{kind}.{name}"
+
+
+def problems(kind: str, name, given: dict) -> list[str]:
+    """What is wrong with a name and the parameters given to it, a line each; nothing is imported.
+
+    A parameter of ``fit``, ``generate`` or ``extract`` is a keyword; one without a default has to be given. Its value
+    must be of its annotated type; its range is the function's own affair.
+    """
+    if name not in names(kind):
+        return [unknown(kind, name)]
+    known = parameters(kind, name)
+    what = f"the {KINDS[kind][0]} {name!r}"
+    takes = f"it takes {', '.join(known)}" if known else "it takes none"
+    found = [f"{what} has no parameter {key!r}; {takes}" for key in given if key not in known]
+    found += [
+        f"{what} needs the parameter {key!r}" for key, (_, needed) in known.items() if needed and key not in given
+    ]
+    for key, value in given.items():
+        annotation = known.get(key, ("", False))[0]
+        types = TYPES.get(annotation)
+        if types and (not isinstance(value, types) or isinstance(value, bool) != (annotation == "bool")):
+            found.append(f"{what} takes a {annotation} as {key!r}, not {value!r}")
+    return found
+
+
+def parameters(kind: str, name: str) -> dict[str, tuple[str, bool]]:
+    """The parameters of a step, generator or extractor: annotation as written, and whether it has to be given.
+
+    An extractor's ``device`` is the run's and no parameter.
+    """
+    function = next(
+        node for node in source(kind, name).body if isinstance(node, ast.FunctionDef) and node.name == KINDS[kind][1]
+    )
+    arguments = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+    return {
+        argument.arg: (ast.unparse(argument.annotation) if argument.annotation else "", default is None)
+        for argument, default in arguments
+        if argument.arg != "device"
+    }
+
+
+def literal(kind: str, name: str, variable: str):
+    """The value of a module-level literal such as ``GPU = False``; ``UserError`` where there is none."""
+    for node in source(kind, name).body:
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [variable]:
+            return ast.literal_eval(node.value)
+    raise UserError(f"the {KINDS[kind][0]} {name!r} does not say {variable} in {kind}/{name}.py")
+
+
+def step_of(step: str | dict) -> tuple[str, dict]:
+    """Name and parameters of a step, which is a name or a mapping from a name to its parameters.
+
+    >>> step_of("minmax"), step_of({"pca": {"n_components": 50}})
+    (('minmax', {}), ('pca', {'n_components': 50}))
+    """
+    if isinstance(step, str):
+        return step, {}
+    if isinstance(step, dict) and len(step) == 1 and all(isinstance(given, dict) for given in step.values()):
+        return next(iter(step.items()))
+    raise UserError(f"a preprocessing step is a name or a mapping {{name: {{parameter: value}}}}, not {step!r}")
+
+
+def step_text(step: str | dict) -> str:
+    """A step in words.
+
+    >>> step_text({"pca": {"n_components": 50}})
+    'pca(n_components=50)'
+    """
+    name, given = step_of(step)
+    return f"{name}({', '.join(f'{key}={value}' for key, value in given.items())})" if given else name
+
+
+def code_of_steps(steps) -> list[str]:
+    """Where the code of preprocessing steps stands, as dotted names below the package."""
+    return sorted({module_name("steps", step_of(step)[0]) for step in steps})
+
+
+def check_steps(steps) -> None:
+    """Raise ``UserError`` unless ``steps`` is a list of steps that there are, with the parameters they take."""
+    if not isinstance(steps, list | tuple):
+        raise UserError(f"preprocessing is a list of steps, not {steps!r}")
+    found = [problem for step in steps for problem in problems("steps", *step_of(step))]
+    if found:
+        raise UserError("; ".join(dict.fromkeys(found)))
+
+
+@cache
+def source(kind: str, name: str) -> ast.Module:
+    """The syntax tree of a file."""
+    return ast.parse((Path(__file__).parent / kind / f"{name}.py").read_text(encoding="utf-8"))
+
+
+def unknown(kind: str, name) -> str:
+    """The message for a name that no file has."""
+    return f"there is no {KINDS[kind][0]} {name!r}; there are {', '.join(names(kind))}"

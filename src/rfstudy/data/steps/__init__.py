@@ -1,0 +1,1 @@
+"""Preprocessing steps, one file each: ``fit(X_train, **parameters)`` and, where a step changes it, ``columns``."""

@@ -22,6 +22,9 @@ PACKAGE = Path(__file__).resolve().parents[1]
 #: class) is in the key of the cell by itself, so that a new entry, unit or label discards nothing.
 TABLES = {"maps.registry": ("REGISTRY", "ALIASES"), "kernels": ("KERNELS",), "metrics": ("FACTS",)}
 
+#: Modules that plan, keep and describe numbers and compute none: what they decide of a cell is in its key.
+BOOKKEEPING = ("study.config", "study.plan", "study.journal", "study.provenance", "tidy", "files")
+
 #: Modules whose edit reruns no job: lists of ids that the specification of a job has taken its part from.
 LISTS = (PACKAGE / "maps" / "registry.py",)
 
@@ -84,7 +87,7 @@ def meaning(*roots: str) -> str:
         waiting += [(module, name)] if name else module_of(module).all_of(module)
     while waiting:
         place = waiting.pop()
-        if place not in found:
+        if place not in found and place[0] not in BOOKKEEPING:
             found.add(place)
             waiting += uses(*place)
     state = hashlib.sha256()

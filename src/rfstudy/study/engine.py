@@ -16,6 +16,7 @@ from importlib.metadata import version
 
 from tqdm import tqdm
 
+from rfstudy.data.modules import code_of_steps
 from rfstudy.kernels import KERNELS, make_kernel
 from rfstudy.maps.registry import REGISTRY, make_map, resolved_options
 from rfstudy.study.code import meaning
@@ -153,7 +154,7 @@ def cell_key(job: Job, cell: Cell) -> str:
         cell.at,
         cell.given,
         job.data.facts["sha256"] if job.data else "",
-        meaning(*job.roots, f"kernels:{kernel}", *entry_roots(cell.entry)),
+        meaning(*job.roots, f"kernels:{kernel}", *entry_roots(cell.entry), *given_roots(cell.given)),
         versions(),
     )
 
@@ -175,6 +176,13 @@ def entry_roots(entry: dict) -> tuple[str, ...]:
         return ()
     known = REGISTRY[entry["method"]]
     return (f"maps.{known.module}:{known.class_name}",)
+
+
+def given_roots(given: dict) -> tuple[str, ...]:
+    """The code that the conditions of a cell name: preprocessing steps and a bandwidth rule."""
+    rule = given.get("bandwidth")
+    bandwidth = [f"study.bandwidths.{rule['rule']}:length_scale"] if rule else []
+    return (*code_of_steps(given.get("preprocess", [])), *bandwidth)
 
 
 @cache

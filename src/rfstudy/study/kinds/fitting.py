@@ -64,16 +64,10 @@ def labelled_points(seed: int, n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def scores_alone(phi, X: np.ndarray, y: np.ndarray):
-    """A function that scores the whole pool of a map as ``fit`` does, on features that are ready.
-
-    The map is restored with all of its pool, unweighted, and its pool's features are replaced by blocks that were made
-    before: what is left is the work on them.
-    """
-    s = phi.n_components
-    phi.restore(X.shape[1], {"indices": np.arange(s), "weights": np.ones(s)}, dtype=X.dtype)
-    blocks = list(phi._pool_blocks(X))
-    phi._pool_blocks = lambda X: iter(blocks)
-    return lambda: phi._scores(X, y)
+    """A function that scores the whole pool of a map as ``fit`` does, on features of the rows that are ready."""
+    phi.draw(X.shape[1], dtype=X.dtype)
+    blocks = list(phi.pool_.blocks(X))
+    return lambda: phi.pool_scores(blocks, y, n_rows=len(X))
 
 
 def shortest(work, runs: int) -> tuple[float, int]:

@@ -8,6 +8,7 @@ an exponent is about the work, and whatever disturbs a run makes it longer.
 from __future__ import annotations
 
 import time
+from dataclasses import is_dataclass
 
 import numpy as np
 import torch
@@ -68,6 +69,8 @@ def stored_bytes(phi) -> int:
             found[id(value)] = value.nbytes
         elif isinstance(value, dict):
             waiting.extend(value.values())
+        elif is_dataclass(value):
+            waiting.extend(vars(value).values())
         elif isinstance(value, list | tuple):
             waiting.extend(value)
     return sum(found.values())

@@ -36,12 +36,12 @@ def assert_variance():
 def candidates():
     def values(phi, X):
         """The candidates' values sqrt(2) cos(w.x + b) or sqrt(2) a(w.x), written out."""
-        projections = X @ phi.pool_frequencies_.T
+        projections = X @ phi.pool_.frequencies.T
         if phi.kernel_.name == "linear":
             return projections
         if phi.kernel_.name.startswith("arccos"):
             order = phi.kernel_.order
             return np.sqrt(2) * (np.heaviside(projections, 0.5) if order == 0 else np.maximum(projections, 0) ** order)
-        return np.sqrt(2) * np.cos(projections + phi.pool_phases_)
+        return np.sqrt(2) * np.cos(projections + phi.pool_.phases)
 
     return values

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rfstudy.kernels import Gaussian
-from rfstudy.maps import leverage, make_map
+from rfstudy.maps import leverage, make_map, pool
 from rfstudy.maps.leverage import ridge_leverage_scores, row_leverage_scores
 
 N, D, S, PENALTY = 60, 3, 10, 0.02
@@ -20,7 +20,7 @@ def fitted(**options):
 
 
 def pool_features(phi, X, phases=0.0):
-    angles = X @ phi.pool_frequencies_.T + phases
+    angles = X @ phi.pool_.frequencies.T + phases
     return np.hstack([np.cos(angles), np.sin(angles)]) / np.sqrt(S)
 
 
@@ -61,7 +61,7 @@ def test_text_weights_are_importance_weights_of_the_summed_scores():
     indices = phi.learned_["indices"]
     assert indices.shape == (S,)
     np.testing.assert_allclose(phi.learned_["weights"], np.sqrt(1 / (S * q[indices])))
-    np.testing.assert_array_equal(phi.frequencies_, phi.pool_frequencies_[indices])
+    np.testing.assert_array_equal(phi.frequencies_, phi.pool_.frequencies[indices])
     angles = data() @ phi.frequencies_.T
     weighted = phi.learned_["weights"] * np.stack([np.cos(angles), np.sin(angles)]) / np.sqrt(S)
     np.testing.assert_allclose(phi.transform(data()), np.hstack(weighted), atol=1e-12)
@@ -72,8 +72,8 @@ def test_text_in_the_phase_layout_keeps_the_phases_of_the_drawn_frequencies():
     pool_phases = (
         make_map("rff", n_components=S, layout="phase", random_state=0).restore(D, {}, dtype=np.float64).phases_
     )
-    np.testing.assert_array_equal(phi.phases_, pool_phases[phi.learned_["indices"]])
-    angles = data() @ phi.frequencies_.T + phi.phases_
+    np.testing.assert_array_equal(phi.chosen_.phases, pool_phases[phi.learned_["indices"]])
+    angles = data() @ phi.frequencies_.T + phi.chosen_.phases
     expected = phi.learned_["weights"] * np.sqrt(2 / S) * np.cos(angles)
     np.testing.assert_allclose(phi.transform(data()), expected, atol=1e-12)
 
@@ -87,7 +87,7 @@ def test_text_is_unbiased_for_the_kernel_of_the_pool(layout):
     if layout == "cos_sin":
         Z = pool_features(phi, points)
     else:
-        Z = np.sqrt(2 / S) * np.cos(points @ phi.pool_frequencies_.T + phi._pool_phases)
+        Z = np.sqrt(2 / S) * np.cos(points @ phi.pool_.frequencies.T + phi.pool_.phases)
     rng = np.random.default_rng(5)
     sample = []
     for _ in range(1500):
@@ -128,7 +128,7 @@ def test_text_prefers_features_with_high_scores():
 
 def test_code_keeps_all_features_sorted_by_their_separate_scores():
     phi = fitted(mode="code")
-    q = naive_scores(pool_features(phi, data(), phi.phases_))
+    q = naive_scores(pool_features(phi, data(), phi.pool_.phases))
     q = q / q.sum()
     indices, weights = phi.learned_["indices"], phi.learned_["weights"]
     np.testing.assert_array_equal(np.sort(indices), np.arange(2 * S))
@@ -139,9 +139,9 @@ def test_code_keeps_all_features_sorted_by_their_separate_scores():
 
 def reordered_pool(phi, X):
     """The columns of the mode "code" before they are weighted."""
-    W = phi.pool_frequencies_[phi.learned_["indices"] % S]
-    cosines = np.cos(X @ W[:S].T + phi.phases_)
-    sines = np.sin(X @ W[S:].T + phi.phases_)
+    W = phi.pool_.frequencies[phi.learned_["indices"] % S]
+    cosines = np.cos(X @ W[:S].T + phi.pool_.phases)
+    sines = np.sin(X @ W[S:].T + phi.pool_.phases)
     return np.hstack([cosines, sines]) / np.sqrt(S)
 
 
@@ -195,7 +195,7 @@ def test_modes_that_score_columns_need_pairs_of_columns(mode):
 @pytest.mark.parametrize("mode", leverage.MODES)
 def test_scores_are_streamed(mode, monkeypatch):
     whole = fitted(mode=mode).learned_
-    monkeypatch.setattr(leverage, "block_rows", lambda bytes_per_row: 7)
+    monkeypatch.setattr(pool, "block_rows", lambda bytes_per_row: 7)
     streamed = fitted(mode=mode).learned_
     np.testing.assert_array_equal(streamed["indices"], whole["indices"])
     np.testing.assert_allclose(streamed["weights"], whole["weights"], rtol=1e-10)

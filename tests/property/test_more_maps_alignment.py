@@ -234,7 +234,6 @@ def test_scores_use_a_share_of_the_rows(name, candidates):
     """Rows without a say cannot be told apart from rows that are not there: count those that change the scores."""
     X, y = data()
     phi = make_map(name, n_components=7, scoring_fraction=0.25, random_state=0).fit(X, y)
-    phi._complete({"indices": np.arange(70), "weights": np.ones(70)})
 
     def scores(X):
         return phi._alignments(X, y, np.random.default_rng(5))
@@ -271,7 +270,7 @@ def surrogate_scores(pool, y, identity, centred):
 
 
 def pool_features(phi, X):
-    projections = X @ phi.pool_frequencies_.T
+    projections = X @ phi.pool_.frequencies.T
     return np.hstack([np.cos(projections), np.sin(projections)]) / np.sqrt(phi.n_components)
 
 
@@ -300,13 +299,13 @@ def test_slsrff_code_mode_keeps_and_sorts_all_columns():
     """The code gives the features 1 / sqrt(q) with q per column, and no factor 1 / (2 s)."""
     X, y = data()
     phi = make_map("slsrff", n_components=9, mode="code", random_state=0).fit(X, y)
-    angles = X @ phi.pool_frequencies_.T + phi.phases_
+    angles = X @ phi.pool_.frequencies.T + phi.pool_.phases
     pool = np.hstack([np.cos(angles), np.sin(angles)]) / 3
     scores = surrogate_scores(pool, y, False, True)
     weights = np.sqrt(scores.sum() / scores)
     order = np.argsort(weights)
     np.testing.assert_array_equal(phi.learned_["indices"], order)
-    angles = X @ phi.pool_frequencies_[order % 9].T + np.tile(phi.phases_, 2)
+    angles = X @ phi.pool_.frequencies[order % 9].T + np.tile(phi.pool_.phases, 2)
     expected = np.hstack([np.cos(angles[:, :9]), np.sin(angles[:, 9:])]) / 3 * weights[order]
     np.testing.assert_allclose(phi.transform(X), expected, rtol=1e-9, atol=1e-9)
 

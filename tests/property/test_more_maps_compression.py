@@ -86,9 +86,9 @@ def test_all_candidates_with_weight_one_are_rff():
     """w = 1 for all J is the kernel of the candidates, which is that of RFF with J frequencies."""
     X = data()
     phi = make_map("clrff", n_components=50, n_candidates=50, n_pairs=100, random_state=0).fit(X)
-    phi._complete({"indices": np.arange(50), "weights": np.full(50, np.sqrt(1 / 50))})
+    phi.restore(X.shape[1], {"indices": np.arange(50), "weights": np.full(50, np.sqrt(1 / 50))}, dtype=X.dtype)
     rff = make_map("rff", n_components=50, layout="phase").fit(X)
-    rff.frequencies_, rff.phases_ = phi.pool_frequencies_, phi.pool_phases_
+    rff.frequencies_, rff.phases_ = phi.pool_.frequencies, phi.pool_.phases
     np.testing.assert_allclose(phi.transform(X), rff.transform(X), atol=1e-12)
 
 

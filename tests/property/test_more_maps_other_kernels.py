@@ -97,7 +97,7 @@ def test_lsrff_is_unbiased_for_the_kernel_of_its_pool(kernel, assert_mean):
     X = np.random.default_rng(7).normal(size=(50, 3))
     phi = make_map("lsrff", kernel, n_components=s, random_state=0).fit(X)
     Z = phi.transform(X[:2])
-    projections = X[:2] @ phi.pool_frequencies_.T
+    projections = X[:2] @ phi.pool_.frequencies.T
     if kernel.name.startswith("arccos"):
         pool = np.sqrt(2 / s) * activation(projections, kernel.order)
         sample = s * Z[0] * Z[1]

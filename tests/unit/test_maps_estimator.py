@@ -162,6 +162,90 @@ def test_restored_map_is_the_fitted_map(variant, dtype):
 
 
 @every_map
+@every_type
+def test_to_fit_is_to_draw_and_to_learn(variant, dtype):
+    X, y = data(dtype=dtype)
+    fitted = build(variant).fit(X, y)
+    phi = build(variant).draw(5, dtype=dtype)
+    assert phi.learn(X, y) is phi
+    first = phi.transform(X)
+    assert first.dtype == dtype
+    assert phi.learned_.keys() == fitted.learned_.keys()
+    for name, learned in fitted.learned_.items():
+        np.testing.assert_array_equal(phi.learned_[name], learned)
+    np.testing.assert_array_equal(first, fitted.transform(X))
+    np.testing.assert_array_equal(phi.learn(X, y).transform(X), first)
+
+
+@every_map
+def test_a_map_learns_again_whatever_it_learned_before(variant):
+    """From other rows in between, after ``fit`` and after ``restore``: learning depends on the draw and the data."""
+    X, y = data()
+    fitted = build(variant).fit(X, y)
+    learned, Z = fitted.learned_, fitted.transform(X)
+    others = -2.0 * X[:30], np.roll(y, 3)[:30]
+    restored = build(variant).restore(5, build(variant).fit(*others).learned_, dtype=np.float64)
+    for phi in (fitted.learn(*others), restored):
+        np.testing.assert_array_equal(phi.learn(X, y).transform(X), Z)
+        assert all(np.array_equal(phi.learned_[name], value) for name, value in learned.items())
+
+
+@every_map
+def test_a_draw_looks_at_no_data_and_completes_no_map(variant):
+    X, y = data()
+    phi, fitted = build(variant).draw(5, dtype=np.float64), build(variant).fit(-3.0 * X, y)
+    for holder, other in ((phi, fitted), (getattr(phi, "pool_", phi), getattr(fitted, "pool_", fitted))):
+        for name, drawn in vars(holder).items():
+            if isinstance(drawn, np.ndarray):
+                np.testing.assert_array_equal(vars(other)[name], drawn)
+    for incomplete in (phi, fitted.draw(5)):
+        with pytest.raises(NotFittedError):
+            incomplete.transform(X)
+
+
+@every_map
+def test_to_learn_a_map_must_have_been_drawn(variant):
+    with pytest.raises(NotFittedError, match="call draw before learn, or fit for both"):
+        build(variant).learn(*data())
+
+
+def test_learning_checks_its_data():
+    X, y = data()
+    phi = build("kprff").draw(5)
+    with pytest.raises(ValueError, match=r"4 features, but .* expecting 5 features"):
+        phi.learn(X[:, :4], y)
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        phi.learn(X)
+    X[0, 0] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        phi.learn(X, y)
+
+
+@every_map
+def test_data_to_learn_from_are_cast_to_the_type_of_the_draw(variant):
+    X, y = data()
+    expected = build(variant).fit(X.astype(np.float32), y)
+    phi = build(variant).draw(5).learn(X, y)
+    np.testing.assert_array_equal(phi.transform(X), expected.transform(X))
+
+
+def test_names_of_columns_are_those_of_the_last_fit():
+    frame = pytest.importorskip("pandas").DataFrame(data()[0], columns=list("abcde"))
+    phi = build("rff").fit(frame)
+    assert list(phi.feature_names_in_) == list("abcde")
+    assert phi.learn(frame).n_features_in_ == 5
+    phi.draw(3)
+    assert phi.n_features_in_ == 3
+    assert not hasattr(phi, "feature_names_in_")
+
+
+@pytest.mark.parametrize("width", [0, 2.5])
+def test_a_draw_needs_a_width(width):
+    with pytest.raises((ValueError, TypeError), match="n_features_in"):
+        build("rff").draw(width)
+
+
+@every_map
 @pytest.mark.parametrize("rows", [1, 7, 1000])
 def test_blocks_are_the_transform(variant, rows, monkeypatch):
     X, y = data()

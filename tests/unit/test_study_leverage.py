@@ -63,7 +63,7 @@ def test_the_scores_that_are_timed_are_those_of_the_pool():
     s, n, penalty = 6, 50, 0.05
     leverage = make_map("lsrff", n_components=s, penalty=penalty, device="cpu", random_state=1)
     found = fitting.scores_alone(leverage, X, y)()
-    angles = X @ leverage.pool_frequencies_.T
+    angles = X @ leverage.pool_.frequencies.T
     Z = np.hstack([np.cos(angles), np.sin(angles)]) / np.sqrt(s)
     inverse = np.linalg.inv(Z.T @ Z + n * penalty * np.eye(2 * s))
     assert found == pytest.approx(np.diag(Z.T @ Z @ inverse))

@@ -58,7 +58,8 @@ class SurrogateLeverageFourier(ScoredPoolMap):
 
     Attributes
     ----------
-    pool_frequencies_ : ndarray of shape (s, d)
+    pool_ : Pool
+        The s frequencies that are scored.
     learned_ : dict
         ``indices`` and ``weights`` of what is in use.
 
@@ -102,14 +103,14 @@ class SurrogateLeverageFourier(ScoredPoolMap):
         super()._check_options()
         check_task(self.task)
 
-    def _scores(self, X, y):
+    def pool_scores(self, blocks, y=None, *, n_rows):
         targets = target_columns(y, self.task, centred=self.center_targets)
-        sums = np.zeros((targets.shape[1], self.n_columns_))
-        squares = np.zeros(self.n_columns_)
-        for part, features in self._pool_blocks(X):
+        sums, squares = 0.0, 0.0
+        for part, features in blocks:
             sums += targets[part].T @ features
-            squares += np.square(features, dtype=np.float64).sum(axis=0)
-        scores = (sums**2).sum(axis=0) + (len(X) * squares if self.identity else 0.0)
+            if self.identity:
+                squares += np.square(features, dtype=np.float64).sum(axis=0)
+        scores = (sums**2).sum(axis=0) + n_rows * squares
         # Targets that do not vary prefer no feature.
         return scores if scores.any() else np.ones_like(scores)
 

@@ -1,7 +1,8 @@
-"""What all feature maps share: the estimator around ``fit``, ``restore`` and ``transform``, and the spectral map.
+"""What all feature maps share: the estimator and its phases ``draw``, ``learn``, ``transform``, and the spectral map.
 
 ``RandomFeatureMap`` is the template of every map: a subclass says what it draws (``_draw``), what it learns
-(``_learn``), how it takes over what was learned (``_use``) and how a block of rows is mapped (``_mapper``).
+(``_learn``), how it takes over what was learned (``_use``) and how a block of rows is mapped (``_mapper``). To ``fit``
+is to draw and to learn; to ``restore`` is to draw and to take over what was learned elsewhere.
 ``SpectralMap`` is the template of the maps that are a fixed function of projections on frequencies; a subclass says
 only where its frequencies come from.
 """
@@ -12,6 +13,7 @@ import threading
 import warnings
 from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from numbers import Integral
 
 import numpy as np
@@ -84,6 +86,8 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def fit(self, X, y=None):
         """Draw the map for the columns of X and learn from X (and y) what the method takes from data.
 
+        The same as ``draw`` for the columns and the type of X, and ``learn`` from X and y.
+
         Parameters
         ----------
         X : array-like of shape (n, d)
@@ -95,14 +99,59 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         -------
         self
         """
-        checks = {"dtype": [np.float64, np.float32]}
-        if self._requires_y:
-            X, y = validate_data(self, X, y, **checks)
-        else:
-            X = validate_data(self, X, **checks)
-        rng = self._prepare(X.shape[1], X.dtype)
-        learned = self._learn(X, y, rng)
-        return self._complete(learned)
+        X, y = self._checked(X, y, dtype=[np.float64, np.float32])
+        self._draw_for(X.shape[1], X.dtype)
+        return self._learn_from(X, y)
+
+    def draw(self, n_features_in: int, *, dtype=np.float32):
+        """Draw all that does not depend on the data; ``learn`` or ``restore`` completes the map.
+
+        Parameters
+        ----------
+        n_features_in : int
+            d, the columns of the data.
+        dtype : float32 or float64
+            The type of the data that the map is for.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For parameters outside their range, and a kernel that the map does not support.
+        NotDefinedError
+            Where the map does not exist for d columns.
+        """
+        check_scalar(n_features_in, "n_features_in", Integral, min_val=1)
+        # Of an earlier fit: this map knows the width alone.
+        vars(self).pop("feature_names_in_", None)
+        self.n_features_in_ = n_features_in
+        self._draw_for(n_features_in, dtype)
+        return self
+
+    def learn(self, X, y=None):
+        """Complete the map that ``draw`` has drawn by what the method takes from data; again with the same result.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Cast to the type that the map was drawn for. NaN and infinity raise ``ValueError``.
+        y : array-like of shape (n,), optional
+            Targets; only maps that learn from them look at them.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was drawn before.
+        """
+        check_is_fitted(self, "_drawn", msg="%(name)s has nothing to complete: call draw before learn, or fit for both")
+        return self._learn_from(*self._checked(X, y, dtype=self._dtype, reset=False))
 
     def restore(self, n_features_in: int, learned: dict | None = None, *, dtype=np.float32):
         """Make the map as ``fit`` left it, without data: draw from the seed, take over what was learned.
@@ -127,9 +176,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """
         if not isinstance(self.random_state, Integral):
             raise ValueError(f"only a map with an integer random_state can be restored, got {self.random_state!r}")
-        check_scalar(n_features_in, "n_features_in", Integral, min_val=1)
-        self._prepare(n_features_in, np.dtype(dtype))
-        self.n_features_in_ = n_features_in
+        self.draw(n_features_in, dtype=dtype)
         return self._complete(dict(learned or {}))
 
     def transform(self, X):
@@ -165,30 +212,37 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if rows is None:
             rows = block_rows(self.n_columns_ * X.itemsize)
         check_scalar(rows, "rows", Integral, min_val=1)
-        return self._blocks(X, rows)
-
-    def _blocks(self, X, rows):
-        for part in row_blocks(len(X), rows):
-            features = np.empty((part.stop - part.start, self.n_columns_), dtype=X.dtype)
-            self._fill(X[part], features)
-            yield part, features
+        return feature_blocks(self._fill, X, self.n_columns_, rows)
 
     def _validate(self, X):
         check_is_fitted(self, "n_columns_")
         return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
 
-    def _prepare(self, n_features, dtype):
-        """Check the parameters, draw what does not depend on data, and return the generator."""
+    def _checked(self, X, y, **checks):
+        """X, and y where the map learns from it, after scikit-learn's checks."""
+        if self._requires_y:
+            return validate_data(self, X, y, **checks)
+        return validate_data(self, X, **checks), y
+
+    def _draw_for(self, n_features, dtype):
+        """Check the parameters, then draw what does not depend on data."""
         check_scalar(self.n_components, "n_components", Integral, min_val=1)
         self.kernel_ = self.default_kernel if self.kernel is None else self.kernel
         check_kernel(self.method, self.kernel_)
         self._check_options()
+        # What an earlier fit has completed is of another draw.
+        for name in ("_drawn", "n_columns_", "learned_"):
+            vars(self).pop(name, None)
         self._dtype = np.dtype(dtype)
         # Through RandomState, because scikit-learn's random_state may be None or a shared RandomState.
         words = check_random_state(self.random_state).randint(2**32, size=4, dtype=np.uint32)
         rng = np.random.default_rng(words)
         self._draw(n_features, rng)
-        return rng
+        self._drawn = rng
+
+    def _learn_from(self, X, y):
+        # A copy of the generator as the draw has left it, so that learning again gives the same.
+        return self._complete(self._learn(X, y, deepcopy(self._drawn)))
 
     def _check_options(self) -> None:
         """Raise ``ValueError`` for options outside their range."""
@@ -205,29 +259,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _fill(self, X, features):
         """Write the features of X into ``features``, block by block."""
-        device = resolve_device(self.device)
-        X, features = _as_tensor(X), torch.from_numpy(features)
-        if device.type == "cpu":
-            rows = max(1, CACHE_BYTES // (X.itemsize * self._work_columns()))
-        else:
-            rows = block_rows(X.itemsize * (X.shape[1] + 2 * self._work_columns() + features.shape[1]), device)
-        rows = min(rows, len(X))
-
-        def make_fill():
-            fill = self._mapper(rows, device, X.dtype)
-            if device.type == "cpu":
-                return lambda part: fill(X[part], features[part])
-
-            def fill_on_device(part):
-                block = torch.empty_like(features[part], device=device)
-                fill(X[part].to(device), block)
-                features[part].copy_(block)
-
-            return fill_on_device
-
-        parts = list(row_blocks(len(X), rows))
-        threads = min(len(parts), torch.get_num_threads()) if device.type == "cpu" else 1
-        _for_each_block(make_fill, parts, threads)
+        fill_rows(self._mapper, X, features, self._work_columns(), resolve_device(self.device))
 
     @property
     def _n_features_out(self):
@@ -238,6 +270,47 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.target_tags.required = self._requires_y
         return tags
+
+
+def feature_blocks(fill, X: np.ndarray, n_columns: int, rows: int):
+    """The features of X (n, d), (slice, ndarray of shape (rows, n_columns)) at a time, each an array of its own.
+
+    ``fill`` is a function that writes the features of some rows into an array.
+    """
+    for part in row_blocks(len(X), rows):
+        features = np.empty((part.stop - part.start, n_columns), dtype=X.dtype)
+        fill(X[part], features)
+        yield part, features
+
+
+def fill_rows(make_mapper, X: np.ndarray, features: np.ndarray, work_columns: int, device) -> None:
+    """Write the features of X (n, d) into ``features`` (n, D), block by block, on a device.
+
+    ``make_mapper`` is a function as ``RandomFeatureMap._mapper``, ``work_columns`` the columns of the widest
+    intermediate array of what it makes.
+    """
+    X, features = _as_tensor(X), torch.from_numpy(features)
+    if device.type == "cpu":
+        rows = max(1, CACHE_BYTES // (X.itemsize * work_columns))
+    else:
+        rows = block_rows(X.itemsize * (X.shape[1] + 2 * work_columns + features.shape[1]), device)
+    rows = min(rows, len(X))
+
+    def make_fill():
+        fill = make_mapper(rows, device, X.dtype)
+        if device.type == "cpu":
+            return lambda part: fill(X[part], features[part])
+
+        def fill_on_device(part):
+            block = torch.empty_like(features[part], device=device)
+            fill(X[part].to(device), block)
+            features[part].copy_(block)
+
+        return fill_on_device
+
+    parts = list(row_blocks(len(X), rows))
+    threads = min(len(parts), torch.get_num_threads()) if device.type == "cpu" else 1
+    _for_each_block(make_fill, parts, threads)
 
 
 def _for_each_block(make_function, parts, threads):
@@ -278,12 +351,12 @@ def _as_tensor(X):
 
 
 class SpectralMap(RandomFeatureMap):
-    r"""Base class of the maps :math:`\phi(x) = s^{-1/2} [a_i \cos(w_i^T x) | a_i \sin(w_i^T x)]_{i \le s}`.
+    r"""Base class of the maps :math:`\phi(x) = s^{-1/2} [\cos(w_i^T x) | \sin(w_i^T x)]_{i \le s}`.
 
-    The frequencies :math:`w_i` are the rows of W (s, d), the weights :math:`a_i` are 1 unless a map sets
-    ``weights_``. In the layout "phase" the features are :math:`\sqrt{2/s}\, a_i \cos(w_i^T x + b_i)` with b_i uniform
-    on [0, 2 pi). For a kernel with an activation a (arc-cosine) they are :math:`\sqrt{2/s}\, a_i a(w_i^T x)` in either
-    layout. Subclasses draw ``frequencies_`` in ``_draw_frequencies``, or replace ``_projector`` where W is structured.
+    The frequencies :math:`w_i` are the rows of W (s, d). In the layout "phase" the features are
+    :math:`\sqrt{2/s} \cos(w_i^T x + b_i)` with b_i uniform on [0, 2 pi). For a kernel with an activation a
+    (arc-cosine) they are :math:`\sqrt{2/s}\, a(w_i^T x)` in either layout. Subclasses draw ``frequencies_`` in
+    ``_draw_frequencies``, or replace ``_projector`` where W is structured.
 
     Attributes
     ----------
@@ -291,8 +364,6 @@ class SpectralMap(RandomFeatureMap):
         W; only maps that hold it as a matrix have it (``dense_frequencies`` works for all).
     phases_ : ndarray of shape (s,)
         b; only in the layout "phase".
-    weights_ : ndarray of shape (s,) or None
-        a, for the maps that weight their frequencies.
     """
 
     def __init__(self, kernel=None, n_components=100, *, layout="cos_sin", device="auto", random_state=None):
@@ -311,7 +382,6 @@ class SpectralMap(RandomFeatureMap):
             raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}, got {self.layout!r}")
 
     def _draw(self, n_features, rng):
-        self.weights_ = None
         self._draw_frequencies(n_features, rng)
         if self._has_phases():
             self.phases_ = self._cast(rng.uniform(0.0, 2.0 * np.pi, size=self.n_components))
@@ -337,39 +407,61 @@ class SpectralMap(RandomFeatureMap):
 
     def _projector(self, rows: int, device, dtype):
         """A function that returns ``X @ W.T`` (r, s) for X (r, d), r <= ``rows``; valid until its next call."""
-        transposed = torch.from_numpy(self.frequencies_).to(device, dtype).T
-        projections = torch.empty(rows, transposed.shape[1], device=device, dtype=dtype)
-
-        def project(X):
-            return torch.mm(X, transposed, out=projections[: len(X)])
-
-        return project
+        return projector(self.frequencies_, rows, device, dtype)
 
     def _mapper(self, rows, device, dtype):
-        project = self._projector(rows, device, dtype)
-        s = self.n_components
-        scale = 1.0 / np.sqrt(s) if self._has_pairs() else np.sqrt(2.0 / s)
-        if self.weights_ is not None:
-            scale = torch.from_numpy(self.weights_ * scale).to(device, dtype)
-            scale = torch.cat([scale, scale]) if self._has_pairs() else scale
+        return spectral_mapper(
+            self._projector(rows, device, dtype),
+            1.0 / np.sqrt(self.n_components) if self._has_pairs() else np.sqrt(2.0 / self.n_components),
+            activation=self.kernel_.activation,
+            pairs=self._has_pairs(),
+            phases=torch.from_numpy(self.phases_).to(device, dtype) if self._has_phases() else None,
+        )
 
-        if self._has_pairs():
 
-            def activate(projections, out):
-                torch.cos(projections, out=out[:, :s])
-                torch.sin(projections, out=out[:, s:])
+def projector(frequencies: np.ndarray, rows: int, device, dtype):
+    """A function that returns ``X @ W.T`` (r, s) for X (r, d), r <= ``rows``, and frequencies W (s, d).
 
-        elif self._has_phases():
-            phases = torch.from_numpy(self.phases_).to(device, dtype)
+    The result is valid until the next call.
+    """
+    transposed = torch.from_numpy(frequencies).to(device, dtype).T
+    projections = torch.empty(rows, transposed.shape[1], device=device, dtype=dtype)
 
-            def activate(projections, out):
-                torch.cos(projections.add_(phases), out=out)
+    def project(X):
+        return torch.mm(X, transposed, out=projections[: len(X)])
 
+    return project
+
+
+def spectral_mapper(project, scale, *, activation=None, pairs=False, phases=None):
+    """A function that writes ``scale`` times a function of projections on frequencies into ``out``, as ``_mapper``'s.
+
+    Parameters
+    ----------
+    project : callable
+        X (r, d) -> projections (r, s), which may be overwritten.
+    scale : float or tensor of shape (D,)
+    activation : callable, optional
+        A kernel's; D = s. The cosine otherwise.
+    pairs : bool
+        Whether the left half of the features are cosines and the right half sines: of all projections where D = 2 s, of
+        their left and right half where D = s.
+    phases : tensor of shape (s,), optional
+        Added to the projections.
+    """
+
+    def fill(X, out):
+        projections = project(X)
+        if phases is not None:
+            projections.add_(phases)
+        if pairs:
+            half = out.shape[1] // 2
+            torch.cos(projections[:, :half], out=out[:, :half])
+            torch.sin(projections[:, -half:], out=out[:, half:])
+        elif activation is None:
+            torch.cos(projections, out=out)
         else:
-            activate = self.kernel_.activation
+            activation(projections, out)
+        out.mul_(scale)
 
-        def fill(X, out):
-            activate(project(X), out)
-            out.mul_(scale)
-
-        return fill
+    return fill

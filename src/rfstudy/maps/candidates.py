@@ -1,8 +1,7 @@
-"""What the maps that choose among candidate features share: the pool, and the targets they are scored against."""
+"""What the maps that choose among candidate features share: the candidates, and the targets they are scored against."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from math import ceil
 from numbers import Integral, Real
 
@@ -10,14 +9,13 @@ import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils.multiclass import type_of_target
 
-from rfstudy.arrays import block_rows
 from rfstudy.errors import NotDefinedError
-from rfstudy.maps.base import SpectralMap
+from rfstudy.maps.pool import PoolMap
 
 TASKS = ("auto", "classification", "regression")
 
 
-class CandidateMap(SpectralMap):
+class CandidateMap(PoolMap):
     r"""Base class: J candidates are drawn, a subclass chooses some and weights them in ``_choose``.
 
     The candidates are :math:`\sqrt 2 \cos(w_j^T x + b_j)`, or :math:`\sqrt 2\, a(w_j^T x)` for a kernel with an
@@ -26,9 +24,8 @@ class CandidateMap(SpectralMap):
 
     Attributes
     ----------
-    pool_frequencies_ : ndarray of shape (J, d)
-    pool_phases_ : ndarray of shape (J,)
-        Only for shift-invariant kernels.
+    pool_ : Pool
+        The candidates.
     learned_ : dict
         ``indices``: int (D,), the candidates in use; ``weights``: float64 (D,), D <= s.
     """
@@ -39,10 +36,6 @@ class CandidateMap(SpectralMap):
     def __init__(self, kernel=None, n_components=100, *, n_candidates=None, device="auto", random_state=None):
         super().__init__(kernel, n_components, layout="phase", device=device, random_state=random_state)
         self.n_candidates = n_candidates
-
-    @abstractmethod
-    def _choose(self, X, y, rng) -> tuple[np.ndarray, np.ndarray]:
-        """Indices and weights of the features; ``_pool_blocks(X)`` iterates over the candidates' values."""
 
     def _check_options(self):
         super()._check_options()
@@ -59,40 +52,12 @@ class CandidateMap(SpectralMap):
                     f"{self.method}: the candidates of the linear kernel are the {n_features} columns, "
                     f"fewer than n_components={self.n_components}"
                 )
-            frequencies = np.sqrt(n_features) * np.eye(n_features)
-        else:
-            n_candidates = self.n_candidates or self.candidates_per_feature * self.n_components
-            frequencies = self.kernel_.draw_frequencies(rng, (n_candidates, n_features))
-        self.pool_frequencies_ = self._cast(frequencies)
+            return np.sqrt(n_features) * np.eye(n_features)
+        n_candidates = self.n_candidates or self.candidates_per_feature * self.n_components
+        return self.kernel_.draw_frequencies(rng, (n_candidates, n_features))
 
-    def _draw(self, n_features, rng):
-        self._draw_frequencies(n_features, rng)
-        if self._has_phases():
-            self.pool_phases_ = self._cast(rng.uniform(0.0, 2.0 * np.pi, size=len(self.pool_frequencies_)))
-
-    def _learn(self, X, y, rng):
-        n_candidates = len(self.pool_frequencies_)
-        self._complete({"indices": np.arange(n_candidates), "weights": np.ones(n_candidates)})
-        indices, weights = self._choose(X, y, rng)
-        return {"indices": indices, "weights": weights}
-
-    def _pool_blocks(self, X):
-        """The values of all candidates, as (slice, block of shape (rows, J)) pairs."""
-        return self._blocks(X, block_rows(self.n_columns_ * X.itemsize))
-
-    def _use(self, learned):
-        indices = learned["indices"]
-        # The base class multiplies by sqrt(2 / s), a candidate has the factor sqrt(2).
-        self.weights_ = learned["weights"] * np.sqrt(self.n_components)
-        self.frequencies_ = self.pool_frequencies_[indices]
-        if self._has_phases():
-            self.phases_ = self.pool_phases_[indices]
-
-    def _count_columns(self):
-        return len(self.weights_)
-
-    def _work_columns(self):
-        return len(self.weights_)
+    def _pool_scale(self):
+        return np.sqrt(2.0)
 
 
 class AlignedMap(CandidateMap):
@@ -129,10 +94,15 @@ class AlignedMap(CandidateMap):
         if self.scoring_fraction < 1:
             rows = np.sort(rng.permutation(len(X))[: ceil(self.scoring_fraction * len(X))])
             X, targets = X[rows], targets[rows]
-        sums = np.zeros((targets.shape[1], len(self.pool_frequencies_)))
-        for part, values in self._pool_blocks(X):
-            sums += targets[part].T @ values
-        return (sums**2).sum(axis=0)
+        return alignments(self.pool_.blocks(X), targets)
+
+
+def alignments(blocks, targets: np.ndarray) -> np.ndarray:
+    """``((targets.T @ Z) ** 2).sum(axis=0)``, float64 (J,), for targets (n, c) and features Z (n, J).
+
+    ``blocks`` has the features as (slice, ndarray of shape (rows, J)) pairs, as ``Pool.blocks`` gives them.
+    """
+    return (sum(targets[part].T @ features for part, features in blocks) ** 2).sum(axis=0)
 
 
 def check_task(task: str) -> None:

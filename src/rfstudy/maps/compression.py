@@ -27,10 +27,10 @@ class PairFittedMap(CandidateMap):
     def _pair_products(self, X, n_pairs, rng):
         """Random pairs (V, 2) of rows and z_j(x) z_j(x') of all candidates at them, (J, V)."""
         pairs = rng.integers(len(X), size=(n_pairs, 2))
-        products = np.empty((n_pairs, len(self.pool_frequencies_)), dtype=X.dtype)
-        for part, first in self._pool_blocks(X[pairs[:, 0]]):
+        products = np.empty((n_pairs, self.pool_.n_columns), dtype=X.dtype)
+        for part, first in self.pool_.blocks(X[pairs[:, 0]]):
             products[part] = first
-        for part, second in self._pool_blocks(X[pairs[:, 1]]):
+        for part, second in self.pool_.blocks(X[pairs[:, 1]]):
             products[part] *= second
         return pairs, products.T
 

@@ -11,12 +11,10 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import numpy as np
-import torch
 from scipy.linalg import cholesky, solve_triangular
 
-from rfstudy.arrays import block_rows
 from rfstudy.kernels import check_positive
-from rfstudy.maps.base import SpectralMap
+from rfstudy.maps.pool import PoolMap
 
 #: From the paper's text to the group's code, one difference at a time.
 MODES = ("text", "keep", "columns", "sorted", "code")
@@ -26,8 +24,8 @@ COLUMN_MODES = ("columns", "sorted", "code")
 SORTED_MODES = ("sorted", "code")
 
 
-class ScoredPoolMap(SpectralMap):
-    """Base class: a subclass scores the columns of the pool's feature matrix in ``_scores``.
+class ScoredPoolMap(PoolMap):
+    """Base class: a subclass scores the columns of the pool's feature matrix in ``pool_scores``.
 
     With q the scores divided by their sum,
 
@@ -44,7 +42,8 @@ class ScoredPoolMap(SpectralMap):
 
     Attributes
     ----------
-    pool_frequencies_ : ndarray of shape (s, d)
+    pool_ : Pool
+        s frequencies.
     learned_ : dict
         ``indices``: int (s,) frequencies of the pool, or (2 s,) columns of its feature matrix in the modes that score
         columns; ``weights``: float64 of the same shape.
@@ -57,8 +56,20 @@ class ScoredPoolMap(SpectralMap):
         self.mode = mode
 
     @abstractmethod
-    def _scores(self, X, y) -> np.ndarray:
-        """A score >= 0 for every column of the pool's features, which ``_pool_blocks(X)`` iterates over."""
+    def pool_scores(self, blocks, y=None, *, n_rows: int) -> np.ndarray:
+        """A score >= 0 for every column of the pool's features, float64 (``pool_.n_columns``,).
+
+        What ``fit`` computes of the data; here on features that are ready, and once the pool is drawn.
+
+        Parameters
+        ----------
+        blocks : iterable of (slice, ndarray of shape (rows, ``pool_.n_columns``))
+            The features of n rows, as ``pool_.blocks`` gives them.
+        y : array-like of shape (n,), optional
+            Targets; only maps that learn from them look at them.
+        n_rows : int
+            n.
+        """
 
     def _check_options(self):
         super()._check_options()
@@ -67,70 +78,40 @@ class ScoredPoolMap(SpectralMap):
         if self.mode in COLUMN_MODES and not self._has_pairs():
             raise ValueError(f"mode={self.mode!r} is defined for the layout 'cos_sin' and shift-invariant kernels only")
 
-    def _draw_frequencies(self, n_features, rng):
-        self.pool_frequencies_ = self._cast(self.kernel_.draw_frequencies(rng, (self.n_components, n_features)))
-
     def _has_phases(self):
         return super()._has_phases() or self.mode in SORTED_MODES
 
-    def _draw(self, n_features, rng):
-        super()._draw(n_features, rng)
-        if self._has_phases():
-            self._pool_phases = self.phases_
+    def _draw_frequencies(self, n_features, rng):
+        return self.kernel_.draw_frequencies(rng, (self.n_components, n_features))
 
-    def _learn(self, X, y, rng):
-        s = self.n_components
-        by_column = self.mode in COLUMN_MODES
-        whole = np.arange(2 * s if by_column else s)
-        self._complete({"indices": whole, "weights": np.ones(len(whole))})
-        scores = self._scores(X, y)
+    def _pool_scale(self):
+        return 1.0 / np.sqrt(self.n_components) if self._has_pairs() else np.sqrt(2.0 / self.n_components)
+
+    def _choose(self, X, y, rng):
+        scores = self.pool_scores(self.pool_.blocks(X), y, n_rows=len(X))
         if not scores.max() > 0:
             raise ValueError(f"{self.method}: every feature of the pool has the score 0, so that none can be drawn")
         # A score of 0 would be an infinite weight where nothing is drawn.
         scores = np.maximum(scores, np.finfo(np.float64).eps * scores.max())
-        if self._has_pairs() and not by_column:
-            scores = scores.reshape(2, s).sum(axis=0)
+        if self._has_pairs() and self.mode not in COLUMN_MODES:
+            scores = scores.reshape(2, -1).sum(axis=0)
         probabilities = scores / scores.sum()
         weights = np.sqrt(1.0 / probabilities)
         if self.mode != "code":
             weights /= np.sqrt(len(weights))
-        indices = whole
         if self.mode == "text":
-            indices = rng.choice(s, size=s, p=probabilities)
+            indices = rng.choice(len(scores), size=len(scores), p=probabilities)
         elif self.mode in SORTED_MODES:
             indices = np.argsort(weights, kind="stable")
-        return {"indices": indices, "weights": weights[indices]}
-
-    def _pool_blocks(self, X):
-        """The features of the whole pool, unweighted, as (slice, block) pairs."""
-        return self._blocks(X, block_rows(self.n_columns_ * X.itemsize))
+        else:
+            indices = np.arange(len(scores))
+        return indices, weights[indices]
 
     def _use(self, learned):
-        indices, self.weights_ = learned["indices"], learned["weights"]
-        self.frequencies_ = self.pool_frequencies_[indices % self.n_components]
-        if self.mode not in SORTED_MODES and self._has_phases():
-            self.phases_ = self._pool_phases[indices]
-
-    def _work_columns(self):
-        return len(self.weights_)
-
-    def _mapper(self, rows, device, dtype):
-        if self.mode not in COLUMN_MODES:
-            return super()._mapper(rows, device, dtype)
-        s = self.n_components
-        project = self._projector(rows, device, dtype)
-        phases = torch.from_numpy(np.tile(self.phases_, 2)).to(device, dtype) if self._has_phases() else None
-        scale = torch.from_numpy(self.weights_ / np.sqrt(s)).to(device, dtype)
-
-        def fill(X, out):
-            angles = project(X)
-            if phases is not None:
-                angles.add_(phases)
-            torch.cos(angles[:, :s], out=out[:, :s])
-            torch.sin(angles[:, s:], out=out[:, s:])
-            out.mul_(scale)
-
-        return fill
+        if self.mode in COLUMN_MODES:
+            self.chosen_ = self.pool_.reordered(learned["indices"], learned["weights"])
+        else:
+            super()._use(learned)
 
 
 class LeverageScoreFourier(ScoredPoolMap):
@@ -166,7 +147,8 @@ class LeverageScoreFourier(ScoredPoolMap):
 
     Attributes
     ----------
-    pool_frequencies_ : ndarray of shape (s, d)
+    pool_ : Pool
+        The s frequencies that are scored.
     learned_ : dict
         ``indices`` and ``weights``, see above.
 
@@ -205,12 +187,12 @@ class LeverageScoreFourier(ScoredPoolMap):
         super()._check_options()
         check_positive("penalty", self.penalty)
 
-    def _scores(self, X, y):
-        ridge = len(X) * self.penalty
-        if len(X) <= self.n_columns_:
-            return row_leverage_scores(np.concatenate([block for _, block in self._pool_blocks(X)]), ridge)
-        gram = np.zeros((self.n_columns_, self.n_columns_))
-        for _, features in self._pool_blocks(X):
+    def pool_scores(self, blocks, y=None, *, n_rows):
+        ridge = n_rows * self.penalty
+        if n_rows <= self.pool_.n_columns:
+            return row_leverage_scores(np.concatenate([features for _, features in blocks]), ridge)
+        gram = np.zeros((self.pool_.n_columns, self.pool_.n_columns))
+        for _, features in blocks:
             gram += features.T @ features
         return ridge_leverage_scores(gram, ridge)
 

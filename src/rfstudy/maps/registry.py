@@ -28,6 +28,7 @@ class Entry:
     unbiased: bool
     data_dependent: bool = False
     defaults: dict = field(default_factory=dict)
+    prefix: bool = False
 
 
 SHIFT_INVARIANT = ("gaussian", "laplacian", "cauchy")
@@ -306,6 +307,12 @@ def resolve(name: str) -> tuple[str, dict]:
     if name in ALIASES:
         return ALIASES[name]
     raise ValueError(f"no feature map is called {name!r}; there are {', '.join([*REGISTRY, *ALIASES])}")
+
+
+def resolved_options(name: str, options: dict) -> dict:
+    """All options of a map: the registry's defaults, those of the alias, and the given ones over them."""
+    own, of_alias = resolve(name)
+    return {**REGISTRY[own].defaults, **of_alias, **options}
 
 
 def list_maps() -> list[dict]:

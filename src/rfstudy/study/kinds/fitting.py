@@ -45,12 +45,12 @@ def timed_at(spec: dict, entry: dict, n: int, s: int) -> Timed:
     seed = seed_of(spec["seed"], "fitting", entry["method"], n, s)
     phi = entry_map(spec, entry, make_kernel(spec["kernel"]), s, seed)
     phases = {
-        "draw": lambda: phi.draw(d, X.dtype),
+        "draw": lambda: phi.draw(d, dtype=X.dtype),
         "learn": lambda: phi.learn(X, y),
         "transform": lambda: phi.transform(X),
     }
     if hasattr(phi, "pool_scores"):
-        scored = entry_map(spec, entry, make_kernel(spec["kernel"]), s, seed).draw(d, X.dtype)
+        scored = entry_map(spec, entry, make_kernel(spec["kernel"]), s, seed).draw(d, dtype=X.dtype)
         kept: list = []
 
         def scores():

@@ -173,7 +173,7 @@ def timed_cell(job: Job, cell: Cell, learner: str) -> Timed:
     X, y = sample.X_train, sample.y_train
     phi, _kernel, length_scale = map_of(job.spec, cell, job.samples)
     phases = {
-        "draw": lambda: phi.draw(X.shape[1], X.dtype),
+        "draw": lambda: phi.draw(X.shape[1], dtype=X.dtype),
         "learn": lambda: phi.learn(X, y),
         "transform": lambda: exhaust(phi.transform_blocks(X)),
     }

@@ -6,6 +6,8 @@ The report fits powers of s and of d to these numbers and sets them beside the c
 
 from __future__ import annotations
 
+from dataclasses import is_dataclass
+
 import numpy as np
 import torch
 
@@ -44,7 +46,7 @@ def places(grid: dict) -> list[dict]:
 
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """The one row of a cell: the bytes."""
-    phi = map_at(job.spec, cell.entry, cell.at).draw(cell.at["d"], np.float32).learn(None)
+    phi = map_at(job.spec, cell.entry, cell.at).restore(cell.at["d"])
     return [columns_at(cell.at) | {"n_columns": phi.n_columns_, "metric": "stored_bytes", "value": stored_bytes(phi)}], {}
 
 
@@ -60,7 +62,7 @@ def timed_at(spec: dict, entry: dict, at: dict) -> Timed:
     X = (X / np.sqrt(d)).astype(np.float32)
     phi = map_at(spec, entry, at)
     # none of these maps learns from data
-    phases = {"draw": lambda: phi.draw(d, np.float32).learn(None), "transform": lambda: phi.transform(X)}
+    phases = {"draw": lambda: phi.restore(d), "transform": lambda: phi.transform(X)}
     return Timed(entry, columns_at(at) | {"n_train": n}, phases)
 
 
@@ -87,6 +89,8 @@ def stored_bytes(phi) -> int:
             found[id(value)] = value.nbytes
         elif isinstance(value, dict):
             waiting.extend(value.values())
+        elif is_dataclass(value):
+            waiting.extend(vars(value).values())
         elif isinstance(value, list | tuple):
             waiting.extend(value)
     return sum(found.values())

@@ -1,0 +1,121 @@
+"""The pool: its features, its subsets and the scores on features that are ready, against the formulas written out."""
+
+import numpy as np
+import pytest
+
+from rfstudy.kernels import ArcCosine, Gaussian
+from rfstudy.maps import make_map, pool
+from rfstudy.maps.pool import Pool
+
+J, D, N = 6, 3, 20
+
+
+def drawn(layout="phase", kernel=None, with_phases=True, scale=0.5):
+    rng = np.random.default_rng(0)
+    W, b = rng.normal(size=(J, D)), rng.uniform(0, 6, size=J)
+    return Pool(kernel or Gaussian(), W, b if with_phases else None, layout, scale, "cpu"), W, b
+
+
+def data(dtype=np.float64):
+    return np.random.default_rng(1).normal(size=(N, D)).astype(dtype)
+
+
+def features(pool, X):
+    return np.concatenate([block for _, block in pool.blocks(X)])
+
+
+def test_features_are_the_formulas():
+    X = data()
+    phase, W, b = drawn()
+    np.testing.assert_allclose(features(phase, X), 0.5 * np.cos(X @ W.T + b), atol=1e-14)
+    pairs, *_ = drawn("cos_sin", with_phases=False)
+    np.testing.assert_allclose(features(pairs, X), 0.5 * np.hstack([np.cos(X @ W.T), np.sin(X @ W.T)]), atol=1e-14)
+    shifted, *_ = drawn("cos_sin")
+    angles = X @ W.T + b
+    np.testing.assert_allclose(features(shifted, X), 0.5 * np.hstack([np.cos(angles), np.sin(angles)]), atol=1e-14)
+    split, *_ = drawn("split")
+    expected = 0.5 * np.hstack([np.cos(angles[:, :3]), np.sin(angles[:, 3:])])
+    np.testing.assert_allclose(features(split, X), expected, atol=1e-14)
+    rectified, *_ = drawn(kernel=ArcCosine(1), with_phases=False)
+    np.testing.assert_allclose(features(rectified, X), 0.5 * np.maximum(X @ W.T, 0), atol=1e-14)
+    assert [p.n_columns for p in (phase, pairs, split, rectified)] == [J, 2 * J, J, J]
+
+
+@pytest.mark.parametrize("layout", ["phase", "cos_sin"])
+def test_a_subset_has_the_columns_of_its_frequencies_times_their_weights(layout):
+    X = data()
+    whole, *_ = drawn(layout)
+    indices, weights = np.array([4, 1, 4, 0]), np.array([2.0, 3.0, 0.5, 1.0])
+    columns = indices if layout == "phase" else np.concatenate([indices, J + indices])
+    expected = features(whole, X)[:, columns] * np.resize(weights, len(columns))
+    subset = whole.subset(indices, weights)
+    np.testing.assert_allclose(features(subset, X), expected, atol=1e-14)
+    assert subset.n_columns == len(columns)
+    # the pool stays as it was, and so does a subset of a subset
+    np.testing.assert_allclose(features(whole.subset(np.arange(J), np.ones(J)), X), features(whole, X), atol=1e-14)
+
+
+def test_columns_in_their_own_order_are_weighted_one_by_one():
+    X = data()
+    whole, *_ = drawn("cos_sin")
+    weights = np.arange(1.0, 2 * J + 1)
+    np.testing.assert_allclose(
+        features(whole.reordered(np.arange(2 * J), weights), X), features(whole, X) * weights, atol=1e-13
+    )
+
+
+def test_columns_in_another_order_are_cosines_and_then_sines_with_the_phases_in_the_old_order():
+    X = data()
+    whole, W, b = drawn("cos_sin")
+    columns = np.random.default_rng(2).permutation(2 * J)
+    angles = X @ W[columns % J].T + np.tile(b, 2)
+    expected = 0.5 * np.hstack([np.cos(angles[:, :J]), np.sin(angles[:, J:])])
+    np.testing.assert_allclose(features(whole.reordered(columns, np.ones(2 * J)), X), expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_blocks_cover_the_rows_in_the_type_of_the_data(dtype, monkeypatch):
+    whole, *_ = drawn("cos_sin")
+    expected = features(whole, data())
+    asked = []
+    monkeypatch.setattr(pool, "block_rows", lambda bytes_per_row: asked.append(bytes_per_row) or 7)
+    parts = list(whole.blocks(data(dtype)))
+    assert asked == [2 * J * np.dtype(dtype).itemsize]
+    assert [(part.start, part.stop) for part, _ in parts] == [(0, 7), (7, 14), (14, 20)]
+    assert all(block.dtype == dtype for _, block in parts)
+    np.testing.assert_allclose(np.concatenate([block for _, block in parts]), expected, atol=2e-6)
+
+
+@pytest.mark.parametrize("name", ["lsrff", "slsrff"])
+@pytest.mark.parametrize("mode", ["text", "keep", "columns", "sorted", "code"])
+@pytest.mark.parametrize("n", [8, 200])
+def test_what_fit_learns_is_made_of_the_scores_on_features_that_are_ready(name, mode, n):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, D))
+    y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1, -1)
+    phi = make_map(name, Gaussian(1.5), n_components=J, mode=mode, random_state=0).draw(D, dtype=np.float64)
+    scores = phi.pool_scores(list(phi.pool_.blocks(X)), y, n_rows=n)
+    assert scores.shape == (2 * J,) == (phi.pool_.n_columns,)
+    learned = phi.learn(X, y).learned_
+    if mode in ("text", "keep"):
+        scores = scores.reshape(2, J).sum(axis=0)
+    scale = 1 if mode == "code" else len(scores)
+    expected = np.sqrt(scores.sum() / (scale * scores[learned["indices"]]))
+    np.testing.assert_allclose(learned["weights"], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "n_pool"), [("karff", 50), ("kprff", 50), ("clrff", 50), ("ses", 5), ("lsrff", 5), ("slsrff", 5)]
+)
+def test_a_map_keeps_its_pool_when_it_has_chosen(name, n_pool):
+    X = data()
+    options = {"n_pairs": 100} if name == "clrff" else {}
+    phi = make_map(name, n_components=5, random_state=0, **options).fit(X, X[:, 0])
+    before = features(phi.pool_, X)
+    assert phi.pool_.frequencies.shape == (n_pool, D)
+    indices, weights = phi.learned_["indices"], phi.learned_["weights"]
+    np.testing.assert_array_equal(phi.chosen_.frequencies, phi.pool_.frequencies[indices])
+    chosen = features(phi.pool_.subset(indices, weights), X)
+    np.testing.assert_array_equal(phi.transform(X), chosen)
+    phi.learn(-X, X[:, 1])
+    np.testing.assert_array_equal(features(phi.pool_, X), before)

@@ -16,7 +16,9 @@ class Entry:
     """What the registry knows of a map.
 
     ``cost`` is the time to map one row after the set-up, in s frequencies and d columns; ``unbiased`` says whether
-    the expectation of the approximate kernel is the kernel; ``defaults`` are the map's own options.
+    the expectation of the approximate kernel is the kernel; ``defaults`` are the map's own options; ``prefix`` says
+    whether the map has the method ``prefix``: the first features of the fitted map are the map at a smaller size, so
+    that one fit serves several sizes.
     """
 
     module: str
@@ -28,6 +30,7 @@ class Entry:
     unbiased: bool
     data_dependent: bool = False
     defaults: dict = field(default_factory=dict)
+    prefix: bool = False
 
 
 SHIFT_INVARIANT = ("gaussian", "laplacian", "cauchy")
@@ -306,6 +309,26 @@ def resolve(name: str) -> tuple[str, dict]:
     if name in ALIASES:
         return ALIASES[name]
     raise ValueError(f"no feature map is called {name!r}; there are {', '.join([*REGISTRY, *ALIASES])}")
+
+
+def resolved_options(name: str, options: dict) -> dict:
+    """All own options of a map: the registry's defaults, with those of an alias and then ``options`` laid over.
+
+    Parameters
+    ----------
+    name : str
+        A name of ``list_maps()`` or an alias; ``ValueError`` for an unknown one.
+    options : dict
+        What an experiment sets; not checked against the map.
+
+    Examples
+    --------
+    >>> from rfstudy.maps.registry import resolved_options
+    >>> resolved_options("rks", {})
+    {'layout': 'phase'}
+    """
+    name, of_alias = resolve(name)
+    return {**REGISTRY[name].defaults, **of_alias, **options}
 
 
 def list_maps() -> list[dict]:

@@ -4,11 +4,15 @@ import inspect
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from sklearn.base import clone
 
 from rfstudy.kernels import Gaussian, Kernel
 from rfstudy.maps import list_maps, make_map
-from rfstudy.maps.registry import ALIASES, REGISTRY, map_class, module_path
+from rfstudy.maps.base import RandomFeatureMap
+from rfstudy.maps.montecarlo import RandomFourier
+from rfstudy.maps.registry import ALIASES, REGISTRY, map_class, module_path, resolve, resolved_options
 
 COMMON = {"kernel", "n_components", "device", "random_state"}
 
@@ -46,6 +50,7 @@ def test_entry_agrees_with_its_class(name):
     assert REGISTRY[name].defaults == options
     assert set(parameters) >= COMMON
     assert REGISTRY[name].kernels
+    assert REGISTRY[name].prefix == (cls.prefix is not RandomFeatureMap.prefix)
 
 
 def test_list_maps_has_a_row_per_map():
@@ -68,6 +73,62 @@ def test_alias_is_its_map_with_options(alias):
     phi = make_map(alias, n_components=5)
     assert type(phi) is map_class(name)
     assert options.items() <= phi.get_params().items()
+
+
+@pytest.mark.parametrize("name", [*REGISTRY, *ALIASES])
+def test_resolved_options_are_those_of_the_map_that_is_made(name):
+    options = resolved_options(name, {})
+    made = make_map(name).get_params()
+    assert options == {key: value for key, value in made.items() if key not in COMMON}
+
+
+def test_resolved_options_put_the_experiments_over_the_alias_over_the_defaults():
+    assert resolved_options("rom", {"n_factors": 2}) == {"n_factors": 2, "order": "natural", "layout": "cos_sin"}
+    assert resolved_options("rks", {"layout": "cos_sin"}) == {"layout": "cos_sin"}
+    assert resolved_options("rff", {"layout": "phase"}) == resolved_options("rks", {}) == {"layout": "phase"}
+    with pytest.raises(ValueError, match="no feature map is called 'fourier'"):
+        resolved_options("fourier", {})
+    # the registry's own dicts are left alone
+    resolved_options("rom", {})["n_factors"] = 7
+    assert REGISTRY[resolve("rom")[0]].defaults["n_factors"] == 3
+
+
+@pytest.mark.parametrize("name", [name for name in REGISTRY if not REGISTRY[name].prefix])
+def test_a_map_without_prefixes_says_so(name):
+    with pytest.raises(NotImplementedError, match=f"{name}: a prefix of its features is not the map at a smaller size"):
+        make_map(name, n_components=5).prefix(3)
+
+
+class GreedyFrequencies(RandomFourier):
+    """A toy of a learned map: frequencies are taken one after another, the one whose cosine varies most first."""
+
+    def _learn(self, X, y, rng):
+        candidates = rng.standard_normal((50, X.shape[1]))
+        falling = np.argsort(-np.cos(X @ candidates.T).var(axis=0), kind="stable")
+        return {"frequencies": candidates[falling[: self.n_components]]}
+
+    def _draw_frequencies(self, n_features, rng):
+        """Nothing is drawn before the data are seen."""
+
+    def _use(self, learned):
+        self.frequencies_ = self._cast(learned["frequencies"])
+
+    def prefix(self, n_components):
+        smaller = clone(self).set_params(n_components=n_components)
+        learned = {"frequencies": self.learned_["frequencies"][:n_components]}
+        return smaller.restore(self.n_features_in_, learned, dtype=self.frequencies_.dtype)
+
+
+def test_a_prefix_is_the_map_that_is_fitted_at_the_smaller_size():
+    X = np.random.default_rng(0).normal(size=(10, 3))
+    whole = GreedyFrequencies(n_components=8, random_state=0).fit(X)
+    Z = whole.transform(X)
+    smaller = whole.prefix(5)
+    assert (smaller.n_components, smaller.n_columns_) == (5, 10)
+    np.testing.assert_array_equal(
+        smaller.transform(X), GreedyFrequencies(n_components=5, random_state=0).fit(X).transform(X)
+    )
+    np.testing.assert_array_equal(whole.transform(X), Z)
 
 
 def test_unknown_name_lists_the_maps():

@@ -179,6 +179,28 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.draw(n_features_in, dtype=dtype)
         return self._complete(dict(learned or {}))
 
+    def prefix(self, n_components: int):
+        """The fitted map of a smaller size that the first features of this one are.
+
+        Only maps whose registry entry says ``prefix`` have it: there the prefix is the map that ``fit`` with fewer
+        components finds, and costs nothing.
+
+        Parameters
+        ----------
+        n_components : int
+            From 1 to this map's ``n_components``.
+
+        Returns
+        -------
+        fitted map of the same class; this one stays as it is
+
+        Raises
+        ------
+        NotImplementedError
+            If a prefix of this map's features is not the map at a smaller size.
+        """
+        raise NotImplementedError(f"{self.method}: a prefix of its features is not the map at a smaller size; fit that")
+
     def transform(self, X):
         """The features of X.
 

@@ -16,7 +16,9 @@ class Entry:
     """What the registry knows of a map.
 
     ``cost`` is the time to map one row after the set-up, in s frequencies and d columns; ``unbiased`` says whether
-    the expectation of the approximate kernel is the kernel; ``defaults`` are the map's own options.
+    the expectation of the approximate kernel is the kernel; ``defaults`` are the map's own options; ``prefix`` says
+    whether the map has the method ``prefix``: the first features of the fitted map are the map at a smaller size, so
+    that one fit serves several sizes.
     """
 
     module: str
@@ -310,9 +312,23 @@ def resolve(name: str) -> tuple[str, dict]:
 
 
 def resolved_options(name: str, options: dict) -> dict:
-    """All options of a map: the registry's defaults, those of the alias, and the given ones over them."""
-    own, of_alias = resolve(name)
-    return {**REGISTRY[own].defaults, **of_alias, **options}
+    """All own options of a map: the registry's defaults, with those of an alias and then ``options`` laid over.
+
+    Parameters
+    ----------
+    name : str
+        A name of ``list_maps()`` or an alias; ``ValueError`` for an unknown one.
+    options : dict
+        What an experiment sets; not checked against the map.
+
+    Examples
+    --------
+    >>> from rfstudy.maps.registry import resolved_options
+    >>> resolved_options("rks", {})
+    {'layout': 'phase'}
+    """
+    name, of_alias = resolve(name)
+    return {**REGISTRY[name].defaults, **of_alias, **options}
 
 
 def list_maps() -> list[dict]:

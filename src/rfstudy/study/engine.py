@@ -80,7 +80,7 @@ class Job:
 
 def jobs(stage: str, parts: list[dict], prepared_dirs, journal_dir, threads: int, roots=()):
     """The jobs of a stage's parts, one after the other; a part with data has its folder in ``prepared_dirs``."""
-    run = Run(stage, parts, threads)
+    run = Run(stage, parts, threads, parts[0]["device"])
     folders = list(prepared_dirs) or [None] * len(parts)
     for spec, folder in zip(parts, folders, strict=True):
         data = load_prepared(folder) if folder else None

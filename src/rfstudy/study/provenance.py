@@ -22,7 +22,7 @@ TRACKED = ("src", "config", "rules", "Snakefile")
 class Run:
     """One execution of a stage: its record is taken at the start and completed when its rows are written."""
 
-    def __init__(self, stage: str, spec: dict, threads: int):
+    def __init__(self, stage: str, spec, threads: int, device: str = "cpu"):
         self.clock = time.perf_counter()
         self.record = {
             "stage": stage,
@@ -31,7 +31,7 @@ class Run:
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "threads": threads,
             **code_state(),
-            **machine_state(spec.get("device", "cpu")),
+            **machine_state(device),
         }
         self.id = key_of(self.record, os.getpid(), time.time_ns())[:12]
 

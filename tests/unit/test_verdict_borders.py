@@ -1,0 +1,593 @@
+"""The verdict of every table on small made rows with known answers, just inside and just outside of every border."""
+
+import importlib.util
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+specification = importlib.util.spec_from_file_location("verdict_rows", Path(__file__).parent / "verdict_rows.py")
+verdict_rows = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(verdict_rows)
+row, printed, accuracies, around = (
+    verdict_rows.row, verdict_rows.printed, verdict_rows.accuracies, verdict_rows.around,
+)  # fmt: skip
+
+
+@pytest.fixture
+def tabulated(tmp_path):
+    return lambda *arguments: verdict_rows.tabulated(tmp_path, *arguments)
+
+
+# The scorecard: kind "scores"
+
+ACCURACY = {"metric": "accuracy_pct", "learner": "ridge", "split": "test"}
+SCORES = {"kind": "scores", "datasets": ["eeg"], "methods": ["rff", "lsrff"], "sizes": ["2d"], "quantity": ACCURACY}
+STD = {"spread_kind": "std over 10 runs"}
+
+
+def score_of(tabulated, value, ours, metric="accuracy_pct", told=None, **columns):
+    """Verdict and tolerance on one printed cell; ``ours`` are values by repeat, ``columns`` of the printed row."""
+    rows = accuracies("lsrff", "2d", ours) if metric == "accuracy_pct" else of_metric(metric, ours)
+    quantity = ACCURACY if metric == "accuracy_pct" else {"metric": metric}
+    as_printed = [printed(metric, value, method="lsrff", n_features="2d", **columns)]
+    table, _ = tabulated(SCORES | {"quantity": quantity}, rows if told is None else told(rows), as_printed)
+    assert len(table) == 1
+    return table.loc[0, "verdict"], table.loc[0, "tolerance"]
+
+
+def of_metric(metric, values, method="lsrff", **columns):
+    shared = {"method": method, "n_features_label": "2d"} | columns
+    return [row(metric, value, repeat=repeat, **shared) for repeat, value in enumerate(values)]
+
+
+@pytest.mark.parametrize(
+    ("ours", "verdict"),
+    [(80.5, "reproduced"), (79.5, "reproduced"), (80.51, "better"), (79.49, "worse"), (80.0, "reproduced")],
+)
+def test_half_a_point_of_accuracy_is_the_same(tabulated, ours, verdict):
+    assert score_of(tabulated, "80.00", [ours]) == (verdict, "0.5")
+
+
+@pytest.mark.parametrize(("ours", "verdict"), [(10.5, "reproduced"), (10.51, "worse"), (9.49, "better")])
+def test_a_low_error_is_good(tabulated, ours, verdict):
+    assert score_of(tabulated, "10.00", [ours], metric="error_pct") == (verdict, "0.5")
+
+
+@pytest.mark.parametrize(
+    ("metric", "ours", "verdict"),
+    [
+        ("time_total_s", 2.75, "reproduced"), ("time_total_s", 2.76, "worse"), ("time_total_s", 2.24, "better"),
+        ("approximation_error_spectral", 2.74, "reproduced"), ("approximation_error_spectral", 2.76, "worse"),
+        ("approximation_error_spectral", 2.25, "reproduced"), ("approximation_error_spectral", 2.24, "better"),
+    ],
+)  # fmt: skip
+def test_a_tenth_of_what_is_no_percentage_is_the_same(tabulated, metric, ours, verdict):
+    assert score_of(tabulated, "2.500", [ours], metric=metric) == (verdict, "0.25")
+
+
+@pytest.mark.parametrize(("mean", "verdict"), [(81.99, "reproduced"), (82.01, "better"), (77.99, "worse")])
+def test_two_known_spreads_are_pooled_and_doubled(tabulated, mean, verdict):
+    # of two values 0.2 sqrt(2) apart the standard deviation is 0.2: sqrt((1.4^2 + 0.2^2) / 2) = 1
+    ours = [mean - 0.1 * np.sqrt(2), mean + 0.1 * np.sqrt(2)]
+    assert score_of(tabulated, "80.00", ours, spread="1.4", **STD) == (verdict, "2.0")
+
+
+@pytest.mark.parametrize(("mean", "verdict"), [(81.49, "reproduced"), (81.51, "better")])
+@pytest.mark.parametrize("spread", [{}, {"spread": "5.0", "spread_kind": "standard error"}])
+def test_where_the_printed_spread_is_not_known_ours_is_doubled_and_the_rounding_added(tabulated, mean, verdict, spread):
+    # "80": rounded by up to a half; the standard deviation of ours is a half
+    ours = [mean - 0.25 * np.sqrt(2), mean + 0.25 * np.sqrt(2)]
+    assert score_of(tabulated, "80", ours, **spread) == (verdict, "1.5")
+
+
+@pytest.mark.parametrize(("ours", "verdict"), [(84.9, "reproduced"), (85.1, "better")])
+def test_a_single_repeat_has_the_rounding_alone(tabulated, ours, verdict):
+    assert score_of(tabulated, "8e1", [ours], spread="1.0", **STD) == (verdict, "5.0")
+
+
+def test_what_is_not_comparable_gets_no_tolerance(tabulated):
+    for columns in ({"stand_in": "made (stand-in for eeg)"}, {"settings": {"capped": True}, "n_train": 5, "n_test": 5}):
+        verdict = score_of(tabulated, "80.00", [80.0], told=lambda rows, c=columns: [each | c for each in rows])
+        assert verdict == ("not comparable", "")
+    assert score_of(tabulated, "", [80.0], confidence="lost") == ("not comparable", "")
+    assert score_of(tabulated, "80.00", [], told=lambda rows: accuracies("rff", "2d", [80.0])) == ("not run", "")
+    failed = {"value": None, "status": "failed"}
+    assert score_of(tabulated, "80.00", [80.0], told=lambda rows: [each | failed for each in rows])[0] == "not run"
+
+
+def ratio_of(tabulated, printed_values, ours):
+    """Verdict, tolerance and "ours" of the ratio of two printed times; ``ours`` are pairs by repeat."""
+    as_printed = [
+        printed("time_feature_s", value, method=method, n_features="2d", spread="0.0", **STD)
+        for method, value in zip(("lsrff", "rff"), printed_values, strict=True)
+    ]
+    rows = [
+        each
+        for method, values in zip(("lsrff", "rff"), zip(*ours, strict=True), strict=True)
+        for each in of_metric("time_feature_s", values, method)
+    ]
+    spec = SCORES | {"quantity": {"metric": "time_feature_s"}, "over": "rff"}
+    table, _ = tabulated(spec, rows, as_printed)
+    assert table["method"].tolist() == ["lsrff"]
+    return tuple(table.loc[0, ["verdict", "tolerance", "ours"]])
+
+
+@pytest.mark.parametrize(
+    ("ours", "verdict"), [(2.19, "reproduced"), (2.21, "worse"), (1.81, "reproduced"), (1.79, "better")]
+)
+def test_times_are_compared_as_ratios(tabulated, ours, verdict):
+    # a tenth of 2 is more than the rounding, 4.05 / 1.95 - 2 = 0.077
+    assert ratio_of(tabulated, ("4.0", "2.0"), [(3 * ours, 3.0)])[:2] == (verdict, "0.2")
+
+
+def test_a_ratio_is_that_of_a_repeat_and_its_rounding_the_farthest(tabulated):
+    # ratios 2 and 4, not 14 / 6: mean 3, standard deviation sqrt(2); (3 + 0.5) / (1 - 0.5) - 3 = 4
+    found = ratio_of(tabulated, ("3", "1"), [(10.0, 5.0), (4.0, 1.0)])
+    assert found == ("reproduced", "6.83", "3.00 ± 1.41")
+    assert ratio_of(tabulated, ("3", "1"), [(6.99, 1.0)])[:2] == ("reproduced", "4.0")
+    assert ratio_of(tabulated, ("3", "1"), [(7.01, 1.0)])[:2] == ("worse", "4.0")
+
+
+def test_a_ratio_to_what_may_be_zero_is_lost(tabulated):
+    # 0.00 and 0.005 may both be printed for nothing
+    assert ratio_of(tabulated, ("4.0", "0.0"), [(4.0, 1.0)])[0] == "not comparable"
+    assert ratio_of(tabulated, ("4.0", "0.1"), [(40.0, 1.0)])[0] == "reproduced"
+
+
+def test_the_verdicts_are_counted_and_what_is_near_too(tabulated):
+    spec = SCORES | {"sizes": ["d", "2d", "4d"], "methods": ["rff", "lsrff"], "near": 1.5}
+    ours = {("rff", "d"): 80.4, ("rff", "2d"): 81.5, ("rff", "4d"): 81.51, ("lsrff", "d"): 78.0, ("lsrff", "2d"): 80.0}
+    rows = [each for (method, size), value in ours.items() for each in accuracies(method, size, [value])]
+    cells = itertools.product(("rff", "lsrff"), spec["sizes"])
+    as_printed = [printed("accuracy_pct", "80.00", method=method, n_features=size) for method, size in cells]
+    as_printed[-2] |= {"confidence": "reconstructed"}
+    _, text = tabulated(spec, rows, as_printed)
+    assert "Verdicts, 6 printed cells: reproduced 2, better 2, worse 1, not run 1." in text
+    assert "Verbatim, 5 printed cells: reproduced 1, better 2, worse 1, not run 1." in text
+    assert "Reconstructed, 1 printed cell: reproduced 1." in text
+    assert "Within 1.5 points of the printed value: eeg: rff 2 of 3, lsrff 1 of 2." in text
+
+
+# Bullets: kind "accuracy_and_time"
+
+BULLETS = {
+    "kind": "accuracy_and_time", "datasets": ["eeg"], "methods": ["rff", "qmc", "lsrff", "slsrff"],
+    "baselines": ["rff", "qmc"], "sizes": ["2d"], "quantity": ACCURACY, "time": {"metric": "time_feature_s"},
+}  # fmt: skip
+
+
+def is_marked(tabulated, **gains):
+    """Whether the cell has its bullet; ``gains`` over the baselines' 80 points, one a repeat."""
+    values = {"rff": [0.0] * 8, "qmc": [0.0] * 8, "lsrff": around(9.0), "slsrff": around(9.0)} | gains
+    rows = [each for m, of in values.items() for each in accuracies(m, "2d", [80 + gain for gain in of])]
+    table, text = tabulated(BULLETS, rows)
+    cells = table[table["source"] == "measured"].iloc[0]
+    marked = {method for method in BULLETS["methods"] if cells[method].startswith("•")}
+    assert marked in (set(), {"lsrff", "slsrff"})
+    assert f"Measured cells with it: {int(bool(marked))}." in text
+    return bool(marked)
+
+
+@pytest.mark.parametrize("method", ["lsrff", "slsrff"])
+def test_a_bullet_needs_five_per_cent_of_each_pair(tabulated, method):
+    # p = 0.049 and 0.051 of two-sided paired t-tests with 7 degrees of freedom
+    assert is_marked(tabulated, **{method: around(0.8990)})
+    assert not is_marked(tabulated, **{method: around(0.8886)})
+    assert not is_marked(tabulated, **{method: around(-9.0)})
+
+
+@pytest.mark.parametrize("baseline", ["rff", "qmc"])
+def test_a_bullet_needs_both_baselines_beaten(tabulated, baseline):
+    assert not is_marked(tabulated, **{baseline: [9.5] * 8})
+    assert is_marked(tabulated, **{baseline: [7.0] * 8})
+
+
+def test_a_bullet_needs_eight_repeats(tabulated):
+    assert is_marked(tabulated, lsrff=around(9.0, n=8))
+    assert not is_marked(tabulated, lsrff=around(9.0, n=7))
+
+
+# Best methods: kind "best_methods"
+
+ERROR = "approximation_error_frobenius"
+WINNERS = {
+    "kind": "best_methods", "paper": "survey", "datasets": ["eeg"], "methods": [], "groups": {"all": ["2d", "4d"]},
+    "criteria": [ACCURACY | {"label": "ridge"}],
+}  # fmt: skip
+
+
+def best_of(tabulated, values, winners="none", spec=WINNERS, make=accuracies):
+    """Methods listed as measured, and the agreement with ``winners``; ``values`` by method, at both sizes alike."""
+    rows = [
+        each
+        for (method, of), size in itertools.product(values.items(), ("2d", "4d"))
+        for each in make(method, size, of[size] if isinstance(of, dict) else of)
+    ]
+    as_printed = [printed("best_methods_accuracy_lr", winners, paper="survey", n_features="2d;4d")]
+    table, _ = tabulated(spec, rows, as_printed)
+    (heading,) = [name for name in table.columns if name not in ("data set", "source")]
+    cells = table.set_index("source")[heading]
+    return cells["measured"], cells["agreement"]
+
+
+def behind(*means, n=8):
+    """A best method, 90 throughout, and others that are behind it by a mean."""
+    return {"best": [90.0] * n} | {f"m{i}": [90 - by for by in around(mean, n)] for i, mean in enumerate(means)}
+
+
+@pytest.mark.parametrize(
+    ("means", "listed"),
+    [
+        ([0.8990], "best"),  # p = 0.049
+        ([0.8886], "best, m0"),  # p = 0.051
+        # Holm over two comparisons: p = 0.024 and 0.04 both count, 0.026 and 0.04 neither, nor the smaller alone
+        ([1.0847, 0.9512], "best"),
+        ([1.0635, 0.9512], "best, m1, m0"),
+        ([1.0847, 0.8886], "best, m1"),
+        # p = 0.0166 of three
+        ([1.1833, 0.8469, 0.8469], "best, m1, m2"),
+        ([1.1799, 0.8469, 0.8469], "best, m1, m2, m0"),
+    ],
+)
+def test_who_is_not_significantly_worse_is_listed(tabulated, means, listed):
+    assert best_of(tabulated, behind(*means))[0] == listed
+
+
+def test_five_methods_are_too_many(tabulated):
+    assert best_of(tabulated, behind(0.1, 0.1, 0.1))[0] == "best, m0, m1, m2"
+    assert best_of(tabulated, behind(0.1, 0.1, 0.1, 0.1)) == ("-", "same")
+
+
+def test_a_verdict_needs_eight_repeats_that_all_share(tabulated):
+    assert best_of(tabulated, behind(9.0, n=8))[0] == "best"
+    assert best_of(tabulated, behind(9.0, n=7)) == ("no verdict", "")
+    # a method with seven is left out, one that misses another repeat of eight takes the others' with it
+    assert best_of(tabulated, behind(9.0) | {"better": [99.0] * 7})[0] == "best"
+    nine = behind(9.0, n=9) | {"better": [99.0] * 9}
+    assert best_of(tabulated, nine | {"better": [None] + [99.0] * 8})[0] == "better"
+    assert best_of(tabulated, nine | {"better": [None] + [99.0] * 8, "best": [90.0] * 8})[0] == "no verdict"
+
+
+def test_a_score_is_the_mean_over_the_sizes(tabulated):
+    values = {"even": [80.0] * 8, "uneven": {"2d": around(50.0), "4d": around(114.0)}}
+    assert best_of(tabulated, values)[0] == "uneven"
+    assert best_of(tabulated, values | {"uneven": {"2d": around(50.0), "4d": around(106.0)}})[0] == "even"
+
+
+def test_errors_are_compared_by_their_logarithms(tabulated):
+    def make(method, size, values):
+        return of_metric(ERROR, values, method, n_features_label=size)
+
+    spec = WINNERS | {"criteria": [{"metric": ERROR, "label": "error"}]}
+    flat = {"even": around(2.0, by=0.001)}
+    # geometric means 1.9 and 2.1; the arithmetic mean is larger in both
+    assert (
+        best_of(tabulated, flat | {"uneven": {"2d": [1.0] * 8, "4d": [3.61] * 8}}, spec=spec, make=make)[0] == "uneven"
+    )
+    assert best_of(tabulated, flat | {"uneven": {"2d": [1.0] * 8, "4d": [4.41] * 8}}, spec=spec, make=make)[0] == "even"
+
+
+@pytest.mark.parametrize(
+    ("winners", "agreement"),
+    [("best;m0", "same"), ("best", "overlap"), ("m0;other", "overlap"), ("other", "differs"), ("none", "differs")],
+)
+def test_two_lists_are_the_same_overlap_or_differ(tabulated, winners, agreement):
+    assert best_of(tabulated, behind(0.1, 9.0), winners) == ("best, m0", agreement)
+
+
+def test_a_list_of_other_data_agrees_with_nothing(tabulated):
+    def make(method, size, values):
+        return accuracies(method, size, values, stand_in="made (stand-in for eeg)")
+
+    assert best_of(tabulated, behind(9.0), "best", make=make) == ("best", "not comparable")
+
+
+# The ablation: kind "ablation"
+
+ABLATION = {
+    "kind": "ablation", "datasets": ["eeg"], "methods": ["rff", "qmc", "lsrff", "slsrff"], "baselines": ["rff", "qmc"],
+    "sizes": ["32d"], "quantity": ACCURACY, "steps": {"a": "first", "b": "second"},
+    "controls": [{"method": "rff", "variant": "c", "label": "control", "step": "b", "against": ["lsrff"]}],
+}  # fmt: skip
+TURNS = "Steps that change a gain"
+
+
+def ablated(tabulated, spec=ABLATION, n=8, **values):
+    """The table and the steps that change a gain; ``values`` are those of the second step, at the first all are 80."""
+    rows = []
+    for method in ABLATION["methods"]:
+        rows += accuracies(method, "32d", [80.0] * n, variant="a")
+        rows += accuracies(method, "32d", values.get(method, [80.0] * n), variant="b")
+    rows += accuracies("rff", "32d", values.get("control", []), variant="c")
+    table, text = tabulated(spec, rows)
+    told = [line for line in text.splitlines() if TURNS in line]
+    return table.set_index("step"), told[0].split("): ", 1)[1] if told else None
+
+
+@pytest.mark.parametrize(
+    ("gains", "told"),
+    [
+        # Holm over two methods: p = 0.024 and 0.04 count, 0.026 and 0.04 do not
+        ((1.0847, 0.9512), "eeg: second (lsrff +1.08, slsrff +0.95)."),
+        ((1.0635, 0.9512), "eeg: none."),
+        ((-1.0847, 0.8886), "eeg: second (lsrff -1.08)."),
+    ],
+)
+def test_a_step_changes_a_gain_at_five_per_cent_after_holm(tabulated, gains, told):
+    values = dict(zip(("lsrff", "slsrff"), ([80 + by for by in around(gain)] for gain in gains), strict=True))
+    assert ablated(tabulated, **values)[1] == told
+
+
+def test_a_family_is_one_data_set(tabulated):
+    spec = ABLATION | {"methods": ["rff", "lsrff"], "baselines": ["rff"], "datasets": ["eeg", "magic04"]}
+    rows = []
+    for dataset, gain in (("eeg", 0.9512), ("magic04", 1.0635)):
+        for variant, method in itertools.product("ab", ("rff", "lsrff")):
+            values = around(80 + gain) if (variant, method) == ("b", "lsrff") else [80.0] * 8
+            rows += accuracies(method, "32d", values, variant=variant, dataset=dataset)
+    _, text = tabulated(spec, rows)
+    assert "eeg: second (lsrff +0.95); magic04: second (lsrff +1.06)." in text
+
+
+def test_differences_have_their_p_value_from_eight_repeats_on(tabulated):
+    table, told = ablated(tabulated, lsrff=around(80.8990))
+    assert table.loc["second", ["change lsrff", "gain lsrff", "change rff"]].tolist() == [
+        "+0.90 (0.049)", "+0.90 (0.049)", "+0.00 (1.000)",
+    ]  # fmt: skip
+    assert told == "eeg: none."
+    table, told = ablated(tabulated, n=7, lsrff=around(85.0, n=7))
+    assert told is None
+    # the mean of seven that alternate is a seventh lower
+    assert table.loc["second", "change lsrff"] == "+4.86"
+
+
+def test_a_gain_is_over_the_more_accurate_baseline_and_a_control_minus_its_method(tabulated):
+    table, _ = ablated(tabulated, lsrff=[85.0] * 8, qmc=around(82.0), control=around(81.0))
+    assert table.loc["second", "gain lsrff"] == "+3.00 (<0.001)"
+    table, _ = ablated(tabulated, lsrff=[85.0] * 8, qmc=around(78.0), control=around(81.0))
+    assert table.loc["second", "gain lsrff"] == "+5.00 (<0.001)"
+    assert table.loc["control: control, minus lsrff", "change rff"] == "-4.00 (<0.001)"
+
+
+# Variances: kinds "complexities" and "pairs"
+
+
+def ratio_row(value, error=0.1, d=4, z=0.5, repeat=0, metric="variance_ratio", **columns):
+    axis = verdict_rows.on_axis("distance", z, direction="random", draws=10)
+    shared = {"dataset": f"pairs-random-d{d}", "n_features": 2 * d, "n_features_label": "2d", "d": d, "method": "orf"}
+    return row(metric, value, spread=error, repeat=repeat, **shared | axis | columns)
+
+
+def variance_cells(tabulated, claim, *points):
+    """The tally and the verdict on a claim about the variance; ``points`` are lists of repeats (value, error)."""
+    rows = [
+        ratio_row(value, error, z=0.5 * (i + 1), repeat=repeat, metric=metric)
+        for i, repeats in enumerate(points)
+        for repeat, (value, error) in enumerate(repeats)
+        for metric in ("variance_ratio", "kernel_bias")
+    ]
+    as_printed = [printed("lower_variance_than_rff", claim, paper="survey", method="orf", dataset="")]
+    spec = {"kind": "complexities", "paper": "survey", "methods": ["orf"]}
+    table, _ = tabulated(spec, rows, as_printed)
+    return tuple(table.loc[0, ["lower / even / higher", "verdict"]])
+
+
+LOWER, EVEN, HIGHER = [(0.59, 0.1)], [(0.61, 0.1)], [(1.41, 0.1)]
+
+
+@pytest.mark.parametrize(
+    ("claim", "points", "verdict"),
+    [
+        ("Yes", [LOWER, LOWER], ("2 / 0 / 0", "holds")),
+        ("Yes", [LOWER, EVEN], ("1 / 1 / 0", "partly")),
+        ("Yes", [EVEN, HIGHER], ("0 / 1 / 1", "fails")),
+        ("No", [EVEN, HIGHER], ("0 / 1 / 1", "holds")),
+        ("No", [LOWER, HIGHER], ("1 / 0 / 1", "partly")),
+        ("No", [LOWER, LOWER], ("2 / 0 / 0", "fails")),
+        ("The same", [EVEN, [(1.39, 0.1)]], ("0 / 2 / 0", "holds")),
+        ("The same", [EVEN, HIGHER], ("0 / 1 / 1", "partly")),
+        ("The same", [LOWER, HIGHER], ("1 / 0 / 1", "fails")),
+        ("perhaps", [LOWER], ("1 / 0 / 0", "no claim")),
+        # four repeats halve the error: 0.81 is 3.8 standard errors below 1, 0.79 is 4.2
+        ("Yes", [[(0.81, 0.1)] * 4], ("0 / 1 / 0", "fails")),
+        ("Yes", [[(0.79, 0.1)] * 4], ("1 / 0 / 0", "holds")),
+        # and they are averaged
+        ("Yes", [[(0.59, 0.1), (0.99, 0.1), (0.79, 0.1), (0.79, 0.1)]], ("1 / 0 / 0", "holds")),
+    ],
+)
+def test_a_variance_differs_from_four_standard_errors_on(tabulated, claim, points, verdict):
+    assert variance_cells(tabulated, claim, *points) == verdict
+
+
+def test_exponents_of_the_cost_are_those_of_the_rows(tabulated):
+    along = [(128, s) for s in (256, 512, 1024)] + [(d, 1024) for d in (32, 64)]
+    powers = {"stored_bytes": (1.0, 0.5), "time_transform_s": (2.0, 1.0), "time_draw_s": (0.25, 3.0)}
+    rows = [
+        row(metric, s**of_s * d**of_d, dataset=f"made-d{d}", d=d, n_features=s, n_features_label=str(s), method="orf",
+            settings={"threads": 1})
+        for (d, s), (metric, (of_s, of_d)) in itertools.product(along, powers.items())
+    ]  # fmt: skip
+    table, _ = tabulated({"kind": "complexities", "paper": "survey", "methods": ["orf"]}, rows)
+    found = [table.loc[0, f"{what}, power of {over}"] for what in ("bytes", "time", "set-up") for over in "sd"]
+    assert found == [f"{power:.2f} ± 0.00" for power in (1, 0.5, 2, 1, 0.25, 3)]
+
+
+def test_the_ratios_of_a_distance_are_means_with_their_error(tabulated):
+    rows = [ratio_row(value, z=z, repeat=i) for z in (0.5, 2.0) for i, value in enumerate((z, z + 0.2))]
+    spec = {"kind": "pairs", "paper": "survey", "methods": ["orf"], "quantity": {"metric": "variance_ratio"}}
+    table, _ = tabulated(spec, rows)
+    assert table.to_dict("records") == [
+        {"map": "orf", "direction": "random", "d": "4", "s": "8", "z = 0.5": "0.600 ± 0.071", "z = 2": "2.100 ± 0.071"}
+    ]
+
+
+# Rates: kind "rates"
+
+
+def rate_verdict(tabulated, slope, stated, noise=0.1):
+    """The verdict on stated powers of s; two repeats at four sizes, above and below the line by ``noise``.
+
+    The residuals are ``noise`` in size: the standard error of the slope is sqrt(8 noise^2 / 6 / (2 * 5 ln(2)^2)),
+    which is 0.5268 noise, and four of them are 0.2107 for a noise of 0.1.
+    """
+    rows = [
+        row("approximation_error_sup", s**slope * np.exp(sign * noise), method="rff", n_features=s, d=4, repeat=repeat,
+            n_features_label=str(s))
+        for s, (repeat, sign) in itertools.product((64, 128, 256, 512), enumerate((-1, 1)))
+    ]  # fmt: skip
+    as_printed = [
+        printed("rate_exponent_in_s_sup", power, paper="survey", method="rff;orf", dataset="") for power in stated
+    ]
+    spec = {"kind": "rates", "paper": "survey", "methods": ["rff"], "norms": ["sup"]}
+    table, _ = tabulated(spec, rows, as_printed)
+    assert table.loc[0, "fitted power of s"] == f"{slope:.2f} ± {0.5268 * noise:.2f}"
+    return table.loc[0, "verdict"]
+
+
+@pytest.mark.parametrize(
+    ("slope", "stated", "verdict"),
+    [
+        (-0.30, ["-0.5"], "holds"),
+        (-0.28, ["-0.5"], "fails"),
+        (-0.70, ["-0.5"], "holds"),
+        (-0.72, ["-0.5"], "holds, faster"),
+        # of several the slowest is the bound, and the fastest what has to be beaten
+        (-0.30, ["-1", "-0.5"], "holds"),
+        (-0.28, ["-1", "-0.5"], "fails"),
+        (-1.20, ["-1", "-0.5"], "holds"),
+        (-1.22, ["-1", "-0.5"], "holds, faster"),
+        (-0.10, [], "no claim"),
+    ],
+)
+def test_a_rate_is_an_upper_bound_up_to_four_standard_errors(tabulated, slope, stated, verdict):
+    assert rate_verdict(tabulated, slope, stated) == verdict
+
+
+# Costs: kind "costs"
+
+
+def test_the_powers_of_a_cost_are_over_all_sizes_the_larger_half_and_the_rows(tabulated):
+    def seconds(n, s):
+        return (s**0.5 if s < 64 else s**2 / 512) * n / 1000
+
+    pairs = [(1000, s) for s in (4, 16, 64, 256, 1024)] + [(n, 64) for n in (250, 500)]
+    rows = [
+        row("time_fit_s", seconds(n, s), method="rff", n_train=n, n_features=s, n_features_label=str(s), d=16,
+            dataset=f"made-n{n}", settings={"threads": 1})
+        for n, s in pairs
+    ]  # fmt: skip
+    table, _ = tabulated({"kind": "costs", "methods": ["rff"]}, rows)
+    fit = table.set_index("timed").loc["fit"]
+    assert fit["stated"] == "O(ns^2)"
+    assert fit[["power of s, large s", "power of n"]].tolist() == ["2.00 ± 0.00", "1.00 ± 0.00"]
+    # least squares on five points a factor of 4 apart, by hand: y = 0.5, 1, 1.5, 3.5, 5.5 over x = -2, ..., 2 (log4)
+    assert fit["power of s"].startswith("1.25 ± ")
+    assert float(fit["seconds at the largest s"]) == pytest.approx(2048.0)
+
+
+# Requirements: kind "requirements"
+
+SAMPLES = (256, 1024, 4096, 16384)
+LESS = 1.1
+
+
+def need_rows(method, needed, decay="polynomial", variant="", tolerance=0.25, samples=SAMPLES):
+    """Risks that are within the tolerance from ``needed(n)`` on, and not at the size before, smaller by ``LESS``."""
+    rows = []
+    for n in samples:
+        shared = {"method": method, "variant": variant, "n_train": n, "dataset": f"circle-{decay}-n{n}", "n_test": 9}
+        shared |= verdict_rows.on_circle(decay, tolerance=tolerance, draws=1, terms=9)
+        rows.append(row("risk_exact", 1.0, n_features_label="exact", **shared))
+        s = round(needed(n))
+        for size, risk in ((round(s / LESS), 1.3), (s, 1.2)):
+            rows.append(row("risk", risk, n_features=size, n_features_label=str(size), **shared))
+    return rows
+
+
+def required(tabulated, rows, bound="sqrt(n) log n", decay="polynomial"):
+    as_printed = [
+        printed("required_features_bound", f"s >= {bound}", method="lsrff",
+                dataset=f"eigenvalue decay {decay}: lambda_i ~ n i^(-2)")
+    ]  # fmt: skip
+    table, _ = tabulated({"kind": "requirements", "methods": ["lsrff"]}, rows, as_printed)
+    assert table["eigenvalues"].tolist() == ["lambda_i ~ n i^(-2)"] * len(table)
+    return table
+
+
+@pytest.mark.parametrize(
+    ("bound", "power"),
+    [("log^2 n", 0.2685), ("sqrt(n) loglog n", 0.5677), ("n^(1/(4t)) log n", 0.3843), ("sqrt(n) log n", 0.6343)],
+)
+def test_a_bound_holds_unless_the_need_grows_faster(tabulated, bound, power):
+    # four standard errors, of steps of a tenth alone: 4 ln(1.1) / sqrt(12 * 5 ln(4)^2) = 0.0355
+    for grows, verdict in ((power + 0.034, "holds"), (power + 0.037, "fails"), (power - 0.3, "holds")):
+        rows = need_rows("lsrff", lambda n, grows=grows: 100_000 * n**grows)
+        table = required(tabulated, rows, bound)
+        assert table.loc[0, ["power of n", "power of the bound", "verdict"]].tolist() == [
+            f"{grows:.2f} ± 0.01", f"{power:.2f}", verdict,
+        ]  # fmt: skip
+
+
+def test_without_a_bound_or_three_needs_there_is_no_verdict(tabulated):
+    table = required(tabulated, need_rows("lsrff", lambda n: 1000, samples=SAMPLES[:2]))
+    assert table["verdict"].tolist() == ["not run"]
+    table = required(tabulated, need_rows("slsrff", lambda n: 1000))
+    assert table["verdict"].tolist() == ["no claim"]
+
+
+@pytest.mark.parametrize(
+    ("risks", "needed"),
+    [
+        ({8: 2.0, 16: 1.25, 32: 1.0}, "16"),  # at the tolerance is within it
+        ({8: 2.0, 16: 1.2501, 32: 1.0}, "32"),
+        ({8: 1.0, 16: 1.3, 32: 1.2}, "32"),  # from which on
+        ({8: 1.2, 16: 1.2, 32: 1.2}, "8"),
+        ({8: 1.2, 16: 1.2, 32: 1.3}, "> 32"),
+    ],
+)
+def test_a_need_is_the_size_from_which_on_the_risk_is_within_the_tolerance(tabulated, risks, needed):
+    shared = {"method": "lsrff", "n_train": 256} | verdict_rows.on_circle("slowest", tolerance=0.25, draws=1, terms=9)
+    # the mean over the repeats counts, of the exact kernel too
+    rows = [
+        row("risk_exact", 1.0 + off, n_features_label="exact", repeat=i, **shared) for i, off in enumerate((-0.5, 0.5))
+    ]
+    rows += [
+        row("risk", risk + off, n_features=s, n_features_label=str(s), repeat=i, **shared)
+        for (s, risk), (i, off) in itertools.product(risks.items(), enumerate((-0.25, 0.25)))
+    ]
+    assert required(tabulated, rows, decay="slowest").loc[0, "needed, n = 256"] == needed
+
+
+# Data: kinds "dataset_statistics" and "grid"
+
+
+def statistics(tabulated, **changed):
+    found = {"d": 4, "n_train": 100, "n_test": 50, "split": "all", "settings": {"split": "half", "preprocess": "none"}}
+    rows = [row("fact_rows", 150.0, repeat=None, **found | changed)]
+    as_printed = [
+        printed(metric, value, method="")
+        for metric, value in (("n_dims", "4"), ("n_train", "100"), ("n_test", "50"), ("random_split", "yes"))
+    ]
+    table, _ = tabulated({"kind": "dataset_statistics", "datasets": ["eeg"]}, rows, as_printed)
+    return table.set_index("source").loc["found", "differs in"]
+
+
+def test_statistics_that_differ_are_named(tabulated):
+    assert statistics(tabulated) == ""
+    assert statistics(tabulated, d=5) == "d"
+    assert statistics(tabulated, n_train=101, n_test=49) == "training rows, test rows"
+    assert statistics(tabulated, settings={"split": "published"}) == "random split"
+    assert statistics(tabulated, d=5, stand_in="made (stand-in for eeg)") == "not comparable"
+
+
+def test_a_mean_says_what_it_lacks(tabulated):
+    spec = {"kind": "grid", "datasets": ["eeg"], "methods": ["rff", "orf"], "sizes": ["d", "2d", "4d"]}
+    rows = accuracies("rff", "d", [79.0, 80.0, 81.0]) + accuracies("rff", "2d", [79.0, 81.0])
+    rows += accuracies("orf", "d", [80.0, None, None]) + accuracies("orf", "2d", [None])
+    table, text = tabulated(spec | {"quantity": ACCURACY}, rows)
+    assert table.iloc[:, 2:].to_numpy().tolist() == [
+        ["80.00 ± 1.00", "80.00 ± 1.41 (n = 2)", "not run"], ["80.00 (2 failed)", "1 failed", "not run"],
+    ]  # fmt: skip
+    assert "Mean ± standard deviation over 3 repeats." in text

@@ -1,0 +1,458 @@
+"""The verdict on every claim on small made rows with known answers, just inside and just outside of every border.
+
+Values that stand on a border are numbers that a computer holds exactly, so that "at least" and "more than" differ.
+"""
+
+import importlib.util
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rfstudy.report import claims
+
+specification = importlib.util.spec_from_file_location("verdict_rows", Path(__file__).parent / "verdict_rows.py")
+verdict_rows = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(verdict_rows)
+row, on_axis, on_circle = verdict_rows.row, verdict_rows.on_axis, verdict_rows.on_circle
+
+
+@pytest.fixture
+def judged(tmp_path):
+    return lambda claim, rows: verdict_rows.judged(tmp_path, claim, rows)
+
+
+# Grids of accuracies, errors and times: claims slsrff-01 to -19, -24 and -25
+
+D = {"eeg": 14, "cod-rna": 8, "covtype": 50, "magic04": 10}
+METRICS = {"accuracy": "accuracy_pct", "error": "approximation_error_spectral", "time": "time_feature_s"}
+
+
+def cells(metric, dataset="eeg", **by_size):
+    """Rows of one metric on one data set; ``by_size`` as x2 = (rff, qmc, lsrff, slsrff), where x2 is the size 2d."""
+    rows = []
+    for name, values in by_size.items():
+        multiple = int(name[1:])
+        for method, value in zip(("rff", "qmc", "lsrff", "slsrff"), values, strict=True):
+            rows.append(cell(metric, value, dataset, multiple, method))
+    return rows
+
+
+def cell(metric, value, dataset, multiple, method, **columns):
+    s = multiple * D[dataset]
+    shared = {
+        "dataset": dataset, "method": method, "n_features": s, "n_columns": 2 * s, "d": D[dataset], "n_train": 1000,
+        "n_features_label": "d" if multiple == 1 else f"{multiple}d",
+    }  # fmt: skip
+    return row(METRICS[metric], value, **shared | columns)
+
+
+@pytest.mark.parametrize(
+    ("claim", "rows", "verdict"),
+    [
+        # QMC has the lowest error on EEG
+        ("slsrff-01", cells("error", x1=(0.21, 0.2, 0.21, 0.21)), "holds"),
+        ("slsrff-01", cells("error", x1=(0.19, 0.2, 0.21, 0.21)), "fails"),
+        ("slsrff-01", cells("error", x1=(0.3, 0.2, 0.3, 0.3), x2=(0.3, 0.2, 0.3, 0.19)), "partly"),
+        ("slsrff-01", cells("error", "magic04", x1=(0.3, 0.2, 0.3, 0.3)), "not run"),
+        # the worse weighted method above the better baseline from 2d on, and the gap larger at last than at first
+        ("slsrff-02", cells("accuracy", x2=(70, 71, 71.1, 75), x4=(70, 71, 71.2, 75)), "holds"),
+        ("slsrff-02", cells("accuracy", x2=(71, 70, 75, 71.1), x4=(71, 70, 75, 71.2)), "holds"),
+        ("slsrff-02", cells("accuracy", x1=(99, 99, 0, 0), x2=(70, 70, 71, 71), x4=(70, 70, 72, 72)), "holds"),
+        ("slsrff-02", cells("accuracy", x2=(70, 70, 71, 71), x4=(70, 70, 71, 71)), "partly"),
+        ("slsrff-02", cells("accuracy", x2=(70, 71, 71, 75), x4=(70, 71, 71.2, 75)), "partly"),
+        ("slsrff-02", cells("accuracy", x2=(70, 71, 69, 75), x4=(70, 71, 70.9, 75)), "fails"),
+        # QMC the best approximation and not the most accurate
+        ("slsrff-03", cells("error", x1=(2, 1, 2, 2)) + cells("accuracy", x1=(70, 70, 70.1, 70)), "holds"),
+        ("slsrff-03", cells("error", x1=(2, 1, 2, 2)) + cells("accuracy", x1=(70, 70.1, 70, 70)), "fails"),
+        ("slsrff-03", cells("error", x1=(1, 2, 2, 2)) + cells("accuracy", x1=(70, 70, 70.1, 70)), "fails"),
+        (
+            "slsrff-03",
+            cells("error", x1=(2, 1, 2, 2), x2=(1, 2, 2, 2)) + cells("accuracy", x1=(0, 0, 0, 1), x2=(0, 0, 0, 1)),
+            "partly",
+        ),
+        # leverage-RFF over twice as slow as RFF at the largest size, and more so than at 8d
+        ("slsrff-04", cells("time", x8=(1, 1, 2, 1), x16=(1, 1, 2.1, 1)), "holds"),
+        ("slsrff-04", cells("time", x8=(1, 1, 1, 1), x16=(1, 1, 2, 1)), "partly"),
+        ("slsrff-04", cells("time", x8=(1, 1, 3, 1), x16=(1, 1, 2.1, 1)), "partly"),
+        ("slsrff-04", cells("time", x8=(1, 1, 2, 1), x16=(1, 1, 2, 1)), "fails"),
+        ("slsrff-04", cells("time", x8=(1, 1, 3, 1)), "not run"),
+        ("slsrff-04", cells("time", x4=(1, 1, 1, 1), x16=(1, 1, 3, 1)), "not run"),
+        # SLS-RFF under twice the time of RFF, from 8d on
+        ("slsrff-05", cells("time", x4=(1, 1, 1, 3), x8=(1, 1, 1, 1.99)), "holds"),
+        ("slsrff-05", cells("time", x8=(1, 1, 1, 2)), "fails"),
+        ("slsrff-05", cells("time", x8=(1, 1, 1, 1)) + cells("time", "covtype", x8=(1, 1, 1, 3)), "partly"),
+        # SLS-RFF quicker than leverage-RFF
+        *(
+            case
+            for claim, dataset in zip(range(6, 10), D, strict=True)
+            for case in (
+                (f"slsrff-{claim:02}", cells("time", dataset, x1=(9, 9, 1.01, 1), x2=(9, 9, 1.01, 1)), "holds"),
+                (f"slsrff-{claim:02}", cells("time", dataset, x1=(9, 9, 1.01, 1), x2=(9, 9, 1, 1)), "partly"),
+                (f"slsrff-{claim:02}", cells("time", dataset, x1=(9, 9, 1, 1), x2=(9, 9, 0.99, 1)), "fails"),
+                (f"slsrff-{claim:02}", cells("time", "eeg" if dataset != "eeg" else "covtype", x1=(1, 1, 2, 1)),
+                 "not run"),
+            )
+        ),
+        # its factor larger at the largest size than at 4d
+        ("slsrff-10", cells("time", x2=(1, 1, 9, 1), x4=(1, 1, 2, 1), x8=(1, 1, 1, 1), x16=(1, 1, 2.1, 1)), "holds"),
+        ("slsrff-10", cells("time", x4=(1, 1, 2, 1), x8=(1, 1, 3, 1), x16=(1, 1, 2, 1)), "fails"),
+        (
+            "slsrff-10",
+            cells("time", x4=(1, 1, 2, 1), x8=(1, 1, 3, 1))
+            + cells("time", "covtype", x4=(1, 1, 2, 1), x8=(1, 1, 1, 1)),
+            "partly",
+        ),
+        ("slsrff-10", cells("time", x8=(1, 1, 2, 1), x16=(1, 1, 3, 1)), "not run"),
+        # the gap between a half and two points at 2d, and between 9 and 13 at 128d
+        ("slsrff-11", cells("accuracy", x2=(70, 70, 70.5, 75), x128=(70, 70, 79, 90)), "holds"),
+        ("slsrff-11", cells("accuracy", x2=(70, 69, 72, 75), x128=(70, 69, 83, 90)), "holds"),
+        ("slsrff-11", cells("accuracy", x2=(70, 70, 70.49, 75), x128=(70, 70, 79, 90)), "partly"),
+        ("slsrff-11", cells("accuracy", x2=(70, 70, 72.01, 75), x128=(70, 70, 79, 90)), "partly"),
+        ("slsrff-11", cells("accuracy", x2=(70, 70, 72, 75), x128=(70, 70, 83.01, 90)), "partly"),
+        ("slsrff-11", cells("accuracy", x2=(70, 70, 75, 75), x128=(70, 70, 78.99, 90)), "fails"),
+        ("slsrff-11", cells("accuracy", x2=(70, 70, 71, 75), x64=(70, 70, 80, 90)), "not run"),
+        # SLS-RFF over six points above the better baseline, from 4d on
+        ("slsrff-12", cells("accuracy", "cod-rna", x2=(70, 70, 0, 70), x4=(69, 70, 0, 76.01)), "holds"),
+        ("slsrff-12", cells("accuracy", "cod-rna", x4=(70, 69, 99, 76)), "fails"),
+        ("slsrff-12", cells("accuracy", "cod-rna", x4=(70, 70, 0, 77), x8=(70, 71, 0, 77)), "partly"),
+        # RFF and QMC vary by less than half a point
+        ("slsrff-13", cells("accuracy", "cod-rna", x1=(70, 60, 0, 0), x2=(70.49, 60.49, 9, 9)), "holds"),
+        ("slsrff-13", cells("accuracy", "cod-rna", x1=(70.5, 60.5, 0, 0), x2=(70, 60, 0, 0)), "fails"),
+        ("slsrff-13", cells("accuracy", "cod-rna", x1=(70, 60, 0, 0), x2=(70, 60.5, 0, 0)), "partly"),
+        ("slsrff-13", cells("accuracy", "cod-rna", x1=(70, 60, 0, 0)), "not run"),
+        # both weighted methods above both baselines
+        ("slsrff-14", cells("accuracy", x1=(9, 9, 0, 0), x2=(70, 71, 71.1, 72)), "holds"),
+        ("slsrff-14", cells("accuracy", x2=(70, 71, 71, 72)), "fails"),
+        (
+            "slsrff-14",
+            cells("accuracy", x2=(70, 71, 72, 72)) + cells("accuracy", "cod-rna", x2=(70, 71, 72, 70)),
+            "partly",
+        ),
+        ("slsrff-14", cells("accuracy", "magic04", x2=(70, 71, 72, 72)), "not run"),
+        ("slsrff-16", cells("accuracy", "magic04", x8=(9, 9, 0, 0), x16=(71, 70, 72, 71.1)), "holds"),
+        ("slsrff-16", cells("accuracy", "magic04", x16=(71, 70, 72, 71)), "fails"),
+        ("slsrff-16", cells("accuracy", x16=(71, 70, 72, 72)), "not run"),
+        # all four within less than a point
+        ("slsrff-15", cells("accuracy", "covtype", x1=(70, 70.99, 70.5, 70.5)), "holds"),
+        ("slsrff-15", cells("accuracy", "covtype", x1=(70, 70.5, 70.5, 71)), "fails"),
+        ("slsrff-15", cells("accuracy", "covtype", x1=(70, 70, 70, 70), x2=(70, 71, 70, 70)), "partly"),
+        # SLS-RFF at most half a point below leverage-RFF, in the mean over the sizes
+        ("slsrff-17", cells("accuracy", x1=(0, 0, 72, 71), x2=(0, 0, 72, 72.25)), "holds"),
+        ("slsrff-17", cells("accuracy", x1=(0, 0, 72, 71), x2=(0, 0, 72, 72)), "fails"),
+        (
+            "slsrff-17",
+            cells("accuracy", x1=(0, 0, 72, 72)) + cells("accuracy", "covtype", x1=(0, 0, 72, 71)),
+            "partly",
+        ),
+        # the size from which on SLS-RFF is within half a point of its best is no larger than that of leverage-RFF
+        ("slsrff-24", cells("accuracy", x1=(0, 0, 60, 60), x2=(0, 0, 69.5, 79.5), x4=(0, 0, 70, 80)), "holds"),
+        ("slsrff-24", cells("accuracy", x1=(0, 0, 60, 60), x2=(0, 0, 69.5, 79.4), x4=(0, 0, 70, 80)), "fails"),
+        ("slsrff-24", cells("accuracy", x1=(0, 0, 60, 60), x2=(0, 0, 69.4, 79.4), x4=(0, 0, 70, 80)), "holds"),
+        ("slsrff-24", cells("accuracy", x1=(0, 0, 60, 79.5), x2=(0, 0, 70, 80)), "holds"),
+        (
+            "slsrff-24",
+            cells("accuracy", x1=(0, 0, 9, 9)) + cells("accuracy", "covtype", x1=(0, 0, 9, 1), x2=(0, 0, 9, 9)),
+            "partly",
+        ),
+    ],
+)  # fmt: skip
+def test_a_claim_about_a_grid(judged, claim, rows, verdict):
+    assert judged(claim, rows) == verdict
+
+
+@pytest.mark.parametrize("columns", [{"stand_in": "made (stand-in for eeg)"}, {"status": "failed"}, {"variant": "v"}])
+def test_rows_of_something_else_say_nothing_of_a_grid(judged, columns):
+    rows = [each | columns for each in cells("error", x1=(2, 1, 2, 2))]
+    assert judged("slsrff-01", rows) == "not run"
+
+
+def test_a_claim_about_a_grid_is_about_means_over_repeats(judged):
+    def repeats(qmc):
+        values = {"rff": (1.0, 3.0), "qmc": qmc, "lsrff": (3.0, 3.0), "slsrff": (3.0, 3.0)}
+        return [
+            cell("error", value, "eeg", 1, method, repeat=repeat)
+            for method, of in values.items()
+            for repeat, value in enumerate(of)
+        ]
+
+    assert judged("slsrff-01", repeats((1.9, 1.9))) == "holds"
+    assert judged("slsrff-01", repeats((0.1, 4.1))) == "fails"
+
+
+@pytest.mark.parametrize(
+    ("n_train", "verdict"), [(312_500, "fails"), (312_501, "holds"), (625_000, "holds"), (625_001, "fails")]
+)
+def test_the_memory_of_covtype_is_between_16d_and_32d(judged, n_train, verdict):
+    # 100 columns a multiple of d, 8 bytes, the matrix twice: 25,600 bytes a row at 16d, 51,200 at 32d; 16 GB
+    rows = [cell("accuracy", 70.0, "covtype", 1, "rff", n_train=n_train)]
+    assert judged("slsrff-19", rows) == verdict
+
+
+@pytest.mark.parametrize(
+    ("difference", "by", "verdict"),
+    [(2.0, 1.0, "holds"), (-2.0, 1.0, "holds"), (2.25, 1.0, "fails"), (-2.25, 1.0, "fails"), (9.99, 7.0, "holds"),
+     (10.01, 7.0, "fails")],
+)  # fmt: skip
+def test_the_identity_term_is_held_against_two_pooled_standard_deviations(judged, difference, by, verdict):
+    # standard deviations 1 and ``by``: sqrt((1 + 1) / 2) = 1 and sqrt((1 + 49) / 2) = 5
+    rows = [
+        cell("accuracy", mean + off * spread, "eeg", 1, "slsrff", variant=variant, repeat=off + 1)
+        for variant, mean, spread in (("", 70.0, 1.0), ("identity", 70.0 + difference, by))
+        for off in (-1, 0, 1)
+    ]
+    assert judged("slsrff-25", rows) == verdict
+    elsewhere = [each | {"dataset": "covtype", "value": 70.0 + each["repeat"]} for each in rows]
+    assert judged("slsrff-25", rows + elsewhere) == ("holds" if verdict == "holds" else "partly")
+
+
+# The cost of sampling: slsrff-20
+
+
+def cost_rows(power, noise=0.0, sizes=(8, 16, 32, 128, 256, 512), below=1.0):
+    """Fits whose difference is s^power over the larger half of the sizes, with ``noise`` (e, -2e, e) in logarithms."""
+    off = dict(zip(sizes[-3:], (noise, -2 * noise, noise), strict=True))
+    rows = []
+    for n, s in [*((2048, s) for s in sizes), (1024, 32)]:
+        difference = s**power * np.exp(off[s]) if s in off else s**below
+        for method, seconds in (("slsrff", 5.0), ("lsrff", 5.0 + difference)):
+            shared = {"method": method, "n_train": n, "n_features": s, "n_features_label": str(s), "d": 16}
+            rows.append(row("time_fit_s", seconds, dataset=f"made-n{n}", **shared))
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("power", "noise", "verdict"),
+    [
+        (2.001, 0.0, "holds"), (1.999, 0.0, "fails"), (3.0, 0.0, "holds"),
+        # the residuals (e, -2e, e) of three sizes a factor of 2 apart: the error is e sqrt(6 / (2 ln(2)^2)) = 2.499 e,
+        # four of them 0.19991 for e = 0.02
+        (1.801, 0.02, "holds"), (1.799, 0.02, "fails"),
+    ],
+)  # fmt: skip
+def test_the_excess_of_the_cost_grows_like_the_square_at_least(judged, power, noise, verdict):
+    assert judged("slsrff-20", cost_rows(power, noise)) == verdict
+
+
+def test_the_excess_of_the_cost_is_that_of_leverage_over_surrogate(judged):
+    swapped = {"lsrff": "slsrff", "slsrff": "lsrff"}
+    rows = [each | {"method": swapped[each["method"]]} for each in cost_rows(3.0)]
+    assert judged("slsrff-20", rows) == "not run"
+    assert judged("slsrff-20", cost_rows(3.0, below=-1.0)) == "holds"
+
+
+# The surrogate: slsrff-21 and -22
+
+
+def surrogate_rows(metric, values, variant="identity", rule="fixed", n=64, d=2, penalty=0.1, repeat=0):
+    shared = {"method": "slsrff", "variant": variant, "n_train": n, "d": d, "dataset": f"labelled-d{d}-n{n}"}
+    shared |= on_axis("penalty", penalty, rule=rule, frequencies=9)
+    return [row(metric, value, repeat=repeat + i, **shared) for i, value in enumerate(values)]
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"), [((1.0, 1.5), "holds"), ((0.9999, 1.5), "partly"), ((0.9999, 0.5), "fails")]
+)
+def test_the_surrogate_is_never_below_the_leverage(judged, values, verdict):
+    rows = surrogate_rows("leverage_ratio_least", values)
+    rows += surrogate_rows("leverage_ratio_least", (0.1,), variant="")  # without its term nothing is claimed
+    assert judged("slsrff-21", rows) == verdict
+
+
+def total_rows(share=1.0, power=0.5, noise=0.0, d=2):
+    """Totals that are a share of their bound, and at n^(-1/2) grow with a power of n; of the fixed penalty with n^3."""
+    rows = []
+    for (n, off), rule in itertools.product(
+        zip((64, 128, 256), (noise, -2 * noise, noise), strict=True), ("fixed", "n^(-1/2)")
+    ):
+        total = n**3.0 if rule == "fixed" else n**power * np.exp(off)
+        values = {"total_surrogate_leverage": total, "total_surrogate_bound": total / share, "total_leverage": 1.0}
+        for metric, value in values.items():
+            penalty = 1.0 if rule == "fixed" else n**-0.5
+            rows += surrogate_rows(metric, (value,), rule=rule, n=n, d=d, penalty=penalty)
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("rows", "verdict"),
+    [
+        (total_rows(share=1.0, power=0.499), "holds"),
+        (total_rows(share=0.5, power=0.501), "partly"),
+        (total_rows(share=1.01, power=0.499), "partly"),
+        (total_rows(share=1.01, power=0.501), "fails"),
+        # four errors of the slope, as above: 0.5 + 0.19991
+        (total_rows(power=0.699, noise=0.02), "holds"),
+        (total_rows(power=0.701, noise=0.02), "partly"),
+        (total_rows(power=0.4) + total_rows(power=0.6, d=8), "partly"),
+    ],
+)
+def test_the_total_is_within_its_bound_and_grows_like_the_root_at_most(judged, rows, verdict):
+    assert judged("slsrff-22", rows) == verdict
+
+
+# Required features: slsrff-23
+
+
+def need_rows(method, variant="", **needed):
+    """Risks within the tolerance from a size on; ``needed`` by decay, None for a need beyond the largest size."""
+    rows = []
+    for decay, s in needed.items():
+        shared = {"method": method, "variant": variant, "n_train": 64, "dataset": f"circle-{decay}-n64"}
+        shared |= on_circle(decay, tolerance=0.1, draws=1, terms=9)
+        rows.append(row("risk_exact", 1.0, n_features_label="exact", **shared))
+        rows += [
+            row("risk", 2.0 if s is None or size < s else 1.0, n_features=size, n_features_label=str(size), **shared)
+            for size in (8, 16, 32)
+        ]
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("surrogate", "exact", "verdict"),
+    [
+        ({"slowest": 16}, {"slowest": 16}, "holds"),
+        ({"slowest": 32}, {"slowest": 16}, "holds"),
+        ({"slowest": 8}, {"slowest": 16}, "fails"),
+        ({"slowest": None}, {"slowest": None}, "holds"),
+        ({"slowest": None}, {"slowest": 32}, "holds"),
+        ({"slowest": 32}, {"slowest": None}, "fails"),
+        ({"slowest": 8, "polynomial": 16}, {"slowest": 16, "polynomial": 16}, "partly"),
+        ({"slowest": 8}, {"polynomial": 8}, "not run"),
+    ],
+)
+def test_the_surrogate_needs_at_least_as_many_features(judged, surrogate, exact, verdict):
+    assert judged("slsrff-23", need_rows("slsrff", **surrogate) + need_rows("lsrff", **exact)) == verdict
+
+
+def test_the_whole_law_decides_where_it_was_measured(judged):
+    pool = need_rows("slsrff", slowest=8) + need_rows("lsrff", slowest=16)
+    whole = need_rows("slsrff", "whole", slowest=16) + need_rows("lsrff", "whole", slowest=8)
+    assert judged("slsrff-23", pool) == "fails"
+    assert judged("slsrff-23", pool + whole) == "holds"
+
+
+# The maps themselves: survey-50 to -56
+
+
+def point(method, metric, value, error=0.0625, d=4, z=1.0, repeat=0, variant=""):
+    shared = {"method": method, "variant": variant, "d": d, "n_features": 2 * d, "n_features_label": "2d"}
+    shared |= on_axis("distance", z, direction="random", draws=9)
+    return row(metric, value, spread=error, repeat=repeat, dataset=f"pairs-random-d{d}", **shared)
+
+
+def moments(method, ratio=1.0, bias=0.0, **where):
+    """A ratio of variances and a bias at one point, each with a standard error of 1/16: four of them are 0.25."""
+    return [point(method, "variance_ratio", ratio, **where), point(method, "kernel_bias", bias, **where)]
+
+
+LOWER_56 = ("qmc", "nrff", "mm", "orf", "ssf", "rom", "gq", "sgq", "ssr")
+BOUND_52 = 6 * (np.exp(-1) + 1 / 3) / ((1 - np.exp(-1)) ** 2 / 2)  # at z = 1
+
+
+@pytest.mark.parametrize(
+    ("claim", "rows", "verdict"),
+    [
+        ("survey-50", moments("rff", 1.25, 0.25), "holds"),
+        ("survey-50", moments("rff", 0.75, -0.25), "holds"),
+        ("survey-50", moments("rff", 1.26, 0.25), "partly"),
+        ("survey-50", moments("rff", 0.74, 0.25), "partly"),
+        ("survey-50", moments("rff", 1.25, -0.26), "partly"),
+        ("survey-50", moments("rff", 1.26, 0.26), "fails"),
+        ("survey-50", moments("orf", 1.0, 0.0), "not run"),
+        # a lower variance for d >= 32 and z <= 1, and no bias anywhere
+        ("survey-51", moments("orf", 0.74, 0.25, d=32, z=1.0), "holds"),
+        ("survey-51", moments("orf", 0.75, 0.25, d=32, z=1.0), "partly"),
+        ("survey-51", moments("orf", 0.74, 0.26, d=32, z=1.0), "partly"),
+        ("survey-51", moments("orf", 0.75, -0.26, d=32, z=1.0), "fails"),
+        ("survey-51", moments("orf", 0.5, d=32) + moments("orf", 1.5, d=31) + moments("orf", 1.5, z=1.01), "holds"),
+        ("survey-51", moments("orf", 0.5, d=32) + moments("orf", 1.5, d=32, z=1.01), "holds"),
+        ("survey-51", moments("orf", 0.5, d=32) + moments("orf", 0.5, 0.26, d=4, z=2.0), "partly"),
+        ("survey-51", moments("orf", 0.5, d=31) + moments("orf", 0.5, d=32, z=1.01), "not run"),
+        # an excess of the variance of at most 6 z^4 / s (exp(-z^2) + z^2 / 3)
+        ("survey-52", moments("fastfood", 1 + BOUND_52 + 0.249, 0.25), "holds"),
+        ("survey-52", moments("fastfood", 1 + BOUND_52 + 0.251, 0.25), "partly"),
+        ("survey-52", moments("fastfood", 0.1, -0.26), "partly"),
+        ("survey-52", moments("fastfood", 1 + BOUND_52 + 0.251, 0.26), "fails"),
+        # a bias of at most 6 z / sqrt(d): 3 at d = 4
+        ("survey-53", moments("sorf", bias=3.0), "holds"),
+        ("survey-53", moments("sorf", bias=-3.01), "fails"),
+        ("survey-53", moments("sorf", bias=3.01) + moments("sorf", bias=-6.0, z=2.0), "partly"),
+        ("survey-53", moments("sorf", bias=1.49, d=16) + moments("sorf", bias=3.01, d=4), "partly"),
+        # nine maps with a lower variance, two without
+        *(("survey-56", moments(method, 0.74), "holds") for method in LOWER_56),
+        *(("survey-56", moments(method, 0.76), "fails") for method in LOWER_56),
+        *(("survey-56", moments(method, 0.76), "holds") for method in ("fastfood", "pmodel")),
+        *(("survey-56", moments(method, 0.74), "fails") for method in ("fastfood", "pmodel")),
+        ("survey-56", moments("orf", 0.74) + moments("pmodel", 0.76), "holds"),
+        ("survey-56", moments("orf", 0.76) + moments("pmodel", 0.76), "partly"),
+        ("survey-56", moments("orf", 0.74) + moments("orf", 0.76, z=2.0), "partly"),
+        ("survey-56", moments("sorf", 0.5), "not run"),
+    ],
+)  # fmt: skip
+def test_a_claim_about_moments(judged, claim, rows, verdict):
+    assert judged(claim, rows) == verdict
+
+
+def test_repeats_are_pooled_before_a_claim_is_judged(judged):
+    # two repeats: the mean of the values, and an error smaller by sqrt(2), four of which are 0.1768
+    for bias, verdict in ((0.17, "holds"), (0.18, "partly")):
+        rows = moments("rff", repeat=0, bias=bias + 1) + moments("rff", repeat=1, bias=bias - 1)
+        assert judged("survey-50", rows) == verdict
+
+
+@pytest.mark.parametrize(
+    ("two", "four", "verdict"),
+    [
+        # errors 0.3 and 0.4 of the two: four of their root sum of squares are 2
+        (12.01, 10.0, "holds"), (11.99, 10.0, "fails"), (12.01, 8.01, "holds"), (12.01, 7.99, "partly"),
+        (7.99, 10.0, "fails"), (10.0, 12.01, "fails"),
+    ],
+)  # fmt: skip
+def test_three_factors_against_two_and_four(judged, two, four, verdict):
+    rows = [point("rom", "kernel_mse", 10.0, error=0.3)]
+    rows += [
+        point("rom", "kernel_mse", value, error=0.4, variant=name) for name, value in (("two", two), ("four", four))
+    ]
+    assert judged("survey-54", rows) == verdict
+
+
+def test_three_factors_better_here_and_worse_there(judged):
+    rows = [
+        point("rom", "kernel_mse", value, error=0.3, z=z, variant=variant)
+        for z, of in ((1.0, {"": 10.0, "two": 12.01, "four": 10.0}), (2.0, {"": 10.0, "two": 7.99, "four": 10.0}))
+        for variant, value in of.items()
+    ]
+    assert judged("survey-54", rows) == "partly"
+    assert judged("survey-54", [each for each in rows if each["variant"] != "four"]) == "not run"
+
+
+def decay(method="qmc", **slopes):
+    """Errors that fall with a power of s, by dimension: d4 = -0.76."""
+    return [
+        row("approximation_error_frobenius", s**slope, method=method, n_features=s, n_features_label=str(s),
+            d=int(name[1:]), dataset=f"points-{name}")
+        for name, slope in slopes.items()
+        for s in (64, 128, 256)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("slopes", "verdict"),
+    [
+        ({"d4": -0.751, "d32": -0.401}, "holds"), ({"d4": -0.751, "d32": -0.599}, "holds"),
+        ({"d4": -0.749, "d32": -0.5}, "partly"), ({"d4": -0.9, "d32": -0.399}, "partly"),
+        ({"d4": -0.9, "d32": -0.601}, "partly"), ({"d4": -0.749, "d32": -0.601}, "fails"),
+        ({"d2": -0.9, "d4": -0.9, "d5": -0.1, "d31": -0.9, "d64": -0.5}, "holds"),
+        ({"d5": -0.9, "d32": -0.5}, "not run"), ({"d4": -0.9, "d31": -0.5}, "not run"),
+    ],
+)  # fmt: skip
+def test_the_rate_of_qmc_in_few_and_in_many_dimensions(judged, slopes, verdict):
+    assert judged("survey-55", decay(**slopes)) == verdict
+    assert judged("survey-55", decay("rff", **slopes)) == "not run"
+
+
+def test_every_claim_has_its_borders_here():
+    text = Path(__file__).read_text(encoding="utf-8")
+    looped = {f"slsrff-{claim:02}" for claim in range(6, 10)}
+    assert {claim for claim in claims.CLAIMS if f'"{claim}"' not in text} == looped

@@ -1,0 +1,87 @@
+"""Small made rows for the tests of verdicts: tidy rows and a specification in, the table as it is printed out.
+
+Nothing here knows how a table is made. The registries are empty, so that methods and data sets go by their ids.
+"""
+
+import csv
+from pathlib import Path
+
+import pandas as pd
+
+from rfstudy import tidy
+from rfstudy.report import tables
+
+REFERENCE = Path(__file__).resolve().parents[2] / "data" / "reference"
+PRINTED_COLUMNS = (
+    "paper", "table", "dataset", "kernel", "method", "n_features", "n_features_value", "metric", "value", "spread",
+    "spread_kind", "confidence", "note",
+)  # fmt: skip
+
+
+def row(metric, value, **columns):
+    """One measured row; ``columns`` are those that matter to a test."""
+    status = "ok" if value is not None else "failed"
+    shared = {
+        "origin": "measured", "run": "r1", "preset": "laptop", "experiment": "e", "dataset": "eeg",
+        "kernel": "gaussian", "repeat": 0, "status": status, "settings": {},
+    }  # fmt: skip
+    return shared | {"metric": metric, "value": value} | columns
+
+
+def on_axis(axis, at, **settings):
+    """The columns of a row that stands on an axis, with its settings."""
+    return {"axis": axis, "at": at, "settings": settings}
+
+
+def on_circle(decay, **settings):
+    """The columns of a row whose kernel is one of the circle's, with its settings."""
+    return {"kernel": f"circle-{decay}", "settings": settings}
+
+
+def accuracies(method, size, values, **columns):
+    """Test accuracies of ridge regression, one a repeat."""
+    shared = {"method": method, "n_features_label": size, "learner": "ridge", "split": "test"} | columns
+    return [row("accuracy_pct", value, repeat=repeat, **shared) for repeat, value in enumerate(values)]
+
+
+def around(mean, n=8, by=1.0):
+    """``n`` values ``by`` above and below a mean in turn: of eight with ``by`` = 1, t of the mean is mean sqrt(7)."""
+    return [mean + (by if i % 2 else -by) for i in range(n)]
+
+
+def printed(metric, value, **columns):
+    """One printed row of the reference data, as its CSV files have it."""
+    shared = dict.fromkeys(PRINTED_COLUMNS, "") | {"paper": "slsrff", "table": "T", "dataset": "eeg"}
+    return shared | {"confidence": "verbatim", "metric": metric, "value": value} | columns
+
+
+def reference(folder, rows) -> Path:
+    """A folder of reference data that holds these printed rows and the claims as they are."""
+    folder.mkdir(parents=True)
+    for path in REFERENCE.glob("*.csv"):
+        if path.name == "claims.csv":
+            (folder / path.name).write_bytes(path.read_bytes())
+            continue
+        with (folder / path.name).open("w", newline="") as stream:
+            writer = csv.DictWriter(stream, PRINTED_COLUMNS)
+            writer.writeheader()
+            writer.writerows(rows if path.name == "text_values.csv" else [])
+    return folder
+
+
+def tabulated(tmp_path, spec, rows, printed_rows=()):
+    """The cells of a table, all text, and its Markdown file, in which its notes stand."""
+    spec = {"form": "tables", "name": "t", "id": "t", "paper": "slsrff", "caption": "c", "protocol": "text"} | spec
+    spec = {"experiment": "e", "published": "T"} | spec
+    folder = Path(tmp_path) / str(sum(1 for _ in Path(tmp_path).iterdir()))
+    tidy.write(rows, folder / "rows.csv")
+    made = tables.tabulate(spec, [folder / "rows.csv"], folder, {}, {}, reference(folder / "reference", printed_rows))
+    return pd.read_csv(made[0], dtype=str, keep_default_na=False), made[1].read_text(encoding="utf-8")
+
+
+def judged(tmp_path, claim, rows) -> str:
+    """The verdict of the table of claims on one claim."""
+    table, _ = tabulated(tmp_path, {"kind": "claims", "claims": [claim]}, rows)
+    ((identifier, verdict),) = table[["claim", "verdict"]].to_numpy().tolist()
+    assert identifier == claim
+    return verdict

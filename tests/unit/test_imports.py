@@ -41,7 +41,7 @@ def test_a_file_imports_only_its_own_part_and_lower_floors(path):
 
 
 @pytest.mark.parametrize(
-    "module", ["study.spec", "study.code", "data.registry", "maps.registry", "report.catalogue", "cli"]
+    "module", ["study.spec", "study.code", "data.registry", "data.modules", "maps.registry", "report.catalogue", "cli"]
 )
 def test_what_the_workflow_imports_when_it_parses_is_light(module):
     heavy = "{'numpy', 'pandas', 'torch', 'sklearn', 'scipy', 'matplotlib'}"

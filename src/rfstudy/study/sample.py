@@ -57,7 +57,7 @@ def draw_sample(prepared: Prepared, spec: dict, repeat: int) -> Sample:
     of rows; the steps are fitted on the training rows.
     """
     facts = prepared.facts
-    counts = (facts["n_train"], facts["n_test"])
+    counts = (facts["n_train"], facts["n_test"]) if facts["split"] == "random" else None
     train, test = split(len(prepared.y), facts["n_train_published"], repeat, spec["seed"], facts["split"], counts)
     n_all = len(train) + len(test)
     if spec["max_rows"]:

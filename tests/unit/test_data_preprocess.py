@@ -286,7 +286,7 @@ def test_features_of_a_tasks_own_rows_must_have_the_stated_sizes(images, tmp_pat
     task = FEATURES | {"n": 361, "n_train": 241, "n_test": 120}
     facts = preprocess("hog", task | {"d": 32}, None, tmp_path / "a", reference_dir=tmp_path, base_dir=images)
     assert (facts["stand_in"], facts["label"], facts["d"]) == ("", "MNIST (1-7) as HOG", 32)
-    with pytest.raises(UserError, match="data of hog are not those of .*: d is 32, expected 392"):
+    with pytest.raises(UserError, match=r"data of hog are not those of .*: d is 32, expected 392"):
         preprocess("hog", task, None, tmp_path / "b", reference_dir=tmp_path, base_dir=images)
     with pytest.raises(UserError, match="n_train is 241, expected 13007"):
         preprocess("hog", FEATURES | {"d": 32}, None, tmp_path / "b", reference_dir=tmp_path, base_dir=images)

@@ -42,6 +42,31 @@ def test_a_shard_is_experiment_x_dataset_x_method():
     assert names == ["eeg.rff", "eeg.ssf", "skin.rff", "skin.ssf"]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"datasets": {"eeg": {"preprocess": ["none", {"pca": {"n_componets": 3}}]}}},
+        {"methods": [{"method": "rff", "preprocess": [{"pca": {"n_componets": 3}}]}]},
+        {"methods": [{"method": "rff", "preprocess": {"skin": [{"pca": {"n_componets": 3}}]}}]},
+        {"bandwidth": {"rule": "each_method", "grid": [1.0], "preprocess": [["none"], [{"pca": {"n_componets": 3}}]]}},
+    ],
+)
+def test_a_wrong_step_is_named_wherever_it_stands(change):
+    experiments = {"toy": copy.deepcopy(EXPERIMENT) | change}
+    message = (
+        "experiment 'toy': the preprocessing step 'pca' has no parameter 'n_componets'; it takes n_components; the"
+    )
+    with pytest.raises(specs.ConfigurationError, match=message):
+        specs.select(experiments, SETTINGS, MAPS, {"eeg", "skin", "a8a"})
+
+
+def test_the_steps_of_a_data_set_are_those_of_the_experiment_its_methods_and_its_bandwidth_rule():
+    experiment = copy.deepcopy(EXPERIMENT)
+    experiment["methods"] = [{"method": "rff", "preprocess": {"skin": ["unit"], "eeg": ["center"]}}, {"method": "orf"}]
+    experiment["bandwidth"] = {"rule": "each_method", "preprocess": [["standard"], ["divide_255", "none"]]}
+    assert specs.steps_of(experiment, "eeg") == ["standard_rows", "standard", "divide_255", "none", "center"]
+
+
 def test_the_variants_of_a_method_are_in_one_shard():
     toy = selected()["toy"]
     toy["methods"] = [*toy["methods"], toy["methods"][1] | {"variant": "two"}]

@@ -64,8 +64,9 @@ def draw_sample(prepared: Prepared, spec: dict, repeat: int, preprocess: list) -
     of rows; the steps are fitted on the training rows.
     """
     facts = prepared.facts
-    how = {"rule": facts["split"], **{key: facts[key] for key in ("n_train", "n_test")}, **(spec.get("split") or {})}
-    counts = (how["n_train"], how["n_test"])
+    how = {"rule": facts["split"]} | (spec.get("split") or {})
+    parts = ("n_train", "n_test")
+    counts = tuple(how.get(part, facts[part]) for part in parts) if how["rule"] == "random" else None
     train, test = split(len(prepared.y), facts["n_train_published"], repeat, spec["seed"], how["rule"], counts)
     n_all = len(train) + len(test)
     if spec["max_rows"]:

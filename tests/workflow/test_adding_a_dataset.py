@@ -1,0 +1,109 @@
+"""What docs/adding-a-dataset.md shows works: its blocks are taken out of the page and the workflow is run with them."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+
+from rfstudy import tidy
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "adding-a-dataset.md").read_text(encoding="utf-8")
+STUDY = ("only_experiments=survey-gaussian-text", "only_datasets=skin", "only_methods=rff", "repeats=1",
+         "svm_repeats=1")  # fmt: skip
+RESULTS = "results/quick/survey-gaussian-text.csv"
+
+
+def blocks(language: str) -> list[str]:
+    """The code blocks of a language, in the order of the page."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def add_module(workspace, module: str) -> Path:
+    """Write a module of the page where its first line says."""
+    path = workspace.folder / module.splitlines()[0].removeprefix("# ")
+    assert not path.exists()
+    path.write_text(module, encoding="utf-8")
+    return path
+
+
+def prepared(workspace, task: str):
+    folder = workspace.folder / "data/prepared/embedded" / task
+    facts = json.loads((folder / "facts.json").read_text(encoding="utf-8"))
+    return np.load(folder / "X.npy"), np.load(folder / "y.npy"), facts
+
+
+def test_a_generated_task_and_the_features_of_another(workspace):
+    generator, _ = blocks("python")
+    rings, features, _ = blocks("yaml")
+    tasks = workspace.folder / "config/datasets.yaml"
+    tasks.write_text(tasks.read_text(encoding="utf-8") + f"\n{rings}\n{features}", encoding="utf-8")
+    wanted = [f"data/prepared/embedded/{task}/facts.json" for task in ("rings", "mnist-1-7-hog")]
+
+    refused = workspace.snakemake("--cores", "1", *wanted, check=False)
+    assert refused.returncode != 0
+    assert "datasets.yaml, rings: there is no generator 'rings'; there are binary" in refused.stdout + refused.stderr
+    path = add_module(workspace, generator)
+    refused = workspace.snakemake("--cores", "1", *wanted, check=False)
+    assert "a half split of 1000 rows has 500 training rows, not 400" in refused.stdout + refused.stderr
+    tasks.write_text(tasks.read_text(encoding="utf-8").replace(rings, rings.replace("half", "random")), "utf-8")
+    workspace.snakemake("--cores", "2", *wanted)
+
+    X, y, facts = prepared(workspace, "rings")
+    np.testing.assert_array_equal(y == 1, np.linalg.norm(X.astype(np.float64), axis=1) % 1 < 0.5)
+    assert (len(y), facts["n_train"], facts["n_test"], facts["split"], facts["stand_in"]) == (
+        1000,
+        400,
+        600,
+        "random",
+        "",
+    )
+    # the task that the features are of was prepared on the way
+    images, labels, base = prepared(workspace, "mnist-1-7")
+    X, y, facts = prepared(workspace, "mnist-1-7-hog")
+    assert (images.shape, X.shape) == ((361, 64), (361, 32))
+    np.testing.assert_array_equal(y, labels)
+    assert facts["stand_in"] == f"hog of {base['stand_in']}"
+
+    # an edit of a generator makes the tasks of that generator again, and no others
+    path.write_text(path.read_text(encoding="utf-8") + "\n# an edit\n", encoding="utf-8")
+    done = workspace.snakemake("--dry-run", "--cores", "1", *wanted)
+    assert re.findall(r"wildcards: dataset=([\w-]+)", done.stdout) == ["rings"]
+    extractor = workspace.folder / "src/rfstudy/data/extractors/hog.py"
+    extractor.write_text(extractor.read_text(encoding="utf-8") + "\n# an edit\n", encoding="utf-8")
+    done = workspace.snakemake("--dry-run", "--cores", "1", *wanted)
+    assert sorted(re.findall(r"wildcards: dataset=([\w-]+)", done.stdout)) == ["mnist-1-7-hog", "rings"]
+
+
+def test_a_preprocessing_step_joins_an_experiment_and_its_edit_reruns_its_users(workspace):
+    _, step = blocks("python")
+    *_, line = blocks("yaml")
+    # no column of the stand-in reaches three deviations
+    narrow = line.replace("deviations: 3", "deviations: 1")
+    experiments = workspace.folder / "config/experiments/survey.yaml"
+    content = experiments.read_text(encoding="utf-8")
+    assert content.count("    skin: {preprocess: [minmax]}\n") == 1
+    experiments.write_text(content.replace("    skin: {preprocess: [minmax]}\n", narrow), encoding="utf-8")
+    refused = workspace.snakemake("--dry-run", "--cores", "2", RESULTS, "--config", *STUDY, check=False)
+    assert "there is no preprocessing step 'clip'; there are center, divide_255" in refused.stdout + refused.stderr
+
+    path = add_module(workspace, step)
+    workspace.snakemake("--cores", "2", RESULTS, "--config", *STUDY)
+    after = tidy.read(workspace.folder / RESULTS)
+    assert after["status"].eq("ok").all()
+    facts = after.loc[after["metric"].eq("fact_spike_rows"), "settings"].map(json.loads)
+    assert [of["preprocess"] for of in facts] == ["clip(deviations=1)+minmax"]
+
+    path.write_text(path.read_text(encoding="utf-8").replace("deviations *", "1.2 * deviations *"), encoding="utf-8")
+    done = workspace.snakemake("--dry-run", "--cores", "2", RESULTS, "--config", *STUDY)
+    assert {"tune", "generate", "train"} <= set(re.findall(r"^rule (\w+):", done.stdout, re.MULTILINE))
+    workspace.snakemake("--cores", "2", RESULTS, "--config", *STUDY)
+    wider = tidy.read(workspace.folder / RESULTS)
+    # no cell of the narrower clipping came out of a journal
+    errors = [rows.loc[rows["metric"].eq("approximation_error_frobenius"), "value"] for rows in (after, wider)]
+    assert len(errors[0]) == len(errors[1]) > 0
+    assert (errors[0].to_numpy() != errors[1].to_numpy()).all()
+    other = workspace.folder / "src/rfstudy/data/steps/pca.py"
+    other.write_text(other.read_text(encoding="utf-8") + "\n# an edit\n", encoding="utf-8")
+    done = workspace.snakemake("--dry-run", "--cores", "2", RESULTS, "--config", *STUDY)
+    assert "Nothing to be done" in done.stdout + done.stderr

@@ -90,6 +90,17 @@ def test_the_support_vector_machine_gets_the_repeats_of_its_own():
     assert specs.train_spec(selected()["toy"], shard, SETTINGS)["repeats"] == {"ridge": [0, 1, 2, 3], "svm": [0, 1]}
 
 
+def test_the_preset_decides_the_solver_and_the_limit_of_the_support_vector_machine():
+    settings = SETTINGS | {"svm_solver": "newton", "max_svm_entries": 1e6}
+    toy = selected()["toy"]
+    for spec in (
+        specs.train_spec(toy, specs.shards(toy, settings)[0], settings),
+        specs.tune_spec(toy, "eeg", settings),
+    ):
+        assert spec["learners"]["svm"] == {"C": [1], "n_folds": 3, "solver": "newton", "max_entries": 1e6}
+        assert spec["learners"]["ridge"] == EXPERIMENT["learners"]["ridge"]
+
+
 def test_generation_does_not_depend_on_learners():
     shard = specs.shards(selected()["toy"], SETTINGS)[0]
     other = copy.deepcopy(EXPERIMENT) | {"learners": {"ridge": {"penalties": [5], "n_folds": 2}}}

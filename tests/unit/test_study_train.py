@@ -138,6 +138,18 @@ def test_a_penalty_that_was_raised_is_in_the_settings(prepared, tmp_path, monkey
     assert (settings["singular_at"], settings["penalty"]) == (1e-300, 1e-3)
 
 
+def test_the_code_of_the_learner_is_in_the_key_of_what_it_computes(prepared, tmp_path, monkeypatch):
+    digested = []
+    monkeypatch.setattr("rfstudy.study.code.digest", lambda *modules: str(digested.append(modules)))
+    run(prepared, tmp_path)
+    assert digested == [("study.generate", "maps.montecarlo"), ("study.train", "maps.montecarlo", "learners.ridge")]
+    digested.clear()
+    rule = {"rule": "cross_validated", "grid": [1.5], "multiple_of_d": 4}
+    made = SPEC | {"bandwidth": rule, "max_tuning_rows": 1000, "learners": {"ridge": RIDGE}, "share_penalties": False}
+    tune.tune(made, load_prepared(prepared), Journal(tmp_path / "journal"))
+    assert digested == [("study.tune", "maps.montecarlo", "learners.ridge")]
+
+
 def test_a_learner_that_is_left_out_has_a_row_for_every_metric(prepared, tmp_path):
     svm = {"loss": "squared_hinge", "intercept": "none", "solver": "auto", "C": [1.0], "n_folds": 2, "max_entries": 100}
     rows = run(prepared, tmp_path, {"svm": svm})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from functools import cache
 
 import numpy as np
 
@@ -62,6 +63,19 @@ def row_blocks(n_rows: int, rows: int):
     """Consecutive slices of at most ``rows`` rows that cover ``range(n_rows)``."""
     for start in range(0, n_rows, rows):
         yield slice(start, min(start + rows, n_rows))
+
+
+@cache
+def thread_pools():
+    """The BLAS and OpenMP pools that are loaded by now; looking for them takes longer than a small factorisation."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def one_blas_thread():
+    """A context in which the BLAS works on one thread."""
+    return thread_pools().limit(limits=1, user_api="blas")
 
 
 def set_threads(threads: int) -> None:

@@ -205,7 +205,7 @@ def test_features_streamed_in_odd_blocks_and_kept_give_one_objective(dtype):
         return blocks
 
     kept = fit_svm(counted(500), Y, 10.0, **options(Z, solver="newton"))
-    # the first block for its size, and once for good
+    # one block holds all rows: it is read once, for its size and for good
     assert len(reads) == 2
     for rows in (1, 7, 499):
         reads.clear()

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import lapack
-from threadpoolctl import threadpool_limits
+
+from rfstudy.arrays import one_blas_thread
 
 #: What one tridiagonalisation costs in Cholesky factorisations of the same size: 4 by the count of operations, 5
 #: measured. That holds up to the size whose matrix stays in the cache; at D = 4000 its matrix-vector products wait
@@ -38,7 +39,7 @@ def solve_shifted(matrix: np.ndarray, rhs: np.ndarray, shifts: np.ndarray, singu
         return _solve_one_by_one(matrix, rhs, shifts, singular)
     # the steps of a small factorisation are too short to be shared: where other processes hold the cores, threads
     # that wait for each other at every one of them made it up to a hundred times slower
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         if len(shifts) <= CHOLESKYS_PER_TRIDIAGONALISATION or len(matrix) < 3:
             return _solve_one_by_one(matrix, rhs, shifts, singular)
         return _solve_by_tridiagonalisation(matrix, rhs, shifts, singular)

@@ -58,7 +58,7 @@ def keep_within(blocks, n_rows: int, n_columns: int, memory_budget: int):
     first = next(checked(blocks, n_rows, n_columns))[1]
     if n_rows * n_columns * first.itemsize > memory_budget:
         return blocks
-    Z = assemble(blocks, n_rows, n_columns)
+    Z = first if len(first) == n_rows else assemble(blocks, n_rows, n_columns)
     return lambda: iter([(slice(0, n_rows), Z)])
 
 

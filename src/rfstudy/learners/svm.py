@@ -9,7 +9,8 @@ What loss and intercept ask for decides the solver:
 | hinge | none | LIBLINEAR's dual coordinate descent |
 | hinge | unpenalised | libsvm on ZZ', up to ``HINGE_ROWS`` rows |
 
-The last row is the one correct route in scikit-learn: LIBLINEAR treats an intercept as a weight and penalises it,
+Newton's method works on the features, or on ZZ' where there are no more rows than columns. The last row of the table is
+the one correct route in scikit-learn: LIBLINEAR treats an intercept as a weight and penalises it,
 b^2 / (2 intercept_scaling^2), and its coordinate descent becomes slow as the scaling grows; libsvm's dual has the
 equality constraint that belongs to a free intercept.
 """
@@ -85,13 +86,13 @@ def fit_svm(
     """
     Y, grid = _check_targets(y_columns, n_rows), check_grid(C, "C")
     solver = choose_solver(n_rows, n_columns, Y.shape[1], loss, intercept, solver)
-    if solver == "newton":
+    if solver == "newton" and not is_dual(n_rows, n_columns, memory_budget):
         blocks = streams.keep_within(blocks, n_rows, n_columns, memory_budget)
         (solution,) = minimise_squared_hinge(
             blocks, Y, grid, n_columns=n_columns, has_intercept=intercept == "unpenalised"
         )
         return LinearModel(solution.coef, solution.bias, solver, bool(solution.converged.all()), solution.n_iter)
-    if solver == "libsvm":
+    if solver in ("libsvm", "newton"):
         Z = streams.assemble(blocks, n_rows, n_columns)
         dual = svm_on_gram(streams.row_gram(Z), Y, grid[0], loss, intercept)
         coef = streams.transposed_product(Z, dual.dual_coef)
@@ -124,12 +125,12 @@ def cross_validate_svm(
     Y, grid = _check_targets(y_columns, n_rows), check_grid(grid, "grid")
     folds, n_folds = check_folds(folds, Y, "accuracy", every_column=True)
     solver = choose_solver(n_rows, n_columns, Y.shape[1], loss, intercept, solver)
-    if solver == "newton":
+    if solver == "newton" and not is_dual(n_rows, n_columns, memory_budget):
         blocks = streams.keep_within(blocks, n_rows, n_columns, memory_budget)
         scores, unconverged = _cross_validate_newton(
             blocks, Y, grid, folds, n_columns, has_intercept=intercept == "unpenalised"
         )
-    elif solver == "libsvm":
+    elif solver in ("libsvm", "newton"):
         K = streams.row_gram(streams.assemble(blocks, n_rows, n_columns))
         scores, unconverged = cross_validate_svm_on_gram(K, Y, grid, folds, loss, intercept)
     else:
@@ -145,6 +146,13 @@ def cross_validate_svm(
                 scores[i, fold] = _accuracy(Y[held_out], model.decision(Z[held_out]))
     warn_unconverged(unconverged, scores.size)
     return scores
+
+
+def is_dual(n_rows: int, n_columns: int, memory_budget: int) -> bool:
+    """Whether Newton's method works on ZZ': with no more rows than columns that is the smaller problem, and its steps are
+    factorisations in place of many passes over the features.
+    """
+    return n_rows <= n_columns and 8 * n_rows * n_columns <= memory_budget
 
 
 def choose_solver(n_rows: int, n_columns: int, n_targets: int, loss: str, intercept: str, solver: str) -> str:

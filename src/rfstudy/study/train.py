@@ -40,7 +40,7 @@ def train(job: Job, chosen: dict, arrays: dict) -> Work:
     for learner in spec["learners"]:
         if job.data.skipped:
             missing = [{"learner": learner, "metric": metric, "split": "test"} for metric in metrics_of(job)]
-            done.rows += skipped_rows(spec, job.data, missing)
+            done.rows += skipped_rows(spec, job.data, spec["repeats"][learner], missing)
             continue
         cells = grid_cells(spec, chosen, job.data.facts["d"], spec["repeats"][learner], learner)
         title = f"{spec['experiment']} {spec['dataset']} {learner}"

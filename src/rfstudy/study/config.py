@@ -15,6 +15,7 @@ from pathlib import Path
 
 import yaml
 
+from rfstudy.data.modules import check_steps
 from rfstudy.errors import UserError
 from rfstudy.learners import entry as learners
 from rfstudy.study.code import constant, modules_in
@@ -58,9 +59,12 @@ def typed(value):
         return {key: typed(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [typed(inner) for inner in value]
-    if isinstance(value, str) and "," not in value:
-        word = yaml.safe_load(value) if value.strip() else value
-        return word if isinstance(word, int | float | bool | None) else value
+    if isinstance(value, str) and value.strip() and "," not in value:
+        try:
+            return float(value) if set(value) & set(".eE") else int(value)  # 1e6, too, which is a text in YAML
+        except ValueError:
+            word = yaml.safe_load(value)
+            return word if isinstance(word, int | float | bool | None) else value
     return value
 
 
@@ -112,7 +116,7 @@ def schema_of(experiment: dict, config_dir: Path) -> dict:
     own = kind_schema(experiment["kind"])
     definitions = common["$defs"] | {
         "learners": closed({name: closed(learner_schema(name), null=True) for name in learners.known()}),
-        "bandwidth": {"oneOf": [bandwidth_schema(rule) for rule in modules_in("study.bandwidths")]},
+        "bandwidth": bandwidth_schema(),
     }
     return common | {
         "properties": common["properties"] | own["properties"],
@@ -138,10 +142,15 @@ def learner_schema(learner: str) -> dict:
     return learners.facts(learner)["schema"] | {"repeats": {"type": "integer", "minimum": 1}}
 
 
-def bandwidth_schema(rule: str) -> dict:
-    """The schema of a bandwidth rule: its name and the parameters of its file."""
-    own = constant(f"study.bandwidths.{rule}", "SCHEMA")
-    return closed({"rule": {"const": rule}, **own["properties"]}) | {"required": ["rule", *own.get("required", [])]}
+def bandwidth_schema() -> dict:
+    """The schema of a bandwidth rule: the name of one, and the parameters of its file."""
+    rules = modules_in("study.bandwidths")
+    alternatives = []
+    for rule in rules:
+        own = constant(f"study.bandwidths.{rule}", "SCHEMA")
+        parameters = closed({"rule": True, **own["properties"]}) | {"required": own.get("required", [])}
+        alternatives.append({"if": {"properties": {"rule": {"const": rule}}, "required": ["rule"]}, "then": parameters})
+    return {"type": "object", "properties": {"rule": {"enum": rules}}, "required": ["rule"], "allOf": alternatives}
 
 
 def closed(properties: dict, *, null: bool = False) -> dict:
@@ -243,9 +252,11 @@ def select(experiments: dict[str, dict], settings: dict, maps: dict[str, str], d
         used = {entry["method"] for entry in experiment["methods"]}
         check_ids(f"experiment {name!r}", used | set(experiment.get("options", {})), set(maps), "method")
         check_ids(f"experiment {name!r}", datasets_named(experiment), datasets, "data set")
+        check_preprocessing(experiment)
+        check_kernel(experiment)
     check_ids("only_methods", set(settings["only_methods"]), set(maps), "method")
     check_ids("only_datasets", set(settings["only_datasets"]), datasets, "data set")
-    labels = {label for e in experiments.values() for _, label in sizes(e.get("sizes", {}), 1)}
+    labels = {label for e in experiments.values() for each in size_lists(e) for _, label in sizes(each, 1)}
     check_ids("only_sizes", set(settings["only_sizes"]), labels, "size")
     chosen = {}
     for name, experiment in experiments.items():
@@ -255,7 +266,8 @@ def select(experiments: dict[str, dict], settings: dict, maps: dict[str, str], d
         needs_data = kind_constant(experiment, "NEEDS_DATA")
         # whoever asks for data sets does not ask for an experiment without any
         wants_data = needs_data or bool(settings["only_datasets"])
-        has_sizes = "sizes" not in experiment or any(experiment["sizes"].values())
+        left = size_lists(experiment)
+        has_sizes = not left or any(any(of.values()) for of in left)
         if experiment["methods"] and has_sizes and (experiment["datasets"] or not wants_data):
             chosen[name] = experiment
     return chosen
@@ -291,7 +303,7 @@ def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
         if not settings["only_methods"] or entry["method"] in settings["only_methods"]
     ]
     kept = {
-        key: value or {}
+        key: dict(value or {})
         for key, value in experiment.get("datasets", {}).items()
         if not settings["only_datasets"] or key in settings["only_datasets"]
     }
@@ -301,8 +313,9 @@ def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
         check_ids(f"experiment {experiment['name']!r}", {shared["method"]}, set(maps), "method")
         completed = {"variant": "", "options": {}, **shared, "module": maps[shared["method"]]}
         result["search"] = result["search"] | {"method": completed}
-    if "sizes" in result:
-        result["sizes"] = wanted_sizes(result["sizes"], settings["largest_multiple_of_d"], settings["only_sizes"])
+    for own in (result, *kept.values()):
+        if "sizes" in own:
+            own["sizes"] = wanted_sizes(own["sizes"], settings["largest_multiple_of_d"], settings["only_sizes"])
     return result
 
 
@@ -320,6 +333,48 @@ def wanted_sizes(experiment_sizes: dict, largest: int | None, labels=()) -> dict
         ]
         for rule, values in experiment_sizes.items()
     }
+
+
+def size_lists(experiment: dict) -> list[dict]:
+    """The sizes of an experiment, and those that it has on single data sets."""
+    everywhere = [experiment, *(own or {} for own in experiment.get("datasets", {}).values())]
+    return [each["sizes"] for each in everywhere if "sizes" in each]
+
+
+def step_lists(document) -> list[list]:
+    """All lists of preprocessing steps in an experiment or a part of it, wherever they stand."""
+    if isinstance(document, list):
+        return [steps for each in document for steps in step_lists(each)]
+    if not isinstance(document, dict):
+        return []
+    found = []
+    for key, value in document.items():
+        if key == "preprocess":
+            # in a search several lists are tried
+            found += value["grid"] if isinstance(value, dict) else [value]
+        else:
+            found += step_lists(value)
+    return found
+
+
+def check_preprocessing(experiment: dict) -> None:
+    """Raise ``ConfigurationError`` that names the steps of an experiment that there are not, or not like this."""
+    try:
+        for steps in step_lists(experiment):
+            check_steps(steps)
+    except UserError as error:
+        raise ConfigurationError(f"experiment {experiment['name']!r}: {error}") from error
+
+
+def check_kernel(experiment: dict) -> None:
+    """Raise ``ConfigurationError`` unless the kernel of an experiment is known, and has the parameters given to it.
+
+    One that is missing is the bandwidth rule's or the kind's to give.
+    """
+    where, known = f"experiment {experiment['name']!r}", constant("kernels", "KERNELS")
+    name = experiment["kernel"]["name"]
+    check_ids(where, {name}, set(known), "kernel")
+    check_ids(f"{where}, kernel {name},", {*experiment["kernel"]} - {"name"}, {*known[name]["parameters"]}, "parameter")
 
 
 def datasets_named(experiment: dict) -> set[str]:

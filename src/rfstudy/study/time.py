@@ -158,7 +158,9 @@ class LoadOfOthers:
     def reading() -> tuple[float, float, float]:
         """Wall clock, processor seconds of the whole machine, and those of this process."""
         times = psutil.cpu_times()
-        busy = times.user + times.system + sum(getattr(times, name, 0.0) for name in ("nice", "irq", "softirq", "steal"))
+        busy = (
+            times.user + times.system + sum(getattr(times, name, 0.0) for name in ("nice", "irq", "softirq", "steal"))
+        )
         return time.perf_counter(), busy, time.process_time()
 
     def cores(self) -> float:

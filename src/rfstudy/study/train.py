@@ -90,9 +90,7 @@ def scored(job: Job, cell: Cell, sample: Sample, phi):
         if wanted is None:
             folds = folds_of(job.spec, len(Y), options["n_folds"], cell.at["repeat"])
             how = {"n_columns": phi.n_columns_, "score": target.score, "options": options}
-            wanted = best_penalty(
-                learner.cross_validate(blocks, Y, folds, **how), options[learner.grid], target.score
-            )
+            wanted = best_penalty(learner.cross_validate(blocks, Y, folds, **how), options[learner.grid], target.score)
         model, used = learner.fit_regular(blocks, Y, wanted, n_columns=phi.n_columns_, options=options)
     except np.linalg.LinAlgError as error:
         return [(metric, {}) for metric in metrics], "failed", {"reason": str(error)}

@@ -9,8 +9,8 @@ What loss and intercept ask for decides the solver:
 | hinge | none | LIBLINEAR's dual coordinate descent |
 | hinge | unpenalised | libsvm on ZZ', up to ``HINGE_ROWS`` rows |
 
-Newton's method works on the features, or on ZZ' where there are few rows, or no more than columns. The last row of the table is
-the one correct route in scikit-learn: LIBLINEAR treats an intercept as a weight and penalises it,
+Newton's method works on the features, or on ZZ' where there are few rows, or no more than columns. The last row of
+the table is the one correct route in scikit-learn: LIBLINEAR treats an intercept as a weight and penalises it,
 b^2 / (2 intercept_scaling^2), and its coordinate descent becomes slow as the scaling grows; libsvm's dual has the
 equality constraint that belongs to a free intercept.
 """
@@ -154,8 +154,8 @@ def cross_validate_svm(
 
 
 def is_dual(n_rows: int, n_columns: int, memory_budget: int) -> bool:
-    """Whether Newton's method works on ZZ': with no more rows than columns that is the smaller problem, and with few rows
-    its steps, factorisations in place of many passes over the features, are quicker in any case.
+    """Whether Newton's method works on ZZ': with no more rows than columns that is the smaller problem, and with few
+    rows its steps, factorisations in place of many passes over the features, are quicker in any case.
     """
     return n_rows <= max(n_columns, DUAL_ROWS) and 8 * n_rows * max(n_rows, n_columns) <= memory_budget
 

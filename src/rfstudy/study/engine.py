@@ -56,12 +56,14 @@ class Cell:
 class Timed:
     """What the stage ``time`` takes the times of: an entry, the columns and settings of its rows, and its phases.
 
-    Phases are functions by name, in the order in which they are run; each may be called again and again.
+    Phases are functions by name, in the order in which they are run; each may be called again and again. Those of a
+    learner (``fit``, ``predict``) are rows of that learner.
     """
 
     entry: dict
     columns: dict
     phases: dict
+    learner: str = ""
     settings: dict = field(default_factory=dict)
 
 
@@ -235,6 +237,13 @@ def entry_map(spec: dict, entry: dict, kernel, n_features: int, seed: int):
         random_state=seed,
         **entry["options"],
     )
+
+
+def drawn_and_learned(entry: dict, phi, X, y) -> dict:
+    """The phases that complete a map on X (n, d) and y: drawing it and, where it takes anything from data, learning."""
+    if not REGISTRY[entry["method"]].data_dependent:
+        return {"draw": lambda: phi.draw(X.shape[1], dtype=X.dtype).learn(X)}
+    return {"draw": lambda: phi.draw(X.shape[1], dtype=X.dtype), "learn": lambda: phi.learn(X, y)}
 
 
 def arrays_of(arrays: dict, name: str) -> dict:

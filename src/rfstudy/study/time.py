@@ -30,6 +30,9 @@ SHORTEST = 0.02
 #: machine is at a few hundredths, one busy process at 1.
 OTHERS = 0.25
 
+#: The phases of a learner; all others are a map's.
+OF_LEARNER = ("fit", "predict")
+
 #: Seconds before a round in which the load of others is read already.
 BEFORE = 0.2
 
@@ -134,6 +137,7 @@ def one_round(units: list[Timed], calls: list[dict], threads: int, number: int) 
         for name, repeated in calls_of.items():
             wall, cpu = seconds(unit.phases[name], repeated)
             row = unit.columns | entry_columns(unit.entry) | {"axis": "round", "at": number, "repeat": 0}
+            row |= {"learner": unit.learner} if name in OF_LEARNER else {}
             row["settings"] = unit.settings | {"threads": threads, "calls": repeated}
             rows += [row | {"metric": f"time_{name}_s", "value": wall}, row | {"metric": f"cpu_{name}_s", "value": cpu}]
     others = load.cores()

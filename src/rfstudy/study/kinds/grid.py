@@ -14,7 +14,16 @@ from rfstudy.kernels import KERNELS, make_kernel
 from rfstudy.learners.entry import load
 from rfstudy.maps.registry import REGISTRY
 from rfstudy.study.config import CIRCLES, merge, sizes
-from rfstudy.study.engine import Cell, Job, Timed, base_row, entry_columns, entry_map, name_of
+from rfstudy.study.engine import (
+    Cell,
+    Job,
+    Timed,
+    base_row,
+    drawn_and_learned,
+    entry_columns,
+    entry_map,
+    name_of,
+)
 from rfstudy.study.sample import Prepared, Sample, Samples
 
 #: The stages that yield rows, and whether there are data sets.
@@ -179,16 +188,12 @@ def timed_cell(job: Job, cell: Cell, learner: str) -> Timed:
     sample = job.samples.of(0, cell.given["preprocess"])
     X, y = sample.X_train, sample.y_train
     phi, _kernel, length_scale = map_of(job.spec, cell, job.samples)
-    phases = {
-        "draw": lambda: phi.draw(X.shape[1], dtype=X.dtype),
-        "learn": lambda: phi.learn(X, y),
-        "transform": lambda: exhaust(phi.transform_blocks(X)),
-    }
+    phases = drawn_and_learned(cell.entry, phi, X, y) | {"transform": lambda: exhaust(phi.transform_blocks(X))}
     if learner:
         phases |= phases_of_learner(job, cell, learner, phi, sample)
     label, s = cell.at["label"][-1], cell.at["n_features"][-1]
-    columns = sample.size_columns | {"n_features": s, "n_features_label": label, "learner": learner}
-    return Timed(cell.entry, columns, phases, cell_settings(cell, length_scale, sample.capped))
+    columns = sample.size_columns | {"n_features": s, "n_features_label": label}
+    return Timed(cell.entry, columns, phases, learner, cell_settings(cell, length_scale, sample.capped))
 
 
 def phases_of_learner(job: Job, cell: Cell, learner: str, phi, sample: Sample) -> dict:

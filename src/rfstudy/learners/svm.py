@@ -89,11 +89,11 @@ def fit_svm(
     Y, grid = _check_targets(y_columns, n_rows), check_grid(C, "C")
     solver = choose_solver(n_rows, n_columns, Y.shape[1], loss, intercept, solver)
     if solver == "libsvm" or (solver == "newton" and is_dual(n_rows, n_columns, memory_budget)):
-        Z = streams.assemble(blocks, n_rows, n_columns)
-        dual = svm_on_gram(streams.row_gram(Z), Y, grid[0], loss, intercept)
+        blocks = features = streams.kept(blocks, n_rows, n_columns)
+        dual = svm_on_gram(features.row_gram, Y, grid[0], loss, intercept)
         # with a C so large that ZZ' + I / (2 C) is singular, the features themselves still have a solution
         if solver == "libsvm" or dual.converged:
-            coef = streams.transposed_product(Z, dual.dual_coef)
+            coef = streams.transposed_product(features.Z, dual.dual_coef)
             return LinearModel(coef, dual.intercept, solver, dual.converged, dual.n_iter)
     if solver == "newton":
         blocks = streams.keep_within(blocks, n_rows, n_columns, memory_budget)
@@ -131,8 +131,8 @@ def cross_validate_svm(
     solver = choose_solver(n_rows, n_columns, Y.shape[1], loss, intercept, solver)
     unconverged = None
     if solver == "libsvm" or (solver == "newton" and is_dual(n_rows, n_columns, memory_budget)):
-        K = streams.row_gram(streams.assemble(blocks, n_rows, n_columns))
-        scores, unconverged = cross_validate_svm_on_gram(K, Y, grid, folds, loss, intercept)
+        blocks = streams.kept(blocks, n_rows, n_columns)
+        scores, unconverged = cross_validate_svm_on_gram(blocks.row_gram, Y, grid, folds, loss, intercept)
     if solver == "newton" and unconverged != 0:
         blocks = streams.keep_within(blocks, n_rows, n_columns, memory_budget)
         scores, unconverged = _cross_validate_newton(

@@ -4,8 +4,8 @@ The mapping ``search`` of an experiment names the quantities, the values that ar
 choice. Circles are gone through from the widest to the narrowest, each under what the wider ones chose; the quantities
 of one circle are searched together over their whole grid. A candidate's score is the best that one learner has over
 the grid of its penalties, cross-validated on the training rows of a repeat and averaged over the repeats that the
-choice is made on: three of them (splits, draws of the map, folds) where several share it, its own where none does. A tie
-goes to the values that are named first, and to the larger bandwidth or penalty.
+choice is made on: three of them (splits, draws of the map, folds) where several share it, its own where none does. A
+tie goes to the values that are named first, and to the larger bandwidth or penalty.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ def choice_for(chosen: dict, entry: dict, label: str, repeat: int) -> tuple[dict
 
 
 def place_of(circle: str, entry: dict, label: str, repeat: int | None) -> tuple[str, ...]:
-    """Where the choice that a cell shares stands among those of its circle: by method, size and repeat, as it has them."""
+    """Where the choice that a cell shares stands among those of its circle: by method, size and repeat, as needed."""
     places = {
         "experiment": (),
         "size": (label,),

@@ -8,6 +8,7 @@ have a form of their own, so that a change of the chain's form is a change here 
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -15,37 +16,38 @@ import pandas as pd
 import yaml
 
 from rfstudy import tidy
+from rfstudy.kernels import Circle
 from rfstudy.maps.registry import REGISTRY
-from rfstudy.study import collect, generate, measure, spec, train, tune
-from rfstudy.study.kinds.requirement import Circle
+from rfstudy.study import collect, config, generate, measure, plan, train, tune
+
+#: Where the schema of what all experiments have stands.
+SCHEMAS = Path(__file__).resolve().parents[2] / "config" / "schemas"
 
 #: How the work is cut into jobs: as few as there can be, or one a method and repeat.
 CUTS = {
-    "few": {"shard_by": ["experiment", "dataset"], "repeats_per_shard": None},
+    "few": {"shard_by": ["experiment"], "repeats_per_shard": None},
     "many": {"shard_by": ["experiment", "dataset", "method"], "repeats_per_shard": 1},
 }
 
-#: Columns, and settings, that say in which run and how long something was measured, and nothing about what was found.
-NOT_COMPARED = ("run", "threads", "timing_runs")
-
 
 def rows_of_the_chain(study, folder: Path, journal: Path, cut: str = "few") -> list[dict]:
-    """Run an experiment through all of its stages in ``folder`` and return the rows of its table, without times.
+    """Run an experiment through all of its stages in ``folder`` and return the rows of its table.
 
     ``journal`` is the folder of finished cells; experiments may share it, as they do in the workflow.
     """
     is_grid = hasattr(study, "data")
     write_yaml(folder / "config/presets" / f"{study.preset}.yaml", preset(study, is_grid) | CUTS[cut])
     write_yaml(folder / "config/experiments/twin.yaml", {study.name: grid(study) if is_grid else measurement(study)})
-    config = {"preset": study.preset, "seed": study.seed, "device": "cpu", "mirror": "", "allow_missing": False}
-    config |= {"only_experiments": [], "only_datasets": [], "only_methods": [], "only_sizes": []}
-    settings = spec.load_settings(config, folder / "config")
-    maps = {name: f"{entry.module}.{entry.class_name}" for name, entry in REGISTRY.items()}
+    shutil.copytree(SCHEMAS, folder / "config/schemas")
+    given = {"preset": study.preset, "seed": study.seed, "device": "cpu", "mirror": "", "allow_missing": False}
+    given |= {"only_experiments": [], "only_datasets": [], "only_methods": [], "only_sizes": []}
+    settings = config.load_settings(given, folder / "config")
+    maps = {name: entry.module for name, entry in REGISTRY.items()}
     datasets = set(study.data) if is_grid else set()
-    experiments = spec.select(spec.load_experiments(folder / "config"), settings, maps, datasets)
+    experiments = config.select(config.load_experiments(folder / "config"), settings, maps, datasets)
     (experiment,) = experiments.values()
     run = run_grid if is_grid else run_measurement
-    return normalised(tidy.read(run(study, experiment, settings, folder, journal)), study)
+    return normalised(tidy.read(run(study, experiment, settings, folder, journal)))
 
 
 def circle(decay: str, terms: int):
@@ -55,23 +57,23 @@ def circle(decay: str, terms: int):
 
 # --- an experiment as configuration -----------------------------------------------------------------------------------
 
+#: Who shares a choice, in the words of the configuration.
+SHARED_BY = {"shared": "size", "per_method": "method_and_size", "per_cell": "cell"}
+
 
 def preset(study, is_grid: bool) -> dict:
     """What a preset decides."""
+    svm = {"repeats": study.svm_repeats, "solver": study.svm_solver, "max_entries": study.svm_limit} if is_grid else {}
     return {
         "preset": study.preset,
         "data": "embedded",
         "repeats": study.repeats,
-        "svm_repeats": study.svm_repeats if is_grid else study.repeats,
         "largest_multiple_of_d": None,
         "max_rows": study.cap if is_grid else None,
-        "tuning": "shared",
-        "tuning_max_rows": study.tuning_cap if is_grid else None,
-        "svm_solver": study.svm_solver if is_grid else "auto",
-        "max_svm_entries": study.svm_limit if is_grid else None,
-        "timing_runs": 1,
-        "timing_threads": 1,
-        "train_threads": 1,
+        "search": {"penalty": {"shared_by": SHARED_BY[study.tuning]}, "max_rows": study.tuning_cap} if is_grid else {},
+        "learners": {"svm": {key: value for key, value in svm.items() if value is not None}},
+        "time": {"rounds": 1, "again": 0, "datasets": 1, "sizes": None, "threads": 1},
+        "threads": 1,
         "extent": "small",
     }
 
@@ -83,7 +85,7 @@ def common(study, kind: str) -> dict:
         "paper": study.paper,
         "kind": kind,
         "protocol": study.protocol,
-        "kernel": study.kernel,
+        "kernel": {"name": study.kernel},
         "methods": [entry(method) for method in study.methods],
     }
 
@@ -101,9 +103,7 @@ def grid(study) -> dict:
     experiment = common(study, "grid") | {
         "datasets": datasets,
         "sizes": study.sizes,
-        "bandwidth": bandwidth(study.bandwidth),
-        "tuning": "per_cell" if study.tuning == "per_cell" else "shared",
-        "tuning_method": "rff",
+        **bandwidth(study.bandwidth, study.tuning),
         "approximation": {"norm": study.norm, "rows": study.error_rows},
         "learners": learners,
     }
@@ -111,22 +111,33 @@ def grid(study) -> dict:
 
 
 def entry(method: dict) -> dict:
-    """An entry of the methods, or a step."""
-    return {"preprocess" if key == "scaling" else key: value for key, value in method.items()}
+    """An entry of the methods, or a step; a scaling by data set is what is different there."""
+    own = {key: value for key, value in method.items() if key != "scaling"}
+    if isinstance(scaling := method.get("scaling"), dict):
+        return own | {"datasets": {dataset: {"preprocess": steps} for dataset, steps in scaling.items()}}
+    return own | ({"preprocess": scaling} if scaling else {})
 
 
-def bandwidth(rule: dict) -> dict:
-    """The rule that a bandwidth is chosen by."""
+def bandwidth(rule: dict, tuning: str) -> dict:
+    """What is stated and what is searched: the bandwidth and, with it, the scaling."""
+    everyones = {"method": {"method": "rff"}, "learner": "ridge"}
     if "value" in rule:
-        return {"rule": "fixed", "value": rule["value"]}
+        return {"bandwidth": {"rule": "fixed", "length_scale": rule["value"]}, "search": everyones}
     if "scalings" in rule:
-        return {"rule": "each_method", "grid": rule["grid"], "preprocess": rule["scalings"]}
-    return {"rule": "cross_validated"} | rule
+        shared_by = SHARED_BY[tuning]
+        searched = {"preprocess": {"grid": rule["scalings"]}, "length_scale": {"grid": rule["grid"]}}
+        return {"search": {"shared_by": shared_by, "learner": "ridge", **searched}}
+    size = {"multiples_of_d": rule["multiple_of_d"]}
+    searched = {"length_scale": {"grid": rule["grid"], "shared_by": "experiment"}}
+    return {"search": everyones | {"size": size, **searched}}
 
 
 def measurement(study) -> dict:
     """An experiment of another kind."""
-    return common(study, study.kind) | {"grid": study.axes}
+    experiment = common(study, study.kind) | {"grid": study.axes}
+    if study.kernel == "gaussian":
+        experiment["kernel"]["length_scale"] = 1
+    return experiment
 
 
 def write_yaml(path: Path, document: dict) -> None:
@@ -141,41 +152,44 @@ def write_yaml(path: Path, document: dict) -> None:
 def run_grid(study, experiment: dict, settings: dict, folder: Path, journal: Path) -> Path:
     """Choices, maps, learners, and the table of all shards."""
     prepared = {dataset: write_data(data, folder / "prepared" / dataset) for dataset, data in study.data.items()}
-    tuned = {dataset: {} for dataset in study.data}
-    if spec.is_tuned(experiment, settings):
-        for dataset in study.data:
-            out = folder / f"tune/{dataset}.json"
-            tune.run(
-                as_json(spec.tune_spec(experiment, dataset, settings)), prepared[dataset], journal / "tune", out, 1
-            )
-            tuned[dataset] = json.loads(out.read_text(encoding="utf-8"))
+    chosen = {}
+    for shard in plan.tune_shards(experiment, settings):
+        out = folder / f"tune/{shard.name}.json"
+        folders = [prepared[dataset] for dataset in shard.datasets]
+        tune.run(parts("tune", experiment, shard, settings), folders, journal / "tune", out, 1)
+        chosen |= json.loads(out.read_text(encoding="utf-8"))
     files = []
-    for shard in spec.shards(experiment, settings):
-        at, chosen = prepared[shard.dataset], tuned[shard.dataset]
+    for shard in plan.shards(experiment, settings):
+        folders = [prepared[dataset] for dataset in shard.datasets]
         errors, arrays = folder / f"generate/{shard.name}.csv", folder / f"generate/{shard.name}.npz"
-        made = as_json(spec.generate_spec(experiment, shard, settings))
-        generate.run(made, at, chosen, journal / "generate", errors, arrays, 1)
+        made = parts("generate", experiment, shard, settings)
+        generate.run(made, folders, chosen, journal / "generate", errors, arrays, 1)
         scores = folder / f"train/{shard.name}.csv"
-        train.run(
-            as_json(spec.train_spec(experiment, shard, settings)), at, chosen, arrays, journal / "train", scores, 1
-        )
+        trained = parts("train", experiment, shard, settings)
+        train.run(trained, folders, chosen, arrays, journal / "train", scores, 1)
         files += [errors, scores]
-    specs = [as_json(spec.sample_spec(experiment, dataset, settings)) for dataset in study.data]
-    collect.run(specs, files, [prepared[dataset] for dataset in study.data], folder / "table.csv")
+    facts = as_json(plan.facts_parts(experiment, settings))
+    collect.run(facts, files, [prepared[part["dataset"]] for part in facts], folder / "table.csv")
     return folder / "table.csv"
 
 
 def run_measurement(study, experiment: dict, settings: dict, folder: Path, journal: Path) -> Path:
     """The one stage of the other kinds, and the table of all shards."""
     files = []
-    for shard in spec.shards(experiment, settings):
+    for shard in plan.shards(experiment, settings):
         files.append(folder / f"measure/{shard.name}.csv")
-        measure.run(as_json(spec.measure_spec(experiment, shard, settings)), journal / "measure", files[-1], 1)
+        arrays = files[-1].with_suffix(".npz")
+        measure.run(parts("measure", experiment, shard, settings), [], journal / "measure", files[-1], arrays, 1)
     collect.run([], files, [], folder / "table.csv")
     return folder / "table.csv"
 
 
-def as_json(document: dict) -> dict:
+def parts(stage: str, experiment: dict, shard, settings: dict) -> list[dict]:
+    """What a stage is told of a shard."""
+    return as_json(plan.parts_of(stage, experiment, shard, settings))
+
+
+def as_json(document):
     """What a stage receives on its command line."""
     return json.loads(json.dumps(document))
 
@@ -198,6 +212,7 @@ def write_data(data, folder: Path) -> Path:
         "n_train": n_train,
         "n_test": n - n_train,
         "n_train_published": data.n_train,
+        "target": "classes" if len(np.unique(data.y)) > 2 else "binary",
         "sha256": hashlib.sha256(X.tobytes() + y.tobytes()).hexdigest(),
         "facts": data.facts,
     }
@@ -208,22 +223,12 @@ def write_data(data, folder: Path) -> Path:
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def normalised(table, study) -> list[dict]:
-    """The rows of a table without times and without what is missing in them; what an experiment walks stands in
-    ``axis`` and ``at``.
-    """
+def normalised(table) -> list[dict]:
+    """The rows of a table without their runs and without what is missing in them."""
     found = []
-    for record in table[~table["metric"].str.startswith("time_")].to_dict("records"):
-        row = {key: value for key, value in record.items() if key not in NOT_COMPARED and not missing(value)}
-        settings = json.loads(row.get("settings", "{}"))
-        row["settings"] = {key: value for key, value in settings.items() if key not in NOT_COMPARED}
-        kind = getattr(study, "kind", "grid")
-        walked = {"variance": "distance", "surrogate": "penalty"}.get(kind)
-        if walked:
-            del row["step"]
-            row |= {"axis": walked, "at": row["settings"].pop(walked)}
-        if kind == "requirement":
-            row["kernel"] += f"-{row['settings']['decay']}"
+    for record in table.drop(columns="run").to_dict("records"):
+        row = {key: value for key, value in record.items() if not missing(value)}
+        row["settings"] = json.loads(row.get("settings", "{}"))
         found.append(row)
     return found
 

@@ -24,8 +24,11 @@ from rfstudy.errors import NotDefinedError
 from rfstudy.kernels import Gaussian
 from rfstudy.maps import make_map
 
-#: The repeats that a choice is made on where several repeats share it.
-TUNING_REPEATS = (0,)
+#: On how many repeats, the first ones, a choice is made where several repeats share it.
+SHARED_ON = 3
+
+#: What rows call the circle that shares a choice of a penalty.
+SHARED_BY = {"shared": "size", "per_method": "method_and_size", "per_cell": "cell"}
 
 #: Of a learner: the option that holds its grid, what a row calls the chosen value, and the distance from the boundary,
 #: as a share of the largest decision value, below which rounding (or the tolerance of a solver) may change the class.
@@ -62,7 +65,8 @@ class Grid:
     methods: list[dict]  # {method, variant, options}, and in place of the experiment's: scaling, length_scale, learners
     sizes: dict[str, list[int]]  # {"multiples_of_d": [1, 2]} or {"values": [6]}
     # {"value": 1.0}; {"grid": [...], "multiple_of_d": 2}: of ridge on plain random Fourier features of that size;
-    # {"grid": [...], "scalings": [[...], [...]]}: with the scaling, for every method and size
+    # {"grid": [...], "scalings": [[...], [...]]}: with the scaling, for every method and size, and for every repeat
+    # where the tuning is "per_cell"
     bandwidth: dict
     learners: dict[str, dict]  # ridge: scaling, center, penalties, n_folds; svm: C, n_folds
     tuning: str  # who shares a penalty: "shared" (everyone, by size), "per_method" (its repeats, by size), "per_cell"
@@ -264,10 +268,17 @@ def best(scores: dict[float, float]) -> float:
 # --- choices that several cells share ---------------------------------------------------------------------------------
 
 
-def tuning_scores(study: Grid, dataset: str, entry: dict, s: int, scaling, length_scale: float, learner: str) -> dict:
-    """The cross-validated scores of a learner's grid on training rows, at most ``tuning_cap`` of them."""
+def shared_on(study: Grid) -> list[int]:
+    """The repeats that a choice is made on where several repeats share it."""
+    return list(range(min(SHARED_ON, study.repeats)))
+
+
+def tuning_scores(study: Grid, dataset: str, repeats: list[int], entry: dict, s: int, scaling, length_scale, learner):
+    """The cross-validated scores of a learner's grid on training rows, at most ``tuning_cap`` of them, of each repeat:
+    their means over the repeats by value of the grid.
+    """
     scores = []
-    for repeat in TUNING_REPEATS:
+    for repeat in repeats:
         sample = draw_sample(study, dataset, scaling, repeat)
         X, y = sample.X_train, sample.y_train
         if len(y) > study.tuning_cap:
@@ -276,36 +287,53 @@ def tuning_scores(study: Grid, dataset: str, entry: dict, s: int, scaling, lengt
             X, y = X[taken], y[taken]
         options = study.learners[learner]
         phi = feature_map(study, dataset, entry, s, repeat, length_scale).fit(X, y)
-        fold = folds(len(y), options["n_folds"], study.seed, "folds", "tune")
+        fold = folds(len(y), options["n_folds"], study.seed, "folds", "train", repeat)
         scores.append(cross_validated(learner, options, features(phi, X), y, fold))
     return {value: np.mean([of_repeat[value] for of_repeat in scores]) for value in scores[0]}
 
 
-def chosen_with(study: Grid, dataset: str, entry: dict, s: int) -> dict:
-    """What is chosen with one map for many cells: the scaling, the length scale and the penalty of every learner."""
+def chosen_with(study: Grid, dataset: str, entry: dict, s: int, repeats: list[int]) -> dict:
+    """What is chosen on some repeats with one map: the scaling, the length scale and the penalty of every learner, and
+    what rows say of who shares the bandwidth and the penalty.
+    """
     scaling, rule = study.scaling[dataset], study.bandwidth
 
-    def score(size, steps, length_scale):
-        return np.nanmax(list(tuning_scores(study, dataset, entry, size, steps, length_scale, "ridge").values()))
+    def scores(size, steps, length_scale, learner="ridge"):
+        return tuning_scores(study, dataset, repeats, entry, size, steps, length_scale, learner)
 
+    def score(size, steps, length_scale):
+        return np.nanmax(list(scores(size, steps, length_scale).values()))
+
+    def told(shared_by):
+        return {"shared_by": shared_by} | ({"chosen_on": repeats} if shared_by != "cell" else {})
+
+    of_bandwidth = {}
     if "value" in rule:
         length_scale = rule["value"]
     elif "scalings" in rule:
-        top = -np.inf
+        of_bandwidth, top = told(SHARED_BY[study.tuning]), -np.inf
         # of equal ones the scaling that is named first, then the largest length scale
         for steps, candidate in itertools.product(rule["scalings"], sorted(rule["grid"], reverse=True)):
             reached = score(s, steps, candidate)
             if reached > top + 1e-9:
                 top, scaling, length_scale = reached, steps, candidate
     else:
+        of_bandwidth = told("experiment")
         size = rule["multiple_of_d"] * study.data[dataset].X.shape[1]
         length_scale = best({candidate: score(size, scaling, candidate) for candidate in rule["grid"]})
-    penalties = {}
+    penalties, of_penalties = {}, {learner: told("cell") for learner in study.learners}
     for learner in study.learners if study.tuning != "per_cell" else ():
         n_train = len(draw_sample(study, dataset, scaling, 0).y_train)
         if learner != "svm" or study.svm_limit is None or n_train * 2 * s <= study.svm_limit:
-            penalties[learner] = best(tuning_scores(study, dataset, entry, s, scaling, length_scale, learner))
-    return {"scaling": scaling, "length_scale": length_scale, "penalties": penalties}
+            penalties[learner] = best(scores(s, scaling, length_scale, learner))
+        of_penalties[learner] = told(SHARED_BY[study.tuning])
+    return {
+        "scaling": scaling,
+        "length_scale": length_scale,
+        "penalties": penalties,
+        "of_bandwidth": of_bandwidth,
+        "of_penalties": of_penalties,
+    }
 
 
 # --- the accuracy grid ------------------------------------------------------------------------------------------------
@@ -318,18 +346,20 @@ def grid_rows(study: Grid) -> list[dict]:
         shared = {"dataset": dataset, "stand_in": data.stand_in}
         found += [shared | row for row in fact_rows(study, dataset)]
         for s, label in sizes(study, dataset):
-            everyones = study.tuning != "per_method" and not data.missing
-            chosen = chosen_with(study, dataset, {"method": "rff", "options": {}}, s) if everyones else {}
+            everyones = "scalings" not in study.bandwidth and not data.missing
+            plain = {"method": "rff", "options": {}}
+            chosen = chosen_with(study, dataset, plain, s, shared_on(study)) if everyones else {}
             for entry in entries(study, dataset):
                 if data.missing:
                     of_entry = missing_rows(study, data)
                 else:
-                    chosen = chosen if everyones else chosen_with(study, dataset, entry, s)
-                    of_entry = [
-                        {"repeat": repeat} | row
-                        for repeat in range(study.repeats)
-                        for row in cell_rows(study, dataset, entry, s, repeat, chosen)
-                    ]
+                    of_entry = []
+                    for repeat in range(study.repeats):
+                        if not everyones:
+                            chosen_on = [repeat] if study.tuning == "per_cell" else shared_on(study)
+                            chosen = chosen_with(study, dataset, entry, s, chosen_on)
+                        rows_of_cell = cell_rows(study, dataset, entry, s, repeat, chosen)
+                        of_entry += [{"repeat": repeat} | row for row in rows_of_cell]
                 size = {"n_features": s, "n_features_label": label}
                 name = {"method": entry["method"], "variant": entry.get("variant", "")}
                 found += [shared | size | name | row for row in of_entry]
@@ -398,7 +428,8 @@ def cell_rows(study: Grid, dataset: str, entry: dict, s: int, repeat: int, chose
     label = {"options": entry["options"], "capped": sample.capped}
     settings = label | {"length_scale": length_scale, "preprocess": scaling}
     counts = {"n_train": len(sample.y_train), "n_test": len(sample.y_test), "d": sample.X_train.shape[1]}
-    error_row = counts | {"metric": f"approximation_error_{study.norm}", "split": "train", "settings": settings}
+    of_map = settings | chosen["of_bandwidth"]
+    error_row = counts | {"metric": f"approximation_error_{study.norm}", "split": "train", "settings": of_map}
     accuracy_rows = [
         counts | {"metric": "accuracy_pct", "split": "test", "learner": learner}
         for learner in study.learners
@@ -409,15 +440,15 @@ def cell_rows(study: Grid, dataset: str, entry: dict, s: int, repeat: int, chose
     except (NotDefinedError, np.linalg.LinAlgError) as error:
         status, reason = "skipped" if isinstance(error, NotDefinedError) else "failed", {"reason": str(error)}
         return [
-            error_row | {"status": status, "settings": settings | reason},
+            error_row | {"status": status, "settings": of_map | reason},
             *(row | {"status": status, "settings": label | reason} for row in accuracy_rows),
         ]
     columns = {"n_columns": phi.n_columns_}
-    found = [error_row | columns | error_of(study, dataset, phi, sample, length_scale, repeat, settings)]
+    found = [error_row | columns | error_of(study, dataset, phi, sample, length_scale, repeat, of_map)]
     for row in accuracy_rows:
         options = laid_over(study.learners[row["learner"]], entry.get("learners", {}).get(row["learner"], {}))
         trained = accuracy_of(study, row["learner"], options, phi, sample, repeat, chosen["penalties"])
-        trained["settings"] = settings | {"tuning": study.tuning} | trained["settings"]
+        trained["settings"] = settings | chosen["of_penalties"][row["learner"]] | trained["settings"]
         found.append(row | columns | trained)
     return found
 
@@ -680,7 +711,6 @@ def requirement_rows(study: Measurement) -> list[dict]:
             "split": "test",
             "learner": "ridge",
             "settings": {
-                "decay": decay,
                 "penalty": penalty,
                 "terms": axes["terms"],
                 "draws": axes["draws"],
@@ -780,7 +810,6 @@ def memory_rows(study: Measurement) -> list[dict]:
                 "n_features": s,
                 "n_features_label": str(s),
                 "n_columns": s if phases else 2 * s,
-                "n_train": axes["rows"],
                 "d": d,
                 "metric": "stored_bytes",
                 "value": 4 * s * (d + phases),

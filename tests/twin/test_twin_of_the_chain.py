@@ -82,6 +82,29 @@ SINGULAR = chain.Grid(
     tuning="shared",
 )
 
+TUNED = chain.Grid(
+    name="twin-tuned",
+    protocol="tuned",
+    data={"halves": made(121, 4, seed=1)},
+    scaling={"halves": ["minmax"]},
+    methods=[
+        {"method": "rff"},
+        {"method": "lsrff", "variant": "code", "options": {"mode": "code", "penalty": 0.05}},
+        {"method": "slsrff", "options": {"mode": "text"}},
+    ],
+    sizes={"values": [6, 11]},
+    # equal scalings and nearly equal length scales: what is as good as another
+    bandwidth={
+        "grid": [0.3, 1, 1.00001, 3],
+        "scalings": [["standard_rows"], ["minmax"], ["none", "minmax"], ["standard"]],
+    },
+    learners={"ridge": RIDGE | {"center": "both", "penalties": PENALTIES[::2], "n_folds": 3}, "svm": SVM},
+    tuning="per_method",
+    svm_repeats=1,
+    norm="l2",
+    repeats=4,
+)  # fmt: skip
+
 GRIDS = {
     # the survey's text: one bandwidth and one penalty a size for everyone, of plain random Fourier features
     "text": chain.Grid(
@@ -98,7 +121,7 @@ GRIDS = {
             {"method": "sgq", "options": {"node": "sqrt_3"}},
         ],
         sizes={"multiples_of_d": [1, 2, 8]},
-        bandwidth={"grid": [0.1, 0.2, 0.20001, 0.8], "multiple_of_d": 2},  # two of which are as good
+        bandwidth={"grid": [0.1, 0.2, 0.8, 0.80001], "multiple_of_d": 2},  # two of which are as good
         learners={"ridge": RIDGE, "svm": SVM},
         tuning="shared",
         error_rows=40,
@@ -151,27 +174,16 @@ GRIDS = {
         norm="spectral",
         cap=52,
     ),
-    # scaling, bandwidth and penalty of every method at every size
-    "tuned": chain.Grid(
-        name="twin-tuned",
-        protocol="tuned",
-        data={"halves": made(121, 4, seed=1)},
-        scaling={"halves": ["minmax"]},
-        methods=[
-            {"method": "rff"},
-            {"method": "lsrff", "variant": "code", "options": {"mode": "code", "penalty": 0.05}},
-            {"method": "slsrff", "options": {"mode": "text"}},
-        ],
-        sizes={"values": [6, 11]},
-        # equal scalings and nearly equal length scales: what is as good as another
-        bandwidth={
-            "grid": [0.3, 1, 1.00001, 3, 3.00001],
-            "scalings": [["standard_rows"], ["minmax"], ["none", "minmax"], ["standard"]],
-        },
-        learners={"ridge": RIDGE | {"center": "both", "penalties": PENALTIES[::2], "n_folds": 3}, "svm": SVM},
-        tuning="per_method",
-        svm_repeats=1,
-        norm="l2",
+    # scaling, bandwidth and penalty of every method at every size, for all repeats or for every repeat by itself
+    "tuned": TUNED,
+    "tuned-per-cell": replace(
+        TUNED,
+        name="twin-tuned-per-cell",
+        sizes={"values": [6]},
+        learners={"ridge": TUNED.learners["ridge"]},
+        tuning="per_cell",
+        tuning_cap=45,
+        repeats=3,
     ),
     # from text to code, one decision at a time, beside an entry that is in no step
     "walk": chain.Grid(
@@ -352,9 +364,10 @@ def test_every_row_of_a_measurement(name, tmp_path, journal, twins):
     assert_same_rows(adapter.rows_of_the_chain(MEASUREMENTS[name], tmp_path, journal), twins(MEASUREMENTS[name]))
 
 
-def test_one_job_a_method_and_repeat_gives_the_same_rows(tmp_path, twins):
-    found = adapter.rows_of_the_chain(GRIDS["text"], tmp_path, tmp_path / "journal", cut="many")
-    assert_same_rows(found, twins(GRIDS["text"]))
+@pytest.mark.parametrize("name", ["text", "missing"])
+def test_one_job_a_method_and_repeat_gives_the_same_rows(name, tmp_path, twins):
+    found = adapter.rows_of_the_chain(GRIDS[name], tmp_path, tmp_path / "journal", cut="many")
+    assert_same_rows(found, twins(GRIDS[name]))
 
 
 # --- what the experiments show ----------------------------------------------------------------------------------------
@@ -387,7 +400,9 @@ def test_shown_by_the_text(shown):
     assert values([row for row in scores if row["learner"] == "svm"], "repeat") == {0, 1}
     assert values(ridge, "repeat") == {0, 1, 2}
     assert len(values(ridge, "penalty")) > 1  # by size
-    assert values(ridge, "length_scale") == {0.20001}  # of equally good ones the largest
+    assert values(ridge, "length_scale") == {0.80001}  # of equally good ones the largest
+    assert values(ridge, "shared_by", "chosen_on") == {("size", (0, 1, 2))}
+    assert values(errors, "shared_by", "chosen_on") == {("experiment", (0, 1, 2))}
     assert values(errors, "estimate") == {None, "approximate_kernel"}
     assert values(errors, "rows") == {40, None}
     assert values(shown("text", "fact_class_order"), "split", "detail") == {("train", '"mixed"')}
@@ -403,6 +418,7 @@ def test_shown_by_choices_per_cell(shown):
         rows = [row for row in shown(name) if row["learner"] == learner]
         assert len(values(rows, *cell, chosen)) > len(values(rows, *cell))  # differ between repeats
         assert len(values(rows, chosen)) > 2
+        assert values([row for row in rows if row["status"] == "ok"], "shared_by", "chosen_on") == {("cell", None)}
 
 
 def test_shown_by_the_cap(shown):
@@ -420,12 +436,24 @@ def test_shown_by_methods_that_choose_for_themselves(shown):
     assert len(values(rows, "preprocess", "length_scale")) > 2
     # of equally good ones the scaling that is named first and the largest length scale
     assert values(rows, "preprocess") == {("minmax",), ("standard",)}
-    assert values(rows, "length_scale") == {0.3, 1.00001, 3.00001}
+    assert values(rows, "length_scale") == {0.3, 1.00001, 3}
     assert len(values(rows, "penalty")) > 1
     # one choice an entry and size, for all repeats
     own = ("method", "n_features_label")
     assert len(values(rows, *own)) == len(values(rows, *own, "preprocess", "length_scale", "penalty")) == 6
-    assert values(rows, "repeat") == {0, 1}
+    assert values(rows, "repeat") == {0, 1, 2, 3}
+    # made on three of them, which every row says
+    assert values(rows, "shared_by", "chosen_on") == {("method_and_size", (0, 1, 2))}
+
+
+def test_shown_by_cells_that_choose_for_themselves(shown):
+    rows = shown("tuned-per-cell")
+    assert values(rows, "shared_by", "chosen_on") == {("cell", None)}
+    for names in (("preprocess",), ("length_scale",), ("penalty",)):
+        assert len(values(rows, "method", *names)) > len(values(rows, "method"))  # differ between repeats
+    # the rows of a search are a part of those that train
+    assert values(rows, "n_train") == {61}
+    assert GRIDS["tuned-per-cell"].tuning_cap < 61
 
 
 def test_shown_by_the_walk(shown):

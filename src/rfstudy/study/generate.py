@@ -29,7 +29,8 @@ def run(parts: list[dict], prepared_dirs, chosen: dict, journal_dir, out, out_ar
     for job in jobs("generate", parts, prepared_dirs, journal_dir, threads, ("study.generate:measure",)):
         spec = job.spec
         if job.data.skipped:
-            done.rows += skipped_rows(spec, job.data, [{"metric": metric_of(spec), "split": "train"}])
+            missing = [{"metric": metric_of(spec), "split": "train"}]
+            done.rows += skipped_rows(spec, job.data, spec["repeats"], missing)
             continue
         cells = grid_cells(spec, chosen.get(spec["dataset"], {}), job.data.facts["d"], spec["repeats"])
         done.add(work_through(job, cells, lambda cell, _, job=job: measure(job, cell)), spec["dataset"])

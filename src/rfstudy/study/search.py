@@ -84,13 +84,14 @@ def best_choice(job: Job, found: dict, quantities: list[str], entry: dict, label
             return {"chosen": {}, "chosen_on": chosen_on, "reason": "the learner is left out at this size"}
         tried.append((values, scores))
     sign = 1.0 if job.data.target.score == "accuracy" else -1.0
-    finest = [float(np.max(sign * scores, where=~np.isnan(scores), initial=-np.inf)) for _, scores in tried]
-    best = int(np.argmax(finest))
+    finest = np.array([np.max(sign * scores, where=~np.isnan(scores), initial=-np.inf) for _, scores in tried])
+    # means that differ by rounding are equal, as they are to ``best_penalty``
+    best = int(np.argmax(finest >= finest.max() - 1e-12 * abs(finest.max())))
     values, _ = tried[best]
     chosen = dict(values)
     if "penalty" in quantities:
         chosen["penalty"] = best_penalties(job, found, entry, label, chosen_on, values)
-    score = sign * finest[best] if np.isfinite(finest[best]) else None
+    score = float(sign * finest[best]) if np.isfinite(finest[best]) else None
     return {"chosen": chosen, "chosen_on": list(chosen_on), "score": score}
 
 
@@ -133,8 +134,8 @@ def candidate_cell(job: Job, found: dict, entry: dict, label: str, repeat: int, 
     """The cell in which a candidate is scored: an entry at a size in a repeat, under the values that are tried."""
     d = job.data.facts["d"]
     wider, how = choice_for(found, entry, label, repeat)
-    cell = grid_cell(job.spec, (wider | values, how), entry, sizes(size_with(job.spec, label), d), d, repeat)
-    return replace(cell, given=cell.given | {"learner": learner, "settings": job.spec["learners"][learner]}, columns={})
+    own = {"learner": learner, "settings": job.spec["learners"][learner], "rows": job.spec["search"].get("max_rows")}
+    return replace(cell, given=cell.given | own, columns={})
 
 
 def size_with(spec: dict, label: str) -> dict:
@@ -154,7 +155,8 @@ def evaluated(job: Job, cell: Cell) -> np.ndarray:
 
     def compute(cell: Cell, _checkpoints):
         learner, options = load(cell.given["learner"]), cell.given["settings"]
-        X, y = tuning_rows(job.spec, job.samples.of(cell.at["repeat"], cell.given["preprocess"]))
+        sample = job.samples.of(cell.at["repeat"], cell.given["preprocess"])
+        X, y = tuning_rows(job.spec["seed"], sample, cell.given["rows"])
         phi, _kernel, _length_scale = map_of(job.spec, cell, job.samples)
         phi.fit(X, y)
         if learner.limit(options, len(y), phi.n_columns_):
@@ -169,11 +171,11 @@ def evaluated(job: Job, cell: Cell) -> np.ndarray:
     return np.array([row["value"] for row in content["rows"]])
 
 
-def tuning_rows(spec: dict, sample: Sample) -> tuple[np.ndarray, np.ndarray]:
-    """The training rows of a sample that a search works with: at most ``search.max_rows``, a random choice."""
-    n_train, most = len(sample.y_train), spec["search"].get("max_rows")
+def tuning_rows(seed: int, sample: Sample, most: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """The training rows of a sample that a search works with: at most so many, a random choice."""
+    n_train = len(sample.y_train)
     if not most or n_train <= most:
         return sample.X_train, sample.y_train
-    generator = np.random.default_rng(seed_sequence(spec["seed"], "tuning rows"))
+    generator = np.random.default_rng(seed_sequence(seed, "tuning rows"))
     rows = np.sort(generator.choice(n_train, most, replace=False))
     return sample.X_train[rows], sample.y_train[rows]

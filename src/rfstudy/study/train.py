@@ -47,7 +47,7 @@ def train(job: Job, chosen: dict, arrays: dict) -> Work:
     if job.data.skipped:
         for learner in spec["learners"]:
             missing = [{"learner": learner, "metric": metric, "split": "test"} for metric in metrics_of(job)]
-            done.rows += skipped_rows(spec, job.data, missing)
+            done.rows += skipped_rows(spec, job.data, spec["repeats"][learner], missing)
         return done
     d, repeats = job.data.facts["d"], spec["repeats"]
     cells = [cell for learner in spec["learners"] for cell in grid_cells(spec, chosen, d, repeats[learner], learner)]

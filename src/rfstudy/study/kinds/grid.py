@@ -233,15 +233,18 @@ def cell_settings(cell: Cell, length_scale: float | None, capped: bool) -> dict:
     return found if length_scale is None else {"length_scale": length_scale, **found}
 
 
-def skipped_rows(spec: dict, prepared: Prepared, measurements: list[dict]) -> list[dict]:
-    """One row a method, size and measurement that says why there is no number."""
+def skipped_rows(spec: dict, prepared: Prepared, repeats: list[int], measurements: list[dict]) -> list[dict]:
+    """One row a method, size and measurement that says why there is no number: for all repeats of a data set, in the
+    shard that has the first of them.
+    """
+    if 0 not in repeats:
+        return []
     return [
         base_row(spec, prepared)
         | entry_columns(entry)
         | {
             "n_features": n_features,
             "n_features_label": label,
-            "repeat": 0,
             "status": "skipped",
             "settings": {"reason": prepared.skipped},
             **measurement,

@@ -143,7 +143,8 @@ def candidate_cell(job: Job, found: dict, entry: dict, label: str, repeat: int, 
     tried = merge(found, nested(("cell", *places("cell", entry, label, repeat)), {"chosen": values}))
     size = size_with(job.spec, label)
     cell = grid_cell(job.spec | {"sizes": size}, tried, entry, sizes(size, d), d, repeat)
-    return replace(cell, given=cell.given | {"learner": learner, "settings": job.spec["learners"][learner]}, columns={})
+    own = {"learner": learner, "settings": job.spec["learners"][learner], "tuning_rows": tuning_limit(job.spec)}
+    return replace(cell, given=cell.given | own, columns={})
 
 
 def size_with(spec: dict, label: str) -> dict:
@@ -164,7 +165,7 @@ def evaluated(job: Job, cell: Cell) -> np.ndarray:
         X, y = tuning_rows(job.spec, job.samples.of(cell.at["repeat"], cell.given["preprocess"]))
         phi, _kernel, _length_scale = map_of(job.spec, cell, job.samples)
         phi.fit(X, y)
-        if learner.limit(options, len(y), phi.n_columns_):
+        if learner.left_out(job.data.target.kind, options, len(y), phi.n_columns_):
             return [], {"scores": np.empty(0)}
         folds = folds_of(job.spec, len(y), options["n_folds"], cell.at["repeat"])
         Y, _classes = job.data.target.encode(y)
@@ -174,9 +175,14 @@ def evaluated(job: Job, cell: Cell) -> np.ndarray:
     return work_through(job, [cell], compute).arrays[f"{cell.name}/scores"]
 
 
+def tuning_limit(spec: dict) -> int | None:
+    """The largest number of training rows that a search works with."""
+    return spec["search"].get("max_rows")
+
+
 def tuning_rows(spec: dict, sample: Sample) -> tuple[np.ndarray, np.ndarray]:
     """The training rows of a sample that a search works with: at most ``search.max_rows``, a random choice."""
-    n_train, most = len(sample.y_train), spec["search"].get("max_rows")
+    n_train, most = len(sample.y_train), tuning_limit(spec)
     if not most or n_train <= most:
         return sample.X_train, sample.y_train
     generator = np.random.default_rng(seed_sequence(spec["seed"], "tuning rows"))

@@ -57,7 +57,8 @@ def take_times(job: Job, chosen: dict, threads: int) -> Work:
     kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec['kind']}")
     how = job.spec["time"]
     given = {
-        "entries": [entry_key(entry) for entry in job.spec["methods"]],
+        # with what an entry has of its own beside its map: preprocessing, bandwidth
+        "entries": [entry | entry_key(entry) for entry in job.spec["methods"]],
         "learners": job.spec.get("learners", {}),
         "chosen": chosen,
         "grid": job.spec.get("grid") or job.spec["sizes"],
@@ -158,7 +159,9 @@ class LoadOfOthers:
     def reading() -> tuple[float, float, float]:
         """Wall clock, processor seconds of the whole machine, and those of this process."""
         times = psutil.cpu_times()
-        busy = times.user + times.system + sum(getattr(times, name, 0.0) for name in ("nice", "irq", "softirq", "steal"))
+        busy = (
+            times.user + times.system + sum(getattr(times, name, 0.0) for name in ("nice", "irq", "softirq", "steal"))
+        )
         return time.perf_counter(), busy, time.process_time()
 
     def cores(self) -> float:

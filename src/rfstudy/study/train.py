@@ -82,7 +82,7 @@ def scored(job: Job, cell: Cell, sample: Sample, phi):
     """Pairs of a metric and its value as a column, the status of the rows, and what their settings say of the model."""
     target, learner = job.data.target, load(cell.given["learner"])
     options, metrics = cell.given["settings"], metrics_of(job)
-    reason = learner.limit(options, len(sample.y_train), phi.n_columns_)
+    reason = learner.left_out(target.kind, options, len(sample.y_train), phi.n_columns_)
     if reason:
         return [(metric, {}) for metric in metrics], "skipped", {"reason": reason}
     Y, classes = target.encode(sample.y_train)
@@ -95,9 +95,7 @@ def scored(job: Job, cell: Cell, sample: Sample, phi):
         if wanted is None:
             folds = folds_of(job.spec, len(Y), options["n_folds"], cell.at["repeat"])
             how = {"n_columns": phi.n_columns_, "score": target.score, "options": options}
-            wanted = best_penalty(
-                learner.cross_validate(blocks, Y, folds, **how), options[learner.grid], target.score
-            )
+            wanted = best_penalty(learner.cross_validate(blocks, Y, folds, **how), options[learner.grid], target.score)
         model, used = learner.fit_regular(blocks, Y, wanted, n_columns=phi.n_columns_, options=options)
     except np.linalg.LinAlgError as error:
         return [(metric, {}) for metric in metrics], "failed", {"reason": str(error)}

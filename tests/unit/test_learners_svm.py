@@ -331,6 +331,7 @@ def test_combinations_without_a_solver_say_so(n_rows, loss, intercept, solver, m
 def test_a_solver_that_stops_early_says_so_in_the_result_and_without_a_warning(monkeypatch):
     Z, _, Y = problem()
     monkeypatch.setattr(svm, "LIBLINEAR_MAX_ITERATIONS", 1)
+    monkeypatch.setattr(svm, "DUAL_ROWS", 0)
     monkeypatch.setattr(svm, "minimise_squared_hinge", functools.partial(newton.minimise_squared_hinge, max_iter=1))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -345,6 +346,7 @@ def test_a_solver_that_stops_early_says_so_in_the_result_and_without_a_warning(m
 def test_cross_validation_warns_of_fits_that_stop_early(monkeypatch, solver):
     Z, _, Y = problem()
     monkeypatch.setattr(svm, "LIBLINEAR_MAX_ITERATIONS", 1)
+    monkeypatch.setattr(svm, "DUAL_ROWS", 0)
     monkeypatch.setattr(svm, "minimise_squared_hinge", functools.partial(newton.minimise_squared_hinge, max_iter=1))
     with pytest.warns(ConvergenceWarning, match="4 of 4 SVM fits"):
         cross_validate_svm(stream(Z), Y, [10.0, 1000.0], np.arange(len(Z)) % 2, **options(Z, solver=solver))
@@ -417,3 +419,21 @@ def test_the_chunks_of_a_pass_do_not_matter(monkeypatch):
     monkeypatch.setattr(streams, "CACHE_BYTES", 1)  # the least: 64 rows
     pieces = fit_svm(stream(Z), Y, 1.0, **options(Z, solver="newton"))
     np.testing.assert_allclose(objective(pieces, Z, Y, 1.0), objective(whole, Z, Y, 1.0), rtol=1e-6)
+
+
+@pytest.mark.parametrize("intercept", ["none", "unpenalised"])
+@pytest.mark.parametrize("n_columns", [20, 200])
+def test_newton_on_the_rows_and_on_the_columns_find_one_minimum(n_columns, intercept):
+    Z, _, Y = problem(n=100, n_columns=n_columns)
+    for C in (0.01, 1.0, 100.0):
+        how = options(Z, solver="newton", intercept=intercept)
+        dual = fit_svm(stream(Z), Y, C, **how)
+        primal = fit_svm(stream(Z), Y, C, **how, memory_budget=0)
+        assert dual.converged
+        assert primal.converged
+        # both stop within 1e-6 of the optimum, by the duality gap
+        np.testing.assert_allclose(objective(dual, Z, Y, C), objective(primal, Z, Y, C), rtol=1e-6)
+    grid, folds = [0.1, 10.0], np.arange(len(Z)) % 4
+    scores = cross_validate_svm(stream(Z), Y, grid, folds, **how)
+    # a row of a fold is 4 points; the two may differ on one that lies on the boundary
+    np.testing.assert_allclose(scores, cross_validate_svm(stream(Z), Y, grid, folds, **how, memory_budget=0), atol=4.0)

@@ -156,7 +156,7 @@ def test_a_learner_that_is_left_out_has_a_row_for_every_metric(prepared, tmp_pat
     assert rows["metric"].tolist() == ["mse", "rmse", "relative_error"]
     assert rows["status"].eq("skipped").all()
     assert rows["value"].isna().all()
-    reason = f"{N_TRAIN} rows x {2 * 4 * D} columns are over max_svm_entries of the preset"
+    reason = f"{N_TRAIN} rows x {2 * 4 * D} columns are over the max_entries that the preset allows"
     assert {json.loads(settings)["reason"] for settings in rows["settings"]} == {reason}
 
 

@@ -9,7 +9,7 @@ What loss and intercept ask for decides the solver:
 | hinge | none | LIBLINEAR's dual coordinate descent |
 | hinge | unpenalised | libsvm on ZZ', up to ``HINGE_ROWS`` rows |
 
-Newton's method works on the features, or on ZZ' where there are no more rows than columns. The last row of the table is
+Newton's method works on the features, or on ZZ' where there are few rows, or no more than columns. The last row of the table is
 the one correct route in scikit-learn: LIBLINEAR treats an intercept as a weight and penalises it,
 b^2 / (2 intercept_scaling^2), and its coordinate descent becomes slow as the scaling grows; libsvm's dual has the
 equality constraint that belongs to a free intercept.
@@ -35,6 +35,8 @@ from rfstudy.learners.targets import sign_columns
 #: Entries n_rows x n_columns x columns of targets from which solver="auto" leaves LIBLINEAR: it holds 24 bytes an entry
 #: of the features (its own copy and ours) and works through them once per column.
 LIBLINEAR_ENTRIES = 1e8
+#: Rows up to which Newton's method works on ZZ' whatever the number of columns.
+DUAL_ROWS = 512
 #: Rows up to which libsvm is given ZZ' (3.2 GB).
 HINGE_ROWS = 20_000
 LIBLINEAR_TOLERANCE = 1e-4
@@ -86,17 +88,19 @@ def fit_svm(
     """
     Y, grid = _check_targets(y_columns, n_rows), check_grid(C, "C")
     solver = choose_solver(n_rows, n_columns, Y.shape[1], loss, intercept, solver)
-    if solver == "newton" and not is_dual(n_rows, n_columns, memory_budget):
+    if solver == "libsvm" or (solver == "newton" and is_dual(n_rows, n_columns, memory_budget)):
+        Z = streams.assemble(blocks, n_rows, n_columns)
+        dual = svm_on_gram(streams.row_gram(Z), Y, grid[0], loss, intercept)
+        # with a C so large that ZZ' + I / (2 C) is singular, the features themselves still have a solution
+        if solver == "libsvm" or dual.converged:
+            coef = streams.transposed_product(Z, dual.dual_coef)
+            return LinearModel(coef, dual.intercept, solver, dual.converged, dual.n_iter)
+    if solver == "newton":
         blocks = streams.keep_within(blocks, n_rows, n_columns, memory_budget)
         (solution,) = minimise_squared_hinge(
             blocks, Y, grid, n_columns=n_columns, has_intercept=intercept == "unpenalised"
         )
         return LinearModel(solution.coef, solution.bias, solver, bool(solution.converged.all()), solution.n_iter)
-    if solver in ("libsvm", "newton"):
-        Z = streams.assemble(blocks, n_rows, n_columns)
-        dual = svm_on_gram(streams.row_gram(Z), Y, grid[0], loss, intercept)
-        coef = streams.transposed_product(Z, dual.dual_coef)
-        return LinearModel(coef, dual.intercept, solver, dual.converged, dual.n_iter)
     Z = streams.assemble(blocks, n_rows, n_columns, np.float64)
     streams.refuse_non_finite(Z)
     return _liblinear(Z, Y, grid[0], loss)
@@ -125,15 +129,16 @@ def cross_validate_svm(
     Y, grid = _check_targets(y_columns, n_rows), check_grid(grid, "grid")
     folds, n_folds = check_folds(folds, Y, "accuracy", every_column=True)
     solver = choose_solver(n_rows, n_columns, Y.shape[1], loss, intercept, solver)
-    if solver == "newton" and not is_dual(n_rows, n_columns, memory_budget):
+    unconverged = None
+    if solver == "libsvm" or (solver == "newton" and is_dual(n_rows, n_columns, memory_budget)):
+        K = streams.row_gram(streams.assemble(blocks, n_rows, n_columns))
+        scores, unconverged = cross_validate_svm_on_gram(K, Y, grid, folds, loss, intercept)
+    if solver == "newton" and unconverged != 0:
         blocks = streams.keep_within(blocks, n_rows, n_columns, memory_budget)
         scores, unconverged = _cross_validate_newton(
             blocks, Y, grid, folds, n_columns, has_intercept=intercept == "unpenalised"
         )
-    elif solver in ("libsvm", "newton"):
-        K = streams.row_gram(streams.assemble(blocks, n_rows, n_columns))
-        scores, unconverged = cross_validate_svm_on_gram(K, Y, grid, folds, loss, intercept)
-    else:
+    elif solver == "liblinear":
         Z = streams.assemble(blocks, n_rows, n_columns, np.float64)
         streams.refuse_non_finite(Z)
         scores, unconverged = np.empty((len(grid), n_folds)), 0
@@ -149,10 +154,10 @@ def cross_validate_svm(
 
 
 def is_dual(n_rows: int, n_columns: int, memory_budget: int) -> bool:
-    """Whether Newton's method works on ZZ': with no more rows than columns that is the smaller problem, and its steps are
-    factorisations in place of many passes over the features.
+    """Whether Newton's method works on ZZ': with no more rows than columns that is the smaller problem, and with few rows
+    its steps, factorisations in place of many passes over the features, are quicker in any case.
     """
-    return n_rows <= n_columns and 8 * n_rows * n_columns <= memory_budget
+    return n_rows <= max(n_columns, DUAL_ROWS) and 8 * n_rows * max(n_rows, n_columns) <= memory_budget
 
 
 def choose_solver(n_rows: int, n_columns: int, n_targets: int, loss: str, intercept: str, solver: str) -> str:
@@ -270,7 +275,7 @@ def _limit(options, n_rows, n_columns):
     most = options.get("max_entries")
     if most is None or n_rows * n_columns <= most:
         return ""
-    return f"{n_rows} rows x {n_columns} columns are over max_svm_entries of the preset"
+    return f"{n_rows} rows x {n_columns} columns are over the max_entries that the preset allows"
 
 
 LEARNER = Learner(

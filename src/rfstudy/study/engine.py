@@ -179,10 +179,11 @@ def entry_roots(entry: dict) -> tuple[str, ...]:
 
 
 def given_roots(given: dict) -> tuple[str, ...]:
-    """The code that the conditions of a cell name: preprocessing steps and a bandwidth rule."""
-    rule = given.get("bandwidth")
+    """The code that the conditions of a cell name: preprocessing steps, a bandwidth rule, a learner."""
+    rule, learner = given.get("bandwidth"), given.get("learner")
     bandwidth = [f"study.bandwidths.{rule['rule']}:length_scale"] if rule else []
-    return (*code_of_steps(given.get("preprocess", [])), *bandwidth)
+    learners = [f"learners.{learner}:LEARNER"] if learner else []
+    return (*code_of_steps(given.get("preprocess", [])), *bandwidth, *learners)
 
 
 @cache

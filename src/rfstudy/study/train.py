@@ -28,15 +28,10 @@ def run(parts: list[dict], prepared_dirs, chosen: dict, arrays_file, journal_dir
     with np.load(arrays_file, allow_pickle=False) as stored:
         arrays = dict(stored)
     done = Work()
-    for job in jobs("train", parts, prepared_dirs, journal_dir, threads, roots):
+    for job in jobs("train", parts, prepared_dirs, journal_dir, threads, ("study.train:measure",)):
         done.add(train(job, chosen.get(job.spec["dataset"], {}), arrays_of(arrays, job.spec["dataset"])))
     write_records(done.records, out)
     tidy.write(done.rows, out)
-
-
-def roots(spec: dict) -> list[str]:
-    """The definitions that every cell uses: this stage's and those of the learners, which it imports by name."""
-    return ["study.train:measure", *(f"learners.{learner}:LEARNER" for learner in spec["learners"])]
 
 
 def train(job: Job, chosen: dict, arrays: dict) -> Work:

@@ -36,7 +36,7 @@ from rfstudy.learners.targets import sign_columns
 #: of the features (its own copy and ours) and works through them once per column.
 LIBLINEAR_ENTRIES = 1e8
 #: Rows up to which Newton's method works on ZZ' whatever the number of columns.
-DUAL_ROWS = 512
+DUAL_ROWS = 1024
 #: Rows up to which libsvm is given ZZ' (3.2 GB).
 HINGE_ROWS = 20_000
 LIBLINEAR_TOLERANCE = 1e-4

@@ -122,9 +122,21 @@ def schema_of(experiment: dict, config_dir: Path) -> dict:
         "bandwidth": {"oneOf": [bandwidth_schema(rule) for rule in modules_in("study.bandwidths")]},
     }
     return common | {
-        "properties": common["properties"] | own["properties"],
+        "properties": common["properties"] | {"kernel": kernel_schema()} | own["properties"],
         "required": common["required"] + own["required"],
         "$defs": definitions,
+    }
+
+
+def kernel_schema() -> dict:
+    """The schema of a kernel: its name and those of its parameters, whose values the kernel checks when it is made."""
+    kernels = constant("kernels", "KERNELS")
+    return {
+        "oneOf": [
+            closed({"name": {"const": name}} | {parameter: {} for parameter in kernel["parameters"]})
+            | {"required": ["name"]}
+            for name, kernel in kernels.items()
+        ]
     }
 
 
@@ -180,11 +192,13 @@ def problems_of(document: dict, schema: dict) -> list[str]:
 
     found = []
     for error in Draft202012Validator(schema).iter_errors(document):
-        # of alternatives, the one that comes closest says what is wrong
         while error.context:
-            error = min(error.context, key=lambda each: (each.validator == "const", -len(each.absolute_path)))
+            error = closest(error)
         where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
-        if error.validator == "additionalProperties":
+        if error.validator == "const":
+            known = [each.validator_value for each in error.parent.context if each.validator == "const"]
+            found.append(f"{where}: there is no {error.instance!r}; {suggestion(error.instance, known)}")
+        elif error.validator == "additionalProperties":
             known = list(error.schema.get("properties", {}))
             for key in sorted(set(error.instance) - set(known)):
                 found.append(f"{where}.{key}: not a key here; {suggestion(key, known)}")
@@ -193,10 +207,24 @@ def problems_of(document: dict, schema: dict) -> list[str]:
     return found
 
 
+def closest(error):
+    """What is wrong with a document beside the alternative that it comes closest to.
+
+    Alternatives that are told apart by a name are those of another name where there is one of its own.
+    """
+
+    def distance(each) -> tuple:
+        other_name = each.relative_schema_path[0] in named
+        return other_name, each.validator != "const" and other_name, -len(each.absolute_path)
+
+    named = {each.relative_schema_path[0] for each in error.context if each.validator == "const"}
+    return min(error.context, key=distance)
+
+
 def suggestion(word: str, known) -> str:
     """What to say of a word that is not among those that are known: "did you mean ...? known are ..."."""
     known = sorted(known)
-    near = difflib.get_close_matches(word, known, n=1)
+    near = difflib.get_close_matches(str(word), known, n=1)
     return (f"did you mean {near[0]}? " if near else "") + f"known are {', '.join(known)}"
 
 

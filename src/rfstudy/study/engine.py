@@ -125,21 +125,26 @@ def work_through(job: Job, cells: list[Cell], compute, title: str = "") -> Work:
     shared = base_row(job.spec, job.data)
     title = title or " ".join(filter(None, (job.spec["experiment"], job.spec["dataset"], job.stage)))
     for cell in tqdm(cells, desc=title, file=sys.stderr, mininterval=5):
-        key = cell_key(job, cell)
-        stored = job.journal.get(key)
-        if stored is None:
-            checkpoints = Checkpoints(job.journal, key)
-            rows, arrays = compute(cell, checkpoints)
-            stored = {"rows": rows, "record": job.run.finished()}, arrays
-            job.journal.put(key, *stored)
-            checkpoints.clear()
-        content, arrays = stored
+        content, arrays = finished(job, cell, compute)
         record = content["record"]
         own = shared | {"run": record["run"], **entry_columns(cell.entry), **cell.columns}
         done.records[record["run"]] = record
         done.rows += [own | row for row in content["rows"]]
         done.arrays |= {f"{cell.name}/{name}": value for name, value in arrays.items()}
     return done
+
+
+def finished(job: Job, cell: Cell, compute) -> tuple[dict, dict]:
+    """The content (rows, provenance record) and arrays of a cell: as journalled, or computed and journalled now."""
+    key = cell_key(job, cell)
+    stored = job.journal.get(key)
+    if stored is None:
+        checkpoints = Checkpoints(job.journal, key)
+        rows, arrays = compute(cell, checkpoints)
+        stored = {"rows": rows, "record": job.run.finished()}, arrays
+        job.journal.put(key, *stored)
+        checkpoints.clear()
+    return stored
 
 
 def cell_key(job: Job, cell: Cell) -> str:

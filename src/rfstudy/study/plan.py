@@ -104,6 +104,8 @@ def part(experiment: dict, dataset: str, settings: dict) -> dict:
 
 def sample_part(experiment: dict, dataset: str, settings: dict) -> dict:
     """``part``, and what decides the training and test rows of a repeat; ``experiment`` as it is on the data set."""
+    if "preprocess" not in experiment:
+        raise ConfigurationError(f"experiment {experiment['name']!r} does not say how {dataset} is to be preprocessed")
     return part(experiment, dataset, settings) | {
         "preprocess": experiment["preprocess"],
         "bandwidth": experiment.get("bandwidth"),

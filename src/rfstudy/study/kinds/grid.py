@@ -13,7 +13,7 @@ from rfstudy.data.split import fold_of_row
 from rfstudy.kernels import KERNELS, make_kernel
 from rfstudy.learners.entry import load
 from rfstudy.maps.registry import REGISTRY
-from rfstudy.study.config import merge, sizes
+from rfstudy.study.config import CIRCLES, merge, sizes
 from rfstudy.study.engine import Cell, Job, Timed, base_row, entry_columns, entry_map, name_of
 from rfstudy.study.sample import Prepared, Sample, Samples
 
@@ -54,7 +54,7 @@ def grid_cells(spec: dict, chosen: dict, d: int, repeats: list[int], learner: st
     """
     named = sizes(spec["sizes"], d)
     return [
-        grid_cell(spec, chosen, entry, group, d, repeat, learner)
+        grid_cell(spec, choice_for(chosen, entry, group[-1][1], repeat), entry, group, d, repeat, learner)
         for repeat in repeats
         for entry in spec["methods"]
         # one map, if its prefixes are the maps at the smaller sizes
@@ -62,9 +62,12 @@ def grid_cells(spec: dict, chosen: dict, d: int, repeats: list[int], learner: st
     ]
 
 
-def grid_cell(spec: dict, chosen: dict, entry: dict, group: list, d: int, repeat: int, learner: str = "") -> Cell:
-    """One cell: an entry at a size, or at several that share their work (``group``: numbers with labels)."""
-    given = conditions(spec, chosen, entry, group[-1][1], repeat, learner)
+def grid_cell(spec: dict, choice: tuple, entry: dict, group: list, d: int, repeat: int, learner: str = "") -> Cell:
+    """One cell: an entry at a size, or at several that share their work (``group``: numbers with labels).
+
+    ``choice`` is what ``choice_for`` found for it.
+    """
+    given = conditions(spec, choice, entry, learner)
     width = columns_after(given["preprocess"], d)
     numbers = [s * width // d if label.endswith("d") else s for s, label in group]
     at = {"n_features": numbers, "label": [label for _, label in group], "repeat": repeat}
@@ -83,7 +86,7 @@ def prefixes(phi, cell: Cell):
     yield phi, {"n_features": largest[0], "n_features_label": largest[1]}
 
 
-def conditions(spec: dict, chosen: dict, entry: dict, label: str, repeat: int, learner: str = "") -> dict:
+def conditions(spec: dict, choice: tuple, entry: dict, learner: str = "") -> dict:
     """What a cell is computed under: what its entry has of its own, else what ``tune`` chose, else the experiment's.
 
     Returns the steps of ``preprocess``, the ``length_scale`` (None where a rule finds it on the training rows, or the
@@ -91,12 +94,12 @@ def conditions(spec: dict, chosen: dict, entry: dict, label: str, repeat: int, l
     shares what was chosen, and on which repeats. For a learner also its ``learner`` id, its ``settings`` and the
     ``penalty`` (None where the cell chooses its own).
     """
-    choice, how = choice_for(chosen, entry, label, repeat)
+    values, how = choice
     given = {
-        "preprocess": entry.get("preprocess") or choice.get("preprocess") or spec["preprocess"],
-        "length_scale": entry.get("length_scale") or choice.get("length_scale"),
+        "preprocess": entry.get("preprocess") or values.get("preprocess") or spec["preprocess"],
+        "length_scale": entry.get("length_scale") or values.get("length_scale"),
         "bandwidth": None,
-        "options": choice.get("options", {}),
+        "options": values.get("options", {}),
         "how": next((how[quantity] for quantity in ("length_scale", "preprocess", "options") if quantity in how), {}),
     }
     if given["length_scale"] is None and "length_scale" in KERNELS[spec["kernel"]["name"]]["parameters"]:
@@ -104,7 +107,7 @@ def conditions(spec: dict, chosen: dict, entry: dict, label: str, repeat: int, l
     if learner:
         given["learner"] = learner
         given["settings"] = merge(spec["learners"][learner], entry.get("learners", {}).get(learner, {}))
-        given["penalty"] = choice.get("penalty", {}).get(learner)
+        given["penalty"] = values.get("penalty", {}).get(learner)
         given["how"] = how.get("penalty", {"shared_by": "cell"})
         if given["penalty"] is not None:
             given["settings"].pop("n_folds", None)  # of a choice that is made
@@ -115,24 +118,28 @@ def choice_for(chosen: dict, entry: dict, label: str, repeat: int) -> tuple[dict
     """What ``tune`` chose for a cell, of every circle that it is in, and by quantity who shares it (``shared_by``) and
     on which repeats it was chosen (``chosen_on``).
     """
-    name = name_of(entry)
-    places = {
-        "experiment": (),
-        "size": (label,),
-        "method": (name,),
-        "method_and_size": (name, label),
-        "cell": (name, label, str(repeat)),
-    }
     values: dict = {}
     how: dict = {}
-    for circle, place in places.items():
+    for circle in CIRCLES:
         found = chosen.get(circle, {})
-        for word in place:
+        for word in place_of(circle, entry, label, repeat):
             found = found.get(word, {})
         values |= found.get("chosen", {})
         told = {"shared_by": circle} | ({"chosen_on": found["chosen_on"]} if circle != "cell" and found else {})
         how |= dict.fromkeys(found.get("chosen", {}), told)
     return values, how
+
+
+def place_of(circle: str, entry: dict, label: str, repeat: int | None) -> tuple[str, ...]:
+    """Where the choice that a cell shares stands among those of its circle: by method, size and repeat, as it has them."""
+    places = {
+        "experiment": (),
+        "size": (label,),
+        "method": (name_of(entry),),
+        "method_and_size": (name_of(entry), label),
+        "cell": (name_of(entry), label, str(repeat)),
+    }
+    return places[circle]
 
 
 def folds_of(spec: dict, n_rows: int, n_folds: int, repeat: int):

@@ -134,5 +134,7 @@ def test_the_keys_of_tasks_are_explained_on_their_page():
 def test_the_keys_of_tables_and_figures_are_explained_at_the_head_of_their_file():
     head = (ROOT / "config" / "figures.yaml").read_text(encoding="utf-8").split("\nfigures:")[0]
     explained = {word.strip(",") for line in re.findall(r"^#   (\w.*?)  ", head, re.MULTILINE) for word in line.split()}
-    kinds = [each["properties"] for each in SCHEMAS["figures"]["$defs"].values() if "kind" in each.get("properties", {})]
+    kinds = [
+        each["properties"] for each in SCHEMAS["figures"]["$defs"].values() if "kind" in each.get("properties", {})
+    ]
     assert explained == {key for properties in kinds for key in properties}

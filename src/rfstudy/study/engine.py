@@ -25,12 +25,9 @@ from rfstudy.study.plan import NAMES, without
 from rfstudy.study.provenance import Run
 from rfstudy.study.sample import Prepared, Samples, load_prepared
 
-#: What does not decide a cell: a specification's names and its lists of cells. Two experiments that contain the same
-#: cell compute it once.
-IRRELEVANT = (*NAMES, "methods", "repeats", "sizes", "grid")
-
-#: What a specification says about all cells, and ``given`` about one.
-IN_GIVEN = ("preprocess", "bandwidth", "learners", "search", "shared_method", "penalty_shared_by")
+#: What does not decide a cell: a specification's names, its lists of cells, and what its choices and learners come
+#: from, of which a cell has its own share in ``given``. Two experiments that contain the same cell compute it once.
+IRRELEVANT = (*NAMES, "methods", "repeats", "sizes", "grid", "learners", "search", "shared_method", "penalty_shared_by")
 
 #: The libraries whose versions are part of a cell's key.
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch")
@@ -49,7 +46,7 @@ class Cell:
     def name(self) -> str:
         """A short id, unique within an experiment and data set: what its arrays are filed under."""
         words = ["+".join(map(str, value)) if isinstance(value, list) else str(value) for value in self.at.values()]
-        return "/".join([name_of(self.entry), *words])
+        return "/".join(filter(None, [name_of(self.entry), *words]))
 
 
 @dataclass(frozen=True)
@@ -154,7 +151,8 @@ def finished(job: Job, cell: Cell, compute) -> tuple[dict, dict]:
 
 def cell_key(job: Job, cell: Cell) -> str:
     """The hash of everything that decides a cell."""
-    common = without(job.spec, *IRRELEVANT, *IN_GIVEN)
+    # what a cell is given counts in place of what the specification says about all cells
+    common = without(job.spec, *IRRELEVANT, *cell.given)
     kernel = KERNELS[job.spec["kernel"]["name"]]["class"]
     return key_of(
         job.stage,
@@ -163,7 +161,7 @@ def cell_key(job: Job, cell: Cell) -> str:
         cell.at,
         cell.given,
         job.data.facts["sha256"] if job.data else "",
-        meaning(*job.roots, f"kernels:{kernel}", *entry_roots(cell.entry), *given_roots(cell.given)),
+        meaning(*job.roots, f"kernels:{kernel}", *entry_roots(cell.entry), *given_roots(common | cell.given)),
         versions(),
     )
 

@@ -134,6 +134,7 @@ def candidate_cell(job: Job, found: dict, entry: dict, label: str, repeat: int, 
     """The cell in which a candidate is scored: an entry at a size in a repeat, under the values that are tried."""
     d = job.data.facts["d"]
     wider, how = choice_for(found, entry, label, repeat)
+    cell = grid_cell(job.spec, (wider | values, how), entry, sizes(size_with(job.spec, label), d), d, repeat)
     own = {"learner": learner, "settings": job.spec["learners"][learner], "rows": job.spec["search"].get("max_rows")}
     return replace(cell, given=cell.given | own, columns={})
 
@@ -159,7 +160,7 @@ def evaluated(job: Job, cell: Cell) -> np.ndarray:
         X, y = tuning_rows(job.spec["seed"], sample, cell.given["rows"])
         phi, _kernel, _length_scale = map_of(job.spec, cell, job.samples)
         phi.fit(X, y)
-        if learner.limit(options, len(y), phi.n_columns_):
+        if learner.left_out(job.data.target.kind, options, len(sample.y_train), phi.n_columns_):
             return [], {}
         folds = folds_of(job.spec, len(y), options["n_folds"], cell.at["repeat"])
         Y, _classes = job.data.target.encode(y)

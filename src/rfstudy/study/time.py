@@ -60,7 +60,8 @@ def take_times(job: Job, chosen: dict, threads: int) -> Work:
     kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec['kind']}")
     how = job.spec["time"]
     given = {
-        "entries": [entry_key(entry) for entry in job.spec["methods"]],
+        # with what an entry has of its own beside its map: preprocessing, bandwidth
+        "entries": [entry | entry_key(entry) for entry in job.spec["methods"]],
         "learners": job.spec.get("learners", {}),
         "chosen": chosen,
         "grid": job.spec.get("grid") or job.spec["sizes"],

@@ -122,7 +122,7 @@ def scored(job: Job, cell: Cell, sample: Sample, n_columns: int, train_features,
     """Pairs of a metric and its value as a column, the status of the rows, and what their settings say of the model."""
     target, learner = job.data.target, load(cell.given["learner"])
     options, metrics = cell.given["settings"], metrics_of(job)
-    reason = learner.limit(options, len(sample.y_train), n_columns)
+    reason = learner.left_out(target.kind, options, len(sample.y_train), n_columns)
     if reason:
         return [(metric, {}) for metric in metrics], "skipped", {"reason": reason}
     Y, classes = target.encode(sample.y_train)

@@ -35,11 +35,8 @@ RESOURCES = {"mb": 900, "bytes_per_value": 16, "bytes_per_gram": 80, "minutes": 
 
 SCHEMA = {
     "properties": {
-        "preprocess": {"$ref": "#/$defs/steps"},
         "sizes": {"$ref": "#/$defs/sizes"},
         "largest_multiple_of_d": {"type": "integer", "minimum": 1},
-        "split": {"$ref": "#/$defs/split"},
-        "bandwidth": {"$ref": "#/$defs/bandwidth"},
         "search": {"$ref": "#/$defs/search"},
         "approximation": {
             "type": "object",
@@ -53,9 +50,8 @@ SCHEMA = {
         "learners": {"$ref": "#/$defs/learners"},
         "scores": {"type": "array", "minItems": 1, "items": {"type": "string"}},
         "options": {"type": "object"},
-        "time": {"$ref": "#/$defs/time"},
     },
-    "required": ["datasets", "sizes", "approximation", "learners"],
+    "required": ["sizes", "approximation", "learners"],
 }
 
 

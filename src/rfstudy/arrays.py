@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import nullcontext
 from functools import cache
 
 import numpy as np
@@ -74,8 +75,8 @@ def thread_pools():
 
 
 def one_blas_thread():
-    """A context in which the BLAS works on one thread."""
-    return thread_pools().limit(limits=1, user_api="blas")
+    """A context in which the BLAS works on one thread; nothing is to be done where all of the process does."""
+    return nullcontext() if threads_in_use() == 1 else thread_pools().limit(limits=1, user_api="blas")
 
 
 def set_threads(threads: int) -> None:

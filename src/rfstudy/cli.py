@@ -76,7 +76,7 @@ def stage_options(command):
         click.option("--threads", default=1, show_default=True),
         click.option("--journal", type=PATH, required=True, help="Folder of finished cells."),
         click.option("--prepared", type=EXISTING, multiple=True, help="Folder of prepared data, one a data set."),
-        click.option("--spec", type=JSON, required=True, help="The parts of the work, as study.plan.parts_of gives them."),
+        click.option("--spec", type=JSON, required=True, help="The parts of the work (study.plan.parts_of)."),
     ):
         command = option(command)
     return command
@@ -143,7 +143,7 @@ def time(spec, prepared, tuned, journal, threads, out):
 
 
 @commands.command()
-@click.option("--spec", "specs", type=JSON, required=True, help="List of parts, one a data set (study.plan.facts_parts).")
+@click.option("--spec", "specs", type=JSON, required=True, help="Parts, one a data set (study.plan.facts_parts).")
 @click.option("--prepared", type=EXISTING, multiple=True, help="Folder of prepared data, one a data set.")
 @click.option("--out", type=PATH, required=True, help="CSV file of the experiment's rows.")
 @click.argument("shard_files", type=EXISTING, nargs=-1, required=True)

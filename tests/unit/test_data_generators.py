@@ -7,6 +7,7 @@ from sklearn.svm import SVC
 
 from rfstudy.data import modules
 from rfstudy.data.generators import binary, breast_cancer, checkerboard, digits, numeric, regression, windmill
+from rfstudy.data.plane import NOISE, lay_into_columns
 from rfstudy.data.scale import fit_steps
 from rfstudy.errors import UserError
 
@@ -67,6 +68,18 @@ def test_random_features_learn_what_a_linear_classifier_cannot(steps):
     assert many > few + 4 * 1.1
 
 
+def test_noise_lies_across_the_plane_and_leaves_the_points_in_it():
+    points = np.random.default_rng(0).normal(size=(500, 2))
+    X = lay_into_columns(points, 14, np.random.default_rng(1))
+    assert X.dtype == np.float32
+    # the plane is what is drawn first
+    plane, _ = np.linalg.qr(np.random.default_rng(1).standard_normal((14, 2)))
+    np.testing.assert_allclose(X @ plane, points, atol=1e-5)
+    # of 14 directions 12 have noise; the mean square of 6,000 numbers is known to 2 %
+    noise = X - points @ plane.T
+    assert np.mean(np.sum(noise**2, axis=1)) == pytest.approx(NOISE**2 * 12 / 14, rel=5 * 0.02)
+
+
 def test_binary_columns_are_one_category_of_each_attribute():
     X, y = binary.generate(600, 123, np.random.default_rng(0), blades=3, positives=0.24)
     assert set(np.unique(X)) == {0, 1}
@@ -88,18 +101,18 @@ def test_breast_cancer_has_its_rows():
 
 
 def test_a_regression_is_a_sine_of_the_angle_with_its_share_of_noise():
-    n, waves, mean, deviation = 4000, 2, 1998.0, 10.9
+    n, waves, mean, deviation = 20000, 2, 1998.0, 10.9
     X, y = regression.generate(n, 12, np.random.default_rng(0), waves=waves, mean=mean, deviation=deviation)
-    # mean and deviation of 4,000 rows are known to deviation / 63 and (with a kurtosis below 3) deviation / 89
-    assert abs(y.mean() - mean) < 5 * deviation / 63
-    assert abs(y.std() - deviation) < 5 * deviation / 89
+    # mean and deviation of 20,000 rows are known to deviation / 141 and (with a kurtosis below 3) deviation / 200
+    assert abs(y.mean() - mean) < 5 * deviation / 141
+    assert abs(y.std() - deviation) < 5 * deviation / 200
     # the plane holds nearly all of the rows' variance; its two directions give the angle up to turn and reflection
     plane = fit_steps([{"pca": {"n_components": 2}}], X)(X)
     angle = np.arctan2(plane[:, 1], plane[:, 0])
     harmonics = {k: np.abs(np.mean((y - mean) * np.exp(1j * k * angle))) for k in range(1, 6)}
     # of a sine of amplitude A the harmonic is A / 2: the signal has 0.9 of the variance
     assert harmonics.pop(waves) == pytest.approx(deviation * np.sqrt(2 * 0.9) / 2, rel=0.05)
-    assert max(harmonics.values()) < 5 * deviation / 63
+    assert max(harmonics.values()) < 5 * deviation / 141
 
 
 def test_the_windmill_is_the_sign_of_a_sine_on_a_square():

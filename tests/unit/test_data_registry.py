@@ -242,9 +242,9 @@ def test_labels_are_needed_where_a_target_does_not_do_without(tmp_path):
         (generated_by(name="watermill"), "there is no generator 'watermill'; there are binary, breast_cancer"),
         (generated_by(blades=None), "the generator 'windmill' needs the parameter 'blades'"),
         (generated_by(waves=3), "the generator 'windmill' has no parameter 'waves'; it takes blades"),
-        (generated_by(blades="three"), "the generator 'windmill' takes a int as 'blades', not 'three'"),
-        (generated_by(blades=2.5), "takes a int as 'blades', not 2.5"),
-        (generated_by(blades=True), "takes a int as 'blades', not True"),
+        (generated_by(blades="three"), "the generator 'windmill' takes 'blades' as int, not 'three'"),
+        (generated_by(blades=2.5), "takes 'blades' as int, not 2.5"),
+        (generated_by(blades=True), "takes 'blades' as int, not True"),
         (generated_by(n_train=None), "generator needs the key 'n_train'"),
     ],
 )
@@ -265,7 +265,7 @@ def test_a_wrong_generator_is_named_with_what_is_wrong(tmp_path, change, message
         ({"extractor": "sift"}, "there is no extractor 'sift'; there are hog"),
         ({"cells": 3}, "the extractor 'hog' has no parameter 'cells'; it takes orientations, pixels_per_cell"),
         ({"device": "cuda"}, "the extractor 'hog' has no parameter 'device'"),
-        ({"block_norm": 1}, "the extractor 'hog' takes a str as 'block_norm', not 1"),
+        ({"block_norm": 1}, "the extractor 'hog' takes 'block_norm' as str, not 1"),
     ],
 )
 def test_wrong_features_are_named_with_what_is_wrong(tmp_path, change, message):

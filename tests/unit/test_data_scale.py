@@ -143,7 +143,7 @@ def test_what_makes_no_sense_is_refused():
         (["pca"], "the preprocessing step 'pca' needs the parameter 'n_components'"),
         ([{"pca": {"components": 3, "n_components": 3}}], "has no parameter 'components'; it takes n_components"),
         ([{"unit": {"norm": 1}}], "has no parameter 'norm'; it takes none"),
-        ([{"pca": {"n_components": "3"}}], "takes a int as 'n_components', not '3'"),
+        ([{"pca": {"n_components": "3"}}], "takes 'n_components' as int, not '3'"),
     ):
         with pytest.raises(UserError, match=message):
             fit_steps(wrong, X)

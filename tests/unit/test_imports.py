@@ -43,8 +43,16 @@ def test_a_file_imports_only_its_own_part_and_lower_floors(path):
 @pytest.mark.parametrize(
     "module",
     [
-        "study.config", "study.plan", "study.code", "data.registry", "maps.registry", "learners.entry",
-        "data.modules", "report.catalogue", "files", "cli",
+        "study.config",
+        "study.plan",
+        "study.code",
+        "data.registry",
+        "maps.registry",
+        "learners.entry",
+        "data.modules",
+        "report.catalogue",
+        "files",
+        "cli",
     ],  # fmt: skip
 )
 def test_what_the_workflow_imports_when_it_parses_is_light(module):

@@ -232,7 +232,9 @@ def test_what_is_minimised_has_to_be_said(name, option):
 def test_a_support_vector_machine_has_a_limit_where_one_is_set():
     limit = entry.load("svm").limit
     assert limit({"max_entries": 1000}, 100, 10) == ""
-    assert limit({"max_entries": 999}, 100, 10) == "100 rows x 10 columns are over the max_entries that the preset allows"
+    assert (
+        limit({"max_entries": 999}, 100, 10) == "100 rows x 10 columns are over the max_entries that the preset allows"
+    )
     assert limit({"max_entries": None}, 10**9, 10**9) == limit({}, 10**9, 10**9) == ""
 
 

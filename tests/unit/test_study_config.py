@@ -94,7 +94,13 @@ def test_an_experiment_that_is_defined_twice_is_named(tmp_path):
         ("  sizes:", "  draws: 3\n  sizes:", r"base\.draws: not a key here"),  # a key of another kind
         ("  paper: survey\n", "", r"base: 'paper' is a required property"),
         ("  sizes: {multiples_of_d: [2]}\n", "", r"base: 'sizes' is a required property"),
-        ("title: A grid", "title: A grid\n  bandwidth: {rule: medain}", r"base\.bandwidth.*"),
+        ("{name: gaussian}", "{name: gausian}", r"base\.kernel\.name: there is no 'gausian'; did you mean gaussian\?"),
+        ("{name: gaussian}", "{name: linear, length_scale: 1}", r"base\.kernel\.length_scale: not a key here"),
+        (
+            "title: A grid",
+            "title: A grid\n  bandwidth: {rule: medain}",
+            r"bandwidth\.rule: there is no 'medain'; did y",
+        ),
         ("title: A grid", "title: A grid\n  bandwidth: {rule: neighbour}", r"base\.bandwidth: 'k' is a required"),
         ("title: A grid", "title: A grid\n  bandwidth: {rule: median, k: 3}", r"base\.bandwidth\.k: not a key here"),
         (

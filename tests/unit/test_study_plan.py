@@ -278,20 +278,6 @@ def test_every_place_for_a_length_scale_will_do(change):
     assert plan.shards(selected(**change), SETTINGS)
 
 
-@pytest.mark.parametrize(
-    ("kernel", "message"),
-    [
-        ({"name": "gausian"}, "names the kernel gausian; did you mean gaussian"),
-        ({"name": "arc_cosine", "ordre": 1}, "kernel arc_cosine, names the parameter ordre; did you mean order"),
-        ({"name": "linear", "length_scale": 1}, "kernel linear, names the parameter length_scale"),
-    ],
-)
-def test_a_kernel_that_there_is_not_is_named(kernel, message):
-    toy = config.merge(toys.EXPERIMENT, {}) | {"kernel": kernel}
-    with pytest.raises(config.ConfigurationError, match=message):
-        config.select({"toy": toy}, SETTINGS, toys.MAPS, {"made"})
-
-
 # --- times ------------------------------------------------------------------------------------------------------------
 
 

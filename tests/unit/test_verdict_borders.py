@@ -243,6 +243,8 @@ def test_five_methods_are_too_many(tabulated):
 def test_a_verdict_needs_eight_repeats_that_all_share(tabulated):
     assert best_of(tabulated, behind(9.0, n=8))[0] == "best"
     assert best_of(tabulated, behind(9.0, n=7)) == ("no verdict", "")
+    # a repeat that lacks a size is not complete
+    assert best_of(tabulated, behind() | {"m0": {"2d": [81.0] * 8, "4d": [81.0] * 7}})[0] == "no verdict"
     # a method with seven is left out, one that misses another repeat of eight takes the others' with it
     assert best_of(tabulated, behind(9.0) | {"better": [99.0] * 7})[0] == "best"
     nine = behind(9.0, n=9) | {"better": [99.0] * 9}

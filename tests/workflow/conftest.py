@@ -1,6 +1,7 @@
 """A copy of the repository to run the real workflow in, on a small part of the embedded study."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,8 +17,24 @@ SMALL = (
     "only_datasets=skin,eeg",
     "only_methods=rff,qmc,sorf,lsrff",
     "repeats=2",
-    "svm_repeats=1",
+    "learners={svm: {repeats: 1}}",
 )
+
+
+class Page:
+    """A page of ``docs`` whose code blocks a test applies word by word."""
+
+    def __init__(self, name: str):
+        self.text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+    def blocks(self, language: str, section: str = "") -> list[str]:
+        """The code blocks of a language in the order of the page, or of the section under one heading."""
+        text = self.text
+        if section:
+            # headings below that of the page: a line of code may start with a single #
+            parts = dict(part.split("\n", 1) for part in re.split(r"^##+ ", text, flags=re.MULTILINE)[1:])
+            text = parts[section]
+        return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 class Workspace:
@@ -39,6 +56,30 @@ class Workspace:
             if key not in ("PYTHONPATH", "RFSTUDY_MIRROR", "SNAKEMAKE_PROFILE")
         }
 
+    def add(self, block: str) -> Path:
+        """Write a new file of a page where its first line says."""
+        path = self.folder / block.splitlines()[0].removeprefix("# ")
+        assert not path.exists()
+        path.write_text(block, encoding="utf-8")
+        return path
+
+    def insert(self, name: str, text: str, *, before: str) -> Path:
+        """Put text into a file in front of the one place where ``before`` stands; "" is the end of the file."""
+        path = self.folder / name
+        content = path.read_text(encoding="utf-8")
+        if before:
+            assert content.count(before) == 1
+            content = content.replace(before, text + before)
+        else:
+            content += "\n\n" + text
+        path.write_text(content, encoding="utf-8")
+        return path
+
+    def sources(self) -> dict[Path, str]:
+        """The package and the configuration: every file with its content."""
+        files = [path for part in ("src", "config", "rules") for path in (self.folder / part).rglob("*")]
+        return {path: path.read_text("utf-8") for path in files if path.suffix in (".py", ".yaml", ".smk")}
+
     def snakemake(self, *arguments, check=True):
         """Run Snakemake here; with ``check`` a failure shows its output."""
         return self.run(sys.executable, "-m", "snakemake", *arguments, check=check)
@@ -56,6 +97,12 @@ class Workspace:
             logs = "\n".join(p.read_text() for p in sorted(self.folder.glob("logs/**/*.log")) if p.stat().st_size)
             raise AssertionError(f"{' '.join(command)}\n{done.stdout}\n{done.stderr}\n{logs[-4000:]}")
         return done
+
+
+@pytest.fixture
+def page():
+    """``page(name)`` is a page of ``docs``."""
+    return Page
 
 
 @pytest.fixture

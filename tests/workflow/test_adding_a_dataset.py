@@ -2,29 +2,14 @@
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 
 from rfstudy import tidy
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "adding-a-dataset.md").read_text(encoding="utf-8")
 STUDY = ("only_experiments=survey-gaussian-text", "only_datasets=skin", "only_methods=rff", "repeats=1",
-         "svm_repeats=1")  # fmt: skip
+         "learners={svm: {repeats: 1}}")  # fmt: skip
 RESULTS = "results/quick/survey-gaussian-text.csv"
-
-
-def blocks(language: str) -> list[str]:
-    """The code blocks of a language, in the order of the page."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-
-
-def add_module(workspace, module: str) -> Path:
-    """Write a module of the page where its first line says."""
-    path = workspace.folder / module.splitlines()[0].removeprefix("# ")
-    assert not path.exists()
-    path.write_text(module, encoding="utf-8")
-    return path
 
 
 def prepared(workspace, task: str):
@@ -33,9 +18,9 @@ def prepared(workspace, task: str):
     return np.load(folder / "X.npy"), np.load(folder / "y.npy"), facts
 
 
-def test_a_generated_task_and_the_features_of_another(workspace):
-    generator, _ = blocks("python")
-    rings, features, _ = blocks("yaml")
+def test_a_generated_task_and_the_features_of_another(workspace, page):
+    generator, _ = page("adding-a-dataset.md").blocks("python")
+    rings, features, _ = page("adding-a-dataset.md").blocks("yaml")
     tasks = workspace.folder / "config/datasets.yaml"
     tasks.write_text(tasks.read_text(encoding="utf-8") + f"\n{rings}\n{features}", encoding="utf-8")
     wanted = [f"data/prepared/embedded/{task}/facts.json" for task in ("rings", "mnist-1-7-hog")]
@@ -43,7 +28,7 @@ def test_a_generated_task_and_the_features_of_another(workspace):
     refused = workspace.snakemake("--cores", "1", *wanted, check=False)
     assert refused.returncode != 0
     assert "datasets.yaml, rings: there is no generator 'rings'; there are binary" in refused.stdout + refused.stderr
-    path = add_module(workspace, generator)
+    path = workspace.add(generator)
     refused = workspace.snakemake("--cores", "1", *wanted, check=False)
     assert "a half split of 1000 rows has 500 training rows, not 400" in refused.stdout + refused.stderr
     tasks.write_text(tasks.read_text(encoding="utf-8").replace(rings, rings.replace("half", "random")), "utf-8")
@@ -75,9 +60,9 @@ def test_a_generated_task_and_the_features_of_another(workspace):
     assert sorted(re.findall(r"wildcards: dataset=([\w-]+)", done.stdout)) == ["mnist-1-7-hog", "rings"]
 
 
-def test_a_preprocessing_step_joins_an_experiment_and_its_edit_reruns_its_users(workspace):
-    _, step = blocks("python")
-    *_, line = blocks("yaml")
+def test_a_preprocessing_step_joins_an_experiment_and_its_edit_reruns_its_users(workspace, page):
+    _, step = page("adding-a-dataset.md").blocks("python")
+    *_, line = page("adding-a-dataset.md").blocks("yaml")
     # no column of the stand-in reaches three deviations
     narrow = line.replace("deviations: 3", "deviations: 1")
     experiments = workspace.folder / "config/experiments/survey.yaml"
@@ -87,7 +72,7 @@ def test_a_preprocessing_step_joins_an_experiment_and_its_edit_reruns_its_users(
     refused = workspace.snakemake("--dry-run", "--cores", "2", RESULTS, "--config", *STUDY, check=False)
     assert "there is no preprocessing step 'clip'; there are center, divide_255" in refused.stdout + refused.stderr
 
-    path = add_module(workspace, step)
+    path = workspace.add(step)
     workspace.snakemake("--cores", "2", RESULTS, "--config", *STUDY)
     after = tidy.read(workspace.folder / RESULTS)
     assert after["status"].eq("ok").all()

@@ -2,34 +2,20 @@
 
 import re
 import sys
-from pathlib import Path
 
 from rfstudy import tidy
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "adding-a-method.md").read_text(encoding="utf-8")
 TABLES = [f"figures/quick/survey/values-{name}-text.md" for name in ("approximation-error", "accuracy-ridge")]
-
-
-def blocks(language: str) -> list[str]:
-    """The code blocks of a language, in the order of the page."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-
-
-def insert(path: Path, text: str, *, before: str) -> None:
-    """Put text in front of the first place where ``before`` stands."""
-    content = path.read_text(encoding="utf-8")
-    assert before in content
-    path.write_text(content.replace(before, text + before, 1), encoding="utf-8")
 
 
 def run_study(workspace, methods: str) -> None:
     workspace.snakemake(
         "--cores", "2", *TABLES, "--configfile", "by-method.yaml", "--config", "only_experiments=survey-gaussian-text",
-        "only_datasets=skin", "repeats=2", "svm_repeats=1", f"only_methods={methods}",
+        "only_datasets=skin", "repeats=2", "learners={svm: {repeats: 1}}", f"only_methods={methods}",
     )  # fmt: skip
 
 
-def test_the_example_joins_the_tables_and_moves_nobody_elses_numbers(workspace):
+def test_the_example_joins_the_tables_and_moves_nobody_elses_numbers(workspace, page):
     (workspace.folder / "by-method.yaml").write_text("shard_by: [experiment, dataset, method]\n")
     run_study(workspace, "rff")
     results = workspace.folder / "results/quick/survey-gaussian-text"
@@ -37,13 +23,12 @@ def test_the_example_joins_the_tables_and_moves_nobody_elses_numbers(workspace):
     assert len(shards) == 5  # rows and records of two stages, and the arrays
     before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in shards}
 
-    module, entry = blocks("python")
-    (line,) = blocks("yaml")
-    file = workspace.folder / module.splitlines()[0].removeprefix("# ")
-    assert not file.exists()
-    file.write_text(module, encoding="utf-8")
-    insert(workspace.folder / "src/rfstudy/maps/registry.py", entry, before="}\n\n#: Other names in use")
-    insert(workspace.folder / "config/experiments/survey.yaml", line, before="    - {method: orf}\n")
+    module, entry = page("adding-a-method.md").blocks("python")
+    (line,) = page("adding-a-method.md").blocks("yaml")
+    file = workspace.add(module)
+    workspace.insert("src/rfstudy/maps/registry.py", entry, before="}\n\n#: Other names in use")
+    path = workspace.folder / "config/experiments/survey.yaml"
+    path.write_text(path.read_text().replace("    - {method: orf}\n", line + "    - {method: orf}\n", 1))
     run_study(workspace, "rff,stratified")
 
     rows = tidy.read(workspace.folder / "results/quick/survey-gaussian-text.csv")

@@ -61,7 +61,7 @@ def problems(kind: str, name, given: dict) -> list[str]:
         annotation = known.get(key, ("", False))[0]
         types = TYPES.get(annotation)
         if types and (not isinstance(value, types) or isinstance(value, bool) != (annotation == "bool")):
-            found.append(f"{what} takes a {annotation} as {key!r}, not {value!r}")
+            found.append(f"{what} takes {key!r} as {annotation}, not {value!r}")
     return found
 
 

@@ -94,7 +94,7 @@ def preprocess(
 
 def parsed(task: dict, raw_dir, reference_dir) -> Rows:
     """The rows of a task from its files; ``Missing`` where they could not be had."""
-    source = read_json(Path(raw_dir) / "record.json", "run the download of this source first")
+    source = read_record(Path(raw_dir) / "record.json", "run the download of this source first")
     if source["status"] != "ok":
         raise Missing(source["reason"])
     return Rows(*read_task(task, raw_dir, reference_dir), sizes_of(task))
@@ -126,7 +126,7 @@ def generated(what: str, task_id: str, task: dict, entry: dict) -> tuple[np.ndar
 def extracted(task: dict, base_dir, device: str) -> Rows:
     """The features of another task's rows; of its stand-in where it has one, and ``Missing`` where it has no rows."""
     base_dir = Path(base_dir or "")
-    base = read_json(base_dir / "facts.json", "prepare the task that this one is features of first")
+    base = read_record(base_dir / "facts.json", "prepare the task that this one is features of first")
     if base["status"] != "ok":
         raise Missing(base["reason"])
     name, parameters = extractor_of(task)
@@ -140,7 +140,7 @@ def extracted(task: dict, base_dir, device: str) -> Rows:
     return Rows(X, y, n_train, expected, f"{name} of {base['stand_in']}")
 
 
-def read_json(path: Path, advice: str) -> dict:
+def read_record(path: Path, advice: str) -> dict:
     """What an earlier step wrote down; ``UserError`` with an advice if it has not run."""
     if not path.is_file():
         raise UserError(f"{path} does not exist: {advice}")

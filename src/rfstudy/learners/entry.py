@@ -90,6 +90,12 @@ class Learner:
     limit: Callable = without_limit
     bytes_per_entry: int = 0
 
+    def left_out(self, target: str, options: dict, n_rows: int, n_columns: int) -> str:
+        """The reason why a kind of target, or features of this shape, are not for the learner, or an empty text."""
+        if target not in self.targets:
+            return f"the learner serves targets that are {' or '.join(self.targets)}, not {target}"
+        return self.limit(options, n_rows, n_columns)
+
     def fit_regular(self, blocks, Y, value: float, *, n_columns: int, options: dict):
         """The model and the value it was fitted with: ``value`` or, where its system is singular, the next larger one
         of the grid that works.

@@ -69,9 +69,9 @@ def fit_ridge(
                 f"the ridge system is singular at penalty 0: {n_columns} columns, {rank} independent rows; "
                 "use a larger penalty"
             )
-        Z = streams.assemble(blocks, len(Y), n_columns)
-        dual, intercept = ridge_on_gram(streams.row_gram(Z), Y, shifts, center)
-        return LinearModel(streams.transposed_product(Z, dual[0]), intercept[0], "dual")
+        features = streams.kept(blocks, len(Y), n_columns)
+        dual, intercept = ridge_on_gram(features.row_gram, Y, shifts, center)
+        return LinearModel(streams.transposed_product(features.Z, dual[0]), intercept[0], "dual")
     sums, _ = _sums_per_fold(blocks, Y, np.zeros(len(Y), dtype=int), 1, n_columns, shifts.min(), precision)
     coef, intercept = _solve(sums, [0], shifts, center)
     return LinearModel(coef[0], intercept[0], "primal")
@@ -100,7 +100,7 @@ def cross_validate_ridge(
     counts = np.bincount(folds)
     shifts = [effective_penalties(penalties, len(Y) - count, scaling, n_columns) for count in counts]
     if len(Y) <= n_columns:
-        K = streams.row_gram(streams.assemble(blocks, len(Y), n_columns))
+        K = streams.kept(blocks, len(Y), n_columns).row_gram
         scores = scores_on_gram(K, Y, folds, score, lambda K, Y, fold: ridge_on_gram(K, Y, shifts[fold], center, "nan"))
         scores[penalties == 0] = np.nan  # fewer training rows than columns: singular in the primal, K may be regular
         return scores

@@ -5,6 +5,8 @@ All learners read their features through these functions, so that the size of th
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from rfstudy.arrays import row_blocks
@@ -53,13 +55,37 @@ def assemble(blocks, n_rows: int, n_columns: int, dtype=None) -> np.ndarray:
     return Z
 
 
+class Kept:
+    """A stream of features that is read from memory: one block, and the products of its rows, computed once."""
+
+    def __init__(self, Z: np.ndarray):
+        self.Z = Z
+
+    def __call__(self):
+        return iter([(slice(0, len(self.Z)), self.Z)])
+
+    @cached_property
+    def row_gram(self) -> np.ndarray:
+        """Z Z' as ``row_gram`` gives it; whoever changes it makes a copy."""
+        return row_gram(self.Z)
+
+
 def keep_within(blocks, n_rows: int, n_columns: int, memory_budget: int):
     """The same stream, read from memory where the features fit into ``memory_budget`` bytes."""
+    if isinstance(blocks, Kept):
+        return blocks
     first = next(checked(blocks, n_rows, n_columns))[1]
     if n_rows * n_columns * first.itemsize > memory_budget:
         return blocks
-    Z = first if len(first) == n_rows else assemble(blocks, n_rows, n_columns)
-    return lambda: iter([(slice(0, n_rows), Z)])
+    return Kept(first if len(first) == n_rows else assemble(blocks, n_rows, n_columns))
+
+
+def kept(blocks, n_rows: int, n_columns: int) -> Kept:
+    """The same stream, read from memory."""
+    if isinstance(blocks, Kept):
+        next(checked(blocks, n_rows, n_columns))
+        return blocks
+    return Kept(assemble(blocks, n_rows, n_columns))
 
 
 def grouped(blocks, groups: np.ndarray, n_groups: int, n_columns: int, dtype):

@@ -9,8 +9,8 @@ What loss and intercept ask for decides the solver:
 | hinge | none | LIBLINEAR's dual coordinate descent |
 | hinge | unpenalised | libsvm on ZZ', up to ``HINGE_ROWS`` rows |
 
-Newton's method works on the features, or on ZZ' where there are few rows, or no more than columns. The last row of the table is
-the one correct route in scikit-learn: LIBLINEAR treats an intercept as a weight and penalises it,
+Newton's method works on the features, or on ZZ' where there are few rows, or no more than columns. The last row of
+the table is the one correct route in scikit-learn: LIBLINEAR treats an intercept as a weight and penalises it,
 b^2 / (2 intercept_scaling^2), and its coordinate descent becomes slow as the scaling grows; libsvm's dual has the
 equality constraint that belongs to a free intercept.
 """
@@ -36,7 +36,7 @@ from rfstudy.learners.targets import sign_columns
 #: of the features (its own copy and ours) and works through them once per column.
 LIBLINEAR_ENTRIES = 1e8
 #: Rows up to which Newton's method works on ZZ' whatever the number of columns.
-DUAL_ROWS = 512
+DUAL_ROWS = 1024
 #: Rows up to which libsvm is given ZZ' (3.2 GB).
 HINGE_ROWS = 20_000
 LIBLINEAR_TOLERANCE = 1e-4
@@ -89,11 +89,11 @@ def fit_svm(
     Y, grid = _check_targets(y_columns, n_rows), check_grid(C, "C")
     solver = choose_solver(n_rows, n_columns, Y.shape[1], loss, intercept, solver)
     if solver == "libsvm" or (solver == "newton" and is_dual(n_rows, n_columns, memory_budget)):
-        Z = streams.assemble(blocks, n_rows, n_columns)
-        dual = svm_on_gram(streams.row_gram(Z), Y, grid[0], loss, intercept)
+        blocks = features = streams.kept(blocks, n_rows, n_columns)
+        dual = svm_on_gram(features.row_gram, Y, grid[0], loss, intercept)
         # with a C so large that ZZ' + I / (2 C) is singular, the features themselves still have a solution
         if solver == "libsvm" or dual.converged:
-            coef = streams.transposed_product(Z, dual.dual_coef)
+            coef = streams.transposed_product(features.Z, dual.dual_coef)
             return LinearModel(coef, dual.intercept, solver, dual.converged, dual.n_iter)
     if solver == "newton":
         blocks = streams.keep_within(blocks, n_rows, n_columns, memory_budget)
@@ -131,8 +131,8 @@ def cross_validate_svm(
     solver = choose_solver(n_rows, n_columns, Y.shape[1], loss, intercept, solver)
     unconverged = None
     if solver == "libsvm" or (solver == "newton" and is_dual(n_rows, n_columns, memory_budget)):
-        K = streams.row_gram(streams.assemble(blocks, n_rows, n_columns))
-        scores, unconverged = cross_validate_svm_on_gram(K, Y, grid, folds, loss, intercept)
+        blocks = streams.kept(blocks, n_rows, n_columns)
+        scores, unconverged = cross_validate_svm_on_gram(blocks.row_gram, Y, grid, folds, loss, intercept)
     if solver == "newton" and unconverged != 0:
         blocks = streams.keep_within(blocks, n_rows, n_columns, memory_budget)
         scores, unconverged = _cross_validate_newton(
@@ -154,8 +154,8 @@ def cross_validate_svm(
 
 
 def is_dual(n_rows: int, n_columns: int, memory_budget: int) -> bool:
-    """Whether Newton's method works on ZZ': with no more rows than columns that is the smaller problem, and with few rows
-    its steps, factorisations in place of many passes over the features, are quicker in any case.
+    """Whether Newton's method works on ZZ': with no more rows than columns that is the smaller problem, and with few
+    rows its steps, factorisations in place of many passes over the features, are quicker in any case.
     """
     return n_rows <= max(n_columns, DUAL_ROWS) and 8 * n_rows * max(n_rows, n_columns) <= memory_budget
 

@@ -11,6 +11,7 @@ import pandas as pd
 from rfstudy.report.aggregate import select, settings_of
 from rfstudy.report.estimates import SIGMAS, largest_half, of_all, power_law, varying
 from rfstudy.report.requirements import features_needed, told_size
+from rfstudy.report.times import shortest
 
 NOT_RUN = ("not run", "")
 
@@ -26,6 +27,7 @@ def sampling_cost(frame: pd.DataFrame) -> tuple[str, str]:
 
     Once s is large: over the larger half of the sizes. A power that is less than two by no more than its error is two.
     """
+    frame = shortest(frame)
     times = {
         (method, metric): varying(select(frame, method=method), metric, "n_features", "n_train")
         .set_index("n_features")["value"]

@@ -14,6 +14,7 @@ import pandas as pd
 
 from rfstudy.report.aggregate import select
 from rfstudy.report.estimates import of_all
+from rfstudy.report.times import Ratio, by_rounds, ratio
 
 NOT_RUN = ("not run", "")
 
@@ -64,6 +65,40 @@ def verdict(checks, evidence) -> tuple[str, str]:
     return (of_all(checks), "; ".join(evidence)) if checks else NOT_RUN
 
 
+def time_ratios(frame, dataset: str, one: str, other: str, from_multiple: int = 1) -> dict[str, Ratio]:
+    """The time of one method over that of another, by the label of the size s >= ``from_multiple`` d, in order.
+
+    By rounds where there are rounds; else of the means over repeats, at the sizes that all four methods have.
+    """
+    rows = select(frame, dataset=dataset, metric=TIME, method=FOUR, variant="", stand_in="", status="ok")
+    if not len(by_rounds(rows)):
+        cells = by_size(frame, dataset, TIME, from_multiple=from_multiple)
+        return {label: Ratio(value) for label, value in (cells[one] / cells[other]).items()}
+    rows = rows[rows["n_features"] >= from_multiple * rows["d"]].sort_values("n_features", kind="stable")
+    found = {
+        label: ratio(select(of_size, method=one), select(of_size, method=other))
+        for label, of_size in rows.groupby("n_features_label", sort=False)
+    }
+    return {label: each for label, each in found.items() if each}
+
+
+def told_ratios(ratios: dict[str, Ratio], digits: str) -> str:
+    """Ratios with their sizes, and what stands in the way of a verdict: "8d 1.2, 16d 1.9 (too noisy)"."""
+    remarks = {label: f" ({each.remark})" if each.remark else "" for label, each in ratios.items()}
+    return ", ".join(f"{label} {each.value:{digits}}{remarks[label]}" for label, each in ratios.items())
+
+
+def timed(checks, ratios, evidence) -> tuple[str, str]:
+    """As ``verdict``; where nothing is left to check because the ratios are too noisy or contended, it says so.
+
+    ``checks`` are of clear ratios only, ``ratios`` all that the claim is about.
+    """
+    checks = list(checks)
+    if not checks and any(each.remark for each in ratios):
+        return "too noisy", "; ".join(evidence)
+    return verdict(checks, evidence)
+
+
 def lowest_error(frame):
     """slsrff-01: QMC has the lowest approximation error on EEG."""
     cells = by_size(frame, "eeg", ERROR)
@@ -95,27 +130,31 @@ def leverage_becomes_slow(frame):
     """slsrff-04: on EEG leverage-RFF takes over twice as long as RFF at the largest s, and by a larger factor than at
     8d.
     """
-    cells = by_size(frame, "eeg", TIME)
-    ratio = cells["lsrff"] / cells["rff"]
-    if "8d" not in ratio or ratio.index[-1] == "8d":
+    ratios = time_ratios(frame, "eeg", "lsrff", "rff")
+    *_, last = ratios or [None]
+    if "8d" not in ratios or last == "8d":
         return NOT_RUN
-    return verdict([ratio.iloc[-1] > 2, ratio.iloc[-1] > ratio["8d"]], [f"leverage-RFF/RFF: {told(ratio, '.1f')}"])
+    largest, before = ratios[last], ratios["8d"]
+    clear = not (largest.remark or before.remark)
+    checks = [largest.value > 2, largest.value > before.value] if clear else []
+    return timed(checks, [largest, before], [f"leverage-RFF/RFF: {told_ratios(ratios, '.1f')}"])
 
 
 def surrogate_is_quick(frame):
     """slsrff-05: SLS-RFF takes less than twice as long as RFF, from 8d on."""
-    ratios = {name: cells["slsrff"] / cells["rff"] for name, cells in found_on(NAMES, frame, TIME, from_multiple=8)}
-    checks = [value < 2 for ratio in ratios.values() for value in ratio]
-    return verdict(checks, [f"{name} SLS-RFF/RFF: {told(ratio, '.1f')}" for name, ratio in ratios.items()])
+    found = {name: time_ratios(frame, dataset, "slsrff", "rff", 8) for dataset, name in NAMES.items()}
+    ratios = [each for of_dataset in found.values() for each in of_dataset.values()]
+    evidence = [f"{name} SLS-RFF/RFF: {told_ratios(of, '.1f')}" for name, of in found.items() if of]
+    return timed([each.value < 2 for each in ratios if not each.remark], ratios, evidence)
 
 
 def quicker(identifier: str, dataset: str):
     """The claim that SLS-RFF is quicker than leverage-RFF at every size on a data set."""
 
     def test(frame):
-        cells = by_size(frame, dataset, TIME)
-        ratio = cells["lsrff"] / cells["slsrff"]
-        return verdict(ratio > 1, [f"leverage-RFF/SLS-RFF: {told(ratio, '.2f')}"])
+        ratios = time_ratios(frame, dataset, "lsrff", "slsrff")
+        checks = [each.value > 1 for each in ratios.values() if not each.remark]
+        return timed(checks, ratios.values(), [f"leverage-RFF/SLS-RFF: {told_ratios(ratios, '.2f')}"])
 
     test.__doc__ = f"{identifier}: SLS-RFF is quicker than leverage-RFF on {NAMES[dataset]} at every s."
     return test
@@ -123,13 +162,16 @@ def quicker(identifier: str, dataset: str):
 
 def ratio_grows(frame):
     """slsrff-10: the time of leverage-RFF over that of SLS-RFF is larger at the largest s than at 4d."""
-    checks, evidence = [], []
-    for name, cells in found_on(NAMES, frame, TIME, from_multiple=4):
-        ratio = cells["lsrff"] / cells["slsrff"]
-        if len(ratio) > 1 and ratio.index[0] == "4d":
-            checks.append(ratio.iloc[-1] > ratio.iloc[0])
-            evidence.append(f"{name}: {told(ratio.iloc[[0, -1]], '.2f')}")
-    return verdict(checks, evidence)
+    checks, compared, evidence = [], [], []
+    for dataset, name in NAMES.items():
+        ratios = time_ratios(frame, dataset, "lsrff", "slsrff", 4)
+        if len(ratios) > 1 and next(iter(ratios)) == "4d":
+            ends = {label: ratios[label] for label in ("4d", list(ratios)[-1])}
+            first, last = ends.values()
+            checks += [last.value > first.value] if not (first.remark or last.remark) else []
+            compared += [first, last]
+            evidence.append(f"{name}: {told_ratios(ends, '.2f')}")
+    return timed(checks, compared, evidence)
 
 
 def gain_on_eeg(frame):

@@ -10,6 +10,7 @@ from rfstudy.report import style
 from rfstudy.report.aggregate import measured
 from rfstudy.report.catalogue import outputs
 from rfstudy.report.plots import crossover, curves, ratios, required, steps
+from rfstudy.report.times import with_printed
 
 #: Drawers by kind: (measured rows, specification, methods, data sets) -> Figure.
 KINDS = {
@@ -41,5 +42,5 @@ def draw(spec: dict, results, out_dir, methods: dict, datasets: dict) -> list[Pa
     -------
     paths of the files written, as ``catalogue.outputs`` names them
     """
-    figure = KINDS[spec["kind"]](measured(spec, results), spec, methods, datasets)
+    figure = KINDS[spec["kind"]](with_printed(measured(spec, results)), spec, methods, datasets)
     return style.save(figure, out_dir, outputs(spec))

@@ -11,6 +11,7 @@ from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import reasons, select, settings_of
 from rfstudy.report.looks import look
 from rfstudy.report.published import printed_name
+from rfstudy.report.times import ROUND, by_rounds, contended
 
 #: Names of the learners as the study prints them.
 LEARNER_NAMES = {"ridge": "ridge", "svm": "LIBLINEAR", "logistic": "logistic regression"}
@@ -104,7 +105,7 @@ def notes(frame: pd.DataFrame, spec: dict, methods: dict, datasets: dict) -> lis
     if len(presets) > 1:
         names = {p: ", ".join(printed_name(datasets, d, spec["paper"]) for d in ds) for p, ds in presets.items()}
         found.append(f"Presets: {'; '.join(f'{preset} for {of}' for preset, of in names.items())}.")
-    found += notes_on_choices(ok)
+    found += notes_on_choices(ok) + notes_on_rounds(ok, spec["paper"], methods, datasets)
     if any(s.get("solver") == "newton" for s in settings_of(select(ok, learner="svm"))):
         found.append("LIBLINEAR's objective minimised by Newton's method where the rows' settings say so.")
     raised = sum("singular_at" in s for s in settings_of(ok))
@@ -135,6 +136,23 @@ def _shared_note(way: str, repeats: tuple[int, ...]) -> str:
     return SHARED_NOTES[way].format(on=_repeats_in_words(repeats))
 
 
+def notes_on_rounds(ok: pd.DataFrame, paper: str, methods: dict, datasets: dict) -> list[str]:
+    """Sentences about times by rounds: how many there are, and beside which of them other work ran."""
+    rounds = by_rounds(ok)
+    if not len(rounds):
+        return []
+    counts = rounds.groupby(["dataset", "method", "variant", "n_features", "metric", "learner"])["at"].nunique()
+    number = f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
+    found = [f"Times by rounds, in which the methods take turns: the median of {number}, with the quartiles."]
+    beside = rounds[contended(rounds)]
+    told = []
+    for dataset, of_dataset in beside.groupby("dataset", sort=False):
+        cells = dict.fromkeys(of_dataset[["method", "variant", "n_features_label"]].itertuples(index=False, name=None))
+        names = [f"{look(method, methods, variant).label} at {size}" for method, variant, size in cells]
+        told.append(f"{printed_name(datasets, dataset, paper)}: {', '.join(names)}")
+    return [*found, f"Contended, other work ran beside it: {'; '.join(told)}."] if told else found
+
+
 def _repeats_in_words(repeats: tuple[int, ...]) -> str:
     """ "the first repeat", "the first 3 repeats", or by their numbers: "repeats 0, 4, 7"."""
     if repeats == tuple(range(len(repeats))):
@@ -145,7 +163,7 @@ def _repeats_in_words(repeats: tuple[int, ...]) -> str:
 def _repeats(ok: pd.DataFrame, expected: int | None) -> list[str]:
     """Where fewer repeats than expected were run, by quantity."""
     counts: dict[str, list[int]] = {}
-    repeated = ok[ok["repeat"].notna()]
+    repeated = ok[ok["repeat"].notna() & (ok["axis"] != ROUND)]
     for (metric, learner, _), rows in repeated.groupby(["metric", "learner", "dataset"], sort=False):
         counts.setdefault(quantity(metric, learner), []).append(rows["repeat"].nunique())
     few = {name: n for name, n in counts.items() if expected and min(n) < expected}

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rfstudy.metrics import FACTS, lower_is_better
 
-VERDICTS = ("reproduced", "better", "worse", "not run", "not comparable")
+VERDICTS = ("reproduced", "better", "worse", "not run", "not comparable", "too noisy")
 
 
 class Number(NamedTuple):
@@ -60,8 +60,8 @@ def tolerance(metric: str, published: Number, ours: Number) -> float:
     """How far our number may be from the printed one and still be the same.
 
     Twice the pooled standard deviation, sqrt((a^2 + b^2) / 2), where both spreads are known; else twice ours (nothing
-    for a single repeat) plus the rounding of the printed number; never under the
-    ``tolerance`` of the metric's ``metrics.FACTS``.
+    for a single repeat) plus the rounding of the printed number; never under the ``tolerance`` of the metric in
+    ``metrics.FACTS``.
     """
     fact = FACTS[metric]
     floor = fact.tolerance if fact.is_percentage else fact.tolerance * abs(published.value)
@@ -70,11 +70,14 @@ def tolerance(metric: str, published: Number, ours: Number) -> float:
     return max(floor, 2.0 * (ours.std or 0.0) + published.rounding)
 
 
-def score(metric: str, published: Number | None, ours: Number | None, comparable: bool = True) -> Score:
+def score(
+    metric: str, published: Number | None, ours: Number | None, comparable: bool = True, too_noisy: bool = False
+) -> Score:
     """The verdict on one printed number.
 
     ``published`` is None where the printed number is lost or where nothing may be said of the distance (a stand-in);
-    ``ours`` is None where nothing was measured. Numbers that are not comparable get their difference but no tolerance.
+    ``ours`` is None where nothing was measured. Numbers that are not comparable, and ours if it is too noisy for a
+    verdict, get their difference but no tolerance.
     """
     if ours is None:
         return Score(None, None, "not run")
@@ -83,6 +86,8 @@ def score(metric: str, published: Number | None, ours: Number | None, comparable
     difference = ours.value - published.value
     if not comparable:
         return Score(difference, None, "not comparable")
+    if too_noisy:
+        return Score(difference, None, "too noisy")
     bound = tolerance(metric, published, ours)
     if abs(difference) <= bound:
         return Score(difference, bound, "reproduced")

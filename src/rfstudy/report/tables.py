@@ -19,6 +19,7 @@ from rfstudy.report import (
 )
 from rfstudy.report.aggregate import measured
 from rfstudy.report.catalogue import outputs
+from rfstudy.report.times import with_printed
 
 #: Makers by kind: (measured rows, specification, methods, data sets, published rows or claims) -> Table.
 KINDS = {
@@ -64,5 +65,5 @@ def tabulate(spec: dict, results, out_dir, methods: dict, datasets: dict, refere
         printed = published.claims(reference_dir)
     else:
         printed = published.load(reference_dir, methods, datasets)
-    table = KINDS[spec["kind"]](measured(spec, results), spec, methods, datasets, printed)
+    table = KINDS[spec["kind"]](with_printed(measured(spec, results)), spec, methods, datasets, printed)
     return typeset.write(table, out_dir, outputs(spec))

@@ -11,6 +11,7 @@ from rfstudy.report.looks import look
 from rfstudy.report.notes import notes
 from rfstudy.report.requirements import features_needed, growth_of_need, told_size
 from rfstudy.report.tables_of_theory import exponent
+from rfstudy.report.times import shortest
 from rfstudy.report.typeset import Table
 
 #: What is timed, in words, by metric.
@@ -59,6 +60,7 @@ NEED_VERDICT_NOTE = (
 
 def costs(frame, spec, methods, datasets, published) -> Table:
     """Fitted powers of s and n of the time of a fit, of the features and of the scores alone, beside what is stated."""
+    frame = shortest(frame)
     rows = []
     for method, variant in method_order(frame, spec["methods"]) or [(method, "") for method in spec["methods"]]:
         ours = select(frame, method=method, variant=variant)

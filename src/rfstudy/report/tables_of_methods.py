@@ -21,11 +21,11 @@ from rfstudy.report.aggregate import (
     of_quantity,
     select,
     settings_of,
-    summarise,
 )
 from rfstudy.report.looks import look
 from rfstudy.report.notes import comparability, dataset_name, notes
 from rfstudy.report.published import ids_by_name, printed_name
+from rfstudy.report.times import median_and_quartiles, summarise
 from rfstudy.report.typeset import Table
 
 #: What stands under a table of best methods, whatever its rows.
@@ -117,11 +117,13 @@ def _agreement(winners: list[str] | None, best: Best) -> str:
 
 
 def grid(frame, spec, methods, datasets, published) -> Table:
-    """Mean and standard deviation over repeats of one quantity, by data set, method and size."""
+    """Mean and standard deviation over repeats of one quantity, by data set, method and size; of times by rounds the
+    median and the quartiles.
+    """
     quantity = spec["quantity"]
     shown = of_quantity(select(select(frame, dataset=spec["datasets"]), n_features_label=spec["sizes"]), quantity)
     cells = summarise(shown)
-    full = int(cells["n"].max()) if len(cells) else 0
+    full = most_repeats(cells)
     rows = []
     for dataset in spec["datasets"]:
         ours = select(shown, dataset=dataset)
@@ -130,12 +132,24 @@ def grid(frame, spec, methods, datasets, published) -> Table:
             row = {"data set": name, "method": look(method, methods, variant).label}
             for size in spec["sizes"]:
                 cell = select(cells, dataset=dataset, method=method, variant=variant, n_features_label=size)
-                row[size] = mean_and_std(cell, quantity["metric"], full)
+                row[size] = cell_text(cell, quantity["metric"], full)
             rows.append(row)
         if not len(ours):
             rows.append({"data set": name, "method": "", **dict.fromkeys(spec["sizes"], "not run")})
     remarks = [f"Mean ± standard deviation over {full} repeats."] if full > 1 else []
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(shown, spec, methods, datasets))
+
+
+def most_repeats(cells: pd.DataFrame) -> int:
+    """The repeats of the cells that have the most; rounds are no repeats."""
+    repeated = cells[cells["rounds"] == 0]
+    return int(repeated["n"].max()) if len(repeated) else 0
+
+
+def cell_text(cell: pd.DataFrame, metric: str, full: int) -> str:
+    """One cell of ``times.summarise`` as text: mean and standard deviation, or median and quartiles over rounds."""
+    by_rounds = len(cell) and cell["rounds"].iloc[0]
+    return median_and_quartiles(cell) if by_rounds else mean_and_std(cell, metric, full)
 
 
 def mean_and_std(cell: pd.DataFrame, metric: str, full: int) -> str:

@@ -12,12 +12,13 @@ import math
 import pandas as pd
 
 from rfstudy.metrics import FACTS
-from rfstudy.report.aggregate import LEVEL, MIN_REPEATS, by_repeat, of_quantity, paired, select, settings_of, summarise
+from rfstudy.report.aggregate import LEVEL, MIN_REPEATS, by_repeat, of_quantity, paired, select, settings_of
 from rfstudy.report.looks import look
 from rfstudy.report.notes import absence, comparability, dataset_name, notes, stand_in_of
 from rfstudy.report.published import printed_name
-from rfstudy.report.scorecard import VERDICTS, Number, half_unit, quotient, score
-from rfstudy.report.tables_of_methods import mean_and_std
+from rfstudy.report.scorecard import VERDICTS, Number, Score, half_unit, quotient, score
+from rfstudy.report.tables_of_methods import cell_text, most_repeats
+from rfstudy.report.times import TOO_WIDE, Ratio, by_rounds, ratio, summarise
 from rfstudy.report.typeset import Table
 
 #: What stands behind a printed number that was deduced, and before the measured ones that are significant.
@@ -30,6 +31,11 @@ MARKS_NOTE = (
 RULE_NOTE = (
     "Tolerance: twice the pooled standard deviation where both spreads are known; else twice ours plus the rounding of "
     "the printed number; never under {floor}. Better, worse: outside of it, as the metric has it."
+)
+RATIO_NOTE = "Ratios to {name} in the same cell; ours are means over repeats of the ratio in a repeat."
+RATIO_BY_ROUND_NOTE = (
+    "Ratios to {name} in the same cell; ours are medians over rounds of the ratio in a round, with the quartiles. Too "
+    f"noisy: these are further apart than {TOO_WIDE:.0%} of the ratio. Contended times are not compared."
 )
 
 
@@ -46,7 +52,7 @@ def accuracy_and_time(frame, spec, methods, datasets, published) -> Table:
     metrics = (spec["quantity"]["metric"], spec["time"]["metric"])
     printed = select(published, paper=spec["paper"], experiment=spec["published"])
     cells = summarise(pd.concat([accuracy, time]))
-    full = int(cells["n"].max()) if len(cells) else 0
+    full = most_repeats(cells)
     others = [method for method in spec["methods"] if method not in spec["baselines"]]
     rows, bullets = [], 0
     for dataset in spec["datasets"]:
@@ -58,16 +64,16 @@ def accuracy_and_time(frame, spec, methods, datasets, published) -> Table:
                 continue
             marked = all_beat({method: by_repeat(select(ours, method=method)) for method in spec["methods"]}, others)
             bullets += marked
-            told = {"published": {}, "measured": {}}
+            texts = {"published": {}, "measured": {}}
             for method in spec["methods"]:
                 heading = look(method, methods).label
                 before, inside = (_printed(select(as_printed, method=method, metric=metric)) for metric in metrics)
-                told["published"][heading] = _both(before, inside)
+                texts["published"][heading] = _both(before, inside)
                 of_method = select(cells, **of_size, method=method)
-                before, inside = (mean_and_std(select(of_method, metric=metric), metric, full) for metric in metrics)
+                before, inside = (cell_text(select(of_method, metric=metric), metric, full) for metric in metrics)
                 bullet = f"{BULLET} " if marked and method in others else ""
-                told["measured"][heading] = bullet + _both(before, inside)
-            rows += [{"data set": name, "s": size, "source": source, **of} for source, of in told.items()]
+                texts["measured"][heading] = bullet + _both(before, inside)
+            rows += [{"data set": name, "s": size, "source": source, **of} for source, of in texts.items()]
     names = [" and ".join(look(m, methods).label for m in group) for group in (others, spec["baselines"])]
     remarks = [
         f"{BULLET}: {names[0]} are each more accurate than each of {names[1]}, by a two-sided paired t-test across the "
@@ -129,11 +135,11 @@ def scores(frame, spec, methods, datasets, published) -> Table:
             if not len(own) or method == over:
                 continue
             ours = select(of_dataset, n_features_label=size)
-            theirs, number = _published_number(as_printed, method, over), _our_number(ours, method, over)
-            cell = select(ours, method=method)
+            theirs, cell = _published_number(as_printed, method, over), select(ours, method=method)
+            number = _our_number(cell, select(ours, method=over) if over else None)
             # of a stand-in not even the distance to a printed number means anything
             compared = None if stand_in_of(cell) else theirs
-            of_cell = score(quantity["metric"], compared, number, comparable=not comparability(cell, datasets))
+            of_cell = _scored(quantity["metric"], compared, number, not comparability(cell, datasets))
             confidence = own["confidence"].iloc[0]
             rows.append(
                 {
@@ -157,7 +163,8 @@ def scores(frame, spec, methods, datasets, published) -> Table:
     remarks = [RULE_NOTE.format(floor=floor), *_counts(judged), *_near(judged, spec.get("near"))]
     if over is not None:
         name = look(over, methods).label
-        remarks.insert(0, f"Ratios to {name} in the same cell; ours are means over repeats of the ratio in a repeat.")
+        of_rounds = len(by_rounds(frame)) > 0
+        remarks.insert(0, (RATIO_BY_ROUND_NOTE if of_rounds else RATIO_NOTE).format(name=name))
     table = pd.DataFrame(rows).astype({"difference": float, "tolerance": float})
     return Table(spec["name"], table, spec["caption"], remarks + notes(frame, spec, methods, datasets))
 
@@ -176,18 +183,30 @@ def _published_number(cells: pd.DataFrame, method: str, over: str | None) -> Num
     return quotient(*found) if over else found[0]
 
 
-def _our_number(rows: pd.DataFrame, method: str, over: str | None) -> Number | None:
-    """Mean and standard deviation over repeats of a method at one size, or of its ratio to another."""
-    values = by_repeat(select(rows, method=method))
-    if over:
-        values = (values / by_repeat(select(rows, method=over))).dropna()
+def _our_number(rows: pd.DataFrame, over: pd.DataFrame | None) -> Number | Ratio | None:
+    """Mean and standard deviation over repeats of a cell or of its ratio to another; of times by rounds the ratio."""
+    if over is not None and len(by_rounds(rows)):
+        return ratio(rows, over)
+    values = by_repeat(rows)
+    if over is not None:
+        values = (values / by_repeat(over)).dropna()
     if not len(values):
         return None
     return Number(float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else None)
 
 
-def _told(number: Number) -> str:
-    return f"{number.value:.2f}" + ("" if number.std is None else f" ± {number.std:.2f}")
+def _scored(metric: str, theirs: Number | None, ours: Number | Ratio | None, comparable: bool) -> Score:
+    """The verdict on one cell; a ratio by rounds has quartiles in place of a spread over repeats."""
+    if not isinstance(ours, Ratio):
+        return score(metric, theirs, ours, comparable)
+    return score(metric, theirs, Number(ours.value), comparable and not ours.contended, ours.too_noisy)
+
+
+def _told(ours: Number | Ratio) -> str:
+    if isinstance(ours, Ratio):
+        text = f"{ours.value:.2f} [{ours.lower:.2f}, {ours.upper:.2f}]"
+        return f"{text} contended" if ours.contended else text
+    return f"{ours.value:.2f}" + ("" if ours.std is None else f" ± {ours.std:.2f}")
 
 
 def _rounded(value: float | None) -> float | None:

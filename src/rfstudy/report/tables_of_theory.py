@@ -21,6 +21,7 @@ from rfstudy.report.estimates import (
 )
 from rfstudy.report.looks import look
 from rfstudy.report.notes import notes
+from rfstudy.report.times import shortest
 from rfstudy.report.typeset import Table
 
 #: Printed columns: heading and metric.
@@ -55,6 +56,7 @@ VERDICT_NOTE = (
 
 def complexities(frame, spec, methods, datasets, published) -> Table:
     """Time, memory and variance of every map: as stated, with fitted exponents and measured ratios, and a verdict."""
+    frame = shortest(frame)
     ratios, biases = pooled(frame, "variance_ratio"), pooled(frame, "kernel_bias")
     printed = select(published, paper=spec["paper"], experiment=spec["published"])
     rows = []

@@ -117,6 +117,11 @@ def constant(module: str, name: str):
     return ast.literal_eval(nodes[0].value)
 
 
+def defines(module: str, name: str) -> bool:
+    """Whether a module defines a name itself."""
+    return name in module_of(module).definitions
+
+
 def modules_in(package: str) -> list[str]:
     """The names of the modules in a folder of the package, e.g. "learners", in order."""
     folder = PACKAGE.joinpath(*package.split("."))

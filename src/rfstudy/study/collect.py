@@ -8,8 +8,8 @@ import pandas as pd
 
 from rfstudy import tidy
 from rfstudy.data.modules import step_text
-from rfstudy.study.provenance import read_records, write_records
 from rfstudy.study.engine import base_row
+from rfstudy.study.provenance import read_records, write_records
 from rfstudy.study.sample import load_prepared
 
 
@@ -57,4 +57,3 @@ def fact_rows(spec: dict, prepared_dir) -> list[dict]:
             }
         )
     return rows
-

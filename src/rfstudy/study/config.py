@@ -18,7 +18,7 @@ import yaml
 from rfstudy.data.modules import check_steps
 from rfstudy.errors import UserError
 from rfstudy.learners import entry as learners
-from rfstudy.study.code import constant, modules_in
+from rfstudy.study.code import constant, defines, modules_in
 
 #: Who shares a choice, from the widest circle to the narrowest: all of an experiment; all methods at a size; all sizes
 #: of a method; a method at a size; nobody but the cell (a method at a size in one repeat).
@@ -26,6 +26,13 @@ CIRCLES = ("experiment", "size", "method", "method_and_size", "cell")
 
 #: What can be chosen by validation.
 SEARCHED = ("preprocess", "length_scale", "options", "penalty")
+
+#: Keys of every experiment whose kind needs data.
+OF_DATA = {
+    "preprocess": {"$ref": "#/$defs/steps"},
+    "split": {"$ref": "#/$defs/split"},
+    "bandwidth": {"$ref": "#/$defs/bandwidth"},
+}
 
 #: Settings that name what a run is restricted to.
 SELECTIONS = ("only_experiments", "only_datasets", "only_methods", "only_sizes")
@@ -116,25 +123,46 @@ def schema_of(experiment: dict, config_dir: Path) -> dict:
     own = kind_schema(experiment["kind"])
     definitions = common["$defs"] | {
         "learners": closed({name: closed(learner_schema(name), null=True) for name in learners.known()}),
-        "bandwidth": bandwidth_schema(),
+        "bandwidth": {"oneOf": [bandwidth_schema(rule) for rule in modules_in("study.bandwidths")]},
     }
     return common | {
-        "properties": common["properties"] | own["properties"],
-        "required": common["required"] + own.get("required", []),
+        "properties": common["properties"] | {"kernel": kernel_schema()} | own["properties"],
+        "required": common["required"] + own["required"],
         "$defs": definitions,
     }
 
 
-def kind_schema(kind: str) -> dict:
-    """The keys that a kind adds to those of all experiments: its ``SCHEMA``, or the keys of its ``GRID``.
+def kernel_schema() -> dict:
+    """The schema of a kernel: its name and those of its parameters, whose values the kernel checks when it is made."""
+    kernels = constant("kernels", "KERNELS")
+    return {
+        "oneOf": [
+            closed({"name": {"const": name}} | {parameter: {} for parameter in kernel["parameters"]})
+            | {"required": ["name"]}
+            for name, kernel in kernels.items()
+        ]
+    }
 
-    ``large`` is laid over ``grid`` where a preset asks for the large extent.
+
+def kind_schema(kind: str) -> dict:
+    """The keys that a kind adds to those of all experiments: its ``SCHEMA``, and as ``grid`` the keys of its ``GRID``.
+
+    A kind that needs data adds those of data, one that says what is ``timed`` in it the key ``time``. ``large`` is laid
+    over ``grid`` where a preset asks for the large extent.
     """
-    if has_constant(f"study.kinds.{kind}", "SCHEMA"):
-        return constant(f"study.kinds.{kind}", "SCHEMA")
-    grid = constant(f"study.kinds.{kind}", "GRID")
-    properties = {"grid": closed(grid) | {"required": list(grid)}, "large": closed(grid)}
-    return {"properties": properties | {"time": {"$ref": "#/$defs/time"}}, "required": ["grid"]}
+    module = f"study.kinds.{kind}"
+    own = constant_or(module, "SCHEMA", {})
+    properties, required = dict(own.get("properties", {})), list(own.get("required", []))
+    grid = constant_or(module, "GRID", {})
+    if grid:
+        properties |= {"grid": closed(grid) | {"required": list(grid)}, "large": closed(grid)}
+        required.append("grid")
+    if constant(module, "NEEDS_DATA"):
+        properties |= OF_DATA
+        required.append("datasets")
+    if defines(module, "timed"):
+        properties["time"] = {"$ref": "#/$defs/time"}
+    return {"properties": properties, "required": required}
 
 
 def learner_schema(learner: str) -> dict:
@@ -142,15 +170,10 @@ def learner_schema(learner: str) -> dict:
     return learners.facts(learner)["schema"] | {"repeats": {"type": "integer", "minimum": 1}}
 
 
-def bandwidth_schema() -> dict:
-    """The schema of a bandwidth rule: the name of one, and the parameters of its file."""
-    rules = modules_in("study.bandwidths")
-    alternatives = []
-    for rule in rules:
-        own = constant(f"study.bandwidths.{rule}", "SCHEMA")
-        parameters = closed({"rule": True, **own["properties"]}) | {"required": own.get("required", [])}
-        alternatives.append({"if": {"properties": {"rule": {"const": rule}}, "required": ["rule"]}, "then": parameters})
-    return {"type": "object", "properties": {"rule": {"enum": rules}}, "required": ["rule"], "allOf": alternatives}
+def bandwidth_schema(rule: str) -> dict:
+    """The schema of a bandwidth rule: its name and the parameters of its file."""
+    own = constant(f"study.bandwidths.{rule}", "SCHEMA")
+    return closed({"rule": {"const": rule}, **own["properties"]}) | {"required": ["rule", *own.get("required", [])]}
 
 
 def closed(properties: dict, *, null: bool = False) -> dict:
@@ -162,13 +185,9 @@ def closed(properties: dict, *, null: bool = False) -> dict:
     }
 
 
-def has_constant(module: str, name: str) -> bool:
-    """Whether a module defines a literal constant of this name."""
-    try:
-        constant(module, name)
-    except (KeyError, ValueError):
-        return False
-    return True
+def constant_or(module: str, name: str, default):
+    """A literal constant of a module, or the default where it has none."""
+    return constant(module, name) if defines(module, name) else default
 
 
 def problems_of(document: dict, schema: dict) -> list[str]:
@@ -177,11 +196,13 @@ def problems_of(document: dict, schema: dict) -> list[str]:
 
     found = []
     for error in Draft202012Validator(schema).iter_errors(document):
-        # of alternatives, the one that comes closest says what is wrong
         while error.context:
-            error = min(error.context, key=lambda each: (each.validator == "const", -len(each.absolute_path)))
+            error = closest(error)
         where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
-        if error.validator == "additionalProperties":
+        if error.validator == "const":
+            known = [each.validator_value for each in error.parent.context if each.validator == "const"]
+            found.append(f"{where}: there is no {error.instance!r}; {suggestion(error.instance, known)}")
+        elif error.validator == "additionalProperties":
             known = list(error.schema.get("properties", {}))
             for key in sorted(set(error.instance) - set(known)):
                 found.append(f"{where}.{key}: not a key here; {suggestion(key, known)}")
@@ -190,10 +211,24 @@ def problems_of(document: dict, schema: dict) -> list[str]:
     return found
 
 
+def closest(error):
+    """What is wrong with a document beside the alternative that it comes closest to.
+
+    Alternatives that are told apart by a name are those of another name where there is one of its own.
+    """
+
+    def distance(each) -> tuple:
+        other_name = each.relative_schema_path[0] in named
+        return other_name, each.validator != "const" and other_name, -len(each.absolute_path)
+
+    named = {each.relative_schema_path[0] for each in error.context if each.validator == "const"}
+    return min(error.context, key=distance)
+
+
 def suggestion(word: str, known) -> str:
     """What to say of a word that is not among those that are known: "did you mean ...? known are ..."."""
     known = sorted(known)
-    near = difflib.get_close_matches(word, known, n=1)
+    near = difflib.get_close_matches(str(word), known, n=1)
     return (f"did you mean {near[0]}? " if near else "") + f"known are {', '.join(known)}"
 
 
@@ -253,7 +288,7 @@ def select(experiments: dict[str, dict], settings: dict, maps: dict[str, str], d
         check_ids(f"experiment {name!r}", used | set(experiment.get("options", {})), set(maps), "method")
         check_ids(f"experiment {name!r}", datasets_named(experiment), datasets, "data set")
         check_preprocessing(experiment)
-        check_kernel(experiment)
+    check_learners(settings["learners"])
     check_ids("only_methods", set(settings["only_methods"]), set(maps), "method")
     check_ids("only_datasets", set(settings["only_datasets"]), datasets, "data set")
     labels = {label for e in experiments.values() for each in size_lists(e) for _, label in sizes(each, 1)}
@@ -271,6 +306,14 @@ def select(experiments: dict[str, dict], settings: dict, maps: dict[str, str], d
         if experiment["methods"] and has_sizes and (experiment["datasets"] or not wants_data):
             chosen[name] = experiment
     return chosen
+
+
+def check_learners(options: dict) -> None:
+    """Raise ``ConfigurationError`` unless a preset's options by learner are of learners that there are."""
+    check_ids("learners", set(options), set(learners.known()), "learner")
+    problems = problems_of(options, closed({name: closed(learner_schema(name)) for name in options}))
+    if problems:
+        raise ConfigurationError("\n".join(f"learners{problem}" for problem in problems))
 
 
 def with_preset(experiment: dict, settings: dict) -> dict:
@@ -364,17 +407,6 @@ def check_preprocessing(experiment: dict) -> None:
             check_steps(steps)
     except UserError as error:
         raise ConfigurationError(f"experiment {experiment['name']!r}: {error}") from error
-
-
-def check_kernel(experiment: dict) -> None:
-    """Raise ``ConfigurationError`` unless the kernel of an experiment is known, and has the parameters given to it.
-
-    One that is missing is the bandwidth rule's or the kind's to give.
-    """
-    where, known = f"experiment {experiment['name']!r}", constant("kernels", "KERNELS")
-    name = experiment["kernel"]["name"]
-    check_ids(where, {name}, set(known), "kernel")
-    check_ids(f"{where}, kernel {name},", {*experiment["kernel"]} - {"name"}, {*known[name]["parameters"]}, "parameter")
 
 
 def datasets_named(experiment: dict) -> set[str]:

@@ -25,12 +25,9 @@ from rfstudy.study.plan import NAMES, without
 from rfstudy.study.provenance import Run
 from rfstudy.study.sample import Prepared, Samples, load_prepared
 
-#: What does not decide a cell: a specification's names and its lists of cells. Two experiments that contain the same
-#: cell compute it once.
-IRRELEVANT = (*NAMES, "methods", "repeats", "sizes", "grid")
-
-#: What a specification says about all cells, and ``given`` about one.
-IN_GIVEN = ("preprocess", "bandwidth", "learners", "search", "shared_method", "penalty_shared_by")
+#: What does not decide a cell: a specification's names, its lists of cells, and what its choices and learners come
+#: from, of which a cell has its own share in ``given``. Two experiments that contain the same cell compute it once.
+IRRELEVANT = (*NAMES, "methods", "repeats", "sizes", "grid", "learners", "search", "shared_method", "penalty_shared_by")
 
 #: The libraries whose versions are part of a cell's key.
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch")
@@ -49,19 +46,21 @@ class Cell:
     def name(self) -> str:
         """A short id, unique within an experiment and data set: what its arrays are filed under."""
         words = ["+".join(map(str, value)) if isinstance(value, list) else str(value) for value in self.at.values()]
-        return "/".join([name_of(self.entry), *words])
+        return "/".join(filter(None, [name_of(self.entry), *words]))
 
 
 @dataclass(frozen=True)
 class Timed:
     """What the stage ``time`` takes the times of: an entry, the columns and settings of its rows, and its phases.
 
-    Phases are functions by name, in the order in which they are run; each may be called again and again.
+    Phases are functions by name, in the order in which they are run; each may be called again and again. Those of a
+    learner (``fit``, ``predict``) are rows of that learner.
     """
 
     entry: dict
     columns: dict
     phases: dict
+    learner: str = ""
     settings: dict = field(default_factory=dict)
 
 
@@ -85,7 +84,9 @@ def jobs(stage: str, parts: list[dict], prepared_dirs, journal_dir, threads: int
     for spec, folder in zip(parts, folders, strict=True):
         data = load_prepared(folder) if folder else None
         samples = Samples(data, spec) if folder else None
-        yield Job(stage, spec, Journal(journal_dir), run, data, samples, tuple(roots(spec) if callable(roots) else roots))
+        yield Job(
+            stage, spec, Journal(journal_dir), run, data, samples, tuple(roots(spec) if callable(roots) else roots)
+        )
 
 
 @dataclass
@@ -126,15 +127,7 @@ def work_through(job: Job, cells: list[Cell], compute, title: str = "") -> Work:
     shared = base_row(job.spec, job.data)
     title = title or " ".join(filter(None, (job.spec["experiment"], job.spec["dataset"], job.stage)))
     for cell in tqdm(cells, desc=title, file=sys.stderr, mininterval=5):
-        key = cell_key(job, cell)
-        stored = job.journal.get(key)
-        if stored is None:
-            checkpoints = Checkpoints(job.journal, key)
-            rows, arrays = compute(cell, checkpoints)
-            stored = {"rows": rows, "record": job.run.finished()}, arrays
-            job.journal.put(key, *stored)
-            checkpoints.clear()
-        content, arrays = stored
+        content, arrays = finished(job, cell, compute)
         record = content["record"]
         own = shared | {"run": record["run"], **entry_columns(cell.entry), **cell.columns}
         done.records[record["run"]] = record
@@ -143,9 +136,23 @@ def work_through(job: Job, cells: list[Cell], compute, title: str = "") -> Work:
     return done
 
 
+def finished(job: Job, cell: Cell, compute) -> tuple[dict, dict]:
+    """The content (rows, provenance record) and arrays of a cell: as journalled, or computed and journalled now."""
+    key = cell_key(job, cell)
+    stored = job.journal.get(key)
+    if stored is None:
+        checkpoints = Checkpoints(job.journal, key)
+        rows, arrays = compute(cell, checkpoints)
+        stored = {"rows": rows, "record": job.run.finished()}, arrays
+        job.journal.put(key, *stored)
+        checkpoints.clear()
+    return stored
+
+
 def cell_key(job: Job, cell: Cell) -> str:
     """The hash of everything that decides a cell."""
-    common = without(job.spec, *IRRELEVANT, *IN_GIVEN)
+    # what a cell is given counts in place of what the specification says about all cells
+    common = without(job.spec, *IRRELEVANT, *cell.given)
     kernel = KERNELS[job.spec["kernel"]["name"]]["class"]
     return key_of(
         job.stage,
@@ -154,7 +161,7 @@ def cell_key(job: Job, cell: Cell) -> str:
         cell.at,
         cell.given,
         job.data.facts["sha256"] if job.data else "",
-        meaning(*job.roots, f"kernels:{kernel}", *entry_roots(cell.entry), *given_roots(cell.given)),
+        meaning(*job.roots, f"kernels:{kernel}", *entry_roots(cell.entry), *given_roots(common | cell.given)),
         versions(),
     )
 
@@ -228,6 +235,13 @@ def entry_map(spec: dict, entry: dict, kernel, n_features: int, seed: int):
         random_state=seed,
         **entry["options"],
     )
+
+
+def drawn_and_learned(entry: dict, phi, X, y) -> dict:
+    """The phases that complete a map on X (n, d) and y: drawing it and, where it takes anything from data, learning."""
+    if not REGISTRY[entry["method"]].data_dependent:
+        return {"draw": lambda: phi.draw(X.shape[1], dtype=X.dtype).learn(X)}
+    return {"draw": lambda: phi.draw(X.shape[1], dtype=X.dtype), "learn": lambda: phi.learn(X, y)}
 
 
 def arrays_of(arrays: dict, name: str) -> dict:

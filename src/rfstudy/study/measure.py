@@ -1,7 +1,8 @@
 """Measure what is no accuracy grid: the stage around the modules in ``kinds``, one module a kind of experiment.
 
 A kind says which cells a part has (``cells``) and what is measured in one (``measure``: rows and, where a picture needs
-them, arrays); the engine resumes, records where the numbers come from and collects the rows.
+them, arrays); the engine resumes, records where the numbers come from and collects the rows. A kind that needs data
+names its ``METRICS`` too: data that are missing leave a row of each.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import importlib
 from rfstudy import tidy
 from rfstudy.arrays import set_threads
 from rfstudy.files import write_arrays
-from rfstudy.study.engine import Work, jobs, work_through
+from rfstudy.study.engine import Job, Work, base_row, entry_columns, jobs, work_through
 from rfstudy.study.provenance import write_records
 
 
@@ -23,7 +24,7 @@ def run(parts: list[dict], prepared_dirs, journal_dir, out, out_arrays, threads:
         # by name, so that a change of one kind is no change of another
         kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec['kind']}")
         if job.data and job.data.skipped:
-            done.rows += kind.skipped(job)
+            done.rows += skipped_rows(job, kind.METRICS)
             continue
         cells = kind.cells(job)
 
@@ -34,6 +35,16 @@ def run(parts: list[dict], prepared_dirs, journal_dir, out, out_arrays, threads:
     write_arrays(done.arrays, out_arrays)
     write_records(done.records, out)
     tidy.write(done.rows, out)
+
+
+def skipped_rows(job: Job, metrics) -> list[dict]:
+    """One row an entry and metric that says why there is no number: there are no data."""
+    why = {"repeat": 0, "status": "skipped", "settings": {"reason": job.data.skipped}}
+    return [
+        base_row(job.spec, job.data) | entry_columns(entry) | why | {"metric": metric}
+        for entry in job.spec["methods"]
+        for metric in metrics
+    ]
 
 
 def roots(spec: dict) -> list[str]:

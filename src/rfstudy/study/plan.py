@@ -119,6 +119,8 @@ def part(experiment: dict, dataset: str, settings: dict) -> dict:
 
 def sample_part(experiment: dict, dataset: str, settings: dict) -> dict:
     """``part``, and what decides the training and test rows of a repeat; ``experiment`` as it is on the data set."""
+    if "preprocess" not in experiment:
+        raise ConfigurationError(f"experiment {experiment['name']!r} does not say how {dataset} is to be preprocessed")
     return part(experiment, dataset, settings) | {
         "preprocess": experiment["preprocess"],
         "bandwidth": experiment.get("bandwidth"),
@@ -382,10 +384,10 @@ def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings:
                 facts(name)["bytes_per_entry"] * min(entries, options.get("max_entries") or 1e8)
                 for name, options in learners
             ]
-            work = needs["bytes_per_gram"] * min(columns, n) ** 2 + max(of_learners, default=0)
+            work = needs.get("bytes_per_gram", 0) * min(columns, n) ** 2 + max(of_learners, default=0)
         else:
             work = 0
-        most = max(most, needs["mb"] + (needs["bytes_per_value"] * n * d + work) / 2**20)
+        most = max(most, needs["mb"] + (needs.get("bytes_per_value", 0) * n * d + work) / 2**20)
     return {"mem_mb": int(most), "runtime": needs["minutes"]}
 
 

@@ -4,23 +4,25 @@ The mapping ``search`` of an experiment names the quantities, the values that ar
 choice. Circles are gone through from the widest to the narrowest, each under what the wider ones chose; the quantities
 of one circle are searched together over their whole grid. A candidate's score is the best that one learner has over
 the grid of its penalties, cross-validated on the training rows of a repeat and averaged over the repeats that the
-choice is made on: three of them (splits, draws of the map, folds) where several share it, its own where none does. A tie
-goes to the values that are named first, and to the larger bandwidth or penalty.
+choice is made on: three of them (splits, draws of the map, folds) where several share it, its own where none does. A
+tie goes to the values that are named first, and to the larger bandwidth or penalty.
 """
 
 from __future__ import annotations
 
 import itertools
+import sys
 from dataclasses import replace
 
 import numpy as np
+from tqdm import tqdm
 
 from rfstudy.arrays import seed_sequence
 from rfstudy.learners.entry import load
 from rfstudy.learners.penalties import best_penalty
 from rfstudy.study.config import CIRCLES, SEARCHED, merge, size_of, sizes
-from rfstudy.study.engine import Cell, Job, name_of, work_through
-from rfstudy.study.kinds.grid import folds_of, grid_cell, map_of
+from rfstudy.study.engine import Cell, Job, finished
+from rfstudy.study.kinds.grid import choice_for, folds_of, grid_cell, map_of, place_of
 from rfstudy.study.plan import circle_of, searched
 from rfstudy.study.sample import Sample
 
@@ -31,8 +33,8 @@ SHARED_ON = 3
 def search(job: Job) -> dict:
     """The choices of one data set by circle, for ``kinds.grid.choice_for``.
 
-    A choice is a mapping ``{"chosen": {quantity: value}, "chosen_on": repeats, "score": ..., "shared_by": circle}``; it
-    stands under the label of its size, the name of its method, both, or these and the repeat.
+    A choice is a mapping ``{"chosen": {quantity: value}, "chosen_on": repeats, "score": ...}``; where it stands in its
+    circle ``kinds.grid.place_of`` says.
     """
     spec = job.spec
     found: dict = {}
@@ -40,11 +42,13 @@ def search(job: Job) -> dict:
         quantities = [q for q in searched(spec["search"]) if circle_of(spec["search"], q) == circle]
         if not quantities:
             continue
-        for entry, label, repeat in members(spec, circle):
-            place = places(circle, entry, label, repeat)
+        choices: dict = {}
+        title = f"{spec['experiment']} {spec['dataset']} {' and '.join(quantities)}"
+        for entry, label, repeat in tqdm(list(members(spec, circle)), desc=title, file=sys.stderr, mininterval=5):
             chosen_on = [repeat] if circle == "cell" else spec["repeats"][:SHARED_ON]
             choice = best_choice(job, found, quantities, entry, label, chosen_on)
-            found = merge(found, nested((circle, *place), choice | {"shared_by": circle}))
+            choices = merge(choices, nested(place_of(circle, entry, label, repeat), choice))
+        found[circle] = choices
     return found
 
 
@@ -60,18 +64,6 @@ def members(spec: dict, circle: str):
     labels = one_label if circle in ("experiment", "method") else all_labels
     repeats = spec["repeats"] if circle == "cell" else [None]
     return itertools.product(entries, labels, repeats)
-
-
-def places(circle: str, entry: dict, label: str, repeat: int | None) -> tuple[str, ...]:
-    """Where a choice stands among those of its circle."""
-    name = name_of(entry)
-    return {
-        "experiment": (),
-        "size": (label,),
-        "method": (name,),
-        "method_and_size": (name, label),
-        "cell": (name, label, str(repeat)),
-    }[circle]
 
 
 def nested(words: tuple[str, ...], value: dict) -> dict:
@@ -141,9 +133,8 @@ def mean_scores(
 def candidate_cell(job: Job, found: dict, entry: dict, label: str, repeat: int, values: dict, learner: str) -> Cell:
     """The cell in which a candidate is scored: an entry at a size in a repeat, under the values that are tried."""
     d = job.data.facts["d"]
-    tried = merge(found, nested(("cell", *places("cell", entry, label, repeat)), {"chosen": values}))
-    size = size_with(job.spec, label)
-    cell = grid_cell(job.spec | {"sizes": size}, tried, entry, sizes(size, d), d, repeat)
+    wider, how = choice_for(found, entry, label, repeat)
+    cell = grid_cell(job.spec, (wider | values, how), entry, sizes(size_with(job.spec, label), d), d, repeat)
     own = {"learner": learner, "settings": job.spec["learners"][learner], "rows": job.spec["search"].get("max_rows")}
     return replace(cell, given=cell.given | own, columns={})
 
@@ -159,7 +150,9 @@ def size_with(spec: dict, label: str) -> dict:
 
 
 def evaluated(job: Job, cell: Cell) -> np.ndarray:
-    """Mean cross-validated scores of a learner's grid on the features of a cell's map; empty where it is left out."""
+    """Cross-validated scores of a learner's grid (g,) on the features of a cell's map, the mean over the folds; empty
+    where the learner is left out.
+    """
 
     def compute(cell: Cell, _checkpoints):
         learner, options = load(cell.given["learner"]), cell.given["settings"]
@@ -167,14 +160,16 @@ def evaluated(job: Job, cell: Cell) -> np.ndarray:
         X, y = tuning_rows(job.spec["seed"], sample, cell.given["rows"])
         phi, _kernel, _length_scale = map_of(job.spec, cell, job.samples)
         phi.fit(X, y)
-        if learner.limit(options, len(y), phi.n_columns_):
-            return [], {"scores": np.empty(0)}
+        if learner.left_out(job.data.target.kind, options, len(sample.y_train), phi.n_columns_):
+            return [], {}
         folds = folds_of(job.spec, len(y), options["n_folds"], cell.at["repeat"])
         Y, _classes = job.data.target.encode(y)
         how = {"n_columns": phi.n_columns_, "score": job.data.target.score, "options": options}
-        return [], {"scores": learner.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how).mean(axis=1)}
+        scores = learner.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how).mean(axis=1)
+        return [{"value": float(score)} for score in scores], {}
 
-    return work_through(job, [cell], compute).arrays[f"{cell.name}/scores"]
+    content, _arrays = finished(job, cell, compute)
+    return np.array([row["value"] for row in content["rows"]])
 
 
 def tuning_rows(seed: int, sample: Sample, most: int | None) -> tuple[np.ndarray, np.ndarray]:

@@ -30,6 +30,9 @@ SHORTEST = 0.02
 #: machine is at a few hundredths, one busy process at 1.
 OTHERS = 0.25
 
+#: The phases of a learner; all others are a map's.
+OF_LEARNER = ("fit", "predict")
+
 #: Seconds before a round in which the load of others is read already.
 BEFORE = 0.2
 
@@ -57,7 +60,8 @@ def take_times(job: Job, chosen: dict, threads: int) -> Work:
     kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec['kind']}")
     how = job.spec["time"]
     given = {
-        "entries": [entry_key(entry) for entry in job.spec["methods"]],
+        # with what an entry has of its own beside its map: preprocessing, bandwidth
+        "entries": [entry | entry_key(entry) for entry in job.spec["methods"]],
         "learners": job.spec.get("learners", {}),
         "chosen": chosen,
         "grid": job.spec.get("grid") or job.spec["sizes"],
@@ -134,6 +138,7 @@ def one_round(units: list[Timed], calls: list[dict], threads: int, number: int) 
         for name, repeated in calls_of.items():
             wall, cpu = seconds(unit.phases[name], repeated)
             row = unit.columns | entry_columns(unit.entry) | {"axis": "round", "at": number, "repeat": 0}
+            row |= {"learner": unit.learner} if name in OF_LEARNER else {}
             row["settings"] = unit.settings | {"threads": threads, "calls": repeated}
             rows += [row | {"metric": f"time_{name}_s", "value": wall}, row | {"metric": f"cpu_{name}_s", "value": cpu}]
     others = load.cores()
@@ -158,7 +163,9 @@ class LoadOfOthers:
     def reading() -> tuple[float, float, float]:
         """Wall clock, processor seconds of the whole machine, and those of this process."""
         times = psutil.cpu_times()
-        busy = times.user + times.system + sum(getattr(times, name, 0.0) for name in ("nice", "irq", "softirq", "steal"))
+        busy = (
+            times.user + times.system + sum(getattr(times, name, 0.0) for name in ("nice", "irq", "softirq", "steal"))
+        )
         return time.perf_counter(), busy, time.process_time()
 
     def cores(self) -> float:

@@ -13,6 +13,7 @@ from rfstudy import tidy
 from rfstudy.arrays import set_threads
 from rfstudy.learners.entry import load
 from rfstudy.learners.penalties import best_penalty
+from rfstudy.learners.streams import keep_within
 from rfstudy.study.engine import Cell, Job, Work, arrays_of, jobs, work_through
 from rfstudy.study.kinds.grid import cell_settings, folds_of, grid_cells, map_of, prefixes, skipped_rows
 from rfstudy.study.provenance import write_records
@@ -20,6 +21,12 @@ from rfstudy.study.sample import Sample
 
 #: What ``generate`` leaves in place of learned arrays where a cell has no map: its status, and the reason.
 NO_MAP = ("skipped", "failed")
+
+#: What of a cell's conditions is the learner's and nothing to its map.
+OF_LEARNER = ("learner", "settings", "penalty", "how")
+
+#: Bytes up to which the features of one map are kept for all learners and passes; above, they are streamed.
+KEPT_BYTES = 2**28
 
 
 def run(parts: list[dict], prepared_dirs, chosen: dict, arrays_file, journal_dir, out, threads: int) -> None:
@@ -37,15 +44,53 @@ def run(parts: list[dict], prepared_dirs, chosen: dict, arrays_file, journal_dir
 def train(job: Job, chosen: dict, arrays: dict) -> Work:
     """The cells of all learners on one data set; ``arrays`` holds what its maps learned, by cell."""
     spec, done = job.spec, Work()
-    for learner in spec["learners"]:
-        if job.data.skipped:
+    if job.data.skipped:
+        for learner in spec["learners"]:
             missing = [{"learner": learner, "metric": metric, "split": "test"} for metric in metrics_of(job)]
             done.rows += skipped_rows(spec, job.data, spec["repeats"][learner], missing)
-            continue
-        cells = grid_cells(spec, chosen, job.data.facts["d"], spec["repeats"][learner], learner)
-        title = f"{spec['experiment']} {spec['dataset']} {learner}"
-        done.add(work_through(job, cells, lambda cell, _: measure(job, cell, arrays_of(arrays, cell.name)), title))
-    return done
+        return done
+    d, repeats = job.data.facts["d"], spec["repeats"]
+    cells = [cell for learner in spec["learners"] for cell in grid_cells(spec, chosen, d, repeats[learner], learner)]
+    # the learners of one map follow each other, so that they share its features
+    order = {cell.name: i for i, cell in reversed(list(enumerate(cells)))}
+    cells.sort(key=lambda cell: order[cell.name])
+    latest = LatestMap(job, arrays)
+    return work_through(job, cells, lambda cell, _: measure(job, cell, latest))
+
+
+class LatestMap:
+    """The map that is worked on with its features; another cell's map forgets the one before."""
+
+    def __init__(self, job: Job, arrays: dict):
+        self.job, self.arrays = job, arrays
+        self._what: tuple = ()
+        self._found: tuple = ()
+
+    def of(self, cell: Cell) -> tuple:
+        """The map of a cell as ``generate`` learned it, its length scale, and its features of the training and of the
+        test rows as streams, from memory where they are few; in place of the map a reason where there is none.
+        """
+        of_map = {key: value for key, value in cell.given.items() if key not in OF_LEARNER}
+        what = (cell.entry, cell.at, of_map)
+        if what != self._what:
+            self._found = self._drawn(cell)
+            self._what = what
+        return self._found
+
+    def _drawn(self, cell: Cell) -> tuple:
+        learned = arrays_of(self.arrays, cell.name)
+        for status in NO_MAP:
+            if status in learned:
+                return (status, str(learned[status])), None, None, None
+        sample = self.job.samples.of(cell.at["repeat"], cell.given["preprocess"])
+        phi, _kernel, length_scale = map_of(self.job.spec, cell, self.job.samples)
+        phi.restore(sample.X_train.shape[1], learned, dtype=sample.X_train.dtype)
+        return phi, length_scale, features_of(phi, sample.X_train), features_of(phi, sample.X_test)
+
+
+def features_of(phi, X):
+    """The features of X (n, d) as a stream of blocks, from memory where they fit into ``KEPT_BYTES``."""
+    return keep_within(lambda: phi.transform_blocks(X), len(X), phi.n_columns_, KEPT_BYTES)
 
 
 def metrics_of(job: Job) -> list[str]:
@@ -53,50 +98,45 @@ def metrics_of(job: Job) -> list[str]:
     return job.spec["scores"] or list(job.data.target.metrics)
 
 
-def measure(job: Job, cell: Cell, learned: dict) -> tuple[list[dict], dict]:
+def measure(job: Job, cell: Cell, latest: LatestMap) -> tuple[list[dict], dict]:
     """The scores of one learner on one cell as rows; a cell without a map or a solution has rows that say so."""
     sample = job.samples.of(cell.at["repeat"], cell.given["preprocess"])
     shared = sample.size_columns | {"learner": cell.given["learner"], "split": "test"}
-    for status in NO_MAP:
-        if status in learned:
-            reason = {"options": cell.entry["options"], "capped": sample.capped, "reason": str(learned[status])}
-            row = shared | {"status": status, "settings": reason}
-            return [row | size | {"metric": m} for _, size in prefixes(None, cell) for m in metrics_of(job)], {}
-    phi, _kernel, length_scale = map_of(job.spec, cell, job.samples)
-    phi.restore(sample.X_train.shape[1], learned, dtype=sample.X_train.dtype)
+    phi, length_scale, *features = latest.of(cell)
+    if isinstance(phi, tuple):
+        status, reason = phi
+        settings = {"options": cell.entry["options"], "capped": sample.capped, "reason": reason}
+        row = shared | {"status": status, "settings": settings}
+        return [row | size | {"metric": m} for _, size in prefixes(None, cell) for m in metrics_of(job)], {}
     settings = cell_settings(cell, length_scale, sample.capped)
     rows = []
     for prefix, size in prefixes(phi, cell):
+        own = features if prefix is phi else [features_of(prefix, X) for X in (sample.X_train, sample.X_test)]
         columns = shared | size | {"n_columns": prefix.n_columns_}
-        scores, status, told = scored(job, cell, sample, prefix)
+        scores, status, told = scored(job, cell, sample, prefix.n_columns_, *own)
         rows += [columns | {"metric": m, "status": status, "settings": settings | told, **score} for m, score in scores]
     return rows, {}
 
 
-def scored(job: Job, cell: Cell, sample: Sample, phi):
+def scored(job: Job, cell: Cell, sample: Sample, n_columns: int, train_features, test_features):
     """Pairs of a metric and its value as a column, the status of the rows, and what their settings say of the model."""
     target, learner = job.data.target, load(cell.given["learner"])
     options, metrics = cell.given["settings"], metrics_of(job)
-    reason = learner.limit(options, len(sample.y_train), phi.n_columns_)
+    reason = learner.left_out(target.kind, options, len(sample.y_train), n_columns)
     if reason:
         return [(metric, {}) for metric in metrics], "skipped", {"reason": reason}
     Y, classes = target.encode(sample.y_train)
-
-    def blocks():
-        return phi.transform_blocks(sample.X_train)
-
     try:
         wanted = cell.given["penalty"]
         if wanted is None:
             folds = folds_of(job.spec, len(Y), options["n_folds"], cell.at["repeat"])
-            how = {"n_columns": phi.n_columns_, "score": target.score, "options": options}
-            wanted = best_penalty(
-                learner.cross_validate(blocks, Y, folds, **how), options[learner.grid], target.score
-            )
-        model, used = learner.fit_regular(blocks, Y, wanted, n_columns=phi.n_columns_, options=options)
+            how = {"n_columns": n_columns, "score": target.score, "options": options}
+            scores = learner.cross_validate(train_features, Y, folds, **how)
+            wanted = best_penalty(scores, options[learner.grid], target.score)
+        model, used = learner.fit_regular(train_features, Y, wanted, n_columns=n_columns, options=options)
     except np.linalg.LinAlgError as error:
         return [(metric, {}) for metric in metrics], "failed", {"reason": str(error)}
-    decision = np.concatenate([model.decision(block) for _rows, block in phi.transform_blocks(sample.X_test)])
+    decision = np.concatenate([model.decision(block) for _rows, block in test_features()])
     predicted = target.decode(decision, classes)
     told = {learner.chosen: used, "solver": model.solver}
     if used != wanted:

@@ -14,10 +14,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from rfstudy.report.aggregate import method_order, of_quantity, select, summarise
+from rfstudy.metrics import fact_of
+from rfstudy.report.aggregate import method_order, of_quantity, select
 from rfstudy.report.looks import Look, look
 from rfstudy.report.notes import absence, dataset_name, notes
 from rfstudy.report.style import COLUMN_WIDTH, TEXT_WIDTH, drawn_as, handle, style
+from rfstudy.report.times import summarise
 
 #: Lengths in inches; panels are placed by hand, so that those of one column stay aligned whatever their ticks say.
 LEFT, RIGHT, BETWEEN = 0.37, 0.06, 0.40
@@ -72,7 +74,7 @@ def draw(frame: pd.DataFrame, spec: dict, methods: dict, datasets: dict) -> Figu
                 left = LEFT + j * (panel_width + BETWEEN)
                 ax = figure.add_axes((left / width, bottom / height, panel_width / width, PANEL / height))
                 ax.set_title(panel["label"], fontsize=7.5, pad=2.5)
-                _panel(ax, of_quantity(rows, panel), panel, lines, looks)
+                _panel(ax, rows, panel, lines, looks)
                 if i == n_rows - 1:
                     below = {"ha": "center", "va": "top", "fontsize": 7.5, "transform": ax.transAxes}
                     ax.text(0.5, -TICKS / PANEL, "number of features s", **below)
@@ -106,12 +108,16 @@ def _legend(figure: Figure, looks: list[Look], columns: int, height: float) -> N
 
 
 def _panel(ax, rows: pd.DataFrame, panel: dict, lines: list[tuple[str, str]], looks: list[Look]) -> None:
-    """One quantity on one data set; ``rows`` are those of the panel."""
-    cells = summarise(rows)
+    """One quantity on one data set; ``rows`` are those of the data set."""
+    own = of_quantity(rows, panel)
+    cells = summarise(own)
     cells = cells[cells["n"] > 0]
     if not len(cells):
         ax.set(xticks=[], yticks=[])
-        text = "\n".join(textwrap.wrap(textwrap.shorten(absence(rows), 100, placeholder=" ..."), 24))
+        # times are taken apart from everything else: what was run need not have been timed
+        not_timed = len(rows) and not len(own) and fact_of(panel["metric"]).unit == "s"
+        why = "not timed" if not_timed else absence(own)
+        text = "\n".join(textwrap.wrap(textwrap.shorten(why, 100, placeholder=" ..."), 24))
         ax.text(0.5, 0.5, text, ha="center", va="center", color="#555555", transform=ax.transAxes)
         return
     log = panel["scale"] == "log"
@@ -123,18 +129,14 @@ def _panel(ax, rows: pd.DataFrame, panel: dict, lines: list[tuple[str, str]], lo
         if not len(cell):
             continue
         shift = 2.0 ** (DODGE * ((position + 0.5) / len(lines) - 0.5))
-        mean, spread = cell["mean"].to_numpy(), cell["std"].fillna(0.0).to_numpy()
+        x, mean = cell["n_features"].to_numpy(dtype=float) * shift, cell["mean"].to_numpy()
+        below, above = mean - cell["lower"].to_numpy(), cell["upper"].to_numpy() - mean
         # On a logarithmic axis a bar that reached zero would have no end.
-        below = np.minimum(spread, 0.9 * mean) if log else spread
-        ax.errorbar(
-            cell["n_features"].to_numpy(dtype=float) * shift,
-            mean,
-            yerr=np.stack([below, spread]),
-            elinewidth=0.6,
-            capsize=1.0,
-            capthick=0.6,
-            **drawn_as(each),
-        )
+        below = np.minimum(below, 0.9 * mean) if log else below
+        ax.errorbar(x, mean, yerr=[below, above], elinewidth=0.6, capsize=1.0, capthick=0.6, **drawn_as(each))
+        beside = cell["contended"].to_numpy(dtype=bool)
+        if beside.any():
+            ax.plot(x[beside], mean[beside], marker="x", color="black", markersize=5.0, linestyle="none", zorder=4)
     _size_axis(ax, cells)
     if log:
         _log_axis(ax)

@@ -1,4 +1,4 @@
-"""What it costs to fit a map as s and n grow: the times of its phases and, of a map that has scores, of the scores alone.
+"""What it costs to fit a map as s and n grow: the times of its phases and, where it has scores, of these alone.
 
 A map that samples frequencies by scores of the data maps the rows with a pool of frequencies, scores the pool and draws
 from it; plain random Fourier features draw and look at no data. The report fits powers of s and of n to the times and
@@ -11,7 +11,7 @@ import numpy as np
 
 from rfstudy.arrays import seed_of, seed_sequence
 from rfstudy.kernels import make_kernel
-from rfstudy.study.engine import Job, Timed, entry_map
+from rfstudy.study.engine import Job, Timed, drawn_and_learned, entry_map
 from rfstudy.study.plan import spread
 
 #: Nothing but times is measured here.
@@ -44,11 +44,7 @@ def timed_at(spec: dict, entry: dict, n: int, s: int) -> Timed:
     X, y = labelled_points(spec["seed"], n, d)
     seed = seed_of(spec["seed"], "fitting", entry["method"], n, s)
     phi = entry_map(spec, entry, make_kernel(spec["kernel"]), s, seed)
-    phases = {
-        "draw": lambda: phi.draw(d, dtype=X.dtype),
-        "learn": lambda: phi.learn(X, y),
-        "transform": lambda: phi.transform(X),
-    }
+    phases = drawn_and_learned(entry, phi, X, y) | {"transform": lambda: phi.transform(X)}
     if hasattr(phi, "pool_scores"):
         scored = entry_map(spec, entry, make_kernel(spec["kernel"]), s, seed).draw(d, dtype=X.dtype)
         kept: list = []

@@ -13,8 +13,17 @@ from rfstudy.data.split import fold_of_row
 from rfstudy.kernels import KERNELS, make_kernel
 from rfstudy.learners.entry import load
 from rfstudy.maps.registry import REGISTRY
-from rfstudy.study.config import merge, sizes
-from rfstudy.study.engine import Cell, Job, Timed, base_row, entry_columns, entry_map, name_of
+from rfstudy.study.config import CIRCLES, merge, sizes
+from rfstudy.study.engine import (
+    Cell,
+    Job,
+    Timed,
+    base_row,
+    drawn_and_learned,
+    entry_columns,
+    entry_map,
+    name_of,
+)
 from rfstudy.study.sample import Prepared, Sample, Samples
 
 #: The stages that yield rows, and whether there are data sets.
@@ -26,11 +35,8 @@ RESOURCES = {"mb": 900, "bytes_per_value": 16, "bytes_per_gram": 80, "minutes": 
 
 SCHEMA = {
     "properties": {
-        "preprocess": {"$ref": "#/$defs/steps"},
         "sizes": {"$ref": "#/$defs/sizes"},
         "largest_multiple_of_d": {"type": "integer", "minimum": 1},
-        "split": {"$ref": "#/$defs/split"},
-        "bandwidth": {"$ref": "#/$defs/bandwidth"},
         "search": {"$ref": "#/$defs/search"},
         "approximation": {
             "type": "object",
@@ -44,9 +50,8 @@ SCHEMA = {
         "learners": {"$ref": "#/$defs/learners"},
         "scores": {"type": "array", "minItems": 1, "items": {"type": "string"}},
         "options": {"type": "object"},
-        "time": {"$ref": "#/$defs/time"},
     },
-    "required": ["datasets", "sizes", "approximation", "learners"],
+    "required": ["sizes", "approximation", "learners"],
 }
 
 
@@ -58,7 +63,7 @@ def grid_cells(spec: dict, chosen: dict, d: int, repeats: list[int], learner: st
     """
     named = sizes(spec["sizes"], d)
     return [
-        grid_cell(spec, chosen, entry, group, d, repeat, learner)
+        grid_cell(spec, choice_for(chosen, entry, group[-1][1], repeat), entry, group, d, repeat, learner)
         for repeat in repeats
         for entry in spec["methods"]
         # one map, if its prefixes are the maps at the smaller sizes
@@ -66,9 +71,12 @@ def grid_cells(spec: dict, chosen: dict, d: int, repeats: list[int], learner: st
     ]
 
 
-def grid_cell(spec: dict, chosen: dict, entry: dict, group: list, d: int, repeat: int, learner: str = "") -> Cell:
-    """One cell: an entry at a size, or at several that share their work (``group``: numbers with labels)."""
-    given = conditions(spec, chosen, entry, group[-1][1], repeat, learner)
+def grid_cell(spec: dict, choice: tuple, entry: dict, group: list, d: int, repeat: int, learner: str = "") -> Cell:
+    """One cell: an entry at a size, or at several that share their work (``group``: numbers with labels).
+
+    ``choice`` is what ``choice_for`` found for it.
+    """
+    given = conditions(spec, choice, entry, learner)
     width = columns_after(given["preprocess"], d)
     numbers = [s * width // d if label.endswith("d") else s for s, label in group]
     at = {"n_features": numbers, "label": [label for _, label in group], "repeat": repeat}
@@ -87,7 +95,7 @@ def prefixes(phi, cell: Cell):
     yield phi, {"n_features": largest[0], "n_features_label": largest[1]}
 
 
-def conditions(spec: dict, chosen: dict, entry: dict, label: str, repeat: int, learner: str = "") -> dict:
+def conditions(spec: dict, choice: tuple, entry: dict, learner: str = "") -> dict:
     """What a cell is computed under: what its entry has of its own, else what ``tune`` chose, else the experiment's.
 
     Returns the steps of ``preprocess``, the ``length_scale`` (None where a rule finds it on the training rows, or the
@@ -95,12 +103,12 @@ def conditions(spec: dict, chosen: dict, entry: dict, label: str, repeat: int, l
     shares what was chosen, and on which repeats. For a learner also its ``learner`` id, its ``settings`` and the
     ``penalty`` (None where the cell chooses its own).
     """
-    choice, how = choice_for(chosen, entry, label, repeat)
+    values, how = choice
     given = {
-        "preprocess": entry.get("preprocess") or choice.get("preprocess") or spec["preprocess"],
-        "length_scale": entry.get("length_scale") or choice.get("length_scale"),
+        "preprocess": entry.get("preprocess") or values.get("preprocess") or spec["preprocess"],
+        "length_scale": entry.get("length_scale") or values.get("length_scale"),
         "bandwidth": None,
-        "options": choice.get("options", {}),
+        "options": values.get("options", {}),
         "how": next((how[quantity] for quantity in ("length_scale", "preprocess", "options") if quantity in how), {}),
     }
     if given["length_scale"] is None and "length_scale" in KERNELS[spec["kernel"]["name"]]["parameters"]:
@@ -108,7 +116,7 @@ def conditions(spec: dict, chosen: dict, entry: dict, label: str, repeat: int, l
     if learner:
         given["learner"] = learner
         given["settings"] = merge(spec["learners"][learner], entry.get("learners", {}).get(learner, {}))
-        given["penalty"] = choice.get("penalty", {}).get(learner)
+        given["penalty"] = values.get("penalty", {}).get(learner)
         given["how"] = how.get("penalty", {"shared_by": "cell"})
         if given["penalty"] is not None:
             given["settings"].pop("n_folds", None)  # of a choice that is made
@@ -119,24 +127,28 @@ def choice_for(chosen: dict, entry: dict, label: str, repeat: int) -> tuple[dict
     """What ``tune`` chose for a cell, of every circle that it is in, and by quantity who shares it (``shared_by``) and
     on which repeats it was chosen (``chosen_on``).
     """
-    name = name_of(entry)
-    places = {
-        "experiment": (),
-        "size": (label,),
-        "method": (name,),
-        "method_and_size": (name, label),
-        "cell": (name, label, str(repeat)),
-    }
     values: dict = {}
     how: dict = {}
-    for circle, place in places.items():
+    for circle in CIRCLES:
         found = chosen.get(circle, {})
-        for word in place:
+        for word in place_of(circle, entry, label, repeat):
             found = found.get(word, {})
         values |= found.get("chosen", {})
         told = {"shared_by": circle} | ({"chosen_on": found["chosen_on"]} if circle != "cell" and found else {})
         how |= dict.fromkeys(found.get("chosen", {}), told)
     return values, how
+
+
+def place_of(circle: str, entry: dict, label: str, repeat: int | None) -> tuple[str, ...]:
+    """Where the choice that a cell shares stands among those of its circle: by method, size and repeat, as needed."""
+    places = {
+        "experiment": (),
+        "size": (label,),
+        "method": (name_of(entry),),
+        "method_and_size": (name_of(entry), label),
+        "cell": (name_of(entry), label, str(repeat)),
+    }
+    return places[circle]
 
 
 def folds_of(spec: dict, n_rows: int, n_folds: int, repeat: int):
@@ -172,16 +184,12 @@ def timed_cell(job: Job, cell: Cell, learner: str) -> Timed:
     sample = job.samples.of(0, cell.given["preprocess"])
     X, y = sample.X_train, sample.y_train
     phi, _kernel, length_scale = map_of(job.spec, cell, job.samples)
-    phases = {
-        "draw": lambda: phi.draw(X.shape[1], dtype=X.dtype),
-        "learn": lambda: phi.learn(X, y),
-        "transform": lambda: exhaust(phi.transform_blocks(X)),
-    }
+    phases = drawn_and_learned(cell.entry, phi, X, y) | {"transform": lambda: exhaust(phi.transform_blocks(X))}
     if learner:
         phases |= phases_of_learner(job, cell, learner, phi, sample)
     label, s = cell.at["label"][-1], cell.at["n_features"][-1]
-    columns = sample.size_columns | {"n_features": s, "n_features_label": label, "learner": learner}
-    return Timed(cell.entry, columns, phases, cell_settings(cell, length_scale, sample.capped))
+    columns = sample.size_columns | {"n_features": s, "n_features_label": label}
+    return Timed(cell.entry, columns, phases, learner, cell_settings(cell, length_scale, sample.capped))
 
 
 def phases_of_learner(job: Job, cell: Cell, learner: str, phi, sample: Sample) -> dict:

@@ -47,7 +47,9 @@ def places(grid: dict) -> list[dict]:
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """The one row of a cell: the bytes."""
     phi = map_at(job.spec, cell.entry, cell.at).restore(cell.at["d"])
-    return [columns_at(cell.at) | {"n_columns": phi.n_columns_, "metric": "stored_bytes", "value": stored_bytes(phi)}], {}
+    return [
+        columns_at(cell.at) | {"n_columns": phi.n_columns_, "metric": "stored_bytes", "value": stored_bytes(phi)}
+    ], {}
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:

@@ -1,0 +1,191 @@
+"""Times that were taken by rounds: from the phases of a round to what the papers print, to medians and to ratios.
+
+A round times every phase of every map and learner once, one after the other (``axis`` "round", ``at`` its number): one
+row for drawing the map, one each for learning it, mapping the training rows, fitting the learner, mapping the test rows
+and predicting, by the clock (``time_<phase>_s``) and of the processor (``cpu_<phase>_s``). What was timed in one round
+met the same state of the machine, so two methods are compared round by round, within one record. Rows by repeat, which
+are older and hold sums of phases, are left as they are.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rfstudy.report import aggregate
+from rfstudy.report.aggregate import select, settings_of
+
+ROUND = "round"
+
+#: What the papers print, as sums of phases, and of which rows it is. The last phase says whose the sum is; the phases
+#: of a map have no learner. A phase in brackets may be missing: a map that takes nothing from data does not learn.
+PRINTED = {
+    "time_feature_s": (("draw", "[learn]", "transform"), "train"),
+    "time_preprocess_s": (("[learn]", "draw"), "train"),
+    "time_train_s": (("transform", "fit"), "train"),
+    "time_test_s": (("predict_transform", "predict"), "test"),
+}
+
+#: What the growth of a cost is fitted to: sums of phases of the processor.
+COSTS = {
+    "time_draw_s": ("draw",),
+    "time_transform_s": ("transform",),
+    "time_fit_s": ("[learn]", "draw"),
+    "time_scores_s": ("scores",),
+}
+
+#: From which share of a ratio on its interquartile range is too wide for a verdict.
+TOO_WIDE = 0.25
+
+#: What tells two phases of a map apart from those of another place or round; a learner's have one more column.
+PLACE = [column for column in aggregate.CELL if column not in ("learner", "metric", "split")] + ["repeat", "run"]
+
+
+def by_rounds(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows that stand on the axis of the rounds."""
+    return select(frame, axis=ROUND)
+
+
+def with_printed(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with a row a round for every quantity of ``PRINTED`` whose phases it has.
+
+    They take the place of rows by repeat of the same quantity, experiment and data set.
+    """
+    rounds = by_rounds(frame)
+    if not len(rounds):
+        return frame
+    sums = [_sum(rounds, "time", phases, metric, split) for metric, (phases, split) in PRINTED.items()]
+    return _in_place_of_older(frame, pd.concat(sums))
+
+
+def shortest(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with the costs of ``COSTS``, each the shortest round of the processor, in place of its rounds.
+
+    An exponent is about the work, and whatever disturbs a round makes it longer. They take the place of older rows of
+    the same cost, experiment and data set.
+    """
+    rounds = by_rounds(frame)
+    if not len(rounds):
+        return frame
+    sums = pd.concat(_sum(rounds, "cpu", phases, metric, "") for metric, phases in COSTS.items())
+    cells = [column for column in [*aggregate.CELL, "repeat"] if column not in ("axis", "at")]
+    best = sums.sort_values("value", kind="stable").drop_duplicates(cells)
+    best = best.assign(axis="", at=np.nan)
+    return _in_place_of_older(frame[frame["axis"] != ROUND], best)
+
+
+def _sum(rounds: pd.DataFrame, clock: str, phases: tuple[str, ...], metric: str, split: str) -> pd.DataFrame:
+    """One row a round: the sum of its phases, without a value where one of them is not ok."""
+    *others, last = phases
+    total = select(rounds, metric=f"{clock}_{last}_s")
+    for phase in others:
+        told = select(rounds, metric=f"{clock}_{phase.strip('[]')}_s")[[*PLACE, "value", "status", "settings"]]
+        how = "left" if phase.startswith("[") else "inner"
+        total = total.merge(told, how=how, on=PLACE, suffixes=("", "_of"), validate="many_to_one")
+        missing = total["status_of"].isna()
+        total["value_of"] = total["value_of"].mask(missing, 0.0)
+        total["status_of"], total["settings_of"] = (
+            total["status_of"].mask(missing, "ok"),
+            total["settings_of"].fillna(""),
+        )
+        worse = (total["status"] == "ok") & (total["status_of"] != "ok") | contended(total, "settings_of")
+        total["status"] = total["status_of"].where(total["status"] == "ok", total["status"])
+        total["settings"] = total["settings_of"].where(worse, total["settings"])
+        total["value"] = total["value"] + total["value_of"]
+        total = total.drop(columns=["value_of", "status_of", "settings_of"])
+    return total.assign(metric=metric, split=split)
+
+
+def _in_place_of_older(frame: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    what = ["experiment", "dataset", "metric"]
+    known = set(rows[what].itertuples(index=False, name=None))
+    older = [each in known for each in frame[what].itertuples(index=False, name=None)]
+    return pd.concat([frame[~np.array(older, dtype=bool)], rows], ignore_index=True)
+
+
+def contended(rows: pd.DataFrame, column: str = "settings") -> pd.Series:
+    """Whether other work ran beside a row's round, by the ``contended`` of its settings."""
+    told = [bool(s.get("contended")) for s in settings_of(rows.assign(settings=rows[column]))]
+    return pd.Series(told, index=rows.index, dtype=bool)
+
+
+def summarise(frame: pd.DataFrame) -> pd.DataFrame:
+    """As ``aggregate.summarise``, and for times by rounds their median and quartiles.
+
+    Beside its columns (``mean`` is the median over the rounds, ``n`` their number, ``std`` missing) there are ``lower``
+    and ``upper``, the ends of what is drawn as an error bar (one standard deviation, or the quartiles), ``rounds`` (0
+    for means over repeats) and ``contended``.
+    """
+    is_round = frame["axis"] == ROUND
+    means = aggregate.summarise(frame[~is_round])
+    spread = means["std"].fillna(0.0)
+    means = means.assign(lower=means["mean"] - spread, upper=means["mean"] + spread, rounds=0, contended=False)
+    if not is_round.any():
+        return means
+    rounds = frame[is_round]
+    ok = rounds["status"] == "ok"
+    rounds = rounds.assign(
+        value=rounds["value"].where(ok), ok=ok, failed=rounds["status"] == "failed",
+        skipped=rounds["status"] == "skipped", contended=contended(rounds),
+    )  # fmt: skip
+    cells = [column for column in aggregate.CELL if column != "at"]
+    medians = rounds.groupby(cells, dropna=False, sort=False).agg(
+        mean=("value", "median"),
+        lower=("value", lambda values: values.quantile(0.25)),
+        upper=("value", lambda values: values.quantile(0.75)),
+        n=("ok", "sum"),
+        n_failed=("failed", "sum"),
+        n_skipped=("skipped", "sum"),
+        contended=("contended", "any"),
+    )
+    medians = medians.reset_index().assign(std=np.nan, at=np.nan)
+    medians = medians.assign(rounds=medians["n"])[means.columns]
+    return pd.concat([means, medians], ignore_index=True) if len(means) else medians
+
+
+def median_and_quartiles(cell: pd.DataFrame) -> str:
+    """One cell of a table, to three digits: "0.123 [0.120, 0.131]", with a word where other work ran beside it."""
+    ((median, lower, upper, is_contended),) = cell[["mean", "lower", "upper", "contended"]].itertuples(index=False)
+    decimals = max(0, 2 - math.floor(math.log10(median))) if median > 0 else 3
+    text = f"{median:.{decimals}f} [{lower:.{decimals}f}, {upper:.{decimals}f}]"
+    return f"{text} contended" if is_contended else text
+
+
+class Ratio(NamedTuple):
+    """A ratio of two times: its median over the rounds with the quartiles, or that of means, which has none."""
+
+    value: float
+    lower: float | None = None
+    upper: float | None = None
+    contended: bool = False
+
+    @property
+    def too_noisy(self) -> bool:
+        """Whether the interquartile range is over a quarter of the ratio."""
+        return self.lower is not None and self.upper - self.lower > TOO_WIDE * self.value
+
+    @property
+    def remark(self) -> str:
+        """What stands in the way of a verdict, or an empty text."""
+        return "contended" if self.contended else "too noisy" if self.too_noisy else ""
+
+
+def ratio(one: pd.DataFrame, other: pd.DataFrame) -> Ratio | None:
+    """The ratio of two cells by rounds (rows of one metric each): median and quartiles of the ratios by round.
+
+    Only rounds of the same record are paired; None where the two share none.
+    """
+    pairs = _values(one).merge(_values(other), on=["run", "at"], suffixes=("", "_other"), validate="one_to_one")
+    if not len(pairs):
+        return None
+    ratios = pairs["value"] / pairs["value_other"]
+    lower, median, upper = (float(ratios.quantile(share)) for share in (0.25, 0.5, 0.75))
+    return Ratio(median, lower, upper, bool((pairs["contended"] | pairs["contended_other"]).any()))
+
+
+def _values(rows: pd.DataFrame) -> pd.DataFrame:
+    ok = select(rows, axis=ROUND, status="ok")
+    return ok.assign(contended=contended(ok))[["run", "at", "value", "contended"]]

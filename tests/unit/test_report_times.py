@@ -1,0 +1,390 @@
+"""Times by rounds, with known answers: sums of phases, medians and quartiles, ratios, and where they are shown."""
+
+import importlib.util
+import itertools
+from pathlib import Path
+
+import pytest
+
+from rfstudy import tidy
+from rfstudy.report import figures, times
+from rfstudy.report.aggregate import select
+
+specification = importlib.util.spec_from_file_location("verdict_rows", Path(__file__).parent / "verdict_rows.py")
+verdict_rows = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(verdict_rows)
+row, printed = verdict_rows.row, verdict_rows.printed
+
+D = {"eeg": 14, "cod-rna": 8, "covtype": 50, "magic04": 10}
+PHASES = {"draw": 1.0, "learn": 2.0, "transform": 4.0, "fit": 8.0, "predict_transform": 16.0, "predict": 32.0}
+
+
+@pytest.fixture
+def tabulated(tmp_path):
+    return lambda *arguments: verdict_rows.tabulated(tmp_path, *arguments)
+
+
+def phase_row(phase, seconds, at=0, clock="time", method="rff", multiple=2, dataset="eeg", settings=None, **columns):
+    """One phase of one round; the phases of a learner carry its name."""
+    shared = {
+        "method": method, "dataset": dataset, "d": D.get(dataset),
+        "n_features": multiple * D.get(dataset, 1), "n_train": 1000, "axis": "round", "at": float(at),
+        "n_features_label": "d" if multiple == 1 else f"{multiple}d",
+        "learner": "ridge" if phase in ("fit", "predict") else "", "settings": {"threads": 1} | (settings or {}),
+    }  # fmt: skip
+    return row(f"{clock}_{phase}_s", seconds, **shared | columns)
+
+
+def rounds_of(phases=PHASES, rounds=(1.0,), **columns):
+    """The phases of several rounds, each as long as ``rounds`` says."""
+    return [
+        phase_row(phase, seconds * factor, at=i, **columns)
+        for (i, factor), (phase, seconds) in itertools.product(enumerate(rounds), phases.items())
+    ]
+
+
+def generation(method, rounds, **columns):
+    """Rounds whose generation time is ``rounds``: a quarter of it each to draw and to learn, half to map."""
+    return rounds_of({"draw": 0.25, "learn": 0.25, "transform": 0.5}, rounds, method=method, **columns)
+
+
+def values(frame, metric):
+    return select(frame, metric=metric)["value"].tolist()
+
+
+def test_what_the_papers_print_is_the_sum_of_its_phases():
+    frame = times.with_printed(tidy.frame(rounds_of(rounds=(1.0, 10.0))))
+    assert values(frame, "time_feature_s") == [7.0, 70.0]
+    assert values(frame, "time_preprocess_s") == [3.0, 30.0]
+    assert values(frame, "time_train_s") == [12.0, 120.0]
+    assert values(frame, "time_test_s") == [48.0, 480.0]
+    told = select(frame, metric=list(times.PRINTED))
+    assert set(told["unit"]) == {"s"}
+    assert set(zip(told["metric"], told["learner"], told["split"], strict=True)) == {
+        ("time_feature_s", "", "train"), ("time_preprocess_s", "", "train"), ("time_train_s", "ridge", "train"),
+        ("time_test_s", "ridge", "test"),
+    }  # fmt: skip
+    assert select(told, metric="time_test_s")["at"].tolist() == [0.0, 1.0]
+    # the phases are still there
+    assert values(frame, "time_draw_s") == [1.0, 10.0]
+    assert not frame.duplicated(list(tidy.KEY)).any()
+
+
+def test_every_learner_has_the_map_it_is_trained_on():
+    rows = [*rounds_of(), phase_row("fit", 100.0, learner="svm"), phase_row("predict", 200.0, learner="svm")]
+    frame = times.with_printed(tidy.frame(rows))
+    train = select(frame, metric="time_train_s").set_index("learner")["value"]
+    assert train.to_dict() == {"ridge": 12.0, "svm": 104.0}
+    assert select(frame, metric="time_test_s").set_index("learner")["value"].to_dict() == {"ridge": 48.0, "svm": 216.0}
+    assert values(frame, "time_feature_s") == [7.0]
+
+
+@pytest.mark.parametrize("other", [{"method": "qmc"}, {"multiple": 4}, {"at": 1}, {"run": "r2"}, {"variant": "v"}])
+def test_phases_of_another_cell_round_or_record_are_not_summed(other):
+    rows = [phase_row("draw", 1.0), phase_row("learn", 2.0), phase_row("transform", 4.0, **other)]
+    assert values(times.with_printed(tidy.frame(rows)), "time_feature_s") == []
+    assert values(times.with_printed(tidy.frame(rows)), "time_preprocess_s") == [3.0]
+
+
+def test_a_round_with_a_phase_that_is_not_ok_has_no_value_and_its_reason():
+    rows = rounds_of()
+    rows[1] |= {"value": None, "status": "failed", "settings": {"reason": "singular"}}
+    told = select(times.with_printed(tidy.frame(rows)), metric="time_feature_s")
+    assert told["value"].isna().all()
+    assert told[["status", "settings"]].to_numpy().tolist() == [["failed", '{"reason": "singular"}']]
+
+
+@pytest.mark.parametrize("position", [0, 1, 2])
+def test_a_sum_with_a_contended_phase_is_contended(position):
+    rows = rounds_of()
+    rows[position]["settings"] = {"contended": True}
+    told = select(times.with_printed(tidy.frame(rows)), metric=["time_feature_s", "time_test_s"])
+    assert times.contended(told).tolist() == [True, False]
+
+
+def test_rounds_take_the_place_of_repeats_on_their_data_set_alone():
+    older = [
+        row(metric, 99.0, dataset=dataset, method=method)
+        for metric in ("time_feature_s", "time_ratio")
+        for dataset in ("eeg", "magic04")
+        for method in ("rff", "qmc")
+    ]
+    frame = times.with_printed(tidy.frame(older + rounds_of()))
+    of = {dataset: values(select(frame, dataset=dataset), "time_feature_s") for dataset in ("eeg", "magic04")}
+    assert of == {"eeg": [7.0], "magic04": [99.0, 99.0]}
+    assert values(frame, "time_ratio") == [99.0] * 4
+    without = tidy.frame(older)
+    assert times.with_printed(without) is without
+    assert times.shortest(without) is without
+
+
+def test_a_figure_is_the_median_over_the_rounds_with_the_quartiles():
+    rows = generation("rff", (4.0, 1.0, 10.0, 2.0, 3.0)) + [
+        row("time_feature_s", value, dataset="magic04", repeat=i) for i, value in enumerate((1.0, 3.0))
+    ]
+    frame = times.with_printed(tidy.frame(rows))
+    cells = times.summarise(select(frame, metric="time_feature_s")).set_index("dataset")
+    assert cells.loc["eeg", ["mean", "lower", "upper", "n", "rounds"]].tolist() == [3.0, 2.0, 4.0, 5, 5]
+    by_repeat = cells.loc["magic04"]
+    assert by_repeat[["mean", "n", "rounds"]].tolist() == [2.0, 2, 0]
+    assert by_repeat[["lower", "upper"]].tolist() == pytest.approx([2 - 2**0.5, 2 + 2**0.5])
+    assert not cells["contended"].any()
+
+
+def test_rounds_that_are_not_ok_enter_no_median():
+    rows = generation("rff", (1.0, 2.0, 50.0))
+    rows = [each | ({"status": "failed", "value": None} if each["at"] == 2 else {}) for each in rows]
+    (cell,) = times.summarise(
+        select(times.with_printed(tidy.frame(rows)), metric="time_feature_s")
+    ).to_dict("records")  # fmt: skip
+    assert (cell["mean"], cell["n"], cell["n_failed"], cell["n_skipped"]) == (1.5, 2, 1, 0)
+
+
+def pair(one, other, **columns):
+    frame = times.with_printed(tidy.frame(generation("one", one) + generation("other", other, **columns)))
+    of = select(frame, metric="time_feature_s")
+    return times.ratio(select(of, method="one"), select(of, method="other"))
+
+
+def test_a_ratio_is_the_median_of_the_ratios_by_round():
+    # ratios 2, 1 and 3; that of the medians is 4 / 3
+    assert pair((2.0, 4.0, 9.0), (1.0, 4.0, 3.0)) == times.Ratio(2.0, 1.5, 2.5)
+    # rounds that the other has not are left out
+    assert pair((2.0, 4.0, 9.0, 99.0), (1.0, 4.0, 3.0)).value == 2.0
+    assert pair((2.0,), (1.0,), run="r2") is None
+
+
+@pytest.mark.parametrize(("last", "noisy"), [(2.5, False), (2.51, True)])
+def test_a_ratio_is_too_noisy_from_a_quarter_of_it_on(last, noisy):
+    # quartiles 1.75 and (2 + last) / 2: half a unit apart, a quarter of 2
+    found = pair((2.0, 1.5, last), (1.0, 1.0, 1.0))
+    assert (found.value, found.too_noisy, found.remark) == (2.0, noisy, "too noisy" if noisy else "")
+
+
+def test_a_ratio_with_a_contended_round_is_contended():
+    found = pair((2.0, 2.0), (1.0, 1.0), settings={"contended": True})
+    assert (found.contended, found.remark) == (True, "contended")
+    # of means over repeats there is nothing of the sort to say
+    assert times.Ratio(2.0).remark == ""
+
+
+# Tables
+
+SCORES = {
+    "kind": "scores", "datasets": ["eeg"], "methods": ["rff", "lsrff"], "sizes": ["2d"], "over": "rff",
+    "quantity": {"metric": "time_feature_s"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rounds", "settings", "expected"),
+    [
+        # printed 4.00 / 2.00; a tenth is the same
+        ((2.19, 2.19, 2.19), {}, ("2.19 [2.19, 2.19]", "0.19", "0.2", "reproduced")),
+        ((2.21, 2.21, 2.21), {}, ("2.21 [2.21, 2.21]", "0.21", "0.2", "worse")),
+        ((1.79, 1.79, 1.79), {}, ("1.79 [1.79, 1.79]", "-0.21", "0.2", "better")),
+        ((1.5, 2.0, 2.5), {}, ("2.00 [1.75, 2.25]", "0.0", "0.2", "reproduced")),
+        ((1.5, 2.0, 2.52), {}, ("2.00 [1.75, 2.26]", "0.0", "", "too noisy")),
+        ((2.0, 2.0, 2.0), {"contended": True}, ("2.00 [2.00, 2.00] contended", "0.0", "", "not comparable")),
+    ],
+)
+def test_a_printed_ratio_beside_ours_by_rounds(tabulated, rounds, settings, expected):
+    as_printed = [
+        printed("time_feature_s", value, method=method, n_features="2d")
+        for method, value in (("lsrff", "4.00"), ("rff", "2.00"))
+    ]
+    # rounds that differ in the state of the machine, which the ratio does not see
+    state = (1.0, 3.0, 0.5)
+    rows = generation("rff", state) + generation(
+        "lsrff", [a * b for a, b in zip(rounds, state, strict=True)], settings=settings
+    )
+    table, text = tabulated(SCORES, rows, as_printed)
+    assert tuple(table.loc[0, ["ours", "difference", "tolerance", "verdict"]]) == expected
+    assert f"Verdicts, 1 printed cell: {expected[-1]} 1." in text
+    assert "medians over rounds of the ratio in a round" in text
+    assert "Times by rounds, in which the methods take turns: the median of 3, with the quartiles." in text
+    assert ("Contended, other work ran beside it: eeg: lsrff at 2d." in text) == bool(settings)
+    assert "Fewer repeats" not in text
+
+
+def test_a_grid_of_times_has_medians_and_quartiles(tabulated):
+    spec = {"kind": "grid", "datasets": ["eeg", "magic04"], "methods": ["rff"], "sizes": ["2d", "4d"], "repeats": 10}
+    rows = generation("rff", (0.1, 0.2, 0.3, 0.4, 0.9)) + generation(
+        "rff", (20.0, 20.0), multiple=4, settings={"contended": True}
+    )
+    rows += [
+        row("time_feature_s", value, method="rff", dataset="magic04", n_features_label="2d", repeat=i)
+        for i, value in enumerate((1.0, 2.0, 3.0))
+    ]
+    table, text = tabulated(spec | {"quantity": {"metric": "time_feature_s"}}, rows)
+    assert table.to_numpy().tolist() == [
+        ["eeg", "rff", "0.300 [0.200, 0.400]", "20.0 [20.0, 20.0] contended"],
+        ["magic04", "rff", "2.00 ± 1.00", "not run"],
+    ]  # fmt: skip
+    assert "Mean ± standard deviation over 3 repeats." in text
+    assert "the median of 2 to 5, with the quartiles" in text
+    assert "Fewer repeats than the paper's 10: generation time (3)." in text
+
+
+def test_accuracies_have_repeats_and_their_times_rounds(tabulated):
+    accuracy = {"metric": "accuracy_pct", "learner": "ridge", "split": "test"}
+    spec = {
+        "kind": "accuracy_and_time", "datasets": ["eeg"], "methods": ["rff"], "baselines": ["rff"], "sizes": ["2d"],
+        "quantity": accuracy, "time": {"metric": "time_feature_s"},
+    }  # fmt: skip
+    rows = verdict_rows.accuracies("rff", "2d", [79.0, 81.0], n_features=28) + generation("rff", (1.0,) * 5)
+    table, _ = tabulated(spec, rows)
+    # five rounds are no repeats that the accuracy lacks
+    assert table.set_index("source").loc["measured", "rff"] == "80.00 ± 1.41 (1.00 [1.00, 1.00])"
+
+
+@pytest.mark.parametrize("what", ["shortest of the processor", "older rows give way"])
+def test_the_growth_of_a_cost_is_that_of_the_shortest_rounds(tabulated, what):
+    rows = []
+    for s, slowed in itertools.product((256, 512, 1024), (1.0, s_dependent := 7.0)):
+        for phase, power in (("draw", 1.0), ("transform", 2.0)):
+            shared = {"at": slowed, "method": "orf", "n_features": s, "n_features_label": str(s), "d": 16}
+            # what disturbs a round disturbs large sizes most; the clock tells nothing here
+            rows.append(phase_row(phase, s**power * (s if slowed == s_dependent else 1), clock="cpu", **shared))
+            rows.append(phase_row(phase, 1.0, **shared))
+            if what == "older rows give way":
+                rows.append(row(f"time_{phase}_s", s**5.0, settings={"threads": 1}, dataset="eeg",
+                                **shared | {"at": None, "repeat": slowed}))  # fmt: skip
+    table, _ = tabulated({"kind": "complexities", "paper": "survey", "methods": ["orf"]}, rows)
+    assert table.loc[0, ["set-up, power of s", "time, power of s"]].tolist() == ["1.00 ± 0.00", "2.00 ± 0.00"]
+
+
+def fit_rounds(method, learn, scores=None, draw=None, sizes=(8, 16, 32, 64, 128)):
+    """Processor times of fits by rounds, along s at n = 1000 and along n at s = 8; a second round is slower."""
+    rows = []
+    for n, s in [*((1000, s) for s in sizes), (500, 8), (250, 8)]:
+        for phase, function in (("draw", draw), ("learn", learn), ("scores", scores)):
+            shared = {"method": method, "n_train": n, "n_features": s, "n_features_label": str(s), "d": 16}
+            rows += [
+                phase_row(phase, function(n, s) * (1 + at * s), at=at, clock="cpu", dataset=f"made-n{n}", **shared)
+                for at in (0, 1)
+                if function
+            ]
+    return rows
+
+
+def test_the_cost_of_a_fit_is_that_of_drawing_and_learning(tabulated):
+    rows = fit_rounds("lsrff", lambda n, s: n * s**2 / 2, lambda n, s: n * s, lambda n, s: n * s**2 / 2)
+    rows += fit_rounds("slsrff", lambda n, s: n * s)
+    table, _ = tabulated({"kind": "costs", "methods": ["lsrff", "slsrff"]}, rows)
+    cells = table.set_index(["method", "timed"])[["power of s", "power of n", "seconds at the largest s"]]
+    assert cells.loc[("lsrff", "fit"), :].tolist() == ["2.00 ± 0.00", "1.00 ± 0.00", "16384000.0"]
+    assert cells.loc[("lsrff", "scores"), :].tolist() == ["1.00 ± 0.00", "1.00 ± 0.00", "128000.0"]
+    # without rows of the drawing the fit is what was learned
+    assert cells.loc[("slsrff", "fit"), :].tolist() == ["1.00 ± 0.00", "1.00 ± 0.00", "128000.0"]
+
+
+# Claims
+
+
+@pytest.mark.parametrize(("power", "verdict"), [(2.01, "holds"), (1.99, "fails")])
+def test_the_excess_of_the_cost_by_rounds(tmp_path, power, verdict):
+    rows = fit_rounds("lsrff", lambda n, s: n * (s + s**power)) + fit_rounds("slsrff", lambda n, s: n * s)
+    assert verdict_rows.judged(tmp_path, "slsrff-20", rows) == verdict
+
+
+def ratios_of(method, over, by_multiple, dataset="eeg", **columns):
+    """Rounds of two methods whose ratios are those of ``by_multiple``: multiple of d -> ratios by round."""
+    rows = []
+    for multiple, ratios in by_multiple.items():
+        state = [1.0, 5.0, 0.2][: len(ratios)]
+        rows += generation(over, state, multiple=multiple, dataset=dataset)
+        own = [a * b for a, b in zip(ratios, state, strict=True)]
+        rows += generation(method, own, multiple=multiple, dataset=dataset, **columns)
+    return rows
+
+
+CLEAR, NOISY = (2.1, 2.1, 2.1), (0.1, 2.1, 9.9)
+
+
+@pytest.mark.parametrize(
+    ("claim", "rows", "verdict"),
+    [
+        ("slsrff-04", ratios_of("lsrff", "rff", {8: (2.0,) * 3, 16: CLEAR}), "holds"),
+        ("slsrff-04", ratios_of("lsrff", "rff", {8: (2.2,) * 3, 16: CLEAR}), "partly"),
+        ("slsrff-04", ratios_of("lsrff", "rff", {8: (2.0,) * 3, 16: (2.0,) * 3}), "fails"),
+        ("slsrff-04", ratios_of("lsrff", "rff", {8: (1.0,) * 3, 16: NOISY}), "too noisy"),
+        ("slsrff-04", ratios_of("lsrff", "rff", {8: NOISY, 16: CLEAR}), "too noisy"),
+        ("slsrff-04", ratios_of("lsrff", "rff", {4: NOISY, 8: (1.0,) * 3, 16: CLEAR}), "holds"),
+        ("slsrff-04", ratios_of("lsrff", "rff", {8: CLEAR}), "not run"),
+        # the median counts, not the mean
+        ("slsrff-05", ratios_of("slsrff", "rff", {8: (1.9, 1.95, 2.2)}), "holds"),
+        ("slsrff-05", ratios_of("slsrff", "rff", {4: CLEAR, 8: (1.0,) * 3}), "holds"),
+        ("slsrff-05", ratios_of("slsrff", "rff", {8: CLEAR}), "fails"),
+        ("slsrff-05", ratios_of("slsrff", "rff", {8: NOISY, 16: (1.0,) * 3}), "holds"),
+        ("slsrff-05", ratios_of("slsrff", "rff", {8: NOISY}), "too noisy"),
+        ("slsrff-05", ratios_of("slsrff", "rff", {8: (1.0,) * 3}, settings={"contended": True}), "too noisy"),
+        ("slsrff-06", ratios_of("lsrff", "slsrff", {1: CLEAR, 2: (1.01,) * 3}), "holds"),
+        ("slsrff-06", ratios_of("lsrff", "slsrff", {1: CLEAR, 2: (0.99,) * 3}), "partly"),
+        ("slsrff-06", ratios_of("lsrff", "slsrff", {1: NOISY}), "too noisy"),
+        ("slsrff-07", ratios_of("lsrff", "slsrff", {1: CLEAR}, "cod-rna"), "holds"),
+        ("slsrff-08", ratios_of("lsrff", "slsrff", {1: CLEAR}, "covtype"), "holds"),
+        ("slsrff-09", ratios_of("lsrff", "slsrff", {1: CLEAR}), "not run"),
+        ("slsrff-10", ratios_of("lsrff", "slsrff", {2: NOISY, 4: (2.0,) * 3, 8: NOISY, 16: CLEAR}), "holds"),
+        ("slsrff-10", ratios_of("lsrff", "slsrff", {4: CLEAR, 8: (2.0,) * 3}), "fails"),
+        ("slsrff-10", ratios_of("lsrff", "slsrff", {4: NOISY, 8: (3.0,) * 3}), "too noisy"),
+        ("slsrff-10", ratios_of("lsrff", "slsrff", {4: CLEAR}), "not run"),
+    ],
+)  # fmt: skip
+def test_claims_on_times_by_rounds(tmp_path, claim, rows, verdict):
+    assert verdict_rows.judged(tmp_path, claim, rows) == verdict
+
+
+def test_what_is_too_noisy_or_contended_is_in_the_evidence(tabulated):
+    rows = ratios_of("slsrff", "rff", {8: NOISY, 16: (1.0,) * 3})
+    rows += ratios_of("slsrff", "rff", {32: (1.5,) * 3}, settings={"contended": True})
+    table, _ = tabulated({"kind": "claims", "claims": ["slsrff-05"]}, rows)
+    assert table.loc[0, "evidence"] == "EEG SLS-RFF/RFF: 8d 2.1 (too noisy), 16d 1.0, 32d 1.5 (contended)"
+
+
+# Figures
+
+CURVES = {
+    "kind": "curves", "form": "figures", "name": "f", "paper": "survey", "experiment": "e", "caption": "c",
+    "datasets": ["eeg", "magic04"], "methods": ["rff"], "sizes": ["2d", "4d"],
+    "panels": [
+        {"metric": "approximation_error_frobenius", "label": "error", "scale": "log"},
+        {"metric": "time_feature_s", "label": "time (s)", "scale": "linear"},
+        {"metric": "time_train_s", "learner": "ridge", "label": "time (s)", "scale": "log"},
+    ],
+}  # fmt: skip
+
+
+def test_the_panel_of_times_shows_medians_and_quartiles(monkeypatch, tmp_path):
+    drawn = []
+    monkeypatch.setattr(figures.style, "save", lambda figure, *_: drawn.append(figure))
+    rows = rounds_of(rounds=(1.0, 2.0, 3.0, 4.0, 10.0))
+    rows += rounds_of(rounds=(5.0, 5.0), multiple=4, settings={"contended": True})
+    rows += [
+        row(
+            "approximation_error_frobenius",
+            1 / s,
+            method="rff",
+            dataset=dataset,
+            n_features=14 * s,
+            n_features_label=f"{s}d",
+        )
+        for dataset, s in itertools.product(("eeg", "magic04"), (2, 4))
+    ]
+    tidy.write(rows, tmp_path / "rows.csv")
+    figures.draw(CURVES, [tmp_path / "rows.csv"], tmp_path, {}, {})
+    (figure,) = drawn
+    (bars,) = figure.axes[1].containers
+    (line, _, (ends,)) = bars
+    assert line.get_ydata().tolist() == [21.0, 35.0]
+    assert [segment[:, 1].tolist() for segment in ends.get_segments()] == [[14.0, 28.0], [35.0, 35.0]]
+    # a cross on what is contended
+    (cross,) = [each for each in figure.axes[1].lines if each.get_marker() == "x"]
+    assert cross.get_ydata().tolist() == [35.0]
+    (bars,) = figure.axes[2].containers
+    assert bars[0].get_ydata().tolist() == [36.0, 60.0]
+    # the other data set was run and not timed
+    assert [ax.texts[0].get_text() for ax in figure.axes[4:]] == ["not timed"] * 2
+    note = "".join(text.get_text() for text in figure.texts).replace("\n", " ")
+    assert "the median of 2 to 5, with the quartiles" in note
+    assert "Contended, other work ran beside it: eeg: rff at 4d." in note

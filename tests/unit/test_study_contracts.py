@@ -1,0 +1,119 @@
+"""What configuration and engine promise to kinds, learners and kernels that they do not know."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rfstudy import tidy
+from rfstudy.learners.entry import load
+from rfstudy.study import config, measure
+from rfstudy.study.engine import Cell, Job, cell_key
+from rfstudy.study.journal import Journal
+
+CONFIG = Path(__file__).resolve().parents[2] / "config"
+EXPERIMENTS = config.load_experiments(CONFIG)
+SPEC = {
+    "preset": "quick", "paper": "study", "experiment": "toy", "protocol": "text", "kind": "decay", "dataset": "made",
+    "kernel": {"name": "gaussian"}, "seed": 1, "device": "cpu", "methods": [], "repeats": [0],
+    "preprocess": ["minmax"], "bandwidth": {"rule": "median"}, "max_rows": None,
+}  # fmt: skip
+
+
+def problems(name: str, **changes) -> list[str]:
+    """What is wrong with an experiment once something of it is changed."""
+    experiment = {key: value for key, value in EXPERIMENTS[name].items() if key != "name"} | changes
+    return config.problems_of(experiment, config.schema_of(experiment, CONFIG))
+
+
+def key(cell: Cell, **changes) -> str:
+    return cell_key(Job("measure", SPEC | changes, Journal("unused"), None), cell)
+
+
+def test_what_a_cell_is_given_counts_in_place_of_the_specification():
+    bare, own = Cell({}, {"repeat": 0}), Cell({}, {"repeat": 0}, {"preprocess": ["standard"], "bandwidth": None})
+    assert key(bare) != key(bare, preprocess=["standard"])
+    assert key(bare) != key(bare, bandwidth={"rule": "median", "rows": 5})
+    assert key(own) == key(own, preprocess=["none"], bandwidth={"rule": "median", "rows": 5})
+    assert key(own) != key(replace(own, given=own.given | {"preprocess": ["minmax"]}))
+    assert key(bare) == key(bare, experiment="another", repeats=[0, 1], learners={"ridge": {}})
+
+
+def test_a_cell_without_a_map_has_a_name_without_one():
+    assert Cell({}, {"n_features": [4, 8], "repeat": 0}).name == "4+8/0"
+    assert Cell({"method": "rff", "variant": "x"}, {"repeat": 0}).name == "rff-x/0"
+
+
+@pytest.mark.parametrize(
+    ("kind", "has", "lacks"),
+    [
+        ("grid", {"datasets", "preprocess", "split", "bandwidth", "time", "learners"}, {"grid"}),
+        ("scaling", {"grid", "large", "time"}, {"preprocess", "bandwidth"}),
+        ("decay", {"grid", "large"}, {"time", "preprocess"}),
+    ],
+)
+def test_a_kind_brings_the_keys_of_what_it_says_of_itself(kind, has, lacks):
+    schema = config.kind_schema(kind)
+    known = set(schema["properties"]) | set(schema["required"])
+    assert has <= known
+    assert not lacks & known
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"kernel": {"name": "gausian"}}, ".kernel.name: there is no 'gausian'; did you mean gaussian? known are"),
+        ({"kernel": {"name": "polynomial", "degre": 2}}, ".kernel.degre: not a key here; did you mean degree?"),
+        ({"bandwidth": {"rule": "median", "k": 2}}, ".bandwidth.k: not a key here; known are factor, rows, rule"),
+        ({"bandwidth": {"rule": "neighbour"}}, ".bandwidth: 'k' is a required property"),
+        ({"learners": {"rigde": {}}}, ".learners.rigde: not a key here; did you mean ridge? known are ridge, svm"),
+        ({"learners": {"ridge": {"center": "all"}}}, ".learners.ridge.center: 'all' is not one of"),
+    ],
+)
+def test_the_message_on_a_wrong_key_is_of_the_alternative_that_is_named(changes, message):
+    (found,) = problems("slsrff-text", **changes)
+    assert found.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"smv": {}}, "learners names the learner smv; did you mean svm?"),
+        ({"svm": {"solvr": "newton"}}, "learners.svm.solvr: not a key here; did you mean solver?"),
+        ({"svm": {"repeats": 0}}, "learners.svm.repeats: 0 is less than the minimum of 1"),
+    ],
+)
+def test_options_of_learners_in_a_preset_are_checked(options, message):
+    with pytest.raises(config.ConfigurationError) as error:
+        config.check_learners(options)
+    assert str(error.value).startswith(message)
+
+
+def test_a_learner_leaves_out_targets_that_it_does_not_serve():
+    options = {"max_entries": 100}
+    assert load("svm").left_out("regression", options, 5, 5) == (
+        "the learner serves targets that are binary or classes, not regression"
+    )
+    assert "max_entries" in load("svm").left_out("binary", options, 50, 5)
+    assert load("svm").left_out("binary", options, 5, 5) == ""
+    assert load("ridge").left_out("regression", {}, 5, 5) == ""
+
+
+def test_missing_data_leave_a_row_an_entry_and_metric(tmp_path, monkeypatch):
+    facts = {"status": "skipped", "reason": "no such file", "stand_in": "", "sha256": ""}
+    (tmp_path / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
+    for name in ("X", "y"):
+        np.save(tmp_path / f"{name}.npy", np.empty(0))
+    # any kind that names its metrics
+    monkeypatch.setattr("rfstudy.study.kinds.decay.METRICS", ("one", "two"), raising=False)
+    entries = [{"method": "rff", "variant": variant, "options": {}} for variant in ("", "wide")]
+    out = tmp_path / "rows.csv"
+    measure.run([SPEC | {"methods": entries}], [tmp_path], tmp_path / "journal", out, tmp_path / "rows.npz", 1)
+    rows = tidy.read(out)
+    assert list(zip(rows["variant"], rows["metric"], strict=True)) == [
+        ("", "one"), ("", "two"), ("wide", "one"), ("wide", "two"),
+    ]  # fmt: skip
+    assert rows["status"].eq("skipped").all()
+    assert rows["settings"].str.contains("no such file").all()

@@ -88,6 +88,19 @@ def set_threads(threads: int) -> None:
     threadpool_limits(limits=threads)
 
 
+def one_blas_thread():
+    """A context in which the BLAS of NumPy runs on one thread, for blocks of work that run side by side."""
+    return _thread_pools().limit(limits=1, user_api="blas")
+
+
+@cache
+def _thread_pools():
+    """The pools that are loaded at the first call; to look for them takes milliseconds."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
 def threads_in_use() -> int:
     """The threads that PyTorch uses now."""
     import torch

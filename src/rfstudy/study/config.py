@@ -15,6 +15,7 @@ from pathlib import Path
 
 import yaml
 
+from rfstudy.data import modules
 from rfstudy.errors import UserError
 from rfstudy.learners import entry as learners
 from rfstudy.study.code import constant, defines, modules_in
@@ -97,7 +98,7 @@ def load_experiments(config_dir: Path) -> dict[str, dict]:
     problems = [
         f"{files[name].parent.parent.name}/experiments/{files[name].name}: {name}{problem}"
         for name, experiment in resolved.items()
-        for problem in problems_of(experiment, schema_of(experiment, config_dir))
+        for problem in problems_of(experiment, schema_of(experiment, config_dir)) or problems_of_steps(experiment)
     ]
     if problems:
         raise ConfigurationError("\n".join(problems))
@@ -204,6 +205,22 @@ def problems_of(document: dict, schema: dict) -> list[str]:
                 found.append(f"{where}.{key}: not a key here; {suggestion(key, known)}")
         else:
             found.append(f"{where}: {error.message}")
+    return found
+
+
+def problems_of_steps(document, where: str = "") -> list[str]:
+    """What is wrong with the preprocessing steps of an experiment, wherever they stand in it, as ``problems_of``."""
+    found = []
+    for key, value in document.items() if isinstance(document, dict) else enumerate(document):
+        here = f"{where}.{key}" if isinstance(document, dict) else f"{where}[{key}]"
+        if key == "preprocess":
+            lists = value["grid"] if isinstance(value, dict) else [value]
+            steps = [step for each in lists for step in each]
+            found += [
+                f"{here}: {problem}" for step in steps for problem in modules.problems("steps", *modules.step_of(step))
+            ]
+        elif isinstance(value, dict | list):
+            found += problems_of_steps(value, here)
     return found
 
 

@@ -138,19 +138,26 @@ def without(mapping: dict, *keys: str) -> dict:
 def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> dict:
     """The work of ``tune``: what is searched, by whom the choice is shared, and the learners that decide."""
     search = experiment["search"]
-    circles = {circle_of(search, quantity) for quantity in searched(search)}
     spec = sample_part(experiment, dataset, settings) | {
         "search": without(search, "method"),
-        "methods": [without(entry, "learners") for entry in experiment["methods"]]
-        if circles & {"method", "method_and_size", "cell"}
-        else [],
+        "methods": [without(entry, "learners") for entry in experiment["methods"]] if is_by_method(search) else [],
         "shared_method": search.get("method"),
         "learners": learners_of(experiment),
         "repeats": repeats_of(experiment, settings),
     }
-    if circles & {"size", "method_and_size", "cell"}:
+    if circles_in(search) & {"size", "method_and_size", "cell"}:
         spec["sizes"] = experiment["sizes"]
     return spec
+
+
+def circles_in(search: dict) -> set[str]:
+    """The circles in which ``tune`` has something to choose."""
+    return {circle_of(search, quantity) for quantity in searched(search)}
+
+
+def is_by_method(search: dict) -> bool:
+    """Whether ``tune`` chooses for methods on their own, and not only for all of them with one that stands for them."""
+    return bool(circles_in(search) & {"method", "method_and_size", "cell"})
 
 
 def searched(search: dict) -> list[str]:
@@ -305,10 +312,12 @@ def same_choices(one: dict, other: dict) -> bool:
 
 def methods_in(stage: str, experiment: dict, shard: Shard) -> list[str]:
     """The modules of the maps that a job of a stage draws."""
-    modules = {experiment["methods"][i]["module"] for i in shard.methods}
-    if stage == "tune" and "method" in experiment["search"]:
-        modules.add(experiment["search"]["method"]["module"])
-    return sorted(modules)
+    entries = [experiment["methods"][i] for i in shard.methods]
+    if stage == "tune":
+        searches = [on_dataset(experiment, dataset)["search"] for dataset in shard.datasets]
+        entries = entries if any(map(is_by_method, searches)) else []
+        entries = [*entries, *(search["method"] for search in searches if "method" in search)]
+    return sorted({entry["module"] for entry in entries})
 
 
 def code_roots(stage: str, experiment: dict, shard: Shard) -> list[str]:

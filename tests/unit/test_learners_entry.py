@@ -14,7 +14,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from rfstudy.data.target import KINDS, Target
 from rfstudy.learners import entry
-from rfstudy.study import spec as specs
+from rfstudy.study import config
 from rfstudy.study.code import PACKAGE
 
 N_ROWS, N_COLUMNS = 121, 5
@@ -329,7 +329,7 @@ def test_the_schema_refuses_what_the_learner_refuses(name):
 
 
 def test_the_experiments_ask_for_options_that_the_learners_have():
-    experiments = specs.load_experiments(PACKAGE.parents[1] / "config")
+    experiments = config.load_experiments(PACKAGE.parents[1] / "config")
     asked = [
         (name, options)
         for experiment in experiments.values()

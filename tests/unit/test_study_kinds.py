@@ -7,17 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
 from rfstudy import tidy
 from rfstudy.maps.registry import REGISTRY, make_map
-from rfstudy.metrics import FACTS, approximation_error
-from rfstudy.study import measure
-from rfstudy.study import spec as specs
+from rfstudy.metrics import approximation_error
+from rfstudy.study import config, measure, plan
+from rfstudy.study.engine import Job
 from rfstudy.study.kinds import decay, scaling, variance
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
-EXPERIMENTS = specs.load_experiments(CONFIG)
+EXPERIMENTS = config.load_experiments(CONFIG)
 
 GRIDS = {
     "variance": {"distances": [0.5, 1.5], "dimensions": [4], "multiples_of_d": [2], "draws": 400},
@@ -27,16 +26,19 @@ GRIDS = {
 
 
 def entry(method, variant="", **options):
-    at = REGISTRY[method]
-    return {"method": method, "variant": variant, "options": options, "map": f"{at.module}.{at.class_name}"}
+    return {"method": method, "variant": variant, "options": options}
 
 
 def spec_of(kind, *entries, repeats=(0,)):
     return {
-        "preset": "quick", "experiment": "toy", "paper": "survey", "protocol": "text", "kind": kind,
-        "kernel": "gaussian", "seed": 3, "device": "cpu", "methods": list(entries), "repeats": list(repeats),
-        "timing_runs": 1, "grid": GRIDS[kind],
+        "preset": "quick", "experiment": "toy", "paper": "survey", "protocol": "text", "kind": kind, "dataset": "",
+        "kernel": {"name": "gaussian", "length_scale": 1}, "seed": 3, "device": "cpu",
+        "methods": list(entries) or [entry("rff")], "repeats": list(repeats), "grid": GRIDS[kind],
     }  # fmt: skip
+
+
+def job_of(kind, *entries, repeats=(0,)):
+    return Job("measure", spec_of(kind, *entries, repeats=repeats), None, None)
 
 
 def values(rows, metric):
@@ -49,9 +51,9 @@ def values(rows, metric):
 
 
 def test_rff_has_the_variance_of_the_formula_and_no_bias():
-    spec = spec_of("variance", entry("rff"))
-    (cell,) = variance.cells(spec)
-    rows = variance.measure(spec, entry("rff"), cell)
+    job = job_of("variance")
+    (cell,) = variance.cells(job)
+    rows, _ = variance.measure(job, cell, None)
     for (_, z), (value, error) in values(rows, "kernel_variance").items():
         # 4 standard errors, 4 points
         assert abs(value - (1 - np.exp(-(z**2))) ** 2 / (2 * 8)) < 4 * error
@@ -65,9 +67,9 @@ def test_rff_has_the_variance_of_the_formula_and_no_bias():
 
 def test_one_factor_of_signs_along_an_axis_is_a_constant():
     # W e_1 of one factor is sqrt(p) H D e_1 = +-1 in every row, so that the estimate is cos(z) in every draw
-    spec = spec_of("variance", entry("rom", "one", n_factors=1))
-    (cell,) = variance.cells(spec)
-    rows = variance.measure(spec, spec["methods"][0], cell)
+    job = job_of("variance", entry("rom", "one", n_factors=1))
+    (cell,) = variance.cells(job)
+    rows, _ = variance.measure(job, cell, None)
     for (direction, z), (value, _) in values(rows, "kernel_bias").items():
         if direction == "axis":
             assert value == pytest.approx(np.cos(z) - np.exp(-(z**2) / 2), abs=1e-12)
@@ -101,8 +103,8 @@ def test_a_map_with_an_estimate_of_its_own_is_asked_for_it():
 
 
 def test_the_grid_of_costs_varies_s_and_d_one_at_a_time():
-    cells = scaling.cells(spec_of("scaling"))
-    assert [(c["d"], c["n_features"]) for c in cells] == [(4, 8), (4, 16), (8, 16)]
+    cells = scaling.cells(job_of("scaling"))
+    assert [(c.at["d"], c.at["n_features"]) for c in cells] == [(4, 8), (4, 16), (8, 16)]
 
 
 def test_bytes_are_those_of_the_arrays_that_a_map_holds():
@@ -112,19 +114,16 @@ def test_bytes_are_those_of_the_arrays_that_a_map_holds():
     assert sizes[1] == 2 * sizes[0] < 2 * 64 * 8 * 4
 
 
-def test_the_rows_of_costs_are_one_time_each_and_the_bytes():
-    spec = spec_of("scaling", entry("orf"))
-    rows = scaling.measure(spec, entry("orf"), scaling.cells(spec)[0])
-    found = {row["metric"]: row["value"] for row in rows}
-    assert set(found) == {"time_draw_s", "time_transform_s", "stored_bytes"}
-    assert found["stored_bytes"] == 8 * 4 * 4
-    assert sorted(FACTS[row["metric"]].unit for row in rows) == ["B", "s", "s"]
+def test_what_costs_without_times_are_is_the_bytes():
+    job = job_of("scaling", entry("orf"))
+    ((row,), arrays) = scaling.measure(job, scaling.cells(job)[0], None)
+    assert (row["metric"], row["value"], row["n_columns"], arrays) == ("stored_bytes", 8 * 4 * 4, 16, {})
 
 
 def test_errors_are_those_of_the_map_on_the_points():
-    spec = spec_of("decay", entry("rff"))
-    (cell,) = decay.cells(spec)
-    rows = decay.measure(spec, entry("rff"), cell)
+    job = job_of("decay")
+    (cell,) = decay.cells(job)
+    rows, _ = decay.measure(job, cell, None)
     assert [(r["n_features"], r["metric"]) for r in rows] == list(
         itertools.product([16, 64], ["approximation_error_sup", "approximation_error_delta_spectral"])
     )
@@ -163,7 +162,11 @@ def test_a_ridge_belongs_to_the_spectral_factor(norm, options):
 
 def test_the_stage_writes_tidy_rows_and_resumes(tmp_path, monkeypatch):
     spec = spec_of("variance", entry("rff"), entry("gq"), repeats=(0, 1))
-    measure.run(spec, tmp_path / "journal", tmp_path / "one.csv", 1)
+
+    def stage(name):
+        measure.run([spec], [], tmp_path / "journal", tmp_path / f"{name}.csv", tmp_path / f"{name}.npz", 1)
+
+    stage("one")
     one = tidy.read(tmp_path / "one.csv")
     # 2 maps x 2 repeats x 2 directions x 2 distances x 4 metrics, nothing measured twice
     assert len(one) == 2 * 2 * 2 * 2 * 4
@@ -173,15 +176,14 @@ def test_the_stage_writes_tidy_rows_and_resumes(tmp_path, monkeypatch):
     assert one["status"].eq("ok").all()
     # finished cells come from the journal: with the measurement gone the second run still has them
     monkeypatch.setattr(variance, "measure", None)
-    measure.run(spec, tmp_path / "journal", tmp_path / "two.csv", 1)
+    stage("two")
     assert (tmp_path / "two.csv").read_bytes() == (tmp_path / "one.csv").read_bytes()
 
 
 def test_repeats_are_draws_of_their_own():
-    spec = spec_of("variance", entry("rff"), repeats=(0, 1))
-    first, second = (variance.measure(spec, entry("rff"), cell) for cell in variance.cells(spec))
+    job = job_of("variance", repeats=(0, 1))
+    first, second, again = (variance.measure(job, variance.cells(job)[position], None)[0] for position in (0, 1, 0))
     assert values(first, "kernel_bias") != values(second, "kernel_bias")
-    again = variance.measure(spec, entry("rff"), variance.cells(spec)[0])
     assert values(first, "kernel_bias") == values(again, "kernel_bias")
 
 
@@ -191,13 +193,26 @@ def test_the_experiments_have_every_gaussian_map_that_needs_no_data():
         assert {m["method"] for m in EXPERIMENTS[name]["methods"]} == wanted
 
 
-def test_every_kind_has_its_module_and_its_grid_is_complete():
-    schema = yaml.safe_load((CONFIG / "schemas" / "experiments.schema.yaml").read_text(encoding="utf-8"))
-    kinds = set(schema["additionalProperties"]["properties"]["kind"]["enum"]) - {"grid"}
-    assert {path.stem for path in Path(variance.__file__).parent.glob("[a-z]*.py")} == kinds
+def test_every_experiment_has_cells_in_both_extents():
     for experiment in EXPERIMENTS.values():
-        if not specs.is_grid(experiment):
-            settings = {"preset": "laptop", "extent": "large", "seed": 1, "device": "cpu", "timing_runs": 1}
-            shard = specs.Shard(experiment["name"], "", "all", (), (0,))
-            module = importlib.import_module(f"rfstudy.study.kinds.{experiment['kind']}")
-            assert module.cells(specs.measure_spec(experiment, shard, settings))
+        module = importlib.import_module(f"rfstudy.study.kinds.{experiment['kind']}")
+        if "measure" not in module.STAGES:
+            continue
+        for extent in ("small", "large"):
+            grid = experiment["grid"] | (experiment.get("large", {}) if extent == "large" else {})
+            shard = plan.Shard(experiment["name"], "all", ("",), tuple(range(len(experiment["methods"]))), (0,))
+            entries = [{"variant": "", "options": {}} | each for each in experiment["methods"]]
+            settings = {"preset": "laptop", "seed": 1, "device": "cpu"}
+            part = plan.measure_part(experiment | {"grid": grid, "methods": entries}, "", shard, settings)
+            cells = module.cells(Job("measure", part, None, None))
+            assert cells
+            assert len({cell.name for cell in cells}) == len(cells)
+
+
+def test_a_kind_says_what_the_plan_asks_of_it():
+    for name in config.modules_in("study.kinds"):
+        module = importlib.import_module(f"rfstudy.study.kinds.{name}")
+        assert set(module.RESOURCES) >= {"mb", "minutes"}
+        assert isinstance(module.NEEDS_DATA, bool)
+        assert hasattr(module, "measure") == ("measure" in module.STAGES)
+        assert hasattr(module, "timed") or module.STAGES

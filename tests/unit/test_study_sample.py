@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from rfstudy.data.split import split
-from rfstudy.study.cells import Cell, code_of
-from rfstudy.study.sample import draw_sample, load_prepared
+from rfstudy.study.sample import Samples, draw_sample, load_prepared
 
 N, D = 60, 5
-SPEC = {"seed": 3, "max_rows": None, "preprocess": ["none"]}
+SPEC = {"seed": 3, "max_rows": None}
 
 
 def prepared_as(tmp_path, rule, **facts):
@@ -26,7 +25,7 @@ def prepared_as(tmp_path, rule, **facts):
 def test_a_random_split_takes_the_counts_of_the_facts(tmp_path):
     prepared = prepared_as(tmp_path, "random", n_train=30, n_test=20)
     for repeat in (0, 1):
-        sample = draw_sample(prepared, SPEC, repeat)
+        sample = draw_sample(prepared, SPEC, repeat, ["none"])
         train, test = split(N, None, repeat, 3, "random", (30, 20))
         assert sample.y_train.tolist() == (train / 2).tolist()
         assert sample.y_test.tolist() == (test / 2).tolist()
@@ -37,7 +36,7 @@ def test_a_random_split_takes_the_counts_of_the_facts(tmp_path):
 
 
 def test_numbers_stay_numbers_under_a_cap(tmp_path):
-    sample = draw_sample(prepared_as(tmp_path, "half"), SPEC | {"max_rows": 7}, 0)
+    sample = draw_sample(prepared_as(tmp_path, "half"), SPEC | {"max_rows": 7}, 0, ["none"])
     assert (sample.y_train.dtype, len(sample.y_train), len(sample.y_test), sample.capped) == (np.float64, 7, 7, True)
     train, test = split(N, None, 0, 3, "half")
     assert np.isin(2 * sample.y_train, train).all()
@@ -46,7 +45,7 @@ def test_numbers_stay_numbers_under_a_cap(tmp_path):
 
 def test_the_columns_are_those_after_the_steps_which_only_training_rows_decide(tmp_path):
     prepared = prepared_as(tmp_path, "random", n_train=30, n_test=20)
-    sample = draw_sample(prepared, SPEC | {"preprocess": ["minmax", {"pca": {"n_components": 2}}]}, 0)
+    sample = draw_sample(prepared, SPEC, 0, ["minmax", {"pca": {"n_components": 2}}])
     assert sample.size_columns["d"] == 2
     assert sample.X_train.dtype == np.float32
     train, test = split(N, None, 0, 3, "random", (30, 20))
@@ -57,15 +56,44 @@ def test_the_columns_are_those_after_the_steps_which_only_training_rows_decide(t
     np.testing.assert_allclose(np.abs(sample.X_test), np.abs(expected), atol=1e-5)
 
 
-def test_the_code_of_a_cell_is_that_of_its_steps():
-    cell = Cell({"map": "montecarlo.RandomFourier"}, 4, "d", 0)
-    digests = [code_of("train", cell, steps) for steps in (["none"], ["minmax"], [{"pca": {"n_components": 2}}])]
-    assert len(set(digests)) == 3
-    assert code_of("train", cell, [{"pca": {"n_components": 5}}]) == digests[2]
+def test_an_experiment_may_split_in_another_way_than_its_task(tmp_path):
+    prepared = prepared_as(tmp_path, "random", n_train=30, n_test=20)
+    halves = draw_sample(prepared, SPEC | {"split": {"rule": "half"}}, 0, ["none"])
+    assert (len(halves.y_train), len(halves.y_test)) == (30, 30)
+    # counts that it does not state are the task's
+    fewer = draw_sample(prepared, SPEC | {"split": {"rule": "random", "n_train": 8}}, 0, ["none"])
+    assert (len(fewer.y_train), len(fewer.y_test)) == (8, 20)
+    assert not fewer.capped
+
+
+def test_a_sample_is_kept_until_another_one_is_asked_for(tmp_path):
+    samples = Samples(prepared_as(tmp_path, "half"), SPEC)
+    first = samples.of(0, ["none"])
+    assert samples.of(0, ["none"]) is first
+    other = samples.of(0, ["minmax"])
+    assert other.X_train.max() == 1.0
+    assert samples.of(1, ["minmax"]).y_train.tolist() != other.y_train.tolist()
+    np.testing.assert_array_equal(samples.of(0, ["none"]).X_train, first.X_train)
+
+
+def test_a_rule_finds_its_length_scale_on_the_training_rows_of_the_repeat_as_they_were_preprocessed(tmp_path):
+    samples, median = Samples(prepared_as(tmp_path, "half"), SPEC), {"rule": "median", "factor": 2.0}
+
+    def by_hand(repeat, factor):
+        X = samples.of(repeat, ["none"]).X_train.astype(float) * factor
+        distances = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+        return 2.0 * np.median(distances[np.triu_indices(len(X), 1)])
+
+    found = {repeat: samples.length_scale(repeat, ["none"], median) for repeat in (0, 1, 0)}
+    assert found == {repeat: pytest.approx(by_hand(repeat, 1.0), rel=1e-6) for repeat in (0, 1)}
+    assert found[0] != found[1]
+    assert samples.length_scale(0, ["none"], median | {"factor": 1.0}) == pytest.approx(found[0] / 2)
+    assert samples.length_scale(0, ["divide_255"], median) == pytest.approx(by_hand(0, 1 / 255), rel=1e-5)
+    assert samples.length_scale(0, ["divide_255"], {"rule": "fixed", "length_scale": 3}) == 3.0
 
 
 @pytest.mark.parametrize("rule", ["half", "published"])
 def test_the_other_splits_ask_for_no_counts(tmp_path, rule):
-    sample = draw_sample(prepared_as(tmp_path, rule, n_train_published=40), SPEC, 0)
+    sample = draw_sample(prepared_as(tmp_path, rule, n_train_published=40), SPEC, 0, ["none"])
     assert len(sample.y_train) == {"half": 30, "published": 40}[rule]
     assert len(sample.y_train) + len(sample.y_test) == N

@@ -33,6 +33,10 @@ IRRELEVANT = (*NAMES, "methods", "repeats", "sizes", "grid", "learners", "search
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch")
 
 
+#: What of the facts about a data set decides its cells: the rows, how they are split, and what is predicted.
+DECIDING_FACTS = ("sha256", "split", "n_train", "n_test", "target")
+
+
 @dataclass(frozen=True)
 class Cell:
     """One unit of work that is journalled."""
@@ -160,7 +164,7 @@ def cell_key(job: Job, cell: Cell) -> str:
         entry_key(cell.entry),
         cell.at,
         cell.given,
-        job.data.facts["sha256"] if job.data else "",
+        {fact: job.data.facts.get(fact) for fact in DECIDING_FACTS} if job.data else {},
         meaning(*job.roots, f"kernels:{kernel}", *entry_roots(cell.entry), *given_roots(common | cell.given)),
         versions(),
     )

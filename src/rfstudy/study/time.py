@@ -21,6 +21,7 @@ from rfstudy import tidy
 from rfstudy.arrays import set_threads
 from rfstudy.errors import NotDefinedError
 from rfstudy.study.engine import Cell, Job, Timed, Work, entry_columns, entry_key, entry_roots, jobs, work_through
+from rfstudy.study.plan import without
 from rfstudy.study.provenance import processor_name, write_records
 
 #: Seconds that a phase lasts at least within a round, by repetition: clocks and caches are small beside it.
@@ -63,7 +64,7 @@ def take_times(job: Job, chosen: dict, threads: int) -> Work:
         # with what an entry has of its own beside its map: preprocessing, bandwidth
         "entries": [entry | entry_key(entry) for entry in job.spec["methods"]],
         "learners": job.spec.get("learners", {}),
-        "chosen": chosen,
+        "chosen": without(chosen, "provenance"),
         "grid": job.spec.get("grid") or job.spec["sizes"],
         "threads": threads,
         "processor": processor_name(),

@@ -1,0 +1,378 @@
+"""The stages generate and train on made data: maps that need targets, that have an estimate of their own, or no map;
+what a cell is computed under; other kernels; sizes that share one map.
+"""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rfstudy.arrays import seed_of, seed_sequence
+from rfstudy.kernels import make_kernel
+from rfstudy.maps import make_map
+from rfstudy.maps.registry import REGISTRY, Entry
+from rfstudy.metrics import approximation_error
+from rfstudy.study import config, generate
+from rfstudy.study.code import PACKAGE
+from rfstudy.study.engine import cell_key
+from rfstudy.study.kinds.grid import choice_for, conditions, grid_cells
+from rfstudy.study.sample import draw_sample, load_prepared
+
+specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
+toys = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(toys)
+
+ROOT = PACKAGE.parents[1]
+N_TRAIN, D, LENGTH_SCALE = 40, 5, 2.0
+
+
+@pytest.fixture
+def prepared(tmp_path):
+    return toys.write_data(tmp_path / "prepared", *toys.labelled(2 * N_TRAIN, D), n_train_published=N_TRAIN)
+
+
+def stages(prepared, tmp_path, *methods, **changes):
+    """Rows of both stages at s = 2d and 16d, the latter more than there are training rows, in one repeat."""
+    svm = toys.SVM | {"C": [1.0], "n_folds": 2}
+    changes = {
+        "methods": list(methods),
+        "sizes": {"multiples_of_d": [2, 16]},
+        "learners": {"ridge": {"penalties": [0.01], "n_folds": 2}, "svm": svm},
+    } | changes
+    settings = {"repeats": 1}
+    errors, scores, _ = toys.run_grid(toys.selected(settings, **changes), {"made": prepared}, tmp_path, settings)
+    return errors, scores
+
+
+def test_maps_that_learn_from_targets_or_rows_are_trained(prepared, tmp_path):
+    methods = ("slsrff", "karff", "kprff", "ses", "nystroem")
+    errors, scores = stages(prepared, tmp_path, *({"method": method} for method in methods))
+    for rows, count in ((errors, 1), (scores, 2)):  # one error; the accuracy of two learners
+        assert rows["status"].eq("ok").all()
+        assert rows.groupby("method").size().to_dict() == dict.fromkeys(methods, 2 * count)
+        assert set(rows["metric"]) <= {"approximation_error_frobenius", "accuracy_pct"}  # and no time
+    # every row is a landmark, and the kernel matrix of 40 rows is exact up to float32
+    exact = errors[errors["method"].eq("nystroem") & errors["n_features_label"].eq("16d")].iloc[0]
+    assert exact["n_columns"] <= N_TRAIN
+    assert exact["value"] < 1e-4
+
+
+def test_the_error_is_that_of_the_maps_own_estimate_where_it_has_one(prepared, tmp_path):
+    errors, _ = stages(prepared, tmp_path, {"method": "ssr", "options": {"weights": "signed"}})
+    row = errors[errors["n_features_label"].eq("2d")].iloc[0]
+    assert json.loads(row["settings"])["estimate"] == "approximate_kernel"
+    sample = draw_sample(load_prepared(prepared), toys.SETTINGS, 0, ["none"])
+    kernel, seed = (
+        make_kernel({"name": "gaussian", "length_scale": LENGTH_SCALE}),
+        seed_of(3, "features", "made", "ssr", 2 * D, 0),
+    )
+    phi = make_map("ssr", kernel, n_components=2 * D, weights="signed", device="cpu", random_state=seed)
+    phi.fit(sample.X_train)
+    taken = np.random.default_rng(seed_sequence(3, "approximation", "made", 0)).choice(N_TRAIN, 20, replace=False)
+    X = sample.X_train[taken]
+    exact, Z = kernel(X.astype(np.float64)), phi.transform(X).astype(np.float64)
+    own = approximation_error(exact, phi.approximate_kernel(X).astype(np.float64), "frobenius")
+    assert row["value"] == pytest.approx(own, rel=1e-6)
+    assert row["value"] != pytest.approx(approximation_error(exact, Z @ Z.T, "frobenius"), rel=1e-3)
+
+
+def test_a_map_that_does_not_exist_for_the_data_is_skipped_with_its_reason(prepared, tmp_path):
+    tables = stages(prepared, tmp_path, {"method": "rff"}, {"method": "sgq", "options": {"node": "sqrt_3"}})
+    for rows, count in zip(tables, (1, 2), strict=True):
+        left_out = rows[rows["method"] == "sgq"]
+        assert len(left_out) == 2 * count
+        assert left_out["status"].eq("skipped").all()
+        assert left_out["value"].isna().all()
+        assert left_out["settings"].str.contains("no real features for 5 columns").all()
+        assert rows.loc[rows["method"] == "rff", "status"].eq("ok").all()
+
+
+def test_a_system_without_a_solution_is_a_failure_with_its_reason(prepared, tmp_path, monkeypatch):
+    def fail(*arguments):
+        raise np.linalg.LinAlgError("singular matrix")
+
+    monkeypatch.setattr("rfstudy.maps.montecarlo.RandomFourier.fit", fail)
+    for rows in stages(prepared, tmp_path, {"method": "rff"}):
+        assert rows["status"].eq("failed").all()
+        assert rows["settings"].str.contains("singular matrix").all()
+
+
+def test_an_option_that_does_not_exist_is_no_row_but_an_error(prepared, tmp_path):
+    with pytest.raises(ValueError, match="mode must be one of"):
+        stages(prepared, tmp_path, {"method": "slsrff", "options": {"mode": "resample"}})
+
+
+def test_every_map_for_the_gaussian_kernel_is_in_the_surveys_experiments():
+    experiments = config.load_experiments(ROOT / "config")
+    names = ("survey-gaussian-text", "survey-gaussian-others")
+    listed = [e["method"] for name in names for e in experiments[name]["methods"]]
+    assert sorted(listed) == sorted(name for name, known in REGISTRY.items() if "gaussian" in known.kernels)
+
+
+def test_scores_are_those_that_the_experiment_asks_for(prepared, tmp_path):
+    _, scores = stages(prepared, tmp_path, {"method": "rff"}, scores=["error_pct", "accuracy_pct"])
+    table = scores.pivot(index=["n_features_label", "learner"], columns="metric", values="value")
+    assert len(table) == 4
+    assert (table["error_pct"] + table["accuracy_pct"]).to_numpy() == pytest.approx(100.0)
+
+
+# --- what a cell is computed under ------------------------------------------------------------------------------------
+
+RIDGE = {"scaling": "mean", "center": "none", "penalties": [0.1, 1.0], "n_folds": 5}
+SPEC = {
+    "kernel": {"name": "gaussian"}, "preprocess": ["minmax"], "bandwidth": {"rule": "fixed", "length_scale": 5.0},
+    "learners": {"ridge": RIDGE}, "sizes": {"multiples_of_d": [1, 2]},
+}  # fmt: skip
+
+
+def entry(method="rff", **own):
+    return {"method": method, "variant": "", "options": {}, **own}
+
+
+def under(chosen, own=None, label="2d", repeat=0, learner="ridge"):
+    """The conditions of a cell of an entry, with what ``tune`` found."""
+    own = own or entry()
+    return conditions(SPEC, choice_for(chosen, own, label, repeat), own, learner)
+
+
+def choice(chosen_on=(0, 1, 2), **chosen):
+    return {"chosen": chosen, "chosen_on": list(chosen_on)}
+
+
+CHOSEN = {
+    "experiment": choice(length_scale=2.0, preprocess=["unit"]),
+    "size": {"2d": choice(penalty={"ridge": 0.1})},
+    "method": {"rff-wide": choice(options={"layout": "phase"})},
+    "method_and_size": {"orf": {"2d": choice(length_scale=3.0, penalty={"ridge": 1.0})}},
+    "cell": {"orf": {"d": {"1": choice([1], preprocess=["center"])}}},
+}
+
+
+def test_conditions_are_the_experiments_where_nothing_was_chosen():
+    given = under({})
+    assert given == {
+        "preprocess": ["minmax"], "length_scale": None, "bandwidth": SPEC["bandwidth"], "options": {},
+        "learner": "ridge", "settings": RIDGE, "penalty": None, "how": {"shared_by": "cell"},
+    }  # fmt: skip
+    assert under({}, learner="")["how"] == {}
+
+
+def test_choices_of_every_circle_that_a_cell_is_in_reach_it_the_narrowest_last():
+    three = {"chosen_on": [0, 1, 2]}
+    plain = under(CHOSEN)
+    assert (plain["preprocess"], plain["length_scale"], plain["bandwidth"]) == (["unit"], 2.0, None)
+    assert (plain["penalty"], plain["how"]) == (0.1, {"shared_by": "size"} | three)
+    assert under(CHOSEN, learner="")["how"] == {"shared_by": "experiment"} | three
+    narrower = under(CHOSEN, entry("orf"))
+    assert (narrower["length_scale"], narrower["penalty"]) == (3.0, 1.0)
+    assert narrower["how"] == {"shared_by": "method_and_size"} | three
+    assert under(CHOSEN, entry("orf"), label="d")["length_scale"] == 2.0
+    # of the repeat that it was chosen in and of no other
+    assert [under(CHOSEN, entry("orf"), "d", repeat)["preprocess"] for repeat in (0, 1)] == [["unit"], ["center"]]
+    assert under(CHOSEN, entry(variant="wide"))["options"] == {"layout": "phase"}
+    assert under(CHOSEN)["options"] == {}
+
+
+def test_what_an_entry_has_of_its_own_stands_above_every_choice():
+    own = entry("orf", preprocess=["none"], length_scale=4.0, learners={"ridge": {"center": "both"}})
+    given = under(CHOSEN, own)
+    assert (given["preprocess"], given["length_scale"]) == (["none"], 4.0)
+    assert given["settings"]["center"] == "both"
+
+
+def test_the_number_of_folds_decides_nothing_where_the_penalty_is_given():
+    assert "n_folds" in under({})["settings"]
+    assert "n_folds" not in under(CHOSEN)["settings"]
+
+
+def test_cells_have_the_repeats_outermost_and_sizes_in_columns_that_the_map_sees():
+    spec = SPEC | {"methods": [entry(), entry("orf")], "preprocess": ["none"]}
+    cells = grid_cells(spec, {}, 7, [3, 5])
+    assert [(c.at["repeat"], c.entry["method"], c.at["label"], c.at["n_features"]) for c in cells] == [
+        (repeat, method, [label], [s])
+        for repeat in (3, 5)
+        for method in ("rff", "orf")
+        for label, s in (("d", 7), ("2d", 14))
+    ]
+    assert len({cell.name for cell in cells}) == 8
+    reduced = grid_cells(spec | {"preprocess": [{"pca": {"n_components": 4}}]}, {}, 7, [0])
+    assert [c.at["n_features"] for c in reduced[:2]] == [[4], [8]]
+    numbers = grid_cells(spec | {"preprocess": [{"pca": {"n_components": 4}}], "sizes": {"values": [7]}}, {}, 7, [0])
+    assert numbers[0].at == {"n_features": [7], "label": ["7"], "repeat": 0}
+
+
+def test_rows_say_the_columns_and_sizes_that_the_steps_leave(prepared, tmp_path):
+    steps = ["standard", {"pca": {"n_components": 3}}]
+    for rows in stages(prepared, tmp_path, {"method": "rff"}, preprocess=steps):
+        assert set(rows["d"]) == {3}
+        assert set(zip(rows["n_features"], rows["n_features_label"], strict=True)) == {(6, "2d"), (48, "16d")}
+        assert set(rows["n_columns"]) == {12, 96}
+
+
+# --- other kernels ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kernel", "methods", "name"),
+    [
+        ({"name": "arc_cosine", "order": 0}, ["rff", "orf", "qmc", "lsrff", "nystroem"], "arccos0"),
+        ({"name": "arc_cosine", "order": 1}, ["rff", "sorf", "ssr", "slsrff", "kprff", "nystroem"], "arccos1"),
+        ({"name": "polynomial", "degree": 2, "coef0": 1.0}, ["rm", "ts", "trp", "nystroem"], "polynomial"),
+        ({"name": "laplacian", "length_scale": 3.0}, ["rff", "qmc", "lsrff", "nystroem"], "laplacian"),
+    ],
+)
+def test_a_grid_runs_on_another_kernel(prepared, tmp_path, kernel, methods, name):
+    """Names from YAML to rows, errors against the kernel's formula, and models that have learned something."""
+    methods = [{"method": method} for method in methods]
+    changes = {"kernel": kernel, "bandwidth": None, "preprocess": ["standard"], "sizes": {"multiples_of_d": [4, 64]}}
+    errors, scores = stages(prepared, tmp_path, *methods, **changes)
+    for rows in (errors, scores):
+        assert rows["status"].eq("ok").all()
+        assert set(rows["kernel"]) == {name}
+        # a length scale is in the settings of kernels that have one, and where a rule or a search found it
+        assert all("length_scale" not in settings for settings in toys.settings_of(rows))
+    sample = draw_sample(load_prepared(prepared), toys.SETTINGS, 0, ["standard"])
+    taken = np.random.default_rng(seed_sequence(3, "approximation", "made", 0)).choice(N_TRAIN, 20, replace=False)
+    X, method = sample.X_train[taken].astype(np.float64), methods[0]["method"]
+    seed = seed_of(3, "features", "made", method, 64 * D, 0)
+    phi = make_map(method, make_kernel(kernel), n_components=64 * D, device="cpu", random_state=seed)
+    Z = phi.fit(sample.X_train, sample.y_train).transform(sample.X_train[taken]).astype(np.float64)
+    exact = formula(kernel, X)
+    row = errors[errors["method"].eq(method) & errors["n_features_label"].eq("64d")].iloc[0]
+    assert row["value"] == pytest.approx(np.linalg.norm(exact - Z @ Z.T) / np.linalg.norm(exact), rel=1e-4)
+    assert row["value"] < 0.5  # 320 features of the right kernel
+    assert scores.loc[scores["n_features_label"].eq("64d"), "value"].min() > 65
+
+
+def formula(kernel, X):
+    """The kernel matrix of X (n, d), written out."""
+    inner, lengths = X @ X.T, np.linalg.norm(X, axis=1)
+    if kernel["name"] == "polynomial":
+        return (inner + kernel["coef0"]) ** kernel["degree"]
+    if kernel["name"] == "laplacian":
+        return np.exp(-np.abs(X[:, None] - X).sum(axis=2) / kernel["length_scale"])
+    angle = np.arccos(np.clip(inner / np.outer(lengths, lengths), -1, 1))
+    if kernel["order"] == 0:
+        return 1 - angle / np.pi
+    return np.outer(lengths, lengths) / np.pi * (np.sin(angle) + (np.pi - angle) * np.cos(angle))
+
+
+def test_a_map_that_the_kernel_does_not_have_is_an_error_that_names_its_kernels(prepared, tmp_path):
+    with pytest.raises(ValueError, match="rm does not apply to the kernel gaussian; it supports polynomial"):
+        stages(prepared, tmp_path, {"method": "rm"})
+
+
+# --- sizes that share one map -----------------------------------------------------------------------------------------
+
+
+class Nested:
+    """A map whose first columns are the map at a smaller size: the rows times a fixed random matrix."""
+
+    fits = 0
+
+    def __init__(self, kernel=None, n_components=1, device="cpu", random_state=None, power=1.0):
+        self.n_components, self.seed, self.power = n_components, random_state, power
+
+    def _matrix(self, d, n):
+        # column by column, so that fewer are the first of more
+        columns = [np.random.default_rng(j).normal(size=d) for j in range(n)]
+        return np.stack(columns, axis=1) * self.seed % 1
+
+    def fit(self, X, y=None):
+        type(self).fits += 1
+        return self.restore(X.shape[1], {"scale": np.float64(np.abs(X).max() ** self.power)})
+
+    def restore(self, d, learned=None, dtype=np.float32):
+        self.learned_, self.n_columns_, self.d = learned, self.n_components, d
+        return self
+
+    def prefix(self, n):
+        smaller = Nested(n_components=n, random_state=self.seed, power=self.power)
+        return smaller.restore(self.d, self.learned_)
+
+    def transform(self, X):
+        return np.tanh(X @ self._matrix(X.shape[1], self.n_components) / self.learned_["scale"])
+
+    def transform_blocks(self, X):
+        yield slice(0, len(X)), self.transform(X)
+
+
+@pytest.fixture
+def nested(monkeypatch):
+    """The map above under the name "nested", in the registry while a test runs."""
+    known = Entry(
+        "montecarlo", "RandomFourier", "toy", ("gaussian",), "made", "O(s d)", False, data_dependent=True, prefix=True,
+        defaults={"power": 1.0},
+    )  # fmt: skip
+    monkeypatch.setitem(REGISTRY, "nested", known)
+    monkeypatch.setitem(toys.MAPS, "nested", "montecarlo")
+    monkeypatch.setattr("rfstudy.maps.registry.map_class", lambda name: Nested)
+    Nested.fits = 0
+    return Nested
+
+
+def test_the_sizes_of_a_map_with_prefixes_are_readings_of_one_cell(prepared, tmp_path, nested):
+    sizes = {"multiples_of_d": [1, 2], "values": [13]}
+    errors, scores = stages(prepared, tmp_path, {"method": "nested"}, sizes=sizes)
+    assert nested.fits == 1
+    assert len(list((tmp_path / "journal/generate").glob("*.json"))) == 1
+    assert len(list((tmp_path / "journal/train").glob("*.json"))) == 2  # one a learner
+    expected = {"d": 5, "2d": 10, "13": 13}
+    for rows in (errors, scores):
+        assert rows.groupby("n_features_label")["n_features"].unique().map(list).to_dict() == {
+            label: [s] for label, s in expected.items()
+        }
+        assert rows["n_columns"].tolist() == rows["n_features"].tolist()
+
+    # the largest map decides the seed; every reading is its first columns
+    sample = draw_sample(load_prepared(prepared), toys.SETTINGS, 0, ["none"])
+    phi = Nested(n_components=13, random_state=seed_of(3, "features", "made", "nested", 13, 0)).fit(sample.X_train)
+    taken = np.random.default_rng(seed_sequence(3, "approximation", "made", 0)).choice(N_TRAIN, 20, replace=False)
+    X = sample.X_train[taken].astype(np.float64)
+    exact = make_kernel({"name": "gaussian", "length_scale": LENGTH_SCALE})(X)
+    Y = np.where(sample.y_train > 0, 1.0, -1.0)
+    for label, s in expected.items():
+        Z = phi.transform(X)[:, :s]
+        row = errors[errors["n_features_label"].eq(label)].iloc[0]
+        assert row["value"] == pytest.approx(np.linalg.norm(exact - Z @ Z.T) / np.linalg.norm(exact), rel=1e-4)
+        Z, Z_test = (phi.transform(X)[:, :s].astype(np.float64) for X in (sample.X_train, sample.X_test))
+        weights = np.linalg.solve(Z.T @ Z + N_TRAIN * 0.01 * np.eye(s), Z.T @ (Y - Y.mean()))
+        predicted = np.where(Z_test @ weights + Y.mean() > 0, 1, -1)
+        of_ridge = scores[scores["n_features_label"].eq(label) & scores["learner"].eq("ridge")].iloc[0]
+        assert of_ridge["value"] == pytest.approx(100 * np.mean(predicted == sample.y_test), abs=1e-9)
+
+
+def test_one_reading_of_a_map_with_prefixes_is_another_cell_than_several(prepared, tmp_path, nested):
+    def keys(**sizes):
+        toy = toys.selected({"repeats": 1}, methods=[{"method": "nested"}], sizes=sizes)
+        (spec,) = toys.parts("generate", toy, {"repeats": 1})
+        job = toys.job("generate", spec, prepared, tmp_path / "journal")
+        return {cell_key(job, cell) for cell in grid_cells(spec, {}, D, [0])}
+
+    assert len(keys(multiples_of_d=[1, 2])) == 1
+    assert keys(multiples_of_d=[1, 2]) != keys(multiples_of_d=[2])
+    assert keys(multiples_of_d=[1, 2]) != keys(multiples_of_d=[1, 2, 4])
+
+
+def test_a_map_with_prefixes_that_fails_says_so_at_every_size(prepared, tmp_path, nested, monkeypatch):
+    def fail(*arguments):
+        raise np.linalg.LinAlgError("singular matrix")
+
+    monkeypatch.setattr(Nested, "fit", fail)
+    sizes = {"multiples_of_d": [1, 2]}
+    errors, scores = stages(prepared, tmp_path, {"method": "nested"}, sizes=sizes)
+    assert errors["n_features_label"].tolist() == ["d", "2d"]
+    assert sorted(scores["n_features_label"]) == ["2d", "2d", "d", "d"]
+    for rows in (errors, scores):
+        assert rows["status"].eq("failed").all()
+
+
+def test_arrays_of_a_map_are_filed_under_its_data_set_and_cell(prepared, tmp_path):
+    stages(prepared, tmp_path, {"method": "nystroem"}, {"method": "rff"}, sizes={"values": [3], "multiples_of_d": None})
+    with np.load(tmp_path / "arrays.npz") as stored:
+        names = list(stored)
+    # of a map that can be drawn again nothing is kept
+    assert names == ["made/nystroem/3/3/0/landmarks"]
+    assert generate.metric_of({"approximation": {"norm": "sup"}}) == "approximation_error_sup"

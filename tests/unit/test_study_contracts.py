@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from rfstudy import tidy
 from rfstudy.learners.entry import load
-from rfstudy.study import config, measure
+from rfstudy.maps.registry import REGISTRY
+from rfstudy.study import config, measure, plan
 from rfstudy.study.engine import Cell, Job, cell_key
 from rfstudy.study.journal import Journal
 
@@ -75,6 +77,35 @@ def test_a_kind_brings_the_keys_of_what_it_says_of_itself(kind, has, lacks):
 def test_the_message_on_a_wrong_key_is_of_the_alternative_that_is_named(changes, message):
     (found,) = problems("slsrff-text", **changes)
     assert found.startswith(message)
+
+
+def test_steps_that_there_are_not_are_named_wherever_they_stand(tmp_path):
+    experiments = tmp_path / "experiments"
+    experiments.mkdir()
+    (tmp_path / "schemas").symlink_to(CONFIG / "schemas")
+    document = {"a": {key: value for key, value in EXPERIMENTS["slsrff-tuned"].items() if key != "name"}}
+    document["a"]["datasets"] = {"eeg": {"preprocess": [{"pca": {"n_component": 3}}]}}
+    document["a"]["search"] = {"preprocess": {"grid": [["minmax"], ["minmx"]], "shared_by": "cell"}}
+    (experiments / "a.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
+    with pytest.raises(config.ConfigurationError) as error:
+        config.load_experiments(tmp_path)
+    assert "a.yaml: a.datasets.eeg.preprocess: the preprocessing step 'pca' has no parameter" in str(error.value)
+    assert "a.yaml: a.search.preprocess: there is no preprocessing step 'minmx'; there are" in str(error.value)
+
+
+def test_tune_runs_the_code_of_the_methods_that_it_chooses_for_and_of_no_others():
+    settings = config.load_settings(yaml.safe_load((CONFIG / "config.yaml").read_text("utf-8")), CONFIG)
+    maps = {name: entry.module for name, entry in REGISTRY.items()}
+    datasets = {name for experiment in EXPERIMENTS.values() for name in experiment.get("datasets", {})}
+    chosen = config.select(EXPERIMENTS, settings, maps, datasets)
+    for name, modules in (
+        ("survey-gaussian-text", {"montecarlo"}),
+        ("slsrff-tuned", {"montecarlo", "quasi", "leverage", "alignment"}),
+    ):
+        experiment = chosen[name]
+        (shard,) = plan.tune_shards(experiment, settings)
+        assert set(plan.methods_in("tune", experiment, shard)) == modules
+        assert set(plan.methods_in("generate", experiment, shard)) >= {"montecarlo", "quasi", "leverage"}
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import yaml
 
-from rfstudy.data.modules import check_steps
+from rfstudy.data import modules
 from rfstudy.errors import UserError
 from rfstudy.learners import entry as learners
 from rfstudy.study.code import constant, defines, modules_in
@@ -101,7 +101,7 @@ def load_experiments(config_dir: Path) -> dict[str, dict]:
     problems = [
         f"{files[name].parent.parent.name}/experiments/{files[name].name}: {name}{problem}"
         for name, experiment in resolved.items()
-        for problem in problems_of(experiment, schema_of(experiment, config_dir))
+        for problem in problems_of(experiment, schema_of(experiment, config_dir)) or problems_of_steps(experiment)
     ]
     if problems:
         raise ConfigurationError("\n".join(problems))
@@ -211,6 +211,22 @@ def problems_of(document: dict, schema: dict) -> list[str]:
     return found
 
 
+def problems_of_steps(document, where: str = "") -> list[str]:
+    """What is wrong with the preprocessing steps of an experiment, wherever they stand in it, as ``problems_of``."""
+    found = []
+    for key, value in document.items() if isinstance(document, dict) else enumerate(document):
+        here = f"{where}.{key}" if isinstance(document, dict) else f"{where}[{key}]"
+        if key == "preprocess":
+            lists = value["grid"] if isinstance(value, dict) else [value]
+            steps = [step for each in lists for step in each]
+            found += [
+                f"{here}: {problem}" for step in steps for problem in modules.problems("steps", *modules.step_of(step))
+            ]
+        elif isinstance(value, dict | list):
+            found += problems_of_steps(value, here)
+    return found
+
+
 def closest(error):
     """What is wrong with a document beside the alternative that it comes closest to.
 
@@ -287,7 +303,6 @@ def select(experiments: dict[str, dict], settings: dict, maps: dict[str, str], d
         used = {entry["method"] for entry in experiment["methods"]}
         check_ids(f"experiment {name!r}", used | set(experiment.get("options", {})), set(maps), "method")
         check_ids(f"experiment {name!r}", datasets_named(experiment), datasets, "data set")
-        check_preprocessing(experiment)
     check_learners(settings["learners"])
     check_ids("only_methods", set(settings["only_methods"]), set(maps), "method")
     check_ids("only_datasets", set(settings["only_datasets"]), datasets, "data set")
@@ -398,15 +413,6 @@ def step_lists(document) -> list[list]:
         else:
             found += step_lists(value)
     return found
-
-
-def check_preprocessing(experiment: dict) -> None:
-    """Raise ``ConfigurationError`` that names the steps of an experiment that there are not, or not like this."""
-    try:
-        for steps in step_lists(experiment):
-            check_steps(steps)
-    except UserError as error:
-        raise ConfigurationError(f"experiment {experiment['name']!r}: {error}") from error
 
 
 def datasets_named(experiment: dict) -> set[str]:

@@ -153,19 +153,26 @@ def without(mapping: dict, *keys: str) -> dict:
 def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> dict:
     """The work of ``tune``: what is searched, by whom the choice is shared, and the learners that decide."""
     search = experiment["search"]
-    circles = {circle_of(search, quantity) for quantity in searched(search)}
     spec = sample_part(experiment, dataset, settings) | {
         "search": without(search, "method"),
-        "methods": [without(entry, "learners") for entry in experiment["methods"]]
-        if circles & {"method", "method_and_size", "cell"}
-        else [],
+        "methods": [without(entry, "learners") for entry in experiment["methods"]] if is_by_method(search) else [],
         "shared_method": search.get("method"),
         "learners": learners_of(experiment),
         "repeats": repeats_of(experiment, settings),
     }
-    if circles & {"size", "method_and_size", "cell"}:
+    if circles_in(search) & {"size", "method_and_size", "cell"}:
         spec["sizes"] = experiment["sizes"]
     return spec
+
+
+def circles_in(search: dict) -> set[str]:
+    """The circles in which ``tune`` has something to choose."""
+    return {circle_of(search, quantity) for quantity in searched(search)}
+
+
+def is_by_method(search: dict) -> bool:
+    """Whether ``tune`` chooses for methods on their own, and not only for all of them with one that stands for them."""
+    return bool(circles_in(search) & {"method", "method_and_size", "cell"})
 
 
 def searched(search: dict) -> list[str]:
@@ -258,7 +265,7 @@ def time_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> d
     how = experiment["time"]
     spec = (sample_part if needs_data else part)(experiment, dataset, settings) | {
         "methods": [without(entry, "learners") for entry in experiment["methods"]],
-        "time": without(how, "datasets", "sizes", "learner", "threads"),
+        "time": without(how, "datasets", "examples", "sizes", "learner", "threads"),
     }
     if not needs_data:
         return spec | {"grid": experiment["grid"] | ({"ends": how["sizes"]} if how["sizes"] else {})}
@@ -309,12 +316,19 @@ def is_timed(experiment: dict) -> bool:
 
 
 def time_shards(experiment: dict, settings: dict) -> list[Shard]:
-    """The jobs of ``time``: one a data set with all its methods, of as many data sets as the preset times."""
+    """The jobs of ``time``: one a data set with all its methods, of the data sets that the preset times."""
     if not is_timed(experiment):
         return []
+    how, datasets = experiment["time"], list(experiment["datasets"])
+    if how["datasets"] == "examples":
+        datasets = [dataset for dataset in datasets if dataset in how.get("examples", [])]
+        if experiment["datasets"] and not datasets:
+            return []
     everything = tuple(range(len(experiment["methods"])))
-    datasets = list(experiment["datasets"])[: experiment["time"]["datasets"]] or [""]
-    return [Shard(experiment["name"], dataset or "all", (dataset,), everything, (0,)) for dataset in datasets]
+    together = tuple(datasets) or ("",)
+    parts = [(dataset,) for dataset in together] if "dataset" in settings["shard_by"] else [together]
+    names = [part[0] if len(part) == 1 and part[0] else "all" for part in parts]
+    return [Shard(experiment["name"], name, part, everything, (0,)) for name, part in zip(names, parts, strict=True)]
 
 
 def is_tuned(experiment: dict) -> bool:
@@ -347,10 +361,12 @@ def same_choices(one: dict, other: dict) -> bool:
 
 def methods_in(stage: str, experiment: dict, shard: Shard) -> list[str]:
     """The modules of the maps that a job of a stage draws."""
-    modules = {experiment["methods"][i]["module"] for i in shard.methods}
-    if stage == "tune" and "method" in experiment["search"]:
-        modules.add(experiment["search"]["method"]["module"])
-    return sorted(modules)
+    entries = [experiment["methods"][i] for i in shard.methods]
+    if stage == "tune":
+        searches = [on_dataset(experiment, dataset)["search"] for dataset in shard.datasets]
+        entries = entries if any(map(is_by_method, searches)) else []
+        entries = [*entries, *(search["method"] for search in searches if "method" in search)]
+    return sorted({entry["module"] for entry in entries})
 
 
 def code_roots(stage: str, experiment: dict, shard: Shard) -> list[str]:

@@ -1,6 +1,5 @@
 """From experiments to jobs: shards, what differs by data set, and what each stage is told."""
 
-import copy
 import importlib.util
 from pathlib import Path
 
@@ -282,8 +281,9 @@ def test_every_place_for_a_length_scale_will_do(change):
 
 
 def test_a_timed_job_has_all_methods_of_a_data_set_and_the_sizes_that_the_preset_asks_for():
-    timed = {"datasets": 1, "sizes": 2, "rounds": 4, "again": 1, "threads": 2}
-    toy = selected({"time": timed}, **TWO, sizes={"multiples_of_d": [1, 2, 4, 8]}, time={"learner": "ridge"})
+    timed = {"datasets": "examples", "sizes": 2, "rounds": 4, "again": 1, "threads": 2}
+    how = {"learner": "ridge", "examples": ["eeg"]}
+    toy = selected({"time": timed}, **TWO, sizes={"multiples_of_d": [1, 2, 4, 8]}, time=how)
     (shard,) = plan.time_shards(toy, SETTINGS | BY_METHOD)
     assert (shard.name, shard.methods) == ("eeg", (0, 1, 2))
     (part,) = plan.parts_of("time", toy, shard, SETTINGS)
@@ -291,23 +291,41 @@ def test_a_timed_job_has_all_methods_of_a_data_set_and_the_sizes_that_the_preset
     assert part["time"] == {"rounds": 4, "again": 1}
     assert part["learners"] == {"ridge": toys.RIDGE}
     everything = selected({"time": timed | {"datasets": None, "sizes": None}}, **TWO, time={})
-    assert [s.name for s in plan.time_shards(everything, SETTINGS)] == ["eeg", "skin"]
+    assert [s.name for s in plan.time_shards(everything, SETTINGS | BY_METHOD)] == ["eeg", "skin"]
+    assert [(s.name, s.datasets) for s in plan.time_shards(everything, SETTINGS)] == [("all", ("eeg", "skin"))]
     assert plan.time_shards(selected(**TWO), SETTINGS) == []
 
 
-def test_of_a_grid_without_data_the_ends_are_named():
-    experiment = {
+def test_of_a_preset_that_times_examples_an_experiment_names_them():
+    settings = {"time": SETTINGS["time"] | {"datasets": "examples"}}
+    named = selected(settings, **TWO, time={"examples": ["skin"]})
+    assert [s.datasets for s in plan.time_shards(named, SETTINGS)] == [("skin",)]
+    assert plan.time_shards(selected(settings, **TWO, time={}), SETTINGS) == []
+    # of an experiment without data there is nothing to choose
+    assert (
+        len(
+            plan.time_shards(config.select({"t": timed_theory()}, SETTINGS | settings, toys.MAPS, set())["t"], SETTINGS)
+        )
+        == 1
+    )
+
+
+def timed_theory():
+    return {
         "name": "theory", "paper": "survey", "protocol": "text", "kind": "scaling",
         "kernel": {"name": "gaussian", "length_scale": 1}, "methods": [{"method": "rff"}, {"method": "orf"}],
         "grid": {"rows": 10, "fixed_dimension": 4, "n_features": [8], "fixed_n_features": 8, "dimensions": [2]},
         "time": {},
     }  # fmt: skip
+
+
+def test_of_a_grid_without_data_the_ends_are_named():
     for number, told in ((2, {"ends": 2}), (None, {})):
         settings = SETTINGS | {"time": SETTINGS["time"] | {"sizes": number}}
-        theory = config.select({"theory": copy.deepcopy(experiment)}, settings, toys.MAPS, set())["theory"]
+        theory = config.select({"theory": timed_theory()}, settings, toys.MAPS, set())["theory"]
         (shard,) = plan.time_shards(theory, settings)
         (part,) = plan.parts_of("time", theory, shard, settings)
-        assert part["grid"] == experiment["grid"] | told
+        assert part["grid"] == timed_theory()["grid"] | told
         assert [entry["method"] for entry in part["methods"]] == ["rff", "orf"]
 
 
@@ -342,8 +360,9 @@ def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_
     ]  # fmt: skip
     assert "learners.ridge" in plan.code_roots("train", toy, eeg)
     assert "learners.svm" not in plan.code_roots("train", toy, eeg)
-    # tune draws the map that stands for all
-    assert plan.methods_in("tune", toy, eeg) == ["montecarlo", "quasi"]
+    # tune draws the map that stands for all, and the others where they choose for themselves
+    assert plan.methods_in("tune", toy, eeg) == ["montecarlo"]
+    toy["search"]["length_scale"] = {"grid": [1.0], "shared_by": "method_and_size"}
     toy["search"]["method"]["module"] = "structured"
     assert plan.methods_in("tune", toy, eeg) == ["montecarlo", "quasi", "structured"]
     assert plan.methods_in("generate", toy, eeg) == ["montecarlo", "quasi"]

@@ -66,26 +66,32 @@ def row_blocks(n_rows: int, rows: int):
         yield slice(start, min(start + rows, n_rows))
 
 
-@cache
-def thread_pools():
-    """The BLAS and OpenMP pools that are loaded by now; looking for them takes longer than a small factorisation."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
-def one_blas_thread():
-    """A context in which the BLAS works on one thread; nothing is to be done where all of the process does."""
-    return nullcontext() if threads_in_use() == 1 else thread_pools().limit(limits=1, user_api="blas")
+#: The threads that every BLAS pool was given by ``set_threads``; None where it was not called.
+_blas_threads: int | None = None
 
 
 def set_threads(threads: int) -> None:
     """Use ``threads`` CPU threads in PyTorch and in every BLAS and OpenMP pool that is loaded."""
+    global _blas_threads
     import torch
     from threadpoolctl import threadpool_limits
 
     torch.set_num_threads(threads)
     threadpool_limits(limits=threads)
+    _blas_threads = threads
+
+
+def one_blas_thread():
+    """A context in which the BLAS works on one thread; nothing is to be done where ``set_threads`` gave it one."""
+    return nullcontext() if _blas_threads == 1 else _thread_pools().limit(limits=1, user_api="blas")
+
+
+@cache
+def _thread_pools():
+    """The BLAS and OpenMP pools that are loaded by now; looking for them takes longer than a small factorisation."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def threads_in_use() -> int:

@@ -101,6 +101,26 @@ class Kernel(ABC):
     def __call__(self, X, Y=None) -> np.ndarray:
         """The kernel matrix of shape (n, m) for X (n, d) and Y (m, d); Y None means X."""
 
+    def against(self, Y, rows: int, device, dtype):
+        """The kernel values of many blocks of rows with one Y (m, d), for what must be fast.
+
+        Parameters
+        ----------
+        Y : array-like of shape (m, d)
+        rows : int
+            Rows of a block at most.
+        device : torch.device
+        dtype : torch.float32 or torch.float64
+            Of the values, which are computed in float64 up to their last rounding or two.
+
+        Returns
+        -------
+        A function of a tensor X (r, d) on ``device``, r <= ``rows``, that returns the tensor ``kernel(X, Y)`` (r, m)
+        there, valid until its next call.
+        """
+        Y = np.asarray(Y, dtype=np.float64)
+        return lambda X: torch.from_numpy(self(X.cpu().double().numpy(), Y)).to(device, dtype)
+
     def get_params(self, deep: bool = True) -> dict:
         """The constructor's parameters by name (scikit-learn's convention, so that ``clone`` works)."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -135,6 +155,14 @@ class GaussianSpectrum(SpectralKernel):
 
     def draw_frequencies(self, rng, shape):
         return self.frequency_scale * rng.standard_normal(shape)
+
+
+def exponential(exponents: torch.Tensor) -> torch.Tensor:
+    """The exponentials in place of their exponents; on the CPU by NumPy, which takes half the time of torch there."""
+    if exponents.device.type != "cpu":
+        return exponents.exp_()
+    np.exp(exponents.numpy(), out=exponents.numpy())
+    return exponents
 
 
 def check_positive(name: str, value) -> None:
@@ -178,6 +206,30 @@ class Gaussian(GaussianSpectrum):
 
     def __call__(self, X, Y=None):
         return rbf_kernel(X, Y, gamma=0.5 / self.length_scale**2)
+
+    def against(self, Y, rows, device, dtype):
+        # The exponents are one matrix product, [u, |u|^2, 1] with [v, -1/2, -|v|^2 / 2], for u and v the rows of X and
+        # of Y in length scales, seen from the mean of Y so that |u|^2 is not large beside |u - v|^2.
+        Y = np.asarray(Y, dtype=np.float64)
+        (m, d), centre = Y.shape, Y.mean(axis=0)
+        v = (Y - centre) / self.length_scale
+        right = np.concatenate([v.T, np.full((1, m), -0.5), -0.5 * (v**2).sum(axis=1)[None]])
+        right, centre = torch.from_numpy(right).to(device), torch.from_numpy(centre).to(device)
+        left = torch.ones(rows, d + 2, device=device, dtype=torch.float64)
+        exponents = torch.empty(rows, m, device=device, dtype=torch.float64)
+        rounded = torch.empty(rows, m, device=device, dtype=dtype) if dtype != torch.float64 else None
+
+        def values(X):
+            block, result = left[: len(X)], exponents[: len(X)]
+            u = block[:, :d]
+            torch.sub(X, centre, out=u).div_(self.length_scale)
+            torch.sum(u * u, dim=1, out=block[:, d])
+            torch.mm(block, right, out=result)
+            if rounded is not None:
+                result = rounded[: len(X)].copy_(result)
+            return exponential(result)
+
+        return values
 
 
 @dataclass(frozen=True)

@@ -142,3 +142,27 @@ def test_activations(kernel):
 def test_parameters_outside_their_range_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("offset", [0.0, 100.0])
+@pytest.mark.parametrize("kernel", EVERY_KERNEL, ids=repr)
+def test_values_against_one_matrix_are_the_kernel(kernel, offset):
+    """In both types, block after block, and far from the origin, where squared distances are small differences."""
+    X, Y = points()
+    X, Y = X + offset, Y + offset
+    expected = kernel(X, Y)
+    cpu = torch.device("cpu")
+    for dtype, tolerance in ((torch.float64, 1e-10), (torch.float32, 1e-10 + 2**-23)):
+        values = kernel.against(Y, 4, cpu, dtype)
+        for part in (slice(0, 4), slice(4, 7), slice(0, 2)):
+            block = values(torch.from_numpy(X[part]))
+            assert block.dtype == dtype
+            np.testing.assert_allclose(block.numpy(), expected[part], atol=tolerance * np.abs(expected).max())
+
+
+def test_values_of_single_precision_data_are_computed_in_double_precision():
+    X, Y = points()
+    X = X.astype(np.float32)
+    for kernel in EVERY_KERNEL:
+        values = kernel.against(Y, 7, torch.device("cpu"), torch.float64)(torch.from_numpy(X))
+        np.testing.assert_allclose(values.numpy(), kernel(X.astype(np.float64), Y), rtol=1e-12)

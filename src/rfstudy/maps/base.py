@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rfstudy.arrays import block_rows, resolve_device, row_blocks
+from rfstudy.arrays import block_rows, one_blas_thread, resolve_device, row_blocks
 from rfstudy.kernels import Gaussian
 from rfstudy.maps.registry import check_kernel
 
@@ -56,6 +56,8 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     default_kernel = Gaussian()
     #: Whether ``fit`` needs the targets.
     _requires_y = False
+    #: How many times ``CACHE_BYTES`` a block of rows takes: more where one large product is most of the work.
+    _caches_per_block = 1
 
     @abstractmethod
     def _draw(self, n_features: int, rng: np.random.Generator) -> None:
@@ -281,7 +283,8 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _fill(self, X, features):
         """Write the features of X into ``features``, block by block."""
-        fill_rows(self._mapper, X, features, self._work_columns(), resolve_device(self.device))
+        cache_bytes = self._caches_per_block * CACHE_BYTES
+        fill_rows(self._mapper, X, features, self._work_columns(), resolve_device(self.device), cache_bytes)
 
     @property
     def _n_features_out(self):
@@ -305,15 +308,15 @@ def feature_blocks(fill, X: np.ndarray, n_columns: int, rows: int):
         yield part, features
 
 
-def fill_rows(make_mapper, X: np.ndarray, features: np.ndarray, work_columns: int, device) -> None:
+def fill_rows(make_mapper, X: np.ndarray, features: np.ndarray, work_columns: int, device, cache_bytes: int) -> None:
     """Write the features of X (n, d) into ``features`` (n, D), block by block, on a device.
 
     ``make_mapper`` is a function as ``RandomFeatureMap._mapper``, ``work_columns`` the columns of the widest
-    intermediate array of what it makes.
+    intermediate array of what it makes, and ``cache_bytes`` what that may take on the CPU.
     """
     X, features = _as_tensor(X), torch.from_numpy(features)
     if device.type == "cpu":
-        rows = max(1, CACHE_BYTES // (X.itemsize * work_columns))
+        rows = max(1, cache_bytes // (X.itemsize * work_columns))
     else:
         rows = block_rows(X.itemsize * (X.shape[1] + 2 * work_columns + features.shape[1]), device)
     rows = min(rows, len(X))
@@ -357,7 +360,7 @@ def _for_each_block(make_function, parts, threads):
 
     threads_outside = torch.get_num_threads()
     try:
-        with ThreadPoolExecutor(threads) as pool:
+        with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
             for _ in pool.map(call, parts):
                 pass
     finally:

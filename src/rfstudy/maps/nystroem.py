@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from rfstudy.arrays import block_rows, resolve_device, row_blocks
 from rfstudy.maps.base import RandomFeatureMap
 
 #: Eigenvalues of the landmarks' kernel matrix below this share of the largest one are rounding errors.
 SMALLEST_EIGENVALUE = 1e-12
+
+#: The largest ratio of two eigenvalues whose features are computed in float32 together: whitening then amplifies the
+#: rounding errors of what enters by its square root, 32, at most.
+SINGLE_PRECISION_RANGE = 2.0**10
 
 
 class Nystroem(RandomFeatureMap):
@@ -20,7 +23,10 @@ class Nystroem(RandomFeatureMap):
 
     with the landmarks l_i drawn from the rows uniformly without replacement (all of them where there are fewer than
     s). Eigenvalues below 1e-12 of the largest are dropped, so that D <= s. With all rows as landmarks the kernel matrix
-    is exact. Kernel values are computed in float64 on the CPU. Set-up O(s^2 d + s^3), time O(s d + s D) a row.
+    is exact. Set-up O(s^2 d + s^3), time O(s d + s D) a row.
+
+    For float32 data, too, the whitening is found and kernel values are computed in float64; features of small
+    eigenvalues are as accurate as the others, about 1e-6 of the length of a row.
 
     Parameters
     ----------
@@ -52,6 +58,7 @@ class Nystroem(RandomFeatureMap):
     """
 
     method = "nystroem"
+    _caches_per_block = 4
 
     def __init__(self, kernel=None, n_components=100, *, device="auto", random_state=None):
         self.kernel = kernel
@@ -72,7 +79,8 @@ class Nystroem(RandomFeatureMap):
         if not eigenvalues[-1] > 0:
             raise ValueError("nystroem: the kernel is zero between all landmarks")
         kept = eigenvalues > SMALLEST_EIGENVALUE * eigenvalues[-1]
-        self._whitening = eigenvectors[:, kept] / np.sqrt(eigenvalues[kept])
+        self._eigenvalues = eigenvalues[kept]
+        self._whitening = eigenvectors[:, kept] / np.sqrt(self._eigenvalues)
 
     def _count_columns(self):
         return self._whitening.shape[1]
@@ -81,19 +89,63 @@ class Nystroem(RandomFeatureMap):
         # float64 kernel values at all landmarks
         return 2 * len(self._landmarks)
 
-    def _fill(self, X, features):
-        if resolve_device(self.device).type != "cpu":
-            super()._fill(X, features)
-            return
-        # The kernels and the product are NumPy's, whose BLAS has threads of its own: no blocks side by side.
-        for part in row_blocks(len(X), block_rows(8 * self._work_columns())):
-            features[part] = self.kernel_(X[part].astype(np.float64, copy=False), self._landmarks) @ self._whitening
-
     def _mapper(self, rows, device, dtype):
+        if dtype == torch.float64:
+            return self._double_mapper(rows, device)
+        return self._single_mapper(rows, device)
+
+    def _double_mapper(self, rows, device):
+        values = self.kernel_.against(self._landmarks, rows, device, torch.float64)
         whitening = torch.from_numpy(self._whitening).to(device)
+        return lambda X, out: product(values(X), whitening, out)
+
+    def _single_mapper(self, rows, device):
+        """Features in float32, with those of the smallest and of the largest eigenvalues in float64.
+
+        Rounding leaves in every kernel value an error in proportion to it, so that in the direction of a small
+        eigenvalue, where a kernel vector is short, it would be seen 1 / sqrt(eigenvalue) times enlarged. Therefore the
+        part of the kernel vector in the leading directions is taken out before it is rounded, and the directions of
+        eigenvalues that are still too small are left in float64; ``split`` says which and how many.
+        """
+        n_last, n_leading = split(self._eigenvalues)
+        n_middle = len(self._eigenvalues) - n_last - n_leading
+        exactly = n_last + n_leading > 0
+        values = self.kernel_.against(self._landmarks, rows, device, torch.float64 if exactly else torch.float32)
+        last, middle, leading = (
+            torch.from_numpy(np.ascontiguousarray(columns)).to(device)
+            for columns in np.split(self._whitening, [n_last, n_last + n_middle], axis=1)
+        )
+        middle = middle.float()
+        back = (leading * torch.from_numpy(self._eigenvalues[n_last + n_middle :]).to(device)).T.contiguous()
 
         def fill(X, out):
-            values = torch.from_numpy(self.kernel_(X.cpu().double().numpy(), self._landmarks))
-            out.copy_(values.to(device) @ whitening)
+            vectors = values(X)
+            if n_leading:
+                coefficients = vectors @ leading
+                out[:, n_last + n_middle :] = coefficients
+                vectors.addmm_(coefficients, back, alpha=-1.0)
+            if n_last:
+                out[:, :n_last] = vectors @ last
+            product(vectors.float(), middle, out[:, n_last : n_last + n_middle])
 
         return fill
+
+
+def split(eigenvalues: np.ndarray) -> tuple[int, int]:
+    """How many of rising eigenvalues > 0 need float64: of the smallest, and of the leading ones.
+
+    The others lie within ``SINGLE_PRECISION_RANGE``. A leading direction costs twice, because its part of the kernel
+    vector is computed and taken out; the sum of the costs is the least.
+    """
+    falling = eigenvalues[::-1]
+    n_last = np.searchsorted(eigenvalues, falling / SINGLE_PRECISION_RANGE)
+    n_leading = int(np.argmin(2 * np.arange(len(falling)) + n_last))
+    return int(n_last[n_leading]), n_leading
+
+
+def product(A, B, out) -> None:
+    """Write A @ B into ``out``, tensors of one device: on the CPU by NumPy, whose BLAS may be the faster one."""
+    if A.device.type == "cpu":
+        np.matmul(A.numpy(), B.numpy(), out=out.numpy())
+    else:
+        out.copy_(A @ B)

@@ -14,7 +14,7 @@ import torch
 
 from rfstudy.arrays import block_rows, resolve_device
 from rfstudy.kernels import Kernel
-from rfstudy.maps.base import SpectralMap, feature_blocks, fill_rows, projector, spectral_mapper
+from rfstudy.maps.base import CACHE_BYTES, SpectralMap, feature_blocks, fill_rows, projector, spectral_mapper
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ class Pool:
         )
 
     def _fill(self, X, features):
-        fill_rows(self.mapper, X, features, len(self.frequencies), resolve_device(self.device))
+        fill_rows(self.mapper, X, features, len(self.frequencies), resolve_device(self.device), CACHE_BYTES)
 
 
 class PoolMap(SpectralMap):

@@ -212,7 +212,7 @@ def planning() -> list[dict]:
 
 
 def landmarks() -> list[dict]:
-    """Nystroem features against scikit-learn's, with as many landmarks; ours are float64 inside for either type."""
+    """Nystroem features against scikit-learn's, with as many landmarks."""
     from sklearn.kernel_approximation import Nystroem
 
     from rfstudy.kernels import Gaussian

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import yaml
 
-from rfstudy.data import modules
+from rfstudy.data.modules import check_steps
 from rfstudy.errors import UserError
 from rfstudy.learners import entry as learners
 from rfstudy.study.code import constant, defines, modules_in
@@ -66,9 +66,12 @@ def typed(value):
         return {key: typed(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [typed(inner) for inner in value]
-    if isinstance(value, str) and "," not in value:
-        word = yaml.safe_load(value) if value.strip() else value
-        return word if isinstance(word, int | float | bool | None) else value
+    if isinstance(value, str) and value.strip() and "," not in value:
+        try:
+            return float(value) if set(value) & set(".eE") else int(value)  # 1e6, too, which is a text in YAML
+        except ValueError:
+            word = yaml.safe_load(value)
+            return word if isinstance(word, int | float | bool | None) else value
     return value
 
 
@@ -98,7 +101,7 @@ def load_experiments(config_dir: Path) -> dict[str, dict]:
     problems = [
         f"{files[name].parent.parent.name}/experiments/{files[name].name}: {name}{problem}"
         for name, experiment in resolved.items()
-        for problem in problems_of(experiment, schema_of(experiment, config_dir)) or problems_of_steps(experiment)
+        for problem in problems_of(experiment, schema_of(experiment, config_dir))
     ]
     if problems:
         raise ConfigurationError("\n".join(problems))
@@ -208,22 +211,6 @@ def problems_of(document: dict, schema: dict) -> list[str]:
     return found
 
 
-def problems_of_steps(document, where: str = "") -> list[str]:
-    """What is wrong with the preprocessing steps of an experiment, wherever they stand in it, as ``problems_of``."""
-    found = []
-    for key, value in document.items() if isinstance(document, dict) else enumerate(document):
-        here = f"{where}.{key}" if isinstance(document, dict) else f"{where}[{key}]"
-        if key == "preprocess":
-            lists = value["grid"] if isinstance(value, dict) else [value]
-            steps = [step for each in lists for step in each]
-            found += [
-                f"{here}: {problem}" for step in steps for problem in modules.problems("steps", *modules.step_of(step))
-            ]
-        elif isinstance(value, dict | list):
-            found += problems_of_steps(value, here)
-    return found
-
-
 def closest(error):
     """What is wrong with a document beside the alternative that it comes closest to.
 
@@ -300,10 +287,11 @@ def select(experiments: dict[str, dict], settings: dict, maps: dict[str, str], d
         used = {entry["method"] for entry in experiment["methods"]}
         check_ids(f"experiment {name!r}", used | set(experiment.get("options", {})), set(maps), "method")
         check_ids(f"experiment {name!r}", datasets_named(experiment), datasets, "data set")
+        check_preprocessing(experiment)
     check_learners(settings["learners"])
     check_ids("only_methods", set(settings["only_methods"]), set(maps), "method")
     check_ids("only_datasets", set(settings["only_datasets"]), datasets, "data set")
-    labels = {label for e in experiments.values() for _, label in sizes(e.get("sizes", {}), 1)}
+    labels = {label for e in experiments.values() for each in size_lists(e) for _, label in sizes(each, 1)}
     check_ids("only_sizes", set(settings["only_sizes"]), labels, "size")
     chosen = {}
     for name, experiment in experiments.items():
@@ -313,7 +301,8 @@ def select(experiments: dict[str, dict], settings: dict, maps: dict[str, str], d
         needs_data = kind_constant(experiment, "NEEDS_DATA")
         # whoever asks for data sets does not ask for an experiment without any
         wants_data = needs_data or bool(settings["only_datasets"])
-        has_sizes = "sizes" not in experiment or any(experiment["sizes"].values())
+        left = size_lists(experiment)
+        has_sizes = not left or any(any(of.values()) for of in left)
         if experiment["methods"] and has_sizes and (experiment["datasets"] or not wants_data):
             chosen[name] = experiment
     return chosen
@@ -357,7 +346,7 @@ def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
         if not settings["only_methods"] or entry["method"] in settings["only_methods"]
     ]
     kept = {
-        key: value or {}
+        key: dict(value or {})
         for key, value in experiment.get("datasets", {}).items()
         if not settings["only_datasets"] or key in settings["only_datasets"]
     }
@@ -367,8 +356,9 @@ def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
         check_ids(f"experiment {experiment['name']!r}", {shared["method"]}, set(maps), "method")
         completed = {"variant": "", "options": {}, **shared, "module": maps[shared["method"]]}
         result["search"] = result["search"] | {"method": completed}
-    if "sizes" in result:
-        result["sizes"] = wanted_sizes(result["sizes"], settings["largest_multiple_of_d"], settings["only_sizes"])
+    for own in (result, *kept.values()):
+        if "sizes" in own:
+            own["sizes"] = wanted_sizes(own["sizes"], settings["largest_multiple_of_d"], settings["only_sizes"])
     return result
 
 
@@ -386,6 +376,37 @@ def wanted_sizes(experiment_sizes: dict, largest: int | None, labels=()) -> dict
         ]
         for rule, values in experiment_sizes.items()
     }
+
+
+def size_lists(experiment: dict) -> list[dict]:
+    """The sizes of an experiment, and those that it has on single data sets."""
+    everywhere = [experiment, *(own or {} for own in experiment.get("datasets", {}).values())]
+    return [each["sizes"] for each in everywhere if "sizes" in each]
+
+
+def step_lists(document) -> list[list]:
+    """All lists of preprocessing steps in an experiment or a part of it, wherever they stand."""
+    if isinstance(document, list):
+        return [steps for each in document for steps in step_lists(each)]
+    if not isinstance(document, dict):
+        return []
+    found = []
+    for key, value in document.items():
+        if key == "preprocess":
+            # in a search several lists are tried
+            found += value["grid"] if isinstance(value, dict) else [value]
+        else:
+            found += step_lists(value)
+    return found
+
+
+def check_preprocessing(experiment: dict) -> None:
+    """Raise ``ConfigurationError`` that names the steps of an experiment that there are not, or not like this."""
+    try:
+        for steps in step_lists(experiment):
+            check_steps(steps)
+    except UserError as error:
+        raise ConfigurationError(f"experiment {experiment['name']!r}: {error}") from error
 
 
 def datasets_named(experiment: dict) -> set[str]:

@@ -14,7 +14,17 @@ from dataclasses import dataclass
 
 from rfstudy.data.modules import code_of_steps
 from rfstudy.learners.entry import facts
-from rfstudy.study.config import CIRCLES, ConfigurationError, kind_constant, merge, sizes, wanted_sizes
+from rfstudy.study.code import constant
+from rfstudy.study.config import (
+    CIRCLES,
+    ConfigurationError,
+    check_ids,
+    kind_constant,
+    merge,
+    sizes,
+    step_lists,
+    wanted_sizes,
+)
 
 #: The axes by which shards may be told apart, from the outermost.
 AXES = ("experiment", "dataset", "method")
@@ -35,7 +45,12 @@ class Shard:
 
 
 def shards(experiment: dict, settings: dict) -> list[Shard]:
-    """The shards of one experiment under a preset's ``shard_by`` and ``repeats_per_shard``."""
+    """The shards of one experiment under a preset's ``shard_by`` and ``repeats_per_shard``.
+
+    Raises ``ConfigurationError`` for another order of axes, and where an experiment leaves something open.
+    """
+    for dataset in experiment["datasets"] if "search" in experiment else ():
+        check_choices(on_dataset(experiment, dataset), dataset)
     axes = settings["shard_by"]
     if list(axes) != list(AXES[: len(axes)]) or not axes:
         raise ConfigurationError(f"shard_by must be a beginning of {', '.join(AXES)}, got {', '.join(axes)}")
@@ -167,6 +182,33 @@ def searched(search: dict) -> list[str]:
     """
     named = [quantity for quantity in ("preprocess", "length_scale", "options", "penalty") if quantity in search]
     return [q for q in named if q != "penalty" or circle_of(search, q) != "cell"]
+
+
+def check_choices(experiment: dict, dataset: str) -> None:
+    """Raise ``ConfigurationError`` where an experiment on a data set neither states nor searches a length scale that
+    its kernel needs, or searches one that it does not have, or what is shared has nothing to be chosen with.
+    """
+    where, search, kernel = (
+        f"experiment {experiment['name']!r} on {dataset}",
+        experiment["search"],
+        experiment["kernel"],
+    )
+    has_length_scale = "length_scale" in constant("kernels", "KERNELS")[kernel["name"]]["parameters"]
+    if "length_scale" in search and not has_length_scale:
+        raise ConfigurationError(f"{where} searches a length scale, the kernel {kernel['name']} has none")
+    stated = any("length_scale" in each for each in (kernel, search)) or experiment.get("bandwidth")
+    if has_length_scale and not stated and not all("length_scale" in entry for entry in experiment["methods"]):
+        raise ConfigurationError(f"{where} states no length scale, no bandwidth rule and no grid to search it in")
+    for quantity in searched(search):
+        circle = circle_of(search, quantity)
+        for missing, circles in (("method", ("experiment", "size")), ("size", ("experiment", "method"))):
+            if circle in circles and missing not in search:
+                raise ConfigurationError(
+                    f"{where}: search.{missing} must say with which {missing} {quantity} is chosen, which is shared "
+                    f"by the {circle}"
+                )
+    judge = {search["learner"]} if "learner" in search else set()
+    check_ids(f"{where}, search,", judge, set(experiment["learners"]), "learner")
 
 
 def circle_of(search: dict, quantity: str) -> str:
@@ -328,14 +370,7 @@ def code_roots(stage: str, experiment: dict, shard: Shard) -> list[str]:
         roots += [f"learners.{name}" for name in experiment.get("learners", {})]
     on = [on_dataset(experiment, dataset) for dataset in shard.datasets]
     roots += [f"study.bandwidths.{each['bandwidth']['rule']}" for each in on if each.get("bandwidth")]
-    return [*dict.fromkeys(roots), *code_of_steps([step for each in on for step in steps_in(each)])]
-
-
-def steps_in(experiment: dict) -> list:
-    """All preprocessing steps that an experiment uses on a data set: its own, its methods' and those of its search."""
-    lists = [experiment.get("preprocess", []), *experiment.get("search", {}).get("preprocess", {}).get("grid", [])]
-    lists += [entry["preprocess"] for entry in experiment["methods"] if "preprocess" in entry]
-    return [step for steps in lists for step in steps]
+    return [*dict.fromkeys(roots), *code_of_steps([step for steps in step_lists(on) for step in steps])]
 
 
 def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings: dict) -> dict:
@@ -351,7 +386,7 @@ def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings:
         own = on_dataset(experiment, dataset)
         n, d = rows_of(tasks[dataset], settings)
         if "sizes" in own:
-            columns = 2 * max(s for s, _ in sizes(own["sizes"], d))
+            columns = 2 * max((s for s, _ in sizes(own["sizes"], d)), default=0)
             entries = columns * n
             learners = own["learners"].items() if stage in ("tune", "train", "time") else ()
             of_learners = [

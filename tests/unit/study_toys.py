@@ -1,0 +1,120 @@
+"""What the tests of the study share: a small experiment as configuration, made data, and the stages as the rules call
+them.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+
+from rfstudy import tidy
+from rfstudy.maps.registry import REGISTRY
+from rfstudy.study import config, generate, plan, train, tune
+from rfstudy.study.engine import Job
+from rfstudy.study.journal import Journal
+from rfstudy.study.provenance import Run
+from rfstudy.study.sample import Samples, load_prepared
+
+MAPS = {name: entry.module for name, entry in REGISTRY.items()}
+
+SETTINGS = {
+    "preset": "toy", "seed": 3, "device": "cpu", "mirror": "", "allow_missing": False, "only_experiments": [],
+    "only_datasets": [], "only_methods": [], "only_sizes": [], "data": "embedded", "repeats": 4,
+    "largest_multiple_of_d": None, "max_rows": None, "search": {"penalty": {"shared_by": "cell"}, "max_rows": 1000},
+    "learners": {}, "time": {"rounds": 3, "again": 0, "datasets": None, "sizes": None, "threads": 1},
+    "shard_by": ["experiment"], "repeats_per_shard": None, "threads": 1, "extent": "small",
+}  # fmt: skip
+
+RIDGE = {"scaling": "mean", "center": "targets", "penalties": [1e-6, 1e-3, 0.1, 10.0], "n_folds": 4}
+SVM = {"loss": "squared_hinge", "intercept": "none", "C": [0.1, 1, 10], "n_folds": 3}
+
+EXPERIMENT = {
+    "name": "toy",
+    "title": "A toy",
+    "paper": "survey",
+    "kind": "grid",
+    "protocol": "text",
+    "kernel": {"name": "gaussian"},
+    "datasets": {"made": {}},
+    "preprocess": ["none"],
+    "methods": [{"method": "rff"}],
+    "sizes": {"multiples_of_d": [2]},
+    "bandwidth": {"rule": "fixed", "length_scale": 2.0},
+    "approximation": {"norm": "frobenius", "rows": 20},
+    "learners": {"ridge": RIDGE},
+}
+
+
+def selected(settings=None, **changes) -> dict:
+    """The toy with changes laid over it, as a run has it; null removes a key."""
+    toy = config.with_steps(config.merge(EXPERIMENT, changes))
+    known = config.datasets_named(toy)
+    return config.select({"toy": toy}, SETTINGS | (settings or {}), MAPS, known).get("toy", {})
+
+
+def parts(stage: str, toy: dict, settings=None) -> list[dict]:
+    """What a stage is told of all shards together, as JSON has it."""
+    settings = SETTINGS | (settings or {})
+    make = {"tune": plan.tune_shards, "time": plan.time_shards}.get(stage, plan.shards)
+    (shard,) = make(toy, settings)
+    return json.loads(json.dumps(plan.parts_of(stage, toy, shard, settings)))
+
+
+def write_data(folder: Path, X, y, **facts) -> Path:
+    """A data set as ``preprocess`` leaves it; halves, unless ``n_train_published`` says otherwise."""
+    folder.mkdir(parents=True, exist_ok=True)
+    X, y, n_train = np.asarray(X, dtype=np.float32), np.asarray(y), facts.get("n_train_published")
+    np.save(folder / "X.npy", X)
+    np.save(folder / "y.npy", y)
+    known = {
+        "status": "ok",
+        "stand_in": "made",
+        "split": "published" if n_train else "half",
+        "n": len(y),
+        "d": X.shape[1],
+        "n_train": n_train or (len(y) + 1) // 2,
+        "n_test": len(y) - (n_train or (len(y) + 1) // 2),
+        "n_train_published": n_train,
+        "target": "regression" if y.dtype == np.float64 else "binary",
+        "sha256": hashlib.sha256(X.tobytes() + y.tobytes()).hexdigest(),
+        "facts": {},
+    }
+    (folder / "facts.json").write_text(json.dumps(known | facts), encoding="utf-8")
+    return folder
+
+
+def labelled(n: int = 80, d: int = 5, seed: int = 0):
+    """Points (n, d) and labels -1 and +1: the side of a plane, with some noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)).astype(np.float32)
+    return X, np.where(X[:, 0] + 0.1 * rng.normal(size=n) > 0, 1, -1)
+
+
+def job(stage: str, spec: dict, folder: Path, journal: Path, roots=()) -> Job:
+    """One job of a stage, as ``engine.jobs`` makes it."""
+    data = load_prepared(folder)
+    return Job(stage, spec, Journal(journal), Run(stage, spec, 1), data, Samples(data, spec), tuple(roots))
+
+
+def run_grid(toy: dict, prepared: dict[str, Path], folder: Path, settings=None, journal=None):
+    """Rows of ``generate`` and of ``train``, and what ``tune`` chose where there is something to choose."""
+    journal, chosen = journal or folder / "journal", {}
+
+    def folders(stage_parts):
+        return [prepared[part["dataset"]] for part in stage_parts]
+
+    if plan.is_tuned(toy):
+        told = parts("tune", toy, settings)
+        tune.run(told, folders(told), journal / "tune", folder / "tune.json", 1)
+        chosen = json.loads((folder / "tune.json").read_text(encoding="utf-8"))
+    told, arrays = parts("generate", toy, settings), folder / "arrays.npz"
+    generate.run(told, folders(told), chosen, journal / "generate", folder / "generate.csv", arrays, 1)
+    told = parts("train", toy, settings)
+    train.run(told, folders(told), chosen, arrays, journal / "train", folder / "train.csv", 1)
+    return tidy.read(folder / "generate.csv"), tidy.read(folder / "train.csv"), chosen
+
+
+def settings_of(rows) -> list[dict]:
+    """The settings of rows, in their order."""
+    return [json.loads(text) for text in rows["settings"]]

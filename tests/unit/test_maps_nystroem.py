@@ -1,0 +1,113 @@
+"""Nystroem features in float32: as accurate as float32 allows, whatever the eigenvalues of the landmarks' matrix."""
+
+import numpy as np
+import pytest
+import torch
+
+from rfstudy.kernels import ArcCosine, Gaussian, Laplacian, Polynomial
+from rfstudy.maps import make_map, nystroem
+from rfstudy.maps.nystroem import SINGLE_PRECISION_RANGE, split
+
+N, D, S = 400, 8, 150
+
+
+def data():
+    """Columns of falling scale, so that eigenvalues fall as those of real data do; float32 numbers."""
+    X = np.random.default_rng(0).normal(size=(N, D)) / np.arange(1, D + 1)
+    return X.astype(np.float32)
+
+
+def fitted(kernel):
+    return make_map("nystroem", kernel, n_components=S, device="cpu", random_state=0).fit(data())
+
+
+def relative_errors(phi, X):
+    """Largest error of a feature in float32, over the length of its row; the map is the same for both types."""
+    exact = phi.transform(X.astype(np.float64))
+    single = phi.transform(X)
+    assert single.dtype == np.float32
+    return (np.abs(single - exact).max(axis=1) / np.linalg.norm(exact, axis=1)).max()
+
+
+#: Feature j is the product of a vector r (s,) with a column w_j of length 1 / sqrt(eigenvalue j), and r, what is left
+#: of the kernel vector, is no longer than the root of the largest eigenvalue that is left times the row of features.
+#: Each of the s terms and sums has rounding errors of 2^-24 in relation to |r| |w_j|; as random signs they add up to
+#: sqrt(s) 2^-24 |r| |w_j|, and |r| |w_j| <= sqrt(SINGLE_PRECISION_RANGE) |z|. Twice that, for the roundings of r and w.
+TOLERANCE = 2 * np.sqrt(S) * 2.0**-24 * np.sqrt(SINGLE_PRECISION_RANGE)
+
+#: Kernels with their eigenvalues: within the range, with leading ones above it, and falling down to rounding errors.
+SPECTRA = {
+    "flat": Laplacian(1.0),
+    "steep": Gaussian(1.5),
+    "steeper": Gaussian(4.0),
+    "falls to rounding errors": Gaussian(20.0),
+    "polynomial": Polynomial(4, 1.0),
+    "arc-cosine": ArcCosine(1),
+}
+
+
+@pytest.mark.parametrize("kernel", SPECTRA.values(), ids=SPECTRA)
+def test_float32_is_accurate(kernel):
+    assert relative_errors(fitted(kernel), data()) < TOLERANCE
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(4.0), Gaussian(20.0)], ids=repr)
+def test_rounding_before_whitening_would_not_be(kernel, monkeypatch):
+    """The other test is one: with everything in float32, small eigenvalues enlarge the rounding errors."""
+    phi = fitted(kernel)
+    monkeypatch.setattr(nystroem, "SINGLE_PRECISION_RANGE", np.inf)
+    assert split(phi._eigenvalues) == (0, 0)
+    assert relative_errors(phi, data()) > 10 * TOLERANCE
+
+
+def test_the_kernel_of_float32_features_is_that_of_float64_features():
+    X = data()
+    phi = fitted(Gaussian(4.0))
+    single, exact = phi.transform(X), phi.transform(X.astype(np.float64))
+    np.testing.assert_allclose(single @ single.T, exact @ exact.T, atol=2e-6)
+
+
+@pytest.mark.parametrize("kernel", SPECTRA.values(), ids=SPECTRA)
+def test_features_are_whitened_kernel_values(kernel):
+    """The definition, with the inverse root written out: inner products do not see the rotation between the two."""
+    X = data().astype(np.float64)
+    phi = fitted(kernel)
+    L = phi.learned_["landmarks"].astype(np.float64)
+    eigenvalues, U = np.linalg.eigh(kernel(L))
+    kept = eigenvalues > 1e-12 * eigenvalues[-1]
+    naive = kernel(X, L) @ (U[:, kept] / np.sqrt(eigenvalues[kept]))
+    Z = phi.transform(X)
+    assert Z.shape == naive.shape
+    # Kernel values are accurate to 1e-15 or so, and whitening enlarges that by up to the root of 1e12.
+    np.testing.assert_allclose(Z @ Z.T, naive @ naive.T, atol=1e-8 * np.abs(naive @ naive.T).max())
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("orders", [1, 4, 8, 12])
+def test_the_split_is_the_cheapest_that_keeps_the_range(seed, orders):
+    rng = np.random.default_rng(seed)
+    eigenvalues = np.sort(10.0 ** -rng.uniform(0, orders, size=30))
+    n_last, n_leading = split(eigenvalues)
+    middle = eigenvalues[n_last : len(eigenvalues) - n_leading]
+    assert middle[-1] / middle[0] <= SINGLE_PRECISION_RANGE
+
+    def cost(first, after):
+        kept = eigenvalues[first:after]
+        allowed = kept[-1] / kept[0] <= SINGLE_PRECISION_RANGE
+        return first + 2 * (30 - after) if allowed else np.inf
+
+    assert n_last + 2 * n_leading == min(cost(first, after) for first in range(30) for after in range(first + 1, 31))
+
+
+def test_blocks_of_any_size_have_the_leading_directions_taken_out_once(monkeypatch):
+    X = data()
+    phi = fitted(Gaussian(4.0))
+    assert min(split(phi._eigenvalues)) > 0
+    whole = phi.transform(X)
+    rows = list(phi.transform_blocks(X, rows=7))
+    np.testing.assert_allclose(np.concatenate([block for _, block in rows]), whole, atol=TOLERANCE)
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    monkeypatch.setattr("rfstudy.maps.base.CACHE_BYTES", 5 * 4 * 2 * S)
+    np.testing.assert_allclose(phi.transform(X), whole, atol=TOLERANCE)
+    torch.set_num_threads(before)

@@ -1,0 +1,370 @@
+"""From experiments to jobs: shards, what differs by data set, and what each stage is told."""
+
+import copy
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from rfstudy.study import config, plan
+from rfstudy.study.code import PACKAGE
+
+specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
+toys = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(toys)
+selected, parts, SETTINGS = toys.selected, toys.parts, toys.SETTINGS
+
+TWO = {
+    "datasets": {"eeg": {}, "skin": {}, "made": None},
+    "methods": [
+        {"method": "rff"},
+        {"method": "ssf", "variant": "one", "options": {"radii": "single"}},
+        {"method": "ssf", "variant": "two"},
+    ],
+    "learners": {"svm": toys.SVM},
+}
+BY_METHOD = {"shard_by": ["experiment", "dataset", "method"]}
+
+
+# --- shards -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_shard_is_experiment_x_dataset_x_method_with_all_its_variants():
+    shards = plan.shards(selected(**TWO), SETTINGS | BY_METHOD)
+    assert [(s.name, s.datasets, s.methods) for s in shards] == [
+        ("eeg.rff", ("eeg",), (0,)),
+        ("eeg.ssf", ("eeg",), (1, 2)),
+        ("skin.rff", ("skin",), (0,)),
+        ("skin.ssf", ("skin",), (1, 2)),
+    ]
+    assert {s.repeats for s in shards} == {(0, 1, 2, 3)}
+
+
+@pytest.mark.parametrize(
+    ("axes", "expected"),
+    [
+        (["experiment", "dataset"], [("eeg", ("eeg",), (0, 1, 2)), ("skin", ("skin",), (0, 1, 2))]),
+        (["experiment"], [("all", ("eeg", "skin"), (0, 1, 2))]),
+    ],
+)
+def test_dropping_axes_puts_what_they_separate_into_one_shard(axes, expected):
+    shards = plan.shards(selected(**TWO), SETTINGS | {"shard_by": axes})
+    assert [(s.name, s.datasets, s.methods) for s in shards] == expected
+
+
+def test_axes_are_dropped_from_the_end():
+    with pytest.raises(config.ConfigurationError, match="must be a beginning of experiment, dataset, method"):
+        plan.shards(selected(**TWO), SETTINGS | {"shard_by": ["experiment", "method"]})
+
+
+def test_repeats_per_shard_covers_every_repeat_once():
+    shards = plan.shards(selected(**TWO), SETTINGS | BY_METHOD | {"repeats_per_shard": 3})
+    assert [(s.name, s.repeats) for s in shards[:2]] == [("eeg.rff.r0-2", (0, 1, 2)), ("eeg.rff.r3-3", (3,))]
+    assert len({s.name for s in shards}) == len(shards) == 8
+
+
+def test_an_experiment_may_have_fewer_repeats_than_the_preset_and_never_more():
+    (shard,) = plan.shards(selected(repeats=1), SETTINGS)
+    assert shard.repeats == (0,)
+    (shard,) = plan.shards(selected(repeats=9), SETTINGS)
+    assert shard.repeats == (0, 1, 2, 3)
+
+
+def decay():
+    experiment = {
+        "name": "theory", "paper": "survey", "protocol": "text", "kind": "decay",
+        "kernel": {"name": "gaussian", "length_scale": 1}, "methods": [{"method": "rff"}, {"method": "orf"}],
+        "grid": {"dimensions": [4, 8], "rows": 10, "n_features": [8], "norms": ["sup"], "ridge": 0.1},
+    }  # fmt: skip
+    return config.select({"theory": experiment}, SETTINGS, toys.MAPS, set())["theory"]
+
+
+def test_an_experiment_without_data_has_shards_by_method_and_its_repeats_stay_together():
+    shards = plan.shards(decay(), SETTINGS | BY_METHOD | {"repeats_per_shard": 1})
+    assert [(s.name, s.datasets, s.methods, s.repeats) for s in shards] == [
+        ("rff", ("",), (0,), (0, 1, 2, 3)),
+        ("orf", ("",), (1,), (0, 1, 2, 3)),
+    ]
+    (part,) = plan.parts_of("measure", decay(), shards[0], SETTINGS)
+    assert part["dataset"] == ""
+    assert part["grid"] == decay()["grid"]
+    assert [entry["method"] for entry in part["methods"]] == ["rff"]
+    assert not plan.is_tuned(decay())
+    assert plan.tune_shards(decay(), SETTINGS) == []
+
+
+# --- what differs by data set -----------------------------------------------------------------------------------------
+
+
+def test_what_stands_under_a_data_set_is_laid_over_the_experiment_there_and_nowhere_else():
+    toy = selected(
+        datasets={
+            "eeg": {
+                "preprocess": ["minmax"],
+                "sizes": {"multiples_of_d": [4, 8], "values": [3]},
+                "largest_multiple_of_d": 4,
+                "split": {"rule": "random", "n_train": 30, "n_test": 10},
+                "bandwidth": {"length_scale": 0.5},
+                "options": {"ssf": {"radii": "all", "n_radii": 3}},
+                "learners": {"ridge": {"penalties": [7.0]}},
+            },
+            "skin": {},
+            "made": None,
+        },
+        methods=TWO["methods"],
+    )
+    eeg, skin = parts("train", toy)
+    assert (eeg["preprocess"], skin["preprocess"]) == (["minmax"], ["none"])
+    assert (eeg["sizes"], skin["sizes"]) == ({"multiples_of_d": [4], "values": [3]}, {"multiples_of_d": [2]})
+    assert (eeg["split"], skin["split"]) == ({"rule": "random", "n_train": 30, "n_test": 10}, None)
+    assert (eeg["bandwidth"]["length_scale"], skin["bandwidth"]["length_scale"]) == (0.5, 2.0)
+    assert eeg["learners"]["ridge"] == toys.RIDGE | {"penalties": [7.0]}
+    assert skin["learners"]["ridge"] == toys.RIDGE
+    # under an entry's own options, and under those of no other method
+    assert [entry["options"] for entry in eeg["methods"]] == [
+        {},
+        {"radii": "single", "n_radii": 3},
+        {"radii": "all", "n_radii": 3},
+    ]
+    assert [entry["options"] for entry in skin["methods"]] == [{}, {"radii": "single"}, {}]
+
+
+def test_an_entry_may_differ_by_data_set_itself():
+    own = {"preprocess": ["unit"], "length_scale": 7.0, "options": {"layout": "phase"}}
+    toy = selected(**TWO | {"methods": [{"method": "rff", "datasets": {"eeg": own}}]})
+    (eeg,), (skin,) = (part["methods"] for part in parts("generate", toy))
+    assert {key: eeg[key] for key in own} == own
+    assert "preprocess" not in skin
+    assert skin["options"] == {}
+    assert "datasets" not in eeg
+
+
+def test_a_limit_holds_for_multiples_of_d_only():
+    toy = selected(
+        datasets={"made": {"largest_multiple_of_d": 3}}, sizes={"multiples_of_d": [2, 4], "values": [9, 1000]}
+    )
+    assert plan.on_dataset(toy, "made")["sizes"] == {"multiples_of_d": [2], "values": [9, 1000]}
+
+
+def test_a_search_may_be_shared_by_others_on_one_data_set():
+    wide = {"search": {"shared_by": "method_and_size", "penalty": {"shared_by": "method_and_size"}}}
+    toy = selected(
+        {"search": {"max_rows": 50}},
+        datasets={"eeg": {}, "skin": wide, "made": None},
+        bandwidth=None,
+        search={"shared_by": "cell", "length_scale": {"grid": [1, 2]}, "penalty": {}},
+    )
+    eeg, skin = parts("tune", toy)
+    assert eeg["search"] == {
+        "shared_by": "cell", "length_scale": {"grid": [1, 2]}, "penalty": {}, "max_rows": 50,
+    }  # fmt: skip
+    assert plan.circle_of(skin["search"], "length_scale") == plan.circle_of(skin["search"], "penalty")
+    assert plan.circle_of(skin["search"], "penalty") == "method_and_size"
+    assert [part["penalty_shared_by"] for part in parts("train", toy)] == ["cell", "method_and_size"]
+
+
+# --- what a stage is told ---------------------------------------------------------------------------------------------
+
+
+def test_a_learner_with_fewer_repeats_is_trained_in_the_first_of_them():
+    toy = selected({"learners": {"svm": {"repeats": 2}}}, learners={"svm": toys.SVM})
+    assert parts("train", toy)[0]["repeats"] == {"ridge": [0, 1, 2, 3], "svm": [0, 1]}
+    assert parts("generate", toy)[0]["repeats"] == [0, 1, 2, 3]
+    assert "repeats" not in parts("train", toy)[0]["learners"]["svm"]
+    later = plan.shards(toy, SETTINGS | {"repeats_per_shard": 3})[1]
+    (part,) = plan.parts_of("train", toy, later, SETTINGS)
+    assert part["repeats"] == {"ridge": [3], "svm": []}
+
+
+def test_generation_depends_on_no_learner_and_no_penalty():
+    for change in (
+        {"learners": {"ridge": {"penalties": [5]}, "svm": toys.SVM}},
+        {"methods": [{"method": "rff", "learners": {"ridge": {"scaling": "sum"}}}]},
+        {"search": {"penalty": {"shared_by": "method_and_size"}}},
+        {"scores": ["error_pct"]},
+        {"time": {}},
+    ):
+        assert parts("generate", selected(**change)) == parts("generate", selected())
+        assert parts("train", selected(**change)) != parts("train", selected()) or "time" in change
+
+
+def test_nothing_is_tuned_where_every_cell_chooses_its_penalty_and_nothing_else_is_open():
+    assert not plan.is_tuned(selected())
+    assert plan.tune_shards(selected(), SETTINGS) == []
+    shared = selected(search={"penalty": {"shared_by": "method_and_size"}})
+    assert plan.is_tuned(shared)
+    assert plan.searched(shared["search"]) == ["penalty"]
+    both = selected(search={"length_scale": {"grid": [1]}, "options": {"grid": [{}]}, "shared_by": "cell"})
+    assert plan.searched(both["search"]) == ["length_scale", "options"]
+
+
+EVERYONES = {"method": {"method": "rff"}, "size": {"multiples_of_d": 2}}
+
+
+@pytest.mark.parametrize(
+    ("circle", "methods", "has_sizes"),
+    [
+        ("experiment", 0, False),
+        ("size", 0, True),
+        ("method", 1, False),
+        ("method_and_size", 1, True),
+        ("cell", 1, True),
+    ],
+)
+def test_tune_is_told_what_its_circle_looks_at_and_no_more(circle, methods, has_sizes):
+    search = EVERYONES | {"length_scale": {"grid": [1, 2], "shared_by": circle}}
+    (part,) = parts("tune", selected(search=search))
+    assert (len(part["methods"]), "sizes" in part) == (methods, has_sizes)
+    assert part["shared_method"]["method"] == "rff"
+    assert part["repeats"] == [0, 1, 2, 3]
+
+
+def test_choices_are_shared_by_experiments_that_differ_in_names_and_have_fewer_sizes():
+    search = {"method": {"method": "rff"}, "penalty": {"shared_by": "size"}}
+    toy = {"search": search, "sizes": {"multiples_of_d": [2, 4]}}
+
+    def told(**changes):
+        return parts("tune", selected(**(toy | changes)) | {"name": "another"})[0]
+
+    all_sizes, fewer = told(), told(sizes={"multiples_of_d": [4]}, methods=[{"method": "orf"}])
+    assert plan.same_choices(all_sizes, fewer)
+    assert not plan.same_choices(fewer, all_sizes)
+    for other in (
+        told(learners={"ridge": {"penalties": [2]}}),
+        told(preprocess=["minmax"]),
+        told(search=search | {"max_rows": 10}),
+        told(datasets={"eeg": {}, "made": None}),
+        told(bandwidth={"length_scale": 1.0}),
+    ):
+        assert not plan.same_choices(all_sizes, other)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"search": {"penalty": {"shared_by": "size"}}},
+            "search.method must say with which method penalty is chosen, which is shared by the size",
+        ),
+        (
+            {"search": {"method": {"method": "rff"}, "length_scale": {"grid": [1], "shared_by": "experiment"}}},
+            "search.size must say with which size length_scale is chosen, which is shared by the experiment",
+        ),
+        ({"search": {"length_scale": {"grid": [1], "shared_by": "method"}}}, "search.size must say"),
+        ({"search": {"length_scale": {"grid": [1]}}}, "search.length_scale must say by whom it is shared: one of expe"),
+        ({"search": {"learner": "svm"}}, "search, names the learner svm; known are ridge"),
+        ({"bandwidth": None}, "states no length scale, no bandwidth rule and no grid to search it in"),
+        (
+            {"kernel": {"name": "linear"}, "search": {"length_scale": {"grid": [1], "shared_by": "cell"}}},
+            "searches a length scale, the kernel linear has none",
+        ),
+    ],
+)
+def test_what_is_left_open_or_has_nothing_to_be_chosen_with_is_an_error_before_anything_runs(change, message):
+    with pytest.raises(config.ConfigurationError, match=message):
+        plan.shards(selected(**change), SETTINGS)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"bandwidth": None, "methods": [{"method": "rff", "length_scale": 1.0}]},
+        {"bandwidth": None, "kernel": {"name": "arc_cosine", "order": 1}},
+        {"bandwidth": None, "kernel": {"name": "gaussian", "length_scale": 1.0}},
+        {"bandwidth": None, "search": {"length_scale": {"grid": [1], "shared_by": "cell"}}},
+    ],
+)
+def test_every_place_for_a_length_scale_will_do(change):
+    assert plan.shards(selected(**change), SETTINGS)
+
+
+# --- times ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_timed_job_has_all_methods_of_a_data_set_and_the_sizes_that_the_preset_asks_for():
+    timed = {"datasets": 1, "sizes": 2, "rounds": 4, "again": 1, "threads": 2}
+    toy = selected({"time": timed}, **TWO, sizes={"multiples_of_d": [1, 2, 4, 8]}, time={"learner": "ridge"})
+    (shard,) = plan.time_shards(toy, SETTINGS | BY_METHOD)
+    assert (shard.name, shard.methods) == ("eeg", (0, 1, 2))
+    (part,) = plan.parts_of("time", toy, shard, SETTINGS)
+    assert part["sizes"] == {"multiples_of_d": [1, 8]}
+    assert part["time"] == {"rounds": 4, "again": 1}
+    assert part["learners"] == {"ridge": toys.RIDGE}
+    everything = selected({"time": timed | {"datasets": None, "sizes": None}}, **TWO, time={})
+    assert [s.name for s in plan.time_shards(everything, SETTINGS)] == ["eeg", "skin"]
+    assert plan.time_shards(selected(**TWO), SETTINGS) == []
+
+
+def test_of_a_grid_without_data_the_ends_are_named():
+    experiment = {
+        "name": "theory", "paper": "survey", "protocol": "text", "kind": "scaling",
+        "kernel": {"name": "gaussian", "length_scale": 1}, "methods": [{"method": "rff"}, {"method": "orf"}],
+        "grid": {"rows": 10, "fixed_dimension": 4, "n_features": [8], "fixed_n_features": 8, "dimensions": [2]},
+        "time": {},
+    }  # fmt: skip
+    for number, told in ((2, {"ends": 2}), (None, {})):
+        settings = SETTINGS | {"time": SETTINGS["time"] | {"sizes": number}}
+        theory = config.select({"theory": copy.deepcopy(experiment)}, settings, toys.MAPS, set())["theory"]
+        (shard,) = plan.time_shards(theory, settings)
+        (part,) = plan.parts_of("time", theory, shard, settings)
+        assert part["grid"] == experiment["grid"] | told
+        assert [entry["method"] for entry in part["methods"]] == ["rff", "orf"]
+
+
+@pytest.mark.parametrize(("number", "expected"), [(1, [1]), (2, [1, 32]), (3, [1, 4, 32]), (9, [1, 2, 4, 8, 32])])
+def test_sizes_are_spread_from_the_first_to_the_last(number, expected):
+    assert plan.spread([1, 2, 4, 8, 32], number) == expected
+
+
+# --- code and resources -----------------------------------------------------------------------------------------------
+
+
+def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_its_data_sets():
+    toy = selected(
+        datasets={
+            "eeg": {"preprocess": ["minmax"]},
+            "skin": {"bandwidth": {"rule": "median", "length_scale": None}},
+            "made": None,
+        },
+        methods=[
+            {"method": "rff", "datasets": {"eeg": {"preprocess": ["unit"]}}},
+            {"method": "qmc", "preprocess": [{"pca": {"n_components": 2}}]},
+        ],
+        search={"method": {"method": "orf"}, "penalty": {"shared_by": "size"}},
+    )
+    eeg, skin = plan.shards(toy, SETTINGS | {"shard_by": ["experiment", "dataset"]})
+    of_maps = ["study.generate", "study.kinds.grid", "maps.montecarlo", "maps.quasi"]
+    assert plan.code_roots("generate", toy, eeg) == [
+        *of_maps, "study.bandwidths.fixed", "data.steps.minmax", "data.steps.pca", "data.steps.unit",
+    ]  # fmt: skip
+    assert plan.code_roots("generate", toy, skin) == [
+        *of_maps, "study.bandwidths.median", "data.steps.none", "data.steps.pca",
+    ]  # fmt: skip
+    assert "learners.ridge" in plan.code_roots("train", toy, eeg)
+    assert "learners.svm" not in plan.code_roots("train", toy, eeg)
+    # tune draws the map that stands for all
+    assert plan.methods_in("tune", toy, eeg) == ["montecarlo", "quasi"]
+    toy["search"]["method"]["module"] = "structured"
+    assert plan.methods_in("tune", toy, eeg) == ["montecarlo", "quasi", "structured"]
+    assert plan.methods_in("generate", toy, eeg) == ["montecarlo", "quasi"]
+    for stage in ("generate", "train", "tune", "time"):
+        for root in plan.code_roots(stage, toy, eeg):
+            assert (PACKAGE / f"{root.replace('.', '/')}.py").is_file()
+
+
+def test_the_memory_of_a_job_grows_with_what_it_holds_and_never_beyond_n_columns_of_a_gram_matrix():
+    tasks = {"eeg": {"n": 10_000, "d": 10, "generator": {}}, "skin": {"n": 1000, "d": 10, "generator": {}}}
+
+    def asked(stage="train", settings=None, **changes):
+        toy = selected(settings, **(TWO | changes))
+        (shard,) = plan.shards(toy, SETTINGS)
+        return plan.resources(stage, toy, shard, tasks, SETTINGS | (settings or {}))["mem_mb"]
+
+    small = asked(learners={"svm": None})
+    # 200 columns of 10,000 rows, 40 bytes each
+    assert asked() - small == pytest.approx(40 * 10_000 * 40 / 2**20, rel=0.1)
+    assert asked("generate") == small
+    large = {"sizes": {"multiples_of_d": [500]}, "learners": {"svm": None}}
+    assert asked(**large) - small == pytest.approx(80 * 10_000**2 / 2**20, rel=0.01)
+    assert asked(**large | {"sizes": {"multiples_of_d": [1000]}}) == asked(**large)
+    assert asked(settings={"max_rows": 100}, **large) < asked(**large)

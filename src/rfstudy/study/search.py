@@ -18,6 +18,7 @@ import numpy as np
 from tqdm import tqdm
 
 from rfstudy.arrays import seed_sequence
+from rfstudy.errors import NotDefinedError
 from rfstudy.learners.entry import load
 from rfstudy.learners.penalties import best_penalty
 from rfstudy.study.config import CIRCLES, SEARCHED, merge, size_of, sizes
@@ -81,7 +82,7 @@ def best_choice(job: Job, found: dict, quantities: list[str], entry: dict, label
     for values in candidates(spec["search"], quantities):
         scores = mean_scores(job, found, entry, label, chosen_on, values, judge)
         if scores is None:
-            return {"chosen": {}, "chosen_on": chosen_on, "reason": "the learner is left out at this size"}
+            return {"chosen": {}, "chosen_on": chosen_on, "reason": "there is no map, or no learner, at this size"}
         tried.append((values, scores))
     sign = 1.0 if job.data.target.score == "accuracy" else -1.0
     finest = np.array([np.max(sign * scores, where=~np.isnan(scores), initial=-np.inf) for _, scores in tried])
@@ -105,11 +106,13 @@ def candidates(search: dict, quantities: list[str]) -> list[dict]:
 
 
 def best_penalties(job: Job, found: dict, entry: dict, label: str, chosen_on: list[int], values: dict) -> dict:
-    """By learner the value of its grid with the best score; a learner that is left out here has none."""
+    """By learner the value of its grid with the best score; a learner that is left out, or singular at every value,
+    has none.
+    """
     best = {}
     for learner, options in job.spec["learners"].items():
         scores = mean_scores(job, found, entry, label, chosen_on, values, learner)
-        if scores is not None:
+        if scores is not None and not np.isnan(scores).all():
             best[learner] = best_penalty(scores[:, None], options[load(learner).grid], job.data.target.score)
     return best
 
@@ -119,7 +122,7 @@ def mean_scores(
 ) -> np.ndarray | None:
     """Scores of a learner's grid (g,), averaged over the folds of the repeats; larger is better but for "mse".
 
-    None where the learner is left out at this size. ``values`` are laid over what wider circles chose.
+    None where there is no map or the learner is left out. ``values`` are laid over what wider circles chose.
     """
     per_repeat = []
     for repeat in chosen_on:
@@ -150,26 +153,29 @@ def size_with(spec: dict, label: str) -> dict:
 
 
 def evaluated(job: Job, cell: Cell) -> np.ndarray:
-    """Cross-validated scores of a learner's grid (g,) on the features of a cell's map, the mean over the folds; empty
-    where the learner is left out.
-    """
-
-    def compute(cell: Cell, _checkpoints):
-        learner, options = load(cell.given["learner"]), cell.given["settings"]
-        sample = job.samples.of(cell.at["repeat"], cell.given["preprocess"])
-        X, y = tuning_rows(job.spec["seed"], sample, cell.given["rows"])
-        phi, _kernel, _length_scale = map_of(job.spec, cell, job.samples)
-        phi.fit(X, y)
-        if learner.left_out(job.data.target.kind, options, len(sample.y_train), phi.n_columns_):
-            return [], {}
-        folds = folds_of(job.spec, len(y), options["n_folds"], cell.at["repeat"])
-        Y, _classes = job.data.target.encode(y)
-        how = {"n_columns": phi.n_columns_, "score": job.data.target.score, "options": options}
-        scores = learner.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how).mean(axis=1)
-        return [{"value": float(score)} for score in scores], {}
-
-    content, _arrays = finished(job, cell, compute)
+    """The scores of a candidate (g,), journalled; empty where it has none."""
+    content, _arrays = finished(job, cell, lambda cell, _: ([{"value": score} for score in scores_of(job, cell)], {}))
     return np.array([row["value"] for row in content["rows"]])
+
+
+def scores_of(job: Job, cell: Cell) -> list[float]:
+    """Cross-validated scores of a learner's grid (g,) on the features of a cell's map, the mean over the folds; empty
+    where the learner is left out or the map does not exist.
+    """
+    learner, options = load(cell.given["learner"]), cell.given["settings"]
+    sample = job.samples.of(cell.at["repeat"], cell.given["preprocess"])
+    X, y = tuning_rows(job.spec["seed"], sample, cell.given["rows"])
+    phi, _kernel, _length_scale = map_of(job.spec, cell, job.samples)
+    try:
+        phi.fit(X, y)
+    except (NotDefinedError, np.linalg.LinAlgError):
+        return []
+    if learner.left_out(job.data.target.kind, options, len(sample.y_train), phi.n_columns_):
+        return []
+    folds = folds_of(job.spec, len(y), options["n_folds"], cell.at["repeat"])
+    Y, _classes = job.data.target.encode(y)
+    how = {"n_columns": phi.n_columns_, "score": job.data.target.score, "options": options}
+    return learner.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how).mean(axis=1).tolist()
 
 
 def tuning_rows(seed: int, sample: Sample, most: int | None) -> tuple[np.ndarray, np.ndarray]:

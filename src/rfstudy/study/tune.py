@@ -12,7 +12,7 @@ def run(parts: list[dict], prepared_dirs, journal_dir, out, threads: int) -> Non
     """The stage: write the choices for every data set, by circle (``study.search``)."""
     set_threads(threads)
     chosen = {}
-    for job in jobs("tune", parts, prepared_dirs, journal_dir, threads, ("study.search:evaluated",)):
+    for job in jobs("tune", parts, prepared_dirs, journal_dir, threads, ("study.search:scores_of",)):
         if job.data.skipped:
             chosen[job.spec["dataset"]] = {"status": "skipped", "reason": job.data.skipped}
         else:

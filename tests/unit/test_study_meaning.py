@@ -1,0 +1,259 @@
+"""Which finished cells an edit discards: a small study is run in a copy of the package, edited, and run again with the
+same journals; rows of the second run are those that were computed anew.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rfstudy.study import code
+
+#: Runs the study as often as a line arrives, each time in a process of its own that imports the package anew; what is
+#: imported here is not imported again.
+SERVER = """
+import json, os, sys, warnings
+import click, jsonschema, numpy, pandas, psutil, scipy.linalg, scipy.special, scipy.stats, tqdm, yaml
+import sklearn.cluster, sklearn.linear_model, sklearn.metrics, sklearn.svm, sklearn.utils.validation, torch
+
+source, helpers, folder = sys.argv[1:]
+for line in sys.stdin:
+    if os.fork() == 0:
+        sys.path[:0] = [source, helpers]
+        import study_toys
+        from meaning_study import study
+        sys.stdout.write(json.dumps(study(folder)) + "\\n")
+        sys.stdout.flush()
+        os._exit(0)
+    if os.wait()[1]:
+        sys.stdout.write("null\\n")
+        sys.stdout.flush()
+"""
+
+#: Two repeats of five entries with two learners, a penalty that is shared, and a kind without data. What is computed
+#: anew is told by the runs of the rows, and of the candidates of a search by the files of the journal.
+STUDY = """
+from pathlib import Path
+
+import study_toys as toys
+from rfstudy import tidy
+from rfstudy.study import measure
+
+METHODS = [
+    {"method": "rff"},
+    {"method": "qmc", "preprocess": ["standard"]},
+    {"method": "slsrff", "variant": "stated", "options": {"center_targets": True}},
+    {"method": "slsrff"},
+    {"method": "rff", "variant": "fixed", "length_scale": 2.0},
+]
+
+
+def study(folder):
+    folder = Path(folder)
+    prepared = toys.write_data(folder / "prepared", *toys.labelled(40, 3))
+    toy = toys.selected(
+        {"repeats": 2}, methods=METHODS, preprocess=["minmax"], bandwidth={"rule": "median", "length_scale": None},
+        learners={"ridge": toys.RIDGE | {"n_folds": 2}, "svm": toys.SVM | {"n_folds": 2}},
+        search={"method": {"method": "rff"}, "penalty": {"shared_by": "size"}},
+    )
+    before = set((folder / "journal/tune").glob("*.json"))
+    rows = list(toys.run_grid(toy, {"made": prepared}, folder, {"repeats": 2}, folder / "journal")[:2])
+    spec = {
+        "preset": "toy", "paper": "survey", "experiment": "decay", "protocol": "text", "kind": "decay", "dataset": "",
+        "kernel": {"name": "gaussian", "length_scale": 1}, "seed": 1, "device": "cpu", "repeats": [0],
+        "methods": [{"method": "rff", "variant": "", "options": {}}],
+        "grid": {"dimensions": [2], "rows": 10, "n_features": [4], "norms": ["sup"], "ridge": 0.1},
+    }
+    measure.run([spec], [], folder / "journal/measure", folder / "decay.csv", folder / "decay.npz", 1)
+    rows.append(tidy.read(folder / "decay.csv"))
+    found = [
+        [stage, name, learner, run]
+        for stage, table in zip(("generate", "train", "measure"), rows)
+        for name, learner, run in zip(table["method"] + "-" + table["variant"], table["learner"], table["run"])
+    ]
+    tuned = len(set((folder / "journal/tune").glob("*.json")) - before)
+    return {"rows": found, "tuned": tuned}
+"""
+
+SHARED = {"rff-", "qmc-", "slsrff-stated", "slsrff-", "rff-fixed"}
+#: All rows by stage, entry and learner, and the candidates of the search: two repeats by learner.
+EVERYTHING = (
+    {("generate", name, "") for name in SHARED}
+    | {("train", name, learner) for name in SHARED for learner in ("ridge", "svm")}
+    | {("measure", "rff-", "")}
+)
+TUNED = 4
+
+
+def of(*entries, measured=False, learners=("ridge", "svm"), stages=("generate", "train")):
+    """The rows of some entries."""
+    found = {row for row in EVERYTHING if row[0] in stages and row[1] in entries}
+    found = {row for row in found if row[0] != "train" or row[2] in learners}
+    return found | ({("measure", "rff-", "")} if measured else set())
+
+
+class Laboratory:
+    """A copy of the package with the journals of a finished study."""
+
+    def __init__(self, folder: Path):
+        self.folder, self.source = folder, folder / "src"
+        shutil.copytree(code.PACKAGE, self.source / "rfstudy", ignore=shutil.ignore_patterns("__pycache__"))
+        helpers = folder / "helpers"
+        helpers.mkdir()
+        shutil.copy(Path(__file__).with_name("study_toys.py"), helpers)
+        (helpers / "meaning_study.py").write_text(STUDY, encoding="utf-8")
+        command = [sys.executable, "-B", "-c", SERVER, str(self.source), str(helpers), str(folder)]
+        self.server = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=(folder / "log").open("w"), text=True
+        )
+        self.known: set[str] = set()
+        self.pristine = {path: path.read_text(encoding="utf-8") for path in self.source.rglob("*.py")}
+
+    def recomputed(self) -> tuple[set, int]:
+        """Run the study: the rows that were computed now, by stage, entry and learner, and the searched candidates."""
+        self.server.stdin.write("\n")
+        self.server.stdin.flush()
+        found = json.loads(self.server.stdout.readline())
+        assert found is not None, (self.folder / "log").read_text(encoding="utf-8")[-3000:]
+        new = {tuple(row[:3]) for row in found["rows"] if row[3] not in self.known}
+        self.known |= {row[3] for row in found["rows"]}
+        return new, found["tuned"]
+
+    def edit(self, module: str, old: str | None, new: str) -> None:
+        """Replace a text of a module, or write a new one."""
+        path = self.source / "rfstudy" / module
+        if old is None:
+            path.write_text(new, encoding="utf-8")
+            return
+        text = path.read_text(encoding="utf-8")
+        assert text.count(old) == 1, (module, text.count(old))
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    def restore(self) -> None:
+        """Take all edits back."""
+        for path in self.source.rglob("*.py"):
+            if path not in self.pristine:
+                path.unlink()
+        for path, text in self.pristine.items():
+            if path.read_text(encoding="utf-8") != text:
+                path.write_text(text, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory):
+    place = Laboratory(tmp_path_factory.mktemp("meaning"))
+    assert place.recomputed() == (EVERYTHING, TUNED)
+    assert place.recomputed() == (set(), 0)
+    yield place
+    place.server.stdin.close()
+    place.server.wait()
+
+
+@pytest.fixture
+def laboratory(started):
+    yield started
+    started.restore()
+
+
+NEW_MAP = """
+    "plain": Entry("plain", "Plain", "Monte Carlo", ("gaussian",), "here", "O(s d)", True, defaults={}),
+    "rff": Entry("""
+
+NEW_KERNEL = """@dataclass(frozen=True)
+class Sinc(Kernel):
+    def __call__(self, X, Y=None):
+        return np.sinc(X)
+
+
+class SpectralKernel(Kernel):"""
+
+
+#: Edits by what they are: (module, old text, new text), a new file without an old text.
+HARMLESS = {
+    "comments and docstrings": [
+        ("maps/montecarlo.py", "from __future__", "# a comment\nfrom __future__"),
+        ("study/generate.py", '    """The error rows and learned', '    """Another text. The error rows and learned'),
+        ("learners/ridge.py", "def _cross_validate(", "#: A comment.\ndef _cross_validate("),
+    ],
+    "units, labels and references": [
+        ("metrics.py", '"mse": Fact("",', '"mse": Fact("m^2",'),
+        ("metrics.py", "FACTS = {", 'FACTS = {\n    "regret": Fact("", "regret", "low"),'),
+        ("maps/registry.py", 'reference="Liu et al., AAAI 2020"', 'reference="Liu et al."'),
+    ],
+    "a new map": [
+        ("maps/registry.py", '\n    "rff": Entry(', NEW_MAP),
+        ("maps/plain.py", None, "class Plain:\n    pass\n"),
+    ],
+    "a new learner, kind, rule and step": [
+        ("learners/mean.py", None, "SCHEMA = {}\nLEARNER = None\n"),
+        ("study/kinds/other.py", None, "STAGES = ()\n"),
+        ("study/bandwidths/unit.py", None, "SCHEMA = {}\n"),
+        ("data/steps/twice.py", None, "def fit(X_train):\n    return lambda X: 2 * X\n"),
+    ],
+    "a new kernel": [
+        ("kernels.py", "class SpectralKernel(Kernel):", NEW_KERNEL),
+        ("kernels.py", "KERNELS = {", 'KERNELS = {\n    "sinc": {"class": "Sinc", "parameters": ()},'),
+    ],
+    "the loop, journals, records and configuration": [
+        ("study/engine.py", "mininterval=5", "mininterval=6"),
+        ("study/search.py", "mininterval=5", "mininterval=6"),
+        ("study/journal.py", "SYNC_SECONDS = 30.0", "SYNC_SECONDS = 20.0"),
+        ("study/provenance.py", '"stage": stage,', '"stage": stage, "sort": "run",'),
+        ("study/config.py", "class ConfigurationError", "ANOTHER = 3\n\n\nclass ConfigurationError"),
+        ("tidy.py", "STATUSES = (", "MORE = ()\nSTATUSES = ("),
+    ],
+    "another kind, and what of a module is not used": [
+        ("study/kinds/variance.py", "def moments(", "def other():\n    pass\n\n\ndef moments("),
+        ("maps/montecarlo.py", "class OrthogonalRandom(SpectralMap)", "class OrthogonalRandom(SpectralMap, object)"),
+    ],
+}
+
+
+@pytest.mark.parametrize("what", HARMLESS)
+def test_an_edit_that_changes_no_number_discards_no_cell(laboratory, what):
+    for module, old, new in HARMLESS[what]:
+        laboratory.edit(module, old, new)
+    assert laboratory.recomputed() == (set(), 0)
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new", "expected", "tuned"),
+    [
+        # a default: the cells that do not state the option
+        (
+            "maps/registry.py",
+            '"center_targets": True, "task": "auto", "layout": "cos_sin"}',
+            '"center_targets": False, "task": "auto", "layout": "cos_sin"}',
+            of("slsrff-"),
+            0,
+        ),
+        # a map: its cells
+        ("maps/quasi.py", "class QuasiMonteCarlo(SpectralMap):", "class QuasiMonteCarlo(SpectralMap, object):",
+         of("qmc-"), 0),
+        # a step: the cells that it prepares
+        ("data/steps/standard.py", "def fit(", "ONE = 1\n\n\ndef fit(", of("qmc-"), 0),
+        ("data/steps/minmax.py", "def fit(", "ONE = 1\n\n\ndef fit(", of(*SHARED - {"qmc-"}), TUNED),
+        # a bandwidth rule: the cells whose length scale it finds
+        ("study/bandwidths/median.py", "rows: int = 2000", "rows: int = 3000", of(*SHARED - {"rff-fixed"}), TUNED),
+        # a learner: what it trains, and what was chosen with it
+        ("learners/svm.py", "LIBLINEAR_TOLERANCE = 1e-4", "LIBLINEAR_TOLERANCE = 1e-5",
+         of(*SHARED, stages=("train",), learners=("svm",)), TUNED // 2),
+        # a stage and a kind: their own
+        ("study/generate.py", 'min(n_train, spec["approximation"]["rows"])',
+         'min(n_train, int(spec["approximation"]["rows"]))', of(*SHARED, stages=("generate",)), 0),
+        ("study/kinds/decay.py", "np.sqrt(2 * d)", "np.sqrt(2.0 * d)", of(measured=True), 0),
+        # the kernel: everything
+        ("kernels.py", "class Gaussian(GaussianSpectrum):", "class Gaussian(GaussianSpectrum, object):",
+         EVERYTHING, TUNED),
+    ],
+    ids=lambda value: value if isinstance(value, str) and value.endswith(".py") else "",
+)  # fmt: skip
+def test_an_edit_discards_exactly_the_cells_that_use_it(laboratory, module, old, new, expected, tuned):
+    laboratory.edit(module, old, new)
+    assert laboratory.recomputed() == (expected, tuned)
+    # what was there before comes back
+    laboratory.restore()
+    assert laboratory.recomputed() == (set(), 0)

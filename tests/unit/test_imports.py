@@ -53,7 +53,7 @@ def test_a_file_imports_only_its_own_part_and_lower_floors(path):
         "report.catalogue",
         "files",
         "cli",
-    ],  # fmt: skip
+    ],
 )
 def test_what_the_workflow_imports_when_it_parses_is_light(module):
     heavy = "{'numpy', 'pandas', 'torch', 'sklearn', 'scipy', 'matplotlib'}"

@@ -79,20 +79,6 @@ def test_the_message_on_a_wrong_key_is_of_the_alternative_that_is_named(changes,
     assert found.startswith(message)
 
 
-def test_steps_that_there_are_not_are_named_wherever_they_stand(tmp_path):
-    experiments = tmp_path / "experiments"
-    experiments.mkdir()
-    (tmp_path / "schemas").symlink_to(CONFIG / "schemas")
-    document = {"a": {key: value for key, value in EXPERIMENTS["slsrff-tuned"].items() if key != "name"}}
-    document["a"]["datasets"] = {"eeg": {"preprocess": [{"pca": {"n_component": 3}}]}}
-    document["a"]["search"] = {"preprocess": {"grid": [["minmax"], ["minmx"]], "shared_by": "cell"}}
-    (experiments / "a.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
-    with pytest.raises(config.ConfigurationError) as error:
-        config.load_experiments(tmp_path)
-    assert "a.yaml: a.datasets.eeg.preprocess: the preprocessing step 'pca' has no parameter" in str(error.value)
-    assert "a.yaml: a.search.preprocess: there is no preprocessing step 'minmx'; there are" in str(error.value)
-
-
 def test_tune_runs_the_code_of_the_methods_that_it_chooses_for_and_of_no_others():
     settings = config.load_settings(yaml.safe_load((CONFIG / "config.yaml").read_text("utf-8")), CONFIG)
     maps = {name: entry.module for name, entry in REGISTRY.items()}

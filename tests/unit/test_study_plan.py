@@ -282,17 +282,21 @@ def test_every_place_for_a_length_scale_will_do(change):
 
 def test_a_timed_job_has_all_methods_of_a_data_set_and_the_sizes_that_the_preset_asks_for():
     timed = {"datasets": "examples", "sizes": 2, "rounds": 4, "again": 1, "threads": 2}
-    how = {"learner": "ridge", "examples": ["eeg"]}
-    toy = selected({"time": timed}, **TWO, sizes={"multiples_of_d": [1, 2, 4, 8]}, time=how)
+    toy = selected(
+        {"time": timed}, **TWO, sizes={"multiples_of_d": [1, 2, 4, 8]}, time={"learner": "ridge", "examples": ["eeg"]}
+    )
     (shard,) = plan.time_shards(toy, SETTINGS | BY_METHOD)
     assert (shard.name, shard.methods) == ("eeg", (0, 1, 2))
     (part,) = plan.parts_of("time", toy, shard, SETTINGS)
     assert part["sizes"] == {"multiples_of_d": [1, 8]}
     assert part["time"] == {"rounds": 4, "again": 1}
     assert part["learners"] == {"ridge": toys.RIDGE}
-    everything = selected({"time": timed | {"datasets": None, "sizes": None}}, **TWO, time={})
+    everything = selected({"time": timed | {"datasets": "all", "sizes": None}}, **TWO, time={})
     assert [s.name for s in plan.time_shards(everything, SETTINGS | BY_METHOD)] == ["eeg", "skin"]
-    assert [(s.name, s.datasets) for s in plan.time_shards(everything, SETTINGS)] == [("all", ("eeg", "skin"))]
+    assert [s.datasets for s in plan.time_shards(everything, SETTINGS | {"shard_by": ["experiment"]})] == [
+        ("eeg", "skin")
+    ]
+    assert plan.time_shards(selected({"time": timed}, **TWO, time={}), SETTINGS) == []
     assert plan.time_shards(selected(**TWO), SETTINGS) == []
 
 
@@ -360,10 +364,10 @@ def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_
     ]  # fmt: skip
     assert "learners.ridge" in plan.code_roots("train", toy, eeg)
     assert "learners.svm" not in plan.code_roots("train", toy, eeg)
-    # tune draws the map that stands for all, and the others where they choose for themselves
-    assert plan.methods_in("tune", toy, eeg) == ["montecarlo"]
-    toy["search"]["length_scale"] = {"grid": [1.0], "shared_by": "method_and_size"}
+    # tune draws the map that stands for all, and the others where they have choices of their own
     toy["search"]["method"]["module"] = "structured"
+    assert plan.methods_in("tune", toy, eeg) == ["structured"]
+    toy["search"]["penalty"]["shared_by"] = "method_and_size"
     assert plan.methods_in("tune", toy, eeg) == ["montecarlo", "quasi", "structured"]
     assert plan.methods_in("generate", toy, eeg) == ["montecarlo", "quasi"]
     for stage in ("generate", "train", "tune", "time"):

@@ -1,5 +1,6 @@
 """A copy of the repository to run the real workflow in, on a small part of the embedded study."""
 
+import json
 import os
 import re
 import shutil
@@ -7,9 +8,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from rfstudy.data.scale import fit_steps
+from rfstudy.data.split import split
+
 ROOT = Path(__file__).resolve().parents[2]
+
+#: The study's seed, see config/config.yaml.
+SEED = 2021
 
 #: A small part of the quick preset that still has a data-dependent and a structured map.
 SMALL = (
@@ -80,6 +88,21 @@ class Workspace:
         files = [path for part in ("src", "config", "rules") for path in (self.folder / part).rglob("*")]
         return {path: path.read_text("utf-8") for path in files if path.suffix in (".py", ".yaml", ".smk")}
 
+    def touched(self, before: dict[Path, str]) -> list[str]:
+        """The files of the package, the rules and the configuration that are new or other than ``before``."""
+        changed = [path for path, content in self.sources().items() if before.get(path) != content]
+        return sorted(str(path.relative_to(self.folder)) for path in changed)
+
+    def split_rows(self, task: str, repeat: int, steps=("minmax",)):
+        """Rows and labels of the training and of the test part of an embedded task, preprocessed."""
+        folder = self.folder / "data/prepared/embedded" / task
+        X, y = np.load(folder / "X.npy"), np.load(folder / "y.npy")
+        facts = json.loads((folder / "facts.json").read_text(encoding="utf-8"))
+        counts = (facts["n_train"], facts["n_test"]) if facts["split"] == "random" else None
+        train, test = split(len(y), facts["n_train_published"], repeat, SEED, facts["split"], counts)
+        scale = fit_steps(steps, X[train])
+        return scale(X[train]), y[train], scale(X[test]), y[test]
+
     def snakemake(self, *arguments, check=True):
         """Run Snakemake here; with ``check`` a failure shows its output."""
         return self.run(sys.executable, "-m", "snakemake", *arguments, check=check)
@@ -97,6 +120,17 @@ class Workspace:
             logs = "\n".join(p.read_text() for p in sorted(self.folder.glob("logs/**/*.log")) if p.stat().st_size)
             raise AssertionError(f"{' '.join(command)}\n{done.stdout}\n{done.stderr}\n{logs[-4000:]}")
         return done
+
+
+def plain(rows):
+    """Rows of a table as tuples of plain numbers: a seed derives from the types of its axes, too."""
+    return rows.astype(object).map(lambda value: value.item() if isinstance(value, np.generic) else value).itertuples()
+
+
+@pytest.fixture(name="plain")
+def plain_rows():
+    """``plain(table)`` goes through the rows of a table as tuples of plain numbers."""
+    return plain
 
 
 @pytest.fixture

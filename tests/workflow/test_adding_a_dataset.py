@@ -4,8 +4,12 @@ import json
 import re
 
 import numpy as np
+import pytest
 
 from rfstudy import tidy
+from rfstudy.arrays import seed_of
+from rfstudy.kernels import Gaussian
+from rfstudy.maps import make_map
 
 STUDY = ("only_experiments=survey-gaussian-text", "only_datasets=skin", "only_methods=rff", "repeats=1",
          "learners={svm: {repeats: 1}}")  # fmt: skip
@@ -18,9 +22,11 @@ def prepared(workspace, task: str):
     return np.load(folder / "X.npy"), np.load(folder / "y.npy"), facts
 
 
-def test_a_generated_task_and_the_features_of_another(workspace, page):
-    generator, _ = page("adding-a-dataset.md").blocks("python")
-    rings, features, _ = page("adding-a-dataset.md").blocks("yaml")
+def test_a_generated_task_and_the_features_of_another(workspace, page, plain):
+    files = workspace.sources()
+    (generator,) = page("adding-a-dataset.md").blocks("python", "By a generator")
+    rings, line = page("adding-a-dataset.md").blocks("yaml", "By a generator")
+    (features,) = page("adding-a-dataset.md").blocks("yaml", "As features of another task")
     tasks = workspace.folder / "config/datasets.yaml"
     tasks.write_text(tasks.read_text(encoding="utf-8") + f"\n{rings}\n{features}", encoding="utf-8")
     wanted = [f"data/prepared/embedded/{task}/facts.json" for task in ("rings", "mnist-1-7-hog")]
@@ -43,6 +49,27 @@ def test_a_generated_task_and_the_features_of_another(workspace, page):
         "random",
         "",
     )
+    workspace.insert("config/experiments/slsrff.yaml", line, before="    magic04: {preprocess: [minmax]}\n")
+    assert workspace.touched(files) == [
+        "config/datasets.yaml",
+        "config/experiments/slsrff.yaml",
+        "src/rfstudy/data/generators/rings.py",
+    ]
+    results = "results/quick/slsrff-text.csv"
+    study = ("only_experiments=slsrff-text", "only_datasets=rings", "only_methods=rff", "only_sizes=128d", "repeats=1")
+    workspace.snakemake("--cores", "2", results, "--config", *study, "largest_multiple_of_d=128")
+    rows = tidy.read(workspace.folder / results)
+    (row,) = plain(rows[rows["metric"].eq("accuracy_pct")])
+    assert (row.dataset, row.n_train, row.n_test, row.d, row.stand_in) == ("rings", 400, 600, 3, "")
+    # ridge regression written out, on these rows
+    X, y, X_test, y_test = workspace.split_rows("rings", 0)
+    seed = seed_of(row.seed, "features", "rings", "rff", row.n_features, 0)
+    phi = make_map("rff", Gaussian(np.sqrt(0.5)), n_components=row.n_features, device="cpu", random_state=seed)
+    Z, Z_test = phi.fit_transform(X).astype(float), phi.transform(X_test).astype(float)
+    shift = 400 * json.loads(row.settings)["penalty"] * np.eye(Z.shape[1])
+    decision = Z_test @ np.linalg.solve(Z.T @ Z + shift, Z.T @ y)
+    assert row.value == pytest.approx(100 * np.mean(np.where(decision > 0, 1, -1) == y_test), abs=0.2)
+
     # the task that the features are of was prepared on the way
     images, labels, base = prepared(workspace, "mnist-1-7")
     X, y, facts = prepared(workspace, "mnist-1-7-hog")
@@ -61,8 +88,9 @@ def test_a_generated_task_and_the_features_of_another(workspace, page):
 
 
 def test_a_preprocessing_step_joins_an_experiment_and_its_edit_reruns_its_users(workspace, page):
-    _, step = page("adding-a-dataset.md").blocks("python")
-    *_, line = page("adding-a-dataset.md").blocks("yaml")
+    files = workspace.sources()
+    (step,) = page("adding-a-dataset.md").blocks("python", "A preprocessing step")
+    (line,) = page("adding-a-dataset.md").blocks("yaml", "A preprocessing step")
     # no column of the stand-in reaches three deviations
     narrow = line.replace("deviations: 3", "deviations: 1")
     experiments = workspace.folder / "config/experiments/survey.yaml"
@@ -73,6 +101,7 @@ def test_a_preprocessing_step_joins_an_experiment_and_its_edit_reruns_its_users(
     assert "there is no preprocessing step 'clip'; there are center, divide_255" in refused.stdout + refused.stderr
 
     path = workspace.add(step)
+    assert workspace.touched(files) == ["config/experiments/survey.yaml", "src/rfstudy/data/steps/clip.py"]
     workspace.snakemake("--cores", "2", RESULTS, "--config", *STUDY)
     after = tidy.read(workspace.folder / RESULTS)
     assert after["status"].eq("ok").all()

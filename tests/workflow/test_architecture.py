@@ -11,8 +11,6 @@ import pytest
 
 from rfstudy import tidy
 from rfstudy.arrays import seed_of, seed_sequence
-from rfstudy.data.scale import fit_steps
-from rfstudy.data.split import split
 from rfstudy.kernels import Gaussian
 from rfstudy.maps import make_map
 
@@ -26,38 +24,14 @@ def run(workspace, experiment: str, *settings: str):
     return tidy.read(workspace.folder / results)
 
 
-def plain(rows):
-    """The rows as tuples of plain numbers: a seed derives from the types of its axes, too."""
-    return rows.astype(object).map(lambda value: value.item() if isinstance(value, np.generic) else value).itertuples()
-
-
-def touched(workspace, before: dict) -> list[str]:
-    """The files of the package and the configuration that are new or other than before."""
-    return sorted(
-        str(path.relative_to(workspace.folder))
-        for path, content in workspace.sources().items()
-        if before.get(path) != content
-    )
-
-
-def training_rows(workspace, task: str, repeat: int):
-    """Rows and labels of the training and the test part of an embedded task, columns scaled to [0, 1]."""
-    folder = workspace.folder / "data/prepared/embedded" / task
-    X, y = np.load(folder / "X.npy"), np.load(folder / "y.npy")
-    facts = json.loads((folder / "facts.json").read_text(encoding="utf-8"))
-    train, test = split(len(y), facts["n_train_published"], repeat, SEED, facts["split"], None)
-    scale = fit_steps(["minmax"], X[train])
-    return scale(X[train]), y[train], scale(X[test]), y[test]
-
-
-def test_a_kernel(workspace, page):
+def test_a_kernel(workspace, page, plain):
     before = workspace.sources()
     kernel, entry = page("architecture.md").blocks("python", "A kernel")
     (experiment,) = page("architecture.md").blocks("yaml", "A kernel")
     workspace.insert("src/rfstudy/kernels.py", kernel, before="")
     workspace.insert("src/rfstudy/kernels.py", entry, before='    "circle": {"class"')
     workspace.add(experiment)
-    assert touched(workspace, before) == ["config/experiments/sinc.yaml", "src/rfstudy/kernels.py"]
+    assert workspace.touched(before) == ["config/experiments/sinc.yaml", "src/rfstudy/kernels.py"]
     rows = run(workspace, "sinc-decay", "repeats=2")
 
     assert list(rows["repeat"]) == [0, 1]
@@ -72,19 +46,19 @@ def test_a_kernel(workspace, page):
         assert row.value**2 == pytest.approx(variance.mean() / (exact**2).mean(), rel=0.2)
 
 
-def test_a_learner(workspace, page):
+def test_a_learner(workspace, page, plain):
     before = workspace.sources()
     (module,) = page("architecture.md").blocks("python", "A learner")
     (experiment,) = page("architecture.md").blocks("yaml", "A learner")
     workspace.add(module)
     workspace.add(experiment)
-    assert touched(workspace, before) == ["config/experiments/diagonal.yaml", "src/rfstudy/learners/diagonal.py"]
+    assert workspace.touched(before) == ["config/experiments/diagonal.yaml", "src/rfstudy/learners/diagonal.py"]
     rows = run(workspace, "slsrff-diagonal", "only_datasets=magic04", "only_methods=rff", "only_sizes=2d", "repeats=3")
 
     rows = rows[rows["learner"].eq("diagonal")]
     assert list(rows["repeat"]) == [0, 1, 2]
     for row in plain(rows):
-        X, y, X_test, y_test = training_rows(workspace, "magic04", row.repeat)
+        X, y, X_test, y_test = workspace.split_rows("magic04", row.repeat)
         seed = seed_of(SEED, "features", "magic04", "rff", row.n_features, row.repeat)
         phi = make_map("rff", Gaussian(np.sqrt(0.5)), n_components=row.n_features, device="cpu", random_state=seed)
         Z, Z_test = phi.fit_transform(X).astype(float), phi.transform(X_test).astype(float)
@@ -99,13 +73,13 @@ def test_a_learner(workspace, page):
         assert row.value == pytest.approx(accuracy, abs=1e-9)
 
 
-def test_a_kind_of_experiment(workspace, page):
+def test_a_kind_of_experiment(workspace, page, plain):
     before = workspace.sources()
     (module,) = page("architecture.md").blocks("python", "A kind of experiment")
     (experiment,) = page("architecture.md").blocks("yaml", "A kind of experiment")
     workspace.add(module)
     workspace.add(experiment)
-    assert touched(workspace, before) == ["config/experiments/spectrum.yaml", "src/rfstudy/study/kinds/spectrum.py"]
+    assert workspace.touched(before) == ["config/experiments/spectrum.yaml", "src/rfstudy/study/kinds/spectrum.py"]
     rows = run(workspace, "spectrum-check", "repeats=2")
 
     rows = rows[rows["metric"].eq("effective_dimension")]
@@ -114,7 +88,7 @@ def test_a_kind_of_experiment(workspace, page):
         arrays = dict(stored)
     assert set(arrays) == {f"magic04/{cell}/eigenvalues" for cell in ("0", "1", "rff/4096/0", "rff/4096/1")}
     for row in plain(rows):
-        X = training_rows(workspace, "magic04", row.repeat)[0][:150].astype(float)
+        X = workspace.split_rows("magic04", row.repeat)[0][:150].astype(float)
         length_scale = json.loads(row.settings)["length_scale"]
         distances = ((X[:, None] - X) ** 2).sum(axis=2)
         K = np.exp(-distances / (2 * length_scale**2))

@@ -163,27 +163,35 @@ def test_settings_are_the_preset_under_what_the_user_gives(tmp_path):
         config.load_settings({"preset": "large"}, tmp_path)
 
 
-STEPS = {"grid": [["none"], [{"pca": {"n_componets": 3}}]]}
+WRONG = "[none, {pca: {n_componets: 3}}]"
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("old", "new", "place"),
     [
-        {"preprocess": ["none", {"pca": {"n_componets": 3}}]},
-        {"datasets": {"made": {"preprocess": ["none", {"pca": {"n_componets": 3}}]}}},
-        {"datasets": {"made": {"search": {"preprocess": STEPS | {"shared_by": "cell"}}}}},
-        {"methods": [{"method": "rff", "preprocess": [{"pca": {"n_componets": 3}}]}]},
-        {"methods": [{"method": "rff", "datasets": {"made": {"preprocess": [{"pca": {"n_componets": 3}}]}}}]},
-        {"steps": [{"name": "first", "preprocess": [{"pca": {"n_componets": 3}}]}]},
-        {"search": {"preprocess": STEPS, "shared_by": "cell"}},
+        ("  paper: survey", f"  paper: survey\n  preprocess: {WRONG}", ".preprocess"),
+        ("[minmax]", WRONG, ".datasets.eeg.preprocess"),
+        ("{method: orf}", f"{{method: orf, preprocess: {WRONG}}}", ".methods[1].preprocess"),
+        (
+            "{method: rff}",
+            f"{{method: rff, datasets: {{skin: {{preprocess: {WRONG}}}}}}}",
+            ".methods[0].datasets.skin.preprocess",
+        ),
+        ("  paper: survey", f"  paper: survey\n  steps: [{{name: a, preprocess: {WRONG}}}]", ".steps[0].preprocess"),
+        (
+            "  paper: survey",
+            f"  paper: survey\n  search: {{preprocess: {{grid: [[none], {WRONG}], shared_by: cell}}}}",
+            ".search.preprocess",
+        ),
     ],
 )
-def test_a_wrong_step_is_named_wherever_it_stands(change):
-    message = (
-        "experiment 'toy': the preprocessing step 'pca' has no parameter 'n_componets'; it takes n_components; the"
-    )
-    with pytest.raises(config.ConfigurationError, match=message):
-        selected(**change)
+def test_a_wrong_step_is_named_wherever_it_stands(tmp_path, old, new, place):
+    assert BASE.count(old) == 1
+    with pytest.raises(config.ConfigurationError) as error:
+        config.load_experiments(folder_with(tmp_path, a=BASE.replace(old, new)))
+    line, missing = str(error.value).splitlines()
+    assert missing.endswith("needs the parameter 'n_components'")
+    assert f"a.yaml: base{place}: the preprocessing step 'pca' has no parameter 'n_componets'; it takes n_comp" in line
 
 
 def test_only_keeps_what_it_names():

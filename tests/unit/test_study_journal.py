@@ -1,10 +1,17 @@
-"""Journals and code digests: what is finished stays finished, what decides a result is in its key."""
+"""Journals and checkpoints: what is finished stays so, what a killed process wrote is there, damage is noticed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
 
-from rfstudy.study import code
-from rfstudy.study.journal import Journal, key_of
+from rfstudy.study import journal as journals
+from rfstudy.study.code import PACKAGE
+from rfstudy.study.journal import Checkpoints, Journal, key_of
 
 
 def test_a_cell_comes_back_as_it_was_stored(tmp_path):
@@ -16,6 +23,20 @@ def test_a_cell_comes_back_as_it_was_stored(tmp_path):
     assert {name: list(value) for name, value in stored.items()} == {"weights": [0.0, 1.0, 2.0], "selected": [2, 0]}
 
 
+def test_arrays_of_any_sort_come_back_as_they_were(tmp_path):
+    journal = Journal(tmp_path)
+    arrays = {
+        "number": np.float64(0.5), "text": np.array("singular"), "complex": np.ones((2, 3, 4), dtype=np.complex128),
+        "flags": np.array([True, False]), "empty": np.empty((0, 5), dtype=np.float32), "small": np.int8([1]),
+    }  # fmt: skip
+    journal.put("cell", {}, arrays)
+    _, stored = journal.get("cell")
+    assert set(stored) == set(arrays)
+    for name, value in arrays.items():
+        assert stored[name].dtype == value.dtype
+        np.testing.assert_array_equal(stored[name], value)
+
+
 def test_an_unfinished_or_broken_cell_is_none(tmp_path):
     journal = Journal(tmp_path)
     assert journal.get("never") is None
@@ -24,34 +45,126 @@ def test_an_unfinished_or_broken_cell_is_none(tmp_path):
     journal.put("lost", [1], {"weights": np.ones(2)})
     (tmp_path / "lost.npz").unlink()
     assert journal.get("lost") is None
+    journal.put("cut", [1], {"weights": np.ones(200)})
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "cut.npz").read_bytes()[:300])
+    assert journal.get("cut") is None
+
+
+def test_the_record_is_written_after_the_arrays(tmp_path, monkeypatch):
+    """A process that dies in between leaves no finished cell."""
+
+    def die(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(journals, "write_json", die)
+    with pytest.raises(KeyboardInterrupt):
+        Journal(tmp_path).put("cell", [1], {"weights": np.ones(2)})
+    assert (tmp_path / "cell.npz").exists()
+    assert Journal(tmp_path).get("cell") is None
 
 
 def test_the_key_does_not_depend_on_the_order_of_a_mapping():
     assert key_of({"a": 1, "b": 2}) == key_of({"b": 2, "a": 1})
     assert key_of({"a": 1}) != key_of({"a": 2})
+    assert key_of("a", "b") != key_of("b", "a")
+    assert key_of([1]) != key_of(["1"])
+    assert key_of(1) != key_of(1.5)
 
 
-def names(modules):
-    return {str(path.relative_to(code.PACKAGE)) for path in code.import_closure(*modules)}
+# --- checkpoints ------------------------------------------------------------------------------------------------------
 
 
-def test_the_closure_follows_imports_and_stops_at_what_is_not_imported():
-    train = names(["study.train"])
-    assert {"study/train.py", "study/cells.py", "learners/entry.py", "tidy.py"} <= train
-    assert not {"learners/ridge.py", "learners/svm.py"} & train  # imported by name: a key has the one that is trained
-    assert {"learners/ridge.py", "learners/streams.py"} <= names(["study.train", "learners.ridge"])
-    assert "learners/svm.py" not in names(["study.train", "learners.ridge"])
-    assert not {name for name in train if name.startswith(("report/", "cli"))}
-    assert "maps/quasi.py" not in train
-    assert "maps/registry.py" not in train  # a list: a new entry must not rerun the old ones
-    assert "maps/quasi.py" in names(["study.train", "maps.quasi"])
+def checkpoints(folder):
+    return Checkpoints(Journal(folder), "cell")
 
 
-def test_the_digest_follows_the_content():
-    assert code.digest("study.train") != code.digest("study.generate")
-    assert code.digest("study.train") == code.digest("study.train")
+def rounds(found) -> list[int]:
+    return [int(each["round"]) for each in found]
 
 
-def test_an_unknown_module_is_an_error():
-    with pytest.raises(FileNotFoundError, match=r"rfstudy\.study\.nothing"):
-        code.import_closure("study.nothing")
+def test_checkpoints_come_back_in_order_to_another_process_and_go_when_the_cell_is_finished(tmp_path):
+    first = checkpoints(tmp_path / "journal")
+    assert first.load() == []
+    for number in range(3):
+        first.append(round=number, weights=np.full(number + 1, 0.5), name="w")
+    found = checkpoints(tmp_path / "journal").load()
+    assert rounds(found) == [0, 1, 2]
+    assert [each["weights"].tolist() for each in found] == [[0.5], [0.5] * 2, [0.5] * 3]
+    assert str(found[0]["name"]) == "w"
+    first.clear()
+    assert checkpoints(tmp_path / "journal").load() == []
+    first.clear()  # nothing is left to clear
+
+
+def test_checkpoints_of_cells_are_apart(tmp_path):
+    one, other = Checkpoints(Journal(tmp_path), "one"), Checkpoints(Journal(tmp_path), "other")
+    one.append(round=1)
+    assert other.load() == []
+
+
+@pytest.mark.parametrize("cut", [1, 20, 39, 41, -1])
+def test_a_tail_that_was_cut_off_is_dropped_and_overwritten(tmp_path, cut):
+    """Cut within the length, the digest and the content of the last record."""
+    kept = checkpoints(tmp_path)
+    for number in range(2):
+        kept.append(round=number)
+    length = kept.path.stat().st_size
+    kept.append(round=2)
+    end = length + cut if cut > 0 else kept.path.stat().st_size - 1
+    os.truncate(kept.path, end)
+    again = checkpoints(tmp_path)
+    assert rounds(again.load()) == [0, 1]
+    assert again.path.stat().st_size == length
+    again.append(round=7)
+    assert rounds(checkpoints(tmp_path).load()) == [0, 1, 7]
+
+
+@pytest.mark.parametrize("where", ["content", "digest"])
+def test_what_follows_a_damaged_record_is_dropped(tmp_path, where):
+    kept, starts = checkpoints(tmp_path), [0]
+    for number in range(3):
+        kept.append(round=number, weights=np.ones(5))
+        starts.append(kept.path.stat().st_size)
+    content = bytearray(kept.path.read_bytes())
+    content[starts[1] + (journals.HEADER + 50 if where == "content" else 10)] ^= 1
+    kept.path.write_bytes(content)
+    assert rounds(checkpoints(tmp_path).load()) == [0]
+    assert kept.path.stat().st_size == starts[1]
+
+
+def test_checkpoints_are_forced_onto_the_disk_when_the_last_time_is_long_ago(tmp_path, monkeypatch):
+    now, synced = [0.0], []
+    monkeypatch.setattr(journals.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(journals.os, "fsync", synced.append)
+    kept = checkpoints(tmp_path)
+    for now[0], expected in ((1.0, 0), (29.0, 0), (30.0, 1), (45.0, 1), (60.0, 2)):
+        kept.append(round=0)
+        assert len(synced) == expected
+    assert journals.SYNC_SECONDS <= 60
+
+
+KILLED = """
+import sys
+import numpy as np
+from rfstudy.study.journal import Checkpoints, Journal
+
+kept = Checkpoints(Journal(sys.argv[1]), "cell")
+for number in range(10**6):
+    kept.append(round=number, weights=np.full(1000, number))
+    print(number, flush=True)
+"""
+
+
+def test_a_killed_process_loses_no_checkpoint_that_it_had_written(tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, tmp_path], stdout=subprocess.PIPE, env={"PYTHONPATH": str(PACKAGE.parent)}
+    )
+    while not process.stdout.readline().startswith(b"20"):
+        time.sleep(0)
+    process.send_signal(signal.SIGKILL)
+    told = [20, *map(int, process.stdout.read().split())]
+    process.wait()
+    found = checkpoints(tmp_path).load()
+    assert rounds(found) == list(range(len(found)))
+    assert len(found) > told[-1]
+    assert all((each["weights"] == each["round"]).all() for each in found)

@@ -18,6 +18,7 @@ import yaml
 from rfstudy.data import modules
 from rfstudy.errors import UserError
 from rfstudy.learners import entry as learners
+from rfstudy.maps.registry import resolved_options
 from rfstudy.study.code import constant, defines, modules_in
 
 #: Who shares a choice, from the widest circle to the narrowest: all of an experiment; all methods at a size; all sizes
@@ -356,7 +357,7 @@ def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
             f"experiment {experiment['name']!r} lists {', '.join(twice)} twice with the same variant; name variants"
         )
     entries = [
-        {"variant": "", "options": {}, **entry, "module": maps[entry["method"]]}
+        completed(entry, maps)
         for entry in experiment["methods"]
         if not settings["only_methods"] or entry["method"] in settings["only_methods"]
     ]
@@ -369,12 +370,19 @@ def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
     if "method" in result.get("search", {}):
         shared = result["search"]["method"]
         check_ids(f"experiment {experiment['name']!r}", {shared["method"]}, set(maps), "method")
-        completed = {"variant": "", "options": {}, **shared, "module": maps[shared["method"]]}
-        result["search"] = result["search"] | {"method": completed}
+        result["search"] = result["search"] | {"method": completed(shared, maps)}
     for own in (result, *kept.values()):
         if "sizes" in own:
             own["sizes"] = wanted_sizes(own["sizes"], settings["largest_multiple_of_d"], settings["only_sizes"])
     return result
+
+
+def completed(entry: dict, maps: dict[str, str]) -> dict:
+    """An entry with its variant and options, the module of its map, and the options that the map has by itself: the
+    registry is no input of a job, so that what a job takes from it is part of its specification.
+    """
+    method = entry["method"]
+    return {"variant": "", "options": {}, **entry, "module": maps[method], "defaults": resolved_options(method, {})}
 
 
 def wanted_sizes(experiment_sizes: dict, largest: int | None, labels=()) -> dict:

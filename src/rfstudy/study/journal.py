@@ -12,6 +12,7 @@ import io
 import json
 import os
 import time
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +48,7 @@ class Journal:
                 with np.load(record_file.with_suffix(".npz"), allow_pickle=False) as stored:
                     arrays = dict(stored)
             return record["content"], arrays
-        except (FileNotFoundError, ValueError, KeyError, OSError):
+        except (ValueError, KeyError, OSError, zipfile.BadZipFile):
             return None
 
     def put(self, key: str, content, arrays: dict | None = None) -> None:

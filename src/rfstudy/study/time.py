@@ -62,7 +62,7 @@ def take_times(job: Job, chosen: dict, threads: int) -> Work:
     how = job.spec["time"]
     given = {
         # with what an entry has of its own beside its map: preprocessing, bandwidth
-        "entries": [entry | entry_key(entry) for entry in job.spec["methods"]],
+        "entries": [without(entry, "defaults") | entry_key(entry) for entry in job.spec["methods"]],
         "learners": job.spec.get("learners", {}),
         "chosen": without(chosen, "provenance"),
         "grid": job.spec.get("grid") or job.spec["sizes"],

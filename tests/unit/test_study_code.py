@@ -1,0 +1,175 @@
+"""What counts as the code of a step: the files that an import reaches, the definitions that a name does."""
+
+import pytest
+
+from rfstudy.study import code
+
+
+def closure(*modules):
+    return {str(path.relative_to(code.PACKAGE)) for path in code.import_closure(*modules)}
+
+
+def test_the_closure_follows_imports_and_stops_at_what_is_not_imported():
+    train = closure("study.train")
+    assert {"study/train.py", "study/kinds/grid.py", "study/engine.py", "learners/entry.py", "tidy.py"} <= train
+    assert not {name for name in train if name.startswith(("report/", "cli"))}
+    # what is imported by name is named by whoever runs it
+    assert not {"learners/ridge.py", "learners/svm.py", "maps/quasi.py", "study/kinds/decay.py"} & train
+    assert not {name for name in train if name.startswith(("study/bandwidths/", "data/steps/"))} - {
+        "study/bandwidths/__init__.py",
+        "data/steps/__init__.py",
+    }
+    assert "maps/registry.py" not in train  # a list: a new entry must not rerun the old ones
+    assert {"learners/ridge.py", "learners/streams.py"} <= closure("study.train", "learners.ridge")
+    assert "learners/svm.py" not in closure("study.train", "learners.ridge")
+    assert "maps/quasi.py" in closure("study.train", "maps.quasi")
+
+
+def test_what_is_no_module_or_no_definition_is_an_error():
+    with pytest.raises(FileNotFoundError, match=r"rfstudy\.study\.nothing"):
+        code.import_closure("study.nothing")
+    with pytest.raises(FileNotFoundError, match=r"rfstudy\.study\.nothing"):
+        code.meaning("study.nothing")
+    with pytest.raises(KeyError, match=r"rfstudy\.kernels defines no Gausian"):
+        code.meaning("kernels:Gausian")
+    with pytest.raises(KeyError, match="no constant GRID"):
+        code.constant("study.kinds.grid", "GRID")
+    with pytest.raises(KeyError, match="no constant cells"):
+        code.constant("study.kinds.decay", "cells")
+
+
+def test_constants_are_read_without_an_import():
+    assert code.constant("study.kinds.decay", "STAGES") == ("measure",)
+    assert code.constant("kernels", "KERNELS")["gaussian"]["class"] == "Gaussian"
+    assert code.defines("study.kinds.grid", "timed")
+    assert not code.defines("study.kinds.grid", "seed_of")  # imported, not defined
+    assert {"ridge", "svm"} <= set(code.modules_in("learners"))
+
+
+MODULES = {
+    "__init__": "",
+    "errors": "class UserError(Exception):\n    pass\n",
+    "tidy": "def frame():\n    return 1\n",
+    "sums": """
+import math
+from rfstudy.parts import half as split, unused
+from rfstudy import parts, tidy
+
+SCALE = 2
+
+def total(x):
+    "What it does."
+    def inner(y):
+        return split(y) * SCALE
+    return inner(x) + parts.third(x)
+
+def other(x):
+    return unused(x)
+
+class Shape(parts.Base):
+    def area(self):
+        return later()
+
+def later():
+    from rfstudy.late import value
+    return value
+
+def annotated(x: parts.Base = None):
+    return x
+
+@parts.decorate
+def decorated():
+    return 0
+
+def keeps():
+    return tidy.frame()
+""",
+    "parts": """
+from rfstudy.again import third
+
+def half(x):
+    return x / 2
+
+def unused(x):
+    return x
+
+class Base:
+    limit = 5
+
+def decorate(function):
+    return function
+""",
+    "again": "def third(x):\n    return x / 3\n",
+    "late": "value = 1\nanother = 2\n",
+    "always": "import sys\nsys.setrecursionlimit(5000)\n\ndef one():\n    return 1\n",
+}  # fmt: skip
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package in place of ours, and its meaning after an edit."""
+    monkeypatch.setattr(code, "PACKAGE", tmp_path)
+
+    def forget():
+        for function in vars(code).values():
+            getattr(function, "cache_clear", lambda: None)()
+
+    def meaning(*roots, **edits):
+        for name, text in (MODULES | {name: edit(MODULES[name]) for name, edit in edits.items()}).items():
+            (tmp_path / f"{name}.py").write_text(text)
+        forget()
+        return code.meaning(*roots)
+
+    yield meaning
+    forget()
+
+
+def swap(old, new):
+    def edit(text):
+        assert old in text
+        return text.replace(old, new)
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("root", "edits"),
+    [
+        ("sums:total", {"sums": swap("return inner(x)", "return 2 * inner(x)")}),
+        ("sums:total", {"sums": swap("SCALE = 2", "SCALE = 3")}),
+        ("sums:total", {"parts": swap("x / 2", "x / 2.5")}),  # by another name, in a function within
+        ("sums:total", {"again": swap("x / 3", "x / 3.5")}),  # through a module that only passes it on
+        ("sums:Shape", {"parts": swap("limit = 5", "limit = 6")}),  # the base of a class
+        ("sums:Shape", {"late": swap("value = 1", "value = 2")}),  # imported where it is used
+        ("sums:annotated", {"parts": swap("limit = 5", "limit = 6")}),  # what an argument is
+        ("sums:decorated", {"parts": swap("return function", "return lambda: function()")}),
+        ("always:one", {"always": swap("5000", "6000")}),  # what runs with its module in any case
+        ("sums", {"parts": swap("def unused(x):\n    return x", "def unused(x):\n    return -x")}),  # all of a module
+        ("sums:total", {"sums": swap("def total(x):", "def total(x, y=0):")}),
+    ],
+)
+def test_an_edit_of_what_a_definition_uses_changes_its_meaning(package, root, edits):
+    assert package(root) != package(root, **edits)
+
+
+@pytest.mark.parametrize(
+    ("root", "edits"),
+    [
+        ("sums:total", {"sums": swap('"What it does."', '"Another text."')}),
+        ("sums:total", {"sums": swap("def other(x):", "# a comment\ndef other(x, z=3):")}),
+        ("sums:total", {"sums": swap("    return inner(x) + parts", "\n    return (inner(x)) + parts")}),
+        ("sums:total", {"parts": lambda text: '"""A module."""\n' + text}),
+        ("sums:total", {"parts": swap("limit = 5", "limit = 6")}),
+        ("sums:total", {"late": swap("value = 1", "value = 2")}),
+        ("sums:Shape", {"late": swap("another = 2", "another = 3")}),
+        ("sums:keeps", {"tidy": swap("return 1", "return 2")}),  # keeps numbers and computes none
+        ("always:one", {"always": swap("import sys", "import os, sys")}),
+    ],
+)
+def test_an_edit_of_anything_else_does_not(package, root, edits):
+    assert package(root) == package(root, **edits)
+
+
+def test_several_roots_are_one_meaning_in_any_order(package):
+    assert package("sums:total", "always:one") == package("always:one", "sums:total")
+    assert package("sums:total", "always:one") != package("sums:total")

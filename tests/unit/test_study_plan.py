@@ -1,5 +1,6 @@
 """From experiments to jobs: shards, what differs by data set, and what each stage is told."""
 
+import copy
 import importlib.util
 from pathlib import Path
 
@@ -300,36 +301,19 @@ def test_a_timed_job_has_all_methods_of_a_data_set_and_the_sizes_that_the_preset
     assert plan.time_shards(selected(**TWO), SETTINGS) == []
 
 
-def test_of_a_preset_that_times_examples_an_experiment_names_them():
-    settings = {"time": SETTINGS["time"] | {"datasets": "examples"}}
-    named = selected(settings, **TWO, time={"examples": ["skin"]})
-    assert [s.datasets for s in plan.time_shards(named, SETTINGS)] == [("skin",)]
-    assert plan.time_shards(selected(settings, **TWO, time={}), SETTINGS) == []
-    # of an experiment without data there is nothing to choose
-    assert (
-        len(
-            plan.time_shards(config.select({"t": timed_theory()}, SETTINGS | settings, toys.MAPS, set())["t"], SETTINGS)
-        )
-        == 1
-    )
-
-
-def timed_theory():
-    return {
+def test_of_a_grid_without_data_the_ends_are_named():
+    experiment = {
         "name": "theory", "paper": "survey", "protocol": "text", "kind": "scaling",
         "kernel": {"name": "gaussian", "length_scale": 1}, "methods": [{"method": "rff"}, {"method": "orf"}],
         "grid": {"rows": 10, "fixed_dimension": 4, "n_features": [8], "fixed_n_features": 8, "dimensions": [2]},
         "time": {},
     }  # fmt: skip
-
-
-def test_of_a_grid_without_data_the_ends_are_named():
     for number, told in ((2, {"ends": 2}), (None, {})):
         settings = SETTINGS | {"time": SETTINGS["time"] | {"sizes": number}}
-        theory = config.select({"theory": timed_theory()}, settings, toys.MAPS, set())["theory"]
+        theory = config.select({"theory": copy.deepcopy(experiment)}, settings, toys.MAPS, set())["theory"]
         (shard,) = plan.time_shards(theory, settings)
         (part,) = plan.parts_of("time", theory, shard, settings)
-        assert part["grid"] == timed_theory()["grid"] | told
+        assert part["grid"] == experiment["grid"] | told
         assert [entry["method"] for entry in part["methods"]] == ["rff", "orf"]
 
 

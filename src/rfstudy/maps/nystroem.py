@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from rfstudy.arrays import product
 from rfstudy.maps.base import RandomFeatureMap
 
 #: Eigenvalues of the landmarks' kernel matrix below this share of the largest one are rounding errors.
@@ -141,11 +142,3 @@ def split(eigenvalues: np.ndarray) -> tuple[int, int]:
     n_last = np.searchsorted(eigenvalues, falling / SINGLE_PRECISION_RANGE)
     n_leading = int(np.argmin(2 * np.arange(len(falling)) + n_last))
     return int(n_last[n_leading]), n_leading
-
-
-def product(A, B, out) -> None:
-    """Write A @ B into ``out``, tensors of one device: on the CPU by NumPy, whose BLAS may be the faster one."""
-    if A.device.type == "cpu":
-        np.matmul(A.numpy(), B.numpy(), out=out.numpy())
-    else:
-        out.copy_(A @ B)

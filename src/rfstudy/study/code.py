@@ -198,14 +198,14 @@ def imports_of(node: ast.AST, path: Path) -> dict[str, tuple[str, str]]:
 
     ``import rfstudy.a`` binds the module itself ("" as attribute), as does ``from rfstudy import a``.
     """
-    here = ["rfstudy", *path.relative_to(PACKAGE).parent.parts]
-    found = {}
+    found: dict[str, tuple[str, str]] = {}
     if isinstance(node, ast.Import):
         for alias in node.names:
             parts = alias.name.split(".")
             if parts[0] == "rfstudy":
                 found[alias.asname or alias.name] = (".".join(parts[1:]), "")
     elif isinstance(node, ast.ImportFrom):
+        here = ["rfstudy", *path.relative_to(PACKAGE).parent.parts]
         base = here[: len(here) - node.level + 1] if node.level else []
         parts = [*base, *(node.module.split(".") if node.module else [])]
         if parts[:1] == ["rfstudy"]:

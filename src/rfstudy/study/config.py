@@ -287,7 +287,9 @@ def merge(base: dict, overlay: dict, *, null_removes: bool = True) -> dict:
 def read_yaml(path: Path) -> dict:
     """A YAML mapping; ``ConfigurationError`` names the file and the line of a syntax error."""
     try:
-        return yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}
+        # the safe loader, in C where it was built
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=loader) or {}
     except yaml.YAMLError as error:
         raise ConfigurationError(f"{path}: {error}") from error
 
@@ -427,6 +429,11 @@ def datasets_named(experiment: dict) -> set[str]:
     """All data sets that an experiment or one of its entries names."""
     of_entries = {dataset for entry in experiment["methods"] for dataset in entry.get("datasets", {})}
     return of_entries | set(experiment.get("datasets", {}))
+
+
+def is_asked_for(experiment: dict, settings: dict) -> bool:
+    """Whether a run that names no outputs makes those of an experiment: one ``on_demand`` has to be named itself."""
+    return not experiment.get("on_demand", False) or experiment["name"] in settings["only_experiments"]
 
 
 def kind_constant(experiment: dict, name: str):

@@ -1,6 +1,7 @@
 rule collect:
     input:
         rows=shard_results,
+        arrays=shard_arrays,
         facts=lambda wildcards: [
             f"{PREPARED}/{dataset}/facts.json" for dataset in EXPERIMENTS[wildcards.experiment]["datasets"]
         ],
@@ -8,6 +9,7 @@ rule collect:
     output:
         rows=f"{RESULTS}/{{experiment}}.csv",
         records=f"{RESULTS}/{{experiment}}.provenance.json",
+        arrays=f"{RESULTS}/{{experiment}}.npz",
     log:
         f"logs/{PRESET}/{{experiment}}/collect.log",
     conda:
@@ -19,6 +21,7 @@ rule collect:
     params:
         spec=lambda wildcards: compact(plan.facts_parts(EXPERIMENTS[wildcards.experiment], SETTINGS)),
         prepared=lambda wildcards, input: [f"--prepared {Path(path).parent}" for path in input.facts],
+        arrays=lambda wildcards, input: [f"--arrays {path}" for path in input.get("arrays", [])],
     shell:
-        "PYTHONPATH=src python -m rfstudy collect --spec {params.spec:q} {params.prepared} --out {output.rows:q}"
-        " {input.rows:q} > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy collect --spec {params.spec:q} {params.prepared} {params.arrays}"
+        " --out-arrays {output.arrays:q} --out {output.rows:q} {input.rows:q} > {log} 2>&1"

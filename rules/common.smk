@@ -250,6 +250,11 @@ def shard_results(wildcards):
     return [f"{RESULTS}/{name}/{stage}/{shard}.csv" for stage, shard in places]
 
 
+def shard_arrays(wildcards):
+    """The arrays that an experiment's kind measures beside its rows; what maps learn stays with their shards."""
+    return [path.removesuffix(".csv") + ".npz" for path in shard_results(wildcards) if "/measure/" in path]
+
+
 def raw_record(wildcards):
     """The download that a task is parsed from; an embedded stand-in has none, and what is no file neither."""
     source = REGISTRY.tasks[wildcards.dataset].get("source")

@@ -145,13 +145,15 @@ def time(spec, prepared, tuned, journal, threads, out):
 @commands.command()
 @click.option("--spec", "specs", type=JSON, required=True, help="Parts, one a data set (study.plan.facts_parts).")
 @click.option("--prepared", type=EXISTING, multiple=True, help="Folder of prepared data, one a data set.")
+@click.option("--arrays", type=EXISTING, multiple=True, help=".npz file of a shard's arrays.")
+@OUT_ARRAYS
 @click.option("--out", type=PATH, required=True, help="CSV file of the experiment's rows.")
 @click.argument("shard_files", type=EXISTING, nargs=-1, required=True)
-def collect(specs, prepared, out, shard_files):
+def collect(specs, prepared, arrays, out_arrays, out, shard_files):
     """Put the shards of an experiment together."""
     from rfstudy.study import collect as stage
 
-    stage.run(specs, shard_files, prepared, out)
+    stage.run(specs, shard_files, prepared, arrays, out, out_arrays)
 
 
 @commands.command()

@@ -169,7 +169,8 @@ def run_grid(study, experiment: dict, settings: dict, folder: Path, journal: Pat
         train.run(trained, folders, chosen, arrays, journal / "train", scores, 1)
         files += [errors, scores]
     facts = as_json(plan.facts_parts(experiment, settings))
-    collect.run(facts, files, [prepared[part["dataset"]] for part in facts], folder / "table.csv")
+    folders = [prepared[part["dataset"]] for part in facts]
+    collect.run(facts, files, folders, [], folder / "table.csv", folder / "table.npz")
     return folder / "table.csv"
 
 
@@ -180,7 +181,8 @@ def run_measurement(study, experiment: dict, settings: dict, folder: Path, journ
         files.append(folder / f"measure/{shard.name}.csv")
         arrays = files[-1].with_suffix(".npz")
         measure.run(parts("measure", experiment, shard, settings), [], journal / "measure", files[-1], arrays, 1)
-    collect.run([], files, [], folder / "table.csv")
+    arrays = [path.with_suffix(".npz") for path in files]
+    collect.run([], files, [], arrays, folder / "table.csv", folder / "table.npz")
     return folder / "table.csv"
 
 

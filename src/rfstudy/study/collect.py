@@ -1,22 +1,27 @@
-"""Put the shards of an experiment together: one tidy table, the facts about its data, and where all of it is from."""
+"""Put the shards of an experiment together: one tidy table, the facts about its data, and where all of it is from; and
+the arrays that its kind measured beside the rows.
+"""
 
 from __future__ import annotations
 
 import json
 
+import numpy as np
 import pandas as pd
 
 from rfstudy import tidy
 from rfstudy.data.modules import step_text
+from rfstudy.files import write_arrays
 from rfstudy.study.engine import base_row
 from rfstudy.study.provenance import read_records, write_records
 from rfstudy.study.sample import load_prepared
 
 
-def run(specs: list[dict], shard_files: list[str], prepared_dirs: list[str], out) -> None:
-    """The stage: write an experiment's table and its provenance.
+def run(specs: list[dict], shard_files: list, prepared_dirs: list, array_files: list, out, out_arrays) -> None:
+    """The stage: write an experiment's table, its provenance and its arrays.
 
-    ``specs`` (one a data set, as ``study.plan.facts_parts``) go with ``prepared_dirs`` one to one.
+    ``specs`` (one a data set, as ``study.plan.facts_parts``) go with ``prepared_dirs`` one to one. Raises
+    ``ValueError`` where two shards have the same row or the same array.
     """
     tables = [tidy.read(path) for path in shard_files]
     facts = [row for spec, directory in zip(specs, prepared_dirs, strict=True) for row in fact_rows(spec, directory)]
@@ -28,8 +33,21 @@ def run(specs: list[dict], shard_files: list[str], prepared_dirs: list[str], out
     if twice.any():
         example = table.loc[twice, list(tidy.KEY)].iloc[0].to_dict()
         raise ValueError(f"{int(twice.sum())} rows of the shards measure the same thing twice, first {example}")
+    write_arrays(collected_arrays(array_files), out_arrays)
     write_records(records, out)
     tidy.write(table, out)
+
+
+def collected_arrays(array_files: list) -> dict:
+    """The arrays of all files by name."""
+    arrays: dict = {}
+    for path in array_files:
+        with np.load(path, allow_pickle=False) as stored:
+            twice = sorted(arrays.keys() & stored.keys())
+            if twice:
+                raise ValueError(f"{path} has arrays that another shard has, too, first {twice[0]}")
+            arrays |= dict(stored)
+    return arrays
 
 
 def fact_rows(spec: dict, prepared_dir) -> list[dict]:

@@ -1,0 +1,461 @@
+"""The one loop over cells: it resumes, keeps arrays and checkpoints, and says which run computed what; and the keys."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rfstudy import tidy
+from rfstudy.kernels import KERNELS
+from rfstudy.maps.registry import REGISTRY
+from rfstudy.study import collect, measure
+from rfstudy.study.engine import Cell, Job, Work, arrays_of, cell_key, kernel_id, work_through
+from rfstudy.study.journal import Journal
+from rfstudy.study.kinds import decay
+from rfstudy.study.kinds.grid import grid_cells
+from rfstudy.study.plan import parts_of, shards
+from rfstudy.study.provenance import Run
+from rfstudy.study.search import candidate_cell
+from rfstudy.study.time import Rounds, take_times
+
+specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
+toys = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(toys)
+
+SPEC = {
+    "preset": "quick", "experiment": "toy", "paper": "survey", "protocol": "text", "kind": "decay", "dataset": "",
+    "kernel": {"name": "gaussian", "length_scale": 1}, "seed": 3, "device": "cpu", "repeats": [0],
+    "methods": [{"method": "rff", "variant": "", "options": {}}, {"method": "rff", "variant": "b", "options": {}}],
+    "grid": {"dimensions": [2], "rows": 10, "n_features": [4], "norms": ["sup"], "ridge": 0.1},
+}  # fmt: skip
+
+
+def job(folder, **changes):
+    return Job("measure", SPEC | changes, Journal(folder / "journal"), Run("measure", SPEC, 1))
+
+
+CELLS = [Cell({"method": "rff", "variant": "", "options": {}}, {"place": i, "repeat": 0}) for i in range(4)]
+
+
+def rows_of(cell):
+    return [{"metric": "mse", "value": float(cell.at["place"])}], {"weights": np.full(2, cell.at["place"])}
+
+
+# --- the loop ---------------------------------------------------------------------------------------------------------
+
+
+def test_rows_say_what_cells_share_and_arrays_are_filed_under_their_cells(tmp_path):
+    cells = [*CELLS[:2], Cell({}, {"place": 7}, columns={"repeat": 5})]
+    done = work_through(job(tmp_path), cells, lambda cell, _: rows_of(cell))
+    table = tidy.frame(done.rows)
+    assert table["value"].tolist() == [0.0, 1.0, 7.0]
+    assert table["method"].tolist() == ["rff", "rff", ""]
+    assert table["repeat"].tolist()[2] == 5
+    assert set(table["kernel"]) == {"gaussian"}
+    assert set(table["experiment"]) == {"toy"}
+    assert set(table["run"]) == set(done.records)
+    assert sorted(done.arrays) == ["7/weights", "rff/0/0/weights", "rff/1/0/weights"]
+    assert arrays_of(done.arrays, "rff/1/0")["weights"].tolist() == [1, 1]
+    together = Work()
+    together.add(done, "eeg")
+    together.add(done, "skin")
+    assert len(together.rows) == 6
+    assert set(arrays_of(together.arrays, "skin")) == set(done.arrays)
+
+
+def test_a_second_run_computes_what_the_first_left_undone_and_both_are_named(tmp_path):
+    computed, killed = [], [2]
+
+    def compute(cell, _checkpoints):
+        if [cell.at["place"]] == killed:
+            killed.clear()
+            raise KeyboardInterrupt
+        computed.append(cell.at["place"])
+        return rows_of(cell)
+
+    with pytest.raises(KeyboardInterrupt):
+        work_through(job(tmp_path), CELLS, compute)
+    assert computed == [0, 1]
+    done = work_through(job(tmp_path), CELLS, compute)
+    assert computed == [0, 1, 2, 3]
+    # in the order of the cells, whoever computed them; with the record of that run
+    assert [row["value"] for row in done.rows] == [0.0, 1.0, 2.0, 3.0]
+    first, second = done.rows[0]["run"], done.rows[2]["run"]
+    assert [row["run"] for row in done.rows] == [first, first, second, second]
+    assert first != second
+    assert set(done.records) == {first, second}
+    assert all(record["run"] == name for name, record in done.records.items())
+    assert len(done.arrays) == 4
+
+
+def test_a_long_cell_goes_on_from_its_checkpoints_which_go_when_it_is_finished(tmp_path):
+    """Eight rounds, killed after the fifth: the second process does the other three and yields the same."""
+
+    def learned(kill_after=None):
+        done = []
+
+        def compute(cell, checkpoints):
+            found = checkpoints.load()
+            weights = found[-1]["weights"] if found else np.zeros(3)
+            for number in range(len(found), 8):
+                if number == kill_after:
+                    raise KeyboardInterrupt
+                weights = weights * 0.5 + np.random.default_rng(number).normal(size=3)
+                checkpoints.append(weights=weights)
+                done.append(number)
+            return [{"metric": "mse", "value": float(weights.sum())}], {"weights": weights}
+
+        return compute, done
+
+    whole, _ = learned()
+    expected = work_through(job(tmp_path / "whole"), CELLS[:1], whole)
+    killed, before = learned(kill_after=5)
+    with pytest.raises(KeyboardInterrupt):
+        work_through(job(tmp_path), CELLS[:1], killed)
+    assert len(list((tmp_path / "journal").glob("*.checkpoints"))) == 1
+    rest, after = learned()
+    found = work_through(job(tmp_path), CELLS[:1], rest)
+    assert (before, after) == ([0, 1, 2, 3, 4], [5, 6, 7])
+    assert found.rows[0]["value"] == expected.rows[0]["value"]
+    np.testing.assert_array_equal(found.arrays["rff/0/0/weights"], expected.arrays["rff/0/0/weights"])
+    assert not list(tmp_path.rglob("*.checkpoints"))
+
+
+def test_checkpoints_belong_to_the_key_of_their_cell(tmp_path):
+    """What an earlier code or configuration began is not gone on with."""
+
+    def begin(cell, checkpoints):
+        checkpoints.append(round=1)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        work_through(job(tmp_path), CELLS[:1], begin)
+    seen = []
+
+    def look(cell, checkpoints):
+        seen.append(len(checkpoints.load()))
+        return rows_of(cell)
+
+    work_through(job(tmp_path, seed=4), CELLS[:1], look)
+    work_through(job(tmp_path), CELLS[:1], look)
+    assert seen == [0, 1]
+
+
+def test_arrays_of_any_kind_reach_the_file_of_their_shard_and_that_of_the_experiment(tmp_path, monkeypatch):
+    picture = {"curve": np.linspace(0, 1, 5), "image": np.zeros((2, 3, 4), dtype=np.uint8), "count": np.int64(3)}
+
+    def measured(job, cell, checkpoints):
+        return [{"dataset": "points", "repeat": cell.at["repeat"], "metric": "mse", "value": 1.0}], picture
+
+    monkeypatch.setattr(decay, "measure", measured)
+    files = []
+    for number, entry in enumerate(SPEC["methods"]):
+        out = tmp_path / f"{number}.csv"
+        part = SPEC | {"methods": [entry], "repeats": [0, 1]}
+        measure.run([part], [], tmp_path / "journal", out, out.with_suffix(".npz"), 1)
+        files.append(out)
+    with np.load(files[0].with_suffix(".npz"), allow_pickle=False) as stored:
+        assert sorted(stored) == sorted(f"rff/2/{repeat}/{name}" for repeat in (0, 1) for name in picture)
+    arrays = [path.with_suffix(".npz") for path in files]
+    collect.run([], files, [], arrays, tmp_path / "all.csv", tmp_path / "all.npz")
+    with np.load(tmp_path / "all.npz", allow_pickle=False) as stored:
+        assert len(stored) == 2 * 2 * 3
+        for name, value in picture.items():
+            found = stored[f"rff-b/2/1/{name}"]
+            assert found.dtype == value.dtype
+            np.testing.assert_array_equal(found, value)
+    assert len(tidy.read(tmp_path / "all.csv")) == 4
+    with pytest.raises(ValueError, match=r"has arrays that another shard has, too, first rff/2/0/count"):
+        collect.run([], files, [], [arrays[0], arrays[0]], tmp_path / "all.csv", tmp_path / "all.npz")
+
+
+def test_a_row_that_two_shards_have_is_an_error(tmp_path):
+    out = tmp_path / "one.csv"
+    measure.run([SPEC], [], tmp_path / "journal", out, tmp_path / "one.npz", 1)
+    with pytest.raises(ValueError, match="4 rows of the shards measure the same thing twice"):
+        collect.run([], [out, out], [], [], tmp_path / "all.csv", tmp_path / "all.npz")
+
+
+def test_the_cells_of_several_data_sets_are_told_apart_in_one_job(tmp_path):
+    methods = {"methods": [{"method": "nystroem"}], "datasets": {"one": {}, "two": {}, "made": None}}
+    prepared = {name: toys.write_data(tmp_path / name, *toys.labelled(seed=i)) for i, name in enumerate(("one", "two"))}
+    settings = {"repeats": 1}
+    errors, scores, _ = toys.run_grid(toys.selected(settings, **methods), prepared, tmp_path, settings)
+    alone = {"methods": [{"method": "nystroem"}], "datasets": {"two": {}, "made": None}}
+    expected = toys.run_grid(toys.selected(settings, **alone), prepared, tmp_path / "alone", settings)
+    for table, of_two in zip((errors, scores), expected, strict=False):
+        assert sorted(set(table["dataset"])) == ["one", "two"]
+        found = table[table["dataset"] == "two"].drop(columns="run").reset_index(drop=True)
+        assert found.equals(of_two.drop(columns="run"))
+        assert found["value"].tolist() != table.loc[table["dataset"] == "one", "value"].tolist()
+
+
+def test_the_id_of_a_kernel_is_that_of_the_family_where_an_experiment_leaves_it_open():
+    assert kernel_id({"name": "gaussian"}) == kernel_id({"name": "gaussian", "length_scale": 2}) == "gaussian"
+    assert kernel_id({"name": "arc_cosine", "order": 1}) == "arccos1"
+    assert kernel_id({"name": "circle"}) == "circle"
+
+
+# --- keys -------------------------------------------------------------------------------------------------------------
+
+BASE = {
+    "methods": [{"method": "rff"}, {"method": "slsrff", "options": {"mode": "text"}}],
+    "preprocess": ["minmax"],
+    "sizes": {"multiples_of_d": [2, 4]},
+    "bandwidth": {"rule": "median", "rows": 50, "length_scale": None},
+    "learners": {"svm": toys.SVM},
+    "time": {"learner": "ridge"},
+}
+
+
+@pytest.fixture
+def prepared(tmp_path):
+    return toys.write_data(tmp_path / "prepared", *toys.labelled(40, 3))
+
+
+def keys(prepared, stage, settings=None, facts=None, **changes) -> set[str]:
+    """The keys of all cells of a stage; of ``tune`` those of one candidate a cell, of ``time`` those of its rounds."""
+    settings = {"repeats": 2} | (settings or {})
+    toy = toys.selected(settings, **{key: changes.get(key, BASE.get(key)) for key in {*BASE, *changes}})
+    (spec,) = toys.parts(stage, toy, settings)
+    if facts:
+        known = json.loads((prepared / "facts.json").read_text())
+        prepared = prepared.with_name("other")
+        toys.write_data(prepared, *toys.labelled(40, 3))
+        (prepared / "facts.json").write_text(json.dumps(known | facts))
+    work = toys.job(stage, spec, prepared, prepared / "journal", ["study.train:measure"])
+    if stage == "generate":
+        return {cell_key(work, cell) for cell in grid_cells(spec, {}, 3, spec["repeats"])}
+    if stage == "train":
+        return {
+            cell_key(work, cell)
+            for name in spec["learners"]
+            for cell in grid_cells(spec, {}, 3, spec["repeats"][name], name)
+        }
+    values = {"length_scale": 1.0}
+    return {
+        cell_key(work, candidate_cell(work, {}, entry, "2d", repeat, values, learner))
+        for entry in spec["methods"]
+        for repeat in spec["repeats"]
+        for learner in spec["learners"]
+    }
+
+
+SEARCH = {"length_scale": {"grid": [1.0, 2.0], "shared_by": "cell"}, "max_rows": 30}
+
+#: Changes that change numbers, and the stages whose cells they change.
+DECIDING = {
+    "seed": ({"settings": {"seed": 4}}, "generate train tune"),
+    "device": ({"settings": {"device": "cuda"}}, "generate train tune"),
+    "cap": ({"settings": {"max_rows": 10}}, "generate train tune"),
+    "kernel": ({"kernel": {"name": "cauchy"}}, "generate train tune"),
+    "preprocess": ({"preprocess": ["standard"]}, "generate train tune"),
+    "step's parameter": ({"preprocess": ["minmax", {"pca": {"n_components": 2}}]}, "generate train tune"),
+    "bandwidth rule": ({"bandwidth": {"rule": "neighbour", "k": 2, "length_scale": None}}, "generate train"),
+    "bandwidth parameter": ({"bandwidth": {"rule": "median", "rows": 51, "length_scale": None}}, "generate train"),
+    "split": ({"datasets": {"made": {"split": {"rule": "random", "n_train": 9}}}}, "generate train tune"),
+    "method": ({"methods": [{"method": "orf"}, {"method": "ssf"}]}, "generate train tune"),
+    "options": (
+        {
+            "methods": [
+                {"method": "rff", "options": {"layout": "phase"}},
+                {"method": "slsrff", "options": {"mode": "code"}},
+            ]
+        },
+        "generate train tune",
+    ),
+    "entry's preprocess": (
+        {"methods": [{"method": "rff", "preprocess": ["unit"]}, {"method": "slsrff", "preprocess": ["unit"]}]},
+        "generate train tune",
+    ),
+    "entry's length scale": (
+        {"methods": [{"method": "rff", "length_scale": 3.0}, {"method": "slsrff", "length_scale": 3.0}]},
+        "generate train tune",
+    ),
+    "size": ({"sizes": {"multiples_of_d": [3]}}, "generate train"),
+    "norm": ({"approximation": {"norm": "sup", "rows": 20}}, "generate"),
+    "rows of the error": ({"approximation": {"norm": "frobenius", "rows": 19}}, "generate"),
+    "penalties": ({"learners": {"ridge": {"penalties": [1.0]}, "svm": toys.SVM | {"C": [3]}}}, "train tune"),
+    "folds": ({"learners": {"ridge": {"n_folds": 2}, "svm": toys.SVM | {"n_folds": 2}}}, "train tune"),
+    "scaling": (
+        {"learners": {"ridge": {"scaling": "sum"}, "svm": toys.SVM | {"intercept": "unpenalised"}}},
+        "train tune",
+    ),
+    "solver": ({"settings": {"learners": {"svm": {"solver": "newton"}, "ridge": {"center": "both"}}}}, "train tune"),
+    "entry's learner": (
+        {
+            "methods": [
+                {"method": method, "learners": {"ridge": {"center": "none"}, "svm": {"n_folds": 2}}}
+                for method in ("rff", "slsrff")
+            ]
+        },
+        "train",
+    ),
+    "scores": ({"scores": ["error_pct"]}, "train"),
+    "rows of the search": ({"search": SEARCH | {"max_rows": 29}}, "tune"),
+    "rows": ({"facts": {"sha256": "1"}}, "generate train tune"),
+    "task's split": ({"facts": {"split": "published"}}, "generate train tune"),
+    "task's counts": ({"facts": {"n_train": 5}}, "generate train tune"),
+    "task's target": ({"facts": {"target": "classes"}}, "generate train tune"),
+}  # fmt: skip
+
+#: Changes of names, of what else there is to do, and of what a cell has a choice of its own of.
+IDLE = {
+    "names": ({"name": "other", "title": "Other", "paper": "eerf", "protocol": "code"}, "generate train tune"),
+    "preset": ({"settings": {"preset": "paper"}}, "generate train tune"),
+    "shards": ({"settings": {"shard_by": ["experiment", "dataset"], "threads": 8}}, "generate train tune"),
+    "variants": (
+        {
+            "methods": [
+                {"method": "rff", "variant": "a"},
+                {"method": "slsrff", "variant": "b", "options": {"mode": "text"}},
+            ]
+        },
+        "generate train tune",
+    ),
+    "a default, written out": (
+        {
+            "methods": [
+                {"method": "rff", "options": {"layout": "cos_sin"}},
+                {"method": "slsrff", "options": {"mode": "text", "identity": False}},
+            ]
+        },
+        "generate train tune",
+    ),
+    "times": ({"time": None, "settings": {"time": toys.SETTINGS["time"] | {"rounds": 9}}}, "generate train tune"),
+    "learners": ({"learners": {"ridge": {"scaling": "sum"}}}, "generate"),
+    "norm": ({"approximation": {"norm": "sup", "rows": 20}}, "train tune"),
+    "scores": ({"scores": ["error_pct"]}, "generate tune"),
+    "grid of the search": (
+        {"search": SEARCH | {"length_scale": {"grid": [5.0], "shared_by": "cell"}}},
+        "generate train tune",
+    ),
+    "who shares a penalty": (
+        {"search": SEARCH | {"penalty": {"shared_by": "method_and_size"}}},
+        "generate train",
+    ),
+    "facts": ({"facts": {"facts": {"spikes": 3}, "stand_in": "other"}}, "generate train tune"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", DECIDING)
+def test_what_changes_a_number_changes_the_key_of_every_cell(prepared, change):
+    changes, stages = DECIDING[change]
+    for stage in stages.split():
+        assert not keys(prepared, stage, search=SEARCH) & keys(prepared, stage, **({"search": SEARCH} | changes)), stage
+
+
+@pytest.mark.parametrize("change", IDLE)
+def test_what_changes_no_number_changes_no_key(prepared, change):
+    changes, stages = IDLE[change]
+    for stage in stages.split():
+        assert keys(prepared, stage, search=SEARCH) == keys(prepared, stage, **({"search": SEARCH} | changes)), stage
+
+
+def test_another_repeat_or_size_adds_cells_and_moves_none(prepared):
+    for stage in ("generate", "train"):
+        few = keys(prepared, stage)
+        assert few < keys(prepared, stage, settings={"repeats": 3})
+        assert few < keys(prepared, stage, sizes={"multiples_of_d": [2, 4, 8]})
+        assert few < keys(prepared, stage, methods=[*BASE["methods"], {"method": "orf"}])
+        assert len(few) == (8 if stage == "generate" else 16)
+
+
+def test_stages_learners_and_versions_have_keys_of_their_own(prepared, monkeypatch):
+    assert not keys(prepared, "generate") & keys(prepared, "train")
+    assert not keys(prepared, "train") & keys(prepared, "tune", search=SEARCH)
+    before = keys(prepared, "generate")
+    monkeypatch.setattr("rfstudy.study.engine.versions", lambda: {"numpy": "3.0"})
+    assert not before & keys(prepared, "generate")
+
+
+def test_the_class_behind_a_name_is_in_the_key(prepared, monkeypatch):
+    before = keys(prepared, "generate", methods=[{"method": "rff"}])
+    monkeypatch.setitem(REGISTRY, "rff", REGISTRY["orf"])
+    assert not before & keys(prepared, "generate", methods=[{"method": "rff"}])
+    monkeypatch.undo()
+    monkeypatch.setitem(KERNELS, "gaussian", KERNELS["cauchy"])
+    assert not before & keys(prepared, "generate", methods=[{"method": "rff"}])
+
+
+@pytest.mark.parametrize("kind", ["variance", "decay", "surrogate", "requirement"])
+def test_every_key_of_a_kinds_grid_is_in_the_keys_of_its_cells(kind):
+    """Each value of the grid in turn; a list loses its last value or is doubled, a number becomes another."""
+    module = __import__(f"rfstudy.study.kinds.{kind}", fromlist=["cells"])
+    grids = {
+        "variance": {"distances": [0.5, 1.5], "dimensions": [4, 8], "multiples_of_d": [2, 3], "draws": 4},
+        "decay": {"rows": 30, "dimensions": [3, 4], "n_features": [16, 64], "norms": ["sup", "l2"], "ridge": 0.1},
+        "surrogate": {"dimensions": [2, 3], "sample_sizes": [20, 30], "penalties": [0.1, 1.0], "draws": 30},
+        "requirement": {
+            "decays": ["polynomial", "slowest"], "sample_sizes": [24, 30], "n_features": [2, 8], "terms": 10,
+            "draws": 2, "test_rows": 40, "tolerance": 0.05,
+        },
+    }  # fmt: skip
+    spec = SPEC | {"kind": kind} | ({"kernel": {"name": "circle"}} if kind == "requirement" else {})
+
+    def all_keys(grid):
+        work = Job("measure", spec | {"grid": grid}, None, None)
+        return {cell_key(work, cell) for cell in module.cells(work)}
+
+    before = all_keys(grids[kind])
+    assert set(grids[kind]) == set(module.GRID)
+    for name, value in grids[kind].items():
+        after = all_keys(grids[kind] | {name: value[:1] if isinstance(value, list) else value * 2})
+        assert after != before, name
+        # an axis loses cells, everything else is another number in all of them
+        assert after < before or not after & before, name
+
+
+def timing_keys(prepared, settings=None, chosen=None, threads=1, **changes):
+    settings = {"repeats": 1} | (settings or {})
+    toy = toys.selected(settings, **(BASE | {"methods": [{"method": "rff"}]} | changes))
+    (shard,) = shards(toy, toys.SETTINGS)
+    (spec,) = json.loads(json.dumps(parts_of("time", toy, shard, toys.SETTINGS | settings)))
+    work = toys.job("time", spec, prepared, prepared / "journal")
+    return {row["value"] for row in take_times(work, chosen or {}, threads).rows}
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Rounds that take no time, each with a number of its own: a round from the journal keeps the one it had."""
+    numbers = iter(range(10**6))
+
+    def best_of(self, attempts, number):
+        return [{"metric": "time_draw_s", "axis": "round", "at": number, "value": float(next(numbers))}]
+
+    monkeypatch.setattr(Rounds, "best_of", best_of)
+
+
+CHOICE = {"experiment": {"chosen": {"length_scale": 2.0}, "chosen_on": [0]}}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"threads": 2},
+        {"preprocess": ["standard"]},
+        {"bandwidth": {"rule": "median", "rows": 51, "length_scale": None}},
+        {"methods": [{"method": "rff"}, {"method": "orf"}]},
+        {"methods": [{"method": "rff", "variant": "named"}]},  # rows say it
+        {"methods": [{"method": "rff", "length_scale": 3.0}]},
+        {"methods": [{"method": "rff", "preprocess": ["unit"]}]},
+        {"methods": [{"method": "rff", "options": {"layout": "phase"}}]},
+        {"sizes": {"multiples_of_d": [2]}},
+        {"time": {"learner": "svm"}},
+        {"settings": {"max_rows": 10}},
+        {"chosen": CHOICE},
+    ],
+    ids=str,
+)
+def test_what_is_timed_together_is_in_the_key_of_a_round(prepared, counted, changes):
+    before = timing_keys(prepared)
+    assert len(before) == 3
+    assert timing_keys(prepared) == before
+    assert not timing_keys(prepared, **changes) & before
+
+
+def test_a_round_is_not_taken_again_because_its_choices_were_made_again(prepared, counted):
+    first, again = ({**CHOICE, "provenance": {"run": run, "wall_time_s": run}} for run in (1, 2))
+    assert timing_keys(prepared, chosen=first) == timing_keys(prepared, chosen=again)

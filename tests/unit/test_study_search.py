@@ -1,0 +1,403 @@
+"""What is chosen by validation: by every circle, on which repeats, and what a tie goes to."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rfstudy.arrays import seed_sequence
+from rfstudy.data.split import split
+from rfstudy.errors import NotDefinedError
+from rfstudy.study import search as searching
+from rfstudy.study.sample import Sample
+from rfstudy.study.search import search, tuning_rows
+
+specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
+toys = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(toys)
+
+RIDGE, SVM = toys.RIDGE | {"penalties": [1e-3, 0.1, 10.0]}, toys.SVM
+METHODS = [{"method": "rff"}, {"method": "orf", "variant": "wide"}]
+SIZES = {"multiples_of_d": [2, 4]}
+D = 5
+
+
+@pytest.fixture
+def prepared(tmp_path):
+    return toys.write_data(tmp_path / "prepared", *toys.labelled(60, D))
+
+
+class Oracle:
+    """Scores by a function of a candidate in place of cross-validation, and all candidates that were asked for."""
+
+    def __init__(self, score):
+        self.score, self.asked = score, []
+
+    def __call__(self, job, cell):
+        self.asked.append(cell)
+        grid = cell.given["settings"]["penalties" if cell.given["learner"] == "ridge" else "C"]
+        return [self.score(cell, value) for value in grid]
+
+
+def chosen_by(prepared, tmp_path, monkeypatch, score, settings=None, **search_of):
+    """What is chosen in the toy with two methods and sizes and four repeats, and the oracle that was asked."""
+    oracle = Oracle(score)
+    monkeypatch.setattr(searching, "scores_of", oracle)
+    changes = {"methods": METHODS, "sizes": SIZES, "learners": {"ridge": RIDGE}} | search_of.pop("toy", {})
+    toy = toys.selected(settings, search=search_of, **changes)
+    (spec,) = toys.parts("tune", toy, settings)
+    return search(toys.job("tune", spec, prepared, tmp_path / "journal")), oracle
+
+
+def name(cell):
+    return "-".join(filter(None, (cell.entry["method"], cell.entry["variant"])))
+
+
+STAND_IN = {"method": {"method": "qmc"}, "size": {"multiples_of_d": 8}}
+
+#: By circle: where choices stand, and which map, size and repeats they are made with.
+CIRCLES = {
+    "experiment": {(): ("qmc", "8d", [0, 1, 2])},
+    "size": {(label,): ("qmc", label, [0, 1, 2]) for label in ("2d", "4d")},
+    "method": {(method,): (method, "8d", [0, 1, 2]) for method in ("rff", "orf-wide")},
+    "method_and_size": {
+        (method, label): (method, label, [0, 1, 2]) for method in ("rff", "orf-wide") for label in ("2d", "4d")
+    },
+    "cell": {
+        (method, label, str(repeat)): (method, label, [repeat])
+        for method in ("rff", "orf-wide")
+        for label in ("2d", "4d")
+        for repeat in range(4)
+    },
+}
+
+
+def leaves(document, trail=()):
+    """The choices of a circle by place."""
+    if "chosen" in document:
+        return {trail: document}
+    return {place: found for key, inner in document.items() for place, found in leaves(inner, (*trail, key)).items()}
+
+
+@pytest.mark.parametrize("circle", CIRCLES)
+def test_a_circle_is_asked_with_what_stands_for_it_on_three_repeats_or_its_own(prepared, tmp_path, monkeypatch, circle):
+    """Every place prefers a value of its own: the best there, as the mean over its repeats."""
+    grid = [0.5, 1.0, 2.0, 4.0]
+
+    def preferred(method, label, repeats):
+        return grid[(len(method) + int(label[:-1]) + sum(repeats)) % 4]
+
+    def score(cell, penalty):
+        place = (name(cell), cell.at["label"][0])
+        mine = [who[2] for who in CIRCLES[circle].values() if who[:2] == place and cell.at["repeat"] in who[2]]
+        return 80.0 if cell.given["length_scale"] == preferred(*place, mine[0]) else 70.0
+
+    quantity = {"length_scale": {"grid": grid, "shared_by": circle}}
+    found, oracle = chosen_by(prepared, tmp_path, monkeypatch, score, **STAND_IN, **quantity)
+    assert list(found) == [circle]
+    choices = leaves(found[circle])
+    assert set(choices) == set(CIRCLES[circle])
+    for place, (method, label, repeats) in CIRCLES[circle].items():
+        assert choices[place]["chosen"] == {"length_scale": preferred(method, label, repeats)}
+        assert choices[place]["chosen_on"] == repeats
+        assert choices[place]["score"] == 80.0
+    asked = {(name(cell), cell.at["label"][0], cell.at["repeat"]) for cell in oracle.asked}
+    assert asked == {(method, label, r) for method, label, repeats in CIRCLES[circle].values() for r in repeats}
+    # each candidate once; sizes in columns of the data
+    assert len(oracle.asked) == len(asked) * len(grid)
+    assert {cell.at["n_features"][0] for cell in oracle.asked} == {int(label[:-1]) * D for _, label, _ in asked}
+
+
+def test_what_serves_several_repeats_is_the_best_on_the_mean_of_the_first_three(prepared, tmp_path, monkeypatch):
+    """0.5 wins in repeat 0, 1.0 on the mean of three, 2.0 would win on all four."""
+    table = {0.5: [90, 60, 60, 60], 1.0: [80, 80, 80, 0], 2.0: [79, 79, 79, 99]}
+    found, _ = chosen_by(
+        prepared, tmp_path, monkeypatch, lambda cell, _: table[cell.given["length_scale"]][cell.at["repeat"]],
+        length_scale={"grid": list(table), "shared_by": "method_and_size"},
+    )  # fmt: skip
+    choice = found["method_and_size"]["rff"]["2d"]
+    assert (choice["chosen"], choice["score"], choice["chosen_on"]) == ({"length_scale": 1.0}, 80.0, [0, 1, 2])
+
+
+@pytest.mark.parametrize(("repeats", "expected"), [(1, [0]), (2, [0, 1]), (4, [0, 1, 2])])
+def test_fewer_repeats_than_three_are_all_of_them(prepared, tmp_path, monkeypatch, repeats, expected):
+    how = {"length_scale": {"grid": [1.0], "shared_by": "method_and_size"}}
+    found, _ = chosen_by(prepared, tmp_path, monkeypatch, lambda *_: 1.0, {"repeats": repeats}, **how)
+    assert found["method_and_size"]["rff"]["2d"]["chosen_on"] == expected
+
+
+def test_the_best_of_a_grid_counts_and_not_its_mean(prepared, tmp_path, monkeypatch):
+    """A candidate is as good as its best penalty: the same one in all repeats."""
+    table = {  # by length scale, penalty and repeat
+        0.5: {1e-3: [90, 0, 0], 0.1: [0, 90, 0], 10.0: [0, 0, 90]},  # a best of its own in every repeat
+        1.0: {1e-3: [0, 0, 0], 0.1: [50, 50, 50], 10.0: [0, 0, 0]},
+        2.0: {1e-3: [49, 49, 49], 0.1: [49, 49, 49], 10.0: [49, 49, 49]},
+    }
+    found, _ = chosen_by(
+        prepared, tmp_path, monkeypatch,
+        lambda cell, penalty: table[cell.given["length_scale"]][penalty][cell.at["repeat"]],
+        shared_by="method_and_size", length_scale={"grid": list(table)}, penalty={"shared_by": "method_and_size"},
+    )  # fmt: skip
+    choice = found["method_and_size"]["rff"]["2d"]
+    assert choice["chosen"] == {"length_scale": 1.0, "penalty": {"ridge": 0.1}}
+    assert choice["score"] == 50
+
+
+# --- ties -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_tie_goes_to_the_first_scaling_and_options_and_to_the_larger_bandwidth_and_penalty(
+    prepared, tmp_path, monkeypatch
+):
+    found, _ = chosen_by(
+        prepared, tmp_path, monkeypatch, lambda *_: 75.0, shared_by="method_and_size",
+        preprocess={"grid": [["standard"], ["minmax"], ["none"]]}, length_scale={"grid": [1.0, 0.5, 4.0, 2.0]},
+        options={"grid": [{"layout": "phase"}, {}]}, penalty={"shared_by": "method_and_size"},
+        toy={"learners": {"ridge": RIDGE, "svm": SVM}},
+    )  # fmt: skip
+    assert found["method_and_size"]["orf-wide"]["4d"]["chosen"] == {
+        "preprocess": ["standard"],
+        "length_scale": 4.0,
+        "options": {"layout": "phase"},
+        "penalty": {"ridge": 10.0, "svm": 10.0},
+    }
+
+
+@pytest.mark.parametrize(("share", "expected"), [(1e-15, 2.0), (1e-13, 2.0), (1e-9, 1.0)])
+def test_scores_that_differ_by_rounding_are_a_tie(prepared, tmp_path, monkeypatch, share, expected):
+    table = {1.0: 70.1 * (1 + share), 2.0: 70.1}
+    assert table[1.0] > table[2.0]
+    found, _ = chosen_by(
+        prepared, tmp_path, monkeypatch, lambda cell, _: table[cell.given["length_scale"]],
+        length_scale={"grid": [1.0, 2.0], "shared_by": "method_and_size"},
+    )  # fmt: skip
+    assert found["method_and_size"]["rff"]["2d"]["chosen"] == {"length_scale": expected}
+
+
+def test_of_a_regression_the_smallest_error_is_the_best(tmp_path, monkeypatch):
+    X, _ = toys.labelled(60, D)
+    folder = toys.write_data(tmp_path / "numbers", X, X[:, 0].astype(np.float64))
+    found, _ = chosen_by(
+        folder, tmp_path, monkeypatch, lambda cell, penalty: abs(cell.given["length_scale"] - 2) + penalty,
+        shared_by="method_and_size", length_scale={"grid": [1.0, 2.0, 4.0]}, penalty={"shared_by": "method_and_size"},
+    )  # fmt: skip
+    choice = found["method_and_size"]["rff"]["2d"]
+    assert choice["chosen"] == {"length_scale": 2.0, "penalty": {"ridge": 1e-3}}
+    assert choice["score"] == pytest.approx(1e-3)
+
+
+# --- several circles and quantities -----------------------------------------------------------------------------------
+
+
+def test_narrower_circles_are_searched_under_what_wider_ones_chose(prepared, tmp_path, monkeypatch):
+    """The scaling for everyone, the bandwidth by size under it, the options by method and size under both."""
+
+    def score(cell, _penalty):
+        given, s = cell.given, int(cell.at["label"][0][:-1])
+        best = {2: 0.5, 4: 2.0, 8: 1.0}[s]
+        phase = cell.entry["options"].get("layout") == "phase"
+        return (
+            70.0
+            + 10 * (given["preprocess"] == ["minmax"])
+            + 5 * (given["length_scale"] == best)
+            + (phase == (name(cell) == "rff"))
+        )
+
+    found, oracle = chosen_by(
+        prepared, tmp_path, monkeypatch, score, **STAND_IN,
+        preprocess={"grid": [["none"], ["minmax"]], "shared_by": "experiment"},
+        length_scale={"grid": [0.5, 1.0, 2.0], "shared_by": "size"},
+        options={"grid": [{}, {"layout": "phase"}], "shared_by": "method_and_size"},
+    )  # fmt: skip
+    assert list(found) == ["experiment", "size", "method_and_size"]
+    assert found["experiment"]["chosen"] == {"preprocess": ["minmax"]}
+    assert {label: of["chosen"]["length_scale"] for label, of in found["size"].items()} == {"2d": 0.5, "4d": 2.0}
+    assert leaves(found["method_and_size"])["rff", "4d"]["chosen"] == {"options": {"layout": "phase"}}
+    assert leaves(found["method_and_size"])["orf-wide", "4d"]["chosen"] == {"options": {}}
+    # candidates of the last circle stand under both choices, and those of the second under the first
+    later = [cell for cell in oracle.asked if name(cell) != "qmc"]
+    assert {tuple(cell.given["preprocess"]) for cell in later} == {("minmax",)}
+    assert {(cell.at["label"][0], cell.given["length_scale"]) for cell in later} == {("2d", 0.5), ("4d", 2.0)}
+    # what is not yet chosen is the experiment's: the fixed rule
+    first = [cell for cell in oracle.asked if cell.at["label"] == ["8d"]]
+    assert {json.dumps(cell.given["bandwidth"]) for cell in first} == {'{"rule": "fixed", "length_scale": 2.0}'}
+
+
+def test_quantities_of_one_circle_are_searched_together(prepared, tmp_path, monkeypatch):
+    """The best pair is the best of neither alone."""
+    table = {("none", 1.0): 70, ("none", 2.0): 60, ("minmax", 1.0): 50, ("minmax", 2.0): 80}
+    found, oracle = chosen_by(
+        prepared, tmp_path, monkeypatch,
+        lambda cell, _: table[cell.given["preprocess"][0], cell.given["length_scale"]],
+        shared_by="cell", preprocess={"grid": [["none"], ["minmax"]]}, length_scale={"grid": [1.0, 2.0]},
+    )  # fmt: skip
+    assert all(of["chosen"] == {"preprocess": ["minmax"], "length_scale": 2.0} for of in leaves(found["cell"]).values())
+    assert len(oracle.asked) == 4 * 16
+
+
+def test_the_options_of_an_entry_stay_under_those_that_are_searched(prepared, tmp_path, monkeypatch):
+    methods = [{"method": "slsrff", "options": {"mode": "code", "identity": False}}]
+    found, oracle = chosen_by(
+        prepared, tmp_path, monkeypatch, lambda cell, _: 60.0 + 10 * cell.entry["options"]["identity"],
+        options={"grid": [{}, {"identity": True}], "shared_by": "method_and_size"}, toy={"methods": methods},
+    )  # fmt: skip
+    assert leaves(found["method_and_size"])["slsrff", "2d"]["chosen"] == {"options": {"identity": True}}
+    assert {json.dumps(cell.entry["options"]) for cell in oracle.asked} == {
+        '{"mode": "code", "identity": false}',
+        '{"mode": "code", "identity": true}',
+    }
+
+
+def test_one_learner_judges_and_every_learner_gets_a_penalty(prepared, tmp_path, monkeypatch):
+    def score(cell, value):
+        of_ridge = cell.given["learner"] == "ridge"
+        best = 1.0 if of_ridge else 4.0
+        return 70.0 + 10 * (cell.given["length_scale"] == best) - abs(value - (0.1 if of_ridge else 1))
+
+    for judge, expected in ((None, 1.0), ("ridge", 1.0), ("svm", 4.0)):
+        found, _ = chosen_by(
+            prepared, tmp_path / str(judge), monkeypatch, score, shared_by="method_and_size",
+            length_scale={"grid": [1.0, 4.0]}, penalty={"shared_by": "method_and_size"},
+            toy={"learners": {"ridge": RIDGE, "svm": SVM}}, **({"learner": judge} if judge else {}),
+        )  # fmt: skip
+        assert leaves(found["method_and_size"])["rff", "2d"]["chosen"] == {
+            "length_scale": expected,
+            "penalty": {"ridge": 0.1, "svm": 1.0},
+        }
+
+
+# --- where there is nothing to choose ---------------------------------------------------------------------------------
+
+
+def test_a_singular_value_is_not_chosen(prepared, tmp_path, monkeypatch):
+    """NaN in one repeat is NaN for the value; a candidate counts by what is left."""
+    found, _ = chosen_by(
+        prepared, tmp_path, monkeypatch,
+        lambda cell, penalty: np.nan if penalty == 1e-3 and cell.at["repeat"] == 1 else 90 - penalty,
+        penalty={"shared_by": "method_and_size"}, length_scale={"grid": [1.0], "shared_by": "method_and_size"},
+    )  # fmt: skip
+    choice = leaves(found["method_and_size"])["rff", "2d"]
+    assert choice["chosen"]["penalty"] == {"ridge": 0.1}
+    assert choice["score"] == pytest.approx(89.9)
+
+
+def test_where_all_is_singular_no_penalty_is_chosen(prepared, tmp_path, monkeypatch):
+    found, _ = chosen_by(
+        prepared, tmp_path, monkeypatch, lambda *_: np.nan, shared_by="method_and_size",
+        length_scale={"grid": [1.0, 2.0]}, penalty={"shared_by": "method_and_size"},
+    )  # fmt: skip
+    choice = leaves(found["method_and_size"])["rff", "2d"]
+    assert choice["chosen"] == {"length_scale": 2.0, "penalty": {}}
+    assert choice["score"] is None
+    json.dumps(found, allow_nan=False)
+
+
+def test_a_learner_that_is_left_out_has_no_penalty_and_the_others_have_theirs(prepared, tmp_path):
+    toy = toys.selected(
+        {"learners": {"svm": {"max_entries": 30 * 20}}}, methods=METHODS, sizes=SIZES,
+        learners={"ridge": RIDGE, "svm": SVM},
+        search={"penalty": {"shared_by": "method_and_size"}},
+    )  # fmt: skip
+    (spec,) = toys.parts("tune", toy)
+    found = search(toys.job("tune", spec, prepared, tmp_path / "journal"))["method_and_size"]["rff"]
+    assert {label: set(of["chosen"]["penalty"]) for label, of in found.items()} == {
+        "2d": {"ridge", "svm"},
+        "4d": {"ridge"},
+    }
+    toy["search"]["learner"] = "svm"
+    (spec,) = toys.parts("tune", toy)
+    judged = search(toys.job("tune", spec, prepared, tmp_path / "journal"))["method_and_size"]["rff"]
+    assert judged["4d"]["chosen"] == {}
+    assert "reason" in judged["4d"]
+    assert judged["2d"]["chosen"] == found["2d"]["chosen"]
+
+
+@pytest.mark.parametrize("error", [NotDefinedError, np.linalg.LinAlgError])
+def test_a_map_that_does_not_exist_has_no_choice_and_stops_nobody(prepared, tmp_path, monkeypatch, error):
+    def fail(*arguments):
+        raise error("no such map")
+
+    monkeypatch.setattr("rfstudy.maps.montecarlo.OrthogonalRandom.fit", fail)
+    search_of = {"length_scale": {"grid": [1.0, 2.0], "shared_by": "cell"}, "penalty": {"shared_by": "cell"}}
+    settings = {"repeats": 1}
+    toy = toys.selected(settings, methods=METHODS, sizes=SIZES, search=search_of)
+    errors, scores, chosen = toys.run_grid(toy, {"made": prepared}, tmp_path, settings)
+    assert chosen["made"]["cell"]["orf-wide"]["2d"]["0"]["chosen"] == {}
+    assert chosen["made"]["cell"]["rff"]["2d"]["0"]["chosen"]["length_scale"] in (1.0, 2.0)
+    for table in (errors, scores):
+        statuses = table.groupby("method")["status"].unique().map(list).to_dict()
+        assert statuses == {"rff": ["ok"], "orf": ["skipped" if error is NotDefinedError else "failed"]}
+
+
+# --- which rows are seen ----------------------------------------------------------------------------------------------
+
+
+def choices_on(folder, tmp_path, circle, repeats=2):
+    search_of = {
+        "shared_by": circle,
+        "length_scale": {"grid": [0.3, 1.0, 3.0]}, "preprocess": {"grid": [["none"], ["standard"]]},
+        "penalty": {"shared_by": "method_and_size"} if circle == "method_and_size" else {"shared_by": "cell"},
+    }  # fmt: skip
+    settings = {"repeats": repeats}
+    toy = toys.selected(settings, methods=METHODS, sizes={"multiples_of_d": [2]}, search=search_of)
+    (spec,) = toys.parts("tune", toy, settings)
+    return leaves(search(toys.job("tune", spec, folder, tmp_path / "journal"))[circle])
+
+
+def test_a_choice_of_a_cell_sees_the_training_rows_of_its_repeat_and_no_other(tmp_path):
+    """Rows and labels that repeat 0 tests on are replaced: nothing changes for it, and all does for repeat 1."""
+    X, y = toys.labelled(60, D)
+    _, test = split(60, None, 0, 3, "half")
+    other_X, other_y = X.copy(), y.copy()
+    other_X[test], other_y[test] = 9 * X[test][::-1] + 4, -y[test]
+    folders = [toys.write_data(tmp_path / name, *of) for name, of in (("a", (X, y)), ("b", (other_X, other_y)))]
+    one, other = (choices_on(folder, tmp_path, "cell") for folder in folders)
+    for place, choice in one.items():
+        assert (other[place] == choice) == (place[2] == "0"), place
+    shared, changed = (choices_on(folder, tmp_path, "method_and_size") for folder in folders)
+    assert all(changed[place] != choice for place, choice in shared.items())
+
+
+def test_the_rows_of_a_search_are_a_random_choice_that_is_the_same_for_all_candidates():
+    X = np.arange(20.0)[:, None]
+    sample = Sample(X, np.arange(20), X[:3], np.arange(3), capped=False)
+    chosen, labels = tuning_rows(3, sample, 7)
+    expected = np.sort(np.random.default_rng(seed_sequence(3, "tuning rows")).choice(20, 7, replace=False))
+    assert chosen[:, 0].tolist() == labels.tolist() == expected.tolist()
+    assert tuning_rows(4, sample, 7)[1].tolist() != labels.tolist()
+    for most in (None, 20, 30):
+        assert tuning_rows(3, sample, most)[0] is X
+
+
+def test_what_was_searched_reaches_the_rows_of_both_stages(prepared, tmp_path):
+    """A search over all four quantities, from the configuration to what rows say."""
+    search_of = {
+        "method": {"method": "rff"}, "size": {"multiples_of_d": 2}, "max_rows": 25,
+        "preprocess": {"grid": [["minmax"], ["standard"]], "shared_by": "experiment"},
+        "length_scale": {"grid": [0.5, 2.0], "shared_by": "method"},
+        "options": {"grid": [{"layout": "cos_sin"}, {"layout": "phase"}], "shared_by": "method_and_size"},
+        "penalty": {"shared_by": "method_and_size"},
+    }  # fmt: skip
+    settings = {"repeats": 2}
+    toy = toys.selected(settings, methods=METHODS, sizes=SIZES, search=search_of, learners={"svm": SVM})
+    errors, scores, chosen = toys.run_grid(toy, {"made": prepared}, tmp_path, settings)
+    chosen = chosen["made"]
+    assert len(errors) == 2 * 2 * 2
+    assert len(scores) == 2 * len(errors)
+    for table in (errors, scores):
+        for row, settings in zip(table.itertuples(), toys.settings_of(table), strict=True):
+            entry = "-".join(filter(None, (row.method, row.variant)))
+            narrow = chosen["method_and_size"][entry][row.n_features_label]["chosen"]
+            assert settings["preprocess"] == chosen["experiment"]["chosen"]["preprocess"]
+            assert settings["length_scale"] == chosen["method"][entry]["chosen"]["length_scale"]
+            assert settings["options"] == narrow["options"]
+            columns = row.n_features * (2 if narrow["options"]["layout"] == "cos_sin" else 1)
+            assert row.n_columns == columns
+            if row.learner:
+                value = settings["penalty" if row.learner == "ridge" else "C"]
+                assert value == narrow["penalty"][row.learner]
+            # of several choices that of the bandwidth is told of the map, that of the penalty of the learner
+            assert settings["shared_by"] == ("method_and_size" if row.learner else "method")
+            assert settings["chosen_on"] == [0, 1]

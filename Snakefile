@@ -19,7 +19,6 @@ include: "rules/collect.smk"
 include: "rules/tables.smk"
 include: "rules/figures.smk"
 include: "rules/publish.smk"
-include: "rules/benchmarks.smk"
 
 
 rule all:
@@ -45,12 +44,12 @@ rule measured_figures:
 
 rule publish_all:
     input:
-        expand("{results}/{experiment}.published", results=RESULTS, experiment=EXPERIMENTS),
+        expand("{results}/{experiment}.published", results=RESULTS, experiment=ASKED_FOR),
 
 
 rule benchmarks:
     input:
-        drawn("benchmarks", paper="study"),
+        drawn(PRESET, on_demand=True, paper="study"),
 
 
 # one target a paper (survey), one a table or figure of all its protocols (survey_table_07)

@@ -200,7 +200,7 @@ def compact(document):
 
 
 def results_of(collection, experiment):
-    """The rows that a report is drawn from: this run's, those that ship with the repository, or the benchmarks'."""
+    """The rows that a report is drawn from: this run's, or those that ship with the repository."""
     if collection == "measured":
         return f"data/measured/{experiment}.csv.xz"
     return f"results/{collection}/{experiment}.csv"
@@ -211,17 +211,23 @@ def available(collection, report):
     wanted = catalogue.experiments_of(report)
     if collection == "measured":
         return all((ROOT / results_of(collection, experiment)).exists() for experiment in wanted)
-    if collection == "benchmarks":
-        return wanted == ["speed"]
     return set(wanted) <= set(EXPERIMENTS)
 
 
-def drawn(collection, **wanted):
-    """Files of the tables and figures of a collection ("measured" or the preset) whose entries match ``wanted``."""
+# the experiments of a run that names none of their outputs
+ASKED_FOR = [name for name, experiment in EXPERIMENTS.items() if study_config.is_asked_for(experiment, SETTINGS)]
+
+
+def drawn(collection, on_demand=False, **wanted):
+    """Files of the tables and figures of a collection ("measured" or the preset) whose entries match ``wanted``; of
+    experiments that run on demand only where that is said.
+    """
     return [
         f"figures/{collection}/{report['paper']}/{name}"
         for report in REPORTS
-        if available(collection, report) and all(report[key] == value for key, value in wanted.items())
+        if available(collection, report)
+        and all(report[key] == value for key, value in wanted.items())
+        and (on_demand or collection == "measured" or set(catalogue.experiments_of(report)) <= set(ASKED_FOR))
         for name in catalogue.outputs(report)
     ]
 
@@ -260,10 +266,3 @@ def preprocess_code(wildcards):
     """The package files that make the rows of a task, its generator or extractor included, found by name."""
     own = data_registry.code_of(REGISTRY.tasks[wildcards.dataset], embedded=SETTINGS["data"] == "embedded")
     return code_of("data.preprocess", *own)
-
-
-BENCHMARKS = ["dense-map", "structured-maps", "landmarks", "sketches", "crossover", "ridge-path", "planning"]
-BENCHMARKED_MAPS = [
-    f"maps.{map_registry.REGISTRY[name].module}"
-    for name in ("rff", "sorf", "rom", "fastfood", "scrf", "pmodel", "rm", "ts", "trp", "nystroem")
-]

@@ -12,9 +12,9 @@ rule time:
         f"logs/{PRESET}/{{experiment}}/time/{{shard}}.log",
     benchmark:
         f"benchmarks/{PRESET}/{{experiment}}/time/{{shard}}.tsv"
+    priority: -1
     conda:
         "../envs/study.yaml"
-    priority: -1
     threads: ALL_CORES
     resources:
         mem_mb=stage_memory("time"),

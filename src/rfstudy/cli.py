@@ -196,17 +196,6 @@ def figures(spec, methods, datasets, out, results):
     stage.run(spec, results, methods, datasets, out)
 
 
-@commands.command()
-@click.argument("name")
-@click.option("--threads", default=2, show_default=True)
-@click.option("--out", type=PATH, required=True, help="CSV file of the comparisons.")
-def benchmark(name, threads, out):
-    """Measure one family of speed comparisons, as ratios within this run."""
-    from rfstudy.study import benchmark as stage
-
-    stage.run(name, out, threads)
-
-
 def main():
     """Run a subcommand; an error that a user can mend is one line without a traceback."""
     from rfstudy.errors import UserError

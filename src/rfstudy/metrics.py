@@ -37,10 +37,12 @@ PHASES = {
     "draw": "drawing the map",
     "learn": "learning the map",
     "transform": "mapping the training rows",
+    "fit_transform": "learning the map and mapping the training rows",
     "fit": "the fit",
     "predict_transform": "mapping the test rows",
     "predict": "predicting",
     "scores": "the scores",
+    "plan": "planning a run",
 }
 
 #: Facts by metric. A metric that is not listed is a plain number, and nothing is known of it.
@@ -62,10 +64,8 @@ FACTS = {
     "time_train_s": Fact("s", "training time", "low", SHARE),
     "time_test_s": Fact("s", "test time", "low", SHARE),
     "time_total_s": Fact("s", "total time", "low", SHARE),
-    "time_per_row_s": Fact("s", "time per row", "low", SHARE),
     **{f"time_{phase}_s": _seconds("time", what) for phase, what in PHASES.items()},
     **{f"cpu_{phase}_s": _seconds("processor time", what) for phase, what in PHASES.items()},
-    "time_ratio": Fact("", "ratio of times", "low", SHARE),
     "stored_bytes": Fact("B", "stored bytes", "low", SHARE),
     "risk": Fact("", "risk", "low", SHARE),
     "risk_exact": Fact("", "risk of the exact kernel", "low", SHARE),

@@ -13,16 +13,23 @@ from rfstudy.report.plots.crossover import crossing, draw
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 METHODS, FIGURES = (yaml.safe_load((CONFIG / f"{name}.yaml").read_text("utf-8")) for name in ("methods", "figures"))
 DIMENSIONS = np.array([16.0, 64.0, 256.0, 1024.0])
+N_TRAIN = 1000
+
+#: How much slower the machine is in each of five rounds, for all lines alike: no ratio by round knows of it.
+PACE = (1.0, 1.5, 0.8, 3.0, 0.9)
 
 
-def rows(method, kernel, times, variant=""):
+def rows(method, kernel, times, variant="", wobble=(1.0,) * 5, **settings):
+    """Five rounds of a line: seconds per row by dimension, times the pace of the round and a wobble of its own."""
     return [
         {
-            "origin": "measured", "experiment": "speed", "protocol": "times", "metric": "time_per_row_s",
-            "kernel": kernel, "method": method, "variant": variant, "d": d, "value": time, "status": "ok",
-            "settings": {"threads": 2, "runs": 5},
+            "origin": "measured", "run": "r", "experiment": f"crossover-{kernel}", "protocol": "times",
+            "metric": "time_transform_s", "axis": "round", "at": at, "dataset": f"made-d{d:.0f}", "kernel": kernel,
+            "method": method, "variant": variant, "d": d, "n_train": N_TRAIN,
+            "value": N_TRAIN * time * pace * own, "status": "ok", "settings": {"threads": 2} | settings,
         }
         for d, time in zip(DIMENSIONS, times, strict=True)
+        for at, (pace, own) in enumerate(zip(PACE, wobble, strict=True))
     ]  # fmt: skip
 
 
@@ -37,7 +44,7 @@ def frame():
             *rows("fastfood", "gaussian", 0.5 * dense),
             *rows("", "gaussian", 3.0 * dense, variant="RBFSampler"),
             *rows("trp", "polynomial", dense),
-            {"metric": "time_ratio", "method": "rff", "value": 0.5, "status": "ok", "settings": {"bar": 1.0}},
+            *({**row, "metric": "cpu_transform_s", "value": 7.0} for row in rows("rff", "gaussian", dense)),
         ]
     )
 
@@ -59,9 +66,41 @@ def test_every_map_is_a_line_above_and_a_ratio_below(frame):
     labels = [text.get_text() for text in times.get_legend().get_texts()]
     assert labels == ["RFF", "SORF", "ROM", "Fastfood", "RBFSampler (scikit-learn)"]
     lines = dict(zip(labels, times.get_lines(), strict=True))
-    np.testing.assert_allclose(lines["SORF"].get_ydata(), 0.1 * DIMENSIONS)  # in microseconds
+    np.testing.assert_allclose(lines["SORF"].get_ydata(), 0.1 * DIMENSIONS)  # in microseconds; the median pace is 1
     drawn = [line.get_ydata() for line in ratios.get_lines()]
     assert any(np.allclose(each, 2.0) for each in drawn)
     text = " ".join(text.get_text() for text in figure.texts)
-    assert "faster than RFF from d = about 100 (SORF), nowhere (ROM), 16 (Fastfood)." in text
+    assert "faster than RFF: from about d = 100 (SORF), 16 (Fastfood); nowhere (ROM)." in text
     assert "Threads: 2." in text
+    assert "Contended" not in text
+
+
+def test_a_crossing_beside_ratios_that_scatter_is_none(frame):
+    narrow, wide = (1.0, 1.0, 1.1, 0.9, 1.0), (1.0, 1.0, 1.3, 0.7, 1.3)
+    dense = 1e-9 * DIMENSIONS**2
+    lines = [rows(name, "gaussian", 1e-7 * DIMENSIONS, wobble=w) for name, w in (("scrf", narrow), ("pmodel", wide))]
+    # one that never crosses is judged by its last ratio
+    lines.append(rows("fastfood", "gaussian", 2.0 * dense, wobble=wide))
+    reference = [rows("rff", "gaussian", dense, contended=True), rows("trp", "polynomial", dense)]
+    figure = draw(
+        tidy.frame([row for line in [*reference, *lines] for row in line]),
+        catalogue.specification(FIGURES, "study", "crossover-times"), METHODS, {},
+    )  # fmt: skip
+    text = " ".join(text.get_text() for text in figure.texts)
+    assert "faster than RFF: from about d = 100 (SCRF); too noisy to tell (Fastfood, P-model)." in text
+    # one ring, at 1 and between two dimensions
+    rings = [line for line in figure.axes[1].get_lines() if line.get_markerfacecolor() == "none"]
+    assert [line.get_xdata().item() for line in rings] == [pytest.approx(100.0)]
+    assert "Contended: other work ran beside it." in text
+
+
+def test_the_band_lies_between_the_quartiles(frame):
+    wobble = (1.0, 1.2, 0.8, 1.1, 0.9)
+    more = rows("sorf", "gaussian", 1e-7 * DIMENSIONS, wobble=wobble)
+    kept = frame[frame["method"] != "sorf"]
+    figure = draw(
+        tidy.frame([*kept.to_dict("records"), *more]),
+        catalogue.specification(FIGURES, "study", "crossover-times"), METHODS, {},
+    )  # fmt: skip
+    bands = [band.get_paths()[0].vertices for band in figure.axes[1].collections]
+    assert any({0.9, 1.1} <= set(np.round(vertices[vertices[:, 0] == 16.0, 1] * 16 / 100, 6)) for vertices in bands)

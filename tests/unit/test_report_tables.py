@@ -7,7 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from rfstudy import tidy
 from rfstudy.report import catalogue, tables, tables_of_methods, typeset
+from rfstudy.report.comparisons import comparisons
 
 HERE = Path(__file__).parent
 specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
@@ -149,14 +151,44 @@ def test_grid_of_means_with_spreads_and_gaps(tmp_path):
 
 
 def test_ratios_of_speed(tmp_path):
-    row = {
-        "origin": "measured", "experiment": "speed", "protocol": "ratios", "metric": "time_ratio", "status": "ok",
-        "method": "sorf", "variant": "rff", "value": 0.25,
-        "settings": {"what": "sorf.transform", "against": "rff", "bar": "<= 1/4", "seconds": 1.5, "threads": 2},
-    }  # fmt: skip
-    frame, text = table("speed-ratios", [row], tmp_path, "study")
-    assert frame.iloc[0, :5].tolist() == ["sorf.transform", "rff", "0.25", "<= 1/4", "1.5"]
+    def rounds(method, variant, seconds, **settings):
+        shared = {
+            "origin": "measured", "run": "r", "experiment": "speed", "protocol": "ratios", "dataset": "made-d8",
+            "kernel": "gaussian", "metric": "time_transform_s", "status": "ok", "axis": "round", "method": method,
+            "variant": variant, "d": 8, "n_features": 16, "settings": {"threads": 2, "what": f"{method}!"} | settings,
+        }  # fmt: skip
+        return [shared | {"at": at, "value": value} for at, value in enumerate(seconds)]
+
+    rows = [
+        # ratios 1/4, 1/2 and 1/3 by round to the one, 1, 2 and 3 to the other
+        *rounds("sorf", "float32", (1.0, 2.0, 3.0), at_most={"rff-float32": 0.33, "Peer": 0.5, "absent": 1.0}),
+        *rounds("rff", "float32", (4.0, 4.0, 9.0), at_most={"Peer": 9.0}),
+        *rounds("", "Peer", (1.0, 1.0, 1.0), what="Peer"),
+        *({**row, "dataset": "made-d9"} for row in rounds("rff", "float32", (7.0, 7.0, 7.0))),
+        *rounds("rom", "float32", (9.0, 10.0, 11.0), at_most_s=10),
+        *rounds("fastfood", "float32", (3.9, 3.6, 3.7), at_most={"quiet": 1.0}, contended=True),
+        *rounds("", "quiet", (4.0, 4.0), what="quiet"),
+    ]  # fmt: skip
+    frame, text = table("speed-ratios", rows, tmp_path, "study")
+    assert frame.drop(columns=["d", "s"]).to_numpy().tolist() == [
+        ["sorf!", "Peer", "2.0", "1.5", "2.5", "0.5", "too noisy", "2.0", "1.0"],
+        ["sorf!", "rff!", "0.333", "0.292", "0.417", "0.33", "too noisy", "2.0", "4.0"],
+        ["rff!", "Peer", "4.0", "4.0", "6.5", "9.0", "too noisy", "4.0", "1.0"],
+        ["rom!", "10 s", "1.0", "0.95", "1.05", "1.0", "kept", "10.0", "10.0"],
+        # the third round has no other side
+        ["fastfood!", "quiet", "0.938", "0.919", "0.956", "1.0", "contended", "3.7", "4.0"],
+    ]
+    assert frame[["d", "s"]].drop_duplicates().to_numpy().tolist() == [["8", "16"]]
     assert "- Threads: 2." in text
+
+
+@pytest.mark.parametrize(("bar", "verdict"), [(0.249, "missed"), (0.25, "kept")])
+def test_a_ratio_of_speed_keeps_its_bar_up_to_the_bar(bar, verdict):
+    shared = {"run": "r", "metric": "time_fit_s", "status": "ok", "axis": "round", "method": ""}
+    own = {"variant": "own", "value": 1.0, "settings": {"what": "own", "at_most": {"other": bar}}}
+    other = {"variant": "other", "value": 4.0, "settings": {"what": "other"}}
+    (found,) = comparisons(tidy.frame([shared | side | {"at": at} for side in (own, other) for at in (0, 1, 2)]))
+    assert (found.ratio.value, found.verdict) == (0.25, verdict)
 
 
 TABLES = [spec for spec in catalogue.specifications(report_rows.CATALOGUE) if spec["form"] == "tables"]
@@ -169,7 +201,7 @@ def test_every_table_is_sound_in_every_format(spec, with_rows, tmp_path):
         duplicate_rows_pct=1.5, order="50 % _long_ & {odd}"
     )
     rows = [row | {"experiment": catalogue.experiments_of(spec)[0]} for row in rows]
-    results = [report_rows.written(tmp_path, rows)] if with_rows and spec["name"] != "speed-ratios" else []
+    results = [report_rows.written(tmp_path, rows)] if with_rows else []
     paths = tables.tabulate(
         spec, results, tmp_path / "out", report_rows.METHODS, report_rows.DATASETS, report_rows.REFERENCE
     )

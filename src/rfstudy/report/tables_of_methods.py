@@ -22,10 +22,11 @@ from rfstudy.report.aggregate import (
     select,
     settings_of,
 )
+from rfstudy.report.comparisons import comparisons, threads_of
 from rfstudy.report.looks import look
 from rfstudy.report.notes import comparability, dataset_name, notes
 from rfstudy.report.published import ids_by_name, printed_name
-from rfstudy.report.times import median_and_quartiles, summarise
+from rfstudy.report.times import TOO_WIDE, median_and_quartiles, summarise
 from rfstudy.report.typeset import Table
 
 #: What stands under a table of best methods, whatever its rows.
@@ -34,6 +35,12 @@ BEST_METHODS_NOTE = (
     "the sizes of the group (of the logarithm for errors); it is compared with the best method's by a two-sided paired "
     f't-test across repeats, with Holm\'s correction, at {LEVEL:.0%}. "-": {TOO_MANY} or more methods are listed. '
     f'"no verdict": fewer than {MIN_REPEATS} complete repeats.'
+)
+
+#: What stands under the comparisons of speed.
+RATIOS_NOTE = (
+    "A ratio is the median of the ratios by round, in which the two sides take turns; a verdict needs quartiles no "
+    f"more than {TOO_WIDE:.0%} of it apart, and rounds beside which no other work ran."
 )
 
 #: Means from this on are printed with a power of ten.
@@ -169,18 +176,24 @@ def mean_and_std(cell: pd.DataFrame, metric: str, full: int) -> str:
 
 def ratios(frame, spec, methods, datasets, published) -> Table:
     """Comparisons of speed: time of the one side over that of the other, with the bar that the project sets itself."""
-    frame = select(frame, metric="time_ratio")
-    settings = settings_of(frame)
-    table = pd.DataFrame(
-        {
-            "what": [s["what"] for s in settings],
-            "against": [s["against"] for s in settings],
-            "ratio": frame["value"].to_list(),
-            "at most": [s["bar"] for s in settings],
-            "seconds": [s.get("seconds") for s in settings],
-            "seconds of the other": [s.get("seconds_other") for s in settings],
-        }
-    )
-    threads = sorted({s["threads"] for s in settings if "threads" in s})
-    remarks = [f"Threads: {', '.join(map(str, threads))}."] if threads else []
-    return Table(spec["name"], table, spec["caption"], remarks)
+    found = comparisons(frame)
+    columns = {
+        "what": [each.what for each in found],
+        "d": [each.d for each in found],
+        "s": [each.n_features for each in found],
+        "against": [each.against for each in found],
+        "ratio": [three_digits(each.ratio.value) for each in found],
+        "lower quartile": [three_digits(each.ratio.lower) for each in found],
+        "upper quartile": [three_digits(each.ratio.upper) for each in found],
+        "at most": [three_digits(each.at_most) for each in found],
+        "verdict": [each.verdict for each in found],
+        "seconds": [three_digits(each.seconds) for each in found],
+        "seconds of the other": [three_digits(each.seconds_other) for each in found],
+    }
+    table = pd.DataFrame(columns).astype({"d": "Int64", "s": "Int64"})
+    return Table(spec["name"], table, spec["caption"], [*filter(None, [threads_of(frame)]), RATIOS_NOTE])
+
+
+def three_digits(value: float) -> float:
+    """A number to three significant digits: measured times give no more."""
+    return float(f"{value:.3g}")

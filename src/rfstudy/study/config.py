@@ -421,6 +421,11 @@ def datasets_named(experiment: dict) -> set[str]:
     return of_entries | set(experiment.get("datasets", {}))
 
 
+def is_asked_for(experiment: dict, settings: dict) -> bool:
+    """Whether a run that names no outputs makes those of an experiment: one ``on_demand`` has to be named itself."""
+    return not experiment.get("on_demand", False) or experiment["name"] in settings["only_experiments"]
+
+
 def kind_constant(experiment: dict, name: str):
     """A constant of the kind of an experiment: STAGES, NEEDS_DATA or RESOURCES."""
     return constant(f"study.kinds.{experiment['kind']}", name)

@@ -58,7 +58,8 @@ class Timed:
     """What the stage ``time`` takes the times of: an entry, the columns and settings of its rows, and its phases.
 
     Phases are functions by name, in the order in which they are run; each may be called again and again. Those of a
-    learner (``fit``, ``predict``) are rows of that learner.
+    learner (``fit``, ``predict``) are rows of that learner. What takes too long for that takes part in the first
+    ``rounds`` rounds only.
     """
 
     entry: dict
@@ -66,6 +67,7 @@ class Timed:
     phases: dict
     learner: str = ""
     settings: dict = field(default_factory=dict)
+    rounds: int | None = None
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 A job holds all methods of an experiment on one data set, so that what is compared is measured together. After a warm-up
 of the full size, all methods and sizes take turns in rounds (A B C A B C ...); short work is repeated within a round
 until it lasts ``SHORTEST``. A row is one phase of one method in one round, in wall time and in processor time of this
-process; what a figure shows is made of the rounds by the report, and two methods are compared round by round. The job
+job; what a figure shows is made of the rounds by the report, and two methods are compared round by round. The job
 has the machine to itself as far as the workflow can see to it; what others take of it is read before and during each
 round, and a round beside other work is done again.
 """
@@ -11,6 +11,7 @@ round, and a round beside other work is done again.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import time
 
@@ -104,7 +105,12 @@ class Rounds:
 
 
 def warm_up(unit: Timed) -> dict:
-    """How often each phase is called within a round, found by calling it; empty where the map does not exist."""
+    """How often each phase is called within a round, found by calling it; empty where the map does not exist.
+
+    What takes part in few rounds is long: it is called once a round, and a warm-up is nothing beside it.
+    """
+    if unit.rounds is not None:
+        return dict.fromkeys(unit.phases, 1)
     calls = {}
     try:
         for name, phase in unit.phases.items():
@@ -136,6 +142,8 @@ def one_round(units: list[Timed], calls: list[dict], threads: int, number: int) 
     load = LoadOfOthers()
     time.sleep(BEFORE)
     for unit, calls_of in zip(units, calls, strict=True):
+        if unit.rounds is not None and number >= unit.rounds:
+            continue
         for name, repeated in calls_of.items():
             wall, cpu = seconds(unit.phases[name], repeated)
             row = unit.columns | entry_columns(unit.entry) | {"axis": "round", "at": number, "repeat": 0}
@@ -148,10 +156,16 @@ def one_round(units: list[Timed], calls: list[dict], threads: int, number: int) 
 
 def seconds(function, number: int) -> tuple[float, float]:
     """Wall and processor seconds of one of ``number`` calls."""
-    wall, cpu = time.perf_counter(), time.process_time()
+    wall, cpu = time.perf_counter(), processor_seconds()
     for _ in range(number):
         function()
-    return (time.perf_counter() - wall) / number, (time.process_time() - cpu) / number
+    return (time.perf_counter() - wall) / number, (processor_seconds() - cpu) / number
+
+
+def processor_seconds() -> float:
+    """Processor seconds of this process, and of those that it started and that have ended."""
+    of_children = os.times()
+    return time.process_time() + of_children.children_user + of_children.children_system
 
 
 class LoadOfOthers:
@@ -162,12 +176,12 @@ class LoadOfOthers:
 
     @staticmethod
     def reading() -> tuple[float, float, float]:
-        """Wall clock, processor seconds of the whole machine, and those of this process."""
+        """Wall clock, processor seconds of the whole machine, and those of this job."""
         times = psutil.cpu_times()
         busy = (
             times.user + times.system + sum(getattr(times, name, 0.0) for name in ("nice", "irq", "softirq", "steal"))
         )
-        return time.perf_counter(), busy, time.process_time()
+        return time.perf_counter(), busy, processor_seconds()
 
     def cores(self) -> float:
         """Their mean number since the start."""

@@ -11,13 +11,18 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from rfstudy.report.aggregate import select, settings_of
+from rfstudy.report.aggregate import select
+from rfstudy.report.comparisons import threads_of
 from rfstudy.report.looks import Look, look
 from rfstudy.report.style import TEXT_WIDTH, style
+from rfstudy.report.times import by_rounds, contended, ratio
 
 #: Inches: margins, the gap between the panels side by side, the heights from top to bottom.
 LEFT, RIGHT, BETWEEN = 0.42, 0.06, 0.44
 TITLE, TIMES, GAP, RATIOS, AXIS, NOTE = 0.22, 1.95, 0.08, 0.95, 0.36, 0.28
+
+#: What is drawn of the rounds: a line through the medians, a band between the other two.
+QUARTILES = (0.25, 0.5, 0.75)
 
 #: How a transformer of scikit-learn is drawn; its line styles tell two of one panel apart.
 PEER = Look("", "#777777", "x", "dashed")
@@ -28,7 +33,8 @@ def draw(frame, spec: dict, methods: dict, datasets: dict) -> Figure:
 
     Parameters
     ----------
-    frame : tidy rows with the metric ``time_per_row_s``; a row without a method is scikit-learn's, named by its variant
+    frame : tidy rows by rounds of the metric ``time_transform_s``, the time of ``n_train`` rows; a row without a method
+        is scikit-learn's, named by its variant
     spec : ``panels``, one a kernel: ``kernel``, ``label``, ``reference`` (the method that the others are held against)
         and ``methods`` (their order)
     methods, datasets : the parsed registries
@@ -37,7 +43,7 @@ def draw(frame, spec: dict, methods: dict, datasets: dict) -> Figure:
     -------
     Figure as wide as a text block
     """
-    frame = select(frame, metric="time_per_row_s", status="ok")
+    frame = select(by_rounds(frame), metric="time_transform_s", status="ok")
     n_panels = len(spec["panels"])
     height = TITLE + TIMES + GAP + RATIOS + AXIS + NOTE
     width = (TEXT_WIDTH - LEFT - RIGHT - (n_panels - 1) * BETWEEN) / n_panels
@@ -52,8 +58,9 @@ def draw(frame, spec: dict, methods: dict, datasets: dict) -> Figure:
                 for name, (bottom, tall) in box.items()
             }
             remarks.append(_panel(axes, select(frame, kernel=panel["kernel"]), panel, methods, first=position == 0))
-        threads = sorted({s["threads"] for s in settings_of(frame) if "threads" in s})
-        remarks.append(f"Threads: {', '.join(map(str, threads))}." if threads else "")
+        remarks.append(threads_of(frame))
+        if contended(frame).any():
+            remarks.append("Contended: other work ran beside it.")
         note = "\n".join([remarks[0], " ".join(filter(None, remarks[1:]))])
         figure.text(0.06 / TEXT_WIDTH, 0.05 / height, note, fontsize=6.5, va="bottom", linespacing=1.2)
     return figure
@@ -61,12 +68,15 @@ def draw(frame, spec: dict, methods: dict, datasets: dict) -> Figure:
 
 def _panel(axes: dict, rows, panel: dict, methods: dict, *, first: bool) -> str:
     """Times above, ratios to the reference below; returns what is said about the crossings."""
-    reference = _series(rows, panel["reference"], "")
+    reference = _cells(rows, panel["reference"], "")
     name = look(panel["reference"], methods).label
     places = {}
     for method, variant in _lines(rows, panel["methods"]):
         each = look(method, methods) if method else PEER._replace(label=f"{variant} (scikit-learn)")
-        dimensions, seconds = _series(rows, method, variant)
+        cells = _cells(rows, method, variant)
+        dimensions = np.array([d for d in cells if d in reference])
+        seconds = [(cells[d]["value"] / cells[d]["n_train"]).quantile(QUARTILES).to_numpy(float) for d in dimensions]
+        ratios = [ratio(cells[d], reference[d]) for d in dimensions]
         drawn = {
             "color": each.colour,
             "marker": each.marker,
@@ -74,21 +84,36 @@ def _panel(axes: dict, rows, panel: dict, methods: dict, *, first: bool) -> str:
             "markeredgewidth": 0.5 if method else 0.8,
             "zorder": 3 if method == panel["reference"] else 2,
         }
-        axes["times"].plot(dimensions, 1e6 * seconds, label=each.label, **drawn)
-        axes["ratios"].plot(dimensions, seconds / reference[1], **drawn)
+        _line(axes["times"], dimensions, 1e6 * np.array(seconds), label=each.label, **drawn)
+        _line(axes["ratios"], dimensions, np.array([(r.lower, r.value, r.upper) for r in ratios]), **drawn)
         if method in ("", panel["reference"]):
             continue
-        places[each.label] = crossing(dimensions, seconds / reference[1])
-        if places[each.label]:
+        place = crossing(dimensions, np.array([r.value for r in ratios]))
+        beside = np.searchsorted(dimensions, place or np.inf)
+        noisy = any(r.too_noisy for r in ratios[max(0, beside - 1) : beside + 1])
+        places[each.label] = "too noisy to tell" if noisy else place or "nowhere"
+        if place and not noisy:
             ring = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "zorder": 4}
-            axes["ratios"].plot(places[each.label], 1.0, color=each.colour, linestyle="none", **ring)
-    _finish(axes, panel, reference[0], name, first)
-    return f"{panel['label']}, faster than {name} from d = about {_told(places)}."
+            axes["ratios"].plot(place, 1.0, color=each.colour, linestyle="none", **ring)
+    _finish(axes, panel, np.array(list(reference)), name, first)
+    return f"{panel['label']}, faster than {name}: {_told(places)}."
 
 
-def _told(places: dict[str, float | None]) -> str:
-    """The crossings in words, to two digits: measured times give no more."""
-    return ", ".join(f"{float(f'{d:.2g}'):.0f} ({name})" if d else f"nowhere ({name})" for name, d in places.items())
+def _line(ax, dimensions: np.ndarray, values: np.ndarray, **drawn) -> None:
+    """A line through medians, with a band between the quartiles; values of shape (m, 3)."""
+    lower, median, upper = values.T
+    ax.fill_between(dimensions, lower, upper, color=drawn["color"], alpha=0.2, linewidth=0)
+    ax.plot(dimensions, median, **drawn)
+
+
+def _told(places: dict[str, float | str]) -> str:
+    """The crossings in words, to two digits: measured times give no more. Words in place of one stand as they are."""
+    found = [f"{float(f'{place:.2g}'):.0f} ({label})" for label, place in places.items() if not isinstance(place, str)]
+    parts = [f"from about d = {', '.join(found)}"] if found else []
+    for word in ("nowhere", "too noisy to tell"):
+        labels = [label for label, place in places.items() if place == word]
+        parts += [f"{word} ({', '.join(labels)})"] if labels else []
+    return "; ".join(parts)
 
 
 def crossing(dimensions: np.ndarray, ratios: np.ndarray) -> float | None:
@@ -124,10 +149,9 @@ def _lines(rows, listed: list[str]) -> list[tuple[str, str]]:
     return [(method, "") for method in listed if method in measured] + [("", peer) for peer in peers]
 
 
-def _series(rows, method: str, variant: str) -> tuple[np.ndarray, np.ndarray]:
-    """Dimensions, rising, and seconds per row."""
-    own = select(rows, method=method, variant=variant).sort_values("d")
-    return own["d"].to_numpy(dtype=float), own["value"].to_numpy()
+def _cells(rows, method: str, variant: str) -> dict:
+    """The rounds of a line by dimension, rising."""
+    return {float(d): cell for d, cell in select(rows, method=method, variant=variant).groupby("d", sort=True)}
 
 
 def _finish(axes: dict, panel: dict, dimensions: np.ndarray, reference: str, first: bool) -> None:
@@ -140,7 +164,7 @@ def _finish(axes: dict, panel: dict, dimensions: np.ndarray, reference: str, fir
         ax.yaxis.set_minor_formatter(NullFormatter())
     axes["times"].tick_params(labelbottom=False)
     axes["times"].set_title(panel["label"], pad=3)
-    axes["times"].legend(loc="lower right", fontsize=7, borderpad=0.2, labelspacing=0.25, handlelength=2.6)
+    axes["times"].legend(loc="upper left", fontsize=7, borderpad=0.2, labelspacing=0.25, handlelength=2.6)
     axes["ratios"].yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
     axes["ratios"].axhline(1.0, color="black", linewidth=0.6, zorder=1)
     axes["ratios"].set_xlabel("columns d = number of features s")

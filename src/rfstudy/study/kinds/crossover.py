@@ -1,0 +1,57 @@
+"""The time to map a row against the number of columns d, at s = d: where fast transforms overtake the dense product.
+
+All maps of an experiment map the same rows, in float32, beside transformers of scikit-learn (``study.peers``).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from rfstudy.arrays import seed_of, seed_sequence
+from rfstudy.kernels import make_kernel
+from rfstudy.study.engine import Job, Timed, entry_map
+from rfstudy.study.peers import make_peer
+from rfstudy.study.plan import spread
+
+#: Nothing but times is measured here.
+STAGES = ()
+NEEDS_DATA = False
+RESOURCES = {"mb": 3000, "minutes": 60}
+
+#: Keys of ``grid``: d; at every d so many entries of the data and so many rows at most; names in ``study.peers``.
+GRID = {
+    "dimensions": {"$ref": "#/$defs/counts"},
+    "most_entries": {"$ref": "#/$defs/count"},
+    "most_rows": {"$ref": "#/$defs/count"},
+    "peers": {"type": "array", "items": {"type": "string"}},
+}
+
+
+def timed(job: Job, chosen: dict) -> list[Timed]:
+    """What ``time`` takes the times of: mapping the rows by every map and every peer, from the smallest d."""
+    grid = job.spec["grid"]
+    dimensions = spread(grid["dimensions"], grid["ends"]) if "ends" in grid else grid["dimensions"]
+    return [unit for d in dimensions for unit in timed_at(job.spec, d)]
+
+
+def timed_at(spec: dict, d: int) -> list[Timed]:
+    """The maps and peers at one d, fitted on a few rows: none of them learns from the data. On the CPU, all of them."""
+    grid, kernel = spec["grid"], make_kernel(spec["kernel"])
+    n = min(grid["most_rows"], grid["most_entries"] // d)
+    X = points(spec["seed"], n, d)
+    on_cpu = spec | {"device": "cpu"}
+    sides = [
+        (entry, entry_map(on_cpu, entry, kernel, d, seed_of(spec["seed"], "crossover", entry["method"], d)))
+        for entry in spec["methods"]
+    ]
+    sides += [({"variant": name}, make_peer(name, kernel, d)) for name in grid["peers"]]
+    columns = {"dataset": f"made-d{d}", "n_features": d, "n_features_label": str(d), "n_train": n, "d": d}
+    return [Timed(entry, columns, {"transform": partial(side.fit(X[:10]).transform, X)}) for entry, side in sides]
+
+
+def points(seed: int, n: int, d: int) -> np.ndarray:
+    """Normal points (n, d), float32, about one length scale apart."""
+    X = np.random.default_rng(seed_sequence(seed, "crossover", n, d)).standard_normal((n, d), dtype=np.float32)
+    return X / np.float32(np.sqrt(d))

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# loaded by the tests beside this file, which name it
-from twin_chain import completed, features, gaussian, relative_error, ridge
-
 from rfstudy.arrays import seed_of, seed_sequence
 from rfstudy.kernels import Gaussian
 from rfstudy.maps import make_map
+
+from .chain import completed, features, gaussian, relative_error, ridge
 
 
 @dataclass(frozen=True)

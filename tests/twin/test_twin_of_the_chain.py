@@ -4,29 +4,15 @@ The experiments share one journal, as those of a preset do: a cell that is taken
 The last tests hold that each experiment shows what it is there for, so that no change of the made data blinds it.
 """
 
-import importlib.util
 import itertools
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rfstudy.arrays import set_threads
 
-HERE = Path(__file__).parent
-
-
-def sibling(name: str):
-    """A module beside this one."""
-    specification = importlib.util.spec_from_file_location(f"twin_{name}", HERE / f"{name}.py")
-    module = sys.modules[specification.name] = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
-chain, kinds, adapter = map(sibling, ("chain", "kinds", "adapter"))
+from . import adapter, chain, kinds
 
 #: What tells rows apart.
 KEY = (

@@ -2,7 +2,7 @@
 out.
 
 This is the one place that knows how an experiment is written down as configuration, how the rules call the stages, and
-what a row looks like in a file. The experiments (``chain.Grid``, ``chain.Measurement``) and the rows that are compared
+what a row looks like in a file. The experiments (``chain.Grid``, ``kinds.Measurement``) and the rows that are compared
 have a form of their own, so that a change of the chain's form is a change here and nowhere else in these tests.
 """
 

@@ -4,29 +4,15 @@ The experiments share one journal, as those of a preset do: a cell that is taken
 The last tests hold that each experiment shows what it is there for, so that no change of the made data blinds it.
 """
 
-import importlib.util
 import itertools
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rfstudy.arrays import set_threads
 
-HERE = Path(__file__).parent
-
-
-def sibling(name: str):
-    """A module beside this one."""
-    specification = importlib.util.spec_from_file_location(f"twin_{name}", HERE / f"{name}.py")
-    module = sys.modules[specification.name] = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
-chain, adapter = sibling("chain"), sibling("adapter")
+from . import adapter, chain, kinds
 
 #: What tells rows apart.
 KEY = (
@@ -239,7 +225,7 @@ GRIDS = {
 
 
 MEASUREMENTS = {
-    "variance": chain.Measurement(
+    "variance": kinds.Measurement(
         kind="variance",
         name="twin-variance",
         paper="survey",
@@ -251,7 +237,7 @@ MEASUREMENTS = {
         ],
         axes={"distances": [0.3, 1.5], "dimensions": [3, 4], "multiples_of_d": [2], "draws": 12},
     ),
-    "decay": chain.Measurement(
+    "decay": kinds.Measurement(
         kind="decay",
         name="twin-decay",
         paper="survey",
@@ -261,13 +247,13 @@ MEASUREMENTS = {
             "norms": ["sup", "l2", "frobenius", "spectral", "delta_spectral"],
         },
     ),
-    "surrogate": chain.Measurement(
+    "surrogate": kinds.Measurement(
         kind="surrogate",
         name="twin-surrogate",
         methods=[{"method": "slsrff"}, {"method": "slsrff", "variant": "identity", "options": {"identity": True}}],
         axes={"dimensions": [2, 3], "sample_sizes": [10, 20], "penalties": [0.001, 1.0], "draws": 15},
     ),
-    "requirement": chain.Measurement(
+    "requirement": kinds.Measurement(
         kind="requirement",
         name="twin-requirement",
         kernel="circle",
@@ -284,7 +270,7 @@ MEASUREMENTS = {
             "n_features": [4, 8, 16, 32], "terms": 40, "draws": 2, "test_rows": 25, "tolerance": 0.05,
         },
     ),
-    "memory": chain.Measurement(
+    "memory": kinds.Measurement(
         kind="scaling",
         name="twin-memory",
         paper="survey",
@@ -316,7 +302,8 @@ def twins():
 
     def of(study):
         if study.name not in computed:
-            computed[study.name] = chain.rows(study)
+            twin = chain if isinstance(study, chain.Grid) else kinds
+            computed[study.name] = twin.rows(study)
         return computed[study.name]
 
     return of

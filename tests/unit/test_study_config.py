@@ -66,7 +66,7 @@ child:
         ("a: {extends: b}\nb: {extends: a}\n", "in a circle: a -> b -> a"),
         ("a: {extends: c}\n", "'a' extends 'c', which does not exist"),
         ("a: [1\n", "a.yaml"),
-        ("a: {title: x, kind: gird}\n", "the kind of experiment 'x' is 'gird'; known are decay, .*grid"),
+        ("a: {title: x, kind: gird}\n", "the kind of experiment 'x' is 'gird'; known are crossover, .*grid"),
     ],
 )
 def test_broken_experiments_are_named(tmp_path, text, message):

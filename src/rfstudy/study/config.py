@@ -9,7 +9,6 @@ Imported by the workflow when it parses: the standard library, PyYAML and, to ch
 
 from __future__ import annotations
 
-import copy
 import difflib
 from pathlib import Path
 
@@ -272,15 +271,18 @@ def with_steps(experiment: dict) -> dict:
 
 
 def merge(base: dict, overlay: dict, *, null_removes: bool = True) -> dict:
-    """A copy of ``base`` with ``overlay`` laid over it: mappings merge, null removes, everything else is replaced."""
-    result = copy.deepcopy(base)
+    """``overlay`` laid over ``base``: mappings merge, null removes, everything else is replaced.
+
+    Neither is changed; what is taken over from one of them alone is shared with it.
+    """
+    result = dict(base)
     for key, value in overlay.items():
         if isinstance(value, dict) and isinstance(result.get(key), dict):
             result[key] = merge(result[key], value, null_removes=null_removes)
         elif value is None and null_removes:
             result.pop(key, None)
         else:
-            result[key] = copy.deepcopy(value)
+            result[key] = value
     return result
 
 

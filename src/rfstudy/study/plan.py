@@ -155,7 +155,7 @@ def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> d
     search = experiment["search"]
     spec = sample_part(experiment, dataset, settings) | {
         "search": without(search, "method"),
-        "methods": [without(entry, "learners") for entry in experiment["methods"]] if is_by_method(search) else [],
+        "methods": experiment["methods"] if is_by_method(search) else [],
         "shared_method": search.get("method"),
         "learners": learners_of(experiment),
         "repeats": repeats_of(experiment, settings),

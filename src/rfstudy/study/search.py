@@ -23,7 +23,7 @@ from rfstudy.learners.entry import load
 from rfstudy.learners.penalties import best_penalty
 from rfstudy.study.config import CIRCLES, SEARCHED, merge, size_of, sizes
 from rfstudy.study.engine import Cell, Job, finished
-from rfstudy.study.kinds.grid import choice_for, folds_of, grid_cell, map_of, place_of
+from rfstudy.study.kinds.grid import choice_for, folds_of, grid_cell, learner_settings, map_of, place_of
 from rfstudy.study.plan import circle_of, searched
 from rfstudy.study.sample import Sample
 
@@ -110,10 +110,11 @@ def best_penalties(job: Job, found: dict, entry: dict, label: str, chosen_on: li
     has none.
     """
     best = {}
-    for learner, options in job.spec["learners"].items():
+    for learner in job.spec["learners"]:
         scores = mean_scores(job, found, entry, label, chosen_on, values, learner)
         if scores is not None and not np.isnan(scores).all():
-            best[learner] = best_penalty(scores[:, None], options[load(learner).grid], job.data.target.score)
+            grid = learner_settings(job.spec, entry, learner)[load(learner).grid]
+            best[learner] = best_penalty(scores[:, None], grid, job.data.target.score)
     return best
 
 
@@ -138,7 +139,8 @@ def candidate_cell(job: Job, found: dict, entry: dict, label: str, repeat: int, 
     d = job.data.facts["d"]
     wider, how = choice_for(found, entry, label, repeat)
     cell = grid_cell(job.spec, (wider | values, how), entry, sizes(size_with(job.spec, label), d), d, repeat)
-    own = {"learner": learner, "settings": job.spec["learners"][learner], "rows": job.spec["search"].get("max_rows")}
+    settings = learner_settings(job.spec, entry, learner)
+    own = {"learner": learner, "settings": settings, "rows": job.spec["search"].get("max_rows")}
     return replace(cell, given=cell.given | own, columns={})
 
 

@@ -139,6 +139,9 @@ def scored(job: Job, cell: Cell, sample: Sample, n_columns: int, train_features,
     decision = np.concatenate([model.decision(block) for _rows, block in test_features()])
     predicted = target.decode(decision, classes)
     told = {learner.chosen: used, "solver": model.solver}
+    if cell.given["penalty"] is None and "chosen_on" in cell.given["how"]:
+        # what should have been shared had no value at which the shared map has a solution
+        told |= {"shared_by": "cell", "chosen_on": [cell.at["repeat"]]}
     if used != wanted:
         told["singular_at"] = wanted
     if not model.converged:

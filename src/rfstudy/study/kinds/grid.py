@@ -115,12 +115,17 @@ def conditions(spec: dict, choice: tuple, entry: dict, learner: str = "") -> dic
         given["bandwidth"] = spec["bandwidth"]
     if learner:
         given["learner"] = learner
-        given["settings"] = merge(spec["learners"][learner], entry.get("learners", {}).get(learner, {}))
+        given["settings"] = learner_settings(spec, entry, learner)
         given["penalty"] = values.get("penalty", {}).get(learner)
         given["how"] = how.get("penalty", {"shared_by": "cell"})
         if given["penalty"] is not None:
             given["settings"].pop("n_folds", None)  # of a choice that is made
     return given
+
+
+def learner_settings(spec: dict, entry: dict, learner: str) -> dict:
+    """The options of a learner for an entry: the experiment's, with the entry's own laid over them."""
+    return merge(spec["learners"][learner], entry.get("learners", {}).get(learner, {}))
 
 
 def choice_for(chosen: dict, entry: dict, label: str, repeat: int) -> tuple[dict, dict]:

@@ -1,0 +1,286 @@
+"""The naive twin of the experiments without data of their own, in the manner of ``chain``: one function a kind."""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rfstudy.arrays import seed_of, seed_sequence
+from rfstudy.kernels import Gaussian
+from rfstudy.maps import make_map
+
+from .chain import completed, features, gaussian, relative_error, ridge
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """An experiment without data of its own: what its kind walks over stands in ``axes``."""
+
+    kind: str
+    name: str
+    methods: list[dict]
+    axes: dict
+    kernel: str = "gaussian"
+    circle: Callable | None = None  # the library's kernel on the circle for a decay and a number of harmonics
+    protocol: str = "text"
+    repeats: int = 2
+    paper: str = "slsrff"
+    preset: str = "twin"
+    seed: int = 7
+
+
+def rows(study: Measurement) -> list[dict]:
+    """All rows of an experiment, in no particular order."""
+    kinds = {
+        "variance": variance_rows,
+        "decay": decay_rows,
+        "surrogate": surrogate_rows,
+        "requirement": requirement_rows,
+        "scaling": memory_rows,
+    }
+    return completed(study, kinds[study.kind](study))
+
+
+def cells_of(study: Measurement, *names: str):
+    """Entries x values of the named axes x repeats."""
+    for entry in study.methods:
+        columns = {"method": entry["method"], "variant": entry.get("variant", "")}
+        for *values, repeat in itertools.product(*(study.axes[name] for name in names), range(study.repeats)):
+            yield {"options": {}, **entry}, *values, repeat, columns | {"repeat": repeat}
+
+
+def variance_rows(study: Measurement) -> list[dict]:
+    """Moments of the estimate of one kernel value over independent draws, in a random direction and along an axis."""
+    found, draws = [], study.axes["draws"]
+    for entry, d, multiple, repeat, columns in cells_of(study, "dimensions", "multiples_of_d"):
+        s = multiple * d
+        seeds = seed_sequence(study.seed, "variance", entry["method"], d, s, repeat).generate_state(draws)
+        randoms = np.random.default_rng(seed_sequence(study.seed, "directions", d, s, repeat)).normal(size=(draws, d))
+        for direction, distance in itertools.product(("random", "axis"), study.axes["distances"]):
+            estimates = []
+            for draw in range(draws):
+                phi = make_map(
+                    entry["method"], Gaussian(), n_components=s, random_state=int(seeds[draw]), **entry["options"]
+                )
+                unit = randoms[draw] / np.linalg.norm(randoms[draw]) if direction == "random" else np.eye(d)[0]
+                origin, point = np.zeros((1, d)), distance * unit[None, :]
+                phi.fit(np.vstack([origin, point]))
+                if hasattr(phi, "approximate_kernel"):
+                    estimates.append(phi.approximate_kernel(origin, point)[0, 0])
+                else:
+                    estimates.append(phi.transform(origin)[0] @ phi.transform(point)[0])
+            columns = columns | {
+                "dataset": f"pairs-{direction}-d{d}",
+                "n_features": s,
+                "n_features_label": f"{multiple}d",
+                "d": d,
+                "axis": "distance",
+                "at": distance,
+                "spread_kind": "standard error",
+                "settings": {"direction": direction, "draws": draws},
+            }
+            found += [columns | row for row in moments(np.array(estimates), distance, s)]
+    return found
+
+
+def moments(estimates: np.ndarray, distance: float, s: int) -> list[dict]:
+    """Bias, mean squared error and variance with their standard errors, and the variance over that of plain RFF."""
+    n = len(estimates)
+    off = estimates - np.exp(-(distance**2) / 2)
+    centred = estimates - estimates.mean()
+    variance = (centred**2).sum() / (n - 1)
+    # the variance of a sample variance (e.g. Casella and Berger, exercise 5.8)
+    variance_error = np.sqrt(max(((centred**4).mean() - (n - 3) / (n - 1) * variance**2) / n, 0.0))
+    of_rff = (1 - np.exp(-(distance**2))) ** 2 / (2 * s)
+    return [
+        {"metric": "kernel_bias", "value": off.mean(), "spread": np.sqrt(variance / n)},
+        {"metric": "kernel_mse", "value": (off**2).mean(), "spread": np.std(off**2, ddof=1) / np.sqrt(n)},
+        {"metric": "kernel_variance", "value": variance, "spread": variance_error},
+        {"metric": "variance_ratio", "value": variance / of_rff, "spread": variance_error / of_rff},
+    ]
+
+
+def decay_rows(study: Measurement) -> list[dict]:
+    """Errors of the kernel matrix of normal points, in several norms and at several sizes."""
+    found, n = [], study.axes["rows"]
+    for entry, d, s, norm, repeat, columns in cells_of(study, "dimensions", "n_features", "norms"):
+        generator = np.random.default_rng(seed_sequence(study.seed, "decay", d, repeat))
+        X = generator.standard_normal((n, d)) / np.sqrt(2 * d)
+        seed = seed_of(study.seed, "decay", entry["method"], d, s, repeat)
+        phi = make_map(entry["method"], Gaussian(), n_components=s, random_state=seed, **entry["options"]).fit(X)
+        Z = features(phi, X)
+        ridge = n * study.axes["ridge"]
+        row = {
+            "dataset": f"points-d{d}",
+            "n_features": s,
+            "n_features_label": str(s),
+            "n_columns": Z.shape[1],
+            "n_train": n,
+            "d": d,
+            "metric": f"approximation_error_{norm}",
+            "value": relative_error(gaussian(X, 1.0), Z @ Z.T, norm, ridge),
+            "settings": {"ridge": ridge} if norm == "delta_spectral" else {},
+        }
+        found.append(columns | row)
+    return found
+
+
+def surrogate_rows(study: Measurement) -> list[dict]:
+    """The ridge leverage function and its surrogate at frequencies of the kernel, and their integrals."""
+    found, draws = [], study.axes["draws"]
+    for entry, d, n, repeat, columns in cells_of(study, "dimensions", "sample_sizes"):
+        generator = np.random.default_rng(seed_sequence(study.seed, "surrogate", d, n, repeat))
+        X, W = generator.standard_normal((n, d)), generator.standard_normal((draws, d))
+        y, K, Z = np.where(X[:, 0] > 0, 1.0, -1.0), gaussian(X, 1.0), np.exp(-1j * X @ W.T)
+        # the second term of the surrogate: |z|^2 = n
+        identity = 1 if entry["options"].get("identity") else 0
+        for penalty, rule in [*((penalty, "fixed") for penalty in study.axes["penalties"]), (n**-0.5, "n^(-1/2)")]:
+            inverse = np.linalg.inv(K + n * penalty * np.eye(n))
+            leverage = np.array([(z.conj() @ inverse @ z).real for z in Z.T])
+            surrogate = (np.abs(y @ Z) ** 2 + identity * n * n) / (n**2 * penalty)
+            values = {
+                "leverage_ratio_least": (surrogate / leverage).min(),
+                "leverage_ratio_below": np.mean(surrogate < leverage),
+                "total_surrogate_leverage": (y @ K @ y + identity * n * np.trace(K)) / (n**2 * penalty),
+                "total_surrogate_bound": 2 * np.trace(K) / (n * penalty),
+                "total_leverage": np.trace(K @ inverse),
+            }
+            shared = columns | {
+                "dataset": f"labelled-d{d}-n{n}",
+                "n_train": n,
+                "d": d,
+                "axis": "penalty",
+                "at": penalty,
+                "settings": {"rule": rule, "frequencies": draws},
+            }
+            found += [shared | {"metric": metric, "value": value} for metric, value in values.items()]
+    return found
+
+
+def requirement_rows(study: Measurement) -> list[dict]:
+    """The risk of ridge regression on the circle, with the exact kernel and with s = 4, 8, ... features, upwards until
+    two sizes running are within the tolerance of the exact kernel.
+    """
+    axes, found = study.axes, []
+    for entry, decay, n in itertools.product(study.methods, axes["decays"], axes["sample_sizes"]):
+        entry = {"variant": "", "options": {}, **entry}
+        penalty, harmonics = n**-0.5, np.arange(1, axes["terms"] + 1)
+        law = {"exponential": np.exp(-harmonics / 2), "polynomial": 1 / harmonics**2, "slowest": 1 / harmonics}[decay]
+        law = law / law.sum()
+        shared = {
+            "kernel": f"circle-{decay}",
+            "method": entry["method"],
+            "variant": entry["variant"],
+            "dataset": f"circle-{decay}-n{n}",
+            "n_train": n,
+            "n_test": axes["test_rows"],
+            "d": 1,
+            "split": "test",
+            "learner": "ridge",
+            "settings": {
+                "penalty": penalty,
+                "terms": axes["terms"],
+                "draws": axes["draws"],
+                "tolerance": axes["tolerance"],
+            },
+        }
+        samples = [circle_sample(study, n, repeat) for repeat in range(study.repeats)]
+        exact = []
+        for X, y, X_test, f_test in samples:
+            dual = np.linalg.solve(circle_kernel(X, X, law) + n * penalty * np.eye(n), y)
+            exact.append(risk(circle_kernel(X_test, X, law) @ dual, f_test))
+        found += [
+            shared | {"n_features_label": "exact", "repeat": repeat, "metric": "risk_exact", "value": value}
+            for repeat, value in enumerate(exact)
+        ]
+        running = 0
+        for s in axes["n_features"]:
+            risks = []
+            for repeat, (X, y, X_test, f_test) in enumerate(samples):
+                of_draws = []
+                for draw in range(axes["draws"]):
+                    own = (entry["method"], entry["variant"], decay, n, s, repeat, draw)
+                    seed = seed_of(study.seed, "requirement", *own)
+                    map_features = circle_features(study, entry, s, seed, (X, y, penalty), decay, law)
+                    options = {"scaling": "mean", "center": "none"}
+                    decide = ridge(options, map_features(X), y[:, None], penalty)
+                    of_draws.append(risk(decide(map_features(X_test))[:, 0], f_test))
+                risks.append(np.mean(of_draws))
+            size = {"n_features": s, "n_features_label": str(s), "n_columns": 2 * s, "metric": "risk"}
+            found += [shared | size | {"repeat": repeat, "value": value} for repeat, value in enumerate(risks)]
+            running = running + 1 if np.mean(risks) <= (1 + axes["tolerance"]) * np.mean(exact) else 0
+            if running == 2:
+                break
+    return found
+
+
+def circle_sample(study: Measurement, n: int, repeat: int):
+    """Points on [0, 1) with labels -1 and +1, and fresh points with the mean of theirs."""
+    generator = np.random.default_rng(seed_sequence(study.seed, "requirement", n, repeat))
+    X, X_test = generator.uniform(size=(n, 1)), generator.uniform(size=(study.axes["test_rows"], 1))
+
+    def mean_label(x):
+        return 0.5 * np.sin(2 * np.pi * x) + 0.3 * np.sin(4 * np.pi * x) + 0.15 * np.sin(6 * np.pi * x)
+
+    y = np.where(generator.uniform(size=n) < (1 + mean_label(X[:, 0])) / 2, 1.0, -1.0)
+    return X, y, X_test, mean_label(X_test[:, 0])
+
+
+def circle_kernel(X: np.ndarray, Y: np.ndarray, law: np.ndarray) -> np.ndarray:
+    """sum_j mu_j cos(2 pi j (x - y))."""
+    return sum(mu * np.cos(2 * np.pi * (j + 1) * (X - Y.T)) for j, mu in enumerate(law))
+
+
+def risk(predictions: np.ndarray, f: np.ndarray) -> float:
+    """The expected squared error at points whose labels are -1 and +1 with the mean f."""
+    return np.mean(predictions**2 - 2 * predictions * f + 1)
+
+
+def circle_features(study: Measurement, entry: dict, s: int, seed: int, training, decay: str, law) -> Callable:
+    """The features of a map, or of harmonics that are drawn from the whole of a data-dependent law."""
+    X, y, penalty = training
+    n, options = len(y), dict(entry["options"])
+    if options.pop("pool", None) != "whole":
+        if entry["method"] == "lsrff":
+            options = {"penalty": penalty, **options}
+        kernel = study.circle(decay, len(law))
+        phi = make_map(entry["method"], kernel, n_components=s, random_state=seed, device="cpu", **options)
+        phi.fit(X, y)
+        return lambda points: features(phi, points)
+    frequencies = 2 * np.pi * np.arange(1, len(law) + 1)
+    if entry["method"] == "lsrff":
+        middle = np.linalg.inv(circle_kernel(X, X, law) + n * penalty * np.eye(n))
+    else:
+        middle = np.outer(y, y) + n * np.eye(n) * (1 if options.get("identity") else 0)
+    waves = [np.exp(1j * w * X[:, 0]) for w in frequencies]
+    scored = law * [(z.conj() @ middle @ z).real for z in waves]
+    scored = scored / scored.sum()
+    drawn = np.random.default_rng(seed).choice(len(law), size=s, p=scored)
+    weights = np.sqrt(law[drawn] / (s * scored[drawn]))
+    return lambda points: np.hstack(
+        [weights * np.cos(points * frequencies[drawn]), weights * np.sin(points * frequencies[drawn])]
+    )
+
+
+def memory_rows(study: Measurement) -> list[dict]:
+    """The bytes that plain random Fourier features keep: float32 frequencies and, in the layout "phase", phases."""
+    axes, found = study.axes, []
+    pairs = [(axes["fixed_dimension"], s) for s in axes["n_features"]]
+    pairs += [(d, axes["fixed_n_features"]) for d in axes["dimensions"]]
+    for entry, (d, s) in itertools.product(study.methods, dict.fromkeys(pairs)):
+        phases = entry.get("options", {}).get("layout") == "phase"
+        found.append(
+            {
+                "method": entry["method"],
+                "variant": entry.get("variant", ""),
+                "dataset": f"made-d{d}",
+                "n_features": s,
+                "n_features_label": str(s),
+                "n_columns": s if phases else 2 * s,
+                "d": d,
+                "metric": "stored_bytes",
+                "value": 4 * s * (d + phases),
+            }
+        )
+    return found

@@ -150,5 +150,6 @@ def finished(tmp_path_factory):
     space = Workspace(tmp_path_factory.mktemp("finished"))
     (space.folder / "by-method.yaml").write_text("shard_by: [experiment, dataset, method]\n")
     space.arguments = ("--configfile", "by-method.yaml", "--config", *SMALL)
-    space.snakemake("--cores", "2", *space.arguments)
+    done = space.snakemake("--cores", "2", *space.arguments)
+    space.output = done.stdout + done.stderr
     return space

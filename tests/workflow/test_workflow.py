@@ -10,12 +10,16 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from rfstudy import tidy
+from rfstudy.arrays import seed_of
+from rfstudy.kernels import Gaussian
+from rfstudy.maps import make_map
 
-COMPUTE = ("preprocess", "tune", "generate", "train", "measure")
+COMPUTE = ("preprocess", "tune", "generate", "train", "measure", "time")
 
 
 def planned(output: str) -> dict[str, int]:
@@ -35,7 +39,7 @@ def test_a_dry_run_of_every_preset_stays_within_its_budget_of_jobs(workspace, pr
 def comparable(results: Path) -> pd.DataFrame:
     """Rows of a results file without what may differ between two runs: the run itself and the times."""
     table = tidy.read(results)
-    return table[~table["metric"].str.startswith("time_")].drop(columns="run").reset_index(drop=True)
+    return table[~table["metric"].str.match("(time|cpu)_")].drop(columns="run").reset_index(drop=True)
 
 
 def assert_same_results(one: Path, other: Path) -> None:
@@ -52,11 +56,15 @@ def assert_same_results(one: Path, other: Path) -> None:
 
 def test_the_small_study_ends_in_complete_tables_and_figures(finished):
     results = tidy.read(finished.folder / "results/quick/survey-gaussian-text.csv")
-    cells = results[results["metric"].isin(["approximation_error_frobenius", "time_feature_s"])]
-    # 2 data sets x 4 methods x 5 sizes x 2 repeats x 2 measurements
-    assert len(cells) == 2 * 4 * 5 * 2 * 2
+    # 2 data sets x 4 methods x 5 sizes x 2 repeats
+    assert len(results[results["metric"].eq("approximation_error_frobenius")]) == 2 * 4 * 5 * 2
     accuracies = results[results["metric"].eq("accuracy_pct")]
+    # of one of the learners the command line asks for fewer repeats
     assert accuracies.groupby("learner").size().to_dict() == {"ridge": 2 * 4 * 5 * 2, "svm": 2 * 4 * 5 * 1}
+    # every preset takes times of examples: one data set, four methods, two sizes, three rounds, by two clocks
+    times = results[results["metric"].str.match("(time|cpu)_transform_s")]
+    assert times.groupby("method").size().to_dict() == dict.fromkeys(["rff", "qmc", "sorf", "lsrff"], 2 * 3 * 2)
+    assert set(times["dataset"]) == {"eeg"}
     assert results.loc[results["method"].ne(""), "status"].eq("ok").all()
     assert results["stand_in"].ne("").all()
     runs = {
@@ -84,28 +92,52 @@ def test_nothing_is_left_to_do_after_a_run(finished):
     assert "Nothing to be done" in done.stdout + done.stderr
 
 
+def test_times_are_taken_when_nothing_else_is_left_to_run(finished):
+    """A timed job has all cores, and waits for the learners of all shards."""
+    assert finished.output.index("rule time:") > finished.output.rindex("(Rule: train)")
+    finished_at = [finished.output.index(f"(Rule: {rule})") for rule in ("time", "collect", "figures")]
+    assert finished_at == sorted(finished_at)
+    block = finished.output[finished.output.index("rule time:") :].split("\n\n")[0]
+    assert re.search(r"^ *threads: 2$", block, re.MULTILINE)
+
+
+ALL = {f"{dataset}.{method}" for dataset in ("eeg", "skin") for method in ("rff", "qmc", "sorf", "lsrff")}
+OF_EEG = {name for name in ALL if name.startswith("eeg")}
+
+#: An edit (of the end of a module, or of a text in it), the shards whose jobs of generate and train run again, those of
+#: tune, and those of time. What stands behind an edited job in the chain runs again, too.
+EDITS = [
+    ("maps/quasi.py", "", {"eeg.qmc", "skin.qmc"}, set(), {"eeg"}),
+    ("maps/leverage.py", "", {"eeg.lsrff", "skin.lsrff"}, set(), {"eeg"}),
+    ("learners/svm.py", "", ALL, {"eeg", "skin"}, {"eeg"}),
+    ("data/steps/standard_rows.py", "", OF_EEG, {"eeg"}, {"eeg"}),
+    ("study/time.py", "", set(), set(), {"eeg"}),
+    # of the registry a job takes the defaults of its maps, and nothing else
+    ("maps/registry.py", '"mode": "text", "penalty": 0.05, "layout"', {"eeg.lsrff", "skin.lsrff"}, set(), {"eeg"}),
+    ("maps/registry.py", "", set(), set(), set()),
+    ("study/kinds/decay.py", "", set(), set(), set()),
+    ("study/bandwidths/median.py", "", set(), set(), set()),
+    ("report/tables.py", "", set(), set(), set()),
+]
+
+
 @pytest.mark.parametrize(
-    ("module", "shards"),
-    [
-        ("maps/quasi.py", {"eeg.qmc", "skin.qmc"}),
-        ("maps/leverage.py", {"eeg.lsrff", "skin.lsrff"}),
-        ("report/tables.py", set()),
-    ],
+    ("module", "old", "shards", "tuned", "timed"),
+    EDITS,
+    ids=[f"{name}{' default' * bool(old)}" for name, old, *_ in EDITS],
 )
-def test_editing_a_module_reruns_exactly_its_users(finished, module, shards):
+def test_editing_a_module_reruns_exactly_its_users(finished, module, old, shards, tuned, timed):
     path = finished.folder / "src/rfstudy" / module
     before = path.read_text()
+    assert not old or before.count(old) == 1
     try:
-        path.write_text(before + "\n# an edit\n")
+        path.write_text(before.replace(old, old.replace("0.05", "0.06")) if old else before + "\n# an edit\n")
         done = finished.snakemake("--dry-run", "--cores", "2", *finished.arguments)
     finally:
         path.write_text(before)
-    for rule in ("generate", "train"):
-        found = set(
-            re.findall(rf"^rule {rule}:.*?wildcards: experiment=[\w-]+, shard=([\w.-]+)", done.stdout, re.M | re.S)
-        )
-        assert found == shards
-    assert "tune" not in planned(done.stdout)
+    for rule, expected in (("generate", shards), ("train", shards), ("tune", tuned), ("time", timed)):
+        pattern = rf"^rule {rule}:.*?wildcards: experiment=[\w-]+, shard=([\w.-]+)"
+        assert set(re.findall(pattern, done.stdout, re.M | re.S)) == expected, rule
 
 
 def test_a_killed_shard_resumes_and_gives_the_same_table(finished, tmp_path):
@@ -153,7 +185,7 @@ def test_a_typo_in_the_configuration_is_named(workspace):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("only_methods=rrf", "only_methods names the method rrf; known are"),
+        ("only_methods=rrf", "only_methods names the method rrf; did you mean rff? known are"),
         ("only_datasets=eggs", "only_datasets names the data set eggs; known are"),
         ("preset=fast", "preset 'fast' does not exist; choose one of laptop, paper, quick"),
     ],
@@ -169,21 +201,26 @@ def test_a_typo_in_an_experiment_is_named(workspace):
     path.write_text(path.read_text().replace("n_folds: 5", "folds: 5", 1))
     done = workspace.snakemake("--dry-run", check=False)
     assert done.returncode != 0
-    assert "'folds' was unexpected" in done.stdout + done.stderr
+    message = "survey.yaml: survey-gaussian-text.learners.ridge.folds: not a key here; did you mean n_folds?"
+    assert message in done.stdout + done.stderr
 
 
 def test_missing_data_become_skipped_rows_when_they_are_allowed(workspace):
     sources = workspace.folder / "config/sources.yaml"
     # a port of this machine that nothing listens on: no test asks the real addresses
     sources.write_text(re.sub(r"https?://[^\s/]+", "http://127.0.0.1:9", sources.read_text()))
-    settings = ("preset=laptop", "only_experiments=survey-gaussian-text", "only_datasets=eeg", "only_methods=rff,qmc")
-    refused = workspace.snakemake("--cores", "1", "--config", *settings, check=False)
+    settings = (
+        "preset=laptop", "only_experiments=survey-gaussian-text", "only_datasets=eeg", "only_methods=rff,qmc",
+        "shard_by=[experiment]",
+    )  # fmt: skip
+    rows, table = "results/laptop/survey-gaussian-text.csv", "figures/laptop/survey/table-07-text.md"
+    refused = workspace.snakemake("--cores", "1", rows, "--config", *settings, check=False)
     assert refused.returncode != 0
     log = (workspace.folder / "logs/download/eeg.log").read_text()
     assert "data/raw/eeg/EEG Eye State.arff" in log
     assert "RFSTUDY_MIRROR" in log
-    workspace.snakemake("--cores", "1", "--config", *settings, "allow_missing=true")
-    rows = tidy.read(workspace.folder / "results/laptop/survey-gaussian-text.csv")
+    workspace.snakemake("--cores", "2", rows, table, "--config", *settings, "allow_missing=true")
+    rows = tidy.read(workspace.folder / rows)
     assert rows["status"].eq("skipped").all()
     assert rows["settings"].str.contains("reason").all()
     assert set(rows["method"]) == {"", "rff", "qmc"}
@@ -219,3 +256,44 @@ def test_an_experiment_without_data_sets_ends_in_its_tables_and_reruns_for_its_o
     path.write_text(path.read_text() + "\n# an edit\n")
     done = workspace.snakemake("--dry-run", "--cores", "2", *settings)
     assert re.findall(r"^rule measure:.*?wildcards: experiment=([\w-]+)", done.stdout, re.M | re.S) == ["theory-decay"]
+
+
+def test_features_of_another_task_go_through_the_chain(workspace, page, plain):
+    """Images, their histograms of gradients, ten principal components of these, features of twice as many: extracted
+    once, split and fitted by repeat, and computed again here.
+    """
+    (task,) = page("adding-a-dataset.md").blocks("yaml", "As features of another task")
+    tasks = workspace.folder / "config/datasets.yaml"
+    tasks.write_text(f"{tasks.read_text(encoding='utf-8')}\n{task}", encoding="utf-8")
+    steps = ["standard", {"pca": {"n_components": 10}}]
+    line = f"    mnist-1-7-hog: {{preprocess: {json.dumps(steps)}}}\n"
+    workspace.insert("config/experiments/slsrff.yaml", line, before="    magic04: {preprocess: [minmax]}\n")
+    settings = (
+        "only_experiments=slsrff-text", "only_datasets=mnist-1-7-hog", "only_methods=rff", "only_sizes=2d", "repeats=2",
+    )  # fmt: skip
+    results = "results/quick/slsrff-text.csv"
+    done = workspace.snakemake("--cores", "2", results, "--config", *settings)
+    assert planned(done.stdout + done.stderr)["preprocess"] == 2  # the images, and once their features
+    rows = tidy.read(workspace.folder / results)
+    assert rows["status"].eq("ok").all()
+    assert rows["stand_in"].str.startswith("hog of ").all()
+    measured = rows[rows["method"].eq("rff")]
+    assert set(measured["d"]) == {10}
+    assert set(measured["n_features"]) == {20}
+    assert len(measured) == 2 * 2
+    for row in plain(measured):
+        X, y, X_test, y_test = workspace.split_rows("mnist-1-7-hog", row.repeat, steps)
+        assert X.shape == (row.n_train, 10)
+        kernel, seed = Gaussian(np.sqrt(0.5)), seed_of(row.seed, "features", "mnist-1-7-hog", "rff", 20, row.repeat)
+        phi = make_map("rff", kernel, n_components=20, device="cpu", random_state=seed).fit(X)
+        Z, Z_test = phi.transform(X).astype(float), phi.transform(X_test).astype(float)
+        if row.metric == "accuracy_pct":
+            shift = len(Z) * json.loads(row.settings)["penalty"] * np.eye(40)
+            decision = Z_test @ np.linalg.solve(Z.T @ Z + shift, Z.T @ y)
+            expected = 100 * np.mean(np.where(decision > 0, 1, -1) == y_test)
+            assert row.value == pytest.approx(expected, abs=200 / row.n_test)
+        else:
+            assert row.metric == "approximation_error_spectral"
+            exact = kernel(X.astype(float))  # fewer rows than the error is measured on at most
+            error = np.linalg.norm(exact - Z @ Z.T, 2) / np.linalg.norm(exact, 2)
+            assert row.value == pytest.approx(error, rel=1e-4)

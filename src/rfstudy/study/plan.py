@@ -369,12 +369,18 @@ def methods_in(stage: str, experiment: dict, shard: Shard) -> list[str]:
     return sorted({entry["module"] for entry in entries})
 
 
+def learners_in(stage: str, experiment: dict) -> list[str]:
+    """The learners that a job of a stage runs."""
+    if stage == "time":
+        return [name for name in experiment.get("learners", {}) if name == experiment["time"].get("learner")]
+    return list(experiment.get("learners", {})) if stage in ("tune", "train") else []
+
+
 def code_roots(stage: str, experiment: dict, shard: Shard) -> list[str]:
     """The modules whose import closure a job runs: those that a stage imports by name are named here."""
     roots = [f"study.{stage}", f"study.kinds.{experiment['kind']}"]
     roots += [f"maps.{module}" for module in methods_in(stage, experiment, shard)]
-    if stage in ("tune", "train", "time"):
-        roots += [f"learners.{name}" for name in experiment.get("learners", {})]
+    roots += [f"learners.{name}" for name in learners_in(stage, experiment)]
     on = [on_dataset(experiment, dataset) for dataset in shard.datasets]
     roots += [f"study.bandwidths.{each['bandwidth']['rule']}" for each in on if each.get("bandwidth")]
     return [*dict.fromkeys(roots), *code_of_steps([step for steps in step_lists(on) for step in steps])]
@@ -395,10 +401,9 @@ def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings:
         if "sizes" in own:
             columns = 2 * max((s for s, _ in sizes(own["sizes"], d)), default=0)
             entries = columns * n
-            learners = own["learners"].items() if stage in ("tune", "train", "time") else ()
             of_learners = [
-                facts(name)["bytes_per_entry"] * min(entries, options.get("max_entries") or 1e8)
-                for name, options in learners
+                facts(name)["bytes_per_entry"] * min(entries, own["learners"][name].get("max_entries") or 1e8)
+                for name in learners_in(stage, own)
             ]
             work = needs.get("bytes_per_gram", 0) * min(columns, n) ** 2 + max(of_learners, default=0)
         else:

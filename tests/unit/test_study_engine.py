@@ -423,7 +423,7 @@ def counted(monkeypatch):
     numbers = iter(range(10**6))
 
     def best_of(self, attempts, number):
-        return [{"metric": "time_draw_s", "axis": "round", "at": number, "value": float(next(numbers))}]
+        return [{"metric": "time_draw_s", "axis": "round", "at": number, "value": float(next(numbers)), "settings": {}}]
 
     monkeypatch.setattr(Rounds, "best_of", best_of)
 

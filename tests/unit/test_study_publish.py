@@ -51,6 +51,19 @@ def test_uncommitted_code_is_refused(tmp_path):
         publish.run(results(tmp_path, [("rff", 0, 80.0, "a", {})], uncommitted=True), tmp_path / "e.csv.xz")
 
 
+def test_times_that_were_taken_beside_other_work_are_refused(tmp_path):
+    def timed(number, **settings):
+        told = {"metric": "time_fit_s", "axis": "round", "at": number, "settings": {"calls": 3, **settings}}
+        return ("rff", 0, 0.5, "a", told)
+
+    clean = [timed(0.0, others=0.2), timed(1.0, contended=False)]
+    publish.run(results(tmp_path, clean), tmp_path / "clean.csv.xz")
+    assert len(tidy.read(tmp_path / "clean.csv.xz")) == 2
+    with pytest.raises(UserError, match=r"taken beside other work \(eeg, 1 rounds\).*--forcerun time"):
+        publish.run(results(tmp_path, [*clean, timed(2.0, contended=True)]), tmp_path / "e.csv.xz")
+    assert not (tmp_path / "e.csv.xz").exists()
+
+
 def test_what_was_skipped_for_want_of_data_is_not_published(tmp_path):
     rows = [("rff", 0, 80.0, "a", {}), ("orf", 0, None, "", {"status": "skipped"})]
     publish.run(results(tmp_path, rows), tmp_path / "e.csv.xz")

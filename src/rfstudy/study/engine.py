@@ -27,11 +27,11 @@ from rfstudy.study.sample import Prepared, Samples, load_prepared
 
 #: What does not decide a cell: a specification's names, its lists of cells, and what its choices and learners come
 #: from, of which a cell has its own share in ``given``. Two experiments that contain the same cell compute it once.
-IRRELEVANT = (*NAMES, "methods", "repeats", "sizes", "grid", "learners", "search", "shared_method", "penalty_shared_by")
+IRRELEVANT = (*NAMES, "methods", "repeats", "sizes", "grid", "time")
+IRRELEVANT += ("learners", "search", "shared_method", "penalty_shared_by")
 
 #: The libraries whose versions are part of a cell's key.
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch")
-
 
 #: What of the facts about a data set decides its cells: the rows, how they are split, and what is predicted.
 DECIDING_FACTS = ("sha256", "split", "n_train", "n_test", "target")

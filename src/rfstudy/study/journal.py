@@ -58,6 +58,10 @@ class Journal:
             write_arrays(arrays, record_file.with_suffix(".npz"))
         write_json({"content": content, "has_arrays": bool(arrays)}, record_file)
 
+    def drop(self, key: str) -> None:
+        """Forget a finished cell: it is to be computed again."""
+        (self.directory / f"{key}.json").unlink(missing_ok=True)
+
 
 class Checkpoints:
     """What a long cell has got so far: named arrays, appended to one file one after the other.

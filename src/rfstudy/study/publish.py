@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -14,8 +15,8 @@ from rfstudy.study.provenance import read_records, record_file, write_records
 def run(results_file, out) -> None:
     """The stage: merge an experiment's rows into its published table, newer rows replacing older ones by key.
 
-    Raises ``UserError`` for rows of stand-ins and for rows that uncommitted code computed: neither is a
-    measurement that somebody else could repeat.
+    Raises ``UserError`` for rows of stand-ins, for rows that uncommitted code computed and for times that were taken
+    beside other work: none of them is a measurement that somebody else could repeat.
     """
     new = tidy.read(results_file)
     records = read_records(results_file)
@@ -26,6 +27,12 @@ def run(results_file, out) -> None:
     if dirty:
         raise UserError(
             f"uncommitted code computed rows of {results_file} (runs {', '.join(dirty[:5])}); commit, rerun"
+        )
+    contended = new[[bool(json.loads(settings or "{}").get("contended")) for settings in new["settings"]]]
+    if len(contended):
+        raise UserError(
+            f"times of {results_file} were taken beside other work ({', '.join(sorted(set(contended['dataset'])))}, "
+            f"{contended['at'].nunique()} rounds); run the rule time again on an idle machine (--forcerun time)"
         )
     # data that could not be had leave rows that no run computed: nothing was measured
     new = new[new["status"].ne("skipped") | new["run"].ne("")]

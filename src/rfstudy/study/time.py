@@ -21,7 +21,18 @@ import psutil
 from rfstudy import tidy
 from rfstudy.arrays import set_threads
 from rfstudy.errors import NotDefinedError
-from rfstudy.study.engine import Cell, Job, Timed, Work, entry_columns, entry_key, entry_roots, jobs, work_through
+from rfstudy.study.engine import (
+    Cell,
+    Job,
+    Timed,
+    Work,
+    cell_key,
+    entry_columns,
+    entry_key,
+    entry_roots,
+    jobs,
+    work_through,
+)
 from rfstudy.study.plan import without
 from rfstudy.study.provenance import processor_name, write_records
 
@@ -58,7 +69,7 @@ def roots(spec: dict) -> list[str]:
 
 
 def take_times(job: Job, chosen: dict, threads: int) -> Work:
-    """All rounds of one part; a finished round is journalled and not taken again."""
+    """All rounds of one part; a finished round is journalled and, unless it was contended, not taken again."""
     kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec['kind']}")
     how = job.spec["time"]
     given = {
@@ -76,6 +87,11 @@ def take_times(job: Job, chosen: dict, threads: int) -> Work:
         return rounds.best_of(1 + how["again"], cell.at["round"]), {}
 
     cells = [Cell({}, {"round": number}, given) for number in range(how["rounds"])]
+    for key in (cell_key(job, cell) for cell in cells):
+        content, _arrays = job.journal.get(key) or ({"rows": []}, {})
+        # a round beside other work is kept for want of a better one, and no longer than the job
+        if any(row["settings"].get("contended") for row in content["rows"]):
+            job.journal.drop(key)
     return work_through(job, cells, compute)
 
 

@@ -1,0 +1,412 @@
+"""The rule that takes times: rounds in which all take turns, work repeated until clocks can read it, and what others do
+meanwhile. Clocks and loads are made here where numbers have to come out; one real process burns the processor.
+"""
+
+import importlib.util
+import json
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rfstudy import tidy
+from rfstudy.data.target import Target
+from rfstudy.errors import NotDefinedError
+from rfstudy.maps import make_map
+from rfstudy.metrics import FACTS
+from rfstudy.study import time as stage
+from rfstudy.study.engine import Job, Timed
+from rfstudy.study.kinds import fitting, scaling
+from rfstudy.study.plan import parts_of, time_shards
+from rfstudy.study.time import LoadOfOthers, Rounds, number_of_calls
+
+specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
+toys = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(toys)
+
+
+class Machine:
+    """A wall clock, the processor seconds of this process and those of all, moved by the phases that it makes."""
+
+    def __init__(self):
+        self.wall = self.own = self.busy = 0.0
+        self.others = 0.0  # cores that others keep busy
+        self.called: list[str] = []
+
+    def work(self, seconds: float, cores: float = 1.0):
+        self.wall += seconds
+        self.own += cores * seconds
+        self.busy += (cores + self.others) * seconds
+
+    def phase(self, name: str, seconds: float, cores: float = 1.0):
+        def call():
+            self.called.append(name)
+            self.work(seconds, cores)
+
+        return call
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    machine = Machine()
+    clock = types.SimpleNamespace(
+        perf_counter=lambda: machine.wall, process_time=lambda: machine.own, sleep=lambda s: machine.work(s, 0.0)
+    )
+    monkeypatch.setattr(stage, "time", clock)
+    monkeypatch.setattr(stage, "processor_seconds", lambda: machine.own)
+    times = types.SimpleNamespace(cpu_times=lambda: types.SimpleNamespace(user=machine.busy, system=0.0, steal=0.0))
+    monkeypatch.setattr(stage, "psutil", times)
+    return machine
+
+
+def unit(machine, method, **phases):
+    entry = {"method": method, "variant": "", "options": {}}
+    made = {name: machine.phase(f"{method}.{name}", *how) for name, how in phases.items()}
+    return Timed(entry, {"dataset": "made", "n_features": 4}, made, "ridge", {"length_scale": 2.0})
+
+
+def test_methods_take_turns_within_a_round_and_rounds_follow_each_other(machine):
+    units = [unit(machine, name, draw=(1.0,), fit=(1.0,)) for name in "ABC"]
+    rounds = Rounds(units, 1)
+    one_turn = [f"{name}.{phase}" for name in "ABC" for phase in ("draw", "fit")]
+    rounds.best_of(1, 0)
+    assert machine.called == 2 * one_turn  # the warm-up, and the round
+    machine.called.clear()
+    for number in (1, 2):
+        rounds.best_of(1, number)
+    assert machine.called == 2 * one_turn
+
+
+def test_a_row_is_a_phase_of_a_method_in_a_round_in_wall_and_in_processor_time(machine):
+    units = [unit(machine, "A", draw=(0.5, 0.25), fit=(2.0, 3.0)), unit(machine, "B", draw=(1.0,))]
+    rounds = Rounds(units, 3)
+    rows = [row for number in range(2) for row in rounds.best_of(1, number)]
+    table = tidy.frame([row | {"status": "ok"} for row in rows])
+    assert len(table) == 2 * 2 * 3
+    assert set(zip(table["axis"], table["at"], strict=True)) == {("round", 0.0), ("round", 1.0)}
+    found = table[table["at"] == 1].set_index(["method", "metric"])["value"].to_dict()
+    assert found == pytest.approx({
+        ("A", "time_draw_s"): 0.5, ("A", "cpu_draw_s"): 0.125, ("A", "time_fit_s"): 2.0, ("A", "cpu_fit_s"): 6.0,
+        ("B", "time_draw_s"): 1.0, ("B", "cpu_draw_s"): 1.0,
+    })  # fmt: skip
+    assert not table.duplicated(list(tidy.KEY)).any()
+    assert set(table["unit"]) == {"s"}
+    # of a learner are its fit and its predictions
+    assert set(table.loc[table["metric"].str.contains("fit"), "learner"]) == {"ridge"}
+    assert set(table.loc[table["metric"].str.contains("draw"), "learner"]) == {""}
+    told = json.loads(table.iloc[0]["settings"])
+    assert told == {"length_scale": 2.0, "threads": 3, "calls": 1, "others": 0.0}
+
+
+@pytest.mark.parametrize("seconds", [1e-6, 0.0007, 0.019, 0.021, 0.5])
+def test_short_work_is_repeated_until_it_lasts_twenty_milliseconds(machine, seconds):
+    assert stage.SHORTEST == 0.02
+    calls = number_of_calls(machine.phase("a", seconds))
+    assert calls * seconds >= 0.02 * (1 - 1e-9)
+    assert calls == 1 or calls * seconds <= 2 * 0.02
+    machine.called.clear()
+    rounds = Rounds([unit(machine, "A", draw=(seconds,))], 1)
+    rows = rounds.best_of(1, 0)
+    assert rows[0]["settings"]["calls"] == pytest.approx(calls, abs=1)
+    assert rows[0]["value"] == pytest.approx(seconds)  # of one call
+    machine.called.clear()
+    rounds.best_of(1, 1)
+    assert len(machine.called) == rows[0]["settings"]["calls"]
+
+
+def test_the_first_call_is_no_measure_unless_it_was_long(machine):
+    """What loads libraries at its first call is short later; what is long is not called again to know it."""
+    durations = iter([0.09, *[0.001] * 1000])
+    assert number_of_calls(lambda: machine.work(next(durations))) >= 20
+    called = []
+    assert number_of_calls(lambda: (called.append(1), machine.work(0.11))) == 1
+    assert len(called) == 1
+
+
+@pytest.mark.parametrize(("others", "contended"), [(0.0, False), (0.2, False), (0.3, True), (1.0, True)])
+def test_a_round_beside_other_work_is_contended(machine, others, contended):
+    machine.others = others
+    rows = Rounds([unit(machine, "A", draw=(1.0, 4.0))], 1).best_of(1, 0)
+    for row in rows:
+        assert row["settings"]["others"] == pytest.approx(others, abs=0.005)  # our own four threads are none of them
+        assert row["settings"].get("contended", False) is contended
+
+
+@pytest.mark.parametrize(
+    ("loads", "attempts", "others", "contended"),
+    [
+        ([1.0, 0.0, 0.0], 3, 0.0, False),  # done again once, and no more
+        ([1.0, 0.8, 0.9], 3, 0.8, True),  # as often as it may be; the round that met the least
+        ([1.0, 0.0], 1, 1.0, True),  # never again
+        ([0.1, 0.0], 3, 0.1, False),
+    ],
+)
+def test_a_round_is_done_again_while_others_are_at_work(machine, monkeypatch, loads, attempts, others, contended):
+    monkeypatch.setattr(stage, "BEFORE", 0.0)
+    rounds = Rounds([unit(machine, "A", draw=(1.0,))], 1)
+    rounds.calls = [{"draw": 1}]
+    at, taken = iter(loads), []
+
+    def draw():
+        machine.others = next(at)
+        taken.append(machine.others)
+        machine.work(1.0)
+
+    rounds.units[0].phases["draw"] = draw
+    rows = rounds.best_of(attempts, 0)
+    assert len(taken) == (attempts if contended else taken.index(others) + 1)
+    assert rows[0]["settings"]["others"] == pytest.approx(others)
+    assert rows[0]["settings"].get("contended", False) is contended
+
+
+def test_the_load_is_read_before_the_round_too(machine):
+    """A process that is at work only while we sleep is met as well."""
+    machine.others = 1.0
+    load = LoadOfOthers()
+    stage.time.sleep(stage.BEFORE)
+    machine.others = 0.0
+    machine.work(0.2)
+    assert load.cores() == pytest.approx(0.5)
+
+
+def test_a_map_that_does_not_exist_has_no_rows_and_stops_nobody(machine):
+    def fail():
+        raise NotDefinedError("no such map")
+
+    broken = Timed({"method": "B", "variant": ""}, {}, {"draw": machine.phase("B.draw", 1.0), "learn": fail})
+    units = [unit(machine, "A", draw=(1.0,)), broken, unit(machine, "C", draw=(1.0,))]
+    rounds = Rounds(units, 1)
+    assert [row["method"] for row in rounds.best_of(1, 0)] == ["A", "A", "C", "C"]
+
+
+BURN = "while True: pass"
+
+
+def test_a_process_that_burns_the_processor_is_noticed(capsys):
+    """The one test with real clocks and loads; that an idle machine is none cannot be asked of a machine of others."""
+    process = subprocess.Popen([sys.executable, "-c", BURN])
+    try:
+        work = Timed({"method": "A", "variant": ""}, {}, {"draw": lambda: sum(range(200_000))})
+        rows = Rounds([work], 1).best_of(2, 5)
+    finally:
+        process.kill()
+        process.wait()
+    assert all(row["settings"]["contended"] is True for row in rows)
+    assert all(row["settings"]["others"] > stage.OTHERS for row in rows)
+    assert "round 5 beside other work" in capsys.readouterr().err
+
+
+def test_own_work_is_not_that_of_others():
+    """With the machine's clocks: what this process burns is taken off what the machine was busy with."""
+    load = LoadOfOthers()
+    before = LoadOfOthers.reading()
+    while LoadOfOthers.reading()[2] - before[2] < 0.3:
+        sum(range(10_000))
+    after = LoadOfOthers.reading()
+    busy, own = after[1] - before[1], after[2] - before[2]
+    # clocks of the machine tick a hundred times a second
+    assert busy >= own - 0.1
+    assert load.cores() <= max(0.0, busy - own) / (after[0] - before[0]) + 0.2
+
+
+# --- the stage --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Rounds that take as little time as they can."""
+    monkeypatch.setattr(stage, "SHORTEST", 0.0)
+    monkeypatch.setattr(stage, "BEFORE", 0.0)
+
+
+@pytest.fixture
+def prepared(tmp_path):
+    return toys.write_data(tmp_path / "prepared", *toys.labelled(60, 5))
+
+
+def timed_part(settings=None, **changes):
+    how = {"learner": "ridge"} | changes.pop("time", {})
+    toy = toys.selected(settings, time=how, **changes)
+    (shard,) = time_shards(toy, toys.SETTINGS)
+    return json.loads(json.dumps(parts_of("time", toy, shard, toys.SETTINGS | (settings or {}))))
+
+
+def run(part, prepared, tmp_path, name="times", chosen=None, threads=1):
+    stage.run(part, [prepared], chosen or {}, tmp_path / "journal", tmp_path / f"{name}.csv", threads)
+    return tidy.read(tmp_path / f"{name}.csv")
+
+
+METHODS = [{"method": "rff"}, {"method": "nystroem"}, {"method": "sgq", "options": {"node": "sqrt_3"}}]
+
+
+def test_the_times_of_a_grid_are_those_of_its_phases(prepared, tmp_path, quick):
+    part = timed_part(methods=METHODS, sizes={"multiples_of_d": [1, 4]})
+    rows = run(part, prepared, tmp_path)
+    of_map = {"draw", "transform", "fit", "predict_transform", "predict"}
+    phases = {"rff": of_map, "nystroem": of_map | {"learn"}}  # plain features take nothing from the data
+    for method, names in phases.items():
+        own = rows[rows["method"] == method]
+        assert set(own["metric"]) == {f"{clock}_{name}_s" for clock in ("time", "cpu") for name in names}
+        assert len(own) == 2 * 2 * len(names) * 3  # clocks, sizes, phases, rounds
+    assert set(rows["method"]) == set(phases)  # the map that does not exist for five columns is left out
+    assert set(rows["metric"]) <= set(FACTS)
+    assert (rows["value"] >= 0).all()
+    assert set(rows["at"]) == {0.0, 1.0, 2.0}
+    assert set(rows["n_train"]) == {30}
+    assert set(rows["n_features_label"]) == {"d", "4d"}
+    assert set(rows["kernel"]) == {"gaussian"}
+    assert {settings["length_scale"] for settings in toys.settings_of(rows)} == {2.0}
+    assert not rows.duplicated(list(tidy.KEY)).any()
+    without = run(timed_part(methods=METHODS, time={"learner": None}), prepared, tmp_path, "maps alone")
+    assert not set(without["metric"]) & {"time_fit_s", "time_predict_s"}
+
+
+def test_finished_rounds_are_not_taken_again(prepared, tmp_path, quick, monkeypatch):
+    taken, one_round = [], stage.one_round
+
+    def counted(units, calls, threads, number):
+        if number == 2 and not taken.count(2):
+            taken.append(2)
+            raise KeyboardInterrupt
+        taken.append(number)
+        return one_round(units, calls, threads, number)
+
+    monkeypatch.setattr(stage, "one_round", counted)
+    monkeypatch.setattr(stage, "OTHERS", np.inf)
+    part = timed_part()
+    with pytest.raises(KeyboardInterrupt):
+        run(part, prepared, tmp_path)
+    taken.clear()
+    taken.append(2)
+    rows = run(part, prepared, tmp_path)
+    assert taken == [2, 2]
+    assert sorted(set(rows["at"])) == [0.0, 1.0, 2.0]
+    assert len(set(rows["run"])) == 2
+    again = run(part, prepared, tmp_path)
+    assert taken == [2, 2]
+    assert again.equals(rows)
+    # more rounds are taken beside those that there are
+    run(timed_part({"time": toys.SETTINGS["time"] | {"rounds": 5}}), prepared, tmp_path)
+    assert taken[2:] == [3, 4]
+
+
+def test_a_contended_round_is_taken_again_when_the_job_is_run_again(prepared, tmp_path, quick, monkeypatch):
+    part = timed_part()
+    monkeypatch.setattr(stage, "OTHERS", -1.0)
+    first = run(part, prepared, tmp_path)
+    assert all(settings["contended"] for settings in toys.settings_of(first))
+    monkeypatch.setattr(stage, "OTHERS", np.inf)
+    second = run(part, prepared, tmp_path)
+    assert not any("contended" in settings for settings in toys.settings_of(second))
+    assert set(first["run"]).isdisjoint(second["run"])
+    assert run(part, prepared, tmp_path).equals(second)
+
+
+def test_data_that_are_missing_have_no_times(prepared, tmp_path, quick):
+    facts = json.loads((prepared / "facts.json").read_text()) | {"status": "skipped", "reason": "not to be had"}
+    (prepared / "facts.json").write_text(json.dumps(facts))
+    assert len(run(timed_part(), prepared, tmp_path)) == 0
+
+
+def test_the_timed_phases_are_the_work_that_train_does(prepared, tmp_path, quick, monkeypatch):
+    """The model that is fitted and predicts has the accuracy of the experiment, with the penalty that was chosen."""
+    settings = {"repeats": 2}
+    changes = {
+        "methods": METHODS[:2],
+        "learners": {"ridge": {"penalties": [1e-3, 0.1, 10.0]}},
+        "search": {"penalty": {"shared_by": "method_and_size"}, "length_scale": {"grid": [0.7, 3.0]}}
+        | {"shared_by": "method_and_size"},
+        "sizes": {"multiples_of_d": [1, 3]},
+    }
+    toy = toys.selected(settings, **changes)
+    _, scores, chosen = toys.run_grid(toy, {"made": prepared}, tmp_path / "grid", settings)
+    predicted, decode = [], Target.decode
+
+    def recorded(self, decision, classes):
+        predicted.append(decode(self, decision, classes))
+        return predicted[-1]
+
+    (part,) = timed_part(settings, **changes)
+    job = toys.job("time", part, prepared, tmp_path / "journal")
+    units = stage.importlib.import_module("rfstudy.study.kinds.grid").timed(job, chosen["made"])
+    monkeypatch.setattr(Target, "decode", recorded)
+    assert len(units) == 4
+    for each in units:
+        for phase in each.phases.values():
+            phase()
+            phase()  # any number of times
+        rows = scores[(scores["method"] == each.entry["method"]) & (scores["repeat"] == 0)]
+        row = rows[rows["n_features_label"] == each.columns["n_features_label"]].iloc[0]
+        y_test = job.samples.of(0, ["none"]).y_test
+        assert 100 * np.mean(predicted[-1] == y_test) == pytest.approx(row["value"], abs=1e-9)
+        assert each.settings["length_scale"] == json.loads(row["settings"])["length_scale"]
+        assert len(predicted[-1]) == len(y_test)
+
+
+# --- kinds that take times --------------------------------------------------------------------------------------------
+
+GRIDS = {
+    "fitting": {
+        "fixed_dimension": 3, "rows": 80, "n_features": [4, 8, 16], "fixed_n_features": 8, "sample_sizes": [40, 60, 80],
+    },
+    "scaling": {"rows": 20, "fixed_dimension": 4, "n_features": [8, 16, 32], "fixed_n_features": 16,
+                "dimensions": [4, 8, 12]},
+}  # fmt: skip
+
+
+def of_kind(kind, *methods, **grid):
+    methods = [{"method": method, "variant": "", "options": options} for method, options in methods]
+    spec = {"kernel": {"name": "gaussian", "length_scale": 1}, "seed": 3, "device": "cpu", "methods": methods}
+    module = {"fitting": fitting, "scaling": scaling}[kind]
+    return module.timed(Job("time", spec | {"grid": GRIDS[kind] | grid}, None, None), {})
+
+
+def test_the_grid_of_fits_varies_s_and_n_one_at_a_time_with_all_methods_beside_each_other():
+    units = of_kind("fitting", ("rff", {}), ("slsrff", {}))
+    places = [(u.columns["n_train"], u.columns["n_features"]) for u in units]
+    assert places[::2] == places[1::2] == [(80, 4), (80, 8), (80, 16), (40, 8), (60, 8)]
+    assert [u.entry["method"] for u in units] == ["rff", "slsrff"] * 5
+    ends = of_kind("fitting", ("rff", {}), ends=2)
+    assert [(u.columns["n_train"], u.columns["n_features"]) for u in ends] == [(80, 4), (80, 16), (40, 8), (80, 8)]
+
+
+def test_the_grid_of_costs_varies_s_and_d_one_at_a_time():
+    units = of_kind("scaling", ("orf", {}), ends=2)
+    assert [(u.columns["d"], u.columns["n_features"]) for u in units] == [(4, 8), (4, 32), (4, 16), (12, 16)]
+    assert set(units[0].phases) == {"draw", "transform"}
+    for phase in units[0].phases.values():
+        phase()
+
+
+def test_only_maps_with_scores_have_a_time_of_them():
+    plain, scored = of_kind("fitting", ("rff", {}), ("slsrff", {}))[:2]
+    assert "scores" not in plain.phases
+    assert list(scored.phases)[-1] == "scores"
+    for phase in (*plain.phases.values(), *scored.phases.values()):
+        phase()
+
+
+@pytest.mark.parametrize(("method", "options"), [("lsrff", {"penalty": 0.05}), ("slsrff", {"center_targets": False})])
+def test_the_scores_that_are_timed_are_those_of_the_pool(method, options, monkeypatch):
+    found = []
+    scores = type(make_map(method)).pool_scores
+    monkeypatch.setattr(
+        type(make_map(method)), "pool_scores", lambda self, *a, **k: found.append((self, scores(self, *a, **k)))
+    )
+    each = of_kind("fitting", (method, options))[1]
+    each.phases["scores"]()
+    each.phases["scores"]()
+    (phi, first), (_, second) = found
+    n, s = each.columns["n_train"], each.columns["n_features"]
+    X, y = fitting.labelled_points(3, n, 3)
+    angles = X.astype(np.float64) @ phi.pool_.frequencies.T
+    Z = np.hstack([np.cos(angles), np.sin(angles)]) / np.sqrt(s)
+    if method == "lsrff":
+        expected = np.diag(Z.T @ Z @ np.linalg.inv(Z.T @ Z + n * 0.05 * np.eye(2 * s)))
+    else:
+        expected = (y @ Z) ** 2
+    assert first == pytest.approx(expected, rel=1e-4)
+    np.testing.assert_array_equal(first, second)

@@ -370,12 +370,15 @@ def test_the_grid_of_fits_varies_s_and_n_one_at_a_time_with_all_methods_beside_e
     assert places[::2] == places[1::2] == [(80, 4), (80, 8), (80, 16), (40, 8), (60, 8)]
     assert [u.entry["method"] for u in units] == ["rff", "slsrff"] * 5
     ends = of_kind("fitting", ("rff", {}), ends=2)
-    assert [(u.columns["n_train"], u.columns["n_features"]) for u in ends] == [(80, 4), (80, 16), (40, 8), (80, 8)]
+    assert [(u.columns["n_train"], u.columns["n_features"]) for u in ends] == [(80, 4), (80, 16)]
 
 
 def test_the_grid_of_costs_varies_s_and_d_one_at_a_time():
     units = of_kind("scaling", ("orf", {}), ends=2)
-    assert [(u.columns["d"], u.columns["n_features"]) for u in units] == [(4, 8), (4, 32), (4, 16), (12, 16)]
+    assert [(u.columns["d"], u.columns["n_features"]) for u in units] == [(4, 8), (4, 32)]
+    places = [(u.columns["d"], u.columns["n_features"]) for u in of_kind("scaling", ("orf", {}))]
+    assert (12, 16) in places
+    assert len(set(places)) == len(places)
     assert set(units[0].phases) == {"draw", "transform"}
     for phase in units[0].phases.values():
         phase()

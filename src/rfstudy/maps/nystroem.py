@@ -12,8 +12,8 @@ from rfstudy.maps.base import RandomFeatureMap
 SMALLEST_EIGENVALUE = 1e-12
 
 #: The largest ratio of two eigenvalues whose features are computed in float32 together: whitening then amplifies the
-#: rounding errors of what enters by its square root, 32, at most.
-SINGLE_PRECISION_RANGE = 2.0**10
+#: rounding errors of what enters by its square root, 64, at most.
+SINGLE_PRECISION_RANGE = 2.0**12
 
 
 class Nystroem(RandomFeatureMap):
@@ -27,7 +27,7 @@ class Nystroem(RandomFeatureMap):
     is exact. Set-up O(s^2 d + s^3), time O(s d + s D) a row.
 
     For float32 data, too, the whitening is found and kernel values are computed in float64; features of small
-    eigenvalues are as accurate as the others, about 1e-6 of the length of a row.
+    eigenvalues are as accurate as the others, a few 1e-6 of the length of a row.
 
     Parameters
     ----------

@@ -282,14 +282,12 @@ def ends(experiment_sizes: dict, number: int | None) -> dict:
     >>> ends({"multiples_of_d": [1, 2, 4, 8]}, 2)
     {'multiples_of_d': [1, 8]}
     """
-    if number is None:
-        return experiment_sizes
     return {rule: spread(values, number) for rule, values in experiment_sizes.items()}
 
 
-def spread(values: list, number: int) -> list:
-    """``number`` of the values, evenly from the first to the last."""
-    if number >= len(values):
+def spread(values: list, number: int | None) -> list:
+    """``number`` of the values, evenly from the first to the last; None is all of them."""
+    if number is None or number >= len(values):
         return values
     steps = max(1, number - 1)
     return [values[round(i * (len(values) - 1) / steps)] for i in range(number)]

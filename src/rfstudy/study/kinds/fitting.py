@@ -30,11 +30,14 @@ GRID = {
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
-    """What ``time`` takes the times of: every map at every pair of n and s, along s at one n and along n at one s."""
+    """What ``time`` takes the times of: every map at every pair of n and s, along s at one n and along n at one s.
+
+    Where a few sizes are asked for, these at the one n alone.
+    """
     grid = job.spec["grid"]
-    many = grid.get("ends")
-    sizes, samples = (spread(grid[key], many) if many else grid[key] for key in ("n_features", "sample_sizes"))
-    pairs = [*((grid["rows"], s) for s in sizes), *((n, grid["fixed_n_features"]) for n in samples)]
+    pairs = [(grid["rows"], s) for s in spread(grid["n_features"], grid.get("ends"))]
+    if "ends" not in grid:
+        pairs += [(n, grid["fixed_n_features"]) for n in grid["sample_sizes"]]
     return [timed_at(job.spec, entry, n, s) for n, s in dict.fromkeys(pairs) for entry in job.spec["methods"]]
 
 

@@ -36,12 +36,11 @@ def cells(job: Job) -> list[Cell]:
 
 
 def places(grid: dict) -> list[dict]:
-    """The pairs of d and s, each once; of every axis only the ends where the grid asks for so many."""
-    many = grid.get("ends")
-    sizes, dimensions = (spread(grid[key], many) if many else grid[key] for key in ("n_features", "dimensions"))
-    along_s = [(grid["fixed_dimension"], s) for s in sizes]
-    along_d = [(d, grid["fixed_n_features"]) for d in dimensions]
-    return [{"d": d, "n_features": s} for d, s in dict.fromkeys([*along_s, *along_d])]
+    """The pairs of d and s, each once; where a few sizes are asked for, these at the one d alone."""
+    pairs = [(grid["fixed_dimension"], s) for s in spread(grid["n_features"], grid.get("ends"))]
+    if "ends" not in grid:
+        pairs += [(d, grid["fixed_n_features"]) for d in grid["dimensions"]]
+    return [{"d": d, "n_features": s} for d, s in dict.fromkeys(pairs)]
 
 
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:

@@ -38,11 +38,11 @@ KERNELS = {
     "gaussian": {"class": "Gaussian", "parameters": ("length_scale",)},
     "laplacian": {"class": "Laplacian", "parameters": ("length_scale",)},
     "cauchy": {"class": "Cauchy", "parameters": ("length_scale",)},
-    "arc_cosine": {"class": "ArcCosine", "parameters": ("order",)},
+    "arc_cosine": {"class": "ArcCosine", "parameters": ("order",), "id": "arccos{order}"},
     "neural_tangent": {"class": "NeuralTangent", "parameters": ()},
     "polynomial": {"class": "Polynomial", "parameters": ("degree", "coef0")},
     "linear": {"class": "Linear", "parameters": ()},
-    "circle": {"class": "Circle", "parameters": ("decay", "terms")},
+    "circle": {"class": "Circle", "parameters": ("decay", "terms"), "id": "circle-{decay}"},
 }
 
 

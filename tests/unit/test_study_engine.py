@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 
 from rfstudy import tidy
-from rfstudy.kernels import KERNELS
+from rfstudy.kernels import KERNELS, make_kernel
 from rfstudy.maps.registry import REGISTRY
 from rfstudy.study import collect, measure
-from rfstudy.study.engine import Cell, Job, Work, arrays_of, cell_key, kernel_id, work_through
+from rfstudy.study.engine import Cell, Job, Work, arrays_of, cell_key, work_through
 from rfstudy.study.journal import Journal
 from rfstudy.study.kinds import decay
 from rfstudy.study.kinds.grid import grid_cells
 from rfstudy.study.plan import parts_of, shards
 from rfstudy.study.provenance import Run
+from rfstudy.study.rows import kernel_id
 from rfstudy.study.search import candidate_cell
 from rfstudy.study.time import Rounds, take_times
 
@@ -196,6 +197,13 @@ def test_the_id_of_a_kernel_is_that_of_the_family_where_an_experiment_leaves_it_
     assert kernel_id({"name": "gaussian"}) == kernel_id({"name": "gaussian", "length_scale": 2}) == "gaussian"
     assert kernel_id({"name": "arc_cosine", "order": 1}) == "arccos1"
     assert kernel_id({"name": "circle"}) == "circle"
+
+
+def test_the_id_of_a_kernel_in_rows_is_the_name_of_the_kernel():
+    values = {"length_scale": 0.5, "order": 2, "degree": 3, "coef0": 1.0, "decay": "slowest", "terms": 4}
+    for name, entry in KERNELS.items():
+        kernel = {"name": name} | {parameter: values[parameter] for parameter in entry["parameters"]}
+        assert kernel_id(kernel) == make_kernel(kernel).name
 
 
 # --- keys -------------------------------------------------------------------------------------------------------------

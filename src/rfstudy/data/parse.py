@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.datasets import load_svmlight_file
 
 from rfstudy.data.registry import DROP, file_names, target_of
 from rfstudy.errors import UserError
@@ -123,6 +122,9 @@ def parse_libsvm(paths: list[Path], task: dict):
 
     A label is a number, exact to the last digit of float64; the label of a class is an integer.
     """
+    # as long to import as a stand-in takes to make
+    from sklearn.datasets import load_svmlight_file
+
     try:
         X, labels = load_svmlight_file(
             str(only(paths)), n_features=task["d"], dtype=np.float32, zero_based=False, multilabel=False

@@ -12,8 +12,8 @@ import pandas as pd
 from rfstudy import tidy
 from rfstudy.data.modules import step_text
 from rfstudy.files import write_arrays
-from rfstudy.study.engine import base_row
 from rfstudy.study.provenance import read_records, write_records
+from rfstudy.study.rows import base_row
 from rfstudy.study.sample import load_prepared
 
 

@@ -17,12 +17,13 @@ from importlib.metadata import version
 from tqdm import tqdm
 
 from rfstudy.data.modules import code_of_steps
-from rfstudy.kernels import KERNELS, make_kernel
+from rfstudy.kernels import KERNELS
 from rfstudy.maps.registry import REGISTRY, make_map, resolved_options
 from rfstudy.study.code import meaning
 from rfstudy.study.journal import Checkpoints, Journal, key_of
 from rfstudy.study.plan import NAMES, without
 from rfstudy.study.provenance import Run
+from rfstudy.study.rows import base_row, entry_columns
 from rfstudy.study.sample import Prepared, Samples, load_prepared
 
 #: What does not decide a cell: a specification's names, its lists of cells, and what its choices and learners come
@@ -203,32 +204,6 @@ def given_roots(given: dict) -> tuple[str, ...]:
 def versions() -> dict[str, str]:
     """The versions of the libraries that do the arithmetic."""
     return {library: version(library) for library in LIBRARIES}
-
-
-def base_row(spec: dict, data: Prepared | None) -> dict:
-    """The columns that every row of a part shares."""
-    return {
-        "origin": "measured",
-        **{key: spec[key] for key in NAMES},
-        "dataset": spec["dataset"],
-        "stand_in": data.facts["stand_in"] if data else "",
-        "kernel": kernel_id(spec["kernel"]),
-        "seed": spec["seed"],
-        "status": "ok",
-    }
-
-
-def kernel_id(kernel: dict) -> str:
-    """The id of a kernel as rows have it; of one that an experiment leaves open (a family), the name of the family."""
-    try:
-        return make_kernel(kernel).name
-    except (TypeError, ValueError):
-        return kernel["name"]
-
-
-def entry_columns(entry: dict) -> dict:
-    """The columns that name an entry."""
-    return {"method": entry.get("method", ""), "variant": entry.get("variant", "")}
 
 
 def entry_map(spec: dict, entry: dict, kernel, n_features: int, seed: int):

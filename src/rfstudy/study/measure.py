@@ -12,8 +12,9 @@ import importlib
 from rfstudy import tidy
 from rfstudy.arrays import set_threads
 from rfstudy.files import write_arrays
-from rfstudy.study.engine import Job, Work, base_row, entry_columns, jobs, work_through
+from rfstudy.study.engine import Job, Work, jobs, work_through
 from rfstudy.study.provenance import write_records
+from rfstudy.study.rows import base_row, entry_columns
 
 
 def run(parts: list[dict], prepared_dirs, journal_dir, out, out_arrays, threads: int) -> None:

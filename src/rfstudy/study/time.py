@@ -27,7 +27,6 @@ from rfstudy.study.engine import (
     Timed,
     Work,
     cell_key,
-    entry_columns,
     entry_key,
     entry_roots,
     jobs,
@@ -35,6 +34,7 @@ from rfstudy.study.engine import (
 )
 from rfstudy.study.plan import without
 from rfstudy.study.provenance import processor_name, write_records
+from rfstudy.study.rows import entry_columns
 
 #: Seconds that a phase lasts at least within a round, by repetition: clocks and caches are small beside it.
 SHORTEST = 0.02

@@ -18,12 +18,11 @@ from rfstudy.study.engine import (
     Cell,
     Job,
     Timed,
-    base_row,
     drawn_and_learned,
-    entry_columns,
     entry_map,
     name_of,
 )
+from rfstudy.study.rows import base_row, entry_columns
 from rfstudy.study.sample import Prepared, Sample, Samples
 
 #: The stages that yield rows, and whether there are data sets.

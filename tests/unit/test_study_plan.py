@@ -337,6 +337,8 @@ def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_
             {"method": "qmc", "preprocess": [{"pca": {"n_components": 2}}]},
         ],
         search={"method": {"method": "orf"}, "penalty": {"shared_by": "size"}},
+        learners={"svm": toys.SVM},
+        time={"learner": "svm"},
     )
     eeg, skin = plan.shards(toy, SETTINGS | {"shard_by": ["experiment", "dataset"]})
     of_maps = ["study.generate", "study.kinds.grid", "maps.montecarlo", "maps.quasi"]
@@ -346,8 +348,9 @@ def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_
     assert plan.code_roots("generate", toy, skin) == [
         *of_maps, "study.bandwidths.median", "data.steps.none", "data.steps.pca",
     ]  # fmt: skip
-    assert "learners.ridge" in plan.code_roots("train", toy, eeg)
-    assert "learners.svm" not in plan.code_roots("train", toy, eeg)
+    for stage, learners in {"tune": ["ridge", "svm"], "train": ["ridge", "svm"], "time": ["svm"]}.items():
+        roots = plan.code_roots(stage, toy, eeg)
+        assert [root for root in roots if root.startswith("learners.")] == [f"learners.{name}" for name in learners]
     # tune draws the map that stands for all, and the others where they have choices of their own
     toy["search"]["method"]["module"] = "structured"
     assert plan.methods_in("tune", toy, eeg) == ["structured"]

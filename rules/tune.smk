@@ -9,6 +9,7 @@ rule tune:
         f"logs/{PRESET}/{{experiment}}/tune/{{shard}}.log",
     benchmark:
         f"benchmarks/{PRESET}/{{experiment}}/tune/{{shard}}.tsv"
+    priority: 1  # others wait for what it chooses
     conda:
         "../envs/study.yaml"
     threads: SETTINGS["threads"]

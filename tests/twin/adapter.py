@@ -72,7 +72,7 @@ def preset(study, is_grid: bool) -> dict:
         "max_rows": study.cap if is_grid else None,
         "search": {"penalty": {"shared_by": SHARED_BY[study.tuning]}, "max_rows": study.tuning_cap} if is_grid else {},
         "learners": {"svm": {key: value for key, value in svm.items() if value is not None}},
-        "time": {"rounds": 1, "again": 0, "datasets": "all", "sizes": None, "threads": 1},
+        "time": {"rounds": 1, "again": 0, "shortest": 1e-6, "datasets": "all", "sizes": None, "threads": 1},
         "threads": 1,
         "extent": "small",
     }

@@ -28,14 +28,16 @@ def steps(tmp_path, monkeypatch):
     (tmp_path / "steps" / "wide.py").write_text(STEP, encoding="utf-8")
     (tmp_path / "steps" / "__init__.py").write_text("", encoding="utf-8")
     monkeypatch.setattr(modules, "__file__", str(tmp_path / "modules.py"))
-    return tmp_path / "steps"
+    modules.names.cache_clear()
+    yield tmp_path / "steps"
+    modules.names.cache_clear()
 
 
 def test_all_that_there_is():
-    assert modules.names("steps") == [
+    assert modules.names("steps") == (
         "center", "divide_255", "minmax", "minmax_symmetric", "none", "pca", "standard", "standard_rows", "unit"
-    ]  # fmt: skip
-    assert modules.names("extractors") == ["hog"]
+    )  # fmt: skip
+    assert modules.names("extractors") == ("hog",)
     assert {"binary", "breast_cancer", "digits", "numeric", "regression"} <= set(modules.names("generators"))
 
 
@@ -64,7 +66,7 @@ def has_type(parameter) -> bool:
 
 
 def test_a_new_file_is_found_without_a_list(steps):
-    assert modules.names("steps") == ["wide"]
+    assert modules.names("steps") == ("wide",)
     assert modules.parameters("steps", "wide") == {
         "width": ("int", True), "share": ("float", False), "name": ("str", False), "exact": ("bool", False),
         "other": ("", False),

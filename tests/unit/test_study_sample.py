@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rfstudy.data.split import split
+from rfstudy.study import sample
 from rfstudy.study.sample import Samples, draw_sample, load_prepared
 
 N, D = 60, 5
@@ -66,14 +67,29 @@ def test_an_experiment_may_split_in_another_way_than_its_task(tmp_path):
     assert not fewer.capped
 
 
-def test_a_sample_is_kept_until_another_one_is_asked_for(tmp_path):
+@pytest.mark.parametrize("kept", ["all", "one"])
+def test_samples_are_kept_while_they_are_small(tmp_path, monkeypatch, kept):
+    if kept == "one":
+        monkeypatch.setattr(sample, "KEPT_BYTES", 1)
     samples = Samples(prepared_as(tmp_path, "half"), SPEC)
     first = samples.of(0, ["none"])
     assert samples.of(0, ["none"]) is first
     other = samples.of(0, ["minmax"])
     assert other.X_train.max() == 1.0
     assert samples.of(1, ["minmax"]).y_train.tolist() != other.y_train.tolist()
+    assert (samples.of(0, ["none"]) is first) == (kept == "all")
     np.testing.assert_array_equal(samples.of(0, ["none"]).X_train, first.X_train)
+
+
+def test_the_oldest_sample_makes_room(tmp_path, monkeypatch):
+    samples = Samples(prepared_as(tmp_path, "half"), SPEC)
+    first = samples.of(0, ["none"])
+    assert first.nbytes == N * D * 4 + first.y_train.nbytes + first.y_test.nbytes
+    monkeypatch.setattr(sample, "KEPT_BYTES", 2 * first.nbytes)
+    second, third = samples.of(1, ["none"]), samples.of(2, ["none"])
+    assert samples.of(1, ["none"]) is second
+    assert samples.of(2, ["none"]) is third
+    assert samples.of(0, ["none"]) is not first
 
 
 def test_a_rule_finds_its_length_scale_on_the_training_rows_of_the_repeat_as_they_were_preprocessed(tmp_path):

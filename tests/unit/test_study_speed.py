@@ -183,10 +183,9 @@ def test_the_stage_writes_rounds_that_the_report_can_compare(tmp_path, monkeypat
     planned = []
     fake = SimpleNamespace(run=lambda command, **_: planned.append(command), DEVNULL=None)
     monkeypatch.setattr(speed, "subprocess", fake)
-    monkeypatch.setattr(time, "SHORTEST", 1e-4)
     monkeypatch.setattr(time, "BEFORE", 0.0)
     spec = part(small("speed"))
-    spec["time"] = {"rounds": 4, "again": 0}
+    spec["time"] = {"rounds": 4, "again": 0, "shortest": 1e-6}
     time.run([spec], [], {}, tmp_path / "journal", tmp_path / "speed.csv", 1)
     rows = tidy.read(tmp_path / "speed.csv")
     assert not rows.duplicated(list(tidy.KEY)).any()
@@ -208,7 +207,7 @@ def test_what_is_long_takes_part_in_the_first_rounds_only_and_is_not_warmed_up()
         Timed({"variant": "long"}, {}, {"fit": lambda: calls.append("long")}, rounds=2),
         Timed({"variant": "short"}, {}, {"fit": lambda: (calls.append("short"), clock.sleep(0.2))}),
     ]
-    rounds = time.Rounds(units, 1)
+    rounds = time.Rounds(units, 1, 0.02)
     of_round = [{row["variant"] for row in rounds.best_of(1, number)} for number in range(4)]
     assert of_round == [{"long", "short"}, {"long", "short"}, {"short"}, {"short"}]
     assert calls.count("long") == 2

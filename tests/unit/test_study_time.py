@@ -21,7 +21,9 @@ from rfstudy.study import time as stage
 from rfstudy.study.engine import Job, Timed
 from rfstudy.study.kinds import fitting, scaling
 from rfstudy.study.plan import parts_of, time_shards
-from rfstudy.study.time import LoadOfOthers, Rounds, number_of_calls
+from rfstudy.study.time import LoadOfOthers, Rounds, long_enough
+
+SHORTEST = 0.02
 
 specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
 toys = importlib.util.module_from_spec(specification)
@@ -70,7 +72,7 @@ def unit(machine, method, **phases):
 
 def test_methods_take_turns_within_a_round_and_rounds_follow_each_other(machine):
     units = [unit(machine, name, draw=(1.0,), fit=(1.0,)) for name in "ABC"]
-    rounds = Rounds(units, 1)
+    rounds = Rounds(units, 1, SHORTEST)
     one_turn = [f"{name}.{phase}" for name in "ABC" for phase in ("draw", "fit")]
     rounds.best_of(1, 0)
     assert machine.called == 2 * one_turn  # the warm-up, and the round
@@ -82,7 +84,7 @@ def test_methods_take_turns_within_a_round_and_rounds_follow_each_other(machine)
 
 def test_a_row_is_a_phase_of_a_method_in_a_round_in_wall_and_in_processor_time(machine):
     units = [unit(machine, "A", draw=(0.5, 0.25), fit=(2.0, 3.0)), unit(machine, "B", draw=(1.0,))]
-    rounds = Rounds(units, 3)
+    rounds = Rounds(units, 3, SHORTEST)
     rows = [row for number in range(2) for row in rounds.best_of(1, number)]
     table = tidy.frame([row | {"status": "ok"} for row in rows])
     assert len(table) == 2 * 2 * 3
@@ -102,34 +104,46 @@ def test_a_row_is_a_phase_of_a_method_in_a_round_in_wall_and_in_processor_time(m
 
 
 @pytest.mark.parametrize("seconds", [1e-6, 0.0007, 0.019, 0.021, 0.5])
-def test_short_work_is_repeated_until_it_lasts_twenty_milliseconds(machine, seconds):
-    assert stage.SHORTEST == 0.02
-    calls = number_of_calls(machine.phase("a", seconds))
-    assert calls * seconds >= 0.02 * (1 - 1e-9)
-    assert calls == 1 or calls * seconds <= 2 * 0.02
+@pytest.mark.parametrize("shortest", [0.004, 0.02])
+def test_short_work_is_repeated_until_it_lasts_as_long_as_is_asked(machine, seconds, shortest):
+    wall, cpu, calls = long_enough(machine.phase("a", seconds, 2.0), shortest)
+    assert (wall, cpu) == pytest.approx((seconds, 2.0 * seconds))  # of one call
+    assert calls * seconds >= shortest * (1 - 1e-9)
+    assert calls == 1 or calls * seconds <= 2 * shortest
     machine.called.clear()
-    rounds = Rounds([unit(machine, "A", draw=(seconds,))], 1)
+    rounds = Rounds([unit(machine, "A", draw=(seconds,))], 1, shortest)
     rows = rounds.best_of(1, 0)
     assert rows[0]["settings"]["calls"] == pytest.approx(calls, abs=1)
-    assert rows[0]["value"] == pytest.approx(seconds)  # of one call
+    assert rows[0]["value"] == pytest.approx(seconds)
     machine.called.clear()
-    rounds.best_of(1, 1)
-    assert len(machine.called) == rows[0]["settings"]["calls"]
+    # all other rounds repeat it as often
+    for number in (1, 2):
+        assert rounds.best_of(1, number)[0]["settings"]["calls"] == rows[0]["settings"]["calls"]
+    assert len(machine.called) == 2 * rows[0]["settings"]["calls"]
 
 
-def test_the_first_call_is_no_measure_unless_it_was_long(machine):
-    """What loads libraries at its first call is short later; what is long is not called again to know it."""
+def test_the_first_call_is_no_measure_and_long_work_is_called_once_a_round(machine):
+    """What loads libraries at its first call is short later."""
     durations = iter([0.09, *[0.001] * 1000])
-    assert number_of_calls(lambda: machine.work(next(durations))) >= 20
-    called = []
-    assert number_of_calls(lambda: (called.append(1), machine.work(0.11))) == 1
-    assert len(called) == 1
+    work = Timed({"method": "A", "variant": ""}, {}, {"draw": lambda: machine.work(next(durations))})
+    (row, _) = Rounds([work], 1, SHORTEST).best_of(1, 0)
+    assert row["settings"]["calls"] >= 20
+    assert row["value"] == pytest.approx(0.001)
+    Rounds([unit(machine, "B", draw=(0.11,))], 1, SHORTEST).best_of(1, 0)
+    assert machine.called == ["B.draw"] * 2  # the warm-up, and the round
+
+
+def test_work_that_is_quick_by_chance_is_not_taken_at_its_word(machine):
+    durations = iter([1e-9, *[0.001] * 1000])
+    wall, _cpu, calls = long_enough(lambda: machine.work(next(durations)), SHORTEST)
+    assert wall == pytest.approx(0.001, rel=0.11)
+    assert calls <= 40
 
 
 @pytest.mark.parametrize(("others", "contended"), [(0.0, False), (0.2, False), (0.3, True), (1.0, True)])
 def test_a_round_beside_other_work_is_contended(machine, others, contended):
     machine.others = others
-    rows = Rounds([unit(machine, "A", draw=(1.0, 4.0))], 1).best_of(1, 0)
+    rows = Rounds([unit(machine, "A", draw=(1.0, 4.0))], 1, SHORTEST).best_of(1, 0)
     for row in rows:
         assert row["settings"]["others"] == pytest.approx(others, abs=0.005)  # our own four threads are none of them
         assert row["settings"].get("contended", False) is contended
@@ -146,7 +160,7 @@ def test_a_round_beside_other_work_is_contended(machine, others, contended):
 )
 def test_a_round_is_done_again_while_others_are_at_work(machine, monkeypatch, loads, attempts, others, contended):
     monkeypatch.setattr(stage, "BEFORE", 0.0)
-    rounds = Rounds([unit(machine, "A", draw=(1.0,))], 1)
+    rounds = Rounds([unit(machine, "A", draw=(1.0,))], 1, SHORTEST)
     rounds.calls = [{"draw": 1}]
     at, taken = iter(loads), []
 
@@ -178,7 +192,7 @@ def test_a_map_that_does_not_exist_has_no_rows_and_stops_nobody(machine):
 
     broken = Timed({"method": "B", "variant": ""}, {}, {"draw": machine.phase("B.draw", 1.0), "learn": fail})
     units = [unit(machine, "A", draw=(1.0,)), broken, unit(machine, "C", draw=(1.0,))]
-    rounds = Rounds(units, 1)
+    rounds = Rounds(units, 1, SHORTEST)
     assert [row["method"] for row in rounds.best_of(1, 0)] == ["A", "A", "C", "C"]
 
 
@@ -190,7 +204,7 @@ def test_a_process_that_burns_the_processor_is_noticed(capsys):
     process = subprocess.Popen([sys.executable, "-c", BURN])
     try:
         work = Timed({"method": "A", "variant": ""}, {}, {"draw": lambda: sum(range(200_000))})
-        rows = Rounds([work], 1).best_of(2, 5)
+        rows = Rounds([work], 1, SHORTEST).best_of(2, 5)
     finally:
         process.kill()
         process.wait()
@@ -218,7 +232,6 @@ def test_own_work_is_not_that_of_others():
 @pytest.fixture
 def quick(monkeypatch):
     """Rounds that take as little time as they can."""
-    monkeypatch.setattr(stage, "SHORTEST", 0.0)
     monkeypatch.setattr(stage, "BEFORE", 0.0)
 
 
@@ -267,12 +280,12 @@ def test_the_times_of_a_grid_are_those_of_its_phases(prepared, tmp_path, quick):
 def test_finished_rounds_are_not_taken_again(prepared, tmp_path, quick, monkeypatch):
     taken, one_round = [], stage.one_round
 
-    def counted(units, calls, threads, number):
+    def counted(units, calls, threads, shortest, number):
         if number == 2 and not taken.count(2):
             taken.append(2)
             raise KeyboardInterrupt
         taken.append(number)
-        return one_round(units, calls, threads, number)
+        return one_round(units, calls, threads, shortest, number)
 
     monkeypatch.setattr(stage, "one_round", counted)
     monkeypatch.setattr(stage, "OTHERS", np.inf)

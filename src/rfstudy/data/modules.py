@@ -25,9 +25,10 @@ KINDS = {
 TYPES = {"int": int, "float": (int, float), "str": str, "bool": bool}
 
 
-def names(kind: str) -> list[str]:
+@cache
+def names(kind: str) -> tuple[str, ...]:
     """The steps, generators or extractors that there are, sorted."""
-    return sorted(path.stem for path in (Path(__file__).parent / kind).glob("[a-z]*.py"))
+    return tuple(sorted(path.stem for path in (Path(__file__).parent / kind).glob("[a-z]*.py")))
 
 
 def load(kind: str, name: str):

@@ -15,6 +15,10 @@ from rfstudy.data.target import Target, make_target
 from rfstudy.files import read_json
 
 
+#: Bytes up to which the samples of a data set are kept.
+KEPT_BYTES = 2**26
+
+
 @dataclass(frozen=True)
 class Prepared:
     """A task's arrays (memory-mapped) and the facts that preprocessing found about them."""
@@ -43,6 +47,11 @@ class Sample:
     X_test: np.ndarray
     y_test: np.ndarray
     capped: bool
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the four arrays."""
+        return sum(part.nbytes for part in (self.X_train, self.y_train, self.X_test, self.y_test))
 
     @property
     def size_columns(self) -> dict[str, int]:
@@ -87,29 +96,32 @@ def draw_sample(prepared: Prepared, spec: dict, repeat: int, preprocess: list) -
 
 
 class Samples:
-    """The samples of a data set, one at a time: another repeat or scaling forgets the one before."""
+    """The samples of a data set and what bandwidth rules find on them; small ones are kept for when they are asked for
+    again, a large one is forgotten for the next.
+    """
 
     def __init__(self, prepared: Prepared, spec: dict):
         self.prepared, self.spec = prepared, spec
-        self._drawn: tuple = ()
-        self._sample: Sample | None = None
-        self._length_scales: dict = {}
+        self._drawn: dict[str, Sample] = {}
+        self._length_scales: dict[tuple[str, str], float] = {}
 
     def of(self, repeat: int, preprocess: list) -> Sample:
         """The sample of a repeat under these preprocessing steps."""
-        if (repeat, preprocess) != self._drawn:
-            self._sample = draw_sample(self.prepared, self.spec, repeat, preprocess)
-            self._drawn = repeat, preprocess
-            self._length_scales = {}
-        return self._sample
+        what = str((repeat, preprocess))
+        if what not in self._drawn:
+            sample = draw_sample(self.prepared, self.spec, repeat, preprocess)
+            while self._drawn and sum(each.nbytes for each in (sample, *self._drawn.values())) > KEPT_BYTES:
+                del self._drawn[next(iter(self._drawn))]
+            self._drawn[what] = sample
+        return self._drawn[what]
 
     def length_scale(self, repeat: int, preprocess: list, rule: dict) -> float:
         """The length scale that a rule of ``bandwidths`` finds on the training rows of a repeat."""
-        sample = self.of(repeat, preprocess)
-        name = str(sorted(rule.items()))
-        if name not in self._length_scales:
+        what = str((repeat, preprocess)), str(sorted(rule.items()))
+        if what not in self._length_scales:
             module = importlib.import_module(f"rfstudy.study.bandwidths.{rule['rule']}")
             rng = np.random.default_rng(seed_sequence(self.spec["seed"], "bandwidth", rule["rule"], repeat))
             parameters = {key: value for key, value in rule.items() if key != "rule"}
-            self._length_scales[name] = module.length_scale(sample.X_train, rng, **parameters)
-        return self._length_scales[name]
+            X_train = self.of(repeat, preprocess).X_train
+            self._length_scales[what] = module.length_scale(X_train, rng, **parameters)
+        return self._length_scales[what]

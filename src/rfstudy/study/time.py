@@ -2,7 +2,7 @@
 
 A job holds all methods of an experiment on one data set, so that what is compared is measured together. After a warm-up
 of the full size, all methods and sizes take turns in rounds (A B C A B C ...); short work is repeated within a round
-until it lasts ``SHORTEST``. A row is one phase of one method in one round, in wall time and in processor time of this
+until it lasts as long as the experiment says (``shortest``: clocks and caches are small beside it). A row is one phase of one method in one round, in wall time and in processor time of this
 job; what a figure shows is made of the rounds by the report, and two methods are compared round by round. The job
 has the machine to itself as far as the workflow can see to it; what others take of it is read before and during each
 round, and a round beside other work is done again.
@@ -35,9 +35,6 @@ from rfstudy.study.engine import (
 from rfstudy.study.plan import without
 from rfstudy.study.provenance import processor_name, write_records
 from rfstudy.study.rows import entry_columns
-
-#: Seconds that a phase lasts at least within a round, by repetition: clocks and caches are small beside it.
-SHORTEST = 0.02
 
 #: Cores that others may keep busy on average while a round runs; above it the round is beside other work. An idle
 #: machine is at a few hundredths, one busy process at 1.
@@ -79,9 +76,10 @@ def take_times(job: Job, chosen: dict, threads: int) -> Work:
         "chosen": without(chosen, "provenance"),
         "grid": job.spec.get("grid") or job.spec["sizes"],
         "threads": threads,
+        "shortest": how["shortest"],
         "processor": processor_name(),
     }
-    rounds = Rounds(kind.timed(job, chosen), threads)
+    rounds = Rounds(kind.timed(job, chosen), threads, how["shortest"])
 
     def compute(cell: Cell, _checkpoints):
         return rounds.best_of(1 + how["again"], cell.at["round"]), {}
@@ -96,10 +94,10 @@ def take_times(job: Job, chosen: dict, threads: int) -> Work:
 
 
 class Rounds:
-    """The turns of all that is timed together; the first warms up."""
+    """The turns of all that is timed together; a warm-up comes before the first."""
 
-    def __init__(self, units: list[Timed], threads: int):
-        self.units, self.threads = units, threads
+    def __init__(self, units: list[Timed], threads: int, shortest: float):
+        self.units, self.threads, self.shortest = units, threads, shortest
         self.calls: list[dict] | None = None
 
     def best_of(self, attempts: int, number: int) -> list[dict]:
@@ -108,7 +106,7 @@ class Rounds:
             self.calls = [warm_up(unit) for unit in self.units]
         least = None
         for _ in range(attempts):
-            rows, others = one_round(self.units, self.calls, self.threads, number)
+            rows, others = one_round(self.units, self.calls, self.threads, self.shortest, number)
             if least is None or others < least[1]:
                 least = rows, others
             if others <= OTHERS:
@@ -121,39 +119,39 @@ class Rounds:
 
 
 def warm_up(unit: Timed) -> dict:
-    """How often each phase is called within a round, found by calling it; empty where the map does not exist.
+    """Call each phase once, which loads libraries, starts threads and fills caches; empty where the map does not exist.
 
-    What takes part in few rounds is long: it is called once a round, and a warm-up is nothing beside it.
+    Returns how often each is called within a round: None, where the first round has to find it. What takes part in few
+    rounds is long: it is called once a round, and a warm-up is nothing beside it.
     """
     if unit.rounds is not None:
         return dict.fromkeys(unit.phases, 1)
-    calls = {}
     try:
-        for name, phase in unit.phases.items():
-            calls[name] = number_of_calls(phase)
+        for phase in unit.phases.values():
+            phase()
     except (NotDefinedError, np.linalg.LinAlgError):
         return {}
-    return calls
+    return dict.fromkeys(unit.phases)
 
 
-def number_of_calls(phase) -> int:
-    """The number of calls that last ``SHORTEST`` seconds together.
-
-    The first call loads libraries, starts threads and fills caches: unless it was long, it is not counted.
-    """
-    if seconds(phase, 1)[0] >= 5 * SHORTEST:
-        return 1
+def long_enough(phase, shortest: float) -> tuple[float, float, int]:
+    """Wall and processor seconds of one call of a phase, and how many last ``shortest`` seconds together."""
     number = 1
     while True:
-        wall, _cpu = seconds(phase, number)
-        if wall * number >= SHORTEST:
-            return number
-        # at most ten times as many: a first call that was quick by chance is no measure
-        number = min(10 * number, 1 + int(1.2 * SHORTEST / max(wall, 1e-9)))
+        wall, cpu = seconds(phase, number)
+        if wall * number >= shortest:
+            return wall, cpu, number
+        # at most ten times as many: a call that was quick by chance is no measure
+        number = min(10 * number, 1 + int(1.2 * shortest / max(wall, 1e-9)))
 
 
-def one_round(units: list[Timed], calls: list[dict], threads: int, number: int) -> tuple[list[dict], float]:
-    """Rows of all phases of all units, each in its turn, and the cores that others kept busy meanwhile."""
+def one_round(
+    units: list[Timed], calls: list[dict], threads: int, shortest: float, number: int
+) -> tuple[list[dict], float]:
+    """Rows of all phases of all units, each in its turn, and the cores that others kept busy meanwhile.
+
+    ``calls`` of every unit say how often its phases are called; what the first round finds is put there.
+    """
     rows = []
     load = LoadOfOthers()
     time.sleep(BEFORE)
@@ -161,7 +159,11 @@ def one_round(units: list[Timed], calls: list[dict], threads: int, number: int) 
         if unit.rounds is not None and number >= unit.rounds:
             continue
         for name, repeated in calls_of.items():
-            wall, cpu = seconds(unit.phases[name], repeated)
+            if repeated is None:
+                wall, cpu, repeated = long_enough(unit.phases[name], shortest)
+                calls_of[name] = repeated
+            else:
+                wall, cpu = seconds(unit.phases[name], repeated)
             row = unit.columns | entry_columns(unit.entry) | {"axis": "round", "at": number, "repeat": 0}
             row |= {"learner": unit.learner} if name in OF_LEARNER else {}
             row["settings"] = unit.settings | {"threads": threads, "calls": repeated}

@@ -14,7 +14,6 @@ from rfstudy.data.split import split
 from rfstudy.data.target import Target, make_target
 from rfstudy.files import read_json
 
-
 #: Bytes up to which the samples of a data set are kept.
 KEPT_BYTES = 2**26
 

@@ -2,10 +2,11 @@
 
 A job holds all methods of an experiment on one data set, so that what is compared is measured together. After a warm-up
 of the full size, all methods and sizes take turns in rounds (A B C A B C ...); short work is repeated within a round
-until it lasts as long as the experiment says (``shortest``: clocks and caches are small beside it). A row is one phase of one method in one round, in wall time and in processor time of this
-job; what a figure shows is made of the rounds by the report, and two methods are compared round by round. The job
-has the machine to itself as far as the workflow can see to it; what others take of it is read before and during each
-round, and a round beside other work is done again.
+until it lasts as long as the experiment says (``shortest``), so that clocks and caches are small beside it. A row is one
+phase of one method in one round, in wall time and in processor time of this job; what a figure shows is made of the
+rounds by the report, and two methods are compared round by round. The job has the machine to itself as far as the
+workflow can see to it; what others take of it is read before and during each round, and a round beside other work is
+done again.
 """
 
 from __future__ import annotations

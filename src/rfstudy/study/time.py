@@ -1,12 +1,12 @@
 """Take times: the only instrument of the study that does.
 
-A job holds all methods of an experiment on one data set, so that what is compared is measured together. After a warm-up
-of the full size, all methods and sizes take turns in rounds (A B C A B C ...); short work is repeated within a round
-until it lasts as long as the experiment says (``shortest``), so that clocks and caches are small beside it. A row is one
-phase of one method in one round, in wall time and in processor time of this job; what a figure shows is made of the
-rounds by the report, and two methods are compared round by round. The job has the machine to itself as far as the
-workflow can see to it; what others take of it is read before and during each round, and a round beside other work is
-done again.
+A job holds all methods of an experiment on one data set, so that what is compared is measured together. After a
+warm-up of the full size, all methods and sizes take turns in rounds, in another order every time, so that nobody always
+follows the same work; short work is repeated within a round until it lasts as long as the experiment says
+(``shortest``), so that clocks and caches are small beside it. A row is one phase of one method in one round, in wall
+time and in processor time of this job; what a figure shows is made of the rounds by the report, and two methods are
+compared round by round. The job has the machine to itself as far as the workflow can see to it; what others take of it
+is read before and during each round, and a round beside other work is done again.
 """
 
 from __future__ import annotations
@@ -149,14 +149,16 @@ def long_enough(phase, shortest: float) -> tuple[float, float, int]:
 def one_round(
     units: list[Timed], calls: list[dict], threads: int, shortest: float, number: int
 ) -> tuple[list[dict], float]:
-    """Rows of all phases of all units, each in its turn, and the cores that others kept busy meanwhile.
+    """Rows of all phases of all units, in this round's order, and the cores that others kept busy meanwhile.
 
     ``calls`` of every unit say how often its phases are called; what the first round finds is put there.
     """
     rows = []
     load = LoadOfOthers()
     time.sleep(BEFORE)
-    for unit, calls_of in zip(units, calls, strict=True):
+    # what ran before leaves its mark: caches, clocks, memory that was or was not given back
+    for position in np.random.default_rng(number).permutation(len(units)):
+        unit, calls_of = units[position], calls[position]
         if unit.rounds is not None and number >= unit.rounds:
             continue
         for name, repeated in calls_of.items():

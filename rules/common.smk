@@ -20,6 +20,7 @@ from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
 from rfstudy.study import config as study_config
 from rfstudy.study import plan
+from rfstudy.study import reports as study_reports
 
 
 def checked(document, schema):
@@ -32,16 +33,14 @@ def load_study():
     """Settings, sources, tasks, experiments and reports of this run, all validated before the DAG is built."""
     settings = checked(study_config.load_settings(config, CONFIG), "config")
     settings["mirror"] = settings["mirror"] or os.environ.get("RFSTUDY_MIRROR", "")
-    for name in ("sources", "datasets", "methods", "figures"):
+    for name in ("sources", "datasets", "methods"):
         checked(study_config.read_yaml(CONFIG / f"{name}.yaml"), name)
     registry = data_registry.load(CONFIG)
-    experiments = study_config.select(
-        study_config.load_experiments(CONFIG),
-        settings,
-        {name: entry.module for name, entry in map_registry.REGISTRY.items()},
-        set(registry.tasks),
-    )
-    return settings, registry, experiments, catalogue.specifications(study_config.read_yaml(CONFIG / "figures.yaml"))
+    experiments = study_config.load_experiments(CONFIG)
+    looks = study_config.read_yaml(CONFIG / "methods.yaml")
+    reports = study_reports.load_reports(CONFIG, experiments, looks, registry.tasks)
+    maps = {name: entry.module for name, entry in map_registry.REGISTRY.items()}
+    return settings, registry, study_config.select(experiments, settings, maps, set(registry.tasks)), reports
 
 
 def by_name(make):
@@ -70,7 +69,6 @@ wildcard_constraints:
     source="[a-z0-9-]+",
     collection="[a-z0-9-]+",
     paper="survey|eerf|nsrf|slsrff|study",
-    report="[a-z0-9-]+",
 
 
 def code_of(*modules):
@@ -207,11 +205,10 @@ def results_of(collection, experiment):
 
 
 def available(collection, report):
-    """Whether this run, or the repository, has the experiment of a table or figure."""
-    wanted = catalogue.experiments_of(report)
+    """Whether this run, or the repository, has the experiments of a table or figure."""
     if collection == "measured":
-        return all((ROOT / results_of(collection, experiment)).exists() for experiment in wanted)
-    return set(wanted) <= set(EXPERIMENTS)
+        return all((ROOT / results_of(collection, name)).exists() for name in report["experiments"])
+    return set(report["experiments"]) <= set(EXPERIMENTS)
 
 
 # the experiments of a run that names none of their outputs
@@ -223,23 +220,38 @@ def drawn(collection, on_demand=False, **wanted):
     experiments that run on demand only where that is said.
     """
     return [
-        f"figures/{collection}/{report['paper']}/{name}"
+        path
         for report in REPORTS
         if available(collection, report)
         and all(report[key] == value for key, value in wanted.items())
-        and (on_demand or collection == "measured" or set(catalogue.experiments_of(report)) <= set(ASKED_FOR))
-        for name in catalogue.outputs(report)
+        and (on_demand or collection == "measured" or set(report["experiments"]) <= set(ASKED_FOR))
+        for path in files_of(collection, report)
     ]
 
 
-def report_of(wildcards):
-    """The catalogue's entry of an output."""
-    return next(r for r in REPORTS if (r["paper"], r["name"]) == (wildcards.paper, wildcards.report))
+def files_of(collection, report):
+    """The files of one table or figure."""
+    return [f"figures/{collection}/{report['paper']}/{name}" for name in catalogue.outputs(report)]
 
 
-def report_inputs(wildcards):
-    """The rows that an output is drawn from."""
-    return [results_of(wildcards.collection, e) for e in catalogue.experiments_of(report_of(wildcards))]
+def rows_behind(reports):
+    """An input function: the rows that the outputs of one job are drawn from."""
+
+    def files(wildcards):
+        return [results_of(wildcards.collection, name) for name in reports[0]["experiments"]]
+
+    return files
+
+
+def code_behind(form, reports):
+    """The package files that the outputs of one job are drawn with."""
+    return code_of(
+        f"report.{catalogue.FOLDERS[form]}", *sorted({catalogue.module_of(report["kind"]) for report in reports})
+    )
+
+
+# the outputs that rest on the same rows are drawn by one job
+DRAWN_TOGETHER = catalogue.together(REPORTS)
 
 
 def shard_results(wildcards):

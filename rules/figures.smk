@@ -1,22 +1,30 @@
-rule figures:
-    input:
-        rows=report_inputs,
-        looks="config/methods.yaml",
-        datasets="config/datasets.yaml",
-        code=code_of("report.figures"),
-    output:
-        expand("figures/{{collection}}/{{paper}}/{{report}}.{ending}", ending=catalogue.ENDINGS["figures"]),
-    log:
-        "logs/{collection}/figures/{paper}/{report}.log",
-    conda:
-        "../envs/study.yaml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=20,
-    params:
-        spec=lambda wildcards: compact(report_of(wildcards)),
-        out=lambda wildcards, output: str(Path(output[0]).parent),
-    shell:
-        "PYTHONPATH=src python -m rfstudy figures --spec {params.spec:q} --methods {input.looks:q}"
-        " --datasets {input.datasets:q} --out {params.out:q} {input.rows:q} > {log} 2>&1"
+# One rule for all figures that rest on the same rows: they are read once, and so are the libraries that draw them.
+for job, reports in DRAWN_TOGETHER.items():
+    if reports[0]["form"] != "figures":
+        continue
+
+    rule:
+        name:
+            job
+        input:
+            rows=rows_behind(reports),
+            published=expand("data/reference/{name}.csv", name=glob_wildcards("data/reference/{name}.csv").name),
+            looks="config/methods.yaml",
+            tasks="config/datasets.yaml",
+            code=code_behind("figures", reports),
+        output:
+            [path for report in reports for path in files_of("{collection}", report)],
+        log:
+            f"logs/{{collection}}/figures/{reports[0]['paper']}/{job}.log",
+        conda:
+            "../envs/study.yaml"
+        threads: 1
+        resources:
+            mem_mb=1000,
+            runtime=20,
+        params:
+            spec=compact(reports),
+            out=lambda wildcards, output: str(Path(output[0]).parent),
+        shell:
+            "PYTHONPATH=src python -m rfstudy figures --spec {params.spec:q} --reference data/reference"
+            " --looks {input.looks:q} --tasks {input.tasks:q} --out {params.out:q} {input.rows:q} > {log} 2>&1"

@@ -171,11 +171,12 @@ def publish(out, results):
 def report_options(command):
     """The options that tables and figures share."""
     for option in (
-        click.argument("results", type=EXISTING, nargs=-1, required=True),
+        click.argument("results", type=EXISTING, nargs=-1),
         click.option("--out", type=PATH, required=True, help="Folder of the files."),
-        click.option("--datasets", type=EXISTING, required=True, help="config/datasets.yaml"),
-        click.option("--methods", type=EXISTING, required=True, help="config/methods.yaml"),
-        click.option("--spec", type=JSON, required=True, help="What to make, as report.catalogue gives it."),
+        click.option("--tasks", type=EXISTING, required=True, help="config/datasets.yaml"),
+        click.option("--looks", type=EXISTING, required=True, help="config/methods.yaml"),
+        click.option("--reference", type=EXISTING, required=True, help="Folder of the published numbers."),
+        click.option("--spec", "specs", type=JSON, required=True, help="A list, as report.catalogue gives it."),
     ):
         command = option(command)
     return command
@@ -183,21 +184,20 @@ def report_options(command):
 
 @commands.command()
 @report_options
-@click.option("--reference", type=EXISTING, required=True, help="Folder of the published numbers.")
-def tables(spec, methods, datasets, out, results, reference):
-    """Make a table from an experiment's rows and the published numbers."""
+def tables(specs, reference, looks, tasks, out, results):
+    """Make tables from the rows of experiments and the published numbers."""
     from rfstudy.report import tables as stage
 
-    stage.run(spec, results, reference, methods, datasets, out)
+    stage.run(specs, results, reference, looks, tasks, out)
 
 
 @commands.command()
 @report_options
-def figures(spec, methods, datasets, out, results):
-    """Draw a figure from an experiment's rows."""
-    from rfstudy.report import figures as stage
+def figures(specs, reference, looks, tasks, out, results):
+    """Draw figures from the rows of experiments and the published numbers."""
+    from rfstudy.report import plots as stage
 
-    stage.run(spec, results, methods, datasets, out)
+    stage.run(specs, results, reference, looks, tasks, out)
 
 
 def spare_the_collector():

@@ -12,11 +12,16 @@ import numpy as np
 import yaml
 
 from rfstudy import tidy
-from rfstudy.report import catalogue
+from rfstudy.report import catalogue, plots, tables
+from rfstudy.report.context import Context
+from rfstudy.study.config import load_experiments
+from rfstudy.study.reports import load_reports
 
 ROOT = Path(__file__).resolve().parents[2]
 METHODS = yaml.safe_load((ROOT / "config" / "methods.yaml").read_text(encoding="utf-8"))
-CATALOGUE = yaml.safe_load((ROOT / "config" / "figures.yaml").read_text(encoding="utf-8"))
+EXPERIMENTS = load_experiments(ROOT / "config")
+REGISTERED = yaml.safe_load((ROOT / "config" / "datasets.yaml").read_text(encoding="utf-8"))
+REPORTS = load_reports(ROOT / "config", EXPERIMENTS, METHODS, REGISTERED)
 REFERENCE = ROOT / "data" / "reference"
 NINE = ("rff", "orf", "sorf", "rom", "fastfood", "qmc", "ssf", "gq", "lsrff")
 SIZES = (2, 4, 8, 16, 32)
@@ -53,7 +58,25 @@ STEPS = {
 
 
 def spec_of(name, paper="survey"):
-    return catalogue.specification(CATALOGUE, paper, name)
+    return catalogue.specification(REPORTS, paper, name)
+
+
+def context_of(rows, looks=METHODS, tasks=None):
+    """The context of rows, made ones or a data frame."""
+    frame = tidy.frame(rows) if isinstance(rows, list) else rows
+    return Context(frame, looks, DATASETS if tasks is None else tasks, REFERENCE)
+
+
+def tabulate(spec, results, out, looks=METHODS, tasks=None, reference=REFERENCE):
+    """Write the table of a specification from tidy files, as the stage does; the paths."""
+    tasks = DATASETS if tasks is None else tasks
+    return tables.tabulate(Context.read(results, spec["experiments"], looks, tasks, reference), spec, out)
+
+
+def draw(spec, results, out, looks=METHODS, tasks=None):
+    """Draw the figure of a specification from tidy files, as the stage does; the paths."""
+    tasks = DATASETS if tasks is None else tasks
+    return plots.draw(Context.read(results, spec["experiments"], looks, tasks, REFERENCE), spec, out)
 
 
 def made_rows(tasks=TASKS, methods=NINE, repeats=3, sizes=SIZES, **columns) -> list[dict]:

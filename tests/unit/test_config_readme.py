@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from rfstudy.learners.entry import known
+from rfstudy.report import catalogue
 from rfstudy.study.code import constant, modules_in
 from rfstudy.study.config import bandwidth_schema, kind_schema, learner_schema
 
@@ -89,6 +90,10 @@ EXPECTED = {
         for key in bandwidth_schema(rule)["properties"]
         if key != "rule"
     },
+    "Tables and figures (`figures/<paper>.yaml`)": {"extends"}.union(
+        SCHEMAS["figures"]["properties"],
+        *(constant(catalogue.module_of(kind), "SCHEMA").get("properties", {}) for kind in catalogue.kinds()),
+    ),
     "`sources.yaml`": keys(SCHEMAS["sources"]["additionalProperties"], SCHEMAS["sources"]["$defs"]) | {"files"},
     "`methods.yaml`": set(SCHEMAS["methods"]["additionalProperties"]["properties"]),
 }
@@ -131,10 +136,6 @@ def test_the_keys_of_tasks_are_explained_on_their_page():
     assert known_keys <= {word.split(":")[0] for word in spans(page)}
 
 
-def test_the_keys_of_tables_and_figures_are_explained_at_the_head_of_their_file():
-    head = (ROOT / "config" / "figures.yaml").read_text(encoding="utf-8").split("\nfigures:")[0]
-    explained = {word.strip(",") for line in re.findall(r"^#   (\w.*?)  ", head, re.MULTILINE) for word in line.split()}
-    kinds = [
-        each["properties"] for each in SCHEMAS["figures"]["$defs"].values() if "kind" in each.get("properties", {})
-    ]
-    assert explained == {key for properties in kinds for key in properties}
+def test_every_kind_of_table_and_figure_is_named():
+    (row,) = [row for row in tables()["Tables and figures (`figures/<paper>.yaml`)"] if spans(row[0]) == ["kind"]]
+    assert sorted(spans(row[1])) == sorted(catalogue.kinds())

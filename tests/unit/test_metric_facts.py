@@ -11,7 +11,11 @@ from rfstudy import tidy
 from rfstudy.metrics import FACTS, fact_of, lower_is_better
 
 ROOT = Path(__file__).resolve().parents[2]
-CATALOGUE = yaml.safe_load((ROOT / "config" / "figures.yaml").read_text(encoding="utf-8"))
+ENTRIES = [
+    entry
+    for path in (ROOT / "config" / "figures").glob("*.yaml")
+    for entry in yaml.safe_load(path.read_text(encoding="utf-8")).values()
+]
 
 
 @pytest.mark.parametrize("metric", FACTS)
@@ -52,9 +56,8 @@ def test_a_metric_that_is_not_listed_is_a_plain_number():
 
 
 def test_every_quantity_of_the_catalogue_is_known():
-    entries = [*CATALOGUE["figures"], *CATALOGUE["tables"]]
-    quantities = [entry[key] for entry in entries for key in ("quantity", "time") if key in entry]
-    quantities += [q for entry in entries for key in ("panels", "criteria") for q in entry.get(key, [])]
+    quantities = [entry[key] for entry in ENTRIES for key in ("quantity", "time") if key in entry]
+    quantities += [q for entry in ENTRIES for key in ("panels", "criteria") for q in entry.get(key, [])]
     metrics = {quantity["metric"] for quantity in quantities if "metric" in quantity}
     assert len(metrics) >= 6
     assert metrics <= set(FACTS)

@@ -1,8 +1,10 @@
 """The looks of the methods and the catalogue of outputs: complete, valid, and told apart by every reader."""
 
+import importlib.util
 import itertools
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,13 +15,19 @@ import numpy as np
 import pytest
 import yaml
 
-from rfstudy.report import catalogue, figures, tables
+from rfstudy.report import catalogue
 from rfstudy.report.looks import look
+from rfstudy.study.config import ConfigurationError, extended
+from rfstudy.study.reports import load_reports
+
+specification = importlib.util.spec_from_file_location("report_rows", Path(__file__).parent / "report_rows.py")
+report_rows = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(report_rows)
+REPORTS = report_rows.REPORTS
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config"
 METHODS = yaml.safe_load((CONFIG / "methods.yaml").read_text(encoding="utf-8"))
-FIGURES = yaml.safe_load((CONFIG / "figures.yaml").read_text(encoding="utf-8"))
 IDS = {
     "rff", "nrff", "orf", "sorf", "rom", "fastfood", "pmodel", "scrf", "lprff", "mm", "qmc", "ssf", "gq", "sgq", "ssr",
     "lsrff", "slsrff", "karff", "kprff", "clrff", "ses", "rm", "ts", "trp", "nystroem", "nsrf", "nsrf_sphere",
@@ -43,33 +51,24 @@ VISION = {
 }
 
 
-def schema(name):
-    return yaml.safe_load((CONFIG / "schemas" / f"{name}.schema.yaml").read_text(encoding="utf-8"))
+SCHEMA = yaml.safe_load((CONFIG / "schemas" / "methods.schema.yaml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(("name", "document"), [("methods", METHODS), ("figures", FIGURES)])
-def test_the_files_follow_their_schemas(name, document):
-    jsonschema.Draft202012Validator.check_schema(schema(name))
-    jsonschema.validate(document, schema(name), jsonschema.Draft202012Validator)
+def test_the_looks_follow_their_schema():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.validate(METHODS, SCHEMA, jsonschema.Draft202012Validator)
 
 
 @pytest.mark.parametrize(
-    ("name", "document", "message"),
+    ("document", "message"),
     [
-        ("methods", {"rff": METHODS["rff"] | {"color": "#000000"}}, "'color' was unexpected"),
-        ("methods", {"rff": METHODS["rff"] | {"colour": "black"}}, "'black' does not match"),
-        ("figures", {"figures": [], "tables": [], "plots": []}, "'plots' was unexpected"),
-        (
-            "figures",
-            {"figures": [FIGURES["figures"][0] | {"kind": "pie"}], "tables": []},
-            "'pie'|'curves' was expected",
-        ),
-        ("figures", {"figures": [], "tables": [{"id": "t"}]}, "is not valid under any of the given schemas"),
+        ({"rff": METHODS["rff"] | {"color": "#000000"}}, "'color' was unexpected"),
+        ({"rff": METHODS["rff"] | {"colour": "black"}}, "'black' does not match"),
     ],
 )
-def test_the_schemas_refuse_what_is_wrong(name, document, message):
+def test_the_schema_refuses_what_is_wrong(document, message):
     with pytest.raises(jsonschema.ValidationError, match=message):
-        jsonschema.validate(document, schema(name), jsonschema.Draft202012Validator)
+        jsonschema.validate(document, SCHEMA, jsonschema.Draft202012Validator)
 
 
 def test_every_method_has_a_look_of_its_own():
@@ -130,36 +129,88 @@ def test_a_variant_keeps_colour_and_marker_and_is_hollow():
     assert variant.linestyle != plain.linestyle
 
 
+# --- what there is to draw --------------------------------------------------------------------------------------------
+
+
 def test_every_entry_and_protocol_is_one_specification():
-    specs = catalogue.specifications(FIGURES)
-    entries = [*FIGURES["figures"], *FIGURES["tables"]]
-    assert len(specs) == sum(len(entry["experiments"]) for entry in entries)
-    spec = catalogue.specification(FIGURES, "survey", "figure-09-code")
-    assert (spec["experiment"], spec["protocol"], spec["form"]) == ("survey-gaussian-code", "code", "figures")
-    assert catalogue.outputs(spec) == ["figure-09-code.pdf", "figure-09-code.png"]
-    table = catalogue.specification(FIGURES, "survey", "table-07-text")
-    assert catalogue.outputs(table) == ["table-07-text.csv", "table-07-text.md", "table-07-text.tex"]
+    entries = [
+        (path.stem, identifier, protocol)
+        for path in (CONFIG / "figures").glob("*.yaml")
+        for identifier, entry in extended(yaml.safe_load(path.read_text("utf-8")), "output", lambda a, b: a | b).items()
+        for protocol in entry["experiments"]
+    ]
+    assert sorted((spec["paper"], spec["id"], spec["protocol"]) for spec in REPORTS) == sorted(entries)
+    spec = catalogue.specification(REPORTS, "survey", "figure-09-code")
+    assert (spec["experiments"], spec["protocol"], spec["form"]) == (["survey-gaussian-code"], "code", "figures")
+    assert catalogue.outputs(spec) == ["figure-09-code.pdf", "figure-09-code.png", "figure-09-code.txt"]
+    table = catalogue.specification(REPORTS, "survey", "table-07-text")
+    assert catalogue.outputs(table) == [f"table-07-text.{ending}" for ending in ("csv", "md", "tex", "txt")]
     with pytest.raises(ValueError, match="'figure-99'; it has: figure-09-text"):
-        catalogue.specification(FIGURES, "survey", "figure-99")
+        catalogue.specification(REPORTS, "survey", "figure-99")
 
 
-def test_an_output_that_is_there_twice_is_refused():
-    entry = {"id": "figure-01", "paper": "eerf", "experiments": {"text": "e"}}
-    with pytest.raises(ValueError, match="figure-01-text of paper eerf is in the catalogue twice"):
-        catalogue.specifications({"figures": [entry], "tables": [entry]})
+def test_an_entry_has_what_it_extends_unless_it_states_it():
+    base, own = (
+        catalogue.specification(REPORTS, "slsrff", f"values-accuracy{name}") for name in ("-code", "-large-code")
+    )
+    assert own["datasets"] == ["covtype"]
+    assert own["experiments"] == ["slsrff-code-large"]
+    assert (own["methods"], own["kind"]) == (base["methods"], "grid")
+    # a mapping is replaced and not merged: no other protocol comes along
+    assert {spec["protocol"] for spec in REPORTS if spec["id"] == "values-accuracy-large"} == {"code"}
 
 
-def test_every_kind_has_its_maker_and_every_method_named_a_look():
-    for form, kinds in (("figures", figures.KINDS), ("tables", tables.KINDS)):
-        for entry in FIGURES[form]:
-            assert entry["kind"] in kinds
-            assert set(entry.get("methods", [])) <= set(METHODS)
+def test_what_rests_on_the_same_rows_is_made_by_one_job():
+    groups = catalogue.together(REPORTS)
+    assert sum(map(len, groups.values())) == len(REPORTS)
+    for name, specs in groups.items():
+        assert re.fullmatch(r"(tables|figures)_[a-z0-9_]+", name)
+        assert len({(spec["form"], spec["paper"], *spec["experiments"]) for spec in specs}) == 1
+    ids = {spec["name"] for spec in groups["tables_survey_gaussian_text"]}
+    assert {"table-06-text", "table-07-text", "values-accuracy-ridge-text"} <= ids
 
 
-def test_the_catalogue_names_tasks_and_experiments_that_exist():
-    tasks = yaml.safe_load((CONFIG / "datasets.yaml").read_text(encoding="utf-8"))
-    experiments = "\n".join(path.read_text(encoding="utf-8") for path in (CONFIG / "experiments").glob("*.yaml"))
-    for spec in catalogue.specifications(FIGURES):
-        assert set(spec.get("datasets", [])) <= set(tasks)
-        for experiment in catalogue.experiments_of(spec):
-            assert re.search(rf"^{experiment}:", experiments, re.MULTILINE)
+MADE = {"kind": "curves", "caption": "c", "experiments": {"text": "survey-gaussian-text"}, "datasets": ["eeg"]}
+MADE |= {"methods": ["rff"], "sizes": ["2d"], "repeats": 10}
+PANEL = {"metric": "accuracy_pct", "learner": "ridge", "split": "test", "label": "a", "scale": "linear"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"kind": "curvs"}, r"made\.kind: 'curvs' is not one of \['ablation'"),
+        ({"size": ["2d"]}, r"made\.size: not a key here; did you mean sizes\?"),
+        ({"datasets": ["egg"]}, r"made\.datasets\[0\]: 'egg' is none of the datasets .* text; did you mean eeg\?"),
+        ({"sizes": ["2d", "3d"]}, r"made\.sizes\[1\]: '3d' is none of the sizes of the experiment for text"),
+        ({"methods": ["rff", "orff"]}, r"made\.methods\[1\]: 'orff' is none of the methods; did you mean "),
+        ({"experiments": {"text": "survey-gauss-text"}}, r"made\.experiments\.text: there is no experiment 'survey-ga"),
+        (
+            {"panels": [PANEL | {"metric": "acuracy_pct"}]},
+            r"made\.panels\[0\]\.metric: there is no metric 'acuracy_pct'",
+        ),
+        ({"panels": [PANEL | {"learner": "logistic"}]}, r"made\.panels\[0\]\.learner: there is no learner 'logistic'"),
+        ({"panels": [PANEL | {"color": "red"}]}, r"made\.panels\[0\]\.color: not a key here"),
+        ({"extends": "other"}, "output 'made' extends 'other', which does not exist"),
+    ],
+)
+def test_a_slip_in_an_entry_is_an_error_that_names_it(tmp_path, changes, message):
+    shutil.copytree(CONFIG / "schemas", tmp_path / "config" / "schemas")
+    (tmp_path / "config" / "figures").mkdir()
+
+    def loaded(entry):
+        (tmp_path / "config" / "figures" / "survey.yaml").write_text(yaml.safe_dump({"made": entry}))
+        return load_reports(tmp_path / "config", report_rows.EXPERIMENTS, METHODS, report_rows.REGISTERED)
+
+    entry = MADE | {"panels": [PANEL]}
+    assert [spec["name"] for spec in loaded(entry)] == ["made-text"]
+    with pytest.raises(ConfigurationError, match=message):
+        loaded(entry | changes)
+
+
+def test_all_slips_are_told_at_once(tmp_path):
+    shutil.copytree(CONFIG / "schemas", tmp_path / "config" / "schemas")
+    (tmp_path / "config" / "figures").mkdir()
+    entries = {name: MADE | {"panels": [PANEL], "datasets": ["egg"]} for name in ("one", "two")}
+    (tmp_path / "config" / "figures" / "survey.yaml").write_text(yaml.safe_dump(entries))
+    with pytest.raises(ConfigurationError, match=r"survey\.yaml: one\.datasets(.|\n)*survey\.yaml: two\.datasets"):
+        load_reports(tmp_path / "config", report_rows.EXPERIMENTS, METHODS, report_rows.REGISTERED)

@@ -1,17 +1,18 @@
 """The figure of times against d: where a map overtakes the reference, and what is drawn of it."""
 
+import importlib.util
 from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
 from rfstudy import tidy
-from rfstudy.report import catalogue
 from rfstudy.report.plots.crossover import crossing, draw
 
-CONFIG = Path(__file__).resolve().parents[2] / "config"
-METHODS, FIGURES = (yaml.safe_load((CONFIG / f"{name}.yaml").read_text("utf-8")) for name in ("methods", "figures"))
+specification = importlib.util.spec_from_file_location("report_rows", Path(__file__).parent / "report_rows.py")
+report_rows = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(report_rows)
+
 DIMENSIONS = np.array([16.0, 64.0, 256.0, 1024.0])
 N_TRAIN = 1000
 
@@ -31,6 +32,10 @@ def rows(method, kernel, times, variant="", wobble=(1.0,) * 5, **settings):
         for d, time in zip(DIMENSIONS, times, strict=True)
         for at, (pace, own) in enumerate(zip(PACE, wobble, strict=True))
     ]  # fmt: skip
+
+
+def figure_of(rows):
+    return draw(report_rows.context_of(rows, tasks={}), report_rows.spec_of("crossover-times", "study")).figure
 
 
 @pytest.fixture
@@ -61,7 +66,7 @@ def test_a_map_that_is_always_or_never_faster_has_no_crossing_inside():
 
 
 def test_every_map_is_a_line_above_and_a_ratio_below(frame):
-    figure = draw(frame, catalogue.specification(FIGURES, "study", "crossover-times"), METHODS, {})
+    figure = figure_of(frame)
     times, ratios, *_ = figure.axes
     labels = [text.get_text() for text in times.get_legend().get_texts()]
     assert labels == ["RFF", "SORF", "ROM", "Fastfood", "RBFSampler (scikit-learn)"]
@@ -82,10 +87,7 @@ def test_a_crossing_beside_ratios_that_scatter_is_none(frame):
     # one that never crosses is judged by its last ratio
     lines.append(rows("fastfood", "gaussian", 2.0 * dense, wobble=wide))
     reference = [rows("rff", "gaussian", dense, contended=True), rows("trp", "polynomial", dense)]
-    figure = draw(
-        tidy.frame([row for line in [*reference, *lines] for row in line]),
-        catalogue.specification(FIGURES, "study", "crossover-times"), METHODS, {},
-    )  # fmt: skip
+    figure = figure_of([row for line in [*reference, *lines] for row in line])
     text = " ".join(text.get_text() for text in figure.texts)
     assert "faster than RFF: from about d = 100 (SCRF); too noisy to tell (Fastfood, P-model)." in text
     # one ring, at 1 and between two dimensions
@@ -98,9 +100,6 @@ def test_the_band_lies_between_the_quartiles(frame):
     wobble = (1.0, 1.2, 0.8, 1.1, 0.9)
     more = rows("sorf", "gaussian", 1e-7 * DIMENSIONS, wobble=wobble)
     kept = frame[frame["method"] != "sorf"]
-    figure = draw(
-        tidy.frame([*kept.to_dict("records"), *more]),
-        catalogue.specification(FIGURES, "study", "crossover-times"), METHODS, {},
-    )  # fmt: skip
+    figure = figure_of([*kept.to_dict("records"), *more])
     bands = [band.get_paths()[0].vertices for band in figure.axes[1].collections]
     assert any({0.9, 1.1} <= set(np.round(vertices[vertices[:, 0] == 16.0, 1] * 16 / 100, 6)) for vertices in bands)

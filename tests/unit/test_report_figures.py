@@ -13,8 +13,7 @@ import pytest
 import yaml
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from rfstudy import tidy
-from rfstudy.report import catalogue, figures, style
+from rfstudy.report import catalogue, style
 from rfstudy.report.plots import curves, steps
 
 HERE = Path(__file__).parent
@@ -59,7 +58,7 @@ def assert_fit_to_print(figure):
 
 
 def drawn(name, rows, **changes):
-    return curves.draw(tidy.frame(rows), report_rows.spec_of(name) | changes, report_rows.METHODS, report_rows.DATASETS)
+    return curves.draw(report_rows.context_of(rows), report_rows.spec_of(name) | changes).figure
 
 
 def all_text(figure):
@@ -189,14 +188,15 @@ def test_the_same_rows_are_the_same_files(tmp_path):
     )
     (tmp_path / "datasets.yaml").write_text(yaml.safe_dump(report_rows.DATASETS))
     program = (
-        "import sys, json; from rfstudy.report import figures;"
-        "figures.run(json.loads(sys.argv[1]), sys.argv[2:3], *sys.argv[3:])"
+        "import sys, json; from rfstudy.report import plots;"
+        "plots.run([json.loads(sys.argv[1])], sys.argv[2:3], *sys.argv[3:])"
     )
     spec = report_rows.spec_of("figure-09-text")
-    here = figures.draw(spec, [results], tmp_path / "here", report_rows.METHODS, report_rows.DATASETS)
-    again = figures.draw(spec, [results], tmp_path / "again", report_rows.METHODS, report_rows.DATASETS)
+    here = report_rows.draw(spec, [results], tmp_path / "here")
+    again = report_rows.draw(spec, [results], tmp_path / "again")
     subprocess.run(
-        [sys.executable, "-c", program, json.dumps(spec), results, report_rows.ROOT / "config" / "methods.yaml",
+        [sys.executable, "-c", program, json.dumps(spec), results, report_rows.REFERENCE,
+         report_rows.ROOT / "config" / "methods.yaml",
          tmp_path / "datasets.yaml", tmp_path / "elsewhere"],
         env=os.environ | {"PYTHONPATH": str(report_rows.ROOT / "src"), "PYTHONHASHSEED": "11", "TZ": "Asia/Tokyo"},
         check=True,
@@ -213,15 +213,15 @@ def test_a_users_matplotlib_settings_do_not_change_a_figure(tmp_path):
 
     results = [report_rows.written(tmp_path, report_rows.made_rows(tasks=["eeg"], methods=["rff"]))]
     spec = report_rows.spec_of("figure-10-text")
-    plain = figures.draw(spec, results, tmp_path / "plain", report_rows.METHODS, report_rows.DATASETS)
+    plain = report_rows.draw(spec, results, tmp_path / "plain")
     with mpl.rc_context({"axes.facecolor": "yellow", "font.size": 20, "savefig.transparent": True}):
-        mine = figures.draw(spec, results, tmp_path / "mine", report_rows.METHODS, report_rows.DATASETS)
+        mine = report_rows.draw(spec, results, tmp_path / "mine")
     assert [path.read_bytes() for path in plain] == [path.read_bytes() for path in mine]
 
 
 def stepwise(rows):
     spec = report_rows.spec_of("ablation-chart-code", "slsrff")
-    return steps.draw(tidy.frame(rows), spec, report_rows.METHODS, report_rows.DATASETS)
+    return steps.draw(report_rows.context_of(rows), spec).figure
 
 
 def test_an_ablation_has_lines_that_carry_on_and_controls_apart():
@@ -257,8 +257,8 @@ def test_an_ablation_without_results_or_with_gaps_is_drawn():
 
 def test_the_three_panels_of_one_data_set_stand_side_by_side():
     spec = report_rows.spec_of("figure-01-text", "slsrff")
-    rows = tidy.frame(report_rows.surrogate_rows(tasks=["eeg"], gain=5.0))
-    figure = curves.draw(rows, spec, report_rows.METHODS, report_rows.DATASETS)
+    rows = report_rows.surrogate_rows(tasks=["eeg"], gain=5.0)
+    figure = curves.draw(report_rows.context_of(rows), spec).figure
     assert_fit_to_print(figure)
     assert [ax.get_title() for ax in figure.axes] == ["approximation error", "accuracy (%)", "time (s)"]
     assert [ax.get_yscale() for ax in figure.axes] == ["log", "linear", "log"]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from rfstudy import tidy
-from rfstudy.report import catalogue, claims, figures, tables
+from rfstudy.report import catalogue, claims
 from rfstudy.report.estimates import largest_half, varying
 from rfstudy.report.plots import required
 from rfstudy.report.requirements import features_needed, growth_of_need, told_size
@@ -178,10 +178,10 @@ def test_the_evidence_says_how_often_the_algorithm_s_score_is_no_bound():
 
 def made(name, rows, tmp_path):
     """The table of a name, as it stands in its CSV file, and its Markdown."""
-    spec = catalogue.specification(report_rows.CATALOGUE, "slsrff", name)
+    spec = catalogue.specification(report_rows.REPORTS, "slsrff", name)
     results = [report_rows.written(tmp_path, rows)]
-    paths = tables.tabulate(spec, results, tmp_path / "out", report_rows.METHODS, {}, report_rows.REFERENCE)
-    assert {path.suffix for path in paths} == {".csv", ".md", ".tex"}
+    paths = report_rows.tabulate(spec, results, tmp_path / "out", tasks={})
+    assert {path.suffix for path in paths} == {".csv", ".md", ".tex", ".txt"}
     return pd.read_csv(paths[0], dtype=str, keep_default_na=False), paths[1].read_text(encoding="utf-8")
 
 
@@ -226,9 +226,9 @@ def test_the_claims_table_has_all_four(tmp_path):
 
 
 def test_the_figure_has_a_line_a_method_and_marks_what_was_not_enough(tmp_path):
-    spec = catalogue.specification(report_rows.CATALOGUE, "slsrff", "figure-theory-required-text")
+    spec = catalogue.specification(report_rows.REPORTS, "slsrff", "figure-theory-required-text")
     rows = need_rows("rff", 64) + need_rows("lsrff", 128, "whole") + need_rows("slsrff", lambda n: 4 * n)
-    figure = required.draw(tidy.frame(rows), spec, report_rows.METHODS, {})
+    figure = required.draw(report_rows.context_of(rows, tasks={}), spec).figure
     assert len(figure.axes) == 3
     assert [t.get_text() for t in figure.legends[0].get_texts()] == ["RFF", "LS-RFF (whole)", "SLS-RFF"]
     lines = figure.axes[0].lines
@@ -237,11 +237,11 @@ def test_the_figure_has_a_line_a_method_and_marks_what_was_not_enough(tmp_path):
     assert lines[1].get_ydata().tolist() == []
     assert np.nan_to_num(lines[4].get_ydata()).tolist() == [256.0, 512.0, 0.0, 0.0]
     assert lines[5].get_ydata().tolist() == [512.0, 512.0]
-    empty = required.draw(tidy.frame([]), spec, report_rows.METHODS, {})
+    empty = required.draw(report_rows.context_of([], tasks={}), spec).figure
     assert [ax.texts[0].get_text() for ax in empty.axes] == ["not run"] * 3
     results = [report_rows.written(tmp_path, rows)]
     once, again = (
-        [path.read_bytes() for path in figures.draw(spec, results, tmp_path / folder, report_rows.METHODS, {})]
+        [path.read_bytes() for path in report_rows.draw(spec, results, tmp_path / folder, tasks={})]
         for folder in ("one", "two")
     )
     assert once == again

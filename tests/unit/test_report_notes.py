@@ -3,6 +3,7 @@
 import pytest
 
 from rfstudy import tidy
+from rfstudy.report.context import Context
 from rfstudy.report.notes import notes, quantity
 
 BY_SIZE = "Penalty and C: tuned once per data set and size{} and shared by all methods."
@@ -17,7 +18,7 @@ def told(*settings, status="ok"):
         {"dataset": "eeg", "method": "rff", "metric": "accuracy_pct", "repeat": i, "status": status, "settings": each}
         for i, each in enumerate(settings)
     ]
-    return notes(tidy.frame(rows), {"paper": "survey"}, {}, {})
+    return notes(tidy.frame(rows), {"paper": "survey"}, Context(tidy.frame([]), {}, {}))
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,9 @@ import pandas as pd
 import pytest
 
 from rfstudy import tidy
-from rfstudy.report import tables
 from rfstudy.report.aggregate import MIN_REPEATS, by_repeat, paired, paired_test
 from rfstudy.report.scorecard import Number, half_unit, quotient, score, tolerance
-from rfstudy.report.tables_of_scores import all_beat
+from rfstudy.report.tables.accuracy_and_time import all_beat
 
 HERE = Path(__file__).parent
 specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
@@ -24,9 +23,7 @@ def table(name, rows, tmp_path):
     """A table of the surrogate leverage paper, read back from its CSV file, and the text of its Markdown file."""
     results = [report_rows.written(tmp_path, rows)] if rows else []
     spec = report_rows.spec_of(name, "slsrff")
-    paths = tables.tabulate(
-        spec, results, tmp_path / "out", report_rows.METHODS, report_rows.DATASETS, report_rows.REFERENCE
-    )
+    paths = report_rows.tabulate(spec, results, tmp_path / "out")
     return pd.read_csv(paths[0], dtype=str, keep_default_na=False), paths[1].read_text(encoding="utf-8")
 
 

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from rfstudy import tidy
-from rfstudy.report import tables
 from rfstudy.report.steps import controls_of, course, gain_of, turns
 
 HERE = Path(__file__).parent
@@ -26,9 +25,7 @@ def reached(rows):
 
 def table(rows, tmp_path):
     results = [report_rows.written(tmp_path, rows)] if rows else []
-    paths = tables.tabulate(
-        SPEC, results, tmp_path / "out", report_rows.METHODS, report_rows.DATASETS, report_rows.REFERENCE
-    )
+    paths = report_rows.tabulate(SPEC, results, tmp_path / "out")
     return pd.read_csv(paths[0], dtype=str, keep_default_na=False), paths[1].read_text(encoding="utf-8")
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from rfstudy import tidy
-from rfstudy.report import catalogue, tables, tables_of_methods, typeset
+from rfstudy.report import catalogue, cells, typeset
 from rfstudy.report.comparisons import comparisons
 
 HERE = Path(__file__).parent
@@ -20,14 +20,7 @@ specification.loader.exec_module(report_rows)
 def table(name, rows, tmp_path, paper="survey"):
     """The table of a specification, read back from its CSV file, and the text of its Markdown file."""
     results = [report_rows.written(tmp_path, rows)] if rows else []
-    paths = tables.tabulate(
-        report_rows.spec_of(name, paper),
-        results,
-        tmp_path / "out",
-        report_rows.METHODS,
-        report_rows.DATASETS,
-        report_rows.REFERENCE,
-    )
+    paths = report_rows.tabulate(report_rows.spec_of(name, paper), results, tmp_path / "out")
     frame = pd.read_csv(paths[0], dtype=str, keep_default_na=False)
     return frame, paths[1].read_text(encoding="utf-8")
 
@@ -191,7 +184,7 @@ def test_a_ratio_of_speed_keeps_its_bar_up_to_the_bar(bar, verdict):
     assert (found.ratio.value, found.verdict) == (0.25, verdict)
 
 
-TABLES = [spec for spec in catalogue.specifications(report_rows.CATALOGUE) if spec["form"] == "tables"]
+TABLES = [spec for spec in report_rows.REPORTS if spec["form"] == "tables"]
 
 
 @pytest.mark.parametrize("spec", TABLES, ids=lambda spec: f"{spec['paper']}-{spec['name']}")
@@ -200,11 +193,9 @@ def test_every_table_is_sound_in_every_format(spec, with_rows, tmp_path):
     rows = report_rows.made_rows(tasks=["eeg", "skin"], repeats=2, sizes=(2, 32)) + report_rows.fact_rows(
         duplicate_rows_pct=1.5, order="50 % _long_ & {odd}"
     )
-    rows = [row | {"experiment": catalogue.experiments_of(spec)[0]} for row in rows]
+    rows = [row | {"experiment": spec["experiments"][0]} for row in rows]
     results = [report_rows.written(tmp_path, rows)] if with_rows else []
-    paths = tables.tabulate(
-        spec, results, tmp_path / "out", report_rows.METHODS, report_rows.DATASETS, report_rows.REFERENCE
-    )
+    paths = report_rows.tabulate(spec, results, tmp_path / "out")
     assert [path.name for path in paths] == catalogue.outputs(spec)
     frame = pd.read_csv(paths[0], dtype=str, keep_default_na=False)
     markdown = [line for line in paths[1].read_text(encoding="utf-8").splitlines() if line.startswith("|")]
@@ -283,9 +274,9 @@ def test_latex_of_a_table_that_fits_no_page_has_columns_of_positive_width():
 
 def test_large_means_are_printed_with_a_power_of_ten():
     cell = pd.DataFrame([{"mean": 4902166050.0, "std": 15476385724.0, "n": 10, "n_failed": 0, "n_skipped": 0}])
-    assert tables_of_methods.mean_and_std(cell, "approximation_error_spectral", 10) == "4.9e9 ± 1.5e10"
+    assert cells.mean_and_std(cell, "approximation_error_spectral", 10) == "4.9e9 ± 1.5e10"
     small = cell.assign(mean=4094.2, std=65.4)
-    assert tables_of_methods.mean_and_std(small, "approximation_error_spectral", 10) == "4094 ± 65"
+    assert cells.mean_and_std(small, "approximation_error_spectral", 10) == "4094 ± 65"
 
 
 def test_latex_sets_groups_of_rows_under_headings():

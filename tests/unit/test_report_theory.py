@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from rfstudy import tidy
-from rfstudy.report import claims, published, tables
+from rfstudy.report import claims, published
+from rfstudy.report.cells import with_error
 from rfstudy.report.estimates import Tally, growth, lower_variance_verdict, pooled, power_law, tally
-from rfstudy.report.tables_of_theory import with_error
 
 HERE = Path(__file__).parent
 specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
@@ -206,8 +206,8 @@ def results(tmp_path):
 def made(name, results, tmp_path):
     """The table of a name, as it stands in its CSV file."""
     spec = report_rows.spec_of(name)
-    paths = tables.tabulate(spec, results, tmp_path / "out", report_rows.METHODS, {}, report_rows.REFERENCE)
-    assert {path.suffix for path in paths} == {".csv", ".md", ".tex"}
+    paths = report_rows.tabulate(spec, results, tmp_path / "out", tasks={})
+    assert {path.suffix for path in paths} == {".csv", ".md", ".tex", ".txt"}
     return pd.read_csv(paths[0], dtype=str, keep_default_na=False), paths[1].read_text(encoding="utf-8")
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from rfstudy import tidy
-from rfstudy.report import figures, times
+from rfstudy.report import plots, times
 from rfstudy.report.aggregate import select
+from rfstudy.report.context import Context
 
 specification = importlib.util.spec_from_file_location("verdict_rows", Path(__file__).parent / "verdict_rows.py")
 verdict_rows = importlib.util.module_from_spec(specification)
@@ -345,7 +346,7 @@ def test_what_is_too_noisy_or_contended_is_in_the_evidence(tabulated):
 # Figures
 
 CURVES = {
-    "kind": "curves", "form": "figures", "name": "f", "paper": "survey", "experiment": "e", "caption": "c",
+    "kind": "curves", "form": "figures", "name": "f", "paper": "survey", "experiments": ["e"], "caption": "c",
     "datasets": ["eeg", "magic04"], "methods": ["rff"], "sizes": ["2d", "4d"],
     "panels": [
         {"metric": "approximation_error_frobenius", "label": "error", "scale": "log"},
@@ -357,7 +358,7 @@ CURVES = {
 
 def test_the_panel_of_times_shows_medians_and_quartiles(monkeypatch, tmp_path):
     drawn = []
-    monkeypatch.setattr(figures.style, "save", lambda figure, *_: drawn.append(figure))
+    monkeypatch.setattr(plots.style, "save", lambda picture, *_: drawn.append(picture.figure))
     rows = rounds_of(rounds=(1.0, 2.0, 3.0, 4.0, 10.0))
     rows += rounds_of(rounds=(5.0, 5.0), multiple=4, settings={"contended": True})
     rows += [
@@ -372,7 +373,7 @@ def test_the_panel_of_times_shows_medians_and_quartiles(monkeypatch, tmp_path):
         for dataset, s in itertools.product(("eeg", "magic04"), (2, 4))
     ]
     tidy.write(rows, tmp_path / "rows.csv")
-    figures.draw(CURVES, [tmp_path / "rows.csv"], tmp_path, {}, {})
+    plots.draw(Context.read([tmp_path / "rows.csv"], CURVES["experiments"], {}, {}), CURVES, tmp_path)
     (figure,) = drawn
     (bars,) = figure.axes[1].containers
     (line, _, (ends,)) = bars

@@ -10,6 +10,7 @@ import pandas as pd
 
 from rfstudy import tidy
 from rfstudy.report import tables
+from rfstudy.report.context import Context
 
 REFERENCE = Path(__file__).resolve().parents[2] / "data" / "reference"
 PRINTED_COLUMNS = (
@@ -72,10 +73,11 @@ def reference(folder, rows) -> Path:
 def tabulated(tmp_path, spec, rows, printed_rows=()):
     """The cells of a table, all text, and its Markdown file, in which its notes stand."""
     spec = {"form": "tables", "name": "t", "id": "t", "paper": "slsrff", "caption": "c", "protocol": "text"} | spec
-    spec = {"experiment": "e", "published": "T"} | spec
+    spec = {"experiments": ["e"], "published": "T"} | spec
     folder = Path(tmp_path) / str(sum(1 for _ in Path(tmp_path).iterdir()))
     tidy.write(rows, folder / "rows.csv")
-    made = tables.tabulate(spec, [folder / "rows.csv"], folder, {}, {}, reference(folder / "reference", printed_rows))
+    printed = reference(folder / "reference", printed_rows)
+    made = tables.tabulate(Context.read([folder / "rows.csv"], spec["experiments"], {}, {}, printed), spec, folder)
     return pd.read_csv(made[0], dtype=str, keep_default_na=False), made[1].read_text(encoding="utf-8")
 
 

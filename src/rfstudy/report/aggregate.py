@@ -41,19 +41,24 @@ def of_quantity(frame: pd.DataFrame, quantity: dict) -> pd.DataFrame:
     return select(frame, metric=quantity["metric"], learner=quantity.get("learner"), split=quantity.get("split"))
 
 
-def measured(spec: dict, results) -> pd.DataFrame:
-    """The measured rows of a specification's experiment in tidy files (paths).
+def measured(results, experiments: list[str]) -> pd.DataFrame:
+    """The measured rows of experiments in tidy files (paths).
 
     Where a data set was measured under several presets, the one with the most values speaks for it: means over
     different protocols would mean nothing.
     """
     frame = pd.concat([tidy.frame([]), *(tidy.read(path) for path in results)], ignore_index=True)
-    frame = select(frame, origin="measured", experiment=spec["experiment"])
+    frame = select(frame, origin="measured", experiment=experiments)
     if frame["preset"].nunique() < 2:
         return frame
     counts = frame.assign(ok=frame["status"] == "ok").groupby(["dataset", "preset"])["ok"].sum()
     largest = counts.groupby(level="dataset").idxmax()
     return frame[[pair in set(largest) for pair in zip(frame["dataset"], frame["preset"], strict=True)]]
+
+
+def facts_of(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows that say what preprocessing found in the data."""
+    return frame[frame["metric"].str.startswith("fact_")]
 
 
 def settings_of(frame: pd.DataFrame) -> list[dict]:
@@ -105,6 +110,11 @@ def method_order(frame: pd.DataFrame, listed: list[str]) -> list[tuple[str, str]
     """(method, variant) of every method in the frame: the listed ones in that order, then the others by name."""
     order = {method: position for position, method in enumerate(listed)}
     return sorted(_pairs(frame), key=lambda pair: (order.get(pair[0], len(order)), pair))
+
+
+def methods_shown(frame: pd.DataFrame, listed: list[str]) -> list[tuple[str, str]]:
+    """As ``method_order``; where there are no rows, the listed methods."""
+    return method_order(frame, listed) or [(method, "") for method in listed]
 
 
 def paired_test(a, b) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""What there is to draw: from the entries of ``config/figures.yaml`` to one specification per output.
+"""What there is to draw: from the entries of ``config/figures`` to one specification per output.
 
 An entry names the experiment of each protocol it can be drawn for; every protocol gives a specification of its own,
 and the files it makes are named after the entry and the protocol (``figure-09-text.pdf``). The workflow asks for
@@ -7,39 +7,57 @@ those names while it is parsed, so this module needs nothing but the standard li
 
 from __future__ import annotations
 
-#: Endings of the files that one output consists of.
-ENDINGS = {"figures": ("pdf", "png"), "tables": ("csv", "md", "tex")}
+from pathlib import Path
+
+#: Endings of the files that one output consists of: the output itself, and what is said of it.
+ENDINGS = {"figures": ("pdf", "png", "txt"), "tables": ("csv", "md", "tex", "txt")}
+
+#: Where the kinds of a form stand: a file a kind.
+FOLDERS = {"tables": "tables", "figures": "plots"}
 
 
-def specifications(catalogue: dict) -> list[dict]:
-    """One dict per figure or table and protocol, in the order of the catalogue.
+def kinds() -> dict[str, str]:
+    """The form ("tables" or "figures") of every kind, found by the names of their files."""
+    here = Path(__file__).parent
+    return {
+        path.stem: form
+        for form, folder in FOLDERS.items()
+        for path in sorted((here / folder).glob("*.py"))
+        if path.stem != "__init__"
+    }
 
-    ``catalogue`` is the parsed ``figures.yaml``: lists of entries under ``figures`` and ``tables``. A
-    specification is its entry, in which ``experiments`` is replaced by ``protocol`` and ``experiment`` (a name, or a
-    list of names where the output needs several), with ``form`` ("figures" or "tables") and ``name`` (the stem of its
-    files) added. ``ValueError`` names a specification that exists twice.
+
+def module_of(kind: str) -> str:
+    """Where the code of a kind stands, as a dotted name below the package."""
+    return f"report.{FOLDERS[kinds()[kind]]}.{kind}"
+
+
+def specifications(by_paper: dict[str, dict[str, dict]]) -> list[dict]:
+    """One dict per output and protocol, in the order of the papers' entries.
+
+    ``by_paper`` holds the entries of a paper by their ids. A specification is its entry, with ``paper``, ``id`` and
+    ``form`` ("figures" or "tables"), and in place of ``experiments`` the ``protocol``, the ``experiments`` of that
+    protocol (a list) and ``name``, the stem of its files.
     """
-    found, seen = [], set()
-    for form in ENDINGS:
-        for entry in catalogue.get(form, []):
-            shared = {key: value for key, value in entry.items() if key != "experiments"}
-            for protocol, experiment in entry["experiments"].items():
-                name = f"{entry['id']}-{protocol}"
-                if (entry["paper"], name) in seen:
-                    raise ValueError(f"{name} of paper {entry['paper']} is in the catalogue twice")
-                seen.add((entry["paper"], name))
-                found.append({**shared, "form": form, "protocol": protocol, "experiment": experiment, "name": name})
-    return found
+    form_of = kinds()
+    return [
+        entry
+        | {"paper": paper, "id": identifier, "form": form_of[entry["kind"]], "protocol": protocol}
+        | {"experiments": listed(experiments), "name": f"{identifier}-{protocol}"}
+        for paper, entries in by_paper.items()
+        for identifier, entry in entries.items()
+        for protocol, experiments in entry["experiments"].items()
+    ]
 
 
-def experiments_of(spec: dict) -> list[str]:
-    """The experiments whose rows an output is made from: the one of its protocol, or several."""
-    return [spec["experiment"]] if isinstance(spec["experiment"], str) else list(spec["experiment"])
+def listed(experiments: str | list[str] | None) -> list[str]:
+    """The experiments whose rows an output is made from: one, several or, of an output without rows, none."""
+    return [experiments] if isinstance(experiments, str) else list(experiments or [])
 
 
-def specification(catalogue: dict, paper: str, name: str) -> dict:
+def specification(reports: list[dict], paper: str, name: str) -> dict:
     """The specification of one output, e.g. ``("survey", "figure-09-text")``; ``ValueError`` lists the names."""
-    of_paper = {spec["name"]: spec for spec in specifications(catalogue) if spec["paper"] == paper}
+    of_paper = {spec["name"]: spec for spec in reports if spec["paper"] == paper}
     if name not in of_paper:
         raise ValueError(f"paper {paper!r} has no {name!r}; it has: {', '.join(of_paper) or 'nothing'}")
     return of_paper[name]
@@ -48,3 +66,13 @@ def specification(catalogue: dict, paper: str, name: str) -> dict:
 def outputs(spec: dict) -> list[str]:
     """Names of the files that a specification is written to."""
     return [f"{spec['name']}.{ending}" for ending in ENDINGS[spec["form"]]]
+
+
+def together(reports: list[dict]) -> dict[str, list[dict]]:
+    """The specifications that one job makes, by its name: those of one form and paper that rest on the same rows."""
+    groups: dict[str, list[dict]] = {}
+    for spec in reports:
+        own = [name.removeprefix(f"{spec['paper']}-") for name in spec["experiments"]]
+        name = "_".join([spec["form"], spec["paper"], *own]).replace("-", "_")
+        groups.setdefault(name, []).append(spec)
+    return groups

@@ -9,6 +9,7 @@ import pandas as pd
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import reasons, select, settings_of
+from rfstudy.report.context import Context
 from rfstudy.report.looks import look
 from rfstudy.report.published import printed_name
 from rfstudy.report.times import ROUND, by_rounds, contended
@@ -39,17 +40,17 @@ def cap_of(rows: pd.DataFrame) -> str:
     return f"capped at {capped['n_train'].max():,} training and {capped['n_test'].max():,} test rows"
 
 
-def comparability(rows: pd.DataFrame, datasets: dict) -> str:
+def comparability(rows: pd.DataFrame, tasks: dict) -> str:
     """Why rows may not be set against a published number ("" if they may): a stand-in, a cap, or what the registry
     of the data sets says under ``not_comparable``."""
-    told = [datasets.get(dataset, {}).get("not_comparable", "") for dataset in dict.fromkeys(rows["dataset"])]
+    told = [tasks.get(dataset, {}).get("not_comparable", "") for dataset in dict.fromkeys(rows["dataset"])]
     return "; ".join(filter(None, (stand_in_of(rows), cap_of(rows), *told)))
 
 
-def dataset_name(datasets: dict, dataset: str, paper: str, rows: pd.DataFrame) -> str:
+def dataset_name(tasks: dict, dataset: str, paper: str, rows: pd.DataFrame) -> str:
     """The name a paper gives a data set, and what a reader must not miss: "EEG: generated stand-in", "skin: capped"."""
     remarks = ", ".join(filter(None, (stand_in_of(rows), cap_of(rows) and "capped")))
-    name = printed_name(datasets, dataset, paper)
+    name = printed_name(tasks, dataset, paper)
     return f"{name}: {remarks}" if remarks else name
 
 
@@ -75,15 +76,15 @@ def absence(rows: pd.DataFrame) -> str:
     return f"{status}: {why}" if why else status
 
 
-def notes_on_data(frame: pd.DataFrame, spec: dict, datasets: dict) -> list[str]:
+def notes_on_data(frame: pd.DataFrame, spec: dict, tasks: dict) -> list[str]:
     """Sentences about stand-ins, caps and other differences to the paper's data among the rows that are shown."""
-    groups = [(printed_name(datasets, d, spec["paper"]), rows) for d, rows in frame.groupby("dataset", sort=False)]
+    groups = [(printed_name(tasks, d, spec["paper"]), rows) for d, rows in frame.groupby("dataset", sort=False)]
     stand_ins = [f"{name} ({stand_in_of(rows)})" for name, rows in groups if stand_in_of(rows)]
     capped = [f"{name} ({cap_of(rows)})" for name, rows in groups if cap_of(rows)]
     others = [
-        f"{printed_name(datasets, dataset, spec['paper'])} ({datasets[dataset]['not_comparable']})"
+        f"{printed_name(tasks, dataset, spec['paper'])} ({tasks[dataset]['not_comparable']})"
         for dataset in dict.fromkeys(select(frame, stand_in="")["dataset"])
-        if datasets.get(dataset, {}).get("not_comparable")
+        if tasks.get(dataset, {}).get("not_comparable")
     ]
     told = (
         ("Not the paper's data", stand_ins),
@@ -93,19 +94,19 @@ def notes_on_data(frame: pd.DataFrame, spec: dict, datasets: dict) -> list[str]:
     return [f"{what}: {', '.join(of)}." for what, of in told if of]
 
 
-def notes(frame: pd.DataFrame, spec: dict, methods: dict, datasets: dict) -> list[str]:
+def notes(frame: pd.DataFrame, spec: dict, context: Context) -> list[str]:
     """Sentences about the rows behind a table or figure: the data, how they were run, and what is missing.
 
     ``frame`` holds the rows that it shows; of ``spec`` the keys ``paper``, ``repeats`` (what the paper averages
     over) and ``sizes`` are used where they are given.
     """
     ok = frame[frame["status"] == "ok"]
-    found = notes_on_data(frame, spec, datasets) + _repeats(ok, spec.get("repeats"))
+    found = notes_on_data(frame, spec, context.tasks) + _repeats(ok, spec.get("repeats"))
     presets = {preset: rows["dataset"].unique() for preset, rows in ok.groupby("preset")}
     if len(presets) > 1:
-        names = {p: ", ".join(printed_name(datasets, d, spec["paper"]) for d in ds) for p, ds in presets.items()}
+        names = {p: ", ".join(printed_name(context.tasks, d, spec["paper"]) for d in ds) for p, ds in presets.items()}
         found.append(f"Presets: {'; '.join(f'{preset} for {of}' for preset, of in names.items())}.")
-    found += notes_on_choices(ok) + notes_on_rounds(ok, spec["paper"], methods, datasets)
+    found += notes_on_choices(ok) + notes_on_rounds(ok, spec["paper"], context.looks, context.tasks)
     if any(s.get("solver") == "newton" for s in settings_of(select(ok, learner="svm"))):
         found.append("LIBLINEAR's objective minimised by Newton's method where the rows' settings say so.")
     raised = sum("singular_at" in s for s in settings_of(ok))
@@ -117,7 +118,7 @@ def notes(frame: pd.DataFrame, spec: dict, methods: dict, datasets: dict) -> lis
     absent = [size for size in spec.get("sizes", []) if size not in set(ok["n_features_label"])]
     if absent and len(ok):
         found.append(f"Not run: s = {', '.join(absent)}.")
-    return found + _left_out(frame, spec["paper"], methods, datasets)
+    return found + _left_out(frame, spec["paper"], context.looks, context.tasks)
 
 
 def notes_on_choices(ok: pd.DataFrame) -> list[str]:
@@ -136,7 +137,7 @@ def _shared_note(way: str, repeats: tuple[int, ...]) -> str:
     return SHARED_NOTES[way].format(on=_repeats_in_words(repeats))
 
 
-def notes_on_rounds(ok: pd.DataFrame, paper: str, methods: dict, datasets: dict) -> list[str]:
+def notes_on_rounds(ok: pd.DataFrame, paper: str, looks: dict, tasks: dict) -> list[str]:
     """Sentences about times by rounds: how many there are, and beside which of them other work ran."""
     rounds = by_rounds(ok)
     if not len(rounds):
@@ -148,8 +149,8 @@ def notes_on_rounds(ok: pd.DataFrame, paper: str, methods: dict, datasets: dict)
     told = []
     for dataset, of_dataset in beside.groupby("dataset", sort=False):
         cells = dict.fromkeys(of_dataset[["method", "variant", "n_features_label"]].itertuples(index=False, name=None))
-        names = [f"{look(method, methods, variant).label} at {size}" for method, variant, size in cells]
-        told.append(f"{printed_name(datasets, dataset, paper)}: {', '.join(names)}")
+        names = [f"{look(method, looks, variant).label} at {size}" for method, variant, size in cells]
+        told.append(f"{printed_name(tasks, dataset, paper)}: {', '.join(names)}")
     return [*found, f"Contended, other work ran beside it: {'; '.join(told)}."] if told else found
 
 
@@ -173,18 +174,29 @@ def _repeats(ok: pd.DataFrame, expected: int | None) -> list[str]:
     return [f"Fewer repeats than the paper's {expected}: {', '.join(told)}."]
 
 
-def _left_out(frame: pd.DataFrame, paper: str, methods: dict, datasets: dict) -> list[str]:
+def _left_out(frame: pd.DataFrame, paper: str, looks: dict, tasks: dict) -> list[str]:
     """How many rows are in no mean, by status, data set and reason, and of which methods."""
     found = []
     for status in ("failed", "skipped"):
         told = []
         for dataset, rows in select(frame, status=status).groupby("dataset", sort=False):
             pairs = dict.fromkeys(zip(rows["method"], rows["variant"], strict=True))
-            names = [look(method, methods, variant).label for method, variant in pairs if method]
+            names = [look(method, looks, variant).label for method, variant in pairs if method]
             of = f" of {', '.join(names)}" if 0 < len(names) <= 4 else ""
             why = why_not(rows)
             number = f"{len(rows)} value{'s' if len(rows) > 1 else ''}"
-            told.append(f"{printed_name(datasets, dataset, paper)}: {number}{of}" + (f" ({why})" if why else ""))
+            told.append(f"{printed_name(tasks, dataset, paper)}: {number}{of}" + (f" ({why})" if why else ""))
         if told:
             found.append(f"{status.capitalize()} and in no mean: {'; '.join(told)}.")
     return found
+
+
+def notes_on_draws(frame: pd.DataFrame) -> list[str]:
+    """A sentence on how many draws of a map the moments of its estimates are from."""
+    rows = select(frame, metric="kernel_bias")
+    numbers = {s["draws"] for s in settings_of(rows)}
+    sizes = dict.fromkeys(rows["n_features_label"])
+    if not numbers:
+        return []
+    draws = max(numbers) * rows["repeat"].nunique()
+    return [f"Draws of a map at every dimension: {draws}; s = {', '.join(sizes)}. ±: one standard error."]

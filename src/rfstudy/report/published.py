@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from rfstudy import tidy
+from rfstudy.report.aggregate import settings_of
 
 #: The table files; ``figures.csv`` and ``claims.csv`` hold no values and ``letter_survey_rows.csv`` is data.
 FILES = (
@@ -33,6 +34,9 @@ METRICS = {
     ("survey", "train_error_pct"): ("train_error_pct", "logistic"),
     ("survey", "error_pct"): ("error_pct", "logistic"),
 }
+
+#: What stands behind a printed number that was deduced.
+RECONSTRUCTED = "*"
 
 TEST_METRICS = ("accuracy_pct", "error_pct")
 TRAIN_METRICS = ("train_accuracy_pct", "train_error_pct")
@@ -61,13 +65,13 @@ def printed_name(registry: dict, identifier: str, paper: str) -> str:
     return entry.get("label", identifier)
 
 
-def load(directory, methods: dict, datasets: dict) -> pd.DataFrame:
+def load(directory, looks: dict, tasks: dict) -> pd.DataFrame:
     """All published values as one tidy frame (``origin`` "published").
 
     Parameters
     ----------
     directory : path of the folder with the table files; ``FileNotFoundError`` for one that is missing
-    methods, datasets : the parsed registries
+    looks, tasks : the parsed registries (``methods.yaml``, ``datasets.yaml``)
 
     Returns
     -------
@@ -76,8 +80,8 @@ def load(directory, methods: dict, datasets: dict) -> pd.DataFrame:
     digits), ``text`` (a value that is no number: lists of winners, grids, rules) and ``note``. A value that
     could not be recovered is a row with status "skipped".
     """
-    method_ids = ids_by_name(methods, "method")
-    dataset_ids = ids_by_name(datasets, "data set")
+    method_ids = ids_by_name(looks, "method")
+    dataset_ids = ids_by_name(tasks, "data set")
     printed = pd.concat(
         [pd.read_csv(Path(directory) / name, dtype=str, keep_default_na=False) for name in FILES], ignore_index=True
     )
@@ -134,3 +138,15 @@ def _number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def printed_text(cell: pd.DataFrame) -> str:
+    """A printed number with its spread, and a mark if it is deduced."""
+    if not len(cell):
+        return "not printed"
+    row, settings = cell.iloc[0], settings_of(cell)[0]
+    if row["status"] != "ok":
+        return "lost"
+    # spreads have two decimals wherever a paper prints them
+    spread = "" if pd.isna(row["spread"]) else f" ± {row['spread']:.2f}"
+    return settings["printed"] + spread + (RECONSTRUCTED if row["confidence"] == "reconstructed" else "")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import NamedTuple
 
 import matplotlib as mpl
 import matplotlib.style
@@ -16,6 +17,7 @@ from matplotlib.lines import Line2D
 
 from rfstudy.files import write_atomically
 from rfstudy.report.looks import Look
+from rfstudy.report.typeset import told
 
 #: Width in inches of the text block and of one column of a two-column paper.
 TEXT_WIDTH = 7.16
@@ -74,18 +76,31 @@ def style():
     return mpl.style.context(["default", STYLE])
 
 
-def save(figure: Figure, out_dir, names: list[str]) -> list[Path]:
-    """Write a figure to ``out_dir`` under each of the names (``.pdf``, ``.png``), byte-stable and atomically."""
-    no_dates = {
-        ".pdf": {"CreationDate": None, "ModDate": None, "Creator": None, "Producer": None},
-        ".png": {"Software": None},
+class Picture(NamedTuple):
+    """A figure and what a reader has to know of it beside its caption."""
+
+    figure: Figure
+    notes: list[str]
+
+
+def save(picture: Picture, caption: str, out_dir, names: list[str]) -> list[Path]:
+    """Write a picture to ``out_dir`` under each of the names, byte-stable and atomically.
+
+    ``.pdf`` and ``.png`` have caption and notes in their metadata, ``.txt`` has nothing else.
+    """
+    words = told(caption, picture.notes)
+    metadata = {
+        ".pdf": {"CreationDate": None, "ModDate": None, "Creator": None, "Producer": None, "Subject": words},
+        ".png": {"Software": None, "Description": words},
     }
     written = []
     for name in names:
         path = Path(out_dir) / name
-        content = io.BytesIO()
-        with style():
-            figure.savefig(content, format=path.suffix[1:], metadata=no_dates[path.suffix])
+        content = io.BytesIO(words.encode())
+        if path.suffix != ".txt":
+            content = io.BytesIO()
+            with style():
+                picture.figure.savefig(content, format=path.suffix[1:], metadata=metadata[path.suffix])
         write_atomically(path, lambda temporary, content=content: Path(temporary).write_bytes(content.getvalue()))
         written.append(path)
     return written

@@ -65,8 +65,8 @@ class Table:
 
 
 def write(table: Table, out_dir, names: list[str]) -> list[Path]:
-    """Write a table to ``out_dir`` under each of the names; the ending (.csv, .md, .tex) decides the format."""
-    formats = {".csv": csv, ".md": markdown, ".tex": latex}
+    """Write a table to ``out_dir`` under each of the names; the ending is the format, .txt what is said of it."""
+    formats = {".csv": csv, ".md": markdown, ".tex": latex, ".txt": lambda table: told(table.caption, table.notes)}
     written = []
     for name in names:
         path = Path(out_dir) / name
@@ -74,6 +74,11 @@ def write(table: Table, out_dir, names: list[str]) -> list[Path]:
         write_atomically(path, lambda temporary, content=content: Path(temporary).write_text(content, encoding="utf-8"))
         written.append(path)
     return written
+
+
+def told(caption: str, notes: list[str]) -> str:
+    """Caption and notes as a text, a paragraph each."""
+    return "\n\n".join([caption, *notes]) + "\n"
 
 
 def csv(table: Table) -> str:

@@ -88,16 +88,7 @@ def load_experiments(config_dir: Path) -> dict[str, dict]:
                 raise ConfigurationError(f"experiment {name!r} is defined twice, the second time in {path.name}")
             raw[name], files[name] = experiment, path
 
-    def resolve(name: str, trail: tuple[str, ...] = ()) -> dict:
-        if name not in raw:
-            raise ConfigurationError(f"experiment {trail[-1]!r} extends {name!r}, which does not exist")
-        if name in trail:
-            raise ConfigurationError(f"experiments extend each other in a circle: {' -> '.join((*trail, name))}")
-        own = dict(raw[name])
-        base = own.pop("extends", None)
-        return merge(resolve(base, (*trail, name)), own) if base else merge({}, own)
-
-    resolved = {name: resolve(name) for name in raw}
+    resolved = extended(raw, "experiment", merge)
     problems = [
         f"{files[name].parent.parent.name}/experiments/{files[name].name}: {name}{problem}"
         for name, experiment in resolved.items()
@@ -106,6 +97,23 @@ def load_experiments(config_dir: Path) -> dict[str, dict]:
     if problems:
         raise ConfigurationError("\n".join(problems))
     return {name: with_steps({"name": name, **experiment}) for name, experiment in resolved.items()}
+
+
+def extended(raw: dict[str, dict], what: str, lay) -> dict[str, dict]:
+    """Entries by name, each laid (``lay(base, own)``) over the one that it ``extends``; nulls take keys away."""
+
+    def resolve(name: str, trail: tuple[str, ...] = ()) -> dict:
+        if name not in raw:
+            raise ConfigurationError(
+                f"{what} {trail[-1]!r} extends {name!r}, which does not exist; {suggestion(name, raw)}"
+            )
+        if name in trail:
+            raise ConfigurationError(f"{what}s extend each other in a circle: {' -> '.join((*trail, name))}")
+        own = dict(raw[name])
+        base = own.pop("extends", None)
+        return lay(resolve(base, (*trail, name)) if base else {}, own)
+
+    return {name: resolve(name) for name in raw}
 
 
 def schema_of(experiment: dict, config_dir: Path) -> dict:

@@ -1,1 +1,25 @@
-"""One module per kind of plot; each turns tidy rows and a specification into a matplotlib figure."""
+"""The stage that draws figures: specifications and tidy files in; PDF, PNG and what is said of them out.
+
+One module a kind of plot, each with its ``SCHEMA`` and ``draw(context, spec) -> Figure``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+from rfstudy.report import style
+from rfstudy.report.catalogue import outputs
+from rfstudy.report.context import Context, contexts
+
+
+def run(specs: list[dict], results, reference, looks, tasks, out) -> None:
+    """The stage: write the figures of specifications; ``looks`` and ``tasks`` are the YAML files of the registries."""
+    for spec, context in contexts(specs, results, reference, looks, tasks):
+        draw(context, spec, out)
+
+
+def draw(context: Context, spec: dict, out_dir) -> list[Path]:
+    """Write one figure into ``out_dir``; the same input gives the same bytes. Returns the paths of its files."""
+    kind = importlib.import_module(f"rfstudy.report.plots.{spec['kind']}")
+    return style.save(kind.draw(context, spec), out_dir, outputs(spec))

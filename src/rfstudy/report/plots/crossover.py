@@ -13,9 +13,33 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLoca
 
 from rfstudy.report.aggregate import select
 from rfstudy.report.comparisons import threads_of
+from rfstudy.report.context import Context
 from rfstudy.report.looks import Look, look
-from rfstudy.report.style import TEXT_WIDTH, style
+from rfstudy.report.style import TEXT_WIDTH, Picture, style
 from rfstudy.report.times import by_rounds, contended, ratio
+
+#: The keys of an entry of this kind beside those of all.
+SCHEMA = {
+    "properties": {
+        "panels": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["kernel", "label", "reference", "methods"],
+                "properties": {
+                    "kernel": {"$ref": "#/$defs/text"},
+                    "label": {"$ref": "#/$defs/text"},
+                    "reference": {"$ref": "#/$defs/text"},
+                    "methods": {"$ref": "#/$defs/names"},
+                },
+            },
+        }
+    },
+    "required": ["panels"],
+}
+
 
 #: Inches: margins, the gap between the panels side by side, the heights from top to bottom.
 LEFT, RIGHT, BETWEEN = 0.42, 0.06, 0.44
@@ -28,22 +52,21 @@ QUARTILES = (0.25, 0.5, 0.75)
 PEER = Look("", "#777777", "x", "dashed")
 
 
-def draw(frame, spec: dict, methods: dict, datasets: dict) -> Figure:
+def draw(context: Context, spec: dict) -> Picture:
     """The figure of one specification of kind "crossover".
 
     Parameters
     ----------
-    frame : tidy rows by rounds of the metric ``time_transform_s``, the time of ``n_train`` rows; a row without a method
-        is scikit-learn's, named by its variant
+    context : its rows are tidy rows by rounds of the metric ``time_transform_s``, the time of ``n_train`` rows; a row
+        without a method is scikit-learn's, named by its variant
     spec : ``panels``, one a kernel: ``kernel``, ``label``, ``reference`` (the method that the others are held against)
         and ``methods`` (their order)
-    methods, datasets : the parsed registries
 
     Returns
     -------
-    Figure as wide as a text block
+    Picture as wide as a text block
     """
-    frame = select(by_rounds(frame), metric="time_transform_s", status="ok")
+    frame = select(by_rounds(context.rows), metric="time_transform_s", status="ok")
     n_panels = len(spec["panels"])
     height = TITLE + TIMES + GAP + RATIOS + AXIS + NOTE
     width = (TEXT_WIDTH - LEFT - RIGHT - (n_panels - 1) * BETWEEN) / n_panels
@@ -57,22 +80,24 @@ def draw(frame, spec: dict, methods: dict, datasets: dict) -> Figure:
                 name: figure.add_axes((left, bottom / height, width / TEXT_WIDTH, tall / height))
                 for name, (bottom, tall) in box.items()
             }
-            remarks.append(_panel(axes, select(frame, kernel=panel["kernel"]), panel, methods, first=position == 0))
+            remarks.append(
+                _panel(axes, select(frame, kernel=panel["kernel"]), panel, context.looks, first=position == 0)
+            )
         remarks.append(threads_of(frame))
         if contended(frame).any():
             remarks.append("Contended: other work ran beside it.")
         note = "\n".join([remarks[0], " ".join(filter(None, remarks[1:]))])
         figure.text(0.06 / TEXT_WIDTH, 0.05 / height, note, fontsize=6.5, va="bottom", linespacing=1.2)
-    return figure
+    return Picture(figure, list(filter(None, remarks)))
 
 
-def _panel(axes: dict, rows, panel: dict, methods: dict, *, first: bool) -> str:
+def _panel(axes: dict, rows, panel: dict, looks: dict, *, first: bool) -> str:
     """Times above, ratios to the reference below; returns what is said about the crossings."""
     reference = _cells(rows, panel["reference"], "")
-    name = look(panel["reference"], methods).label
+    name = look(panel["reference"], looks).label
     places = {}
     for method, variant in _lines(rows, panel["methods"]):
-        each = look(method, methods) if method else PEER._replace(label=f"{variant} (scikit-learn)")
+        each = look(method, looks) if method else PEER._replace(label=f"{variant} (scikit-learn)")
         cells = _cells(rows, method, variant)
         dimensions = np.array([d for d in cells if d in reference])
         seconds = [(cells[d]["value"] / cells[d]["n_train"]).quantile(QUARTILES).to_numpy(float) for d in dimensions]

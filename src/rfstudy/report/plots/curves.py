@@ -16,10 +16,39 @@ from matplotlib.figure import Figure
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import method_order, of_quantity, select
+from rfstudy.report.context import Context
 from rfstudy.report.looks import Look, look
 from rfstudy.report.notes import absence, dataset_name, notes
-from rfstudy.report.style import COLUMN_WIDTH, TEXT_WIDTH, drawn_as, handle, style
+from rfstudy.report.style import COLUMN_WIDTH, TEXT_WIDTH, Picture, drawn_as, handle, style
 from rfstudy.report.times import summarise
+
+#: The keys of an entry of this kind beside those of all.
+SCHEMA = {
+    "properties": {
+        "datasets": {"$ref": "#/$defs/names"},
+        "methods": {"$ref": "#/$defs/names"},
+        "sizes": {"$ref": "#/$defs/names"},
+        "repeats": {"$ref": "#/$defs/repeats"},
+        "panels": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["metric", "label", "scale"],
+                "properties": {
+                    "metric": {"$ref": "#/$defs/text"},
+                    "learner": {"$ref": "#/$defs/text"},
+                    "split": {"$ref": "#/$defs/split"},
+                    "label": {"$ref": "#/$defs/text"},
+                    "scale": {"enum": ["linear", "log"]},
+                },
+            },
+        },
+    },
+    "required": ["datasets", "methods", "sizes", "repeats", "panels"],
+}
+
 
 #: Lengths in inches; panels are placed by hand, so that those of one column stay aligned whatever their ticks say.
 LEFT, RIGHT, BETWEEN = 0.37, 0.06, 0.40
@@ -34,28 +63,28 @@ NOTE_CHARACTER, LEGEND_CHARACTER, LEGEND_HANDLE = 0.043, 0.06, 0.46
 DODGE = 0.24
 
 
-def draw(frame: pd.DataFrame, spec: dict, methods: dict, datasets: dict) -> Figure:
+def draw(context: Context, spec: dict) -> Picture:
     """The figure of one specification of kind "curves".
 
     Parameters
     ----------
-    frame : tidy rows of the specification's experiment
+    context : its rows are tidy rows of the specification's experiment
     spec : ``datasets`` (rows of the grid), ``panels`` (its columns: ``metric``, ``label``, ``scale`` and, where they
         matter, ``learner`` and ``split``), ``methods`` and ``sizes`` (their order; a method of the frame that is not
         listed is drawn too, after the others), ``paper``, ``repeats``
-    methods, datasets : the parsed registries
 
     Returns
     -------
-    Figure as wide as a text block, or as a column if it has at most two panels side by side
+    Picture as wide as a text block, or as a column if it has at most two panels side by side
     """
-    frame = select(frame, dataset=spec["datasets"], n_features_label=spec["sizes"])
+    frame = select(context.rows, dataset=spec["datasets"], n_features_label=spec["sizes"])
     shown = pd.concat([of_quantity(frame, panel) for panel in spec["panels"]])
     lines = method_order(shown, spec["methods"])
-    looks = [look(method, methods, variant) for method, variant in lines]
+    looks = [look(method, context.looks, variant) for method, variant in lines]
     n_rows, n_columns = len(spec["datasets"]), len(spec["panels"])
     width = COLUMN_WIDTH if n_columns <= 2 else TEXT_WIDTH
-    remarks = textwrap.wrap(" ".join(notes(shown, spec, methods, datasets)), int(width / NOTE_CHARACTER))
+    told = notes(shown, spec, context)
+    remarks = textwrap.wrap(" ".join(told), int(width / NOTE_CHARACTER))
     legend_columns = _legend_columns([each.label for each in looks], width)
     legend_height = PAD + LEGEND_LINE * -(-len(looks) // legend_columns)
     row_height = ROW_TITLE + PANEL_TITLE + PANEL + TICKS
@@ -67,7 +96,7 @@ def draw(frame: pd.DataFrame, spec: dict, methods: dict, datasets: dict) -> Figu
         for i, dataset in enumerate(spec["datasets"]):
             rows = select(shown, dataset=dataset)
             top = height - legend_height - i * row_height
-            title = f"({ascii_lowercase[i]}) {dataset_name(datasets, dataset, spec['paper'], rows)}"
+            title = f"({ascii_lowercase[i]}) {dataset_name(context.tasks, dataset, spec['paper'], rows)}"
             figure.text(0.5, (top - 0.04) / height, title, ha="center", va="top", fontsize=8.5)
             bottom = top - ROW_TITLE - PANEL_TITLE - PANEL
             for j, panel in enumerate(spec["panels"]):
@@ -79,7 +108,7 @@ def draw(frame: pd.DataFrame, spec: dict, methods: dict, datasets: dict) -> Figu
                     below = {"ha": "center", "va": "top", "fontsize": 7.5, "transform": ax.transAxes}
                     ax.text(0.5, -TICKS / PANEL, "number of features s", **below)
         figure.text(PAD / width, PAD / height, "\n".join(remarks), fontsize=NOTE_SIZE, va="bottom", linespacing=1.15)
-    return figure
+    return Picture(figure, told)
 
 
 def _legend_columns(labels: list[str], width: float) -> int:

@@ -13,10 +13,30 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from rfstudy.report.aggregate import method_order, select, settings_of
+from rfstudy.report.context import Context
 from rfstudy.report.looks import look
 from rfstudy.report.notes import absence
 from rfstudy.report.requirements import features_needed
-from rfstudy.report.style import TEXT_WIDTH, drawn_as, handle, style
+from rfstudy.report.style import TEXT_WIDTH, Picture, drawn_as, handle, style
+
+#: The keys of an entry of this kind beside those of all.
+SCHEMA = {
+    "properties": {
+        "methods": {"$ref": "#/$defs/names"},
+        "panels": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["decay", "label"],
+                "properties": {"decay": {"$ref": "#/$defs/text"}, "label": {"$ref": "#/$defs/text"}},
+            },
+        },
+    },
+    "required": ["methods", "panels"],
+}
+
 
 #: Inches: margins, the gap between panels, and heights from top to bottom.
 LEFT, RIGHT, BETWEEN = 0.42, 0.06, 0.16
@@ -26,22 +46,22 @@ LEGEND, TITLE, PANEL, AXIS, NOTE = 0.24, 0.18, 1.7, 0.36, 0.26
 DODGE = 0.3
 
 
-def draw(frame, spec: dict, methods: dict, datasets: dict) -> Figure:
+def draw(context: Context, spec: dict) -> Picture:
     """The figure of one specification of kind "required".
 
     Parameters
     ----------
-    frame : tidy rows of an experiment of the kind "requirement"
+    context : its rows are tidy rows of an experiment of the kind "requirement"
     spec : ``panels`` (``decay`` and ``label``) and ``methods`` (their order)
-    methods, datasets : the parsed registries
 
     Returns
     -------
-    Figure as wide as a text block
+    Picture as wide as a text block
     """
+    frame = context.rows
     needed = features_needed(frame)
     lines = method_order(needed, spec["methods"])
-    looks = [look(method, methods, variant) for method, variant in lines]
+    looks = [look(method, context.looks, variant) for method, variant in lines]
     n_panels = len(spec["panels"])
     height = LEGEND + TITLE + PANEL + AXIS + NOTE
     width = (TEXT_WIDTH - LEFT - RIGHT - (n_panels - 1) * BETWEEN) / n_panels
@@ -74,9 +94,10 @@ def draw(frame, spec: dict, methods: dict, datasets: dict) -> Figure:
                 ax.set_ylabel("features needed s")
             else:
                 ax.tick_params(labelleft=False)
-        note = "\n".join(textwrap.wrap(_note(frame), 165))
+        told = _note(frame)
+        note = "\n".join(textwrap.wrap(told, 165))
         figure.text(0.06 / TEXT_WIDTH, 0.05 / height, note, fontsize=6.5, va="bottom", linespacing=1.15)
-    return figure
+    return Picture(figure, [told] if told else [])
 
 
 def _lines(ax, rows, lines: list[tuple[str, str]], looks: list) -> None:

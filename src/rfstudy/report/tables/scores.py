@@ -1,7 +1,6 @@
-"""Tables that set printed means beside ours: in the form of the paper, and cell by cell with a verdict.
+"""Printed means beside ours, cell by cell, with a verdict.
 
-A printed number that is ``reconstructed`` in data/reference is marked, one that is ``lost`` is shown as that and
-compared with nothing. Times are shown as they were measured and compared only as ratios between methods.
+A printed number that is lost is compared with nothing. Times are compared only as ratios between methods.
 """
 
 from __future__ import annotations
@@ -12,123 +11,63 @@ import math
 import pandas as pd
 
 from rfstudy.metrics import FACTS
-from rfstudy.report.aggregate import LEVEL, MIN_REPEATS, by_repeat, of_quantity, paired, select, settings_of
+from rfstudy.report.aggregate import (
+    by_repeat,
+    of_quantity,
+    select,
+    settings_of,
+)
+from rfstudy.report.context import Context
 from rfstudy.report.looks import look
 from rfstudy.report.notes import absence, comparability, dataset_name, notes, stand_in_of
-from rfstudy.report.published import printed_name
+from rfstudy.report.published import printed_name, printed_text
 from rfstudy.report.scorecard import VERDICTS, Number, Score, half_unit, quotient, score
-from rfstudy.report.tables_of_methods import cell_text, most_repeats
-from rfstudy.report.times import TOO_WIDE, Ratio, by_rounds, ratio, summarise
+from rfstudy.report.times import TOO_WIDE, Ratio, by_rounds, ratio
 from rfstudy.report.typeset import Table
 
-#: What stands behind a printed number that was deduced, and before the measured ones that are significant.
-RECONSTRUCTED, BULLET = "*", "•"
+#: The keys of an entry of this kind beside those of all.
+SCHEMA = {
+    "properties": {
+        "published": {"$ref": "#/$defs/text"},
+        "datasets": {"$ref": "#/$defs/names"},
+        "methods": {"$ref": "#/$defs/names"},
+        "sizes": {"$ref": "#/$defs/names"},
+        "repeats": {"$ref": "#/$defs/repeats"},
+        "quantity": {"$ref": "#/$defs/quantity"},
+        "over": {"$ref": "#/$defs/text"},
+        "near": {"type": "number", "exclusiveMinimum": 0},
+    },
+    "required": ["published", "datasets", "methods", "sizes", "repeats", "quantity"],
+}
 
-MARKS_NOTE = (
-    "*: deduced from a damaged source, see data/reference/README.md; lost: not legible there. Times are seconds on the "
-    "machine of the row and are not comparable between rows."
-)
+
 RULE_NOTE = (
     "Tolerance: twice the pooled standard deviation where both spreads are known; else twice ours plus the rounding of "
     "the printed number; never under {floor}. Better, worse: outside of it, as the metric has it."
 )
+
 RATIO_NOTE = "Ratios to {name} in the same cell; ours are means over repeats of the ratio in a repeat."
+
 RATIO_BY_ROUND_NOTE = (
     "Ratios to {name} in the same cell; ours are medians over rounds of the ratio in a round, with the quartiles. Too "
     f"noisy: these are further apart than {TOO_WIDE:.0%} of the ratio. Contended times are not compared."
 )
 
 
-def accuracy_and_time(frame, spec, methods, datasets, published) -> Table:
-    """Accuracy and generation time of every method by data set and size, "mean ± std (mean ± std)", as printed and as
-    measured; a bullet where the methods that use the data beat the ones that do not.
-
-    The sizes of a data set are those that are printed or measured for it. Of ``spec``: ``quantity`` is what stands
-    before the brackets, ``time`` what stands in them, ``baselines`` the methods that the others are tested against
-    (see ``all_beat``).
-    """
-    frame = select(frame, dataset=spec["datasets"], n_features_label=spec["sizes"], variant="")
-    accuracy, time = (select(of_quantity(frame, spec[key]), method=spec["methods"]) for key in ("quantity", "time"))
-    metrics = (spec["quantity"]["metric"], spec["time"]["metric"])
-    printed = select(published, paper=spec["paper"], experiment=spec["published"])
-    cells = summarise(pd.concat([accuracy, time]))
-    full = most_repeats(cells)
-    others = [method for method in spec["methods"] if method not in spec["baselines"]]
-    rows, bullets = [], 0
-    for dataset in spec["datasets"]:
-        name = dataset_name(datasets, dataset, spec["paper"], select(frame, dataset=dataset))
-        for size in spec["sizes"]:
-            of_size = {"dataset": dataset, "n_features_label": size}
-            as_printed, ours = select(printed, **of_size), select(accuracy, **of_size)
-            if not len(as_printed) and not len(ours):
-                continue
-            marked = all_beat({method: by_repeat(select(ours, method=method)) for method in spec["methods"]}, others)
-            bullets += marked
-            texts = {"published": {}, "measured": {}}
-            for method in spec["methods"]:
-                heading = look(method, methods).label
-                before, inside = (_printed(select(as_printed, method=method, metric=metric)) for metric in metrics)
-                texts["published"][heading] = _both(before, inside)
-                of_method = select(cells, **of_size, method=method)
-                before, inside = (cell_text(select(of_method, metric=metric), metric, full) for metric in metrics)
-                bullet = f"{BULLET} " if marked and method in others else ""
-                texts["measured"][heading] = bullet + _both(before, inside)
-            rows += [{"data set": name, "s": size, "source": source, **of} for source, of in texts.items()]
-    names = [" and ".join(look(m, methods).label for m in group) for group in (others, spec["baselines"])]
-    remarks = [
-        f"{BULLET}: {names[0]} are each more accurate than each of {names[1]}, by a two-sided paired t-test across the "
-        f"repeats of the cell at {LEVEL:.0%}, {len(others) * len(spec['baselines'])} tests of which none may fail; not "
-        f"corrected for the number of cells; none under {MIN_REPEATS} repeats. Measured cells with it: {bullets}.",
-        MARKS_NOTE,
-    ]
-    shown = pd.concat([accuracy, time])
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(shown, spec, methods, datasets))
-
-
-def all_beat(values: dict[str, pd.Series], others: list[str]) -> bool:
-    """Whether each of some methods is significantly better than each of the rest of the methods in one cell.
-
-    One ``paired`` test for every pair, over the repeats in which both are ok. That all of them must come out keeps
-    the level of the whole at that of one test, so that no correction over the pairs is needed.
-
-    Parameters
-    ----------
-    values : method -> accuracies by repeat
-    others : the methods that have to be better than those that are not listed
-    """
-    baselines = [method for method in values if method not in others]
-    return all(paired(values[one], values[other]).better() for one, other in itertools.product(others, baselines))
-
-
-def _both(before: str, inside: str) -> str:
-    return before if before == inside else f"{before} ({inside})"
-
-
-def _printed(cell: pd.DataFrame) -> str:
-    """A printed number with its spread, and a mark if it is deduced."""
-    if not len(cell):
-        return "not printed"
-    row, settings = cell.iloc[0], settings_of(cell)[0]
-    if row["status"] != "ok":
-        return "lost"
-    # spreads have two decimals wherever a paper prints them
-    spread = "" if pd.isna(row["spread"]) else f" ± {row['spread']:.2f}"
-    return settings["printed"] + spread + (RECONSTRUCTED if row["confidence"] == "reconstructed" else "")
-
-
-def scores(frame, spec, methods, datasets, published) -> Table:
+def make(context: Context, spec: dict) -> Table:
     """One row a printed cell of one quantity: published, ours, difference, tolerance and verdict of ``scorecard``.
 
     Of ``spec``: ``quantity``; ``over``, where it is given, the method by whose value in the same cell and repeat every
     number is divided, which is the way to compare times; ``near``, a distance within which cells are counted too.
     """
+    frame = context.rows
     quantity, over = spec["quantity"], spec.get("over")
     frame = select(of_quantity(frame, quantity), dataset=spec["datasets"], n_features_label=spec["sizes"], variant="")
-    printed = select(published, paper=spec["paper"], experiment=spec["published"], metric=quantity["metric"])
+    printed = select(context.published, paper=spec["paper"], experiment=spec["published"], metric=quantity["metric"])
     rows, judged = [], []
     for dataset in spec["datasets"]:
         of_dataset = select(frame, dataset=dataset)
-        name = dataset_name(datasets, dataset, spec["paper"], of_dataset)
+        name = dataset_name(context.tasks, dataset, spec["paper"], of_dataset)
         for size, method in itertools.product(spec["sizes"], spec["methods"]):
             as_printed = select(printed, dataset=dataset, n_features_label=size)
             own = select(as_printed, method=method)
@@ -139,14 +78,18 @@ def scores(frame, spec, methods, datasets, published) -> Table:
             number = _our_number(cell, select(ours, method=over) if over else None)
             # of a stand-in not even the distance to a printed number means anything
             compared = None if stand_in_of(cell) else theirs
-            of_cell = _scored(quantity["metric"], compared, number, not comparability(cell, datasets))
+            of_cell = _scored(quantity["metric"], compared, number, not comparability(cell, context.tasks))
             confidence = own["confidence"].iloc[0]
             rows.append(
                 {
                     "data set": name,
                     "s": size,
-                    "method": look(method, methods).label,
-                    "published": _printed(own) if over is None else "lost" if theirs is None else f"{theirs.value:.2f}",
+                    "method": look(method, context.looks).label,
+                    "published": printed_text(own)
+                    if over is None
+                    else "lost"
+                    if theirs is None
+                    else f"{theirs.value:.2f}",
                     "confidence": confidence,
                     "ours": absence(cell) if number is None else _told(number),
                     "difference": _rounded(of_cell.difference),
@@ -155,18 +98,21 @@ def scores(frame, spec, methods, datasets, published) -> Table:
                 }
             )
             judged.append(
-                {"dataset": printed_name(datasets, dataset, spec["paper"]), "method": look(method, methods).label}
+                {
+                    "dataset": printed_name(context.tasks, dataset, spec["paper"]),
+                    "method": look(method, context.looks).label,
+                }
                 | {"confidence": confidence, **of_cell._asdict()}
             )
     fact = FACTS[quantity["metric"]]
     floor = f"{fact.tolerance:g} points" if fact.is_percentage else f"{fact.tolerance:.0%} relative"
     remarks = [RULE_NOTE.format(floor=floor), *_counts(judged), *_near(judged, spec.get("near"))]
     if over is not None:
-        name = look(over, methods).label
+        name = look(over, context.looks).label
         of_rounds = len(by_rounds(frame)) > 0
         remarks.insert(0, (RATIO_BY_ROUND_NOTE if of_rounds else RATIO_NOTE).format(name=name))
     table = pd.DataFrame(rows).astype({"difference": float, "tolerance": float})
-    return Table(spec["name"], table, spec["caption"], remarks + notes(frame, spec, methods, datasets))
+    return Table(spec["name"], table, spec["caption"], remarks + notes(frame, spec, context))
 
 
 def _published_number(cells: pd.DataFrame, method: str, over: str | None) -> Number | None:
@@ -193,13 +139,6 @@ def _our_number(rows: pd.DataFrame, over: pd.DataFrame | None) -> Number | Ratio
     if not len(values):
         return None
     return Number(float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else None)
-
-
-def _scored(metric: str, theirs: Number | None, ours: Number | Ratio | None, comparable: bool) -> Score:
-    """The verdict on one cell; a ratio by rounds has quartiles in place of a spread over repeats."""
-    if not isinstance(ours, Ratio):
-        return score(metric, theirs, ours, comparable)
-    return score(metric, theirs, Number(ours.value), comparable and not ours.contended, ours.too_noisy)
 
 
 def _told(ours: Number | Ratio) -> str:
@@ -246,3 +185,10 @@ def _near(judged: list[dict], near: float | None) -> list[str]:
             by_dataset.append(f"{dataset}: {', '.join(by_method)}")
         told.append(f"{lead.format(f'{near:g} points')}: {'; '.join(by_dataset)}.")
     return told
+
+
+def _scored(metric: str, theirs: Number | None, ours: Number | Ratio | None, comparable: bool) -> Score:
+    """The verdict on one cell; a ratio by rounds has quartiles in place of a spread over repeats."""
+    if not isinstance(ours, Ratio):
+        return score(metric, theirs, ours, comparable)
+    return score(metric, theirs, Number(ours.value), comparable and not ours.contended, ours.too_noisy)

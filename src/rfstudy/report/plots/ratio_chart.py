@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
-from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from rfstudy.report.comparisons import Comparison, comparisons
-from rfstudy.report.style import TEXT_WIDTH, style
+from rfstudy.report.comparisons import Comparison, comparisons, threads_of
+from rfstudy.report.context import Context
+from rfstudy.report.style import TEXT_WIDTH, Picture, style
+
+#: The keys of an entry of this kind beside those of all.
+SCHEMA = {}
+
 
 COLOUR = "#0072B2"
 
@@ -16,8 +20,9 @@ FACES = {"kept": COLOUR, "missed": "white"}
 NO_VERDICT = "#BBBBBB"
 
 
-def draw(frame, spec: dict, methods: dict, datasets: dict) -> Figure:
+def draw(context: Context, spec: dict) -> Picture:
     """One row per comparison: a dot at the median ratio, a line between its quartiles, an upright stroke at its bar."""
+    frame = context.rows
     found = comparisons(frame)
     with style():
         figure, axes = plt.subplots(figsize=(TEXT_WIDTH, 0.9 + 0.2 * len(found)), layout="constrained")
@@ -37,7 +42,7 @@ def draw(frame, spec: dict, methods: dict, datasets: dict) -> Figure:
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set_xlabel("ratio of times with its quartiles (filled: within its bar; grey: no verdict)")
         axes.grid(axis="y", visible=False)
-    return figure
+    return Picture(figure, [note for note in [threads_of(frame)] if note])
 
 
 def _label(each: Comparison) -> str:

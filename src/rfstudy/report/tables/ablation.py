@@ -4,16 +4,40 @@ from __future__ import annotations
 
 import pandas as pd
 
-from rfstudy.report.aggregate import LEVEL, MIN_REPEATS, Paired, of_quantity, paired, select, summarise
+from rfstudy.report.aggregate import (
+    LEVEL,
+    MIN_REPEATS,
+    Paired,
+    of_quantity,
+    paired,
+    select,
+    summarise,
+)
+from rfstudy.report.cells import mean_and_std
+from rfstudy.report.context import Context
 from rfstudy.report.looks import look
 from rfstudy.report.notes import dataset_name, notes
 from rfstudy.report.published import printed_name
 from rfstudy.report.steps import Reached, Turn, controls_of, course, gain_of, turns
-from rfstudy.report.tables_of_methods import mean_and_std
 from rfstudy.report.typeset import Table
 
+#: The keys of an entry of this kind beside those of all.
+SCHEMA = {
+    "properties": {
+        "datasets": {"$ref": "#/$defs/names"},
+        "methods": {"$ref": "#/$defs/names"},
+        "baselines": {"$ref": "#/$defs/names"},
+        "sizes": {"$ref": "#/$defs/one_size"},
+        "repeats": {"$ref": "#/$defs/repeats"},
+        "quantity": {"$ref": "#/$defs/quantity"},
+        "steps": {"$ref": "#/$defs/steps_in_words"},
+        "controls": {"$ref": "#/$defs/controls"},
+    },
+    "required": ["datasets", "methods", "baselines", "sizes", "repeats", "quantity", "steps", "controls"],
+}
 
-def ablation(frame, spec, methods, datasets, published) -> Table:
+
+def make(context: Context, spec: dict) -> Table:
     """Accuracy of every method at every step of an ablation, its change from the step before, and the gain of the
     methods that use the data over the better baseline; then the controls, each minus the method it is held against.
 
@@ -21,10 +45,12 @@ def ablation(frame, spec, methods, datasets, published) -> Table:
     methods that the gain of the others is over; ``controls``, entries ``{method, variant, label, step, against}``:
     further variants, and the methods that each is compared with, at which step.
     """
-    frame = of_quantity(select(frame, dataset=spec["datasets"], n_features_label=spec["sizes"]), spec["quantity"])
+    frame = of_quantity(
+        select(context.rows, dataset=spec["datasets"], n_features_label=spec["sizes"]), spec["quantity"]
+    )
     cells = summarise(frame)
     full = int(cells["n"].max()) if len(cells) else 0
-    labels = {method: look(method, methods).label for method in spec["methods"]}
+    labels = {method: look(method, context.looks).label for method in spec["methods"]}
     others = [method for method in spec["methods"] if method not in spec["baselines"]]
     empty = {
         **dict.fromkeys(labels.values(), ""),
@@ -34,7 +60,7 @@ def ablation(frame, spec, methods, datasets, published) -> Table:
     rows, significant = [], []
     for dataset in spec["datasets"]:
         ours = select(frame, dataset=dataset)
-        name = dataset_name(datasets, dataset, spec["paper"], ours)
+        name = dataset_name(context.tasks, dataset, spec["paper"], ours)
         reached = course(ours, spec["steps"], spec["methods"])
         before = None
         for label, now in zip(spec["steps"].values(), reached, strict=True):
@@ -51,7 +77,7 @@ def ablation(frame, spec, methods, datasets, published) -> Table:
         found = turns(reached, spec["steps"], others, spec["baselines"])
         if found:
             changed = _changes([turn for turn in found if turn.significant], spec["steps"], labels)
-            significant.append(f"{printed_name(datasets, dataset, spec['paper'])}: {changed or 'none'}")
+            significant.append(f"{printed_name(context.tasks, dataset, spec['paper'])}: {changed or 'none'}")
         for control, method, own, test in controls_of(ours, spec):
             row = {"data set": name, "step": f"control: {control['label']}, minus {labels[method]}"} | empty
             row[labels[control["method"]]] = mean_and_std(summarise(own), spec["quantity"]["metric"], full)
@@ -70,7 +96,7 @@ def ablation(frame, spec, methods, datasets, published) -> Table:
             f"Steps that change a gain (paired t-test of the gains of a repeat, Holm's correction over the steps and "
             f"methods of a data set, {LEVEL:.0%}): {'; '.join(significant)}."
         )
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, methods, datasets))
+    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context))
 
 
 def _at(spec: dict) -> str:

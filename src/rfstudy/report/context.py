@@ -1,0 +1,79 @@
+"""What tables and figures are made from: measured rows and arrays, printed numbers and claims, looks and tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from rfstudy.report import published
+from rfstudy.report.aggregate import measured
+from rfstudy.report.times import with_printed
+
+#: The safe loader, in C where it was built.
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class Context:
+    """All that a kind of table or figure may ask for; what few ask for is read when it is asked for.
+
+    Parameters
+    ----------
+    rows : tidy rows that were measured; times by rounds are summed to what papers print
+    looks, tasks : the parsed registries (``methods.yaml``, ``datasets.yaml``: id -> entry)
+    reference_dir : folder of the published numbers
+    array_files : ``.npz`` files that go with the rows
+    """
+
+    def __init__(self, rows: pd.DataFrame, looks: dict, tasks: dict, reference_dir=None, array_files: Iterable = ()):
+        self.rows, self.looks, self.tasks = with_printed(rows), looks, tasks
+        self._reference_dir, self._array_files = reference_dir, tuple(array_files)
+
+    @classmethod
+    def read(cls, results, experiments: list[str], looks: dict, tasks: dict, reference_dir=None) -> Context:
+        """From the tidy files of experiments, with the arrays beside them; rows of other experiments are left out."""
+        arrays = [file for path in results if (file := arrays_beside(path)).exists()]
+        return cls(measured(results, experiments), looks, tasks, reference_dir, arrays)
+
+    @cached_property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Named arrays that the experiments measured beside their rows."""
+        found = {}
+        for file in self._array_files:
+            with np.load(file, allow_pickle=False) as stored:
+                found |= dict(stored)
+        return found
+
+    @cached_property
+    def published(self) -> pd.DataFrame:
+        """The printed numbers as tidy rows."""
+        return published.load(self._reference_dir, self.looks, self.tasks)
+
+    @cached_property
+    def claims(self) -> pd.DataFrame:
+        """The claims of the papers, one row each."""
+        return published.claims(self._reference_dir)
+
+
+def contexts(specs: list[dict], results, reference_dir, looks, tasks) -> Iterator[tuple[dict, Context]]:
+    """Specifications, each with its context; those of the same experiments share it, with all that it has read.
+
+    ``looks`` and ``tasks`` are the YAML files of the registries.
+    """
+    registries = [yaml.load(Path(path).read_text(encoding="utf-8"), Loader=LOADER) for path in (looks, tasks)]
+    made: dict[tuple[str, ...], Context] = {}
+    for spec in specs:
+        what = tuple(spec["experiments"])
+        if what not in made:
+            made[what] = Context.read(results, spec["experiments"], *registries, reference_dir)
+        yield spec, made[what]
+
+
+def arrays_beside(path) -> Path:
+    """The file of the arrays that go with a tidy file."""
+    path = Path(path)
+    return path.with_name(path.name.split(".")[0] + ".npz")

@@ -1,0 +1,25 @@
+"""The stage that makes tables: specifications and tidy files in; CSV, Markdown, LaTeX and what is said of them out.
+
+One module a kind of table, each with its ``SCHEMA`` and ``make(context, spec) -> Table``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+from rfstudy.report import typeset
+from rfstudy.report.catalogue import outputs
+from rfstudy.report.context import Context, contexts
+
+
+def run(specs: list[dict], results, reference, looks, tasks, out) -> None:
+    """The stage: write the tables of specifications; ``looks`` and ``tasks`` are the YAML files of the registries."""
+    for spec, context in contexts(specs, results, reference, looks, tasks):
+        tabulate(context, spec, out)
+
+
+def tabulate(context: Context, spec: dict, out_dir) -> list[Path]:
+    """Write one table into ``out_dir``; the same input gives the same bytes. Returns the paths of its files."""
+    kind = importlib.import_module(f"rfstudy.report.tables.{spec['kind']}")
+    return typeset.write(kind.make(context, spec), out_dir, outputs(spec))

@@ -1,0 +1,140 @@
+"""Which methods are best: as a paper lists them, and as measured.
+
+Measured cells never come from published ones: the two meet only in the rows that say whether they agree.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import pandas as pd
+
+from rfstudy.report.aggregate import (
+    LEVEL,
+    MIN_REPEATS,
+    TOO_MANY,
+    Best,
+    best_methods,
+    of_quantity,
+    select,
+    settings_of,
+)
+from rfstudy.report.context import Context
+from rfstudy.report.looks import look
+from rfstudy.report.notes import comparability, dataset_name, notes
+from rfstudy.report.published import ids_by_name, printed_name
+from rfstudy.report.typeset import Table
+
+#: The keys of an entry of this kind beside those of all.
+SCHEMA = {
+    "properties": {
+        "published": {"$ref": "#/$defs/text"},
+        "datasets": {"$ref": "#/$defs/names"},
+        "methods": {"$ref": "#/$defs/names"},
+        "repeats": {"$ref": "#/$defs/repeats"},
+        "groups": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/names"}},
+        "criteria": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["metric", "label"],
+                "properties": {
+                    "metric": {"$ref": "#/$defs/text"},
+                    "learner": {"$ref": "#/$defs/text"},
+                    "split": {"$ref": "#/$defs/split"},
+                    "label": {"$ref": "#/$defs/text"},
+                },
+            },
+        },
+    },
+    "required": ["published", "datasets", "methods", "repeats", "groups", "criteria"],
+}
+
+
+#: What stands under a table of best methods, whatever its rows.
+BEST_METHODS_NOTE = (
+    "Measured: the best method and all that are not significantly worse. A method's score in a repeat is its mean over "
+    "the sizes of the group (of the logarithm for errors); it is compared with the best method's by a two-sided paired "
+    f't-test across repeats, with Holm\'s correction, at {LEVEL:.0%}. "-": {TOO_MANY} or more methods are listed. '
+    f'"no verdict": fewer than {MIN_REPEATS} complete repeats.'
+)
+
+
+def make(context: Context, spec: dict) -> Table:
+    """Which methods are best, by data set, criterion and group of sizes: as printed, as measured (see
+    ``aggregate.best_methods``), and whether the two lists are the same, overlap or differ.
+    """
+    frame = select(
+        context.rows, dataset=spec["datasets"], n_features_label=list(itertools.chain(*spec["groups"].values()))
+    )
+    frame = pd.concat([of_quantity(frame, criterion) for criterion in spec["criteria"]])
+    context.published = select(context.published, paper=spec["paper"], experiment=spec["published"])
+    ids = ids_by_name(context.looks, "method")
+    rows, agreements, left_out = [], [], []
+    for dataset in spec["datasets"]:
+        ours, printed = select(frame, dataset=dataset), select(context.published, dataset=dataset)
+        cells = {}
+        for criterion, (group, sizes) in itertools.product(spec["criteria"], spec["groups"].items()):
+            heading = f"{criterion['label']}, {group}"
+            of_cell = select(of_quantity(ours, criterion), n_features_label=sizes)
+            best = best_methods(of_cell, criterion["metric"], sizes)
+            as_printed = _printed_winners(printed, criterion, sizes, ids)
+            agreement = "not comparable" if comparability(of_cell, context.tasks) else _agreement(as_printed, best)
+            agreements.append(agreement)
+            cells[heading] = (_label_list(as_printed, context.looks), _outcome(best, context.looks), agreement)
+            if best.left_out and best.verdict != "no verdict":
+                where = f"{printed_name(context.tasks, dataset, spec['paper'])}, {heading}"
+                left_out.append(f"{where}: {_counts(best.left_out, context.looks)}")
+        name = dataset_name(context.tasks, dataset, spec["paper"], ours)
+        for position, source in enumerate(("published", "measured", "agreement")):
+            rows.append({"data set": name, "source": source, **{key: cell[position] for key, cell in cells.items()}})
+    remarks = [BEST_METHODS_NOTE, *_tally(agreements)]
+    if left_out:
+        remarks.append(f"Not compared, with the number of complete repeats: {'; '.join(left_out)}.")
+    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context))
+
+
+def _counts(of: dict, looks: dict) -> str:
+    return ", ".join(f"{look(method, looks, variant).label} ({n})" for (method, variant), n in of.items())
+
+
+def _tally(agreements: list[str]) -> list[str]:
+    counts = {word: agreements.count(word) for word in ("same", "overlap", "differs")}
+    if not any(counts.values()):
+        return []
+    told = ", ".join(f"{word} {n}" for word, n in counts.items())
+    return [f"Agreement of the {sum(counts.values())} cells that can be compared: {told}."]
+
+
+def _printed_winners(rows: pd.DataFrame, criterion: dict, sizes: list[str], ids: dict) -> list[str] | None:
+    """Ids of the methods that a paper lists; an empty list where it prints "-", None where it prints nothing."""
+    metric, learner = f"best_methods_{criterion['metric']}", criterion.get("learner", "")
+    cell = select(rows, metric=metric, learner=learner, n_features_label=";".join(sizes))
+    if not len(cell):
+        return None
+    text = settings_of(cell)[0]["text"]
+    return [] if text == "none" else [ids.get((cell["paper"].iloc[0], name), name) for name in text.split(";")]
+
+
+def _label_list(winners: list[str] | None, looks: dict) -> str:
+    if winners is None:
+        return "not printed"
+    return ", ".join(look(method, looks).label for method in winners) or "-"
+
+
+def _outcome(best: Best, looks: dict) -> str:
+    if best.verdict == "listed":
+        return ", ".join(look(method, looks, variant).label for method, variant in best.methods)
+    return "-" if best.verdict == "none stands out" else best.verdict
+
+
+def _agreement(winners: list[str] | None, best: Best) -> str:
+    """ "same", "overlap" or "differs"; nothing where one of the two has no list."""
+    if winners is None or best.verdict in ("no verdict", "not run"):
+        return ""
+    ours = {method for method, _ in best.methods} if best.verdict == "listed" else set()
+    if ours == set(winners):
+        return "same"
+    return "overlap" if ours & set(winners) else "differs"

@@ -1,0 +1,118 @@
+"""What a paper states about cost and variance of the maps, beside measurements."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from rfstudy.report.aggregate import methods_shown, select, settings_of
+from rfstudy.report.cells import exponent, with_error
+from rfstudy.report.context import Context
+from rfstudy.report.estimates import (
+    SIGMAS,
+    Tally,
+    compared_with_rff,
+    growth,
+    lower_variance_verdict,
+    of_map,
+    pooled,
+)
+from rfstudy.report.looks import look
+from rfstudy.report.notes import notes, notes_on_draws
+from rfstudy.report.times import shortest
+from rfstudy.report.typeset import Table
+
+#: The keys of an entry of this kind beside those of all.
+SCHEMA = {
+    "properties": {"published": {"$ref": "#/$defs/text"}, "methods": {"$ref": "#/$defs/names"}},
+    "required": ["published", "methods"],
+}
+
+
+#: Printed columns: heading and metric.
+PRINTED = {
+    "kernels": "kernels_supported",
+    "extra memory": "extra_memory",
+    "time": "time_complexity",
+    "lower variance than RFF": "lower_variance_than_rff",
+}
+
+#: Measured exponents: what grows, in words, and its metric.
+COSTS = {"bytes": "stored_bytes", "time": "time_transform_s", "set-up": "time_draw_s"}
+
+COSTS_NOTE = (
+    "Exponents: least squares on the logarithms, ± the standard error of the fit. bytes: all arrays that a map holds; "
+    "time: CPU time of mapping rows, cosine and sine included; set-up: CPU time of drawing the map."
+)
+
+VARIANCE_NOTE = (
+    "Variance ratio: variance of the estimate of one kernel value over that of RFF with as many frequencies, "
+    "(1 - exp(-z^2))^2 / (2s), at every dimension, distance and direction that was measured. Lower / even / higher: "
+    f"points whose ratio is below 1, not told apart from 1, above 1, by {SIGMAS:g} standard errors."
+)
+
+VERDICT_NOTE = (
+    'Verdict on the printed claim: "Yes" holds if the variance is lower at every point and fails if at none; "No" the '
+    'other way round; "The same" holds if it differs nowhere and fails if everywhere; partly: between. '
+    "A lower variance is no smaller error where the map is biased."
+)
+
+
+def make(context: Context, spec: dict) -> Table:
+    """Time, memory and variance of every map: as stated, with fitted exponents and measured ratios, and a verdict."""
+    frame = shortest(context.rows)
+    ratios, biases = pooled(frame, "variance_ratio"), pooled(frame, "kernel_bias")
+    printed = select(context.published, paper=spec["paper"], experiment=spec["published"])
+    rows = []
+    for method, variant in methods_shown(frame, spec["methods"]):
+        stated = _stated(select(printed, method=method))
+        ours, points, bias = (
+            select(frame, method=method, variant=variant),
+            *(of_map(each, method, variant) for each in (ratios, biases)),
+        )
+        row = {"method": look(method, context.looks, variant).label}
+        row |= {heading: stated.get(metric, "not listed") for heading, metric in PRINTED.items()}
+        for what, metric in COSTS.items():
+            for over, symbol in (("n_features", "s"), ("d", "d")):
+                row[f"{what}, power of {symbol}"] = exponent(growth(ours, metric, over))
+        counts = compared_with_rff(points)
+        row |= _ratio_cells(points, bias, counts)
+        row["verdict"] = lower_variance_verdict(counts, stated.get("lower_variance_than_rff", ""))
+        rows.append(row)
+    remarks = [
+        COSTS_NOTE,
+        VARIANCE_NOTE,
+        VERDICT_NOTE,
+        *notes_on_draws(frame),
+        *_columns(frame, context.looks),
+        *_threads(frame),
+    ]
+    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context))
+
+
+def _stated(printed: pd.DataFrame) -> dict[str, str]:
+    return {metric: s["text"] for metric, s in zip(printed["metric"], settings_of(printed), strict=True) if "text" in s}
+
+
+def _ratio_cells(points: pd.DataFrame, bias: pd.DataFrame, counts: Tally) -> dict:
+    if not counts.total:
+        return dict.fromkeys(("variance ratio", "lower / even / higher", "largest bias"), "not run")
+    largest = bias.loc[bias["value"].abs().idxmax()]
+    return {
+        "variance ratio": f"{points['value'].min():.2f} to {points['value'].max():.2f}",
+        "lower / even / higher": str(counts),
+        "largest bias": with_error(largest["value"], largest["error"]),
+    }
+
+
+def _columns(frame: pd.DataFrame, looks: dict) -> list[str]:
+    rows = frame[frame["n_columns"].notna()]
+    halves = rows[rows["n_columns"] == rows["n_features"]]["method"].unique()
+    if not len(halves):
+        return []
+    names = ", ".join(look(method, looks).label for method in halves)
+    return [f"{names}: s columns, half those of RFF; at the same number of columns the ratio is half of what is shown."]
+
+
+def _threads(frame: pd.DataFrame) -> list[str]:
+    threads = sorted({s["threads"] for s in settings_of(select(frame, metric="time_draw_s"))})
+    return [f"Threads of the timings: {', '.join(map(str, threads))}."] if threads else []

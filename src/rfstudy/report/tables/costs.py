@@ -1,0 +1,95 @@
+"""What Liu et al. (AAAI 2020) state about the cost of leverage sampling, beside measurements."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from rfstudy.report.aggregate import methods_shown, select, settings_of
+from rfstudy.report.cells import exponent
+from rfstudy.report.context import Context
+from rfstudy.report.estimates import largest_half, power_law, varying
+from rfstudy.report.looks import look
+from rfstudy.report.notes import notes
+from rfstudy.report.times import shortest
+from rfstudy.report.typeset import Table
+
+#: The keys of an entry of this kind beside those of all.
+SCHEMA = {"properties": {"methods": {"$ref": "#/$defs/names"}}, "required": ["methods"]}
+
+
+#: What is timed, in words, by metric.
+TIMED = {"time_fit_s": "fit", "time_transform_s": "features", "time_scores_s": "scores"}
+
+#: What the paper states of the time to generate features (abstract and section 3.2), by method, and what follows from
+#: its formulas (equations 3 and 15) for the scores of a pool whose features are there.
+STATED = {
+    ("rff", "time_fit_s"): "O(ns^2)",
+    ("lsrff", "time_fit_s"): "O(ns^2 + s^3)",
+    ("slsrff", "time_fit_s"): "O(ns^2)",
+    ("lsrff", "time_scores_s"): "O(ns^2 + s^3)",
+    ("slsrff", "time_scores_s"): "O(ns)",
+}
+
+COST_NOTE = (
+    "CPU time, shortest of several runs. fit: drawing the frequencies, which is all that RFF does; of the others also "
+    "the features of a pool of s, their scores, and the drawing from them. features: mapping the n rows afterwards. "
+    "scores: the scores alone, of features that are ready. Stated: for generating s features; of the scores, what "
+    "their formulas cost."
+)
+
+POWER_NOTE = (
+    "Powers: least squares on the logarithms, ± the standard error of the fit; large s: the larger half of the sizes, "
+    "because at small s the times are overhead."
+)
+
+
+def make(context: Context, spec: dict) -> Table:
+    """Fitted powers of s and n of the time of a fit, of the features and of the scores alone, beside what is stated."""
+    frame = shortest(context.rows)
+    rows = []
+    for method, variant in methods_shown(frame, spec["methods"]):
+        ours = select(frame, method=method, variant=variant)
+        for metric, what in TIMED.items():
+            along_s, along_n = (varying(ours, metric, *axes) for axes in (("n_features", "n_train"), _N_AT_S))
+            stated = STATED.get((method, metric), "")
+            if not len(along_s) and metric == "time_scores_s" and not stated:
+                continue
+            large = along_s[along_s["n_features"].isin(largest_half(along_s["n_features"]))]
+            rows.append(
+                {
+                    "method": look(method, context.looks, variant).label,
+                    "timed": what,
+                    "stated": stated,
+                    "power of s": exponent(power_law(along_s["n_features"], along_s["value"])),
+                    "power of s, large s": exponent(power_law(large["n_features"], large["value"])),
+                    "power of n": exponent(power_law(along_n["n_train"], along_n["value"])),
+                    "seconds at the largest s": _at_largest(along_s),
+                }
+            )
+    remarks = [COST_NOTE, POWER_NOTE, *_grid(frame)]
+    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context))
+
+
+#: n varies, s is held.
+_N_AT_S = ("n_train", "n_features")
+
+
+def _at_largest(along_s: pd.DataFrame) -> float | str:
+    return along_s.loc[along_s["n_features"].idxmax(), "value"] if len(along_s) else "not run"
+
+
+def _grid(frame: pd.DataFrame) -> list[str]:
+    fits = select(frame, metric="time_fit_s")
+    along_s, along_n = varying(fits, "time_fit_s", "n_features", "n_train"), varying(fits, "time_fit_s", *_N_AT_S)
+    if not len(fits):
+        return []
+    threads = sorted({s["threads"] for s in settings_of(fits)})
+    return [
+        f"d = {', '.join(map(str, sorted(set(fits['d']))))}; s = {_range(along_s['n_features'])} at n = "
+        f"{along_s['n_train'].iloc[0]:,}; n = {_range(along_n['n_train'])} at s = {along_n['n_features'].iloc[0]:,}. "
+        f"Threads: {', '.join(map(str, threads))}."
+    ]
+
+
+def _range(values: pd.Series) -> str:
+    return f"{values.min():,} to {values.max():,}"

@@ -1,0 +1,54 @@
+"""Means with their spread, by data set, method and size."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from rfstudy.report.aggregate import (
+    method_order,
+    of_quantity,
+    select,
+)
+from rfstudy.report.cells import cell_text, most_repeats
+from rfstudy.report.context import Context
+from rfstudy.report.looks import look
+from rfstudy.report.notes import dataset_name, notes
+from rfstudy.report.times import summarise
+from rfstudy.report.typeset import Table
+
+#: The keys of an entry of this kind beside those of all.
+SCHEMA = {
+    "properties": {
+        "datasets": {"$ref": "#/$defs/names"},
+        "methods": {"$ref": "#/$defs/names"},
+        "sizes": {"$ref": "#/$defs/names"},
+        "repeats": {"$ref": "#/$defs/repeats"},
+        "quantity": {"$ref": "#/$defs/quantity"},
+    },
+    "required": ["datasets", "methods", "sizes", "repeats", "quantity"],
+}
+
+
+def make(context: Context, spec: dict) -> Table:
+    """Mean and standard deviation over repeats of one quantity, by data set, method and size; of times by rounds the
+    median and the quartiles.
+    """
+    frame = context.rows
+    quantity = spec["quantity"]
+    shown = of_quantity(select(select(frame, dataset=spec["datasets"]), n_features_label=spec["sizes"]), quantity)
+    cells = summarise(shown)
+    full = most_repeats(cells)
+    rows = []
+    for dataset in spec["datasets"]:
+        ours = select(shown, dataset=dataset)
+        name = dataset_name(context.tasks, dataset, spec["paper"], ours)
+        for method, variant in method_order(ours, spec["methods"]):
+            row = {"data set": name, "method": look(method, context.looks, variant).label}
+            for size in spec["sizes"]:
+                cell = select(cells, dataset=dataset, method=method, variant=variant, n_features_label=size)
+                row[size] = cell_text(cell, quantity["metric"], full)
+            rows.append(row)
+        if not len(ours):
+            rows.append({"data set": name, "method": "", **dict.fromkeys(spec["sizes"], "not run")})
+    remarks = [f"Mean ± standard deviation over {full} repeats."] if full > 1 else []
+    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(shown, spec, context))

@@ -1,0 +1,55 @@
+"""One quantity of the estimate of a kernel value, by map, direction and dimension."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from rfstudy.report.aggregate import methods_shown
+from rfstudy.report.cells import with_error
+from rfstudy.report.context import Context
+from rfstudy.report.estimates import (
+    of_map,
+    pooled,
+)
+from rfstudy.report.looks import look
+from rfstudy.report.notes import notes, notes_on_draws
+from rfstudy.report.typeset import Table
+
+#: The keys of an entry of this kind beside those of all.
+SCHEMA = {
+    "properties": {
+        "methods": {"$ref": "#/$defs/names"},
+        "quantity": {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["metric"],
+            "properties": {"metric": {"enum": ["variance_ratio", "kernel_variance", "kernel_bias", "kernel_mse"]}},
+        },
+    },
+    "required": ["methods", "quantity"],
+}
+
+
+def make(context: Context, spec: dict) -> Table:
+    """One quantity of the estimate of a kernel value, by map, direction and dimension; one column a distance."""
+    frame = context.rows
+    points = pooled(frame, spec["quantity"]["metric"])
+    rows = []
+    for method, variant in methods_shown(frame, spec["methods"]):
+        ours = of_map(points, method, variant)
+        if not len(ours):
+            rows.append({"map": look(method, context.looks, variant).label, "direction": "not run"})
+        for (direction, d, s), group in ours.groupby(["direction", "d", "n_features"], sort=False):
+            cells = {
+                f"z = {z:g}": with_error(value, error)
+                for z, value, error in zip(group["distance"], group["value"], group["error"], strict=True)
+            }
+            rows.append(
+                {"map": look(method, context.looks, variant).label, "direction": direction, "d": d, "s": s, **cells}
+            )
+    remarks = [
+        "z: distance of the two points in length scales. axis: they differ in the first coordinate only.",
+        "The distances of a row share their draws.",
+        *notes_on_draws(frame),
+    ]
+    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context))

@@ -1,0 +1,97 @@
+"""Fitted rates of the error of the kernel matrix beside the stated ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from rfstudy.report.aggregate import method_order, select, settings_of
+from rfstudy.report.cells import exponent
+from rfstudy.report.context import Context
+from rfstudy.report.estimates import (
+    SIGMAS,
+    Power,
+    power_law,
+)
+from rfstudy.report.looks import look
+from rfstudy.report.notes import notes
+from rfstudy.report.typeset import Table
+
+#: The keys of an entry of this kind beside those of all.
+SCHEMA = {
+    "properties": {
+        "published": {"$ref": "#/$defs/text"},
+        "methods": {"$ref": "#/$defs/names"},
+        "norms": {"$ref": "#/$defs/names"},
+    },
+    "required": ["published", "methods", "norms"],
+}
+
+
+#: The norms of the measured errors whose rate is stated, and by which name.
+STATED_NORMS = {"sup": "sup", "l2": "lr", "delta_spectral": "delta_spectral"}
+
+
+def make(context: Context, spec: dict) -> Table:
+    """The fitted power of s with which the error of the kernel matrix falls, by norm, map and dimension, beside the
+    powers of the stated rates.
+    """
+    frame = context.rows
+    printed = select(context.published, paper=spec["paper"], experiment=spec["published"])
+    rows = []
+    for norm in spec["norms"]:
+        metric = f"approximation_error_{norm}"
+        stated = select(printed, metric=f"rate_exponent_in_s_{STATED_NORMS.get(norm, norm)}")
+        words = select(printed, metric=f"convergence_rate_{STATED_NORMS.get(norm, norm)}")
+        of_norm = select(frame, metric=metric, status="ok")
+        if not len(of_norm):
+            rows.append({"norm": norm.replace("_", " "), "map": "not run"})
+        for method, variant in method_order(of_norm, spec["methods"]):
+            powers = sorted(set(_about(stated, method)["value"]))
+            texts = [s["text"] for s in settings_of(_about(words, method))]
+            for d, cell in select(of_norm, method=method, variant=variant).groupby("d"):
+                fitted = power_law(cell["n_features"], cell["value"])
+                rows.append(
+                    {
+                        "norm": norm.replace("_", " "),
+                        "map": look(method, context.looks, variant).label,
+                        "d": d,
+                        "stated rate": "; ".join(dict.fromkeys(texts)) or "none",
+                        "stated power of s": ", ".join(f"{p:g}" for p in powers) or "none",
+                        "fitted power of s": exponent(fitted),
+                        "s": f"{cell['n_features'].min()} to {cell['n_features'].max()}",
+                        "verdict": _rate_verdict(fitted, powers),
+                    }
+                )
+    remarks = [
+        "Fitted: least squares on the logarithms of all repeats, ± the standard error of the fit. Relative errors "
+        "|K - K~| / |K|; delta spectral: smallest D with (1 - D)(K + n lambda I) <= K~ + n lambda I <= (1 + D)(...).",
+        f"Verdict: a stated rate is an upper bound; it holds unless the error falls more slowly by {SIGMAS:g} standard "
+        'errors, "faster" where it falls faster by as much. Logarithms are left out of the stated power.',
+        *_points(frame),
+    ]
+    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context))
+
+
+def _about(printed: pd.DataFrame, method: str) -> pd.DataFrame:
+    """The printed rows about a map; a row may be about several."""
+    return printed[np.array([method in names.split(";") for names in printed["method"]], dtype=bool)]
+
+
+def _rate_verdict(fitted: Power | None, powers: list[float]) -> str:
+    if not powers:
+        return "no claim"
+    if fitted is None:
+        return "not run"
+    slowest, bound = max(powers), SIGMAS * fitted.error
+    if fitted.exponent > slowest + bound:
+        return "fails"
+    return "holds, faster" if fitted.exponent < min(powers) - bound else "holds"
+
+
+def _points(frame: pd.DataFrame) -> list[str]:
+    counts = sorted(frame["n_train"].dropna().unique())
+    ridges = sorted({s["ridge"] for s in settings_of(frame) if "ridge" in s})
+    told = [f"Normal points: {', '.join(map(str, counts))}"] if counts else []
+    told += [f"n lambda = {', '.join(f'{r:g}' for r in ridges)}"] if ridges else []
+    return [f"{'; '.join(told)}."] if told else []

@@ -1,0 +1,128 @@
+"""What there is to draw: the entries of ``config/figures``, checked against their kinds and against the experiments.
+
+An entry gives one specification, and one set of files, for every protocol that it names an experiment of. Everything
+in it that is about experiments (their names, data sets, sizes, learners and metrics) is looked up here, so that a typo
+is an error before anything is computed, and no empty panel.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rfstudy.metrics import FACTS
+from rfstudy.report import catalogue
+from rfstudy.study.code import constant
+from rfstudy.study.config import (
+    ConfigurationError,
+    closed,
+    constant_or,
+    extended,
+    problems_of,
+    read_yaml,
+    sizes,
+    suggestion,
+)
+
+#: Keys of an entry that hold ids of methods.
+OF_METHODS = ("methods", "baselines")
+
+
+def load_reports(config_dir: Path, experiments: dict[str, dict], looks: dict, tasks: dict) -> list[dict]:
+    """The specifications of all tables and figures (``catalogue.specifications``).
+
+    ``experiments`` are all that are configured, by name; ``looks`` and ``tasks`` the parsed registries.
+    ``ConfigurationError`` names file, entry and key of everything that is wrong.
+    """
+    problems, by_paper = [], {}
+    for path in sorted((Path(config_dir) / "figures").glob("*.yaml")):
+        entries = extended(read_yaml(path), "output", lambda base, own: without_nulls(base | own))
+        found = {
+            name: problems_of(entry, schema_of(entry, config_dir))
+            or problems_with(entry, experiments, looks, tasks)
+            for name, entry in entries.items()
+        }  # fmt: skip
+        where = f"{path.parent.parent.name}/figures/{path.name}"
+        problems += [f"{where}: {name}{problem}" for name, of_entry in found.items() for problem in of_entry]
+        by_paper[path.stem] = entries
+    if problems:
+        raise ConfigurationError("\n".join(problems))
+    return catalogue.specifications(by_paper)
+
+
+def without_nulls(entry: dict) -> dict:
+    """An entry without the keys that an extension takes away."""
+    return {key: value for key, value in entry.items() if value is not None}
+
+
+def schema_of(entry: dict, config_dir: Path) -> dict:
+    """The schema of an entry: the keys of all, and those of its kind."""
+    kinds = catalogue.kinds()
+    if entry.get("kind") not in kinds:
+        return closed({"kind": {"enum": list(kinds)}}) | {"additionalProperties": True, "required": ["kind"]}
+    common = read_yaml(Path(config_dir) / "schemas" / "figures.schema.yaml")
+    own = constant(catalogue.module_of(entry["kind"]), "SCHEMA")
+    return common | {
+        "properties": common["properties"] | own.get("properties", {}),
+        "required": common["required"] + own.get("required", []),
+    }
+
+
+def problems_with(entry: dict, experiments: dict[str, dict], looks: dict, tasks: dict) -> list[str]:
+    """What an entry names that its experiments, or the registries, do not have."""
+    found = []
+    for protocol, named in entry["experiments"].items():
+        own = [experiments[name] for name in catalogue.listed(named) if name in experiments]
+        where = f".experiments.{protocol}"
+        found += [
+            f"{where}: there is no experiment {name!r}; {suggestion(name, experiments)}"
+            for name in catalogue.listed(named)
+            if name not in experiments
+        ]
+        if own and len(own) == len(catalogue.listed(named)):
+            known = {"datasets": datasets_of(own), "sizes": labels_of(own)}
+            found += [problem for key, of in known.items() if of for problem in unknown(entry, key, of, protocol)]
+            found += problems_of_quantities(entry, own, "")
+    if not entry.get("experiments"):
+        found += unknown(entry, "datasets", set(tasks), "")
+    for key in OF_METHODS:
+        found += unknown(entry, key, set(looks), "")
+    return list(dict.fromkeys(found))
+
+
+def unknown(entry: dict, key: str, known: set[str], protocol: str) -> list[str]:
+    """The values of a list of an entry that are not known, a line each."""
+    of = f" of the experiment for {protocol}" if protocol else ""
+    return [
+        f".{key}[{position}]: {value!r} is none of the {key}{of}; {suggestion(value, known)}"
+        for position, value in enumerate(entry.get(key, []))
+        if value not in known
+    ]
+
+
+def datasets_of(experiments: list[dict]) -> set[str]:
+    """The data sets of experiments; empty where they have none."""
+    return {dataset for each in experiments for dataset in each.get("datasets", {})}
+
+
+def labels_of(experiments: list[dict]) -> set[str]:
+    """The labels of the sizes of experiments, of those too that one data set alone has; empty where they have none."""
+    found = [each for experiment in experiments for each in (experiment, *(experiment.get("datasets") or {}).values())]
+    return {label for each in found for _, label in sizes((each or {}).get("sizes") or {}, 1)}
+
+
+def problems_of_quantities(part, experiments: list[dict], where: str) -> list[str]:
+    """What is wrong with the quantities (mappings with a ``metric``) of an entry, wherever they stand in it."""
+    if isinstance(part, list):
+        inner = [(f"{where}[{i}]", each) for i, each in enumerate(part)]
+    elif isinstance(part, dict):
+        inner = [(f"{where}.{key}", each) for key, each in part.items()]
+    else:
+        return []
+    found = []
+    if isinstance(part, dict) and isinstance(part.get("metric"), str):
+        metrics = set(FACTS).union(*(constant_or(f"study.kinds.{e['kind']}", "METRICS", ()) for e in experiments))
+        learners = {name for experiment in experiments for name in experiment.get("learners") or {}}
+        for key, known in (("metric", metrics), ("learner", learners)):
+            if key in part and part[key] not in known:
+                found.append(f"{where}.{key}: there is no {key} {part[key]!r}; {suggestion(part[key], known)}")
+    return found + [problem for place, each in inner for problem in problems_of_quantities(each, experiments, place)]

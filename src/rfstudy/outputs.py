@@ -44,9 +44,38 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], looks: dict, ta
         where = f"{path.parent.parent.name}/figures/{path.name}"
         problems += [f"{where}: {name}{problem}" for name, of_entry in found.items() for problem in of_entry]
         by_paper[path.stem] = entries
+    scorecard, of_scorecard = load_scorecard(config_dir, experiments)
+    problems += of_scorecard
     if problems:
         raise ConfigurationError("\n".join(problems))
-    return catalogue.specifications(by_paper)
+    return [spec | numbers_of(spec, scorecard) for spec in catalogue.specifications(by_paper)]
+
+
+def load_scorecard(config_dir: Path, experiments: dict[str, dict]) -> tuple[dict, list[str]]:
+    """Where the printed numbers are measured (``scorecard.yaml``), and what is wrong with it."""
+    scorecard = read_yaml(Path(config_dir) / "scorecard.yaml")
+    where = f"{Path(config_dir).name}/scorecard.yaml"
+    schema = read_yaml(Path(config_dir) / "schemas" / "scorecard.schema.yaml")
+    problems = [f"{where}: {problem}" for problem in problems_of(scorecard, schema)]
+    if not problems:
+        problems = [
+            f"{where}: {paper}, {entry['table']}: there is no experiment {name!r}; {suggestion(name, experiments)}"
+            for paper, of_paper in scorecard.items()
+            for entry in of_paper["numbers"]
+            for name in entry.get("experiments", {}).values()
+            if name not in experiments
+        ]
+    return scorecard, problems
+
+
+def numbers_of(spec: dict, scorecard: dict) -> dict:
+    """What ``scorecard.yaml`` has for a specification, as ``scorecard``: all of the paper or the numbers of the printed
+    table that it shows, as the ``SCORED`` of its kind say ("paper", "table"); nothing where its kind has none."""
+    which = constant_or(catalogue.module_of(spec["kind"]), "SCORED", "")
+    of_paper = scorecard.get(spec["paper"], {"numbers": []})
+    if which == "table":
+        of_paper = {"numbers": [entry for entry in of_paper["numbers"] if entry["table"] == spec["published"]]}
+    return {"scorecard": of_paper} if which else {}
 
 
 def without_nulls(entry: dict) -> dict:

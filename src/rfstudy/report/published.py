@@ -13,7 +13,6 @@ from pathlib import Path
 import pandas as pd
 
 from rfstudy import tidy
-from rfstudy.report.aggregate import settings_of
 
 #: The table files; ``figures.csv`` and ``claims.csv`` hold no values and ``letter_survey_rows.csv`` is data.
 FILES = (
@@ -140,13 +139,12 @@ def _number(text: str) -> float | None:
         return None
 
 
-def printed_text(cell: pd.DataFrame) -> str:
-    """A printed number with its spread, and a mark if it is deduced."""
-    if not len(cell):
+def printed_text(printed: dict | None) -> str:
+    """A printed number (a row as a dict, ``settings`` parsed) with its spread, and a mark if it is deduced."""
+    if printed is None:
         return "not printed"
-    row, settings = cell.iloc[0], settings_of(cell)[0]
-    if row["status"] != "ok":
+    if printed["status"] != "ok":
         return "lost"
     # spreads have two decimals wherever a paper prints them
-    spread = "" if pd.isna(row["spread"]) else f" ± {row['spread']:.2f}"
-    return settings["printed"] + spread + (RECONSTRUCTED if row["confidence"] == "reconstructed" else "")
+    spread = "" if pd.isna(printed["spread"]) else f" ± {printed['spread']:.2f}"
+    return printed["settings"]["printed"] + spread + (RECONSTRUCTED if printed["confidence"] == "reconstructed" else "")

@@ -155,12 +155,22 @@ def median_and_quartiles(cell: pd.DataFrame) -> str:
 
 
 class Ratio(NamedTuple):
-    """A ratio of two times: its median over the rounds with the quartiles, or that of means, which has none."""
+    """A ratio of two times: its median over the rounds with the quartiles, or that of means, which has none; and over
+    how many rounds."""
 
     value: float
     lower: float | None = None
     upper: float | None = None
     contended: bool = False
+    rounds: int = 0
+
+    @property
+    def error(self) -> float | None:
+        """The standard error of the median, from the quartiles as those of normal ratios: 1.349 standard deviations
+        apart, of which the median of R has sqrt(pi / (2 R))."""
+        if self.lower is None or not self.rounds:
+            return None
+        return (self.upper - self.lower) / 1.349 * math.sqrt(math.pi / (2 * self.rounds))
 
     @property
     def too_noisy(self) -> bool:
@@ -183,7 +193,7 @@ def ratio(one: pd.DataFrame, other: pd.DataFrame) -> Ratio | None:
         return None
     ratios = pairs["value"] / pairs["value_other"]
     lower, median, upper = (float(ratios.quantile(share)) for share in (0.25, 0.5, 0.75))
-    return Ratio(median, lower, upper, bool((pairs["contended"] | pairs["contended_other"]).any()))
+    return Ratio(median, lower, upper, bool((pairs["contended"] | pairs["contended_other"]).any()), len(pairs))
 
 
 def _values(rows: pd.DataFrame) -> pd.DataFrame:

@@ -38,7 +38,13 @@ TASKS = {
     "a8a": ("a8a", 123, 22696, 9865, "published"),
 }
 DATASETS = {
-    task: {"label": f"{name} task", "published_as": {"survey": name}, "n": n_train + n_test}
+    task: {
+        "label": f"{name} task",
+        "published_as": {"survey": name},
+        "n": n_train + n_test,
+        "n_train": n_train,
+        "split": split,
+    }
     for task, (name, d, n_train, n_test, split) in TASKS.items()
 }
 DATASETS["cod-rna"]["not_comparable"] = "other test rows"

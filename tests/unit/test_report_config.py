@@ -196,6 +196,7 @@ PANEL = {"metric": "accuracy_pct", "learner": "ridge", "split": "test", "label":
 def test_a_slip_in_an_entry_is_an_error_that_names_it(tmp_path, changes, message):
     shutil.copytree(CONFIG / "schemas", tmp_path / "config" / "schemas")
     (tmp_path / "config" / "figures").mkdir()
+    (tmp_path / "config" / "scorecard.yaml").write_text("{}")
 
     def loaded(entry):
         (tmp_path / "config" / "figures" / "survey.yaml").write_text(yaml.safe_dump({"made": entry}))
@@ -210,6 +211,7 @@ def test_a_slip_in_an_entry_is_an_error_that_names_it(tmp_path, changes, message
 def test_all_slips_are_told_at_once(tmp_path):
     shutil.copytree(CONFIG / "schemas", tmp_path / "config" / "schemas")
     (tmp_path / "config" / "figures").mkdir()
+    (tmp_path / "config" / "scorecard.yaml").write_text("{}")
     entries = {name: MADE | {"panels": [PANEL], "datasets": ["egg"]} for name in ("one", "two")}
     (tmp_path / "config" / "figures" / "survey.yaml").write_text(yaml.safe_dump(entries))
     with pytest.raises(ConfigurationError, match=r"survey\.yaml: one\.datasets(.|\n)*survey\.yaml: two\.datasets"):

@@ -107,7 +107,7 @@ def test_best_methods_beside_the_printed_ones(tmp_path):
     for name in ("covtype: capped", "EEG: generated stand-in", "cod-RNA"):
         agreement = frame[(frame["data set"] == name) & (frame["source"] == "agreement")]
         assert (agreement.iloc[0, 2:] == "not comparable").all()
-    for sentence in ("two-sided paired t-test across repeats", "LIBLINEAR accuracy (3)", "cod-RNA (other test rows)"):
+    for sentence in ("two-sided t-tests paired by repeat", "LIBLINEAR accuracy (3)", "cod-RNA (other test rows)"):
         assert sentence in text
 
 

@@ -277,7 +277,7 @@ def test_the_remark_says_what_a_number_must_not_be_compared_for(tmp_path):
 
 
 def test_the_picture_has_a_panel_a_quantity_and_protocol():
-    rows = surrogate("text", tasks=["eeg", "magic04"]) + surrogate("code", tasks=["eeg"]) + facts()
+    rows = surrogate("text", tasks=["eeg", "magic04", "cod-rna"]) + surrogate("code", tasks=["eeg"]) + facts()
     context = report_rows.context_of(rows)
     picture = plot.draw(context, report_rows.spec_of("printed-against-ours-all", "slsrff"))
     titles = [ax.get_title() for ax in picture.figure.axes]

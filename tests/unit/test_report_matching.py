@@ -242,6 +242,13 @@ def test_the_scorecard_has_one_number_a_cell(tmp_path):
     assert float(row["in standard errors"]) == pytest.approx(
         float(row["difference"]) / float(row["standard error"]), abs=0.1
     )
+    values = [
+        row["value"]
+        for row in rows
+        if (row.get("n_features_label"), row.get("method"), row["metric"]) == ("d", "qmc", "accuracy_pct")
+    ]
+    ours = [float(row["ours"]), float(row["our spread"])]
+    assert ours == pytest.approx([np.mean(values), np.std(values, ddof=1)], abs=0.0051)
     for column in ("published", "published spread", "ours", "our spread", "difference", "margin", "standard error"):
         assert all(cell == "" or np.isfinite(float(cell)) for cell in frame[column])
     assert set(frame["verdict"]) <= set(VERDICTS)

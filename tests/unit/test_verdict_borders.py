@@ -274,6 +274,17 @@ def test_who_is_not_significantly_worse_is_listed(tabulated, means, listed):
     assert best_of(tabulated, behind(*means))[0] == listed
 
 
+def test_where_splits_overlap_a_method_has_to_be_three_times_as_far_behind(tabulated):
+    half = {"settings": {"split": "half"}, "n_train": 50, "n_test": 50}
+
+    def make(method, size, values):
+        return accuracies(method, size, values, **half)
+
+    # p = 0.049 and 0.051, with a standard error of sqrt(1/8 + 1) in place of sqrt(1/8)
+    assert best_of(tabulated, behind(3 * 0.8990), make=make)[0] == "best"
+    assert best_of(tabulated, behind(3 * 0.8886), make=make)[0] == "best, m0"
+
+
 def test_five_methods_are_too_many(tabulated):
     assert best_of(tabulated, behind(0.1, 0.1, 0.1))[0] == "best, m0, m1, m2"
     assert best_of(tabulated, behind(0.1, 0.1, 0.1, 0.1)) == ("-", "same")

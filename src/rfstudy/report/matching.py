@@ -20,7 +20,7 @@ from rfstudy.report.context import Context
 from rfstudy.report.looks import look
 from rfstudy.report.notes import absence, comparability, stand_in_of
 from rfstudy.report.published import printed_text
-from rfstudy.report.scorecard import ERRORS, VERDICTS, Number, Score, half_unit, quotient, score
+from rfstudy.report.scorecard import VERDICTS, Number, Score, half_unit, quotient, score
 from rfstudy.report.times import Ratio, by_rounds, ratio
 
 #: What a verdict rests on, as columns.
@@ -245,15 +245,7 @@ def counts_by_confidence(cells: list[Compared]) -> list[str]:
     kinds = dict.fromkeys(each.printed["confidence"] for each in cells)
     of_kinds = {kind: [each for each in cells if each.printed["confidence"] == kind] for kind in kinds}
     told = [counts(of_kind, kind.capitalize()) for kind, of_kind in of_kinds.items()] if len(kinds) > 1 else []
-    return [counts(cells, "Verdicts"), *told, *note_on_noise(cells)]
-
-
-def note_on_noise(cells: list[Compared]) -> list[str]:
-    """A sentence on the noisy cells that are far apart all the same, if there are any."""
-    noisy = [each.score for each in cells if each.score.verdict == "too noisy"]
-    far = sum(abs(score.difference) >= max(score.margin, ERRORS * score.error) for score in noisy)
-    apart = f"Too noisy, but further apart than the margin and {ERRORS:g} standard errors: {far} of {len(noisy)} cells."
-    return [apart] if far else []
+    return [counts(cells, "Verdicts"), *told]
 
 
 def unmatched(published: pd.DataFrame, paper: str, mapping: dict) -> Iterator[tuple[str, str]]:

@@ -2,8 +2,9 @@
 
 The rule is one for the whole study, so that a scorecard means the same for every paper. Two means are the same while
 they differ by less than the larger of a practical margin (``metrics``) and three standard errors of their difference;
-where three standard errors are more than twice the margin, they are too noisy for a verdict. The verdicts are those of
-``VERDICTS``; whether data may be compared with the printed numbers at all is said by ``notes.comparability``.
+where these are more than twice the margin, numbers that are no further apart are too noisy to be called the same. A
+difference beyond three standard errors is one, however large they are. The verdicts are those of ``VERDICTS``; whether
+data may be compared with the printed numbers at all is said by ``notes.comparability``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ ERRORS, MARGINS = 3.0, 2.0
 
 RULE_NOTE = (
     f"Reproduced: the difference is under the larger of the margin and {ERRORS:g} standard errors; better, worse: it "
-    f"is not, as the metric has it; too noisy: {ERRORS:g} standard errors are more than {MARGINS:g} margins. Margin: "
+    f"is not, as the metric has it; too noisy: it is, but {ERRORS:g} "
+    f"standard errors are more than {MARGINS:g} margins. Margin: "
     f"{POINTS:g} points of accuracy, of an error in percent the smaller of {POINTS:g} points and {SHARE:.0%} of it, "
     f"{SHARE:.0%} of any other value; numbers of rows and columns are the same or not comparable. Standard error of "
     "the difference: both spreads over the square roots of their repeats, ours where none is printed (and the printed "
@@ -131,8 +133,7 @@ def score(
     if fact.tolerance is None:
         return Score(difference, 0.0, None, "not comparable" if difference else "reproduced")
     margin, error = fact.margin(published.value), standard_error(published, ours)
-    if too_noisy or ERRORS * error > MARGINS * margin:
-        return Score(difference, margin, error, "too noisy")
-    if abs(difference) < max(margin, ERRORS * error):
-        return Score(difference, margin, error, "reproduced")
+    if abs(difference) < max(margin, ERRORS * error) or too_noisy:
+        noisy = too_noisy or ERRORS * error > MARGINS * margin
+        return Score(difference, margin, error, "too noisy" if noisy else "reproduced")
     return Score(difference, margin, error, "better" if (difference < 0) == lower_is_better(metric) else "worse")

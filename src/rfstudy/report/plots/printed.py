@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 
 from rfstudy.metrics import FACTS, fact_of
 from rfstudy.report.context import Context
-from rfstudy.report.matching import Compared, compared, counts, note_on_noise, quantity_in_words
+from rfstudy.report.matching import Compared, compared, counts, quantity_in_words
 from rfstudy.report.scorecard import ERRORS, VERDICTS
 from rfstudy.report.style import TEXT_WIDTH, Picture, style
 
@@ -163,4 +163,4 @@ def _notes(cells: list[Compared]) -> list[str]:
     told = [f"Line: equal; band: the practical margin; bars: {ERRORS:g} standard errors of the difference."]
     told += [counts(shown, "Shown")] if shown else []
     told += [counts(hidden, "Not shown, for there is no difference")] if hidden else []
-    return told + note_on_noise(cells)
+    return told

@@ -7,7 +7,7 @@ import pandas as pd
 from rfstudy.metrics import fact_of
 from rfstudy.report.context import Context
 from rfstudy.report.looks import look
-from rfstudy.report.matching import Compared, compared, counts, judgement, note_on_noise, quantity_in_words
+from rfstudy.report.matching import Compared, compared, counts, judgement, quantity_in_words
 from rfstudy.report.notes import cap_of, dataset_name
 from rfstudy.report.published import printed_name
 from rfstudy.report.scorecard import RULE_NOTE
@@ -44,7 +44,7 @@ def make(context: Context, spec: dict) -> Table:
         counts(of_protocol, f"Protocol {protocol}" if protocol else "Without an experiment")
         for protocol, of_protocol in zip(protocols, of_protocols, strict=True)
     ]
-    remarks = [RULE_NOTE, RATIO_NOTE, *tallies, *note_on_noise(cells), *_not_scored(spec["scorecard"])]
+    remarks = [RULE_NOTE, RATIO_NOTE, *tallies, *_not_scored(spec["scorecard"])]
     return Table(spec["name"], table, spec["caption"], remarks)
 
 

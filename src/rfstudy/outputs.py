@@ -11,6 +11,8 @@ from pathlib import Path
 
 from rfstudy.metrics import FACTS
 from rfstudy.report import catalogue
+from rfstudy.report.claims.entries import resolved as with_claims
+from rfstudy.study.claims import load_claims
 from rfstudy.study.code import constant
 from rfstudy.study.config import (
     ConfigurationError,
@@ -46,7 +48,8 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], looks: dict, ta
         by_paper[path.stem] = entries
     if problems:
         raise ConfigurationError("\n".join(problems))
-    return catalogue.specifications(by_paper)
+    claims = load_claims(config_dir, experiments, looks, tasks, labels_of(list(experiments.values())))
+    return [with_claims(spec, claims.get(spec["paper"], {})) for spec in catalogue.specifications(by_paper)]
 
 
 def without_nulls(entry: dict) -> dict:

@@ -28,9 +28,7 @@ SECONDS = {"rff": lambda i: 0.1, "qmc": lambda i: 0.1, "lsrff": lambda i: 0.15 +
 ERRORS = {"rff": lambda i: 0.2, "qmc": lambda i: 0.1, "lsrff": lambda i: 0.4, "slsrff": lambda i: 0.5}
 
 
-def frame(
-    accuracy=ACCURACY, seconds=SECONDS, errors=ERRORS, datasets=tuple(D), variants=("",), repeats=5, **columns
-):
+def frame(accuracy=ACCURACY, seconds=SECONDS, errors=ERRORS, datasets=tuple(D), variants=("",), repeats=5, **columns):
     rows = []
     axes = itertools.product(datasets, enumerate(SIZES), accuracy, variants, range(repeats))
     for dataset, (i, multiple), method, variant, repeat in axes:

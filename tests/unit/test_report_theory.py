@@ -181,7 +181,8 @@ def test_a_claim_has_every_verdict_that_rows_can_give_it(claim, expected, rows):
 
 
 @pytest.mark.parametrize(
-    ("two", "four", "expected"), [(2.0, 1.0, "holds"), (2.0, 0.5, "partly"), (1.0, 2.0, "fails"), (0.5, 0.5, "contradicted")]
+    ("two", "four", "expected"),
+    [(2.0, 1.0, "holds"), (2.0, 0.5, "partly"), (1.0, 2.0, "fails"), (0.5, 0.5, "contradicted")],
 )
 def test_three_factors_against_two_and_four(two, four, expected):
     rows = pair_rows("rom") + pair_rows("rom", "two", ratio=two) + pair_rows("rom", "four", ratio=four)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
+from scipy.special import ndtr, ndtri, stdtrit
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import select, settings_of
@@ -387,9 +387,27 @@ def spearman(x, y) -> float:
     return float(np.corrcoef(*ranks)[0, 1])
 
 
+def fisher(rho: float, n: int) -> tuple[float, float]:
+    """The 95 % interval of a rank correlation of n pairs, by Fisher's transformation (variance 1.06 / (n - 3))."""
+    if n < 5 or math.isnan(rho):
+        return math.nan, math.nan
+    half = -ndtri(LEVEL / 2) * math.sqrt(1.06 / (n - 3))
+    z = _transformed(rho)
+    return math.tanh(z - half), math.tanh(z + half)
+
+
+def positive(rho: float, n: int) -> float:
+    """The one-sided p-value of a rank correlation of n pairs against none or a negative one."""
+    return 1.0 if n < 5 else float(ndtr(-_transformed(rho) / math.sqrt(1.06 / (n - 3))))
+
+
+def _transformed(rho: float) -> float:
+    return math.atanh(max(-1 + 1e-12, min(1 - 1e-12, rho)))
+
+
 def unlearned(frame: pd.DataFrame, rows: pd.DataFrame) -> set[tuple[str, str]]:
-    """(experiment, data set) of accuracies (``rows``) none of which, in the mean at any size, is over half a point above
-    the share of the larger class.
+    """(experiment, data set) of accuracies (``rows``) none of which is, in the mean at any size, over half a point
+    above the share of the larger class.
 
     That share is told by how often two rows agree by chance, a fact of the data: p^2 + (1 - p)^2 for two classes.
     """

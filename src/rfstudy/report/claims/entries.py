@@ -1,8 +1,8 @@
-"""The entries of ``config/claims/<paper>.yaml``: their schema, composed of those of the forms, and what else may be wrong.
+"""The entries of ``config/claims/<paper>.yaml``: their schema, composed of those of the forms, and what may be wrong.
 
-An entry tests one claim of ``data/reference/claims.csv``: ``tests``, a list of forms with their keys, or one form's keys
-right in the entry. Read by the workflow when it parses, so that a wrong key, method, data set or experiment stops it
-before anything runs; the forms are therefore read from their source and not imported. Standard library only.
+An entry tests one claim of ``data/reference/claims.csv``: ``tests``, a list of forms with their keys, or the keys of
+one form right in the entry. Read by the workflow when it parses, so that a wrong key, method, data set or experiment
+stops it before anything runs; the forms are therefore read from their source and not imported. Standard library only.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RANGE = {
             "type": "object",
             "additionalProperties": False,
             "minProperties": 1,
-            "properties": dict.fromkeys(("above", "at_least", "below", "at_most"), {"type": "number"}),
+            "properties": {name: {"type": "number"} for name in ("above", "at_least", "below", "at_most")},
         },
     ]
 }
@@ -69,7 +69,7 @@ DEFINITIONS = {
                 "additionalProperties": False,
                 "minProperties": 1,
                 "maxProperties": 1,
-                "properties": dict.fromkeys(("pooled_sd", "standard_errors"), {"type": "number"}),
+                "properties": {name: {"type": "number"} for name in ("pooled_sd", "standard_errors")},
             },
         ]
     },
@@ -90,7 +90,7 @@ SHARED = {
     "metric": {"metric": {"$ref": "#/$defs/metric"}},
     "any_metric": {"metric": {"$ref": "#/$defs/metric"}},
     "bounds": {
-        **dict.fromkeys(BOUND_NAMES, {"$ref": "#/$defs/bound"}),
+        **{name: {"$ref": "#/$defs/bound"} for name in BOUND_NAMES},
         "between": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
         "neutral": {"type": "number"},
     },
@@ -112,6 +112,7 @@ OF_ENTRIES = {
     "aside": {"type": "object", "additionalProperties": {"type": "string"}},
 }
 
+
 @cache
 def forms() -> dict[str, dict]:
     """The schemas of all forms by name, as they stand beside the functions in ``forms.py``."""
@@ -132,9 +133,7 @@ def described(module: str) -> dict[str, dict | None]:
         for node in body
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     }
-    return {
-        name: ast.literal_eval(literals[name.upper()]) if name.upper() in literals else None for name in functions
-    }
+    return {name: ast.literal_eval(literals[name.upper()]) if name.upper() in literals else None for name in functions}
 
 
 def schema(paper: str) -> dict:
@@ -170,7 +169,7 @@ def _keys(name: dict[str, str], of_form: dict, beside: dict) -> dict:
         "if": {"properties": {key: {"const": value} for key, value in name.items()}, "required": list(name)},
         "then": {
             "additionalProperties": False,
-            "properties": OF_TESTS | dict.fromkeys(name, {}) | shared | of_form.get("properties", {}) | beside,
+            "properties": OF_TESTS | dict.fromkeys(name, True) | shared | of_form.get("properties", {}) | beside,
             "required": [*of_form.get("required", []), *(["metric"] if "metric" in groups else [])],
             **own,
         },
@@ -180,8 +179,7 @@ def _keys(name: dict[str, str], of_form: dict, beside: dict) -> dict:
 def tests_of(entry: dict) -> list[dict]:
     """The tests of an entry that decide, each with the entry's selection under its own."""
     own = {key: value for key, value in entry.items() if key not in OF_ENTRIES and key not in ("tests", "beside")}
-    listed = entry["tests"] if "tests" in entry else [own]
-    return [_with_selection(test, entry) for test in listed]
+    return [_with_selection(test, entry) for test in entry.get("tests", [own])]
 
 
 def beside_of(entry: dict) -> list[dict]:

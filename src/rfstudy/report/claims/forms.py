@@ -13,14 +13,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr, ndtri
 
 from rfstudy.metrics import fact_of, lower_is_better
 from rfstudy.report import estimates
 from rfstudy.report.aggregate import holm
+from rfstudy.report.claims.borders import agrees, apart, bounds_of, flipped, judged, point, size_of
 from rfstudy.report.claims.compared import (
     BORDERS,
     LEVEL,
@@ -31,10 +32,12 @@ from rfstudy.report.claims.compared import (
     Sample,
     Side,
     difference,
+    fisher,
     interval,
     of_methods,
     places,
     pooled_deviation,
+    positive,
     quotient,
     rows_of,
     side,
@@ -43,143 +46,14 @@ from rfstudy.report.claims.compared import (
     spearman,
 )
 from rfstudy.report.claims.points import Point, number
+from rfstudy.report.claims.words import signed
 from rfstudy.report.estimates import SIGMAS, largest_half
 from rfstudy.report.notes import LEARNER_NAMES
-
-#: What axes are called in the evidence.
-AXES = {"distance": "z", "penalty": "lambda"}
-
-
-# What every form needs
-
-
-def bounds_of(test: dict, where: dict, scales: dict | None = None) -> list[tuple[str, float]]:
-    """The borders of a test at one place, each as its kind and value.
-
-    A bound is a number; a formula of the columns of the place (``6 * at / sqrt(d)``); or so many of a unit that
-    ``scales`` has there: ``pooled_sd``, ``standard_errors``.
-    """
-    if "between" in test:
-        return list(zip(("at_least", "at_most"), test["between"], strict=True))
-    found = []
-    for kind in BORDERS:
-        bound = test.get(kind)
-        if isinstance(bound, dict):
-            ((unit, times),) = bound.items()
-            bound = times * scales[unit]
-        elif isinstance(bound, str):
-            known = {name: float(value) for name, value in where.items() if isinstance(value, int | float | np.number)}
-            bound = float(pd.eval(bound, local_dict=known | {"__": 0}, global_dict={}, engine="python", parser="pandas"))
-        if bound is not None:
-            found.append((kind, float(bound)))
-    return found
-
-
-def judged(test: dict, estimate: Estimate, bounds: list[tuple[str, float]], neutral: float | None) -> dict:
-    """``margin``, ``holds`` and ``opposite`` of a value that has to keep its bounds.
-
-    ``tolerance`` loosens a bound by so many standard errors of the value; ``significant`` asks for the whole interval.
-    ``neutral`` is the value of no difference, 0 for differences, 1 for ratios, or as the test says: a claim that a
-    difference is larger than some bound is contradicted only by one on the other side of it.
-    """
-    holds, opposite = True, False
-    neutral = test.get("neutral", neutral)
-    slack = test.get("tolerance", 0.0) * (estimate.error if math.isfinite(estimate.error) else 0.0)
-    for kind, bound in bounds:
-        at_least = kind in ("above", "at_least")
-        loosened = bound - slack if at_least else bound + slack
-        end = (estimate.low if at_least else estimate.high) if test.get("significant") else estimate.value
-        holds = holds and bool(BORDERS[kind](end, loosened))
-        beyond = bound if neutral is None else min(bound, neutral) if at_least else max(bound, neutral)
-        opposite = opposite or bool(estimate.high < beyond if at_least else estimate.low > beyond)
-    if len(bounds) == 2 and neutral is not None:
-        # a difference of a stated size: more of it is not its opposite
-        low, high = sorted(bound for _, bound in bounds)
-        if neutral < low:
-            opposite = bool(estimate.high < neutral)
-        elif neutral > high:
-            opposite = bool(estimate.low > neutral)
-    return {"margin": bounds[0][1], "holds": holds, "opposite": opposite and not holds}
-
-
-def agrees(test: dict, estimate: Estimate, bounds: list[tuple[str, float]]) -> dict:
-    """As ``judged``, for a claim of no difference: it holds with its whole interval only, and is open where the value
-    keeps the bounds and the interval, or what is known of it, does not."""
-    inside = all(BORDERS[kind](estimate.value, bound) for kind, bound in bounds)
-    ends = [estimate.low if kind in ("above", "at_least") else estimate.high for kind, _ in bounds]
-    sure = all(BORDERS[kind](end, bound) for (kind, bound), end in zip(bounds, ends, strict=True))
-    outside = any(
-        estimate.high < bound if kind in ("above", "at_least") else estimate.low > bound for kind, bound in bounds
-    )
-    return {"margin": bounds[0][1], "holds": (True if sure else None) if inside else False, "opposite": outside}
-
-
-def point(where: dict, estimate: Estimate, what: str, told: str, verdict: dict) -> Point:
-    """One point; the columns of its place are put into words by ``named``. A margin of standard deviations that are not
-    known sets it aside.
-    """
-    aside = estimate.aside or ("a single repeat" if math.isnan(verdict["margin"]) else "")
-    return Point(
-        where=where, difference=estimate.value, what=what, told=told, low=estimate.low, high=estimate.high,
-        error=estimate.error, aside=aside, **verdict,
-    )  # fmt: skip
-
-
-def named(points: list[Point], names: Names, test: dict) -> list[Point]:
-    """The points with their places in words: the data set is their group, what else varies tells them apart.
-
-    Where a test names no data sets, they are made for it, and their dimensions and numbers of rows say which they are.
-    """
-    wheres = [each.where for each in points]
-    on_data = "dataset" in test.get("select", {})
-    columns = ["side", SIZE[1]] if on_data else ["side", SIZE[1], "d", "n_train", "direction", "at", "repeat"]
-    heads = [c for c in ("experiment", "kernel", "learner") if len({str(where.get(c)) for where in wheres}) > 1]
-    told = [column for column in columns if len({str(where.get(column)) for where in wheres}) > 1]
-    told = told or (SIZE[1:] if on_data else [test["by"]] if "by" in test else [])
-    found = []
-    for each in points:
-        where = each.where
-        place = ", ".join(filter(None, (_in_words(column, where) for column in told)))
-        dataset = names.dataset(where["dataset"]) if on_data and "dataset" in where else ""
-        head = " ".join(filter(None, (dataset, *(LEARNER_NAMES.get(where[column], str(where[column])) for column in heads))))
-        found.append(replace(each, place=place, group=head))
-    return found
-
-
-def _in_words(column: str, where: dict) -> str:
-    value = where.get(column)
-    if value is None or value == "" or pd.isna(value):
-        return ""
-    if column in ("side", "n_features_label", "direction"):
-        return str(value)
-    name = {"n_train": "n", "at": AXES.get(where.get("axis"), "at"), "repeat": "repeat"}.get(column, column)
-    return f"{name} = {value:,g}"
-
-
-def signed(value: float, metric: str) -> str:
-    """A difference in words: points of a percentage to two decimals, other values to three digits."""
-    if fact_of(metric).is_percentage:
-        return f"{value:+.2f}"
-    return ("+" if value > 0 else "") + number(value)
 
 
 def better(metric: str) -> float:
     """1 where a high value is good, -1 where a low one is."""
     return -1.0 if lower_is_better(metric) else 1.0
-
-
-def flipped(estimate: Estimate, sign: float) -> Estimate:
-    """The estimate of the negative difference for sign -1."""
-    if sign > 0:
-        return estimate
-    return estimate._replace(value=-estimate.value, low=-estimate.high, high=-estimate.low)
-
-
-def size_of(estimate: Estimate) -> Estimate:
-    """The estimate of the absolute value."""
-    ends = sorted((abs(estimate.low), abs(estimate.high)))
-    low = 0.0 if estimate.low < 0 < estimate.high else ends[0]
-    return estimate._replace(value=abs(estimate.value), low=low, high=ends[1])
 
 
 def found_for(rows: pd.DataFrame, test: dict, names: Names, wanted: list[Side]) -> Iterator[Found]:
@@ -239,7 +113,7 @@ def none_stands_out(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]
         estimate = flipped(difference(best, reference), sign)
         deviation = pooled_deviation(best, reference)
         bounds = bounds_of(test, where, {"pooled_sd": deviation})
-        verdict = agrees(test, estimate, bounds)
+        verdict = agrees(estimate, bounds)
         in_deviations = f"{names.method(best.who)} by {number(estimate.value / deviation)} sd" if deviation > 0 else ""
         told = in_deviations or f"{names.method(best.who)} by {number(estimate.value)}"
         found.append(point(where, estimate, f"best over the {test['against']}", told, verdict))
@@ -290,8 +164,8 @@ WITHIN = {
 
 
 def within(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
-    """No difference worth the name, by a margin: of each side ``of`` to the side ``over`` or to a ``value`` (0), of
-    all sides ``among`` to each other, or of each side ``of`` to itself along the sizes (``along: sizes``).
+    """No difference worth the name, by a margin: of each side ``of`` to the side ``over`` or to a ``value`` (0), of all
+    sides ``among`` to each other, or of each side ``of`` to itself along the sizes (``along: sizes``).
 
     ``worse_by`` bounds the loss alone, and ``mean_over: sizes`` takes the mean over the sizes first. Where the margin
     is a number of standard errors, the test is the one of the statistic and asks for no interval.
@@ -323,7 +197,7 @@ def _no_difference(where: dict, estimate: Estimate, what: str, test: dict, scale
     sign = better(test["metric"]) if "worse_by" in test else 1.0
     if "worse_by" in test:
         estimate = flipped(estimate, sign)
-        verdict = agrees(test, estimate, [("above", -test["worse_by"])])
+        verdict = agrees(estimate, [("above", -test["worse_by"])])
     else:
         bounds = bounds_of(test, where, scales)
         both = [*bounds, *(({"below": "above", "at_most": "at_least"}[kind], -bound) for kind, bound in bounds)]
@@ -331,7 +205,7 @@ def _no_difference(where: dict, estimate: Estimate, what: str, test: dict, scale
             inside = all(BORDERS[kind](estimate.value, bound) for kind, bound in both)
             verdict = {"margin": bounds[0][1], "holds": inside, "opposite": not inside}
         else:
-            verdict = agrees(test, estimate, both)
+            verdict = agrees(estimate, both)
     return point(where, estimate, what, _with_interval(estimate, test["metric"]), verdict)
 
 
@@ -343,7 +217,7 @@ def _with_interval(estimate: Estimate, metric: str) -> str:
 
 
 def _range_of(samples: list[Sample]) -> Estimate:
-    """Largest mean minus smallest; the upper end of its interval is the largest of all pairs, so that all are within."""
+    """Largest mean minus smallest; the upper end of its interval is the largest of all pairs: all are within."""
     order = sorted(samples, key=lambda each: each.mean)
     value = difference(order[-1], order[0])
     pairs = [difference(b, a) for i, a in enumerate(order) for b in order[i + 1 :]]
@@ -367,7 +241,7 @@ def _range_told(estimate: Estimate) -> str:
 
 
 def _within_range(test: dict, estimate: Estimate, where: dict) -> dict:
-    verdict = agrees(test, estimate, bounds_of(test, where))
+    verdict = agrees(estimate, bounds_of(test, where))
     return verdict
 
 
@@ -399,7 +273,9 @@ def _mean_differences(rows: pd.DataFrame, test: dict, names: Names, own: Side) -
         value = float(np.mean([one.mean - two.mean for one, two in samples.values()]))
         pairs = list(samples.values())
         complete = set.intersection(*(set(one.values) & set(two.values) for one, two in pairs))
-        by_repeat = [np.mean([one.values[unit] - two.values[unit] for one, two in pairs]) for unit in sorted(complete, key=str)]
+        by_repeat = [
+            np.mean([one.values[unit] - two.values[unit] for one, two in pairs]) for unit in sorted(complete, key=str)
+        ]
         low, high = interval(by_repeat, pairs[0][0].overlap)
         shift = value - float(np.mean(by_repeat)) if by_repeat else math.nan
         estimate = Estimate(value, low + shift, high + shift)
@@ -538,7 +414,7 @@ def _walked(rows, test: dict, names: Names, one: Side) -> Iterator[tuple[dict, E
 def _steps(walked: list[tuple[dict, Estimate]], test: dict, what: str) -> list[Point]:
     sign = 1.0 if test["direction"] == "rising" else -1.0
     found = []
-    for (_, before), (where, after) in zip(walked, walked[1:], strict=False):
+    for (_, before), (where, after) in pairwise(walked):
         errors = [each.error if math.isfinite(each.error) else 0.0 for each in (before, after)]
         slack = test.get("tolerance", 0.0) * math.hypot(*errors)
         change = sign * (after.value - before.value)
@@ -575,12 +451,6 @@ def _ends(walked: list[tuple[dict, Estimate]], test: dict, what: str) -> list[Po
         opposite = apart(base, by_size[last[0]][1], sign)
     verdict = {"margin": 0.0, "holds": estimate.value > 0, "opposite": opposite}
     return [point(where, estimate, what, told, verdict)]
-
-
-def apart(before: Estimate, after: Estimate, sign: float) -> bool:
-    """Whether the intervals of two estimates, of which the second should be the larger (``sign`` 1) or the smaller one,
-    lie apart in the other order."""
-    return bool(after.high < before.low if sign > 0 else after.low > before.high)
 
 
 def _geometric(values) -> float:
@@ -669,8 +539,8 @@ def crosses(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
 
     With ``near_best``: the size from which a curve is within that many points of its own best, no larger for each side
     ``of`` than for the side ``against``; where both get there at their first size, or at their last, the grid cuts them
-    off and nothing can be said. Without: the curve of ``of`` is worse than that of ``against`` at the first size and better at the
-    last, and crosses it once.
+    off and nothing can be said. Without: the curve of ``of`` is worse than that of ``against`` at the first size and
+    better at the last, and crosses it once.
     """
     found, sign = [], better(test["metric"])
     other = side(test["against"])
@@ -736,9 +606,9 @@ def correlates(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
     """The rank correlation of a metric of each side ``of`` with the size, or of two metrics (``between``) over the
     methods ``among`` at every place, is of the stated ``sign``.
 
-    ``not_positive`` is a claim of none: it fails where the correlation is significantly positive (one-sided at 5 %, with
-    Holm's correction over the sizes of one data set) and holds where the upper end of its 95 % interval (Fisher's) is
-    under ``below``. An accuracy counts as its error.
+    ``not_positive`` is a claim of none: it fails where the correlation is significantly positive (one-sided at 5 %,
+    with Holm's correction over the sizes of one data set) and holds where the upper end of its 95 % interval (Fisher's)
+    is under ``below``. An accuracy counts as its error.
     """
     if "between" in test:
         return _over_methods(rows, test, names)
@@ -795,21 +665,3 @@ def _error_of(quantity: dict) -> str:
 def _of_metric(rows, test: dict, names: Names, quantity: dict) -> Iterator[Found]:
     own = test | quantity | {"select": test.get("select", {}) | {k: v for k, v in quantity.items() if k != "metric"}}
     return found_for(rows, own, names, sides(test["among"]))
-
-
-def fisher(rho: float, n: int) -> tuple[float, float]:
-    """The 95 % interval of a rank correlation of n pairs, by Fisher's transformation (variance 1.06 / (n - 3))."""
-    if n < 5 or math.isnan(rho):
-        return math.nan, math.nan
-    half = -ndtri(LEVEL / 2) * math.sqrt(1.06 / (n - 3))
-    z = _transformed(rho)
-    return math.tanh(z - half), math.tanh(z + half)
-
-
-def positive(rho: float, n: int) -> float:
-    """The one-sided p-value of a rank correlation of n pairs against none or a negative one."""
-    return 1.0 if n < 5 else float(ndtr(-_transformed(rho) / math.sqrt(1.06 / (n - 3))))
-
-
-def _transformed(rho: float) -> float:
-    return math.atanh(max(-1 + 1e-12, min(1 - 1e-12, rho)))

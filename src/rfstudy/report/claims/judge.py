@@ -11,6 +11,7 @@ from rfstudy.report.aggregate import select
 from rfstudy.report.claims import compared, entries, forms
 from rfstudy.report.claims.compared import Names
 from rfstudy.report.claims.points import Tested, conclude, joined
+from rfstudy.report.claims.words import named
 
 
 def judge(entry: dict | None, frame: pd.DataFrame, protocol: str, names: Names) -> tuple[str, str]:
@@ -48,7 +49,7 @@ def tested(test: dict, rows: pd.DataFrame, names: Names, entry: dict) -> Tested:
     run = {name for point in points for name in point.where.get("datasets", [point.where.get("dataset")])}
     missing = tuple(names.dataset(dataset) for dataset in wanted if dataset not in run) if points else ()
     in_errors = any(isinstance(test.get(key), dict) and "standard_errors" in test[key] for key in compared.BORDERS)
-    return Tested(forms.named(points, names, test), test.get("at", "every"), missing=missing, in_errors=in_errors)
+    return Tested(named(points, names, test), test.get("at", "every"), missing=missing, in_errors=in_errors)
 
 
 def function_of(test: dict, paper: str):

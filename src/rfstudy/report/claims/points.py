@@ -47,11 +47,12 @@ MEANING = {
 class Point:
     """One comparison at one place.
 
-    ``difference`` is what is compared and ``margin`` what it is held against, in the unit and direction of the test, at
-    the place ``where`` (columns and their values), which is ``place`` in words; ``holds`` is None where a difference is within the margin of a claim of no difference and its interval is not.
-    ``told`` is how the evidence prints it, by default the difference; ``what`` says of what it is, and ``group`` heads
-    the points of one data set. ``opposite`` says that the interval shows the opposite of what is claimed, ``aside`` why the point cannot
-    speak for the claim.
+    ``difference`` is what is compared and ``margin`` what it is held against, in the unit and direction of the test.
+    ``where`` are the columns of the place and their values, ``place`` the same in words; ``what`` says of what the
+    difference is, ``group`` (the data set) heads points that are told together, and ``told`` is how the evidence prints
+    one, by default the difference. ``holds`` is None where a difference is within the margin of a claim of no
+    difference and its interval is not. ``opposite`` says that the interval shows the opposite of what is claimed,
+    ``aside`` why the point cannot speak for the claim.
     """
 
     difference: float
@@ -73,8 +74,8 @@ class Point:
 class Tested:
     """The points of one test of a claim, at how many of them it has to hold (``every``, ``most`` or ``some``), and
     data sets that it is about and that were not run. A test that is ``beside`` the others is evidence only;
-    ``in_errors`` says that its differences are to be told in standard errors too, ``together`` that its points are those
-    of other tests, which tell them."""
+    ``in_errors`` says that its differences are to be told in standard errors too, ``together`` that its points are
+    those of other tests, which tell them."""
 
     points: list[Point] = field(default_factory=list)
     at: str = "every"
@@ -220,4 +221,4 @@ def number(value: float) -> str:
     if not math.isfinite(value) or value == 0:
         return f"{value:g}"
     decimals = 2 - math.floor(math.log10(abs(value)))
-    return f"{value:.{min(decimals, 12)}f}" if 0 <= decimals <= 6 else f"{value:.3g}" if decimals > 6 else f"{value:.0f}"
+    return f"{value:.3g}" if decimals > 6 else f"{value:.{max(decimals, 0)}f}"

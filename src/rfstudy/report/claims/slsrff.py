@@ -28,9 +28,8 @@ def memory(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
     first = found.iloc[0]
     columns = first["d"] * first["n_columns"] / first["n_features"]
     half, full = (float(2 * first["n_train"] * multiple * columns * DOUBLE) for multiple in (16, 32))
-    told = (
-        f"{first['n_train']} rows twice: {half / 1e9:.1f} GB at 16d ({16 * columns:.0f} columns), {full / 1e9:.1f} at 32d"
-    )
+    told = f"{first['n_train']} rows twice: {half / 1e9:.1f} GB at 16d ({16 * columns:.0f} columns)"
+    told += f", {full / 1e9:.1f} at 32d"
     where = {"dataset": first["dataset"]}
     return [Point(full - AVAILABLE, 0.0, bool(half <= AVAILABLE < full), where=where, told=told)]
 

@@ -9,6 +9,7 @@ from rfstudy.metrics import fact_of
 from rfstudy.report.claims.compared import Names, difference, places, rows_of, sides
 from rfstudy.report.claims.points import Point, number
 from rfstudy.report.estimates import tally
+from rfstudy.report.notes import LEARNER_NAMES
 
 ROM_FACTORS = {"properties": {"metric": {"$ref": "#/$defs/metric"}}, "required": ["metric"]}
 
@@ -107,6 +108,8 @@ def variation(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
             means = np.array([each.mean for each in samples])
             values[where["dataset"], where["n_features_label"]] = where, float(means.std(ddof=1) / means.mean())
         of_metric.append(values)
+    label = LEARNER_NAMES.get(test.get("learner", ""), "")
+    what = f"variation over the methods: {fact_of(test['metric']).label}/{label} {fact_of(test['over']).label}"
     found = []
     for place, (where, own) in of_metric[0].items():
         if place in of_metric[1]:
@@ -114,6 +117,6 @@ def variation(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
             value = own / other if other > 0 else np.inf
             found.append(
                 Point(value, float(test["at_least"]), bool(value >= test["at_least"]), where=where,
-                      what=f"variation over the methods of the error/of the accuracy, {test.get('learner', '')}", told=number(value))
+                      what=what, told=number(value))
             )  # fmt: skip
     return found

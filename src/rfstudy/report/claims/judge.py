@@ -10,7 +10,7 @@ import pandas as pd
 from rfstudy.report.aggregate import select
 from rfstudy.report.claims import compared, entries, forms
 from rfstudy.report.claims.compared import Names
-from rfstudy.report.claims.points import Tested, conclude, joined
+from rfstudy.report.claims.points import Part, conclude, joined
 from rfstudy.report.claims.words import named
 
 
@@ -35,7 +35,7 @@ def judge(entry: dict | None, frame: pd.DataFrame, protocol: str, names: Names) 
     return conclude([*tests, *beside], entry.get("needs", "every"), reason)
 
 
-def tested(test: dict, rows: pd.DataFrame, names: Names, entry: dict) -> Tested:
+def tested(test: dict, rows: pd.DataFrame, names: Names, entry: dict) -> Part:
     """The points of one test, in words; set aside where their data set cannot speak for the claim."""
     form = function_of(test, names.paper)
     points = form(rows, test, names)
@@ -49,7 +49,7 @@ def tested(test: dict, rows: pd.DataFrame, names: Names, entry: dict) -> Tested:
     run = {name for point in points for name in point.where.get("datasets", [point.where.get("dataset")])}
     missing = tuple(names.dataset(dataset) for dataset in wanted if dataset not in run) if points else ()
     in_errors = any(isinstance(test.get(key), dict) and "standard_errors" in test[key] for key in compared.BORDERS)
-    return Tested(named(points, names, test), test.get("at", "every"), missing=missing, in_errors=in_errors)
+    return Part(named(points, names, test), test.get("at", "every"), missing=missing, in_errors=in_errors)
 
 
 def function_of(test: dict, paper: str):

@@ -71,7 +71,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Tested:
+class Part:
     """The points of one test of a claim, at how many of them it has to hold (``every``, ``most`` or ``some``), and
     data sets that it is about and that were not run. A test that is ``beside`` the others is evidence only;
     ``in_errors`` says that its differences are to be told in standard errors too, ``together`` that its points are
@@ -85,7 +85,7 @@ class Tested:
     together: bool = False
 
 
-def conclude(tests: list[Tested], needs: str = "every", reason: str = "") -> tuple[str, str]:
+def conclude(tests: list[Part], needs: str = "every", reason: str = "") -> tuple[str, str]:
     """Verdict and evidence of the tests of one claim.
 
     ``needs`` says whether every test must have points, or any one; ``reason`` why the claim is not testable ("" if it
@@ -103,7 +103,7 @@ def conclude(tests: list[Tested], needs: str = "every", reason: str = "") -> tup
     return _verdict([_clear(test) for test in run], run), told
 
 
-def _clear(test: Tested) -> list[Point]:
+def _clear(test: Part) -> list[Point]:
     """The points that speak; one for all of them where most or some decide."""
     clear = [point for point in test.points if not point.aside]
     if not clear or test.at == "every":
@@ -115,7 +115,7 @@ def _clear(test: Tested) -> list[Point]:
     return [replace(clear[0], holds=holds, opposite=opposite)]
 
 
-def _verdict(clear: list[list[Point]], run: list[Tested]) -> str:
+def _verdict(clear: list[list[Point]], run: list[Part]) -> str:
     found = [point.holds for points in clear for point in points]
     silent = [test for test, points in zip(run, clear, strict=True) if not points]
     if silent and False not in found:
@@ -129,7 +129,7 @@ def _verdict(clear: list[list[Point]], run: list[Tested]) -> str:
     return "contradicted" if opposite else "fails"
 
 
-def joined(tests: list[Tested]) -> list[Tested]:
+def joined(tests: list[Part]) -> list[Part]:
     """One test of several: at every place that all of them have, all have to hold there."""
     by_place = [{(point.where.get("dataset"), point.place): point for point in test.points} for test in tests]
     places = [place for place in by_place[0] if all(place in others for others in by_place)]
@@ -146,11 +146,11 @@ def joined(tests: list[Tested]) -> list[Tested]:
             )
         )
     missing = tuple(dict.fromkeys(name for test in tests for name in test.missing))
-    together = Tested(merged, tests[0].at, missing=missing, together=True)
+    together = Part(merged, tests[0].at, missing=missing, together=True)
     return [*(replace(test, beside=True) for test in tests), together]
 
 
-def evidence(test: Tested) -> str:
+def evidence(test: Part) -> str:
     """The points in words, by what they are of and by data set: one by one, or their number and range where there are
     many, with those that are not so."""
     of_what: dict[str, dict[str, list[Point]]] = {}
@@ -170,7 +170,7 @@ def evidence(test: Tested) -> str:
     return "; ".join(texts)
 
 
-def _of_group(group: str, points: list[Point], test: Tested) -> str:
+def _of_group(group: str, points: list[Point], test: Part) -> str:
     """The points of one data set; a remark on all of them is made once."""
     remarks = {_remark(point) for point in points}
     shared = remarks.pop() if len(remarks) == 1 and len(points) > 1 else ""
@@ -183,7 +183,7 @@ def _of_group(group: str, points: list[Point], test: Tested) -> str:
     return " ".join(filter(None, (head, told)))
 
 
-def _summary(points: list[Point], test: Tested) -> str:
+def _summary(points: list[Point], test: Part) -> str:
     values = [point.difference for point in points]
     span = f"{number(min(values))} to {number(max(values))}"
     if test.beside:

@@ -11,7 +11,7 @@ from rfstudy import tidy
 from rfstudy.report.claims import compared, entries, forms
 from rfstudy.report.claims.compared import Names
 from rfstudy.report.claims.judge import judge
-from rfstudy.report.claims.points import Point, Part, conclude, evidence, joined, number
+from rfstudy.report.claims.points import Part, Point, conclude, evidence, joined, number
 
 ERROR, ACCURACY, TIME = "approximation_error_frobenius", "accuracy_pct", "time_feature_s"
 TASKS = {"eeg": {"label": "EEG", "split": "half"}, "letter": {"label": "letter", "split": "published"}}
@@ -112,8 +112,10 @@ def test_none_stands_out_within_two_deviations(against, gap, expected):
 def test_who_stands_out_of_the_best_and_not_of_the_median():
     made = rows(ACCURACY, rff=90 + BASE, orf=90 + BASE, qmc=80 + BASE)
     assert verdict(NOBODY | {"against": "second"}, made) == "holds"
-    made = rows(ACCURACY, rff=90 + BASE, orf=80 + BASE, qmc=80 + BASE)
-    assert verdict(NOBODY | {"against": "median"}, made) == "contradicted"
+    five = NOBODY | {"among": ["rff", "orf", "qmc", "ssf", "ssf/other"]}
+    made = rows(ACCURACY, rff=90 + BASE, orf=90 + BASE, qmc=80 + BASE, ssf=80 + BASE, ssf__other=80 + BASE)
+    assert verdict(five | {"against": "second"}, made) == "holds"
+    assert verdict(five | {"against": "median"}, made) == "contradicted"
 
 
 # beats
@@ -197,6 +199,14 @@ def test_within_takes_the_range_of_methods_and_of_sizes(spread, expected):
     made = rows(ACCURACY, orf={2: [70 + spread] * 5, 4: [70.0] * 5, 8: [70.3] * 5})
     assert verdict(sizes, made) == expected
     assert verdict(sizes, rows(ACCURACY, orf={2: [70.0] * 5})) == "not run"
+
+
+def test_a_range_is_within_only_if_every_pair_is():
+    entry = {"form": "within", "metric": ACCURACY, "among": ["rff", "orf", "qmc"], "below": 1}
+    for spread, expected in ((0.01, "holds"), (1.0, "not testable")):
+        # the two ends go together, the one between them varies
+        made = rows(ACCURACY, rff=[70.0] * 5, orf=[70.5] * 5, qmc=70.2 + spread * BASE)
+        assert verdict(entry, made) == expected
 
 
 # threshold and ratio
@@ -372,6 +382,31 @@ def test_a_claim_of_no_correlation_needs_power():
     assert over_methods([1, 0, 2]) == "not testable"
 
 
+def test_significant_correlations_are_corrected_over_the_sizes_of_a_data_set():
+    names = [f"m{i}" for i in range(9)]
+    entry = {
+        "form": "correlates", "among": names, "between": [{"metric": ERROR}, {"metric": ACCURACY}],
+        "sign": "not_positive", "below": 0.5,
+    }  # fmt: skip
+    ranks = [
+        1,
+        4,
+        0,
+        3,
+        2,
+        8,
+        5,
+        6,
+        7,
+    ]  # rho = 0.72, p = 0.016: significant alone and beside one other, not beside three
+    rho = compared.spearman(range(9), ranks)
+    assert 0.05 / 4 < compared.positive(rho, 9) < 0.05 / 3
+    for sizes, expected in (((2,), "contradicted"), ((2, 4, 8), "contradicted"), ((2, 4, 8, 16), "not testable")):
+        errors = {name: dict.fromkeys(sizes, 1.0 + i) for i, name in enumerate(names)}
+        accuracies = {name: dict.fromkeys(sizes, 90.0 - rank) for name, rank in zip(names, ranks, strict=True)}
+        assert verdict(entry, rows(ERROR, **errors), rows(ACCURACY, **accuracies)) == expected
+
+
 def test_the_interval_of_a_rank_correlation_is_fishers():
     low, high = compared.fisher(0.5, 9)
     half = stats.norm.ppf(0.975) * math.sqrt(1.06 / 6)
@@ -442,7 +477,8 @@ def points(*holds, **columns):
 @pytest.mark.parametrize(
     ("holds", "expected"),
     [
-        ((True, True), "holds"), ((True, False), "partly"), ((False, False), "fails"), ((None, True), "not testable"),
+        ((True, True), "holds"), ((True, False), "partly"), ((False, False), "fails"),
+        ((None, True), "not testable"),
         ((None, None), "not testable"), ((None, False), "fails"), ((None, True, False), "partly"), ((), "not run"),
     ],
 )  # fmt: skip
@@ -461,7 +497,8 @@ def test_a_contradiction_is_one_at_every_point():
 @pytest.mark.parametrize(
     ("at", "holds", "expected"),
     [
-        ("most", (True, True, False), "holds"), ("most", (True, False), "fails"), ("most", (True, None), "not testable"),
+        ("most", (True, True, False), "holds"), ("most", (True, False), "fails"),
+        ("most", (True, None), "not testable"),
         ("most", (True, None, False, False), "fails"), ("some", (False, True, False), "holds"),
         ("some", (False, False), "fails"), ("some", (False, None), "not testable"),
     ],

@@ -1,4 +1,4 @@
-"""What docs/adding-a-claim.md shows works: its blocks are applied to a copy of the repository and the claims are tabled.
+"""What docs/adding-a-claim.md shows works: its blocks go into a copy of the repository and the claims are tabled.
 
 The stage of the tables is run on made rows, which the verdicts follow; a wrong key stops it before.
 """

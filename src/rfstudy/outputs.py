@@ -41,7 +41,7 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], looks: dict, ta
         found = {
             name: problems_of(entry, schema_of(entry, config_dir))
             or problems_with(entry, experiments, looks, tasks)
-            or unknown(entry, "claims", claims_of(config_dir, path.stem), "")
+            or (unknown(entry, "claims", claims_of(config_dir, path.stem), "") if "claims" in entry else [])
             for name, entry in entries.items()
         }  # fmt: skip
         where = f"{path.parent.parent.name}/figures/{path.name}"

@@ -245,9 +245,8 @@ def rows_behind(reports):
 
 def code_behind(form, reports):
     """The package files that the outputs of one job are drawn with."""
-    return code_of(
-        f"report.{catalogue.FOLDERS[form]}", *sorted({catalogue.module_of(report["kind"]) for report in reports})
-    )
+    own = {module for report in reports for module in catalogue.modules_of(report)}
+    return code_of(f"report.{catalogue.FOLDERS[form]}", *sorted(own))
 
 
 # the outputs that rest on the same rows are drawn by one job

@@ -7,10 +7,12 @@ is an error before anything is computed, and no empty panel.
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 from rfstudy.metrics import FACTS
 from rfstudy.report import catalogue
+from rfstudy.report.claims import entries as claim_entries
 from rfstudy.study.code import constant
 from rfstudy.study.config import (
     ConfigurationError,
@@ -39,6 +41,7 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], looks: dict, ta
         found = {
             name: problems_of(entry, schema_of(entry, config_dir))
             or problems_with(entry, experiments, looks, tasks)
+            or (unknown(entry, "claims", claims_of(config_dir, path.stem), "") if "claims" in entry else [])
             for name, entry in entries.items()
         }  # fmt: skip
         where = f"{path.parent.parent.name}/figures/{path.name}"
@@ -48,7 +51,11 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], looks: dict, ta
     problems += of_scorecard
     if problems:
         raise ConfigurationError("\n".join(problems))
-    return [spec | numbers_of(spec, scorecard) for spec in catalogue.specifications(by_paper)]
+    claims = load_claims(config_dir, experiments, looks, tasks)
+    return [
+        claim_entries.resolved(spec | numbers_of(spec, scorecard), claims.get(spec["paper"], {}))
+        for spec in catalogue.specifications(by_paper)
+    ]
 
 
 def load_scorecard(config_dir: Path, experiments: dict[str, dict]) -> tuple[dict, list[str]]:
@@ -76,6 +83,39 @@ def numbers_of(spec: dict, scorecard: dict) -> dict:
     if which == "table":
         of_paper = {"numbers": [entry for entry in of_paper["numbers"] if entry["table"] == spec["published"]]}
     return {"scorecard": of_paper} if which else {}
+
+
+def load_claims(config_dir: Path, experiments: dict[str, dict], looks: dict, tasks: dict) -> dict[str, dict[str, dict]]:
+    """The entries of all papers' claims, by paper and id, with what they extend laid under them.
+
+    ``experiments`` are all that are configured, by name; ``looks`` and ``tasks`` the parsed registries.
+    ``ConfigurationError`` names file, claim and key of everything that is wrong.
+    """
+    own = list(experiments.values())
+    known = {
+        "methods": set(looks),
+        "metrics": set(FACTS).union(*(constant_or(f"study.kinds.{each['kind']}", "METRICS", ()) for each in own)),
+        "datasets": set(tasks),
+        "experiments": set(experiments),
+        "sizes": labels_of(own),
+    }
+    problems, by_paper = [], {}
+    for path in sorted((Path(config_dir) / "claims").glob("*.yaml")):
+        document = extended(read_yaml(path), "claim", lambda base, own: base | own)
+        ids = claims_of(config_dir, path.stem)
+        found = claim_entries.problems(document, path.stem, problems_of, known | {"claims": ids})
+        problems += [f"{path.parent.parent.name}/claims/{path.name}: {problem}" for problem in found]
+        by_paper[path.stem] = document
+    if problems:
+        raise ConfigurationError("\n".join(problems))
+    return by_paper
+
+
+def claims_of(config_dir: Path, paper: str) -> set[str]:
+    """The ids of a paper's claims in the reference data that stand beside the configuration."""
+    reference = Path(config_dir).parent / "data" / "reference" / "claims.csv"
+    with reference.open(encoding="utf-8", newline="") as stream:
+        return {row["claim_id"] for row in csv.DictReader(stream) if row["paper"] == paper}
 
 
 def without_nulls(entry: dict) -> dict:

@@ -4,15 +4,19 @@ Nothing here knows how a table is made. The registries are empty, so that method
 """
 
 import csv
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
 
 from rfstudy import tidy
 from rfstudy.report import tables
+from rfstudy.report.claims import entries
 from rfstudy.report.context import Context
+from rfstudy.study.config import extended, read_yaml
 
-REFERENCE = Path(__file__).resolve().parents[2] / "data" / "reference"
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = ROOT / "data" / "reference"
 PRINTED_COLUMNS = (
     "paper", "table", "dataset", "kernel", "method", "n_features", "n_features_value", "metric", "value", "spread",
     "spread_kind", "confidence", "note",
@@ -88,9 +92,35 @@ def tabulated(tmp_path, spec, rows, printed_rows=()):
     return pd.read_csv(made[0], dtype=str, keep_default_na=False), made[1].read_text(encoding="utf-8")
 
 
-def judged(tmp_path, claim, rows) -> str:
-    """The verdict of the table of claims on one claim."""
-    table, _ = tabulated(tmp_path, {"kind": "claims", "claims": [claim]}, rows)
+def repeated(rows, n=5):
+    """The rows once a repeat: without any spread, so that intervals have no width."""
+    return [each | {"repeat": repeat} for each in rows for repeat in range(n)]
+
+
+def judged(tmp_path, claim, rows, **changed) -> str:
+    """The verdict of the table of claims on one claim; the rows count as those of the experiment that it rests on.
+
+    ``changed`` are keys of its entry that are other than configured.
+    """
+    table, _ = claims_table(tmp_path, claim, rows, **changed)
     ((identifier, verdict),) = table[["claim", "verdict"]].to_numpy().tolist()
     assert identifier == claim
     return verdict
+
+
+def claims_table(tmp_path, claim, rows, **changed):
+    """The table of one claim, as ``tabulated`` gives it."""
+    entry = configured()[claim] | changed
+    experiment = entries.experiments_of(entry, "text")[0]
+    spec = {"kind": "claims", "paper": claim.split("-")[0], "experiments": [experiment], "claims": {claim: entry}}
+    return tabulated(tmp_path, spec, [each | {"experiment": experiment} for each in rows])
+
+
+@cache
+def configured() -> dict[str, dict]:
+    """The entries of all claims, by their ids."""
+    return {
+        identifier: entry
+        for path in sorted((ROOT / "config" / "claims").glob("*.yaml"))
+        for identifier, entry in extended(read_yaml(path), "claim", lambda base, own: base | own).items()
+    }

@@ -53,8 +53,9 @@ def facts_of(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def settings_of(frame: pd.DataFrame) -> list[dict]:
-    """The ``settings`` of every row as a dict; an empty one where there is none."""
-    return [json.loads(text) if text else {} for text in frame["settings"]]
+    """The ``settings`` of every row as a dict, to be read only; an empty one where there is none."""
+    known = {text: json.loads(text) if text else {} for text in dict.fromkeys(frame["settings"])}
+    return [known[text] for text in frame["settings"]]
 
 
 def reasons(frame: pd.DataFrame) -> list[str]:

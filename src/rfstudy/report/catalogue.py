@@ -32,6 +32,12 @@ def module_of(kind: str) -> str:
     return f"report.{FOLDERS[kinds()[kind]]}.{kind}"
 
 
+def modules_of(spec: dict) -> list[str]:
+    """The modules that make an output: that of its kind, and a paper's own tests where it is a table of claims."""
+    own = Path(__file__).parent / "claims" / f"{spec['paper']}.py"
+    return [module_of(spec["kind"]), *([f"report.claims.{spec['paper']}"] if "claims" in spec and own.exists() else [])]
+
+
 def specifications(by_paper: dict[str, dict[str, dict]]) -> list[dict]:
     """One dict per output and protocol, in the order of the papers' entries.
 

@@ -124,9 +124,3 @@ def largest_half(values) -> np.ndarray:
     """
     values = np.unique(np.asarray(values))
     return values[-max(3, -(-len(values) // 2)) :]
-
-
-def of_all(checks) -> str:
-    """ "holds" if all checks do, "fails" if none does, "partly" otherwise."""
-    checks = list(checks)
-    return "holds" if all(checks) else "partly" if any(checks) else "fails"

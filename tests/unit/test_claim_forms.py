@@ -12,13 +12,14 @@ from rfstudy.report.claims import compared, entries, forms
 from rfstudy.report.claims.compared import Names
 from rfstudy.report.claims.judge import judge
 from rfstudy.report.claims.points import Part, Point, conclude, evidence, joined, number
+from rfstudy.report.context import Context
 
 ERROR, ACCURACY, TIME = "approximation_error_frobenius", "accuracy_pct", "time_feature_s"
 TASKS = {"eeg": {"label": "EEG", "split": "half"}, "letter": {"label": "letter", "split": "published"}}
 LOOKS = {
     method: {"label": method.upper(), "colour": "#000000", "marker": "o"} for method in ("rff", "orf", "qmc", "ssf")
 }
-NAMES = Names(LOOKS, TASKS, "survey")
+NAMES = Names(Context(tidy.frame([]), LOOKS, TASKS), "survey")
 
 #: Five repeats of mean 0 and standard deviation 1, and five that are not correlated with them.
 BASE = np.array([-2.0, -1.0, 0.0, 1.0, 2.0]) / np.sqrt(2.5)

@@ -9,6 +9,7 @@ import pytest
 from rfstudy import tidy
 from rfstudy.report.claims.compared import Names
 from rfstudy.report.claims.judge import judge
+from rfstudy.report.context import Context
 
 specification = importlib.util.spec_from_file_location("verdict_rows", Path(__file__).parent / "verdict_rows.py")
 verdict_rows = importlib.util.module_from_spec(specification)
@@ -52,7 +53,8 @@ def frame(accuracy=ACCURACY, seconds=SECONDS, errors=ERRORS, datasets=tuple(D), 
 
 
 def of(identifier, rows, **changed):
-    return judge(verdict_rows.configured()[identifier] | changed, rows, "code", Names({}, {}, "slsrff"))[0]
+    names = Names(Context(rows, {}, {}), "slsrff")
+    return judge(verdict_rows.configured()[identifier] | changed, rows, "code", names)[0]
 
 
 HOLD = [

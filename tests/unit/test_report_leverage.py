@@ -105,7 +105,7 @@ def need_rows(method, needed, variant="", decays=("exponential", "polynomial", "
 
 def verdict(claim, rows):
     entry = verdict_rows.configured()[claim]
-    return judge(entry, tidy.frame(rows), "text", Names(report_rows.METHODS, {}, claim.split("-")[0]))
+    return judge(entry, tidy.frame(rows), "text", Names(report_rows.context_of(rows, tasks={}), claim.split("-")[0]))
 
 
 def test_the_larger_half_has_at_least_three_values():

@@ -84,7 +84,7 @@ def cost_rows(method, power_of_s, power_of_d):
 
 def verdict(claim, rows):
     entry = verdict_rows.configured()[claim]
-    return judge(entry, tidy.frame(rows), "text", Names(report_rows.METHODS, {}, claim.split("-")[0]))
+    return judge(entry, tidy.frame(rows), "text", Names(report_rows.context_of(rows, tasks={}), claim.split("-")[0]))
 
 
 def test_the_exponent_of_a_power_law_comes_back():

@@ -37,6 +37,10 @@ def cells(metric, dataset="eeg", **by_size):
     return rows
 
 
+#: Of rows whose repeats are random halves.
+HALVES = {"settings": {"split": "half"}}
+
+
 def cell(metric, value, dataset, multiple, method, **columns):
     s = multiple * D[dataset]
     shared = {
@@ -235,7 +239,7 @@ def test_the_identity_term_is_held_against_two_pooled_standard_deviations(judged
     # 2.0445. Five random halves: the interval reaches t(0.975; 4) 0.3 sqrt(1/5 + 1) = 0.9124 to each side
     base, added = (np.array(of) / np.sqrt(2.5) for of in ((-2.0, -1.0, 0.0, 1.0, 2.0), (1.0, -2.0, 0.0, 2.0, -1.0)))
     rows = [
-        cell("accuracy", 70.0 + value, "eeg", 1, "slsrff", variant=variant, repeat=repeat, n_test=1000)
+        cell("accuracy", 70.0 + value, "eeg", 1, "slsrff", variant=variant, repeat=repeat, n_test=1000, **HALVES)
         for variant, values in (("", base), ("identity", base + 0.3 * added + sign * difference))
         for repeat, value in enumerate(values)
     ]

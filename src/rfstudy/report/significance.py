@@ -120,7 +120,10 @@ def overlap_of(rows: pd.DataFrame, context: Context) -> float:
     context : of the report, with the facts about the data among its rows
     """
     rows = select(rows, status="ok")
-    if not len(rows) or not rows["learner"].iloc[0] or fact_of(rows["metric"].iloc[0]).unit == "s":
+    if not len(rows):
+        return 0.0
+    fact = fact_of(rows["metric"].iloc[0])
+    if not (rows["learner"].iloc[0] or fact.is_percentage) or fact.unit == "s":
         return 0.0
     if rows["dataset"].nunique() > 1:
         raise ValueError(f"a test is within one data set, got {sorted(rows['dataset'].unique())}")

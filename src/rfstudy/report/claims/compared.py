@@ -21,13 +21,15 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr, ndtri, stdtrit
+from scipy.special import ndtr, ndtri
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import select, settings_of
+from rfstudy.report.context import Context
 from rfstudy.report.estimates import SIGMAS
 from rfstudy.report.looks import look
 from rfstudy.report.published import printed_name
+from rfstudy.report.significance import LEVEL, MIN_REPEATS, Paired, compare, overlap_of
 from rfstudy.report.times import COSTS, ROUND, TOO_WIDE, contended, shortest
 
 #: What tells two places apart; a side that names its size or metric is at no other.
@@ -37,13 +39,13 @@ PLACE = [
 ]  # fmt: skip
 
 #: What a sample needs of a row, beside its place.
-OF_SAMPLES = ["dataset", "n_train", "n_test", "split", "unit", "value", "spread", "kind", "contended", "run"]
+OF_SAMPLES = [
+    "experiment", "dataset", "stand_in", "status", "learner", "metric", "n_train", "n_test", "split", "settings",
+    "unit", "value", "spread", "kind", "contended", "run",
+]  # fmt: skip
 
 #: Columns of the size of a map.
 SIZE = ["n_features", "n_features_label"]
-
-#: Repeats that an interval needs, and its two-sided level.
-MIN_REPEATS, LEVEL = 5, 0.05
 
 #: Accuracies up to so many points above the share of the larger class show that nothing was learned.
 NOTHING = 0.5
@@ -98,15 +100,15 @@ class Found(NamedTuple):
 
 
 class Names(NamedTuple):
-    """The registries that say what methods and data sets are called, and the paper whose names they are."""
+    """The context of a report, which knows what methods and data sets are called and how the data were split, and the
+    paper whose names they are."""
 
-    looks: dict
-    tasks: dict
+    context: Context
     paper: str
 
     def method(self, who: tuple[str, str]) -> str:
         """The label of a method and its variant."""
-        return look(who[0], self.looks, who[1]).label
+        return look(who[0], self.context.looks, who[1]).label
 
     def side(self, side: Side, metric: str = "") -> str:
         """A side in words: "SLS-RFF", "worse of LS-RFF and SLS-RFF", "lowest of 7 maps"."""
@@ -127,7 +129,7 @@ class Names(NamedTuple):
 
     def dataset(self, dataset: str) -> str:
         """What the paper calls a data set."""
-        return printed_name(self.tasks, dataset, self.paper)
+        return printed_name(self.context.tasks, dataset, self.paper)
 
 
 def side(told) -> Side:
@@ -271,18 +273,13 @@ def sample(who: tuple[str, str], rows: list[dict], names: Names) -> Sample:
         return Sample(who, values, "pooled", error)
     if first["kind"] == "rounds":
         return Sample(who, values, "rounds", contended=any(row["contended"] for row in rows))
-    return Sample(who, values, "repeats", overlap=overlap_of(first, names), records=frozenset(r["run"] for r in rows))
-
-
-def overlap_of(row: dict, names: Names) -> float:
-    """n_test / n_train of a score on rows that repeats split at random, 0 for a published split and for what is no
-    score on test rows. A split of which nothing is known counts as random, and as halves where its rows are not known.
-    """
-    is_score = row["split"] == "test" or fact_of(row["metric"]).is_percentage
-    if not is_score or names.tasks.get(row["dataset"], {}).get("split") == "published":
-        return 0.0
-    n_train, n_test = row["n_train"], row["n_test"]
-    return 1.0 if n_train is None or n_test is None else float(n_test) / float(n_train)
+    return Sample(
+        who,
+        values,
+        "repeats",
+        overlap=overlap_of(pd.DataFrame(rows), names.context),
+        records=frozenset(r["run"] for r in rows),
+    )
 
 
 def deviation(values) -> float:
@@ -297,13 +294,14 @@ def paired(one: Sample, other: Sample) -> tuple[np.ndarray, np.ndarray]:
 
 
 def interval(values, overlap: float = 0.0) -> tuple[float, float]:
-    """The 95 % interval of a mean of paired differences (n,), missing under ``MIN_REPEATS`` of them."""
-    values = np.asarray(values, dtype=float)
-    n = len(values)
-    if n < MIN_REPEATS:
-        return math.nan, math.nan
-    half = stdtrit(n - 1, 1 - LEVEL / 2) * values.std(ddof=1) * math.sqrt(1 / n + overlap)
-    return float(values.mean() - half), float(values.mean() + half)
+    """The interval of a mean of paired differences (n,), missing under ``MIN_REPEATS`` of them."""
+    return paired_with(values, overlap).interval()
+
+
+def paired_with(values, overlap: float) -> Paired:
+    """What is known of a mean of paired differences (n,)."""
+    values = pd.Series(np.asarray(values, dtype=float))
+    return compare(values, 0.0 * values, overlap)
 
 
 def single(own: Sample) -> Estimate:

@@ -20,7 +20,6 @@ import pandas as pd
 
 from rfstudy.metrics import fact_of, lower_is_better
 from rfstudy.report import estimates
-from rfstudy.report.aggregate import holm
 from rfstudy.report.claims.borders import agrees, apart, bounds_of, flipped, judged, point, size_of
 from rfstudy.report.claims.compared import (
     BORDERS,
@@ -49,6 +48,7 @@ from rfstudy.report.claims.points import Point, number
 from rfstudy.report.claims.words import signed
 from rfstudy.report.estimates import SIGMAS, largest_half
 from rfstudy.report.notes import LEARNER_NAMES
+from rfstudy.report.significance import holm
 
 
 def better(metric: str) -> float:

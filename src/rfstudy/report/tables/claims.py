@@ -21,7 +21,7 @@ SCHEMA = {
 
 def make(context: Context, spec: dict) -> Table:
     """One row a claim: what it says and its test, both from the reference data, the verdict and the evidence."""
-    names = Names(context.looks, context.tasks, spec["paper"])
+    names = Names(context, spec["paper"])
     texts = context.claims.set_index("claim_id")
     rows = []
     for identifier, entry in spec["claims"].items():

@@ -14,6 +14,7 @@ import pandas as pd
 
 from rfstudy import tidy
 from rfstudy.report.aggregate import settings_of
+from rfstudy.report.typeset import Cell
 
 #: The table files; ``figures.csv`` and ``claims.csv`` hold no values and ``letter_survey_rows.csv`` is data.
 FILES = (
@@ -140,13 +141,15 @@ def _number(text: str) -> float | None:
         return None
 
 
-def printed_text(cell: pd.DataFrame) -> str:
+def printed_text(cell: pd.DataFrame) -> Cell:
     """A printed number with its spread, and a mark if it is deduced."""
     if not len(cell):
-        return "not printed"
+        return Cell("not printed", {"": None, "std": None, "n": None, "remark": "not printed"})
     row, settings = cell.iloc[0], settings_of(cell)[0]
     if row["status"] != "ok":
-        return "lost"
+        return Cell("lost", {"": None, "std": None, "n": None, "remark": "lost"})
     # spreads have two decimals wherever a paper prints them
     spread = "" if pd.isna(row["spread"]) else f" ± {row['spread']:.2f}"
-    return settings["printed"] + spread + (RECONSTRUCTED if row["confidence"] == "reconstructed" else "")
+    deduced = row["confidence"] == "reconstructed"
+    text = settings["printed"] + spread + (RECONSTRUCTED if deduced else "")
+    return Cell(text, {"": row["value"], "std": row["spread"], "n": None, "remark": "deduced" if deduced else ""})

@@ -13,13 +13,13 @@ from rfstudy.report.aggregate import (
     select,
     summarise,
 )
-from rfstudy.report.cells import mean_and_std
+from rfstudy.report.cells import dataset_cell, mean_and_std
 from rfstudy.report.context import Context
 from rfstudy.report.looks import look
-from rfstudy.report.notes import dataset_name, notes
+from rfstudy.report.notes import notes
 from rfstudy.report.published import printed_name
 from rfstudy.report.steps import Reached, Turn, controls_of, course, gain_of, turns
-from rfstudy.report.typeset import Table
+from rfstudy.report.typeset import Cell, Table
 
 #: The keys of an entry of this kind beside those of all.
 SCHEMA = {
@@ -60,11 +60,11 @@ def make(context: Context, spec: dict) -> Table:
     rows, significant = [], []
     for dataset in spec["datasets"]:
         ours = select(frame, dataset=dataset)
-        name = dataset_name(context.tasks, dataset, spec["paper"], ours)
+        name = dataset_cell(context, dataset, spec["paper"], ours)
         reached = course(ours, spec["steps"], spec["methods"])
         before = None
-        for label, now in zip(spec["steps"].values(), reached, strict=True):
-            row = {"data set": name, "step": label} | empty
+        for (step, label), now in zip(spec["steps"].items(), reached, strict=True):
+            row = {"data set": name, "step": Cell(label, {"": label, "id": step, "minus": ""})} | empty
             for method, each in now.items():
                 row[labels[method]] = _reached(each, spec, full)
                 if before and not each.carried:
@@ -79,7 +79,9 @@ def make(context: Context, spec: dict) -> Table:
             changed = _changes([turn for turn in found if turn.significant], spec["steps"], labels)
             significant.append(f"{printed_name(context.tasks, dataset, spec['paper'])}: {changed or 'none'}")
         for control, method, own, test in controls_of(ours, spec):
-            row = {"data set": name, "step": f"control: {control['label']}, minus {labels[method]}"} | empty
+            told = {"": control["label"], "id": control["variant"], "minus": labels[method]}
+            step = Cell(f"control: {control['label']}, minus {labels[method]}", told)
+            row = {"data set": name, "step": step} | empty
             row[labels[control["method"]]] = mean_and_std(summarise(own), spec["quantity"]["metric"], full)
             row[f"change {labels[control['method']]}"] = _difference(test)
             rows.append(row)
@@ -96,7 +98,20 @@ def make(context: Context, spec: dict) -> Table:
             f"Steps that change a gain (paired t-test of the gains of a repeat, Holm's correction over the steps and "
             f"methods of a data set, {LEVEL:.0%}): {'; '.join(significant)}."
         )
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context))
+    quantities = {"accuracy": ("", spec["methods"]), "change": ("change ", spec["methods"]), "gain": ("gain ", others)}
+    unfold = {
+        f"{before}{labels[method]}": {"quantity": what, "method": labels[method], "method_id": method}
+        for what, (before, methods) in quantities.items()
+        for method in methods
+    }
+    titles = {
+        "accuracy": "Test accuracy",
+        "change": "Change of the accuracy",
+        "gain": f"Gain over the better of {' and '.join(labels[method] for method in spec['baselines'])}",
+    }
+    parts = {titles[what]: [name for name, of in unfold.items() if of["quantity"] == what] for what in quantities}
+    remarks += notes(frame, spec, context)
+    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, unfold, parts)
 
 
 def _at(spec: dict) -> str:
@@ -113,14 +128,15 @@ def _changes(found: list[Turn], steps: dict, labels: dict) -> str:
     return ", ".join(told)
 
 
-def _reached(each: Reached, spec: dict, full: int) -> str:
+def _reached(each: Reached, spec: dict, full: int) -> Cell | str:
     return "as before" if each.carried else mean_and_std(summarise(each.rows), spec["quantity"]["metric"], full)
 
 
-def _difference(test: Paired) -> str:
+def _difference(test: Paired) -> Cell | str:
     """A difference of accuracies with its p-value in brackets, where there is one."""
     if not test.repeats:
         return ""
     known = test.p_value == test.p_value  # it is missing where the repeats are too few
     p_value = "<0.001" if test.p_value < 0.001 else f"{test.p_value:.3f}"
-    return f"{test.difference:+.2f}" + (f" ({p_value})" if known else "")
+    text = f"{test.difference:+.2f}" + (f" ({p_value})" if known else "")
+    return Cell(text, {"": test.difference, "std": None, "n": test.repeats, "p_value": test.p_value, "remark": ""})

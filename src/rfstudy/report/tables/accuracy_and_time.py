@@ -18,13 +18,13 @@ from rfstudy.report.aggregate import (
     paired,
     select,
 )
-from rfstudy.report.cells import cell_text, most_repeats
+from rfstudy.report.cells import cell_text, dataset_cell, method_columns, most_repeats
 from rfstudy.report.context import Context
 from rfstudy.report.looks import look
-from rfstudy.report.notes import dataset_name, notes
+from rfstudy.report.notes import notes
 from rfstudy.report.published import printed_text
 from rfstudy.report.times import summarise
-from rfstudy.report.typeset import Table
+from rfstudy.report.typeset import Cell, Table
 
 #: The keys of an entry of this kind beside those of all.
 SCHEMA = {
@@ -68,7 +68,7 @@ def make(context: Context, spec: dict) -> Table:
     others = [method for method in spec["methods"] if method not in spec["baselines"]]
     rows, bullets = [], 0
     for dataset in spec["datasets"]:
-        name = dataset_name(context.tasks, dataset, spec["paper"], select(frame, dataset=dataset))
+        name = dataset_cell(context, dataset, spec["paper"], select(frame, dataset=dataset))
         for size in spec["sizes"]:
             of_size = {"dataset": dataset, "n_features_label": size}
             as_printed, ours = select(printed, **of_size), select(accuracy, **of_size)
@@ -80,11 +80,10 @@ def make(context: Context, spec: dict) -> Table:
             for method in spec["methods"]:
                 heading = look(method, context.looks).label
                 before, inside = (printed_text(select(as_printed, method=method, metric=metric)) for metric in metrics)
-                texts["published"][heading] = _both(before, inside)
+                texts["published"][heading] = _both(metrics, before, inside)
                 of_method = select(cells, **of_size, method=method)
                 before, inside = (cell_text(select(of_method, metric=metric), metric, full) for metric in metrics)
-                bullet = f"{BULLET} " if marked and method in others else ""
-                texts["measured"][heading] = bullet + _both(before, inside)
+                texts["measured"][heading] = _both(metrics, before, inside, marked and method in others)
             rows += [{"data set": name, "s": size, "source": source, **of} for source, of in texts.items()]
     names = [" and ".join(look(m, context.looks).label for m in group) for group in (others, spec["baselines"])]
     remarks = [
@@ -94,7 +93,8 @@ def make(context: Context, spec: dict) -> Table:
         MARKS_NOTE,
     ]
     shown = pd.concat([accuracy, time])
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(shown, spec, context))
+    remarks += notes(shown, spec, context)
+    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, method_columns(context, spec["methods"]))
 
 
 def all_beat(values: dict[str, pd.Series], others: list[str]) -> bool:
@@ -112,5 +112,12 @@ def all_beat(values: dict[str, pd.Series], others: list[str]) -> bool:
     return all(paired(values[one], values[other]).better() for one, other in itertools.product(others, baselines))
 
 
-def _both(before: str, inside: str) -> str:
-    return before if before == inside else f"{before} ({inside})"
+def _both(metrics: tuple[str, str], before: Cell, inside: Cell, marked: bool = False) -> Cell:
+    """Two quantities in one cell, the second in brackets; what is missing of both is said once."""
+    text = before.text if before.text == inside.text else f"{before} ({inside})"
+    values = {
+        f"{metric} {what}".rstrip(): value
+        for metric, cell in zip(metrics, (before, inside), strict=True)
+        for what, value in cell.values.items()
+    }
+    return Cell(f"{BULLET} {text}" if marked else text, values | {"better than all baselines": "yes" if marked else ""})

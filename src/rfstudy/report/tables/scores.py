@@ -17,13 +17,14 @@ from rfstudy.report.aggregate import (
     select,
     settings_of,
 )
+from rfstudy.report.cells import absent, dataset_cell, method_cell
 from rfstudy.report.context import Context
 from rfstudy.report.looks import look
-from rfstudy.report.notes import absence, comparability, dataset_name, notes, stand_in_of
+from rfstudy.report.notes import absence, comparability, notes, stand_in_of
 from rfstudy.report.published import printed_name, printed_text
 from rfstudy.report.scorecard import VERDICTS, Number, Score, half_unit, quotient, score
 from rfstudy.report.times import TOO_WIDE, Ratio, by_rounds, ratio
-from rfstudy.report.typeset import Table
+from rfstudy.report.typeset import Cell, Table
 
 #: The keys of an entry of this kind beside those of all.
 SCHEMA = {
@@ -67,7 +68,7 @@ def make(context: Context, spec: dict) -> Table:
     rows, judged = [], []
     for dataset in spec["datasets"]:
         of_dataset = select(frame, dataset=dataset)
-        name = dataset_name(context.tasks, dataset, spec["paper"], of_dataset)
+        name = dataset_cell(context, dataset, spec["paper"], of_dataset)
         for size, method in itertools.product(spec["sizes"], spec["methods"]):
             as_printed = select(printed, dataset=dataset, n_features_label=size)
             own = select(as_printed, method=method)
@@ -84,14 +85,10 @@ def make(context: Context, spec: dict) -> Table:
                 {
                     "data set": name,
                     "s": size,
-                    "method": look(method, context.looks).label,
-                    "published": printed_text(own)
-                    if over is None
-                    else "lost"
-                    if theirs is None
-                    else f"{theirs.value:.2f}",
+                    "method": method_cell(context, method),
+                    "published": printed_text(own) if over is None else _printed_ratio(theirs),
                     "confidence": confidence,
-                    "ours": absence(cell) if number is None else _told(number),
+                    "ours": absent(absence(cell), "std") if number is None else _told(number),
                     "difference": _rounded(of_cell.difference),
                     "tolerance": _rounded(of_cell.tolerance),
                     "verdict": of_cell.verdict,
@@ -141,11 +138,18 @@ def _our_number(rows: pd.DataFrame, over: pd.DataFrame | None) -> Number | Ratio
     return Number(float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else None)
 
 
-def _told(ours: Number | Ratio) -> str:
+def _printed_ratio(theirs: Number | None) -> Cell:
+    return absent("lost") if theirs is None else Cell(f"{theirs.value:.2f}", {"": theirs.value, "remark": ""})
+
+
+def _told(ours: Number | Ratio) -> Cell:
     if isinstance(ours, Ratio):
-        text = f"{ours.value:.2f} [{ours.lower:.2f}, {ours.upper:.2f}]"
-        return f"{text} contended" if ours.contended else text
-    return f"{ours.value:.2f}" + ("" if ours.std is None else f" ± {ours.std:.2f}")
+        remark = "contended" if ours.contended else ""
+        text = f"{ours.value:.2f} [{ours.lower:.2f}, {ours.upper:.2f}] {remark}".rstrip()
+        quartiles = {"lower_quartile": ours.lower, "upper_quartile": ours.upper}
+        return Cell(text, {"": ours.value, **quartiles, "remark": remark})
+    text = f"{ours.value:.2f}" + ("" if ours.std is None else f" ± {ours.std:.2f}")
+    return Cell(text, {"": ours.value, "std": ours.std, "remark": ""})
 
 
 def _rounded(value: float | None) -> float | None:

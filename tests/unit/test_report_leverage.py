@@ -5,7 +5,6 @@ import itertools
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from rfstudy import tidy
@@ -185,12 +184,9 @@ def test_the_evidence_says_how_often_the_algorithm_s_score_is_no_bound():
 
 
 def made(name, rows, tmp_path):
-    """The table of a name, as it stands in its CSV file, and its Markdown."""
+    """The table of a name, as people read it, and its Markdown."""
     spec = catalogue.specification(report_rows.REPORTS, "slsrff", name)
-    results = [report_rows.written(tmp_path, rows)]
-    paths = report_rows.tabulate(spec, results, tmp_path / "out", tasks={})
-    assert {path.suffix for path in paths} == {".csv", ".md", ".tex", ".txt"}
-    return pd.read_csv(paths[0], dtype=str, keep_default_na=False), paths[1].read_text(encoding="utf-8")
+    return report_rows.as_read(report_rows.made(spec, [report_rows.written(tmp_path, rows)], tasks={}))
 
 
 def test_the_table_of_costs_has_the_powers_of_s_and_n(tmp_path):

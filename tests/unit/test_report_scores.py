@@ -5,7 +5,6 @@ import math
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from rfstudy.metrics import FACTS
@@ -18,11 +17,9 @@ specification.loader.exec_module(report_rows)
 
 
 def table(name, rows, tmp_path):
-    """A table of the surrogate leverage paper, read back from its CSV file, and the text of its Markdown file."""
+    """A table of the surrogate leverage paper as people read it, and the text of its Markdown file."""
     results = [report_rows.written(tmp_path, rows)] if rows else []
-    spec = report_rows.spec_of(name, "slsrff")
-    paths = report_rows.tabulate(spec, results, tmp_path / "out")
-    return pd.read_csv(paths[0], dtype=str, keep_default_na=False), paths[1].read_text(encoding="utf-8")
+    return report_rows.as_read(report_rows.made(report_rows.spec_of(name, "slsrff"), results))
 
 
 def at(frame, **wanted):

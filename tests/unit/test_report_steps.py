@@ -30,8 +30,7 @@ def values_of(steps):
 
 def table(rows, tmp_path):
     results = [report_rows.written(tmp_path, rows)] if rows else []
-    paths = report_rows.tabulate(SPEC, results, tmp_path / "out")
-    return pd.read_csv(paths[0], dtype=str, keep_default_na=False), paths[1].read_text(encoding="utf-8")
+    return report_rows.as_read(report_rows.made(SPEC, results))
 
 
 def test_the_made_steps_are_those_of_the_catalogue():

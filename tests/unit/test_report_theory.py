@@ -5,7 +5,6 @@ import itertools
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from rfstudy import tidy
@@ -208,16 +207,13 @@ def results(tmp_path):
     return [report_rows.written(tmp_path, rows)]
 
 
-def made(name, results, tmp_path):
-    """The table of a name, as it stands in its CSV file."""
-    spec = report_rows.spec_of(name)
-    paths = report_rows.tabulate(spec, results, tmp_path / "out", tasks={})
-    assert {path.suffix for path in paths} == {".csv", ".md", ".tex", ".txt"}
-    return pd.read_csv(paths[0], dtype=str, keep_default_na=False), paths[1].read_text(encoding="utf-8")
+def made(name, results):
+    """The table of a name, as people read it, and the text of its Markdown file."""
+    return report_rows.as_read(report_rows.made(report_rows.spec_of(name), results, tasks={}))
 
 
-def test_table_2_sets_what_is_printed_beside_what_was_measured(results, tmp_path):
-    table, text = made("table-02-text", results, tmp_path)
+def test_table_2_sets_what_is_printed_beside_what_was_measured(results):
+    table, text = made("table-02-text", results)
     rows = table.set_index("method")
     assert rows.loc["RFF", ["extra memory", "time", "bytes, power of d"]].tolist() == ["O(sd)", "O(sd)", "1.00 ± 0.00"]
     assert rows.loc["ORF", ["lower variance than RFF", "lower / even / higher", "verdict"]].tolist() == [
@@ -231,18 +227,18 @@ def test_table_2_sets_what_is_printed_beside_what_was_measured(results, tmp_path
     assert "Draws of a map at every dimension: 1000; s = 2d" in text
 
 
-def test_the_ratios_are_one_row_a_map_direction_and_dimension(results, tmp_path):
-    table, _ = made("table-02-variance-text", results, tmp_path)
+def test_the_ratios_are_one_row_a_map_direction_and_dimension(results):
+    table, _ = made("table-02-variance-text", results)
     orf = table[table["map"] == "ORF"]
     assert orf[["direction", "d", "s"]].to_numpy().tolist() == [
-        ["random", "4", "8"], ["axis", "4", "8"], ["random", "32", "64"], ["axis", "32", "64"],
+        ["axis", "4", "8"], ["axis", "32", "64"], ["random", "4", "8"], ["random", "32", "64"],
     ]  # fmt: skip
     # two repeats of error 0.01 each
     assert set(orf["z = 0.5"]) == {"0.5000 ± 0.0071"}
 
 
-def test_rates_are_upper_bounds(results, tmp_path):
-    table, _ = made("table-03-measured-text", results, tmp_path)
+def test_rates_are_upper_bounds(results):
+    table, _ = made("table-03-measured-text", results)
     verdicts = {(row["norm"], row["map"]): row["verdict"] for _, row in table.iterrows()}
     assert verdicts == {
         ("sup", "RFF"): "holds", ("spectral", "RFF"): "no claim", ("delta spectral", "ORF"): "fails",
@@ -252,8 +248,8 @@ def test_rates_are_upper_bounds(results, tmp_path):
     assert table.loc[0, "stated power of s"] == "-0.5"
 
 
-def test_the_table_of_claims_says_what_is_claimed(results, tmp_path):
-    table, text = made("claims-theory-text", results, tmp_path)
+def test_the_table_of_claims_says_what_is_claimed(results):
+    table, text = made("claims-theory-text", results)
     rows = table.set_index("claim")
     assert rows["verdict"].to_dict() == {
         "survey-50": "holds", "survey-51": "holds", "survey-52": "not run", "survey-53": "not run",
@@ -264,6 +260,6 @@ def test_the_table_of_claims_says_what_is_claimed(results, tmp_path):
 
 
 def test_a_number_has_two_digits_of_its_error():
-    assert with_error(0.02412, 0.00179) == "0.0241 ± 0.0018"
-    assert with_error(143.72, 12.0) == "144 ± 12"
-    assert with_error(-0.350211, 5e-18) == "-0.35 ± 0"
+    assert str(with_error(0.02412, 0.00179)) == "0.0241 ± 0.0018"
+    assert str(with_error(143.72, 12.0)) == "144 ± 12"
+    assert str(with_error(-0.350211, 5e-18)) == "-0.35 ± 0"

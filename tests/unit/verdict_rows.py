@@ -4,16 +4,18 @@ Nothing here knows how a table is made. The registries are empty, so that method
 """
 
 import csv
+import importlib.util
 from functools import cache
 from pathlib import Path
 
-import pandas as pd
-
 from rfstudy import tidy
-from rfstudy.report import tables
 from rfstudy.report.claims import entries
-from rfstudy.report.context import Context
 from rfstudy.study.config import extended, read_yaml
+
+HERE = Path(__file__).parent
+specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
+report_rows = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(report_rows)
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "data" / "reference"
@@ -88,8 +90,7 @@ def tabulated(tmp_path, spec, rows, printed_rows=()):
     folder = Path(tmp_path) / str(sum(1 for _ in Path(tmp_path).iterdir()))
     tidy.write(rows, folder / "rows.csv")
     printed = reference(folder / "reference", printed_rows)
-    made = tables.tabulate(Context.read([folder / "rows.csv"], spec["experiments"], {}, {}, printed), spec, folder)
-    return pd.read_csv(made[0], dtype=str, keep_default_na=False), made[1].read_text(encoding="utf-8")
+    return report_rows.as_read(report_rows.made(spec, [folder / "rows.csv"], {}, {}, printed))
 
 
 def repeated(rows, n=5):

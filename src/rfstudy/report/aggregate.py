@@ -59,8 +59,10 @@ def settings_of(frame: pd.DataFrame) -> list[dict]:
 
 
 def reasons(frame: pd.DataFrame) -> list[str]:
-    """Why rows are not ok: their distinct ``reason``, in order of appearance."""
-    return list(dict.fromkeys(s["reason"] for s in settings_of(frame[frame["status"] != "ok"]) if s.get("reason")))
+    """Why rows are not ok: their distinct ``reason``, in order of appearance, without the id of their own method."""
+    frame = frame[frame["status"] != "ok"]
+    told = zip(frame["method"], settings_of(frame), strict=True)
+    return list(dict.fromkeys(s["reason"].removeprefix(f"{method}: ") for method, s in told if s.get("reason")))
 
 
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:

@@ -16,12 +16,14 @@ import pandas as pd
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import by_repeat, facts_of, select, settings_of
+from rfstudy.report.cells import absent
 from rfstudy.report.context import Context
 from rfstudy.report.looks import look
 from rfstudy.report.notes import absence, comparability, stand_in_of
 from rfstudy.report.published import printed_text
 from rfstudy.report.scorecard import VERDICTS, Number, Score, half_unit, quotient, score
 from rfstudy.report.times import Ratio, by_rounds, ratio
+from rfstudy.report.typeset import Cell
 
 #: What a verdict rests on, as columns.
 JUDGED = ("difference", "margin", "standard error", "in standard errors")
@@ -204,19 +206,25 @@ def our_number(rows: pd.DataFrame, over: pd.DataFrame | None = None) -> Number |
     return Number(float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else None, len(values))
 
 
-def our_text(ours: Number | Ratio, decimals: int = 2) -> str:
+def our_cell(ours: Number | Ratio, decimals: int = 2) -> Cell:
     """Our number with its spread, or its quartiles over the rounds."""
     if isinstance(ours, Ratio):
-        quartiles = "" if ours.lower is None else f" [{ours.lower:.{decimals}f}, {ours.upper:.{decimals}f}]"
-        return f"{ours.value:.{decimals}f}{quartiles}" + (" contended" if ours.contended else "")
-    return f"{ours.value:.{decimals}f}" + ("" if ours.std is None else f" ± {ours.std:.{decimals}f}")
+        remark = "contended" if ours.contended else ""
+        quartiles = "" if ours.lower is None else f"[{ours.lower:.{decimals}f}, {ours.upper:.{decimals}f}]"
+        text = " ".join(filter(None, (f"{ours.value:.{decimals}f}", quartiles, remark)))
+        told = {"": ours.value, "lower_quartile": ours.lower, "upper_quartile": ours.upper, "remark": remark}
+        return Cell(text, told)
+    text = f"{ours.value:.{decimals}f}" + ("" if ours.std is None else f" ± {ours.std:.{decimals}f}")
+    return Cell(text, {"": ours.value, "std": ours.std, "remark": ""})
 
 
-def printed_as(each: Compared) -> str:
+def printed_as(each: Compared) -> Cell:
     """The printed number as it stands there, or the ratio that it is compared by."""
     if not each.over:
         return printed_text(each.printed)
-    return "lost" if each.published is None else f"{each.published.value:.2f}"
+    if each.published is None:
+        return absent("lost")
+    return Cell(f"{each.published.value:.2f}", {"": each.published.value, "remark": ""})
 
 
 def judgement(each: Compared) -> dict:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from rfstudy import tidy
+from rfstudy.report.typeset import Cell
 
 #: The table files; ``figures.csv`` and ``claims.csv`` hold no values and ``letter_survey_rows.csv`` is data.
 FILES = (
@@ -139,12 +140,14 @@ def _number(text: str) -> float | None:
         return None
 
 
-def printed_text(printed: dict | None) -> str:
+def printed_text(printed: dict | None) -> Cell:
     """A printed number (a row as a dict, ``settings`` parsed) with its spread, and a mark if it is deduced."""
-    if printed is None:
-        return "not printed"
-    if printed["status"] != "ok":
-        return "lost"
+    if printed is None or printed["status"] != "ok":
+        remark = "not printed" if printed is None else "lost"
+        return Cell(remark, {"": None, "std": None, "n": None, "remark": remark})
     # spreads have two decimals wherever a paper prints them
     spread = "" if pd.isna(printed["spread"]) else f" ± {printed['spread']:.2f}"
-    return printed["settings"]["printed"] + spread + (RECONSTRUCTED if printed["confidence"] == "reconstructed" else "")
+    deduced = printed["confidence"] == "reconstructed"
+    text = printed["settings"]["printed"] + spread + (RECONSTRUCTED if deduced else "")
+    told = {"": printed["value"], "std": printed["spread"], "n": None, "remark": "deduced" if deduced else ""}
+    return Cell(text, told)

@@ -17,6 +17,7 @@ import pandas as pd
 
 from rfstudy.report import aggregate
 from rfstudy.report.aggregate import select, settings_of
+from rfstudy.report.typeset import Cell
 
 ROUND = "round"
 
@@ -146,12 +147,15 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([means, medians], ignore_index=True) if len(means) else medians
 
 
-def median_and_quartiles(cell: pd.DataFrame) -> str:
+def median_and_quartiles(cell: pd.DataFrame) -> Cell:
     """One cell of a table, to three digits: "0.123 [0.120, 0.131]", with a word where other work ran beside it."""
-    ((median, lower, upper, is_contended),) = cell[["mean", "lower", "upper", "contended"]].itertuples(index=False)
+    columns = ["mean", "lower", "upper", "rounds", "contended"]
+    ((median, lower, upper, rounds, is_contended),) = cell[columns].itertuples(index=False)
     decimals = max(0, 2 - math.floor(math.log10(median))) if median > 0 else 3
     text = f"{median:.{decimals}f} [{lower:.{decimals}f}, {upper:.{decimals}f}]"
-    return f"{text} contended" if is_contended else text
+    remark = "contended" if is_contended else ""
+    told = {"": median, "lower_quartile": lower, "upper_quartile": upper, "rounds": rounds, "remark": remark}
+    return Cell(f"{text} {remark}".rstrip(), told)
 
 
 class Ratio(NamedTuple):

@@ -7,14 +7,14 @@ import itertools
 import pandas as pd
 
 from rfstudy.report.aggregate import of_quantity, select, summarise
-from rfstudy.report.cells import mean_and_std
+from rfstudy.report.cells import dataset_cell, mean_and_std
 from rfstudy.report.context import Context
 from rfstudy.report.looks import look
-from rfstudy.report.notes import dataset_name, notes
+from rfstudy.report.notes import notes
 from rfstudy.report.published import printed_name
 from rfstudy.report.significance import Paired, Turn, compare, family, gain_of, note_on_tests, overlap_of, turns
 from rfstudy.report.steps import Reached, controls_of, course
-from rfstudy.report.typeset import Table
+from rfstudy.report.typeset import Cell, Table
 
 #: The keys of an entry of this kind beside those of all.
 SCHEMA = {
@@ -56,7 +56,7 @@ def make(context: Context, spec: dict) -> Table:
     rows, significant, overlaps = [], [], {}
     for dataset in spec["datasets"]:
         ours = select(frame, dataset=dataset)
-        name = dataset_name(context.tasks, dataset, spec["paper"], ours)
+        name = dataset_cell(context, dataset, spec["paper"], ours)
         overlap = overlap_of(ours, context)
         if len(ours):
             overlaps[printed_name(context.tasks, dataset, spec["paper"])] = overlap
@@ -64,8 +64,8 @@ def make(context: Context, spec: dict) -> Table:
         values = [{method: each.values for method, each in now.items()} for now in reached]
         controls = controls_of(ours, spec, overlap)
         changes, gains = _changes_of(reached, controls, overlap), _gains_of(values, others, spec["baselines"], overlap)
-        for position, (label, now) in enumerate(zip(spec["steps"].values(), reached, strict=True)):
-            row = {"data set": name, "step": label} | empty
+        for position, ((step, label), now) in enumerate(zip(spec["steps"].items(), reached, strict=True)):
+            row = {"data set": name, "step": Cell(label, {"": label, "id": step, "minus": ""})} | empty
             for method, each in now.items():
                 row[labels[method]] = _reached(each, spec, full)
                 row[f"change {labels[method]}"] = _difference(changes.get((position, method)))
@@ -77,7 +77,9 @@ def make(context: Context, spec: dict) -> Table:
             changed = _changes([turn for turn in found if turn.test.stands(metric)], spec["steps"], labels)
             significant.append(f"{printed_name(context.tasks, dataset, spec['paper'])}: {changed or 'none'}")
         for position, (control, method, own, _) in enumerate(controls):
-            row = {"data set": name, "step": f"control: {control['label']}, minus {labels[method]}"} | empty
+            told = {"": control["label"], "id": control["variant"], "minus": labels[method]}
+            step = Cell(f"control: {control['label']}, minus {labels[method]}", told)
+            row = {"data set": name, "step": step} | empty
             row[labels[control["method"]]] = mean_and_std(summarise(own), metric, full)
             row[f"change {labels[control['method']]}"] = _difference(changes["control", position])
             rows.append(row)
@@ -92,7 +94,20 @@ def make(context: Context, spec: dict) -> Table:
     ]
     if significant:
         remarks.append(f"Steps that change a gain: {'; '.join(significant)}.")
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context))
+    quantities = {"accuracy": ("", spec["methods"]), "change": ("change ", spec["methods"]), "gain": ("gain ", others)}
+    unfold = {
+        f"{before}{labels[method]}": {"quantity": what, "method": labels[method], "method_id": method}
+        for what, (before, methods) in quantities.items()
+        for method in methods
+    }
+    titles = {
+        "accuracy": "Test accuracy",
+        "change": "Change of the accuracy",
+        "gain": f"Gain over the better of {' and '.join(labels[method] for method in spec['baselines'])}",
+    }
+    parts = {titles[what]: [name for name, of in unfold.items() if of["quantity"] == what] for what in quantities}
+    remarks += notes(frame, spec, context)
+    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, unfold, parts)
 
 
 def _changes_of(reached: list[dict[str, Reached]], controls: list, overlap: float) -> dict:
@@ -131,14 +146,15 @@ def _changes(found: list[Turn], steps: dict, labels: dict) -> str:
     return ", ".join(told)
 
 
-def _reached(each: Reached, spec: dict, full: int) -> str:
+def _reached(each: Reached, spec: dict, full: int) -> Cell | str:
     return "as before" if each.carried else mean_and_std(summarise(each.rows), spec["quantity"]["metric"], full)
 
 
-def _difference(test: Paired | None) -> str:
+def _difference(test: Paired | None) -> Cell | str:
     """A difference of accuracies with its p-value in brackets, where there is one."""
     if test is None or not test.repeats:
         return ""
     known = test.p_value == test.p_value  # it is missing where the repeats are too few
     p_value = "<0.001" if test.p_value < 0.001 else f"{test.p_value:.3f}"
-    return f"{test.difference:+.2f}" + (f" ({p_value})" if known else "")
+    text = f"{test.difference:+.2f}" + (f" ({p_value})" if known else "")
+    return Cell(text, {"": test.difference, "std": None, "n": test.repeats, "p_value": test.p_value, "remark": ""})

@@ -9,15 +9,15 @@ from __future__ import annotations
 import pandas as pd
 
 from rfstudy.report.aggregate import by_repeat, of_quantity, select
-from rfstudy.report.cells import cell_text, most_repeats
+from rfstudy.report.cells import cell_text, dataset_cell, method_columns, most_repeats
 from rfstudy.report.context import Context
 from rfstudy.report.looks import look
 from rfstudy.report.matching import printed_cells
-from rfstudy.report.notes import dataset_name, notes
+from rfstudy.report.notes import notes
 from rfstudy.report.published import printed_name, printed_text
 from rfstudy.report.significance import all_beat, note_on_tests, overlap_of
 from rfstudy.report.times import summarise
-from rfstudy.report.typeset import Table
+from rfstudy.report.typeset import Cell, Table
 
 #: The keys of an entry of this kind beside those of all.
 SCHEMA = {
@@ -65,7 +65,7 @@ def make(context: Context, spec: dict) -> Table:
     rows, bullets, overlaps = [], 0, {}
     for dataset in spec["datasets"]:
         of_dataset = select(accuracy, dataset=dataset)
-        name = dataset_name(context.tasks, dataset, spec["paper"], select(frame, dataset=dataset))
+        name = dataset_cell(context, dataset, spec["paper"], select(frame, dataset=dataset))
         overlap = overlap_of(of_dataset, context)
         if len(of_dataset):
             overlaps[printed_name(context.tasks, dataset, spec["paper"])] = overlap
@@ -83,11 +83,10 @@ def make(context: Context, spec: dict) -> Table:
             for method in spec["methods"]:
                 heading = look(method, context.looks).label
                 before, inside = (printed_text(printed.get((dataset, size, method, metric))) for metric in metrics)
-                texts["published"][heading] = _both(before, inside)
+                texts["published"][heading] = _both(metrics, before, inside)
                 of_method = select(cells, dataset=dataset, n_features_label=size, method=method)
                 before, inside = (cell_text(select(of_method, metric=metric), metric, full) for metric in metrics)
-                bullet = f"{BULLET} " if size in marked and method in others else ""
-                texts["measured"][heading] = bullet + _both(before, inside)
+                texts["measured"][heading] = _both(metrics, before, inside, size in marked and method in others)
             rows += [{"data set": name, "s": size, "source": source, **of} for source, of in texts.items()]
     names = [" and ".join(look(m, context.looks).label for m in group) for group in (others, spec["baselines"])]
     remarks = [
@@ -96,8 +95,16 @@ def make(context: Context, spec: dict) -> Table:
         MARKS_NOTE,
     ]
     shown = pd.concat([accuracy, time])
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(shown, spec, context))
+    remarks += notes(shown, spec, context)
+    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, method_columns(context, spec["methods"]))
 
 
-def _both(before: str, inside: str) -> str:
-    return before if before == inside else f"{before} ({inside})"
+def _both(metrics: tuple[str, str], before: Cell, inside: Cell, marked: bool = False) -> Cell:
+    """Two quantities in one cell, the second in brackets; what is missing of both is said once."""
+    text = before.text if before.text == inside.text else f"{before} ({inside})"
+    values = {
+        f"{metric} {what}".rstrip(): value
+        for metric, cell in zip(metrics, (before, inside), strict=True)
+        for what, value in cell.values.items()
+    }
+    return Cell(f"{BULLET} {text}" if marked else text, values | {"better than all baselines": "yes" if marked else ""})

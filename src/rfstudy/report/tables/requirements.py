@@ -6,13 +6,12 @@ import numpy as np
 import pandas as pd
 
 from rfstudy.report.aggregate import methods_shown, select, settings_of
-from rfstudy.report.cells import exponent
+from rfstudy.report.cells import absent, exponent, method_cell
 from rfstudy.report.context import Context
 from rfstudy.report.estimates import SIGMAS, power_law
-from rfstudy.report.looks import look
 from rfstudy.report.notes import notes
 from rfstudy.report.requirements import features_needed, growth_of_need, told_size
-from rfstudy.report.typeset import Table
+from rfstudy.report.typeset import Cell, Table
 
 #: The keys of an entry of this kind beside those of all.
 SCHEMA = {
@@ -64,23 +63,28 @@ def make(context: Context, spec: dict) -> Table:
             stated = power_law(met.index, BOUNDS[bound](met.index.to_numpy(dtype=float))) if bound else None
             row = {
                 "eigenvalues": _formula(about["dataset"].iloc[0]),
-                "method": look(method, context.looks, variant).label,
+                "method": method_cell(context, method, variant),
                 "stated": bound,
             }
             row |= {
-                f"needed, n = {n}": told_size(ours.loc[n, "s"], ours.loc[n, "largest"])
+                f"needed, n = {n}": _needed(ours.loc[n, "s"], ours.loc[n, "largest"])
                 if n in ours.index
-                else "not run"
+                else absent("not run", "more than")
                 for n in sizes
             }
             row |= {
                 "power of n": exponent(power),
-                "power of the bound": f"{stated.exponent:.2f}" if stated else "",
+                "power of the bound": Cell(f"{stated.exponent:.2f}", {"": stated.exponent}) if stated else "",
                 "verdict": _verdict(power, stated, bound),
             }
             rows.append(row)
     remarks = [*_tolerance(frame), NEED_VERDICT_NOTE, *_circle(frame)]
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context))
+
+
+def _needed(s: float, largest: int) -> Cell:
+    """What was needed; of what was not met the largest size that is not enough."""
+    return Cell(told_size(s, largest), {"": s, "more than": largest if np.isnan(s) else None, "remark": ""})
 
 
 def _decay(printed: str) -> str:

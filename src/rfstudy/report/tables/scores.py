@@ -10,10 +10,11 @@ import itertools
 import pandas as pd
 
 from rfstudy.report.aggregate import of_quantity, select
+from rfstudy.report.cells import absent, dataset_cell, method_cell
 from rfstudy.report.context import Context
 from rfstudy.report.looks import look
-from rfstudy.report.matching import JUDGED, compared, counts_by_confidence, judgement, our_text, printed_as
-from rfstudy.report.notes import dataset_name, notes
+from rfstudy.report.matching import JUDGED, compared, counts_by_confidence, judgement, our_cell, printed_as
+from rfstudy.report.notes import notes
 from rfstudy.report.published import printed_name
 from rfstudy.report.scorecard import RULE_NOTE
 from rfstudy.report.times import TOO_WIDE, by_rounds
@@ -58,7 +59,7 @@ def make(context: Context, spec: dict) -> Table:
     shown = of_quantity(shown, spec["quantity"])
     rows, judged = [], []
     for dataset in spec["datasets"]:
-        name = dataset_name(context.tasks, dataset, spec["paper"], select(shown, dataset=dataset))
+        name = dataset_cell(context, dataset, spec["paper"], select(shown, dataset=dataset))
         for place in itertools.product([dataset], spec["sizes"], spec["methods"]):
             if place not in found:
                 continue
@@ -68,10 +69,10 @@ def make(context: Context, spec: dict) -> Table:
                 {
                     "data set": name,
                     "s": each.place.size,
-                    "method": label,
+                    "method": method_cell(context, each.place.method),
                     "published": printed_as(each),
                     "confidence": each.printed["confidence"],
-                    "ours": our_text(each.ours) if each.ours else each.why,
+                    "ours": our_cell(each.ours) if each.ours else absent(each.why, "std"),
                     **judgement(each),
                 }
             )

@@ -7,7 +7,6 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import yaml
 from matplotlib.colors import to_rgb
@@ -82,6 +81,7 @@ def test_the_names_of_the_mapping_exist():
 def config_with(tmp_path, change):
     """A copy of the configuration whose scorecard ``change`` was made to."""
     shutil.copytree(CONFIG, tmp_path / "config")
+    shutil.copytree(report_rows.REFERENCE, tmp_path / "data" / "reference")  # claims are looked up there
     document = copy.deepcopy(SCORECARD)
     change(document)
     (tmp_path / "config" / "scorecard.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
@@ -226,9 +226,9 @@ def test_an_entry_may_be_about_one_of_several_kernels():
 
 
 def made(rows, tmp_path, paper="slsrff"):
+    """The scorecard of a paper as people read it, and its Markdown file."""
     results = [report_rows.written(tmp_path, rows)] if rows else []
-    paths = report_rows.tabulate(report_rows.spec_of("scorecard-all", paper), results, tmp_path / "out")
-    return pd.read_csv(paths[0], keep_default_na=False, na_values={}), paths[1].read_text(encoding="utf-8")
+    return report_rows.as_read(report_rows.made(report_rows.spec_of("scorecard-all", paper), results))
 
 
 def test_the_scorecard_has_one_number_a_cell(tmp_path):

@@ -22,4 +22,4 @@ def run(specs: list[dict], results, reference, looks, tasks, out) -> None:
 def draw(context: Context, spec: dict, out_dir) -> list[Path]:
     """Write one figure into ``out_dir``; the same input gives the same bytes. Returns the paths of its files."""
     kind = importlib.import_module(f"rfstudy.report.plots.{spec['kind']}")
-    return style.save(kind.draw(context, spec), out_dir, outputs(spec))
+    return style.save(kind.draw(context, spec), spec["caption"], out_dir, outputs(spec))

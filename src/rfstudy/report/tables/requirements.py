@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from rfstudy.report.aggregate import methods_shown, select, settings_of
@@ -11,7 +10,7 @@ from rfstudy.report.context import Context
 from rfstudy.report.estimates import SIGMAS, power_law
 from rfstudy.report.looks import look
 from rfstudy.report.notes import notes
-from rfstudy.report.requirements import features_needed, growth_of_need, told_size
+from rfstudy.report.requirements import BOUNDS, decay_of, features_needed, growth_of_need, told_size
 from rfstudy.report.typeset import Table
 
 #: The keys of an entry of this kind beside those of all.
@@ -20,14 +19,6 @@ SCHEMA = {
     "required": ["published", "methods"],
 }
 
-
-#: The bounds of Table 1 as printed: functions of n. The polynomial decay that is measured has t = 1.
-BOUNDS = {
-    "log^2 n": lambda n: np.log(n) ** 2,
-    "sqrt(n) loglog n": lambda n: np.sqrt(n) * np.log(np.log(n)),
-    "n^(1/(4t)) log n": lambda n: n**0.25 * np.log(n),
-    "sqrt(n) log n": lambda n: np.sqrt(n) * np.log(n),
-}
 
 NEED_NOTE = (
     "Needed: the smallest s from which on the mean risk of ridge regression at lambda = n^(-1/2) is within "
@@ -52,8 +43,8 @@ def make(context: Context, spec: dict) -> Table:
     needed = features_needed(frame)
     sizes = sorted(set(needed["n"]))
     rows = []
-    for decay in dict.fromkeys(_decay(name) for name in printed["dataset"]):
-        about = printed[[_decay(name) == decay for name in printed["dataset"]]]
+    for decay in dict.fromkeys(decay_of(name) for name in printed["dataset"]):
+        about = printed[[decay_of(name) == decay for name in printed["dataset"]]]
         of_decay = select(needed, decay=decay)
         for method, variant in methods_shown(of_decay, spec["methods"]):
             ours = select(of_decay, method=method, variant=variant).set_index("n")
@@ -81,11 +72,6 @@ def make(context: Context, spec: dict) -> Table:
             rows.append(row)
     remarks = [*_tolerance(frame), NEED_VERDICT_NOTE, *_circle(frame)]
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context))
-
-
-def _decay(printed: str) -> str:
-    """ "exponential" of "eigenvalue decay exponential: lambda_i ~ n exp(-c i), c > 0"."""
-    return printed.split(":")[0].split()[-1]
 
 
 def _formula(printed: str) -> str:

@@ -20,7 +20,7 @@ from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
 from rfstudy.study import config as study_config
 from rfstudy.study import plan
-from rfstudy.study import reports as study_reports
+from rfstudy import outputs
 
 
 def checked(document, schema):
@@ -38,7 +38,7 @@ def load_study():
     registry = data_registry.load(CONFIG)
     experiments = study_config.load_experiments(CONFIG)
     looks = study_config.read_yaml(CONFIG / "methods.yaml")
-    reports = study_reports.load_reports(CONFIG, experiments, looks, registry.tasks)
+    reports = outputs.load_reports(CONFIG, experiments, looks, registry.tasks)
     maps = {name: entry.module for name, entry in map_registry.REGISTRY.items()}
     return settings, registry, study_config.select(experiments, settings, maps, set(registry.tasks)), reports
 

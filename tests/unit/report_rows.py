@@ -12,10 +12,10 @@ import numpy as np
 import yaml
 
 from rfstudy import tidy
+from rfstudy.outputs import load_reports
 from rfstudy.report import catalogue, plots, tables
 from rfstudy.report.context import Context
 from rfstudy.study.config import load_experiments
-from rfstudy.study.reports import load_reports
 
 ROOT = Path(__file__).resolve().parents[2]
 METHODS = yaml.safe_load((ROOT / "config" / "methods.yaml").read_text(encoding="utf-8"))

@@ -214,10 +214,10 @@ def test_the_preset_with_the_most_values_speaks_for_a_data_set(rows, tmp_path):
     published = rows.assign(origin="published")
     path = tmp_path / "all.csv"
     tidy.write(pd.concat([more, elsewhere, published, rows.assign(experiment="other")]), path)
-    frame = measured({"experiment": "e"}, [path])
+    frame = measured([path], ["e"])
     assert frame.groupby("dataset")["preset"].unique().map(list).to_dict() == {"eeg": ["laptop"], "skin": ["paper"]}
     assert len(frame) == 2 * len(rows)
-    assert measured({"experiment": "e"}, []).empty
+    assert measured([], ["e"]).empty
 
 
 def test_the_fixture_is_a_tidy_table():

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 import yaml
 
+from rfstudy.outputs import load_reports
 from rfstudy.report import catalogue
 from rfstudy.report.looks import look
 from rfstudy.study.config import ConfigurationError, extended
-from rfstudy.study.reports import load_reports
 
 specification = importlib.util.spec_from_file_location("report_rows", Path(__file__).parent / "report_rows.py")
 report_rows = importlib.util.module_from_spec(specification)

@@ -18,7 +18,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.textpath import text_to_path
 
-from rfstudy.report.style import STYLE, Picture, style
+from rfstudy.report.style import STYLE, TITLE, Picture, style
 
 #: Inches that a figure is wide in print: one of two columns, and the text of a page.
 WIDTHS = {"column": 3.5, "page": 7.16}
@@ -27,14 +27,14 @@ WIDTHS = {"column": 3.5, "page": 7.16}
 #: the one above.
 PAD, BETWEEN, ROW_GAP, JOINT = 0.06, 0.09, 0.03, 0.07
 
-#: Inches: lines of the legend, of the titles of rows and panels, and of the notes.
-LEGEND_LINE, ROW_TITLE, PANEL_TITLE, NOTE_LINE = 0.16, 0.18, 0.17, 0.115
+#: Inches: lines of the legend, of the titles of rows and panels (and of each further line of these), and of the notes.
+LEGEND_LINE, ROW_TITLE, PANEL_TITLE, TITLE_LINE, NOTE_LINE = 0.16, 0.18, 0.17, 0.135, 0.115
 
 #: Inches: a strip of a broken axis and the gap at the break.
 STRIP, BREAK = 0.36, 0.05
 
 #: Points.
-ROW_TITLE_SIZE, NOTE_SIZE, EMPTY_SIZE = 8.6, 6.5, 8.0
+NOTE_SIZE, EMPTY_SIZE = 6.5, 8.0
 
 #: Of a legend, in sizes of its font: the line, and the spaces between line and label and between columns.
 HANDLE, HANDLE_PAD, COLUMN_SPACE = 2.3, 0.4, 1.2
@@ -110,24 +110,28 @@ def laid_out(width: str, rows: list[Row], legend: list[Line2D], notes: list[str]
         lines = wrapped(" ".join(notes), inches - 2 * PAD)
         across = _legend_columns([each.get_label() for each in legend], inches - 2 * PAD) if legend else 1
         legend_height = LEGEND_LINE * -(-len(legend) // across)
+        lefts = [max((of[j][0] for of in margins if j in of), default=0.0) for j in range(n_columns)]
+        right = max((of[n_columns - 1][1] for of in margins if n_columns - 1 in of), default=0.0)
+        panel_width = (inches - 2 * PAD - sum(lefts) - right - (n_columns - 1) * BETWEEN) / n_columns
+        heads = [_titled(row, panels, panel_width) for row, panels in zip(rows, drawn, strict=True)]
         joins = [*(row.joined for row in rows[1:]), False]
-        heights = [_height(*each) for each in zip(rows, margins, joins, strict=False)]
+        heights = [
+            head + row.height + (JOINT if joins_next else max(below for *_, below in of.values()) + ROW_GAP)
+            for head, row, of, joins_next in zip(heads, rows, margins, joins, strict=False)
+        ]
         height = 2 * PAD + legend_height + (sum(heights) if rows else 2 * LEGEND_LINE) + NOTE_LINE * len(lines)
         figure.set_size_inches(inches, height)
         _legend(figure, legend, across)
         if not rows:
             figure.text(0.5, 1.0 - (PAD + LEGEND_LINE) / height, NOTHING, ha="center", va="center", fontsize=EMPTY_SIZE)
-        lefts = [max((of[j][0] for of in margins if j in of), default=0.0) for j in range(n_columns)]
-        right = max((of[n_columns - 1][1] for of in margins if n_columns - 1 in of), default=0.0)
-        panel_width = (inches - 2 * PAD - sum(lefts) - right - (n_columns - 1) * BETWEEN) / n_columns
         x = [PAD + sum(lefts[: j + 1]) + j * (panel_width + BETWEEN) for j in range(n_columns)]
         top = height - PAD - legend_height
-        for row, panels, of_height in zip(rows, drawn, heights, strict=True):
+        for row, panels, head, of_height in zip(rows, drawn, heads, heights, strict=True):
             for j, panel in panels.items():
-                _place(figure, panel, x[j], top - _head(row), panel_width)
+                _place(figure, panel, x[j], top - head, panel_width)
             if row.title:
                 y = (top - 0.03) / height
-                figure.text(0.5, y, row.title, ha="center", va="top", fontsize=ROW_TITLE_SIZE)
+                figure.text(0.5, y, row.title, ha="center", va="top", fontsize=TITLE)
             top -= of_height
         where = PAD / inches, PAD / height
         figure.text(*where, "\n".join(lines), fontsize=NOTE_SIZE, va="bottom", linespacing=1.15, parse_math=False)
@@ -147,7 +151,6 @@ def _drawn(figure: Figure, row: Row, width: float) -> dict[int, Drawn]:
             draw(ax)
         for upper, lower in zip(found[j].axes, found[j].axes[1:], strict=False):
             _broken(upper, lower)
-        found[j].axes[0].set_title(panel.title, pad=3)
     return found
 
 
@@ -182,15 +185,16 @@ def _margins(figure: Figure, axes: list[Axes], renderer) -> tuple[float, float, 
     return left / figure.dpi, right / figure.dpi, below / figure.dpi
 
 
-def _head(row: Row) -> float:
-    """Inches of the titles over a row."""
-    titled = any(panel and panel.title for panel in row.panels)
-    return ROW_TITLE * bool(row.title) + PANEL_TITLE * titled
-
-
-def _height(row: Row, margins: dict, joins: bool) -> float:
-    below = JOINT if joins else max((of[2] for of in margins.values()), default=0.0) + ROW_GAP
-    return _head(row) + row.height + below
+def _titled(row: Row, panels: dict[int, Drawn], width: float) -> float:
+    """Give the panels of a row their titles, in lines that are not wider than a panel; the inches of its titles."""
+    depth = 0
+    for j, panel in panels.items():
+        title = row.panels[j].title
+        # mathematics does not break
+        lines = wrapped(title, width, TITLE) if "$" not in title else [title]
+        panel.axes[0].set_title("\n".join(lines), pad=3, linespacing=1.1)
+        depth = max(depth, len(lines))
+    return ROW_TITLE * bool(row.title) + PANEL_TITLE * bool(depth) + TITLE_LINE * max(0, depth - 1)
 
 
 def _legend(figure: Figure, handles: list[Line2D], columns: int) -> None:

@@ -171,7 +171,7 @@ def _told(panel: dict, found: list[Course], reference: str) -> str:
     for word in ("nowhere", "too noisy to tell"):
         labels = [each.label for each in found if each.place == word]
         parts += [f"{word} ({', '.join(labels)})"] if labels else []
-    return f"{panel['label']}, faster than {reference}: {'; '.join(parts)}."
+    return f"{panel['label']}, faster than {reference}: {'; '.join(parts)}." if parts else ""
 
 
 def crossing(dimensions: np.ndarray, ratios: np.ndarray) -> float | None:

@@ -170,7 +170,7 @@ def draw(context: Context, spec: dict) -> Picture:
             own = of_quantity(rows, panel)
             places.append(_place(name, panel, own, lines, x, context))
             if places[-1] is None:
-                absent[name, panel["label"]] = _why_absent(rows, own, panel)
+                absent[name, panel["label"]] = _why_absent(rows, own, panel, context.looks)
         grid.append(places)
         titles.append(f"({letter}) {title}" if _n_rows(spec) > 1 else title)
     there = [place for places in grid for place in places if place]
@@ -296,6 +296,8 @@ def _draw_lines(ax, place: Place, lines: list[Line], x: dict, side: str = "", st
         if strip:
             outside = beyond(cells[["lower", "mean", "upper"]], place.limits, side).any(axis=1)
             cells = cells[outside & (i == place.outlier)]
+        if not len(cells):
+            continue
         shift = DODGE * step * ((i + 0.5) / len(lines) - 0.5)
         at, mean = cells["x"].to_numpy(), cells["mean"].to_numpy(dtype=float)
         at = at * 2.0**shift if x["scale"] == "log" else at + shift
@@ -329,13 +331,13 @@ def _x_axis(ax, cells: pd.DataFrame, x: dict) -> float:
     return step
 
 
-def _why_absent(rows: pd.DataFrame, own: pd.DataFrame, panel: dict) -> str:
+def _why_absent(rows: pd.DataFrame, own: pd.DataFrame, panel: dict, looks: dict) -> str:
     """Why a panel has nothing to show; a reason that rows give stands in the other notes."""
     # times are taken apart from everything else: what was run need not have been timed
     if len(rows) and not len(own) and fact_of(panel["metric"]).unit == "s":
         return "not timed"
     if "against" in panel and (own["status"] == "ok").any():
-        return f"nothing to compare with {panel['against']}"
+        return f"nothing to compare with {look(panel['against'], looks).label}"
     return absence(own).split(":")[0]
 
 

@@ -357,7 +357,7 @@ def test_the_share_of_the_more_frequent_class_follows_from_the_agreement_by_chan
 
 
 def test_the_part_that_is_scored_decides_and_more_classes_have_no_answer():
-    facts = tidy.frame([fact(0.58, "train"), fact(0.68, "test"), fact(0.5, "all", "other")])
+    facts = tidy.frame([fact(0.5, "all"), fact(0.58, "train"), fact(0.68, "test"), fact(0.5, "all", "other")])
     assert majority_pct(facts, "eeg", TWO_CLASSES) == pytest.approx(80.0)
     assert majority_pct(facts, "eeg", TWO_CLASSES, "train") == pytest.approx(70.0)
     assert majority_pct(facts, "other", TWO_CLASSES) is None
@@ -389,8 +389,8 @@ def need(excess, n=64, method="lsrff", variant="whole", sizes=(8, 16, 32, 64)):
     """Rows of one requirement: by how much the risk exceeds the tolerated one, an array (repeats, sizes)."""
     shared = {
         "origin": "measured", "run": "r", "experiment": "slsrff-required-features", "paper": "slsrff",
-        "protocol": "text", "dataset": f"circle-exponential-n{n}", "kernel": "circle-exponential", "method": method, "variant": variant,
-        "n_train": n, "status": "ok", "settings": {"tolerance": 0.01, "draws": 3},
+        "protocol": "text", "dataset": f"circle-exponential-n{n}", "kernel": "circle-exponential", "n_train": n,
+        "method": method, "variant": variant, "status": "ok", "settings": {"tolerance": 0.01, "draws": 3},
     }  # fmt: skip
     rows = []
     for repeat, own in enumerate(excess):

@@ -100,43 +100,37 @@ def reaches(span: Span, value: float, *, log: bool) -> bool:
     return length(united([span, Span(value, value)]), log=log) <= REACH * length(span, log=log)
 
 
-def set_upright(ax, own: Span, *, log: bool, most: int = TICKS) -> Span:
-    """Scale, limits and ticks, ``most`` at most, of the upright axis; returns the limits.
+def set_upright(ax, own: Span, *, log: bool, most: int = TICKS) -> None:
+    """Scale, limits and ticks, ``most`` at most, of the upright axis.
 
-    On a logarithmic axis plain numbers stand at powers of ten, and at 2 and 5 between them where there are few; there
-    are always two of them, for one label alone gives no scale, and limits move outwards for that.
+    On a logarithmic axis plain numbers stand at powers of ten, and between them where there are few; there are always
+    two of them, for one label alone gives no scale.
     """
-    if not log:
-        ax.set_ylim(own)
-        ax.yaxis.set_major_locator(MaxNLocator(most - 1, min_n_ticks=2))
-        return own
-    ticks, own = _log_ticks(own, most)
-    ax.set_yscale("log")
+    ax.set_yscale("log" if log else "linear")
     ax.set_ylim(own)
-    ax.yaxis.set_major_locator(FixedLocator(ticks))
+    if not log:
+        ax.yaxis.set_major_locator(MaxNLocator(most - 1, min_n_ticks=2))
+        return
+    ax.yaxis.set_major_locator(FixedLocator(_log_ticks(own, most)))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
     ax.yaxis.set_minor_locator(NullLocator())
-    return own
 
 
-def _log_ticks(own: Span, most: int) -> tuple[np.ndarray, Span]:
-    """Ticks of a logarithmic axis, and its limits, which are moved outwards where not even all digits give two."""
-    first, last = int(np.floor(np.log10(own.low))) - 1, int(np.ceil(np.log10(own.high))) + 1
-    powers = 10.0 ** np.arange(first, last + 1)
+def _log_ticks(own: Span, most: int) -> np.ndarray:
+    """Ticks of a logarithmic axis with these limits: at powers of ten and between them as many as there is room for; on
+    an axis so short that there are less than two of these, evenly spaced numbers."""
+    powers = 10.0 ** np.arange(np.floor(np.log10(own.low)) - 1, np.ceil(np.log10(own.high)) + 2)
     for between in BETWEEN_DECADES:
-        candidates = np.sort(np.outer(powers, between).ravel())
+        candidates = np.outer(powers, between).ravel()
         ticks = candidates[(candidates >= own.low) & (candidates <= own.high)]
         if len(ticks) <= most:
             break
     else:
         ticks = ticks[:: -(-len(ticks) // most)]
-    if len(ticks) < 2:
-        candidates = np.outer(powers, np.arange(1.0, 10.0)).ravel()
-        ticks = candidates[(candidates >= own.low) & (candidates <= own.high)]
-    if len(ticks) < 2:
-        own = Span(float(candidates[candidates <= own.low].max()), float(candidates[candidates >= own.high].min()))
-        ticks = np.array(own)
-    return ticks, own
+    if len(ticks) >= 2:
+        return ticks
+    ticks = MaxNLocator(most - 1, min_n_ticks=2).tick_values(*own)
+    return ticks[(ticks >= own.low) & (ticks <= own.high)]
 
 
 def plain(value: float) -> str:

@@ -288,20 +288,25 @@ def _draw_lines(ax, place: Place, lines: list[Line], x: dict, side: str = "", st
     """The lines of a panel with their error bars; on the ``strip`` at one side what the panel itself does not show of
     the line for which its axis is broken."""
     step = _x_axis(ax, pd.concat(place.courses.values()), x)
-    low, high = set_upright(ax, strip or place.limits, log=place.log, most=STRIP_TICKS if strip else TICKS)
+    shown = strip or place.limits
+    set_upright(ax, shown, log=place.log, most=STRIP_TICKS if strip else TICKS)
     if strip:
-        ticks = np.asarray(ax.yaxis.get_major_locator().tick_values(low, high))
+        ticks = np.asarray(ax.yaxis.get_major_locator().tick_values(*shown))
         ax.yaxis.set_major_locator(FixedLocator(ticks[beyond(ticks, place.limits, side)]))
     for i, cells in place.courses.items():
         if strip:
             outside = beyond(cells[["lower", "mean", "upper"]], place.limits, side).any(axis=1)
+            # a bar of another line that reaches zero lies below every limit
             cells = cells[outside & (i == place.outlier)]
         if not len(cells):
             continue
         shift = DODGE * step * ((i + 0.5) / len(lines) - 0.5)
         at, mean = cells["x"].to_numpy(), cells["mean"].to_numpy(dtype=float)
         at = at * 2.0**shift if x["scale"] == "log" else at + shift
-        below, above = mean - whisker_ends(cells["lower"], low, log=place.log), cells["upper"].to_numpy(float) - mean
+        below, above = (
+            mean - whisker_ends(cells["lower"], shown.low, log=place.log),
+            cells["upper"].to_numpy(float) - mean,
+        )
         ax.errorbar(at, mean, yerr=[below, above], elinewidth=0.6, **drawn_as(lines[i].look))
         beside = cells["contended"].to_numpy(dtype=bool)
         if beside.any():

@@ -95,7 +95,9 @@ def test_nothing_is_left_to_do_after_a_run(finished):
 def test_times_are_taken_when_nothing_else_is_left_to_run(finished):
     """A timed job has all cores, and waits for the learners of all shards."""
     assert finished.output.index("rule time:") > finished.output.rindex("(Rule: train)")
-    finished_at = [finished.output.index(f"(Rule: {rule})") for rule in ("time", "collect", "figures")]
+    finished_at = [
+        re.search(rf"\(Rule: {rule}\)", finished.output).start() for rule in ("time", "collect", r"figures\w+")
+    ]
     assert finished_at == sorted(finished_at)
     block = finished.output[finished.output.index("rule time:") :].split("\n\n")[0]
     assert re.search(r"^ *threads: 2$", block, re.MULTILINE)
@@ -117,7 +119,7 @@ EDITS = [
     ("maps/registry.py", "", set(), set(), set()),
     ("study/kinds/decay.py", "", set(), set(), set()),
     ("study/bandwidths/median.py", "", set(), set(), set()),
-    ("report/tables.py", "", set(), set(), set()),
+    ("report/tables/grid.py", "", set(), set(), set()),
 ]
 
 
@@ -240,7 +242,8 @@ def test_the_shipped_measurements_are_redrawn_without_computing(workspace):
     shutil.copytree(shipped, workspace.folder / "data" / "measured")
     done = workspace.snakemake("--dry-run", "--cores", "2", "measured_figures")
     jobs = planned(done.stdout)
-    assert {"tables", "figures"} <= set(jobs) <= {"tables", "figures", "measured_figures", "total"}
+    forms = {job.split("_")[0] for job in jobs if job not in ("measured_figures", "total")}
+    assert forms == {"tables", "figures"}
 
 
 def test_an_experiment_without_data_sets_ends_in_its_tables_and_reruns_for_its_own_kind(workspace):

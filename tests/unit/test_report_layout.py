@@ -106,6 +106,25 @@ def test_lines_are_as_long_as_they_may_be():
     assert PAD > 0
 
 
+def test_there_is_one_way_to_lay_out_a_figure():
+    plots = sorted(Path(curves.__file__).parent.glob("*.py"))
+    assert len(plots) > 4
+    for path in plots:
+        text = path.read_text(encoding="utf-8")
+        for word in (
+            "add_axes",
+            "subplots",
+            "Figure(",
+            "figsize",
+            "constrained",
+            "set_position",
+            "legend(",
+            "set_title",
+        ):
+            assert word not in text, (path.name, word)
+        assert ("laid_out(" in text) == (path.stem != "__init__")
+
+
 # --- what an axis shows -----------------------------------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ from rfstudy.report.layout import NOTHING, PAD, STRIP, WIDTHS, Panel, Row, laid_
 from rfstudy.report.notes import contended_where
 from rfstudy.report.plots import curves, required
 from rfstudy.report.requirements import BOUNDS, features_needed
-from rfstudy.report.scales import Span, outlier, plain, reaches
+from rfstudy.report.scales import Span, outlier, plain, reaches, ticks_of
 
 HERE = Path(__file__).parent
 specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
@@ -146,6 +146,18 @@ def test_a_line_that_is_no_measurement_takes_half_of_an_axis_at_most():
     assert reaches(Span(80.0, 90.0), 70.0, log=False)
     assert not reaches(Span(80.0, 90.0), 69.9, log=False)
     assert reaches(Span(80.0, 90.0), 85.0, log=False)
+
+
+@pytest.mark.parametrize("log", [True, False])
+@pytest.mark.parametrize("low", [3e-7, 0.02, 0.95, 1.0, 82.6])
+@pytest.mark.parametrize("factor", [1.001, 1.2, 2.0, 7.0, 1e3, 1e9])
+@pytest.mark.parametrize("most", [3, 6])
+def test_there_are_two_ticks_and_not_many_more(log, low, factor, most):
+    own = Span(low, low * factor)
+    ticks = ticks_of(own, most, log=log)
+    assert 2 <= len(ticks) <= most + 1
+    assert own.low <= ticks.min() < ticks.max() <= own.high
+    assert len({plain(tick) for tick in ticks}) == len(ticks)
 
 
 @pytest.mark.parametrize(("value", "text"), [(0.001, "0.001"), (0.0002, "2e-4"), (16384.0, "1.6384e4"), (1e12, "1e12")])

@@ -100,36 +100,50 @@ def reaches(span: Span, value: float, *, log: bool) -> bool:
     return length(united([span, Span(value, value)]), log=log) <= REACH * length(span, log=log)
 
 
-def set_upright(ax, own: Span, *, log: bool, most: int = TICKS) -> None:
-    """Scale, limits and ticks, ``most`` at most, of the upright axis.
+def set_upright(ax, own: Span, *, log: bool) -> None:
+    """Scale, limits and ticks of the upright axis."""
+    _set(ax, own, ticks_of(own, TICKS, log=log), log=log)
 
-    On a logarithmic axis plain numbers stand at powers of ten, and between them where there are few; there are always
-    two of them, for one label alone gives no scale.
-    """
+
+def set_strip(ax, own: Span, panel: Span, *, log: bool) -> None:
+    """As ``set_upright`` for a strip of a broken axis, whose ticks lie beyond the limits of the panel."""
+    outside = Span(max(own.low, panel.high), own.high) if own.high > panel.high else Span(own.low, panel.low)
+    _set(ax, own, ticks_of(outside, STRIP_TICKS, log=log), log=log)
+
+
+def _set(ax, own: Span, ticks: np.ndarray, *, log: bool) -> None:
     ax.set_yscale("log" if log else "linear")
     ax.set_ylim(own)
-    if not log:
-        ax.yaxis.set_major_locator(MaxNLocator(most - 1, min_n_ticks=2))
-        return
-    ax.yaxis.set_major_locator(FixedLocator(_log_ticks(own, most)))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-    ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_locator(FixedLocator(ticks))
+    if log:
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+        ax.yaxis.set_minor_locator(NullLocator())
 
 
-def _log_ticks(own: Span, most: int) -> np.ndarray:
-    """Ticks of a logarithmic axis with these limits: at powers of ten and between them as many as there is room for; on
-    an axis so short that there are less than two of these, evenly spaced numbers."""
-    powers = 10.0 ** np.arange(np.floor(np.log10(own.low)) - 1, np.ceil(np.log10(own.high)) + 2)
-    for between in BETWEEN_DECADES:
-        candidates = np.outer(powers, between).ravel()
-        ticks = candidates[(candidates >= own.low) & (candidates <= own.high)]
-        if len(ticks) <= most:
+def ticks_of(own: Span, most: int, *, log: bool) -> np.ndarray:
+    """Ticks within limits: two at least, for one label alone gives no scale, and hardly more than ``most``.
+
+    On a logarithmic axis they stand at powers of ten and between them as far as there is room; where there are less
+    than two of these, and on a linear one, they are evenly spaced.
+    """
+    if log:
+        powers = 10.0 ** np.arange(np.floor(np.log10(own.low)) - 1, np.ceil(np.log10(own.high)) + 2)
+        for between in BETWEEN_DECADES:
+            ticks = _within(np.outer(powers, between).ravel(), own)
+            if len(ticks) <= most:
+                break
+        else:
+            ticks = ticks[:: -(-len(ticks) // most)]
+        if len(ticks) >= 2:
+            return ticks
+    for n in range(most - 1, 3 * most):
+        ticks = _within(MaxNLocator(n, min_n_ticks=2).tick_values(*own), own)
+        if len(ticks) >= 2:
             break
-    else:
-        ticks = ticks[:: -(-len(ticks) // most)]
-    if len(ticks) >= 2:
-        return ticks
-    ticks = MaxNLocator(most - 1, min_n_ticks=2).tick_values(*own)
+    return ticks
+
+
+def _within(ticks: np.ndarray, own: Span) -> np.ndarray:
     return ticks[(ticks >= own.low) & (ticks <= own.high)]
 
 

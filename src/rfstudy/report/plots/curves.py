@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import MaxNLocator, NullLocator
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.against import compared, no_difference
@@ -29,13 +29,12 @@ from rfstudy.report.notes import absence, dataset_name, not_drawn, notes
 from rfstudy.report.published import printed_name
 from rfstudy.report.scales import (
     STRIP_MARGIN,
-    STRIP_TICKS,
-    TICKS,
     Span,
     beyond,
     limits,
     outlier,
     reaches,
+    set_strip,
     set_upright,
     span_of,
     united,
@@ -289,10 +288,10 @@ def _draw_lines(ax, place: Place, lines: list[Line], x: dict, side: str = "", st
     the line for which its axis is broken."""
     step = _x_axis(ax, pd.concat(place.courses.values()), x)
     shown = strip or place.limits
-    set_upright(ax, shown, log=place.log, most=STRIP_TICKS if strip else TICKS)
     if strip:
-        ticks = np.asarray(ax.yaxis.get_major_locator().tick_values(*shown))
-        ax.yaxis.set_major_locator(FixedLocator(ticks[beyond(ticks, place.limits, side)]))
+        set_strip(ax, strip, place.limits, log=place.log)
+    else:
+        set_upright(ax, place.limits, log=place.log)
     for i, cells in place.courses.items():
         if strip:
             outside = beyond(cells[["lower", "mean", "upper"]], place.limits, side).any(axis=1)

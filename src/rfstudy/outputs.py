@@ -150,12 +150,36 @@ def problems_with(entry: dict, experiments: dict[str, dict], looks: dict, tasks:
         if own and len(own) == len(catalogue.listed(named)):
             known = {"datasets": datasets_of(own), "sizes": labels_of(own)}
             found += [problem for key, of in known.items() if of for problem in unknown(entry, key, of, protocol)]
+            found += problems_of_rows(entry.get("rows"), own, known)
             found += problems_of_quantities(entry, own, "")
     if not entry.get("experiments"):
         found += unknown(entry, "datasets", set(tasks), "")
     for key in OF_METHODS:
         found += unknown(entry, key, set(looks), "")
+    for position, panel in enumerate(entry.get("panels", [])):
+        if panel.get("against", "rff") not in looks:
+            baseline = panel["against"]
+            found.append(
+                f".panels[{position}].against: {baseline!r} is none of the methods; {suggestion(baseline, looks)}"
+            )
     return list(dict.fromkeys(found))
+
+
+def problems_of_rows(rows: dict | None, experiments: list[dict], known: dict[str, set[str]]) -> list[str]:
+    """The values that rows of panels are told apart by and that the experiments do not have."""
+    if not rows:
+        return []
+    of_column = {
+        "dataset": known["datasets"],
+        "n_features_label": known["sizes"],
+        "kernel": {each["kernel"]["name"] for each in experiments if each.get("kernel")},
+        "learner": {name for each in experiments for name in each.get("learners") or {}},
+    }[rows["by"]]
+    return [
+        f".rows.titles: {value!r} is no {rows['by']} of the experiments; {suggestion(value, of_column)}"
+        for value in rows["titles"]
+        if value not in of_column
+    ]
 
 
 def unknown(entry: dict, key: str, known: set[str], protocol: str) -> list[str]:

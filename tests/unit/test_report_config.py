@@ -171,7 +171,7 @@ def test_what_rests_on_the_same_rows_is_made_by_one_job():
 
 
 MADE = {"kind": "curves", "caption": "c", "experiments": {"text": "survey-gaussian-text"}, "datasets": ["eeg"]}
-MADE |= {"methods": ["rff"], "sizes": ["2d"], "repeats": 10}
+MADE |= {"width": "page", "methods": ["rff"], "sizes": ["2d"], "repeats": 10}
 PANEL = {"metric": "accuracy_pct", "learner": "ridge", "split": "test", "label": "a", "scale": "linear"}
 
 
@@ -190,6 +190,12 @@ PANEL = {"metric": "accuracy_pct", "learner": "ridge", "split": "test", "label":
         ),
         ({"panels": [PANEL | {"learner": "logistic"}]}, r"made\.panels\[0\]\.learner: there is no learner 'logistic'"),
         ({"panels": [PANEL | {"color": "red"}]}, r"made\.panels\[0\]\.color: not a key here"),
+        ({"panels": [PANEL | {"against": "rfff"}]}, r"made\.panels\[0\]\.against: 'rfff' is none of the methods"),
+        (
+            {"rows": {"by": "learner", "titles": {"ridge": "Ridge", "svn": "SVM"}}},
+            r"made\.rows\.titles: 'svn' is no learner of the experiments; did you mean svm\?",
+        ),
+        ({"width": "wide"}, r"made\.width: 'wide' is not one of \['column', 'page'\]"),
         ({"extends": "other"}, "output 'made' extends 'other', which does not exist"),
     ],
 )

@@ -234,15 +234,22 @@ def test_the_figure_has_a_line_a_method_and_marks_what_was_not_enough(tmp_path):
     rows = need_rows("rff", 64) + need_rows("lsrff", 128, "whole") + need_rows("slsrff", lambda n: 4 * n)
     figure = required.draw(report_rows.context_of(rows, tasks={}), spec).figure
     assert len(figure.axes) == 3
-    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["RFF", "LS-RFF (whole)", "SLS-RFF"]
-    lines = figure.axes[0].lines
-    # two artists a method: what was needed, and the largest size where it was not enough
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["RFF", "LS-RFF (whole)", "SLS-RFF", "stated bound"]
+    # after the bounds, three artists a method: what was needed, the largest size where it was not enough, and carets
+    lines = [line for line in figure.axes[0].lines if line.get_alpha() is None]
     assert lines[0].get_ydata().tolist() == [64.0] * 4
     assert lines[1].get_ydata().tolist() == []
-    assert np.nan_to_num(lines[4].get_ydata()).tolist() == [256.0, 512.0, 0.0, 0.0]
-    assert lines[5].get_ydata().tolist() == [512.0, 512.0]
+    assert np.nan_to_num(lines[6].get_ydata()).tolist() == [256.0, 512.0, 0.0, 0.0]
+    assert lines[7].get_ydata().tolist() == [512.0, 512.0]
+    assert [line.get_marker() for line in lines[7:]] == ["^", 6]
     empty = required.draw(report_rows.context_of([], tasks={}), spec).figure
-    assert [ax.texts[0].get_text() for ax in empty.axes] == ["not run"] * 3
+    assert empty.axes == []
+    assert "Not drawn: exponential, polynomial, slowest (not run)." in " ".join(t.get_text() for t in empty.texts)
+    some = required.draw(report_rows.context_of(need_rows("rff", 64, decays=("slowest",)), tasks={}), spec).figure
+    assert [ax.get_title()[:7] for ax in some.axes] == ["slowest"]
+    assert "Not drawn: exponential, polynomial (not run)." in " ".join(t.get_text() for t in some.texts).replace(
+        "\n", " "
+    )
     results = [report_rows.written(tmp_path, rows)]
     once, again = (
         [path.read_bytes() for path in report_rows.draw(spec, results, tmp_path / folder, tasks={})]

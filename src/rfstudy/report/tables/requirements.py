@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from rfstudy.report.aggregate import methods_shown, select, settings_of
@@ -10,7 +9,7 @@ from rfstudy.report.cells import absent, exponent, method_cell
 from rfstudy.report.context import Context
 from rfstudy.report.estimates import SIGMAS, power_law
 from rfstudy.report.notes import notes
-from rfstudy.report.requirements import features_needed, growth_of_need, told_size
+from rfstudy.report.requirements import BOUNDS, decay_of, features_needed, growth_of_need, told_size
 from rfstudy.report.typeset import Cell, Table
 
 #: The keys of an entry of this kind beside those of all.
@@ -19,14 +18,6 @@ SCHEMA = {
     "required": ["published", "methods"],
 }
 
-
-#: The bounds of Table 1 as printed: functions of n. The polynomial decay that is measured has t = 1.
-BOUNDS = {
-    "log^2 n": lambda n: np.log(n) ** 2,
-    "sqrt(n) loglog n": lambda n: np.sqrt(n) * np.log(np.log(n)),
-    "n^(1/(4t)) log n": lambda n: n**0.25 * np.log(n),
-    "sqrt(n) log n": lambda n: np.sqrt(n) * np.log(n),
-}
 
 NEED_NOTE = (
     "Needed: the smallest s from which on the mean risk of ridge regression at lambda = n^(-1/2) is within "
@@ -51,8 +42,8 @@ def make(context: Context, spec: dict) -> Table:
     needed = features_needed(frame)
     sizes = sorted(set(needed["n"]))
     rows = []
-    for decay in dict.fromkeys(_decay(name) for name in printed["dataset"]):
-        about = printed[[_decay(name) == decay for name in printed["dataset"]]]
+    for decay in dict.fromkeys(decay_of(name) for name in printed["dataset"]):
+        about = printed[[decay_of(name) == decay for name in printed["dataset"]]]
         of_decay = select(needed, decay=decay)
         for method, variant in methods_shown(of_decay, spec["methods"]):
             ours = select(of_decay, method=method, variant=variant).set_index("n")
@@ -85,11 +76,6 @@ def make(context: Context, spec: dict) -> Table:
 def _needed(s: float, largest: int) -> Cell:
     """What was needed; of what was not met the largest size that is not enough."""
     return Cell(told_size(s, largest), {"": s, "more than": largest if np.isnan(s) else None, "remark": ""})
-
-
-def _decay(printed: str) -> str:
-    """ "exponential" of "eigenvalue decay exponential: lambda_i ~ n exp(-c i), c > 0"."""
-    return printed.split(":")[0].split()[-1]
 
 
 def _formula(printed: str) -> str:

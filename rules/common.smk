@@ -92,14 +92,62 @@ def stage_code(stage):
     return files
 
 
+def stage_parts(stage, wildcards):
+    """What a stage is told of a shard: one part a data set."""
+    name = stage, wildcards.experiment, wildcards.shard
+    if name not in PARTS:
+        PARTS[name] = plan.parts_of(stage, EXPERIMENTS[name[1]], shard_of(stage, wildcards), SETTINGS)
+    return PARTS[name]
+
+
+PARTS = {}
+
+
 def stage_spec(stage):
     """A parameter function: what a stage is told of a shard, as JSON."""
+    return lambda wildcards: compact(stage_parts(stage, wildcards))
 
-    def document(wildcards):
-        shard = shard_of(stage, wildcards)
-        return compact(plan.parts_of(stage, EXPERIMENTS[wildcards.experiment], shard, SETTINGS))
 
-    return document
+def stage_data(stage):
+    """A parameter function, for the message of a job: the data sets of a shard."""
+
+    def where(wildcards):
+        named = [part["dataset"] for part in stage_parts(stage, wildcards) if part["dataset"]]
+        return f"on {', '.join(named)}" if named else "without data"
+
+    return where
+
+
+def stage_maps(stage):
+    """A parameter function, for the message of a job: how many entries of maps a shard has."""
+    return lambda wildcards: counted(max(len(part["methods"]) for part in stage_parts(stage, wildcards)), "map")
+
+
+def stage_cells(stage):
+    """A parameter function, for the message of a job: how many cells a shard has in all its data sets.
+
+    A grid has one for each map, size and repeat, and where it is trained for each learner; a timed job has one a round.
+    """
+
+    def cells_of(part):
+        if stage == "time":
+            return part["time"]["rounds"]
+        repeats = part["repeats"].values() if stage == "train" else [part["repeats"]]
+        return len(part["methods"]) * len(study_config.sizes(part["sizes"], 1)) * sum(map(len, repeats))
+
+    unit = "round" if stage == "time" else "cell"
+    return lambda wildcards: counted(sum(map(cells_of, stage_parts(stage, wildcards))), unit)
+
+
+def counted(number, thing):
+    """A number of things in words: 1 map, 9 maps."""
+    return f"{number:,} {thing}{'s' * (number != 1)}"
+
+
+def stage_choices(wildcards):
+    """A parameter function, for the message of a job: what ``tune`` chooses."""
+    chosen = [quantity for part in stage_parts("tune", wildcards) for quantity in plan.searched(part["search"])]
+    return ", ".join(dict.fromkeys(chosen))
 
 
 def stage_prepared(stage):
@@ -248,6 +296,11 @@ def code_behind(form, reports):
     return code_of(
         f"report.{catalogue.FOLDERS[form]}", *sorted({catalogue.module_of(report["kind"]) for report in reports})
     )
+
+
+def behind(reports):
+    """What the outputs of one job are drawn from, in words, for its message."""
+    return f"from {', '.join(reports[0]['experiments'])}" if reports[0]["experiments"] else "of stated facts"
 
 
 # the outputs that rest on the same rows are drawn by one job

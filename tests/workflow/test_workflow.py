@@ -94,13 +94,32 @@ def test_nothing_is_left_to_do_after_a_run(finished):
 
 def test_times_are_taken_when_nothing_else_is_left_to_run(finished):
     """A timed job has all cores, and waits for the learners of all shards."""
-    assert finished.output.index("rule time:") > finished.output.rindex("(Rule: train)")
-    finished_at = [
-        re.search(rf"\(Rule: {rule}\)", finished.output).start() for rule in ("time", "collect", r"figures\w+")
-    ]
+    assert finished.log.index("rule time:") > finished.log.rindex("(Rule: train)")
+    finished_at = [finished.log.index(f"(Rule: {rule})") for rule in ("time", "collect", "figures")]
     assert finished_at == sorted(finished_at)
-    block = finished.output[finished.output.index("rule time:") :].split("\n\n")[0]
+    # the log has what the message of the job stands for
+    block = finished.log[finished.log.index("rule time:") :].split("Finished jobid")[0]
     assert re.search(r"^ *threads: 2$", block, re.MULTILINE)
+
+
+def test_the_console_says_what_is_done_how_far_it_is_and_how_long_it_takes(finished):
+    jobs = planned(finished.log)
+    number = jobs.pop("total")
+    far = rf"\[ *\d+ of {number}, \d+:\d\d(?P<left>, (?:about [\d.]+ (?:min|h)|under a minute) left)?\] (?P<what>.+)"
+    lines = [re.fullmatch(far, line) for line in finished.console]
+    said = [line["what"] for line in lines if line]
+    for rule, count in jobs.items():
+        assert sum(what.startswith((f"{rule} ", f"{rule}:")) for what in said) == count
+    assert "train survey-gaussian-text/eeg.lsrff: 15 cells on eeg" in said
+    assert said[-1] == "all done"
+    # nothing but the head, a line a job, one more for those that took long, and where the log is
+    told = [line for line in said[:-1] if not line.startswith("done in ")]
+    assert len(told) == number
+    others = [line for line, match in zip(finished.console, lines, strict=True) if not match]
+    assert others[-1].startswith("Complete log(s): ")
+    assert f"{number} jobs: " in others[-2]
+    assert len(others) <= 3
+    assert any(line and line["left"] for line in lines[number // 2 :])
 
 
 ALL = {f"{dataset}.{method}" for dataset in ("eeg", "skin") for method in ("rff", "qmc", "sorf", "lsrff")}
@@ -138,8 +157,8 @@ def test_editing_a_module_reruns_exactly_its_users(finished, module, old, shards
     finally:
         path.write_text(before)
     for rule, expected in (("generate", shards), ("train", shards), ("tune", tuned), ("time", timed)):
-        pattern = rf"^rule {rule}:.*?wildcards: experiment=[\w-]+, shard=([\w.-]+)"
-        assert set(re.findall(pattern, done.stdout, re.M | re.S)) == expected, rule
+        pattern = rf"^Job \d+: {rule} [\w-]+/([\w.-]+):"
+        assert set(re.findall(pattern, done.stdout, re.MULTILINE)) == expected, rule
 
 
 def test_a_killed_shard_resumes_and_gives_the_same_table(finished, tmp_path):
@@ -258,7 +277,7 @@ def test_an_experiment_without_data_sets_ends_in_its_tables_and_reruns_for_its_o
     path = workspace.folder / "src/rfstudy/study/kinds/decay.py"
     path.write_text(path.read_text() + "\n# an edit\n")
     done = workspace.snakemake("--dry-run", "--cores", "2", *settings)
-    assert re.findall(r"^rule measure:.*?wildcards: experiment=([\w-]+)", done.stdout, re.M | re.S) == ["theory-decay"]
+    assert re.findall(r"^Job \d+: measure ([\w-]+)/", done.stdout, re.MULTILINE) == ["theory-decay"]
 
 
 def test_features_of_another_task_go_through_the_chain(workspace, page, plain):

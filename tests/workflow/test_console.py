@@ -1,0 +1,54 @@
+"""What a user sees of a job that fails: its reason in one line and where its log is, at once and at the end."""
+
+import re
+
+STUDY = ("results/quick/theory-decay.csv", "--config", "only_experiments=theory-decay", "only_methods=rff", "repeats=1")
+
+
+def failures(lines) -> list[tuple[str, str]]:
+    """The pairs of lines that tell of failed jobs."""
+    return [(line, after) for line, after in zip(lines, lines[1:], strict=False) if line.startswith("FAILED ")]
+
+
+def test_a_file_with_another_checksum(workspace):
+    sources = workspace.folder / "config/sources.yaml"
+    # a port of this machine that nothing listens on: no test asks the real addresses
+    sources.write_text(re.sub(r"https?://[^\s/]+", "http://127.0.0.1:9", sources.read_text()))
+    damaged = workspace.folder / "mirror/eeg/EEG Eye State.arff"
+    damaged.parent.mkdir(parents=True)
+    damaged.write_text("@relation damaged\n")
+    lines = workspace.with_console(
+        "--cores", "1", "data/prepared/original/eeg/facts.json", "--config", "preset=laptop", "mirror=mirror",
+        "allow_missing=false", check=False,
+    )  # fmt: skip
+    (reason, log), *again = failures(lines)
+    assert re.match(r"FAILED download eeg: error: .*checksum", reason)
+    assert log == "       log: logs/download/eeg.log"
+    assert (workspace.folder / log.split()[-1]).exists()
+    # said again at the end, when other jobs may have scrolled it away
+    assert again == [(reason, log)]
+    assert "0 of 2 jobs done, 1 failed:" in lines
+    assert len(lines) <= 12
+
+
+def test_an_error_of_the_code(workspace):
+    path = workspace.folder / "src/rfstudy/study/kinds/decay.py"
+    path.write_text(path.read_text() + '\n\ndef measure(job, cell, checkpoints):\n    raise ArithmeticError("no luck")\n')
+    lines = workspace.with_console("--cores", "1", *STUDY, check=False)
+    assert failures(lines)[0] == (
+        "FAILED measure theory-decay/all: ArithmeticError: no luck",
+        "       log: logs/quick/theory-decay/measure/all.log",
+    )
+
+
+def test_a_command_that_is_killed(workspace):
+    path = workspace.folder / "src/rfstudy/study/kinds/decay.py"
+    killed = "import os, signal\n    os.kill(os.getpid(), signal.SIGKILL)"
+    path.write_text(path.read_text() + f"\n\ndef measure(job, cell, checkpoints):\n    {killed}\n")
+    lines = workspace.with_console("--cores", "1", *STUDY, check=False)
+    assert failures(lines)[0][0].startswith("FAILED measure theory-decay/all: killed by SIGKILL")
+
+
+def test_a_mistake_in_the_configuration_is_told_as_ever(workspace):
+    lines = workspace.with_console("--cores", "1", "--config", "only_methods=rrf", check=False)
+    assert any("only_methods names the method rrf; did you mean rff?" in line for line in lines)

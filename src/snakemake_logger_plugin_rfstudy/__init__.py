@@ -124,7 +124,8 @@ class LogHandler(LogHandlerBase):
         counts: dict[str, int] = {}
         for job in self.remaining.planned.values():
             counts[job.stage] = counts.get(job.stage, 0) + 1
-        self.say(f"{self.total} job{'s' * (self.total != 1)}: " + ", ".join(f"{number} {stage}" for stage, number in counts.items()))
+        stages = ", ".join(f"{number} {stage}" for stage, number in counts.items())
+        self.say(f"{self.total} job{'s' * (self.total != 1)}: {stages}")
 
     def job_starts(self, record):
         """A line for a job that is started."""

@@ -1,5 +1,6 @@
 """What a user sees of a job that fails: its reason in one line and where its log is, at once and at the end."""
 
+import itertools
 import re
 
 STUDY = ("results/quick/theory-decay.csv", "--config", "only_experiments=theory-decay", "only_methods=rff", "repeats=1")
@@ -7,7 +8,7 @@ STUDY = ("results/quick/theory-decay.csv", "--config", "only_experiments=theory-
 
 def failures(lines) -> list[tuple[str, str]]:
     """The pairs of lines that tell of failed jobs."""
-    return [(line, after) for line, after in zip(lines, lines[1:], strict=False) if line.startswith("FAILED ")]
+    return [(line, after) for line, after in itertools.pairwise(lines) if line.startswith("FAILED ")]
 
 
 def test_a_file_with_another_checksum(workspace):
@@ -33,7 +34,8 @@ def test_a_file_with_another_checksum(workspace):
 
 def test_an_error_of_the_code(workspace):
     path = workspace.folder / "src/rfstudy/study/kinds/decay.py"
-    path.write_text(path.read_text() + '\n\ndef measure(job, cell, checkpoints):\n    raise ArithmeticError("no luck")\n')
+    broken = 'def measure(job, cell, checkpoints):\n    raise ArithmeticError("no luck")\n'
+    path.write_text(f"{path.read_text()}\n\n{broken}")
     lines = workspace.with_console("--cores", "1", *STUDY, check=False)
     assert failures(lines)[0] == (
         "FAILED measure theory-decay/all: ArithmeticError: no luck",

@@ -19,6 +19,7 @@ include: "rules/time.smk"
 include: "rules/collect.smk"
 include: "rules/tables.smk"
 include: "rules/figures.smk"
+include: "rules/report.smk"
 include: "rules/publish.smk"
 
 
@@ -26,6 +27,7 @@ rule all:
     default_target: True
     input:
         drawn(PRESET),
+        pages(PRESET),
     message:
         f"all: the tables and figures of {PRESET} are there"
 
@@ -47,6 +49,7 @@ rule all_figures:
 rule measured_figures:
     input:
         drawn("measured"),
+        pages("measured"),
     message:
         "measured_figures: the tables and figures of the shipped measurements are there"
 

@@ -263,18 +263,32 @@ def available(collection, report):
 ASKED_FOR = [name for name, experiment in EXPERIMENTS.items() if study_config.is_asked_for(experiment, SETTINGS)]
 
 
-def drawn(collection, on_demand=False, **wanted):
-    """Files of the tables and figures of a collection ("measured" or the preset) whose entries match ``wanted``; of
-    experiments that run on demand only where that is said.
+def wanted(collection, on_demand=False, **like):
+    """The tables and figures of a collection ("measured" or the preset) whose entries match ``like``; of experiments
+    that run on demand only where that is said.
     """
     return [
-        path
-        for report in REPORTS
-        if available(collection, report)
-        and all(report[key] == value for key, value in wanted.items())
-        and (on_demand or collection == "measured" or set(report["experiments"]) <= set(ASKED_FOR))
-        for path in files_of(collection, report)
+        entry
+        for entry in REPORTS
+        if available(collection, entry)
+        and all(entry[key] == value for key, value in like.items())
+        and (on_demand or collection == "measured" or set(entry["experiments"]) <= set(ASKED_FOR))
     ]
+
+
+def drawn(collection, on_demand=False, **like):
+    """The files of the outputs that are ``wanted``."""
+    return [path for entry in wanted(collection, on_demand, **like) for path in files_of(collection, entry)]
+
+
+def pages_folder(collection):
+    """Where the pages of the report are."""
+    return f"results/{collection}/report"
+
+
+def pages(collection):
+    """The pages that the report of a collection is made of."""
+    return [f"{pages_folder(collection)}/{entry['paper']}/{entry['name']}.html" for entry in wanted(collection)]
 
 
 def files_of(collection, report):

@@ -155,9 +155,9 @@ def workspace(tmp_path):
     return Workspace(tmp_path)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def finished(tmp_path_factory):
-    """A workspace in which the small study has been run, one job per method."""
+    """A workspace in which the small study has been run, one job per method; tests leave it as it is."""
     space = Workspace(tmp_path_factory.mktemp("finished"))
     (space.folder / "by-method.yaml").write_text("shard_by: [experiment, dataset, method]\n")
     space.arguments = ("--configfile", "by-method.yaml", "--config", *SMALL)

@@ -55,8 +55,8 @@ for collection in (PRESET, "measured"):
             mem_mb=1000,
             runtime=20,
         params:
-            drawn=f"figures/{collection}",
-            out=pages_folder(collection),
+            drawn=lambda wildcards, input: str(Path(input.drawn[0]).parents[1]),
+            out=lambda wildcards, output: str(Path(output.pages[0]).parents[1]),
             names=[f"{entry['paper']}/{entry['name']}" for entry in shown],
         message:
             f"report {collection}: {counted(len(shown), 'page')}"

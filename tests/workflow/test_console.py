@@ -3,6 +3,8 @@
 import itertools
 import re
 
+import yaml
+
 STUDY = ("results/quick/theory-decay.csv", "--config", "only_experiments=theory-decay", "only_methods=rff", "repeats=1")
 
 
@@ -12,9 +14,12 @@ def failures(lines) -> list[tuple[str, str]]:
 
 
 def test_a_file_with_another_checksum(workspace):
-    sources = workspace.folder / "config/sources.yaml"
+    path = workspace.folder / "config/sources.yaml"
+    sources = yaml.safe_load(path.read_text())
     # a port of this machine that nothing listens on: no test asks the real addresses
-    sources.write_text(re.sub(r"https?://[^\s/]+", "http://127.0.0.1:9", sources.read_text()))
+    (file,) = sources["eeg"]["files"].values()
+    file["addresses"] = [{"url": "http://127.0.0.1:9/eeg.arff"}]
+    path.write_text(yaml.safe_dump(sources))
     damaged = workspace.folder / "mirror/eeg/EEG Eye State.arff"
     damaged.parent.mkdir(parents=True)
     damaged.write_text("@relation damaged\n")
@@ -23,7 +28,10 @@ def test_a_file_with_another_checksum(workspace):
         "allow_missing=false", check=False,
     )  # fmt: skip
     (reason, log), *again = failures(lines)
-    assert re.match(r"FAILED download eeg: error: .*checksum", reason)
+    assert reason.startswith("FAILED download eeg: error: the data set 'eeg' needs the file 'EEG Eye State.arff'")
+    assert f"mirror/eeg/{damaged.name}: " in reason
+    assert re.search("sha-?256", reason, re.IGNORECASE)
+    assert len(reason) < 450
     assert log == "       log: logs/download/eeg.log"
     assert (workspace.folder / log.split()[-1]).exists()
     # said again at the end, when other jobs may have scrolled it away

@@ -38,6 +38,7 @@ CHATTER = (
     "Execute ",
     "Elapsed time:",
     "Exiting because a job execution failed",
+    "WorkflowError:\nAt least one job did not complete successfully",
     "Creating report",
     "Adding ",
 )
@@ -157,7 +158,7 @@ class LogHandler(LogHandlerBase):
         """An error of Snakemake; that a job's command failed is told with the job."""
         if status_in(str(record.msg)):
             self.told.append(record)
-        else:
+        elif not (self.failures and str(record.msg).startswith(CHATTER)):
             self.usual.handle(record)
 
     def counts(self, record):

@@ -113,8 +113,7 @@ class Workspace:
         done = self.snakemake(*arguments, "--logger", "rfstudy", check=check)
         return (done.stdout + done.stderr).splitlines()
 
-    @property
-    def log(self) -> str:
+    def last_log(self) -> str:
         """What Snakemake wrote into its own log in its last run."""
         return max((self.folder / ".snakemake/log").glob("*.log")).read_text(encoding="utf-8")
 
@@ -162,4 +161,5 @@ def finished(tmp_path_factory):
     (space.folder / "by-method.yaml").write_text("shard_by: [experiment, dataset, method]\n")
     space.arguments = ("--configfile", "by-method.yaml", "--config", *SMALL)
     space.console = space.with_console("--cores", "2", *space.arguments)
+    space.log = space.last_log()
     return space

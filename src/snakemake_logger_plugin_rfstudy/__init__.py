@@ -165,7 +165,7 @@ class LogHandler(LogHandlerBase):
         """How far the run is; its end is a line."""
         self.done, self.total = record.done, record.total
         if self.done == self.total:
-            self.say(f"[{self.done} of {self.total}, {clock(record.created - self.began)}] all done")
+            self.say(f"[{self.done} of {self.total}, {clock(record.created - self.began)}] done")
 
     TELLERS = {  # noqa: RUF012
         LogEvent.JOB_INFO: job_starts,

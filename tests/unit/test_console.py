@@ -65,7 +65,7 @@ def test_a_run_says_what_is_done_how_far_it_is_and_how_long_it_takes(console):
     console.start(30, 6, "train x/6: 3 cells")
     console.end(35, 6, 7, 8)  # short: no line
     console.start(35, 7, "tables x: table-01")
-    assert console.end(40, 7, 8, 8) == ["[8 of 8, 0:40] all done"]
+    assert console.end(40, 7, 8, 8) == ["[8 of 8, 0:40] done"]
 
 
 def test_what_everybody_is_told_is_left_to_the_log_and_warnings_are_not(console):

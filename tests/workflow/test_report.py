@@ -88,6 +88,11 @@ def document(uri: str) -> bytes:
     return base64.b64decode(content)
 
 
+def drawn_at(figures, page: str):
+    """Where the picture of a page would be, were it one of a figure."""
+    return figures / f"{page.removeprefix('results/quick/report/').removesuffix('.html')}.png"
+
+
 @pytest.fixture(scope="module")
 def report(finished):
     """The report of the small study: its path, and what it shows by path and by category."""
@@ -129,8 +134,7 @@ def test_every_picture_is_in_the_file_and_nothing_is_loaded(finished, report):
         assert page.loads == page.images
         for uri in page.images:
             pictures += 1
-            png = finished.folder / "figures/quick" / name.removeprefix("results/quick/report/")
-            assert document(uri) == png.with_suffix(".png").read_bytes()
+            assert document(uri) == drawn_at(path.parent, name).read_bytes()
             with Image.open(io.BytesIO(document(uri))) as picture:
                 picture.load()
         assert page.images or page.texts["th"]
@@ -170,7 +174,7 @@ def test_a_browser_shows_every_output_and_loads_every_picture_from_the_file(repo
     assert seen["requests"] == []
     assert set(seen["outputs"]) == set(results)
     for name, output in seen["outputs"].items():
-        of_figure = "figure" in name
+        of_figure = drawn_at(path.parent, name).exists()
         assert len(output["images"]) == of_figure
         assert all(width > 500 for width in output["images"])
         assert of_figure or output["rows"] > 0

@@ -109,7 +109,8 @@ def test_times_are_taken_when_nothing_else_is_left_to_run(finished):
 def test_the_console_says_what_is_done_how_far_it_is_and_how_long_it_takes(finished):
     jobs = planned(finished.log)
     number = jobs.pop("total")
-    far = rf"\[ *\d+ of {number}, \d+:\d\d(?P<left>, (?:about [\d.]+ (?:min|h)|under a minute) left)?\] (?P<what>.+)"
+    left = r"(?P<left>, (?:about [\d.]+ (?:min|h)|under a minute) left)?"
+    far = rf"\[ *\d+ of {number}, (?P<clock>\d+:\d\d){left}\] (?P<what>.+)"
     lines = [re.fullmatch(far, line) for line in finished.console]
     said = [line["what"] for line in lines if line]
     for stage in {rule.split("_")[0] for rule in jobs}:
@@ -124,7 +125,9 @@ def test_the_console_says_what_is_done_how_far_it_is_and_how_long_it_takes(finis
     assert others[-1].startswith("Complete log(s): ")
     assert f"{number} jobs: " in others[-2]
     assert len(others) <= 3
-    assert any(line and line["left"] for line in lines[number // 2 :])
+    # from five finished jobs and 20 s on it says how long the rest will take
+    late = [line for line in lines if line and line["clock"] > "0:20" and line["what"] != "done"]
+    assert all(line["left"] for line in late[5:])
 
 
 ALL = {f"{dataset}.{method}" for dataset in ("eeg", "skin") for method in ("rff", "qmc", "sorf", "lsrff")}

@@ -15,6 +15,9 @@ ENDINGS = {"figures": ("pdf", "png", "txt"), "tables": ("csv", "md", "tex", "txt
 #: Where the kinds of a form stand: a file a kind.
 FOLDERS = {"tables": "tables", "figures": "plots"}
 
+#: The kinds that hold every printed number against ours: what the report shows first.
+SCORECARD = ("scorecard", "printed_against_ours")
+
 
 def kinds() -> dict[str, str]:
     """The form ("tables" or "figures") of every kind, found by the names of their files."""

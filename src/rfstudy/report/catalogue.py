@@ -16,7 +16,7 @@ ENDINGS = {"figures": ("pdf", "png", "txt"), "tables": ("csv", "md", "tex", "txt
 FOLDERS = {"tables": "tables", "figures": "plots"}
 
 #: The kinds that hold every printed number against ours: what the report shows first.
-SCORECARD = ("scorecard", "printed_against_ours")
+SCORECARD = ("scorecard", "printed")
 
 
 def kinds() -> dict[str, str]:

@@ -9,27 +9,23 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from rfstudy.metrics import FACTS, fact_of
 from rfstudy.report.context import Context
+from rfstudy.report.layout import Panel, Row, laid_out
 from rfstudy.report.matching import Compared, compared, counts, quantity_in_words
 from rfstudy.report.scorecard import ERRORS, VERDICTS
-from rfstudy.report.style import TEXT_WIDTH, Picture, style
+from rfstudy.report.style import Picture
 
 #: The keys of an entry of this kind beside those of all.
-SCHEMA = {"properties": {}, "required": []}
+SCHEMA = {"properties": {"width": {"$ref": "#/$defs/width"}}, "required": ["width"]}
 
 #: Which printed numbers of the scorecard it is told of: those of its paper.
 SCORED = "paper"
 
-#: Inches: margins, the gaps between panels, and heights from top to bottom.
-LEFT, RIGHT, BETWEEN = 0.46, 0.08, 0.40
-LEGEND, TITLE, AXIS = 0.26, 0.20, 0.36
-
-#: The side of a panel: three stand side by side.
-PANEL = (TEXT_WIDTH - LEFT - RIGHT - 2 * BETWEEN) / 3
+#: Inches: the height of a panel.
+PANEL = 1.95
 
 #: What all counts of rows and columns share as a panel.
 COUNTS = "rows and columns of the data"
@@ -62,11 +58,7 @@ def draw(context: Context, spec: dict) -> Picture:
     Parameters
     ----------
     context : rows of all experiments of the specification
-    spec : ``paper``, ``experiments`` and ``scorecard``
-
-    Returns
-    -------
-    Picture, at most as wide as a text block
+    spec : ``paper``, ``experiments``, ``scorecard`` and ``width``
     """
     cells = compared(context, spec)
     panels: dict[tuple[str, str], list[Compared]] = {}
@@ -75,25 +67,22 @@ def draw(context: Context, spec: dict) -> Picture:
             panels.setdefault((_panel_of(each, context.looks), each.protocol), []).append(each)
     quantities = sorted(dict.fromkeys(quantity for quantity, _ in panels), key=lambda quantity: quantity == COUNTS)
     protocols = list(dict.fromkeys(protocol for _, protocol in panels))
-    across, down = max(1, len(protocols)), max(1, len(quantities))
-    # a legend needs two panels' width
-    width = LEFT + max(2, across) * PANEL + (max(2, across) - 1) * BETWEEN + RIGHT
-    height = LEGEND + down * (TITLE + PANEL + AXIS)
-    with style():
-        figure = Figure(figsize=(width, height))
-        _legend(figure, [verdict for verdict in MARKS if any(each.score.verdict == verdict for each in cells)])
-        for (quantity, protocol), of_panel in panels.items():
-            left = LEFT + protocols.index(protocol) * (PANEL + BETWEEN)
-            bottom = height - LEGEND - quantities.index(quantity) * (TITLE + PANEL + AXIS) - TITLE - PANEL
-            ax = figure.add_axes((left / width, bottom / height, PANEL / width, PANEL / height))
-            ax.set_title(f"{quantity}, {protocol}", pad=3)
-            _draw_panel(ax, of_panel)
-            ax.set_xlabel("printed")
-            if protocol == protocols[0]:
-                ax.set_ylabel("ours")
-        if not panels:
-            figure.text(0.5, 0.5, "nothing to compare", ha="center", va="center", color="#555555")
-    return Picture(figure, _notes(cells))
+    rows = [
+        Row([_panel(panels.get((quantity, protocol)), quantity, protocol) for protocol in protocols], PANEL)
+        for quantity in quantities
+    ]
+    legend = [
+        Line2D([], [], linestyle="none", label=verdict, **_drawn(verdict))
+        for verdict in MARKS
+        if any(each.score.verdict == verdict for each in cells)
+    ]
+    return laid_out(spec["width"], rows, legend, _notes(cells))
+
+
+def _panel(cells: list[Compared] | None, quantity: str, protocol: str) -> Panel | None:
+    if not cells:
+        return None
+    return Panel(lambda ax: _draw_panel(ax, cells), f"{quantity}, {protocol}")
 
 
 def _panel_of(each: Compared, looks: dict) -> str:
@@ -102,12 +91,6 @@ def _panel_of(each: Compared, looks: dict) -> str:
     if fact.tolerance is None:
         return COUNTS
     return quantity_in_words(each, looks) + (f" ({fact.unit})" if fact.unit and not each.over else "")
-
-
-def _legend(figure: Figure, verdicts: list[str]) -> None:
-    handles = [Line2D([], [], linestyle="none", label=verdict, **_drawn(verdict)) for verdict in verdicts]
-    if handles:
-        figure.legend(handles=handles, loc="upper center", ncols=len(handles), handletextpad=0.1, borderaxespad=0.2)
 
 
 def _drawn(verdict: str) -> dict:
@@ -125,7 +108,7 @@ def _draw_panel(ax, cells: list[Compared]) -> None:
     low, high = _limits(np.concatenate([x, y]), is_log)
     if is_log:
         ax.set(xscale="log", yscale="log")
-    ax.set(xlim=(low, high), ylim=(low, high), aspect="equal")
+    ax.set(xlim=(low, high), ylim=(low, high), xlabel="printed", ylabel="ours")
     line = np.geomspace(low, high, 200) if is_log else np.linspace(low, high, 200)
     margin = np.array([FACTS[metric].margin(value) for value in line])
     ax.fill_between(line, line - margin, line + margin, color="#DDDDDD", linewidth=0, zorder=0)

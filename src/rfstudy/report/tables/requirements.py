@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from rfstudy.report.aggregate import methods_shown, select, settings_of

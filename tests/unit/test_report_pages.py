@@ -59,3 +59,15 @@ def test_a_caption_is_read_as_the_text_that_it_is(text, capsys):
     assert capsys.readouterr().err == ""
     plain = re.sub(r"<[^>]+>", "", body).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
     assert plain.split() == (text + " " + text).split()
+
+
+def test_a_divided_table_is_several_with_their_titles(tmp_path):
+    frame = pd.DataFrame({"data set": ["EEG", "skin"], "n": [1, 2], "d": [14, 3]})
+    parts = {"Rows": ["n"], "Columns <d>": ["d"]}
+    written(tmp_path, "t", typeset.Table("t", frame, "A caption.", [], parts=parts, divided=True))
+    pages.run(["survey/t"], tmp_path, tmp_path / "pages")
+    text = (tmp_path / "pages/survey/t.html").read_text(encoding="utf-8")
+    assert re.findall(r"<h2>(.*?)</h2>", text) == ["Rows", "Columns &lt;d&gt;"]
+    assert re.findall(r"<td>(\w+)</td>|<td class=\"number\">(\d+)</td>", text) == [
+        ("EEG", ""), ("", "1"), ("skin", ""), ("", "2"), ("EEG", ""), ("", "14"), ("skin", ""), ("", "3"),
+    ]  # fmt: skip

@@ -61,7 +61,7 @@ def page(name: str, source: Path, caption: str, notes: list[str]) -> str:
         content = base64.b64encode(figure.read_bytes()).decode("ascii")
         shown = f'<img src="data:image/png;base64,{content}" alt="{html.escape(caption)}">'
     else:
-        shown = table(beside(source, ".md").read_text(encoding="utf-8"))
+        shown = tables(beside(source, ".md").read_text(encoding="utf-8"))
     files = sorted(path for path in source.parent.glob(f"{source.name}.*") if path.stem == source.name)
     return "\n".join(
         [
@@ -75,6 +75,15 @@ def page(name: str, source: Path, caption: str, notes: list[str]) -> str:
             "</body>\n</html>\n",
         ]
     )
+
+
+def tables(markdown: str) -> str:
+    """The tables of a Markdown text as HTML, each with the title in italics that stands above it, if one does."""
+    made = []
+    for above, rows in re.findall(r"((?:^(?!\|).*\n)*)((?:^\|.*\n?)+)", markdown, flags=re.MULTILINE):
+        made += [f"<h2>{html.escape(title)}</h2>" for title in re.findall(r"^\*([^*].*)\*$", above, re.MULTILINE)]
+        made.append(table(rows))
+    return "\n".join(made)
 
 
 def table(markdown: str) -> str:

@@ -129,6 +129,12 @@ def _verdict(clear: list[list[Point]], run: list[Part]) -> str:
     return "contradicted" if opposite else "fails"
 
 
+def verdict_on(checks) -> str:
+    """The verdict on points of which it is known whether they hold, and nothing else."""
+    points = [Point(math.nan, math.nan, bool(check)) for check in checks]
+    return _verdict([points], [Part(points)]) if points else "not run"
+
+
 def joined(tests: list[Part]) -> list[Part]:
     """One test of several: at every place that all of them have, all have to hold there."""
     by_place = [{(point.where.get("dataset"), point.place): point for point in test.points} for test in tests]

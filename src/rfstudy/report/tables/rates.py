@@ -7,6 +7,7 @@ import pandas as pd
 
 from rfstudy.report.aggregate import method_order, select, settings_of
 from rfstudy.report.cells import absent, exponent, method_cell, span
+from rfstudy.report.claims.points import verdict_on
 from rfstudy.report.context import Context
 from rfstudy.report.estimates import (
     SIGMAS,
@@ -90,9 +91,8 @@ def _rate_verdict(fitted: Power | None, powers: list[float]) -> str:
     if fitted is None:
         return "not run"
     slowest, bound = max(powers), SIGMAS * fitted.error
-    if fitted.exponent > slowest + bound:
-        return "fails"
-    return "holds, faster" if fitted.exponent < min(powers) - bound else "holds"
+    faster = fitted.exponent < min(powers) - bound
+    return verdict_on([fitted.exponent <= slowest + bound]) + ", faster" * faster
 
 
 def _points(frame: pd.DataFrame) -> list[str]:

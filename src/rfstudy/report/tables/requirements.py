@@ -7,6 +7,7 @@ import pandas as pd
 
 from rfstudy.report.aggregate import methods_shown, select, settings_of
 from rfstudy.report.cells import absent, exponent, method_cell
+from rfstudy.report.claims.points import verdict_on
 from rfstudy.report.context import Context
 from rfstudy.report.estimates import SIGMAS, power_law
 from rfstudy.report.notes import notes
@@ -88,7 +89,7 @@ def _verdict(power, stated, bound: str) -> str:
         return "no claim"
     if power is None or stated is None:
         return "not run"
-    return "holds" if power.exponent <= stated.exponent + SIGMAS * power.error else "fails"
+    return verdict_on([power.exponent <= stated.exponent + SIGMAS * power.error])
 
 
 def _tolerance(frame: pd.DataFrame) -> list[str]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +44,9 @@ OF_SAMPLES = [
     "experiment", "dataset", "stand_in", "status", "learner", "metric", "n_train", "n_test", "split", "settings",
     "unit", "value", "spread", "kind", "contended", "run",
 ]  # fmt: skip
+
+#: Columns that say how many rows a score is about.
+SPLIT = ("n_train", "n_test", "split")
 
 #: Columns of the size of a map.
 SIZE = ["n_features", "n_features_label"]
@@ -99,12 +103,14 @@ class Found(NamedTuple):
     samples: list[Sample]
 
 
-class Names(NamedTuple):
+@dataclass(frozen=True)
+class Names:
     """The context of a report, which knows what methods and data sets are called and how the data were split, and the
     paper whose names they are."""
 
     context: Context
     paper: str
+    overlaps: dict = field(default_factory=dict)  # what was found of how repeats overlap
 
     def method(self, who: tuple[str, str]) -> str:
         """The label of a method and its variant."""
@@ -273,13 +279,12 @@ def sample(who: tuple[str, str], rows: list[dict], names: Names) -> Sample:
         return Sample(who, values, "pooled", error)
     if first["kind"] == "rounds":
         return Sample(who, values, "rounds", contended=any(row["contended"] for row in rows))
-    return Sample(
-        who,
-        values,
-        "repeats",
-        overlap=overlap_of(pd.DataFrame(rows), names.context),
-        records=frozenset(r["run"] for r in rows),
-    )
+    # all cells of a quantity were split alike
+    alike = tuple(first[column] for column in ("experiment", "dataset", "stand_in", "learner", "metric", *SPLIT))
+    if alike not in names.overlaps:
+        names.overlaps[alike] = overlap_of(pd.DataFrame(rows), names.context)
+    records = frozenset(row["run"] for row in rows)
+    return Sample(who, values, "repeats", overlap=names.overlaps[alike], records=records)
 
 
 def deviation(values) -> float:

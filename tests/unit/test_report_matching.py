@@ -324,7 +324,9 @@ def test_the_picture_has_a_panel_a_quantity_and_protocol():
 def test_a_picture_without_rows_says_so():
     picture = plot.draw(report_rows.context_of([]), report_rows.spec_of("printed-against-ours-all", "slsrff"))
     assert not picture.figure.axes
-    assert [text.get_text() for text in picture.figure.texts] == ["nothing to compare"]
+    empty, note = (text.get_text().replace("\n", " ") for text in picture.figure.texts)
+    assert empty == "Nothing to show."
+    assert note.endswith("645 printed cells: not run 645.")
 
 
 def test_every_verdict_that_has_a_difference_has_a_mark_of_its_own():

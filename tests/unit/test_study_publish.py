@@ -5,17 +5,15 @@ import pytest
 from rfstudy import tidy
 from rfstudy.errors import UserError
 from rfstudy.study import publish
-from rfstudy.study.provenance import read_records, write_records
+from rfstudy.study.provenance import read_records, write_results
 
 
 def results(folder, rows, uncommitted=False):
     """A results file of the given (method, repeat, value, run) and the records of its runs."""
     path = folder / "results.csv"
     shared = {"origin": "measured", "dataset": "eeg", "metric": "accuracy_pct", "status": "ok", "experiment": "e"}
-    tidy.write(
-        [shared | {"method": m, "repeat": r, "value": v, "run": run, **more} for m, r, v, run, more in rows], path
-    )
-    write_records({run: {"run": run, "uncommitted": uncommitted} for _, _, _, run, _ in rows if run}, path)
+    table = [shared | {"method": m, "repeat": r, "value": v, "run": run, **more} for m, r, v, run, more in rows]
+    write_results(table, {run: {"run": run, "uncommitted": uncommitted} for _, _, _, run, _ in rows if run}, path)
     return path
 
 

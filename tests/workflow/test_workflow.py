@@ -18,6 +18,7 @@ from rfstudy import tidy
 from rfstudy.arrays import seed_of
 from rfstudy.kernels import Gaussian
 from rfstudy.maps import make_map
+from rfstudy.study.provenance import read_records
 
 COMPUTE = ("preprocess", "tune", "generate", "train", "measure", "time")
 
@@ -67,11 +68,8 @@ def test_the_small_study_ends_in_complete_tables_and_figures(finished):
     assert set(times["dataset"]) == {"eeg"}
     assert results.loc[results["method"].ne(""), "status"].eq("ok").all()
     assert results["stand_in"].ne("").all()
-    runs = {
-        r["run"]
-        for r in json.loads((finished.folder / "results/quick/survey-gaussian-text.provenance.json").read_text())
-    }
-    assert set(results.loc[results["method"].ne(""), "run"]) == runs
+    # every row, facts included, points to the record of a run
+    assert set(results["run"]) == set(read_records(finished.folder / "results/quick/survey-gaussian-text.csv"))
     drawn = {p.name for p in (finished.folder / "figures/quick/survey").iterdir()}
     for name in ("figure-09-text.pdf", "figure-10-text.png", "table-06-text.md", "table-07-text.tex"):
         assert name in drawn
@@ -164,10 +162,8 @@ def test_a_killed_shard_resumes_and_gives_the_same_table(finished, tmp_path):
 
 def shard_command(space, stage: str, shard: str) -> list[str]:
     """The arguments of the command that the workflow ran for a shard, from the shard's provenance."""
-    records = json.loads(
-        (space.folder / f"results/quick/survey-gaussian-text/{stage}/{shard}.provenance.json").read_text()
-    )
-    words = shlex.split(records[0]["command"])
+    records = read_records(space.folder / f"results/quick/survey-gaussian-text/{stage}/{shard}.csv")
+    words = shlex.split(next(iter(records.values()))["command"])
     return words[words.index("rfstudy") + 1 :]
 
 

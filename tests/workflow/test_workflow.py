@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 
 from rfstudy import tidy
@@ -158,6 +159,38 @@ def test_a_killed_shard_resumes_and_gives_the_same_table(finished, tmp_path):
     assert all(p.stat().st_mtime_ns == when for p, when in kept.items())
     assert len(list(journal.glob("*.json"))) > len(kept)
     assert_same_results(out, finished.folder / "results/quick/survey-gaussian-text/train/eeg.lsrff.csv")
+
+
+def test_a_workflow_that_is_killed_takes_its_jobs_along_and_the_next_ends_in_the_same_table(finished, workspace):
+    """As README says it: what is left of the killed one is a lock, which --unlock removes, and a journal."""
+    results = "results/quick/survey-gaussian-text.csv"
+    arguments = ["--cores", "2", results, "--config", *finished.small]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "snakemake", *arguments], cwd=workspace.folder, env=workspace.environment,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    journal = workspace.folder / "results/quick/.journal/generate"
+    while len(list(journal.glob("*.json"))) < 3 and process.poll() is None:
+        time.sleep(0.01)
+    jobs = [each for each in psutil.Process(process.pid).children(recursive=True) if "rfstudy" in each.cmdline()]
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert jobs
+    _, alive = psutil.wait_procs(jobs, timeout=20)
+    assert not [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
+    assert not (workspace.folder / results).exists()
+    kept = {path.name: path.stat().st_mtime_ns for path in journal.glob("*.json")}
+    locked = workspace.snakemake(*arguments, "--rerun-incomplete", check=False)
+    assert locked.returncode != 0
+    assert "--unlock" in locked.stdout + locked.stderr
+    workspace.snakemake("--unlock")
+    workspace.snakemake(*arguments, "--rerun-incomplete")
+    for space, name in ((workspace, "killed.csv"), (finished, "whole.csv")):
+        tidy.write(tidy.read(space.folder / results).sort_values(list(tidy.KEY)), workspace.folder / name)
+    assert_same_results(workspace.folder / "killed.csv", workspace.folder / "whole.csv")
+    found = {path.name: path.stat().st_mtime_ns for path in journal.glob("*.json")}
+    assert kept.items() <= found.items()
+    assert not [path for path in workspace.folder.rglob(".partial-*") if ".snakemake" not in path.parts]
 
 
 def shard_command(space, stage: str, shard: str) -> list[str]:

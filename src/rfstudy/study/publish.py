@@ -38,6 +38,10 @@ CELL = tuple(column for column in tidy.KEY if column not in ("preset", "repeat",
 #: What tells entries on a data set apart: cells that a report draws as one curve have these in common.
 ENTRY = tuple(column for column in CELL if column != "n_features_label")
 
+#: What a search chooses for a size on its own: nothing says that it is the same at all of them.
+CHOSEN = ("settings.penalty", "settings.C")
+CHOSEN_WITH_OTHERS = ("settings.length_scale", "settings.options", "settings.preprocess")
+
 #: Differences that a message tells of at most.
 TOLD = 8
 
@@ -144,14 +148,16 @@ def differences(old: pd.DataFrame, stay: pd.DataFrame, new: pd.DataFrame) -> lis
         for column in (*OF_CELL, "run") if joining[0]["axis"] == "round" else OF_CELL:
             compare(dataset_of(where), column, there, joining)
         for quantity in sorted(quantities(there + joining)):
-            if (entry_of(joining[0]), quantity) not in free:
+            if (dataset_of(where), quantity) not in free:
                 compare(dataset_of(where), quantity, there, joining)
     free |= varying(old, ENTRY) | varying(new, ENTRY)
     for where, there, joining in both(stay, new, ENTRY):
         if len({row["n_features_label"] for row in there}) < 2:
             continue  # nothing shows that one size has what the others have
-        for quantity in sorted(quantities(there + joining)):
-            if (where, quantity) not in free:
+        shared = any("settings.shared_by" in row for row in joining)
+        own = {*CHOSEN, *CHOSEN_WITH_OTHERS} if shared else set(CHOSEN)
+        for quantity in sorted(quantities(there + joining) - own):
+            if (dataset_of(where), quantity) not in free:
                 compare(dataset_of(where), quantity, there, joining)
     return [f"{dataset or 'no data set'}: {what} ({count} rows)" for (dataset, what), count in found.most_common()]
 
@@ -165,11 +171,6 @@ def kind_of_fact(place: tuple) -> tuple:
 def dataset_of(place: tuple) -> str:
     """The data set in the place of a cell or an entry."""
     return place[CELL.index("dataset")]
-
-
-def entry_of(row: dict) -> tuple:
-    """The place of the entry of a row."""
-    return tuple(None if column == "at" and row["axis"] == "round" else row[column] for column in ENTRY)
 
 
 def grouped(table: pd.DataFrame, columns, place=tuple) -> dict[tuple, list[dict]]:
@@ -201,11 +202,11 @@ def values(rows: list[dict], quantity: str) -> set[str]:
     return {json.dumps(row[quantity]) for row in rows if row[quantity] not in (None, "")}
 
 
-def varying(table: pd.DataFrame, columns) -> set[tuple[tuple, str]]:
-    """The entries and quantities that differ among the rows of some place: each row, or size, has its own."""
+def varying(table: pd.DataFrame, columns) -> set[tuple[str, str]]:
+    """The data sets and quantities that differ among the rows of some place: each repeat, or size, has its own."""
     return {
-        (entry_of(rows[0]), quantity)
-        for rows in grouped(table, columns).values()
+        (dataset_of(where), quantity)
+        for where, rows in grouped(table, columns).items()
         for quantity in quantities(rows)
         if len(values(rows, quantity)) > 1
     }

@@ -4,12 +4,13 @@ refused.
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
 from rfstudy import tidy
 from rfstudy.errors import UserError
-from rfstudy.files import record_file, write_json
+from rfstudy.files import digest_of, record_file, write_json
 from rfstudy.study import publish
 from rfstudy.study.provenance import read_records, write_results
 
@@ -324,6 +325,20 @@ def test_published_rows_without_a_record_are_named(tmp_path):
     with_records(out, [])
     with pytest.raises(UserError, match=r"3 rows of .* have no record of their run \(first 'a'\)"):
         publish.run(results(tmp_path, rows([0], "b")), out)
+
+
+# --- what ships -------------------------------------------------------------------------------------------------------
+
+SHIPPED = sorted((Path(__file__).resolve().parents[2] / "data" / "measured").glob("*.csv.xz"))
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+def test_every_shipped_row_points_to_a_record_of_committed_code(path):
+    table, records = tidy.read(path), read_records(path)
+    assert json.loads(record_file(path).read_text())["sha256"] == {path.name: digest_of(path)}
+    assert set(table["run"]) == set(records)
+    assert not any(record["uncommitted"] for record in records.values())
+    assert all(record["commit"] for record in records.values())
 
 
 # --- a kill at every moment -------------------------------------------------------------------------------------------

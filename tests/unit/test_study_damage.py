@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +20,10 @@ from rfstudy.cli import choices
 from rfstudy.data.preprocess import preprocess
 from rfstudy.errors import UserError
 from rfstudy.files import read_arrays
-from rfstudy.study import collect, plan, train
+from rfstudy.study import collect, plan, provenance, train
 from rfstudy.study.code import PACKAGE
-from rfstudy.study.provenance import Run, read_records, record_file
+from rfstudy.study.provenance import Run, read_records, record_file, write_results
+from rfstudy.study.sample import load_prepared
 
 specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
 toys = importlib.util.module_from_spec(specification)
@@ -143,6 +145,10 @@ def test_every_row_of_an_experiment_points_to_a_record_facts_included(chain, tmp
     records = read_records(tmp_path / "all.csv")
     assert set(table["run"]) == set(records)
     assert records["f00d"] == RUN
+    (fact,) = table[table["metric"].eq("fact_rows")].to_dict("records")
+    assert (fact["value"], fact["split"], fact["run"], fact["n_train"]) == (40.0, "all", "f00d", 20)
+    assert set(table["stand_in"]) == {"made"}
+    assert set(table["seed"]) == {toys.SETTINGS["seed"]}
 
 
 def test_a_row_whose_run_has_no_record_is_an_error(chain, tmp_path):
@@ -167,6 +173,55 @@ def test_the_facts_about_data_say_which_run_made_the_rows(tmp_path):
     assert record["provenance"]["run"] == run.id
     assert record["provenance"]["stage"] == "preprocess"
     assert json.loads((tmp_path / "facts.json").read_text())["provenance"] == record["provenance"]
+
+
+def test_facts_that_could_not_be_counted_are_of_no_run(tmp_path):
+    """Nothing was measured, so nothing is published."""
+    toy = toys.selected()
+    prepared = toys.write_data(tmp_path, *toys.labelled(4, 3), provenance=RUN, status="skipped", reason="gone")
+    (spec,) = plan.facts_parts(toy, toys.SETTINGS)
+    (row,) = collect.fact_rows(spec, load_prepared(prepared))
+    assert (row["status"], row["settings"]) == ("skipped", {"reason": "gone"})
+    assert not row.get("run")
+    assert collect.record_of_facts(load_prepared(prepared)) == {}
+
+
+def test_one_row_that_two_shards_have_is_an_error(chain, tmp_path):
+    folder, _, _ = chain
+    files = [folder / "generate.csv", folder / "train.csv", tmp_path / "again.csv"]
+    write_results(tidy.read(folder / "train.csv")[:1], read_records(folder / "train.csv"), files[2])
+    with pytest.raises(ValueError, match="2 rows of the shards measure the same thing twice, first"):
+        collect.run([], files, [], [], tmp_path / "all.csv", tmp_path / "all.npz")
+
+
+def git(folder, *arguments):
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+    return subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def test_a_record_says_which_commit_computed_and_whether_the_code_was_another(tmp_path, monkeypatch):
+    monkeypatch.setattr(provenance, "PACKAGE", tmp_path / "src" / "rfstudy")
+    (tmp_path / "src" / "rfstudy").mkdir(parents=True)
+    (tmp_path / "src" / "rfstudy" / "maps.py").write_text("x = 1")
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert provenance.code_state() == {"commit": "", "uncommitted": True}
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "one")
+    committed = {"commit": git(tmp_path, "rev-parse", "HEAD").strip(), "uncommitted": False}
+    assert provenance.code_state() == committed
+    (tmp_path / "notes.txt").write_text("no code")
+    assert provenance.code_state() == committed
+    (tmp_path / "src" / "rfstudy" / "new.py").write_text("y = 1")
+    assert provenance.code_state() == committed | {"uncommitted": True}
+    (tmp_path / "src" / "rfstudy" / "new.py").unlink()
+    for name in ("config", "rules"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a").write_text("z")
+        assert provenance.code_state()["uncommitted"]
+        (tmp_path / name / "a").unlink()
+    (tmp_path / "Snakefile").write_text("z")
+    assert provenance.code_state()["uncommitted"]
 
 
 # --- a kill at every moment -------------------------------------------------------------------------------------------
@@ -263,6 +318,14 @@ def test_a_job_that_is_killed_around_any_write_is_finished_by_the_next(tmp_path)
         assert not left, "what a killed process left is swept by the next"
 
 
+def is_gone(number: int) -> bool:
+    """Whether a process has ended, also if nobody has waited for it yet."""
+    try:
+        return psutil.Process(number).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
 def test_a_job_ends_with_the_workflow_that_started_it(tmp_path):
     """The workflow is killed and cannot say so: its job notices, and takes along what it started."""
     job = (
@@ -290,8 +353,11 @@ def test_a_job_ends_with_the_workflow_that_started_it(tmp_path):
     # both streams end when the last process that holds them has
     _, told = process.communicate(timeout=30)
     assert told == "error: the workflow that started this job is gone, so the job ends; the next one resumes\n"
-    # nobody may have waited for it yet
-    assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE
+    for _ in range(200):
+        if is_gone(child):
+            break
+        time.sleep(0.05)  # it has been told to end, which takes a moment
+    assert is_gone(child)
 
 
 @pytest.mark.parametrize("number", ["", "1", "999999999", "of no process"])

@@ -71,8 +71,20 @@ def test_times_that_were_taken_beside_other_work_are_refused(tmp_path):
 
 def test_what_was_skipped_for_want_of_data_is_not_published(tmp_path):
     rows = [("rff", 0, 80.0, "a", {}), ("orf", 0, None, "", {"status": "skipped"})]
+    # a run that found that there is no map at this size has found something
+    rows += [("gq", 0, None, "a", {"status": "skipped", "settings": {"reason": "no map"}})]
     publish.run(results(tmp_path, rows), tmp_path / "e.csv.xz")
-    assert list(tidy.read(tmp_path / "e.csv.xz")["method"]) == ["rff"]
+    assert list(tidy.read(tmp_path / "e.csv.xz")["method"]) == ["gq", "rff"]
+
+
+def test_the_newest_record_of_a_run_stays(tmp_path):
+    """A run that was published before it had finished has a longer wall time since."""
+    out = tmp_path / "e.csv.xz"
+    publish.run(results(tmp_path, [("rff", 0, 80.0, "a", {})]), out)
+    path = results(tmp_path, [("rff", 0, 80.0, "a", {}), ("rff", 1, 80.0, "a", {})])
+    with_records(path, [{"run": "a", "uncommitted": False, "wall_time_s": 9.0}])
+    publish.run(path, out)
+    assert read_records(out)["a"]["wall_time_s"] == 9.0
 
 
 # --- rows nobody could repeat -----------------------------------------------------------------------------------------
@@ -221,6 +233,14 @@ def test_what_a_repeat_found_may_differ(tmp_path, changes):
     assert tidy.read(out)["run"].tolist() == ["a", "a", "a", "b", "b"]
 
 
+def test_what_is_seen_to_vary_among_the_joining_rows_may_differ_too(tmp_path):
+    """The penalty of the rows that stay is the same by chance."""
+    out = published(tmp_path, rows([0, 3, 6]))
+    publish.run(results(tmp_path, rows([1, 2], "b")), out)
+    with pytest.raises(UserError, match=r"penalty 0\.3\d* joins 0\.1"):
+        publish.run(results(tmp_path, rows([5], "b")), published(tmp_path / "alone", rows([0, 3, 6])))
+
+
 def test_a_failed_row_has_fewer_settings_and_joins(tmp_path):
     out = published(tmp_path, rows(range(4)))
     failed = ("rff", 4, None, "b", SHARED | {"n_columns": None, "status": "failed", "settings": {"reason": "singular"}})
@@ -270,6 +290,25 @@ def test_sizes_of_a_curve_have_the_settings_that_all_others_have(tmp_path):
     publish.run(results(tmp_path, rows([0, 1], "b", method="orf", settings={"length_scale": 0.9}, **four)), out)
     publish.run(results(tmp_path, rows([0, 1], "b", method="orf", settings={"length_scale": 0.8}, **sixteen)), out)
     assert len(tidy.read(out)) == 12
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"penalty": 9.0},  # of the cell, or of the size
+        {"C": 9.0},
+        {"penalty": 9.0, "length_scale": 0.7, "options": {"layout": "phase"}, "shared_by": "method_and_size"},
+    ],
+    ids=str,
+)
+def test_a_size_may_have_a_choice_of_its_own(tmp_path, settings):
+    """Although all other sizes happen to have made the same one."""
+    four, eight = ({"n_features_label": f"{k}d", "n_features": 14 * k} for k in (4, 8))
+    same = settings | {key: value for key, value in {"penalty": 0.1, "C": 1.0}.items() if key in settings}
+    same |= {key: SETTINGS[key] for key in ("length_scale", "options") if key in settings}
+    out = published(tmp_path, rows([0], settings=same), rows([0], settings=same, **four))
+    publish.run(results(tmp_path, rows([0], "b", settings=settings, **eight)), out)
+    assert len(tidy.read(out)) == 3
 
 
 def test_a_whole_cell_takes_the_place_of_one_that_was_measured_otherwise(tmp_path):
@@ -365,8 +404,8 @@ def test_a_publication_that_is_killed_anywhere_is_done_by_the_next(tmp_path, mon
         moments[0] = 0
         out.unlink(missing_ok=True)
         record_file(out).unlink(missing_ok=True)
-        published(tmp_path, rows(range(4)), rows(range(4), method="orf"))
-        new = results(tmp_path, rows([3, 4], "b"))
+        published(tmp_path, rows(range(4)), rows(range(4), "gone", method="orf"))
+        new = results(tmp_path, rows([3, 4], "b") + rows(range(4), "b", method="orf"))
         moments[0] = moment or 0
         try:
             publish.run(new, out)

@@ -19,7 +19,7 @@ from rfstudy import tidy
 from rfstudy.cli import choices
 from rfstudy.data.preprocess import preprocess
 from rfstudy.errors import UserError
-from rfstudy.files import read_arrays
+from rfstudy.files import read_arrays, write_sealed
 from rfstudy.study import collect, plan, provenance, train
 from rfstudy.study.code import PACKAGE
 from rfstudy.study.provenance import Run, read_records, record_file, write_results
@@ -98,6 +98,12 @@ def test_a_file_between_two_stages_that_was_cut_or_changed_is_named(chain, tmp_p
         path.write_bytes(content)
     assert not list(tmp_path.iterdir())
     assert len(reader(tmp_path))
+
+
+def test_the_choices_of_all_files_reach_a_stage(tmp_path):
+    for dataset in ("eeg", "skin"):
+        write_sealed({dataset: {"penalty": len(dataset)}}, tmp_path / f"{dataset}.json")
+    assert choices([tmp_path / "eeg.json", tmp_path / "skin.json"]) == {"eeg": {"penalty": 3}, "skin": {"penalty": 4}}
 
 
 def test_a_record_that_is_missing_is_named(chain, tmp_path):

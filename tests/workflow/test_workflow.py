@@ -150,16 +150,16 @@ def test_a_killed_shard_resumes_and_gives_the_same_table(finished, tmp_path):
         [sys.executable, "-m", "rfstudy", *arguments], cwd=finished.folder,
         env=finished.environment | {"PYTHONPATH": str(finished.folder / "src")}, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    while len(list(journal.glob("*.json"))) < 2 and process.poll() is None:
+    while len(list(journal.glob("[!.]*.json"))) < 2 and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    kept = {p: p.stat().st_mtime_ns for p in journal.glob("*.json")}
+    kept = {p: p.stat().st_mtime_ns for p in journal.glob("[!.]*.json")}
     assert kept
     assert not out.exists()
     finished.rfstudy(*arguments)
     assert all(p.stat().st_mtime_ns == when for p, when in kept.items())
-    assert len(list(journal.glob("*.json"))) > len(kept)
+    assert len(list(journal.glob("[!.]*.json"))) > len(kept)
     assert_same_results(out, finished.folder / "results/quick/survey-gaussian-text/train/eeg.lsrff.csv")
 
 
@@ -180,7 +180,7 @@ def test_a_workflow_that_is_killed_takes_its_jobs_along_and_the_next_ends_in_the
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     journal = workspace.folder / "results/quick/.journal/generate"
-    while len(list(journal.glob("*.json"))) < 3 and process.poll() is None:
+    while len(list(journal.glob("[!.]*.json"))) < 3 and process.poll() is None:
         time.sleep(0.01)
     jobs = [each for each in psutil.Process(process.pid).children(recursive=True) if is_a_job(each)]
     process.send_signal(signal.SIGKILL)
@@ -189,7 +189,7 @@ def test_a_workflow_that_is_killed_takes_its_jobs_along_and_the_next_ends_in_the
     _, alive = psutil.wait_procs(jobs, timeout=20)
     assert not [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
     assert not (workspace.folder / results).exists()
-    kept = {path.name: path.stat().st_mtime_ns for path in journal.glob("*.json")}
+    kept = {path.name: path.stat().st_mtime_ns for path in journal.glob("[!.]*.json")}
     locked = workspace.snakemake(*arguments, "--rerun-incomplete", check=False)
     assert locked.returncode != 0
     assert "--unlock" in locked.stdout + locked.stderr
@@ -198,7 +198,7 @@ def test_a_workflow_that_is_killed_takes_its_jobs_along_and_the_next_ends_in_the
     for space, name in ((workspace, "killed.csv"), (finished, "whole.csv")):
         tidy.write(tidy.read(space.folder / results).sort_values(list(tidy.KEY)), workspace.folder / name)
     assert_same_results(workspace.folder / "killed.csv", workspace.folder / "whole.csv")
-    found = {path.name: path.stat().st_mtime_ns for path in journal.glob("*.json")}
+    found = {path.name: path.stat().st_mtime_ns for path in journal.glob("[!.]*.json")}
     assert kept.items() <= found.items()
     assert not [path for path in workspace.folder.rglob(".partial-*") if ".snakemake" not in path.parts]
 

@@ -233,6 +233,14 @@ def test_what_a_repeat_found_may_differ(tmp_path, changes):
     assert tidy.read(out)["run"].tolist() == ["a", "a", "a", "b", "b"]
 
 
+def test_a_penalty_that_was_raised_where_it_was_singular_is_what_a_repeat_found(tmp_path):
+    out = published(tmp_path, rows([0, 1], settings={"penalty": 1e-8}))
+    raised = {"penalty": 1e-6, "singular_at": 1e-8}
+    publish.run(results(tmp_path, rows([2], "b", settings=raised)), out)
+    with pytest.raises(UserError, match="penalty 1e-07 joins 1e-08"):
+        publish.run(results(tmp_path, rows([3], "b", settings=raised | {"singular_at": 1e-7})), out)
+
+
 def test_what_is_seen_to_vary_among_the_joining_rows_may_differ_too(tmp_path):
     """The penalty of the rows that stay is the same by chance."""
     out = published(tmp_path, rows([0, 3, 6]))

@@ -179,6 +179,9 @@ def grouped(table: pd.DataFrame, columns, place=tuple) -> dict[tuple, list[dict]
     rows = table.astype(object).where(table.notna(), None).to_dict("records")
     for where, row in zip(places(table, columns), rows, strict=True):
         settings = json.loads(row["settings"] or "{}")
+        if "singular_at" in settings:
+            # the penalty was raised for this repeat; what it has in common with others is the one that was asked for
+            settings |= {name: settings["singular_at"] for name in ("penalty", "C") if name in settings}
         groups[place(where)].append(row | {f"settings.{name}": value for name, value in settings.items()})
     return groups
 

@@ -54,6 +54,9 @@ try:
 except UserError as error:
     raise WorkflowError(str(error)) from error
 
+# by this a job knows the workflow that it belongs to, and ends when that is gone
+os.environ["RFSTUDY_WORKFLOW"] = str(os.getpid())
+
 PRESET = SETTINGS["preset"]
 RESULTS = f"results/{PRESET}"
 PREPARED = f"data/prepared/{SETTINGS['data']}"

@@ -7,14 +7,18 @@ are imported when they are called: ``--help`` answers at once.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import json
+import os
 import sys
+import threading
 from pathlib import Path
+from time import sleep
 
 import click
 
-from rfstudy.files import read_json
+from rfstudy.files import read_sealed
 
 
 class JsonParameter(click.ParamType):
@@ -31,6 +35,9 @@ class JsonParameter(click.ParamType):
         except json.JSONDecodeError as error:
             self.fail(f"not JSON: {error}", param, ctx)
 
+
+#: Seconds between two looks at the process of the workflow.
+LOOK_SECONDS = 2.0
 
 JSON = JsonParameter()
 EXISTING = click.Path(exists=True, path_type=Path)
@@ -67,8 +74,10 @@ def download(source_id, spec, mirror, allow_missing, out):
 def preprocess(dataset, spec, raw, base, device, reference, out):
     """Make a task's rows (from files, by a generator, as features of another task) and the facts about them."""
     from rfstudy.data import preprocess as stage
+    from rfstudy.study.provenance import Run
 
-    stage.preprocess(dataset, spec, raw, out, reference_dir=reference, base_dir=base, device=device)
+    told_of = Run("preprocess", spec, 1, device).finished
+    stage.preprocess(dataset, spec, raw, out, reference_dir=reference, base_dir=base, device=device, told_of=told_of)
 
 
 def stage_options(command):
@@ -90,7 +99,7 @@ OUT_ARRAYS = click.option("--out-arrays", type=PATH, required=True, help=".npz f
 
 def choices(files) -> dict:
     """What earlier stages chose, by data set."""
-    return {dataset: chosen for path in files for dataset, chosen in read_json(path).items()}
+    return {dataset: chosen for path in files for dataset, chosen in read_sealed(path).items()}
 
 
 @commands.command()
@@ -160,12 +169,17 @@ def collect(specs, prepared, arrays, out_arrays, out, shard_files):
 
 @commands.command()
 @click.option("--out", type=PATH, required=True, help="Published CSV.xz file that the rows are merged into.")
+@click.option(
+    "--replace",
+    type=click.Choice(["cell", "experiment"]),
+    help="Replace all rows of the cells that are published, or of the experiment, and not only those of the same key.",
+)
 @click.argument("results", type=EXISTING)
-def publish(out, results):
+def publish(out, replace, results):
     """Merge finished real-data rows into the measurements that ship with the repository."""
     from rfstudy.study import publish as stage
 
-    stage.run(results, out)
+    stage.run(results, out, replace or "")
 
 
 def report_options(command):
@@ -221,17 +235,60 @@ def spare_the_collector():
     atexit.register(gc.freeze)
 
 
+def end_with_the_workflow():
+    """Have this process end when the workflow that started it is gone; nothing where none did.
+
+    A workflow that is killed cannot end its jobs: they would go on, write where the next run works, and take its
+    processors. ``rules/common.smk`` leaves the number of its process in the environment.
+    """
+    number = os.environ.get("RFSTUDY_WORKFLOW", "")
+    if not number:
+        return
+    import psutil
+
+    workflow = next((each for each in psutil.Process().parents() if str(each.pid) == number), None)
+    if workflow:
+        threading.Thread(target=wait_for_the_end_of, args=(workflow,), daemon=True).start()
+
+
+def wait_for_the_end_of(workflow):
+    """End this process, and those that it started, once another one is gone; finished cells are in the journal."""
+    import psutil
+
+    while is_at_work(workflow):
+        sleep(LOOK_SECONDS)
+    print("error: the workflow that started this job is gone, so the job ends; the next one resumes", file=sys.stderr)
+    sys.stderr.flush()
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            child.kill()
+    os._exit(1)
+
+
+def is_at_work(process) -> bool:
+    """Whether a process is there and has not ended: one that nobody has waited for has."""
+    import psutil
+
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 def main():
     """Run a subcommand; an error that a user can mend is one line without a traceback."""
     from rfstudy.errors import UserError
 
     spare_the_collector()
+    end_with_the_workflow()
     try:
         commands.main(standalone_mode=False)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except click.exceptions.Abort:
+    except click.exceptions.Abort as abort:
+        if isinstance(abort.__cause__, EOFError):
+            raise abort.__cause__ from None  # a file that ends too early is no interruption
         sys.exit(130)
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -1,30 +1,106 @@
-"""Files that are there whole or not at all, and how JSON documents and named arrays are kept in them."""
+"""Files that are there whole or not at all, how documents and named arrays are kept in them, and how a cut or changed
+one is noticed.
+
+What a job yields has a record beside it with the digest of every file (``check_recorded``); a document without a record
+carries its digest itself (``write_sealed``). Whoever reads either is told of a file that is not the one that was
+written.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import platform
 import tempfile
+import time
+import zipfile
+import zlib
+from functools import cache
 from pathlib import Path
 
+from rfstudy.errors import UserError
 
-def write_atomically(path, writer) -> None:
+#: Half-written files are called ``.partial-<machine>-<process>-...``.
+PARTIAL = ".partial-"
+MACHINE = platform.node().replace("-", "_")[:32]
+
+#: Seconds after which nobody writes a half-written file of another machine any more.
+ABANDONED = 24 * 3600.0
+
+#: What a sealed document starts with: its digest, and its content from there to the end.
+SEAL = '{{"sha256": "{}", "content": '
+
+#: What to do about a file that is not what was written.
+REMEDY = "remove it and run the same command again (or restore it, where it is under version control)"
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+def write_atomically(path, writer, sync: bool = True) -> None:
     """Call ``writer`` with a temporary path beside ``path`` and rename when it has returned.
 
     The temporary name ends in the target's name, so that a writer that chooses a format or a compression by
-    suffix chooses the right one; a killed process leaves the old file as it was.
+    suffix chooses the right one; a killed process leaves the old file as it was. The content is on the disk before the
+    file has its name, unless ``sync`` is False: then whoever reads it has to know a whole file from an empty one.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=".partial-", suffix="-" + path.name, dir=path.parent)
+    sweep(path.parent)
+    prefix = f"{PARTIAL}{MACHINE}-{os.getpid()}-"
+    handle, temporary = tempfile.mkstemp(prefix=prefix, suffix="-" + path.name, dir=path.parent)
     os.close(handle)
     try:
         writer(temporary)
         os.chmod(temporary, 0o644)
+        if sync:
+            force_onto_disk(temporary)
         os.replace(temporary, path)
+        if sync:
+            force_onto_disk(path.parent)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def force_onto_disk(path) -> None:
+    """Return when a file, or the names in a folder, have reached the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError:
+        if not os.path.isdir(path):  # some file systems keep their folders themselves
+            raise
+    finally:
+        os.close(handle)
+
+
+@cache
+def sweep(folder: Path) -> None:
+    """Remove what processes that are gone left half-written in a folder; looked for once by every process."""
+    own = f"{PARTIAL}{MACHINE}-"
+    with os.scandir(folder) as entries:
+        found = [entry for entry in entries if entry.name.startswith(PARTIAL)]
+    for entry in found:
+        process = entry.name.removeprefix(own).split("-")[0] if entry.name.startswith(own) else ""
+        try:
+            old = time.time() - entry.stat().st_mtime > ABANDONED
+            if old or (process.isdigit() and not is_running(int(process))):
+                os.unlink(entry.path)
+        except OSError:
+            continue  # another process was quicker, or it is not ours to remove
+
+
+def is_running(process: int) -> bool:
+    """Whether this machine has a process of this number."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def write_json(record, path) -> None:
@@ -33,17 +109,101 @@ def write_json(record, path) -> None:
     write_atomically(path, lambda temporary: Path(temporary).write_text(text, encoding="utf-8"))
 
 
-def read_json(path):
-    """The document in a JSON file; ``ValueError`` for what is no JSON, ``FileNotFoundError`` for no file."""
-    return json.loads(Path(path).read_text(encoding="utf-8"))
+def write_sealed(content, path, sync: bool = True) -> None:
+    """Write a JSON document that carries its digest, atomically, as ``read_sealed`` reads it."""
+    body = json.dumps(content)
+    text = SEAL.format(hashlib.sha256(body.encode()).hexdigest()) + body + "}\n"
+    write_atomically(path, lambda temporary: Path(temporary).write_text(text, encoding="utf-8"), sync)
 
 
-def write_arrays(arrays: dict, path) -> None:
+def write_arrays(arrays: dict, path, sync: bool = True) -> None:
     """Write named arrays as one ``.npz``, atomically and without pickle."""
-    import numpy as np  # of this module only this function needs it, and the command line starts without
+    import numpy as np  # of this module only arrays need it, and the command line starts without
 
     def save(temporary):
         with open(temporary, "wb") as stream:
             np.savez(stream, **arrays)
 
-    write_atomically(path, save)
+    write_atomically(path, save, sync)
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def read_json(path):
+    """The document in a JSON file; ``ValueError`` for what is no JSON, ``FileNotFoundError`` for no file."""
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def read_sealed(path):
+    """The content of a document that ``write_sealed`` wrote; ``UserError`` where it was cut or changed since."""
+    text = Path(path).read_bytes()
+    start = len(SEAL.format("0" * 64))
+    body = text[start:].removesuffix(b"}\n")
+    if text != SEAL.format(hashlib.sha256(body).hexdigest()).encode() + body + b"}\n":
+        raise UserError(f"{path} is not what was written: it was cut or changed; {REMEDY}")
+    return json.loads(body)
+
+
+def read_arrays(path) -> dict:
+    """The named arrays of an ``.npz``; ``UserError`` where it is not the one that the record beside it tells of, or
+    none at all.
+    """
+    import numpy as np
+
+    check_recorded(path)
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return dict(stored)
+    except (ValueError, EOFError, TypeError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        raise UserError(f"{path} is no file of arrays ({error or type(error).__name__}); {REMEDY}") from error
+
+
+# --- records of whole files -------------------------------------------------------------------------------------------
+
+
+def record_file(path) -> Path:
+    """The provenance file that belongs to a results file, or to the arrays beside it."""
+    path = Path(path)
+    return path.with_name(path.name.split(".csv")[0].removesuffix(".npz") + ".provenance.json")
+
+
+def digest_of(path) -> str:
+    """SHA-256 of a file, as hexadecimal digits."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def check_recorded(path) -> None:
+    """``UserError`` where a file is not the one that the record beside it tells of; nothing where there is no record.
+
+    A record tells of a file by its digest, and while the file is being replaced also by that of the one ``before``.
+    """
+    path, beside = Path(path), record_file(path)
+    if not beside.exists():
+        return
+    record = read_record_file(beside)
+    expected = [known[path.name] for known in (record["sha256"], record["before"]) if path.name in known]
+    found = digest_of(path)
+    if found not in expected:
+        told = expected[0][:12] if expected else "none"
+        raise UserError(
+            f"{path} is not the file that {beside.name} was written for (sha256 {told}..., found {found[:12]}...): "
+            f"it was cut or changed; {REMEDY}"
+        )
+
+
+def read_record_file(path) -> dict:
+    """A provenance file: ``sha256`` (of the files that it is about, by name), ``before`` (of those that they replace),
+    and ``runs``, the records of runs. ``UserError`` where it is none.
+    """
+    try:
+        record = read_json(path)
+        complete = {"sha256": dict(record["sha256"]), "before": dict(record.get("before", {})), "runs": record["runs"]}
+        if all(isinstance(run["run"], str) for run in complete["runs"]):
+            return complete
+        raise ValueError("the name of a run is no text")
+    except FileNotFoundError as error:
+        raise UserError(f"{path} is missing: it says where the rows beside it are from; {REMEDY}") from error
+    except (ValueError, TypeError, KeyError) as error:
+        raise UserError(f"{path} is no record of runs ({type(error).__name__}: {error}); {REMEDY}") from error

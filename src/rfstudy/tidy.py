@@ -6,11 +6,15 @@ the checked read; it computes nothing.
 
 from __future__ import annotations
 
+import gzip
 import json
+import lzma
+import zlib
 
 import pandas as pd
 
-from rfstudy.files import write_atomically
+from rfstudy.errors import UserError
+from rfstudy.files import REMEDY, check_recorded, write_atomically
 from rfstudy.metrics import FACTS
 
 COLUMNS = (
@@ -100,17 +104,42 @@ def _units(table: pd.DataFrame) -> pd.Series:
     return table["unit"].where(table["unit"] != "", known.fillna(""))
 
 
+def check_settings(table: pd.DataFrame) -> None:
+    """``ValueError`` where the settings of a row are neither empty nor a JSON object."""
+    for text in set(table["settings"]) - {""}:
+        try:
+            if isinstance(json.loads(text), dict):
+                continue
+        except json.JSONDecodeError:
+            pass
+        raise ValueError(f"settings are a JSON object, found {text[:60]!r}")
+
+
 def read(path) -> pd.DataFrame:
-    """The tidy table in a CSV file (compressed or not); ``ValueError`` names a file that is none."""
+    """The tidy table in a CSV file (compressed or not); ``UserError`` names a file that is none, and one that is not
+    what the record beside it tells of.
+    """
+    check_recorded(path)
     try:
         table = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
-        return frame(table)
-    except (ValueError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not a tidy table: {error}") from error
+        table = frame(table)
+        check_settings(table)
+    except (ValueError, UnicodeDecodeError, EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
+        raise UserError(f"{path} is not a tidy table: {error or type(error).__name__}; {REMEDY}") from error
+    return table
 
 
-def write(rows, path) -> pd.DataFrame:
-    """Write rows as one tidy CSV file, atomically; compression follows the file's suffix."""
+def write(rows, path, before_it_is_there=None) -> pd.DataFrame:
+    """Write rows as one tidy CSV file, atomically; compression follows the file's suffix.
+
+    ``before_it_is_there`` is called with the path of the complete file while it still has another name.
+    """
     table = frame(rows)
-    write_atomically(path, lambda temporary: table.to_csv(temporary, index=False, lineterminator="\n"))
+
+    def save(temporary):
+        table.to_csv(temporary, index=False, lineterminator="\n")
+        if before_it_is_there:
+            before_it_is_there(temporary)
+
+    write_atomically(path, save)
     return table

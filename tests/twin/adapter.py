@@ -16,6 +16,7 @@ import pandas as pd
 import yaml
 
 from rfstudy import tidy
+from rfstudy.files import read_sealed
 from rfstudy.kernels import Circle
 from rfstudy.maps.registry import REGISTRY
 from rfstudy.study import collect, config, generate, measure, plan, train, tune
@@ -157,7 +158,7 @@ def run_grid(study, experiment: dict, settings: dict, folder: Path, journal: Pat
         out = folder / f"tune/{shard.name}.json"
         folders = [prepared[dataset] for dataset in shard.datasets]
         tune.run(parts("tune", experiment, shard, settings), folders, journal / "tune", out, 1)
-        chosen |= json.loads(out.read_text(encoding="utf-8"))
+        chosen |= read_sealed(out)
     files = []
     for shard in plan.shards(experiment, settings):
         folders = [prepared[dataset] for dataset in shard.datasets]

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from rfstudy import tidy
+from rfstudy.files import read_sealed
 from rfstudy.maps.registry import REGISTRY
 from rfstudy.study import config, generate, plan, train, tune
 from rfstudy.study.engine import Job
@@ -107,7 +108,7 @@ def run_grid(toy: dict, prepared: dict[str, Path], folder: Path, settings=None, 
     if plan.is_tuned(toy):
         told = parts("tune", toy, settings)
         tune.run(told, folders(told), journal / "tune", folder / "tune.json", 1)
-        chosen = json.loads((folder / "tune.json").read_text(encoding="utf-8"))
+        chosen = read_sealed(folder / "tune.json")
     told, arrays = parts("generate", toy, settings), folder / "arrays.npz"
     generate.run(told, folders(told), chosen, journal / "generate", folder / "generate.csv", arrays, 1)
     told = parts("train", toy, settings)

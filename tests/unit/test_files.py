@@ -1,9 +1,30 @@
-"""Files are written whole or not at all, and what is written comes back."""
+"""Files are written whole or not at all, and what is written comes back; what was cut or changed is named."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from rfstudy.files import read_json, write_arrays, write_atomically, write_json
+from rfstudy import files
+from rfstudy.errors import UserError
+from rfstudy.files import (
+    MACHINE,
+    check_recorded,
+    digest_of,
+    read_arrays,
+    read_json,
+    read_sealed,
+    record_file,
+    write_arrays,
+    write_atomically,
+    write_json,
+    write_sealed,
+)
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path):
@@ -51,3 +72,124 @@ def test_named_arrays_come_back(tmp_path):
     with np.load(tmp_path / "arrays.npz", allow_pickle=False) as stored:
         assert list(stored) == ["indices"]
         assert stored["indices"].tolist() == [0, 1, 2]
+
+
+def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
+    """Else a machine that loses its power leaves the name of a file without its content."""
+    done = []
+    fsync, replace = os.fsync, os.replace
+
+    def synced(handle):
+        done.append(f"sync {os.path.basename(os.readlink(f'/proc/self/fd/{handle}'))[:8]}")
+        fsync(handle)
+
+    def renamed(source, target):
+        done.append("rename")
+        replace(source, target)
+
+    monkeypatch.setattr(files.os, "fsync", synced)
+    monkeypatch.setattr(files.os, "replace", renamed)
+    folder = tmp_path / "results"
+    write_atomically(folder / "rows.csv", lambda path: Path(path).write_text("rows"))
+    assert done == ["sync .partial", "rename", "sync results"]
+    done.clear()
+    write_atomically(folder / "cell.json", lambda path: Path(path).write_text("cell"), sync=False)
+    assert done == ["rename"]
+
+
+def process_that_is_gone() -> int:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_what_killed_processes_left_half_written_is_swept(tmp_path):
+    """That of processes of this machine that are gone, and what nobody has touched for a day; no one else's."""
+    left = {
+        "gone": (f".partial-{MACHINE}-{process_that_is_gone()}-x-rows.csv", True, 0),
+        "own": (f".partial-{MACHINE}-{os.getpid()}-x-rows.csv", False, 0),
+        "running": (f".partial-{MACHINE}-{os.getppid()}-x-rows.csv", False, 0),
+        "another machine's": (f".partial-{MACHINE}2-{process_that_is_gone()}-x-rows.csv", False, 0),
+        "another machine's of yesterday": (f".partial-{MACHINE}2-1-x-rows.csv", True, 25 * 3600),
+        "an older version's": (".partial-abcdefgh-rows.csv", False, 3600),
+        "an older version's of yesterday": (".partial-abcdefgi-rows.csv", True, 25 * 3600),
+        "results": (f"partial-{MACHINE}-{process_that_is_gone()}-x.csv", False, 25 * 3600),
+    }
+    for name, _, age in left.values():
+        (tmp_path / name).write_text("half")
+        os.utime(tmp_path / name, (time.time() - age,) * 2)
+    write_json({}, tmp_path / "record.json")
+    found = {path.name for path in tmp_path.iterdir()}
+    assert found == {"record.json"} | {name for name, swept, _ in left.values() if not swept}
+
+
+def test_a_sealed_document_comes_back_and_is_json(tmp_path):
+    content = {"b": [1, 0.1, None], "a": "é"}
+    write_sealed(content, tmp_path / "chosen.json")
+    assert read_sealed(tmp_path / "chosen.json") == content
+    assert json.loads((tmp_path / "chosen.json").read_text())["content"] == content
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: "",
+        lambda text: text[:-2],
+        lambda text: text.replace("0.25", "0.75"),
+        lambda text: text + " ",
+        lambda text: '{"content": {"penalty": 0.25}}',
+        lambda text: '{"penalty": 0.25}',
+        lambda text: text.replace('"sha256": "', '"sha256": "f', 1),
+    ],
+)
+def test_a_sealed_document_that_was_cut_or_changed_is_named(tmp_path, damage):
+    path = tmp_path / "chosen.json"
+    write_sealed({"penalty": 0.25}, path)
+    path.write_text(damage(path.read_text()))
+    with pytest.raises(UserError, match=r"chosen\.json is not what was written: it was cut or changed; remove it"):
+        read_sealed(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"rows", b"PK\x03\x04" + bytes(50), b"\x93NUMPY\x01\x00"])
+def test_a_file_that_holds_no_arrays_is_named(tmp_path, content):
+    (tmp_path / "arrays.npz").write_bytes(content)
+    with pytest.raises(UserError, match=r"arrays\.npz is no file of arrays \(.+\); remove it"):
+        read_arrays(tmp_path / "arrays.npz")
+
+
+def test_a_single_array_is_no_file_of_named_arrays(tmp_path):
+    with open(tmp_path / "arrays.npz", "wb") as stream:
+        np.save(stream, np.ones(3))
+    with pytest.raises(UserError, match="no file of arrays"):
+        read_arrays(tmp_path / "arrays.npz")
+
+
+@pytest.mark.parametrize("name", ["eeg.rff.csv", "eeg.rff.csv.xz", "eeg.rff.npz"])
+def test_rows_and_arrays_have_the_record_beside_them(tmp_path, name):
+    assert record_file(tmp_path / name) == tmp_path / "eeg.rff.provenance.json"
+
+
+def test_a_file_is_the_one_that_its_record_tells_of_or_the_one_before(tmp_path):
+    path, beside = tmp_path / "rows.csv", tmp_path / "rows.provenance.json"
+    path.write_text("rows")
+    check_recorded(path)  # there is no record
+    own, other = digest_of(path), "0" * 64
+    for record in ({"sha256": {"rows.csv": own}}, {"sha256": {"rows.csv": other}, "before": {"rows.csv": own}}):
+        write_json(record | {"runs": []}, beside)
+        check_recorded(path)
+    for digests, told in (({"rows.csv": other}, "000000000000"), ({"rows.npz": own}, "none")):
+        write_json({"sha256": digests, "runs": []}, beside)
+        message = rf"rows\.csv is not the file that rows\.provenance\.json was written for \(sha256 {told}\.\.\., found"
+        with pytest.raises(UserError, match=message):
+            check_recorded(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", "null", "{}", '{"sha256": {}}', '{"sha256": {}, "runs": [{}]}', '{"sha256": {}, "runs": [{"run": 3}]}'],
+)
+def test_a_broken_record_is_named(tmp_path, content):
+    (tmp_path / "rows.csv").write_text("rows")
+    (tmp_path / "rows.provenance.json").write_text(content)
+    with pytest.raises(UserError, match=r"rows\.provenance\.json is no record of runs \(.+\); remove it"):
+        check_recorded(tmp_path / "rows.csv")

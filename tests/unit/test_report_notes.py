@@ -51,3 +51,51 @@ def test_a_quantity_in_words():
     assert quantity("accuracy_pct", "svm") == "LIBLINEAR accuracy"
     assert quantity("time_feature_s") == "generation time"
     assert quantity("ram_gb") == "ram gb"
+
+
+# --- means over several experiments -----------------------------------------------------------------------------------
+
+SHARED = {
+    "dataset": "eeg", "method": "rff", "metric": "accuracy_pct", "n_features_label": "2d", "n_features": 28,
+    "seed": 2021, "n_train": 7490, "n_test": 7490, "status": "ok", "value": 80.0,
+}  # fmt: skip
+
+
+def mixtures(*changes):
+    rows = [SHARED | {"repeat": i} | change for i, change in enumerate(changes)]
+    found = notes(tidy.frame(rows), {"paper": "survey"}, Context(tidy.frame([]), {}, {}))
+    return [note for note in found if note.startswith("Mixed")]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"seed": 7}, "seeds 7 and 2021"),
+        ({"n_train": 1000}, "training rows 1,000 and 7,490"),
+        ({"n_test": 1000}, "test rows 1,000 and 7,490"),
+        ({"n_features": 30}, "s = 28 and 30"),
+    ],
+)
+def test_a_mean_over_several_experiments_is_said(change, told):
+    assert mixtures({}, {}, {}) == []
+    assert mixtures({}, {}, change) == [f"Mixed, rows of several experiments in one mean: eeg: {told} in 1 mean."]
+    # of the rows of no mean nothing is said, nor of those of another one
+    for elsewhere in ({"status": "failed"}, {"method": "orf"}, {"dataset": "skin"}, {"metric": "mse"}):
+        assert mixtures({}, {}, change | elsewhere) == []
+    assert mixtures({}, change | {"axis": "n", "at": 1.0}) == []
+
+
+def test_the_rounds_of_a_time_are_one_mean():
+    rounds = [{"axis": "round", "at": float(i), "metric": "time_fit_s", "repeat": 0} for i in range(3)]
+    assert mixtures(*rounds) == []
+    (told,) = mixtures(*rounds[:2], rounds[2] | {"n_train": 1000})
+    assert "training rows 1,000 and 7,490 in 1 mean" in told
+
+
+def test_all_mixed_means_are_counted_by_data_set():
+    seven, orf, skin = {"seed": 7}, {"method": "orf"}, {"dataset": "skin"}
+    (told,) = mixtures({}, seven, orf, orf | seven, skin, skin | seven | {"n_test": 3})
+    assert told == (
+        "Mixed, rows of several experiments in one mean: eeg: seeds 7 and 2021 in 2 means; "
+        "skin: seeds 7 and 2021 in 1 mean, test rows 3 and 7,490 in 1 mean."
+    )

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,8 @@ import pytest
 from rfstudy import tidy
 from rfstudy.kernels import KERNELS, make_kernel
 from rfstudy.maps.registry import REGISTRY
-from rfstudy.study import collect, measure
-from rfstudy.study.engine import Cell, Job, Work, arrays_of, cell_key, work_through
+from rfstudy.study import collect, engine, measure
+from rfstudy.study.engine import Cell, Job, Work, arrays_of, cell_key, jobs, work_through
 from rfstudy.study.journal import Journal
 from rfstudy.study.kinds import decay
 from rfstudy.study.kinds.grid import grid_cells
@@ -377,6 +378,46 @@ def test_stages_learners_and_versions_have_keys_of_their_own(prepared, monkeypat
     before = keys(prepared, "generate")
     monkeypatch.setattr("rfstudy.study.engine.versions", lambda: {"numpy": "3.0"})
     assert not before & keys(prepared, "generate")
+
+
+@pytest.mark.parametrize("library", ["numpy", "scipy", "scikit-learn", "torch"])
+def test_another_version_of_what_does_the_arithmetic_discards_all_cells(prepared, monkeypatch, library):
+    """As a new lock of the environment brings one; another version of anything else discards nothing."""
+    before = keys(prepared, "generate")
+
+    def other(name):
+        return "99.0" if name == library else version(name)
+
+    monkeypatch.setattr("rfstudy.study.engine.version", other)
+    engine.versions.cache_clear()
+    try:
+        assert not before & keys(prepared, "generate")
+        library = "pandas"
+        engine.versions.cache_clear()
+        assert before == keys(prepared, "generate")
+    finally:
+        engine.versions.cache_clear()
+
+
+def test_times_of_another_processor_are_taken_again(prepared, counted, monkeypatch):
+    before = timing_keys(prepared)
+    monkeypatch.setattr("rfstudy.study.time.processor_name", lambda: "another one")
+    assert not before & timing_keys(prepared)
+
+
+def test_rows_from_the_journal_keep_the_record_of_the_run_that_computed_them(tmp_path):
+    """Another number of threads computes nothing anew where no time is measured, and says under which it was."""
+    first = work_through(job(tmp_path), CELLS[:2], lambda cell, _: rows_of(cell))
+    again = Job("measure", SPEC, Journal(tmp_path / "journal"), Run("measure", SPEC, 8))
+    second = work_through(again, CELLS[:3], lambda cell, _: rows_of(cell))
+    assert [row["run"] for row in second.rows[:2]] == [row["run"] for row in first.rows]
+    assert [second.records[row["run"]]["threads"] for row in second.rows] == [1, 1, 8]
+
+
+def test_all_jobs_of_a_stage_store_their_cells_in_one_journal(tmp_path):
+    """So that what one data set left in memory is forced onto the disk with the cells of the next."""
+    one, two = jobs("measure", [SPEC, SPEC | {"seed": 4}], [], tmp_path, 1)
+    assert one.journal is two.journal
 
 
 def test_the_class_behind_a_name_is_in_the_key(prepared, monkeypatch):

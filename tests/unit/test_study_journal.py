@@ -1,5 +1,7 @@
 """Journals and checkpoints: what is finished stays so, what a killed process wrote is there, damage is noticed."""
 
+import hashlib
+import json
 import os
 import signal
 import subprocess
@@ -9,6 +11,7 @@ import time
 import numpy as np
 import pytest
 
+from rfstudy.files import SEAL
 from rfstudy.study import journal as journals
 from rfstudy.study.code import PACKAGE
 from rfstudy.study.journal import Checkpoints, Journal, key_of
@@ -37,30 +40,98 @@ def test_arrays_of_any_sort_come_back_as_they_were(tmp_path):
         np.testing.assert_array_equal(stored[name], value)
 
 
-def test_an_unfinished_or_broken_cell_is_none(tmp_path):
-    journal = Journal(tmp_path)
-    assert journal.get("never") is None
-    (tmp_path / "torn.json").write_text('{"content": [1')
-    assert journal.get("torn") is None
-    journal.put("lost", [1], {"weights": np.ones(2)})
-    (tmp_path / "lost.npz").unlink()
-    assert journal.get("lost") is None
-    journal.put("cut", [1], {"weights": np.ones(200)})
-    (tmp_path / "cut.npz").write_bytes((tmp_path / "cut.npz").read_bytes()[:300])
-    assert journal.get("cut") is None
+def test_an_unfinished_cell_is_none_without_a_word(tmp_path, capsys):
+    assert Journal(tmp_path).get("never") is None
+    assert Journal(tmp_path / "nowhere").get("never") is None
+    assert capsys.readouterr().err == ""
+
+
+def changed(content: bytes, old: bytes, new: bytes) -> bytes:
+    assert content.count(old) >= 1
+    return content.replace(old, new, 1)
+
+
+#: What became of the record of a cell, or of its arrays, in the hands of a machine that lost its power, a full or a
+#: failing disk, or of somebody.
+DAMAGE = {
+    "empty record": ("json", lambda content: b""),
+    "zeros": ("json", lambda content: bytes(len(content))),
+    "cut record": ("json", lambda content: content[:-20]),
+    "cut by its last line end": ("json", lambda content: content[:-1]),
+    "one byte flipped in a number": ("json", lambda content: changed(content, b"0.125", b"0.725")),
+    "one byte flipped in the digest": ("json", lambda content: content[:14] + b"x" + content[15:]),
+    "no text": ("json", lambda content: b"\xff\xfe" + content),
+    "a list": ("json", lambda content: b"[]"),
+    "null": ("json", lambda content: b"null"),
+    "another shape": ("json", lambda content: b'{"content": 3, "has_arrays": false}'),
+    "an older shape": ("json", lambda content: b'{"content": {"rows": [], "record": {}}, "has_arrays": true}'),
+    "no digest of arrays": ("json", lambda content: sealed({"content": {"rows": []}})),
+    "another cell": ("json", lambda content: sealed({"content": {"rows": []}, "arrays": "0" * 64})),
+    "empty arrays": ("npz", lambda content: b""),
+    "cut arrays": ("npz", lambda content: content[:300]),
+    "a flipped byte in arrays": ("npz", lambda content: content[:150] + bytes([content[150] ^ 1]) + content[151:]),
+    "no arrays": ("npz", lambda content: None),
+}
+
+
+def sealed(document) -> bytes:
+    body = json.dumps(document)
+    return (SEAL.format(hashlib.sha256(body.encode()).hexdigest()) + body + "}\n").encode()
+
+
+@pytest.mark.parametrize("what", DAMAGE)
+def test_a_damaged_cell_is_computed_again_and_a_line_says_so(tmp_path, capsys, what):
+    journal, content, arrays = Journal(tmp_path), {"rows": [{"value": 0.125}]}, {"weights": np.arange(200.0)}
+    journal.put("cell", content, arrays)
+    journal.put("other", content, arrays)
+    assert journal.get("cell")[0] == content
+    suffix, damage = DAMAGE[what]
+    path = tmp_path / f"cell.{suffix}"
+    damaged = damage(path.read_bytes())
+    path.unlink() if damaged is None else path.write_bytes(damaged)
+    assert journal.get("cell") is None
+    assert capsys.readouterr().err == f"{tmp_path}/cell.json or its arrays are damaged: the cell is computed again\n"
+    # it is said once, and the cell can be stored again
+    assert journal.get("cell") is None
+    assert capsys.readouterr().err == ""
+    journal.put("cell", content, arrays)
+    assert journal.get("cell")[0] == content
+    assert journal.get("other")[0] == content
 
 
 def test_the_record_is_written_after_the_arrays(tmp_path, monkeypatch):
     """A process that dies in between leaves no finished cell."""
 
-    def die(*arguments):
+    def die(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(journals, "write_json", die)
+    monkeypatch.setattr(journals, "write_sealed", die)
     with pytest.raises(KeyboardInterrupt):
         Journal(tmp_path).put("cell", [1], {"weights": np.ones(2)})
     assert (tmp_path / "cell.npz").exists()
     assert Journal(tmp_path).get("cell") is None
+
+
+def test_cells_are_forced_onto_the_disk_together_when_the_last_time_is_long_ago(tmp_path, monkeypatch):
+    """Each on its own would cost more than many cells take; none waits for longer than a checkpoint does."""
+    now, synced = [0.0], []
+    monkeypatch.setattr(journals.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(journals, "force_onto_disk", lambda path: synced.append(path.name))
+    journal = Journal(tmp_path)
+    for now[0], key in ((1.0, "a"), (29.0, "b")):
+        journal.put(key, {})
+    assert synced == []
+    now[0] = 30.0
+    journal.put("c", {}, {"weights": np.ones(1)})
+    assert synced == ["a.json", "b.json", "c.npz", "c.json"]
+    now[0] = 59.0
+    journal.put("d", {})
+    journal.put("e", {})
+    (tmp_path / "d.json").unlink()
+    assert len(synced) == 4
+    now[0] = 60.0
+    journal.put("f", {})
+    assert synced[4:] == ["e.json", "f.json"]
 
 
 def test_the_key_does_not_depend_on_the_order_of_a_mapping():

@@ -2,7 +2,6 @@
 
 import importlib
 import itertools
-import json
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from rfstudy.metrics import approximation_error
 from rfstudy.study import config, measure, plan
 from rfstudy.study.engine import Job
 from rfstudy.study.kinds import decay, scaling, variance
+from rfstudy.study.provenance import read_records
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 EXPERIMENTS = config.load_experiments(CONFIG)
@@ -172,7 +172,7 @@ def test_the_stage_writes_tidy_rows_and_resumes(tmp_path, monkeypatch):
     assert len(one) == 2 * 2 * 2 * 2 * 4
     assert not one.duplicated(list(tidy.KEY)).any()
     assert set(zip(one["axis"], one["at"], strict=True)) == {("distance", 0.5), ("distance", 1.5)}
-    assert set(one["run"]) == {r["run"] for r in json.loads((tmp_path / "one.provenance.json").read_text())}
+    assert set(one["run"]) == set(read_records(tmp_path / "one.csv"))
     assert one["status"].eq("ok").all()
     # finished cells come from the journal: with the measurement gone the second run still has them
     monkeypatch.setattr(variance, "measure", None)

@@ -3,6 +3,8 @@
 import pytest
 
 from rfstudy import tidy
+from rfstudy.errors import UserError
+from rfstudy.study.provenance import write_results
 
 
 def test_a_table_survives_the_file(tmp_path):
@@ -67,3 +69,31 @@ def test_a_file_that_is_no_table_is_named(tmp_path):
     (tmp_path / "notes.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match=r"notes.csv is not a tidy table: columns outside the tidy schema: a, b"):
         tidy.read(tmp_path / "notes.csv")
+
+
+@pytest.mark.parametrize("suffix", ["csv.xz", "csv.gz", "csv"])
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
+def test_a_table_that_was_cut_off_is_named(tmp_path, suffix, share):
+    path = tmp_path / f"rows.{suffix}"
+    tidy.write([{"status": "ok", "value": 1 / (3 + i), "settings": {"C": i}} for i in range(50)], path)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(share * len(content))])
+    with pytest.raises(UserError, match=rf"rows\.{suffix} is not a tidy table: .+; remove it"):
+        tidy.read(path)
+
+
+@pytest.mark.parametrize("settings", ['{"C": 1', "[1]", "3", "C=1"])
+def test_settings_that_are_no_object_are_named(tmp_path, settings):
+    tidy.write([{"status": "ok", "settings": settings}], tmp_path / "rows.csv")
+    with pytest.raises(UserError, match=r"rows\.csv is not a tidy table: settings are a JSON object, found"):
+        tidy.read(tmp_path / "rows.csv")
+
+
+def test_a_table_is_the_one_that_its_record_tells_of(tmp_path):
+    """A file that was cut at the end of a line is a table, too."""
+    path = tmp_path / "rows.csv"
+    write_results([{"status": "ok", "value": i, "run": "a"} for i in range(3)], {"a": {"run": "a"}}, path)
+    assert len(tidy.read(path)) == 3
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
+    with pytest.raises(UserError, match=r"rows\.csv is not the file that rows\.provenance\.json was written for"):
+        tidy.read(path)

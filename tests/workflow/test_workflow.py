@@ -12,12 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 
 from rfstudy import tidy
 from rfstudy.arrays import seed_of
 from rfstudy.kernels import Gaussian
 from rfstudy.maps import make_map
+from rfstudy.study.provenance import read_records
 
 COMPUTE = ("preprocess", "tune", "generate", "train", "measure", "time")
 
@@ -67,11 +69,8 @@ def test_the_small_study_ends_in_complete_tables_and_figures(finished):
     assert set(times["dataset"]) == {"eeg"}
     assert results.loc[results["method"].ne(""), "status"].eq("ok").all()
     assert results["stand_in"].ne("").all()
-    runs = {
-        r["run"]
-        for r in json.loads((finished.folder / "results/quick/survey-gaussian-text.provenance.json").read_text())
-    }
-    assert set(results.loc[results["method"].ne(""), "run"]) == runs
+    # every row, facts included, points to the record of a run
+    assert set(results["run"]) == set(read_records(finished.folder / "results/quick/survey-gaussian-text.csv"))
     drawn = {p.name for p in (finished.folder / "figures/quick/survey").iterdir()}
     for name in ("figure-09-text.pdf", "figure-10-text.png", "table-06-text.md", "table-07-text.tex"):
         assert name in drawn
@@ -178,25 +177,63 @@ def test_a_killed_shard_resumes_and_gives_the_same_table(finished, tmp_path):
         [sys.executable, "-m", "rfstudy", *arguments], cwd=finished.folder,
         env=finished.environment | {"PYTHONPATH": str(finished.folder / "src")}, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    while len(list(journal.glob("*.json"))) < 2 and process.poll() is None:
+    while len(list(journal.glob("[!.]*.json"))) < 2 and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    kept = {p: p.stat().st_mtime_ns for p in journal.glob("*.json")}
+    kept = {p: p.stat().st_mtime_ns for p in journal.glob("[!.]*.json")}
     assert kept
     assert not out.exists()
     finished.rfstudy(*arguments)
     assert all(p.stat().st_mtime_ns == when for p, when in kept.items())
-    assert len(list(journal.glob("*.json"))) > len(kept)
+    assert len(list(journal.glob("[!.]*.json"))) > len(kept)
     assert_same_results(out, finished.folder / "results/quick/survey-gaussian-text/train/eeg.lsrff.csv")
+
+
+def is_a_job(process) -> bool:
+    """Whether a process runs a stage."""
+    try:
+        return "rfstudy" in process.cmdline()
+    except psutil.Error:
+        return False
+
+
+def test_a_workflow_that_is_killed_takes_its_jobs_along_and_the_next_ends_in_the_same_table(finished, workspace):
+    """As README says it: what is left of the killed one is a lock, which --unlock removes, and a journal."""
+    results = "results/quick/survey-gaussian-text.csv"
+    arguments = ["--cores", "2", results, "--config", *finished.small]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "snakemake", *arguments], cwd=workspace.folder, env=workspace.environment,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    journal = workspace.folder / "results/quick/.journal/generate"
+    while len(list(journal.glob("[!.]*.json"))) < 3 and process.poll() is None:
+        time.sleep(0.01)
+    jobs = [each for each in psutil.Process(process.pid).children(recursive=True) if is_a_job(each)]
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert jobs
+    _, alive = psutil.wait_procs(jobs, timeout=20)
+    assert not [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
+    assert not (workspace.folder / results).exists()
+    kept = {path.name: path.stat().st_mtime_ns for path in journal.glob("[!.]*.json")}
+    locked = workspace.snakemake(*arguments, "--rerun-incomplete", check=False)
+    assert locked.returncode != 0
+    assert "--unlock" in locked.stdout + locked.stderr
+    workspace.snakemake("--unlock")
+    workspace.snakemake(*arguments, "--rerun-incomplete")
+    for space, name in ((workspace, "killed.csv"), (finished, "whole.csv")):
+        tidy.write(tidy.read(space.folder / results).sort_values(list(tidy.KEY)), workspace.folder / name)
+    assert_same_results(workspace.folder / "killed.csv", workspace.folder / "whole.csv")
+    found = {path.name: path.stat().st_mtime_ns for path in journal.glob("[!.]*.json")}
+    assert kept.items() <= found.items()
+    assert not [path for path in workspace.folder.rglob(".partial-*") if ".snakemake" not in path.parts]
 
 
 def shard_command(space, stage: str, shard: str) -> list[str]:
     """The arguments of the command that the workflow ran for a shard, from the shard's provenance."""
-    records = json.loads(
-        (space.folder / f"results/quick/survey-gaussian-text/{stage}/{shard}.provenance.json").read_text()
-    )
-    words = shlex.split(records[0]["command"])
+    records = read_records(space.folder / f"results/quick/survey-gaussian-text/{stage}/{shard}.csv")
+    words = shlex.split(next(iter(records.values()))["command"])
     return words[words.index("rfstudy") + 1 :]
 
 

@@ -37,7 +37,7 @@ class Missing(Exception):
 
 
 def preprocess(
-    task_id: str, task: dict, raw_dir, out_dir, *, reference_dir, base_dir=None, device: str = "cpu"
+    task_id: str, task: dict, raw_dir, out_dir, *, reference_dir, base_dir=None, device: str = "cpu", told_of=dict
 ) -> dict:
     """Write ``X.npy``, ``y.npy`` and ``facts.json`` of a task.
 
@@ -57,13 +57,16 @@ def preprocess(
         Folder of the three files of the task that this one is ``features_of``.
     device : {"cpu", "cuda", "auto"}
         Where an extractor computes.
+    told_of : callable, optional
+        What returns the provenance record of this run once the rows are made.
 
     Returns
     -------
     dict
         The content of ``facts.json``: status ("ok", or "skipped" with the reason where the source is missing; the
         arrays then have no rows), label, stand_in ("" for a task's own data), split, target, sizes, classes with their
-        counts (not of a regression), the digest of the arrays, and under "facts" what ``describe`` counts.
+        counts (not of a regression), the digest of the arrays, under "facts" what ``describe`` counts, and under
+        "provenance" the record of the run.
 
     Raises
     ------
@@ -83,13 +86,14 @@ def preprocess(
         else:
             rows = parsed(task, raw_dir, reference_dir)
     except Missing as missing:
-        return write(out_dir, skipped(record, task, str(missing)), *no_rows(task, record["target"]))
+        record = skipped(record, task, str(missing)) | {"provenance": told_of()}
+        return write(out_dir, record, *no_rows(task, record["target"]))
     if rows.stand_in:
         record |= {"label": rows.stand_in, "stand_in": rows.stand_in}
     record |= {"status": "ok", "reason": ""} | checked_sizes(task_id, rows, record)
     train_share = record["n_train"] / record["n"] if record["split"] == "random" else 0.5
     record["facts"] = describe(rows.X, rows.y, rows.n_train_published, train_share)
-    return write(out_dir, record, rows.X, rows.y)
+    return write(out_dir, record | {"provenance": told_of()}, rows.X, rows.y)
 
 
 def parsed(task: dict, raw_dir, reference_dir) -> Rows:

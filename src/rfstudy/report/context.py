@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from rfstudy.files import read_arrays
 from rfstudy.report import published
 from rfstudy.report.aggregate import measured
 from rfstudy.report.times import with_printed
@@ -44,8 +45,7 @@ class Context:
         """Named arrays that the experiments measured beside their rows."""
         found = {}
         for file in self._array_files:
-            with np.load(file, allow_pickle=False) as stored:
-                found |= dict(stored)
+            found |= read_arrays(file)
         return found
 
     @cached_property

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pandas as pd
 
 from rfstudy.metrics import fact_of
-from rfstudy.report.aggregate import reasons, select, settings_of
+from rfstudy.report.aggregate import CELL, reasons, select, settings_of
 from rfstudy.report.context import Context
 from rfstudy.report.looks import look
 from rfstudy.report.published import printed_name
@@ -24,6 +24,13 @@ SHARED_NOTES = {
     "method_and_size": "Scaling, bandwidth and penalty: tuned per data set, method and size, on the rows of {on}; an "
     "approximation error is that of the method's own kernel.",
 }
+
+
+#: What a mean is over repeats of, whatever number of features its label stands for.
+OF_MEAN = [column for column in CELL if column != "n_features"]
+
+#: What all rows of a mean have in common, in words.
+MUST_NOT_MIX = {"seed": "seeds", "n_train": "training rows", "n_test": "test rows", "n_features": "s ="}
 
 
 def stand_in_of(rows: pd.DataFrame) -> str:
@@ -112,6 +119,7 @@ def notes(frame: pd.DataFrame, spec: dict, context: Context) -> list[str]:
     if len(presets) > 1:
         names = {p: ", ".join(printed_name(context.tasks, d, spec["paper"]) for d in ds) for p, ds in presets.items()}
         found.append(f"Presets: {'; '.join(f'{preset} for {of}' for preset, of in names.items())}.")
+    found += notes_on_mixtures(ok, spec["paper"], context.tasks)
     found += notes_on_choices(ok) + notes_on_rounds(ok, spec["paper"], context.looks, context.tasks)
     if any(s.get("solver") == "newton" for s in settings_of(select(ok, learner="svm"))):
         found.append("LIBLINEAR's objective minimised by Newton's method where the rows' settings say so.")
@@ -125,6 +133,29 @@ def notes(frame: pd.DataFrame, spec: dict, context: Context) -> list[str]:
     if absent and len(ok):
         found.append(f"Not run: s = {', '.join(absent)}.")
     return found + _left_out(frame, spec["paper"], context.looks, context.tasks)
+
+
+def notes_on_mixtures(ok: pd.DataFrame, paper: str, tasks: dict) -> list[str]:
+    """A sentence on means that are over rows of several experiments: other seeds, numbers of rows, or sizes that one
+    label stands for. There should be none; ``publish`` refuses such rows.
+    """
+    # rounds of one time are its repeats
+    of_mean = ok.assign(at=ok["at"].where(ok["axis"] != ROUND)).groupby(OF_MEAN, dropna=False, sort=False)
+    spread = of_mean[list(MUST_NOT_MIX)].nunique()
+    found = []
+    for dataset, cells in spread.groupby(level="dataset", sort=False):
+        told = []
+        for column, name in MUST_NOT_MIX.items():
+            mixed = cells.index[cells[column] > 1]
+            if len(mixed):
+                rows = of_mean.get_group(mixed[0])
+                values = " and ".join(
+                    f"{value:,}" if column != "seed" else f"{value}" for value in sorted(set(rows[column].dropna()))
+                )
+                told.append(f"{name} {values} in {len(mixed)} mean{'s' if len(mixed) > 1 else ''}")
+        if told:
+            found.append(f"{printed_name(tasks, dataset, paper)}: {', '.join(told)}")
+    return [f"Mixed, rows of several experiments in one mean: {'; '.join(found)}."] if found else []
 
 
 def notes_on_choices(ok: pd.DataFrame) -> list[str]:

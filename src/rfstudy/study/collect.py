@@ -6,58 +6,67 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pandas as pd
 
 from rfstudy import tidy
 from rfstudy.data.modules import step_text
-from rfstudy.files import write_arrays
-from rfstudy.study.provenance import read_records, write_records
+from rfstudy.files import read_arrays
+from rfstudy.study.provenance import read_records, write_results
 from rfstudy.study.rows import base_row
-from rfstudy.study.sample import load_prepared
+from rfstudy.study.sample import Prepared, load_prepared
 
 
 def run(specs: list[dict], shard_files: list, prepared_dirs: list, array_files: list, out, out_arrays) -> None:
     """The stage: write an experiment's table, its provenance and its arrays.
 
     ``specs`` (one a data set, as ``study.plan.facts_parts``) go with ``prepared_dirs`` one to one. Raises
-    ``ValueError`` where two shards have the same row or the same array.
+    ``ValueError`` where two shards have the same row or the same array, or a row has no record of its run, and
+    ``UserError`` where a file is not the one that its stage wrote.
     """
     tables = [tidy.read(path) for path in shard_files]
-    facts = [row for spec, directory in zip(specs, prepared_dirs, strict=True) for row in fact_rows(spec, directory)]
-    records: dict[str, dict] = {}
-    for path in shard_files:
-        records |= read_records(path)
+    records = {run: record for path in shard_files for run, record in read_records(path).items()}
+    facts = []
+    for spec, directory in zip(specs, prepared_dirs, strict=True):
+        prepared = load_prepared(directory)
+        facts += fact_rows(spec, prepared)
+        records |= record_of_facts(prepared)
     table = pd.concat([*tables, tidy.frame(facts)], ignore_index=True)
+    unknown = sorted(set(table["run"]) - set(records) - {""})
+    if unknown:
+        raise ValueError(f"rows of run {unknown[0]} have no record: no shard, and no data set, tells of it")
     twice = table.duplicated(subset=list(tidy.KEY), keep=False)
     if twice.any():
         example = table.loc[twice, list(tidy.KEY)].iloc[0].to_dict()
         raise ValueError(f"{int(twice.sum())} rows of the shards measure the same thing twice, first {example}")
-    write_arrays(collected_arrays(array_files), out_arrays)
-    write_records(records, out)
-    tidy.write(table, out)
+    write_results(table, records, out, collected_arrays(array_files), out_arrays)
 
 
 def collected_arrays(array_files: list) -> dict:
     """The arrays of all files by name."""
     arrays: dict = {}
     for path in array_files:
-        with np.load(path, allow_pickle=False) as stored:
-            twice = sorted(arrays.keys() & stored.keys())
-            if twice:
-                raise ValueError(f"{path} has arrays that another shard has, too, first {twice[0]}")
-            arrays |= dict(stored)
+        stored = read_arrays(path)
+        twice = sorted(arrays.keys() & stored.keys())
+        if twice:
+            raise ValueError(f"{path} has arrays that another shard has, too, first {twice[0]}")
+        arrays |= stored
     return arrays
 
 
-def fact_rows(spec: dict, prepared_dir) -> list[dict]:
+def record_of_facts(prepared: Prepared) -> dict[str, dict]:
+    """The record of the run that made the rows of a data set, by run; nothing where there are no data."""
+    record = prepared.facts.get("provenance")
+    return {record["run"]: record} if record and not prepared.skipped else {}
+
+
+def fact_rows(spec: dict, prepared: Prepared) -> list[dict]:
     """What preprocessing found about a data set, as rows with metrics ``fact_...``; ``split`` is the part."""
-    prepared = load_prepared(prepared_dir)
     shared = base_row(spec, prepared)
     if prepared.skipped:
         reason = {"reason": prepared.skipped}
         return [shared | {"metric": "fact_rows", "split": "all", "status": "skipped", "settings": reason}]
     shared |= {key: prepared.facts[key] for key in ("n_train", "n_test", "d")}
+    shared |= {"run": "".join(record_of_facts(prepared))}
     settings = {"split": prepared.facts["split"], "preprocess": "+".join(map(step_text, spec["preprocess"]))}
     rows = []
     for name, fact in prepared.facts["facts"].items():

@@ -86,14 +86,12 @@ class Job:
 
 def jobs(stage: str, parts: list[dict], prepared_dirs, journal_dir, threads: int, roots=()):
     """The jobs of a stage's parts, one after the other; a part with data has its folder in ``prepared_dirs``."""
-    run = Run(stage, parts, threads, parts[0]["device"])
+    run, journal = Run(stage, parts, threads, parts[0]["device"]), Journal(journal_dir)
     folders = list(prepared_dirs) or [None] * len(parts)
     for spec, folder in zip(parts, folders, strict=True):
         data = load_prepared(folder) if folder else None
         samples = Samples(data, spec) if folder else None
-        yield Job(
-            stage, spec, Journal(journal_dir), run, data, samples, tuple(roots(spec) if callable(roots) else roots)
-        )
+        yield Job(stage, spec, journal, run, data, samples, tuple(roots(spec) if callable(roots) else roots))
 
 
 @dataclass

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfstudy import tidy
 from rfstudy.arrays import seed_sequence, set_threads
 from rfstudy.errors import NotDefinedError
-from rfstudy.files import write_arrays
 from rfstudy.metrics import approximation_error
 from rfstudy.study.engine import Cell, Job, Work, jobs, work_through
 from rfstudy.study.kinds.grid import cell_settings, grid_cells, map_of, prefixes, skipped_rows
-from rfstudy.study.provenance import write_records
+from rfstudy.study.provenance import write_results
 
 
 def run(parts: list[dict], prepared_dirs, chosen: dict, journal_dir, out, out_arrays, threads: int) -> None:
@@ -34,9 +32,7 @@ def run(parts: list[dict], prepared_dirs, chosen: dict, journal_dir, out, out_ar
             continue
         cells = grid_cells(spec, chosen.get(spec["dataset"], {}), job.data.facts["d"], spec["repeats"])
         done.add(work_through(job, cells, lambda cell, _, job=job: measure(job, cell)), spec["dataset"])
-    write_arrays(done.arrays, out_arrays)
-    write_records(done.records, out)
-    tidy.write(done.rows, out)
+    write_results(done.rows, done.records, out, done.arrays, out_arrays)
 
 
 def metric_of(spec: dict) -> str:

@@ -11,15 +11,16 @@ import hashlib
 import io
 import json
 import os
+import sys
 import time
-import zipfile
 from pathlib import Path
 
 import numpy as np
 
-from rfstudy.files import write_arrays, write_json
+from rfstudy.errors import UserError
+from rfstudy.files import digest_of, force_onto_disk, read_arrays, read_sealed, write_arrays, write_sealed
 
-#: Seconds after which checkpoints are forced onto the disk: what a machine that loses its power may lose.
+#: Seconds after which cells and checkpoints are forced onto the disk: what a machine that loses its power may lose.
 SYNC_SECONDS = 30.0
 
 #: Bytes before a checkpoint: its length and the digest of its content.
@@ -33,30 +34,62 @@ def key_of(*parts) -> str:
 
 
 class Journal:
-    """A folder of finished cells: a JSON record each and, where a cell has arrays, an ``.npz`` beside it."""
+    """A folder of finished cells: a JSON record each and, where a cell has arrays, an ``.npz`` beside it.
+
+    A record carries its own digest and that of its arrays, so that whatever a killed machine or a failing disk made of
+    them is told from what was written: such a cell is computed again. What is older than ``SYNC_SECONDS`` is forced
+    onto the disk with the next cell, and not each cell on its own, which would cost more than many cells take.
+    """
 
     def __init__(self, directory):
         self.directory = Path(directory)
+        self.synced = time.monotonic()
+        self.unsynced: list[Path] = []
 
     def get(self, key: str):
-        """The record and arrays of a finished cell, or None where it is not finished or not readable."""
-        record_file = self.directory / f"{key}.json"
+        """The record and arrays of a finished cell, or None where it is not finished; a damaged one is forgotten, and
+        a line says so.
+        """
+        file = self.directory / f"{key}.json"
         try:
-            record = json.loads(record_file.read_text(encoding="utf-8"))
-            arrays = {}
-            if record["has_arrays"]:
-                with np.load(record_file.with_suffix(".npz"), allow_pickle=False) as stored:
-                    arrays = dict(stored)
-            return record["content"], arrays
-        except (ValueError, KeyError, OSError, zipfile.BadZipFile):
+            cell = read_sealed(file)
+            return cell["content"], self.arrays_of(file, cell["arrays"])
+        except FileNotFoundError:
             return None
+        except (UserError, KeyError, TypeError):
+            print(f"{file} or its arrays are damaged: the cell is computed again", file=sys.stderr)
+            self.drop(key)
+            return None
+
+    @staticmethod
+    def arrays_of(file: Path, digest: str) -> dict:
+        """The arrays beside the record of a cell, which have this digest; "" is that of none."""
+        if not digest:
+            return {}
+        arrays = file.with_suffix(".npz")
+        if not arrays.exists() or digest_of(arrays) != digest:
+            raise UserError(f"{arrays} is not what was written")
+        return read_arrays(arrays)
 
     def put(self, key: str, content, arrays: dict | None = None) -> None:
         """Store a finished cell; the record is written last, so that a half-written cell is not finished."""
-        record_file = self.directory / f"{key}.json"
+        file, digest = self.directory / f"{key}.json", ""
         if arrays:
-            write_arrays(arrays, record_file.with_suffix(".npz"))
-        write_json({"content": content, "has_arrays": bool(arrays)}, record_file)
+            beside = file.with_suffix(".npz")
+            write_arrays(arrays, beside, sync=False)
+            digest = digest_of(beside)
+            self.unsynced.append(beside)
+        write_sealed({"content": content, "arrays": digest}, file, sync=False)
+        self.unsynced.append(file)
+        if time.monotonic() - self.synced >= SYNC_SECONDS:
+            self.sync()
+
+    def sync(self) -> None:
+        """Force onto the disk what was stored since the last time."""
+        for file in self.unsynced:
+            if file.exists():
+                force_onto_disk(file)
+        self.unsynced, self.synced = [], time.monotonic()
 
     def drop(self, key: str) -> None:
         """Forget a finished cell: it is to be computed again."""

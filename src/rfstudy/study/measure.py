@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import importlib
 
-from rfstudy import tidy
 from rfstudy.arrays import set_threads
-from rfstudy.files import write_arrays
 from rfstudy.study.engine import Job, Work, jobs, work_through
-from rfstudy.study.provenance import write_records
+from rfstudy.study.provenance import write_results
 from rfstudy.study.rows import base_row, entry_columns
 
 
@@ -33,9 +31,7 @@ def run(parts: list[dict], prepared_dirs, journal_dir, out, out_arrays, threads:
             return kind.measure(job, cell, checkpoints)
 
         done.add(work_through(job, cells, compute), job.spec["dataset"])
-    write_arrays(done.arrays, out_arrays)
-    write_records(done.records, out)
-    tidy.write(done.rows, out)
+    write_results(done.rows, done.records, out, done.arrays, out_arrays)
 
 
 def skipped_rows(job: Job, metrics) -> list[dict]:

@@ -9,14 +9,19 @@ import subprocess
 import sys
 import time
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 
-from rfstudy.files import read_json, write_json
+from rfstudy import tidy
+from rfstudy.files import digest_of, read_record_file, record_file, write_arrays, write_json
 from rfstudy.study.code import PACKAGE
 from rfstudy.study.journal import key_of
 
 #: Folders and files whose uncommitted edits make a result one of no commit.
 TRACKED = ("src", "config", "rules", "Snakefile")
+
+#: The modules that do the arithmetic, and the packages that they come in.
+ARITHMETIC = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn", "torch": "torch"}
 
 
 class Run:
@@ -37,6 +42,8 @@ class Run:
 
     def finished(self) -> dict:
         """The record with the wall time so far, in seconds, and the load average that it met."""
+        if "blas" not in self.record:
+            self.record["blas"] = linear_algebra()  # of the libraries that are there once something was computed
         wall = round(time.perf_counter() - self.clock, 2)
         return {"run": self.id, **self.record, "wall_time_s": wall, "load_average": round(os.getloadavg()[0], 2)}
 
@@ -58,27 +65,32 @@ def code_state() -> dict:
 
 
 def machine_state(device: str) -> dict:
-    """Processor, memory, GPU, and the versions and BLAS that do the arithmetic."""
-    import numpy
-    import scipy
-    import sklearn
-    import torch
-    from threadpoolctl import threadpool_info
-
-    blas = sorted({f"{pool['internal_api']} {pool.get('version') or ''}".strip() for pool in threadpool_info()})
-    use_gpu = device != "cpu" and torch.cuda.is_available()
+    """Processor, memory, GPU, and the versions of what does the arithmetic."""
     return {
         "versions": {
             "python": platform.python_version(),
-            **{module.__name__: module.__version__ for module in (numpy, scipy, sklearn, torch)},
+            **{module: version(package) for module, package in ARITHMETIC.items()},
         },
-        "blas": blas,
         "cpu": processor_name(),
         "cores": os.cpu_count(),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
-        "gpu": torch.cuda.get_device_name() if use_gpu else "",
+        "gpu": gpu_name() if device != "cpu" else "",
         "system": f"{platform.system()} {platform.release()}",
     }
+
+
+def linear_algebra() -> list[str]:
+    """The libraries of linear algebra and of threads that this process has loaded, with their versions."""
+    from threadpoolctl import threadpool_info
+
+    return sorted({f"{pool['internal_api']} {pool.get('version') or ''}".strip() for pool in threadpool_info()})
+
+
+def gpu_name() -> str:
+    """The GPU that torch works on, or an empty text."""
+    import torch  # a job that uses none needs not wait for it
+
+    return torch.cuda.get_device_name() if torch.cuda.is_available() else ""
 
 
 def processor_name() -> str:
@@ -92,17 +104,34 @@ def processor_name() -> str:
     return platform.processor()
 
 
-def record_file(results_file) -> Path:
-    """The provenance file that belongs to a results file."""
-    path = Path(results_file)
-    return path.with_name(path.name.split(".csv")[0] + ".provenance.json")
-
-
 def read_records(results_file) -> dict[str, dict]:
     """The provenance records beside a results file, by run."""
-    return {r["run"]: r for r in read_json(record_file(results_file))}
+    return {run["run"]: run for run in read_record_file(record_file(results_file))["runs"]}
 
 
-def write_records(records: dict[str, dict], results_file) -> None:
-    """Write provenance records beside a results file, sorted by run."""
-    write_json([records[run] for run in sorted(records)], record_file(results_file))
+def write_results(rows, records: dict[str, dict], out, arrays: dict | None = None, out_arrays=None) -> None:
+    """Write what a job yields: its rows, its arrays where it has a file for them, and beside them the records of its
+    runs, sorted, with the digests of these files.
+
+    Rows that replace others of the same file can be read at any moment: until they are there the record tells of both.
+    """
+    out, beside = Path(out), record_file(out)
+    digests = {}
+    if out_arrays is not None:
+        write_arrays(arrays, out_arrays)
+        digests[Path(out_arrays).name] = digest_of(out_arrays)
+    before = {out.name: digest_of(out)} if out.exists() and beside.exists() else {}
+    runs = {run["run"]: run for run in read_record_file(beside)["runs"]} if before else {}
+
+    def tell(complete_file):
+        digests[out.name] = digest_of(complete_file)
+        if before:
+            write_json({"sha256": digests, "before": before, "runs": in_order(runs | records)}, beside)
+
+    tidy.write(rows, out, tell)
+    write_json({"sha256": digests, "runs": in_order(records)}, beside)
+
+
+def in_order(records: dict[str, dict]) -> list[dict]:
+    """Records sorted by run."""
+    return [records[run] for run in sorted(records)]

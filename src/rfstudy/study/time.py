@@ -19,7 +19,6 @@ import time
 import numpy as np
 import psutil
 
-from rfstudy import tidy
 from rfstudy.arrays import set_threads
 from rfstudy.errors import NotDefinedError
 from rfstudy.study.engine import (
@@ -34,7 +33,7 @@ from rfstudy.study.engine import (
     work_through,
 )
 from rfstudy.study.plan import without
-from rfstudy.study.provenance import processor_name, write_records
+from rfstudy.study.provenance import processor_name, write_results
 from rfstudy.study.rows import entry_columns
 
 #: Cores that others may keep busy on average while a round runs; above it the round is beside other work. An idle
@@ -55,8 +54,7 @@ def run(parts: list[dict], prepared_dirs, chosen: dict, journal_dir, out, thread
     for job in jobs("time", parts, prepared_dirs, journal_dir, threads, roots):
         if job.data is None or not job.data.skipped:
             done.add(take_times(job, chosen.get(job.spec["dataset"], {}), threads))
-    write_records(done.records, out)
-    tidy.write(done.rows, out)
+    write_results(done.rows, done.records, out)
 
 
 def roots(spec: dict) -> list[str]:

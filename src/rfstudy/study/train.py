@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfstudy import tidy
 from rfstudy.arrays import set_threads
+from rfstudy.files import read_arrays
 from rfstudy.learners.entry import load
 from rfstudy.learners.penalties import best_penalty
 from rfstudy.learners.streams import keep_within
 from rfstudy.study.engine import Cell, Job, Work, arrays_of, jobs, work_through
 from rfstudy.study.kinds.grid import cell_settings, folds_of, grid_cells, map_of, prefixes, skipped_rows
-from rfstudy.study.provenance import write_records
+from rfstudy.study.provenance import write_results
 from rfstudy.study.sample import Sample
 
 #: What ``generate`` leaves in place of learned arrays where a cell has no map: its status, and the reason.
@@ -32,13 +32,11 @@ KEPT_BYTES = 2**28
 def run(parts: list[dict], prepared_dirs, chosen: dict, arrays_file, journal_dir, out, threads: int) -> None:
     """The stage: write a shard's rows and their provenance; ``chosen`` as in ``generate``."""
     set_threads(threads)
-    with np.load(arrays_file, allow_pickle=False) as stored:
-        arrays = dict(stored)
+    arrays = read_arrays(arrays_file)
     done = Work()
     for job in jobs("train", parts, prepared_dirs, journal_dir, threads, ("study.train:measure",)):
         done.add(train(job, chosen.get(job.spec["dataset"], {}), arrays_of(arrays, job.spec["dataset"])))
-    write_records(done.records, out)
-    tidy.write(done.rows, out)
+    write_results(done.rows, done.records, out)
 
 
 def train(job: Job, chosen: dict, arrays: dict) -> Work:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rfstudy.arrays import set_threads
-from rfstudy.files import write_json
+from rfstudy.files import write_sealed
 from rfstudy.study.engine import jobs
 from rfstudy.study.search import search
 
@@ -17,4 +17,4 @@ def run(parts: list[dict], prepared_dirs, journal_dir, out, threads: int) -> Non
             chosen[job.spec["dataset"]] = {"status": "skipped", "reason": job.data.skipped}
         else:
             chosen[job.spec["dataset"]] = {"status": "ok", **search(job), "provenance": job.run.finished()}
-    write_json(chosen, out)
+    write_sealed(chosen, out)

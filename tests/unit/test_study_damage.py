@@ -1,0 +1,400 @@
+"""What becomes of the files between two stages: a cut, changed or empty one is named by whoever reads it, and a job
+that is killed at any moment is finished by the next.
+"""
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+from rfstudy import tidy
+from rfstudy.cli import choices
+from rfstudy.data.preprocess import preprocess
+from rfstudy.errors import UserError
+from rfstudy.files import read_arrays, write_sealed
+from rfstudy.study import collect, plan, provenance, train
+from rfstudy.study.code import PACKAGE
+from rfstudy.study.provenance import Run, read_records, record_file, write_results
+from rfstudy.study.sample import load_prepared
+
+specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
+toys = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(toys)
+
+SEARCH = {"penalty": {"shared_by": "method_and_size"}}
+RUN = {"run": "f00d", "uncommitted": False, "stage": "preprocess"}
+
+
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory):
+    """A small grid with a map that learns and a shared choice: every file that the stages hand on."""
+    folder = tmp_path_factory.mktemp("chain")
+    toy = toys.selected(methods=[{"method": "nystroem"}], search=SEARCH)
+    prepared = toys.write_data(folder / "made", *toys.labelled(40, 3), provenance=RUN, facts={"rows_all": 40})
+    toys.run_grid(toy, {"made": prepared}, folder)
+    facts = json.loads(json.dumps(plan.facts_parts(toy, toys.SETTINGS)))
+
+    def collected(out, arrays=()):
+        files = [folder / "generate.csv", folder / "train.csv"]
+        collect.run(facts, files, [prepared], arrays, out / "all.csv", out / "all.npz")
+        return tidy.read(out / "all.csv")
+
+    def trained(out):
+        parts = toys.parts("train", toy)
+        chosen = choices([folder / "tune.json"])
+        train.run(parts, [prepared], chosen, folder / "arrays.npz", folder / "journal/train", out / "train.csv", 1)
+        return tidy.read(out / "train.csv")
+
+    return folder, collected, trained
+
+
+def cut_at_a_line_end(content: bytes) -> bytes:
+    return b"".join(content.splitlines(keepends=True)[:-1])
+
+
+def flipped(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+DAMAGE = {
+    "empty": lambda content: b"",
+    "cut": lambda content: content[: int(0.9 * len(content))],
+    "cut at the end of a line": cut_at_a_line_end,
+    "flipped": flipped,
+}
+
+#: The files, and who reads them.
+READERS = {
+    "generate.csv": "collected", "train.csv": "collected", "generate.provenance.json": "collected",
+    "train.provenance.json": "collected", "tune.json": "trained", "arrays.npz": "trained",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("name", READERS)
+def test_a_file_between_two_stages_that_was_cut_or_changed_is_named(chain, tmp_path, name, damage):
+    folder, collected, trained = chain
+    reader = {"collected": collected, "trained": trained}[READERS[name]]
+    path = folder / name
+    content = path.read_bytes()
+    damaged = DAMAGE[damage](content)
+    assert damaged != content
+    try:
+        path.write_bytes(damaged)
+        if name.endswith("provenance.json") and damage == "flipped":
+            return  # of the records only what they are asked for is checked: runs, and the digests of files
+        with pytest.raises(UserError, match=rf"{name}.* remove it"):
+            reader(tmp_path)
+    finally:
+        path.write_bytes(content)
+    assert not list(tmp_path.iterdir())
+    assert len(reader(tmp_path))
+
+
+def test_the_choices_of_all_files_reach_a_stage(tmp_path):
+    for dataset in ("eeg", "skin"):
+        write_sealed({dataset: {"penalty": len(dataset)}}, tmp_path / f"{dataset}.json")
+    assert choices([tmp_path / "eeg.json", tmp_path / "skin.json"]) == {"eeg": {"penalty": 3}, "skin": {"penalty": 4}}
+
+
+def test_a_record_that_is_missing_is_named(chain, tmp_path):
+    folder, collected, _ = chain
+    content = record_file(folder / "train.csv").read_bytes()
+    record_file(folder / "train.csv").unlink()
+    try:
+        with pytest.raises(UserError, match=r"train\.provenance\.json is missing"):
+            collected(tmp_path)
+    finally:
+        record_file(folder / "train.csv").write_bytes(content)
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_the_table_and_the_arrays_of_an_experiment_are_checked_by_whoever_reads_them(chain, tmp_path, damage):
+    _, collected, _ = chain
+    np.savez(tmp_path / "shard.npz", curve=np.arange(300.0))
+    collected(tmp_path, [tmp_path / "shard.npz"])
+    for name, reader in (("all.csv", tidy.read), ("all.npz", read_arrays)):
+        reader(tmp_path / name)
+        damaged = DAMAGE[damage]((tmp_path / name).read_bytes())
+        (tmp_path / name).write_bytes(damaged)
+        with pytest.raises(UserError, match=rf"{name} is not the file that all\.provenance\.json was written for"):
+            reader(tmp_path / name)
+
+
+def test_the_rows_of_another_run_under_the_same_name_are_noticed(chain, tmp_path):
+    folder, collected, trained = chain
+    content = (folder / "generate.csv").read_bytes()
+    try:
+        trained(tmp_path)
+        (folder / "generate.csv").write_bytes((tmp_path / "train.csv").read_bytes())
+        with pytest.raises(UserError, match=r"generate\.csv is not the file"):
+            collected(tmp_path)
+    finally:
+        (folder / "generate.csv").write_bytes(content)
+
+
+# --- records ----------------------------------------------------------------------------------------------------------
+
+
+def test_every_row_of_an_experiment_points_to_a_record_facts_included(chain, tmp_path):
+    _, collected, _ = chain
+    table = collected(tmp_path)
+    records = read_records(tmp_path / "all.csv")
+    assert set(table["run"]) == set(records)
+    assert records["f00d"] == RUN
+    (fact,) = table[table["metric"].eq("fact_rows")].to_dict("records")
+    assert (fact["value"], fact["split"], fact["run"], fact["n_train"]) == (40.0, "all", "f00d", 20)
+    assert set(table["stand_in"]) == {"made"}
+    assert set(table["seed"]) == {toys.SETTINGS["seed"]}
+
+
+def test_a_row_whose_run_has_no_record_is_an_error(chain, tmp_path):
+    folder, collected, _ = chain
+    path = record_file(folder / "train.csv")
+    content = path.read_text()
+    known = json.loads(content)
+    try:
+        path.write_text(json.dumps(known | {"runs": []}))
+        with pytest.raises(ValueError, match=r"rows of run .* have no record"):
+            collected(tmp_path)
+    finally:
+        path.write_text(content)
+
+
+def test_the_facts_about_data_say_which_run_made_the_rows(tmp_path):
+    sizes = {"n": 30, "n_train": 20, "n_test": 10}
+    generator = {"name": "windmill", "blades": 3, "n_train": 20, "n_test": 10}
+    task = sizes | {"label": "windmill", "split": "published", "d": 2, "target": "binary", "generator": generator}
+    run = Run("preprocess", task, 1)
+    record = preprocess("made", task, None, tmp_path, reference_dir=tmp_path, told_of=run.finished)
+    assert record["provenance"]["run"] == run.id
+    assert record["provenance"]["stage"] == "preprocess"
+    assert json.loads((tmp_path / "facts.json").read_text())["provenance"] == record["provenance"]
+
+
+def test_facts_that_could_not_be_counted_are_of_no_run(tmp_path):
+    """Nothing was measured, so nothing is published."""
+    toy = toys.selected()
+    prepared = toys.write_data(tmp_path, *toys.labelled(4, 3), provenance=RUN, status="skipped", reason="gone")
+    (spec,) = plan.facts_parts(toy, toys.SETTINGS)
+    (row,) = collect.fact_rows(spec, load_prepared(prepared))
+    assert (row["status"], row["settings"]) == ("skipped", {"reason": "gone"})
+    assert not row.get("run")
+    assert collect.record_of_facts(load_prepared(prepared)) == {}
+
+
+def test_one_row_that_two_shards_have_is_an_error(chain, tmp_path):
+    folder, _, _ = chain
+    files = [folder / "generate.csv", folder / "train.csv", tmp_path / "again.csv"]
+    write_results(tidy.read(folder / "train.csv")[:1], read_records(folder / "train.csv"), files[2])
+    with pytest.raises(ValueError, match="2 rows of the shards measure the same thing twice, first"):
+        collect.run([], files, [], [], tmp_path / "all.csv", tmp_path / "all.npz")
+
+
+def git(folder, *arguments):
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+    return subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def test_a_record_says_which_commit_computed_and_whether_the_code_was_another(tmp_path, monkeypatch):
+    monkeypatch.setattr(provenance, "PACKAGE", tmp_path / "src" / "rfstudy")
+    (tmp_path / "src" / "rfstudy").mkdir(parents=True)
+    (tmp_path / "src" / "rfstudy" / "maps.py").write_text("x = 1")
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert provenance.code_state() == {"commit": "", "uncommitted": True}
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "one")
+    committed = {"commit": git(tmp_path, "rev-parse", "HEAD").strip(), "uncommitted": False}
+    assert provenance.code_state() == committed
+    (tmp_path / "notes.txt").write_text("no code")
+    assert provenance.code_state() == committed
+    (tmp_path / "src" / "rfstudy" / "new.py").write_text("y = 1")
+    assert provenance.code_state() == committed | {"uncommitted": True}
+    (tmp_path / "src" / "rfstudy" / "new.py").unlink()
+    for name in ("config", "rules"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a").write_text("z")
+        assert provenance.code_state()["uncommitted"]
+        (tmp_path / name / "a").unlink()
+    (tmp_path / "Snakefile").write_text("z")
+    assert provenance.code_state()["uncommitted"]
+
+
+# --- a kill at every moment -------------------------------------------------------------------------------------------
+
+#: A stage in processes that are killed at the first, second, ... moment around a write, each time from the beginning
+#: and then run again; what is left is compared by whoever started this. The libraries are loaded once.
+KILLED = """
+import json, os, shutil, signal, sys
+from pathlib import Path
+
+import rfstudy.files, rfstudy.study.provenance
+from rfstudy.study import measure
+from rfstudy.study.engine import cell_key, jobs
+from rfstudy.study.kinds import decay
+
+rfstudy.study.provenance.code_state = lambda: {"commit": "", "uncommitted": True}
+
+folder, spec = Path(sys.argv[1]), json.loads(sys.argv[2])
+moments = [0]
+
+
+def moment():
+    moments[0] -= 1
+    if moments[0] == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def watched(function):
+    def call(*arguments, **options):
+        moment()
+        result = function(*arguments, **options)
+        moment()
+        return result
+
+    return call
+
+
+def run(at, name):
+    process = os.fork()
+    if process:
+        return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    for owner, function in ((os, "replace"), (os, "unlink"), (os, "chmod"), (rfstudy.files.tempfile, "mkstemp")):
+        setattr(owner, function, watched(getattr(owner, function)))
+    moments[0] = at
+    out = folder / name / "out.csv"
+    try:
+        measure.run([spec], [], folder / name / "journal", out, out.with_suffix(".npz"), 1)
+    except BaseException:
+        import traceback
+        traceback.print_exc()
+        os._exit(3)
+    os._exit(0)
+
+
+(job,) = jobs("measure", [spec], [], folder / "keys", 1, measure.roots)
+cell_key(job, decay.cells(job)[0])  # reads the code, once for all that follow
+assert run(0, "whole") == 0
+at = 0
+while True:
+    at += 1
+    killed = run(at, f"killed-{at}")
+    assert killed in (0, -signal.SIGKILL), killed
+    again = run(0, f"killed-{at}")
+    assert again == 0, (at, again)
+    if killed == 0:
+        break
+print(at)
+"""
+
+
+def test_a_job_that_is_killed_around_any_write_is_finished_by_the_next(tmp_path):
+    spec = {
+        "preset": "quick", "experiment": "toy", "paper": "survey", "protocol": "text", "kind": "decay", "dataset": "",
+        "kernel": {"name": "gaussian", "length_scale": 1}, "seed": 3, "device": "cpu", "repeats": [0, 1],
+        "methods": [{"method": "rff", "variant": "", "options": {}}],
+        "grid": {"dimensions": [2], "rows": 10, "n_features": [4], "norms": ["sup"], "ridge": 0.1},
+    }  # fmt: skip
+    environment = os.environ | {"PYTHONPATH": str(PACKAGE.parent), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, tmp_path, json.dumps(spec)],
+        capture_output=True, text=True, env=environment, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    moments = int(done.stdout)
+    # at least: two cells, rows, arrays and records, each with four moments before and after
+    assert moments > 5 * 6
+    whole = tidy.read(tmp_path / "whole/out.csv").drop(columns="run")
+    assert len(whole) > 0
+    for at in range(1, moments):
+        folder = tmp_path / f"killed-{at}"
+        assert tidy.read(folder / "out.csv").drop(columns="run").equals(whole)
+        assert set(tidy.read(folder / "out.csv")["run"]) == set(read_records(folder / "out.csv"))
+        left = [path.name for path in folder.rglob("*") if path.name.startswith(".partial")]
+        assert not left, "what a killed process left is swept by the next"
+
+
+def is_gone(number: int) -> bool:
+    """Whether a process has ended, also if nobody has waited for it yet."""
+    try:
+        return psutil.Process(number).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def test_a_job_ends_with_the_workflow_that_started_it(tmp_path):
+    """The workflow is killed and cannot say so: its job notices, and takes along what it started."""
+    job = (
+        "import subprocess, sys, time\n"
+        "from rfstudy import cli\n"
+        "cli.LOOK_SECONDS = 0.05\n"
+        "cli.end_with_the_workflow()\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        "print(child.pid, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    workflow = (
+        "import os, subprocess, sys\n"
+        "os.environ['RFSTUDY_WORKFLOW'] = str(os.getpid())\n"
+        "shell = subprocess.Popen(['bash', '-c', 'true; ' + sys.argv[1] + '; true'])\n"
+        "shell.wait()\n"
+    )
+    (tmp_path / "job.py").write_text(job)
+    process = subprocess.Popen(
+        [sys.executable, "-c", workflow, f"{sys.executable} {tmp_path}/job.py"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)},
+    )  # fmt: skip
+    child = int(process.stdout.readline())
+    process.send_signal(signal.SIGKILL)
+    # both streams end when the last process that holds them has
+    _, told = process.communicate(timeout=30)
+    assert told == "error: the workflow that started this job is gone, so the job ends; the next one resumes\n"
+    for _ in range(200):
+        if is_gone(child):
+            break
+        time.sleep(0.05)  # it has been told to end, which takes a moment
+    assert is_gone(child)
+
+
+@pytest.mark.parametrize("number", ["", "1", "999999999", "of no process"])
+def test_a_job_that_no_workflow_started_goes_on(tmp_path, number):
+    """Started by hand, or with the number of some other process: the first one of the machine is nobody's workflow, but
+    it is an ancestor, and goes on, too.
+    """
+    job = "import time; from rfstudy import cli; cli.LOOK_SECONDS = 0.01; cli.end_with_the_workflow(); time.sleep(0.3)"
+    environment = os.environ | {"PYTHONPATH": str(PACKAGE.parent), "RFSTUDY_WORKFLOW": number}
+    done = subprocess.run([sys.executable, "-c", job], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_file_that_ends_too_early_is_no_interruption(tmp_path):
+    """An EOFError that nobody has expected shows where it is from; it ended without a line, as if by Ctrl-C."""
+    job = (
+        "import sys; from rfstudy import cli, files\n"
+        "def fail(path): raise EOFError('no data left in file')\n"
+        "cli.read_sealed = fail\n"
+        "sys.argv = ['rfstudy', 'generate', '--spec', '[]', '--journal', 'j', '--out', 'o', '--out-arrays', 'a',"
+        " '--tuned', sys.argv[1]]\n"
+        "cli.main()\n"
+    )
+    (tmp_path / "tune.json").write_text("")
+    environment = os.environ | {"PYTHONPATH": str(PACKAGE.parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", job, tmp_path / "tune.json"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 1
+    assert "EOFError: no data left in file" in done.stderr

@@ -1,11 +1,14 @@
-"""Files that are there whole or not at all, and how JSON documents and named arrays are kept in them."""
+"""Files that are there whole or not at all, and how JSON documents, named arrays and YAML mappings are kept in them."""
 
 from __future__ import annotations
 
 import json
 import os
 import tempfile
+from functools import cache
 from pathlib import Path
+
+from rfstudy.errors import UserError
 
 
 def write_atomically(path, writer) -> None:
@@ -20,11 +23,18 @@ def write_atomically(path, writer) -> None:
     os.close(handle)
     try:
         writer(temporary)
-        os.chmod(temporary, 0o644)
+        os.chmod(temporary, 0o666 & ~umask())
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def umask() -> int:
+    """The permissions that whoever runs this takes from new files; a temporary file has none but the owner's."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def write_json(record, path) -> None:
@@ -47,3 +57,54 @@ def write_arrays(arrays: dict, path) -> None:
             np.savez(stream, **arrays)
 
     write_atomically(path, save)
+
+
+def read_yaml(path) -> dict:
+    """The mapping in a YAML file; an empty file is an empty one.
+
+    ``UserError`` names file and line of a syntax error, and of a key that stands twice in a mapping: of the two values
+    the second would silently replace the first.
+    """
+    import yaml  # the command line starts without
+
+    try:
+        content = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=checking_loader())
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{shown(path)}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f"line {mark.line + 1}: " if mark else ""
+        raise UserError(f"{shown(path)}: {line}{error.problem or error.context}") from error
+    except yaml.YAMLError as error:
+        raise UserError(f"{shown(path)}: {' '.join(str(error).split())}") from error
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise UserError(f"{shown(path)}: must be a mapping from keys to values, not a {type(content).__name__}")
+    return content
+
+
+@cache
+def checking_loader():
+    """The safe loader, in C where it was built, that refuses a key that stands twice."""
+    import yaml
+
+    class CheckingLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        """YAML in which a key that stands twice is an error."""
+
+        def construct_mapping(self, node, deep=False):
+            keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+            for position, (key, _) in enumerate(node.value):
+                if keys[position] in keys[:position]:
+                    first = node.value[keys.index(keys[position])][0].start_mark.line + 1
+                    problem = f"the key {keys[position]!r} is given twice, first in line {first}"
+                    raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            return super().construct_mapping(node, deep)
+
+    return CheckingLoader
+
+
+def shown(path) -> str:
+    """A path as messages have it: from the working directory where it lies below that."""
+    path = Path(path).absolute()
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)

@@ -222,7 +222,7 @@ def test_a_wrong_task_is_named_with_what_is_wrong(tmp_path, change, message):
 
 @pytest.mark.parametrize("key", ["parser", "files", "n", "n_train", "n_test", "split", "stand_in", "d", "label"])
 def test_a_key_that_is_missing_is_named(tmp_path, key):
-    with pytest.raises(UserError, match=f"datasets.yaml, toy: it needs the key '{key}'"):
+    with pytest.raises(UserError, match=f"datasets.yaml: toy: it needs the key '{key}'"):
         load_with(tmp_path, {"toy": without(TASK, key)})
 
 
@@ -301,12 +301,12 @@ def test_a_published_name_belongs_to_one_task(tmp_path):
 
 
 def test_an_id_that_stands_twice_is_an_error(tmp_path):
-    with pytest.raises(UserError, match="found twice: files-of-toy"):
+    with pytest.raises(UserError, match="the key 'files-of-toy' is given twice"):
         load_with(tmp_path, {"toy": TASK}, source=SOURCE + SOURCE)
 
 
 def test_a_file_that_is_missing_or_no_mapping_is_named(tmp_path):
-    with pytest.raises(UserError, match=r"sources\.yaml does not exist"):
+    with pytest.raises(UserError, match=r"sources\.yaml: cannot be read: No such file"):
         registry.load(tmp_path)
-    with pytest.raises(UserError, match=r"sources\.yaml must be a mapping"):
+    with pytest.raises(UserError, match=r"sources\.yaml: must be a mapping"):
         load_with(tmp_path, {"toy": TASK}, source="- a\n- b\n")

@@ -27,6 +27,7 @@ def load(name: str) -> Learner:
     return importlib.import_module(f"rfstudy.learners.{name}").LEARNER
 
 
+@cache
 def facts(name: str) -> dict:
     """What a learner's file says in literals, read without an import: nothing of NumPy or scikit-learn is loaded.
 

@@ -45,7 +45,7 @@ LIBLINEAR_MAX_ITERATIONS = 20_000
 SCHEMA = {
     "loss": {"enum": ["squared_hinge", "hinge"]},
     "intercept": {"enum": ["none", "unpenalised"]},
-    "C": {"type": "array", "minItems": 1, "items": {"type": "number", "exclusiveMinimum": 0}},
+    "C": {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "number", "exclusiveMinimum": 0}},
     "n_folds": {"type": "integer", "minimum": 2},
     "solver": {
         "enum": ["auto", "liblinear", "newton"],

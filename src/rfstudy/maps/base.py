@@ -248,12 +248,20 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             return validate_data(self, X, y, **checks)
         return validate_data(self, X, **checks), y
 
-    def _draw_for(self, n_features, dtype):
-        """Check the parameters, then draw what does not depend on data."""
+    def check_parameters(self) -> None:
+        """Raise ``ValueError`` for parameters outside their range, and a kernel that the map does not support; whoever
+        draws or fits need not call it.
+        """
         check_scalar(self.n_components, "n_components", Integral, min_val=1)
         self.kernel_ = self.default_kernel if self.kernel is None else self.kernel
         check_kernel(self.method, self.kernel_)
         self._check_options()
+
+    def _draw_for(self, n_features, dtype):
+        """Check the parameters, then draw what does not depend on data."""
+        self.check_parameters()
+        if np.dtype(dtype) not in (np.float32, np.float64):
+            raise ValueError(f"dtype must be float32 or float64, got {np.dtype(dtype).name}")
         # What an earlier fit has completed is of another draw.
         for name in ("_drawn", "n_columns_", "learned_"):
             vars(self).pop(name, None)

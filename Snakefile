@@ -24,22 +24,22 @@ include: "rules/publish.smk"
 rule all:
     default_target: True
     input:
-        drawn(PRESET),
+        asked(PRESET),
 
 
 rule all_tables:
     input:
-        drawn(PRESET, form="tables"),
+        asked(PRESET, form="tables"),
 
 
 rule all_figures:
     input:
-        drawn(PRESET, form="figures"),
+        asked(PRESET, form="figures"),
 
 
 rule measured_figures:
     input:
-        drawn("measured"),
+        asked("measured"),
 
 
 rule publish_all:
@@ -49,7 +49,7 @@ rule publish_all:
 
 rule benchmarks:
     input:
-        drawn(PRESET, on_demand=True, paper="study"),
+        asked(PRESET, on_demand=True, paper="study"),
 
 
 # one target a paper (survey), one a table or figure of all its protocols (survey_table_07)
@@ -59,7 +59,7 @@ for paper in sorted({report["paper"] for report in REPORTS} - {"study"}):
         name:
             paper
         input:
-            drawn(PRESET, paper=paper),
+            asked(PRESET, paper=paper),
 
 
 for paper, identifier in sorted({(r["paper"], r["id"]) for r in REPORTS if r["paper"] != "study"}):
@@ -68,4 +68,4 @@ for paper, identifier in sorted({(r["paper"], r["id"]) for r in REPORTS if r["pa
         name:
             f"{paper}_{identifier.replace('-', '_')}"
         input:
-            drawn(PRESET, paper=paper, id=identifier),
+            asked(PRESET, paper=paper, id=identifier),

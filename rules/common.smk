@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(workflow.basedir)
@@ -26,7 +27,7 @@ def load_study():
     problems = []
     with gathered(problems):
         files = dict.fromkeys(["config/config.yaml", *map(str, reversed(workflow.configfiles))])
-        settings = study_config.load_settings(config, CONFIG, files)
+        settings = study_config.checked_settings(config, CONFIG, files)
     with gathered(problems):
         registry = study_config.load_registry(CONFIG)
     with gathered(problems):
@@ -38,6 +39,7 @@ def load_study():
     with gathered(problems):
         maps = {name: entry.module for name, entry in map_registry.REGISTRY.items()}
         chosen = study_config.select(experiments, settings, maps, set(registry.tasks))
+        study_config.check_selection(chosen, settings)
     with gathered(problems):
         reports = outputs.load_reports(CONFIG, experiments, looks, registry.tasks)
     stop_at(problems)
@@ -80,9 +82,15 @@ wildcard_constraints:
     paper="survey|eerf|nsrf|slsrff|study",
 
 
+@cache
+def code_paths(*modules):
+    """The package files that modules run, as paths below the workflow."""
+    return [os.path.relpath(path, ROOT) for path in package_code.import_closure(*modules)]
+
+
 def code_of(*modules):
     """The package files that modules run; an edit of one is a rerun."""
-    return [os.path.relpath(path, ROOT) for path in package_code.import_closure(*modules)]
+    return list(code_paths(*modules))
 
 
 def shard_of(stage, wildcards):
@@ -236,6 +244,21 @@ def drawn(collection, on_demand=False, **wanted):
         and (on_demand or collection == "measured" or set(report["experiments"]) <= set(ASKED_FOR))
         for path in files_of(collection, report)
     ]
+
+
+def asked(collection, **wanted):
+    """What ``drawn`` gives; where that is nothing, whoever asks for it is told so."""
+
+    def nothing(wildcards):
+        what = " ".join(f"{key}={value}" for key, value in wanted.items())
+        return stop_at(
+            [
+                f"nothing to do: no table or figure {what + ' ' if what else ''}is drawn from {collection} rows of"
+                f" {', '.join(EXPERIMENTS)} alone; ask for rows, e.g. {results_of(PRESET, next(iter(EXPERIMENTS)))}"
+            ]
+        )
+
+    return drawn(collection, **wanted) or nothing
 
 
 def files_of(collection, report):

@@ -156,7 +156,9 @@ def problems_of_choices(own: dict, dataset: str, here: str) -> list[str]:
     try:
         check_choices(own, dataset)
     except ConfigurationError as error:
-        return [f"{here}: {error}"]
+        # the place says already of what
+        what = f"experiment {own['name']!r} on {dataset}"
+        return [f"{here}: {str(error).removeprefix(what).lstrip(' ,:')}"]
     return []
 
 
@@ -222,7 +224,9 @@ def parts(experiment: dict, settings: dict, tasks: dict):
     if not own_kernels:
         yield ".kernel", {"what": "kernel", "kernel": experiment["kernel"]}
     for dataset in experiment["datasets"]:
-        yield from parts_on(on_dataset(experiment, dataset), tasks[dataset], settings)
+        own = on_dataset(experiment, dataset)
+        stated_here = "preprocess" in experiment["datasets"][dataset]
+        yield from parts_on(own, tasks[dataset], settings, f".datasets.{dataset}" if stated_here else "")
     if not kind_constant(experiment, "NEEDS_DATA"):
         entries = [without_own_options(entry, experiment["kind"]) for entry in experiment["methods"]]
         for i, entry in enumerate([] if own_kernels else entries):
@@ -232,11 +236,11 @@ def parts(experiment: dict, settings: dict, tasks: dict):
         yield ".grid", {"what": "kind", "kind": experiment["kind"], "spec": told}
 
 
-def parts_on(own: dict, task: dict, settings: dict):
-    """``parts`` of an experiment on one data set."""
+def parts_on(own: dict, task: dict, settings: dict, of_steps: str):
+    """``parts`` of an experiment on one data set; ``of_steps`` is where its preprocessing stands."""
     d, target, search = columns_of(task, settings), task["target"], own.get("search", {})
     step_lists = [(".search.preprocess", steps) for steps in search.get("preprocess", {}).get("grid", [])]
-    step_lists += [(".preprocess", own["preprocess"])] if "preprocess" in own else []
+    step_lists += [(f"{of_steps}.preprocess", own["preprocess"])] if "preprocess" in own else []
     entries = [(f".methods[{i}]", entry) for i, entry in enumerate(own["methods"])]
     entries += [(".search.method", search["method"])] if "method" in search else []
     of_entries = [(f"{where}.preprocess", entry["preprocess"]) for where, entry in entries if "preprocess" in entry]

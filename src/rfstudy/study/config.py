@@ -38,6 +38,9 @@ OF_DATA = {
     "bandwidth": {"$ref": "#/$defs/bandwidth"},
 }
 
+#: The axes by which shards may be told apart, from the outermost.
+AXES = ("experiment", "dataset", "method")
+
 #: What the names of experiments are made of: they stand in paths.
 NAME = "[a-z0-9-]+"
 
@@ -52,37 +55,49 @@ class ConfigurationError(UserError):
     """The configuration asks for something that does not exist or makes no sense."""
 
 
-def load_settings(config: dict, config_dir: Path, files=()) -> dict:
-    """Merge a preset's file with the keys given on the command line or in ``--configfile``, and check all of them.
+def checked_settings(config: dict, config_dir: Path, files=()) -> dict:
+    """The settings of a run (``load_settings``), checked by their schema.
+
+    ``files`` are those that ``config`` was read from, the last one on top: a message names the one that a key is from.
+    Raises ``ConfigurationError`` for an unknown preset, and for everything that the schema refuses.
+    """
+    documents = {shown(path): read_yaml(path) for path in files}  # a key that stands twice is an error there
+    preset = shown(Path(config_dir) / "presets" / f"{config.get('preset')}.yaml")
+    try:
+        settings = load_settings(config, config_dir)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{origin_of('preset', config, documents, 'config.yaml')}: {error}") from error
+    problems = problems_of(settings, settings_schema(Path(config_dir)))
+    axes = settings.get("shard_by")
+    if not problems and axes != list(AXES[: len(axes)]):
+        problems = [f".shard_by: must be a beginning of {', '.join(AXES)}, not {', '.join(axes)}"]
+    if problems:
+        raise ConfigurationError(
+            "\n".join(
+                f"{origin_of(key_in(problem), config, documents, preset)}: {problem.lstrip('.: ')}"
+                for problem in problems
+            )
+        )
+    return settings
+
+
+def load_settings(config: dict, config_dir: Path) -> dict:
+    """Merge a preset's file with the keys given on the command line or in ``--configfile``.
 
     ``config`` is what the workflow engine read: ``config.yaml`` overlaid by the user. The preset it names supplies
-    every key that is missing. ``files`` are those that ``config`` was read from, the last one on top: a message names
-    the one that a key is from. Raises ``ConfigurationError`` for an unknown preset, and for everything that the schema
-    of the settings refuses.
+    every key that is missing. Raises ``ConfigurationError`` for an unknown preset.
     """
-    config_dir = Path(config_dir)
-    documents = {shown(path): read_yaml(path) for path in files}  # a key that stands twice is an error there
+    folder = Path(config_dir) / "presets"
+    known = sorted(path.stem for path in folder.glob("*.yaml"))
+    preset = config.get("preset")
+    if preset not in known:
+        raise ConfigurationError(f"preset: there is no {preset!r}; {suggestion(preset, known)}")
     given = {key: typed(value) for key, value in config.items()}
-    known = sorted(path.stem for path in (config_dir / "presets").glob("*.yaml"))
-    if given.get("preset") not in known:
-        where = origin_of("preset", config, documents, "config.yaml")
-        raise ConfigurationError(
-            f"{where}: preset: there is no {given.get('preset')!r}; {suggestion(given.get('preset'), known)}"
-        )
-    preset_file = config_dir / "presets" / f"{given['preset']}.yaml"
-    settings = merge(read_yaml(preset_file), given, null_removes=False)
+    settings = merge(read_yaml(folder / f"{preset}.yaml"), given, null_removes=False)
     for key in SELECTIONS:
         # --config only_datasets=eeg,skin arrives as one text
         if isinstance(settings.get(key), str):
             settings[key] = [part.strip() for part in settings[key].split(",") if part.strip()]
-    problems = problems_of(settings, settings_schema(config_dir))
-    if problems:
-        raise ConfigurationError(
-            "\n".join(
-                f"{origin_of(key_in(problem), config, documents, shown(preset_file))}: {problem.lstrip('.: ')}"
-                for problem in problems
-            )
-        )
     return settings
 
 
@@ -328,21 +343,28 @@ def constant_or(module: str, name: str, default):
 
 def problems_of(document: dict, schema: dict) -> list[str]:
     """What is wrong with a document, each as ``.key[0].key: message``, with the known keys where one is unknown."""
-    found = []
-    for error in validator_of()(schema).iter_errors(document):
+    found, misspelt = [], set()
+    # what is unknown first: a key that is missing because it is misspelt is told once
+    errors = sorted(validator_of()(schema).iter_errors(document), key=lambda each: each.validator == "required")
+    for error in errors:
         while error.context:
             error = closest(error)
         where = place(error.absolute_path)
+        known = list(error.schema.get("properties", {}))
         if error.validator == "const" and error.parent:
-            known = [each.validator_value for each in error.parent.context if each.validator == "const"]
-            found.append(f"{where}: there is no {error.instance!r}; {suggestion(error.instance, known)}")
+            names = [each.validator_value for each in error.parent.context if each.validator == "const"]
+            found.append(f"{where}: there is no {error.instance!r}; {suggestion(error.instance, names)}")
         elif error.validator == "additionalProperties" and error.validator_value is False:
-            known = list(error.schema.get("properties", {}))
             for key in sorted(set(error.instance) - set(known), key=str):
+                misspelt |= {(where, name) for name in nearest(key, known)}
                 found.append(f"{where}.{key}: not a key here; {suggestion(key, known)}")
         elif error.validator == "required":
-            # in the words of the validator, and with the keys that there are
-            found.append(f"{where}: {error.message}; known are {', '.join(sorted(error.schema.get('properties', {})))}")
+            missing = [key for key in error.validator_value if key not in error.instance]
+            found += [
+                f"{where}: {key!r} is a required property; known are {', '.join(sorted(known))}"
+                for key in missing
+                if (where, key) not in misspelt and error.message.startswith(repr(key))
+            ]
         else:
             found.append(f"{where}: {shortened(error.message)}")
     return [*found, *non_finite(document)]
@@ -391,6 +413,11 @@ def problems_of_methods(experiment: dict) -> list[str]:
             named.append(method)
         else:
             found.append(f"{where}: there is no method {method!r}; {suggestion(method, REGISTRY)}")
+    entries = [(entry["method"], entry.get("variant", "")) for _, entry in walked(experiment)]
+    found += [
+        f".methods: {method} is listed twice with the same variant {variant!r}; name variants"
+        for method, variant in dict.fromkeys(each for each in entries if entries.count(each) > 1)
+    ]
     everybody = list(dict.fromkeys(entry["method"] for entry in experiment["methods"]))
     for where, one, options in options_given(experiment):
         for method in [one] if one else everybody:
@@ -442,7 +469,7 @@ def options_given(experiment: dict):
 def no_option(key: str, method: str) -> str:
     """What to say of a key that is no option of a map."""
     known = list(resolved_options(method, {}))
-    near = difflib.get_close_matches(str(key), known, n=1)
+    near = nearest(key, known)
     return f"not an option of {method}; it has {', '.join(known) or 'none'}" + (
         f" (did you mean {near[0]}?)" if near else ""
     )
@@ -454,11 +481,18 @@ def problems_of_datasets(experiment: dict, datasets) -> list[str]:
     for key in ("methods", "steps"):
         for i, entry in enumerate(experiment.get(key, [])):
             named += [(f".{key}[{i}].datasets.{dataset}", dataset) for dataset in entry.get("datasets", {})]
-    return [
+    found = [
         f"{where}: there is no data set {dataset!r}; {suggestion(dataset, datasets)}"
         for where, dataset in named
         if dataset not in datasets
     ]
+    own = experiment.get("datasets") or {}
+    found += [
+        f".time.examples[{i}]: {dataset!r} is none of the data sets of the experiment; {suggestion(dataset, own)}"
+        for i, dataset in enumerate((experiment.get("time") or {}).get("examples", []))
+        if dataset not in own
+    ]
+    return found
 
 
 def problems_of_steps(document, where: str = "") -> list[str]:
@@ -493,9 +527,13 @@ def closest(error):
 
 def suggestion(word: str, known) -> str:
     """What to say of a word that is not among those that are known: "did you mean ...? known are ..."."""
-    known = sorted(map(str, known))
-    near = difflib.get_close_matches(str(word), known, n=1)
-    return (f"did you mean {near[0]}? " if near else "") + f"known are {', '.join(known)}"
+    near = nearest(word, known)
+    return (f"did you mean {near[0]}? " if near else "") + f"known are {', '.join(sorted(map(str, known)))}"
+
+
+def nearest(word: str, known) -> list[str]:
+    """The word among those that are known that another one resembles, or none."""
+    return difflib.get_close_matches(str(word), sorted(map(str, known)), n=1)
 
 
 def with_steps(experiment: dict) -> dict:
@@ -569,6 +607,26 @@ def select(experiments: dict[str, dict], settings: dict, maps: dict[str, str], d
         if experiment["methods"] and has_sizes and (experiment["datasets"] or not wants_data):
             chosen[name] = experiment
     return chosen
+
+
+def check_selection(chosen: dict[str, dict], settings: dict) -> None:
+    """Raise ``ConfigurationError`` where a run has nothing to do, or something that it is restricted to is in none of
+    its experiments: whoever names an id wants something of it.
+    """
+    everywhere = list(chosen.values())
+    present = {
+        "only_experiments": set(chosen),
+        "only_datasets": {dataset for each in everywhere for dataset in each["datasets"]},
+        "only_methods": {entry["method"] for each in everywhere for entry in each["methods"]},
+        "only_sizes": {label for each in everywhere for of in size_lists(each) for _, label in sizes(of, 1)},
+    }
+    given = [f"{key}={','.join(settings[key])}" for key in SELECTIONS if settings[key]]
+    left = f"nothing is left of it under {' '.join(given)} and the preset {settings['preset']}"
+    problems = [f"{key}: {each!r}: {left}" for key in SELECTIONS for each in settings[key] if each not in present[key]]
+    if not chosen and not problems:
+        problems = [f"there is nothing to do under {' '.join(given)} and the preset {settings['preset']}"]
+    if problems:
+        raise ConfigurationError("\n".join(problems))
 
 
 def check_learners(options: dict) -> None:

@@ -57,7 +57,14 @@ def by_name(make):
     return {(name, shard.name): shard for name, e in EXPERIMENTS.items() for shard in make(e, SETTINGS)}
 
 
+if set("{}") & set(str(ROOT)):
+    stop_at([f"{ROOT}: Snakemake takes the braces in this path for wildcards: move the workflow to another folder"])
+
 SETTINGS, REGISTRY, EXPERIMENTS, REPORTS = load_study()
+
+# where files are had from is no parameter of a job: whatever a mirror holds, their checksums are the same
+if SETTINGS["mirror"]:
+    os.environ["RFSTUDY_MIRROR"] = SETTINGS["mirror"]
 
 # a job that parses this again, on another machine, has been planned already
 TRIAL = Trial(EXPERIMENTS, SETTINGS, REGISTRY.tasks, CONFIG) if workflow.is_main_process else None

@@ -14,8 +14,7 @@ rule download:
         download=1,
     params:
         spec=lambda wildcards: compact(REGISTRY.sources[wildcards.source]),
-        mirror=["--mirror", SETTINGS["mirror"]] if SETTINGS["mirror"] else [],
         flags="--allow-missing" if SETTINGS["allow_missing"] else "",
     shell:
         "PYTHONPATH=src python -m rfstudy download --source {wildcards.source} --spec {params.spec:q}"
-        " {params.mirror:q} {params.flags} --out data/raw/{wildcards.source} > {log} 2>&1"
+        " {params.flags} --out data/raw/{wildcards.source} > {log} 2>&1"

@@ -46,7 +46,13 @@ def commands():
 @commands.command()
 @click.option("--source", "source_id", required=True, help="Id of the source (config/sources.yaml).")
 @click.option("--spec", type=JSON, required=True, help="The source's entry.")
-@click.option("--mirror", default="", help="Folder <mirror>/<dataset>/<file>[.xz|.gz] to look in first.")
+@click.option(
+    "--mirror",
+    default="",
+    envvar="RFSTUDY_MIRROR",
+    show_envvar=True,
+    help="Folder <mirror>/<dataset>/<file>[.xz|.gz] to look in first.",
+)
 @click.option("--allow-missing", is_flag=True, help="Record a source that cannot be had instead of failing.")
 @click.option("--out", type=PATH, required=True, help="Folder of the files and their record.json.")
 def download(source_id, spec, mirror, allow_missing, out):

@@ -310,4 +310,4 @@ def test_a_full_disk_is_not_taken_for_a_broken_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(stage, "copy", no_space)
     with pytest.raises(OSError, match="No space left"):
-        stage.place_content(tmp_path / "carrier", tmp_path / "toy.data", DIGEST)
+        stage.place_content(tmp_path / "carrier", tmp_path / "toy.data", source_with()["files"]["toy.data"])

@@ -1,10 +1,9 @@
 """The rows of a repeat: split, capped and preprocessed as the data's facts and the specification say."""
 
-import json
-
 import numpy as np
 import pytest
 
+from rfstudy.data.prepared import digest, write
 from rfstudy.data.split import split
 from rfstudy.study import sample
 from rfstudy.study.sample import Samples, draw_sample, load_prepared
@@ -16,10 +15,10 @@ SPEC = {"seed": 3, "max_rows": None}
 def prepared_as(tmp_path, rule, **facts):
     """Prepared data whose targets are the numbers of the rows, in halves."""
     generator = np.random.default_rng(0)
-    np.save(tmp_path / "X.npy", generator.normal(size=(N, D)).astype(np.float32))
-    np.save(tmp_path / "y.npy", np.arange(N) / 2)
-    facts = {"status": "ok", "split": rule, "n_train_published": None, "d": D} | facts
-    (tmp_path / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
+    X, y = generator.normal(size=(N, D)).astype(np.float32), np.arange(N) / 2
+    facts = {"status": "ok", "split": rule, "n_train_published": None, "n": N, "d": D} | facts
+    facts["sha256"] = digest(X, y, facts["n_train_published"])
+    write(tmp_path, facts, X, y)
     return load_prepared(tmp_path)
 
 

@@ -7,6 +7,7 @@ are imported when they are called: ``--help`` answers at once.
 from __future__ import annotations
 
 import atexit
+import errno
 import gc
 import json
 import sys
@@ -229,5 +230,11 @@ def main():
     except click.exceptions.Abort:
         sys.exit(130)
     except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
+    except OSError as error:
+        # of the disk, not of the code
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO):
+            raise
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)

@@ -100,12 +100,14 @@ def checking_loader():
         """YAML in which a key that stands twice is an error."""
 
         def construct_mapping(self, node, deep=False):
-            keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-            for position, (key, _) in enumerate(node.value):
-                if keys[position] in keys[:position]:
-                    first = node.value[keys.index(keys[position])][0].start_mark.line + 1
-                    problem = f"the key {keys[position]!r} is given twice, first in line {first}"
-                    raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            own = [key for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
+            keys = [self.construct_object(key, deep=True) for key in own]
+            for position, key in enumerate(keys):
+                if key in keys[:position]:
+                    problem = (
+                        f"the key {key!r} is given twice, first in line {own[keys.index(key)].start_mark.line + 1}"
+                    )
+                    raise yaml.constructor.ConstructorError(None, None, problem, own[position].start_mark)
             return super().construct_mapping(node, deep)
 
     return CheckingLoader

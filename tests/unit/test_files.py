@@ -1,9 +1,12 @@
 """Files are written whole or not at all, and what is written comes back."""
 
+import os
+
 import numpy as np
 import pytest
 
-from rfstudy.files import read_json, write_arrays, write_atomically, write_json
+from rfstudy.errors import UserError
+from rfstudy.files import read_json, read_yaml, write_arrays, write_atomically, write_json
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path):
@@ -51,3 +54,46 @@ def test_named_arrays_come_back(tmp_path):
     with np.load(tmp_path / "arrays.npz", allow_pickle=False) as stored:
         assert list(stored) == ["indices"]
         assert stored["indices"].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_files_have_the_permissions_that_the_umask_leaves(tmp_path, mask, mode):
+    before = os.umask(mask)
+    try:
+        write_json({}, tmp_path / "record.json")
+        assert os.umask(mask) == mask  # it is what it was
+    finally:
+        os.umask(before)
+    assert (tmp_path / "record.json").stat().st_mode & 0o777 == mode
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: 1\nb: 2\na: 3\n", r"one\.yaml: line 3: the key 'a' is given twice, first in line 1$"),
+        ("a: {b: 1, b: 2}\n", r"one\.yaml: line 1: the key 'b' is given twice"),
+        ("a:\n  - {x: [{c: 1, c: 1}]}\n", r"one\.yaml: line 2: the key 'c' is given twice"),
+        ("1: a\n1: b\n", r"one\.yaml: line 2: the key 1 is given twice"),
+        ("a: [1\n", r"one\.yaml: line 2: "),
+        ("- a\n", r"one\.yaml: must be a mapping from keys to values, not a list$"),
+    ],
+)
+def test_a_yaml_file_with_a_mistake_is_named_with_its_line(tmp_path, text, message):
+    (tmp_path / "one.yaml").write_text(text)
+    with pytest.raises(UserError, match=message) as caught:
+        read_yaml(tmp_path / "one.yaml")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_yaml_file_that_is_empty_is_an_empty_mapping_and_one_that_cannot_be_read_an_error(tmp_path):
+    (tmp_path / "one.yaml").write_text("# nothing\n")
+    assert read_yaml(tmp_path / "one.yaml") == {}
+    (tmp_path / "one.yaml").write_bytes(b"a: \xff\n")
+    for name in ("one.yaml", "two.yaml"):
+        with pytest.raises(UserError, match=f"{name}: cannot be read"):
+            read_yaml(tmp_path / name)
+
+
+def test_keys_that_are_the_same_in_two_mappings_or_merged_are_no_mistake(tmp_path):
+    (tmp_path / "one.yaml").write_text("a: &a {b: 1, c: 2}\nd: {<<: *a, b: 3}\n")
+    assert read_yaml(tmp_path / "one.yaml") == {"a": {"b": 1, "c": 2}, "d": {"b": 3, "c": 2}}

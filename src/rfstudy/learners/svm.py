@@ -230,7 +230,8 @@ def _cross_validate_newton(blocks, Y, grid, folds, n_columns, has_intercept):
 def check_liblinear(Z, C: float) -> None:
     """Raise ``numpy.linalg.LinAlgError`` where LIBLINEAR would not come to an end with features Z (n, D)."""
     largest = np.abs(Z).max(initial=0.0)
-    numbers = [C, *([C * largest, C * largest**2 * len(Z)] if largest else [])]
+    with np.errstate(over="ignore", under="ignore"):
+        numbers = [C, *([C * largest, C * largest**2 * len(Z)] if largest else [])]
     low, high = LIBLINEAR_RANGE
     if min(numbers) < low or max(numbers) > high:
         raise np.linalg.LinAlgError(f"LIBLINEAR does not end at C = {C:g} with features as large as {largest:.3g}")

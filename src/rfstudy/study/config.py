@@ -343,13 +343,16 @@ def constant_or(module: str, name: str, default):
 
 def problems_of(document: dict, schema: dict) -> list[str]:
     """What is wrong with a document, each as ``.key[0].key: message``, with the known keys where one is unknown."""
-    found, misspelt = [], set()
+    found, misspelt = non_finite(document), set()
+    endless = {problem.partition(":")[0] for problem in found}
     # what is unknown first: a key that is missing because it is misspelt is told once
     errors = sorted(validator_of()(schema).iter_errors(document), key=lambda each: each.validator == "required")
     for error in errors:
         while error.context:
             error = closest(error)
         where = place(error.absolute_path)
+        if where in endless:
+            continue
         known = list(error.schema.get("properties", {}))
         if error.validator == "const" and error.parent:
             names = [each.validator_value for each in error.parent.context if each.validator == "const"]
@@ -367,7 +370,7 @@ def problems_of(document: dict, schema: dict) -> list[str]:
             ]
         else:
             found.append(f"{where}: {shortened(error.message)}")
-    return [*found, *non_finite(document)]
+    return found
 
 
 @cache

@@ -27,7 +27,6 @@ def load(name: str) -> Learner:
     return importlib.import_module(f"rfstudy.learners.{name}").LEARNER
 
 
-@cache
 def facts(name: str) -> dict:
     """What a learner's file says in literals, read without an import: nothing of NumPy or scikit-learn is loaded.
 
@@ -37,6 +36,11 @@ def facts(name: str) -> dict:
     >>> facts("svm")["targets"]
     ('binary', 'classes')
     """
+    return dict(_facts(name))
+
+
+@cache
+def _facts(name: str) -> dict:
     _check_known(name)
     assigned = _assignments(Path(__file__).with_name(f"{name}.py"))
     given = {keyword.arg: keyword.value for keyword in assigned["LEARNER"].keywords}

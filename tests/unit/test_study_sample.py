@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from rfstudy.arrays import seed_sequence
 from rfstudy.data.prepared import digest, write
 from rfstudy.data.split import split
 from rfstudy.study import sample
@@ -115,6 +116,16 @@ def test_a_rule_finds_its_length_scale_on_the_training_rows_of_the_repeat_as_the
     assert samples.length_scale(0, ["none"], median | {"factor": 1.0}) == pytest.approx(found[0] / 2)
     assert samples.length_scale(0, ["divide_255"], median) == pytest.approx(by_hand(0, 1 / 255), rel=1e-5)
     assert samples.length_scale(0, ["divide_255"], {"rule": "fixed", "length_scale": 3}) == 3.0
+
+
+def test_a_rule_that_looks_at_some_rows_chooses_them_by_the_repeat(tmp_path):
+    samples, few = Samples(prepared_as(tmp_path, "half"), SPEC), {"rule": "median", "rows": 6}
+    for repeat in (0, 1):
+        X = samples.of(repeat, ["none"]).X_train.astype(float)
+        rng = np.random.default_rng(seed_sequence(3, "bandwidth", "median", repeat))
+        X = X[rng.choice(len(X), 6, replace=False)]
+        distances = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))[np.triu_indices(6, 1)]
+        assert samples.length_scale(repeat, ["none"], few) == pytest.approx(np.median(distances), rel=1e-6)
 
 
 @pytest.mark.parametrize("rule", ["half", "published"])

@@ -134,6 +134,12 @@ EDITS = [
     (SURVEY, COVTYPE, "covtype: {preprocess: [none], options: {rom: {x: 1}}}", ".datasets.covtype.options.rom.x: not"),
     (SURVEY, "examples: [ijcnn1, eeg]", "examples: [ijcnn, eeg]", ".time.examples[0]: 'ijcnn' is none of the data set"),
     (SURVEY, "examples: [ijcnn1, eeg]", "learner: svn", ".time.learner: there is no learner 'svn' here; did you mean"),
+    (SURVEY, "time: {examples: [ijcnn1, eeg]}", "largest_multiple_of_d: 1", ".datasets.ijcnn1: largest_multiple_of_"),
+    (SURVEY, "time: {examples: [ijcnn1, eeg]}", "bandwidth: {rule: neighbour, k: 100000000}", ".bandwidth: the 1000"),
+    (SURVEY, "time: {examples: [ijcnn1, eeg]}", "scores: [mse]", ".scores: 'mse' is no metric of a binary target"),
+    (SURVEY, "time: {examples: [ijcnn1, eeg]}", "steps: [{name: a}, {name: a}]", ".steps[1].name: 'a' is given twice"),
+    (SURVEY, COVTYPE, "covtype: {preprocess: [{pca: {n_components: 0}}]}", ".datasets.covtype.preprocess: pca canno"),
+    (SURVEY, "{method: rff}", "{method: rks}", ".methods[0].method: there is no method 'rks'; "),
     (SURVEY, "rows: 1000", "rows: 1e3", ".approximation.rows: '1e3' is not of type 'integer'"),
 ]  # fmt: skip
 

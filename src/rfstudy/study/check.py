@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -108,7 +109,13 @@ def located(found: list[tuple[str, str]], config_dir: Path) -> list[str]:
     """A line for every problem, with its file, and each at the experiment that the others have it from."""
     files, raw, resolved = resolved_experiments(config_dir)
     of_one: dict[str, list[str]] = {}
-    for name, problem in dict.fromkeys(found):
+    seen = set()
+    for name, problem in found:
+        # the same mistake is met on every data set, with other numbers
+        mistake = name, re.sub(r"\d+ (columns|training rows)|there are \d+", "", problem)
+        if mistake in seen:
+            continue
+        seen.add(mistake)
         # an entry is told by its position in the file, where the steps are not written out
         positions = [i for i, _ in walked(resolved[name])]
         head, _, rest = problem.partition("]")
@@ -136,6 +143,10 @@ def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[
             of_one.append(f"{here}: neither it nor the experiment has the key 'preprocess'")
         if "learners" in own:
             of_one += problems_of_choices(own, dataset, here)
+        if "sizes" in own and any(experiment["sizes"].values()) and not any(own["sizes"].values()):
+            of_one.append(
+                f"{here}: largest_multiple_of_d = {own.get('largest_multiple_of_d')} leaves none of its sizes"
+            )
         of_one += problems_of_rows(own, tasks[dataset], settings, here)
         for problem in of_one:
             found.setdefault(problem.replace(dataset, "*"), problem)

@@ -21,7 +21,7 @@ from rfstudy.data import modules, registry
 from rfstudy.errors import UserError
 from rfstudy.files import read_yaml, shown
 from rfstudy.learners import entry as learners
-from rfstudy.maps.registry import ALIASES, REGISTRY, resolved_options
+from rfstudy.maps.registry import REGISTRY, resolved_options
 from rfstudy.study.code import constant, defines, modules_in
 
 #: Who shares a choice, from the widest circle to the narrowest: all of an experiment; all methods at a size; all sizes
@@ -208,7 +208,7 @@ def resolved_experiments(config_dir: Path) -> tuple[dict[str, Path], dict[str, d
 def bases_of(name: str, raw: dict[str, dict]) -> list[str]:
     """The experiments that one extends, the nearest first."""
     found = []
-    while "extends" in raw[name]:
+    while raw[name].get("extends"):
         name = raw[name]["extends"]
         found.append(name)
     return found
@@ -412,21 +412,29 @@ def problems_of_methods(experiment: dict) -> list[str]:
     own = constant_or(f"study.kinds.{experiment['kind']}", "OPTIONS", {})
     found, named = [], []
     for where, method in methods_named(experiment):
-        if method in REGISTRY or method in ALIASES:
+        if method in REGISTRY:
             named.append(method)
         else:
             found.append(f"{where}: there is no method {method!r}; {suggestion(method, REGISTRY)}")
+    steps = [step["name"] for step in experiment.get("steps", [])]
+    found += [f".steps[{i}].name: {name!r} is given twice" for i, name in enumerate(steps) if name in steps[:i]]
     entries = [(entry["method"], entry.get("variant", "")) for _, entry in walked(experiment)]
     found += [
         f".methods: {method} is listed twice with the same variant {variant!r}; name variants"
         for method, variant in dict.fromkeys(each for each in entries if entries.count(each) > 1)
+        if variant not in steps
     ]
     everybody = list(dict.fromkeys(entry["method"] for entry in experiment["methods"]))
     for where, one, options in options_given(experiment):
-        for method in [one] if one else everybody:
-            if method in named:
-                unknown = [key for key in options if key not in (*resolved_options(method, {}), *own)]
-                found += [f"{where}.{key}: {no_option(key, method)}" for key in unknown]
+        for key in options:
+            without_it = [
+                method
+                for method in ([one] if one else everybody)
+                if method in named and key not in (*resolved_options(method, {}), *own)
+            ]
+            if without_it:
+                more = f"; nor of {', '.join(without_it[1:])}" if without_it[1:] else ""
+                found.append(f"{where}.{key}: {no_option(key, without_it[0])}{more}")
         found += [
             f"{where}.{key}: must be one of {', '.join(own[key])}, got {value!r}"
             for key, value in options.items()

@@ -122,7 +122,8 @@ def try_rule(bandwidth: dict, n_train: int):
     """A rule for the bandwidth on as many rows as there are, or on a few."""
     import numpy as np
 
-    rows = min(n_train, RULE_ROWS)
+    # more than it counts neighbours
+    rows = min(n_train, max([RULE_ROWS, *(value + 1 for value in bandwidth.values() if isinstance(value, int))]))
     module = importlib.import_module(f"rfstudy.study.bandwidths.{bandwidth['rule']}")
     X = np.random.default_rng(0).normal(size=(rows, RULE_COLUMNS))
     parameters = {key: value for key, value in bandwidth.items() if key != "rule"}

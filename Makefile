@@ -1,4 +1,5 @@
-# make quick: a virtual environment, the package, and the embedded study; make test: the test suite.
+# make quick: a virtual environment, the package, and the embedded study, with all of it on one page, figures/quick/
+# report.html; make test: the test suite.
 PYTHON ?= $(shell command -v python3.11 || echo python3)
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,8 +8,10 @@ CORES ?= all
 .PHONY: quick test check clean
 
 quick: $(VENV)/.installed
-	PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES)
-	@echo "Tables and figures: figures/quick/ (CSV, Markdown, LaTeX, PDF, PNG); all numbers: results/quick/*.csv"
+	@PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES) --logger rfstudy \
+	  --report figures/quick/report.html --report-after-run
+	@echo "Everything on one page: figures/quick/report.html; its files (CSV, Markdown, LaTeX, PDF, PNG): figures/quick/"
+	@echo "All numbers: results/quick/*.csv"
 
 test: $(VENV)/.installed
 	PATH="$(CURDIR)/$(BIN):$$PATH" python -m pytest
@@ -22,10 +25,13 @@ check: $(VENV)/.installed
 	  PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --dry-run --quiet all --cores 2 --configfile $$preset || exit 1; done
 
 $(VENV)/.installed: envs/requirements.lock pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
-	touch $@
+	@mkdir -p logs
+	@echo "Installing the packages of envs/requirements.lock into $(VENV): once, a few minutes; log: logs/install.log"
+	@{ $(PYTHON) -m venv $(VENV) && \
+	  $(BIN)/python -m pip install --disable-pip-version-check -r envs/requirements.lock && \
+	  $(BIN)/python -m pip install --disable-pip-version-check --no-deps --editable . ; } > logs/install.log 2>&1 || \
+	  { tail -n 3 logs/install.log; echo "The installation failed; log: logs/install.log"; exit 1; }
+	@touch $@
 
 clean:
 	rm -rf $(VENV) results figures logs benchmarks .snakemake

@@ -8,6 +8,7 @@ configfile: "config/config.yaml"
 
 
 include: "rules/common.smk"
+include: "rules/console.smk"
 include: "rules/download.smk"
 include: "rules/preprocess.smk"
 include: "rules/tune.smk"
@@ -18,6 +19,7 @@ include: "rules/time.smk"
 include: "rules/collect.smk"
 include: "rules/tables.smk"
 include: "rules/figures.smk"
+include: "rules/report.smk"
 include: "rules/publish.smk"
 
 
@@ -25,31 +27,45 @@ rule all:
     default_target: True
     input:
         asked(PRESET),
+        pages(PRESET),
+    message:
+        f"all: the tables and figures of {PRESET} are there"
 
 
 rule all_tables:
     input:
         asked(PRESET, form="tables"),
+    message:
+        f"all_tables: the tables of {PRESET} are there"
 
 
 rule all_figures:
     input:
         asked(PRESET, form="figures"),
+    message:
+        f"all_figures: the figures of {PRESET} are there"
 
 
 rule measured_figures:
     input:
         asked("measured"),
+        pages("measured"),
+    message:
+        "measured_figures: the tables and figures of the shipped measurements are there"
 
 
 rule publish_all:
     input:
         expand("{results}/{experiment}.published", results=RESULTS, experiment=ASKED_FOR),
+    message:
+        "publish_all: every finished experiment is in data/measured"
 
 
 rule benchmarks:
     input:
         asked(PRESET, on_demand=True, paper="study"),
+    message:
+        "benchmarks: the tables and figures about the library are there"
 
 
 # one target a paper (survey), one a table or figure of all its protocols (survey_table_07)
@@ -60,6 +76,8 @@ for paper in sorted({report["paper"] for report in REPORTS} - {"study"}):
             paper
         input:
             asked(PRESET, paper=paper),
+        message:
+            f"{paper}: its tables and figures are there"
 
 
 for paper, identifier in sorted({(r["paper"], r["id"]) for r in REPORTS if r["paper"] != "study"}):
@@ -69,3 +87,5 @@ for paper, identifier in sorted({(r["paper"], r["id"]) for r in REPORTS if r["pa
             f"{paper}_{identifier.replace('-', '_')}"
         input:
             asked(PRESET, paper=paper, id=identifier),
+        message:
+            f"{paper}: {identifier} is there, under every protocol"

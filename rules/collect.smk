@@ -21,7 +21,10 @@ rule collect:
     params:
         spec=lambda wildcards: compact(plan.facts_parts(EXPERIMENTS[wildcards.experiment], SETTINGS)),
         prepared=lambda wildcards, input: [f"--prepared {Path(path).parent}" for path in input.facts],
+        files=lambda wildcards, input: counted(len(input.rows), "file"),
         arrays=lambda wildcards, input: [f"--arrays {path}" for path in input.get("arrays", [])],
+    message:
+        "collect {wildcards.experiment}: rows of {params.files}"
     shell:
         "PYTHONPATH=src python -m rfstudy collect --spec {params.spec:q} {params.prepared} {params.arrays}"
         " --out-arrays {output.arrays:q} --out {output.rows:q} {input.rows:q} > {log} 2>&1"

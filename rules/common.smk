@@ -116,14 +116,62 @@ def stage_code(stage):
     return files
 
 
+def stage_parts(stage, wildcards):
+    """What a stage is told of a shard: one part a data set."""
+    name = stage, wildcards.experiment, wildcards.shard
+    if name not in PARTS:
+        PARTS[name] = plan.parts_of(stage, EXPERIMENTS[name[1]], shard_of(stage, wildcards), SETTINGS)
+    return PARTS[name]
+
+
+PARTS = {}
+
+
 def stage_spec(stage):
     """A parameter function: what a stage is told of a shard, as JSON."""
+    return lambda wildcards: compact(stage_parts(stage, wildcards))
 
-    def document(wildcards):
-        shard = shard_of(stage, wildcards)
-        return compact(plan.parts_of(stage, EXPERIMENTS[wildcards.experiment], shard, SETTINGS))
 
-    return document
+def stage_data(stage):
+    """A parameter function, for the message of a job: the data sets of a shard."""
+
+    def where(wildcards):
+        named = [part["dataset"] for part in stage_parts(stage, wildcards) if part["dataset"]]
+        return f"on {', '.join(named)}" if named else "without data"
+
+    return where
+
+
+def stage_maps(stage):
+    """A parameter function, for the message of a job: how many entries of maps a shard has."""
+    return lambda wildcards: counted(max(len(part["methods"]) for part in stage_parts(stage, wildcards)), "map")
+
+
+def stage_cells(stage):
+    """A parameter function, for the message of a job: how many cells a shard has in all its data sets.
+
+    A grid has one for each map, size and repeat, and where it is trained for each learner; a timed job has one a round.
+    """
+
+    def cells_of(part):
+        if stage == "time":
+            return part["time"]["rounds"]
+        repeats = part["repeats"].values() if stage == "train" else [part["repeats"]]
+        return len(part["methods"]) * len(study_config.sizes(part["sizes"], 1)) * sum(map(len, repeats))
+
+    unit = "round" if stage == "time" else "cell"
+    return lambda wildcards: counted(sum(map(cells_of, stage_parts(stage, wildcards))), unit)
+
+
+def counted(number, thing):
+    """A number of things in words: 1 map, 9 maps."""
+    return f"{number:,} {thing}{'s' * (number != 1)}"
+
+
+def stage_choices(wildcards):
+    """A parameter function, for the message of a job: what ``tune`` chooses."""
+    chosen = [quantity for part in stage_parts("tune", wildcards) for quantity in plan.searched(part["search"])]
+    return ", ".join(dict.fromkeys(chosen))
 
 
 def stage_prepared(stage):
@@ -239,25 +287,39 @@ def available(collection, report):
 ASKED_FOR = [name for name, experiment in EXPERIMENTS.items() if study_config.is_asked_for(experiment, SETTINGS)]
 
 
-def drawn(collection, on_demand=False, **wanted):
-    """Files of the tables and figures of a collection ("measured" or the preset) whose entries match ``wanted``; of
-    experiments that run on demand only where that is said.
+def wanted(collection, on_demand=False, **like):
+    """The tables and figures of a collection ("measured" or the preset) whose entries match ``like``; of experiments
+    that run on demand only where that is said.
     """
     return [
-        path
-        for report in REPORTS
-        if available(collection, report)
-        and all(report[key] == value for key, value in wanted.items())
-        and (on_demand or collection == "measured" or set(report["experiments"]) <= set(ASKED_FOR))
-        for path in files_of(collection, report)
+        entry
+        for entry in REPORTS
+        if available(collection, entry)
+        and all(entry[key] == value for key, value in like.items())
+        and (on_demand or collection == "measured" or set(entry["experiments"]) <= set(ASKED_FOR))
     ]
 
 
-def asked(collection, **wanted):
+def drawn(collection, on_demand=False, **like):
+    """The files of the outputs that are ``wanted``."""
+    return [path for entry in wanted(collection, on_demand, **like) for path in files_of(collection, entry)]
+
+
+def pages_folder(collection):
+    """Where the pages of the report are."""
+    return f"results/{collection}/report"
+
+
+def pages(collection):
+    """The pages that the report of a collection is made of."""
+    return [f"{pages_folder(collection)}/{entry['paper']}/{entry['name']}.html" for entry in wanted(collection)]
+
+
+def asked(collection, **like):
     """What ``drawn`` gives; where that is nothing, whoever asks for it is told so."""
 
     def nothing(wildcards):
-        what = " ".join(f"{key}={value}" for key, value in wanted.items())
+        what = " ".join(f"{key}={value}" for key, value in like.items())
         return stop_at(
             [
                 f"nothing to do: no table or figure {what + ' ' if what else ''}is drawn from {collection} rows of"
@@ -265,7 +327,7 @@ def asked(collection, **wanted):
             ]
         )
 
-    return drawn(collection, **wanted) or nothing
+    return drawn(collection, **like) or nothing
 
 
 def files_of(collection, report):
@@ -284,9 +346,13 @@ def rows_behind(reports):
 
 def code_behind(form, reports):
     """The package files that the outputs of one job are drawn with."""
-    return code_of(
-        f"report.{catalogue.FOLDERS[form]}", *sorted({catalogue.module_of(report["kind"]) for report in reports})
-    )
+    own = {module for report in reports for module in catalogue.modules_of(report)}
+    return code_of(f"report.{catalogue.FOLDERS[form]}", *sorted(own))
+
+
+def behind(reports):
+    """What the outputs of one job are drawn from, in words, for its message."""
+    return f"from {', '.join(reports[0]['experiments'])}" if reports[0]["experiments"] else "of stated facts"
 
 
 # the outputs that rest on the same rows are drawn by one job

@@ -14,7 +14,10 @@ rule download:
         download=1,
     params:
         spec=lambda wildcards: compact(REGISTRY.sources[wildcards.source]),
+        files=lambda wildcards: counted(len(REGISTRY.sources[wildcards.source]["files"]), "file"),
         flags="--allow-missing" if SETTINGS["allow_missing"] else "",
+    message:
+        "download {wildcards.source}: {params.files}"
     shell:
         "PYTHONPATH=src python -m rfstudy download --source {wildcards.source} --spec {params.spec:q}"
         " {params.flags} --out data/raw/{wildcards.source} > {log} 2>&1"

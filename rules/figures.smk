@@ -25,6 +25,8 @@ for job, reports in DRAWN_TOGETHER.items():
         params:
             spec=compact(reports),
             out=lambda wildcards, output: str(Path(output[0]).parent),
+        message:
+            f"figures {{wildcards.collection}}/{reports[0]['paper']} {behind(reports)}: {counted(len(reports), 'figure')}"
         shell:
             "PYTHONPATH=src python -m rfstudy figures --spec {params.spec:q} --reference data/reference"
             " --looks {input.looks:q} --tasks {input.tasks:q} --out {params.out:q} {input.rows:q} > {log} 2>&1"

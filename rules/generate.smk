@@ -21,9 +21,13 @@ rule generate:
         gpu=GPUS,
     params:
         spec=stage_spec("generate"),
+        cells=stage_cells("generate"),
+        where=stage_data("generate"),
         prepared=prepared_options,
         tuned=tuned_options,
         journal=f"{RESULTS}/.journal/generate",
+    message:
+        "generate {wildcards.experiment}/{wildcards.shard}: {params.cells} {params.where}"
     shell:
         "PYTHONPATH=src python -m rfstudy generate --spec {params.spec:q} {params.prepared} {params.tuned}"
         " --journal {params.journal:q} --threads {threads} --out-arrays {output.arrays:q} --out {output.rows:q}"

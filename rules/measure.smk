@@ -21,8 +21,12 @@ rule measure:
         gpu=GPUS,
     params:
         spec=stage_spec("measure"),
+        maps=stage_maps("measure"),
+        where=stage_data("measure"),
         prepared=prepared_options,
         journal=f"{RESULTS}/.journal/measure",
+    message:
+        "measure {wildcards.experiment}/{wildcards.shard}: {params.maps} {params.where}"
     shell:
         "PYTHONPATH=src python -m rfstudy measure --spec {params.spec:q} {params.prepared}"
         " --journal {params.journal:q} --threads {threads} --out-arrays {output.arrays:q} --out {output.rows:q}"

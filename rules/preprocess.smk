@@ -24,6 +24,8 @@ rule preprocess:
             f"--device {SETTINGS['device']}" if data_registry.wants_gpu(REGISTRY.tasks[wildcards.dataset]) else ""
         ),
         out=lambda wildcards, output: str(Path(output[0]).parent),
+    message:
+        f"preprocess {{wildcards.dataset}}: {SETTINGS['data']} data"
     shell:
         "PYTHONPATH=src python -m rfstudy preprocess --dataset {wildcards.dataset} --spec {params.spec:q} {params.raw}"
         " {params.base} {params.device} --reference data/reference --out {params.out:q} > {log} 2>&1"

@@ -16,5 +16,7 @@ rule publish:
         runtime=20,
     params:
         out="data/measured/{experiment}.csv.xz",
+    message:
+        "publish {wildcards.experiment}: rows into data/measured"
     shell:
         "PYTHONPATH=src python -m rfstudy publish --out {params.out:q} {input.rows:q} > {log} 2>&1"

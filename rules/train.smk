@@ -21,9 +21,13 @@ rule train:
         gpu=GPUS,
     params:
         spec=stage_spec("train"),
+        cells=stage_cells("train"),
+        where=stage_data("train"),
         prepared=prepared_options,
         tuned=tuned_options,
         journal=f"{RESULTS}/.journal/train",
+    message:
+        "train {wildcards.experiment}/{wildcards.shard}: {params.cells} {params.where}"
     shell:
         "PYTHONPATH=src python -m rfstudy train --spec {params.spec:q} {params.prepared} {params.tuned}"
         " --arrays {input.arrays:q} --journal {params.journal:q} --threads {threads} --out {output.rows:q}"

@@ -19,8 +19,12 @@ rule tune:
         gpu=GPUS,
     params:
         spec=stage_spec("tune"),
+        chosen=stage_choices,
+        where=stage_data("tune"),
         prepared=prepared_options,
         journal=f"{RESULTS}/.journal/tune",
+    message:
+        "tune {wildcards.experiment}/{wildcards.shard}: {params.chosen} {params.where}"
     shell:
         "PYTHONPATH=src python -m rfstudy tune --spec {params.spec:q} {params.prepared}"
         " --journal {params.journal:q} --threads {threads} --out {output:q} > {log} 2>&1"

@@ -207,6 +207,17 @@ def figures(specs, reference, looks, tasks, out, results):
     stage.run(specs, results, reference, looks, tasks, out)
 
 
+@commands.command()
+@click.option("--drawn", type=EXISTING, required=True, help="Folder of the tables and figures.")
+@click.option("--out", type=PATH, required=True, help="Folder of the pages.")
+@click.argument("names", nargs=-1, required=True)
+def report(drawn, out, names):
+    """Make the pages of Snakemake's report: NAMES (survey/table-07-text) with their captions and notes."""
+    from rfstudy.report import pages as stage
+
+    stage.run(names, drawn, out)
+
+
 def spare_the_collector():
     """Have the garbage collector look seldom, and not at all at the end.
 

@@ -10,8 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-#: Smallest tolerances: percentages that are this many points apart are the same, and other values this share apart.
+#: Practical margins: percentages that are this many points apart are the same, and other values this share apart.
 POINTS, SHARE = 0.5, 0.10
+
+#: Points that a difference of percentages has to exceed to be told as an effect.
+EFFECT = 0.1
 
 
 class Fact(NamedTuple):
@@ -20,12 +23,27 @@ class Fact(NamedTuple):
     unit: str  # "" for a plain number
     label: str  # in words
     better: str = ""  # "low", "high", or "" where neither is
-    tolerance: float | None = None  # the smallest: points of a percentage, a share of any other value
+    tolerance: float | None = None  # points of a percentage, a share of any other value; None: only equal is the same
 
     @property
     def is_percentage(self) -> bool:
         """Whether differences are told in points."""
         return self.unit == "%"
+
+    @property
+    def smallest_effect(self) -> float:
+        """What a difference between methods has to exceed to be told as one: points of a percentage."""
+        return EFFECT if self.is_percentage else 0.0
+
+    def margin(self, value: float) -> float:
+        """How far from a value another may be and still be the same for any practical purpose.
+
+        An error in percent has the smaller of its points and its share: half a point of an error of 0.2 % is no detail.
+        """
+        share = SHARE * abs(value)
+        if not self.is_percentage:
+            return (self.tolerance or 0.0) * abs(value)
+        return min(self.tolerance, share) if self.better == "low" else self.tolerance
 
 
 def _seconds(kind: str, what: str) -> Fact:
@@ -66,6 +84,9 @@ FACTS = {
     "time_total_s": Fact("s", "total time", "low", SHARE),
     **{f"time_{phase}_s": _seconds("time", what) for phase, what in PHASES.items()},
     **{f"cpu_{phase}_s": _seconds("processor time", what) for phase, what in PHASES.items()},
+    "n_train": Fact("", "training rows"),
+    "n_test": Fact("", "test rows"),
+    "n_dims": Fact("", "columns of the data"),
     "stored_bytes": Fact("B", "stored bytes", "low", SHARE),
     "risk": Fact("", "risk", "low", SHARE),
     "risk_exact": Fact("", "risk of the exact kernel", "low", SHARE),

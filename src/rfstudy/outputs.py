@@ -7,10 +7,12 @@ is an error before anything is computed, and no empty panel.
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 from rfstudy.metrics import FACTS
 from rfstudy.report import catalogue
+from rfstudy.report.claims import entries as claim_entries
 from rfstudy.study.code import constant
 from rfstudy.study.config import (
     ConfigurationError,
@@ -39,14 +41,81 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], looks: dict, ta
         found = {
             name: problems_of(entry, schema_of(entry, config_dir))
             or problems_with(entry, experiments, looks, tasks)
+            or (unknown(entry, "claims", claims_of(config_dir, path.stem), "") if "claims" in entry else [])
             for name, entry in entries.items()
         }  # fmt: skip
         where = f"{path.parent.parent.name}/figures/{path.name}"
         problems += [f"{where}: {name}{problem}" for name, of_entry in found.items() for problem in of_entry]
         by_paper[path.stem] = entries
+    scorecard, of_scorecard = load_scorecard(config_dir, experiments)
+    problems += of_scorecard
     if problems:
         raise ConfigurationError("\n".join(problems))
-    return catalogue.specifications(by_paper)
+    claims = load_claims(config_dir, experiments, looks, tasks)
+    return [
+        claim_entries.resolved(spec | numbers_of(spec, scorecard), claims.get(spec["paper"], {}))
+        for spec in catalogue.specifications(by_paper)
+    ]
+
+
+def load_scorecard(config_dir: Path, experiments: dict[str, dict]) -> tuple[dict, list[str]]:
+    """Where the printed numbers are measured (``scorecard.yaml``), and what is wrong with it."""
+    scorecard = read_yaml(Path(config_dir) / "scorecard.yaml")
+    where = f"{Path(config_dir).name}/scorecard.yaml"
+    schema = read_yaml(Path(config_dir) / "schemas" / "scorecard.schema.yaml")
+    problems = [f"{where}: {problem}" for problem in problems_of(scorecard, schema)]
+    if not problems:
+        problems = [
+            f"{where}: {paper}, {entry['table']}: there is no experiment {name!r}; {suggestion(name, experiments)}"
+            for paper, of_paper in scorecard.items()
+            for entry in of_paper["numbers"]
+            for name in entry.get("experiments", {}).values()
+            if name not in experiments
+        ]
+    return scorecard, problems
+
+
+def numbers_of(spec: dict, scorecard: dict) -> dict:
+    """What ``scorecard.yaml`` has for a specification, as ``scorecard``: all of the paper or the numbers of the printed
+    table that it shows, as the ``SCORED`` of its kind say ("paper", "table"); nothing where its kind has none."""
+    which = constant_or(catalogue.module_of(spec["kind"]), "SCORED", "")
+    of_paper = scorecard.get(spec["paper"], {"numbers": []})
+    if which == "table":
+        of_paper = {"numbers": [entry for entry in of_paper["numbers"] if entry["table"] == spec["published"]]}
+    return {"scorecard": of_paper} if which else {}
+
+
+def load_claims(config_dir: Path, experiments: dict[str, dict], looks: dict, tasks: dict) -> dict[str, dict[str, dict]]:
+    """The entries of all papers' claims, by paper and id, with what they extend laid under them.
+
+    ``experiments`` are all that are configured, by name; ``looks`` and ``tasks`` the parsed registries.
+    ``ConfigurationError`` names file, claim and key of everything that is wrong.
+    """
+    own = list(experiments.values())
+    known = {
+        "methods": set(looks),
+        "metrics": set(FACTS).union(*(constant_or(f"study.kinds.{each['kind']}", "METRICS", ()) for each in own)),
+        "datasets": set(tasks),
+        "experiments": set(experiments),
+        "sizes": labels_of(own),
+    }
+    problems, by_paper = [], {}
+    for path in sorted((Path(config_dir) / "claims").glob("*.yaml")):
+        document = extended(read_yaml(path), "claim", lambda base, own: base | own)
+        ids = claims_of(config_dir, path.stem)
+        found = claim_entries.problems(document, path.stem, problems_of, known | {"claims": ids})
+        problems += [f"{path.parent.parent.name}/claims/{path.name}: {problem}" for problem in found]
+        by_paper[path.stem] = document
+    if problems:
+        raise ConfigurationError("\n".join(problems))
+    return by_paper
+
+
+def claims_of(config_dir: Path, paper: str) -> set[str]:
+    """The ids of a paper's claims in the reference data that stand beside the configuration."""
+    reference = Path(config_dir).parent / "data" / "reference" / "claims.csv"
+    with reference.open(encoding="utf-8", newline="") as stream:
+        return {row["claim_id"] for row in csv.DictReader(stream) if row["paper"] == paper}
 
 
 def without_nulls(entry: dict) -> dict:
@@ -81,12 +150,36 @@ def problems_with(entry: dict, experiments: dict[str, dict], looks: dict, tasks:
         if own and len(own) == len(catalogue.listed(named)):
             known = {"datasets": datasets_of(own), "sizes": labels_of(own)}
             found += [problem for key, of in known.items() if of for problem in unknown(entry, key, of, protocol)]
+            found += problems_of_rows(entry.get("rows"), own, known)
             found += problems_of_quantities(entry, own, "")
     if not entry.get("experiments"):
         found += unknown(entry, "datasets", set(tasks), "")
     for key in OF_METHODS:
         found += unknown(entry, key, set(looks), "")
+    for position, panel in enumerate(entry.get("panels", [])):
+        if panel.get("against", "rff") not in looks:
+            baseline = panel["against"]
+            found.append(
+                f".panels[{position}].against: {baseline!r} is none of the methods; {suggestion(baseline, looks)}"
+            )
     return list(dict.fromkeys(found))
+
+
+def problems_of_rows(rows: dict | None, experiments: list[dict], known: dict[str, set[str]]) -> list[str]:
+    """The values that rows of panels are told apart by and that the experiments do not have."""
+    if not rows:
+        return []
+    of_column = {
+        "dataset": known["datasets"],
+        "n_features_label": known["sizes"],
+        "kernel": {each["kernel"]["name"] for each in experiments if each.get("kernel")},
+        "learner": {name for each in experiments for name in each.get("learners") or {}},
+    }[rows["by"]]
+    return [
+        f".rows.titles: {value!r} is no {rows['by']} of the experiments; {suggestion(value, of_column)}"
+        for value in rows["titles"]
+        if value not in of_column
+    ]
 
 
 def unknown(entry: dict, key: str, known: set[str], protocol: str) -> list[str]:

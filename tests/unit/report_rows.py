@@ -4,16 +4,19 @@ The rows have the form of a real run; their values follow simple laws (errors fa
 that panels look as they will.
 """
 
+import importlib
+import io
 import itertools
 import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import yaml
 
 from rfstudy import tidy
 from rfstudy.outputs import load_reports
-from rfstudy.report import catalogue, plots, tables
+from rfstudy.report import catalogue, plots, tables, typeset
 from rfstudy.report.context import Context
 from rfstudy.study.config import load_experiments
 
@@ -38,7 +41,13 @@ TASKS = {
     "a8a": ("a8a", 123, 22696, 9865, "published"),
 }
 DATASETS = {
-    task: {"label": f"{name} task", "published_as": {"survey": name}, "n": n_train + n_test}
+    task: {
+        "label": f"{name} task",
+        "published_as": {"survey": name},
+        "n": n_train + n_test,
+        "n_train": n_train,
+        "split": split,
+    }
     for task, (name, d, n_train, n_test, split) in TASKS.items()
 }
 DATASETS["cod-rna"]["not_comparable"] = "other test rows"
@@ -71,6 +80,24 @@ def tabulate(spec, results, out, looks=METHODS, tasks=None, reference=REFERENCE)
     """Write the table of a specification from tidy files, as the stage does; the paths."""
     tasks = DATASETS if tasks is None else tasks
     return tables.tabulate(Context.read(results, spec["experiments"], looks, tasks, reference), spec, out)
+
+
+def made(spec, results, looks=METHODS, tasks=None, reference=REFERENCE):
+    """The table of a specification from tidy files."""
+    context = Context.read(results, spec["experiments"], looks, DATASETS if tasks is None else tasks, reference)
+    return importlib.import_module(f"rfstudy.report.tables.{spec['kind']}").make(context, spec)
+
+
+def as_read(table):
+    """The cells of a table as people read them, all texts, and its Markdown file."""
+    cells = [["" if cell is None or cell is pd.NA or cell != cell else str(cell) for cell in row]
+             for row in table.frame.itertuples(index=False, name=None)]  # fmt: skip
+    return pd.DataFrame(cells, columns=table.frame.columns, dtype=object), typeset.markdown(table)
+
+
+def as_computed(table):
+    """The CSV file of a table as machines read it: numbers are numbers, texts texts."""
+    return pd.read_csv(io.StringIO(typeset.csv(table)), keep_default_na=False, na_values=[""])
 
 
 def draw(spec, results, out, looks=METHODS, tasks=None):

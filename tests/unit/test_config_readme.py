@@ -94,6 +94,9 @@ EXPECTED = {
         SCHEMAS["figures"]["properties"],
         *(constant(catalogue.module_of(kind), "SCHEMA").get("properties", {}) for kind in catalogue.kinds()),
     ),
+    "Where the printed numbers are measured (`scorecard.yaml`)": keys(
+        SCHEMAS["scorecard"]["$defs"]["paper"], SCHEMAS["scorecard"]["$defs"]
+    ),
     "`sources.yaml`": keys(SCHEMAS["sources"]["additionalProperties"], SCHEMAS["sources"]["$defs"]) | {"files"},
     "`methods.yaml`": set(SCHEMAS["methods"]["additionalProperties"]["properties"]),
 }

@@ -171,7 +171,7 @@ def test_what_rests_on_the_same_rows_is_made_by_one_job():
 
 
 MADE = {"kind": "curves", "caption": "c", "experiments": {"text": "survey-gaussian-text"}, "datasets": ["eeg"]}
-MADE |= {"methods": ["rff"], "sizes": ["2d"], "repeats": 10}
+MADE |= {"width": "page", "methods": ["rff"], "sizes": ["2d"], "repeats": 10}
 PANEL = {"metric": "accuracy_pct", "learner": "ridge", "split": "test", "label": "a", "scale": "linear"}
 
 
@@ -190,12 +190,19 @@ PANEL = {"metric": "accuracy_pct", "learner": "ridge", "split": "test", "label":
         ),
         ({"panels": [PANEL | {"learner": "logistic"}]}, r"made\.panels\[0\]\.learner: there is no learner 'logistic'"),
         ({"panels": [PANEL | {"color": "red"}]}, r"made\.panels\[0\]\.color: not a key here"),
+        ({"panels": [PANEL | {"against": "rfff"}]}, r"made\.panels\[0\]\.against: 'rfff' is none of the methods"),
+        (
+            {"rows": {"by": "learner", "titles": {"ridge": "Ridge", "svn": "SVM"}}},
+            r"made\.rows\.titles: 'svn' is no learner of the experiments; did you mean svm\?",
+        ),
+        ({"width": "wide"}, r"made\.width: 'wide' is not one of \['column', 'page'\]"),
         ({"extends": "other"}, "output 'made' extends 'other', which does not exist"),
     ],
 )
 def test_a_slip_in_an_entry_is_an_error_that_names_it(tmp_path, changes, message):
     shutil.copytree(CONFIG / "schemas", tmp_path / "config" / "schemas")
     (tmp_path / "config" / "figures").mkdir()
+    (tmp_path / "config" / "scorecard.yaml").write_text("{}")
 
     def loaded(entry):
         (tmp_path / "config" / "figures" / "survey.yaml").write_text(yaml.safe_dump({"made": entry}))
@@ -210,6 +217,7 @@ def test_a_slip_in_an_entry_is_an_error_that_names_it(tmp_path, changes, message
 def test_all_slips_are_told_at_once(tmp_path):
     shutil.copytree(CONFIG / "schemas", tmp_path / "config" / "schemas")
     (tmp_path / "config" / "figures").mkdir()
+    (tmp_path / "config" / "scorecard.yaml").write_text("{}")
     entries = {name: MADE | {"panels": [PANEL], "datasets": ["egg"]} for name in ("one", "two")}
     (tmp_path / "config" / "figures" / "survey.yaml").write_text(yaml.safe_dump(entries))
     with pytest.raises(ConfigurationError, match=r"survey\.yaml: one\.datasets(.|\n)*survey\.yaml: two\.datasets"):

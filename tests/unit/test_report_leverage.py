@@ -5,11 +5,12 @@ import itertools
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from rfstudy import tidy
-from rfstudy.report import catalogue, claims
+from rfstudy.report import catalogue
+from rfstudy.report.claims.compared import Names
+from rfstudy.report.claims.judge import judge
 from rfstudy.report.estimates import largest_half, varying
 from rfstudy.report.plots import required
 from rfstudy.report.requirements import features_needed, growth_of_need, told_size
@@ -18,6 +19,9 @@ HERE = Path(__file__).parent
 specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
 report_rows = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(report_rows)
+specification = importlib.util.spec_from_file_location("verdict_rows", HERE / "verdict_rows.py")
+verdict_rows = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(verdict_rows)
 
 SIZES = (32, 64, 128, 256, 512)
 SAMPLES = (64, 128, 256, 512)
@@ -99,7 +103,8 @@ def need_rows(method, needed, variant="", decays=("exponential", "polynomial", "
 
 
 def verdict(claim, rows):
-    return claims.CLAIMS[claim](tidy.frame(rows))
+    entry = verdict_rows.configured()[claim]
+    return judge(entry, tidy.frame(rows), "text", Names(report_rows.context_of(rows, tasks={}), claim.split("-")[0]))
 
 
 def test_the_larger_half_has_at_least_three_values():
@@ -147,7 +152,7 @@ CASES = [
     ("slsrff-22", "partly", surrogate_rows(power=0.7)),
     ("slsrff-22", "fails", surrogate_rows(power=0.7, share=1.1)),
     ("slsrff-23", "holds", need_rows("slsrff", 128) + need_rows("lsrff", 64)),
-    ("slsrff-23", "holds", need_rows("slsrff", 10**6) + need_rows("lsrff", 10**6)),
+    ("slsrff-23", "not testable", need_rows("slsrff", 10**6) + need_rows("lsrff", 10**6)),
     ("slsrff-23", "fails", need_rows("slsrff", 64) + need_rows("lsrff", 10**6)),
     ("slsrff-23", "partly", need_rows("slsrff", 128) + need_rows("lsrff", lambda n: n)),
 ]
@@ -168,21 +173,20 @@ def test_what_is_drawn_from_the_whole_law_decides_about_the_theorem():
     assert verdict("slsrff-23", rows)[0] == "fails"
     found, evidence = verdict("slsrff-23", rows + whole)
     assert found == "holds"
-    assert "whole law: more / as many / fewer than leverage sampling at 12 / 0 / 0 of 12" in evidence
-    assert "pool of s: more / as many / fewer than leverage sampling at 0 / 0 / 12 of 12" in evidence
+    assert "from the whole law, slowest: n = 64 64/32" in evidence
+    assert "from a pool of s, slowest: n = 64 32/64" in evidence
 
 
 def test_the_evidence_says_how_often_the_algorithm_s_score_is_no_bound():
-    assert "below at 80 % of the frequencies" in verdict("slsrff-21", surrogate_rows())[1]
+    assert "surrogate is below the leverage: " in verdict("slsrff-21", surrogate_rows())[1]
+    more = [row | {"repeat": row["repeat"] + 2} for row in surrogate_rows(below=0.4)]
+    assert "0.400 to 0.800 at 16 points, 0.600 in the mean" in verdict("slsrff-21", surrogate_rows() + more)[1]
 
 
 def made(name, rows, tmp_path):
-    """The table of a name, as it stands in its CSV file, and its Markdown."""
+    """The table of a name, as people read it, and its Markdown."""
     spec = catalogue.specification(report_rows.REPORTS, "slsrff", name)
-    results = [report_rows.written(tmp_path, rows)]
-    paths = report_rows.tabulate(spec, results, tmp_path / "out", tasks={})
-    assert {path.suffix for path in paths} == {".csv", ".md", ".tex", ".txt"}
-    return pd.read_csv(paths[0], dtype=str, keep_default_na=False), paths[1].read_text(encoding="utf-8")
+    return report_rows.as_read(report_rows.made(spec, [report_rows.written(tmp_path, rows)], tasks={}))
 
 
 def test_the_table_of_costs_has_the_powers_of_s_and_n(tmp_path):
@@ -230,15 +234,22 @@ def test_the_figure_has_a_line_a_method_and_marks_what_was_not_enough(tmp_path):
     rows = need_rows("rff", 64) + need_rows("lsrff", 128, "whole") + need_rows("slsrff", lambda n: 4 * n)
     figure = required.draw(report_rows.context_of(rows, tasks={}), spec).figure
     assert len(figure.axes) == 3
-    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["RFF", "LS-RFF (whole)", "SLS-RFF"]
-    lines = figure.axes[0].lines
-    # two artists a method: what was needed, and the largest size where it was not enough
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["RFF", "LS-RFF (whole)", "SLS-RFF", "stated bound"]
+    # after the bounds, three artists a method: what was needed, the largest size where it was not enough, and carets
+    lines = [line for line in figure.axes[0].lines if line.get_alpha() is None]
     assert lines[0].get_ydata().tolist() == [64.0] * 4
     assert lines[1].get_ydata().tolist() == []
-    assert np.nan_to_num(lines[4].get_ydata()).tolist() == [256.0, 512.0, 0.0, 0.0]
-    assert lines[5].get_ydata().tolist() == [512.0, 512.0]
+    assert np.nan_to_num(lines[6].get_ydata()).tolist() == [256.0, 512.0, 0.0, 0.0]
+    assert lines[7].get_ydata().tolist() == [512.0, 512.0]
+    assert [line.get_marker() for line in lines[7:]] == ["^", 6]
     empty = required.draw(report_rows.context_of([], tasks={}), spec).figure
-    assert [ax.texts[0].get_text() for ax in empty.axes] == ["not run"] * 3
+    assert empty.axes == []
+    assert "Not drawn: exponential, polynomial, slowest (not run)." in " ".join(t.get_text() for t in empty.texts)
+    some = required.draw(report_rows.context_of(need_rows("rff", 64, decays=("slowest",)), tasks={}), spec).figure
+    assert [ax.get_title()[:7] for ax in some.axes] == ["slowest"]
+    assert "Not drawn: exponential, polynomial (not run)." in " ".join(t.get_text() for t in some.texts).replace(
+        "\n", " "
+    )
     results = [report_rows.written(tmp_path, rows)]
     once, again = (
         [path.read_bytes() for path in report_rows.draw(spec, results, tmp_path / folder, tasks={})]

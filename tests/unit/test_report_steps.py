@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from rfstudy import tidy
-from rfstudy.report.steps import controls_of, course, gain_of, turns
+from rfstudy.report.significance import gain_of, turns
+from rfstudy.report.steps import controls_of, course
 
 HERE = Path(__file__).parent
 specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
@@ -23,10 +24,13 @@ def reached(rows):
     return course(tidy.frame(rows), SPEC["steps"], SPEC["methods"])
 
 
+def values_of(steps):
+    return [{method: each.values for method, each in now.items()} for now in steps]
+
+
 def table(rows, tmp_path):
     results = [report_rows.written(tmp_path, rows)] if rows else []
-    paths = report_rows.tabulate(SPEC, results, tmp_path / "out")
-    return pd.read_csv(paths[0], dtype=str, keep_default_na=False), paths[1].read_text(encoding="utf-8")
+    return report_rows.as_read(report_rows.made(SPEC, results))
 
 
 def test_the_made_steps_are_those_of_the_catalogue():
@@ -51,10 +55,10 @@ def test_nobody_is_carried_over_a_step_that_was_not_run_or_failed():
     assert not any(each.carried or len(each.values) for each in steps[2].values())
     assert not steps[6]["lsrff"].carried
     assert not len(steps[6]["lsrff"].values)
-    assert gain_of("lsrff", steps[6], SPEC["baselines"]) is None
-    assert gain_of("slsrff", steps[6], SPEC["baselines"]) is not None
+    assert gain_of("lsrff", values_of(steps)[6], SPEC["baselines"]) is None
+    assert gain_of("slsrff", values_of(steps)[6], SPEC["baselines"]) is not None
     # no change of a gain into or out of what is missing
-    found = {(turn.step, turn.method) for turn in turns(steps, SPEC["steps"], OTHERS, SPEC["baselines"])}
+    found = {(turn.step, turn.method) for turn in turns(values_of(steps), SPEC["steps"], OTHERS, SPEC["baselines"])}
     assert found.isdisjoint(
         {("bandwidth", "lsrff"), ("no-factor-n", "slsrff"), ("keep", "lsrff"), ("columns", "lsrff")}
     )
@@ -64,21 +68,23 @@ def test_nobody_is_carried_over_a_step_that_was_not_run_or_failed():
 def test_the_gain_is_over_the_better_baseline():
     rows = report_rows.step_rows(tasks=["eeg"])
     rows = [row | {"value": row["value"] + 1.0} if row["method"] == "qmc" else row for row in rows]
-    step = reached(rows)[0]
+    step = values_of(reached(rows))[0]
     gain = gain_of("slsrff", step, SPEC["baselines"])
     assert gain.baseline == "qmc"
-    assert gain.test.difference == pytest.approx(np.mean(step["slsrff"].values - step["qmc"].values))
+    assert gain.test.difference == pytest.approx(np.mean(step["slsrff"] - step["qmc"]))
     assert gain.test.difference == pytest.approx(-1.5, abs=0.2)
     assert gain.test.p_value < 0.001
 
 
 def test_only_the_step_that_changes_the_gain_counts():
     made = dict.fromkeys(report_rows.STEPS, 0.0) | {"code": 9.0}
-    found = turns(reached(report_rows.step_rows(tasks=["eeg"], steps=made)), SPEC["steps"], OTHERS, SPEC["baselines"])
+    values = values_of(reached(report_rows.step_rows(tasks=["eeg"], steps=made)))
+    found = turns(values, SPEC["steps"], OTHERS, SPEC["baselines"], overlap=1.0)
     assert len(found) == 18
-    assert [(t.step, t.method) for t in found if t.significant] == [("code", "lsrff"), ("code", "slsrff")]
-    assert found[-1].difference == pytest.approx(9.0, abs=0.3)
-    few = reached(report_rows.step_rows(tasks=["eeg"], repeats=3))
+    told = [(turn.step, turn.method) for turn in found if turn.test.stands("accuracy_pct")]
+    assert told == [("code", "lsrff"), ("code", "slsrff")]
+    assert found[-1].test.difference == pytest.approx(9.0, abs=0.3)
+    few = values_of(reached(report_rows.step_rows(tasks=["eeg"], repeats=3)))
     assert turns(few, SPEC["steps"], OTHERS, SPEC["baselines"]) == []
 
 

@@ -4,15 +4,21 @@ Nothing here knows how a table is made. The registries are empty, so that method
 """
 
 import csv
+import importlib.util
+from functools import cache
 from pathlib import Path
 
-import pandas as pd
-
 from rfstudy import tidy
-from rfstudy.report import tables
-from rfstudy.report.context import Context
+from rfstudy.report.claims import entries
+from rfstudy.study.config import extended, read_yaml
 
-REFERENCE = Path(__file__).resolve().parents[2] / "data" / "reference"
+HERE = Path(__file__).parent
+specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
+report_rows = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(report_rows)
+
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = ROOT / "data" / "reference"
 PRINTED_COLUMNS = (
     "paper", "table", "dataset", "kernel", "method", "n_features", "n_features_value", "metric", "value", "spread",
     "spread_kind", "confidence", "note",
@@ -74,16 +80,48 @@ def tabulated(tmp_path, spec, rows, printed_rows=()):
     """The cells of a table, all text, and its Markdown file, in which its notes stand."""
     spec = {"form": "tables", "name": "t", "id": "t", "paper": "slsrff", "caption": "c", "protocol": "text"} | spec
     spec = {"experiments": ["e"], "published": "T"} | spec
+    if "quantity" in spec:
+        # as config/scorecard.yaml has it: times are divided by those of rff
+        quantity = {key: value for key, value in spec["quantity"].items() if key != "metric"}
+        over = {"over": "rff"} if spec["quantity"]["metric"] == "time_feature_s" else {}
+        metrics = {spec["quantity"]["metric"]: quantity | over}
+        numbers = [{"table": spec["published"], "experiments": {"text": "e"}, "metrics": metrics}]
+        spec = {"scorecard": {"numbers": numbers}} | spec
     folder = Path(tmp_path) / str(sum(1 for _ in Path(tmp_path).iterdir()))
     tidy.write(rows, folder / "rows.csv")
     printed = reference(folder / "reference", printed_rows)
-    made = tables.tabulate(Context.read([folder / "rows.csv"], spec["experiments"], {}, {}, printed), spec, folder)
-    return pd.read_csv(made[0], dtype=str, keep_default_na=False), made[1].read_text(encoding="utf-8")
+    return report_rows.as_read(report_rows.made(spec, [folder / "rows.csv"], {}, {}, printed))
 
 
-def judged(tmp_path, claim, rows) -> str:
-    """The verdict of the table of claims on one claim."""
-    table, _ = tabulated(tmp_path, {"kind": "claims", "claims": [claim]}, rows)
+def repeated(rows, n=5):
+    """The rows once a repeat: without any spread, so that intervals have no width."""
+    return [each | {"repeat": repeat} for each in rows for repeat in range(n)]
+
+
+def judged(tmp_path, claim, rows, **changed) -> str:
+    """The verdict of the table of claims on one claim; the rows count as those of the experiment that it rests on.
+
+    ``changed`` are keys of its entry that are other than configured.
+    """
+    table, _ = claims_table(tmp_path, claim, rows, **changed)
     ((identifier, verdict),) = table[["claim", "verdict"]].to_numpy().tolist()
     assert identifier == claim
     return verdict
+
+
+def claims_table(tmp_path, claim, rows, **changed):
+    """The table of one claim, as ``tabulated`` gives it."""
+    entry = configured()[claim] | changed
+    experiment = entries.experiments_of(entry, "text")[0]
+    spec = {"kind": "claims", "paper": claim.split("-")[0], "experiments": [experiment], "claims": {claim: entry}}
+    return tabulated(tmp_path, spec, [each | {"experiment": experiment} for each in rows])
+
+
+@cache
+def configured() -> dict[str, dict]:
+    """The entries of all claims, by their ids."""
+    return {
+        identifier: entry
+        for path in sorted((ROOT / "config" / "claims").glob("*.yaml"))
+        for identifier, entry in extended(read_yaml(path), "claim", lambda base, own: base | own).items()
+    }

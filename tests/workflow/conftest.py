@@ -107,6 +107,16 @@ class Workspace:
         """Run Snakemake here; with ``check`` a failure shows its output."""
         return self.run(sys.executable, "-m", "snakemake", *arguments, check=check)
 
+    def with_console(self, *arguments, check=True):
+        """Run Snakemake with the study's console, of this copy of the package; the lines that it prints."""
+        self.environment["PYTHONPATH"] = str(self.folder / "src")
+        done = self.snakemake(*arguments, "--logger", "rfstudy", check=check)
+        return (done.stdout + done.stderr).splitlines()
+
+    def last_log(self) -> str:
+        """What Snakemake wrote into its own log in its last run."""
+        return max((self.folder / ".snakemake/log").glob("*.log")).read_text(encoding="utf-8")
+
     def rfstudy(self, *arguments, check=True):
         """Run a stage by hand."""
         self.environment["PYTHONPATH"] = str(self.folder / "src")
@@ -144,12 +154,12 @@ def workspace(tmp_path):
     return Workspace(tmp_path)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def finished(tmp_path_factory):
-    """A workspace in which the small study has been run, one job per method."""
+    """A workspace in which the small study has been run, one job per method; tests leave it as it is."""
     space = Workspace(tmp_path_factory.mktemp("finished"))
     (space.folder / "by-method.yaml").write_text("shard_by: [experiment, dataset, method]\n")
     space.arguments = ("--configfile", "by-method.yaml", "--config", *SMALL)
-    done = space.snakemake("--cores", "2", *space.arguments)
-    space.output = done.stdout + done.stderr
+    space.console = space.with_console("--cores", "2", *space.arguments)
+    space.log = space.last_log()
     return space

@@ -80,11 +80,11 @@ def test_a_generated_task_and_the_features_of_another(workspace, page, plain):
     # an edit of a generator makes the tasks of that generator again, and no others
     path.write_text(path.read_text(encoding="utf-8") + "\n# an edit\n", encoding="utf-8")
     done = workspace.snakemake("--dry-run", "--cores", "1", *wanted)
-    assert re.findall(r"wildcards: dataset=([\w-]+)", done.stdout) == ["rings"]
+    assert re.findall(r": preprocess ([\w-]+):", done.stdout) == ["rings"]
     extractor = workspace.folder / "src/rfstudy/data/extractors/hog.py"
     extractor.write_text(extractor.read_text(encoding="utf-8") + "\n# an edit\n", encoding="utf-8")
     done = workspace.snakemake("--dry-run", "--cores", "1", *wanted)
-    assert sorted(re.findall(r"wildcards: dataset=([\w-]+)", done.stdout)) == ["mnist-1-7-hog", "rings"]
+    assert sorted(re.findall(r": preprocess ([\w-]+):", done.stdout)) == ["mnist-1-7-hog", "rings"]
 
 
 def test_a_preprocessing_step_joins_an_experiment_and_its_edit_reruns_its_users(workspace, page):
@@ -110,7 +110,7 @@ def test_a_preprocessing_step_joins_an_experiment_and_its_edit_reruns_its_users(
 
     path.write_text(path.read_text(encoding="utf-8").replace("deviations *", "1.2 * deviations *"), encoding="utf-8")
     done = workspace.snakemake("--dry-run", "--cores", "2", RESULTS, "--config", *STUDY)
-    assert {"tune", "generate", "train"} <= set(re.findall(r"^rule (\w+):", done.stdout, re.MULTILINE))
+    assert {"tune", "generate", "train"} <= set(re.findall(r"^Job \d+: (\w+)", done.stdout, re.MULTILINE))
     workspace.snakemake("--cores", "2", RESULTS, "--config", *STUDY)
     wider = tidy.read(workspace.folder / RESULTS)
     # no cell of the narrower clipping came out of a journal

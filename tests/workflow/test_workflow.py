@@ -93,15 +93,42 @@ def test_nothing_is_left_to_do_after_a_run(finished):
     assert "Nothing to be done" in done.stdout + done.stderr
 
 
+#: The rule that draws the figures of the small study.
+FIGURES = "figures_survey_gaussian_text"
+
+
 def test_times_are_taken_when_nothing_else_is_left_to_run(finished):
     """A timed job has all cores, and waits for the learners of all shards."""
-    assert finished.output.index("rule time:") > finished.output.rindex("(Rule: train)")
-    finished_at = [
-        re.search(rf"\(Rule: {rule}\)", finished.output).start() for rule in ("time", "collect", r"figures\w+")
-    ]
+    assert finished.log.index("rule time:") > finished.log.rindex("(Rule: train)")
+    finished_at = [finished.log.index(f"(Rule: {rule})") for rule in ("time", "collect", FIGURES)]
     assert finished_at == sorted(finished_at)
-    block = finished.output[finished.output.index("rule time:") :].split("\n\n")[0]
+    # the log has what the message of the job stands for
+    block = finished.log[finished.log.index("rule time:") :].split("Finished jobid")[0]
     assert re.search(r"^ *threads: 2$", block, re.MULTILINE)
+
+
+def test_the_console_says_what_is_done_how_far_it_is_and_how_long_it_takes(finished):
+    jobs = planned(finished.log)
+    number = jobs.pop("total")
+    left = r"(?P<left>, (?:about [\d.]+ (?:min|h)|under a minute) left)?"
+    far = rf"\[ *\d+ of {number}, (?P<clock>\d+:\d\d){left}\] (?P<what>.+)"
+    lines = [re.fullmatch(far, line) for line in finished.console]
+    said = [line["what"] for line in lines if line]
+    for stage in {rule.split("_")[0] for rule in jobs}:
+        of_stage = [what for what in said if what.startswith((f"{stage} ", f"{stage}:"))]
+        assert len(of_stage) == sum(count for rule, count in jobs.items() if rule.split("_")[0] == stage)
+    assert "train survey-gaussian-text/eeg.lsrff: 15 cells on eeg" in said
+    assert said[-1] == "done"
+    # nothing but the head, a line a job, one more for those that took long, and where the log is
+    told = [line for line in said[:-1] if not line.startswith("done in ")]
+    assert len(told) == number
+    others = [line for line, match in zip(finished.console, lines, strict=True) if not match]
+    assert others[-1].startswith("Complete log(s): ")
+    assert f"{number} jobs: " in others[-2]
+    assert len(others) <= 3
+    # from five finished jobs and 20 s on it says how long the rest will take
+    late = [line for line in lines if line and line["clock"] > "0:20" and line["what"] != "done"]
+    assert all(line["left"] for line in late[5:])
 
 
 ALL = {f"{dataset}.{method}" for dataset in ("eeg", "skin") for method in ("rff", "qmc", "sorf", "lsrff")}
@@ -139,8 +166,8 @@ def test_editing_a_module_reruns_exactly_its_users(finished, module, old, shards
     finally:
         path.write_text(before)
     for rule, expected in (("generate", shards), ("train", shards), ("tune", tuned), ("time", timed)):
-        pattern = rf"^rule {rule}:.*?wildcards: experiment=[\w-]+, shard=([\w.-]+)"
-        assert set(re.findall(pattern, done.stdout, re.M | re.S)) == expected, rule
+        pattern = rf"^Job \d+: {rule} [\w-]+/([\w.-]+):"
+        assert set(re.findall(pattern, done.stdout, re.MULTILINE)) == expected, rule
 
 
 def test_a_killed_shard_resumes_and_gives_the_same_table(finished, tmp_path):
@@ -314,9 +341,8 @@ def test_the_shipped_measurements_are_redrawn_without_computing(workspace):
     shipped = Path(__file__).resolve().parents[2] / "data" / "measured"
     shutil.copytree(shipped, workspace.folder / "data" / "measured")
     done = workspace.snakemake("--dry-run", "--cores", "2", "measured_figures")
-    jobs = planned(done.stdout)
-    forms = {job.split("_")[0] for job in jobs if job not in ("measured_figures", "total")}
-    assert forms == {"tables", "figures"}
+    stages = {rule.split("_")[0] for rule in planned(done.stdout)}
+    assert stages == {"tables", "figures", "report", "measured", "total"}
 
 
 def test_an_experiment_without_data_sets_ends_in_its_tables_and_reruns_for_its_own_kind(workspace):
@@ -331,7 +357,7 @@ def test_an_experiment_without_data_sets_ends_in_its_tables_and_reruns_for_its_o
     path = workspace.folder / "src/rfstudy/study/kinds/decay.py"
     path.write_text(path.read_text() + "\n# an edit\n")
     done = workspace.snakemake("--dry-run", "--cores", "2", *settings)
-    assert re.findall(r"^rule measure:.*?wildcards: experiment=([\w-]+)", done.stdout, re.M | re.S) == ["theory-decay"]
+    assert re.findall(r"^Job \d+: measure ([\w-]+)/", done.stdout, re.MULTILINE) == ["theory-decay"]
 
 
 def test_features_of_another_task_go_through_the_chain(workspace, page, plain):

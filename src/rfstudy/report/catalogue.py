@@ -15,6 +15,9 @@ ENDINGS = {"figures": ("pdf", "png", "txt"), "tables": ("csv", "md", "tex", "txt
 #: Where the kinds of a form stand: a file a kind.
 FOLDERS = {"tables": "tables", "figures": "plots"}
 
+#: The kinds that hold every printed number against ours: what the report shows first.
+SCORECARD = ("scorecard", "printed")
+
 
 def kinds() -> dict[str, str]:
     """The form ("tables" or "figures") of every kind, found by the names of their files."""
@@ -30,6 +33,12 @@ def kinds() -> dict[str, str]:
 def module_of(kind: str) -> str:
     """Where the code of a kind stands, as a dotted name below the package."""
     return f"report.{FOLDERS[kinds()[kind]]}.{kind}"
+
+
+def modules_of(spec: dict) -> list[str]:
+    """The modules that make an output: that of its kind, and a paper's own tests where it is a table of claims."""
+    own = Path(__file__).parent / "claims" / f"{spec['paper']}.py"
+    return [module_of(spec["kind"]), *([f"report.claims.{spec['paper']}"] if "claims" in spec and own.exists() else [])]
 
 
 def specifications(by_paper: dict[str, dict[str, dict]]) -> list[dict]:

@@ -7,13 +7,40 @@ import math
 import pandas as pd
 
 from rfstudy.metrics import fact_of
-from rfstudy.report.estimates import (
-    Power,
-)
+from rfstudy.report.context import Context
+from rfstudy.report.estimates import Power
+from rfstudy.report.looks import look
+from rfstudy.report.notes import cap_of, dataset_name, stand_in_of
+from rfstudy.report.published import printed_name
 from rfstudy.report.times import median_and_quartiles
+from rfstudy.report.typeset import Cell
 
 #: Means from this on are printed with a power of ten.
 LARGE = 1e5
+
+
+def dataset_cell(context: Context, dataset: str, paper: str, rows: pd.DataFrame) -> Cell:
+    """The cell of a data set, by ``notes.dataset_name``: its name in a paper, its id, and what stood in or was cut."""
+    remark = ", ".join(filter(None, (stand_in_of(rows), cap_of(rows) and "capped")))
+    name = printed_name(context.tasks, dataset, paper)
+    return Cell(dataset_name(context.tasks, dataset, paper, rows), {"": name, "id": dataset, "remark": remark})
+
+
+def method_cell(context: Context, method: str, variant: str = "") -> Cell:
+    """The cell of a method: its label, and the ids of the method and of its variant."""
+    label = look(method, context.looks, variant).label
+    return Cell(label, {"": label, "id": method, "variant": variant})
+
+
+def method_columns(context: Context, methods: list[str]) -> dict[str, dict]:
+    """What the columns of methods have in common, each under its label (``Table.unfold``)."""
+    labels = {method: look(method, context.looks).label for method in methods}
+    return {label: {"method": label, "method_id": method} for method, label in labels.items()}
+
+
+def absent(why: str, *what: str) -> Cell:
+    """A cell without its number, and without ``what`` else would stand beside it: the reason is the remark."""
+    return Cell(why, dict.fromkeys(("", *what)) | {"remark": why})
 
 
 def most_repeats(cells: pd.DataFrame) -> int:
@@ -22,25 +49,27 @@ def most_repeats(cells: pd.DataFrame) -> int:
     return int(repeated["n"].max()) if len(repeated) else 0
 
 
-def cell_text(cell: pd.DataFrame, metric: str, full: int) -> str:
-    """One cell of ``times.summarise`` as text: mean and standard deviation, or median and quartiles over rounds."""
+def cell_text(cell: pd.DataFrame, metric: str, full: int) -> Cell:
+    """One cell of ``times.summarise``: mean and standard deviation, or median and quartiles over rounds."""
     by_rounds = len(cell) and cell["rounds"].iloc[0]
     return median_and_quartiles(cell) if by_rounds else mean_and_std(cell, metric, full)
 
 
-def mean_and_std(cell: pd.DataFrame, metric: str, full: int) -> str:
+def mean_and_std(cell: pd.DataFrame, metric: str, full: int) -> Cell:
     """One cell of a grid; repeats that are fewer than elsewhere or not ok are said in it."""
     if not len(cell):
-        return "not run"
+        return absent("not run", "std", "n")
     ((mean, std, n, failed, skipped),) = cell[["mean", "std", "n", "n_failed", "n_skipped"]].itertuples(index=False)
     missing = [f"{count} {status}" for count, status in ((failed, "failed"), (skipped, "skipped")) if count]
+    remark = ", ".join(missing)
+    told = {"": mean, "std": std if n > 1 else None, "n": n, "remark": remark}
     if not n:
-        return ", ".join(missing)
+        return Cell(remark, told)
     decimals = 2 if fact_of(metric).is_percentage else max(0, 2 - math.floor(math.log10(mean))) if mean > 0 else 3
     digits = ".1e" if mean >= LARGE else f".{decimals}f"
     text = (f"{mean:{digits}}" + (f" ± {std:{digits}}" if n > 1 else "")).replace("e+0", "e").replace("e+", "e")
     fewer = [f"n = {n}"] if n < full and not missing else missing
-    return f"{text} ({', '.join(fewer)})" if fewer else text
+    return Cell(f"{text} ({', '.join(fewer)})" if fewer else text, told)
 
 
 def three_digits(value: float) -> float:
@@ -48,14 +77,21 @@ def three_digits(value: float) -> float:
     return float(f"{value:.3g}")
 
 
-def exponent(power: Power | None) -> str:
+def exponent(power: Power | None) -> Cell:
     """A fitted exponent as a cell."""
-    return "not run" if power is None else str(power)
+    if power is None:
+        return absent("not run", "error")
+    return Cell(str(power), {"": power.exponent, "error": power.error, "remark": ""})
 
 
-def with_error(value: float, error: float) -> str:
+def with_error(value: float, error: float) -> Cell:
     """A number and its standard error, to two digits of the error: "0.0241 ± 0.0018"; rounding is no error."""
     if error <= 1e-12 * max(1.0, abs(value)):
-        return f"{value:.3g} ± 0"
+        return Cell(f"{value:.3g} ± 0", {"": value, "error": 0.0, "remark": ""})
     decimals = max(0, 1 - math.floor(math.log10(error)))
-    return f"{value:.{decimals}f} ± {error:.{decimals}f}"
+    return Cell(f"{value:.{decimals}f} ± {error:.{decimals}f}", {"": value, "error": error, "remark": ""})
+
+
+def span(smallest: float, largest: float, form: str = "") -> Cell:
+    """The ends of a range: "64 to 8192"."""
+    return Cell(f"{smallest:{form}} to {largest:{form}}", {"smallest": smallest, "largest": largest})

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from rfstudy.report.aggregate import select, settings_of
+from rfstudy.report.claims.points import verdict_on
 
 #: Standard errors from which a difference is one. The claims of the papers are tested at many points at once.
 SIGMAS = 4.0
@@ -70,9 +71,7 @@ def lower_variance_verdict(counts: Tally, claim: str) -> str:
     differing = {"Yes": counts.total - counts.lower, "No": counts.lower, "The same": counts.lower + counts.higher}
     if claim not in differing:
         return "no claim"
-    if not counts.total:
-        return "not run"
-    return "holds" if not differing[claim] else "fails" if differing[claim] == counts.total else "partly"
+    return verdict_on([True] * (counts.total - differing[claim]) + [False] * differing[claim])
 
 
 class Power(NamedTuple):
@@ -124,9 +123,3 @@ def largest_half(values) -> np.ndarray:
     """
     values = np.unique(np.asarray(values))
     return values[-max(3, -(-len(values) // 2)) :]
-
-
-def of_all(checks) -> str:
-    """ "holds" if all checks do, "fails" if none does, "partly" otherwise."""
-    checks = list(checks)
-    return "holds" if all(checks) else "partly" if any(checks) else "fails"

@@ -76,6 +76,12 @@ def absence(rows: pd.DataFrame) -> str:
     return f"{status}: {why}" if why else status
 
 
+def not_drawn(by_reason: dict[str, list[str]]) -> list[str]:
+    """A sentence on what a figure has no panel for, by the reason; none where nothing is missing."""
+    told = "; ".join(f"{', '.join(what)} ({why})" for why, what in by_reason.items())
+    return [f"Not drawn: {told}."] if told else []
+
+
 def notes_on_data(frame: pd.DataFrame, spec: dict, tasks: dict) -> list[str]:
     """Sentences about stand-ins, caps and other differences to the paper's data among the rows that are shown."""
     groups = [(printed_name(tasks, d, spec["paper"]), rows) for d, rows in frame.groupby("dataset", sort=False)]
@@ -145,13 +151,28 @@ def notes_on_rounds(ok: pd.DataFrame, paper: str, looks: dict, tasks: dict) -> l
     counts = rounds.groupby(["dataset", "method", "variant", "n_features", "metric", "learner"])["at"].nunique()
     number = f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
     found = [f"Times by rounds, in which the methods take turns: the median of {number}, with the quartiles."]
-    beside = rounds[contended(rounds)]
-    told = []
-    for dataset, of_dataset in beside.groupby("dataset", sort=False):
-        cells = dict.fromkeys(of_dataset[["method", "variant", "n_features_label"]].itertuples(index=False, name=None))
-        names = [f"{look(method, looks, variant).label} at {size}" for method, variant, size in cells]
-        told.append(f"{printed_name(tasks, dataset, paper)}: {', '.join(names)}")
-    return [*found, f"Contended, other work ran beside it: {'; '.join(told)}."] if told else found
+    told = [
+        f"{printed_name(tasks, dataset, paper)}: {where}"
+        for dataset, of_dataset in rounds.groupby("dataset", sort=False)
+        if (where := contended_where(of_dataset, looks))
+    ]
+    return [*found, f"Contended, other work ran beside it: {'. '.join(told)}."] if told else found
+
+
+def contended_where(rounds: pd.DataFrame, looks: dict, place: str = "n_features_label") -> str:
+    """Where other work ran beside rounds of one data set: "all", or methods with their places; "" where nowhere."""
+    of = ["method", "variant"]
+    marked = rounds.assign(contended=contended(rounds))
+    beside = marked.groupby([*of, place], sort=False)["contended"].any()
+    if beside.all():
+        return "all"
+    found = []
+    for (method, variant), cells in beside.groupby(level=of, sort=False):
+        places = [str(each) for each in cells[cells].index.get_level_values(place)]
+        if places:
+            at = "all sizes" if len(places) == len(cells) > 1 else ", ".join(places)
+            found.append(f"{look(method, looks, variant).label if method else variant} at {at}")
+    return "; ".join(found)
 
 
 def _repeats_in_words(repeats: tuple[int, ...]) -> str:

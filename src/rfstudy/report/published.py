@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from rfstudy import tidy
-from rfstudy.report.aggregate import settings_of
+from rfstudy.report.typeset import Cell
 
 #: The table files; ``figures.csv`` and ``claims.csv`` hold no values and ``letter_survey_rows.csv`` is data.
 FILES = (
@@ -140,13 +140,14 @@ def _number(text: str) -> float | None:
         return None
 
 
-def printed_text(cell: pd.DataFrame) -> str:
-    """A printed number with its spread, and a mark if it is deduced."""
-    if not len(cell):
-        return "not printed"
-    row, settings = cell.iloc[0], settings_of(cell)[0]
-    if row["status"] != "ok":
-        return "lost"
+def printed_text(printed: dict | None) -> Cell:
+    """A printed number (a row as a dict, ``settings`` parsed) with its spread, and a mark if it is deduced."""
+    if printed is None or printed["status"] != "ok":
+        remark = "not printed" if printed is None else "lost"
+        return Cell(remark, {"": None, "std": None, "n": None, "remark": remark})
     # spreads have two decimals wherever a paper prints them
-    spread = "" if pd.isna(row["spread"]) else f" ± {row['spread']:.2f}"
-    return settings["printed"] + spread + (RECONSTRUCTED if row["confidence"] == "reconstructed" else "")
+    spread = "" if pd.isna(printed["spread"]) else f" ± {printed['spread']:.2f}"
+    deduced = printed["confidence"] == "reconstructed"
+    text = printed["settings"]["printed"] + spread + (RECONSTRUCTED if deduced else "")
+    told = {"": printed["value"], "std": printed["spread"], "n": None, "remark": "deduced" if deduced else ""}
+    return Cell(text, told)

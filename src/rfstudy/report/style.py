@@ -1,5 +1,7 @@
 """How the study is drawn: one matplotlib style, the look of a method in it, and files that are equal byte for byte.
 
+Where things stand on a figure is the business of ``layout``.
+
 Fonts are the ones that come with matplotlib, so that a figure does not depend on what a machine has installed; dates
 and version strings stay out of the files, so that an unchanged figure is an unchanged file.
 """
@@ -19,15 +21,14 @@ from rfstudy.files import write_atomically
 from rfstudy.report.looks import Look
 from rfstudy.report.typeset import told
 
-#: Width in inches of the text block and of one column of a two-column paper.
-TEXT_WIDTH = 7.16
-COLUMN_WIDTH = 3.5
+#: Points: no text is smaller, and a superscript, seven tenths of its text, is that large in a title.
+SMALLEST, TITLE = 6.0, 8.6
 
 STYLE = {
     "font.family": "STIXGeneral",
     "mathtext.fontset": "stix",
     "font.size": 8.0,
-    "axes.titlesize": 8.0,
+    "axes.titlesize": TITLE,
     "axes.labelsize": 7.5,
     "xtick.labelsize": 7.0,
     "ytick.labelsize": 7.0,
@@ -49,10 +50,15 @@ STYLE = {
     "lines.linewidth": 0.9,
     "lines.markersize": 3.2,
     "legend.frameon": False,
-    "figure.dpi": 100,
+    # what is measured when a figure is laid out is what is saved
+    "figure.dpi": 200,
     "savefig.dpi": 200,
     "pdf.fonttype": 42,
 }
+
+
+#: A line that is no measurement of a method: what it takes nothing to reach.
+REFERENCE = {"color": "#777777", "linestyle": (0, (1, 1.2)), "linewidth": 1.0, "zorder": 1.5}
 
 
 def drawn_as(each: Look) -> dict:

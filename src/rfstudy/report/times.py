@@ -17,6 +17,7 @@ import pandas as pd
 
 from rfstudy.report import aggregate
 from rfstudy.report.aggregate import select, settings_of
+from rfstudy.report.typeset import Cell
 
 ROUND = "round"
 
@@ -146,21 +147,34 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([means, medians], ignore_index=True) if len(means) else medians
 
 
-def median_and_quartiles(cell: pd.DataFrame) -> str:
+def median_and_quartiles(cell: pd.DataFrame) -> Cell:
     """One cell of a table, to three digits: "0.123 [0.120, 0.131]", with a word where other work ran beside it."""
-    ((median, lower, upper, is_contended),) = cell[["mean", "lower", "upper", "contended"]].itertuples(index=False)
+    columns = ["mean", "lower", "upper", "rounds", "contended"]
+    ((median, lower, upper, rounds, is_contended),) = cell[columns].itertuples(index=False)
     decimals = max(0, 2 - math.floor(math.log10(median))) if median > 0 else 3
     text = f"{median:.{decimals}f} [{lower:.{decimals}f}, {upper:.{decimals}f}]"
-    return f"{text} contended" if is_contended else text
+    remark = "contended" if is_contended else ""
+    told = {"": median, "lower_quartile": lower, "upper_quartile": upper, "rounds": rounds, "remark": remark}
+    return Cell(f"{text} {remark}".rstrip(), told)
 
 
 class Ratio(NamedTuple):
-    """A ratio of two times: its median over the rounds with the quartiles, or that of means, which has none."""
+    """A ratio of two times: its median over the rounds with the quartiles, or that of means, which has none; and over
+    how many rounds."""
 
     value: float
     lower: float | None = None
     upper: float | None = None
     contended: bool = False
+    rounds: int = 0
+
+    @property
+    def error(self) -> float | None:
+        """The standard error of the median, from the quartiles as those of normal ratios: 1.349 standard deviations
+        apart, of which the median of R has sqrt(pi / (2 R))."""
+        if self.lower is None or not self.rounds:
+            return None
+        return (self.upper - self.lower) / 1.349 * math.sqrt(math.pi / (2 * self.rounds))
 
     @property
     def too_noisy(self) -> bool:
@@ -183,7 +197,7 @@ def ratio(one: pd.DataFrame, other: pd.DataFrame) -> Ratio | None:
         return None
     ratios = pairs["value"] / pairs["value_other"]
     lower, median, upper = (float(ratios.quantile(share)) for share in (0.25, 0.5, 0.75))
-    return Ratio(median, lower, upper, bool((pairs["contended"] | pairs["contended_other"]).any()))
+    return Ratio(median, lower, upper, bool((pairs["contended"] | pairs["contended_other"]).any()), len(pairs))
 
 
 def _values(rows: pd.DataFrame) -> pd.DataFrame:

@@ -7,20 +7,26 @@ line falls below 1, and a ring marks the place.
 
 from __future__ import annotations
 
+from functools import partial
+from typing import NamedTuple
+
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from rfstudy.report.aggregate import select
 from rfstudy.report.comparisons import threads_of
 from rfstudy.report.context import Context
+from rfstudy.report.layout import Panel, Row, laid_out
 from rfstudy.report.looks import Look, look
-from rfstudy.report.style import TEXT_WIDTH, Picture, style
-from rfstudy.report.times import by_rounds, contended, ratio
+from rfstudy.report.notes import contended_where, not_drawn
+from rfstudy.report.style import Picture
+from rfstudy.report.times import by_rounds, ratio
 
 #: The keys of an entry of this kind beside those of all.
 SCHEMA = {
     "properties": {
+        "width": {"$ref": "#/$defs/width"},
         "panels": {
             "type": "array",
             "minItems": 1,
@@ -35,21 +41,21 @@ SCHEMA = {
                     "methods": {"$ref": "#/$defs/names"},
                 },
             },
-        }
+        },
     },
-    "required": ["panels"],
+    "required": ["width", "panels"],
 }
 
 
-#: Inches: margins, the gap between the panels side by side, the heights from top to bottom.
-LEFT, RIGHT, BETWEEN = 0.42, 0.06, 0.44
-TITLE, TIMES, GAP, RATIOS, AXIS, NOTE = 0.22, 1.95, 0.08, 0.95, 0.36, 0.28
+#: Inches: heights of the panels of the times and of the ratios.
+TIMES, RATIOS = 1.9, 0.95
 
 #: What is drawn of the rounds: a line through the medians, a band between the other two.
 QUARTILES = (0.25, 0.5, 0.75)
 
-#: How a transformer of scikit-learn is drawn; its line styles tell two of one panel apart.
+#: How a transformer of scikit-learn is drawn; markers tell two of one panel apart.
 PEER = Look("", "#777777", "x", "dashed")
+PEER_MARKERS = ("x", "+", "1", "2")
 
 
 def draw(context: Context, spec: dict) -> Picture:
@@ -60,68 +66,95 @@ def draw(context: Context, spec: dict) -> Picture:
     context : its rows are tidy rows by rounds of the metric ``time_transform_s``, the time of ``n_train`` rows; a row
         without a method is scikit-learn's, named by its variant
     spec : ``panels``, one a kernel: ``kernel``, ``label``, ``reference`` (the method that the others are held against)
-        and ``methods`` (their order)
+        and ``methods`` (their order); ``width``
 
     Returns
     -------
-    Picture as wide as a text block
+    Picture of the width that the specification states
     """
     frame = select(by_rounds(context.rows), metric="time_transform_s", status="ok")
-    n_panels = len(spec["panels"])
-    height = TITLE + TIMES + GAP + RATIOS + AXIS + NOTE
-    width = (TEXT_WIDTH - LEFT - RIGHT - (n_panels - 1) * BETWEEN) / n_panels
-    with style():
-        figure = Figure(figsize=(TEXT_WIDTH, height))
-        remarks = []
-        for position, panel in enumerate(spec["panels"]):
-            left = (LEFT + position * (width + BETWEEN)) / TEXT_WIDTH
-            box = {"times": (AXIS + NOTE + RATIOS + GAP, TIMES), "ratios": (AXIS + NOTE, RATIOS)}
-            axes = {
-                name: figure.add_axes((left, bottom / height, width / TEXT_WIDTH, tall / height))
-                for name, (bottom, tall) in box.items()
-            }
-            remarks.append(
-                _panel(axes, select(frame, kernel=panel["kernel"]), panel, context.looks, first=position == 0)
-            )
-        remarks.append(threads_of(frame))
-        if contended(frame).any():
-            remarks.append("Contended: other work ran beside it.")
-        note = "\n".join([remarks[0], " ".join(filter(None, remarks[1:]))])
-        figure.text(0.06 / TEXT_WIDTH, 0.05 / height, note, fontsize=6.5, va="bottom", linespacing=1.2)
-    return Picture(figure, list(filter(None, remarks)))
+    panels, missing = [], []
+    for panel in spec["panels"]:
+        found = _courses(select(frame, kernel=panel["kernel"]), panel, context.looks)
+        panels += [(panel, found, look(panel["reference"], context.looks).label)] if found else []
+        missing += [] if found else [panel["label"]]
+    rows = [
+        Row([Panel(partial(_times, found=found), panel["label"]) for panel, found, _ in panels], TIMES),
+        Row([Panel(partial(_ratios, found=found, over=over)) for _, found, over in panels], RATIOS, joined=True),
+    ]
+    told = [_told(*panel) for panel in panels]
+    told += [*not_drawn({"not run": missing} if missing else {}), threads_of(frame)]
+    beside = contended_where(frame[frame["kernel"].isin([panel["kernel"] for panel, *_ in panels])], context.looks, "d")
+    told += [f"Contended, other work ran beside it: {beside}."] if beside else []
+    handles = {each.label: Line2D([], [], label=each.label, **each.drawn) for _, found, _ in panels for each in found}
+    return laid_out(spec["width"], rows if panels else [], list(handles.values()), list(filter(None, told)))
 
 
-def _panel(axes: dict, rows, panel: dict, looks: dict, *, first: bool) -> str:
-    """Times above, ratios to the reference below; returns what is said about the crossings."""
+class Course(NamedTuple):
+    """One line: quartiles (m, 3) of its microseconds per row and of its times over the reference's, at dimensions (m,).
+
+    ``place`` is the dimension from which on it is faster, or a word where there is none; "" of the lines that are not
+    asked, the reference itself and those of scikit-learn.
+    """
+
+    label: str
+    drawn: dict
+    dimensions: np.ndarray
+    times: np.ndarray
+    ratios: np.ndarray
+    place: float | str
+
+
+def _courses(rows, panel: dict, looks: dict) -> list[Course]:
+    """The lines of one kernel; none without its reference."""
     reference = _cells(rows, panel["reference"], "")
-    name = look(panel["reference"], looks).label
-    places = {}
-    for method, variant in _lines(rows, panel["methods"]):
+    found, n_peers = [], 0
+    for method, variant in _lines(rows, panel["methods"]) if reference else []:
         each = look(method, looks) if method else PEER._replace(label=f"{variant} (scikit-learn)")
-        cells = _cells(rows, method, variant)
-        dimensions = np.array([d for d in cells if d in reference])
-        seconds = [(cells[d]["value"] / cells[d]["n_train"]).quantile(QUARTILES).to_numpy(float) for d in dimensions]
-        ratios = [ratio(cells[d], reference[d]) for d in dimensions]
+        cells = {d: cell for d, cell in _cells(rows, method, variant).items() if d in reference}
+        dimensions = np.array(list(cells))
+        times = [1e6 * (cell["value"] / cell["n_train"]).quantile(QUARTILES).to_numpy(float) for cell in cells.values()]
+        by_round = [ratio(cell, reference[d]) for d, cell in cells.items()]
         drawn = {
             "color": each.colour,
-            "marker": each.marker,
+            "marker": each.marker if method else PEER_MARKERS[n_peers % len(PEER_MARKERS)],
             "linestyle": each.linestyle,
             "markeredgewidth": 0.5 if method else 0.8,
             "zorder": 3 if method == panel["reference"] else 2,
         }
-        _line(axes["times"], dimensions, 1e6 * np.array(seconds), label=each.label, **drawn)
-        _line(axes["ratios"], dimensions, np.array([(r.lower, r.value, r.upper) for r in ratios]), **drawn)
-        if method in ("", panel["reference"]):
-            continue
-        place = crossing(dimensions, np.array([r.value for r in ratios]))
-        beside = np.searchsorted(dimensions, place or np.inf)
-        noisy = any(r.too_noisy for r in ratios[max(0, beside - 1) : beside + 1])
-        places[each.label] = "too noisy to tell" if noisy else place or "nowhere"
-        if place and not noisy:
-            ring = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "zorder": 4}
-            axes["ratios"].plot(place, 1.0, color=each.colour, linestyle="none", **ring)
-    _finish(axes, panel, np.array(list(reference)), name, first)
-    return f"{panel['label']}, faster than {name}: {_told(places)}."
+        n_peers += not method
+        place = "" if method in ("", panel["reference"]) else _place(dimensions, by_round)
+        ratios = np.array([(r.lower, r.value, r.upper) for r in by_round])
+        found.append(Course(each.label, drawn, dimensions, np.array(times), ratios, place))
+    return found
+
+
+def _place(dimensions: np.ndarray, ratios: list) -> float | str:
+    """From which dimension on a line is faster, or why that cannot be said."""
+    place = crossing(dimensions, np.array([r.value for r in ratios]))
+    beside = np.searchsorted(dimensions, place or np.inf)
+    noisy = any(r.too_noisy for r in ratios[max(0, beside - 1) : beside + 1])
+    return "too noisy to tell" if noisy else place or "nowhere"
+
+
+def _times(ax, found: list[Course]) -> None:
+    for each in found:
+        _line(ax, each.dimensions, each.times, **each.drawn)
+    _axes(ax, found)
+    ax.set_ylabel("microseconds per row")
+
+
+def _ratios(ax, found: list[Course], over: str) -> None:
+    ring = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "zorder": 4, "linestyle": "none"}
+    for each in found:
+        _line(ax, each.dimensions, each.ratios, **each.drawn)
+        if not isinstance(each.place, str):
+            ax.plot(each.place, 1.0, color=each.drawn["color"], **ring)
+    _axes(ax, found)
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    ax.axhline(1.0, color="black", linewidth=0.6, zorder=1)
+    ax.set_xlabel("columns d = number of features s")
+    ax.set_ylabel(f"over {over}")
 
 
 def _line(ax, dimensions: np.ndarray, values: np.ndarray, **drawn) -> None:
@@ -131,14 +164,14 @@ def _line(ax, dimensions: np.ndarray, values: np.ndarray, **drawn) -> None:
     ax.plot(dimensions, median, **drawn)
 
 
-def _told(places: dict[str, float | str]) -> str:
+def _told(panel: dict, found: list[Course], reference: str) -> str:
     """The crossings in words, to two digits: measured times give no more. Words in place of one stand as they are."""
-    found = [f"{float(f'{place:.2g}'):.0f} ({label})" for label, place in places.items() if not isinstance(place, str)]
-    parts = [f"from about d = {', '.join(found)}"] if found else []
+    places = [(f"{float(f'{each.place:.2g}'):.0f} ({each.label})") for each in found if not isinstance(each.place, str)]
+    parts = [f"from about d = {', '.join(places)}"] if places else []
     for word in ("nowhere", "too noisy to tell"):
-        labels = [label for label, place in places.items() if place == word]
+        labels = [each.label for each in found if each.place == word]
         parts += [f"{word} ({', '.join(labels)})"] if labels else []
-    return "; ".join(parts)
+    return f"{panel['label']}, faster than {reference}: {'; '.join(parts)}." if parts else ""
 
 
 def crossing(dimensions: np.ndarray, ratios: np.ndarray) -> float | None:
@@ -179,20 +212,11 @@ def _cells(rows, method: str, variant: str) -> dict:
     return {float(d): cell for d, cell in select(rows, method=method, variant=variant).groupby("d", sort=True)}
 
 
-def _finish(axes: dict, panel: dict, dimensions: np.ndarray, reference: str, first: bool) -> None:
-    for ax in axes.values():
-        ax.set_xscale("log", base=2)
-        ax.set_yscale("log")
-        ax.set_xticks(dimensions, [f"{d:.0f}" for d in dimensions])
-        ax.xaxis.set_minor_locator(NullLocator())
-        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        ax.yaxis.set_minor_formatter(NullFormatter())
-    axes["times"].tick_params(labelbottom=False)
-    axes["times"].set_title(panel["label"], pad=3)
-    axes["times"].legend(loc="upper left", fontsize=7, borderpad=0.2, labelspacing=0.25, handlelength=2.6)
-    axes["ratios"].yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-    axes["ratios"].axhline(1.0, color="black", linewidth=0.6, zorder=1)
-    axes["ratios"].set_xlabel("columns d = number of features s")
-    axes["ratios"].set_ylabel(f"over {reference}")
-    if first:
-        axes["times"].set_ylabel("microseconds per row")
+def _axes(ax, found: list[Course]) -> None:
+    dimensions = np.unique(np.concatenate([each.dimensions for each in found]))
+    ax.set_xscale("log", base=2)
+    ax.set_yscale("log")
+    ax.set_xticks(dimensions, [f"{d:.0f}" for d in dimensions])
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())

@@ -1,34 +1,75 @@
-"""Curves over the number of features: one row of panels per data set, one panel per quantity, one line per method.
+"""Curves: one panel per quantity side by side, one row of panels per data set, one line per method.
 
 The survey's Figures 9 and 10 look like this: approximation error, generation time and the accuracy of two linear
-classifiers against s, on four data sets. A panel without a number says why it has none.
+classifiers against the number of features s, on four data sets. What runs along the axis may be another quantity that
+an experiment walks, and rows may be kernels or learners. Where a panel is held ``against`` a method it shows what sets
+the others apart from it, which nine curves on top of each other do not.
 """
 
 from __future__ import annotations
 
-import textwrap
+from collections.abc import Iterable
+from functools import partial
 from string import ascii_lowercase
+from typing import NamedTuple
 
-import matplotlib.ticker
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator, NullLocator
 
 from rfstudy.metrics import fact_of
+from rfstudy.report.against import compared, no_difference
 from rfstudy.report.aggregate import method_order, of_quantity, select
+from rfstudy.report.chance import LABEL, chance_of, notes_on_chance
 from rfstudy.report.context import Context
+from rfstudy.report.layout import Panel, Row, laid_out
 from rfstudy.report.looks import Look, look
-from rfstudy.report.notes import absence, dataset_name, notes
-from rfstudy.report.style import COLUMN_WIDTH, TEXT_WIDTH, Picture, drawn_as, handle, style
-from rfstudy.report.times import summarise
+from rfstudy.report.notes import absence, dataset_name, not_drawn, notes
+from rfstudy.report.published import printed_name
+from rfstudy.report.scales import (
+    STRIP_MARGIN,
+    Span,
+    beyond,
+    limits,
+    outlier,
+    reaches,
+    set_strip,
+    set_upright,
+    span_of,
+    united,
+    whisker_ends,
+)
+from rfstudy.report.style import REFERENCE, Picture, drawn_as, handle
+from rfstudy.report.times import ROUND, summarise
 
 #: The keys of an entry of this kind beside those of all.
 SCHEMA = {
     "properties": {
+        "width": {"$ref": "#/$defs/width"},
         "datasets": {"$ref": "#/$defs/names"},
         "methods": {"$ref": "#/$defs/names"},
         "sizes": {"$ref": "#/$defs/names"},
         "repeats": {"$ref": "#/$defs/repeats"},
+        "x": {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["axis", "label", "scale"],
+            "properties": {
+                "axis": {"$ref": "#/$defs/text"},
+                "label": {"$ref": "#/$defs/text"},
+                "scale": {"enum": ["linear", "log"]},
+            },
+        },
+        "rows": {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["by", "titles"],
+            "properties": {
+                "by": {"enum": ["dataset", "kernel", "learner", "n_features_label"]},
+                "titles": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"}},
+            },
+        },
         "panels": {
             "type": "array",
             "minItems": 1,
@@ -42,25 +83,61 @@ SCHEMA = {
                     "split": {"$ref": "#/$defs/split"},
                     "label": {"$ref": "#/$defs/text"},
                     "scale": {"enum": ["linear", "log"]},
+                    "against": {"$ref": "#/$defs/text"},
                 },
             },
         },
     },
-    "required": ["datasets", "methods", "sizes", "repeats", "panels"],
+    "required": ["width", "methods", "panels"],
 }
 
+#: What runs along the horizontal axis unless an entry says otherwise.
+SIZES = {"axis": "n_features", "label": "number of features s", "scale": "log"}
 
-#: Lengths in inches; panels are placed by hand, so that those of one column stay aligned whatever their ticks say.
-LEFT, RIGHT, BETWEEN = 0.37, 0.06, 0.40
-ROW_TITLE, PANEL_TITLE, PANEL, TICKS, AXIS_LABEL = 0.19, 0.15, 1.08, 0.20, 0.14
-LEGEND_LINE, NOTE_LINE, PAD = 0.16, 0.115, 0.06
+#: Inches.
+PANEL_HEIGHT = 1.08
 
-NOTE_SIZE = 6.5
-#: Width in inches of a character of a note, of one of the legend, and of a legend entry without its label; generous.
-NOTE_CHARACTER, LEGEND_CHARACTER, LEGEND_HANDLE = 0.043, 0.06, 0.46
-
-#: Methods are spread over this share of a doubling of s, so that their error bars do not hide one another.
+#: Methods are spread over this share of the distance of two values of x, so that their error bars do not hide one
+#: another.
 DODGE = 0.24
+
+#: Values of x up to which each has a tick of its own.
+TICKS_OF_X = 8
+
+
+class Line(NamedTuple):
+    """A method, or a variant of it, and how it is drawn."""
+
+    method: str
+    variant: str
+    look: Look
+
+
+class Place(NamedTuple):
+    """One panel: the cells of its lines (by their position among all), what its axis shows of them, the line for which
+    that is broken, and what chance alone gives."""
+
+    name: str
+    panel: dict
+    courses: dict[int, pd.DataFrame]
+    shown: Span
+    outlier: int | None
+    chance: float | None
+
+    @property
+    def log(self) -> bool:
+        """Whether the upright axis is logarithmic."""
+        return self.panel["scale"] == "log"
+
+    @property
+    def limits(self) -> Span:
+        """The limits of the upright axis."""
+        return limits(self.shown, log=self.log)
+
+    @property
+    def reached(self) -> bool:
+        """Whether the axis shows what chance alone gives."""
+        return self.chance is not None and self.shown.low <= self.chance <= self.shown.high
 
 
 def draw(context: Context, spec: dict) -> Picture:
@@ -68,131 +145,247 @@ def draw(context: Context, spec: dict) -> Picture:
 
     Parameters
     ----------
-    context : its rows are tidy rows of the specification's experiment
-    spec : ``datasets`` (rows of the grid), ``panels`` (its columns: ``metric``, ``label``, ``scale`` and, where they
-        matter, ``learner`` and ``split``), ``methods`` and ``sizes`` (their order; a method of the frame that is not
-        listed is drawn too, after the others), ``paper``, ``repeats``
+    context : its rows are tidy rows of the specification's experiments
+    spec : ``panels`` (side by side: ``metric``, ``label``, ``scale`` and, where they matter, ``learner``, ``split`` and
+        the method that the others are held ``against``), ``datasets`` (rows of panels, unless ``rows`` says ``by``
+        which column of the tidy table they are told apart and gives the ``titles`` of its values), ``x`` (by default
+        the sizes, else an ``axis`` that the experiment walks), ``methods`` and ``sizes`` (their order; a method of the
+        frame that is not listed is drawn too, after the others), ``width``, ``paper``, ``repeats``
 
     Returns
     -------
-    Picture as wide as a text block, or as a column if it has at most two panels side by side
+    Picture of the width that the specification states, with the panels for which there is something to draw
     """
-    frame = select(context.rows, dataset=spec["datasets"], n_features_label=spec["sizes"])
+    x = spec.get("x", SIZES)
+    frame = select(context.rows, dataset=spec.get("datasets"), n_features_label=spec.get("sizes"))
+    frame = select(frame, axis=["", ROUND] if x["axis"] == SIZES["axis"] else x["axis"])
     shown = pd.concat([of_quantity(frame, panel) for panel in spec["panels"]])
-    lines = method_order(shown, spec["methods"])
-    looks = [look(method, context.looks, variant) for method, variant in lines]
-    n_rows, n_columns = len(spec["datasets"]), len(spec["panels"])
-    width = COLUMN_WIDTH if n_columns <= 2 else TEXT_WIDTH
-    told = notes(shown, spec, context)
-    remarks = textwrap.wrap(" ".join(told), int(width / NOTE_CHARACTER))
-    legend_columns = _legend_columns([each.label for each in looks], width)
-    legend_height = PAD + LEGEND_LINE * -(-len(looks) // legend_columns)
-    row_height = ROW_TITLE + PANEL_TITLE + PANEL + TICKS
-    height = legend_height + n_rows * row_height + AXIS_LABEL + NOTE_LINE * len(remarks) + 2 * PAD
-    panel_width = (width - LEFT - RIGHT - (n_columns - 1) * BETWEEN) / n_columns
-    with style():
-        figure = Figure(figsize=(width, height))
-        _legend(figure, looks, legend_columns, height)
-        for i, dataset in enumerate(spec["datasets"]):
-            rows = select(shown, dataset=dataset)
-            top = height - legend_height - i * row_height
-            title = f"({ascii_lowercase[i]}) {dataset_name(context.tasks, dataset, spec['paper'], rows)}"
-            figure.text(0.5, (top - 0.04) / height, title, ha="center", va="top", fontsize=8.5)
-            bottom = top - ROW_TITLE - PANEL_TITLE - PANEL
-            for j, panel in enumerate(spec["panels"]):
-                left = LEFT + j * (panel_width + BETWEEN)
-                ax = figure.add_axes((left / width, bottom / height, panel_width / width, PANEL / height))
-                ax.set_title(panel["label"], fontsize=7.5, pad=2.5)
-                _panel(ax, rows, panel, lines, looks)
-                if i == n_rows - 1:
-                    below = {"ha": "center", "va": "top", "fontsize": 7.5, "transform": ax.transAxes}
-                    ax.text(0.5, -TICKS / PANEL, "number of features s", **below)
-        figure.text(PAD / width, PAD / height, "\n".join(remarks), fontsize=NOTE_SIZE, va="bottom", linespacing=1.15)
-    return Picture(figure, told)
-
-
-def _legend_columns(labels: list[str], width: float) -> int:
-    """The most columns of a legend of these labels that fit; a column is as wide as its longest label."""
-    for n in range(len(labels), 1, -1):
-        depth = -(-len(labels) // n)
-        longest = [max(map(len, labels[i : i + depth])) for i in range(0, len(labels), depth)]
-        if sum(LEGEND_HANDLE + LEGEND_CHARACTER * characters for characters in longest) <= width:
-            return n
-    return 1
-
-
-def _legend(figure: Figure, looks: list[Look], columns: int, height: float) -> None:
-    figure.legend(
-        handles=[handle(each) for each in looks],
-        loc="upper center",
-        bbox_to_anchor=(0.5, 1.0 - 0.3 * PAD / height),
-        ncols=columns,
-        borderpad=0.2,
-        borderaxespad=0.0,
-        handlelength=2.3,
-        handletextpad=0.4,
-        columnspacing=1.2,
-        labelspacing=0.35,
+    shown = shown[~shown.index.duplicated()]
+    lines = [Line(*pair, look(pair[0], context.looks, pair[1])) for pair in method_order(shown, spec["methods"])]
+    grid, titles, absent = [], [], {}
+    for letter, (name, title, rows) in zip(ascii_lowercase, _rows(shown, context, spec), strict=False):
+        places = []
+        for panel in spec["panels"]:
+            own = of_quantity(rows, panel)
+            places.append(_place(name, panel, own, lines, x, context))
+            if places[-1] is None:
+                absent[name, panel["label"]] = _why_absent(rows, own, panel, context.looks)
+        grid.append(places)
+        titles.append(f"({letter}) {title}" if _n_rows(spec) > 1 else title)
+    there = [place for places in grid for place in places if place]
+    legend = [handle(line.look) for line in lines] if there else []
+    reached = any(place.reached for place in there)
+    if reached:
+        legend.append(Line2D([], [], label=LABEL, **REFERENCE))
+    told = [*_on_pairs(there, context.looks), *_on_breaks(there, lines)]
+    told += notes_on_chance({place.name: place.chance for place in there if place.chance is not None}, drawn=reached)
+    told += _absent(absent, spec)
+    return laid_out(
+        spec["width"], _laid(grid, titles, lines, x), legend, [*told, *notes(shown, {"paper": ""} | spec, context)]
     )
 
 
-def _panel(ax, rows: pd.DataFrame, panel: dict, lines: list[tuple[str, str]], looks: list[Look]) -> None:
-    """One quantity on one data set; ``rows`` are those of the data set."""
-    own = of_quantity(rows, panel)
-    cells = summarise(own)
+def _n_rows(spec: dict) -> int:
+    return len(spec["rows"]["titles"] if "rows" in spec else spec.get("datasets", [""]))
+
+
+def _rows(shown: pd.DataFrame, context: Context, spec: dict) -> Iterable[tuple[str, str, pd.DataFrame]]:
+    """For every row of panels what it is called in a note, its title, and its rows of the frame."""
+    if "rows" in spec:
+        for value, title in spec["rows"]["titles"].items():
+            yield title, title, select(shown, **{spec["rows"]["by"]: value})
+    elif "datasets" in spec:
+        for dataset in spec["datasets"]:
+            rows = select(shown, dataset=dataset)
+            paper = spec["paper"]
+            yield printed_name(context.tasks, dataset, paper), dataset_name(context.tasks, dataset, paper, rows), rows
+    else:
+        yield "", "", shown
+
+
+def _place(name: str, panel: dict, own: pd.DataFrame, lines: list[Line], x: dict, context: Context) -> Place | None:
+    """One panel from the rows of its quantity; None where none of them has a value to show."""
+    cells = compared(own, panel["against"]) if "against" in panel else summarise(own)
     cells = cells[cells["n"] > 0]
     if not len(cells):
-        ax.set(xticks=[], yticks=[])
-        # times are taken apart from everything else: what was run need not have been timed
-        not_timed = len(rows) and not len(own) and fact_of(panel["metric"]).unit == "s"
-        why = "not timed" if not_timed else absence(own)
-        text = "\n".join(textwrap.wrap(textwrap.shorten(why, 100, placeholder=" ..."), 24))
-        ax.text(0.5, 0.5, text, ha="center", va="center", color="#555555", transform=ax.transAxes)
-        return
+        return None
+    cells = cells.assign(x=cells["n_features" if x["axis"] == SIZES["axis"] else "at"].astype(float))
+    twice = cells[cells.duplicated(["method", "variant", "x"])]
+    if len(twice):
+        where = f"{twice['method'].iloc[0]} at {x['axis']} {twice['x'].iloc[0]:g}"
+        raise ValueError(f"{panel['metric']} has more than one value of {where} in a panel: rows must tell them apart")
     log = panel["scale"] == "log"
-    ax.set_xscale("log", base=2)
-    if log:
-        ax.set_yscale("log")
-    for position, ((method, variant), each) in enumerate(zip(lines, looks, strict=True)):
-        cell = select(cells, method=method, variant=variant).sort_values("n_features")
-        if not len(cell):
+    groups = dict(list(cells.sort_values("x").groupby(["method", "variant"])))
+    courses = {i: groups[line[:2]] for i, line in enumerate(lines) if line[:2] in groups}
+    spans = {i: span for i, course in courses.items() if (span := span_of(_ends(course), log=log))}
+    if not spans:
+        return None
+    always = [no_difference(panel["metric"])] if "against" in panel else []
+    out = outlier(spans, log=log, always=always)
+    rest = [own for i, own in spans.items() if i != out]
+    span = united([*rest, *(Span(value, value) for value in always)])
+    chance = None if "against" in panel else chance_of(own, panel, context)
+    if chance is not None and reaches(span, chance, log=log):
+        span = united([span, Span(chance, chance)])
+    return Place(name, panel, courses, span, out, chance)
+
+
+def _ends(cells: pd.DataFrame) -> np.ndarray:
+    """What an axis has to show of cells: means and both ends of their error bars."""
+    return cells[["lower", "mean", "upper"]].to_numpy(dtype=float).ravel()
+
+
+def _laid(grid: list[list[Place | None]], titles: list[str], lines: list[Line], x: dict) -> list[Row]:
+    """The rows and columns of panels in which there is something; the lowest panel of a column names x."""
+    kept = [j for j, column in enumerate(zip(*grid, strict=True)) if any(column)]
+    lowest = {j: max(i for i, places in enumerate(grid) if places[j]) for j in kept}
+    return [
+        Row(
+            [places[j] and _panel(places[j], lines, x, labelled=lowest[j] == i) for j in kept],
+            PANEL_HEIGHT,
+            titles[i],
+        )
+        for i, places in enumerate(grid)
+        if any(places)
+    ]
+
+
+def _panel(place: Place, lines: list[Line], x: dict, *, labelled: bool) -> Panel:
+    """What draws a panel, with a strip above or below for a line that lies far from all others."""
+    strips = _strips(place)
+
+    def main(ax):
+        _draw_lines(ax, place, lines, x)
+        if "against" in place.panel:
+            ax.axhline(no_difference(place.panel["metric"]), color="black", linewidth=0.7, zorder=1.5)
+        if place.reached:
+            ax.axhline(place.chance, **REFERENCE)
+        _label_x(ax, x, labelled and "below" not in strips)
+
+    def beside(ax, side):
+        _draw_lines(ax, place, lines, x, side, strips[side])
+        _label_x(ax, x, labelled and side == "below")
+
+    return Panel(main, place.panel["label"], **{side: partial(beside, side=side) for side in strips})
+
+
+def _strips(place: Place) -> dict[str, Span]:
+    """Limits of the strips of a broken axis, by the side of the panel: of what the panel cuts off of an outlier."""
+    if place.outlier is None:
+        return {}
+    values = _ends(place.courses[place.outlier])
+    spans = {side: span_of(values[beyond(values, place.limits, side)], log=place.log) for side in ("above", "below")}
+    return {side: limits(span, log=place.log, margin=STRIP_MARGIN) for side, span in spans.items() if span}
+
+
+def _label_x(ax, x: dict, labelled: bool) -> None:
+    if labelled:
+        ax.set_xlabel(x["label"])
+
+
+def _draw_lines(ax, place: Place, lines: list[Line], x: dict, side: str = "", strip: Span | None = None) -> None:
+    """The lines of a panel with their error bars; on the ``strip`` at one side what the panel itself does not show of
+    the line for which its axis is broken."""
+    step = _x_axis(ax, pd.concat(place.courses.values()), x)
+    shown = strip or place.limits
+    if strip:
+        set_strip(ax, strip, place.limits, log=place.log)
+    else:
+        set_upright(ax, place.limits, log=place.log)
+    for i, cells in place.courses.items():
+        if strip:
+            outside = beyond(cells[["lower", "mean", "upper"]], place.limits, side).any(axis=1)
+            # a bar of another line that reaches zero lies below every limit
+            cells = cells[outside & (i == place.outlier)]
+        if not len(cells):
             continue
-        shift = 2.0 ** (DODGE * ((position + 0.5) / len(lines) - 0.5))
-        x, mean = cell["n_features"].to_numpy(dtype=float) * shift, cell["mean"].to_numpy()
-        below, above = mean - cell["lower"].to_numpy(), cell["upper"].to_numpy() - mean
-        # On a logarithmic axis a bar that reached zero would have no end.
-        below = np.minimum(below, 0.9 * mean) if log else below
-        ax.errorbar(x, mean, yerr=[below, above], elinewidth=0.6, capsize=1.0, capthick=0.6, **drawn_as(each))
-        beside = cell["contended"].to_numpy(dtype=bool)
+        shift = DODGE * step * ((i + 0.5) / len(lines) - 0.5)
+        at, mean = cells["x"].to_numpy(), cells["mean"].to_numpy(dtype=float)
+        at = at * 2.0**shift if x["scale"] == "log" else at + shift
+        lower, upper = whisker_ends(cells["lower"], shown.low, log=place.log), cells["upper"].to_numpy(dtype=float)
+        ax.errorbar(at, mean, yerr=[mean - lower, upper - mean], elinewidth=0.6, **drawn_as(lines[i].look))
+        beside = cells["contended"].to_numpy(dtype=bool)
         if beside.any():
-            ax.plot(x[beside], mean[beside], marker="x", color="black", markersize=5.0, linestyle="none", zorder=4)
-    _size_axis(ax, cells)
+            ax.plot(at[beside], mean[beside], marker="x", color="black", markersize=5.0, linestyle="none", zorder=4)
+
+
+def _x_axis(ax, cells: pd.DataFrame, x: dict) -> float:
+    """Scale, limits and ticks of the horizontal axis; returns the smallest step of x, in doublings if logarithmic.
+
+    A size is labelled as the paper counts it.
+    """
+    at = np.unique(cells["x"])
+    log, is_size = x["scale"] == "log", x["axis"] == SIZES["axis"]
+    along = np.log2(at) if log else at
+    step = float(np.diff(along).min()) if len(at) > 1 else 1.0
+    room = 0.5 * DODGE * step + 0.05 * (along[-1] - along[0] or 1.0)
+    ends = np.array([along[0] - room, along[-1] + room])
     if log:
-        _log_axis(ax)
+        ax.set_xscale("log", base=2 if is_size else 10)
+    if is_size or len(at) <= TICKS_OF_X:
+        labels = dict(zip(cells["x"], cells["n_features_label"], strict=True)) if is_size else {}
+        ax.set_xticks(at, [labels.get(value, f"{value:g}") for value in at])
+        ax.xaxis.set_minor_locator(NullLocator())
+    elif not log:
+        ax.xaxis.set_major_locator(MaxNLocator(5))
+    ax.set_xlim(2.0**ends if log else ends)
+    return step
 
 
-def _size_axis(ax, cells: pd.DataFrame) -> None:
-    """One tick per size, labelled as the paper counts it."""
-    sizes = cells[["n_features", "n_features_label"]].drop_duplicates().sort_values("n_features")
-    ax.set_xticks(sizes["n_features"].to_numpy(dtype=float), sizes["n_features_label"])
-    ax.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+def _why_absent(rows: pd.DataFrame, own: pd.DataFrame, panel: dict, looks: dict) -> str:
+    """Why a panel has nothing to show; a reason that rows give stands in the other notes."""
+    # times are taken apart from everything else: what was run need not have been timed
+    if len(rows) and not len(own) and fact_of(panel["metric"]).unit == "s":
+        return "not timed"
+    if "against" in panel and (own["status"] == "ok").any():
+        return f"nothing to compare with {look(panel['against'], looks).label}"
+    return absence(own).split(":")[0]
 
 
-def _log_axis(ax) -> None:
-    """Plain numbers on a logarithmic axis: decades, and 2 and 5 between them where there are few decades."""
-    low, high = ax.get_ylim()
-    locator = matplotlib.ticker.LogLocator(subs=(1.0, 2.0, 5.0) if np.log10(high / low) < 2.0 else (1.0,))
-    ticks = locator.tick_values(low, high)
-    if np.sum((ticks >= low) & (ticks <= high)) < 2:  # one label alone gives no scale
-        ax.set_ylim(ticks[ticks <= low].max(), ticks[ticks >= high].min())
-    ax.yaxis.set_major_locator(locator)
-    ax.yaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(_plain))
-    ax.yaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+def _absent(absent: dict[tuple[str, str], str], spec: dict) -> list[str]:
+    """A sentence on the panels that are not there (by row and label), by the reason; a row without any by its name."""
+    labels = [panel["label"] for panel in spec["panels"]]
+    by_reason: dict[str, list[str]] = {}
+    for name in dict.fromkeys(name for name, _ in absent):
+        own = {label: absent[name, label] for label in labels if (name, label) in absent}
+        if len(own) == len(labels) and len(set(own.values())) == 1:
+            by_reason.setdefault(own[labels[0]], []).append(name or "all")
+            continue
+        for label, why in own.items():
+            by_reason.setdefault(why, []).append(f"{name}: {label}" if name else label)
+    return not_drawn(by_reason)
 
 
-def _plain(value: float, _position) -> str:
-    exponent = int(np.floor(np.log10(value) + 1e-9))
-    if -3 <= exponent <= 3:
-        return f"{value:.{max(0, -exponent)}f}"
-    digit = round(value / 10.0**exponent)
-    return f"$10^{{{exponent}}}$" if digit == 1 else f"${digit}{{\\cdot}}10^{{{exponent}}}$"
+def _on_pairs(places: list[Place], looks: dict) -> list[str]:
+    """What stands for a difference in panels that are held against a method."""
+    held = [place for place in places if "against" in place.panel]
+    found = []
+    for baseline in dict.fromkeys(place.panel["against"] for place in held):
+        own = [place for place in held if place.panel["against"] == baseline]
+        rounds = [any((cells["rounds"] > 0).any() for cells in place.courses.values()) for place in own]
+        points = [fact_of(place.panel["metric"]).is_percentage for place in own]
+        ways = [
+            ("differences in points: mean and standard deviation over the repeats", any(points)),
+            (
+                "ratios: geometric mean and standard deviation of the logarithm",
+                not all(p or r for p, r in zip(points, rounds, strict=True)),
+            ),
+            ("ratios of times by rounds: median and quartiles", any(rounds)),
+        ]
+        told = "; ".join(way for way, there in ways if there)
+        found.append(f"Each method against {look(baseline, looks).label} of the same repeat; {told}.")
+    return found
+
+
+def _on_breaks(places: list[Place], lines: list[Line]) -> list[str]:
+    """For which methods axes are broken, and where."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for place in places:
+        if place.outlier is not None:
+            of_line = found.setdefault(lines[place.outlier].look.label, {})
+            of_line.setdefault(place.panel["label"], []).append(place.name)
+    told = []
+    for label, by_panel in found.items():
+        where = [f"{panel} ({', '.join(names)})" if any(names) else panel for panel, names in by_panel.items()]
+        told.append(f"Axis broken for {label}: {'; '.join(where)}.")
+    return told

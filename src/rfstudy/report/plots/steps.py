@@ -1,28 +1,35 @@
-"""The chart of an ablation: one panel a data set, the steps from left to right, one line a method, controls apart.
+"""The chart of an ablation: one panel a data set, the steps from top to bottom, one line a method, controls below.
 
-A method that a step does not concern keeps its level: its line goes on pale and without markers.
+A method that a step does not concern keeps its level: its line goes on pale and without markers. A control that decides
+what the steps mean is a line through the whole panel.
 """
 
 from __future__ import annotations
 
-import textwrap
+from functools import partial
 from string import ascii_lowercase
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import by_repeat, of_quantity, select
+from rfstudy.report.chance import LABEL, chance_of, notes_on_chance
 from rfstudy.report.context import Context
-from rfstudy.report.looks import Look, look
-from rfstudy.report.notes import absence, dataset_name, notes
+from rfstudy.report.layout import Panel, Row, laid_out
+from rfstudy.report.looks import look
+from rfstudy.report.notes import absence, dataset_name, not_drawn, notes
+from rfstudy.report.published import printed_name
+from rfstudy.report.scales import Span, limits, reaches, span_of, united
 from rfstudy.report.steps import course
-from rfstudy.report.style import TEXT_WIDTH, Picture, drawn_as, handle, style
+from rfstudy.report.style import REFERENCE, Picture, drawn_as, handle
 
 #: The keys of an entry of this kind beside those of all.
 SCHEMA = {
     "properties": {
+        "width": {"$ref": "#/$defs/width"},
         "datasets": {"$ref": "#/$defs/names"},
         "methods": {"$ref": "#/$defs/names"},
         "sizes": {"$ref": "#/$defs/one_size"},
@@ -31,23 +38,14 @@ SCHEMA = {
         "steps": {"$ref": "#/$defs/steps_in_words"},
         "controls": {"$ref": "#/$defs/controls"},
     },
-    "required": ["datasets", "methods", "sizes", "repeats", "quantity", "steps", "controls"],
+    "required": ["width", "datasets", "methods", "sizes", "repeats", "quantity", "steps", "controls"],
 }
 
-
-#: Inches: margins, the gap between panels, and from top to bottom a line of the legend, title, panel, line of notes.
-LEFT, RIGHT, BETWEEN = 0.42, 0.06, 0.42
-LEGEND, TITLE, PANEL, NOTE_LINE, PAD = 0.22, 0.24, 1.45, 0.115, 0.06
-
-#: Panels side by side.
-ACROSS = 2
-
-#: Width in inches of a character of a note and of a tick label; the tick labels stand upright below the last panels.
-NOTE_CHARACTER, TICK_CHARACTER = 0.043, 0.045
-NOTE_SIZE, TICK_SIZE = 6.5, 7.0
+#: Inches that a step takes, and panels side by side.
+LINE, ACROSS = 0.17, 4
 
 #: Methods are spread over this share of a step, so that their error bars do not hide one another.
-DODGE = 0.36
+DODGE = 0.5
 
 
 def draw(context: Context, spec: dict) -> Picture:
@@ -58,85 +56,102 @@ def draw(context: Context, spec: dict) -> Picture:
     context : its rows are tidy rows of the specification's experiment
     spec : ``datasets`` (panels), ``methods`` (lines, in the order of the legend), ``sizes`` (the one that is shown),
         ``quantity``, ``steps`` (variant -> label, in order), ``controls`` (entries with ``method``, ``variant`` and
-        ``label``), ``paper``, ``repeats``
+        ``label``, and ``line`` where it runs through the panel), ``width``, ``paper``, ``repeats``
 
     Returns
     -------
-    Picture as wide as a text block
+    Picture of the width that the specification states, with a panel for each data set that has a value
     """
     frame = of_quantity(
         select(context.rows, dataset=spec["datasets"], n_features_label=spec["sizes"]), spec["quantity"]
     )
-    ticks = [*spec["steps"].values(), *(control["label"] for control in spec["controls"])]
-    told = notes(frame, spec, context)
-    remarks = textwrap.wrap(" ".join(told), int(TEXT_WIDTH / NOTE_CHARACTER))
-    across = min(ACROSS, len(spec["datasets"]))
-    down = -(-len(spec["datasets"]) // across)
-    below = 0.1 + TICK_CHARACTER * max(map(len, ticks))
-    height = LEGEND + down * (TITLE + PANEL) + below + NOTE_LINE * len(remarks) + 2 * PAD
-    width = (TEXT_WIDTH - LEFT - RIGHT - (across - 1) * BETWEEN) / across
-    with style():
-        figure = Figure(figsize=(TEXT_WIDTH, height))
-        _legend(figure, [look(method, context.looks) for method in spec["methods"]])
-        for position, dataset in enumerate(spec["datasets"]):
-            row, column = divmod(position, across)
-            rows = select(frame, dataset=dataset)
-            left = LEFT + column * (width + BETWEEN)
-            bottom = height - LEGEND - (row + 1) * (TITLE + PANEL)
-            ax = figure.add_axes((left / TEXT_WIDTH, bottom / height, width / TEXT_WIDTH, PANEL / height))
-            ax.set_title(
-                f"({ascii_lowercase[position]}) {dataset_name(context.tasks, dataset, spec['paper'], rows)}", pad=3
-            )
-            _panel(ax, rows, spec, context.looks)
-            last = position + across >= len(spec["datasets"])
-            ax.set_xticks(range(len(ticks)), ticks if last else [""] * len(ticks), rotation=90, fontsize=TICK_SIZE)
-            if column == 0:
-                ax.set_ylabel("accuracy (%)")
-        x, y = PAD / TEXT_WIDTH, PAD / height
-        figure.text(x, y, "\n".join(remarks), fontsize=NOTE_SIZE, va="bottom", linespacing=1.15)
-    return Picture(figure, told)
+    panels, absent, by_chance, reached = [], {}, {}, False
+    for letter, dataset in zip(ascii_lowercase, spec["datasets"], strict=False):
+        rows = select(frame, dataset=dataset)
+        if not (rows["status"] == "ok").any():
+            why = absence(rows).split(":")[0]
+            absent.setdefault(why, []).append(printed_name(context.tasks, dataset, spec["paper"]))
+            continue
+        title = f"({letter}) {dataset_name(context.tasks, dataset, spec['paper'], rows)}"
+        first = len(panels) % ACROSS == 0
+        chance = chance_of(rows, spec["quantity"], context)
+        span = _span(rows, spec)
+        if chance is not None:
+            by_chance[printed_name(context.tasks, dataset, spec["paper"])] = chance
+            chance = chance if reaches(span, chance, log=False) else None
+        reached = reached or chance is not None
+        draw_panel = partial(_panel, spec=spec, looks=context.looks, first=first, chance=chance, span=span)
+        panels.append(Panel(partial(draw_panel, rows=rows), title))
+    told = not_drawn(absent) + notes_on_chance(by_chance, drawn=reached)
+    through = [control["label"] for control in spec["controls"] if control.get("line")]
+    if panels and through:
+        told.append(f"Dashed upright line with a band: {', '.join(through)}, mean and standard deviation.")
+    if panels:
+        told.append("A pale line: the step does not concern the method.")
+    height = LINE * (len(spec["steps"]) + len(spec["controls"]) + 0.2)
+    across = min(ACROSS, len(panels))
+    rows = [Row(_filled(panels[i : i + across], across), height) for i in range(0, len(panels), across or 1)]
+    legend = [handle(look(method, context.looks)) for method in spec["methods"]] if panels else []
+    legend += [Line2D([], [], label=LABEL, **REFERENCE)] if reached else []
+    return laid_out(spec["width"], rows, legend, told + notes(frame, spec, context))
 
 
-def _legend(figure: Figure, looks: list[Look]) -> None:
-    figure.legend(
-        handles=[handle(each) for each in looks],
-        loc="upper center",
-        bbox_to_anchor=(0.5, 1.0),
-        ncols=len(looks),
-        handlelength=2.3,
-        handletextpad=0.4,
-        columnspacing=1.2,
-    )
+def _filled(panels: list[Panel], n: int) -> list[Panel | None]:
+    return [*panels, *[None] * (n - len(panels))]
 
 
-def _panel(ax, rows: pd.DataFrame, spec: dict, looks: dict) -> None:
-    """The steps as lines and, right of a rule, the controls as single markers."""
+def _span(rows: pd.DataFrame, spec: dict) -> Span:
+    """What the axis of a panel has to show: all means with their error bars."""
+    cells = [each.values for at in course(rows, spec["steps"], spec["methods"]) for each in at.values()]
+    cells += [_of_control(rows, control) for control in spec["controls"]]
+    return span_of([end for cell in cells if len(cell) for end in _ends(cell)], log=False)
+
+
+def _ends(values: pd.Series) -> tuple[float, float]:
+    """Mean minus and plus one standard deviation."""
+    spread = np.nan_to_num(values.std(ddof=1))
+    return values.mean() - spread, values.mean() + spread
+
+
+def _of_control(rows: pd.DataFrame, control: dict) -> pd.Series:
+    return by_repeat(select(rows, method=control["method"], variant=control["variant"]))
+
+
+def _panel(ax, rows: pd.DataFrame, spec: dict, looks: dict, first: bool, chance: float | None, span: Span) -> None:
+    """The steps as lines and, below a rule, the controls as single markers."""
     reached = course(rows, spec["steps"], spec["methods"])
     n_steps, n_methods = len(reached), len(spec["methods"])
-    ax.set_xlim(-0.6, n_steps + len(spec["controls"]) - 0.4)
-    if not (rows["status"] == "ok").any():
-        ax.set_yticks([])
-        text = "\n".join(textwrap.wrap(textwrap.shorten(absence(rows), 120, placeholder=" ..."), 40))
-        ax.text(0.5, 0.5, text, ha="center", va="center", color="#555555", transform=ax.transAxes)
-        return
     for position, method in enumerate(spec["methods"]):
         drawn = drawn_as(look(method, looks))
-        x = np.arange(n_steps) + DODGE * ((position + 0.5) / n_methods - 0.5)
+        y = np.arange(n_steps) + DODGE * ((position + 0.5) / n_methods - 0.5)
         cells = [each[method] for each in reached]
         mean = np.array([cell.values.mean() for cell in cells])
         own = np.array([not cell.carried for cell in cells])
         spread = np.nan_to_num([cell.values.std(ddof=1) for cell in cells])
-        ax.errorbar(x[own], mean[own], yerr=spread[own], elinewidth=0.6, capsize=1.0, capthick=0.6, **drawn)
+        ax.errorbar(mean[own], y[own], xerr=spread[own], elinewidth=0.6, **drawn)
         if not own.all():
             # from the last own point on, so that the pale line hangs together with the other one
             start = max(int(np.argmin(own)) - 1, 0)
-            ax.plot(x[start:], mean[start:], color=drawn["color"], linestyle=drawn["linestyle"], alpha=0.35, zorder=1)
+            ax.plot(mean[start:], y[start:], color=drawn["color"], linestyle=drawn["linestyle"], alpha=0.35, zorder=1)
     for position, control in enumerate(spec["controls"]):
-        values = by_repeat(select(rows, method=control["method"], variant=control["variant"]))
-        if len(values):
-            drawn = drawn_as(look(control["method"], looks, control["variant"])) | {"linestyle": "none"}
-            spread = np.nan_to_num(values.std(ddof=1))
-            ax.errorbar(n_steps + position, values.mean(), yerr=spread, elinewidth=0.6, capsize=1.0, **drawn)
+        values = _of_control(rows, control)
+        if not len(values):
+            continue
+        drawn = drawn_as(look(control["method"], looks, control["variant"])) | {"linestyle": "none"}
+        mean, spread = values.mean(), np.nan_to_num(values.std(ddof=1))
+        ax.errorbar(mean, n_steps + position, xerr=spread, elinewidth=0.6, **drawn)
+        if control.get("line"):
+            ax.axvspan(mean - spread, mean + spread, color=drawn["color"], alpha=0.12, linewidth=0, zorder=0.4)
+            ax.axvline(mean, color=drawn["color"], linestyle="dashed", linewidth=0.8, zorder=0.5)
+    ticks = [*spec["steps"].values(), *(control["label"] for control in spec["controls"])]
+    ax.set_yticks(range(len(ticks)), ticks if first else [""] * len(ticks))
+    ax.set_ylim(len(ticks) - 0.4, -0.6)
+    if chance is not None:
+        ax.axvline(chance, **REFERENCE)
+        span = united([span, Span(chance, chance)])
+    ax.set_xlim(limits(span, log=False))
+    ax.xaxis.set_major_locator(MaxNLocator(4, min_n_ticks=2))
+    fact = fact_of(spec["quantity"]["metric"])
+    ax.set_xlabel(f"{fact.label} ({fact.unit})" if fact.unit else fact.label)
     if spec["controls"]:
-        ax.axvline(n_steps - 0.5, color="#888888", linewidth=0.6, linestyle="dashed")
-    ax.yaxis.set_major_locator(MaxNLocator(6))
+        ax.axhline(n_steps - 0.5, color="#888888", linewidth=0.6)

@@ -1,6 +1,7 @@
 """The stage that makes tables: specifications and tidy files in; CSV, Markdown, LaTeX and what is said of them out.
 
-One module a kind of table, each with its ``SCHEMA`` and ``make(context, spec) -> Table``.
+One module a kind of table, each with its ``SCHEMA`` and ``make(context, spec) -> Table``. A cell that tells more than
+one number or name is a ``typeset.Cell``: a text for people, and numbers for machines (``report/cells.py`` makes them).
 """
 
 from __future__ import annotations

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pandas as pd
 
-from rfstudy.report.aggregate import (
-    LEVEL,
-    MIN_REPEATS,
-    Paired,
-    of_quantity,
-    paired,
-    select,
-    summarise,
-)
-from rfstudy.report.cells import mean_and_std
+from rfstudy.report.aggregate import of_quantity, select, summarise
+from rfstudy.report.cells import dataset_cell, mean_and_std
 from rfstudy.report.context import Context
 from rfstudy.report.looks import look
-from rfstudy.report.notes import dataset_name, notes
+from rfstudy.report.notes import notes
 from rfstudy.report.published import printed_name
-from rfstudy.report.steps import Reached, Turn, controls_of, course, gain_of, turns
-from rfstudy.report.typeset import Table
+from rfstudy.report.significance import Paired, Turn, compare, family, gain_of, note_on_tests, overlap_of, turns
+from rfstudy.report.steps import Reached, controls_of, course
+from rfstudy.report.typeset import Cell, Table
 
 #: The keys of an entry of this kind beside those of all.
 SCHEMA = {
@@ -45,6 +40,7 @@ def make(context: Context, spec: dict) -> Table:
     methods that the gain of the others is over; ``controls``, entries ``{method, variant, label, step, against}``:
     further variants, and the methods that each is compared with, at which step.
     """
+    metric = spec["quantity"]["metric"]
     frame = of_quantity(
         select(context.rows, dataset=spec["datasets"], n_features_label=spec["sizes"]), spec["quantity"]
     )
@@ -57,46 +53,83 @@ def make(context: Context, spec: dict) -> Table:
         **{f"change {label}": "" for label in labels.values()},
         **{f"gain {labels[method]}": "" for method in others},
     }
-    rows, significant = [], []
+    rows, significant, overlaps = [], [], {}
     for dataset in spec["datasets"]:
         ours = select(frame, dataset=dataset)
-        name = dataset_name(context.tasks, dataset, spec["paper"], ours)
+        name = dataset_cell(context, dataset, spec["paper"], ours)
+        overlap = overlap_of(ours, context)
+        if len(ours):
+            overlaps[printed_name(context.tasks, dataset, spec["paper"])] = overlap
         reached = course(ours, spec["steps"], spec["methods"])
-        before = None
-        for label, now in zip(spec["steps"].values(), reached, strict=True):
-            row = {"data set": name, "step": label} | empty
+        values = [{method: each.values for method, each in now.items()} for now in reached]
+        controls = controls_of(ours, spec, overlap)
+        changes, gains = _changes_of(reached, controls, overlap), _gains_of(values, others, spec["baselines"], overlap)
+        for position, ((step, label), now) in enumerate(zip(spec["steps"].items(), reached, strict=True)):
+            row = {"data set": name, "step": Cell(label, {"": label, "id": step, "minus": ""})} | empty
             for method, each in now.items():
                 row[labels[method]] = _reached(each, spec, full)
-                if before and not each.carried:
-                    row[f"change {labels[method]}"] = _difference(paired(each.values, before[method].values))
+                row[f"change {labels[method]}"] = _difference(changes.get((position, method)))
             for method in others:
-                gain = gain_of(method, now, spec["baselines"])
-                row[f"gain {labels[method]}"] = _difference(gain.test) if gain else ""
+                row[f"gain {labels[method]}"] = _difference(gains.get((position, method)))
             rows.append(row)
-            before = now
-        found = turns(reached, spec["steps"], others, spec["baselines"])
+        found = turns(values, spec["steps"], others, spec["baselines"], overlap)
         if found:
-            changed = _changes([turn for turn in found if turn.significant], spec["steps"], labels)
+            changed = _changes([turn for turn in found if turn.test.stands(metric)], spec["steps"], labels)
             significant.append(f"{printed_name(context.tasks, dataset, spec['paper'])}: {changed or 'none'}")
-        for control, method, own, test in controls_of(ours, spec):
-            row = {"data set": name, "step": f"control: {control['label']}, minus {labels[method]}"} | empty
-            row[labels[control["method"]]] = mean_and_std(summarise(own), spec["quantity"]["metric"], full)
-            row[f"change {labels[control['method']]}"] = _difference(test)
+        for position, (control, method, own, _) in enumerate(controls):
+            told = {"": control["label"], "id": control["variant"], "minus": labels[method]}
+            step = Cell(f"control: {control['label']}, minus {labels[method]}", told)
+            row = {"data set": name, "step": step} | empty
+            row[labels[control["method"]]] = mean_and_std(summarise(own), metric, full)
+            row[f"change {labels[control['method']]}"] = _difference(changes["control", position])
             rows.append(row)
+    of_family = "all changes, all gains, and all changes of a gain of a data set, each by itself"
     remarks = [
         f"Mean ± standard deviation over {full} repeats at s = {', '.join(spec['sizes'])}; every step keeps the ones "
         'before it. "as before": the step does not concern the method.',
         "Change: from the step before; of a control: from the method named, at the step "
         f"{_at(spec)}. Gain: over the more accurate of {' and '.join(labels[m] for m in spec['baselines'])} at the "
-        f"step. In brackets the p-value of a two-sided paired t-test across repeats, none under {MIN_REPEATS} repeats; "
-        "the better baseline is chosen on the same repeats.",
+        "step, which is chosen on the same repeats. In brackets Holm's p-value.",
+        note_on_tests(overlaps, of_family, [metric]),
     ]
     if significant:
-        remarks.append(
-            f"Steps that change a gain (paired t-test of the gains of a repeat, Holm's correction over the steps and "
-            f"methods of a data set, {LEVEL:.0%}): {'; '.join(significant)}."
-        )
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context))
+        remarks.append(f"Steps that change a gain: {'; '.join(significant)}.")
+    quantities = {"accuracy": ("", spec["methods"]), "change": ("change ", spec["methods"]), "gain": ("gain ", others)}
+    unfold = {
+        f"{before}{labels[method]}": {"quantity": what, "method": labels[method], "method_id": method}
+        for what, (before, methods) in quantities.items()
+        for method in methods
+    }
+    titles = {
+        "accuracy": "Test accuracy",
+        "change": "Change of the accuracy",
+        "gain": f"Gain over the better of {' and '.join(labels[method] for method in spec['baselines'])}",
+    }
+    parts = {titles[what]: [name for name, of in unfold.items() if of["quantity"] == what] for what in quantities}
+    remarks += notes(frame, spec, context)
+    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, unfold, parts)
+
+
+def _changes_of(reached: list[dict[str, Reached]], controls: list, overlap: float) -> dict:
+    """The changes of one data set as a family: by position of the step and method, and by ("control", position)."""
+    tests = {("control", position): test for position, (*_, test) in enumerate(controls)}
+    for position, (before, now) in enumerate(itertools.pairwise(reached), start=1):
+        tests |= {
+            (position, method): compare(each.values, before[method].values, overlap)
+            for method, each in now.items()
+            if not each.carried
+        }
+    return family(tests)
+
+
+def _gains_of(values: list[dict], others: list[str], baselines: list[str], overlap: float) -> dict:
+    """The gains of one data set as a family: by position of the step and method."""
+    found = {
+        (position, method): gain_of(method, of_step, baselines, overlap)
+        for position, of_step in enumerate(values)
+        for method in others
+    }
+    return family({place: gain.test for place, gain in found.items() if gain})
 
 
 def _at(spec: dict) -> str:
@@ -108,19 +141,20 @@ def _changes(found: list[Turn], steps: dict, labels: dict) -> str:
     """Changes of the gains in words, one step after the other: "all features kept (LS-RFF +0.22, SLS-RFF +0.33)"."""
     told = []
     for step, label in steps.items():
-        of_step = [f"{labels[turn.method]} {turn.difference:+.2f}" for turn in found if turn.step == step]
+        of_step = [f"{labels[turn.method]} {turn.test.difference:+.2f}" for turn in found if turn.step == step]
         told += [f"{label} ({', '.join(of_step)})"] if of_step else []
     return ", ".join(told)
 
 
-def _reached(each: Reached, spec: dict, full: int) -> str:
+def _reached(each: Reached, spec: dict, full: int) -> Cell | str:
     return "as before" if each.carried else mean_and_std(summarise(each.rows), spec["quantity"]["metric"], full)
 
 
-def _difference(test: Paired) -> str:
+def _difference(test: Paired | None) -> Cell | str:
     """A difference of accuracies with its p-value in brackets, where there is one."""
-    if not test.repeats:
+    if test is None or not test.repeats:
         return ""
     known = test.p_value == test.p_value  # it is missing where the repeats are too few
     p_value = "<0.001" if test.p_value < 0.001 else f"{test.p_value:.3f}"
-    return f"{test.difference:+.2f}" + (f" ({p_value})" if known else "")
+    text = f"{test.difference:+.2f}" + (f" ({p_value})" if known else "")
+    return Cell(text, {"": test.difference, "std": None, "n": test.repeats, "p_value": test.p_value, "remark": ""})

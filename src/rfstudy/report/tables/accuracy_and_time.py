@@ -6,25 +6,18 @@ shown as they were measured.
 
 from __future__ import annotations
 
-import itertools
-
 import pandas as pd
 
-from rfstudy.report.aggregate import (
-    LEVEL,
-    MIN_REPEATS,
-    by_repeat,
-    of_quantity,
-    paired,
-    select,
-)
-from rfstudy.report.cells import cell_text, most_repeats
+from rfstudy.report.aggregate import by_repeat, of_quantity, select
+from rfstudy.report.cells import cell_text, dataset_cell, method_columns, most_repeats
 from rfstudy.report.context import Context
 from rfstudy.report.looks import look
-from rfstudy.report.notes import dataset_name, notes
-from rfstudy.report.published import printed_text
+from rfstudy.report.matching import printed_cells
+from rfstudy.report.notes import notes
+from rfstudy.report.published import printed_name, printed_text
+from rfstudy.report.significance import all_beat, note_on_tests, overlap_of
 from rfstudy.report.times import summarise
-from rfstudy.report.typeset import Table
+from rfstudy.report.typeset import Cell, Table
 
 #: The keys of an entry of this kind beside those of all.
 SCHEMA = {
@@ -57,60 +50,61 @@ def make(context: Context, spec: dict) -> Table:
 
     The sizes of a data set are those that are printed or measured for it. Of ``spec``: ``quantity`` is what stands
     before the brackets, ``time`` what stands in them, ``baselines`` the methods that the others are tested against
-    (see ``all_beat``).
+    (see ``significance.all_beat``).
     """
     frame = select(context.rows, dataset=spec["datasets"], n_features_label=spec["sizes"], variant="")
     accuracy, time = (select(of_quantity(frame, spec[key]), method=spec["methods"]) for key in ("quantity", "time"))
     metrics = (spec["quantity"]["metric"], spec["time"]["metric"])
-    printed = select(context.published, paper=spec["paper"], experiment=spec["published"])
     cells = summarise(pd.concat([accuracy, time]))
     full = most_repeats(cells)
+    printed = {
+        place[1:2] + place[3:]: row
+        for place, row in printed_cells(context.published, spec["paper"], spec["published"]).items()
+    }
     others = [method for method in spec["methods"] if method not in spec["baselines"]]
-    rows, bullets = [], 0
+    rows, bullets, overlaps = [], 0, {}
     for dataset in spec["datasets"]:
-        name = dataset_name(context.tasks, dataset, spec["paper"], select(frame, dataset=dataset))
+        of_dataset = select(accuracy, dataset=dataset)
+        name = dataset_cell(context, dataset, spec["paper"], select(frame, dataset=dataset))
+        overlap = overlap_of(of_dataset, context)
+        if len(of_dataset):
+            overlaps[printed_name(context.tasks, dataset, spec["paper"])] = overlap
+        values = {
+            size: {m: by_repeat(select(of_dataset, n_features_label=size, method=m)) for m in spec["methods"]}
+            for size in spec["sizes"]
+        }
+        marked = all_beat(values, others, spec["baselines"], metrics[0], overlap)
+        bullets += len(marked)
         for size in spec["sizes"]:
-            of_size = {"dataset": dataset, "n_features_label": size}
-            as_printed, ours = select(printed, **of_size), select(accuracy, **of_size)
-            if not len(as_printed) and not len(ours):
+            is_printed = any((dataset, size, method, metrics[0]) in printed for method in spec["methods"])
+            if not is_printed and not len(select(of_dataset, n_features_label=size)):
                 continue
-            marked = all_beat({method: by_repeat(select(ours, method=method)) for method in spec["methods"]}, others)
-            bullets += marked
             texts = {"published": {}, "measured": {}}
             for method in spec["methods"]:
                 heading = look(method, context.looks).label
-                before, inside = (printed_text(select(as_printed, method=method, metric=metric)) for metric in metrics)
-                texts["published"][heading] = _both(before, inside)
-                of_method = select(cells, **of_size, method=method)
+                before, inside = (printed_text(printed.get((dataset, size, method, metric))) for metric in metrics)
+                texts["published"][heading] = _both(metrics, before, inside)
+                of_method = select(cells, dataset=dataset, n_features_label=size, method=method)
                 before, inside = (cell_text(select(of_method, metric=metric), metric, full) for metric in metrics)
-                bullet = f"{BULLET} " if marked and method in others else ""
-                texts["measured"][heading] = bullet + _both(before, inside)
+                texts["measured"][heading] = _both(metrics, before, inside, size in marked and method in others)
             rows += [{"data set": name, "s": size, "source": source, **of} for source, of in texts.items()]
     names = [" and ".join(look(m, context.looks).label for m in group) for group in (others, spec["baselines"])]
     remarks = [
-        f"{BULLET}: {names[0]} are each more accurate than each of {names[1]}, by a two-sided paired t-test across the "
-        f"repeats of the cell at {LEVEL:.0%}, {len(others) * len(spec['baselines'])} tests of which none may fail; not "
-        f"corrected for the number of cells; none under {MIN_REPEATS} repeats. Measured cells with it: {bullets}.",
+        f"{BULLET}: {names[0]} are each more accurate than each of {names[1]}. Measured cells with it: {bullets}.",
+        note_on_tests(overlaps, "all pairs of methods and all sizes of a data set", metrics[:1]),
         MARKS_NOTE,
     ]
     shown = pd.concat([accuracy, time])
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(shown, spec, context))
+    remarks += notes(shown, spec, context)
+    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, method_columns(context, spec["methods"]))
 
 
-def all_beat(values: dict[str, pd.Series], others: list[str]) -> bool:
-    """Whether each of some methods is significantly better than each of the rest of the methods in one cell.
-
-    One ``paired`` test for every pair, over the repeats in which both are ok. That all of them must come out keeps
-    the level of the whole at that of one test, so that no correction over the pairs is needed.
-
-    Parameters
-    ----------
-    values : method -> accuracies by repeat
-    others : the methods that have to be better than those that are not listed
-    """
-    baselines = [method for method in values if method not in others]
-    return all(paired(values[one], values[other]).better() for one, other in itertools.product(others, baselines))
-
-
-def _both(before: str, inside: str) -> str:
-    return before if before == inside else f"{before} ({inside})"
+def _both(metrics: tuple[str, str], before: Cell, inside: Cell, marked: bool = False) -> Cell:
+    """Two quantities in one cell, the second in brackets; what is missing of both is said once."""
+    text = before.text if before.text == inside.text else f"{before} ({inside})"
+    values = {
+        f"{metric} {what}".rstrip(): value
+        for metric, cell in zip(metrics, (before, inside), strict=True)
+        for what, value in cell.values.items()
+    }
+    return Cell(f"{BULLET} {text}" if marked else text, values | {"better than all baselines": "yes" if marked else ""})

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pandas as pd
 
-from rfstudy.report.claims import CLAIMS
+from rfstudy.report.claims.compared import Names
+from rfstudy.report.claims.judge import judge
+from rfstudy.report.claims.points import MEANING
 from rfstudy.report.context import Context
-from rfstudy.report.estimates import SIGMAS
 from rfstudy.report.notes import notes
 from rfstudy.report.typeset import Table
 
-#: The keys of an entry of this kind beside those of all.
+#: The keys of an entry of this kind beside those of all. ``claims`` are ids of the reference data; in a specification
+#: each has its entry of ``config/claims`` with it, or None where it has none.
 SCHEMA = {
     "properties": {"repeats": {"$ref": "#/$defs/repeats"}, "claims": {"$ref": "#/$defs/names"}},
     "required": ["claims"],
@@ -19,17 +21,17 @@ SCHEMA = {
 
 def make(context: Context, spec: dict) -> Table:
     """One row a claim: what it says and its test, both from the reference data, the verdict and the evidence."""
-    frame = context.rows
+    names = Names(context, spec["paper"])
     texts = context.claims.set_index("claim_id")
     rows = []
-    for identifier in spec["claims"]:
-        verdict, evidence = CLAIMS[identifier](frame)
-        text = texts.loc[identifier]
+    for identifier, entry in spec["claims"].items():
+        verdict, evidence = judge(entry, context.rows, spec["protocol"], names)
+        text, stricter = texts.loc[identifier], (entry or {}).get("reason", "")
+        test = f"{text['test']} (here: {stricter})" if stricter else text["test"]
         rows.append(
-            {"claim": identifier, "says": text["claim"], "test": text["test"], "verdict": verdict, "evidence": evidence}
+            {"claim": identifier, "says": text["claim"], "test": test, "verdict": verdict, "evidence": evidence}
         )
-    remarks = [
-        f"A difference counts from {SIGMAS:g} standard errors on, where the test names nothing else.",
-        *notes(frame, spec, context),
-    ]
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks)
+    found = [verdict for verdict in MEANING if any(row["verdict"] == verdict for row in rows)]
+    meaning = "; ".join(f"{verdict}, {MEANING[verdict]}" for verdict in found)
+    remarks = [f"Verdicts: {meaning}."] if found else []
+    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(context.rows, spec, context))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from rfstudy.report.aggregate import methods_shown, select, settings_of
-from rfstudy.report.cells import exponent, with_error
+from rfstudy.report.cells import absent, exponent, method_cell, span, with_error
 from rfstudy.report.context import Context
 from rfstudy.report.estimates import (
     SIGMAS,
@@ -19,7 +19,7 @@ from rfstudy.report.estimates import (
 from rfstudy.report.looks import look
 from rfstudy.report.notes import notes, notes_on_draws
 from rfstudy.report.times import shortest
-from rfstudy.report.typeset import Table
+from rfstudy.report.typeset import Cell, Table
 
 #: The keys of an entry of this kind beside those of all.
 SCHEMA = {
@@ -69,7 +69,7 @@ def make(context: Context, spec: dict) -> Table:
             select(frame, method=method, variant=variant),
             *(of_map(each, method, variant) for each in (ratios, biases)),
         )
-        row = {"method": look(method, context.looks, variant).label}
+        row = {"method": method_cell(context, method, variant)}
         row |= {heading: stated.get(metric, "not listed") for heading, metric in PRINTED.items()}
         for what, metric in COSTS.items():
             for over, symbol in (("n_features", "s"), ("d", "d")):
@@ -86,7 +86,14 @@ def make(context: Context, spec: dict) -> Table:
         *_columns(frame, context.looks),
         *_threads(frame),
     ]
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context))
+    table = pd.DataFrame(rows)
+    measured = [f"{what}, power of {symbol}" for what in COSTS for symbol in ("s", "d")]
+    parts = {"What is stated of memory, time and variance": list(PRINTED), "Measured exponents": measured}
+    parts["Measured variance"] = [c for c in table.columns[1:] if c not in (*PRINTED, *measured)]
+    remarks += notes(frame, spec, context)
+    return Table(
+        spec["name"], table, spec["caption"], remarks, parts=parts, names={"lower / even / higher": "variance points"}
+    )
 
 
 def _stated(printed: pd.DataFrame) -> dict[str, str]:
@@ -95,11 +102,15 @@ def _stated(printed: pd.DataFrame) -> dict[str, str]:
 
 def _ratio_cells(points: pd.DataFrame, bias: pd.DataFrame, counts: Tally) -> dict:
     if not counts.total:
-        return dict.fromkeys(("variance ratio", "lower / even / higher", "largest bias"), "not run")
+        return {
+            "variance ratio": absent("not run", "smallest", "largest"),
+            "lower / even / higher": absent("not run", "lower", "even", "higher"),
+            "largest bias": absent("not run", "error"),
+        }
     largest = bias.loc[bias["value"].abs().idxmax()]
     return {
-        "variance ratio": f"{points['value'].min():.2f} to {points['value'].max():.2f}",
-        "lower / even / higher": str(counts),
+        "variance ratio": span(points["value"].min(), points["value"].max(), ".2f"),
+        "lower / even / higher": Cell(str(counts), counts._asdict()),
         "largest bias": with_error(largest["value"], largest["error"]),
     }
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from rfstudy.report.aggregate import methods_shown, select, settings_of
-from rfstudy.report.cells import exponent
+from rfstudy.report.cells import exponent, method_cell
 from rfstudy.report.context import Context
 from rfstudy.report.estimates import largest_half, power_law, varying
-from rfstudy.report.looks import look
 from rfstudy.report.notes import notes
 from rfstudy.report.times import shortest
 from rfstudy.report.typeset import Table
@@ -57,7 +56,7 @@ def make(context: Context, spec: dict) -> Table:
             large = along_s[along_s["n_features"].isin(largest_half(along_s["n_features"]))]
             rows.append(
                 {
-                    "method": look(method, context.looks, variant).label,
+                    "method": method_cell(context, method, variant),
                     "timed": what,
                     "stated": stated,
                     "power of s": exponent(power_law(along_s["n_features"], along_s["value"])),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from rfstudy.report.aggregate import facts_of, select, settings_of
+from rfstudy.report.cells import absent, dataset_cell
 from rfstudy.report.context import Context
-from rfstudy.report.notes import absence, dataset_name, notes_on_data, stand_in_of
-from rfstudy.report.typeset import Table
+from rfstudy.report.notes import absence, notes_on_data, stand_in_of
+from rfstudy.report.typeset import Cell, Table
 
 #: The keys of an entry of this kind beside those of all.
 SCHEMA = {
@@ -33,7 +34,7 @@ def make(context: Context, spec: dict) -> Table:
     for dataset in spec["datasets"]:
         ours = select(frame, dataset=dataset)
         ours = ours if facts_of(ours).empty else facts_of(ours)
-        name = dataset_name(context.tasks, dataset, spec["paper"], ours)
+        name = dataset_cell(context, dataset, spec["paper"], ours)
         as_printed, found = _printed_statistics(select(printed, dataset=dataset)), _found_statistics(ours)
         differ = [key for key in (*NUMBERS, "random split") if _differ(as_printed[key], found[key])]
         remark = "not comparable" if stand_in_of(ours) else ", ".join(differ)
@@ -51,22 +52,25 @@ def _printed_statistics(rows: pd.DataFrame) -> dict:
         "training rows": numbers.get("n_train"),
         "test rows": numbers.get("n_test"),
         "random split": texts.get("random_split"),
-        "scaling": texts.get("scaling"),
+        "scaling": _named(texts.get("scaling")),
     }
 
 
 def _found_statistics(rows: pd.DataFrame) -> dict:
     if not rows["d"].notna().any():
-        why = absence(rows)
-        return {**dict.fromkeys(NUMBERS), "random split": None, "scaling": why}
+        return {**dict.fromkeys(NUMBERS), "random split": None, "scaling": absent(absence(rows))}
     of_data = next((s for s in settings_of(facts_of(rows)) if "split" in s), {})
     return {
         "d": rows["d"].max(),
         "training rows": rows["n_train"].max(),
         "test rows": rows["n_test"].max(),
         "random split": {"half": "yes", "random": "yes", "published": "no"}.get(of_data.get("split")),
-        "scaling": of_data.get("preprocess"),
+        "scaling": _named(of_data.get("preprocess")),
     }
+
+
+def _named(scaling: str | None) -> Cell:
+    return Cell(scaling or "", {"": scaling, "remark": ""})
 
 
 def _differ(printed, found) -> bool:

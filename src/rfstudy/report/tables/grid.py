@@ -9,10 +9,9 @@ from rfstudy.report.aggregate import (
     of_quantity,
     select,
 )
-from rfstudy.report.cells import cell_text, most_repeats
+from rfstudy.report.cells import cell_text, dataset_cell, method_cell, most_repeats
 from rfstudy.report.context import Context
-from rfstudy.report.looks import look
-from rfstudy.report.notes import dataset_name, notes
+from rfstudy.report.notes import notes
 from rfstudy.report.times import summarise
 from rfstudy.report.typeset import Table
 
@@ -41,9 +40,9 @@ def make(context: Context, spec: dict) -> Table:
     rows = []
     for dataset in spec["datasets"]:
         ours = select(shown, dataset=dataset)
-        name = dataset_name(context.tasks, dataset, spec["paper"], ours)
+        name = dataset_cell(context, dataset, spec["paper"], ours)
         for method, variant in method_order(ours, spec["methods"]):
-            row = {"data set": name, "method": look(method, context.looks, variant).label}
+            row = {"data set": name, "method": method_cell(context, method, variant)}
             for size in spec["sizes"]:
                 cell = select(cells, dataset=dataset, method=method, variant=variant, n_features_label=size)
                 row[size] = cell_text(cell, quantity["metric"], full)
@@ -51,4 +50,5 @@ def make(context: Context, spec: dict) -> Table:
         if not len(ours):
             rows.append({"data set": name, "method": "", **dict.fromkeys(spec["sizes"], "not run")})
     remarks = [f"Mean ± standard deviation over {full} repeats."] if full > 1 else []
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(shown, spec, context))
+    unfold = {size: {"size": size, "metric": quantity["metric"]} for size in spec["sizes"]}
+    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(shown, spec, context), unfold)

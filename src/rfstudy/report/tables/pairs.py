@@ -5,15 +5,11 @@ from __future__ import annotations
 import pandas as pd
 
 from rfstudy.report.aggregate import methods_shown
-from rfstudy.report.cells import with_error
+from rfstudy.report.cells import absent, method_cell, with_error
 from rfstudy.report.context import Context
-from rfstudy.report.estimates import (
-    of_map,
-    pooled,
-)
-from rfstudy.report.looks import look
+from rfstudy.report.estimates import of_map, pooled
 from rfstudy.report.notes import notes, notes_on_draws
-from rfstudy.report.typeset import Table
+from rfstudy.report.typeset import Cell, Table
 
 #: The keys of an entry of this kind beside those of all.
 SCHEMA = {
@@ -33,23 +29,26 @@ SCHEMA = {
 def make(context: Context, spec: dict) -> Table:
     """One quantity of the estimate of a kernel value, by map, direction and dimension; one column a distance."""
     frame = context.rows
-    points = pooled(frame, spec["quantity"]["metric"])
+    metric = spec["quantity"]["metric"]
+    points = pooled(frame, metric)
+    distances = {f"z = {z:g}": {"distance": z, "metric": metric} for z in sorted(set(points["distance"]))}
     rows = []
     for method, variant in methods_shown(frame, spec["methods"]):
         ours = of_map(points, method, variant)
         if not len(ours):
-            rows.append({"map": look(method, context.looks, variant).label, "direction": "not run"})
-        for (direction, d, s), group in ours.groupby(["direction", "d", "n_features"], sort=False):
+            rows.append({"map": method_cell(context, method, variant), "direction": absent("not run")})
+        for (direction, d, s), group in ours.groupby(["direction", "d", "n_features"]):
             cells = {
                 f"z = {z:g}": with_error(value, error)
                 for z, value, error in zip(group["distance"], group["value"], group["error"], strict=True)
             }
-            rows.append(
-                {"map": look(method, context.looks, variant).label, "direction": direction, "d": d, "s": s, **cells}
-            )
+            told = Cell(direction, {"": direction, "remark": ""})
+            rows.append({"map": method_cell(context, method, variant), "direction": told, "d": d, "s": s, **cells})
     remarks = [
         "z: distance of the two points in length scales. axis: they differ in the first coordinate only.",
         "The distances of a row share their draws.",
         *notes_on_draws(frame),
     ]
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context))
+    columns = ["map", "direction", *(("d", "s") if distances else ()), *distances]
+    table = pd.DataFrame(rows, columns=columns)
+    return Table(spec["name"], table, spec["caption"], remarks + notes(frame, spec, context), distances)

@@ -6,16 +6,16 @@ import numpy as np
 import pandas as pd
 
 from rfstudy.report.aggregate import method_order, select, settings_of
-from rfstudy.report.cells import exponent
+from rfstudy.report.cells import absent, exponent, method_cell, span
+from rfstudy.report.claims.points import verdict_on
 from rfstudy.report.context import Context
 from rfstudy.report.estimates import (
     SIGMAS,
     Power,
     power_law,
 )
-from rfstudy.report.looks import look
 from rfstudy.report.notes import notes
-from rfstudy.report.typeset import Table
+from rfstudy.report.typeset import Cell, Table
 
 #: The keys of an entry of this kind beside those of all.
 SCHEMA = {
@@ -45,7 +45,7 @@ def make(context: Context, spec: dict) -> Table:
         words = select(printed, metric=f"convergence_rate_{STATED_NORMS.get(norm, norm)}")
         of_norm = select(frame, metric=metric, status="ok")
         if not len(of_norm):
-            rows.append({"norm": norm.replace("_", " "), "map": "not run"})
+            rows.append({"norm": norm.replace("_", " "), "map": absent("not run")})
         for method, variant in method_order(of_norm, spec["methods"]):
             powers = sorted(set(_about(stated, method)["value"]))
             texts = [s["text"] for s in settings_of(_about(words, method))]
@@ -54,12 +54,12 @@ def make(context: Context, spec: dict) -> Table:
                 rows.append(
                     {
                         "norm": norm.replace("_", " "),
-                        "map": look(method, context.looks, variant).label,
+                        "map": method_cell(context, method, variant),
                         "d": d,
                         "stated rate": "; ".join(dict.fromkeys(texts)) or "none",
-                        "stated power of s": ", ".join(f"{p:g}" for p in powers) or "none",
+                        "stated power of s": _stated(powers),
                         "fitted power of s": exponent(fitted),
-                        "s": f"{cell['n_features'].min()} to {cell['n_features'].max()}",
+                        "s": span(cell["n_features"].min(), cell["n_features"].max()),
                         "verdict": _rate_verdict(fitted, powers),
                     }
                 )
@@ -73,6 +73,13 @@ def make(context: Context, spec: dict) -> Table:
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context))
 
 
+def _stated(powers: list[float]) -> Cell:
+    """The powers of the stated rates, from the fastest on."""
+    if not powers:
+        return Cell("none", {"fastest": None, "slowest": None})
+    return Cell(", ".join(f"{power:g}" for power in powers), {"fastest": powers[0], "slowest": powers[-1]})
+
+
 def _about(printed: pd.DataFrame, method: str) -> pd.DataFrame:
     """The printed rows about a map; a row may be about several."""
     return printed[np.array([method in names.split(";") for names in printed["method"]], dtype=bool)]
@@ -84,9 +91,8 @@ def _rate_verdict(fitted: Power | None, powers: list[float]) -> str:
     if fitted is None:
         return "not run"
     slowest, bound = max(powers), SIGMAS * fitted.error
-    if fitted.exponent > slowest + bound:
-        return "fails"
-    return "holds, faster" if fitted.exponent < min(powers) - bound else "holds"
+    faster = fitted.exponent < min(powers) - bound
+    return verdict_on([fitted.exponent <= slowest + bound]) + ", faster" * faster
 
 
 def _points(frame: pd.DataFrame) -> list[str]:

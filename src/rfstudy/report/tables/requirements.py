@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 
 from rfstudy.report.aggregate import methods_shown, select, settings_of
-from rfstudy.report.cells import exponent
+from rfstudy.report.cells import absent, exponent, method_cell
+from rfstudy.report.claims.points import verdict_on
 from rfstudy.report.context import Context
 from rfstudy.report.estimates import SIGMAS, power_law
-from rfstudy.report.looks import look
 from rfstudy.report.notes import notes
-from rfstudy.report.requirements import features_needed, growth_of_need, told_size
-from rfstudy.report.typeset import Table
+from rfstudy.report.requirements import BOUNDS, decay_of, features_needed, growth_of_need, told_size
+from rfstudy.report.typeset import Cell, Table
 
 #: The keys of an entry of this kind beside those of all.
 SCHEMA = {
@@ -20,14 +20,6 @@ SCHEMA = {
     "required": ["published", "methods"],
 }
 
-
-#: The bounds of Table 1 as printed: functions of n. The polynomial decay that is measured has t = 1.
-BOUNDS = {
-    "log^2 n": lambda n: np.log(n) ** 2,
-    "sqrt(n) loglog n": lambda n: np.sqrt(n) * np.log(np.log(n)),
-    "n^(1/(4t)) log n": lambda n: n**0.25 * np.log(n),
-    "sqrt(n) log n": lambda n: np.sqrt(n) * np.log(n),
-}
 
 NEED_NOTE = (
     "Needed: the smallest s from which on the mean risk of ridge regression at lambda = n^(-1/2) is within "
@@ -52,8 +44,8 @@ def make(context: Context, spec: dict) -> Table:
     needed = features_needed(frame)
     sizes = sorted(set(needed["n"]))
     rows = []
-    for decay in dict.fromkeys(_decay(name) for name in printed["dataset"]):
-        about = printed[[_decay(name) == decay for name in printed["dataset"]]]
+    for decay in dict.fromkeys(decay_of(name) for name in printed["dataset"]):
+        about = printed[[decay_of(name) == decay for name in printed["dataset"]]]
         of_decay = select(needed, decay=decay)
         for method, variant in methods_shown(of_decay, spec["methods"]):
             ours = select(of_decay, method=method, variant=variant).set_index("n")
@@ -64,18 +56,18 @@ def make(context: Context, spec: dict) -> Table:
             stated = power_law(met.index, BOUNDS[bound](met.index.to_numpy(dtype=float))) if bound else None
             row = {
                 "eigenvalues": _formula(about["dataset"].iloc[0]),
-                "method": look(method, context.looks, variant).label,
+                "method": method_cell(context, method, variant),
                 "stated": bound,
             }
             row |= {
-                f"needed, n = {n}": told_size(ours.loc[n, "s"], ours.loc[n, "largest"])
+                f"needed, n = {n}": _needed(ours.loc[n, "s"], ours.loc[n, "largest"])
                 if n in ours.index
-                else "not run"
+                else absent("not run", "more than")
                 for n in sizes
             }
             row |= {
                 "power of n": exponent(power),
-                "power of the bound": f"{stated.exponent:.2f}" if stated else "",
+                "power of the bound": Cell(f"{stated.exponent:.2f}", {"": stated.exponent}) if stated else "",
                 "verdict": _verdict(power, stated, bound),
             }
             rows.append(row)
@@ -83,9 +75,9 @@ def make(context: Context, spec: dict) -> Table:
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context))
 
 
-def _decay(printed: str) -> str:
-    """ "exponential" of "eigenvalue decay exponential: lambda_i ~ n exp(-c i), c > 0"."""
-    return printed.split(":")[0].split()[-1]
+def _needed(s: float, largest: int) -> Cell:
+    """What was needed; of what was not met the largest size that is not enough."""
+    return Cell(told_size(s, largest), {"": s, "more than": largest if np.isnan(s) else None, "remark": ""})
 
 
 def _formula(printed: str) -> str:
@@ -97,7 +89,7 @@ def _verdict(power, stated, bound: str) -> str:
         return "no claim"
     if power is None or stated is None:
         return "not run"
-    return "holds" if power.exponent <= stated.exponent + SIGMAS * power.error else "fails"
+    return verdict_on([power.exponent <= stated.exponent + SIGMAS * power.error])
 
 
 def _tolerance(frame: pd.DataFrame) -> list[str]:

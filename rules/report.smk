@@ -1,0 +1,65 @@
+# Snakemake's own report, report.html: every table and figure on a page with its caption and notes, by paper. A rule
+# cannot make it, since it tells of a run that has finished: `snakemake --report`, or --report-after-run, embeds what
+# the rule here makes.
+report: "report.rst"
+
+
+# where the report shows what: categories are sorted by name
+SCORECARD = "1 Scorecard"
+CATEGORIES = {
+    "survey": "2 Survey (Liu et al. 2021)",
+    "eerf": "3 EERF (Shahrampour et al. 2018)",
+    "nsrf": "4 NSRF (Bullins et al. 2018)",
+    "slsrff": "5 SLS-RFF (Liu et al. 2020)",
+    "study": "6 The library",
+}
+
+
+def category_of(entry):
+    """The part of the report that an output stands in."""
+    return SCORECARD if entry["kind"] in catalogue.SCORECARD else CATEGORIES[entry["paper"]]
+
+
+def page_of(collection, entry):
+    """The page of an output, as the report shows it."""
+    page, category = f"{pages_folder(collection)}/{entry['paper']}/{entry['name']}", category_of(entry)
+    labels = {"output": entry["id"], "protocol": entry["protocol"]}
+    return report(
+        f"{page}.html",
+        caption=os.path.abspath(f"{page}.rst"),
+        category=category,
+        labels=labels | ({"paper": entry["paper"]} if category == SCORECARD else {}),
+    )
+
+
+for collection in (PRESET, "measured"):
+    shown = wanted(collection)
+    if not shown:
+        continue
+
+    rule:
+        name:
+            f"report_{collection}"
+        input:
+            drawn=drawn(collection),
+            code=code_of("report.pages"),
+        output:
+            pages=[page_of(collection, entry) for entry in shown],
+            captions=[f"{pages_folder(collection)}/{entry['paper']}/{entry['name']}.rst" for entry in shown],
+        log:
+            f"logs/{collection}/report.log",
+        conda:
+            "../envs/study.yaml"
+        threads: 1
+        resources:
+            mem_mb=1000,
+            runtime=20,
+        params:
+            drawn=lambda wildcards, input: str(Path(input.drawn[0]).parents[1]),
+            out=lambda wildcards, output: str(Path(output.pages[0]).parents[1]),
+            names=[f"{entry['paper']}/{entry['name']}" for entry in shown],
+        message:
+            f"report {collection}: {counted(len(shown), 'page')}"
+        shell:
+            "PYTHONPATH=src python -m rfstudy report --drawn {params.drawn:q} --out {params.out:q} {params.names:q}"
+            " > {log} 2>&1"

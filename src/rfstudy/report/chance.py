@@ -1,0 +1,74 @@
+"""What needs no learning: the accuracy of naming the more frequent of two classes, whatever the features are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from rfstudy.report.aggregate import select
+from rfstudy.report.context import Context
+
+#: The fact that tells the shares of two classes: how often two rows taken at random have the same one.
+AGREEMENT = "fact_neighbours_agree_by_chance"
+
+#: The score of naming the more frequent class, from the share of that class in percent.
+SCORES = {
+    "accuracy_pct": lambda share: share,
+    "train_accuracy_pct": lambda share: share,
+    "error_pct": lambda share: 100.0 - share,
+    "train_error_pct": lambda share: 100.0 - share,
+}
+
+#: The entry of a legend.
+LABEL = "more frequent class"
+
+
+def chance_of(rows: pd.DataFrame, quantity: dict, context: Context) -> float | None:
+    """What naming the more frequent class scores in the quantity (``metric`` and ``split``) that rows are about.
+
+    None where it is no share of right or wrong answers, where rows are of more than one data set, or where
+    ``majority_pct`` has no answer.
+    """
+    datasets = rows["dataset"].unique()
+    if quantity["metric"] not in SCORES or len(datasets) != 1:
+        return None
+    share = majority_pct(context.rows, datasets[0], context.tasks, quantity.get("split", "test"))
+    return None if share is None else SCORES[quantity["metric"]](share)
+
+
+def notes_on_chance(scores: dict[str, float], *, drawn: bool) -> list[str]:
+    """A sentence on these scores by the names of their data sets, and whether an axis reaches one."""
+    told = ", ".join(f"{name} {score:.1f} %".strip() for name, score in scores.items())
+    where = "dotted where the axis reaches it" if drawn else "beyond the axes"
+    return [f"Always naming the more frequent class: {told}; {where}."] if scores else []
+
+
+def majority_pct(facts: pd.DataFrame, dataset: str, tasks: dict, split: str = "test") -> float | None:
+    """The share of the more frequent class in percent, in the part named or, where splits are random, in all rows.
+
+    With the shares p and 1 - p of two classes, rows agree by chance with the probability c = p^2 + (1 - p)^2, which is
+    among the facts about the data; so p = (1 + sqrt(2 c - 1)) / 2. None where c was not counted, and where there are
+    more than two classes: then c does not tell p.
+
+    Parameters
+    ----------
+    facts : tidy rows, among them those of the facts
+    tasks : the parsed registry of the data sets
+    """
+    if not has_two_classes(dataset, tasks):
+        return None
+    rows = select(facts, dataset=dataset, metric=AGREEMENT, status="ok")
+    for part in (split, "all"):
+        found = select(rows, split=part)["value"]
+        if len(found):
+            return float(50.0 * (1.0 + np.sqrt(max(0.0, 2.0 * found.iloc[0] - 1.0))))
+    return None
+
+
+def has_two_classes(dataset: str, tasks: dict) -> bool:
+    """Whether a task has two classes, by its target or by the values of its labels."""
+    task = tasks.get(dataset, {})
+    if "features_of" in task:
+        return has_two_classes(task["features_of"]["task"], tasks)
+    target = task.get("target", "binary" if len(set(task.get("labels", {}).values()) - {"drop"}) == 2 else "")
+    return target == "binary"

@@ -1,0 +1,122 @@
+"""Tests of claims of the survey that fit no form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from rfstudy.metrics import fact_of
+from rfstudy.report.claims.compared import Names, difference, places, rows_of, sides
+from rfstudy.report.claims.points import Point, number
+from rfstudy.report.estimates import tally
+from rfstudy.report.notes import LEARNER_NAMES
+
+ROM_FACTORS = {"properties": {"metric": {"$ref": "#/$defs/metric"}}, "required": ["metric"]}
+
+
+def rom_factors(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
+    """ROM with three factors has a smaller squared error than with two, and none larger than with four.
+
+    One point a comparison, which is about where differences count: better than two somewhere, and nowhere worse than
+    two or than four. Not better than two anywhere, none of it is so.
+    """
+    three = sides("rom")[0]
+    counts, errors = {}, {}
+    for variant in ("two", "four"):
+        wanted = [three, sides(f"rom/{variant}")[0]]
+        found = [difference(*each.samples) for each in places(rows_of(rows, test, wanted), wanted, test, names)]
+        if not found:
+            return []
+        counts[variant] = tally([each.value for each in found], [each.error for each in found])
+        errors[variant] = [each.value for each in found]
+    gains = bool(counts["two"].lower)
+    found = [
+        Point(-float(np.min(errors["two"])), 0.0, gains, what="three factors better / even / worse", place="than two",
+              told=str(counts["two"]), opposite=not gains and counts["two"].higher == counts["two"].total)
+    ]  # fmt: skip
+    for variant in ("two", "four"):
+        worse = counts[variant].higher
+        found.append(
+            Point(float(worse), 0.0, gains and not worse, what="three factors nowhere worse", place=f"than {variant}",
+                  told=str(counts[variant]), opposite=worse == counts[variant].total)
+        )  # fmt: skip
+    return found
+
+
+CHANGING_BEST = {
+    "properties": {
+        "metric": {"$ref": "#/$defs/metric"},
+        "among": {"$ref": "#/$defs/sides"},
+        "small": {"$ref": "#/$defs/labels"},
+        "large": {"$ref": "#/$defs/labels"},
+    },
+    "required": ["metric", "among", "small", "large"],
+}
+
+
+def changing_best(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
+    """The methods that are best at the small sizes are not those that are best at the large ones, on most data sets;
+    and none is best everywhere.
+
+    One point for "most data sets" and one for "everywhere".
+    """
+    wanted = sides(test["among"])
+    sign = -1.0 if fact_of(test["metric"]).better == "low" else 1.0
+    best: dict[str, dict[str, str]] = {}
+    for where, samples in places(rows_of(rows, test, wanted), wanted, test, names):
+        winner = max(samples, key=lambda each: sign * each.mean)
+        best.setdefault(where["dataset"], {})[where["n_features_label"]] = names.method(winner.who)
+    changed = {}
+    for dataset, by_size in best.items():
+        small, large = ({by_size[size] for size in test[end] if size in by_size} for end in ("small", "large"))
+        if small and large:
+            changed[dataset] = not small & large, f"{'+'.join(sorted(small))} to {'+'.join(sorted(large))}"
+    if not changed:
+        return []
+    several = len([changes for changes, _ in changed.values() if changes])
+    told = ", ".join(f"{names.dataset(dataset)} {text}" for dataset, (_, text) in changed.items())
+    winners = {winner for by_size in best.values() for winner in by_size.values()}
+    where = {"datasets": list(changed)}
+    return [
+        Point(several - len(changed) / 2, 0.0, several > len(changed) / 2, where=where,
+              told=f"the best changes on {several} of {len(changed)} data sets: {told}"),
+        Point(float(len(winners) - 1), 0.0, len(winners) > 1, where=where,
+              told=f"best somewhere: {', '.join(sorted(winners))}"),
+    ]  # fmt: skip
+
+
+VARIATION = {
+    "properties": {
+        "among": {"$ref": "#/$defs/sides"},
+        "metric": {"$ref": "#/$defs/metric"},
+        "over": {"$ref": "#/$defs/metric"},
+        "learner": {"type": "string"},
+        "at_least": {"type": "number"},
+    },
+    "required": ["among", "metric", "over", "at_least"],
+}
+
+
+def variation(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
+    """Over the methods the coefficient of variation of one metric is at least so many times that of another."""
+    wanted = sides(test["among"])
+    of_metric = []
+    for metric, more in ((test["metric"], {}), (test["over"], {"learner": test.get("learner", "")})):
+        own = {"metric": metric, "select": test["select"] | {key: value for key, value in more.items() if value}}
+        values = {}
+        for where, samples in places(rows_of(rows, own, wanted), wanted, own, names):
+            means = np.array([each.mean for each in samples])
+            values[where["dataset"], where["n_features_label"]] = where, float(means.std(ddof=1) / means.mean())
+        of_metric.append(values)
+    label = LEARNER_NAMES.get(test.get("learner", ""), "")
+    what = f"variation over the methods: {fact_of(test['metric']).label}/{label} {fact_of(test['over']).label}"
+    found = []
+    for place, (where, own) in of_metric[0].items():
+        if place in of_metric[1]:
+            other = of_metric[1][place][1]
+            value = own / other if other > 0 else np.inf
+            found.append(
+                Point(value, float(test["at_least"]), bool(value >= test["at_least"]), where=where,
+                      what=what, told=number(value))
+            )  # fmt: skip
+    return found

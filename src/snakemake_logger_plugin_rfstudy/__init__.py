@@ -1,0 +1,208 @@
+"""The console of a run, ``snakemake --logger rfstudy``: a line a job, how far and how long, and why a job failed.
+
+A line says how many jobs are done, how long the run has taken, about how long it still will, and what is started (the
+``message`` of its rule); what took long says so when it is done. A job that fails is named with the reason that its
+log gives and with that log. Everything else that Snakemake says (files, resources, commands, reasons to run) is in its
+own log under ``.snakemake/log``, whose path is the last line. Warnings and errors that are not about a job are
+printed as they are, and so is everything in a dry-run.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+
+from snakemake.logging import ColorizingTextHandler, DefaultFilter, DefaultFormatter, timestamp
+from snakemake.logging import logger as snakemake_logger
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from snakemake_logger_plugin_rfstudy.reason import reason_of, status_in
+from snakemake_logger_plugin_rfstudy.remaining import Planned, Remaining, about, clock
+
+#: Seconds from which the end of a job is worth a line.
+LONG = 10
+
+#: What Snakemake says to everybody in every run, by its first words: for the log.
+CHATTER = (
+    "Assuming unrestricted shared filesystem",
+    "Building DAG of jobs",
+    "Using shell:",
+    "Provided ",
+    "Rules claiming more threads",
+    "Group jobs: inactive",
+    "Conda environments: ignored",
+    "Singularity containers: ignored",
+    "Select jobs to execute",
+    "Execute ",
+    "Elapsed time:",
+    "Exiting because a job execution failed",
+    "WorkflowError:\nAt least one job did not complete successfully",
+    "Creating report",
+    "Adding ",
+)
+
+#: Events that are told in other words, or not at all.
+UNTOLD = {
+    LogEvent.WORKFLOW_STARTED,
+    LogEvent.RESOURCES_INFO,
+    LogEvent.RUN_INFO,
+    LogEvent.JOB_STARTED,
+    LogEvent.RULEGRAPH,
+    LogEvent.GROUP_INFO,
+    LogEvent.GROUP_ERROR,  # its jobs follow one by one
+}
+
+#: What a record must have as ``extra`` to tell of the jobs that are to run: see rules/console.smk.
+PLAN = "rfstudy_plan"
+
+
+class Detailed(DefaultFormatter):
+    """What Snakemake's log file says: with files, resources and the command of a job even where it has a message."""
+
+    def format_job_info(self, msg):
+        """The message of a job, and all that Snakemake says of a job without one."""
+        lines = [timestamp(), f"Job {msg['jobid']}: {msg['rule_msg']}", *self._format_job_info(msg)]
+        return "\n".join([*lines, f"    command: {msg['shellcmd']}"] if msg["shellcmd"] else lines)
+
+
+class LogHandler(LogHandlerBase):
+    """Prints a run in short lines; records come in the order of time, from one thread."""
+
+    def __post_init__(self):
+        settings = self.common_settings
+        stream = sys.stdout if settings.stdout else sys.stderr
+        shown = DefaultFilter(
+            settings.quiet, settings.debug_dag, settings.verbose, settings.dryrun, settings.printshellcmds
+        )
+        #: says the rest in Snakemake's own words
+        self.usual = ColorizingTextHandler(
+            settings.nocolor, stream, DefaultFormatter(settings.quiet, settings.show_failed_logs), shown
+        )
+        self.stream = stream
+        self.began = time.time()
+        self.done, self.total = 0, 0
+        self.remaining = Remaining()
+        self.messages: dict[int, str] = {}
+        self.failures: list[tuple[str, str]] = []  # the lines of a failed job
+        self.told: list[logging.LogRecord] = []  # of commands that failed, until their jobs are known
+
+    writes_to_stream = True
+    writes_to_file = False
+    has_filter = False
+    has_formatter = True
+    needs_rulegraph = False
+
+    def emit(self, record):
+        """Print what a record is worth."""
+        try:
+            self.tell(record)
+        except BrokenPipeError:
+            raise
+        except Exception:
+            self.handleError(record)
+
+    def tell(self, record):
+        """Print a record: in short where it is about a job, else in Snakemake's words, or not at all."""
+        event = getattr(record, "event", None)
+        if self.common_settings.dryrun:
+            self.usual.handle(record)
+        elif event in self.TELLERS:
+            self.TELLERS[event](self, record)
+        elif event in UNTOLD:
+            if event == LogEvent.WORKFLOW_STARTED:
+                keep_details()
+        elif hasattr(record, PLAN):
+            self.plan(record)
+        elif not str(record.msg).startswith(CHATTER):
+            self.usual.handle(record)
+
+    def plan(self, record):
+        """Take note of the jobs that are to run, and say how many they are."""
+        self.remaining = Remaining({number: Planned(*each) for number, *each in getattr(record, PLAN)})
+        self.began, self.total = record.created, len(self.remaining.planned)
+        counts: dict[str, int] = {}
+        for job in self.remaining.planned.values():
+            counts[job.stage] = counts.get(job.stage, 0) + 1
+        stages = ", ".join(f"{number} {stage}" for stage, number in counts.items())
+        self.say(f"{self.total} job{'s' * (self.total != 1)}: {stages}")
+
+    def job_starts(self, record):
+        """A line for a job that is started."""
+        message = record.rule_msg or f"{record.rule_name} {' '.join(map(str, record.wildcards.values()))}".strip()
+        self.messages[record.jobid] = message
+        self.remaining.start(record.jobid, record.created)
+        self.progress(message, record.created)
+
+    def job_finishes(self, record):
+        """A line for a job that took long, when it is done."""
+        seconds = self.remaining.finish(record.job_id, record.created)
+        if seconds >= LONG:
+            what = self.messages.get(record.job_id, "").partition(":")[0]
+            self.progress(f"done in {clock(seconds)}: {what}", record.created, done=self.done + 1)
+
+    def job_fails(self, record):
+        """Two lines for a job that failed: why, and where its log is."""
+        self.remaining.fail(record.jobid)
+        mine = [each for each in self.told if record.shellcmd and record.shellcmd in str(each.msg)][:1]
+        self.told = [each for each in self.told if each not in mine]
+        reason, log = reason_of(record.log, status_in(str(mine[0].msg)) if mine else "")
+        message = self.messages.get(record.jobid, record.rule_name).partition(":")[0]
+        lines = f"FAILED {message}: {reason}", f"       log: {log or 'none was written'}"
+        self.failures.append(lines)
+        for line in lines:
+            self.say(line, ColorizingTextHandler.RED)
+
+    def error(self, record):
+        """An error of Snakemake; that a job's command failed is told with the job."""
+        if status_in(str(record.msg)):
+            self.told.append(record)
+        elif not (self.failures and str(record.msg).startswith(CHATTER)):
+            self.usual.handle(record)
+
+    def counts(self, record):
+        """How far the run is; its end is a line."""
+        self.done, self.total = record.done, record.total
+        if self.done == self.total:
+            self.say(f"[{self.done} of {self.total}, {clock(record.created - self.began)}] done")
+
+    TELLERS = {  # noqa: RUF012
+        LogEvent.JOB_INFO: job_starts,
+        LogEvent.JOB_FINISHED: job_finishes,
+        LogEvent.JOB_ERROR: job_fails,
+        LogEvent.ERROR: error,
+        LogEvent.PROGRESS: counts,
+    }
+
+    def progress(self, text, now, done=None):
+        """A line with how far the run is, how long it has taken and about how long it still will."""
+        elapsed = now - self.began
+        left = self.remaining.seconds(elapsed, now)
+        width = len(str(self.total))
+        far = f"{self.done if done is None else done:{width}} of {self.total}"
+        self.say(f"[{far}, {clock(elapsed)}{f', {about(left)} left' if left is not None else ''}] {text}")
+
+    def say(self, text, color=None):
+        """Print a line."""
+        if color is not None and not self.usual.nocolor:
+            text = f"{self.usual.COLOR_SEQ % (30 + color)}{text}{self.usual.RESET_SEQ}"
+        print(text, file=self.stream, flush=True)
+
+    def close(self):
+        """Say once more which jobs failed, where a run ends that has failed."""
+        for record in self.told:
+            self.usual.handle(record)
+        if self.failures:
+            self.say(f"{self.done} of {self.total} jobs done, {len(self.failures)} failed:")
+            for line in (line for lines in self.failures for line in lines):
+                self.say(line, ColorizingTextHandler.RED)
+        self.told, self.failures = [], []
+        super().close()
+
+
+def keep_details():
+    """Have Snakemake's log file keep what the messages of the rules stand for."""
+    for handler in snakemake_logger.handlers:
+        if isinstance(handler, logging.FileHandler) and isinstance(handler.formatter, DefaultFormatter):
+            handler.setFormatter(Detailed(handler.formatter.quiet, handler.formatter.show_failed_logs))

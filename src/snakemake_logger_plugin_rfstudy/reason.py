@@ -1,0 +1,97 @@
+"""Why a job failed, in one line, from the log that its command left."""
+
+from __future__ import annotations
+
+import re
+import signal
+from pathlib import Path
+
+#: Bytes of the end of a log that are looked at: an error stands at its end.
+TAIL = 1 << 16
+
+#: Characters of a reason that are told; the log has the rest.
+LONGEST = 400
+
+#: A line of a progress bar.
+_BAR = re.compile(r"\d+%\|")
+
+#: What Snakemake says of a shell command that failed.
+_STATUS = re.compile(r"non-zero exit status (\d+)|died with <Signals\.(\w+)")
+
+
+def reason_of(logs, status: str = "") -> tuple[str, str]:
+    """The reason of a failure and the log that has it: of the first log that tells one, else ``status`` and the last
+    line of the last log. The path is "" where there is no log.
+    """
+    last = ""
+    for path in logs:
+        text = tail(path)
+        if found := reason_in(text):
+            return shortened(found), str(path)
+        last = next(reversed(spoken(text)), "") or last
+    there = next((str(path) for path in reversed(list(logs)) if Path(path).exists()), "")
+    said = [status or "no error in its log", *([f"the log ends with: {shortened(last)}"] if last else [])]
+    return "; ".join(said), there
+
+
+def reason_in(text: str) -> str:
+    """The error that a log ends with: what follows ``error:`` (said to users) or the last line of a traceback.
+
+    >>> reason_in("1 of 3\\nerror: no such file: a.csv\\n")
+    'error: no such file: a.csv'
+    >>> reason_in('Traceback (most recent call last):\\n  File "a.py", line 1\\nValueError: 2 is not\\n3\\n')
+    'ValueError: 2 is not 3'
+    >>> reason_in("nothing of the kind")
+    ''
+    """
+    lines = spoken(text)
+    for position in range(len(lines) - 1, -1, -1):
+        if lines[position].lower().startswith("error: "):
+            return " ".join(" ".join(lines[position:]).split())
+        if lines[position].startswith("Traceback (most recent call last)"):
+            after = lines[position + 1 :]
+            starts = [i for i, line in enumerate(after) if not line[0].isspace()]
+            # where it was cut off, the place is better than nothing
+            return " ".join(" ".join(after[starts[0] if starts else -1 :]).split()) or "a traceback without an end"
+    return ""
+
+
+def shortened(text: str) -> str:
+    """A text that is no longer than a line can be."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST].rsplit(' ', 1)[0]} ..."
+
+
+def status_in(message: str) -> str:
+    """How a shell command ended, from what Snakemake says of it; "" where it does not say.
+
+    >>> status_in("Command 'python' returned non-zero exit status 2.")
+    'exit status 2'
+    >>> status_in("Command 'python' returned non-zero exit status 137.")
+    'killed by SIGKILL'
+    """
+    found = _STATUS.search(message)
+    if not found:
+        return ""
+    number, name = found.groups()
+    if number and int(number) > 128:
+        try:
+            name = signal.Signals(int(number) - 128).name
+        except ValueError:
+            name = None
+    return f"killed by {name}" if name else f"exit status {number}"
+
+
+def tail(path) -> str:
+    """The end of a text file; "" where there is none."""
+    try:
+        with open(path, "rb") as stream:
+            stream.seek(0, 2)
+            stream.seek(max(0, stream.tell() - TAIL))
+            return stream.read().decode("utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def spoken(text: str) -> list[str]:
+    """The lines of a log that say something: no empty ones and no progress bars."""
+    return [line.rstrip() for line in text.splitlines() if line.strip() and not _BAR.search(line)]

@@ -1,0 +1,177 @@
+"""The console of a run: its lines from records as Snakemake makes them, the reasons of failures, and the time left."""
+
+import io
+import logging
+from types import SimpleNamespace
+
+import pytest
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from snakemake_logger_plugin_rfstudy import PLAN, LogHandler
+from snakemake_logger_plugin_rfstudy.reason import reason_in, reason_of
+from snakemake_logger_plugin_rfstudy.remaining import Planned, Remaining, about
+
+SETTINGS = {
+    "printshellcmds": False, "nocolor": True, "quiet": set(), "debug_dag": False, "verbose": False,
+    "show_failed_logs": False, "stdout": True, "dryrun": False,
+}  # fmt: skip
+
+
+class Console:
+    """The study's console, and what it prints of records at stated times."""
+
+    def __init__(self, monkeypatch, **settings):
+        self.stream = io.StringIO()
+        monkeypatch.setattr("sys.stdout", self.stream)
+        self.handler = LogHandler(SimpleNamespace(**SETTINGS | settings), None)
+
+    def __call__(self, at, msg=None, event=None, level=logging.INFO, **extra):
+        record = logging.LogRecord("snakemake", level, "", 0, msg, None, None)
+        record.__dict__ |= {"created": 1e9 + at} | extra | ({"event": event} if event else {})
+        before = len(self.stream.getvalue())
+        self.handler.emit(record)
+        return self.stream.getvalue()[before:].splitlines()
+
+    def start(self, at, number, message):
+        return self(at, "Rule", LogEvent.JOB_INFO, jobid=number, rule_msg=message, rule_name="train", wildcards={})
+
+    def end(self, at, number, done, total):
+        lines = self(at, "Finished", LogEvent.JOB_FINISHED, job_id=number)
+        return lines + self(at, None, LogEvent.PROGRESS, done=done, total=total)
+
+    def fail(self, at, number, logs, command="python -m rfstudy train"):
+        text = f"RuleException:\nCommand 'set -e;  {command}' returned non-zero exit status 137."
+        first = self(at, text, LogEvent.ERROR, logging.ERROR, exception="RuleException")
+        return first + self(
+            at, "Error", LogEvent.JOB_ERROR, logging.ERROR, jobid=number, log=logs, shellcmd=command, rule_name="train"
+        )
+
+
+@pytest.fixture
+def console(monkeypatch):
+    return Console(monkeypatch)
+
+
+def test_a_run_says_what_is_done_how_far_it_is_and_how_long_it_takes(console):
+    plan = [(number, "train" if number < 7 else "tables", 0.5, None) for number in range(8)]
+    assert console(0, "", **{PLAN: plan}) == ["8 jobs: 7 train, 1 tables"]
+    # a job every 10 s on each of two cores: nothing is said of the rest before enough of it is known
+    for number in range(6):
+        lines = console.start(10 * (number // 2), number, f"train x/{number}: 3 cells")
+        left = ", under a minute left" if number == 5 else ""
+        assert lines == [f"[{number} of 8, 0:{10 * (number // 2):02}{left}] train x/{number}: 3 cells"]
+        ended = console.end(10 * (number // 2) + 10, number, number + 1, 8)
+    assert ended == ["[6 of 8, 0:30, under a minute left] done in 0:10: train x/5"]
+    console.start(30, 6, "train x/6: 3 cells")
+    console.end(35, 6, 7, 8)  # short: no line
+    console.start(35, 7, "tables x: table-01")
+    assert console.end(40, 7, 8, 8) == ["[8 of 8, 0:40] done"]
+
+
+def test_what_everybody_is_told_is_left_to_the_log_and_warnings_are_not(console):
+    assert console(0, "Building DAG of jobs...") == []
+    assert console(0, "Provided cores: 2", LogEvent.RESOURCES_INFO) == []
+    assert console(0, "Select jobs to execute...") == []
+    assert console(0, "Nothing to be done (all requested files are present and up to date).") != []
+    assert console(0, "Trying to restart job 3.") == ["Trying to restart job 3."]
+    assert console(0, "disk is full", level=logging.WARNING) == ["disk is full"]
+    text = "MissingOutputException in rule a:\nJob 1 completed successfully, but ..."
+    assert console(0, text, LogEvent.ERROR, logging.ERROR) == text.splitlines()
+
+
+def test_a_job_that_fails_says_why_and_where_its_log_is_at_once_and_at_the_end(console, tmp_path):
+    log = tmp_path / "train.log"
+    log.write_text("  50%|#####     | 1/2\nTraceback (most recent call last):\n  File 'a'\nValueError: no rows\n")
+    console(0, "", **{PLAN: [(1, "train", 1.0, None), (2, "train", 1.0, None)]})
+    console.start(0, 1, "train x/eeg: 3 cells on eeg")
+    failed = ["FAILED train x/eeg: ValueError: no rows", f"       log: {log}"]
+    assert console.fail(1, 1, [str(log)]) == failed
+    console.start(1, 2, "train x/skin: 3 cells on skin")
+    # killed: its log tells nothing of that, and another has none
+    log.write_text("loading\n")
+    killed = ["FAILED train x/skin: killed by SIGKILL; the log ends with: loading", f"       log: {log}"]
+    assert console.fail(2, 2, [str(log)]) == killed
+    before = len(console.stream.getvalue())
+    console.handler.close()
+    last = console.stream.getvalue()[before:].splitlines()
+    assert last == ["0 of 2 jobs done, 2 failed:", *failed, *killed]
+
+
+def test_a_failure_of_a_command_that_no_job_claims_is_not_swallowed(console):
+    console(0, "Command 'x' returned non-zero exit status 1.", LogEvent.ERROR, logging.ERROR)
+    assert console.stream.getvalue() == ""
+    console.handler.close()
+    assert console.stream.getvalue() == "Command 'x' returned non-zero exit status 1.\n"
+
+
+def test_a_dry_run_is_told_in_the_words_of_snakemake(monkeypatch):
+    console = Console(monkeypatch, dryrun=True)
+    lines = console(
+        0, "Rule", LogEvent.JOB_INFO, jobid=3, rule_msg="train x/eeg: 3 cells", reason="Missing output files: a.csv"
+    )
+    assert lines[-2:] == ["Job 3: train x/eeg: 3 cells", "Reason: Missing output files: a.csv"]
+
+
+@pytest.mark.parametrize(
+    ("log", "reason"),
+    [
+        ("Usage: python -m rfstudy\n\nError: No such option: --spce\n", "Error: No such option: --spce"),
+        ("error: a.csv: checksum differs:\n  expected 1\n  found 2\n",
+         "error: a.csv: checksum differs: expected 1 found 2"),
+        ("Traceback (most recent call last):\n  File 'a'\nKeyError: 'a'\n\nDuring handling of the above exception, "
+         "another exception occurred:\n\nTraceback (most recent call last):\n  File 'b'\nTypeError: b\n",
+         "TypeError: b"),
+        ("12 rows\n 100%|##########| 3/3\n", ""),
+    ],
+)  # fmt: skip
+def test_the_reason_is_the_error_at_the_end_of_a_log(log, reason):
+    assert reason_in(log) == reason
+
+
+def test_a_reason_is_no_longer_than_a_line_can_be(tmp_path):
+    log = tmp_path / "a.log"
+    log.write_text("error: " + "word " * 1000)
+    reason, _ = reason_of([log])
+    assert reason.startswith("error: word word")
+    assert reason.endswith(" word ...")
+    assert len(reason) < 450
+
+
+def test_a_failure_without_a_log_says_so(tmp_path):
+    assert reason_of([tmp_path / "none.log"], "exit status 1") == ("exit status 1", "")
+    assert reason_of([], "") == ("no error in its log", "")
+
+
+def test_the_time_left_counts_what_earlier_runs_took_at_the_pace_of_this_one():
+    planned = {number: Planned("train", 1.0, 10.0) for number in range(10)} | {10: Planned("tables", 0.5)}
+    run = Remaining(planned)
+    # ten jobs of 10 s with the machine to themselves, and half a machine for as long as the mean of all others
+    assert run.seconds(0.0, 0.0) == pytest.approx(10 * 10 + 0.5 * 10)
+    for number in range(5):
+        run.start(number, 20.0 * number)
+        run.finish(number, 20.0 * (number + 1))
+    # this machine takes twice as long
+    assert run.seconds(100.0, 100.0) == pytest.approx(5 * 20 + 0.5 * 20)
+    run.start(5, 100.0)
+    assert run.seconds(115.0, 115.0) == pytest.approx(5 + 4 * 20 + 0.5 * 20)
+    run.finish(5, 120.0)
+    # half of the time nothing ran: so it is expected of the rest
+    assert run.seconds(240.0, 240.0) == pytest.approx(2 * (4 * 20 + 0.5 * 20))
+
+
+def test_nothing_is_said_of_the_time_left_before_it_is_known():
+    run = Remaining({number: Planned("train", 1.0) for number in range(10)})
+    for number in range(4):
+        run.start(number, 10.0 * number)
+        run.finish(number, 10.0 * number + 10)
+    assert run.seconds(40.0, 40.0) is None
+    run.start(4, 40.0)
+    run.finish(4, 50.0)
+    assert run.seconds(50.0, 50.0) == pytest.approx(50.0)
+    assert Remaining().seconds(100.0, 100.0) is None
+
+
+def test_a_time_to_come_is_said_no_finer_than_it_is_known():
+    assert [about(60 * minutes) for minutes in (0.5, 4.4, 12, 58, 200, 400)] == [
+        "under a minute", "about 4 min", "about 10 min", "about 1 h", "about 3.5 h", "about 7 h",
+    ]  # fmt: skip

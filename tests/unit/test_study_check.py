@@ -70,6 +70,7 @@ def planned(folder: Path, **given) -> list[str]:
 def folder(tmp_path, monkeypatch):
     """A copy of the configuration, in the folder where the workflow would run."""
     shutil.copytree(CONFIG, tmp_path / "config")
+    (tmp_path / "data").symlink_to(CONFIG.parent / "data")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(check.subprocess, "Popen", HereAndNow)
     return tmp_path / "config"

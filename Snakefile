@@ -26,7 +26,7 @@ include: "rules/publish.smk"
 rule all:
     default_target: True
     input:
-        drawn(PRESET),
+        asked(PRESET),
         pages(PRESET),
     message:
         f"all: the tables and figures of {PRESET} are there"
@@ -34,21 +34,21 @@ rule all:
 
 rule all_tables:
     input:
-        drawn(PRESET, form="tables"),
+        asked(PRESET, form="tables"),
     message:
         f"all_tables: the tables of {PRESET} are there"
 
 
 rule all_figures:
     input:
-        drawn(PRESET, form="figures"),
+        asked(PRESET, form="figures"),
     message:
         f"all_figures: the figures of {PRESET} are there"
 
 
 rule measured_figures:
     input:
-        drawn("measured"),
+        asked("measured"),
         pages("measured"),
     message:
         "measured_figures: the tables and figures of the shipped measurements are there"
@@ -63,7 +63,7 @@ rule publish_all:
 
 rule benchmarks:
     input:
-        drawn(PRESET, on_demand=True, paper="study"),
+        asked(PRESET, on_demand=True, paper="study"),
     message:
         "benchmarks: the tables and figures about the library are there"
 
@@ -75,7 +75,7 @@ for paper in sorted({report["paper"] for report in REPORTS} - {"study"}):
         name:
             paper
         input:
-            drawn(PRESET, paper=paper),
+            asked(PRESET, paper=paper),
         message:
             f"{paper}: its tables and figures are there"
 
@@ -86,6 +86,6 @@ for paper, identifier in sorted({(r["paper"], r["id"]) for r in REPORTS if r["pa
         name:
             f"{paper}_{identifier.replace('-', '_')}"
         input:
-            drawn(PRESET, paper=paper, id=identifier),
+            asked(PRESET, paper=paper, id=identifier),
         message:
             f"{paper}: {identifier} is there, under every protocol"

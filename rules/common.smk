@@ -3,10 +3,8 @@
 import json
 import os
 import sys
+from functools import cache
 from pathlib import Path
-
-from snakemake.exceptions import WorkflowError
-from snakemake.utils import validate
 
 ROOT = Path(workflow.basedir)
 CONFIG = ROOT / "config"
@@ -14,33 +12,44 @@ LOCK = "envs/requirements.lock"
 sys.path.insert(0, str(ROOT / "src"))
 
 from rfstudy.data import registry as data_registry
-from rfstudy.errors import UserError
+from rfstudy.errors import gathered
 from rfstudy.maps import registry as map_registry
 from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
 from rfstudy.study import config as study_config
 from rfstudy.study import plan
+from rfstudy.study.check import Trial
 from rfstudy import outputs
 
 
-def checked(document, schema):
-    """A configuration document that its schema accepts; a wrong key is named in the error."""
-    validate(document, CONFIG / "schemas" / f"{schema}.schema.yaml", set_default=False)
-    return document
-
-
 def load_study():
-    """Settings, sources, tasks, experiments and reports of this run, all validated before the DAG is built."""
-    settings = checked(study_config.load_settings(config, CONFIG), "config")
-    settings["mirror"] = settings["mirror"] or os.environ.get("RFSTUDY_MIRROR", "")
-    for name in ("sources", "datasets", "methods"):
-        checked(study_config.read_yaml(CONFIG / f"{name}.yaml"), name)
-    registry = data_registry.load(CONFIG)
-    experiments = study_config.load_experiments(CONFIG)
-    looks = study_config.read_yaml(CONFIG / "methods.yaml")
-    reports = outputs.load_reports(CONFIG, experiments, looks, registry.tasks)
-    maps = {name: entry.module for name, entry in map_registry.REGISTRY.items()}
-    return settings, registry, study_config.select(experiments, settings, maps, set(registry.tasks)), reports
+    """Settings, sources and tasks, experiments and reports of this run, all checked before the DAG is built."""
+    problems = []
+    with gathered(problems):
+        files = dict.fromkeys(["config/config.yaml", *map(str, reversed(workflow.configfiles))])
+        settings = study_config.checked_settings(config, CONFIG, files)
+    with gathered(problems):
+        registry = study_config.load_registry(CONFIG)
+    with gathered(problems):
+        looks = study_config.load_looks(CONFIG)
+    stop_at(problems)
+    with gathered(problems):
+        experiments = study_config.load_experiments(CONFIG, set(registry.tasks))
+    stop_at(problems)
+    with gathered(problems):
+        maps = {name: entry.module for name, entry in map_registry.REGISTRY.items()}
+        chosen = study_config.select(experiments, settings, maps, set(registry.tasks))
+        study_config.check_selection(chosen, settings)
+    with gathered(problems):
+        reports = outputs.load_reports(CONFIG, experiments, looks, registry.tasks)
+    stop_at(problems)
+    return settings, registry, chosen, reports
+
+
+def stop_at(problems):
+    """End the workflow with what is wrong, and nothing else, where anything is."""
+    if problems:
+        sys.exit("\n".join(problems))
 
 
 def by_name(make):
@@ -48,11 +57,20 @@ def by_name(make):
     return {(name, shard.name): shard for name, e in EXPERIMENTS.items() for shard in make(e, SETTINGS)}
 
 
-try:
-    SETTINGS, REGISTRY, EXPERIMENTS, REPORTS = load_study()
+if set("{}") & set(str(ROOT)):
+    stop_at([f"{ROOT}: Snakemake takes the braces in this path for wildcards: move the workflow to another folder"])
+
+SETTINGS, REGISTRY, EXPERIMENTS, REPORTS = load_study()
+
+# where files are had from is no parameter of a job: whatever a mirror holds, their checksums are the same
+if SETTINGS["mirror"]:
+    os.environ["RFSTUDY_MIRROR"] = SETTINGS["mirror"]
+
+# a job that parses this again, on another machine, has been planned already
+TRIAL = Trial(EXPERIMENTS, SETTINGS, REGISTRY.tasks, CONFIG) if workflow.is_main_process else None
+PROBLEMS = []
+with gathered(PROBLEMS):
     SHARDS, TUNE_SHARDS, TIME_SHARDS = map(by_name, (plan.shards, plan.tune_shards, plan.time_shards))
-except UserError as error:
-    raise WorkflowError(str(error)) from error
 
 # by this a job knows the workflow that it belongs to, and ends when that is gone
 os.environ["RFSTUDY_WORKFLOW"] = str(os.getpid())
@@ -74,9 +92,15 @@ wildcard_constraints:
     paper="survey|eerf|nsrf|slsrff|study",
 
 
+@cache
+def code_paths(*modules):
+    """The package files that modules run, as paths below the workflow."""
+    return [os.path.relpath(path, ROOT) for path in package_code.import_closure(*modules)]
+
+
 def code_of(*modules):
     """The package files that modules run; an edit of one is a rerun."""
-    return [os.path.relpath(path, ROOT) for path in package_code.import_closure(*modules)]
+    return list(code_paths(*modules))
 
 
 def shard_of(stage, wildcards):
@@ -294,6 +318,21 @@ def pages(collection):
     return [f"{pages_folder(collection)}/{entry['paper']}/{entry['name']}.html" for entry in wanted(collection)]
 
 
+def asked(collection, **like):
+    """What ``drawn`` gives; where that is nothing, whoever asks for it is told so."""
+
+    def nothing(wildcards):
+        what = " ".join(f"{key}={value}" for key, value in like.items())
+        return stop_at(
+            [
+                f"nothing to do: no table or figure {what + ' ' if what else ''}is drawn from {collection} rows of"
+                f" {', '.join(EXPERIMENTS)} alone; ask for rows, e.g. {results_of(PRESET, next(iter(EXPERIMENTS)))}"
+            ]
+        )
+
+    return drawn(collection, **like) or nothing
+
+
 def files_of(collection, report):
     """The files of one table or figure."""
     return [f"figures/{collection}/{report['paper']}/{name}" for name in catalogue.outputs(report)]
@@ -352,3 +391,10 @@ def preprocess_code(wildcards):
     """The package files that make the rows of a task, its generator or extractor included, found by name."""
     own = data_registry.code_of(REGISTRY.tasks[wildcards.dataset], embedded=SETTINGS["data"] == "embedded")
     return code_of("data.preprocess", *own)
+
+
+# what the experiments name is built while the above is worked out
+if TRIAL:
+    with gathered(PROBLEMS):
+        TRIAL.finish()
+stop_at(PROBLEMS)

@@ -15,10 +15,9 @@ rule download:
     params:
         spec=lambda wildcards: compact(REGISTRY.sources[wildcards.source]),
         files=lambda wildcards: counted(len(REGISTRY.sources[wildcards.source]["files"]), "file"),
-        mirror=["--mirror", SETTINGS["mirror"]] if SETTINGS["mirror"] else [],
         flags="--allow-missing" if SETTINGS["allow_missing"] else "",
     message:
         "download {wildcards.source}: {params.files}"
     shell:
         "PYTHONPATH=src python -m rfstudy download --source {wildcards.source} --spec {params.spec:q}"
-        " {params.mirror:q} {params.flags} --out data/raw/{wildcards.source} > {log} 2>&1"
+        " {params.flags} --out data/raw/{wildcards.source} > {log} 2>&1"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import gc
 import json
 import os
@@ -53,7 +54,13 @@ def commands():
 @commands.command()
 @click.option("--source", "source_id", required=True, help="Id of the source (config/sources.yaml).")
 @click.option("--spec", type=JSON, required=True, help="The source's entry.")
-@click.option("--mirror", default="", help="Folder <mirror>/<dataset>/<file>[.xz|.gz] to look in first.")
+@click.option(
+    "--mirror",
+    default="",
+    envvar="RFSTUDY_MIRROR",
+    show_envvar=True,
+    help="Folder <mirror>/<dataset>/<file>[.xz|.gz] to look in first.",
+)
 @click.option("--allow-missing", is_flag=True, help="Record a source that cannot be had instead of failing.")
 @click.option("--out", type=PATH, required=True, help="Folder of the files and their record.json.")
 def download(source_id, spec, mirror, allow_missing, out):
@@ -291,5 +298,11 @@ def main():
             raise abort.__cause__ from None  # a file that ends too early is no interruption
         sys.exit(130)
     except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
+    except OSError as error:
+        # of the disk, not of the code
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO):
+            raise
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)

@@ -1,5 +1,7 @@
 """Errors that mean something to whoever runs the study: what a user can mend, and what a method cannot do."""
 
+from contextlib import contextmanager
+
 
 class UserError(ValueError):
     """Something outside the code is wrong (bad configuration, missing files); the message says what and what to do.
@@ -10,3 +12,12 @@ class UserError(ValueError):
 
 class NotDefinedError(ValueError):
     """A feature map does not exist for this size or number of columns; a study skips such a cell and goes on."""
+
+
+@contextmanager
+def gathered(problems: list[str]):
+    """A context in which a ``UserError`` is no end: the lines of its message join ``problems``, to be told together."""
+    try:
+        yield
+    except UserError as error:
+        problems += str(error).splitlines()

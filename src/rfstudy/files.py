@@ -1,5 +1,5 @@
-"""Files that are there whole or not at all, how documents and named arrays are kept in them, and how a cut or changed
-one is noticed.
+"""Files that are there whole or not at all, how documents, named arrays and YAML mappings are kept in them, and how a
+cut or changed one is noticed.
 
 What a job yields has a record beside it with the digest of every file (``check_recorded``); a document without a record
 carries its digest itself (``write_sealed``). Whoever reads either is told of a file that is not the one that was
@@ -53,7 +53,7 @@ def write_atomically(path, writer, sync: bool = True) -> None:
     os.close(handle)
     try:
         writer(temporary)
-        os.chmod(temporary, 0o644)
+        os.chmod(temporary, 0o666 & ~umask())
         if sync:
             force_onto_disk(temporary)
         os.replace(temporary, path)
@@ -62,6 +62,13 @@ def write_atomically(path, writer, sync: bool = True) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def umask() -> int:
+    """The permissions that whoever runs this takes from new files; a temporary file has none but the owner's."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def force_onto_disk(path) -> None:
@@ -207,3 +214,59 @@ def read_record_file(path) -> dict:
         raise UserError(f"{path} is missing: it says where the rows beside it are from; {REMEDY}") from error
     except (ValueError, TypeError, KeyError) as error:
         raise UserError(f"{path} is no record of runs ({type(error).__name__}: {error}); {REMEDY}") from error
+
+
+# --- YAML -------------------------------------------------------------------------------------------------------------
+
+
+def read_yaml(path) -> dict:
+    """The mapping in a YAML file; an empty file is an empty one.
+
+    ``UserError`` names file and line of a syntax error, and of a key that stands twice in a mapping: of the two values
+    the second would silently replace the first.
+    """
+    import yaml  # the command line starts without
+
+    try:
+        content = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=checking_loader())
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{shown(path)}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f"line {mark.line + 1}: " if mark else ""
+        raise UserError(f"{shown(path)}: {line}{error.problem or error.context}") from error
+    except yaml.YAMLError as error:
+        raise UserError(f"{shown(path)}: {' '.join(str(error).split())}") from error
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise UserError(f"{shown(path)}: must be a mapping from keys to values, not a {type(content).__name__}")
+    return content
+
+
+@cache
+def checking_loader():
+    """The safe loader, in C where it was built, that refuses a key that stands twice."""
+    import yaml
+
+    class CheckingLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        """YAML in which a key that stands twice is an error."""
+
+        def construct_mapping(self, node, deep=False):
+            own = [key for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
+            keys = [self.construct_object(key, deep=True) for key in own]
+            for position, key in enumerate(keys):
+                if key in keys[:position]:
+                    problem = (
+                        f"the key {key!r} is given twice, first in line {own[keys.index(key)].start_mark.line + 1}"
+                    )
+                    raise yaml.constructor.ConstructorError(None, None, problem, own[position].start_mark)
+            return super().construct_mapping(node, deep)
+
+    return CheckingLoader
+
+
+def shown(path) -> str:
+    """A path as messages have it: from the working directory where it lies below that."""
+    path = Path(path).absolute()
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)

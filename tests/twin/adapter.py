@@ -6,7 +6,6 @@ what a row looks like in a file. The experiments (``chain.Grid``, ``kinds.Measur
 have a form of their own, so that a change of the chain's form is a change here and nowhere else in these tests.
 """
 
-import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -16,6 +15,7 @@ import pandas as pd
 import yaml
 
 from rfstudy import tidy
+from rfstudy.data import prepared
 from rfstudy.files import read_sealed
 from rfstudy.kernels import Circle
 from rfstudy.maps.registry import REGISTRY
@@ -199,10 +199,7 @@ def as_json(document):
 
 def write_data(data, folder: Path) -> Path:
     """A data set as ``preprocess`` leaves it."""
-    folder.mkdir(parents=True)
     X, y = (data.X[:0], data.y[:0]) if data.missing else (data.X, data.y)
-    np.save(folder / "X.npy", X)
-    np.save(folder / "y.npy", y)
     n = len(data.y)
     n_train = (n + 1) // 2 if data.n_train is None else data.n_train
     facts = {
@@ -216,10 +213,10 @@ def write_data(data, folder: Path) -> Path:
         "n_test": n - n_train,
         "n_train_published": data.n_train,
         "target": "classes" if len(np.unique(data.y)) > 2 else "binary",
-        "sha256": hashlib.sha256(X.tobytes() + y.tobytes()).hexdigest(),
+        "sha256": prepared.digest(X, y, data.n_train),
         "facts": data.facts,
     }
-    (folder / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
+    prepared.write(folder, facts, X, y)
     return folder
 
 

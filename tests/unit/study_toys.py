@@ -2,13 +2,13 @@
 them.
 """
 
-import hashlib
 import json
 from pathlib import Path
 
 import numpy as np
 
 from rfstudy import tidy
+from rfstudy.data import prepared
 from rfstudy.files import read_sealed
 from rfstudy.maps.registry import REGISTRY
 from rfstudy.study import config, generate, plan, train, tune
@@ -64,10 +64,7 @@ def parts(stage: str, toy: dict, settings=None) -> list[dict]:
 
 def write_data(folder: Path, X, y, **facts) -> Path:
     """A data set as ``preprocess`` leaves it; halves, unless ``n_train_published`` says otherwise."""
-    folder.mkdir(parents=True, exist_ok=True)
     X, y, n_train = np.asarray(X, dtype=np.float32), np.asarray(y), facts.get("n_train_published")
-    np.save(folder / "X.npy", X)
-    np.save(folder / "y.npy", y)
     known = {
         "status": "ok",
         "stand_in": "made",
@@ -78,10 +75,10 @@ def write_data(folder: Path, X, y, **facts) -> Path:
         "n_test": len(y) - (n_train or (len(y) + 1) // 2),
         "n_train_published": n_train,
         "target": "regression" if y.dtype == np.float64 else "binary",
-        "sha256": hashlib.sha256(X.tobytes() + y.tobytes()).hexdigest(),
+        "sha256": prepared.digest(X, y, n_train),
         "facts": {},
     }
-    (folder / "facts.json").write_text(json.dumps(known | facts), encoding="utf-8")
+    prepared.write(folder, known | facts, X, y)
     return folder
 
 

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import lzma
+import os
 import socket
 import threading
 import zipfile
@@ -310,4 +311,105 @@ def test_a_full_disk_is_not_taken_for_a_broken_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(stage, "copy", no_space)
     with pytest.raises(OSError, match="No space left"):
-        stage.place_content(tmp_path / "carrier", tmp_path / "toy.data", DIGEST)
+        stage.place_content(tmp_path / "carrier", tmp_path / "toy.data", source_with()["files"]["toy.data"])
+
+
+def test_a_compressed_file_in_a_compressed_file_is_unpacked(server, tmp_path):
+    server.content["toy.data.gz"] = gzip.compress(gzip.compress(CONTENT))
+    download("toy", source_with(server.url("toy.data.gz")), tmp_path)
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_wrong_file_in_two_wrappings_does_not_hide_the_next_address(server, tmp_path, pack):
+    server.content |= {"first": pack(pack(pack(WRONG))), "second": CONTENT}
+    download("toy", source_with(server.url("first"), server.url("second")), tmp_path)
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+
+
+def encrypted(name):
+    """An archive whose member asks for a password."""
+    content = bytearray(zipped(name, CONTENT))
+    for at, offset in ((content.rfind(b"PK\x03\x04"), 6), (content.rfind(b"PK\x01\x02"), 8)):
+        content[at + offset] |= 1
+    return bytes(content)
+
+
+def test_an_encrypted_archive_does_not_hide_the_next_address(server, tmp_path):
+    server.content |= {"first": encrypted("toy.data"), "second": CONTENT}
+    download("toy", source_with({"url": server.url("first"), "member": "toy.data"}, server.url("second")), tmp_path)
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+
+
+def test_no_more_is_unpacked_than_the_content_is_long(server, tmp_path, monkeypatch):
+    written = []
+    copy = stage.copy
+
+    def watched(stream, path, most):
+        digest = copy(stream, path, most)
+        written.append(os.path.getsize(path))
+        return digest
+
+    monkeypatch.setattr(stage, "copy", watched)
+    server.content["toy"] = gzip.compress(bytes(300 * len(CONTENT)))
+    with pytest.raises(DownloadError, match=f"actual that of more than {len(CONTENT)} bytes"):
+        download("toy", source_with(server.url("toy")), tmp_path)
+    assert len(written) >= 2
+    assert max(written) <= len(CONTENT)
+    # one byte too many is too many, and what has its length but not its digest is told by its digest
+    server.content["toy"] = CONTENT + b"x"
+    with pytest.raises(DownloadError, match="more than"):
+        download("toy", source_with(server.url("toy")), tmp_path)
+
+
+class Endless:
+    """A body that never ends, as the server of a broken page sends it."""
+
+    def __init__(self, monkeypatch, chunk=2**20):
+        self.sent, self.chunk = 0, chunk
+        monkeypatch.setattr(stage.pooch, "HTTPDownloader", lambda **_: self)
+
+    def __call__(self, url, sink, _):
+        while True:
+            sink.write(bytes(self.chunk))
+            sink.flush()
+            self.sent += self.chunk
+
+
+def test_an_endless_body_is_left_at_the_known_size_for_the_next_address(tmp_path, monkeypatch):
+    endless = Endless(monkeypatch)
+    with pytest.raises(
+        DownloadError, match=r"the transfer goes on after .* bytes, more than the file can have"
+    ) as caught:
+        download("toy", source_with("http://127.0.0.1/one", "http://127.0.0.1/two"), tmp_path)
+    assert str(caught.value).count("goes on") == 2
+    assert endless.sent <= 2 * (len(CONTENT) + stage.FRAME_BYTES)
+    assert names_in(tmp_path) == []
+    endless.sent = 0
+    with pytest.raises(DownloadError, match="goes on"):
+        download("toy", source_with({"url": "http://127.0.0.1/one", "member": "toy.data"}), tmp_path)
+    # an archive has other members
+    assert endless.sent > len(CONTENT) + stage.FRAME_BYTES
+
+
+def test_every_wrong_file_put_in_place_by_hand_is_kept(refused, tmp_path):
+    for content in (WRONG, WRONG + b"2", WRONG + b"3"):
+        (tmp_path / "toy.data").write_bytes(content)
+        with pytest.raises(DownloadError):
+            download("toy", source_with(refused), tmp_path)
+    assert names_in(tmp_path) == ["toy.data.rejected", "toy.data.rejected-2", "toy.data.rejected-3"]
+    assert (tmp_path / "toy.data.rejected").read_bytes() == WRONG
+    assert (tmp_path / "toy.data.rejected-3").read_bytes() == WRONG + b"3"
+
+
+def test_a_mirror_is_taken_from_the_environment_of_a_command_too(refused, tmp_path, monkeypatch):
+    from rfstudy import cli
+
+    (tmp_path / "{mirror}" / "toy").mkdir(parents=True)
+    (tmp_path / "{mirror}" / "toy" / "toy.data").write_bytes(CONTENT)
+    monkeypatch.setenv("RFSTUDY_MIRROR", str(tmp_path / "{mirror}"))
+    spec = json.dumps(source_with(refused))
+    cli.commands.main(
+        ["download", "--source", "toy", "--spec", spec, "--out", str(tmp_path / "raw")], standalone_mode=False
+    )
+    assert (tmp_path / "raw" / "toy.data").read_bytes() == CONTENT

@@ -167,3 +167,13 @@ def test_facts_are_plain_and_small():
     generator = np.random.default_rng(0)
     facts = describe(generator.normal(size=(500, 300)).astype(np.float32), generator.integers(0, 3, 500), 300)
     assert len(json.dumps(facts)) < 4000
+
+
+@pytest.mark.parametrize(("value", "spikes"), [(148.2, 0), (148.3, 1)])
+def test_a_spike_is_further_off_than_a_hundred_robust_deviations(value, spikes):
+    # the median is 0, the median distance from it 1, so that the robust deviation is 1.4826
+    column = np.array([-1.0] * 11 + [1.0] * 10 + [value])
+    assert np.median(column) == 0.0
+    assert np.median(np.abs(column)) == 1.0
+    facts = describe(column[:, None], np.arange(22) % 2, None)
+    assert facts["spike_rows"] == spikes

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rfstudy.data.parse import PARSERS, encode_labels, read_task
+from rfstudy.data.parse import PARSERS, encode_labels, read_rows, read_task
 from rfstudy.errors import UserError
 
 
@@ -197,3 +197,59 @@ def test_a_list_of_rows_chooses_and_orders(tmp_path):
     assert X.ravel().tolist() == [3, 1, 0]
     assert y.tolist() == [-1, -1, 1]
     assert n_train == 2
+
+
+@pytest.mark.parametrize(
+    ("parser", "content", "message"),
+    [
+        ("libsvm", b"", "part0 has no rows"),
+        ("libsvm", b"\n\n", "part0 has no rows"),
+        ("libsvm", b"1 1:\xe9\n", "part0: could not convert"),
+        ("table", b"1,2,\xe9\xff\n", "part0: 'utf-8' codec can't decode"),
+        ("table", b"", "part0: No columns"),
+        ("arff", b"@RELATION \xe9\n", "part0 has no line @DATA"),
+        ("arff", b"@DATA\n1,2,\xe9\xff\n", "part0: 'utf-8' codec can't decode"),
+    ],
+)
+def test_empty_files_and_other_encodings_are_one_line(tmp_path, parser, content, message):
+    with pytest.raises(UserError, match=message) as caught:
+        parse(parser, tmp_path, content, d=2)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_the_header_of_an_arff_file_says_may_be_in_any_encoding(tmp_path):
+    X, labels = parse("arff", tmp_path, b"@RELATION caf\xe9\n@data\n1,2,a\n", d=2)
+    assert (X.tolist(), labels.tolist()) == ([[1, 2]], ["a"])
+
+
+@pytest.mark.parametrize("length", [4, 6, 8, 15, 16, 20])
+def test_an_idx_file_that_is_cut_anywhere_is_refused(tmp_path, length):
+    images, labels = idx(np.zeros((2, 2, 2))), idx([0, 1])
+    assert len(images) == 24
+    with pytest.raises(UserError, match=f"part0 has {length} bytes, which does not fit its shape"):
+        parse("idx", tmp_path, [images[:length], labels], d=4)
+
+
+def test_a_label_that_is_missing_is_no_class():
+    for missing in (None, np.nan):
+        with pytest.raises(UserError, match="row 1 has no label"):
+            encode_labels(np.array(["a", missing, "b"], dtype=object), {"a": 1, "b": -1, "rest": 1})
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "part,number\ntrain,1\n", "part,row\ntrain,x\n", "part,row\ntrain,-1\n", "part,row\ntrain,1.5\n",
+     "part,row\ntrain,1\ntest,1\n", "part,row\ntrain,1\ntst,2\n"],
+)  # fmt: skip
+def test_a_choice_of_rows_that_makes_no_sense_is_refused(tmp_path, content):
+    (tmp_path / "rows.csv").write_text(content)
+    with pytest.raises(UserError, match=r"rows\.csv"):
+        read_rows(tmp_path / "rows.csv")
+
+
+def test_a_choice_of_rows_that_the_file_does_not_have_is_refused(tmp_path):
+    (tmp_path / "rows.csv").write_text("part,row\ntrain,0\ntest,2\n")
+    (tmp_path / "toy").write_text("a,1\nb,2\n")
+    task = {"parser": "table", "d": 1, "label_column": "first", "files": {"all": "toy"}, "rows": "rows.csv"}
+    with pytest.raises(UserError, match=r"rows\.csv names row 2, the file has 2 rows"):
+        read_task(task | {"labels": {"a": 1, "b": -1}}, tmp_path, tmp_path)

@@ -9,6 +9,7 @@ import pytest
 from rfstudy.data import registry
 from rfstudy.data.preprocess import preprocess
 from rfstudy.errors import UserError
+from rfstudy.files import digest_of
 
 TASKS = registry.load(Path(__file__).parents[2] / "config").tasks
 
@@ -35,7 +36,13 @@ def raw(tmp_path):
     folder.mkdir()
     (folder / "toy").write_text("-1 1:1\n1 2:1\n-1 1:1\n", encoding="utf-8")
     (folder / "toy.t").write_text("1 2:1\n-1 1:2\n", encoding="utf-8")
-    (folder / "record.json").write_text(json.dumps({"status": "ok"}), encoding="utf-8")
+    return downloaded(folder)
+
+
+def downloaded(folder):
+    """A folder with the record of its files, as the download leaves it."""
+    files = {path.name: {"sha256": digest_of(path)} for path in folder.iterdir() if path.name != "record.json"}
+    (folder / "record.json").write_text(json.dumps({"status": "ok", "files": files}), encoding="utf-8")
     return folder
 
 
@@ -80,6 +87,7 @@ def test_other_numbers_of_rows_than_stated_are_an_error(raw, tmp_path, change, m
 def test_the_digest_tells_data_apart(raw, tmp_path):
     digests = [preprocess("toy", TOY, raw, tmp_path / "a", reference_dir=tmp_path)["sha256"] for _ in range(2)]
     (raw / "toy.t").write_text("1 2:1\n1 1:2\n", encoding="utf-8")
+    downloaded(raw)
     digests.append(preprocess("toy", TOY, raw, tmp_path / "a", reference_dir=tmp_path)["sha256"])
     assert digests[0] == digests[1] != digests[2]
 
@@ -201,6 +209,7 @@ YEAR = {
 def test_a_regression_has_numbers_as_targets_and_no_classes(raw, tmp_path):
     (raw / "year").write_text("2001.5,1,2\n1999,3,4\n2003,1,2\n", encoding="utf-8")
     (raw / "year.t").write_text("2001.5,1,2\n2010,5,6\n", encoding="utf-8")
+    downloaded(raw)
     facts = preprocess("year", YEAR, raw, tmp_path / "a", reference_dir=tmp_path)
     y = np.load(tmp_path / "a" / "y.npy")
     assert (y.dtype, y.tolist()) == (np.float64, [2001.5, 1999, 2003, 2001.5, 2010])
@@ -228,6 +237,7 @@ def test_a_regression_stands_in_and_is_skipped_as_one(raw, tmp_path):
 def test_a_random_split_has_its_counts_and_may_leave_rows_over(raw, tmp_path):
     rows = "".join(f"{'ab'[row % 2]},{row},1\n" for row in range(10))
     (raw / "toy").write_text(rows, encoding="utf-8")
+    downloaded(raw)
     task = TOY | {"files": {"all": "toy"}, "parser": "table", "label_column": "first", "labels": {"a": 1, "b": -1}}
     task |= {"split": "random", "n": 10, "n_train": 2, "n_test": 5}
     facts = preprocess("toy", task, raw, tmp_path / "a", reference_dir=tmp_path)
@@ -236,6 +246,7 @@ def test_a_random_split_has_its_counts_and_may_leave_rows_over(raw, tmp_path):
     with pytest.raises(UserError, match="n is 10, expected 11"):
         preprocess("toy", task | {"n": 11}, raw, tmp_path / "a", reference_dir=tmp_path)
     (raw / "toy").write_text("a,1,1\n" * 5 + "b,1,1\n" * 5, encoding="utf-8")
+    downloaded(raw)
     facts = preprocess("toy", task, raw, tmp_path / "a", reference_dir=tmp_path)
     # all four copies of a test row miss the fifth of the rows that trains with a probability of 0.8^4
     assert facts["facts"]["expected_test_rows_in_training_pct"] == 59.04

@@ -139,3 +139,19 @@ def test_a_kind_that_does_not_exist():
     with pytest.raises(ValueError, match="binary, classes, regression, got 'ordinal'"):
         make_target("ordinal")
     assert make_target("binary") == Target("binary")
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["a", np.nan, "b"], ["a", None], [1, "a"], ["a", 1], (1.0, np.nan), [1, None], pd.Series(["a", None]),
+     np.array(["a", np.nan], dtype=object), pd.array([1, None])],
+    ids=str,
+)  # fmt: skip
+def test_what_is_missing_or_of_another_type_is_no_class(labels):
+    with pytest.raises(ValueError, match="labels"):
+        encode_labels(labels)
+
+
+def test_a_list_of_texts_has_texts_as_classes():
+    columns, classes = encode_labels(["ham", "spam", "ham"])
+    assert (columns.ravel().tolist(), classes.tolist(), classes.dtype.kind) == ([-1, 1, -1], ["ham", "spam"], "U")

@@ -19,6 +19,7 @@ from rfstudy.files import (
     read_arrays,
     read_json,
     read_sealed,
+    read_yaml,
     record_file,
     write_arrays,
     write_atomically,
@@ -193,3 +194,46 @@ def test_a_broken_record_is_named(tmp_path, content):
     (tmp_path / "rows.provenance.json").write_text(content)
     with pytest.raises(UserError, match=r"rows\.provenance\.json is no record of runs \(.+\); remove it"):
         check_recorded(tmp_path / "rows.csv")
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_files_have_the_permissions_that_the_umask_leaves(tmp_path, mask, mode):
+    before = os.umask(mask)
+    try:
+        write_json({}, tmp_path / "record.json")
+        assert os.umask(mask) == mask  # it is what it was
+    finally:
+        os.umask(before)
+    assert (tmp_path / "record.json").stat().st_mode & 0o777 == mode
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: 1\nb: 2\na: 3\n", r"one\.yaml: line 3: the key 'a' is given twice, first in line 1$"),
+        ("a: {b: 1, b: 2}\n", r"one\.yaml: line 1: the key 'b' is given twice"),
+        ("a:\n  - {x: [{c: 1, c: 1}]}\n", r"one\.yaml: line 2: the key 'c' is given twice"),
+        ("1: a\n1: b\n", r"one\.yaml: line 2: the key 1 is given twice"),
+        ("a: [1\n", r"one\.yaml: line 2: "),
+        ("- a\n", r"one\.yaml: must be a mapping from keys to values, not a list$"),
+    ],
+)
+def test_a_yaml_file_with_a_mistake_is_named_with_its_line(tmp_path, text, message):
+    (tmp_path / "one.yaml").write_text(text)
+    with pytest.raises(UserError, match=message) as caught:
+        read_yaml(tmp_path / "one.yaml")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_yaml_file_that_is_empty_is_an_empty_mapping_and_one_that_cannot_be_read_an_error(tmp_path):
+    (tmp_path / "one.yaml").write_text("# nothing\n")
+    assert read_yaml(tmp_path / "one.yaml") == {}
+    (tmp_path / "one.yaml").write_bytes(b"a: \xff\n")
+    for name in ("one.yaml", "two.yaml"):
+        with pytest.raises(UserError, match=f"{name}: cannot be read"):
+            read_yaml(tmp_path / name)
+
+
+def test_keys_that_are_the_same_in_two_mappings_or_merged_are_no_mistake(tmp_path):
+    (tmp_path / "one.yaml").write_text("a: &a {b: 1, c: 2}\nd: {<<: *a, b: 3}\n")
+    assert read_yaml(tmp_path / "one.yaml") == {"a": {"b": 1, "c": 2}, "d": {"b": 3, "c": 2}}

@@ -437,3 +437,33 @@ def test_newton_on_the_rows_and_on_the_columns_find_one_minimum(n_columns, inter
     scores = cross_validate_svm(stream(Z), Y, grid, folds, **how)
     # a row of a fold is 4 points; the two may differ on one that lies on the boundary
     np.testing.assert_allclose(scores, cross_validate_svm(stream(Z), Y, grid, folds, **how, memory_budget=0), atol=4.0)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+@pytest.mark.parametrize(("C", "factor"), [(1e-200, 1.0), (1e200, 1.0), (1.0, 1e100), (1.0, 1e-150), (1e-200, 1e160)])
+def test_where_liblinear_would_not_end_the_fit_has_no_solution(loss, C, factor):
+    Z, _, Y = problem(60, 3)
+    Z = factor * Z
+    with pytest.raises(np.linalg.LinAlgError, match="LIBLINEAR does not end at C = "):
+        fit_svm(stream(Z), Y, C, loss=loss, solver="liblinear", **options(Z))
+    folds = np.arange(60) % 3
+    scores = cross_validate_svm(stream(Z), Y, [C], folds, loss=loss, solver="liblinear", **options(Z))
+    assert np.isnan(scores).all()
+
+
+def test_a_grid_with_a_value_at_which_liblinear_would_not_end_has_scores_at_the_others():
+    Z, _, Y = problem(60, 3)
+    folds = np.arange(60) % 3
+    scores = cross_validate_svm(stream(Z), Y, [1e-200, 1.0], folds, solver="liblinear", **options(Z))
+    assert np.isnan(scores[0]).all()
+    assert (scores[1] > 50).all()
+    told = {"loss": "squared_hinge", "intercept": "none", "solver": "liblinear", "C": [1e-200, 1.0]}
+    model, used = svm.LEARNER.fit_regular(stream(Z), Y, 1e-200, n_columns=3, options=told)
+    assert used == 1.0
+    np.testing.assert_array_equal(model.coef, fit_svm(stream(Z), Y, 1.0, solver="liblinear", **options(Z)).coef)
+
+
+def test_features_that_are_all_zero_are_no_reason_to_refuse():
+    Z, _, Y = problem(60, 3)
+    model = fit_svm(stream(0.0 * Z), Y, 1.0, solver="liblinear", **options(Z))
+    assert not model.coef.any()

@@ -466,3 +466,44 @@ def test_cuda_agrees_with_the_cpu(variant, dtype):
     # As between float32 and float64 above.
     tolerance = (5e-3 if "laplacian" in variant else 5e-5) if dtype == np.float32 else 1e-10
     np.testing.assert_allclose(other.transform(X), expected, atol=tolerance * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", ["rm", "ts", "trp"])
+@pytest.mark.parametrize(("dtype", "large"), [(np.float64, 1e300), (np.float32, 1e30)])
+def test_polynomial_features_that_overflow_are_refused(name, dtype, large):
+    X = np.full((5, 3), 1.0, dtype=dtype)
+    X[3] = -large
+    phi = make_map(name, Polynomial(2), n_components=16, random_state=0, device="cpu").fit(X)
+    with pytest.raises(ValueError, match=f"as large as .* overflow {dtype.__name__}: scale the data"):
+        phi.transform(X)
+    with pytest.raises(ValueError, match="overflow"):
+        list(phi.transform_blocks(X, rows=2))
+    assert np.isfinite(phi.transform(X[:3])).all()
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
+@pytest.mark.parametrize("name", ["rff", "sorf", "nrff", "karff", "gq"])
+def test_features_whose_projections_overflow_are_refused(name):
+    X = np.random.default_rng(0).uniform(-3e38, 3e38, (40, 3)).astype(np.float32)
+    with pytest.raises(ValueError, match="overflow float32: scale the data"):
+        make_map(name, n_components=16, random_state=0, device="cpu").fit(X, np.arange(40) % 2).transform(X)
+
+
+def test_large_numbers_whose_features_are_numbers_are_mapped():
+    X = np.full((4, 2), 1e100)
+    assert np.isfinite(make_map("rff", n_components=8, random_state=0, device="cpu").fit(X).transform(X)).all()
+
+
+@pytest.mark.parametrize("dtype", [int, np.float16, bool, complex])
+def test_a_map_is_restored_for_the_types_that_it_can_be_fitted_on(dtype):
+    with pytest.raises(ValueError, match=f"dtype must be float32 or float64, got {np.dtype(dtype).name}"):
+        make_map("rff", n_components=4, random_state=0).restore(3, dtype=dtype)
+
+
+def test_parameters_can_be_checked_without_a_draw():
+    make_map("rom", n_components=4, n_factors=2).check_parameters()
+    for wrong in ({"n_components": 0}, {"n_factors": 0}, {"order": "none"}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            make_map("rom", **wrong).check_parameters()
+    with pytest.raises(ValueError, match="supports"):
+        make_map("rom").set_params(kernel=Laplacian(1.0)).check_parameters()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rfstudy.errors import UserError
 from rfstudy.study import config, plan
 from rfstudy.study.code import PACKAGE
 
@@ -66,11 +67,19 @@ child:
         ("a: {extends: b}\nb: {extends: a}\n", "in a circle: a -> b -> a"),
         ("a: {extends: c}\n", "'a' extends 'c', which does not exist"),
         ("a: [1\n", "a.yaml"),
-        ("a: {title: x, kind: gird}\n", "the kind of experiment 'x' is 'gird'; known are crossover, .*grid"),
+        (
+            "a: {title: x, kind: gird}\n",
+            r"a\.yaml: a\.kind: there is no 'gird'; did you mean grid\? known are crossover",
+        ),
+        ("a: {title: x}\n", r"a\.yaml: a: the key 'kind' is missing; known are crossover, .*grid"),
+        ("a: {title: x, title: y}\n", r"a\.yaml: line 1: the key 'title' is given twice, first in line 1"),
+        ("[a, b]\n", r"a\.yaml: must be a mapping from keys to values, not a list"),
+        ("a: [1]\n", r"a\.yaml: a: must be a mapping from keys to values, not \[1\]"),
+        ("a_b: {title: x}\n", r"a\.yaml: a_b: the name of an experiment has lower-case letters"),
     ],
 )
 def test_broken_experiments_are_named(tmp_path, text, message):
-    with pytest.raises(config.ConfigurationError, match=message):
+    with pytest.raises(UserError, match=message):
         config.load_experiments(folder_with(tmp_path, a=text))
 
 
@@ -159,7 +168,7 @@ def test_settings_are_the_preset_under_what_the_user_gives(tmp_path):
     assert settings["learners"] == {
         "svm": {"repeats": 1, "solver": "newton", "max_entries": 1e6, "scale": 1e6},
     }
-    with pytest.raises(config.ConfigurationError, match="preset 'large' does not exist; choose one of tiny"):
+    with pytest.raises(config.ConfigurationError, match="preset: there is no 'large'; known are tiny"):
         config.load_settings({"preset": "large"}, tmp_path)
 
 

@@ -27,7 +27,7 @@ SPEC = {
 def problems(name: str, **changes) -> list[str]:
     """What is wrong with an experiment once something of it is changed."""
     experiment = {key: value for key, value in EXPERIMENTS[name].items() if key != "name"} | changes
-    return config.problems_of(experiment, config.schema_of(experiment, CONFIG))
+    return config.problems_of(experiment, config.schema_of(experiment["kind"], CONFIG))
 
 
 def key(cell: Cell, **changes) -> str:

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -229,12 +230,8 @@ def keys(prepared, stage, settings=None, facts=None, **changes) -> set[str]:
     settings = {"repeats": 2} | (settings or {})
     toy = toys.selected(settings, **{key: changes.get(key, BASE.get(key)) for key in {*BASE, *changes}})
     (spec,) = toys.parts(stage, toy, settings)
-    if facts:
-        known = json.loads((prepared / "facts.json").read_text())
-        prepared = prepared.with_name("other")
-        toys.write_data(prepared, *toys.labelled(40, 3))
-        (prepared / "facts.json").write_text(json.dumps(known | facts))
     work = toys.job(stage, spec, prepared, prepared / "journal", ["study.train:measure"])
+    work = replace(work, data=replace(work.data, facts=work.data.facts | (facts or {})))
     if stage == "generate":
         return {cell_key(work, cell) for cell in grid_cells(spec, {}, 3, spec["repeats"])}
     if stage == "train":

@@ -1,10 +1,10 @@
 """The rows of a repeat: split, capped and preprocessed as the data's facts and the specification say."""
 
-import json
-
 import numpy as np
 import pytest
 
+from rfstudy.arrays import seed_sequence
+from rfstudy.data.prepared import digest, write
 from rfstudy.data.split import split
 from rfstudy.study import sample
 from rfstudy.study.sample import Samples, draw_sample, load_prepared
@@ -16,10 +16,10 @@ SPEC = {"seed": 3, "max_rows": None}
 def prepared_as(tmp_path, rule, **facts):
     """Prepared data whose targets are the numbers of the rows, in halves."""
     generator = np.random.default_rng(0)
-    np.save(tmp_path / "X.npy", generator.normal(size=(N, D)).astype(np.float32))
-    np.save(tmp_path / "y.npy", np.arange(N) / 2)
-    facts = {"status": "ok", "split": rule, "n_train_published": None, "d": D} | facts
-    (tmp_path / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
+    X, y = generator.normal(size=(N, D)).astype(np.float32), np.arange(N) / 2
+    facts = {"status": "ok", "split": rule, "n_train_published": None, "n": N, "d": D} | facts
+    facts["sha256"] = digest(X, y, facts["n_train_published"])
+    write(tmp_path, facts, X, y)
     return load_prepared(tmp_path)
 
 
@@ -42,6 +42,16 @@ def test_numbers_stay_numbers_under_a_cap(tmp_path):
     train, test = split(N, None, 0, 3, "half")
     assert np.isin(2 * sample.y_train, train).all()
     assert np.isin(2 * sample.y_test, test).all()
+
+
+@pytest.mark.parametrize(("most", "rows"), [(29, 29), (30, 30), (31, 30)])
+def test_a_cap_is_kept_to_the_row(tmp_path, most, rows):
+    prepared = prepared_as(tmp_path, "half")
+    sample = draw_sample(prepared, SPEC | {"max_rows": most}, 0, ["none"])
+    assert (len(sample.y_train), len(sample.y_test), sample.capped) == (rows, rows, most < 30)
+    other = draw_sample(prepared, SPEC | {"max_rows": most}, 1, ["none"])
+    # another repeat leaves out other rows
+    assert set(sample.y_train) != set(other.y_train)
 
 
 def test_the_columns_are_those_after_the_steps_which_only_training_rows_decide(tmp_path):
@@ -106,6 +116,16 @@ def test_a_rule_finds_its_length_scale_on_the_training_rows_of_the_repeat_as_the
     assert samples.length_scale(0, ["none"], median | {"factor": 1.0}) == pytest.approx(found[0] / 2)
     assert samples.length_scale(0, ["divide_255"], median) == pytest.approx(by_hand(0, 1 / 255), rel=1e-5)
     assert samples.length_scale(0, ["divide_255"], {"rule": "fixed", "length_scale": 3}) == 3.0
+
+
+def test_a_rule_that_looks_at_some_rows_chooses_them_by_the_repeat(tmp_path):
+    samples, few = Samples(prepared_as(tmp_path, "half"), SPEC), {"rule": "median", "rows": 6}
+    for repeat in (0, 1):
+        X = samples.of(repeat, ["none"]).X_train.astype(float)
+        rng = np.random.default_rng(seed_sequence(3, "bandwidth", "median", repeat))
+        X = X[rng.choice(len(X), 6, replace=False)]
+        distances = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))[np.triu_indices(6, 1)]
+        assert samples.length_scale(repeat, ["none"], few) == pytest.approx(np.median(distances), rel=1e-6)
 
 
 @pytest.mark.parametrize("rule", ["half", "published"])

@@ -33,7 +33,7 @@ def test_a_generated_task_and_the_features_of_another(workspace, page, plain):
 
     refused = workspace.snakemake("--cores", "1", *wanted, check=False)
     assert refused.returncode != 0
-    assert "datasets.yaml, rings: there is no generator 'rings'; there are binary" in refused.stdout + refused.stderr
+    assert "datasets.yaml: rings: there is no generator 'rings'; there are binary" in refused.stdout + refused.stderr
     path = workspace.add(generator)
     refused = workspace.snakemake("--cores", "1", *wanted, check=False)
     assert "a half split of 1000 rows has 500 training rows, not 400" in refused.stdout + refused.stderr

@@ -1,5 +1,6 @@
 """The workflow as a user runs it: planning, running, resuming, rerunning after an edit, and its error messages."""
 
+import hashlib
 import json
 import re
 import shlex
@@ -242,24 +243,96 @@ def pairs(words: list[str]):
     return zip([None, *words], words, strict=False)
 
 
-def test_a_typo_in_the_configuration_is_named(workspace):
-    done = workspace.snakemake("--dry-run", "--config", "repeat=3", check=False)
-    assert done.returncode != 0
-    assert "'repeat' was unexpected" in done.stdout + done.stderr
+def told(done) -> list[str]:
+    """What a refused plan says, which is all that it says."""
+    assert done.returncode == 1
+    output = done.stdout + done.stderr
+    assert not re.search(r"Traceback|\.smk|WorkflowError|Exception", output)
+    lines = [line for line in output.splitlines() if line and not line.startswith("Config file")]
+    assert len(lines) < 10
+    return lines
 
 
 @pytest.mark.parametrize(
-    ("setting", "message"),
+    ("settings", "messages"),
     [
-        ("only_methods=rrf", "only_methods names the method rrf; did you mean rff? known are"),
-        ("only_datasets=eggs", "only_datasets names the data set eggs; known are"),
-        ("preset=fast", "preset 'fast' does not exist; choose one of laptop, paper, quick"),
+        (["only_methods=rrf"], ["only_methods names the method rrf; did you mean rff? known are"]),
+        (["only_datasets=eggs"], ["only_datasets names the data set eggs; known are"]),
+        (["preset=fast"], ["--config: preset: there is no 'fast'; known are laptop, paper, quick"]),
+        (["repeat=3"], ["--config: repeat: not a key here; did you mean repeats? known are"]),
+        (
+            ["repeat=3", "seed=x"],
+            ["--config: repeat: not a key here; did you mean", "--config: seed: 'x' is not of type 'integer'"],
+        ),
+        (["only_datasets=sonar"], ["only_datasets: 'sonar': nothing is left of it under only_datasets=sonar and the"]),
     ],
 )
-def test_an_unknown_id_is_named_with_the_known_ones(workspace, setting, message):
-    done = workspace.snakemake("--dry-run", "--config", setting, check=False)
-    assert done.returncode != 0
-    assert message in done.stdout + done.stderr
+def test_a_mistake_in_the_settings_is_told_in_a_line_and_nothing_else(workspace, settings, messages):
+    lines = told(workspace.snakemake("--dry-run", "--config", *settings, check=False))
+    assert len(lines) == len(messages)
+    assert all(line.startswith(message) for line, message in zip(sorted(lines), messages, strict=True))
+
+
+def test_targets_that_nothing_is_drawn_for_are_an_error(workspace):
+    done = workspace.snakemake("--dry-run", "survey", "--config", "only_experiments=slsrff-text", check=False)
+    assert done.returncode == 1
+    assert not re.search(r"Traceback|Exception", done.stdout + done.stderr)
+    assert done.stderr.splitlines()[-1] == (
+        "nothing to do: no table or figure paper=survey is drawn from quick rows of slsrff-text alone; ask for rows, "
+        "e.g. results/quick/slsrff-text.csv"
+    )
+
+
+def test_an_option_that_no_map_takes_and_one_out_of_range_are_told_when_the_plan_is_made(workspace):
+    path = workspace.folder / "config/experiments/survey.yaml"
+    path.write_text(path.read_text().replace("{n_factors: 3}", "{n_factor: 3}", 1))
+    lines = told(workspace.snakemake("--dry-run", check=False))
+    message = "config/experiments/survey.yaml: survey-gaussian-text.methods[3].options.n_factor: not an option of rom; "
+    assert lines == [message + "it has n_factors, order, layout (did you mean n_factors?)"]
+    path.write_text(path.read_text().replace("{n_factor: 3}", "{n_factors: 0}", 1))
+    lines = told(workspace.snakemake("--dry-run", check=False))
+    message = "config/experiments/survey.yaml: survey-gaussian-text.methods[3].options: n_factors == 0, must be >= 1."
+    assert lines == [message]
+
+
+def test_a_folder_with_braces_in_its_path_is_refused_in_a_line(workspace, tmp_path):
+    folder = tmp_path / "a{b}"
+    folder.mkdir()
+    for name in ("Snakefile", "rules", "config", "src"):
+        (folder / name).symlink_to(workspace.folder / name)
+    shutil.copy(workspace.folder / "Snakefile", folder / "copy")
+    (folder / "Snakefile").unlink()
+    (folder / "copy").rename(folder / "Snakefile")
+    workspace.folder = folder
+    (line,) = told(workspace.snakemake("--dry-run", check=False))
+    assert "Snakemake takes the braces in this path for wildcards" in line
+
+
+def test_a_mirror_is_no_input_of_a_number(workspace, tmp_path):
+    """Set, changed or unset, it reruns nothing; braces in its path are part of its name."""
+    mirror = tmp_path / "{mirror}"
+    (mirror / "toy").mkdir(parents=True)
+    content = b"a,1\n" * 3 + b"b,2\n" * 3
+    (mirror / "toy" / "toy.csv").write_bytes(content)
+    sources = workspace.folder / "config/sources.yaml"
+    sources.write_text(
+        sources.read_text()
+        + f"""
+toy:
+  title: Toy
+  citation: Toy
+  licence: none
+  page: https://example.org
+  files:
+    toy.csv: {{sha256: {hashlib.sha256(content).hexdigest()}, bytes: 24, addresses: [{{url: "http://127.0.0.1:9/toy"}}]}}
+"""
+    )
+    record = "data/raw/toy/record.json"
+    workspace.snakemake("--cores", "1", record, "--config", f"mirror={mirror}")
+    assert (workspace.folder / "data/raw/toy/toy.csv").read_bytes() == content
+    for setting in (["mirror="], [f"mirror={tmp_path}"]):
+        done = workspace.snakemake("--dry-run", "--cores", "1", record, "--config", *setting)
+        assert "Nothing to be done" in done.stdout + done.stderr
 
 
 def test_a_typo_in_an_experiment_is_named(workspace):

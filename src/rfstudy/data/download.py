@@ -11,6 +11,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import hashlib
+import itertools
 import logging
 import lzma
 import time
@@ -23,7 +24,7 @@ import requests
 from tqdm import tqdm
 
 from rfstudy.errors import UserError
-from rfstudy.files import write_atomically, write_json
+from rfstudy.files import digest_of, write_atomically, write_json
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +43,16 @@ MAX_LAYERS = 3
 #: What is read and written at once; a transfer that breaks off loses less than this.
 CHUNK_BYTES = 2**16
 
-UNREADABLE = (EOFError, OSError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
+#: What may be longer than its content: a carrier by its own frame, an archive by its other members.
+FRAME_BYTES, ARCHIVE_TIMES = 2**20, 20
+
+#: What is raised for a file that cannot be read; for an encrypted member of an archive a RuntimeError, for one in a
+#: compression that is not known a NotImplementedError, which is one, too.
+UNREADABLE = (EOFError, OSError, RuntimeError, ValueError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
+
+
+class TooLong(Exception):
+    """A transfer that goes on beyond what the file can be."""
 
 
 class DownloadError(UserError):
@@ -109,20 +119,20 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
     Raises ``DownloadError`` that lists every place that was tried and what was wrong with it.
     """
     target = directory / name
-    if target.exists() and file_digest(target) == entry["sha256"]:
+    if target.exists() and digest_of(target) == entry["sha256"]:
         return "already in place"
     tried = []
     for path in carriers(directory, name):
         try:
-            place_content(path, target, entry["sha256"])
+            place_content(path, target, entry)
             return f"put in place by hand: {path.name}"
         except ChecksumError as error:
-            rejected = path.rename(path.with_name(path.name + ".rejected"))
+            rejected = path.rename(set_aside(path))
             tried.append(f"{path}: {error}; moved to {rejected.name}")
             log.warning(tried[-1])
     for path in carriers(Path(mirror).expanduser() / source_id, name) if mirror else ():
         try:
-            place_content(path, target, entry["sha256"])
+            place_content(path, target, entry)
             return f"mirror: {source_id}/{path.name}"
         except ChecksumError as error:
             tried.append(f"{path}: {error}")
@@ -131,7 +141,7 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
         try:
             from_address(address, target, entry)
             return address["url"]
-        except (ChecksumError, requests.RequestException) as error:
+        except (ChecksumError, TooLong, requests.RequestException) as error:
             tried.append(f"{address['url']}: {explain(error)}")
             log.warning(tried[-1])
     where = f"the mirror {mirror} has no {source_id}/{name}[.xz|.gz|.bz2|.zip]" if mirror else "no mirror is configured"
@@ -145,23 +155,24 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
     )
 
 
+def set_aside(path: Path) -> Path:
+    """A name for a file that was rejected, beside it, that no other has yet."""
+    names = itertools.chain([f"{path.name}.rejected"], (f"{path.name}.rejected-{i}" for i in itertools.count(2)))
+    return next(other for name in names if not (other := path.with_name(name)).exists())
+
+
 def carriers(folder: Path, name: str) -> list[Path]:
     """The files in a folder that may carry the content of ``name``."""
     return [path for ending in CARRIERS if (path := folder / f"{name}{ending}").is_file()]
 
 
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def place_content(carrier: Path, target: Path, sha256: str, member: str | None = None) -> None:
-    """Write the content that a file carries to ``target``, if it is the expected one.
+def place_content(carrier: Path, target: Path, entry: dict, member: str | None = None) -> None:
+    """Write the content that a file carries to ``target``, if it is the one of the entry (``sha256``, ``bytes``).
 
     ``member`` is the name inside an archive, by default that of the target. Raises ``ChecksumError`` and writes
-    nothing if no layer of the file has the checksum.
+    nothing if no layer of the file has the checksum. No more is unpacked than the content is long.
     """
+    sha256 = entry["sha256"]
 
     def unwrap(temporary):
         digests = []
@@ -169,7 +180,7 @@ def place_content(carrier: Path, target: Path, sha256: str, member: str | None =
             layer = stream
             for _ in range(MAX_LAYERS):
                 try:
-                    digests.append(copy(layer, temporary))
+                    digests.append(copy(layer, temporary, entry["bytes"]))
                     if digests[-1] == sha256:
                         return
                     layer = open_layer(layer, member or target.name)
@@ -184,11 +195,16 @@ def place_content(carrier: Path, target: Path, sha256: str, member: str | None =
     write_atomically(target, unwrap)
 
 
-def copy(stream, path) -> str:
-    """Write a stream to a file and return the SHA-256 of what was written."""
-    digest = hashlib.sha256()
+def copy(stream, path, most: int) -> str:
+    """Write a stream to a file and return the SHA-256 of what was written; in words where there is more than ``most``
+    bytes of it, of which no more is read.
+    """
+    digest, length = hashlib.sha256(), 0
     with open(path, "wb") as sink:
         while chunk := stream.read(CHUNK_BYTES):
+            length += len(chunk)
+            if length > most:
+                return f"that of more than {most} bytes"
             digest.update(chunk)
             sink.write(chunk)
     return digest.hexdigest()
@@ -204,7 +220,8 @@ def open_layer(stream, name: str):
     head = stream.read(6)
     stream.seek(0)
     if head.startswith(b"\x1f\x8b"):
-        return gzip.GzipFile(fileobj=stream)
+        # told, for it asks its stream, which says it in another way where that is a GzipFile itself
+        return gzip.GzipFile(fileobj=stream, mode="rb")
     if head.startswith(b"BZh"):
         return bz2.BZ2File(stream)
     if head.startswith(b"\xfd7zXZ\x00"):
@@ -227,11 +244,16 @@ def from_address(address: dict, target: Path, entry: dict) -> None:
     url = address["url"]
     name = hashlib.sha256(url.encode()).hexdigest()[:8]
     part = target.with_name(f".{target.name}.{name}.part")
+    most = entry["bytes"] * (ARCHIVE_TIMES if "member" in address else 1) + FRAME_BYTES
     # what an earlier run left may be of another version of the file: then all of it is fetched once more
     for last in (False, True) if part.exists() else (True,):
-        request_with_patience(url, part, entry["bytes"])
         try:
-            return place_content(part, target, entry["sha256"], address.get("member"))
+            request_with_patience(url, part, entry["bytes"], most)
+        except TooLong:
+            part.unlink()
+            raise
+        try:
+            return place_content(part, target, entry, address.get("member"))
         except ChecksumError:
             if last:
                 raise
@@ -239,11 +261,11 @@ def from_address(address: dict, target: Path, entry: dict) -> None:
             part.unlink()
 
 
-def request_with_patience(url: str, part: Path, expected_bytes: int) -> None:
+def request_with_patience(url: str, part: Path, expected_bytes: int, most: int) -> None:
     """Complete ``part`` from a URL; a failure that may pass is tried again after a while, from where it stopped."""
     for wait in (*WAITS, None):
         try:
-            return request(url, part, expected_bytes)
+            return request(url, part, expected_bytes, most)
         except requests.RequestException as error:
             if not part.stat().st_size:
                 part.unlink()
@@ -257,8 +279,25 @@ def request_with_patience(url: str, part: Path, expected_bytes: int) -> None:
             time.sleep(wait)
 
 
-def request(url: str, part: Path, expected_bytes: int) -> None:
-    """One transfer by pooch, appended to what ``part`` holds already."""
+class Limited:
+    """A file that takes no more than a number of bytes: ``TooLong``."""
+
+    def __init__(self, sink, most: int):
+        self._sink, self._most = sink, most
+
+    def write(self, chunk: bytes) -> int:
+        """Append what has arrived."""
+        if self._sink.tell() + len(chunk) > self._most:
+            raise TooLong(f"the transfer goes on after {self._most} bytes, more than the file can have")
+        return self._sink.write(chunk)
+
+    def flush(self) -> None:
+        """Hand on what was written."""
+        self._sink.flush()
+
+
+def request(url: str, part: Path, expected_bytes: int, most: int) -> None:
+    """One transfer by pooch, appended to what ``part`` holds already, up to so many bytes in all."""
     with part.open("ab") as sink:
         headers = {"Accept-Encoding": "identity"}
         if sink.tell():
@@ -278,7 +317,7 @@ def request(url: str, part: Path, expected_bytes: int) -> None:
                 headers=headers,
                 hooks={"response": start_over_if_whole},
             )
-            transfer(url, sink, None)
+            transfer(url, Limited(sink, most), None)
 
 
 def explain(error: Exception) -> str:

@@ -7,6 +7,7 @@ rows first.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -55,15 +56,25 @@ def read_task(task: dict, raw_dir, reference_dir) -> tuple[np.ndarray, np.ndarra
         return np.concatenate(X), np.concatenate(y), len(y[0])
     if "rows" in task:
         rows, n_train = read_rows(Path(reference_dir) / task["rows"])
+        if len(rows) and rows.max() >= len(y[0]):
+            raise UserError(f"{task['rows']} names row {rows.max()}, the file has {len(y[0])} rows")
         return X[0][rows], y[0][rows], n_train
     return X[0], y[0], None
 
 
 def read_rows(path: Path) -> tuple[np.ndarray, int]:
-    """A published choice of rows: a CSV file with the columns part (train, test) and row (from 0), in order."""
-    table = pd.read_csv(path)
-    is_train = table["part"].eq("train").to_numpy()
+    """A published choice of rows: a CSV file with the columns part (train, test) and row (from 0), in order.
+
+    ``UserError`` for another part, and for what is no row or is there twice.
+    """
+    try:
+        table = pd.read_csv(path, usecols=["part", "row"], dtype={"row": np.int64})
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: {error}") from error
     rows = table["row"].to_numpy()
+    if not table["part"].isin(["train", "test"]).all() or (rows < 0).any() or table["row"].duplicated().any():
+        raise UserError(f"{path} must name rows from 0, each once, of the parts train and test")
+    is_train = table["part"].eq("train").to_numpy()
     return np.concatenate([rows[is_train], rows[~is_train]]), int(is_train.sum())
 
 
@@ -107,12 +118,14 @@ def encode_labels(labels, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
     value "drop" for rows to leave out. Returns ``(y, keep)``: y (n_kept,) int64 and keep (n,) bool. Raises
     ``UserError`` for a label that the map does not cover.
     """
-    codes, printed = pd.factorize(labels)
+    codes, printed = pd.factorize(np.asarray(labels))
+    if (codes < 0).any():  # as it marks what is missing
+        raise UserError(f"row {(codes < 0).argmax()} has no label")
     targets = {str(label): mapping.get(str(label), mapping.get(REST)) for label in printed}
     unknown = sorted(label for label, target in targets.items() if target is None)
     if unknown:
         raise UserError(f"the label map has no entry for {', '.join(map(repr, unknown[:5]))}; it has {list(mapping)}")
-    keep = np.array([target != DROP for target in targets.values()])[codes]
+    keep = np.array([target != DROP for target in targets.values()], dtype=bool)[codes]
     values = np.array([0 if target == DROP else target for target in targets.values()], dtype=np.int64)[codes]
     return values[keep], keep
 
@@ -131,6 +144,8 @@ def parse_libsvm(paths: list[Path], task: dict):
         )
     except ValueError as error:
         raise UserError(f"{paths[0].name}: {error}") from error
+    if not len(labels):
+        raise UserError(f"{paths[0].name} has no rows")
     return checked(X.toarray(), paths[0]), (
         labels if task.get("target") == "regression" else as_integers(labels, paths[0])
     )
@@ -143,9 +158,10 @@ def parse_table(paths: list[Path], task: dict):
 
 def parse_arff(paths: list[Path], task: dict):
     """Weka's ARFF with numeric attributes and the label as the last one: a table below the line ``@DATA``."""
-    with only(paths).open(encoding="utf-8") as stream:
+    # what the header says may be in any encoding; its line @DATA is the same in all of them
+    with only(paths).open("rb") as stream:
         for n_header_lines, line in enumerate(stream, start=1):
-            if line.strip().upper() == "@DATA":
+            if line.strip().upper() == b"@DATA":
                 return read_table(paths[0], task, n_header_lines)
     raise UserError(f"{paths[0].name} has no line @DATA")
 
@@ -196,8 +212,8 @@ def read_idx(path: Path) -> np.ndarray:
     n_axes = content[3] if len(content) > 3 else 0
     if content[:3] != b"\x00\x00\x08" or not n_axes:
         raise UserError(f"{path.name} is no IDX file of unsigned bytes")
-    shape = tuple(np.frombuffer(content, dtype=">i4", count=n_axes, offset=4))
-    if len(content) != 4 + 4 * n_axes + np.prod(shape, dtype=np.int64):
+    shape = tuple(np.frombuffer(content[4 : 4 + 4 * n_axes].ljust(4 * n_axes, b"\xff"), dtype=">i4").tolist())
+    if min(shape) < 0 or len(content) != 4 + 4 * n_axes + math.prod(shape):
         raise UserError(f"{path.name} has {len(content)} bytes, which does not fit its shape {shape}")
     return np.frombuffer(content, dtype=np.uint8, offset=4 + 4 * n_axes).reshape(shape)
 

@@ -6,7 +6,6 @@ be downloaded), or they are features of the rows of another prepared task.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,9 +15,10 @@ from rfstudy.arrays import seed_sequence
 from rfstudy.data import modules
 from rfstudy.data.facts import describe
 from rfstudy.data.parse import encode_labels, read_task
-from rfstudy.data.registry import extractor_of, generator_of, target_of
+from rfstudy.data.prepared import digest, read, read_record, write
+from rfstudy.data.registry import extractor_of, file_names, generator_of, target_of
 from rfstudy.errors import UserError
-from rfstudy.files import read_json, write_atomically, write_json
+from rfstudy.files import digest_of, shown
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,28 @@ def preprocess(
 
 def parsed(task: dict, raw_dir, reference_dir) -> Rows:
     """The rows of a task from its files; ``Missing`` where they could not be had."""
-    source = read_record(Path(raw_dir) / "record.json", "run the download of this source first")
+    raw_dir = Path(raw_dir)
+    advice = f"remove {shown(raw_dir / 'record.json')} and run again: the download checks every file, and gets it again"
+    source = read_record(raw_dir / "record.json", "run the download of this source first")
     if source["status"] != "ok":
-        raise Missing(source["reason"])
+        raise Missing(source.get("reason", ""))
+    for names in file_names(task).values():
+        for name in names:
+            check_raw(raw_dir / name, source.get("files", {}).get(name, {}).get("sha256"), advice)
     return Rows(*read_task(task, raw_dir, reference_dir), sizes_of(task))
+
+
+def check_raw(path: Path, expected: str | None, advice: str) -> None:
+    """Raise ``UserError`` unless a raw file is the one that was downloaded: it may have been edited since."""
+    if expected is None:
+        raise UserError(f"{shown(path.with_name('record.json'))} does not name {path.name}; {advice}")
+    if not path.is_file():
+        raise UserError(f"{shown(path)} does not exist, although it was downloaded; {advice}")
+    actual = digest_of(path)
+    if actual != expected:
+        raise UserError(
+            f"{shown(path)} is not the file that was downloaded: expected sha256 {expected}, actual {actual}; {advice}"
+        )
 
 
 def stand_in(task_id: str, task: dict) -> Rows:
@@ -130,25 +148,18 @@ def generated(what: str, task_id: str, task: dict, entry: dict) -> tuple[np.ndar
 def extracted(task: dict, base_dir, device: str) -> Rows:
     """The features of another task's rows; of its stand-in where it has one, and ``Missing`` where it has no rows."""
     base_dir = Path(base_dir or "")
-    base = read_record(base_dir / "facts.json", "prepare the task that this one is features of first")
+    read_record(base_dir / "facts.json", "prepare the task that this one is features of first")
+    images, y, base = read(base_dir)
     if base["status"] != "ok":
         raise Missing(base["reason"])
     name, parameters = extractor_of(task)
     extractor = modules.load("extractors", name)
-    images = np.load(base_dir / "X.npy", mmap_mode="r")
     X = extractor.extract(images, **parameters, device=device)
-    y, n_train = np.load(base_dir / "y.npy"), base["n_train_published"]
+    n_train = base["n_train_published"]
     if not base["stand_in"]:
         return Rows(X, y, n_train, sizes_of(task))
     expected = sizes_of(base) | {"d": extractor.columns(images.shape[1], **parameters)}
     return Rows(X, y, n_train, expected, f"{name} of {base['stand_in']}")
-
-
-def read_record(path: Path, advice: str) -> dict:
-    """What an earlier step wrote down; ``UserError`` with an advice if it has not run."""
-    if not path.is_file():
-        raise UserError(f"{path} does not exist: {advice}")
-    return read_json(path)
 
 
 def sizes_of(entry: dict) -> dict:
@@ -205,14 +216,6 @@ def class_counts(y: np.ndarray, n_train: int | None) -> dict:
     }
 
 
-def digest(X: np.ndarray, y: np.ndarray, n_train: int | None) -> str:
-    """SHA-256 of the arrays with their types and shapes, and of where the published training rows end."""
-    content = hashlib.sha256(f"{X.dtype.str} {X.shape} {y.dtype.str} {n_train}".encode())
-    content.update(np.ascontiguousarray(X))
-    content.update(np.ascontiguousarray(y))
-    return content.hexdigest()
-
-
 def no_rows(task: dict, target: str) -> tuple[np.ndarray, np.ndarray]:
     """Arrays of the right width without rows, for a source that is missing."""
     y_type = np.float64 if target == "regression" else np.int64
@@ -227,12 +230,3 @@ def skipped(record: dict, task: dict, reason: str) -> dict:
         | sizes_of(task)
         | {"n_train_published": None, "sha256": "", "facts": {}}
     )
-
-
-def write(out_dir, record: dict, X: np.ndarray, y: np.ndarray) -> dict:
-    """Write the three files, each atomically, the facts last; returns the record."""
-    out_dir = Path(out_dir)
-    write_atomically(out_dir / "X.npy", lambda path: np.save(path, X))
-    write_atomically(out_dir / "y.npy", lambda path: np.save(path, y))
-    write_json(record, out_dir / "facts.json")
-    return record

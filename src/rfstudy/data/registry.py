@@ -10,10 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from rfstudy.data import modules
 from rfstudy.errors import UserError
+from rfstudy.files import read_yaml, shown
 
 #: The part of a file name that a task's ``files`` may hold: one file for everything, or one for each published part.
 PARTS = (("all",), ("train", "test"))
@@ -46,19 +45,6 @@ class Registry:
     tasks: dict[str, dict]
 
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """YAML in which a key that stands twice is an error: the second entry would silently replace the first."""
-
-    def construct_mapping(self, node, deep=False):
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        twice = sorted({str(key) for key in keys if keys.count(key) > 1})
-        if twice:
-            raise yaml.constructor.ConstructorError(
-                "while reading a mapping", node.start_mark, f"found twice: {', '.join(twice)}", node.start_mark
-            )
-        return super().construct_mapping(node, deep)
-
-
 def load(config_dir) -> Registry:
     """Read ``sources.yaml`` and ``datasets.yaml`` in a folder, check them against each other and complete the tasks.
 
@@ -66,16 +52,17 @@ def load(config_dir) -> Registry:
     does not exist, a key that is missing or out of place, numbers of rows that do not add up, tasks that are features
     of each other, a published name that two tasks claim.
     """
-    sources = _read(Path(config_dir) / "sources.yaml")
-    tasks = _read(Path(config_dir) / "datasets.yaml")
+    sources = read_yaml(Path(config_dir) / "sources.yaml")
+    tasks = read_yaml(Path(config_dir) / "datasets.yaml")
+    where = shown(Path(config_dir) / "datasets.yaml")
     problems = [
-        f"datasets.yaml, {task_id}: {problem}"
+        f"{where}: {task_id}: {problem}"
         for task_id, task in tasks.items()
         for problem in _problems(task_id, tasks, sources)
     ]
-    problems += _claimed_twice(tasks)
+    problems += [f"{where}: {problem}" for problem in _claimed_twice(tasks)]
     if problems:
-        raise UserError("the registries of data are wrong:\n  " + "\n  ".join(problems))
+        raise UserError("\n".join(problems))
     return Registry(sources, {task_id: _complete(task, tasks) for task_id, task in tasks.items()})
 
 
@@ -117,19 +104,6 @@ def code_of(task: dict, *, embedded: bool) -> list[str]:
 def wants_gpu(task: dict) -> bool:
     """Whether the rows of a task are made faster with a GPU: where its extractor says so."""
     return "features_of" in task and bool(modules.literal("extractors", extractor_of(task)[0], "GPU"))
-
-
-def _read(path: Path) -> dict:
-    try:
-        # the loader is a safe one, with one more check
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
-    except FileNotFoundError as error:
-        raise UserError(f"{path} does not exist") from error
-    except yaml.YAMLError as error:
-        raise UserError(f"{path}: {error}") from error
-    if not isinstance(content, dict):
-        raise UserError(f"{path} must be a mapping from ids to entries")
-    return content
 
 
 def _complete(task: dict, tasks: dict) -> dict:
@@ -273,7 +247,7 @@ def _claimed_twice(tasks: dict) -> list[str]:
             for name in [names] if isinstance(names, str) else names:
                 claims.setdefault((paper, name), []).append(task_id)
     return [
-        f"datasets.yaml: {' and '.join(ids)} are both published as {name!r} in {paper}"
+        f"{' and '.join(ids)} are both published as {name!r} in {paper}"
         for (paper, name), ids in claims.items()
         if len(ids) > 1
     ]

@@ -131,7 +131,9 @@ def encode_numbers(y) -> np.ndarray:
 
 
 def _labels(y):
-    y = np.asarray(y)
+    whole, y = np.asarray(y), np.asarray(y) if isinstance(y, np.ndarray) else np.array(y, dtype=object)
+    if whole.dtype.kind != "U":  # NumPy makes texts of what stands beside a text: a list of them is judged as given
+        y = whole
     if y.ndim != 1:
         raise ValueError(f"labels must have shape (n,), got {y.shape}")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
@@ -146,4 +148,4 @@ def _labels(y):
         odd = y
     if len(odd):
         raise ValueError(f"labels must be integers or texts, got {odd[0]!s}")
-    return y
+    return whole

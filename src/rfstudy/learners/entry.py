@@ -36,6 +36,11 @@ def facts(name: str) -> dict:
     >>> facts("svm")["targets"]
     ('binary', 'classes')
     """
+    return dict(_facts(name))
+
+
+@cache
+def _facts(name: str) -> dict:
     _check_known(name)
     assigned = _assignments(Path(__file__).with_name(f"{name}.py"))
     given = {keyword.arg: keyword.value for keyword in assigned["LEARNER"].keywords}

@@ -41,11 +41,14 @@ DUAL_ROWS = 1024
 HINGE_ROWS = 20_000
 LIBLINEAR_TOLERANCE = 1e-4
 LIBLINEAR_MAX_ITERATIONS = 20_000
+#: LIBLINEAR squares its gradients, which are as large as C times the features, and steps along them: where such a
+#: number underflows or overflows, its trust region solver goes on for ever. It is not called with numbers beyond these.
+LIBLINEAR_RANGE = (1e-100, 1e100)
 
 SCHEMA = {
     "loss": {"enum": ["squared_hinge", "hinge"]},
     "intercept": {"enum": ["none", "unpenalised"]},
-    "C": {"type": "array", "minItems": 1, "items": {"type": "number", "exclusiveMinimum": 0}},
+    "C": {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "number", "exclusiveMinimum": 0}},
     "n_folds": {"type": "integer", "minimum": 2},
     "solver": {
         "enum": ["auto", "liblinear", "newton"],
@@ -84,7 +87,8 @@ def fit_svm(
     memory_budget : bytes within which "newton" keeps the features rather than read the stream in every pass
 
     Returns a ``LinearModel`` that names its solver; ``converged`` is False where the solver gave up early.
-    Raises ``ValueError`` for NaN or infinity, a column with one class, and a combination without a solver.
+    Raises ``numpy.linalg.LinAlgError`` where LIBLINEAR would not end (``check_liblinear``), ``ValueError`` for NaN or
+    infinity, a column with one class, and a combination without a solver.
     """
     Y, grid = _check_targets(y_columns, n_rows), check_grid(C, "C")
     solver = choose_solver(n_rows, n_columns, Y.shape[1], loss, intercept, solver)
@@ -146,7 +150,11 @@ def cross_validate_svm(
             training, held_out = folds != fold, folds == fold
             Z_training = Z[training]
             for i, C in enumerate(grid):
-                model = _liblinear(Z_training, Y[training], C, loss)
+                try:
+                    model = _liblinear(Z_training, Y[training], C, loss)
+                except np.linalg.LinAlgError:
+                    scores[i, fold] = np.nan  # as where a system is singular: this value is not chosen
+                    continue
                 unconverged += not model.converged
                 scores[i, fold] = _accuracy(Y[held_out], model.decision(Z[held_out]))
     warn_unconverged(unconverged, scores.size)
@@ -219,7 +227,18 @@ def _cross_validate_newton(blocks, Y, grid, folds, n_columns, has_intercept):
     return scores, unconverged
 
 
+def check_liblinear(Z, C: float) -> None:
+    """Raise ``numpy.linalg.LinAlgError`` where LIBLINEAR would not come to an end with features Z (n, D)."""
+    largest = np.abs(Z).max(initial=0.0)
+    with np.errstate(over="ignore", under="ignore"):
+        numbers = [C, *([C * largest, C * largest**2 * len(Z)] if largest else [])]
+    low, high = LIBLINEAR_RANGE
+    if min(numbers) < low or max(numbers) > high:
+        raise np.linalg.LinAlgError(f"LIBLINEAR does not end at C = {C:g} with features as large as {largest:.3g}")
+
+
 def _liblinear(Z, Y, C, loss):
+    check_liblinear(Z, C)
     coef, converged, n_iter = [], True, 0
     for y in Y.T:
         model = LinearSVC(

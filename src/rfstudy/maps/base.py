@@ -248,12 +248,20 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             return validate_data(self, X, y, **checks)
         return validate_data(self, X, **checks), y
 
-    def _draw_for(self, n_features, dtype):
-        """Check the parameters, then draw what does not depend on data."""
+    def check_parameters(self) -> None:
+        """Raise ``ValueError`` for parameters outside their range, and a kernel that the map does not support; whoever
+        draws or fits need not call it.
+        """
         check_scalar(self.n_components, "n_components", Integral, min_val=1)
         self.kernel_ = self.default_kernel if self.kernel is None else self.kernel
         check_kernel(self.method, self.kernel_)
         self._check_options()
+
+    def _draw_for(self, n_features, dtype):
+        """Check the parameters, then draw what does not depend on data."""
+        self.check_parameters()
+        if np.dtype(dtype) not in (np.float32, np.float64):
+            raise ValueError(f"dtype must be float32 or float64, got {np.dtype(dtype).name}")
         # What an earlier fit has completed is of another draw.
         for name in ("_drawn", "n_columns_", "learned_"):
             vars(self).pop(name, None)
@@ -284,7 +292,12 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _fill(self, X, features):
         """Write the features of X into ``features``, block by block."""
         cache_bytes = self._caches_per_block * CACHE_BYTES
-        fill_rows(self._mapper, X, features, self._work_columns(), resolve_device(self.device), cache_bytes)
+        device = resolve_device(self.device)
+        fill_rows(self._mapper, X, features, self._work_columns(), device, cache_bytes, self._growth())
+
+    def _growth(self):
+        """The power in which the features, or what they are computed from, grow with the data."""
+        return 2
 
     @property
     def _n_features_out(self):
@@ -308,34 +321,46 @@ def feature_blocks(fill, X: np.ndarray, n_columns: int, rows: int):
         yield part, features
 
 
-def fill_rows(make_mapper, X: np.ndarray, features: np.ndarray, work_columns: int, device, cache_bytes: int) -> None:
+def fill_rows(make_mapper, X, features, work_columns: int, device, cache_bytes: int, growth: int = 2) -> None:
     """Write the features of X (n, d) into ``features`` (n, D), block by block, on a device.
 
     ``make_mapper`` is a function as ``RandomFeatureMap._mapper``, ``work_columns`` the columns of the widest
-    intermediate array of what it makes, and ``cache_bytes`` what that may take on the CPU.
+    intermediate array of what it makes, ``cache_bytes`` what that may take on the CPU, and ``growth`` the power in
+    which the features, or what they are computed from, grow with the data. ``ValueError`` where features overflow.
     """
+    dtype, finished = X.dtype, features
     X, features = _as_tensor(X), torch.from_numpy(features)
     if device.type == "cpu":
         rows = max(1, cache_bytes // (X.itemsize * work_columns))
     else:
         rows = block_rows(X.itemsize * (X.shape[1] + 2 * work_columns + features.shape[1]), device)
     rows = min(rows, len(X))
+    extremes: list[float] = []
 
     def make_fill():
         fill = make_mapper(rows, device, X.dtype)
-        if device.type == "cpu":
-            return lambda part: fill(X[part], features[part])
+
+        def fill_here(part):
+            block = X[part]
+            extremes.extend(map(float, torch.aminmax(block)))
+            fill(block, features[part])
 
         def fill_on_device(part):
             block = torch.empty_like(features[part], device=device)
-            fill(X[part].to(device), block)
+            on_device = X[part].to(device)
+            extremes.extend(map(float, torch.aminmax(on_device)))
+            fill(on_device, block)
             features[part].copy_(block)
 
-        return fill_on_device
+        return fill_here if device.type == "cpu" else fill_on_device
 
     parts = list(row_blocks(len(X), rows))
     threads = min(len(parts), torch.get_num_threads()) if device.type == "cpu" else 1
     _for_each_block(make_fill, parts, threads)
+    largest = max(map(abs, extremes), default=0.0)
+    # a pass over the features would cost much of what they cost: it is made where the data leave a doubt
+    if largest > np.finfo(dtype).max ** (0.5 / growth) and not np.isfinite(finished).all():
+        raise ValueError(f"features of numbers as large as {largest:.3g} overflow {dtype}: scale the data")
 
 
 def _for_each_block(make_function, parts, threads):

@@ -30,6 +30,9 @@ class PolynomialMap(RandomFeatureMap):
     def _count_columns(self):
         return self.n_components
 
+    def _growth(self):
+        return self.kernel_.degree
+
     def _augmented_columns(self, n_features):
         """Columns of (sqrt(coef0), x), whose linear kernel to the power of the degree is the kernel."""
         return n_features + (self.kernel_.coef0 > 0)

@@ -8,15 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import yaml
 
-from rfstudy.files import read_arrays
+from rfstudy.files import read_arrays, read_yaml
 from rfstudy.report import published
 from rfstudy.report.aggregate import measured
 from rfstudy.report.times import with_printed
-
-#: The safe loader, in C where it was built.
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Context:
@@ -64,7 +60,7 @@ def contexts(specs: list[dict], results, reference_dir, looks, tasks) -> Iterato
 
     ``looks`` and ``tasks`` are the YAML files of the registries.
     """
-    registries = [yaml.load(Path(path).read_text(encoding="utf-8"), Loader=LOADER) for path in (looks, tasks)]
+    registries = [read_yaml(path) for path in (looks, tasks)]
     made: dict[tuple[str, ...], Context] = {}
     for spec in specs:
         what = tuple(spec["experiments"])

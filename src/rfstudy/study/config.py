@@ -10,14 +10,18 @@ Imported by the workflow when it parses: the standard library, PyYAML and, to ch
 from __future__ import annotations
 
 import difflib
+import math
+import re
+from functools import cache
 from pathlib import Path
 
 import yaml
 
-from rfstudy.data import modules
+from rfstudy.data import modules, registry
 from rfstudy.errors import UserError
+from rfstudy.files import read_yaml, shown
 from rfstudy.learners import entry as learners
-from rfstudy.maps.registry import resolved_options
+from rfstudy.maps.registry import REGISTRY, resolved_options
 from rfstudy.study.code import constant, defines, modules_in
 
 #: Who shares a choice, from the widest circle to the narrowest: all of an experiment; all methods at a size; all sizes
@@ -34,6 +38,15 @@ OF_DATA = {
     "bandwidth": {"$ref": "#/$defs/bandwidth"},
 }
 
+#: The axes by which shards may be told apart, from the outermost.
+AXES = ("experiment", "dataset", "method")
+
+#: What the names of experiments are made of: they stand in paths.
+NAME = "[a-z0-9-]+"
+
+#: Letters of a message about a value, at most: a whole mapping is not printed.
+LONGEST_VALUE = 200
+
 #: Settings that name what a run is restricted to.
 SELECTIONS = ("only_experiments", "only_datasets", "only_methods", "only_sizes")
 
@@ -42,22 +55,71 @@ class ConfigurationError(UserError):
     """The configuration asks for something that does not exist or makes no sense."""
 
 
+def checked_settings(config: dict, config_dir: Path, files=()) -> dict:
+    """The settings of a run (``load_settings``), checked by their schema.
+
+    ``files`` are those that ``config`` was read from, the last one on top: a message names the one that a key is from.
+    Raises ``ConfigurationError`` for an unknown preset, and for everything that the schema refuses.
+    """
+    documents = {shown(path): read_yaml(path) for path in files}  # a key that stands twice is an error there
+    preset = shown(Path(config_dir) / "presets" / f"{config.get('preset')}.yaml")
+    try:
+        settings = load_settings(config, config_dir)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{origin_of('preset', config, documents, 'config.yaml')}: {error}") from error
+    problems = problems_of(settings, settings_schema(Path(config_dir)))
+    axes = settings.get("shard_by")
+    if not problems and axes != list(AXES[: len(axes)]):
+        problems = [f".shard_by: must be a beginning of {', '.join(AXES)}, not {', '.join(axes)}"]
+    if problems:
+        raise ConfigurationError(
+            "\n".join(
+                f"{origin_of(key_in(problem), config, documents, preset)}: {problem.lstrip('.: ')}"
+                for problem in problems
+            )
+        )
+    return settings
+
+
 def load_settings(config: dict, config_dir: Path) -> dict:
     """Merge a preset's file with the keys given on the command line or in ``--configfile``.
 
     ``config`` is what the workflow engine read: ``config.yaml`` overlaid by the user. The preset it names supplies
     every key that is missing. Raises ``ConfigurationError`` for an unknown preset.
     """
-    preset_file = Path(config_dir) / "presets" / f"{config['preset']}.yaml"
-    if not preset_file.is_file():
-        known = sorted(p.stem for p in preset_file.parent.glob("*.yaml"))
-        raise ConfigurationError(f"preset {config['preset']!r} does not exist; choose one of {', '.join(known)}")
-    settings = merge(read_yaml(preset_file), {key: typed(value) for key, value in config.items()}, null_removes=False)
+    folder = Path(config_dir) / "presets"
+    known = sorted(path.stem for path in folder.glob("*.yaml"))
+    preset = config.get("preset")
+    if preset not in known:
+        raise ConfigurationError(f"preset: there is no {preset!r}; {suggestion(preset, known)}")
+    given = {key: typed(value) for key, value in config.items()}
+    settings = merge(read_yaml(folder / f"{preset}.yaml"), given, null_removes=False)
     for key in SELECTIONS:
         # --config only_datasets=eeg,skin arrives as one text
-        if isinstance(settings[key], str):
+        if isinstance(settings.get(key), str):
             settings[key] = [part.strip() for part in settings[key].split(",") if part.strip()]
     return settings
+
+
+def origin_of(key: str, config: dict, documents: dict[str, dict], otherwise: str) -> str:
+    """Where a setting is from: the last file that has it, the command line where it has another value, or elsewhere."""
+    if key not in config:
+        return otherwise
+    having = [path for path, document in documents.items() if key in document]
+    same = having and documents[having[-1]][key] == config[key]
+    return having[-1] if same else "--config"
+
+
+def key_in(problem: str) -> str:
+    """The first key of the place that a problem names."""
+    return re.match(r"\.?([^.:\[]*)", problem)[1]
+
+
+@cache
+def settings_schema(config_dir: Path) -> dict:
+    """The schema of the settings of a run, with that of the options of every learner."""
+    schema = read_yaml(config_dir / "schemas" / "config.schema.yaml")
+    return schema | {"properties": schema["properties"] | {"learners": learners_schema()}}
 
 
 def typed(value):
@@ -70,45 +132,104 @@ def typed(value):
         try:
             return float(value) if set(value) & set(".eE") else int(value)  # 1e6, too, which is a text in YAML
         except ValueError:
-            word = yaml.safe_load(value)
+            try:
+                word = yaml.safe_load(value)
+            except yaml.YAMLError:
+                return value
             return word if isinstance(word, int | float | bool | None) else value
     return value
 
 
-def load_experiments(config_dir: Path) -> dict[str, dict]:
+def load_registry(config_dir: Path) -> registry.Registry:
+    """Sources and tasks, checked by their schemas and against each other; ``UserError`` names what is wrong."""
+    for name in ("sources", "datasets"):
+        checked(config_dir, name)
+    return registry.load(config_dir)
+
+
+def load_looks(config_dir: Path) -> dict[str, dict]:
+    """The names and looks of the methods, checked by their schema."""
+    return checked(config_dir, "methods")
+
+
+def checked(config_dir: Path, name: str) -> dict:
+    """A file of the configuration that its schema accepts; ``ConfigurationError`` names everything that it does not."""
+    path = Path(config_dir) / f"{name}.yaml"
+    document = read_yaml(path)
+    problems = problems_of(document, read_yaml(Path(config_dir) / "schemas" / f"{name}.schema.yaml"))
+    if problems:
+        raise ConfigurationError("\n".join(f"{shown(path)}: {problem.lstrip('.')}" for problem in problems))
+    return document
+
+
+def load_experiments(config_dir: Path, datasets=None) -> dict[str, dict]:
     """All experiments by name, ``extends`` resolved as ``merge`` does, ``steps`` written out, checked by their schema.
 
-    Raises ``ConfigurationError`` that names file, experiment and key of everything that is wrong.
+    ``datasets`` are the ids of all tasks; without them the data sets that are named are not looked up. Raises
+    ``ConfigurationError`` that names file, experiment and key of everything that is wrong, where it stands first: what
+    an experiment takes over from another is told of that one.
     """
-    raw: dict[str, dict] = {}
-    files: dict[str, Path] = {}
-    for path in sorted((Path(config_dir) / "experiments").glob("*.yaml")):
-        for name, experiment in read_yaml(path).items():
-            if name in raw:
-                raise ConfigurationError(f"experiment {name!r} is defined twice, the second time in {path.name}")
-            raw[name], files[name] = experiment, path
-
-    resolved = extended(raw, "experiment", merge)
+    files, raw, resolved = resolved_experiments(config_dir)
+    found = {
+        name: problems_of_experiment(experiment, config_dir, datasets) for name, experiment in resolved.items()
+    }  # fmt: skip
     problems = [
-        f"{files[name].parent.parent.name}/experiments/{files[name].name}: {name}{problem}"
-        for name, experiment in resolved.items()
-        for problem in problems_of(experiment, schema_of(experiment, config_dir)) or problems_of_steps(experiment)
+        f"{shown(files[name])}: {name}{problem}"
+        for name, of_one in found.items()
+        for problem in of_one
+        if not any(problem in found[base] for base in bases_of(name, raw))
     ]
     if problems:
         raise ConfigurationError("\n".join(problems))
     return {name: with_steps({"name": name, **experiment}) for name, experiment in resolved.items()}
 
 
-def extended(raw: dict[str, dict], what: str, lay) -> dict[str, dict]:
-    """Entries by name, each laid (``lay(base, own)``) over the one that it ``extends``; nulls take keys away."""
+def resolved_experiments(config_dir: Path) -> tuple[dict[str, Path], dict[str, dict], dict[str, dict]]:
+    """By name the files of all experiments, what stands there, and that laid over what it extends."""
+    raw: dict[str, dict] = {}
+    files: dict[str, Path] = {}
+    problems = []
+    for path in sorted((Path(config_dir) / "experiments").glob("*.yaml")):
+        for name, experiment in read_yaml(path).items():
+            where = f"{shown(path)}: {name}"
+            if name in raw:
+                problems.append(f"{where}: {name!r} is defined twice, the second time in {path.name}")
+            elif not re.fullmatch(NAME, str(name)):
+                problems.append(f"{where}: the name of an experiment has lower-case letters, digits and hyphens only")
+            elif not isinstance(experiment, dict):
+                problems.append(f"{where}: must be a mapping from keys to values, not {experiment!r}")
+            else:
+                raw[name], files[name] = experiment, path
+    if problems:
+        raise ConfigurationError("\n".join(problems))
+    return files, raw, extended(raw, "experiment", merge, lambda name: f"{shown(files[name])}: ")
+
+
+def bases_of(name: str, raw: dict[str, dict]) -> list[str]:
+    """The experiments that one extends, the nearest first."""
+    found = []
+    while raw[name].get("extends"):
+        name = raw[name]["extends"]
+        found.append(name)
+    return found
+
+
+def extended(raw: dict[str, dict], what: str, lay, where=lambda name: "") -> dict[str, dict]:
+    """Entries by name, each laid (``lay(base, own)``) over the one that it ``extends``; nulls take keys away.
+
+    ``where(name)`` is what a message begins with.
+    """
 
     def resolve(name: str, trail: tuple[str, ...] = ()) -> dict:
-        if name not in raw:
+        if not isinstance(name, str) or name not in raw:
             raise ConfigurationError(
-                f"{what} {trail[-1]!r} extends {name!r}, which does not exist; {suggestion(name, raw)}"
+                f"{where(trail[-1])}{trail[-1]}.extends: {what} {trail[-1]!r} extends {name!r}, which does not exist; "
+                f"{suggestion(name, raw)}"
             )
         if name in trail:
-            raise ConfigurationError(f"{what}s extend each other in a circle: {' -> '.join((*trail, name))}")
+            raise ConfigurationError(
+                f"{where(name)}{name}.extends: {what}s extend each other in a circle: {' -> '.join((*trail, name))}"
+            )
         own = dict(raw[name])
         base = own.pop("extends", None)
         return lay(resolve(base, (*trail, name)) if base else {}, own)
@@ -116,21 +237,38 @@ def extended(raw: dict[str, dict], what: str, lay) -> dict[str, dict]:
     return {name: resolve(name) for name in raw}
 
 
-def schema_of(experiment: dict, config_dir: Path) -> dict:
-    """The schema of an experiment: the keys of all of them, those of its kind, and those of all learners.
-
-    Raises ``ConfigurationError`` where the kind is missing or unknown.
-    """
+def problems_of_experiment(experiment: dict, config_dir: Path, datasets=None) -> list[str]:
+    """What is wrong with an experiment, whose steps are not written out yet, as ``problems_of``."""
     kinds = modules_in("study.kinds")
-    if experiment.get("kind") not in kinds:
-        raise ConfigurationError(
-            f"the kind of experiment {experiment.get('title', '')!r} is {experiment.get('kind')!r}; "
-            f"known are {', '.join(kinds)}"
-        )
-    common = read_yaml(Path(config_dir) / "schemas" / "experiments.schema.yaml")
-    own = kind_schema(experiment["kind"])
+    if "kind" not in experiment:
+        return [f": the key 'kind' is missing; known are {', '.join(kinds)}"]
+    if experiment["kind"] not in kinds:
+        return [f".kind: there is no {experiment['kind']!r}; {suggestion(experiment['kind'], kinds)}"]
+    # a null takes a key away once the data set's own is laid over the experiment
+    plain = experiment
+    if isinstance(experiment.get("datasets"), dict):
+        plain = experiment | {"datasets": {key: without_nulls(own) for key, own in experiment["datasets"].items()}}
+    return problems_of(plain, schema_of(experiment["kind"], Path(config_dir))) or [
+        *problems_of_steps(experiment),
+        *problems_of_methods(experiment),
+        *(problems_of_datasets(experiment, datasets) if datasets is not None else ()),
+    ]
+
+
+def without_nulls(document):
+    """A document without the keys of its mappings that have no value."""
+    if not isinstance(document, dict):
+        return document
+    return {key: without_nulls(value) for key, value in document.items() if value is not None}
+
+
+@cache
+def schema_of(kind: str, config_dir: Path) -> dict:
+    """The schema of an experiment of a kind: the keys of all of them, those of the kind, and those of all learners."""
+    common = read_yaml(config_dir / "schemas" / "experiments.schema.yaml")
+    own = kind_schema(kind)
     definitions = common["$defs"] | {
-        "learners": closed({name: closed(learner_schema(name), null=True) for name in learners.known()}),
+        "learners": learners_schema(),
         "bandwidth": {"oneOf": [bandwidth_schema(rule) for rule in modules_in("study.bandwidths")]},
     }
     return common | {
@@ -138,6 +276,11 @@ def schema_of(experiment: dict, config_dir: Path) -> dict:
         "required": common["required"] + own["required"],
         "$defs": definitions,
     }
+
+
+def learners_schema() -> dict:
+    """The schema of options by learner; null takes a learner away."""
+    return closed({name: closed(learner_schema(name), null=True) for name in learners.known()})
 
 
 def kernel_schema() -> dict:
@@ -200,22 +343,166 @@ def constant_or(module: str, name: str, default):
 
 def problems_of(document: dict, schema: dict) -> list[str]:
     """What is wrong with a document, each as ``.key[0].key: message``, with the known keys where one is unknown."""
-    from jsonschema import Draft202012Validator
-
-    found = []
-    for error in Draft202012Validator(schema).iter_errors(document):
+    found, misspelt = non_finite(document), set()
+    endless = {problem.partition(":")[0] for problem in found}
+    # what is unknown first: a key that is missing because it is misspelt is told once
+    errors = sorted(validator_of()(schema).iter_errors(document), key=lambda each: each.validator == "required")
+    for error in errors:
         while error.context:
             error = closest(error)
-        where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
-        if error.validator == "const":
-            known = [each.validator_value for each in error.parent.context if each.validator == "const"]
-            found.append(f"{where}: there is no {error.instance!r}; {suggestion(error.instance, known)}")
-        elif error.validator == "additionalProperties":
-            known = list(error.schema.get("properties", {}))
-            for key in sorted(set(error.instance) - set(known)):
+        where = place(error.absolute_path)
+        if where in endless:
+            continue
+        known = list(error.schema.get("properties", {}))
+        if error.validator == "const" and error.parent:
+            names = [each.validator_value for each in error.parent.context if each.validator == "const"]
+            found.append(f"{where}: there is no {error.instance!r}; {suggestion(error.instance, names)}")
+        elif error.validator == "additionalProperties" and error.validator_value is False:
+            for key in sorted(set(error.instance) - set(known), key=str):
+                misspelt |= {(where, name) for name in nearest(key, known)}
                 found.append(f"{where}.{key}: not a key here; {suggestion(key, known)}")
+        elif error.validator == "required":
+            missing = [key for key in error.validator_value if key not in error.instance]
+            found += [
+                f"{where}: {key!r} is a required property; known are {', '.join(sorted(known))}"
+                for key in missing
+                if (where, key) not in misspelt and error.message.startswith(repr(key))
+            ]
         else:
-            found.append(f"{where}: {error.message}")
+            found.append(f"{where}: {shortened(error.message)}")
+    return found
+
+
+@cache
+def validator_of():
+    """The validator of documents: 3.0 is no integer, although JSON has it so: it counts nothing, and labels nothing."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend
+
+    def is_integer(_, value) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool)
+
+    return extend(Draft202012Validator, type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", is_integer))
+
+
+def place(path) -> str:
+    """Keys and positions on the way to a value, as ``.key[0].key``."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+
+
+def shortened(message: str) -> str:
+    """A message in which a long value is cut in its middle."""
+    half = LONGEST_VALUE // 2
+    return message if len(message) <= LONGEST_VALUE else f"{message[:half]} ... {message[-half:]}"
+
+
+def non_finite(document, path: tuple = ()) -> list[str]:
+    """The numbers of a document that are none (``.nan``) or have no end (``.inf``): every bound lets them pass."""
+    if isinstance(document, float) and not math.isfinite(document):
+        return [f"{place(path)}: {document} is no finite number"]
+    if isinstance(document, dict):
+        inner = document.items()
+    else:
+        inner = enumerate(document) if isinstance(document, list) else ()
+    return [problem for key, value in inner for problem in non_finite(value, (*path, key))]
+
+
+def problems_of_methods(experiment: dict) -> list[str]:
+    """What is wrong with the maps that an experiment names and with the options it gives them, as ``problems_of``."""
+    own = constant_or(f"study.kinds.{experiment['kind']}", "OPTIONS", {})
+    found, named = [], []
+    for where, method in methods_named(experiment):
+        if method in REGISTRY:
+            named.append(method)
+        else:
+            found.append(f"{where}: there is no method {method!r}; {suggestion(method, REGISTRY)}")
+    steps = [step["name"] for step in experiment.get("steps", [])]
+    found += [f".steps[{i}].name: {name!r} is given twice" for i, name in enumerate(steps) if name in steps[:i]]
+    entries = [(entry["method"], entry.get("variant", "")) for _, entry in walked(experiment)]
+    found += [
+        f".methods: {method} is listed twice with the same variant {variant!r}; name variants"
+        for method, variant in dict.fromkeys(each for each in entries if entries.count(each) > 1)
+        if variant not in steps
+    ]
+    everybody = list(dict.fromkeys(entry["method"] for entry in experiment["methods"]))
+    for where, one, options in options_given(experiment):
+        for key in options:
+            without_it = [
+                method
+                for method in ([one] if one else everybody)
+                if method in named and key not in (*resolved_options(method, {}), *own)
+            ]
+            if without_it:
+                more = f"; nor of {', '.join(without_it[1:])}" if without_it[1:] else ""
+                found.append(f"{where}.{key}: {no_option(key, without_it[0])}{more}")
+        found += [
+            f"{where}.{key}: must be one of {', '.join(own[key])}, got {value!r}"
+            for key, value in options.items()
+            if key in own and value not in own[key]
+        ]
+    return found
+
+
+def methods_named(experiment: dict):
+    """Pairs of a place and the id of a map that stands there."""
+    for i, entry in enumerate(experiment["methods"]):
+        yield f".methods[{i}].method", entry["method"]
+    for i, step in enumerate(experiment.get("steps", [])):
+        yield from ((f".steps[{i}].methods[{j}]", method) for j, method in enumerate(step.get("methods", [])))
+    yield from ((f".options.{method}", method) for method in experiment.get("options", {}))
+    for dataset, own in (experiment.get("datasets") or {}).items():
+        yield from ((f".datasets.{dataset}.options.{method}", method) for method in (own or {}).get("options") or {})
+    if "method" in experiment.get("search", {}):
+        yield ".search.method.method", experiment["search"]["method"]["method"]
+
+
+def options_given(experiment: dict):
+    """Triples of a place, the map whose options stand there (None: all of the experiment), and these options."""
+    for i, entry in enumerate(experiment["methods"]):
+        yield f".methods[{i}].options", entry["method"], entry.get("options", {})
+        for dataset, own in entry.get("datasets", {}).items():
+            yield f".methods[{i}].datasets.{dataset}.options", entry["method"], own.get("options", {})
+    for i, step in enumerate(experiment.get("steps", [])):
+        for method in step.get("methods", [None]):
+            yield f".steps[{i}].options", method, step.get("options", {})
+    for method, options in experiment.get("options", {}).items():
+        yield f".options.{method}", method, options
+    for dataset, own in (experiment.get("datasets") or {}).items():
+        for method, options in ((own or {}).get("options") or {}).items():
+            yield f".datasets.{dataset}.options.{method}", method, options
+    search = experiment.get("search", {})
+    if "method" in search:
+        yield ".search.method.options", search["method"]["method"], search["method"].get("options", {})
+    for i, options in enumerate(search.get("options", {}).get("grid", [])):
+        yield f".search.options.grid[{i}]", None, options
+
+
+def no_option(key: str, method: str) -> str:
+    """What to say of a key that is no option of a map."""
+    known = list(resolved_options(method, {}))
+    near = nearest(key, known)
+    return f"not an option of {method}; it has {', '.join(known) or 'none'}" + (
+        f" (did you mean {near[0]}?)" if near else ""
+    )
+
+
+def problems_of_datasets(experiment: dict, datasets) -> list[str]:
+    """The data sets that an experiment or one of its entries names and that are no tasks, as ``problems_of``."""
+    named = [(f".datasets.{dataset}", dataset) for dataset in experiment.get("datasets") or {}]
+    for key in ("methods", "steps"):
+        for i, entry in enumerate(experiment.get(key, [])):
+            named += [(f".{key}[{i}].datasets.{dataset}", dataset) for dataset in entry.get("datasets", {})]
+    found = [
+        f"{where}: there is no data set {dataset!r}; {suggestion(dataset, datasets)}"
+        for where, dataset in named
+        if dataset not in datasets
+    ]
+    own = experiment.get("datasets") or {}
+    found += [
+        f".time.examples[{i}]: {dataset!r} is none of the data sets of the experiment; {suggestion(dataset, own)}"
+        for i, dataset in enumerate((experiment.get("time") or {}).get("examples", []))
+        if dataset not in own
+    ]
     return found
 
 
@@ -251,9 +538,13 @@ def closest(error):
 
 def suggestion(word: str, known) -> str:
     """What to say of a word that is not among those that are known: "did you mean ...? known are ..."."""
-    known = sorted(known)
-    near = difflib.get_close_matches(str(word), known, n=1)
-    return (f"did you mean {near[0]}? " if near else "") + f"known are {', '.join(known)}"
+    near = nearest(word, known)
+    return (f"did you mean {near[0]}? " if near else "") + f"known are {', '.join(sorted(map(str, known)))}"
+
+
+def nearest(word: str, known) -> list[str]:
+    """The word among those that are known that another one resembles, or none."""
+    return difflib.get_close_matches(str(word), sorted(map(str, known)), n=1)
 
 
 def with_steps(experiment: dict) -> dict:
@@ -263,19 +554,22 @@ def with_steps(experiment: dict) -> dict:
     and those before it change. A step that names ``methods`` is one of these methods only; the others have no entry
     there.
     """
-    experiment = dict(experiment)
-    steps = experiment.pop("steps", [])
-    entries = []
-    for entry in experiment["methods"]:
+    plain = {key: value for key, value in experiment.items() if key != "steps"}
+    return plain | {"methods": [entry for _, entry in walked(experiment)]}
+
+
+def walked(experiment: dict):
+    """Pairs of a position in ``methods`` and an entry, one a method and step."""
+    steps = experiment.get("steps", [])
+    for i, entry in enumerate(experiment["methods"]):
         if not steps or entry.get("variant"):
-            entries.append(entry)
+            yield i, entry
             continue
         for step in steps:
             if entry["method"] in step.get("methods", [entry["method"]]):
                 changes = {key: value for key, value in step.items() if key not in ("name", "methods")}
                 entry = merge(entry, changes | {"variant": step["name"]})
-                entries.append(entry)
-    return experiment | {"methods": entries}
+                yield i, entry
 
 
 def merge(base: dict, overlay: dict, *, null_removes: bool = True) -> dict:
@@ -292,16 +586,6 @@ def merge(base: dict, overlay: dict, *, null_removes: bool = True) -> dict:
         else:
             result[key] = value
     return result
-
-
-def read_yaml(path: Path) -> dict:
-    """A YAML mapping; ``ConfigurationError`` names the file and the line of a syntax error."""
-    try:
-        # the safe loader, in C where it was built
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=loader) or {}
-    except yaml.YAMLError as error:
-        raise ConfigurationError(f"{path}: {error}") from error
 
 
 def select(experiments: dict[str, dict], settings: dict, maps: dict[str, str], datasets: set[str]) -> dict[str, dict]:
@@ -334,6 +618,26 @@ def select(experiments: dict[str, dict], settings: dict, maps: dict[str, str], d
         if experiment["methods"] and has_sizes and (experiment["datasets"] or not wants_data):
             chosen[name] = experiment
     return chosen
+
+
+def check_selection(chosen: dict[str, dict], settings: dict) -> None:
+    """Raise ``ConfigurationError`` where a run has nothing to do, or something that it is restricted to is in none of
+    its experiments: whoever names an id wants something of it.
+    """
+    everywhere = list(chosen.values())
+    present = {
+        "only_experiments": set(chosen),
+        "only_datasets": {dataset for each in everywhere for dataset in each["datasets"]},
+        "only_methods": {entry["method"] for each in everywhere for entry in each["methods"]},
+        "only_sizes": {label for each in everywhere for of in size_lists(each) for _, label in sizes(of, 1)},
+    }
+    given = [f"{key}={','.join(settings[key])}" for key in SELECTIONS if settings[key]]
+    left = f"nothing is left of it under {' '.join(given)} and the preset {settings['preset']}"
+    problems = [f"{key}: {each!r}: {left}" for key in SELECTIONS for each in settings[key] if each not in present[key]]
+    if not chosen and not problems:
+        problems = [f"there is nothing to do under {' '.join(given)} and the preset {settings['preset']}"]
+    if problems:
+        raise ConfigurationError("\n".join(problems))
 
 
 def check_learners(options: dict) -> None:

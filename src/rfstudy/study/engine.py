@@ -16,7 +16,9 @@ from importlib.metadata import version
 
 from tqdm import tqdm
 
+from rfstudy.arrays import resolve_device
 from rfstudy.data.modules import code_of_steps
+from rfstudy.errors import UserError
 from rfstudy.kernels import KERNELS
 from rfstudy.maps.registry import REGISTRY, make_map, resolved_options
 from rfstudy.study.code import meaning
@@ -86,12 +88,23 @@ class Job:
 
 def jobs(stage: str, parts: list[dict], prepared_dirs, journal_dir, threads: int, roots=()):
     """The jobs of a stage's parts, one after the other; a part with data has its folder in ``prepared_dirs``."""
+    check_device(parts[0]["device"])
     run, journal = Run(stage, parts, threads, parts[0]["device"]), Journal(journal_dir)
     folders = list(prepared_dirs) or [None] * len(parts)
     for spec, folder in zip(parts, folders, strict=True):
         data = load_prepared(folder) if folder else None
         samples = Samples(data, spec) if folder else None
         yield Job(stage, spec, journal, run, data, samples, tuple(roots(spec) if callable(roots) else roots))
+
+
+def check_device(device: str) -> None:
+    """Raise ``UserError`` where a job begins whose device is not there: who planned it, on another machine, could not
+    know.
+    """
+    try:
+        resolve_device(device)
+    except RuntimeError as error:
+        raise UserError(str(error)) from error
 
 
 @dataclass

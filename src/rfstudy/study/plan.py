@@ -16,6 +16,7 @@ from rfstudy.data.modules import code_of_steps
 from rfstudy.learners.entry import facts
 from rfstudy.study.code import constant
 from rfstudy.study.config import (
+    AXES,
     CIRCLES,
     ConfigurationError,
     check_ids,
@@ -25,9 +26,6 @@ from rfstudy.study.config import (
     step_lists,
     wanted_sizes,
 )
-
-#: The axes by which shards may be told apart, from the outermost.
-AXES = ("experiment", "dataset", "method")
 
 #: Columns of the tidy table that an experiment decides as a whole.
 NAMES = ("preset", "paper", "experiment", "protocol")

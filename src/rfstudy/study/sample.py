@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from rfstudy.arrays import seed_sequence
+from rfstudy.data import prepared
 from rfstudy.data.scale import fit_steps
 from rfstudy.data.split import split
 from rfstudy.data.target import Target, make_target
-from rfstudy.files import read_json
 
 #: Bytes up to which the samples of a data set are kept.
 KEPT_BYTES = 2**26
@@ -59,23 +58,21 @@ class Sample:
 
 
 def load_prepared(directory) -> Prepared:
-    """Open what ``preprocess`` wrote; large arrays stay on disk until rows are taken."""
-    directory = Path(directory)
-    facts = read_json(directory / "facts.json")
-    return Prepared(np.load(directory / "X.npy", mmap_mode="r"), np.load(directory / "y.npy"), facts)
+    """Open and verify what ``preprocess`` wrote; large arrays stay on disk until rows are taken."""
+    return Prepared(*prepared.read(directory))
 
 
-def draw_sample(prepared: Prepared, spec: dict, repeat: int, preprocess: list) -> Sample:
+def draw_sample(data: Prepared, spec: dict, repeat: int, preprocess: list) -> Sample:
     """Split, cap and preprocess the rows of one repeat.
 
     The split depends on the study's seed and the repeat only. ``max_rows`` caps both parts, by a random choice
     of rows; the steps are fitted on the training rows.
     """
-    facts = prepared.facts
+    facts = data.facts
     how = {"rule": facts["split"]} | (spec.get("split") or {})
     parts = ("n_train", "n_test")
     counts = tuple(how.get(part, facts[part]) for part in parts) if how["rule"] == "random" else None
-    train, test = split(len(prepared.y), facts["n_train_published"], repeat, spec["seed"], how["rule"], counts)
+    train, test = split(len(data.y), facts["n_train_published"], repeat, spec["seed"], how["rule"], counts)
     n_all = len(train) + len(test)
     if spec["max_rows"]:
         generator = np.random.default_rng(seed_sequence(spec["seed"], "cap", repeat))
@@ -83,13 +80,13 @@ def draw_sample(prepared: Prepared, spec: dict, repeat: int, preprocess: list) -
             np.sort(generator.choice(part, spec["max_rows"], replace=False)) if len(part) > spec["max_rows"] else part
             for part in (train, test)
         )
-    X_train, X_test = np.asarray(prepared.X[train]), np.asarray(prepared.X[test])
+    X_train, X_test = np.asarray(data.X[train]), np.asarray(data.X[test])
     scale = fit_steps(preprocess, X_train)
     return Sample(
         scale(X_train).astype(np.float32, copy=False),
-        prepared.y[train],
+        data.y[train],
         scale(X_test).astype(np.float32, copy=False),
-        prepared.y[test],
+        data.y[test],
         capped=len(train) + len(test) < n_all,
     )
 

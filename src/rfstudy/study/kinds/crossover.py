@@ -29,6 +29,12 @@ GRID = {
 }
 
 
+def check(spec: dict) -> None:
+    """Raise ``ValueError`` for a peer that there is not."""
+    for name in spec["grid"]["peers"]:
+        make_peer(name, make_kernel(spec["kernel"]), 1)
+
+
 def timed(job: Job, chosen: dict) -> list[Timed]:
     """What ``time`` takes the times of: mapping the rows by every map and every peer, from the smallest d."""
     grid = job.spec["grid"]

@@ -47,8 +47,8 @@ SCHEMA = {
             },
         },
         "learners": {"$ref": "#/$defs/learners"},
-        "scores": {"type": "array", "minItems": 1, "items": {"type": "string"}},
-        "options": {"type": "object"},
+        "scores": {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
+        "options": {"$ref": "#/$defs/options"},
     },
     "required": ["sizes", "approximation", "learners"],
 }

@@ -48,11 +48,20 @@ GRID = {
     "tolerance": {"$ref": "#/$defs/positive"},
 }
 
+#: Options of an entry that are the kind's own and not its map's, with their values.
+OPTIONS = {"pool": ["whole"]}
+
 #: The mean of the labels: amplitudes of sin(2 pi j x), j = 1, 2, 3. They sum to less than 1, the labels' size.
 AMPLITUDES = (0.5, 0.3, 0.15)
 
 #: Sizes running at which the risk has to be within the tolerance.
 CONFIRMATIONS = 2
+
+
+def kernels(spec: dict):
+    """Pairs of a kernel and the entries whose maps are made for it: the decay and the terms are those of the grid."""
+    for decay in spec["grid"]["decays"]:
+        yield spec["kernel"] | {"decay": decay, "terms": spec["grid"]["terms"]}, spec["methods"]
 
 
 def cells(job: Job) -> list[Cell]:

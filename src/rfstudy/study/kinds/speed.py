@@ -80,6 +80,22 @@ GRID = {
 FEW = 3
 
 
+def kernels(spec: dict):
+    """Pairs of a kernel and the entries whose maps are made for it: a comparison may have a kernel of its own."""
+    for comparison in spec["grid"]["maps"]:
+        names = {side.rpartition("-")[0] for side in comparison["of"]}
+        own = [entry for entry in spec["methods"] if entry["method"] in names]
+        yield comparison.get("kernel", spec["kernel"]), own
+
+
+def check(spec: dict) -> None:
+    """Raise ``ValueError`` for a side of a comparison that is neither a map nor a peer."""
+    for comparison in spec["grid"]["maps"]:
+        for name in {side.rpartition("-")[0] for side in (*comparison["of"], *comparison["at_most"])}:
+            if name not in REGISTRY:
+                make_peer(name, make_kernel(comparison.get("kernel", spec["kernel"])), comparison["n_features"])
+
+
 def timed(job: Job, chosen: dict) -> list[Timed]:
     """What ``time`` takes the times of: the sides of all comparisons, those of one comparison next to each other."""
     grid = job.spec["grid"]

@@ -1,0 +1,84 @@
+"""The three files of a prepared task: written whole, and verified by whoever reads them.
+
+``facts.json`` holds the digest of ``X.npy`` and ``y.npy``. It is in the key of every cell that is computed on them, so
+that arrays that are not those of the digest would leave wrong numbers under a right key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+
+from rfstudy.errors import UserError
+from rfstudy.files import read_json, shown, write_atomically, write_json
+
+
+def digest(X: np.ndarray, y: np.ndarray, n_train: int | None) -> str:
+    """SHA-256 of the arrays with their types and shapes, and of where the published training rows end."""
+    content = hashlib.sha256(f"{X.dtype.str} {X.shape} {y.dtype.str} {n_train}".encode())
+    content.update(np.ascontiguousarray(X))
+    content.update(np.ascontiguousarray(y))
+    return content.hexdigest()
+
+
+def write(out_dir, record: dict, X: np.ndarray, y: np.ndarray) -> dict:
+    """Write the three files, each atomically, the facts last; returns the record."""
+    out_dir = Path(out_dir)
+    for name, array in (("X.npy", X), ("y.npy", y)):
+        try:
+            write_atomically(out_dir / name, lambda path, array=array: np.save(path, array))
+        except OSError as error:
+            # NumPy says of a full disk how many numbers it could not write, and no more
+            raise UserError(f"{shown(out_dir / name)} could not be written: {error}; is the disk full?") from error
+    write_json(record, out_dir / "facts.json")
+    return record
+
+
+def read(directory) -> tuple[np.ndarray, np.ndarray, dict]:
+    """X (n, d), memory-mapped, y (n,) and the facts of a prepared task, if they are what ``preprocess`` wrote.
+
+    ``UserError`` names what was expected, what is there, and what to do about it.
+    """
+    directory = Path(directory)
+    again = f"remove the folder {shown(directory)} and run again: its files are made anew"
+    facts = read_record(directory / "facts.json", again)
+    arrays = []
+    for name, mode in (("X.npy", "r"), ("y.npy", None)):
+        try:
+            arrays.append(np.load(directory / name, mmap_mode=mode, allow_pickle=False))
+        except (OSError, ValueError, EOFError) as error:
+            raise UserError(f"{shown(directory / name)} cannot be read: {error}; {again}") from error
+    X, y = arrays
+    if facts["status"] != "ok":
+        return X, y, facts  # of which nothing is computed
+    expected = {"X.npy": [facts["n"], facts["d"]], "y.npy": [facts["n"]]}
+    for name, array in (("X.npy", X), ("y.npy", y)):
+        if list(array.shape) != expected[name]:
+            raise UserError(
+                f"{shown(directory / name)} is not what was prepared: expected the shape {tuple(expected[name])}, "
+                f"actual {array.shape}; {again}"
+            )
+    actual = digest(X, y, facts["n_train_published"])
+    if actual != facts["sha256"]:
+        raise UserError(
+            f"{shown(directory)}: X.npy and y.npy are not what was prepared: expected sha256 {facts['sha256']}, "
+            f"actual {actual}; {again}"
+        )
+    return X, y, facts
+
+
+def read_record(path: Path, advice: str) -> dict:
+    """What an earlier step wrote down; ``UserError`` with an advice if it has not run, or its record is broken."""
+    path = Path(path)
+    if not path.is_file():
+        raise UserError(f"{shown(path)} does not exist: {advice}")
+    try:
+        record = read_json(path)
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"{shown(path)} is broken: {error}; {advice}") from error
+    if not isinstance(record, dict) or "status" not in record:
+        raise UserError(f"{shown(path)} is broken: it does not say its status; {advice}")
+    return record

@@ -1,0 +1,301 @@
+"""What would stop a job an hour after its start, found when the plan is made.
+
+What the schemas cannot see is looked at here, on every data set of the experiments of a run: whether searches and
+learners are complete once all overlays are laid, whether splits and folds are possible with the rows there are. What
+only a map, a kernel, a learner or a step itself can tell, the range of an option, is asked of it: each is built once,
+in a process of its own (``study.trial``), because their imports take as long as all of the planning. What was found to
+be in order is remembered under the hash of all that was built and of the package, so that whoever plans again, and the
+jobs of a cluster, pay nothing.
+
+Imported by the workflow when it parses: standard library and PyYAML only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from rfstudy.data.modules import step_of
+from rfstudy.learners import entry as learners
+from rfstudy.study.code import PACKAGE, defines
+from rfstudy.study.config import (
+    ConfigurationError,
+    constant_or,
+    kind_constant,
+    merge,
+    resolved_experiments,
+    shown,
+    suggestion,
+    walked,
+)
+from rfstudy.study.plan import check_choices, on_dataset, repeats_of, searched
+
+#: Where it is remembered what was found to be in order, in the folder of the workflow.
+REMEMBERED = Path(".snakemake") / "rfstudy-checked"
+
+
+class Trial:
+    """The building of everything that experiments name, in a process that runs while the workflow plans on.
+
+    Parameters
+    ----------
+    experiments : by name, as ``config.select`` gives them
+    settings, tasks : of the run
+    config_dir : folder of the configuration
+    """
+
+    def __init__(self, experiments: dict[str, dict], settings: dict, tasks: dict, config_dir):
+        self._config_dir = Path(config_dir)
+        self._problems = [
+            (name, problem)
+            for name, experiment in experiments.items()
+            for problem in problems_on_datasets(experiment, settings, tasks)
+        ]
+        # what cannot be laid together cannot be built either
+        self._places: dict[str, list] = {}
+        if not self._problems:
+            for name, experiment in experiments.items():
+                for where, part in parts(experiment, settings, tasks):
+                    self._places.setdefault(json.dumps(part, sort_keys=True), []).append((name, where))
+        self._told = json.dumps([json.loads(part) for part in self._places])
+        self._remembered = REMEMBERED / key_of_trial(self._told)
+        self._process = None
+        if self._places and not self._remembered.exists():
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "rfstudy.study.trial"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env=os.environ | {"PYTHONPATH": str(PACKAGE.parent), "OMP_NUM_THREADS": "1"},
+            )
+            # it reads this before it imports anything
+            self._process.stdin.write(self._told)
+            self._process.stdin.close()
+
+    def finish(self) -> None:
+        """Raise ``ConfigurationError`` with a line for everything that is wrong, once all is built."""
+        found = list(self._problems)
+        if self._process:
+            answer = self._process.stdout.read()
+            if self._process.wait():
+                raise ConfigurationError("what the experiments name could not be built: see the error above")
+            places = list(self._places.values())
+            found += [
+                (name, f"{where}{inner}: {message}")
+                for position, inner, message in json.loads(answer)
+                for name, where in places[position]
+            ]
+        if found:
+            raise ConfigurationError("\n".join(located(found, self._config_dir)))
+        if self._process:
+            self._remembered.parent.mkdir(parents=True, exist_ok=True)
+            self._remembered.touch()
+
+
+def key_of_trial(told: str) -> str:
+    """The hash of what is to be built and of the package that builds it."""
+    state = hashlib.sha256(f"{sys.version}\n{told}".encode())
+    for path in sorted(PACKAGE.rglob("*.py")):
+        state.update(path.read_bytes())
+    return state.hexdigest()[:32]
+
+
+def located(found: list[tuple[str, str]], config_dir: Path) -> list[str]:
+    """A line for every problem, with its file, and each at the experiment that the others have it from."""
+    files, raw, resolved = resolved_experiments(config_dir)
+    of_one: dict[str, list[str]] = {}
+    seen = set()
+    for name, problem in found:
+        # the same mistake is met on every data set, with other numbers
+        mistake = name, re.sub(r"\d+ (columns|training rows)|there are \d+", "", problem)
+        if mistake in seen:
+            continue
+        seen.add(mistake)
+        # an entry is told by its position in the file, where the steps are not written out
+        positions = [i for i, _ in walked(resolved[name])]
+        head, _, rest = problem.partition("]")
+        if head.startswith(".methods["):
+            problem = f".methods[{positions[int(head.removeprefix('.methods['))]}]{rest}"
+        of_one.setdefault(name, []).append(problem)
+    return [
+        f"{shown(files[name])}: {name}{problem}"
+        for name, problems in of_one.items()
+        for problem in dict.fromkeys(problems)
+        if not (raw[name].get("extends") in of_one and problem in of_one[raw[name]["extends"]])
+    ]
+
+
+def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[str]:
+    """What is wrong with a selected experiment on its data sets, each as ``.key: message``; what is wrong with all of
+    them in the same way is told of the first.
+    """
+    found = {problem: problem for problem in problems_of_time(experiment)}
+    for dataset in experiment["datasets"]:
+        own = on_dataset(experiment, dataset)
+        here = f".datasets.{dataset}"
+        of_one = []
+        if "preprocess" not in own:
+            of_one.append(f"{here}: neither it nor the experiment has the key 'preprocess'")
+        if "learners" in own:
+            of_one += problems_of_choices(own, dataset, here)
+        if "sizes" in own and any(experiment["sizes"].values()) and not any(own["sizes"].values()):
+            of_one.append(
+                f"{here}: largest_multiple_of_d = {own.get('largest_multiple_of_d')} leaves none of its sizes"
+            )
+        of_one += problems_of_rows(own, tasks[dataset], settings, here)
+        for problem in of_one:
+            found.setdefault(problem.replace(dataset, "*"), problem)
+    return list(found.values())
+
+
+def problems_of_time(experiment: dict) -> list[str]:
+    """What the key ``time`` names that the experiment does not have."""
+    how, known = experiment.get("time", {}), experiment.get("learners", {})
+    learner = how.get("learner")
+    if learner and learner not in known:
+        return [f".time.learner: there is no learner {learner!r} here; {suggestion(learner, known)}"]
+    return []
+
+
+def problems_of_choices(own: dict, dataset: str, here: str) -> list[str]:
+    """What a search lacks on a data set."""
+    try:
+        check_choices(own, dataset)
+    except ConfigurationError as error:
+        # the place says already of what
+        what = f"experiment {own['name']!r} on {dataset}"
+        return [f"{here}: {str(error).removeprefix(what).lstrip(' ,:')}"]
+    return []
+
+
+def problems_of_rows(own: dict, task: dict, settings: dict, here: str) -> list[str]:
+    """Whether a data set has the rows that its split and the folds of its learners need."""
+    counts = rows_of_split(own, task, settings)
+    if isinstance(counts, str):
+        return [f"{here}.split: {counts}"]
+    n_train = min(counts[0], settings["max_rows"] or counts[0])
+    most = n_train
+    if own.get("search", {}).get("max_rows") and searched(own["search"]):
+        most = min(most, own["search"]["max_rows"])
+    found = []
+    for where, name, options in learners_of_entries(own):
+        n_folds = options.get("n_folds", 2)
+        if n_folds > most:
+            found.append(f"{where}.{name}.n_folds: {n_folds} folds of {most} training rows")
+        missing = [key for key in (learners.facts(name)["grid"], "n_folds") if key not in options]
+        found += [f"{where}.{name}: {key!r} is a required property" for key in missing]
+    for i, entry in enumerate(own["methods"]):
+        unknown = sorted(set(entry.get("learners", {})) - set(own.get("learners", {})))
+        found += [
+            f".methods[{i}].learners.{name}: the experiment has no such learner; {suggestion(name, own['learners'])}"
+            for name in unknown
+            if "learners" in own
+        ]
+    return found
+
+
+def rows_of_split(own: dict, task: dict, settings: dict) -> tuple[int, int] | str:
+    """Training and test rows of a repeat before any cap, or what is wrong with the split."""
+    sizes_of = task
+    if settings["data"] == "embedded" and "stand_in" in task:
+        sizes_of = {key: task["stand_in"]["generator"][key] for key in ("n_train", "n_test")}
+    n_train, n_test = sizes_of["n_train"], sizes_of["n_test"]
+    total = sizes_of.get("n", n_train + n_test)
+    how = {"rule": task["split"]} | (own.get("split") or {})
+    if how["rule"] == "published" and task["split"] != "published":
+        return "the task has no published parts; its split is " + task["split"]
+    if how["rule"] == "half":
+        return (total + 1) // 2, total // 2
+    if how["rule"] == "random":
+        n_train, n_test = how.get("n_train", n_train), how.get("n_test", n_test)
+        if n_train + n_test > total:
+            return f"{n_train} training and {n_test} test rows are more than the {total} there are"
+    return n_train, n_test
+
+
+def learners_of_entries(own: dict):
+    """Triples of a place, a learner and its options: of an experiment on a data set, and of the entries of its own."""
+    for name, options in own.get("learners", {}).items():
+        yield ".learners", name, options
+    for i, entry in enumerate(own["methods"]):
+        for name, options in entry.get("learners", {}).items():
+            if name in own.get("learners", {}):
+                yield f".methods[{i}].learners", name, merge(own["learners"][name], options)
+
+
+def parts(experiment: dict, settings: dict, tasks: dict):
+    """Pairs of a place and what is built there, a mapping that ``study.trial`` understands."""
+    # a kind that completes its kernels itself makes them itself
+    own_kernels = defines(f"study.kinds.{experiment['kind']}", "kernels")
+    if not own_kernels:
+        yield ".kernel", {"what": "kernel", "kernel": experiment["kernel"]}
+    for dataset in experiment["datasets"]:
+        own = on_dataset(experiment, dataset)
+        stated_here = "preprocess" in experiment["datasets"][dataset]
+        yield from parts_on(own, tasks[dataset], settings, f".datasets.{dataset}" if stated_here else "")
+    if not kind_constant(experiment, "NEEDS_DATA"):
+        entries = [without_own_options(entry, experiment["kind"]) for entry in experiment["methods"]]
+        for i, entry in enumerate([] if own_kernels else entries):
+            yield f".methods[{i}]", map_part(entry, experiment["kernel"], widest(experiment["grid"]))
+        told = {"kernel": experiment["kernel"], "methods": entries, "grid": experiment["grid"]}
+        told |= {"seed": settings["seed"], "repeats": repeats_of(experiment, settings), "device": "cpu"}
+        yield ".grid", {"what": "kind", "kind": experiment["kind"], "spec": told}
+
+
+def parts_on(own: dict, task: dict, settings: dict, of_steps: str):
+    """``parts`` of an experiment on one data set; ``of_steps`` is where its preprocessing stands."""
+    d, target, search = columns_of(task, settings), task["target"], own.get("search", {})
+    step_lists = [(".search.preprocess", steps) for steps in search.get("preprocess", {}).get("grid", [])]
+    step_lists += [(f"{of_steps}.preprocess", own["preprocess"])] if "preprocess" in own else []
+    entries = [(f".methods[{i}]", entry) for i, entry in enumerate(own["methods"])]
+    entries += [(".search.method", search["method"])] if "method" in search else []
+    of_entries = [(f"{where}.preprocess", entry["preprocess"]) for where, entry in entries if "preprocess" in entry]
+    for where, steps in step_lists + of_entries:
+        yield where, {"what": "steps", "steps": steps, "d": d}
+    if own.get("bandwidth"):
+        n_train, _ = rows_of_split(own, task, settings)
+        yield ".bandwidth", {"what": "rule", "bandwidth": own["bandwidth"], "n_train": n_train}
+    for where, name, options in learners_of_entries(own):
+        yield f"{where}.{name}", {"what": "learner", "learner": name, "options": options, "target": target}
+    for metric in own.get("scores") or []:
+        yield ".scores", {"what": "scores", "metric": metric, "target": target}
+    grid = {"sizes": own["sizes"], "d": d} if "sizes" in own else widest(own.get("grid", {}))
+    for where, entry in entries:
+        for options in search.get("options", {}).get("grid", [{}]):
+            laid = without_own_options(entry | {"options": merge(entry["options"], options)}, own["kind"])
+            for _, steps in [("", entry["preprocess"])] if "preprocess" in entry else step_lists:
+                yield where, map_part(laid, own["kernel"], grid, steps)
+
+
+def map_part(entry: dict, kernel: dict, sizes, steps=()) -> dict:
+    """The map of an entry at its sizes: a number, or those of an accuracy grid on d columns behind some steps."""
+    widths = {"steps": steps} if isinstance(sizes, dict) and any(changes_columns(step) for step in steps) else {}
+    what = {"what": "map", "method": entry["method"], "options": entry["options"], "kernel": kernel}
+    return what | {"sizes": sizes} | widths
+
+
+def without_own_options(entry: dict, kind: str) -> dict:
+    """An entry without the options that its kind takes for itself."""
+    of_kind = constant_or(f"study.kinds.{kind}", "OPTIONS", {})
+    return entry | {"options": {key: value for key, value in entry["options"].items() if key not in of_kind}}
+
+
+def changes_columns(step) -> bool:
+    """Whether a preprocessing step leaves another number of columns: its file says so."""
+    return defines(f"data.steps.{step_of(step)[0]}", "columns")
+
+
+def columns_of(task: dict, settings: dict) -> int:
+    """The columns of a task's data, or of what stands in for it."""
+    return task.get("stand_in", {}).get("d", task["d"]) if settings["data"] == "embedded" else task["d"]
+
+
+def widest(grid: dict) -> int:
+    """The largest number of features in a grid, 1 where it names none."""
+    named = grid.get("n_features", 1)
+    return max(named) if isinstance(named, list) else named

@@ -1,0 +1,188 @@
+"""What was prepared is verified when it is read: a byte that changed is an error, and no wrong number."""
+
+import errno
+import json
+import re
+
+import numpy as np
+import pytest
+
+from rfstudy.data import prepared
+from rfstudy.data.preprocess import preprocess
+from rfstudy.errors import UserError
+from rfstudy.files import digest_of
+from rfstudy.study.sample import load_prepared
+
+TOY = {
+    "label": "Toy", "source": "toy", "files": {"train": "toy", "test": "toy.t"}, "parser": "libsvm", "n": 5, "d": 2,
+    "n_train": 3, "n_test": 2, "split": "published", "labels": {"-1": -1, "1": 1},
+}  # fmt: skip
+
+
+@pytest.fixture
+def raw(tmp_path):
+    """The folder of a downloaded source."""
+    folder = tmp_path / "raw"
+    folder.mkdir()
+    (folder / "toy").write_text("-1 1:1\n1 2:1\n-1 1:1\n", encoding="utf-8")
+    (folder / "toy.t").write_text("1 2:1\n-1 1:2\n", encoding="utf-8")
+    files = {name: {"sha256": digest_of(folder / name)} for name in ("toy", "toy.t")}
+    (folder / "record.json").write_text(json.dumps({"status": "ok", "files": files}), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def folder(raw, tmp_path):
+    """The folder of the prepared task."""
+    preprocess("toy", TOY, raw, tmp_path / "prepared", reference_dir=tmp_path)
+    return tmp_path / "prepared"
+
+
+def test_what_was_written_is_what_is_read(folder):
+    data = load_prepared(folder)
+    assert data.X.tolist() == [[1, 0], [0, 1], [1, 0], [0, 1], [2, 0]]
+    assert data.y.tolist() == [-1, 1, -1, 1, -1]
+    assert data.facts["sha256"] == prepared.digest(data.X, data.y, 3)
+    assert isinstance(data.X, np.memmap)
+
+
+def flipped(folder):
+    content = bytearray((folder / "X.npy").read_bytes())
+    content[-3] ^= 1
+    (folder / "X.npy").write_bytes(content)
+    return r"prepared: X\.npy and y\.npy are not what was prepared: expected sha256 [0-9a-f]{64}, actual [0-9a-f]{64}"
+
+
+def label_changed(folder):
+    np.save(folder / "y.npy", -np.load(folder / "y.npy"))
+    return r"X\.npy and y\.npy are not what was prepared: expected sha256"
+
+
+def short(folder):
+    np.save(folder / "y.npy", np.load(folder / "y.npy")[:-1])
+    return r"y\.npy is not what was prepared: expected the shape \(5,\), actual \(4,\)"
+
+
+def narrow(folder):
+    np.save(folder / "X.npy", np.load(folder / "X.npy")[:, :1])
+    return r"X\.npy is not what was prepared: expected the shape \(5, 2\), actual \(5, 1\)"
+
+
+def of_another_type(folder):
+    np.save(folder / "X.npy", np.load(folder / "X.npy").astype(np.float64))
+    return "not what was prepared: expected sha256"
+
+
+def parts_moved(folder):
+    facts = json.loads((folder / "facts.json").read_text())
+    (folder / "facts.json").write_text(json.dumps(facts | {"n_train_published": 2}))
+    return "not what was prepared: expected sha256"
+
+
+def cut(folder):
+    (folder / "X.npy").write_bytes((folder / "X.npy").read_bytes()[:-8])
+    return r"X\.npy cannot be read: "
+
+
+def headless(folder):
+    (folder / "y.npy").write_bytes(b"")
+    return r"y\.npy cannot be read: "
+
+
+def gone(folder):
+    (folder / "X.npy").unlink()
+    return r"X\.npy cannot be read: .*No such file"
+
+
+def facts_cut(folder):
+    (folder / "facts.json").write_text((folder / "facts.json").read_text()[:40])
+    return r"facts\.json is broken: "
+
+
+def facts_of_another_shape(folder):
+    (folder / "facts.json").write_text("[]")
+    return r"facts\.json is broken: it does not say its status"
+
+
+DAMAGES = [
+    flipped, label_changed, short, narrow, of_another_type, parts_moved, cut, headless, gone, facts_cut,
+    facts_of_another_shape,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+def test_a_damaged_file_is_refused_with_what_to_do(folder, damage):
+    message = damage(folder)
+    with pytest.raises(UserError, match=message) as caught:
+        load_prepared(folder)
+    assert str(caught.value).endswith(f"remove the folder {folder} and run again: its files are made anew")
+    assert "\n" not in str(caught.value)
+
+
+def test_the_rows_that_features_are_extracted_from_are_verified_too(folder, tmp_path):
+    flipped(folder)
+    hog = {"extractor": "hog", "orientations": 8, "pixels_per_cell": 4, "cells_per_block": 1, "block_norm": "L1"}
+    task = TOY | {"features_of": {"task": "toy"} | hog, "target": "binary"}
+    with pytest.raises(UserError, match="not what was prepared"):
+        preprocess("hog", task, None, tmp_path / "a", reference_dir=tmp_path, base_dir=folder)
+
+
+def test_a_raw_file_that_was_edited_after_its_download_is_refused(raw, tmp_path):
+    expected = digest_of(raw / "toy.t")
+    (raw / "toy.t").write_text("1 2:1\n1 1:2\n", encoding="utf-8")
+    with pytest.raises(UserError) as caught:
+        preprocess("toy", TOY, raw, tmp_path / "prepared", reference_dir=tmp_path)
+    assert str(caught.value) == (
+        f"{raw / 'toy.t'} is not the file that was downloaded: expected sha256 {expected}, actual "
+        f"{digest_of(raw / 'toy.t')}; remove {raw / 'record.json'} and run again: the download checks every file, "
+        "and gets it again"
+    )
+    assert not (tmp_path / "prepared").exists()
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ("{", r"record\.json is broken: Expecting"),
+        ("[1]", r"record\.json is broken: it does not say its status"),
+        ("{}", r"record\.json is broken: it does not say its status"),
+        ('{"status": "ok", "files": {}}', r"record\.json does not name toy; remove"),
+    ],
+)
+def test_a_broken_record_is_one_line(raw, tmp_path, record, message):
+    (raw / "record.json").write_text(record)
+    with pytest.raises(UserError, match=message) as caught:
+        preprocess("toy", TOY, raw, tmp_path / "prepared", reference_dir=tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_raw_file_that_is_gone_is_named(raw, tmp_path):
+    (raw / "toy").unlink()
+    with pytest.raises(UserError, match=r"raw/toy does not exist, although it was downloaded; remove .*record\.json"):
+        preprocess("toy", TOY, raw, tmp_path / "prepared", reference_dir=tmp_path)
+
+
+def test_a_full_disk_is_one_line(folder, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError("80 requested and 0 written")  # as NumPy says it
+
+    facts = json.loads((folder / "facts.json").read_text())
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(
+        UserError, match=re.escape("X.npy could not be written: 80 requested and 0 written; is the disk")
+    ):
+        prepared.write(tmp_path / "other", facts, np.zeros((5, 2)), np.zeros(5))
+    assert list((tmp_path / "other").iterdir()) == []
+
+
+@pytest.mark.parametrize(("number", "traceback"), [(errno.ENOSPC, False), (errno.EACCES, False), (errno.ENOENT, True)])
+def test_a_disk_that_refuses_ends_a_command_in_one_line(monkeypatch, capsys, number, traceback):
+    from rfstudy import cli
+
+    def refuse(**_):
+        raise OSError(number, "No", "some/file")
+
+    monkeypatch.setattr(cli.commands, "main", refuse)
+    with pytest.raises(OSError if traceback else SystemExit):
+        cli.main()
+    assert traceback or capsys.readouterr().err == f"error: [Errno {number}] No: 'some/file'\n"

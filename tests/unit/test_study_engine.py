@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from rfstudy import tidy
+from rfstudy.errors import UserError
 from rfstudy.kernels import KERNELS, make_kernel
 from rfstudy.maps.registry import REGISTRY
 from rfstudy.study import collect, engine, measure
@@ -505,3 +506,11 @@ def test_what_is_timed_together_is_in_the_key_of_a_round(prepared, counted, chan
 def test_a_round_is_not_taken_again_because_its_choices_were_made_again(prepared, counted):
     first, again = ({**CHOICE, "provenance": {"run": run, "wall_time_s": run}} for run in (1, 2))
     assert timing_keys(prepared, chosen=first) == timing_keys(prepared, chosen=again)
+
+
+def test_a_device_that_is_not_there_ends_a_job_at_its_start(prepared, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    toy = toys.selected({"device": "cuda"})
+    told = toys.parts("generate", toy, {"device": "cuda"})
+    with pytest.raises(UserError, match="device='cuda' was asked for, but PyTorch sees no CUDA device; use 'auto' or"):
+        next(engine.jobs("generate", told, [prepared], prepared / "journal", 1))

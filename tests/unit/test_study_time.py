@@ -94,6 +94,11 @@ def test_methods_take_turns_within_a_round_and_rounds_follow_each_other(machine)
     machine.called.clear()
     rounds.best_of(1, 1)
     assert "".join(name.split(".")[0] for name in machine.called[::4]) == orders[0]  # of the round alone
+    # a reader finds the rows of every round in the order of the units
+    for number in (1, 2):
+        rows = rounds.best_of(1, number)
+        assert [row["method"] for row in rows] == [name for name in "ABCD" for _ in range(4)]
+        assert [row["metric"] for row in rows[:4]] == ["time_draw_s", "cpu_draw_s", "time_fit_s", "cpu_fit_s"]
 
 
 def test_a_row_is_a_phase_of_a_method_in_a_round_in_wall_and_in_processor_time(machine):

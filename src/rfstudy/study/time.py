@@ -151,7 +151,7 @@ def one_round(
 
     ``calls`` of every unit say how often its phases are called; what the first round finds is put there.
     """
-    rows = []
+    rows: dict[int, list[dict]] = {}
     load = LoadOfOthers()
     time.sleep(BEFORE)
     # what ran before leaves its mark: caches, clocks, memory that was or was not given back to the system
@@ -171,9 +171,12 @@ def one_round(
             row = unit.columns | entry_columns(unit.entry) | {"axis": "round", "at": number, "repeat": 0}
             row |= {"learner": unit.learner} if name in OF_LEARNER else {}
             row["settings"] = unit.settings | {"threads": threads, "calls": repeated}
-            rows += [row | {"metric": f"time_{name}_s", "value": wall}, row | {"metric": f"cpu_{name}_s", "value": cpu}]
+            both = ((f"time_{name}_s", wall), (f"cpu_{name}_s", cpu))
+            rows.setdefault(position, []).extend(row | {"metric": metric, "value": value} for metric, value in both)
     others = load.cores()
-    return [row | {"settings": row["settings"] | {"others": round(others, 2)}} for row in rows], others
+    # whoever reads them finds them as they were asked for, not as they took turns
+    told = [row for position in sorted(rows) for row in rows[position]]
+    return [row | {"settings": row["settings"] | {"others": round(others, 2)}} for row in told], others
 
 
 def seconds(function, number: int) -> tuple[float, float]:

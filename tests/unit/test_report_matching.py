@@ -324,9 +324,18 @@ def test_the_picture_has_a_panel_a_quantity_and_protocol():
 def test_a_picture_without_rows_says_so():
     picture = plot.draw(report_rows.context_of([]), report_rows.spec_of("printed-against-ours-all", "slsrff"))
     assert not picture.figure.axes
+    assert not picture.figure.legends
     empty, note = (text.get_text().replace("\n", " ") for text in picture.figure.texts)
     assert empty == "Nothing to show."
     assert note.endswith("645 printed cells: not run 645.")
+    # of stand-ins there is no difference: they have a verdict, and neither a panel nor a mark in the legend
+    rows = [row | {"stand_in": "made (stand-in for EEG)"} for row in surrogate("text", tasks=["eeg"])]
+    picture = plot.draw(report_rows.context_of(rows), report_rows.spec_of("printed-against-ours-all", "slsrff"))
+    assert not picture.figure.axes
+    assert not picture.figure.legends
+    (note,) = picture.notes
+    assert note.startswith("Not shown, for there is no difference, 645 printed cells: not run")
+    assert "not comparable" in note
 
 
 def test_every_verdict_that_has_a_difference_has_a_mark_of_its_own():

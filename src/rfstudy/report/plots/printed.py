@@ -74,7 +74,7 @@ def draw(context: Context, spec: dict) -> Picture:
     legend = [
         Line2D([], [], linestyle="none", label=verdict, **_drawn(verdict))
         for verdict in MARKS
-        if any(each.score.verdict == verdict for each in cells)
+        if any(each.score.verdict == verdict for of_panel in panels.values() for each in of_panel)
     ]
     return laid_out(spec["width"], rows, legend, _notes(cells))
 
@@ -143,7 +143,9 @@ def _notes(cells: list[Compared]) -> list[str]:
     """What the picture shows and what it does not."""
     shown = [each for each in cells if each.score.difference is not None]
     hidden = [each for each in cells if each.score.difference is None]
-    told = [f"Line: equal; band: the practical margin; bars: {ERRORS:g} standard errors of the difference."]
-    told += [counts(shown, "Shown")] if shown else []
+    told = []
+    if shown:
+        told.append(f"Line: equal; band: the practical margin; bars: {ERRORS:g} standard errors of the difference.")
+        told.append(counts(shown, "Shown"))
     told += [counts(hidden, "Not shown, for there is no difference")] if hidden else []
     return told

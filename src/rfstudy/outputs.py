@@ -20,6 +20,7 @@ from rfstudy.study.config import (
     constant_or,
     extended,
     problems_of,
+    read_schema,
     read_yaml,
     sizes,
     suggestion,
@@ -62,7 +63,7 @@ def load_scorecard(config_dir: Path, experiments: dict[str, dict]) -> tuple[dict
     """Where the printed numbers are measured (``scorecard.yaml``), and what is wrong with it."""
     scorecard = read_yaml(Path(config_dir) / "scorecard.yaml")
     where = f"{Path(config_dir).name}/scorecard.yaml"
-    schema = read_yaml(Path(config_dir) / "schemas" / "scorecard.schema.yaml")
+    schema = read_schema(Path(config_dir), "scorecard")
     problems = [f"{where}: {problem}" for problem in problems_of(scorecard, schema)]
     if not problems:
         problems = [
@@ -128,7 +129,7 @@ def schema_of(entry: dict, config_dir: Path) -> dict:
     kinds = catalogue.kinds()
     if entry.get("kind") not in kinds:
         return closed({"kind": {"enum": list(kinds)}}) | {"additionalProperties": True, "required": ["kind"]}
-    common = read_yaml(Path(config_dir) / "schemas" / "figures.schema.yaml")
+    common = read_schema(Path(config_dir), "figures")
     own = constant(catalogue.module_of(entry["kind"]), "SCHEMA")
     return common | {
         "properties": common["properties"] | own.get("properties", {}),

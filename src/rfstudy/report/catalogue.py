@@ -7,6 +7,7 @@ those names while it is parsed, so this module needs nothing but the standard li
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 #: Endings of the files that one output consists of: the output itself, and what is said of it.
@@ -19,6 +20,7 @@ FOLDERS = {"tables": "tables", "figures": "plots"}
 SCORECARD = ("scorecard", "printed")
 
 
+@cache
 def kinds() -> dict[str, str]:
     """The form ("tables" or "figures") of every kind, found by the names of their files."""
     here = Path(__file__).parent

@@ -118,7 +118,7 @@ def key_in(problem: str) -> str:
 @cache
 def settings_schema(config_dir: Path) -> dict:
     """The schema of the settings of a run, with that of the options of every learner."""
-    schema = read_yaml(config_dir / "schemas" / "config.schema.yaml")
+    schema = read_schema(Path(config_dir), "config")
     return schema | {"properties": schema["properties"] | {"learners": learners_schema()}}
 
 
@@ -156,7 +156,7 @@ def checked(config_dir: Path, name: str) -> dict:
     """A file of the configuration that its schema accepts; ``ConfigurationError`` names everything that it does not."""
     path = Path(config_dir) / f"{name}.yaml"
     document = read_yaml(path)
-    problems = problems_of(document, read_yaml(Path(config_dir) / "schemas" / f"{name}.schema.yaml"))
+    problems = problems_of(document, read_schema(Path(config_dir), name))
     if problems:
         raise ConfigurationError("\n".join(f"{shown(path)}: {problem.lstrip('.')}" for problem in problems))
     return document
@@ -265,7 +265,7 @@ def without_nulls(document):
 @cache
 def schema_of(kind: str, config_dir: Path) -> dict:
     """The schema of an experiment of a kind: the keys of all of them, those of the kind, and those of all learners."""
-    common = read_yaml(config_dir / "schemas" / "experiments.schema.yaml")
+    common = read_schema(Path(config_dir), "experiments")
     own = kind_schema(kind)
     definitions = common["$defs"] | {
         "learners": learners_schema(),
@@ -281,6 +281,12 @@ def schema_of(kind: str, config_dir: Path) -> dict:
 def learners_schema() -> dict:
     """The schema of options by learner; null takes a learner away."""
     return closed({name: closed(learner_schema(name), null=True) for name in learners.known()})
+
+
+@cache
+def read_schema(config_dir: Path, name: str) -> dict:
+    """A schema that stands in a file, read once for all that is checked by it; nobody changes it."""
+    return read_yaml(config_dir / "schemas" / f"{name}.schema.yaml")
 
 
 def kernel_schema() -> dict:

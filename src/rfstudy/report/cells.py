@@ -10,7 +10,7 @@ from rfstudy.metrics import fact_of
 from rfstudy.report.context import Context
 from rfstudy.report.estimates import Power
 from rfstudy.report.looks import look
-from rfstudy.report.notes import cap_of, dataset_name, stand_in_of
+from rfstudy.report.notes import dataset_name, remark_on_data
 from rfstudy.report.published import printed_name
 from rfstudy.report.times import median_and_quartiles
 from rfstudy.report.typeset import Cell
@@ -21,9 +21,9 @@ LARGE = 1e5
 
 def dataset_cell(context: Context, dataset: str, paper: str, rows: pd.DataFrame) -> Cell:
     """The cell of a data set, by ``notes.dataset_name``: its name in a paper, its id, and what stood in or was cut."""
-    remark = ", ".join(filter(None, (stand_in_of(rows), cap_of(rows) and "capped")))
     name = printed_name(context.tasks, dataset, paper)
-    return Cell(dataset_name(context.tasks, dataset, paper, rows), {"": name, "id": dataset, "remark": remark})
+    told = {"": name, "id": dataset, "remark": remark_on_data(rows)}
+    return Cell(dataset_name(context.tasks, dataset, paper, rows), told)
 
 
 def method_cell(context: Context, method: str, variant: str = "") -> Cell:

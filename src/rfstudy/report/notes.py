@@ -54,11 +54,14 @@ def comparability(rows: pd.DataFrame, tasks: dict) -> str:
     return "; ".join(filter(None, (stand_in_of(rows), cap_of(rows), *told)))
 
 
+def remark_on_data(rows: pd.DataFrame) -> str:
+    """What a reader must not miss of the data behind rows: "generated stand-in", "capped", or nothing."""
+    return ", ".join(filter(None, (stand_in_of(rows), cap_of(rows) and "capped")))
+
+
 def dataset_name(tasks: dict, dataset: str, paper: str, rows: pd.DataFrame) -> str:
     """The name a paper gives a data set, and what a reader must not miss: "EEG: generated stand-in", "skin: capped"."""
-    remarks = ", ".join(filter(None, (stand_in_of(rows), cap_of(rows) and "capped")))
-    name = printed_name(tasks, dataset, paper)
-    return f"{name}: {remarks}" if remarks else name
+    return ": ".join(filter(None, (printed_name(tasks, dataset, paper), remark_on_data(rows))))
 
 
 def quantity(metric: str, learner: str = "") -> str:

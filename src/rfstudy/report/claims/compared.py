@@ -30,7 +30,7 @@ from rfstudy.report.context import Context
 from rfstudy.report.estimates import SIGMAS
 from rfstudy.report.looks import look
 from rfstudy.report.published import printed_name
-from rfstudy.report.significance import LEVEL, MIN_REPEATS, Paired, compare, overlap_of
+from rfstudy.report.significance import LEVEL, MIN_REPEATS, compare, overlap_of
 from rfstudy.report.times import COSTS, ROUND, TOO_WIDE, contended, shortest
 
 #: What tells two places apart; a side that names its size or metric is at no other.
@@ -300,13 +300,8 @@ def paired(one: Sample, other: Sample) -> tuple[np.ndarray, np.ndarray]:
 
 def interval(values, overlap: float = 0.0) -> tuple[float, float]:
     """The interval of a mean of paired differences (n,), missing under ``MIN_REPEATS`` of them."""
-    return paired_with(values, overlap).interval()
-
-
-def paired_with(values, overlap: float) -> Paired:
-    """What is known of a mean of paired differences (n,)."""
     values = pd.Series(np.asarray(values, dtype=float))
-    return compare(values, 0.0 * values, overlap)
+    return compare(values, 0.0 * values, overlap).interval()
 
 
 def single(own: Sample) -> Estimate:

@@ -64,7 +64,7 @@ SETTINGS, REGISTRY, EXPERIMENTS, REPORTS = load_study()
 
 # where files are had from is no parameter of a job: whatever a mirror holds, their checksums are the same
 if SETTINGS["mirror"]:
-    os.environ["RFSTUDY_MIRROR"] = SETTINGS["mirror"]
+    os.environ.update(RFSTUDY_MIRROR=SETTINGS["mirror"])
 
 # a job that parses this again, on another machine, has been planned already
 TRIAL = Trial(EXPERIMENTS, SETTINGS, REGISTRY.tasks, CONFIG) if workflow.is_main_process else None
@@ -73,7 +73,7 @@ with gathered(PROBLEMS):
     SHARDS, TUNE_SHARDS, TIME_SHARDS = map(by_name, (plan.shards, plan.tune_shards, plan.time_shards))
 
 # by this a job knows the workflow that it belongs to, and ends when that is gone
-os.environ["RFSTUDY_WORKFLOW"] = str(os.getpid())
+os.environ.update(RFSTUDY_WORKFLOW=str(os.getpid()))
 
 PRESET = SETTINGS["preset"]
 RESULTS = f"results/{PRESET}"
@@ -322,10 +322,10 @@ def asked(collection, **like):
     """What ``drawn`` gives; where that is nothing, whoever asks for it is told so."""
 
     def nothing(wildcards):
-        what = " ".join(f"{key}={value}" for key, value in like.items())
+        what = "".join(f"{key}={value} " for key, value in like.items())
         return stop_at(
             [
-                f"nothing to do: no table or figure {what + ' ' if what else ''}is drawn from {collection} rows of"
+                f"nothing to do: no table or figure {what}is drawn from {collection} rows of"
                 f" {', '.join(EXPERIMENTS)} alone; ask for rows, e.g. {results_of(PRESET, next(iter(EXPERIMENTS)))}"
             ]
         )

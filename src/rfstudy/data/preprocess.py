@@ -101,6 +101,8 @@ def parsed(task: dict, raw_dir, reference_dir) -> Rows:
     raw_dir = Path(raw_dir)
     advice = f"remove {shown(raw_dir / 'record.json')} and run again: the download checks every file, and gets it again"
     source = read_record(raw_dir / "record.json", "run the download of this source first")
+    if source.get("source", task["source"]) != task["source"]:
+        raise UserError(f"{shown(raw_dir)} holds the files of {source['source']}, not of {task['source']}; {advice}")
     if source["status"] != "ok":
         raise Missing(source.get("reason", ""))
     for names in file_names(task).values():
@@ -149,7 +151,7 @@ def extracted(task: dict, base_dir, device: str) -> Rows:
     """The features of another task's rows; of its stand-in where it has one, and ``Missing`` where it has no rows."""
     base_dir = Path(base_dir or "")
     read_record(base_dir / "facts.json", "prepare the task that this one is features of first")
-    images, y, base = read(base_dir)
+    images, y, base = read(base_dir, task["features_of"]["task"])
     if base["status"] != "ok":
         raise Missing(base["reason"])
     name, parameters = extractor_of(task)

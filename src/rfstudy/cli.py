@@ -40,6 +40,12 @@ class JsonParameter(click.ParamType):
 #: Seconds between two looks at the process of the workflow.
 LOOK_SECONDS = 2.0
 
+#: Errors of the disk and of what lies there, not of the code.
+OF_THE_DISK = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO),
+    *(errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG),
+)
+
 JSON = JsonParameter()
 EXISTING = click.Path(exists=True, path_type=Path)
 PATH = click.Path(path_type=Path)
@@ -301,8 +307,7 @@ def main():
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
     except OSError as error:
-        # of the disk, not of the code
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO):
+        if error.errno not in OF_THE_DISK:
             raise
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)

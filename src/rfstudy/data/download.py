@@ -14,6 +14,7 @@ import hashlib
 import itertools
 import logging
 import lzma
+import os
 import time
 import zipfile
 import zlib
@@ -23,6 +24,7 @@ import pooch
 import requests
 from tqdm import tqdm
 
+from rfstudy.data.raw import CARRIERS, RECORD
 from rfstudy.errors import UserError
 from rfstudy.files import digest_of, write_atomically, write_json
 
@@ -34,11 +36,11 @@ WAITS = (1.0, 4.0)
 #: Seconds without a byte after which an attempt has failed.
 TIMEOUT = 30
 
-#: Endings of the files that may carry the content, tried in this order in a folder.
-CARRIERS = ("", ".xz", ".gz", ".bz2", ".zip")
-
 #: A .gz inside a .zip is met (UCI); more layers than this are none of a data set.
 MAX_LAYERS = 3
+
+#: Names of an archive that a message lists at most.
+MAX_NAMES = 10
 
 #: What is read and written at once; a transfer that breaks off loses less than this.
 CHUNK_BYTES = 2**16
@@ -109,7 +111,7 @@ def download(source_id: str, source: dict, directory, *, mirror=None, allow_miss
         "reason": "\n".join(failures),
         "files": files,
     }
-    write_json(record, directory / "record.json")
+    write_json(record, directory / RECORD)
     return record
 
 
@@ -130,7 +132,7 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
             rejected = path.rename(set_aside(path))
             tried.append(f"{path}: {error}; moved to {rejected.name}")
             log.warning(tried[-1])
-    for path in carriers(Path(mirror).expanduser() / source_id, name) if mirror else ():
+    for path in carriers(Path(os.path.expanduser(mirror)) / source_id, name) if mirror else ():
         try:
             place_content(path, target, entry)
             return f"mirror: {source_id}/{path.name}"
@@ -141,7 +143,7 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
         try:
             from_address(address, target, entry)
             return address["url"]
-        except (ChecksumError, TooLong, requests.RequestException) as error:
+        except (TooLong, requests.RequestException, ValueError) as error:  # a header or an address that makes no sense
             tried.append(f"{address['url']}: {explain(error)}")
             log.warning(tried[-1])
     where = f"the mirror {mirror} has no {source_id}/{name}[.xz|.gz|.bz2|.zip]" if mirror else "no mirror is configured"
@@ -229,9 +231,14 @@ def open_layer(stream, name: str):
     if head.startswith(b"PK\x03\x04"):
         archive = zipfile.ZipFile(stream)
         wanted = {name + ending for ending in CARRIERS}
-        found = [member for member in archive.namelist() if member == name or member.rpartition("/")[2] in wanted]
+        members = archive.namelist()
+        found = [member for member in members if member == name] or [
+            member for member in members if member.rpartition("/")[2] in wanted
+        ]
         if not found:
-            raise ChecksumError(f"the archive has no {name!r}; it has {', '.join(archive.namelist())}")
+            raise ChecksumError(f"the archive has no {name!r}; it has {', '.join(members[:MAX_NAMES])}")
+        if len(set(found)) > 1:
+            raise ChecksumError(f"the archive has {', '.join(found[:MAX_NAMES])}: its address has to name one (member)")
         return archive.open(found[0])
     return None
 
@@ -267,10 +274,11 @@ def request_with_patience(url: str, part: Path, expected_bytes: int, most: int) 
         try:
             return request(url, part, expected_bytes, most)
         except requests.RequestException as error:
-            if not part.stat().st_size:
+            is_empty = not part.stat().st_size
+            if is_empty:
                 part.unlink()
             status = getattr(error.response, "status_code", None)
-            if status == requests.codes.requested_range_not_satisfiable:
+            if status == requests.codes.requested_range_not_satisfiable and not is_empty:
                 return None  # nothing is missing: an earlier run stopped between the last byte and the checksum
             final = status is not None and status < 500 and status not in (408, 429)
             if final or wait is None:

@@ -222,8 +222,9 @@ def read_record_file(path) -> dict:
 def read_yaml(path) -> dict:
     """The mapping in a YAML file; an empty file is an empty one.
 
-    ``UserError`` names file and line of a syntax error, and of a key that stands twice in a mapping: of the two values
-    the second would silently replace the first.
+    ``UserError`` names file and line of a syntax error, of a key that stands twice in a mapping (of the two values the
+    second would silently replace the first), and of what JSON, in which jobs are told of it, would not keep: keys that
+    are no texts, dates and sets, a mapping inside itself.
     """
     import yaml  # the command line starts without
 
@@ -239,6 +240,10 @@ def read_yaml(path) -> dict:
         raise UserError(f"{shown(path)}: {' '.join(str(error).split())}") from error
     if content is None:
         return {}
+    try:
+        json.dumps(content)
+    except ValueError as error:
+        raise UserError(f"{shown(path)}: an alias stands inside what it names") from error
     if not isinstance(content, dict):
         raise UserError(f"{shown(path)}: must be a mapping from keys to values, not a {type(content).__name__}")
     return content
@@ -250,12 +255,15 @@ def checking_loader():
     import yaml
 
     class CheckingLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        """YAML in which a key that stands twice is an error."""
+        """YAML in which a key that stands twice is an error, and what JSON does not have."""
 
         def construct_mapping(self, node, deep=False):
             own = [key for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
             keys = [self.construct_object(key, deep=True) for key in own]
             for position, key in enumerate(keys):
+                if not isinstance(key, str):
+                    problem = f"the key {own[position].value} is no text: put it in quotes"
+                    raise yaml.constructor.ConstructorError(None, None, problem, own[position].start_mark)
                 if key in keys[:position]:
                     problem = (
                         f"the key {key!r} is given twice, first in line {own[keys.index(key)].start_mark.line + 1}"
@@ -263,6 +271,13 @@ def checking_loader():
                     raise yaml.constructor.ConstructorError(None, None, problem, own[position].start_mark)
             return super().construct_mapping(node, deep)
 
+        def refuse(self, node):
+            """Refuse what would be an object of Python."""
+            problem = f"a value of the type {node.tag.rpartition(':')[2]}: put it in quotes, or write a list"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+
+    for tag in ("timestamp", "binary", "set", "omap", "pairs"):
+        CheckingLoader.add_constructor(f"tag:yaml.org,2002:{tag}", CheckingLoader.refuse)
     return CheckingLoader
 
 

@@ -8,13 +8,16 @@ is an error before anything is computed, and no empty panel.
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
+from rfstudy.files import shown
 from rfstudy.metrics import FACTS
 from rfstudy.report import catalogue
 from rfstudy.report.claims import entries as claim_entries
 from rfstudy.study.code import constant
 from rfstudy.study.config import (
+    NAME,
     ConfigurationError,
     closed,
     constant_or,
@@ -40,7 +43,8 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], looks: dict, ta
     for path in sorted((Path(config_dir) / "figures").glob("*.yaml")):
         entries = extended(read_yaml(path), "output", lambda base, own: without_nulls(base | own))
         found = {
-            name: problems_of(entry, schema_of(entry, config_dir))
+            name: problems_of_name(name)
+            or problems_of(entry, schema_of(entry, config_dir))
             or problems_with(entry, experiments, looks, tasks)
             or (unknown(entry, "claims", claims_of(config_dir, path.stem), "") if "claims" in entry else [])
             for name, entry in entries.items()
@@ -57,6 +61,13 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], looks: dict, ta
         claim_entries.resolved(spec | numbers_of(spec, scorecard), claims.get(spec["paper"], {}))
         for spec in catalogue.specifications(by_paper)
     ]
+
+
+def problems_of_name(name: str) -> list[str]:
+    """What is wrong with the name of an entry: files and rules are called after it."""
+    if re.fullmatch(NAME, name):
+        return []
+    return [": the name of an output has lower-case letters, digits and hyphens only"]
 
 
 def load_scorecard(config_dir: Path, experiments: dict[str, dict]) -> tuple[dict, list[str]]:
@@ -115,8 +126,13 @@ def load_claims(config_dir: Path, experiments: dict[str, dict], looks: dict, tas
 def claims_of(config_dir: Path, paper: str) -> set[str]:
     """The ids of a paper's claims in the reference data that stand beside the configuration."""
     reference = Path(config_dir).parent / "data" / "reference" / "claims.csv"
-    with reference.open(encoding="utf-8", newline="") as stream:
-        return {row["claim_id"] for row in csv.DictReader(stream) if row["paper"] == paper}
+    try:
+        with reference.open(encoding="utf-8", newline="") as stream:
+            return {row["claim_id"] for row in csv.DictReader(stream) if row["paper"] == paper}
+    except OSError as error:
+        raise ConfigurationError(
+            f"{shown(reference)}: cannot be read: {error.strerror}; it says what is claimed"
+        ) from error
 
 
 def without_nulls(entry: dict) -> dict:
@@ -127,7 +143,7 @@ def without_nulls(entry: dict) -> dict:
 def schema_of(entry: dict, config_dir: Path) -> dict:
     """The schema of an entry: the keys of all, and those of its kind."""
     kinds = catalogue.kinds()
-    if entry.get("kind") not in kinds:
+    if not isinstance(entry.get("kind"), str) or entry["kind"] not in kinds:
         return closed({"kind": {"enum": list(kinds)}}) | {"additionalProperties": True, "required": ["kind"]}
     common = read_schema(Path(config_dir), "figures")
     own = constant(catalogue.module_of(entry["kind"]), "SCHEMA")
@@ -159,7 +175,7 @@ def problems_with(entry: dict, experiments: dict[str, dict], looks: dict, tasks:
         found += unknown(entry, key, set(looks), "")
     for position, panel in enumerate(entry.get("panels", [])):
         if panel.get("against", "rff") not in looks:
-            baseline = panel["against"]
+            baseline = panel.get("against", "rff")
             found.append(
                 f".panels[{position}].against: {baseline!r} is none of the methods; {suggestion(baseline, looks)}"
             )

@@ -51,6 +51,10 @@ LONGEST_VALUE = 200
 SELECTIONS = ("only_experiments", "only_datasets", "only_methods", "only_sizes")
 
 
+#: What figures of the shipped measurements are called where others have their preset.
+MEASURED = "measured"
+
+
 class ConfigurationError(UserError):
     """The configuration asks for something that does not exist or makes no sense."""
 
@@ -62,6 +66,7 @@ def checked_settings(config: dict, config_dir: Path, files=()) -> dict:
     Raises ``ConfigurationError`` for an unknown preset, and for everything that the schema refuses.
     """
     documents = {shown(path): read_yaml(path) for path in files}  # a key that stands twice is an error there
+    check_one_preset(config, Path(config_dir) / "presets", files)
     preset = shown(Path(config_dir) / "presets" / f"{config.get('preset')}.yaml")
     try:
         settings = load_settings(config, config_dir)
@@ -81,6 +86,17 @@ def checked_settings(config: dict, config_dir: Path, files=()) -> dict:
     return settings
 
 
+def check_one_preset(config: dict, folder: Path, files) -> None:
+    """Raise ``ConfigurationError`` where the file of one preset is laid over another: what is measured would stand
+    under a name that is not its own.
+    """
+    for path in map(Path, files):
+        if path.resolve().parent == folder.resolve() and path.stem != config.get("preset"):
+            raise ConfigurationError(
+                f"{shown(path)}: is laid over the preset {config.get('preset')}: one preset is chosen at a time"
+            )
+
+
 def load_settings(config: dict, config_dir: Path) -> dict:
     """Merge a preset's file with the keys given on the command line or in ``--configfile``.
 
@@ -92,12 +108,17 @@ def load_settings(config: dict, config_dir: Path) -> dict:
     preset = config.get("preset")
     if preset not in known:
         raise ConfigurationError(f"preset: there is no {preset!r}; {suggestion(preset, known)}")
+    of_preset = read_yaml(folder / f"{preset}.yaml")
+    if of_preset.get("preset") != preset:
+        raise ConfigurationError(f"presets/{preset}.yaml names the preset {of_preset.get('preset')!r}, not {preset!r}")
+    if preset == MEASURED:
+        raise ConfigurationError(f"{MEASURED} is the name of the shipped measurements: call the preset something else")
     given = {key: typed(value) for key, value in config.items()}
-    settings = merge(read_yaml(folder / f"{preset}.yaml"), given, null_removes=False)
+    settings = merge(of_preset, given, null_removes=False)
     for key in SELECTIONS:
-        # --config only_datasets=eeg,skin arrives as one text
-        if isinstance(settings.get(key), str):
-            settings[key] = [part.strip() for part in settings[key].split(",") if part.strip()]
+        # --config only_datasets=eeg,skin arrives as one text, only_sizes=1000 as a number
+        if type(settings.get(key)) in (str, int):
+            settings[key] = [part.strip() for part in str(settings[key]).split(",") if part.strip()]
     return settings
 
 
@@ -661,7 +682,9 @@ def with_preset(experiment: dict, settings: dict) -> dict:
         own, laid_over = experiment["learners"], settings["learners"]
         of_preset = {
             "search": merge(settings["search"], experiment.get("search", {})),
-            "learners": {name: merge(options, laid_over.get(name, {})) for name, options in own.items()},
+            "learners": {
+                name: merge(options, laid_over.get(name, {})) for name, options in own.items() if options is not None
+            },
         }
     if "time" in experiment:
         of_preset["time"] = settings["time"] | experiment["time"]

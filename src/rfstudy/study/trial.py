@@ -111,11 +111,15 @@ def try_learner(learner: str, options: dict, target: str):
     yield "", build
 
 
-def try_steps(steps: list, d: int):
-    """Preprocessing steps on d columns."""
-    from rfstudy.data.scale import columns_after
+def try_steps(steps: list, d: int, n_train: int):
+    """Preprocessing steps on d columns, fitted where the training rows are fewer than those."""
+    from rfstudy.data.scale import columns_after, fit_steps
 
     yield "", lambda: columns_after(steps, d)
+    if n_train < d:
+        import numpy as np
+
+        yield "", lambda: fit_steps(steps, np.random.default_rng(0).normal(size=(n_train, d)))
 
 
 def try_rule(bandwidth: dict, n_train: int):

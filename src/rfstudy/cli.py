@@ -28,13 +28,16 @@ class JsonParameter(click.ParamType):
     name = "json"
 
     def convert(self, value, param, ctx):
-        """The parsed value; a syntax error names the option."""
+        """The parsed value; a syntax error, and JSON that is neither of the two, names the option."""
         if not isinstance(value, str):
             return value
         try:
-            return json.loads(value)
+            parsed = json.loads(value)
         except json.JSONDecodeError as error:
             self.fail(f"not JSON: {error}", param, ctx)
+        if not isinstance(parsed, dict | list):
+            self.fail(f"no mapping and no list: {value[:50]}", param, ctx)
+        return parsed
 
 
 #: Seconds between two looks at the process of the workflow.
@@ -97,7 +100,7 @@ def stage_options(command):
     """The options that the computing stages share."""
     for option in (
         click.option("--out", type=PATH, required=True, help="File of the results."),
-        click.option("--threads", default=1, show_default=True),
+        click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True),
         click.option("--journal", type=PATH, required=True, help="Folder of finished cells."),
         click.option("--prepared", type=EXISTING, multiple=True, help="Folder of prepared data, one a data set."),
         click.option("--spec", type=JSON, required=True, help="The parts of the work (study.plan.parts_of)."),

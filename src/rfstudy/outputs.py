@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 
 from rfstudy.files import shown
+from rfstudy.learners import entry as learners
 from rfstudy.metrics import FACTS
 from rfstudy.report import catalogue
 from rfstudy.report.claims import entries as claim_entries
@@ -52,7 +53,7 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], looks: dict, ta
         where = f"{path.parent.parent.name}/figures/{path.name}"
         problems += [f"{where}: {name}{problem}" for name, of_entry in found.items() for problem in of_entry]
         by_paper[path.stem] = entries
-    scorecard, of_scorecard = load_scorecard(config_dir, experiments)
+    scorecard, of_scorecard = load_scorecard(config_dir, experiments, looks)
     problems += of_scorecard
     if problems:
         raise ConfigurationError("\n".join(problems))
@@ -70,7 +71,7 @@ def problems_of_name(name: str) -> list[str]:
     return [": the name of an output has lower-case letters, digits and hyphens only"]
 
 
-def load_scorecard(config_dir: Path, experiments: dict[str, dict]) -> tuple[dict, list[str]]:
+def load_scorecard(config_dir: Path, experiments: dict[str, dict], looks: dict) -> tuple[dict, list[str]]:
     """Where the printed numbers are measured (``scorecard.yaml``), and what is wrong with it."""
     scorecard = read_yaml(Path(config_dir) / "scorecard.yaml")
     where = f"{Path(config_dir).name}/scorecard.yaml"
@@ -83,6 +84,16 @@ def load_scorecard(config_dir: Path, experiments: dict[str, dict]) -> tuple[dict
             for entry in of_paper["numbers"]
             for name in entry.get("experiments", {}).values()
             if name not in experiments
+        ]
+        known = {"learner": learners.known(), "over": looks}
+        problems += [
+            f"{where}: {paper}, {entry['table']}, {metric}: no {key} is called {how[key]!r}; {suggestion(how[key], of)}"
+            for paper, of_paper in scorecard.items()
+            for entry in of_paper["numbers"]
+            if "experiments" in entry
+            for metric, how in entry["metrics"].items()
+            for key, of in known.items()
+            if key in how and how[key] not in of
         ]
     return scorecard, problems
 

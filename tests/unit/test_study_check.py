@@ -146,6 +146,8 @@ EDITS = [
      "and in search: keep one of them"),
     (SURVEY, "      C: [0.01", "      max_entries: -1\n      C: [0.01", ".learners.svm.max_entries: -1 is less than o"),
     (SURVEY, "time: {examples: [ijcnn1, eeg]}", "steps: [{name: a, methods: []}]", ".steps[0].methods: [] should be n"),
+    (SURVEY, "{n_factors: 3}", "{n_factors: true}", ".methods[3].options.n_factors: True is not of the type of the de"),
+    (SURVEY, "grid: [0.01, 0.1,", "grid: [1.0e-200, 0.1,", ".search.length_scale.grid[0]: 1e-200 is less than the mi"),
     (SURVEY, "rows: 1000", "rows: 1e3", ".approximation.rows: '1e3' is not of type 'integer'"),
 ]  # fmt: skip
 
@@ -185,6 +187,11 @@ ELSEWHERE = [
     ("figures/slsrff.yaml", "figure-theory-required:", "../theory:", "../theory: the name of an output has lower-case"),
     ("figures/slsrff.yaml", "kind: required", "kind: {a: 1}", "figure-theory-required.kind: {'a': 1} is not one of"),
     ("experiments/survey.yaml", "{n_factors: 3}", "{n_factors: 2020-01-01}", "line"),
+    ("experiments/slsrff.yaml", "center_targets: false}", "center_targets: 'no'}", "slsrff-text.methods[3].options.ce"),
+    ("experiments/theory.yaml", "length_scale: 1}", "length_scale: 1.0e-200}", "theory-variance.kernel: "),
+    ("experiments/theory.yaml", "length_scale: 1}", "length_scale: 1.0e+200}", "theory-variance.kernel: "),
+    ("methods.yaml", "published_as: {survey: NRFF}", "published_as: {survey: RFF}", "rff and nrff are both publi"),
+    ("scorecard.yaml", "{split: train, over: rff}", "{over: rrf}", ""),
     ("experiments/theory.yaml", "length_scale: 1}", "length_scale: -1}", "theory-variance.kernel: length_scale must b"),
     ("experiments/study.yaml", "[RBFSampler]", "[RBFSampeler]", "crossover-gaussian.grid: there is nothing called 'RB"),
     ("experiments/study.yaml", "sorf-float32", "sorv-float32", "speed.grid: there is nothing called 'sorv' to hold a"),

@@ -76,7 +76,7 @@ def load(config_dir) -> Registry:
         for task_id, task in tasks.items()
         if "rows" in task and not (Path(config_dir).parent / "data" / "reference" / task["rows"]).is_file()
     ]
-    problems += [f"{where}: {problem}" for problem in _claimed_twice(tasks)]
+    problems += [f"{where}: {problem}" for problem in claimed_twice(tasks)]
     if problems:
         raise UserError("\n".join(problems))
     return Registry(sources, {task_id: _complete(task, tasks) for task_id, task in tasks.items()})
@@ -274,7 +274,8 @@ def _problems_of_features(task_id: str, tasks: dict):
         trail.append(other)
 
 
-def _claimed_twice(tasks: dict) -> list[str]:
+def claimed_twice(tasks: dict) -> list[str]:
+    """The names that two entries say a paper has for them (``published_as``): its numbers would be of either."""
     claims: dict[tuple, list[str]] = {}
     for task_id, task in tasks.items():
         for paper, names in task.get("published_as", {}).items():

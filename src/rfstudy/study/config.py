@@ -169,8 +169,13 @@ def load_registry(config_dir: Path) -> registry.Registry:
 
 
 def load_looks(config_dir: Path) -> dict[str, dict]:
-    """The names and looks of the methods, checked by their schema."""
-    return checked(config_dir, "methods")
+    """The names and looks of the methods, checked by their schema and against each other."""
+    looks = checked(config_dir, "methods")
+    problems = registry.claimed_twice(looks)
+    if problems:
+        where = shown(Path(config_dir) / "methods.yaml")
+        raise ConfigurationError("\n".join(f"{where}: {problem}" for problem in problems))
+    return looks
 
 
 def checked(config_dir: Path, name: str) -> dict:
@@ -462,12 +467,26 @@ def problems_of_methods(experiment: dict) -> list[str]:
             if without_it:
                 more = f"; nor of {', '.join(without_it[1:])}" if without_it[1:] else ""
                 found.append(f"{where}.{key}: {no_option(key, without_it[0])}{more}")
+        for method in ([one] if one else everybody)[:1]:
+            found += problems_of_switches(where, options, resolved_options(method, {}) if method in named else {})
         found += [
             f"{where}.{key}: must be one of {', '.join(own[key])}, got {value!r}"
             for key, value in options.items()
             if key in own and value not in own[key]
         ]
     return found
+
+
+def problems_of_switches(where: str, options: dict, defaults: dict) -> list[str]:
+    """The options that are true or false by default and are given as something else, or the other way about: Python
+    takes a text for true, and true for the number 1.
+    """
+    given = {key: value for key, value in options.items() if value is not None and defaults.get(key) is not None}
+    return [
+        f"{where}.{key}: {value!r} is not of the type of the default, {defaults[key]!r}"
+        for key, value in given.items()
+        if isinstance(value, bool) != isinstance(defaults[key], bool)
+    ]
 
 
 def methods_named(experiment: dict):

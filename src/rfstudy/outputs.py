@@ -11,7 +11,7 @@ import csv
 import re
 from pathlib import Path
 
-from rfstudy.files import shown
+from rfstudy.files import shown, yaml_files
 from rfstudy.learners import entry as learners
 from rfstudy.metrics import FACTS
 from rfstudy.report import catalogue
@@ -41,7 +41,7 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], looks: dict, ta
     ``ConfigurationError`` names file, entry and key of everything that is wrong.
     """
     problems, by_paper = [], {}
-    for path in sorted((Path(config_dir) / "figures").glob("*.yaml")):
+    for path in yaml_files(Path(config_dir) / "figures"):
         entries = extended(read_yaml(path), "output", lambda base, own: without_nulls(base | own))
         found = {
             name: problems_of_name(name)
@@ -123,7 +123,7 @@ def load_claims(config_dir: Path, experiments: dict[str, dict], looks: dict, tas
         "sizes": labels_of(own),
     }
     problems, by_paper = [], {}
-    for path in sorted((Path(config_dir) / "claims").glob("*.yaml")):
+    for path in yaml_files(Path(config_dir) / "claims"):
         document = extended(read_yaml(path), "claim", lambda base, own: base | own)
         ids = claims_of(config_dir, path.stem)
         found = claim_entries.problems(document, path.stem, problems_of, known | {"claims": ids})

@@ -465,6 +465,20 @@ def test_the_members_of_a_large_archive_are_not_all_listed(server, tmp_path):
     assert len(str(caught.value)) < 1000
 
 
+def test_two_downloads_of_one_file_at_once_are_told_of_each_other(server, tmp_path, monkeypatch):
+    server.content["toy.data"] = CONTENT
+    complete = stage.request_with_patience
+
+    def taken_by_another(url, part, *sizes):
+        complete(url, part, *sizes)
+        part.unlink()
+
+    monkeypatch.setattr(stage, "request_with_patience", taken_by_another)
+    with pytest.raises(DownloadError, match="is gone: another process gets the same file"):
+        download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert names_in(tmp_path) == []
+
+
 def test_a_home_that_nobody_has_is_no_mirror(refused, tmp_path):
     with pytest.raises(DownloadError, match="the mirror ~nobody-at-all/x has no toy/toy"):
         download("toy", source_with(refused), tmp_path, mirror="~nobody-at-all/x")

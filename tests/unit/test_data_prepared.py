@@ -166,6 +166,10 @@ def test_a_raw_file_that_was_edited_after_its_download_is_refused(raw, tmp_path)
         ("{", r"record\.json is broken: Expecting"),
         ("[1]", r"record\.json is broken: it does not say its status"),
         ("{}", r"record\.json is broken: it does not say its status"),
+        ('{"status": null}', r"record\.json is broken: it is no record of a download; remove"),
+        ('{"status": "ok", "files": []}', r"record\.json is broken: it is no record of a download; remove"),
+        ('{"status": "ok", "files": {"toy": "x"}}', r"record\.json is broken: it is no record of a download; remove"),
+        ('{"status": "ok", "source": "top", "files": {}}', "holds the files of top, not of toy; remove"),
         ('{"status": "ok", "files": {}}', r"record\.json does not name toy; remove"),
     ],
 )

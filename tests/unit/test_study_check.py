@@ -146,6 +146,9 @@ EDITS = [
      "and in search: keep one of them"),
     (SURVEY, "      C: [0.01", "      max_entries: -1\n      C: [0.01", ".learners.svm.max_entries: -1 is less than o"),
     (SURVEY, "time: {examples: [ijcnn1, eeg]}", "steps: [{name: a, methods: []}]", ".steps[0].methods: [] should be n"),
+    (SURVEY, COVTYPE, "covtype: {preprocess: null}", ".datasets.covtype: neither it nor the experiment has the key"),
+    (SURVEY, "time: {examples: [ijcnn1, eeg]}", "steps: [{name: a, learners: {svm: null}}]", ".steps[0].learners.svm: a"
+     "n entry cannot take a learner away, a data set can"),
     (SURVEY, "{n_factors: 3}", "{n_factors: true}", ".methods[3].options.n_factors: True is not of the type of the de"),
     (SURVEY, "grid: [0.01, 0.1,", "grid: [1.0e-200, 0.1,", ".search.length_scale.grid[0]: 1e-200 is less than the mi"),
     (SURVEY, "rows: 1000", "rows: 1e3", ".approximation.rows: '1e3' is not of type 'integer'"),
@@ -221,6 +224,45 @@ def test_a_key_of_the_command_line_is_told_as_one(folder):
     (told,) = planned(folder, sed=3)
     assert told.startswith("--config: sed: not a key here; did you mean seed? known are")
     assert planned(folder, seed=".nan") == ["--config: seed: nan is no finite number"]
+
+
+def test_a_learner_that_is_timed_is_there_on_every_data_set(folder):
+    edited(folder, SURVEY, "time: {examples: [ijcnn1, eeg]}", "time: {learner: svm}")
+    edited(folder, SURVEY, COVTYPE, "covtype: {preprocess: [minmax], learners: {svm: null}}")
+    (told,) = planned(folder, preset="laptop", only_experiments=[TEXT])
+    assert told.startswith(f"config/{SURVEY}: {TEXT}.datasets.covtype.time.learner: there is no learner 'svm' here")
+
+
+def test_a_preset_says_who_shares_the_penalty(folder):
+    edited(folder, "presets/laptop.yaml", "penalty: {shared_by: size}, ", "")
+    told = planned(folder, preset="laptop", only_experiments=[TEXT])
+    assert "search.penalty must say by whom it is shared" in told[0]
+
+
+HOG = "{task: mnist-1-7, extractor: hog, orientations: 8, pixels_per_cell: 4, cells_per_block: 1, block_norm: L1}"
+
+
+@pytest.mark.parametrize(
+    ("d", "features", "message"),
+    [
+        (392, HOG, ""),
+        (7, HOG, "hog makes 392 columns of 784, and datasets.yaml says 7"),
+        (392, HOG.replace("mnist-1-7", "eeg"), "14 numbers are no square image"),
+        (
+            392,
+            HOG.replace("cell: 4", "cell: 0"),
+            "hog needs orientations, pixels_per_cell and cells_per_block of at",
+        ),
+        (392, HOG.replace("cell: 4", "cell: 99"), "hold no block of 1 cells of 99 pixels"),
+        (392, HOG.replace("L1", "L9"), "block_norm must be one of L1, L1-sqrt, L2, L2-Hys, got 'L9'"),
+    ],
+)
+def test_features_that_cannot_be_extracted_are_found_when_the_plan_is_made(folder, d, features, message):
+    task = f"x-hog:\n  label: x\n  published_as: {{}}\n  d: {d}\n  features_of: {features}\n\n"
+    edited(folder, "datasets.yaml", "cod-rna:\n", task + "cod-rna:\n")
+    edited(folder, SURVEY, COVTYPE, COVTYPE + "\n    x-hog: {preprocess: [none]}")
+    told = planned(folder, preset="laptop", only_experiments=[TEXT])
+    assert [f"{TEXT}.datasets.x-hog: " in line and message in line for line in told] == [True] * bool(message)
 
 
 def test_presets_are_not_laid_over_each_other(folder):

@@ -264,8 +264,10 @@ def from_address(address: dict, target: Path, entry: dict) -> None:
         except ChecksumError:
             if last:
                 raise
+        except FileNotFoundError as error:
+            raise DownloadError(f"{part} is gone: another process gets the same file; run again when it has") from error
         finally:
-            part.unlink()
+            part.unlink(missing_ok=True)
 
 
 def request_with_patience(url: str, part: Path, expected_bytes: int, most: int) -> None:

@@ -101,6 +101,8 @@ def parsed(task: dict, raw_dir, reference_dir) -> Rows:
     raw_dir = Path(raw_dir)
     advice = f"remove {shown(raw_dir / 'record.json')} and run again: the download checks every file, and gets it again"
     source = read_record(raw_dir / "record.json", "run the download of this source first")
+    if source["status"] not in ("ok", "missing") or not all(isinstance(each, dict) for each in of_files(source)):
+        raise UserError(f"{shown(raw_dir / 'record.json')} is broken: it is no record of a download; {advice}")
     if source.get("source", task["source"]) != task["source"]:
         raise UserError(f"{shown(raw_dir)} holds the files of {source['source']}, not of {task['source']}; {advice}")
     if source["status"] != "ok":
@@ -109,6 +111,12 @@ def parsed(task: dict, raw_dir, reference_dir) -> Rows:
         for name in names:
             check_raw(raw_dir / name, source.get("files", {}).get(name, {}).get("sha256"), advice)
     return Rows(*read_task(task, raw_dir, reference_dir), sizes_of(task))
+
+
+def of_files(record: dict) -> list:
+    """What the record of a download says of each file; a list of nothing where that is no mapping."""
+    files = record.get("files", {})
+    return list(files.values()) if isinstance(files, dict) else [None]
 
 
 def check_raw(path: Path, expected: str | None, advice: str) -> None:

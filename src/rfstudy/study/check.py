@@ -144,6 +144,7 @@ def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[
             of_one.append(f"{here}: neither it nor the experiment has the key 'preprocess'")
         if "learners" in own:
             of_one += problems_of_choices(own, dataset, here)
+            of_one += [] if found else [f"{here}{problem}" for problem in problems_of_time(own)]
         if "sizes" in own and any(experiment["sizes"].values()) and not any(own["sizes"].values()):
             of_one.append(
                 f"{here}: largest_multiple_of_d = {own.get('largest_multiple_of_d')} leaves none of its sizes"
@@ -239,7 +240,10 @@ def parts(experiment: dict, settings: dict, tasks: dict):
     if not own_kernels:
         yield ".kernel", {"what": "kernel", "kernel": experiment["kernel"]}
     for dataset in experiment["datasets"]:
-        own = on_dataset(experiment, dataset)
+        own, made = on_dataset(experiment, dataset), tasks[dataset].get("features_of")
+        if made:
+            sizes = {"d": tasks[made["task"]]["d"], "expected": tasks[dataset]["d"]}
+            yield f".datasets.{dataset}", {"what": "extractor", "features_of": made} | sizes
         stated_here = "preprocess" in experiment["datasets"][dataset]
         yield from parts_on(own, tasks[dataset], settings, f".datasets.{dataset}" if stated_here else "")
     if not kind_constant(experiment, "NEEDS_DATA"):

@@ -19,7 +19,7 @@ import yaml
 
 from rfstudy.data import modules, registry
 from rfstudy.errors import UserError
-from rfstudy.files import read_yaml, shown
+from rfstudy.files import read_yaml, shown, yaml_files
 from rfstudy.learners import entry as learners
 from rfstudy.maps.registry import REGISTRY, resolved_options
 from rfstudy.study.code import constant, defines, modules_in
@@ -43,6 +43,9 @@ AXES = ("experiment", "dataset", "method")
 
 #: What the names of experiments are made of: they stand in paths.
 NAME = "[a-z0-9-]+"
+
+#: The schema of a number or a word, neither of which true and false are.
+A_VALUE = {"type": ["number", "string"]}
 
 #: Letters of a message about a value, at most: a whole mapping is not printed.
 LONGEST_VALUE = 200
@@ -104,7 +107,7 @@ def load_settings(config: dict, config_dir: Path) -> dict:
     every key that is missing. Raises ``ConfigurationError`` for an unknown preset.
     """
     folder = Path(config_dir) / "presets"
-    known = sorted(path.stem for path in folder.glob("*.yaml"))
+    known = [path.stem for path in yaml_files(folder)]
     preset = config.get("preset")
     if preset not in known:
         raise ConfigurationError(f"preset: there is no {preset!r}; {suggestion(preset, known)}")
@@ -215,7 +218,7 @@ def resolved_experiments(config_dir: Path) -> tuple[dict[str, Path], dict[str, d
     raw: dict[str, dict] = {}
     files: dict[str, Path] = {}
     problems = []
-    for path in sorted((Path(config_dir) / "experiments").glob("*.yaml")):
+    for path in yaml_files(Path(config_dir) / "experiments"):
         for name, experiment in read_yaml(path).items():
             where = f"{shown(path)}: {name}"
             if name in raw:
@@ -320,8 +323,7 @@ def kernel_schema() -> dict:
     kernels = constant("kernels", "KERNELS")
     return {
         "oneOf": [
-            closed({"name": {"const": name}} | {parameter: {} for parameter in kernel["parameters"]})
-            | {"required": ["name"]}
+            closed({"name": {"const": name}} | dict.fromkeys(kernel["parameters"], A_VALUE)) | {"required": ["name"]}
             for name, kernel in kernels.items()
         ]
     }
@@ -450,6 +452,15 @@ def problems_of_methods(experiment: dict) -> list[str]:
             found.append(f"{where}: there is no method {method!r}; {suggestion(method, REGISTRY)}")
     steps = [step["name"] for step in experiment.get("steps", [])]
     found += [f".steps[{i}].name: {name!r} is given twice" for i, name in enumerate(steps) if name in steps[:i]]
+    found += [
+        f".{key}[{i}].learners.{name}: an entry cannot take a learner away, a data set can"
+        for key in ("methods", "steps")
+        for i, entry in enumerate(experiment.get(key, []))
+        for name, options in entry.get("learners", {}).items()
+        if options is None
+    ]
+    if found:
+        return found
     entries = [(entry["method"], entry.get("variant", "")) for _, entry in walked(experiment)]
     found += [
         f".methods: {method} is listed twice with the same variant {variant!r}; name variants"
@@ -558,7 +569,7 @@ def problems_of_steps(document, where: str = "") -> list[str]:
     for key, value in document.items() if isinstance(document, dict) else enumerate(document):
         here = f"{where}.{key}" if isinstance(document, dict) else f"{where}[{key}]"
         if key == "preprocess":
-            lists = value["grid"] if isinstance(value, dict) else [value]
+            lists = value["grid"] if isinstance(value, dict) else [value or []]
             steps = [step for each in lists for step in each]
             found += [
                 f"{here}: {problem}" for step in steps for problem in modules.problems("steps", *modules.step_of(step))

@@ -205,6 +205,7 @@ def check_choices(experiment: dict, dataset: str) -> None:
     stated = found["kernel"] or found["search"] or found["bandwidth"]
     if has_length_scale and not stated and not all(of_entries):
         raise ConfigurationError(f"{where} states no length scale, no bandwidth rule and no grid to search it in")
+    circle_of(search, "penalty")  # of every learner, whatever else is searched
     for quantity in searched(search):
         circle = circle_of(search, quantity)
         for missing, circles in (("method", ("experiment", "size")), ("size", ("experiment", "method"))):
@@ -219,7 +220,7 @@ def check_choices(experiment: dict, dataset: str) -> None:
 
 def circle_of(search: dict, quantity: str) -> str:
     """Who shares the choice of a quantity (one of ``CIRCLES``)."""
-    circle = search[quantity].get("shared_by", search.get("shared_by"))
+    circle = search.get(quantity, {}).get("shared_by", search.get("shared_by"))
     if circle not in CIRCLES:
         raise ConfigurationError(f"search.{quantity} must say by whom it is shared: one of {', '.join(CIRCLES)}")
     return circle

@@ -124,6 +124,21 @@ def try_steps(steps: list, d: int, n_train: int):
         yield "", lambda: fit_steps(steps, np.random.default_rng(0).normal(size=(n_train, d)))
 
 
+def try_extractor(features_of: dict, d: int, expected: int):
+    """The columns that an extractor makes of d."""
+    from rfstudy.data.modules import load
+    from rfstudy.data.registry import extractor_of
+
+    name, parameters = extractor_of({"features_of": features_of})
+
+    def build():
+        found = load("extractors", name).columns(d, **parameters)
+        if found != expected:
+            raise ValueError(f"{name} makes {found} columns of {d}, and datasets.yaml says {expected}")
+
+    yield "", build
+
+
 def try_rule(bandwidth: dict, n_train: int):
     """A rule for the bandwidth on as many rows as there are, or on a few."""
     import numpy as np
@@ -174,6 +189,7 @@ TRIALS = {
     "map": try_map,
     "learner": try_learner,
     "steps": try_steps,
+    "extractor": try_extractor,
     "rule": try_rule,
     "scores": try_scores,
     "kind": try_kind,

@@ -7,6 +7,7 @@ what is missing from it.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -31,14 +32,14 @@ def of_quantity(frame: pd.DataFrame, quantity: dict) -> pd.DataFrame:
     return select(frame, metric=quantity["metric"], learner=quantity.get("learner"), split=quantity.get("split"))
 
 
-def measured(results, experiments: list[str]) -> pd.DataFrame:
-    """The measured rows of experiments in tidy files (paths).
+def measured(frames: Iterable[pd.DataFrame], experiments: list[str]) -> pd.DataFrame:
+    """The measured rows of experiments in tidy frames.
 
     Where a data set was measured under several presets, the one with the most values speaks for it: means over
     different protocols would mean nothing.
     """
-    frame = pd.concat([tidy.frame([]), *(tidy.read(path) for path in results)], ignore_index=True)
-    frame = select(frame, origin="measured", experiment=experiments)
+    own = [select(frame, origin="measured", experiment=experiments) for frame in frames]
+    frame = pd.concat([tidy.frame([]), *own], ignore_index=True)
     if frame["preset"].nunique() < 2:
         return frame
     what = ["experiment", "dataset", "preset"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -55,8 +56,12 @@ def facts_of(frame: pd.DataFrame) -> pd.DataFrame:
 
 def settings_of(frame: pd.DataFrame) -> list[dict]:
     """The ``settings`` of every row as a dict, to be read only; an empty one where there is none."""
-    known = {text: json.loads(text) if text else {} for text in dict.fromkeys(frame["settings"])}
-    return [known[text] for text in frame["settings"]]
+    return [_parsed(text) for text in frame["settings"]]
+
+
+@cache
+def _parsed(settings: str) -> dict:
+    return json.loads(settings) if settings else {}
 
 
 def reasons(frame: pd.DataFrame) -> list[str]:
@@ -115,10 +120,11 @@ def methods_shown(frame: pd.DataFrame, listed: list[str]) -> list[tuple[str, str
 
 def by_repeat(frame: pd.DataFrame) -> pd.Series:
     """The values of one cell that are ok, indexed by repeat; ``ValueError`` if the rows are of several cells."""
-    ok = frame[frame["status"] == "ok"]
-    if ok["repeat"].duplicated().any():
+    ok = (frame["status"] == "ok").to_numpy()
+    repeats = frame["repeat"][ok].to_numpy(dtype=int)
+    if len(set(repeats)) < len(repeats):
         raise ValueError("the rows of one cell must differ in their repeat")
-    return pd.Series(ok["value"].to_numpy(), index=ok["repeat"].astype(int).to_numpy())
+    return pd.Series(frame["value"].to_numpy()[ok], index=repeats)
 
 
 def pairs_of(rows: pd.DataFrame) -> list[tuple[str, str]]:

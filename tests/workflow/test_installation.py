@@ -69,10 +69,8 @@ def test_the_command_line_answers(site):
     one = run(site, "-m", "rfstudy", "maps", "eerf")
     assert one.stdout.splitlines()[0].split() == ["name", "kprff"], one.stderr
     wrong = run(site, "-m", "rfstudy", "maps", "fastfod")
-    assert (wrong.returncode, wrong.stderr.splitlines()[0][:46]) == (
-        1,
-        "error: no feature map is called 'fastfod' (did"[:46],
-    )
+    assert wrong.returncode == 1
+    assert wrong.stderr.startswith("error: no feature map is called 'fastfod' (did you mean 'fastfood'?)")
 
 
 def test_every_map_can_be_made_and_used(site):

@@ -400,6 +400,12 @@ def raw_record(wildcards):
     return f"data/raw/{source}/record.json" if source and SETTINGS["data"] != "embedded" else []
 
 
+def listed_rows(wildcards):
+    """The list of the rows that a paper used of a source; nothing for all other tasks, and for an embedded stand-in."""
+    name = REGISTRY.tasks[wildcards.dataset].get("rows")
+    return f"data/reference/{name}" if name and SETTINGS["data"] != "embedded" else []
+
+
 def base_files(wildcards):
     """The prepared data of the task that a task is features of; nothing for all others."""
     task = REGISTRY.tasks[wildcards.dataset]

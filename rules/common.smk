@@ -34,7 +34,7 @@ def load_study():
         looks = study_config.load_looks(CONFIG)
     stop_at(problems)
     with gathered(problems):
-        experiments = study_config.load_experiments(CONFIG, set(registry.tasks))
+        experiments = study_config.load_experiments(CONFIG, set(registry.tasks), settings.get("experiments"))
     stop_at(problems)
     with gathered(problems):
         maps = {name: entry.module for name, entry in map_registry.REGISTRY.items()}

@@ -61,6 +61,19 @@ child:
     assert found["name"] == "child"
 
 
+def test_a_preset_runs_less_of_an_experiment_and_not_of_those_that_extend_it(tmp_path):
+    folder = folder_with(tmp_path, a=BASE, b="child: {extends: base}\n")
+    less = {"base": {"datasets": {"eeg": None}, "sizes": {"multiples_of_d": [4]}, "repeats": 1}}
+    experiments = config.load_experiments(folder, {"eeg", "skin"}, less)
+    assert experiments["base"]["datasets"] == {"skin": {"preprocess": ["standard"]}}
+    assert (experiments["base"]["sizes"], experiments["base"]["repeats"]) == ({"multiples_of_d": [4]}, 1)
+    assert experiments["child"] == config.load_experiments(folder, {"eeg", "skin"})["child"]
+    with pytest.raises(config.ConfigurationError, match=r"experiments names the experiment bas; did you mean base\?"):
+        config.load_experiments(folder, None, {"bas": {}})
+    with pytest.raises(config.ConfigurationError, match=r"base\.size: not a key here; did you mean sizes\?"):
+        config.load_experiments(folder, None, {"base": {"size": {}}})
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -43,11 +43,11 @@ GRID = {
     "resolution": {"$ref": "#/$defs/count"},
 }
 
-#: How many times the largest frequency in use the window of the potential reaches.
+#: How many times the largest frequency at the last look the window of the potential reaches.
 WINDOW = 1.2
 
 #: Points of the sphere that a harmonic is drawn at: latitudes and longitudes.
-LATITUDES, LONGITUDES = 91, 180
+LATITUDES, LONGITUDES = 181, 360
 
 #: Harmonics that are drawn.
 STRONGEST = 3
@@ -104,7 +104,7 @@ class Game:
         (X, y), C, n = self._rows, self.phi.C, len(self.sample.y_train)
         Y, _ = self.job.data.target.encode(y)
         total, violation = np.zeros(n), 0.0
-        for played in self.phi.replay(X, y):
+        for number, played in enumerate(self.phi.replay(X, y), start=1):
             total += played.alpha
             violation = max(violation, dual_violation(played.alpha, Y[:, 0], C))
             m = played.n_components
@@ -113,17 +113,17 @@ class Game:
             prefix = self.phi.prefix(m)
             model = fit_on(prefix, X, Y, C)
             upper = svm_objective(model, decided(model, prefix.transform, X)[:, 0], Y[:, 0], C)
-            lower = self._lower(total / played.number)
+            lower = self._lower(total / number)
             values = {
                 "margin_objective": upper,
                 "margin_lower": lower,
                 "duality_gap": upper - lower,
-                "gap_bound": gap_bound(played.number, n, C),
-                "gap_bound_mended": gap_bound(played.number, n, C, gradient=n),
+                "gap_bound": gap_bound(number, n, C),
+                "gap_bound_mended": gap_bound(number, n, C, gradient=n),
                 "dual_violation": violation,
                 "distinct_features": len(np.unique(self._names(m), axis=0)),
             }
-            place = {"axis": "iteration", "at": played.number, "n_features": m, "n_features_label": str(m)}
+            place = {"axis": "iteration", "at": number, "n_features": m, "n_features_label": str(m)}
             place["n_columns"] = prefix.n_columns_
             scores = accuracy_rows(self.job, self.sample, model, prefix.transform)
             yield [place | {"learner": "l1_svm"} | row for row in scores] + [
@@ -133,8 +133,8 @@ class Game:
     def _lower(self, mean: np.ndarray) -> float:
         """min over lambda of F(mean, lambda): the answer to mean dual weights (n,)."""
         X, y = self._rows
-        _, value = self.phi.best_response(X, y, mean)
-        return float(mean.sum() - 0.5 * len(y) ** 2 * value)
+        peak = self.phi.best_response(X, y, mean)["potentials"][0]
+        return float(mean.sum() - 0.5 * len(y) ** 2 * float(peak))
 
     def _names(self, m: int) -> np.ndarray:
         """What tells the first m features apart, (m, ...)."""
@@ -158,9 +158,9 @@ class Game:
     def _seen(self):
         """Triples of m, the rounds played and the weights (n,) with m features, at every look."""
         before = 0
-        for played in self.phi.replay(*self._rows):
+        for number, played in enumerate(self.phi.replay(*self._rows)):
             if before in self.cell.given["pictures"]:
-                yield before, played.number - 1, played.alpha
+                yield before, number, played.alpha
             before = played.n_components
 
     @property
@@ -169,8 +169,9 @@ class Game:
 
     @property
     def _window(self) -> float:
-        """Half the side of the window of frequencies that the potential is looked at in."""
-        return WINDOW * float(np.abs(self.phi.learned_["frequencies"]).max())
+        """Half the side of the window of frequencies that the potential is looked at in, the same for all looks."""
+        looked_at = max(self.cell.given["pictures"], default=0) or None
+        return WINDOW * float(np.abs(self.phi.learned_["frequencies"][:looked_at]).max())
 
     def _potential(self, alpha: np.ndarray) -> np.ndarray:
         """The potential v / n^2 of dual weights on a grid of frequencies, (resolution, resolution), rows upwards."""
@@ -188,6 +189,7 @@ class Game:
         extent, (Y, _) = float(np.abs(X).max()), self.job.data.target.encode(y)
         shown |= {"frequencies": self.phi.learned_["frequencies"], "window": np.array(self._window)}
         shown["extent"] = np.array(extent)
+        shown["kept"] = np.array(next(self.phi.replay(X, y)).n_components)
         for m, _, alpha in self._seen():
             shown[f"weights-{m}"] = alpha.astype(np.float32)
             shown[f"potential-{m}"] = self._potential(alpha).astype(np.float32)

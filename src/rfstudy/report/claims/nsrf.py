@@ -11,8 +11,19 @@ from rfstudy.metrics import fact_of
 from rfstudy.report import estimates
 from rfstudy.report.aggregate import select, settings_of
 from rfstudy.report.claims.borders import agrees, judged, point
-from rfstudy.report.claims.compared import Estimate, Names, Side, chosen, deviation, difference, interval, places
-from rfstudy.report.claims.compared import rows_of, side, sides
+from rfstudy.report.claims.compared import (
+    Estimate,
+    Names,
+    Side,
+    chosen,
+    deviation,
+    difference,
+    interval,
+    places,
+    rows_of,
+    side,
+    sides,
+)
 from rfstudy.report.claims.points import Point, number
 from rfstudy.report.claims.words import signed
 
@@ -240,7 +251,9 @@ def restarts_agree(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
 def _of(rows: pd.DataFrame, test: dict, one: Side) -> pd.DataFrame:
     """The rows of one method, metric and axis that the test selects."""
     (method, variant), *_ = one.methods
-    return select(chosen(rows, test["select"]), method=method, variant=variant, metric=test["metric"], axis=test["axis"])
+    return select(
+        chosen(rows, test["select"]), method=method, variant=variant, metric=test["metric"], axis=test["axis"]
+    )
 
 
 POWER_OF_BOX = {

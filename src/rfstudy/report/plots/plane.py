@@ -15,7 +15,7 @@ from matplotlib.ticker import MaxNLocator
 from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
 from rfstudy.report.layout import PAD, WIDTHS, Panel, Row, laid_out
-from rfstudy.report.notes import notes, not_drawn
+from rfstudy.report.notes import not_drawn, notes
 from rfstudy.report.style import Picture
 
 #: The keys of an entry of this kind beside those of all.

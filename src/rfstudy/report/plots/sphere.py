@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
 from rfstudy.report.layout import PAD, WIDTHS, Panel, Row, laid_out
-from rfstudy.report.notes import notes, not_drawn
+from rfstudy.report.notes import not_drawn, notes
 from rfstudy.report.plots.plane import CLASSES, kept_of
 from rfstudy.report.style import Picture
 

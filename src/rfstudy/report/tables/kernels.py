@@ -45,7 +45,8 @@ def make(context: Context, spec: dict) -> Table:
             for size, machine in select(own, method=method).groupby("n_features_label", sort=False):
                 told = method_cell(context, method)
                 rows.append(
-                    {"data set": name, "machine": Cell(f"{told.text}, s = {size}", told.values)} | _scores(machine, full)
+                    {"data set": name, "machine": Cell(f"{told.text}, s = {size}", told.values)}
+                    | _scores(machine, full)
                 )
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], notes(frame, spec, context))
 
@@ -57,4 +58,6 @@ def _machine(label: str, kernel: str, width: float) -> Cell:
 
 
 def _scores(machine: pd.DataFrame, full: int) -> dict[str, Cell]:
-    return {head: mean_and_std(select(machine, metric=metric, split=split), metric, full) for head, metric, split in SCORES}
+    return {
+        head: mean_and_std(select(machine, metric=metric, split=split), metric, full) for head, metric, split in SCORES
+    }

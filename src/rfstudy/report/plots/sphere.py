@@ -55,7 +55,7 @@ def draw(context: Context, spec: dict) -> Picture:
     ]
     rows = select(context.rows, dataset=spec["dataset"], method=spec["method"], variant="")
     told = [
-        f"Harmonics by order and degree, as the paper names them, the {len(panels) - 1} that were chosen in most of the "
+        f"Harmonics by order and degree, as the paper names them, the {len(panels) - 1} that were chosen in most "
         f"rounds, their real parts from blue (negative) to red; {len(found['pairs'])} were chosen in all. Seen from "
         f"{SEEN_FROM[1]:g} degrees north."
     ]

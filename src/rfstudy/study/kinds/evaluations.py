@@ -9,6 +9,7 @@ at every budget.
 from __future__ import annotations
 
 from rfstudy.arrays import seed_of
+from rfstudy.errors import UserError
 from rfstudy.kernels import make_kernel
 from rfstudy.maps.registry import make_map, resolved_options
 from rfstudy.study.engine import Cell, Job
@@ -18,6 +19,8 @@ STAGES = ("measure",)
 NEEDS_DATA = True
 METRICS = ("accuracy_pct", "train_accuracy_pct")
 RESOURCES = {"mb": 6000, "bytes_per_value": 32, "minutes": 240}
+
+SCHEMA = {"properties": {"options": {"$ref": "#/$defs/options"}}}
 
 #: Keys of ``grid``: s; budgets; C of the hinge loss.
 GRID = {
@@ -71,7 +74,8 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
 
 
 def spent(entry: dict, s: int, budget: int) -> dict:
-    """The options of an entry whose map finds s features within a budget of evaluations.
+    """The options of an entry whose map finds s features within a budget of evaluations; ``UserError`` for a budget
+    with which its walk has fewer copies than peaks to keep of a round.
 
     >>> spent({"method": "kprff", "options": {}}, 100, 5000)
     {'n_candidates': 5000}
@@ -79,5 +83,7 @@ def spent(entry: dict, s: int, budget: int) -> dict:
     options = entry["options"]
     if POOL in resolved_options(entry["method"], {}):
         return options | {POOL: max(s, budget)}
-    rounds = -(-s // options["n_peaks"])
-    return options | {COPIES: max(1, budget // (rounds * (options["n_steps"] + 1)))}
+    least = -(-s // options["n_peaks"]) * (options["n_steps"] + 1)
+    if budget < options["n_peaks"] * least:
+        raise UserError(f"evaluations: {budget} are under the {options['n_peaks'] * least} that one copy a peak takes")
+    return options | {COPIES: budget // least}

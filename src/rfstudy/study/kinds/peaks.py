@@ -21,6 +21,8 @@ NEEDS_DATA = True
 METRICS = ("best_potential", "selected_norm")
 RESOURCES = {"mb": 3000, "bytes_per_value": 32, "minutes": 240}
 
+SCHEMA = {"properties": {"options": {"$ref": "#/$defs/options"}}}
+
 #: Keys of ``grid``: numbers of steps.
 GRID = {"steps": {"$ref": "#/$defs/counts"}}
 

@@ -32,8 +32,13 @@ from rfstudy.study.svm_rows import accuracy_rows, decided, fit_on
 
 STAGES = ("measure",)
 NEEDS_DATA = True
-METRICS = ("accuracy_pct", "train_accuracy_pct", "duality_gap")
+METRICS = (
+    "accuracy_pct", "train_accuracy_pct", "margin_objective", "margin_lower", "duality_gap", "gap_bound",
+    "gap_bound_mended", "dual_violation", "distinct_features", "boundary_weight_ratio", "peak_area",
+)  # fmt: skip
 RESOURCES = {"mb": 3000, "bytes_per_value": 32, "minutes": 240}
+
+SCHEMA = {"properties": {"options": {"$ref": "#/$defs/options"}}}
 
 #: Keys of ``grid``: m, features after which the game is read; m at which its weights are looked at and drawn (0 is the
 #: start), all but 0 and each smaller than the last of the other; points along a side of the grids of pictures.

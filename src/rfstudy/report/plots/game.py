@@ -18,6 +18,7 @@ from rfstudy.report.context import Context
 from rfstudy.report.layout import Panel, Row, laid_out
 from rfstudy.report.looks import Look, look
 from rfstudy.report.notes import absence, dataset_name, not_drawn, notes
+from rfstudy.report.scales import limits, set_upright, span_of
 from rfstudy.report.style import Picture, drawn_as, handle
 
 #: The keys of an entry of this kind beside those of all. ``labels`` are the names of variants in the legend.
@@ -45,12 +46,15 @@ BOUNDS = {
     "gap_bound_mended": ({"color": "#888888", "linestyle": "dashdot"}, "bound with the gradient's true length"),
 }
 
+#: What is drawn of a game, beside the bounds.
+SHOWN = ["accuracy_pct", "margin_objective", "duality_gap", *BOUNDS]
+
 TITLES = ("test accuracy", "margin objective", "duality gap")
 
 
 def draw(context: Context, spec: dict) -> Picture:
     """The figure of one specification of kind "game"; what was not run is named in a note."""
-    frame = select(context.rows, axis="iteration", status="ok")
+    frame = select(context.rows, axis="iteration", status="ok", metric=SHOWN)
     lines = [
         (method, variant, looks_of(context, spec, method, variant))
         for method, variant in method_order(frame, spec["methods"])
@@ -93,33 +97,43 @@ def course(rows: pd.DataFrame, metric: str, method: str, variant: str) -> pd.Dat
     return own.groupby("n_features")["value"].agg(["mean", "std"]).astype(float)
 
 
-def _lines(ax, rows, lines, metric: str) -> None:
+def _lines(ax, rows, lines, metric: str) -> list[float]:
+    """Draw the courses of a metric; the values that are drawn."""
+    values = []
     for method, variant, each in lines:
         found = course(rows, metric, method, variant)
         bars = found["std"].fillna(0.0)
         ax.errorbar(found.index.astype(float), found["mean"], bars, elinewidth=0.6, **drawn_as(each))
+        values += found["mean"].tolist()
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     ax.set_xlabel("features found $m$")
+    return values
+
+
+def _upright(ax, values: list[float], *, log: bool) -> None:
+    own = span_of(values, log=log)
+    if own:
+        set_upright(ax, limits(own, log=log), log=log)
 
 
 def _accuracy(ax, rows, lines) -> None:
-    _lines(ax, rows, lines, "accuracy_pct")
+    _upright(ax, _lines(ax, rows, lines, "accuracy_pct"), log=False)
     ax.set_ylabel("accuracy (%)")
 
 
 def _objective(ax, rows, lines) -> None:
-    _lines(ax, rows, lines, "margin_objective")
-    ax.set_yscale("log")
+    _upright(ax, _lines(ax, rows, lines, "margin_objective"), log=True)
     ax.set_ylabel(r"$\max_\alpha F(\alpha, \bar\lambda)$")
 
 
 def _gap(ax, rows, lines) -> None:
     itself = [line for line in lines if not line[1]]
-    _lines(ax, rows, itself, "duality_gap")
+    values = _lines(ax, rows, itself, "duality_gap")
     for metric, (drawn, _) in BOUNDS.items():
         for method, variant, _ in itself:
             found = course(rows, metric, method, variant)
             ax.plot(found.index.astype(float), found["mean"], linewidth=1.0, zorder=1.5, **drawn)
-    ax.set_yscale("log")
+            values += found["mean"].tolist()
+    _upright(ax, values, log=True)
     ax.set_ylabel("duality gap")

@@ -60,13 +60,13 @@ class PeakSearch:
 
     def __init__(self, X: np.ndarray, device: str = "auto"):
         self.device = resolve_device(device)
-        self.X = torch.from_numpy(np.array(X, order="C")).to(self.device)
+        self.X = torch.tensor(X, device=self.device)
         self.largest_variance = largest_variance(X)
         self.seconds: dict = {}
 
     def evaluate(self, weights: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
         """The potentials (m,) of ``frequencies`` (m, d) for ``weights`` (n,)."""
-        frequencies = torch.from_numpy(np.ascontiguousarray(frequencies)).to(self.device, self.X.dtype)
+        frequencies = torch.tensor(frequencies, device=self.device, dtype=self.X.dtype)
         potentials = torch.empty(len(frequencies), device=self.device, dtype=self.X.dtype)
 
         def work(potential, part):
@@ -89,7 +89,7 @@ class PeakSearch:
         -------
         the points, ndarray of shape (copies, d), and their potentials (copies,)
         """
-        points = torch.from_numpy(np.ascontiguousarray(starts)).to(self.device, self.X.dtype)
+        points = torch.tensor(starts, device=self.device, dtype=self.X.dtype)
         potentials = torch.empty(len(points), device=self.device, dtype=self.X.dtype)
 
         def work(potential, part):
@@ -129,7 +129,7 @@ class PeakSearch:
         most, entries = BLOCK[self.device.type]
         blocks = -(-count // max(1, min(most, entries // len(self.X))))
         rows = -(-count // blocks)
-        weights = torch.from_numpy(np.asarray(weights)).to(self.device, self.X.dtype)
+        weights = torch.tensor(weights, device=self.device, dtype=self.X.dtype)
         weighted = self.X * (2.0 * weights)[:, None]
         used = []
 

@@ -313,6 +313,18 @@ REGISTRY = {
         },
         prefix=True,
     ),
+    "nsrf_sphere": Entry(
+        "nsrf_sphere",
+        "PeakSearchHarmonics",
+        "Fourier peaks",
+        ("gaussian", *ARC_COSINE),
+        data_dependent=True,
+        unbiased=False,
+        reference="Bullins, Zhang and Zhang, ICLR 2018",
+        cost="O(s l)",
+        defaults={"C": 1.0, "dual_step": None, "degree": 30},
+        prefix=True,
+    ),
     "nystroem": Entry(
         "nystroem",
         "Nystroem",

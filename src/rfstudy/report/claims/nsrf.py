@@ -27,16 +27,8 @@ from rfstudy.report.claims.compared import (
 from rfstudy.report.claims.points import Point, number
 from rfstudy.report.claims.words import signed
 
-#: What a test of an axis is about: rows of one method on one data set.
-OF_METHOD = {
-    "of": {"$ref": "#/$defs/method"},
-    "metric": {"$ref": "#/$defs/metric"},
-}
-
-KERNELS = {"type": "array", "minItems": 1, "items": {"type": "string"}}
-
 SATURATES = {
-    "properties": {"kernels": KERNELS, "below": {"type": "number"}},
+    "properties": {"kernels": {"$ref": "#/$defs/labels"}, "below": {"type": "number"}},
     "required": ["kernels", "below"],
 }
 
@@ -55,7 +47,7 @@ def saturates(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
 
 
 BEATS_KERNELS = {
-    "properties": {"of": {"$ref": "#/$defs/sides"}, "kernels": KERNELS, "by": {"type": "number"}},
+    "properties": {"of": {"$ref": "#/$defs/sides"}, "kernels": {"$ref": "#/$defs/labels"}, "by": {"type": "number"}},
     "required": ["of", "kernels", "by"],
 }
 
@@ -189,11 +181,12 @@ def steady(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
 
 
 ALONG_AXIS = {
-    "properties": OF_METHOD
-    | {
+    "properties": {
+        "of": {"$ref": "#/$defs/method"},
+        "metric": {"$ref": "#/$defs/metric"},
         "axis": {"type": "string"},
-        "from": {"type": "number"},
-        "to": {"type": "number"},
+        "early": {"type": "number"},
+        "late": {"type": "number"},
         "least_ratio": {"type": "number"},
         "steps": {"enum": ["every", "ends"]},
     },
@@ -203,7 +196,7 @@ ALONG_AXIS = {
 
 def along_axis(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
     """A metric of a method rises along an axis, on every data set: at every step or from one end to the other
-    (``steps``); or its value at ``from`` is at least ``least_ratio`` times that at ``to``.
+    (``steps``); or its value at ``early`` is at least ``least_ratio`` times that at ``late``.
     """
     one, found = side(test["of"]), []
     for dataset, cell in _of(rows, test, one).groupby("dataset", sort=False):
@@ -212,9 +205,9 @@ def along_axis(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
         told = ", ".join(f"{at:g} {number(value)}" for at, value in means.items())
         where = {"dataset": dataset}
         if "least_ratio" in test:
-            if not {test["from"], test["to"]} <= set(means.index):
+            if not {test["early"], test["late"]} <= set(means.index):
                 continue
-            estimate = Estimate(float(means[test["from"]] / means[test["to"]]))
+            estimate = Estimate(float(means[test["early"]] / means[test["late"]]))
             verdict = judged(test, estimate, [("at_least", float(test["least_ratio"]))], 1.0)
         else:
             values = means.to_numpy()
@@ -228,8 +221,14 @@ def along_axis(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
 
 
 RESTARTS_AGREE = {
-    "properties": OF_METHOD | {"axis": {"type": "string"}, "at": {"type": "number"}, "within": {"type": "number"}},
-    "required": ["of", "metric", "axis", "at", "within"],
+    "properties": {
+        "of": {"$ref": "#/$defs/method"},
+        "metric": {"$ref": "#/$defs/metric"},
+        "axis": {"type": "string"},
+        "place": {"type": "number"},
+        "within": {"type": "number"},
+    },
+    "required": ["of", "metric", "axis", "place", "within"],
 }
 
 
@@ -237,7 +236,7 @@ def restarts_agree(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
     """The values of the repeats at one place of an axis are within a share of the largest, on every data set."""
     one, found = side(test["of"]), []
     for dataset, cell in _of(rows, test, one).groupby("dataset", sort=False):
-        values = cell.loc[cell["at"].eq(test["at"]), "value"]
+        values = cell.loc[cell["at"].eq(test["place"]), "value"]
         if not len(values):
             continue
         spread = float(1.0 - values.min() / values.max())

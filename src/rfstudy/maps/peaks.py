@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 import torch
 
-from rfstudy.arrays import cosine_and_sine, product, resolve_device, row_blocks
+from rfstudy.arrays import cosine, product, resolve_device, row_blocks, sine
 from rfstudy.maps.base import for_each_block
 
 #: Frequencies that a thread works on at once, and the most numbers in their product with the data: so few on the CPU
@@ -181,7 +181,8 @@ class Potential:
         self._spend("rest")
         product(W, self.X.T, sines)
         self._spend("products")
-        cosine_and_sine(sines, cosines, sines)
+        cosine(sines, cosines)
+        sine(sines, sines)
         self._spend("trigonometry")
         return cosines @ self.weights, sines @ self.weights
 

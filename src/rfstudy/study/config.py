@@ -162,17 +162,14 @@ def checked(config_dir: Path, name: str) -> dict:
     return document
 
 
-def load_experiments(config_dir: Path, datasets=None, laid_over: dict | None = None) -> dict[str, dict]:
+def load_experiments(config_dir: Path, datasets=None) -> dict[str, dict]:
     """All experiments by name, ``extends`` resolved as ``merge`` does, ``steps`` written out, checked by their schema.
 
-    ``datasets`` are the ids of all tasks; without them the data sets that are named are not looked up. ``laid_over``
-    is what a preset runs of single experiments in place of all that they say; those that extend them keep it all.
-    Raises ``ConfigurationError`` that names file, experiment and key of everything that is wrong, where it stands
-    first: what an experiment takes over from another is told of that one.
+    ``datasets`` are the ids of all tasks; without them the data sets that are named are not looked up. Raises
+    ``ConfigurationError`` that names file, experiment and key of everything that is wrong, where it stands first: what
+    an experiment takes over from another is told of that one.
     """
     files, raw, resolved = resolved_experiments(config_dir)
-    check_ids("experiments", set(laid_over or {}), set(resolved), "experiment")
-    resolved |= {name: merge(resolved[name], own) for name, own in (laid_over or {}).items()}
     found = {
         name: problems_of_experiment(experiment, config_dir, datasets) for name, experiment in resolved.items()
     }  # fmt: skip
@@ -185,6 +182,24 @@ def load_experiments(config_dir: Path, datasets=None, laid_over: dict | None = N
     if problems:
         raise ConfigurationError("\n".join(problems))
     return {name: with_steps({"name": name, **experiment}) for name, experiment in resolved.items()}
+
+
+def laid_over(experiments: dict[str, dict], overlays: dict, config_dir: Path, datasets=None) -> dict[str, dict]:
+    """Experiments by name as a run has them: ``overlays`` is what a preset runs of single ones in place of all that
+    they say. Those that extend them keep it all. ``ConfigurationError`` names everything that is wrong with the result.
+    """
+    check_ids("experiments", set(overlays), set(experiments), "experiment")
+    found = experiments | {name: merge(experiments[name], own) for name, own in overlays.items()}
+    problems = [
+        f"experiments.{name}{problem}"
+        for name in overlays
+        for problem in problems_of_experiment(
+            {key: value for key, value in found[name].items() if key != "name"}, config_dir, datasets
+        )
+    ]
+    if problems:
+        raise ConfigurationError("\n".join(problems))
+    return found
 
 
 def resolved_experiments(config_dir: Path) -> tuple[dict[str, Path], dict[str, dict], dict[str, dict]]:

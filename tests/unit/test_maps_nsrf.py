@@ -345,6 +345,16 @@ def test_a_prefix_is_the_map_of_fewer_components(options):
         phi.prefix(12)
 
 
+def test_a_length_scale_may_be_learned_too():
+    X, y = problem()
+    phi = learn(6, kernel=Gaussian("median")).fit(X, y)
+    expected = learn(6, kernel=phi.kernel_).fit(X, y)
+    restored = learn(6, kernel=Gaussian("median")).restore(3, phi.learned_, dtype=X.dtype)
+    for each in (phi, restored):
+        np.testing.assert_array_equal(each.prefix(4).transform(X), expected.prefix(4).transform(X))
+        np.testing.assert_array_equal(list(each.replay(X, y))[-1].alpha, list(expected.replay(X, y))[-1].alpha)
+
+
 def test_evaluations_are_counted():
     counts = {
         "text": learn(9, n_copies=8, n_steps=6).evaluations_,

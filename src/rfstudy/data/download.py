@@ -96,7 +96,7 @@ def download(source_id: str, source: dict, directory, *, lock_path, mirror=None,
     -------
     dict
         The record: ``source``, ``status`` ("ok" or "missing"), ``reason``, ``files`` (name to sha256, bytes and
-        where it is from).
+        where it is from; of a substitute also its name ``file`` and its ``excluded_rows``).
 
     Raises
     ------
@@ -128,11 +128,16 @@ def download(source_id: str, source: dict, directory, *, lock_path, mirror=None,
 
 
 def verified(source_id: str, name: str, entry: dict, directory: Path, lock_path, mirror=None) -> dict:
-    """Make ``directory/name`` and return its sha256, its bytes and where it is from; what is used for the first time is
-    recorded in the lock.
+    """Make ``directory/name``, or its substitute, and return its sha256, its bytes and where it is from; what is used
+    for the first time is recorded in the lock.
     """
     entry = lock.expected(lock_path, source_id, name, entry)
-    origin = fetch(source_id, name, entry, directory, mirror)
+    try:
+        origin = fetch(source_id, name, entry, directory, mirror)
+    except DownloadError as error:
+        if "substitute" not in entry:
+            raise
+        return substituted(source_id, name, entry["substitute"], directory, mirror, error)
     if entry["sha256"] != lock.UNKNOWN:
         return {"sha256": entry["sha256"], "bytes": entry["bytes"], "from": origin}
     target = directory / name
@@ -150,6 +155,20 @@ def verified(source_id: str, name: str, entry: dict, directory: Path, lock_path,
         *(name, source_id, shown(lock_path), found["sha256"]),
     )
     return found
+
+
+def substituted(source_id: str, name: str, substitute: dict, directory: Path, mirror, why: DownloadError) -> dict:
+    """Make ``directory/file`` of the substitute of a file that could not be had, and return what ``verified`` does with
+    the name of that file and its rows that are to be left out. Raises ``why`` where there is no substitute either.
+    """
+    file, rows = substitute["file"], substitute["excluded_rows"]
+    try:
+        origin = fetch(source_id, file, substitute | {"addresses": []}, directory, mirror)
+    except DownloadError:
+        raise why from None
+    log.warning("%s of %s could not be had: %s is used in its place, without %d rows", name, source_id, file, len(rows))
+    told = {key: substitute[key] for key in ("file", "sha256", "bytes", "excluded_rows")}
+    return told | {"from": origin}
 
 
 def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) -> str:

@@ -23,7 +23,9 @@ REST = "rest"
 LARGEST_EXACT = 2**53
 
 
-def read_task(task: dict, raw_dir, reference_dir) -> tuple[np.ndarray, np.ndarray, int | None]:
+def read_task(
+    task: dict, raw_dir, reference_dir, substitutes: dict | None = None
+) -> tuple[np.ndarray, np.ndarray, int | None]:
     """The rows of a task from its original files.
 
     Parameters
@@ -34,6 +36,9 @@ def read_task(task: dict, raw_dir, reference_dir) -> tuple[np.ndarray, np.ndarra
         Folder of the source's files.
     reference_dir : path
         Folder of the lists of rows (key ``rows`` of a task).
+    substitutes : dict, optional
+        Files that stand in the place of others by the names of these, each with its name, ``file``, and its
+        ``excluded_rows``, which are left out.
 
     Returns
     -------
@@ -47,10 +52,7 @@ def read_task(task: dict, raw_dir, reference_dir) -> tuple[np.ndarray, np.ndarra
     UserError
         Unknown labels, rows of another width, values that are no finite numbers.
     """
-    parts = [
-        encoded(*PARSERS[task["parser"]]([Path(raw_dir) / name for name in names], task), task)
-        for names in file_names(task).values()
-    ]
+    parts = [encoded(*read_part(names, task, raw_dir, substitutes), task) for names in file_names(task).values()]
     X, y = zip(*parts, strict=True)
     if len(parts) == 2:
         return np.concatenate(X), np.concatenate(y), len(y[0])
@@ -62,6 +64,34 @@ def read_task(task: dict, raw_dir, reference_dir) -> tuple[np.ndarray, np.ndarra
             raise UserError(f"{task['rows']} names row {rows.max()}, the file has {len(y[0])} rows")
         return X[0][rows], y[0][rows], n_train
     return X[0], y[0], None
+
+
+def read_part(names: list[str], task: dict, raw_dir, substitutes: dict | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of some files and their labels as printed, without those that substitutes exclude.
+
+    ``UserError`` where one of several files has a substitute: its rows are not told from those of the others.
+    """
+    others = {name: known for name, known in (substitutes or {}).items() if name in names}
+    paths = [Path(raw_dir) / others.get(name, {}).get("file", name) for name in names]
+    X, labels = PARSERS[task["parser"]](paths, task)
+    if not others:
+        return X, labels
+    excluded = np.array(others[names[0]]["excluded_rows"] if len(names) == 1 else [], dtype=np.int64)
+    if len(names) > 1 or (len(excluded) and excluded.max() >= len(X)):
+        raise UserError(
+            f"{', '.join(names)}: a substitute takes the place of one file, and its rows are left out of it"
+        )
+    return np.delete(X, excluded, axis=0), np.delete(labels, excluded)
+
+
+def left_out(task: dict, raw_dir, substitutes: dict) -> dict[str, int]:
+    """How many rows of a task its substitutes leave out, by part; rows that the label map drops do not count."""
+    return {
+        part: len(encoded(*read_part(names, task, raw_dir, whole), task)[1])
+        - len(encoded(*read_part(names, task, raw_dir, substitutes), task)[1])
+        for part, names in file_names(task).items()
+        if (whole := {name: substitutes[name] | {"excluded_rows": []} for name in names if name in substitutes})
+    }
 
 
 def read_rows(path: Path) -> tuple[np.ndarray, int]:
@@ -199,8 +229,33 @@ def parse_pair(paths: list[Path], task: dict):
     return checked(without_dropped(X, task), paths[0]), labels[:, 0]
 
 
+def parse_cifar(paths: list[Path], task: dict):
+    """CIFAR's binary files, one after the other: a byte for the label, then the pixels in red, in green and in blue.
+
+    Columns are red, green and blue of each pixel, as images are read elsewhere.
+    """
+    if task["d"] % 3:
+        raise UserError(f"the parser cifar reads images in three colours, which have no {task['d']} numbers")
+    records = [np.frombuffer(path.read_bytes(), dtype=np.uint8) for path in paths]
+    for path, record in zip(paths, records, strict=True):
+        if len(record) % (task["d"] + 1):
+            raise UserError(
+                f"{path.name} has {len(record)} bytes, no whole number of images of {task['d']} and a label"
+            )
+    rows = np.concatenate(records).reshape(-1, task["d"] + 1)
+    planes = rows[:, 1:].reshape(len(rows), 3, -1)
+    return planes.transpose(0, 2, 1).reshape(len(rows), -1), rows[:, 0]
+
+
 #: Parsers by the name that ``datasets.yaml`` uses.
-PARSERS = {"libsvm": parse_libsvm, "table": parse_table, "arff": parse_arff, "idx": parse_idx, "pair": parse_pair}
+PARSERS = {
+    "libsvm": parse_libsvm,
+    "table": parse_table,
+    "arff": parse_arff,
+    "idx": parse_idx,
+    "pair": parse_pair,
+    "cifar": parse_cifar,
+}
 
 
 def read_table(path: Path, task: dict, n_header_lines: int = 0):

@@ -58,6 +58,8 @@ class GameMap(RandomFeatureMap):
     """
 
     _requires_y = True
+    #: The arrays of ``learned_`` that have a row for each component.
+    _component_arrays: tuple[str, ...]
 
     @abstractmethod
     def _searcher(self, X):
@@ -112,7 +114,7 @@ class GameMap(RandomFeatureMap):
         first.n_components = n_components
         if hasattr(self, "phases_"):
             first.phases_ = self.phases_[:n_components]
-        return first._complete({name: learned[:n_components] for name, learned in self.learned_.items()})
+        return first._complete(self._components(slice(n_components)))
 
     def _learn(self, X, y, rng):
         return self._learn_resumably(X, y, rng, None)
@@ -136,6 +138,10 @@ class GameMap(RandomFeatureMap):
                     saved, unsaved = time.monotonic(), len(found)
         self.seconds_ = {"wall": time.perf_counter() - begun} | spent
         return {name: learned[: self.n_components] for name, learned in joined(found).items()}
+
+    def _components(self, part):
+        """A part of the components that were learned."""
+        return {name: self.learned_[name][part] for name in self._component_arrays}
 
     def _progress(self, first):
         """The numbers of the rounds from ``first`` on, with a bar where they last."""
@@ -171,7 +177,7 @@ class GameMap(RandomFeatureMap):
         signs = class_signs(y, self.method)
         alpha, k = self._first_dual(signs), self._components_per_round()
         for number, start in enumerate(range(0, self.n_components, k)):
-            components = {name: learned[start : start + k] for name, learned in self.learned_.items()}
+            components = self._components(slice(start, start + k))
             potentials = components["potentials"]
             payoff = float(alpha.sum() - 0.5 * len(X) ** 2 * potentials.mean())
             yield Round(number, start + len(potentials), alpha, potentials, payoff)

@@ -93,6 +93,7 @@ class PeakSearchFourier(GameMap, SpectralMap):
     """
 
     method = "nsrf"
+    _component_arrays = ("frequencies", "potentials")
 
     def __init__(
         self,

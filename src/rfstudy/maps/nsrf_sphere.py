@@ -80,6 +80,7 @@ class PeakSearchHarmonics(GameMap):
     """
 
     method = "nsrf_sphere"
+    _component_arrays = ("degrees", "orders", "potentials")
 
     def __init__(
         self,

@@ -44,7 +44,7 @@ class Sample:
     y_train: np.ndarray
     X_test: np.ndarray
     y_test: np.ndarray
-    capped: bool
+    capped: bool  # whether there are fewer rows than in the published data
 
     @property
     def nbytes(self) -> int:
@@ -91,7 +91,7 @@ def draw_sample(data: Prepared, spec: dict, repeat: int, preprocess: list) -> Sa
         y_train,
         scale(X_test).astype(np.float32, copy=False),
         y_test,
-        capped=len(train) + len(test) < n_all,
+        capped=len(train) + len(test) < n_all + sum(facts.get("left_out", {}).values()),
     )
 
 

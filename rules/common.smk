@@ -38,7 +38,8 @@ def load_study():
     stop_at(problems)
     with gathered(problems):
         maps = {name: entry.module for name, entry in map_registry.REGISTRY.items()}
-        chosen = study_config.select(experiments, settings, maps, set(registry.tasks))
+        of_run = study_config.laid_over(experiments, settings.get("experiments", {}), CONFIG, set(registry.tasks))
+        chosen = study_config.select(of_run, settings, maps, set(registry.tasks))
         study_config.check_selection(chosen, settings)
     with gathered(problems):
         reports = outputs.load_reports(CONFIG, experiments, looks, registry.tasks)

@@ -184,6 +184,24 @@ def load_experiments(config_dir: Path, datasets=None) -> dict[str, dict]:
     return {name: with_steps({"name": name, **experiment}) for name, experiment in resolved.items()}
 
 
+def laid_over(experiments: dict[str, dict], overlays: dict, config_dir: Path, datasets=None) -> dict[str, dict]:
+    """Experiments by name as a run has them: ``overlays`` is what a preset runs of single ones in place of all that
+    they say. Those that extend them keep it all. ``ConfigurationError`` names everything that is wrong with the result.
+    """
+    check_ids("experiments", set(overlays), set(experiments), "experiment")
+    found = experiments | {name: merge(experiments[name], own) for name, own in overlays.items()}
+    problems = [
+        f"experiments.{name}{problem}"
+        for name in overlays
+        for problem in problems_of_experiment(
+            {key: value for key, value in found[name].items() if key != "name"}, config_dir, datasets
+        )
+    ]
+    if problems:
+        raise ConfigurationError("\n".join(problems))
+    return found
+
+
 def resolved_experiments(config_dir: Path) -> tuple[dict[str, Path], dict[str, dict], dict[str, dict]]:
     """By name the files of all experiments, what stands there, and that laid over what it extends."""
     raw: dict[str, dict] = {}

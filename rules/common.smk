@@ -38,7 +38,8 @@ def load_study():
     stop_at(problems)
     with gathered(problems):
         maps = {name: entry.module for name, entry in map_registry.REGISTRY.items()}
-        chosen = study_config.select(experiments, settings, maps, set(registry.tasks))
+        of_run = study_config.laid_over(experiments, settings.get("experiments", {}), CONFIG, set(registry.tasks))
+        chosen = study_config.select(of_run, settings, maps, set(registry.tasks))
         study_config.check_selection(chosen, settings)
     with gathered(problems):
         reports = outputs.load_reports(CONFIG, experiments, looks, registry.tasks)
@@ -159,7 +160,8 @@ def stage_cells(stage):
         if stage == "time":
             return part["time"]["rounds"]
         repeats = part["repeats"].values() if stage == "train" else [part["repeats"]]
-        return len(part["methods"]) * len(study_config.sizes(part["sizes"], 1)) * sum(map(len, repeats))
+        places = sum(len(entry.get("walk", {}).get("values", [None])) for entry in part["methods"])
+        return places * len(study_config.sizes(part["sizes"], 1)) * sum(map(len, repeats))
 
     unit = "round" if stage == "time" else "cell"
     return lambda wildcards: counted(sum(map(cells_of, stage_parts(stage, wildcards))), unit)
@@ -397,6 +399,12 @@ def raw_record(wildcards):
     """The download that a task is parsed from; an embedded stand-in has none, and what is no file neither."""
     source = REGISTRY.tasks[wildcards.dataset].get("source")
     return f"data/raw/{source}/record.json" if source and SETTINGS["data"] != "embedded" else []
+
+
+def listed_rows(wildcards):
+    """The list of the rows that a paper used of a source; nothing for all other tasks, and for an embedded stand-in."""
+    name = REGISTRY.tasks[wildcards.dataset].get("rows")
+    return f"data/reference/{name}" if name and SETTINGS["data"] != "embedded" else []
 
 
 def base_files(wildcards):

@@ -37,7 +37,7 @@ from rfstudy.study.schema import (
 CIRCLES = ("experiment", "size", "method", "method_and_size", "cell")
 
 #: What can be chosen by validation.
-SEARCHED = ("preprocess", "length_scale", "options", "penalty")
+SEARCHED = ("preprocess", "length_scale", "bandwidth", "options", "penalty")
 
 
 #: The axes by which shards may be told apart, from the outermost.
@@ -184,6 +184,24 @@ def load_experiments(config_dir: Path, datasets=None) -> dict[str, dict]:
     return {name: with_steps({"name": name, **experiment}) for name, experiment in resolved.items()}
 
 
+def laid_over(experiments: dict[str, dict], overlays: dict, config_dir: Path, datasets=None) -> dict[str, dict]:
+    """Experiments by name as a run has them: ``overlays`` is what a preset runs of single ones in place of all that
+    they say. Those that extend them keep it all. ``ConfigurationError`` names everything that is wrong with the result.
+    """
+    check_ids("experiments", set(overlays), set(experiments), "experiment")
+    found = experiments | {name: merge(experiments[name], own) for name, own in overlays.items()}
+    problems = [
+        f"experiments.{name}{problem}"
+        for name in overlays
+        for problem in problems_of_experiment(
+            {key: value for key, value in found[name].items() if key != "name"}, config_dir, datasets
+        )
+    ]
+    if problems:
+        raise ConfigurationError("\n".join(problems))
+    return found
+
+
 def resolved_experiments(config_dir: Path) -> tuple[dict[str, Path], dict[str, dict], dict[str, dict]]:
     """By name the files of all experiments, what stands there, and that laid over what it extends."""
     raw: dict[str, dict] = {}
@@ -307,8 +325,10 @@ def methods_named(experiment: dict):
     yield from ((f".options.{method}", method) for method in experiment.get("options", {}))
     for dataset, own in (experiment.get("datasets") or {}).items():
         yield from ((f".datasets.{dataset}.options.{method}", method) for method in (own or {}).get("options") or {})
-    if "method" in experiment.get("search", {}):
-        yield ".search.method.method", experiment["search"]["method"]["method"]
+    search = experiment.get("search", {})
+    if "method" in search:
+        yield ".search.method.method", search["method"]["method"]
+    yield from ((f".search.options.grid.{method}", method) for method, _ in options_by_method(search) if method)
 
 
 def options_given(experiment: dict):
@@ -316,7 +336,9 @@ def options_given(experiment: dict):
     for i, entry in enumerate(experiment["methods"]):
         yield f".methods[{i}].options", entry["method"], entry.get("options", {})
         for dataset, own in entry.get("datasets", {}).items():
-            yield f".methods[{i}].datasets.{dataset}.options", entry["method"], own.get("options", {})
+            yield f".methods[{i}].datasets.{dataset}.options", entry["method"], (own or {}).get("options", {})
+        if "walk" in entry:
+            yield f".methods[{i}].walk", entry["method"], {entry["walk"]["option"]: entry["walk"]["values"]}
     for i, step in enumerate(experiment.get("steps", [])):
         for method in step.get("methods", [None]):
             yield f".steps[{i}].options", method, step.get("options", {})
@@ -328,8 +350,20 @@ def options_given(experiment: dict):
     search = experiment.get("search", {})
     if "method" in search:
         yield ".search.method.options", search["method"]["method"], search["method"].get("options", {})
-    for i, options in enumerate(search.get("options", {}).get("grid", [])):
-        yield f".search.options.grid[{i}]", None, options
+    for method, grid in options_by_method(search):
+        where = f".search.options.grid{f'.{method}' if method else ''}"
+        yield from ((f"{where}[{i}]", method, options) for i, options in enumerate(grid))
+
+
+def options_by_method(search: dict):
+    """Pairs of a map and the grid of its options that a search tries; None is every map."""
+    grid = search.get("options", {}).get("grid", [])
+    return grid.items() if isinstance(grid, dict) else [(None, grid)]
+
+
+def options_tried(search: dict, method: str) -> list[dict]:
+    """The options of a map that a search tries; nothing where it leaves them alone."""
+    return next((grid for named, grid in options_by_method(search) if named in (None, method)), [])
 
 
 def no_option(key: str, method: str) -> str:
@@ -502,6 +536,7 @@ def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
         raise ConfigurationError(
             f"experiment {experiment['name']!r} lists {', '.join(twice)} twice with the same variant; name variants"
         )
+    experiment = with_fewer_values(experiment, settings["most_values"])
     entries = [
         completed(entry, maps)
         for entry in experiment["methods"]
@@ -521,6 +556,33 @@ def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
         if "sizes" in own:
             own["sizes"] = wanted_sizes(own["sizes"], settings["largest_multiple_of_d"], settings["only_sizes"])
     return result
+
+
+def with_fewer_values(document, number: int | None):
+    """A document in which so many are left at most of the ``values`` of sizes and walks, and of the mappings that a
+    search tries, evenly from the first to the last; None is all of them.
+    """
+    if isinstance(document, list):
+        is_grid = document and all(isinstance(each, dict) and not {"method", "name"} & set(each) for each in document)
+        return [with_fewer_values(each, number) for each in (spread(document, number) if is_grid else document)]
+    if not isinstance(document, dict):
+        return document
+    return {
+        key: spread(value, number) if key == "values" and isinstance(value, list) else with_fewer_values(value, number)
+        for key, value in document.items()
+    }
+
+
+def spread(values: list, number: int | None) -> list:
+    """``number`` of the values, evenly from the first to the last; None is all of them.
+
+    >>> spread([1, 2, 4, 8, 16], 3)
+    [1, 4, 16]
+    """
+    if number is None or number >= len(values):
+        return values
+    steps = max(1, number - 1)
+    return [values[round(i * (len(values) - 1) / steps)] for i in range(number)]
 
 
 def completed(entry: dict, maps: dict[str, str]) -> dict:

@@ -35,10 +35,11 @@ def schema_of(kind: str, config_dir: Path) -> dict:
     own = kind_schema(kind)
     definitions = common["$defs"] | {
         "learners": learners_schema(),
+        "kernel": kernel_schema(),
         "bandwidth": {"oneOf": [bandwidth_schema(rule) for rule in modules_in("study.bandwidths")]},
     }
     return common | {
-        "properties": common["properties"] | {"kernel": kernel_schema()} | own["properties"],
+        "properties": common["properties"] | {"kernel": {"$ref": "#/$defs/kernel"}} | own["properties"],
         "required": common["required"] + own["required"],
         "$defs": definitions,
     }

@@ -11,24 +11,14 @@ import csv
 import re
 from pathlib import Path
 
-from rfstudy.files import shown, yaml_files
+from rfstudy.files import read_yaml, shown, yaml_files
 from rfstudy.learners import entry as learners
 from rfstudy.metrics import FACTS
 from rfstudy.report import catalogue
 from rfstudy.report.claims import entries as claim_entries
 from rfstudy.study.code import constant
-from rfstudy.study.config import (
-    NAME,
-    ConfigurationError,
-    closed,
-    constant_or,
-    extended,
-    problems_of,
-    read_schema,
-    read_yaml,
-    sizes,
-    suggestion,
-)
+from rfstudy.study.config import NAME, ConfigurationError, extended, sizes
+from rfstudy.study.schema import closed, constant_or, problems_of, read_schema, suggestion
 
 #: Keys of an entry that hold ids of methods.
 OF_METHODS = ("methods", "baselines")

@@ -1,5 +1,6 @@
 """Files are written whole or not at all, and what is written comes back; what was cut or changed is named."""
 
+import errno
 import json
 import os
 import subprocess
@@ -237,3 +238,11 @@ def test_a_yaml_file_that_is_empty_is_an_empty_mapping_and_one_that_cannot_be_re
 def test_keys_that_are_the_same_in_two_mappings_or_merged_are_no_mistake(tmp_path):
     (tmp_path / "one.yaml").write_text("a: &a {b: 1, c: 2}\nd: {<<: *a, b: 3}\n")
     assert read_yaml(tmp_path / "one.yaml") == {"a": {"b": 1, "c": 2}, "d": {"b": 3, "c": 2}}
+
+
+def test_a_full_disk_says_for_which_file(tmp_path):
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match=r"No space left on device: '.*/results\.csv'"):
+        write_atomically(tmp_path / "results.csv", full)

@@ -3,8 +3,8 @@
 ``python killed_chain.py FOLDER EVERY`` runs in FOLDER, a workspace, the commands in ``commands.json``, each in a
 process of its own, first undisturbed. Then, for every EVERY-th moment of every command, it starts from the files that
 were there before this command, kills the command at the moment with SIGKILL, runs it once more, and compares every file
-of ``KEPT`` with what the undisturbed command left. After the last kill of every fourth command all that follow
-are run and compared as well: they read these files and nothing else. The libraries are loaded once: a process is a fork.
+of ``KEPT`` with what the undisturbed command left. After the last kill of every fourth command all that follow are run
+and compared as well: they read these files and nothing else. The libraries are loaded once: a process is a fork.
 
 A moment is before and after each call that makes, moves or removes a file, the middle of what is written to a temporary
 file, and before, in the middle of and after a checkpoint.

@@ -186,3 +186,19 @@ def test_a_disk_that_refuses_ends_a_command_in_one_line(monkeypatch, capsys, num
     with pytest.raises(OSError if traceback else SystemExit):
         cli.main()
     assert traceback or capsys.readouterr().err == f"error: [Errno {number}] No: 'some/file'\n"
+
+
+@pytest.mark.parametrize("key", ["stand_in", "target", "n_test", "label"])
+def test_facts_that_were_changed_are_refused(folder, key):
+    """A stand-in whose label is gone would pass for the data of the paper."""
+    facts = json.loads((folder / "facts.json").read_text())
+    (folder / "facts.json").write_text(json.dumps(facts | {key: "other"}))
+    with pytest.raises(UserError, match=r"facts\.json is not what was written: it was changed; remove the folder"):
+        load_prepared(folder)
+
+
+def test_facts_of_an_earlier_version_have_no_seal(folder):
+    facts = json.loads((folder / "facts.json").read_text())
+    del facts["seal"]
+    (folder / "facts.json").write_text(json.dumps(facts))
+    assert load_prepared(folder).facts == facts

@@ -49,7 +49,9 @@ def downloaded(folder):
 def test_arrays_and_facts_are_written(raw, tmp_path):
     out = tmp_path / "prepared"
     facts = preprocess("toy", TOY, raw, out, reference_dir=tmp_path)
-    assert facts == json.loads((out / "facts.json").read_text(encoding="utf-8"))
+    written = json.loads((out / "facts.json").read_text(encoding="utf-8"))
+    assert len(written.pop("seal")) == 64
+    assert facts == written
     X, y = np.load(out / "X.npy"), np.load(out / "y.npy")
     assert (X.dtype, y.dtype) == (np.float32, np.int64)
     assert X.tolist() == [[1, 0], [0, 1], [1, 0], [0, 1], [2, 0]]
@@ -289,6 +291,7 @@ def own_images(images, **changes):
     """Say of prepared images that they are a task's own."""
     path = images / "facts.json"
     facts = json.loads(path.read_text(encoding="utf-8"))
+    del facts["seal"]
     path.write_text(json.dumps(facts | {"stand_in": ""} | changes), encoding="utf-8")
 
 

@@ -1,7 +1,7 @@
 """The three files of a prepared task: written whole, and verified by whoever reads them.
 
-``facts.json`` holds the digest of ``X.npy`` and ``y.npy``. It is in the key of every cell that is computed on them, so
-that arrays that are not those of the digest would leave wrong numbers under a right key.
+``facts.json`` holds the digest of ``X.npy`` and ``y.npy``, and one of itself. The former is in the key of every cell
+that is computed on them, so that arrays that are not those of the digest would leave wrong numbers under a right key.
 """
 
 from __future__ import annotations
@@ -33,8 +33,13 @@ def write(out_dir, record: dict, X: np.ndarray, y: np.ndarray) -> dict:
         except OSError as error:
             # NumPy says of a full disk how many numbers it could not write, and no more
             raise UserError(f"{shown(out_dir / name)} could not be written: {error}; is the disk full?") from error
-    write_json(record, out_dir / "facts.json")
+    write_json(record | {"seal": seal_of(record)}, out_dir / "facts.json")
     return record
+
+
+def seal_of(facts: dict) -> str:
+    """SHA-256 of the facts as JSON has them: labels, splits and remarks reach tables and captions like numbers do."""
+    return hashlib.sha256(json.dumps(json.loads(json.dumps(facts)), sort_keys=True).encode()).hexdigest()
 
 
 def read(directory) -> tuple[np.ndarray, np.ndarray, dict]:
@@ -45,6 +50,7 @@ def read(directory) -> tuple[np.ndarray, np.ndarray, dict]:
     directory = Path(directory)
     again = f"remove the folder {shown(directory)} and run again: its files are made anew"
     facts = read_record(directory / "facts.json", again)
+    seal = facts.pop("seal", None)
     arrays = []
     for name, mode in (("X.npy", "r"), ("y.npy", None)):
         try:
@@ -52,8 +58,15 @@ def read(directory) -> tuple[np.ndarray, np.ndarray, dict]:
         except (OSError, ValueError, EOFError) as error:
             raise UserError(f"{shown(directory / name)} cannot be read: {error}; {again}") from error
     X, y = arrays
-    if facts["status"] != "ok":
-        return X, y, facts  # of which nothing is computed
+    if facts["status"] == "ok":  # of others nothing is computed
+        check_arrays(directory, X, y, facts, again)
+    if seal not in (None, seal_of(facts)):  # earlier versions had none
+        raise UserError(f"{shown(directory / 'facts.json')} is not what was written: it was changed; {again}")
+    return X, y, facts
+
+
+def check_arrays(directory: Path, X: np.ndarray, y: np.ndarray, facts: dict, again: str) -> None:
+    """``UserError`` where X and y have not the shapes or not the digest that the facts tell."""
     expected = {"X.npy": [facts["n"], facts["d"]], "y.npy": [facts["n"]]}
     for name, array in (("X.npy", X), ("y.npy", y)):
         if list(array.shape) != expected[name]:
@@ -67,7 +80,6 @@ def read(directory) -> tuple[np.ndarray, np.ndarray, dict]:
             f"{shown(directory)}: X.npy and y.npy are not what was prepared: expected sha256 {facts['sha256']}, "
             f"actual {actual}; {again}"
         )
-    return X, y, facts
 
 
 def read_record(path: Path, advice: str) -> dict:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rfstudy.data.parse import PARSERS, encode_labels, read_rows, read_task
+from rfstudy.data.parse import PARSERS, encode_labels, left_out, read_rows, read_task
 from rfstudy.errors import UserError
 
 
@@ -253,3 +253,119 @@ def test_a_choice_of_rows_that_the_file_does_not_have_is_refused(tmp_path):
     task = {"parser": "table", "d": 1, "label_column": "first", "files": {"all": "toy"}, "rows": "rows.csv"}
     with pytest.raises(UserError, match=r"rows\.csv names row 2, the file has 2 rows"):
         read_task(task | {"labels": {"a": 1, "b": -1}}, tmp_path, tmp_path)
+
+
+def test_news_has_a_line_of_names_and_two_columns_that_are_no_features(tmp_path):
+    content = (
+        "url, timedelta, n_tokens_title, LDA_00, shares\nhttp://a/b, 731.0, 12.0, 0.5, 593\nhttp://c, 8, 9, .25, 1e3\n"
+    )
+    task = {"d": 2, "header_lines": 1, "drop_columns": [1, 2]}
+    X, labels = parse("table", tmp_path, content, **task)
+    assert X.tolist() == [[12.0, 0.5], [9.0, 0.25]]
+    assert X.dtype == np.float32
+    assert labels.tolist() == ["593", "1e3"]
+    with pytest.raises(UserError, match="has 5 columns, not 5 and a label"):
+        parse("table", tmp_path, content, **task | {"d": 3})
+    with pytest.raises(UserError, match="part0"):  # the address of an article is no feature
+        parse("table", tmp_path, content, d=4, header_lines=1)
+
+
+def test_dropped_columns_of_a_libsvm_file_count_from_one(tmp_path):
+    X, _ = parse("libsvm", tmp_path, "+1 1:0.5 3:-2\n-1 2:1 \n", d=2, drop_columns=[3])
+    assert X.tolist() == [[0.5, 0], [0, 1]]
+
+
+def test_the_first_rows_of_a_file_in_order_are_the_training_part(tmp_path):
+    (tmp_path / "toy").write_text("2001,1.5,-2\n1999,0,3\n1969,4,5\n", encoding="utf-8")
+    task = {"parser": "table", "label_column": "first", "files": {"all": "toy"}, "rows": "in_order"}
+    X, y, n_train = read_task(task | {"d": 2, "n_train": 2, "target": "regression"}, tmp_path, tmp_path)
+    assert (X.tolist(), y.tolist(), n_train) == ([[1.5, -2], [0, 3], [4, 5]], [2001, 1999, 1969], 2)
+
+
+FEATURES_OF_HAR = "  2.8858451e-001 -2.0294171e-002\n -1.3290514e-001  1.0000000e+000\n"
+
+
+def test_a_pair_is_a_file_of_features_and_one_of_labels(tmp_path):
+    X, labels = parse("pair", tmp_path, [FEATURES_OF_HAR, "5\n1 \n"], d=2)
+    np.testing.assert_allclose(X, [[0.28858451, -0.020294171], [-0.13290514, 1.0]], rtol=1e-7)
+    assert X.dtype == np.float32
+    assert labels.tolist() == ["5", "1"]
+
+
+@pytest.mark.parametrize(
+    ("files", "d", "message"),
+    [
+        ([FEATURES_OF_HAR], 2, "a file of features and one of labels, got 1"),
+        ([FEATURES_OF_HAR, "5\n"], 2, "part0 has 2 rows, part1 has 1 labels"),
+        ([FEATURES_OF_HAR, "5\n1\n"], 3, "part0 has 2 columns and part1 1, not 3 and 1"),
+        ([FEATURES_OF_HAR, "5 1\n1 1\n"], 2, "part0 has 2 columns and part1 2, not 2 and 1"),
+        ([" 1 x\n", "5\n"], 2, "part0 and part1: "),
+        ([" 1 nan\n", "5\n"], 2, "part0 has 1 cells without a finite number"),
+        (["", "5\n"], 2, "part0 and part1: "),
+    ],
+)
+def test_a_pair_that_does_not_fit_together_is_refused(tmp_path, files, d, message):
+    with pytest.raises(UserError, match=message):
+        parse("pair", tmp_path, files, d=d)
+
+
+# --- CIFAR ------------------------------------------------------------------------------------------------------------
+
+
+CIFAR = {
+    "parser": "cifar",
+    "d": 12,
+    "files": {"train": ["first", "second"], "test": "third"},
+    "labels": {"1": -1, "9": 1, "rest": "drop"},
+}
+
+
+def cifar_file(path, labels, seed):
+    """Images of 2 x 2 pixels in three colours, as (n, 2, 2, 3); the file has a plane for each colour."""
+    images = np.random.default_rng(seed).integers(0, 256, (len(labels), 2, 2, 3), dtype=np.uint8)
+    rows = [bytes([label]) + image.transpose(2, 0, 1).tobytes() for label, image in zip(labels, images, strict=True)]
+    path.write_bytes(b"".join(rows))
+    return images
+
+
+@pytest.fixture
+def cifar(tmp_path):
+    images = [
+        cifar_file(tmp_path / name, labels, seed)
+        for seed, (name, labels) in enumerate([("first", [1, 9, 3]), ("second", [9, 4]), ("third", [9, 0, 1, 1])])
+    ]
+    return tmp_path, np.concatenate(images)
+
+
+def test_cifar_has_the_colours_of_each_pixel_side_by_side(cifar):
+    folder, images = cifar
+    X, y, n_train = read_task(CIFAR, folder, folder)
+    assert (X.dtype, n_train) == (np.uint8, 3)
+    np.testing.assert_array_equal(X.reshape(-1, 2, 2, 3), images[[0, 1, 3, 5, 7, 8]])
+    assert y.tolist() == [-1, 1, 1, 1, -1, -1]
+
+
+@pytest.mark.parametrize(("change", "message"), [({"d": 9}, "third|first"), ({"d": 13}, "no 13 numbers")])
+def test_a_cifar_file_of_other_images_is_an_error(cifar, change, message):
+    with pytest.raises(UserError, match=message):
+        read_task(CIFAR | change, cifar[0], cifar[0])
+
+
+def test_rows_that_a_substitute_excludes_are_left_out(cifar):
+    folder, images = cifar
+    (folder / "copy").write_bytes((folder / "third").read_bytes())
+    (folder / "third").unlink()
+    substitutes = {"third": {"file": "copy", "excluded_rows": [1, 2]}}
+    X, y, n_train = read_task(CIFAR, folder, folder, substitutes)
+    np.testing.assert_array_equal(X.reshape(-1, 2, 2, 3), images[[0, 1, 3, 5, 8]])
+    assert (y.tolist(), n_train) == ([-1, 1, 1, 1, -1], 3)
+    assert left_out(CIFAR, folder, substitutes) == {"test": 1}
+    assert left_out(CIFAR | {"labels": {"9": 1, "0": -1, "rest": "drop"}}, folder, substitutes) == {"test": 1}
+    assert left_out(CIFAR | {"labels": {"9": 1, "4": -1, "rest": "drop"}}, folder, substitutes) == {"test": 0}
+
+
+def test_a_substitute_takes_the_place_of_one_file(cifar):
+    with pytest.raises(UserError, match="a substitute takes the place of one file"):
+        read_task(CIFAR, cifar[0], cifar[0], {"first": {"file": "first", "excluded_rows": [0]}})
+    with pytest.raises(UserError, match="its rows are left out of it"):
+        read_task(CIFAR, cifar[0], cifar[0], {"third": {"file": "third", "excluded_rows": [4]}})

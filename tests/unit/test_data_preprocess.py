@@ -118,8 +118,10 @@ def test_every_task_has_an_embedded_stand_in(task_id, tmp_path):
     assert "stand-in for" in facts["stand_in"]
     counts = task["stand_in"]["generator"]
     assert (facts["n_train"], facts["n_test"]) == (counts["n_train"], counts["n_test"])
-    assert facts["classes"] == sorted(set(task["stand_in"].get("labels", task["labels"]).values()) - {"drop"})
-    assert (facts["n_train_published"] is None) == (task["split"] == "half")
+    labels = task["stand_in"].get("labels", task.get("labels"))
+    assert facts.get("classes") == (labels and sorted(set(labels.values()) - {"drop"}))
+    assert facts.get("target_range") == task.get("target_range")
+    assert (facts["n_train_published"] is None) == (task["split"] != "published")
     # the same bytes in a second run: nothing but the task's id seeds it
     assert preprocess(task_id, task, None, tmp_path / "second", reference_dir=tmp_path) == facts
     for name in ("X.npy", "y.npy", "facts.json"):
@@ -128,9 +130,12 @@ def test_every_task_has_an_embedded_stand_in(task_id, tmp_path):
 
 @pytest.mark.parametrize("task_id", [key for key, task in TASKS.items() if "generator" in task])
 def test_every_generated_task_can_be_made(task_id, tmp_path):
-    facts = preprocess(task_id, TASKS[task_id], None, tmp_path, reference_dir=tmp_path)
-    assert (facts["stand_in"], facts["n_train"], facts["n_test"]) == ("", 2000, 50000)
-    assert facts["classes"] == [-1, 1]
+    task = TASKS[task_id]
+    counts = {"n_train": min(2000, task["n_train"]), "n_test": min(50000, task["n_test"])}
+    few = task | counts | {"generator": task["generator"] | counts, "n": sum(counts.values())}
+    facts = preprocess(task_id, few, None, tmp_path, reference_dir=tmp_path)
+    assert (facts["stand_in"], facts["n_train"], facts["n_test"]) == ("", *counts.values())
+    assert facts.get("classes") == ([-1, 1] if task["target"] == "binary" else None)
 
 
 @pytest.mark.parametrize("task_id", WITH_BALANCE)
@@ -293,6 +298,36 @@ def own_images(images, **changes):
     facts = json.loads(path.read_text(encoding="utf-8"))
     del facts["seal"]
     path.write_text(json.dumps(facts | {"stand_in": ""} | changes), encoding="utf-8")
+
+
+def test_rows_of_a_substitute_are_left_out_and_told(raw, tmp_path):
+    """The third test row is dropped by its label, and is not counted."""
+    (raw / "toy.copy").write_text("1 2:1\n-1 1:2\n7 1:9\n-1 1:3\n", encoding="utf-8")
+    record = json.loads(downloaded(raw).joinpath("record.json").read_text(encoding="utf-8"))
+    record["files"]["toy.t"] = record["files"]["toy.copy"] | {"file": "toy.copy", "excluded_rows": [1, 2]}
+    (raw / "record.json").write_text(json.dumps(record), encoding="utf-8")
+    task = TOY | {"n": 6, "n_test": 3, "labels": TOY["labels"] | {"rest": "drop"}}
+    facts = preprocess("toy", task, raw, tmp_path / "prepared", reference_dir=tmp_path)
+    assert (facts["substitutes"], facts["left_out"]) == (["toy.t"], {"test": 1})
+    assert (facts["n"], facts["n_train"], facts["n_test"]) == (5, 3, 2)
+    assert np.load(tmp_path / "prepared" / "X.npy").tolist() == [[1, 0], [0, 1], [1, 0], [0, 1], [3, 0]]
+    with pytest.raises(UserError, match="n_test is 2, expected 3"):
+        preprocess("toy", task | {"n": 7, "n_test": 4}, raw, tmp_path / "other", reference_dir=tmp_path)
+    (raw / "toy.copy").write_text("1 2:1\n", encoding="utf-8")
+    with pytest.raises(UserError, match="is not the file that was downloaded"):
+        preprocess("toy", task, raw, tmp_path / "other", reference_dir=tmp_path)
+
+
+def test_files_that_are_the_published_ones_have_no_substitutes(raw, tmp_path):
+    facts = preprocess("toy", TOY, raw, tmp_path / "prepared", reference_dir=tmp_path)
+    assert not {"substitutes", "left_out"} & set(facts)
+
+
+def test_features_of_rows_of_a_substitute_are_as_many(images, tmp_path):
+    own_images(images, substitutes=["some"], left_out={"test": 2})
+    task = FEATURES | {"n": 363, "n_train": 241, "n_test": 122, "d": 32}
+    facts = preprocess("hog", task, None, tmp_path / "a", reference_dir=tmp_path, base_dir=images)
+    assert (facts["substitutes"], facts["left_out"], facts["n_test"]) == (["some"], {"test": 2}, 120)
 
 
 def test_features_of_a_tasks_own_rows_must_have_the_stated_sizes(images, tmp_path):

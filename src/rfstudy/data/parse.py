@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rfstudy.data.registry import DROP, file_names, target_of
+from rfstudy.data.registry import DROP, IN_ORDER, file_names, target_of
 from rfstudy.errors import UserError
 
 #: The label map's key for every label that it does not name.
@@ -23,7 +23,9 @@ REST = "rest"
 LARGEST_EXACT = 2**53
 
 
-def read_task(task: dict, raw_dir, reference_dir) -> tuple[np.ndarray, np.ndarray, int | None]:
+def read_task(
+    task: dict, raw_dir, reference_dir, substitutes: dict | None = None
+) -> tuple[np.ndarray, np.ndarray, int | None]:
     """The rows of a task from its original files.
 
     Parameters
@@ -34,6 +36,9 @@ def read_task(task: dict, raw_dir, reference_dir) -> tuple[np.ndarray, np.ndarra
         Folder of the source's files.
     reference_dir : path
         Folder of the lists of rows (key ``rows`` of a task).
+    substitutes : dict, optional
+        Files that stand in the place of others by the names of these, each with its name, ``file``, and its
+        ``excluded_rows``, which are left out.
 
     Returns
     -------
@@ -47,19 +52,46 @@ def read_task(task: dict, raw_dir, reference_dir) -> tuple[np.ndarray, np.ndarra
     UserError
         Unknown labels, rows of another width, values that are no finite numbers.
     """
-    parts = [
-        encoded(*PARSERS[task["parser"]]([Path(raw_dir) / name for name in names], task), task)
-        for names in file_names(task).values()
-    ]
+    parts = [encoded(*read_part(names, task, raw_dir, substitutes), task) for names in file_names(task).values()]
     X, y = zip(*parts, strict=True)
     if len(parts) == 2:
         return np.concatenate(X), np.concatenate(y), len(y[0])
+    if task.get("rows") == IN_ORDER:
+        return X[0], y[0], task["n_train"]
     if "rows" in task:
         rows, n_train = read_rows(Path(reference_dir) / task["rows"])
         if len(rows) and rows.max() >= len(y[0]):
             raise UserError(f"{task['rows']} names row {rows.max()}, the file has {len(y[0])} rows")
         return X[0][rows], y[0][rows], n_train
     return X[0], y[0], None
+
+
+def read_part(names: list[str], task: dict, raw_dir, substitutes: dict | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of some files and their labels as printed, without those that substitutes exclude.
+
+    ``UserError`` where one of several files has a substitute: its rows are not told from those of the others.
+    """
+    others = {name: known for name, known in (substitutes or {}).items() if name in names}
+    paths = [Path(raw_dir) / others.get(name, {}).get("file", name) for name in names]
+    X, labels = PARSERS[task["parser"]](paths, task)
+    if not others:
+        return X, labels
+    excluded = np.array(others[names[0]]["excluded_rows"] if len(names) == 1 else [], dtype=np.int64)
+    if len(names) > 1 or (len(excluded) and excluded.max() >= len(X)):
+        raise UserError(
+            f"{', '.join(names)}: a substitute takes the place of one file, and its rows are left out of it"
+        )
+    return np.delete(X, excluded, axis=0), np.delete(labels, excluded)
+
+
+def left_out(task: dict, raw_dir, substitutes: dict) -> dict[str, int]:
+    """How many rows of a task its substitutes leave out, by part; rows that the label map drops do not count."""
+    return {
+        part: len(encoded(*read_part(names, task, raw_dir, whole), task)[1])
+        - len(encoded(*read_part(names, task, raw_dir, substitutes), task)[1])
+        for part, names in file_names(task).items()
+        if (whole := {name: substitutes[name] | {"excluded_rows": []} for name in names if name in substitutes})
+    }
 
 
 def read_rows(path: Path) -> tuple[np.ndarray, int]:
@@ -140,20 +172,20 @@ def parse_libsvm(paths: list[Path], task: dict):
 
     try:
         X, labels = load_svmlight_file(
-            str(only(paths)), n_features=task["d"], dtype=np.float32, zero_based=False, multilabel=False
+            str(only(paths)), n_features=width(task), dtype=np.float32, zero_based=False, multilabel=False
         )
     except ValueError as error:
         raise UserError(f"{paths[0].name}: {error}") from error
     if not len(labels):
         raise UserError(f"{paths[0].name} has no rows")
-    return checked(X.toarray(), paths[0]), (
+    return checked(without_dropped(X.toarray(), task), paths[0]), (
         labels if task.get("target") == "regression" else as_integers(labels, paths[0])
     )
 
 
 def parse_table(paths: list[Path], task: dict):
     """Text with one row a line, a separator between the cells and the label in the first or the last one."""
-    return read_table(only(paths), task)
+    return read_table(only(paths), task, task.get("header_lines", 0))
 
 
 def parse_arff(paths: list[Path], task: dict):
@@ -179,31 +211,87 @@ def parse_idx(paths: list[Path], task: dict):
     return X, labels
 
 
+def parse_pair(paths: list[Path], task: dict):
+    """A file of features, one row a line with blanks between the cells, and a file of as many lines with the labels."""
+    if len(paths) != 2:
+        raise UserError(f"the parser pair reads a file of features and one of labels, got {len(paths)}")
+    try:
+        X = pd.read_csv(paths[0], header=None, sep=r"\s+", dtype="float32").to_numpy()
+        labels = pd.read_csv(paths[1], header=None, sep=r"\s+", dtype="str").to_numpy()
+    except ValueError as error:
+        raise UserError(f"{paths[0].name} and {paths[1].name}: {error}") from error
+    if X.shape[1] != width(task) or labels.shape[1] != 1:
+        raise UserError(
+            f"{paths[0].name} has {X.shape[1]} columns and {paths[1].name} {labels.shape[1]}, not {width(task)} and 1"
+        )
+    if len(X) != len(labels):
+        raise UserError(f"{paths[0].name} has {len(X)} rows, {paths[1].name} has {len(labels)} labels")
+    return checked(without_dropped(X, task), paths[0]), labels[:, 0]
+
+
+def parse_cifar(paths: list[Path], task: dict):
+    """CIFAR's binary files, one after the other: a byte for the label, then the pixels in red, in green and in blue.
+
+    Columns are red, green and blue of each pixel, as images are read elsewhere.
+    """
+    if task["d"] % 3:
+        raise UserError(f"the parser cifar reads images in three colours, which have no {task['d']} numbers")
+    records = [np.frombuffer(path.read_bytes(), dtype=np.uint8) for path in paths]
+    for path, record in zip(paths, records, strict=True):
+        if len(record) % (task["d"] + 1):
+            raise UserError(
+                f"{path.name} has {len(record)} bytes, no whole number of images of {task['d']} and a label"
+            )
+    rows = np.concatenate(records).reshape(-1, task["d"] + 1)
+    planes = rows[:, 1:].reshape(len(rows), 3, -1)
+    return planes.transpose(0, 2, 1).reshape(len(rows), -1), rows[:, 0]
+
+
 #: Parsers by the name that ``datasets.yaml`` uses.
-PARSERS = {"libsvm": parse_libsvm, "table": parse_table, "arff": parse_arff, "idx": parse_idx}
+PARSERS = {
+    "libsvm": parse_libsvm,
+    "table": parse_table,
+    "arff": parse_arff,
+    "idx": parse_idx,
+    "pair": parse_pair,
+    "cifar": parse_cifar,
+}
 
 
 def read_table(path: Path, task: dict, n_header_lines: int = 0):
-    """Features (float32) and labels (text) of a delimited file without a line of names."""
-    d = task["d"]
-    label_column = 0 if task.get("label_column") == "first" else d
-    types = {column: "float32" for column in range(d + 1) if column != label_column}
+    """Features (float32) and labels (text) of a delimited file below its header; dropped columns may hold anything."""
+    n_columns = width(task) + 1
+    label_column = 0 if task.get("label_column") == "first" else n_columns - 1
+    dropped = [number - 1 for number in task.get("drop_columns", [])]
+    kept = [column for column in range(n_columns) if column != label_column and column not in dropped]
+    types = dict.fromkeys(range(n_columns), "str") | dict.fromkeys(kept, "float32")
     try:
         table = pd.read_csv(
             path,
             header=None,
             sep=task.get("separator", ","),
             skiprows=n_header_lines,
-            dtype=types | {label_column: "str"},
+            skipinitialspace=True,
+            dtype=types,
         )
     except ValueError as error:
         raise UserError(f"{path.name}: {error}") from error
-    if table.shape[1] != d + 1:
-        raise UserError(f"{path.name} has {table.shape[1]} columns, not {d} and a label")
-    labels = table.pop(label_column)
+    if table.shape[1] != n_columns:
+        raise UserError(f"{path.name} has {table.shape[1]} columns, not {n_columns - 1} and a label")
+    labels = table[label_column]
     if labels.isna().any():
         raise UserError(f"{path.name} has {int(labels.isna().sum())} rows without a label")
-    return checked(np.ascontiguousarray(table.to_numpy(dtype=np.float32)), path), labels.to_numpy()
+    return checked(np.ascontiguousarray(table[kept].to_numpy(dtype=np.float32)), path), labels.to_numpy()
+
+
+def width(task: dict) -> int:
+    """The columns of a task's files without that of the labels: its own, and those that it drops."""
+    return task["d"] + len(task.get("drop_columns", []))
+
+
+def without_dropped(X: np.ndarray, task: dict) -> np.ndarray:
+    """X without the columns that the task drops, which are numbered from 1."""
+    return np.delete(X, [number - 1 for number in task.get("drop_columns", [])], axis=1)
 
 
 def read_idx(path: Path) -> np.ndarray:

@@ -22,8 +22,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rfstudy.arrays import block_rows, one_blas_thread, resolve_device, row_blocks
-from rfstudy.kernels import Gaussian
+from rfstudy.arrays import block_rows, cosine, one_blas_thread, resolve_device, row_blocks, sine
+from rfstudy.kernels import Gaussian, as_kernel
 from rfstudy.maps.registry import check_kernel
 
 #: Bytes of intermediate results that a block of rows may take on the CPU, so that the passes over it (product,
@@ -67,6 +67,10 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """What the data decide, as arrays by name; ``_draw`` has been called."""
         return {}
 
+    def _learn_resumably(self, X, y, rng: np.random.Generator, checkpoints) -> dict:
+        """``_learn`` of a map that learns for long: ``checkpoints`` as ``fit`` takes them, or None."""
+        return self._learn(X, y, rng)
+
     def _use(self, learned: dict) -> None:
         """Complete the map with what ``_learn`` returned, in this process or in another."""
 
@@ -85,7 +89,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Columns of the widest intermediate array of ``_mapper``; decides how many rows fit the cache."""
         return self._count_columns()
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, checkpoints=None):
         """Draw the map for the columns of X and learn from X (and y) what the method takes from data.
 
         The same as ``draw`` for the columns and the type of X, and ``learn`` from X and y.
@@ -96,14 +100,18 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             float32 and float64 are kept, others become float64. NaN and infinity raise ``ValueError``.
         y : array-like of shape (n,), optional
             Targets; only maps that learn from them look at them.
+        checkpoints : object, optional
+            Where a map that learns for long keeps what it has, ``append(**arrays)``, and finds what an earlier process
+            with the same parameters and data had got, ``load()``: a list of dicts of arrays. Other maps do not look
+            at it.
 
         Returns
         -------
         self
         """
         X, y = self._checked(X, y, dtype=[np.float64, np.float32])
-        self._draw_for(X.shape[1], X.dtype)
-        return self._learn_from(X, y)
+        self._draw_for(X.shape[1], X.dtype, lambda kernel: kernel.completed_by(X))
+        return self._learn_from(X, y, checkpoints)
 
     def draw(self, n_features_in: int, *, dtype=np.float32):
         """Draw all that does not depend on the data; ``learn`` or ``restore`` completes the map.
@@ -126,14 +134,18 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         NotDefinedError
             Where the map does not exist for d columns.
         """
+        self._draw_first(n_features_in, dtype)
+        return self
+
+    def _draw_first(self, n_features_in, dtype, complete=None):
+        """Draw, before any data are seen."""
         check_scalar(n_features_in, "n_features_in", Integral, min_val=1)
         # Of an earlier fit: this map knows the width alone.
         vars(self).pop("feature_names_in_", None)
         self.n_features_in_ = n_features_in
-        self._draw_for(n_features_in, dtype)
-        return self
+        self._draw_for(n_features_in, dtype, complete)
 
-    def learn(self, X, y=None):
+    def learn(self, X, y=None, checkpoints=None):
         """Complete the map that ``draw`` has drawn by what the method takes from data; again with the same result.
 
         Parameters
@@ -142,6 +154,8 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             Cast to the type that the map was drawn for. NaN and infinity raise ``ValueError``.
         y : array-like of shape (n,), optional
             Targets; only maps that learn from them look at them.
+        checkpoints : object, optional
+            As for ``fit``.
 
         Returns
         -------
@@ -153,7 +167,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             If nothing was drawn before.
         """
         check_is_fitted(self, "_drawn", msg="%(name)s has nothing to complete: call draw before learn, or fit for both")
-        return self._learn_from(*self._checked(X, y, dtype=self._dtype, reset=False))
+        return self._learn_from(*self._checked(X, y, dtype=self._dtype, reset=False), checkpoints)
 
     def restore(self, n_features_in: int, learned: dict | None = None, *, dtype=np.float32):
         """Make the map as ``fit`` left it, without data: draw from the seed, take over what was learned.
@@ -178,8 +192,9 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """
         if not isinstance(self.random_state, Integral):
             raise ValueError(f"only a map with an integer random_state can be restored, got {self.random_state!r}")
-        self.draw(n_features_in, dtype=dtype)
-        return self._complete(dict(learned or {}))
+        learned = dict(learned or {})
+        self._draw_first(n_features_in, dtype, lambda kernel: _with_length_scale(kernel, learned))
+        return self._complete(learned)
 
     def prefix(self, n_components: int):
         """The fitted map of a smaller size that the first features of this one are.
@@ -253,13 +268,38 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         draws or fits need not call it.
         """
         check_scalar(self.n_components, "n_components", Integral, min_val=1)
-        self.kernel_ = self.default_kernel if self.kernel is None else self.kernel
+        self.kernel_ = self._kernel_object()
         check_kernel(self.method, self.kernel_)
         self._check_options()
 
-    def _draw_for(self, n_features, dtype):
-        """Check the parameters, then draw what does not depend on data."""
+    def _kernel_object(self):
+        """The kernel as it was stated."""
+        return self.default_kernel if self.kernel is None else as_kernel(self.kernel)
+
+    def set_params(self, **params):
+        """Set parameters, as scikit-learn's estimators do; ``kernel__<name>`` is a parameter of the kernel.
+
+        A kernel that other maps share stays as it is: this map gets another one.
+
+        Returns
+        -------
+        self
+        """
+        of_kernel = {name: value for name, value in params.items() if name.startswith("kernel__")}
+        super().set_params(**{name: value for name, value in params.items() if name not in of_kernel})
+        if of_kernel:
+            stated = {name.removeprefix("kernel__"): value for name, value in of_kernel.items()}
+            self.kernel = self._kernel_object().set_params(**stated)
+        return self
+
+    def _draw_for(self, n_features, dtype, complete=None):
+        """Check the parameters, then draw what does not depend on data.
+
+        ``complete`` makes a kernel whose length scale waits for data one with a number.
+        """
         self.check_parameters()
+        if complete is not None:
+            self.kernel_ = complete(self.kernel_)
         if np.dtype(dtype) not in (np.float32, np.float64):
             raise ValueError(f"dtype must be float32 or float64, got {np.dtype(dtype).name}")
         # What an earlier fit has completed is of another draw.
@@ -272,16 +312,16 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self._draw(n_features, rng)
         self._drawn = rng
 
-    def _learn_from(self, X, y):
+    def _learn_from(self, X, y, checkpoints):
         # A copy of the generator as the draw has left it, so that learning again gives the same.
-        return self._complete(self._learn(X, y, deepcopy(self._drawn)))
+        return self._complete(self._learn_resumably(X, y, deepcopy(self._drawn), checkpoints))
 
     def _check_options(self) -> None:
         """Raise ``ValueError`` for options outside their range."""
 
     def _complete(self, learned):
         self._use(learned)
-        self.learned_ = learned
+        self.learned_ = learned | _learned_length_scale(self._kernel_object(), self.kernel_)
         self.n_columns_ = self._count_columns()
         return self
 
@@ -308,6 +348,18 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.target_tags.required = self._requires_y
         return tags
+
+
+def _learned_length_scale(stated, completed) -> dict:
+    """What ``learned_`` has of a length scale that data decided."""
+    return {} if stated == completed else {"length_scale": np.array(completed.length_scale)}
+
+
+def _with_length_scale(kernel, learned: dict):
+    """The kernel with the length scale that is taken out of ``learned``, if one was learned."""
+    if "length_scale" not in learned:
+        return kernel
+    return kernel.set_params(length_scale=float(learned.pop("length_scale")))
 
 
 def feature_blocks(fill, X: np.ndarray, n_columns: int, rows: int):
@@ -356,14 +408,14 @@ def fill_rows(make_mapper, X, features, work_columns: int, device, cache_bytes: 
 
     parts = list(row_blocks(len(X), rows))
     threads = min(len(parts), torch.get_num_threads()) if device.type == "cpu" else 1
-    _for_each_block(make_fill, parts, threads)
+    for_each_block(make_fill, parts, threads)
     largest = max(map(abs, extremes), default=0.0)
     # a pass over the features would cost much of what they cost: it is made where the data leave a doubt
     if largest > np.finfo(dtype).max ** (0.5 / growth) and not np.isfinite(finished).all():
         raise ValueError(f"features of numbers as large as {largest:.3g} overflow {dtype}: scale the data")
 
 
-def _for_each_block(make_function, parts, threads):
+def for_each_block(make_function, parts, threads):
     """Call the function that ``make_function`` makes, one per thread, on every part.
 
     Several threads take whole blocks and run each operation alone, instead of sharing every operation: that saves a
@@ -506,10 +558,10 @@ def spectral_mapper(project, scale, *, activation=None, pairs=False, phases=None
             projections.add_(phases)
         if pairs:
             half = out.shape[1] // 2
-            torch.cos(projections[:, :half], out=out[:, :half])
-            torch.sin(projections[:, -half:], out=out[:, half:])
+            cosine(projections[:, :half], out[:, :half])
+            sine(projections[:, -half:], out[:, half:])
         elif activation is None:
-            torch.cos(projections, out=out)
+            cosine(projections, out)
         else:
             activation(projections, out)
         out.mul_(scale)

@@ -170,17 +170,23 @@ def cell_key(job: Job, cell: Cell) -> str:
     """The hash of everything that decides a cell."""
     # what a cell is given counts in place of what the specification says about all cells
     common = without(job.spec, *IRRELEVANT, *cell.given)
-    kernel = KERNELS[job.spec["kernel"]["name"]]["class"]
+    kernel = KERNELS[cell.given.get("kernel", job.spec["kernel"])["name"]]["class"]
     return key_of(
         job.stage,
         common,
         entry_key(cell.entry),
         cell.at,
         cell.given,
-        {fact: job.data.facts.get(fact) for fact in DECIDING_FACTS} if job.data else {},
+        deciding_facts(job.data.facts) if job.data else {},
         meaning(*job.roots, f"kernels:{kernel}", *entry_roots(cell.entry), *given_roots(common | cell.given)),
         versions(),
     )
+
+
+def deciding_facts(facts: dict) -> dict:
+    """What of the facts about a data set decides its cells; a range of the targets where there is one."""
+    said = {fact: facts.get(fact) for fact in DECIDING_FACTS}
+    return said | ({"target_range": facts["target_range"]} if "target_range" in facts else {})
 
 
 def entry_key(entry: dict) -> dict:

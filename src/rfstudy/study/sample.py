@@ -10,7 +10,7 @@ import numpy as np
 
 from rfstudy.arrays import seed_sequence
 from rfstudy.data import prepared
-from rfstudy.data.scale import fit_steps
+from rfstudy.data.scale import fit_range, fit_steps
 from rfstudy.data.split import split
 from rfstudy.data.target import Target, make_target
 from rfstudy.errors import UserError
@@ -46,7 +46,7 @@ class Sample:
     y_train: np.ndarray
     X_test: np.ndarray
     y_test: np.ndarray
-    capped: bool
+    capped: bool  # whether there are fewer rows than in the published data
 
     @property
     def nbytes(self) -> int:
@@ -82,7 +82,7 @@ def draw_sample(data: Prepared, spec: dict, repeat: int, preprocess: list) -> Sa
     """Split, cap and preprocess the rows of one repeat.
 
     The split depends on the study's seed and the repeat only. ``max_rows`` caps both parts, by a random choice
-    of rows; the steps are fitted on the training rows.
+    of rows; the steps, and the range of the targets where the task has one, are fitted on the training rows.
     """
     facts = data.facts
     how = {"rule": facts["split"]} | (spec.get("split") or {})
@@ -98,12 +98,16 @@ def draw_sample(data: Prepared, spec: dict, repeat: int, preprocess: list) -> Sa
         )
     X_train, X_test = np.asarray(data.X[train]), np.asarray(data.X[test])
     scale = fit_steps(preprocess, X_train)
+    y_train, y_test = data.y[train], data.y[test]
+    if "target_range" in facts:
+        scale_target = fit_range(y_train, *facts["target_range"])
+        y_train, y_test = scale_target(y_train), scale_target(y_test)
     return Sample(
         scale(X_train).astype(np.float32, copy=False),
-        data.y[train],
+        y_train,
         scale(X_test).astype(np.float32, copy=False),
-        data.y[test],
-        capped=len(train) + len(test) < n_all,
+        y_test,
+        capped=len(train) + len(test) < n_all + sum(facts.get("left_out", {}).values()),
     )
 
 
@@ -119,7 +123,7 @@ class Samples:
 
     def of(self, repeat: int, preprocess: list) -> Sample:
         """The sample of a repeat under these preprocessing steps."""
-        what = str((repeat, preprocess))
+        what = str((repeat if self._repeats_differ() else 0, preprocess))
         if what not in self._drawn:
             sample = draw_sample(self.prepared, self.spec, repeat, preprocess)
             while self._drawn and sum(each.nbytes for each in (sample, *self._drawn.values())) > KEPT_BYTES:
@@ -127,13 +131,20 @@ class Samples:
             self._drawn[what] = sample
         return self._drawn[what]
 
+    def _repeats_differ(self) -> bool:
+        """Whether repeats have rows of their own: a published split that is not capped is the same in all."""
+        facts, most = self.prepared.facts, self.spec["max_rows"]
+        rule = (self.spec.get("split") or {"rule": facts["split"]})["rule"]
+        return rule != "published" or (most is not None and max(facts["n_train"], facts["n_test"]) > most)
+
     def length_scale(self, repeat: int, preprocess: list, rule: dict) -> float:
         """The length scale that a rule of ``bandwidths`` finds on the training rows of a repeat."""
-        what = str((repeat, preprocess)), str(sorted(rule.items()))
+        parameters = {key: value for key, value in rule.items() if key not in ("rule", "factor")}
+        what = str((repeat, preprocess)), str((rule["rule"], sorted(parameters.items())))
         if what not in self._length_scales:
             module = importlib.import_module(f"rfstudy.study.bandwidths.{rule['rule']}")
             rng = np.random.default_rng(seed_sequence(self.spec["seed"], "bandwidth", rule["rule"], repeat))
-            parameters = {key: value for key, value in rule.items() if key != "rule"}
             X_train = self.of(repeat, preprocess).X_train
             self._length_scales[what] = module.length_scale(X_train, rng, **parameters)
-        return self._length_scales[what]
+        # a factor multiplies what every rule that has one finds: other factors find it only once
+        return rule.get("factor", 1.0) * self._length_scales[what]

@@ -158,7 +158,7 @@ def test_more_rows_than_fit_are_refused_before_anything_is_computed():
         lambda: cross_validate_kernel_ridge(K, Y, [1.0], np.arange(n) % 3),
         lambda: cross_validate_kernel_svm(K, Y, [1.0], np.arange(n) % 3),
     ):
-        with pytest.raises(ValueError, match="10001 rows are more than the 10000"):
+        with pytest.raises(ValueError, match="15001 rows are more than the 15000"):
             call()
 
 

@@ -38,7 +38,8 @@ def load_study():
     stop_at(problems)
     with gathered(problems):
         maps = {name: entry.module for name, entry in map_registry.REGISTRY.items()}
-        chosen = study_config.select(experiments, settings, maps, set(registry.tasks))
+        of_run = study_config.laid_over(experiments, settings.get("experiments", {}), CONFIG, set(registry.tasks))
+        chosen = study_config.select(of_run, settings, maps, set(registry.tasks))
         study_config.check_selection(chosen, settings)
     with gathered(problems):
         reports = outputs.load_reports(CONFIG, experiments, looks, registry.tasks)
@@ -88,7 +89,6 @@ wildcard_constraints:
     experiment="[a-z0-9-]+",
     shard="[a-z0-9.-]+",
     source="[a-z0-9-]+",
-    collection="[a-z0-9-]+",
     paper="survey|eerf|nsrf|slsrff|study",
 
 
@@ -160,7 +160,8 @@ def stage_cells(stage):
         if stage == "time":
             return part["time"]["rounds"]
         repeats = part["repeats"].values() if stage == "train" else [part["repeats"]]
-        return len(part["methods"]) * len(study_config.sizes(part["sizes"], 1)) * sum(map(len, repeats))
+        places = sum(len(entry.get("walk", {}).get("values", [None])) for entry in part["methods"])
+        return places * len(study_config.sizes(part["sizes"], 1)) * sum(map(len, repeats))
 
     unit = "round" if stage == "time" else "cell"
     return lambda wildcards: counted(sum(map(cells_of, stage_parts(stage, wildcards))), unit)
@@ -338,13 +339,14 @@ def files_of(collection, report):
     return [f"figures/{collection}/{report['paper']}/{name}" for name in catalogue.outputs(report)]
 
 
-def rows_behind(reports):
-    """An input function: the rows that the outputs of one job are drawn from."""
+def experiments_of(reports):
+    """The experiments whose rows the outputs of one job are drawn from."""
+    return list(dict.fromkeys(name for report in reports for name in report["experiments"]))
 
-    def files(wildcards):
-        return [results_of(wildcards.collection, name) for name in reports[0]["experiments"]]
 
-    return files
+def rows_behind(collection, reports):
+    """The rows that the outputs of one job are drawn from."""
+    return [results_of(collection, name) for name in experiments_of(reports)]
 
 
 def code_behind(form, reports):
@@ -355,11 +357,29 @@ def code_behind(form, reports):
 
 def behind(reports):
     """What the outputs of one job are drawn from, in words, for its message."""
-    return f"from {', '.join(reports[0]['experiments'])}" if reports[0]["experiments"] else "of stated facts"
+    names = experiments_of(reports)
+    if len(names) > FEW:
+        return f"from {counted(len(names), 'experiment')}"
+    return f"from {', '.join(names)}" if names else "of stated facts"
 
 
-# the outputs that rest on the same rows are drawn by one job
-DRAWN_TOGETHER = catalogue.together(REPORTS)
+# experiments that a message names; of more it gives the number
+FEW = 4
+
+# what one job draws, by its name, and from the rows of which collection: libraries are imported and rows read once.
+# Rows that ship with the repository are all there, while those of a run are drawn as soon as they are
+DRAWN_TOGETHER = {
+    form: {
+        name: (collection, reports)
+        for collection, jobs in {
+            PRESET: catalogue.together(REPORTS),
+            "measured": catalogue.of_papers(wanted("measured")),
+        }.items()
+        for name, reports in jobs.items()
+        if reports[0]["form"] == form
+    }
+    for form in catalogue.FOLDERS
+}
 
 
 def shard_results(wildcards):
@@ -379,6 +399,12 @@ def raw_record(wildcards):
     """The download that a task is parsed from; an embedded stand-in has none, and what is no file neither."""
     source = REGISTRY.tasks[wildcards.dataset].get("source")
     return f"data/raw/{source}/record.json" if source and SETTINGS["data"] != "embedded" else []
+
+
+def listed_rows(wildcards):
+    """The list of the rows that a paper used of a source; nothing for all other tasks, and for an embedded stand-in."""
+    name = REGISTRY.tasks[wildcards.dataset].get("rows")
+    return f"data/reference/{name}" if name and SETTINGS["data"] != "embedded" else []
 
 
 def base_files(wildcards):

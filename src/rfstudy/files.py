@@ -211,7 +211,8 @@ def read_record_file(path) -> dict:
             return complete
         raise ValueError("the name of a run is no text")
     except FileNotFoundError as error:
-        raise UserError(f"{path} is missing: it says where the rows beside it are from; {REMEDY}") from error
+        remedy = REMEDY.replace("remove it", "remove these", 1)
+        raise UserError(f"{path} is missing: it says where the rows beside it are from; {remedy}") from error
     except (ValueError, TypeError, KeyError) as error:
         raise UserError(f"{path} is no record of runs ({type(error).__name__}: {error}); {REMEDY}") from error
 

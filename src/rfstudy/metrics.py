@@ -94,6 +94,17 @@ FACTS = {
     "kernel_mse": Fact("", "mean squared error of a kernel value", "low", SHARE),
     "kernel_variance": Fact("", "variance of a kernel value", "low", SHARE),
     "variance_ratio": Fact("", "variance of a kernel value over that of RFF", "low", SHARE),
+    "margin_objective": Fact("", "margin objective", "low", SHARE),
+    "margin_lower": Fact("", "lower end of the margin objective"),
+    "duality_gap": Fact("", "duality gap", "low", SHARE),
+    "gap_bound": Fact("", "bound on the duality gap"),
+    "gap_bound_mended": Fact("", "bound on the duality gap, mended"),
+    "dual_violation": Fact("", "violation of the dual constraints"),
+    "distinct_features": Fact("", "distinct features"),
+    "boundary_weight_ratio": Fact("", "dual weight near the boundary over that elsewhere"),
+    "peak_area": Fact("", "area above half of the potential's maximum"),
+    "best_potential": Fact("", "best potential"),
+    "selected_norm": Fact("", "length of the selected frequency"),
     "leverage_ratio_least": Fact("", "least ratio of surrogate and leverage"),
     "leverage_ratio_below": Fact("", "share of frequencies whose surrogate is below the leverage"),
     "total_leverage": Fact("", "total leverage"),
@@ -197,6 +208,11 @@ def relative_error(y_true, y_predicted) -> float:
     if length == 0:
         raise ValueError("all targets are zero: there is no error relative to them")
     return float(np.linalg.norm(y_true - y_predicted) / length)
+
+
+def relative_squared_error_pct(y_true, y_predicted) -> float:
+    """``100 |y - f|^2 / |y|^2``, in percent: the square of ``relative_error``, and ``ValueError`` as there."""
+    return 100.0 * relative_error(y_true, y_predicted) ** 2
 
 
 def _pair(y_true, y_predicted, dtype=None):

@@ -15,7 +15,13 @@ from rfstudy.report.published import printed_name
 from rfstudy.report.times import ROUND, by_rounds, contended
 
 #: Names of the learners as the study prints them.
-LEARNER_NAMES = {"ridge": "ridge", "svm": "LIBLINEAR", "logistic": "logistic regression"}
+LEARNER_NAMES = {
+    "ridge": "ridge",
+    "svm": "LIBLINEAR",
+    "l1_svm": "l1-SVM",
+    "kernel_svm": "kernel SVM",
+    "logistic": "logistic regression",
+}
 
 #: What has to be said of a choice that several cells share, by ``shared_by`` of the settings of a row; ``on`` are the
 #: repeats that it was made on.

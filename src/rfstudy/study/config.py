@@ -1,16 +1,13 @@
 """The configuration: presets, experiments and what they extend, selected and checked before any work is planned.
 
-An experiment is a mapping that says what a paper ran. Every *kind* of experiment, learner and bandwidth rule brings the
-schema of its own keys, as a constant in its file; a document is checked against the sum of these, so that a new kind
-edits no schema. What differs by data set stands under ``datasets.<id>`` and is laid over the experiment there.
+An experiment is a mapping that says what a paper ran, with the keys of its schema (``schema``). What differs by data
+set stands under ``datasets.<id>`` and is laid over the experiment there.
 
 Imported by the workflow when it parses: the standard library, PyYAML and, to check, jsonschema only.
 """
 
 from __future__ import annotations
 
-import difflib
-import math
 import re
 from functools import cache
 from pathlib import Path
@@ -22,21 +19,26 @@ from rfstudy.errors import UserError
 from rfstudy.files import read_yaml, shown
 from rfstudy.learners import entry as learners
 from rfstudy.maps.registry import REGISTRY, resolved_options
-from rfstudy.study.code import constant, defines, modules_in
+from rfstudy.study.code import constant, modules_in
+from rfstudy.study.schema import (
+    closed,
+    constant_or,
+    learner_schema,
+    learners_schema,
+    nearest,
+    problems_of,
+    read_schema,
+    schema_of,
+    suggestion,
+)
 
 #: Who shares a choice, from the widest circle to the narrowest: all of an experiment; all methods at a size; all sizes
 #: of a method; a method at a size; nobody but the cell (a method at a size in one repeat).
 CIRCLES = ("experiment", "size", "method", "method_and_size", "cell")
 
 #: What can be chosen by validation.
-SEARCHED = ("preprocess", "length_scale", "options", "penalty")
+SEARCHED = ("preprocess", "length_scale", "bandwidth", "options", "penalty")
 
-#: Keys of every experiment whose kind needs data.
-OF_DATA = {
-    "preprocess": {"$ref": "#/$defs/steps"},
-    "split": {"$ref": "#/$defs/split"},
-    "bandwidth": {"$ref": "#/$defs/bandwidth"},
-}
 
 #: The axes by which shards may be told apart, from the outermost.
 AXES = ("experiment", "dataset", "method")
@@ -44,8 +46,6 @@ AXES = ("experiment", "dataset", "method")
 #: What the names of experiments are made of: they stand in paths.
 NAME = "[a-z0-9-]+"
 
-#: Letters of a message about a value, at most: a whole mapping is not printed.
-LONGEST_VALUE = 200
 
 #: Settings that name what a run is restricted to.
 SELECTIONS = ("only_experiments", "only_datasets", "only_methods", "only_sizes")
@@ -184,6 +184,24 @@ def load_experiments(config_dir: Path, datasets=None) -> dict[str, dict]:
     return {name: with_steps({"name": name, **experiment}) for name, experiment in resolved.items()}
 
 
+def laid_over(experiments: dict[str, dict], overlays: dict, config_dir: Path, datasets=None) -> dict[str, dict]:
+    """Experiments by name as a run has them: ``overlays`` is what a preset runs of single ones in place of all that
+    they say. Those that extend them keep it all. ``ConfigurationError`` names everything that is wrong with the result.
+    """
+    check_ids("experiments", set(overlays), set(experiments), "experiment")
+    found = experiments | {name: merge(experiments[name], own) for name, own in overlays.items()}
+    problems = [
+        f"experiments.{name}{problem}"
+        for name in overlays
+        for problem in problems_of_experiment(
+            {key: value for key, value in found[name].items() if key != "name"}, config_dir, datasets
+        )
+    ]
+    if problems:
+        raise ConfigurationError("\n".join(problems))
+    return found
+
+
 def resolved_experiments(config_dir: Path) -> tuple[dict[str, Path], dict[str, dict], dict[str, dict]]:
     """By name the files of all experiments, what stands there, and that laid over what it extends."""
     raw: dict[str, dict] = {}
@@ -262,157 +280,6 @@ def without_nulls(document):
     return {key: without_nulls(value) for key, value in document.items() if value is not None}
 
 
-@cache
-def schema_of(kind: str, config_dir: Path) -> dict:
-    """The schema of an experiment of a kind: the keys of all of them, those of the kind, and those of all learners."""
-    common = read_schema(Path(config_dir), "experiments")
-    own = kind_schema(kind)
-    definitions = common["$defs"] | {
-        "learners": learners_schema(),
-        "bandwidth": {"oneOf": [bandwidth_schema(rule) for rule in modules_in("study.bandwidths")]},
-    }
-    return common | {
-        "properties": common["properties"] | {"kernel": kernel_schema()} | own["properties"],
-        "required": common["required"] + own["required"],
-        "$defs": definitions,
-    }
-
-
-def learners_schema() -> dict:
-    """The schema of options by learner; null takes a learner away."""
-    return closed({name: closed(learner_schema(name), null=True) for name in learners.known()})
-
-
-@cache
-def read_schema(config_dir: Path, name: str) -> dict:
-    """A schema that stands in a file, read once for all that is checked by it; nobody changes it."""
-    return read_yaml(config_dir / "schemas" / f"{name}.schema.yaml")
-
-
-def kernel_schema() -> dict:
-    """The schema of a kernel: its name and those of its parameters, whose values the kernel checks when it is made."""
-    kernels = constant("kernels", "KERNELS")
-    return {
-        "oneOf": [
-            closed({"name": {"const": name}} | {parameter: {} for parameter in kernel["parameters"]})
-            | {"required": ["name"]}
-            for name, kernel in kernels.items()
-        ]
-    }
-
-
-def kind_schema(kind: str) -> dict:
-    """The keys that a kind adds to those of all experiments: its ``SCHEMA``, and as ``grid`` the keys of its ``GRID``.
-
-    A kind that needs data adds those of data, one that says what is ``timed`` in it the key ``time``. ``large`` is laid
-    over ``grid`` where a preset asks for the large extent.
-    """
-    module = f"study.kinds.{kind}"
-    own = constant_or(module, "SCHEMA", {})
-    properties, required = dict(own.get("properties", {})), list(own.get("required", []))
-    grid = constant_or(module, "GRID", {})
-    if grid:
-        properties |= {"grid": closed(grid) | {"required": list(grid)}, "large": closed(grid)}
-        required.append("grid")
-    if constant(module, "NEEDS_DATA"):
-        properties |= OF_DATA
-        required.append("datasets")
-    if defines(module, "timed"):
-        properties["time"] = {"$ref": "#/$defs/time"}
-    return {"properties": properties, "required": required}
-
-
-def learner_schema(learner: str) -> dict:
-    """The properties of a learner's options; every learner may have fewer repeats than its experiment."""
-    return learners.facts(learner)["schema"] | {"repeats": {"type": "integer", "minimum": 1}}
-
-
-def bandwidth_schema(rule: str) -> dict:
-    """The schema of a bandwidth rule: its name and the parameters of its file."""
-    own = constant(f"study.bandwidths.{rule}", "SCHEMA")
-    return closed({"rule": {"const": rule}, **own["properties"]}) | {"required": ["rule", *own.get("required", [])]}
-
-
-def closed(properties: dict, *, null: bool = False) -> dict:
-    """The schema of a mapping with these keys and no others."""
-    return {
-        "type": ["object", "null"] if null else "object",
-        "additionalProperties": False,
-        "properties": properties,
-    }
-
-
-def constant_or(module: str, name: str, default):
-    """A literal constant of a module, or the default where it has none."""
-    return constant(module, name) if defines(module, name) else default
-
-
-def problems_of(document: dict, schema: dict) -> list[str]:
-    """What is wrong with a document, each as ``.key[0].key: message``, with the known keys where one is unknown."""
-    found, misspelt = non_finite(document), set()
-    endless = {problem.partition(":")[0] for problem in found}
-    # what is unknown first: a key that is missing because it is misspelt is told once
-    errors = sorted(validator_of()(schema).iter_errors(document), key=lambda each: each.validator == "required")
-    for error in errors:
-        while error.context:
-            error = closest(error)
-        where = place(error.absolute_path)
-        if where in endless:
-            continue
-        known = list(error.schema.get("properties", {}))
-        if error.validator == "const" and error.parent:
-            names = [each.validator_value for each in error.parent.context if each.validator == "const"]
-            found.append(f"{where}: there is no {error.instance!r}; {suggestion(error.instance, names)}")
-        elif error.validator == "additionalProperties" and error.validator_value is False:
-            for key in sorted(set(error.instance) - set(known), key=str):
-                misspelt |= {(where, name) for name in nearest(key, known)}
-                found.append(f"{where}.{key}: not a key here; {suggestion(key, known)}")
-        elif error.validator == "required":
-            missing = [key for key in error.validator_value if key not in error.instance]
-            found += [
-                f"{where}: {key!r} is a required property; known are {', '.join(sorted(known))}"
-                for key in missing
-                if (where, key) not in misspelt and error.message.startswith(repr(key))
-            ]
-        else:
-            found.append(f"{where}: {shortened(error.message)}")
-    return found
-
-
-@cache
-def validator_of():
-    """The validator of documents: 3.0 is no integer, although JSON has it so: it counts nothing, and labels nothing."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.validators import extend
-
-    def is_integer(_, value) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool)
-
-    return extend(Draft202012Validator, type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", is_integer))
-
-
-def place(path) -> str:
-    """Keys and positions on the way to a value, as ``.key[0].key``."""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
-
-
-def shortened(message: str) -> str:
-    """A message in which a long value is cut in its middle."""
-    half = LONGEST_VALUE // 2
-    return message if len(message) <= LONGEST_VALUE else f"{message[:half]} ... {message[-half:]}"
-
-
-def non_finite(document, path: tuple = ()) -> list[str]:
-    """The numbers of a document that are none (``.nan``) or have no end (``.inf``): every bound lets them pass."""
-    if isinstance(document, float) and not math.isfinite(document):
-        return [f"{place(path)}: {document} is no finite number"]
-    if isinstance(document, dict):
-        inner = document.items()
-    else:
-        inner = enumerate(document) if isinstance(document, list) else ()
-    return [problem for key, value in inner for problem in non_finite(value, (*path, key))]
-
-
 def problems_of_methods(experiment: dict) -> list[str]:
     """What is wrong with the maps that an experiment names and with the options it gives them, as ``problems_of``."""
     own = constant_or(f"study.kinds.{experiment['kind']}", "OPTIONS", {})
@@ -458,8 +325,10 @@ def methods_named(experiment: dict):
     yield from ((f".options.{method}", method) for method in experiment.get("options", {}))
     for dataset, own in (experiment.get("datasets") or {}).items():
         yield from ((f".datasets.{dataset}.options.{method}", method) for method in (own or {}).get("options") or {})
-    if "method" in experiment.get("search", {}):
-        yield ".search.method.method", experiment["search"]["method"]["method"]
+    search = experiment.get("search", {})
+    if "method" in search:
+        yield ".search.method.method", search["method"]["method"]
+    yield from ((f".search.options.grid.{method}", method) for method, _ in options_by_method(search) if method)
 
 
 def options_given(experiment: dict):
@@ -467,7 +336,9 @@ def options_given(experiment: dict):
     for i, entry in enumerate(experiment["methods"]):
         yield f".methods[{i}].options", entry["method"], entry.get("options", {})
         for dataset, own in entry.get("datasets", {}).items():
-            yield f".methods[{i}].datasets.{dataset}.options", entry["method"], own.get("options", {})
+            yield f".methods[{i}].datasets.{dataset}.options", entry["method"], (own or {}).get("options", {})
+        if "walk" in entry:
+            yield f".methods[{i}].walk", entry["method"], {entry["walk"]["option"]: entry["walk"]["values"]}
     for i, step in enumerate(experiment.get("steps", [])):
         for method in step.get("methods", [None]):
             yield f".steps[{i}].options", method, step.get("options", {})
@@ -479,8 +350,20 @@ def options_given(experiment: dict):
     search = experiment.get("search", {})
     if "method" in search:
         yield ".search.method.options", search["method"]["method"], search["method"].get("options", {})
-    for i, options in enumerate(search.get("options", {}).get("grid", [])):
-        yield f".search.options.grid[{i}]", None, options
+    for method, grid in options_by_method(search):
+        where = f".search.options.grid{f'.{method}' if method else ''}"
+        yield from ((f"{where}[{i}]", method, options) for i, options in enumerate(grid))
+
+
+def options_by_method(search: dict):
+    """Pairs of a map and the grid of its options that a search tries; None is every map."""
+    grid = search.get("options", {}).get("grid", [])
+    return grid.items() if isinstance(grid, dict) else [(None, grid)]
+
+
+def options_tried(search: dict, method: str) -> list[dict]:
+    """The options of a map that a search tries; nothing where it leaves them alone."""
+    return next((grid for named, grid in options_by_method(search) if named in (None, method)), [])
 
 
 def no_option(key: str, method: str) -> str:
@@ -526,31 +409,6 @@ def problems_of_steps(document, where: str = "") -> list[str]:
         elif isinstance(value, dict | list):
             found += problems_of_steps(value, here)
     return found
-
-
-def closest(error):
-    """What is wrong with a document beside the alternative that it comes closest to.
-
-    Alternatives that are told apart by a name are those of another name where there is one of its own.
-    """
-
-    def distance(each) -> tuple:
-        other_name = each.relative_schema_path[0] in named
-        return other_name, each.validator != "const" and other_name, -len(each.absolute_path)
-
-    named = {each.relative_schema_path[0] for each in error.context if each.validator == "const"}
-    return min(error.context, key=distance)
-
-
-def suggestion(word: str, known) -> str:
-    """What to say of a word that is not among those that are known: "did you mean ...? known are ..."."""
-    near = nearest(word, known)
-    return (f"did you mean {near[0]}? " if near else "") + f"known are {', '.join(sorted(map(str, known)))}"
-
-
-def nearest(word: str, known) -> list[str]:
-    """The word among those that are known that another one resembles, or none."""
-    return difflib.get_close_matches(str(word), sorted(map(str, known)), n=1)
 
 
 def with_steps(experiment: dict) -> dict:
@@ -678,6 +536,7 @@ def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
         raise ConfigurationError(
             f"experiment {experiment['name']!r} lists {', '.join(twice)} twice with the same variant; name variants"
         )
+    experiment = with_fewer_values(experiment, settings["most_values"])
     entries = [
         completed(entry, maps)
         for entry in experiment["methods"]
@@ -697,6 +556,33 @@ def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
         if "sizes" in own:
             own["sizes"] = wanted_sizes(own["sizes"], settings["largest_multiple_of_d"], settings["only_sizes"])
     return result
+
+
+def with_fewer_values(document, number: int | None):
+    """A document in which so many are left at most of the ``values`` of sizes and walks, and of the mappings that a
+    search tries, evenly from the first to the last; None is all of them.
+    """
+    if isinstance(document, list):
+        is_grid = document and all(isinstance(each, dict) and not {"method", "name"} & set(each) for each in document)
+        return [with_fewer_values(each, number) for each in (spread(document, number) if is_grid else document)]
+    if not isinstance(document, dict):
+        return document
+    return {
+        key: spread(value, number) if key == "values" and isinstance(value, list) else with_fewer_values(value, number)
+        for key, value in document.items()
+    }
+
+
+def spread(values: list, number: int | None) -> list:
+    """``number`` of the values, evenly from the first to the last; None is all of them.
+
+    >>> spread([1, 2, 4, 8, 16], 3)
+    [1, 4, 16]
+    """
+    if number is None or number >= len(values):
+        return values
+    steps = max(1, number - 1)
+    return [values[round(i * (len(values) - 1) / steps)] for i in range(number)]
 
 
 def completed(entry: dict, maps: dict[str, str]) -> dict:

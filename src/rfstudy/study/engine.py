@@ -171,7 +171,7 @@ def cell_key(job: Job, cell: Cell) -> str:
     """The hash of everything that decides a cell."""
     # what a cell is given counts in place of what the specification says about all cells
     common = without(job.spec, *IRRELEVANT, *cell.given)
-    kernel = KERNELS[job.spec["kernel"]["name"]]["class"]
+    kernel = KERNELS[cell.given.get("kernel", job.spec["kernel"])["name"]]["class"]
     return key_of(
         job.stage,
         common,

@@ -21,9 +21,19 @@ from rfstudy.arrays import seed_sequence
 from rfstudy.errors import NotDefinedError
 from rfstudy.learners.entry import load
 from rfstudy.learners.penalties import best_penalty
-from rfstudy.study.config import CIRCLES, SEARCHED, merge, size_of, sizes
+from rfstudy.learners.scoring import score_sum
+from rfstudy.study.config import CIRCLES, SEARCHED, merge, options_tried, size_of, sizes
 from rfstudy.study.engine import Cell, Job, finished
-from rfstudy.study.kinds.grid import choice_for, folds_of, grid_cell, learner_settings, map_of, place_of
+from rfstudy.study.kinds.grid import (
+    choice_for,
+    folds_of,
+    grid_cell,
+    is_learned,
+    is_searched,
+    learner_settings,
+    map_of,
+    place_of,
+)
 from rfstudy.study.plan import circle_of, searched
 from rfstudy.study.sample import Sample
 
@@ -46,8 +56,11 @@ def search(job: Job) -> dict:
         choices: dict = {}
         title = f"{spec['experiment']} {spec['dataset']} {' and '.join(quantities)}"
         for entry, label, repeat in tqdm(list(members(spec, circle)), desc=title, file=sys.stderr, mininterval=5):
+            own = [quantity for quantity in quantities if takes_part(spec["search"], entry, quantity)]
+            if not own:
+                continue
             chosen_on = [repeat] if circle == "cell" else spec["repeats"][:SHARED_ON]
-            choice = best_choice(job, found, quantities, entry, label, chosen_on)
+            choice = best_choice(job, found, own, entry, label, chosen_on)
             choices = merge(choices, nested(place_of(circle, entry, label, repeat), choice))
         found[circle] = choices
     return found
@@ -67,6 +80,11 @@ def members(spec: dict, circle: str):
     return itertools.product(entries, labels, repeats)
 
 
+def takes_part(search: dict, entry: dict, quantity: str) -> bool:
+    """Whether there is anything to choose of a quantity for an entry."""
+    return is_searched(entry, quantity) and (quantity != "options" or bool(options_tried(search, entry["method"])))
+
+
 def nested(words: tuple[str, ...], value: dict) -> dict:
     """A mapping of mappings with one value at its end."""
     for word in reversed(words):
@@ -79,7 +97,7 @@ def best_choice(job: Job, found: dict, quantities: list[str], entry: dict, label
     spec = job.spec
     judge = spec["search"].get("learner") or next(iter(spec["learners"]))
     tried = []
-    for values in candidates(spec["search"], quantities):
+    for values in candidates(spec["search"], quantities, entry["method"]):
         scores = mean_scores(job, found, entry, label, chosen_on, values, judge)
         if scores is None:
             return {"chosen": {}, "chosen_on": chosen_on, "reason": "there is no map, or no learner, at this size"}
@@ -96,11 +114,11 @@ def best_choice(job: Job, found: dict, quantities: list[str], entry: dict, label
     return {"chosen": chosen, "chosen_on": list(chosen_on), "score": score}
 
 
-def candidates(search: dict, quantities: list[str]) -> list[dict]:
+def candidates(search: dict, quantities: list[str], method: str) -> list[dict]:
     """All combinations of the values of quantities, the preferred ones first: a tie goes to what comes first."""
     grids = {}
     for quantity in (each for each in SEARCHED if each in quantities and each != "penalty"):
-        grid = search[quantity]["grid"]
+        grid = options_tried(search, method) if quantity == "options" else search[quantity]["grid"]
         grids[quantity] = sorted(grid, reverse=True) if quantity == "length_scale" else grid
     return [dict(zip(grids, values, strict=True)) for values in itertools.product(*grids.values())]
 
@@ -110,7 +128,7 @@ def best_penalties(job: Job, found: dict, entry: dict, label: str, chosen_on: li
     has none.
     """
     best = {}
-    for learner in job.spec["learners"]:
+    for learner in (name for name in job.spec["learners"] if is_learned(entry, name)):
         scores = mean_scores(job, found, entry, label, chosen_on, values, learner)
         if scores is not None and not np.isnan(scores).all():
             grid = learner_settings(job.spec, entry, learner)[load(learner).grid]
@@ -138,9 +156,11 @@ def candidate_cell(job: Job, found: dict, entry: dict, label: str, repeat: int, 
     """The cell in which a candidate is scored: an entry at a size in a repeat, under the values that are tried."""
     d = job.data.facts["d"]
     wider, how = choice_for(found, entry, label, repeat)
-    cell = grid_cell(job.spec, (wider | values, how), entry, sizes(size_with(job.spec, label), d), d, repeat)
+    cell = grid_cell(job.spec, [(wider | values, how)], entry, sizes(size_with(job.spec, label), d), d, repeat)
     settings = learner_settings(job.spec, entry, learner)
     own = {"learner": learner, "settings": settings, "rows": job.spec["search"].get("max_rows")}
+    if "held_out" in job.spec["search"]:
+        own["held_out"] = job.spec["search"]["held_out"]
     return replace(cell, given=cell.given | own, columns={})
 
 
@@ -161,23 +181,50 @@ def evaluated(job: Job, cell: Cell) -> np.ndarray:
 
 
 def scores_of(job: Job, cell: Cell) -> list[float]:
-    """Cross-validated scores of a learner's grid (g,) on the features of a cell's map, the mean over the folds; empty
-    where the learner is left out or the map does not exist.
+    """Scores of a learner's grid (g,) on the features of a cell's map, cross-validated, the mean over the folds, or
+    on rows that neither map nor learner saw; empty where the learner is left out or the map does not exist.
     """
     learner, options = load(cell.given["learner"]), cell.given["settings"]
     sample = job.samples.of(cell.at["repeat"], cell.given["preprocess"])
     X, y = tuning_rows(job.spec["seed"], sample, cell.given["rows"])
     phi, _kernel, _length_scale = map_of(job.spec, cell, job.samples)
+    held_out = held_out_rows(job.spec["seed"], len(y), cell.at["repeat"], cell.given.get("held_out", 0.0))
     try:
-        phi.fit(X, y)
+        phi.fit(X[~held_out], y[~held_out])
     except (NotDefinedError, np.linalg.LinAlgError):
         return []
     if learner.left_out(job.data.target.kind, options, len(sample.y_train), phi.n_columns_):
         return []
+    if held_out.any():
+        return validated(learner, options, phi, X, job.data.target.encode(y)[0], held_out, job.data.target.score)
     folds = folds_of(job.spec, len(y), options["n_folds"], cell.at["repeat"])
     Y, _classes = job.data.target.encode(y)
     how = {"n_columns": phi.n_columns_, "score": job.data.target.score, "options": options}
     return learner.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how).mean(axis=1).tolist()
+
+
+def held_out_rows(seed: int, n: int, repeat: int, share: float) -> np.ndarray:
+    """Which of n training rows of a repeat are kept from map and learner to validate them on, (n,): such a share."""
+    generator = np.random.default_rng(seed_sequence(seed, "held out", repeat))
+    return np.isin(np.arange(n), generator.choice(n, round(share * n), replace=False))
+
+
+def validated(learner, options: dict, phi, X, Y, held_out: np.ndarray, score: str) -> list[float]:
+    """The scores of a learner's grid (g,) on held-out rows, fitted on the features of the others; missing where there
+    is no solution. What a map has learned from the targets of a row says nothing of how it does on another.
+    """
+    scores = []
+    for value in options[learner.grid]:
+        try:
+            seen = X[~held_out]
+            how = {"n_columns": phi.n_columns_, "options": options}
+            model = learner.fit(lambda seen=seen: phi.transform_blocks(seen), Y[~held_out], value, **how)
+        except np.linalg.LinAlgError:
+            scores.append(float("nan"))
+            continue
+        decision = np.concatenate([model.decision(Z) for _rows, Z in phi.transform_blocks(X[held_out])])
+        scores.append(float(score_sum(Y[held_out], decision[:, None, :], score)[0] / len(decision)))
+    return scores
 
 
 def tuning_rows(seed: int, sample: Sample, most: int | None) -> tuple[np.ndarray, np.ndarray]:

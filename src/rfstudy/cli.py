@@ -28,17 +28,26 @@ class JsonParameter(click.ParamType):
     name = "json"
 
     def convert(self, value, param, ctx):
-        """The parsed value; a syntax error names the option."""
+        """The parsed value; a syntax error, and JSON that is neither of the two, names the option."""
         if not isinstance(value, str):
             return value
         try:
-            return json.loads(value)
+            parsed = json.loads(value)
         except json.JSONDecodeError as error:
             self.fail(f"not JSON: {error}", param, ctx)
+        if not isinstance(parsed, dict | list):
+            self.fail(f"no mapping and no list: {value[:50]}", param, ctx)
+        return parsed
 
 
 #: Seconds between two looks at the process of the workflow.
 LOOK_SECONDS = 2.0
+
+#: Errors of the disk and of what lies there, not of the code.
+OF_THE_DISK = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO),
+    *(errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG),
+)
 
 JSON = JsonParameter()
 EXISTING = click.Path(exists=True, path_type=Path)
@@ -101,7 +110,7 @@ def stage_options(command):
     """The options that the computing stages share."""
     for option in (
         click.option("--out", type=PATH, required=True, help="File of the results."),
-        click.option("--threads", default=1, show_default=True),
+        click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True),
         click.option("--journal", type=PATH, required=True, help="Folder of finished cells."),
         click.option("--prepared", type=EXISTING, multiple=True, help="Folder of prepared data, one a data set."),
         click.option("--spec", type=JSON, required=True, help="The parts of the work (study.plan.parts_of)."),
@@ -311,8 +320,7 @@ def main():
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
     except OSError as error:
-        # of the disk, not of the code
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO):
+        if error.errno not in OF_THE_DISK:
             raise
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)

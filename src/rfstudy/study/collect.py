@@ -27,7 +27,7 @@ def run(specs: list[dict], shard_files: list, prepared_dirs: list, array_files: 
     records = {run: record for path in shard_files for run, record in read_records(path).items()}
     facts = []
     for spec, directory in zip(specs, prepared_dirs, strict=True):
-        prepared = load_prepared(directory)
+        prepared = load_prepared(directory, spec["dataset"])
         facts += fact_rows(spec, prepared)
         records |= record_of_facts(prepared)
     table = pd.concat([*tables, tidy.frame(facts)], ignore_index=True)

@@ -92,7 +92,7 @@ def jobs(stage: str, parts: list[dict], prepared_dirs, journal_dir, threads: int
     run, journal = Run(stage, parts, threads, parts[0]["device"]), Journal(journal_dir)
     folders = list(prepared_dirs) or [None] * len(parts)
     for spec, folder in zip(parts, folders, strict=True):
-        data = load_prepared(folder) if folder else None
+        data = load_prepared(folder, spec["dataset"]) if folder else None
         samples = Samples(data, spec) if folder else None
         yield Job(stage, spec, journal, run, data, samples, tuple(roots(spec) if callable(roots) else roots))
 

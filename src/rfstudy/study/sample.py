@@ -57,9 +57,9 @@ class Sample:
         return {"n_train": len(self.y_train), "n_test": len(self.y_test), "d": self.X_train.shape[1]}
 
 
-def load_prepared(directory) -> Prepared:
-    """Open and verify what ``preprocess`` wrote; large arrays stay on disk until rows are taken."""
-    return Prepared(*prepared.read(directory))
+def load_prepared(directory, dataset: str = "") -> Prepared:
+    """Open and verify what ``preprocess`` wrote of a data set; large arrays stay on disk until rows are taken."""
+    return Prepared(*prepared.read(directory, dataset))
 
 
 def draw_sample(data: Prepared, spec: dict, repeat: int, preprocess: list) -> Sample:

@@ -317,13 +317,6 @@ def problems_of_methods(experiment: dict) -> list[str]:
             found.append(f"{where}: there is no method {method!r}; {suggestion(method, REGISTRY)}")
     steps = [step["name"] for step in experiment.get("steps", [])]
     found += [f".steps[{i}].name: {name!r} is given twice" for i, name in enumerate(steps) if name in steps[:i]]
-    found += [
-        f".{key}[{i}].learners.{name}: an entry cannot take a learner away, a data set can"
-        for key in ("methods", "steps")
-        for i, entry in enumerate(experiment.get(key, []))
-        for name, options in entry.get("learners", {}).items()
-        if options is None
-    ]
     if found:
         return found
     entries = [(entry["method"], entry.get("variant", "")) for _, entry in walked(experiment)]

@@ -63,8 +63,10 @@ def write_atomically(path, writer, sync: bool = True) -> None:
         os.replace(temporary, path)
         if sync:
             force_onto_disk(path.parent)
-    except BaseException:
+    except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and error.filename is None:
+            error.filename = str(path)  # a full disk does not say which file it has no room for
         raise
 
 

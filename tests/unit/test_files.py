@@ -1,5 +1,6 @@
 """Files are written whole or not at all, and what is written comes back; what was cut or changed is named."""
 
+import errno
 import json
 import os
 import subprocess
@@ -269,3 +270,11 @@ def test_a_file_of_another_ending_is_not_passed_over(tmp_path):
 def test_numbers_are_read_as_they_are_written(tmp_path):
     (tmp_path / "one.yaml").write_text("a: [0, -3, +4, 12, 1.5, '010']\n")
     assert read_yaml(tmp_path / "one.yaml") == {"a": [0, -3, 4, 12, 1.5, "010"]}
+
+
+def test_a_full_disk_says_for_which_file(tmp_path):
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match=r"No space left on device: '.*/results\.csv'"):
+        write_atomically(tmp_path / "results.csv", full)

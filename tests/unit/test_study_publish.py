@@ -446,3 +446,32 @@ def test_a_first_publication_that_is_killed_anywhere_is_done_by_the_next(tmp_pat
             publish.run(new, out)
         publish.run(new, out)
         assert len(tidy.read(out)) == 3
+
+
+def test_rows_of_another_experiment_are_refused(tmp_path):
+    out = tmp_path / "e.csv.xz"
+    published(tmp_path, rows(range(4)))
+    before = out.read_bytes()
+    other = results(tmp_path, [(*row[:-1], row[-1] | {"experiment": "other"}) for row in rows(range(4))])
+    for replace in ("", "cell", "experiment"):
+        with pytest.raises(UserError, match=r"holds rows of .*, .* has none of them: name its own file"):
+            publish.run(other, out, replace)
+    assert out.read_bytes() == before
+
+
+@pytest.mark.parametrize("replace", ["", "cell", "experiment"])
+def test_a_publication_of_nothing_changes_nothing(tmp_path, replace):
+    out = tmp_path / "e.csv.xz"
+    published(tmp_path, rows(range(4)))
+    before = out.read_bytes()
+    skipped = [("rff", r, None, "", {"status": "skipped"}) for r in range(4)]
+    with pytest.raises(UserError, match="holds no row that was measured: there is nothing to publish"):
+        publish.run(results(tmp_path, skipped), out, replace)
+    assert out.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["e.csv", "e.txt", "e", "e.csv.gz"])
+def test_published_rows_are_in_a_file_of_their_kind(tmp_path, name):
+    with pytest.raises(UserError, match=r"published rows are kept in data/measured/<experiment>\.csv\.xz"):
+        publish.run(results(tmp_path, rows(range(2))), tmp_path / name)
+    assert not (tmp_path / name).exists()

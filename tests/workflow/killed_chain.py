@@ -3,9 +3,8 @@
 ``python killed_chain.py FOLDER EVERY`` runs in FOLDER, a workspace, the commands in ``commands.json``, each in a
 process of its own, first undisturbed. Then, for every EVERY-th moment of every command, it starts from the files that
 were there before this command, kills the command at the moment with SIGKILL, runs it once more, and compares every file
-of ``KEPT`` with what the undisturbed command left. After the last kill of every fourth command all that follow
-are run and compared as well: they read these files and nothing else. The libraries are loaded once: a process is a
-fork.
+of ``KEPT`` with what the undisturbed command left. After the last kill of every fourth command all that follow are run
+and compared as well: they read these files and nothing else. The libraries are loaded once: a process is a fork.
 
 A moment is before and after each call that makes, moves or removes a file, the middle of what is written to a temporary
 file, and before, in the middle of and after a checkpoint.
@@ -131,7 +130,7 @@ def content_of(path: Path, name: str) -> bytes:
         arrays = files.read_arrays(path)
         return b"".join(name.encode() + arrays[name].tobytes() for name in sorted(arrays))
     if path.name == "facts.json":
-        return json.dumps(files.read_json(path) | {"provenance": None}).encode()
+        return json.dumps(files.read_json(path) | {"provenance": None, "sha256_of_facts": None}).encode()
     if path.name == "record.json":
         record = files.read_json(path)
         # a file that a killed download has placed is in place: from where is said no more

@@ -40,6 +40,9 @@ SELECTION = (
     "only_methods=rff,lsrff,slsrff", "repeats=2", "device=cpu",
 )  # fmt: skip
 
+#: Named targets that are planned beside that of everything.
+TARGETS = ("publish_all", "all_tables", "all_figures", "slsrff", "slsrff_table_02")
+
 PREPARED = [f"data/prepared/original/eeg/{name}" for name in ("X.npy", "y.npy", "facts.json")]
 TEXT, LOCK = "results/laptop/survey-gaussian-text", "envs/requirements.lock"
 
@@ -83,7 +86,7 @@ def data_of(job) -> list[str]:
 @pytest.fixture(scope="module")
 def plan(new_workspace):
     preset = ("--configfile", "config/presets/laptop.yaml")
-    return Planned(new_workspace("plan"), "all", "publish_all", *preset, "--config", *SELECTION)
+    return Planned(new_workspace("plan"), "all", *TARGETS, *preset, "--config", *SELECTION)
 
 
 #: One job of each rule: its wildcards, what it reads beside code and printed numbers, and what it writes.
@@ -142,6 +145,7 @@ def test_an_experiment_is_put_together_from_all_its_jobs_and_data(plan):
     assert data_of(job) == rows + facts
     assert job.words[-len(rows) :] == rows
     assert option(job, "--prepared") == [str(Path(path).parent) for path in facts]
+    assert [part["dataset"] for part in json.loads(option(job, "--spec")[0])] == datasets
     assert job.output == [f"{of}.csv", f"{of}.provenance.json", f"{of}.npz"]
     job, of = plan.named("collect", experiment="theory-variance"), "results/laptop/theory-variance"
     assert data_of(job) == [f"{of}/measure/rff.csv", f"{of}/measure/rff.npz"]
@@ -198,7 +202,9 @@ def test_a_command_is_that_of_its_rule_and_works_on_what_the_job_is_named_after(
             assert option(job, "--threads") == ["1"]
     assert option(plan.named("download", source="eeg"), "--source") == ["eeg"]
     assert option(plan.named("preprocess", dataset="eeg"), "--dataset") == ["eeg"]
-    assert option(plan.named("publish", experiment="slsrff-text"), "--out") == ["data/measured/slsrff-text.csv.xz"]
+    of = "slsrff-text"
+    published = ["publish", "--out", f"data/measured/{of}.csv.xz", f"results/laptop/{of}.csv"]
+    assert plan.named("publish", experiment=of).words == published  # replaces nothing but rows of the same key
 
 
 def test_a_job_reads_the_code_of_what_it_runs_and_of_nothing_else(plan):
@@ -269,6 +275,21 @@ def test_all_that_is_drawn_is_asked_for_and_has_its_page(plan):
     assert {word for word in pages.words if word.startswith(("survey/", "slsrff/"))} == names
     everything = plan.named("all")
     assert set(everything.input) == drawn | {path for path in pages.output if path.endswith(".html")}
+
+
+def test_a_named_target_is_what_it_is_called(plan):
+    drawn = {path for path in plan.named("all").input if path.startswith("figures/")}
+    tables = {path for path in drawn if path.endswith((".md", ".csv", ".tex"))}
+    asked = {name: set(plan.named(name).input) for name in TARGETS}
+    assert {path for path in asked["all_tables"] if not path.endswith(".txt")} == tables
+    assert {path for path in asked["all_figures"] if not path.endswith(".txt")} == {
+        path for path in drawn if path.endswith((".pdf", ".png"))
+    }
+    assert asked["slsrff"] == {path for path in drawn if path.startswith("figures/laptop/slsrff/")}
+    endings = ("csv", "md", "tex", "txt")
+    assert asked["slsrff_table_02"] == {f"figures/laptop/slsrff/table-02-text.{ending}" for ending in endings}
+    names = ("survey-gaussian-text", "survey-gaussian-code", "survey-gaussian-others", "theory-variance", "slsrff-text")
+    assert asked["publish_all"] == {f"results/laptop/{name}.published" for name in names}
 
 
 def test_experiments_with_the_same_search_share_its_choices(plan):

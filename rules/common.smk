@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from rfstudy.data import registry as data_registry
 from rfstudy.errors import gathered
+from rfstudy.files import read_yaml
 from rfstudy.maps import registry as map_registry
 from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
@@ -20,6 +21,22 @@ from rfstudy.study import config as study_config
 from rfstudy.study import plan
 from rfstudy.study.check import Trial
 from rfstudy import outputs
+
+
+def stop_at(problems):
+    """End the workflow with what is wrong, and nothing else, where anything is."""
+    if problems:
+        sys.exit("\n".join(problems))
+
+
+# read before the workflow engine reads it, which does not say where a mistake is
+PROBLEMS = []
+with gathered(PROBLEMS):
+    read_yaml(CONFIG / "config.yaml")
+stop_at(PROBLEMS)
+
+
+configfile: "config/config.yaml"
 
 
 def load_study():
@@ -47,12 +64,6 @@ def load_study():
     return settings, registry, chosen, reports
 
 
-def stop_at(problems):
-    """End the workflow with what is wrong, and nothing else, where anything is."""
-    if problems:
-        sys.exit("\n".join(problems))
-
-
 def by_name(make):
     """The shards of all experiments by stage's maker, under (experiment, name of the shard)."""
     return {(name, shard.name): shard for name, e in EXPERIMENTS.items() for shard in make(e, SETTINGS)}
@@ -69,7 +80,6 @@ if SETTINGS["mirror"]:
 
 # a job that parses this again, on another machine, has been planned already
 TRIAL = Trial(EXPERIMENTS, SETTINGS, REGISTRY.tasks, CONFIG) if workflow.is_main_process else None
-PROBLEMS = []
 with gathered(PROBLEMS):
     SHARDS, TUNE_SHARDS, TIME_SHARDS = map(by_name, (plan.shards, plan.tune_shards, plan.time_shards))
 

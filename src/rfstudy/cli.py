@@ -29,13 +29,16 @@ class JsonParameter(click.ParamType):
     name = "json"
 
     def convert(self, value, param, ctx):
-        """The parsed value; a syntax error names the option."""
+        """The parsed value; a syntax error, and JSON that is neither of the two, names the option."""
         if not isinstance(value, str):
             return value
         try:
-            return json.loads(value)
+            parsed = json.loads(value)
         except json.JSONDecodeError as error:
             self.fail(f"not JSON: {error}", param, ctx)
+        if not isinstance(parsed, dict | list):
+            self.fail(f"no mapping and no list: {value[:50]}", param, ctx)
+        return parsed
 
 
 class PartsParameter(JsonParameter):

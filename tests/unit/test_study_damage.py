@@ -212,9 +212,9 @@ def test_data_of_another_task_are_refused(chain, tmp_path):
     toy = toys.selected(methods=[{"method": "nystroem"}], search=SEARCH)
     told = toys.parts("generate", toy)
     arguments = ({}, tmp_path / "journal", tmp_path / "rows.csv", tmp_path / "arrays.npz", 1)
-    with pytest.raises(UserError, match="other: it holds the data of other, those of made are expected"):
+    with pytest.raises(UserError, match="holds the data of other, not of made"):
         generate.run(told, [other], *arguments)
-    with pytest.raises(UserError, match="other: it holds the data of other, those of made are expected"):
+    with pytest.raises(UserError, match="holds the data of other, not of made"):
         collect.run(told, [folder / "generate.csv"], [other], [], tmp_path / "all.csv", tmp_path / "all.npz")
     with pytest.raises(UserError, match="--prepared: 0 folders are given for 1 data sets"):
         generate.run(told, [], *arguments)

@@ -130,7 +130,7 @@ def content_of(path: Path, name: str) -> bytes:
         arrays = files.read_arrays(path)
         return b"".join(name.encode() + arrays[name].tobytes() for name in sorted(arrays))
     if path.name == "facts.json":
-        return json.dumps(files.read_json(path) | {"provenance": None, "seal": None}).encode()
+        return json.dumps(files.read_json(path) | {"provenance": None, "sha256_of_facts": None}).encode()
     if path.name == "record.json":
         record = files.read_json(path)
         # a file that a killed download has placed is in place: from where is said no more

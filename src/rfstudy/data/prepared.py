@@ -1,7 +1,8 @@
 """The three files of a prepared task: written whole, and verified by whoever reads them.
 
-``facts.json`` holds the digest of ``X.npy`` and ``y.npy``, and one of itself. The former is in the key of every cell
-that is computed on them, so that arrays that are not those of the digest would leave wrong numbers under a right key.
+``facts.json`` holds the digest of ``X.npy`` and ``y.npy``. It is in the key of every cell that is computed on them, so
+that arrays that are not those of the digest would leave wrong numbers under a right key. Its own digest is its last
+entry: what it says of split, target and stand-in decides numbers and what they may be compared with.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ import numpy as np
 
 from rfstudy.errors import UserError
 from rfstudy.files import read_json, shown, write_atomically, write_json
+
+#: The key of the facts' own digest.
+SEAL = "sha256_of_facts"
 
 
 def digest(X: np.ndarray, y: np.ndarray, n_train: int | None) -> str:
@@ -33,24 +37,38 @@ def write(out_dir, record: dict, X: np.ndarray, y: np.ndarray) -> dict:
         except OSError as error:
             # NumPy says of a full disk how many numbers it could not write, and no more
             raise UserError(f"{shown(out_dir / name)} could not be written: {error}; is the disk full?") from error
-    write_json(record | {"seal": seal_of(record)}, out_dir / "facts.json")
+    return write_facts(record, out_dir)
+
+
+def write_facts(record: dict, out_dir) -> dict:
+    """Write the facts about a task with their digest; returns both."""
+    record = record | {SEAL: seal_of(record)}
+    write_json(record, Path(out_dir) / "facts.json")
     return record
 
 
-def seal_of(facts: dict) -> str:
-    """SHA-256 of the facts as JSON has them: labels, splits and remarks reach tables and captions like numbers do."""
-    return hashlib.sha256(json.dumps(json.loads(json.dumps(facts)), sort_keys=True).encode()).hexdigest()
+def seal_of(record: dict) -> str:
+    """SHA-256 of facts but for their own digest, whatever the order of their keys."""
+    facts = {key: value for key, value in record.items() if key != SEAL}
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
-def read(directory) -> tuple[np.ndarray, np.ndarray, dict]:
+def read(directory, task_id: str = "") -> tuple[np.ndarray, np.ndarray, dict]:
     """X (n, d), memory-mapped, y (n,) and the facts of a prepared task, if they are what ``preprocess`` wrote.
 
-    ``UserError`` names what was expected, what is there, and what to do about it.
+    ``UserError`` names what was expected, what is there, and what to do about it; ``task_id``, where it is given, has
+    to be the task that they are of.
     """
     directory = Path(directory)
     again = f"remove the folder {shown(directory)} and run again: its files are made anew"
     facts = read_record(directory / "facts.json", again)
-    seal = facts.pop("seal", None)
+    if facts.get(SEAL) != seal_of(facts):
+        raise UserError(
+            f"{shown(directory / 'facts.json')} is not what was prepared: it was changed, or is of an earlier version; "
+            f"{again}"
+        )
+    if task_id and facts.get("task", task_id) != task_id:
+        raise UserError(f"{shown(directory)} holds the data of {facts['task']}, not of {task_id}; {again}")
     arrays = []
     for name, mode in (("X.npy", "r"), ("y.npy", None)):
         try:
@@ -58,15 +76,8 @@ def read(directory) -> tuple[np.ndarray, np.ndarray, dict]:
         except (OSError, ValueError, EOFError) as error:
             raise UserError(f"{shown(directory / name)} cannot be read: {error}; {again}") from error
     X, y = arrays
-    if facts["status"] == "ok":  # of others nothing is computed
-        check_arrays(directory, X, y, facts, again)
-    if seal not in (None, seal_of(facts)):  # earlier versions had none
-        raise UserError(f"{shown(directory / 'facts.json')} is not what was written: it was changed; {again}")
-    return X, y, facts
-
-
-def check_arrays(directory: Path, X: np.ndarray, y: np.ndarray, facts: dict, again: str) -> None:
-    """``UserError`` where X and y have not the shapes or not the digest that the facts tell."""
+    if facts["status"] != "ok":
+        return X, y, facts  # of which nothing is computed
     expected = {"X.npy": [facts["n"], facts["d"]], "y.npy": [facts["n"]]}
     for name, array in (("X.npy", X), ("y.npy", y)):
         if list(array.shape) != expected[name]:
@@ -80,6 +91,7 @@ def check_arrays(directory: Path, X: np.ndarray, y: np.ndarray, facts: dict, aga
             f"{shown(directory)}: X.npy and y.npy are not what was prepared: expected sha256 {facts['sha256']}, "
             f"actual {actual}; {again}"
         )
+    return X, y, facts
 
 
 def read_record(path: Path, advice: str) -> dict:

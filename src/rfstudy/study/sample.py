@@ -59,9 +59,9 @@ class Sample:
         return {"n_train": len(self.y_train), "n_test": len(self.y_test), "d": self.X_train.shape[1]}
 
 
-def load_prepared(directory) -> Prepared:
-    """Open and verify what ``preprocess`` wrote; large arrays stay on disk until rows are taken."""
-    return Prepared(*prepared.read(directory))
+def load_prepared(directory, dataset: str = "") -> Prepared:
+    """Open and verify what ``preprocess`` wrote of a data set; large arrays stay on disk until rows are taken."""
+    return Prepared(*prepared.read(directory, dataset))
 
 
 def loaded(specs: list[dict], folders) -> Iterator[tuple[dict, Prepared]]:
@@ -69,13 +69,7 @@ def loaded(specs: list[dict], folders) -> Iterator[tuple[dict, Prepared]]:
     if len(specs) != len(folders):
         raise UserError(f"--prepared: {len(folders)} folders are given for {len(specs)} data sets")
     for spec, folder in zip(specs, folders, strict=True):
-        data = load_prepared(folder)
-        task = data.facts.get("task", spec["dataset"])
-        if task != spec["dataset"]:
-            raise UserError(
-                f"--prepared {folder}: it holds the data of {task}, those of {spec['dataset']} are expected"
-            )
-        yield spec, data
+        yield spec, load_prepared(folder, spec["dataset"])
 
 
 def draw_sample(data: Prepared, spec: dict, repeat: int, preprocess: list) -> Sample:

@@ -76,7 +76,7 @@ def squared_errors_by_penalty(Z, y, folds):
     ]
 
 
-def test_a_regression_is_chosen_by_its_squared_error_and_reported_by_three_measures(prepared, tmp_path):
+def test_a_regression_is_chosen_by_its_squared_error_and_reported_by_four_measures(prepared, tmp_path):
     rows = run(prepared, tmp_path)[0].set_index("metric")
     Z, y, Z_test, y_test = features(prepared)
     errors = squared_errors_by_penalty(Z, y, fold_of_row(N_TRAIN, 4, 3, "train", 0))
@@ -87,6 +87,7 @@ def test_a_regression_is_chosen_by_its_squared_error_and_reported_by_three_measu
         "mse": np.mean(difference**2),
         "rmse": np.sqrt(np.mean(difference**2)),
         "relative_error": np.sqrt((difference**2).sum() / (y_test**2).sum()),
+        "relative_squared_error_pct": 100 * (difference**2).sum() / (y_test**2).sum(),
     }
     assert rows["value"].to_dict() == pytest.approx(expected, rel=1e-5)  # features in float32
     assert expected["rmse"] < 0.6 * y_test.std()  # something was learned

@@ -88,7 +88,6 @@ wildcard_constraints:
     experiment="[a-z0-9-]+",
     shard="[a-z0-9.-]+",
     source="[a-z0-9-]+",
-    collection="[a-z0-9-]+",
     paper="survey|eerf|nsrf|slsrff|study",
 
 
@@ -339,13 +338,14 @@ def files_of(collection, report):
     return [f"figures/{collection}/{report['paper']}/{name}" for name in catalogue.outputs(report)]
 
 
-def rows_behind(reports):
-    """An input function: the rows that the outputs of one job are drawn from."""
+def experiments_of(reports):
+    """The experiments whose rows the outputs of one job are drawn from."""
+    return list(dict.fromkeys(name for report in reports for name in report["experiments"]))
 
-    def files(wildcards):
-        return [results_of(wildcards.collection, name) for name in reports[0]["experiments"]]
 
-    return files
+def rows_behind(collection, reports):
+    """The rows that the outputs of one job are drawn from."""
+    return [results_of(collection, name) for name in experiments_of(reports)]
 
 
 def code_behind(form, reports):
@@ -356,11 +356,29 @@ def code_behind(form, reports):
 
 def behind(reports):
     """What the outputs of one job are drawn from, in words, for its message."""
-    return f"from {', '.join(reports[0]['experiments'])}" if reports[0]["experiments"] else "of stated facts"
+    names = experiments_of(reports)
+    if len(names) > FEW:
+        return f"from {counted(len(names), 'experiment')}"
+    return f"from {', '.join(names)}" if names else "of stated facts"
 
 
-# the outputs that rest on the same rows are drawn by one job
-DRAWN_TOGETHER = catalogue.together(REPORTS)
+# experiments that a message names; of more it gives the number
+FEW = 4
+
+# what one job draws, by its name, and from the rows of which collection: libraries are imported and rows read once.
+# Rows that ship with the repository are all there, while those of a run are drawn as soon as they are
+DRAWN_TOGETHER = {
+    form: {
+        name: (collection, reports)
+        for collection, jobs in {
+            PRESET: catalogue.together(REPORTS),
+            "measured": catalogue.of_papers(wanted("measured")),
+        }.items()
+        for name, reports in jobs.items()
+        if reports[0]["form"] == form
+    }
+    for form in catalogue.FOLDERS
+}
 
 
 def shard_results(wildcards):

@@ -72,6 +72,15 @@ def download(source_id, spec, mirror, lock, allow_missing, out):
 
 
 @commands.command()
+@click.argument("name", required=False)
+def maps(name):
+    """List the random feature maps, or say what is known of the one of this NAME."""
+    from rfstudy.maps.registry import described, list_maps
+
+    print(described(name) if name else list_maps())
+
+
+@commands.command()
 @click.option("--dataset", required=True, help="Id of the task (config/datasets.yaml).")
 @click.option("--spec", type=JSON, required=True, help="The task's entry.")
 @click.option("--raw", type=EXISTING, help="Folder of the downloaded source; without it the embedded stand-in is made.")

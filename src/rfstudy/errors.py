@@ -1,6 +1,8 @@
 """Errors that mean something to whoever runs the study: what a user can mend, and what a method cannot do."""
 
+from collections.abc import Iterable
 from contextlib import contextmanager
+from difflib import get_close_matches
 
 
 class UserError(ValueError):
@@ -21,3 +23,16 @@ def gathered(problems: list[str]):
         yield
     except UserError as error:
         problems += str(error).splitlines()
+
+
+def did_you_mean(word, known: Iterable[str]) -> str:
+    """What a message says after a word that is not known: the known one that is nearest, or nothing.
+
+    Examples
+    --------
+    >>> from rfstudy.errors import did_you_mean
+    >>> did_you_mean("ofr", ["rff", "orf"])
+    " (did you mean 'orf'?)"
+    """
+    close = get_close_matches(str(word), known, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -5,21 +5,22 @@ distributed, coordinate by coordinate, and which function of the projections mak
 ``k(x, y) = E[cos(w . (x - y))]`` for shift-invariant kernels (``activation`` is None, the map's layout decides),
 ``k(x, y) = 2 E[a(w . x) a(w . y)]`` for a kernel with an activation a.
 
-``make_kernel`` builds a kernel from the mapping that an experiment has for it.
+``make_kernel`` builds a kernel from the mapping that an experiment has for it, ``as_kernel`` from what scikit-learn
+calls by the same name. A length scale may be a rule that data complete, ``LENGTH_SCALE_RULES``.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from difflib import get_close_matches
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
 import torch
+from scipy.spatial.distance import pdist
 from scipy.special import ndtri
 from sklearn.metrics.pairwise import (
     check_pairwise_arrays,
@@ -31,6 +32,7 @@ from sklearn.metrics.pairwise import (
 from sklearn.utils import check_scalar
 
 from rfstudy.arrays import exponential, product, row_blocks
+from rfstudy.errors import did_you_mean
 
 #: The kernels by the names that experiments use: the class, and the parameters that an experiment has to state. The
 #: table is a literal, so that a configuration can be checked against it without importing this module.
@@ -70,23 +72,50 @@ def make_kernel(kernel: Mapping) -> Kernel:
         raise ValueError(f"a kernel needs a name, got {dict(kernel)}; there are {', '.join(KERNELS)}")
     name = kernel["name"]
     if name not in KERNELS:
-        raise ValueError(f"no kernel is called {name!r}{_did_you_mean(name, KERNELS)}; there are {', '.join(KERNELS)}")
+        raise ValueError(f"no kernel is called {name!r}{did_you_mean(name, KERNELS)}; there are {', '.join(KERNELS)}")
     known = KERNELS[name]["parameters"]
     has = f"it has {', '.join(known)}" if known else "it has none"
     for parameter in kernel:
         if parameter not in ("name", *known):
-            raise ValueError(
-                f"the kernel {name} has no parameter {parameter!r}{_did_you_mean(parameter, known)}; {has}"
-            )
+            raise ValueError(f"the kernel {name} has no parameter {parameter!r}{did_you_mean(parameter, known)}; {has}")
     missing = [parameter for parameter in known if parameter not in kernel]
     if missing:
         raise ValueError(f"the kernel {name} needs {' and '.join(missing)}, got {dict(kernel)}; {has}")
     return globals()[KERNELS[name]["class"]](**{parameter: kernel[parameter] for parameter in known})
 
 
-def _did_you_mean(word, known) -> str:
-    close = get_close_matches(str(word), known, n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+def as_kernel(kernel) -> Kernel:
+    """The kernel object for what stands for one.
+
+    Parameters
+    ----------
+    kernel : kernel object, "rbf", "linear" or scikit-learn's ``RBF``
+        "rbf" is the Gaussian kernel with the length scale of scikit-learn's ``gamma="scale"``, the default of its
+        ``SVC``; ``RBF(length_scale)`` of its Gaussian processes is ``Gaussian(length_scale)``.
+
+    Raises
+    ------
+    TypeError
+        For anything else; ``ValueError`` for an ``RBF`` with a length scale a column.
+
+    Examples
+    --------
+    >>> from rfstudy.kernels import as_kernel
+    >>> as_kernel("rbf")
+    Gaussian(length_scale='scale')
+    """
+    if isinstance(kernel, str) and kernel in OF_SCIKIT_LEARN:
+        return OF_SCIKIT_LEARN[kernel]
+    if type(kernel).__name__ == "RBF" and type(kernel).__module__.startswith("sklearn."):
+        if np.ndim(kernel.length_scale) > 0:
+            raise ValueError(f"a Gaussian kernel has one length scale, got {kernel!r}: divide the columns by theirs")
+        return Gaussian(float(kernel.length_scale))
+    if not callable(kernel) or not isinstance(getattr(kernel, "name", None), str):
+        raise TypeError(
+            f"kernel must be an object from rfstudy.kernels, {', '.join(map(repr, OF_SCIKIT_LEARN))}, scikit-learn's"
+            f" RBF or None, got {kernel!r}"
+        )
+    return kernel
 
 
 class Kernel(ABC):
@@ -124,6 +153,22 @@ class Kernel(ABC):
     def get_params(self, deep: bool = True) -> dict:
         """The constructor's parameters by name (scikit-learn's convention, so that ``clone`` works)."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def set_params(self, **params) -> Kernel:
+        """A kernel with other parameters; this one, which others may share, stays as it is.
+
+        Raises ``ValueError`` for a parameter that the kernel does not have, or a value outside its range.
+        """
+        for name in params:
+            if name not in self.get_params():
+                known = ", ".join(self.get_params()) or "none"
+                raise ValueError(f"the kernel {self.name} has no parameter {name!r}; it has {known}")
+        return replace(self, **params)
+
+    def completed_by(self, X) -> Kernel:
+        """The kernel for data X (n, d): with a number where the length scale is a rule, else this one."""
+        rule = self.get_params().get("length_scale")
+        return self.set_params(length_scale=LENGTH_SCALE_RULES[rule](X)) if isinstance(rule, str) else self
 
 
 class SpectralKernel(Kernel):
@@ -165,15 +210,70 @@ def check_positive(name: str, value) -> None:
         raise ValueError(f"{name} must be positive and finite, got {value!r}")
 
 
+#: Random rows between which the median distance is taken: their two million distances pin it to under a percent.
+MEDIAN_ROWS = 2000
+
+
+def median_distance(X, rng: np.random.Generator, rows: int = MEDIAN_ROWS) -> float:
+    """The median Euclidean distance between pairs of at most ``rows`` random rows of X (n, d); O(rows^2) memory.
+
+    Raises ``ValueError`` where it is 0, because most rows are equal.
+    """
+    chosen = rng.choice(len(X), min(rows, len(X)), replace=False)
+    median = float(np.median(pdist(np.asarray(X[chosen], dtype=np.float64)))) if len(chosen) > 1 else 0.0
+    if not median > 0:
+        raise ValueError("the median distance between training rows is 0: state a length scale, or another rule")
+    return median
+
+
+def spread(X) -> float:
+    """The length scale of scikit-learn's ``gamma="scale"``: 1 / (d v) for the variance v of all numbers of X (n, d).
+
+    Raises ``ValueError`` where all numbers are equal.
+    """
+    variance = float(np.var(X, dtype=np.float64))
+    if not variance > 0:
+        raise ValueError("all numbers of the data are equal, so that they give no length scale: state one")
+    return float(np.sqrt(0.5 * np.shape(X)[1] * variance))
+
+
+#: Length scales that data decide, each a function of X (n, d). The median is that of the same rows for every map.
+LENGTH_SCALE_RULES = {"median": lambda X: median_distance(X, np.random.default_rng(0)), "scale": spread}
+
+
+def check_length_scale(value) -> None:
+    """Raise ``TypeError`` unless ``value`` is a number or a rule, ``ValueError`` for a number that is not above 0."""
+    if not isinstance(value, str):
+        check_positive("length_scale", value)
+    elif value not in LENGTH_SCALE_RULES:
+        rules = ", ".join(map(repr, LENGTH_SCALE_RULES))
+        raise TypeError(f"length_scale must be a number or one of {rules}, got {value!r}")
+
+
+class Scaled(Kernel):
+    """A kernel of x / l and y / l, with a field ``length_scale`` that is a number or a rule."""
+
+    @property
+    def ell(self) -> float:
+        """l as a number; ``ValueError`` while it is a rule that waits for data."""
+        if isinstance(self.length_scale, str):
+            raise ValueError(
+                f"length_scale={self.length_scale!r} waits for data: a map learns it when it is fitted, and"
+                " kernel.completed_by(X) is the kernel with the number"
+            )
+        return self.length_scale
+
+
 @dataclass(frozen=True)
-class Gaussian(GaussianSpectrum):
+class Gaussian(Scaled, GaussianSpectrum):
     r"""The Gaussian kernel :math:`k(x, y) = \exp(-\|x - y\|^2 / (2 \ell^2))`.
 
     Parameters
     ----------
-    length_scale : float, default 1.0
-        :math:`\ell > 0`, in the units of the data; scikit-learn's ``gamma`` is 1 / (2 l^2).
-        Raises ``ValueError`` when it is not positive.
+    length_scale : float, "median" or "scale", default 1.0
+        :math:`\ell > 0`, in the units of the data; scikit-learn's ``gamma`` is 1 / (2 l^2). A map
+        that is fitted learns the median distance between rows, or what ``gamma="scale"`` is there. Raises
+        ``ValueError`` when it is not positive.
 
     Notes
     -----
@@ -186,25 +286,25 @@ class Gaussian(GaussianSpectrum):
     array([[0.6065]])
     """
 
-    length_scale: float = 1.0
+    length_scale: float | str = 1.0
     name: ClassVar[str] = "gaussian"
 
     def __post_init__(self):
-        check_positive("length_scale", self.length_scale)
+        check_length_scale(self.length_scale)
 
     @property
     def frequency_scale(self) -> float:
-        return 1.0 / self.length_scale
+        return 1.0 / self.ell
 
     def __call__(self, X, Y=None):
-        return rbf_kernel(X, Y, gamma=0.5 / self.length_scale**2)
+        return rbf_kernel(X, Y, gamma=0.5 / self.ell**2)
 
     def against(self, Y, rows, device, dtype):
         # The exponents are one matrix product, [u, |u|^2, 1] with [v, -1/2, -|v|^2 / 2], for u and v the rows of X and
         # of Y in length scales, seen from the mean of Y so that |u|^2 is not large beside |u - v|^2.
         Y = np.asarray(Y, dtype=np.float64)
         (m, d), centre = Y.shape, Y.mean(axis=0)
-        v = (Y - centre) / self.length_scale
+        v = (Y - centre) / self.ell
         right = np.concatenate([v.T, np.full((1, m), -0.5), -0.5 * (v**2).sum(axis=1)[None]])
         right, centre = torch.from_numpy(right).to(device), torch.from_numpy(centre).to(device)
         left = torch.ones(rows, d + 2, device=device, dtype=torch.float64)
@@ -214,7 +314,7 @@ class Gaussian(GaussianSpectrum):
         def values(X):
             block, result = left[: len(X)], exponents[: len(X)]
             u = block[:, :d]
-            torch.sub(X, centre, out=u).div_(self.length_scale)
+            torch.sub(X, centre, out=u).div_(self.ell)
             torch.sum(u * u, dim=1, out=block[:, d])
             product(block, right, result)
             if rounded is not None:
@@ -226,13 +326,14 @@ class Gaussian(GaussianSpectrum):
 
 
 @dataclass(frozen=True)
-class Laplacian(SpectralKernel):
+class Laplacian(Scaled, SpectralKernel):
     r"""The Laplacian kernel :math:`k(x, y) = \exp(-\|x - y\|_1 / \ell)`.
 
     Parameters
     ----------
-    length_scale : float, default 1.0
-        :math:`\ell > 0`, in the units of the data. Raises ``ValueError`` when it is not positive.
+    length_scale : float, "median" or "scale", default 1.0
+        :math:`\ell > 0`, in the units of the data, or a rule as for :class:`Gaussian`. Raises ``ValueError`` when it is
+        not positive.
 
     Notes
     -----
@@ -246,31 +347,32 @@ class Laplacian(SpectralKernel):
     array([[0.1353]])
     """
 
-    length_scale: float = 1.0
+    length_scale: float | str = 1.0
     name: ClassVar[str] = "laplacian"
 
     def __post_init__(self):
-        check_positive("length_scale", self.length_scale)
+        check_length_scale(self.length_scale)
 
     def frequency_quantile(self, probabilities):
-        return np.tan(np.pi * (np.asarray(probabilities) - 0.5)) / self.length_scale
+        return np.tan(np.pi * (np.asarray(probabilities) - 0.5)) / self.ell
 
     def draw_frequencies(self, rng, shape):
-        return rng.standard_cauchy(shape) / self.length_scale
+        return rng.standard_cauchy(shape) / self.ell
 
     def __call__(self, X, Y=None):
         X, Y = check_pairwise_arrays(X, Y)
-        return laplacian_kernel(X, Y, gamma=1.0 / self.length_scale).astype(X.dtype, copy=False)
+        return laplacian_kernel(X, Y, gamma=1.0 / self.ell).astype(X.dtype, copy=False)
 
 
 @dataclass(frozen=True)
-class Cauchy(SpectralKernel):
+class Cauchy(Scaled, SpectralKernel):
     r"""The Cauchy kernel :math:`k(x, y) = \prod_j 1 / (1 + (x_j - y_j)^2 / \ell^2)`.
 
     Parameters
     ----------
-    length_scale : float, default 1.0
-        :math:`\ell > 0`, in the units of the data. Raises ``ValueError`` when it is not positive.
+    length_scale : float, "median" or "scale", default 1.0
+        :math:`\ell > 0`, in the units of the data, or a rule as for :class:`Gaussian`. Raises ``ValueError`` when it is
+        not positive.
 
     Notes
     -----
@@ -284,29 +386,29 @@ class Cauchy(SpectralKernel):
     array([[0.25]])
     """
 
-    length_scale: float = 1.0
+    length_scale: float | str = 1.0
     name: ClassVar[str] = "cauchy"
 
     def __post_init__(self):
-        check_positive("length_scale", self.length_scale)
+        check_length_scale(self.length_scale)
 
     @property
     def frequency_scale(self) -> float:
         """Standard deviation of one coordinate of the frequencies."""
-        return np.sqrt(2.0) / self.length_scale
+        return np.sqrt(2.0) / self.ell
 
     def frequency_quantile(self, probabilities):
         centred = np.asarray(probabilities) - 0.5
-        return -np.sign(centred) * np.log1p(-2.0 * np.abs(centred)) / self.length_scale
+        return -np.sign(centred) * np.log1p(-2.0 * np.abs(centred)) / self.ell
 
     def draw_frequencies(self, rng, shape):
-        return rng.laplace(scale=1.0 / self.length_scale, size=shape)
+        return rng.laplace(scale=1.0 / self.ell, size=shape)
 
     def __call__(self, X, Y=None):
         X, Y = check_pairwise_arrays(X, Y)
         product = np.ones((len(X), len(Y)), dtype=X.dtype)
         for x, y in zip(X.T, Y.T, strict=True):
-            product *= 1.0 + (np.subtract.outer(x, y) / self.length_scale) ** 2
+            product *= 1.0 + (np.subtract.outer(x, y) / self.ell) ** 2
         return 1.0 / product
 
 
@@ -462,6 +564,9 @@ class Linear(Kernel):
     def __call__(self, X, Y=None):
         return linear_kernel(X, Y)
 
+
+#: Kernels by the names that scikit-learn's estimators have for them.
+OF_SCIKIT_LEARN = {"rbf": Gaussian("scale"), "linear": Linear()}
 
 #: Unnormalised laws of the harmonics j = 1, 2, ... of :class:`Circle`: those whose kernel matrices of n points have the
 #: eigenvalues lambda_i ~ n exp(-c i), n i^(-2t) with t = 1, and n / i.

@@ -10,21 +10,13 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+from rfstudy.files import read_yaml
 from rfstudy.metrics import FACTS
 from rfstudy.report import catalogue
 from rfstudy.report.claims import entries as claim_entries
 from rfstudy.study.code import constant
-from rfstudy.study.config import (
-    ConfigurationError,
-    closed,
-    constant_or,
-    extended,
-    problems_of,
-    read_schema,
-    read_yaml,
-    sizes,
-    suggestion,
-)
+from rfstudy.study.config import ConfigurationError, extended, sizes
+from rfstudy.study.schema import closed, constant_or, problems_of, read_schema, suggestion
 
 #: Keys of an entry that hold ids of methods.
 OF_METHODS = ("methods", "baselines")

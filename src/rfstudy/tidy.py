@@ -84,7 +84,9 @@ def frame(rows) -> pd.DataFrame:
         json.dumps(value, sort_keys=True) if isinstance(value, dict) else value for value in table["settings"]
     ]
     for column in TEXTS:
-        table[column] = table[column].astype("object").where(table[column].notna(), "").astype(str)
+        texts = table[column].astype("object").where(table[column].notna(), "").astype(str)
+        # of objects all columns lie in one block, which is cut at once; a string dtype has an array for each
+        table[column] = texts.astype("object")
     wrong = sorted(set(table["status"]) - set(STATUSES))
     if wrong:
         raise ValueError(f"status must be one of {', '.join(STATUSES)}, found {wrong}")

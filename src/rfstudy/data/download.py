@@ -28,6 +28,7 @@ import requests
 from tqdm import tqdm
 
 from rfstudy.data import lock
+from rfstudy.data.registry import UNKNOWN
 from rfstudy.errors import UserError
 from rfstudy.files import digest_of, shown, write_atomically, write_json
 
@@ -133,7 +134,7 @@ def verified(source_id: str, name: str, entry: dict, directory: Path, lock_path,
     """
     entry = lock.expected(lock_path, source_id, name, entry)
     origin = fetch(source_id, name, entry, directory, mirror)
-    if entry["sha256"] != lock.UNKNOWN:
+    if entry["sha256"] != UNKNOWN:
         return {"sha256": entry["sha256"], "bytes": entry["bytes"], "from": origin}
     target = directory / name
     found = {"sha256": digest_of(target), "bytes": target.stat().st_size, "from": origin}
@@ -195,7 +196,7 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
 
 def wanted(entry: dict) -> str:
     """What the content of a file must be, in words."""
-    if entry["sha256"] == lock.UNKNOWN:
+    if entry["sha256"] == UNKNOWN:
         return "its checksum is not known, and will be recorded"
     content = f"its content must have\n    sha256 {entry['sha256']} ({entry['bytes']} bytes)"
     if "lock" not in entry:
@@ -225,7 +226,7 @@ def place_content(carrier: Path, target: Path, entry: dict, member: str | list[s
     unpacked than the content is long. Where the checksum is not known, the content is the innermost layer.
     """
     sha256 = entry["sha256"]
-    if sha256 == lock.UNKNOWN:
+    if sha256 == UNKNOWN:
         return write_atomically(target, lambda temporary: unwrap_all(carrier, temporary, target.name, entry, member))
     names = Names(member or target.name)
 
@@ -350,7 +351,7 @@ def from_address(address: dict, target: Path, entry: dict) -> None:
     url = address["url"]
     name = hashlib.sha256(url.encode()).hexdigest()[:8]
     part = target.with_name(f".{target.name}.{name}.part")
-    length = entry["most_bytes"] if entry["sha256"] == lock.UNKNOWN else entry["bytes"]
+    length = entry["most_bytes"] if entry["sha256"] == UNKNOWN else entry["bytes"]
     most = length * (ARCHIVE_TIMES if "member" in address else 1) + FRAME_BYTES
     # what an earlier run left may be of another version of the file: then all of it is fetched once more
     for last in (False, True) if part.exists() else (True,):

@@ -32,6 +32,9 @@ FORMS = {
 }
 REMARKS = ("note", "not_comparable")
 
+#: What ``sources.yaml`` says in place of a checksum that nobody knows.
+UNKNOWN = "unknown"
+
 #: The value of ``rows`` for a file whose first n_train rows are the published training part.
 IN_ORDER = "in_order"
 
@@ -67,6 +70,7 @@ def load(config_dir) -> Registry:
         for problem in _problems(task_id, tasks, sources)
     ]
     problems += [f"{where}: {problem}" for problem in _claimed_twice(tasks)]
+    problems += [f"{shown(Path(config_dir) / 'sources.yaml')}: {problem}" for problem in _without_a_length(sources)]
     if problems:
         raise UserError("\n".join(problems))
     return Registry(sources, {task_id: _complete(task, tasks) for task_id, task in tasks.items()})
@@ -249,6 +253,15 @@ def _problems_of_features(task_id: str, tasks: dict):
             yield f"tasks are features of each other in a circle: {' -> '.join((*trail, other))}"
             return
         trail.append(other)
+
+
+def _without_a_length(sources: dict):
+    for source_id, source in sources.items():
+        for name, entry in source["files"].items():
+            needed, other = ("most_bytes", "bytes") if entry["sha256"] == UNKNOWN else ("bytes", "most_bytes")
+            if needed not in entry or other in entry:
+                checksum = "an unknown checksum" if entry["sha256"] == UNKNOWN else "a checksum"
+                yield f"{source_id}: {name}: a file with {checksum} has {needed!r} and no {other!r}"
 
 
 def _claimed_twice(tasks: dict) -> list[str]:

@@ -1,5 +1,18 @@
-"""Random feature maps: ``make_map`` builds one by its name, ``list_maps`` says which there are."""
+"""Random feature maps: ``make_map`` builds one by its name, ``list_maps`` says which there are.
 
-from rfstudy.maps.registry import list_maps, make_map
+The classes of the maps can be imported from here, too: ``from rfstudy.maps import OrthogonalRandom``.
+"""
+
+from rfstudy.maps.registry import class_named, class_names, list_maps, make_map
 
 __all__ = ["list_maps", "make_map"]
+
+
+def __getattr__(name: str):
+    if name.startswith("_"):
+        raise AttributeError(name)
+    return class_named(name)
+
+
+def __dir__():
+    return [*globals(), *class_names()]

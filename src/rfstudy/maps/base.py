@@ -23,7 +23,7 @@ from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rfstudy.arrays import block_rows, cosine, one_blas_thread, resolve_device, row_blocks, sine
-from rfstudy.kernels import Gaussian
+from rfstudy.kernels import Gaussian, as_kernel
 from rfstudy.maps.registry import check_kernel
 
 #: Bytes of intermediate results that a block of rows may take on the CPU, so that the passes over it (product,
@@ -102,7 +102,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self
         """
         X, y = self._checked(X, y, dtype=[np.float64, np.float32])
-        self._draw_for(X.shape[1], X.dtype)
+        self._draw_for(X.shape[1], X.dtype, lambda kernel: kernel.completed_by(X))
         return self._learn_from(X, y)
 
     def draw(self, n_features_in: int, *, dtype=np.float32):
@@ -126,12 +126,16 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         NotDefinedError
             Where the map does not exist for d columns.
         """
+        self._draw_first(n_features_in, dtype)
+        return self
+
+    def _draw_first(self, n_features_in, dtype, complete=None):
+        """Draw, before any data are seen."""
         check_scalar(n_features_in, "n_features_in", Integral, min_val=1)
         # Of an earlier fit: this map knows the width alone.
         vars(self).pop("feature_names_in_", None)
         self.n_features_in_ = n_features_in
-        self._draw_for(n_features_in, dtype)
-        return self
+        self._draw_for(n_features_in, dtype, complete)
 
     def learn(self, X, y=None):
         """Complete the map that ``draw`` has drawn by what the method takes from data; again with the same result.
@@ -178,8 +182,9 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """
         if not isinstance(self.random_state, Integral):
             raise ValueError(f"only a map with an integer random_state can be restored, got {self.random_state!r}")
-        self.draw(n_features_in, dtype=dtype)
-        return self._complete(dict(learned or {}))
+        learned = dict(learned or {})
+        self._draw_first(n_features_in, dtype, lambda kernel: _with_length_scale(kernel, learned))
+        return self._complete(learned)
 
     def prefix(self, n_components: int):
         """The fitted map of a smaller size that the first features of this one are.
@@ -253,13 +258,38 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         draws or fits need not call it.
         """
         check_scalar(self.n_components, "n_components", Integral, min_val=1)
-        self.kernel_ = self.default_kernel if self.kernel is None else self.kernel
+        self.kernel_ = self._kernel_object()
         check_kernel(self.method, self.kernel_)
         self._check_options()
 
-    def _draw_for(self, n_features, dtype):
-        """Check the parameters, then draw what does not depend on data."""
+    def _kernel_object(self):
+        """The kernel as it was stated."""
+        return self.default_kernel if self.kernel is None else as_kernel(self.kernel)
+
+    def set_params(self, **params):
+        """Set parameters, as scikit-learn's estimators do; ``kernel__<name>`` is a parameter of the kernel.
+
+        A kernel that other maps share stays as it is: this map gets another one.
+
+        Returns
+        -------
+        self
+        """
+        of_kernel = {name: value for name, value in params.items() if name.startswith("kernel__")}
+        super().set_params(**{name: value for name, value in params.items() if name not in of_kernel})
+        if of_kernel:
+            stated = {name.removeprefix("kernel__"): value for name, value in of_kernel.items()}
+            self.kernel = self._kernel_object().set_params(**stated)
+        return self
+
+    def _draw_for(self, n_features, dtype, complete=None):
+        """Check the parameters, then draw what does not depend on data.
+
+        ``complete`` makes a kernel whose length scale waits for data one with a number.
+        """
         self.check_parameters()
+        if complete is not None:
+            self.kernel_ = complete(self.kernel_)
         if np.dtype(dtype) not in (np.float32, np.float64):
             raise ValueError(f"dtype must be float32 or float64, got {np.dtype(dtype).name}")
         # What an earlier fit has completed is of another draw.
@@ -281,7 +311,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _complete(self, learned):
         self._use(learned)
-        self.learned_ = learned
+        self.learned_ = learned | _learned_length_scale(self._kernel_object(), self.kernel_)
         self.n_columns_ = self._count_columns()
         return self
 
@@ -308,6 +338,18 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.target_tags.required = self._requires_y
         return tags
+
+
+def _learned_length_scale(stated, completed) -> dict:
+    """What ``learned_`` has of a length scale that data decided."""
+    return {} if stated == completed else {"length_scale": np.array(completed.length_scale)}
+
+
+def _with_length_scale(kernel, learned: dict):
+    """The kernel with the length scale that is taken out of ``learned``, if one was learned."""
+    if "length_scale" not in learned:
+        return kernel
+    return kernel.set_params(length_scale=float(learned.pop("length_scale")))
 
 
 def feature_blocks(fill, X: np.ndarray, n_columns: int, rows: int):

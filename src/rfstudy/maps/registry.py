@@ -7,8 +7,11 @@ module is imported when a map is made. A new map is one file and one entry here.
 from __future__ import annotations
 
 import importlib
+import inspect
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from rfstudy.errors import UserError, did_you_mean
 
 
 @dataclass(frozen=True)
@@ -316,7 +319,8 @@ def resolve(name: str) -> tuple[str, dict]:
         return name, {}
     if name in ALIASES:
         return ALIASES[name]
-    raise ValueError(f"no feature map is called {name!r}; there are {', '.join([*REGISTRY, *ALIASES])}")
+    known = [*REGISTRY, *ALIASES]
+    raise ValueError(f"no feature map is called {name!r}{did_you_mean(name, known)}; there are {', '.join(known)}")
 
 
 def resolved_options(name: str, options: dict) -> dict:
@@ -345,8 +349,26 @@ def has_prefixes(name: str, options: dict) -> bool:
     return entry.prefix and (not entry.prefix_needs or options.get(entry.prefix_needs) is not None)
 
 
-def list_maps() -> list[dict]:
+class Listing(list):
+    """A list of mappings with the same keys that is shown as a table of some of them."""
+
+    #: The keys that the table shows.
+    COLUMNS = ("name", "family", "kernels", "cost", "reference")
+
+    def __repr__(self):
+        rows = [self.COLUMNS, *([_text(item[key]) for key in self.COLUMNS] for item in self)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+
+def _text(value) -> str:
+    return value if isinstance(value, str) else " ".join(value)
+
+
+def list_maps() -> Listing:
     """One dict per map: name, family, kernels, data_dependent, unbiased, reference, cost, defaults.
+
+    The list is shown as a table.
 
     Examples
     --------
@@ -354,7 +376,7 @@ def list_maps() -> list[dict]:
     >>> [entry["cost"] for entry in list_maps() if entry["name"] == "rff"]
     ['O(s d)']
     """
-    return [
+    return Listing(
         {
             "name": name,
             "family": entry.family,
@@ -366,13 +388,40 @@ def list_maps() -> list[dict]:
             "defaults": dict(entry.defaults),
         }
         for name, entry in REGISTRY.items()
-    ]
+    )
+
+
+def described(name: str) -> str:
+    """What the registry knows of a map, a line a fact; ``UserError`` for an unknown name."""
+    try:
+        name, of_alias = resolve(name)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    entry = next(item for item in list_maps() if item["name"] == name)
+    entry["defaults"] |= of_alias
+    shown = {key: value if isinstance(value, (str, bool, dict)) else " ".join(value) for key, value in entry.items()}
+    width = max(map(len, shown))
+    return "\n".join(f"{key:{width}}  {value}" for key, value in shown.items())
 
 
 def map_class(name: str) -> type:
     """The class of a map, imported now."""
     entry = REGISTRY[resolve(name)[0]]
     return getattr(importlib.import_module(f"rfstudy.maps.{entry.module}"), entry.class_name)
+
+
+def class_named(class_name: str) -> type:
+    """The class of maps of this name, imported now; ``AttributeError`` where there is none."""
+    for entry in REGISTRY.values():
+        if entry.class_name == class_name:
+            return getattr(importlib.import_module(f"rfstudy.maps.{entry.module}"), class_name)
+    near = did_you_mean(class_name, class_names())
+    raise AttributeError(f"rfstudy.maps has no {class_name!r}{near}; there are {', '.join(class_names())}")
+
+
+def class_names() -> list[str]:
+    """The names of the classes of all maps."""
+    return sorted({entry.class_name for entry in REGISTRY.values()})
 
 
 def module_path(name: str) -> Path:
@@ -384,14 +433,10 @@ def check_kernel(name: str, kernel) -> None:
     """Raise ``ValueError``, naming the kernels that the map supports, unless ``kernel`` is one of them.
 
     A kernel that is defined elsewhere names in ``like`` the one of these that it is like in all that a map asks of it.
-    ``TypeError`` if ``kernel`` is no kernel object at all.
     """
     supported = REGISTRY[name].kernels
-    kernel_name = getattr(kernel, "name", None)
-    if not callable(kernel) or not isinstance(kernel_name, str):
-        raise TypeError(f"kernel must be an object from rfstudy.kernels or None, got {kernel!r}")
-    if kernel_name not in supported and getattr(kernel, "like", None) not in supported:
-        raise ValueError(f"{name} does not apply to the kernel {kernel_name}; it supports {', '.join(supported)}")
+    if kernel.name not in supported and getattr(kernel, "like", None) not in supported:
+        raise ValueError(f"{name} does not apply to the kernel {kernel.name}; it supports {', '.join(supported)}")
 
 
 def make_map(name: str, kernel=None, **params):
@@ -401,8 +446,9 @@ def make_map(name: str, kernel=None, **params):
     ----------
     name : str
         A name of ``list_maps()`` or an alias.
-    kernel : kernel object, optional
-        From ``rfstudy.kernels``; None is the Gaussian kernel of length scale 1.
+    kernel : kernel object, "rbf", "linear" or scikit-learn's ``RBF``, optional
+        From ``rfstudy.kernels``, or what ``as_kernel`` there takes; None is the map's default, for most maps the
+        Gaussian kernel of length scale 1.
     **params
         The map's parameters: ``n_components``, ``random_state``, ``device`` and its own options.
 
@@ -420,6 +466,15 @@ def make_map(name: str, kernel=None, **params):
                   random_state=0)
     """
     name, options = resolve(name)
+    make = map_class(name)
     if kernel is not None:
-        check_kernel(name, kernel)
-    return map_class(name)(kernel=kernel, **{**options, **params})
+        from rfstudy.kernels import as_kernel
+
+        check_kernel(name, as_kernel(kernel))
+    params = {**options, **params}
+    known = inspect.signature(make).parameters
+    for parameter in params:
+        if parameter not in known:
+            near = did_you_mean(parameter, known)
+            raise TypeError(f"{name} has no parameter {parameter!r}{near}; it has {', '.join(known)}")
+    return make(kernel=kernel, **params)

@@ -21,21 +21,20 @@ import sys
 from pathlib import Path
 
 from rfstudy.data.modules import step_of
+from rfstudy.files import shown
 from rfstudy.learners import entry as learners
 from rfstudy.study.code import PACKAGE, defines
 from rfstudy.study.config import (
     ConfigurationError,
-    constant_or,
     kind_constant,
     merge,
     options_tried,
     resolved_experiments,
-    shown,
-    suggestion,
     walked,
     wanted_sizes,
 )
 from rfstudy.study.plan import check_choices, on_dataset, repeats_of, searched
+from rfstudy.study.schema import constant_or, suggestion
 
 #: Where it is remembered what was found to be in order, in the folder of the workflow.
 REMEMBERED = Path(".snakemake") / "rfstudy-checked"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.distance import pdist
 
 from rfstudy.errors import UserError
+from rfstudy.kernels import MEDIAN_ROWS, median_distance
 
 SCHEMA = {
     "properties": {
@@ -15,14 +15,12 @@ SCHEMA = {
 }
 
 
-def length_scale(X, rng: np.random.Generator, *, rows: int = 2000, factor: float = 1.0) -> float:
+def length_scale(X, rng: np.random.Generator, *, rows: int = MEDIAN_ROWS, factor: float = 1.0) -> float:
     """``factor`` times the median Euclidean distance between pairs of at most ``rows`` random rows of X (n, d).
 
-    Of 2,000 rows the two million distances pin the median to better than a percent; memory is O(rows^2). Raises
-    ``UserError`` where most rows are equal, so that the median is 0.
+    Raises ``UserError`` where most rows are equal, so that the median is 0.
     """
-    chosen = rng.choice(len(X), min(rows, len(X)), replace=False)
-    median = float(np.median(pdist(np.asarray(X[chosen], dtype=np.float64))))
-    if not median > 0:
-        raise UserError("the median distance between training rows is 0: state a length scale, or another rule")
-    return factor * median
+    try:
+        return factor * median_distance(X, rng, rows)
+    except ValueError as error:
+        raise UserError(str(error)) from None

@@ -1,0 +1,90 @@
+"""The library alone: installed with what it declares and nothing else, as ``pip install .`` leaves it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import Distribution, distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[2]
+
+
+def closure(requirements) -> dict[str, Distribution]:
+    """The installed distributions that these requirements ask for, with all that those ask for."""
+    found, open_ones = {}, list(requirements)
+    while open_ones:
+        requirement = Requirement(open_ones.pop())
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
+            continue
+        name = re.sub(r"[-_.]+", "-", requirement.name).lower()
+        if name not in found:
+            found[name] = distribution(name)
+            open_ones += found[name].requires or []
+    return found
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A folder that holds the installed package and the distributions that it declares."""
+    folder, source = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("source") / "project"
+    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        if (ROOT / name).exists():
+            shutil.copy(ROOT / name, source / name)
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*command, "--target", str(folder), str(source)], check=True, cwd=source)
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    for found in closure(declared).values():
+        for top in {path.parts[0] for path in found.files if path.parts[0] not in ("..", "__pycache__")}:
+            if not (folder / top).exists():
+                (folder / top).symlink_to(found.locate_file(top))
+    return folder
+
+
+def run(site, *arguments):
+    """Python on the folder alone, outside of the repository; site-packages of this environment are not seen."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    environment |= {"PYTHONPATH": str(site)}
+    return subprocess.run(
+        [sys.executable, "-S", *arguments], capture_output=True, text=True, cwd=site.parent, env=environment
+    )
+
+
+def test_what_is_not_declared_is_not_there(site):
+    assert "No module named 'pandas'" in run(site, "-c", "import pandas").stderr
+
+
+def test_the_command_line_answers(site):
+    done = run(site, "-m", "rfstudy", "--help")
+    assert done.returncode == 0, done.stderr
+    assert "maps" in done.stdout
+    listed = run(site, "-m", "rfstudy", "maps")
+    assert listed.stdout.splitlines()[1].startswith("rff"), listed.stderr
+    one = run(site, "-m", "rfstudy", "maps", "eerf")
+    assert one.stdout.splitlines()[0].split() == ["name", "kprff"], one.stderr
+    wrong = run(site, "-m", "rfstudy", "maps", "fastfod")
+    assert wrong.returncode == 1
+    assert wrong.stderr.startswith("error: no feature map is called 'fastfod' (did you mean 'fastfood'?)")
+
+
+def test_every_map_can_be_made_and_used(site):
+    script = """
+import numpy as np
+from rfstudy.maps import list_maps, make_map
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(40, 3)), np.tile([-1, 1], 20)
+X /= np.linalg.norm(X, axis=1, keepdims=True)
+for entry in list_maps():
+    Z = make_map(entry["name"], n_components=6, random_state=0).fit(X, y).transform(X)
+    assert np.isfinite(Z).all(), entry["name"]
+print(len(list_maps()))
+"""
+    done = run(site, "-c", script)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) >= 25

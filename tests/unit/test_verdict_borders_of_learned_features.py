@@ -222,8 +222,8 @@ CASES = [
                  cell("nsrf_sphere", 100, 0.0, "checkerboard", "dual_violation")], "partly"),
     ("nsrf-28", [cell("nsrf", 1000, 1e-6, metric="dual_violation")], "fails"),
     *(
-        ("nsrf-29", [cell(f"nsrf_sphere{v}", 100, value, "checkerboard") for v, value in (("", 99), ("/degree-62", more))],
-         verdict)
+        ("nsrf-29", [cell("nsrf_sphere", 100, 99, "checkerboard"),
+                     cell("nsrf_sphere/degree-62", 100, more, "checkerboard")], verdict)
         for more, verdict in ((99.25, "holds"), (98.75, "holds"), (99.31, "fails"), (98.69, "fails"))
     ),
     *(

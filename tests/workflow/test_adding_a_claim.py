@@ -106,7 +106,8 @@ def test_a_claim_of_a_new_form(workspace, page):
     (function,) = section.blocks("python", "A claim of a new form")
     workspace.insert("src/rfstudy/report/claims/forms.py", function, before="")
     for block in section.blocks("yaml", "A claim of a new form"):
-        workspace.add(block)
+        where, _, entry = block.partition("\n")
+        workspace.insert(where.removeprefix("# "), f"\n{entry}", before="")
     assert workspace.touched(before) == [
         "config/claims/survey.yaml", "config/figures/survey.yaml", "src/rfstudy/report/claims/forms.py",
     ]  # fmt: skip

@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from rfstudy.data import registry as data_registry
 from rfstudy.errors import gathered
+from rfstudy.files import read_yaml
 from rfstudy.maps import registry as map_registry
 from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
@@ -20,6 +21,22 @@ from rfstudy.study import config as study_config
 from rfstudy.study import plan
 from rfstudy.study.check import Trial
 from rfstudy import outputs
+
+
+def stop_at(problems):
+    """End the workflow with what is wrong, and nothing else, where anything is."""
+    if problems:
+        sys.exit("\n".join(problems))
+
+
+# read before the workflow engine reads it, which does not say where a mistake is
+PROBLEMS = []
+with gathered(PROBLEMS):
+    read_yaml(CONFIG / "config.yaml")
+stop_at(PROBLEMS)
+
+
+configfile: "config/config.yaml"
 
 
 def load_study():
@@ -47,12 +64,6 @@ def load_study():
     return settings, registry, chosen, reports
 
 
-def stop_at(problems):
-    """End the workflow with what is wrong, and nothing else, where anything is."""
-    if problems:
-        sys.exit("\n".join(problems))
-
-
 def by_name(make):
     """The shards of all experiments by stage's maker, under (experiment, name of the shard)."""
     return {(name, shard.name): shard for name, e in EXPERIMENTS.items() for shard in make(e, SETTINGS)}
@@ -69,7 +80,6 @@ if SETTINGS["mirror"]:
 
 # a job that parses this again, on another machine, has been planned already
 TRIAL = Trial(EXPERIMENTS, SETTINGS, REGISTRY.tasks, CONFIG) if workflow.is_main_process else None
-PROBLEMS = []
 with gathered(PROBLEMS):
     SHARDS, TUNE_SHARDS, TIME_SHARDS = map(by_name, (plan.shards, plan.tune_shards, plan.time_shards))
 
@@ -89,7 +99,6 @@ wildcard_constraints:
     experiment="[a-z0-9-]+",
     shard="[a-z0-9.-]+",
     source="[a-z0-9-]+",
-    collection="[a-z0-9-]+",
     paper="survey|eerf|nsrf|slsrff|study",
 
 
@@ -340,13 +349,14 @@ def files_of(collection, report):
     return [f"figures/{collection}/{report['paper']}/{name}" for name in catalogue.outputs(report)]
 
 
-def rows_behind(reports):
-    """An input function: the rows that the outputs of one job are drawn from."""
+def experiments_of(reports):
+    """The experiments whose rows the outputs of one job are drawn from."""
+    return list(dict.fromkeys(name for report in reports for name in report["experiments"]))
 
-    def files(wildcards):
-        return [results_of(wildcards.collection, name) for name in reports[0]["experiments"]]
 
-    return files
+def rows_behind(collection, reports):
+    """The rows that the outputs of one job are drawn from."""
+    return [results_of(collection, name) for name in experiments_of(reports)]
 
 
 def code_behind(form, reports):
@@ -357,11 +367,29 @@ def code_behind(form, reports):
 
 def behind(reports):
     """What the outputs of one job are drawn from, in words, for its message."""
-    return f"from {', '.join(reports[0]['experiments'])}" if reports[0]["experiments"] else "of stated facts"
+    names = experiments_of(reports)
+    if len(names) > FEW:
+        return f"from {counted(len(names), 'experiment')}"
+    return f"from {', '.join(names)}" if names else "of stated facts"
 
 
-# the outputs that rest on the same rows are drawn by one job
-DRAWN_TOGETHER = catalogue.together(REPORTS)
+# experiments that a message names; of more it gives the number
+FEW = 4
+
+# what one job draws, by its name, and from the rows of which collection: libraries are imported and rows read once.
+# Rows that ship with the repository are all there, while those of a run are drawn as soon as they are
+DRAWN_TOGETHER = {
+    form: {
+        name: (collection, reports)
+        for collection, jobs in {
+            PRESET: catalogue.together(REPORTS),
+            "measured": catalogue.of_papers(wanted("measured")),
+        }.items()
+        for name, reports in jobs.items()
+        if reports[0]["form"] == form
+    }
+    for form in catalogue.FOLDERS
+}
 
 
 def shard_results(wildcards):
@@ -381,6 +409,12 @@ def raw_record(wildcards):
     """The download that a task is parsed from; an embedded stand-in has none, and what is no file neither."""
     source = REGISTRY.tasks[wildcards.dataset].get("source")
     return f"data/raw/{source}/record.json" if source and SETTINGS["data"] != "embedded" else []
+
+
+def listed_rows(wildcards):
+    """The list of the rows that a paper used of a source; nothing for all other tasks, and for an embedded stand-in."""
+    name = REGISTRY.tasks[wildcards.dataset].get("rows")
+    return f"data/reference/{name}" if name and SETTINGS["data"] != "embedded" else []
 
 
 def base_files(wildcards):

@@ -1,21 +1,19 @@
-# One rule for all figures that rest on the same rows: they are read once, and so are the libraries that draw them.
-for job, reports in DRAWN_TOGETHER.items():
-    if reports[0]["form"] != "figures":
-        continue
+# One rule for all figures that one job makes: rows are read once, and so are the libraries that draw them.
+for job, (collection, reports) in DRAWN_TOGETHER["figures"].items():
 
     rule:
         name:
             job
         input:
-            rows=rows_behind(reports),
+            rows=rows_behind(collection, reports),
             published=expand("data/reference/{name}.csv", name=glob_wildcards("data/reference/{name}.csv").name),
             looks="config/methods.yaml",
             tasks="config/datasets.yaml",
             code=code_behind("figures", reports),
         output:
-            [path for report in reports for path in files_of("{collection}", report)],
+            [path for report in reports for path in files_of(collection, report)],
         log:
-            f"logs/{{collection}}/figures/{reports[0]['paper']}/{job}.log",
+            f"logs/{collection}/figures/{reports[0]['paper']}/{job}.log",
         conda:
             "../envs/study.yaml"
         threads: 1
@@ -23,10 +21,10 @@ for job, reports in DRAWN_TOGETHER.items():
             mem_mb=1000,
             runtime=20,
         params:
-            spec=compact(reports),
+            spec=lambda wildcards, spec=compact(reports): spec,
             out=lambda wildcards, output: str(Path(output[0]).parent),
         message:
-            f"figures {{wildcards.collection}}/{reports[0]['paper']} {behind(reports)}: {counted(len(reports), 'figure')}"
+            f"figures {collection}/{reports[0]['paper']} {behind(reports)}: {counted(len(reports), 'figure')}"
         shell:
             "PYTHONPATH=src python -m rfstudy figures --spec {params.spec:q} --reference data/reference"
             " --looks {input.looks:q} --tasks {input.tasks:q} --out {params.out:q} {input.rows:q} > {log} 2>&1"

@@ -140,10 +140,14 @@ def approximation_error(exact, approximate, norm: str = "frobenius", *, ridge: f
 
     Returns
     -------
-    float, without unit
+    float, without unit; ``ValueError`` for matrices of two shapes or with NaN or infinity, and for K = 0
     """
-    exact = np.asarray(exact, dtype=np.float64)
-    difference = exact - np.asarray(approximate, dtype=np.float64)
+    exact, approximate = np.asarray(exact, dtype=np.float64), np.asarray(approximate, dtype=np.float64)
+    if exact.ndim != 2 or exact.shape != approximate.shape:
+        raise ValueError(f"the matrices must have one shape (n, m), got {exact.shape} and {approximate.shape}")
+    difference = exact - approximate
+    if not np.isfinite(difference).all():
+        raise ValueError("the matrices hold NaN or infinity")
     if (norm == "delta_spectral") != (ridge is not None):
         raise ValueError("the norm 'delta_spectral' needs a ridge, and no other norm takes one")
     if norm == "delta_spectral":
@@ -161,7 +165,10 @@ def approximation_error(exact, approximate, norm: str = "frobenius", *, ridge: f
     if norm not in measures:
         raise ValueError(f"norm must be one of {', '.join([*measures, 'delta_spectral'])}, got {norm!r}")
     measure = measures[norm]
-    return float(measure(difference) / measure(exact))
+    size = measure(exact) if exact.size else 0.0
+    if not 0 < size < np.inf:
+        raise ValueError(f"there is no error relative to a matrix of norm {size:g}")
+    return float(measure(difference) / size)
 
 
 def class_index(decision: np.ndarray) -> np.ndarray:
@@ -177,8 +184,8 @@ def class_index(decision: np.ndarray) -> np.ndarray:
 def accuracy_pct(y_true, y_predicted) -> float:
     """Share of equal labels in percent.
 
-    Like all scores below it takes two arrays of one shape (n,), n >= 1, and raises ``ValueError`` for others: they
-    would be broadcast to a number that means nothing.
+    Like all scores below it takes two arrays of one shape (n,), n >= 1, without NaN or infinity, and raises
+    ``ValueError`` for others, which would give a number that means nothing.
     """
     y_true, y_predicted = _pair(y_true, y_predicted)
     return float(100.0 * np.mean(y_true == y_predicted))
@@ -210,10 +217,19 @@ def relative_error(y_true, y_predicted) -> float:
     return float(np.linalg.norm(y_true - y_predicted) / length)
 
 
+def relative_squared_error_pct(y_true, y_predicted) -> float:
+    """``100 |y - f|^2 / |y|^2``, in percent: the square of ``relative_error``, and ``ValueError`` as there."""
+    return 100.0 * relative_error(y_true, y_predicted) ** 2
+
+
 def _pair(y_true, y_predicted, dtype=None):
     y_true, y_predicted = np.asarray(y_true, dtype=dtype), np.asarray(y_predicted, dtype=dtype)
     if y_true.ndim != 1 or y_true.shape != y_predicted.shape or y_true.size == 0:
         raise ValueError(
             f"targets and predictions must have one shape (n,), got {y_true.shape} and {y_predicted.shape}"
         )
+    if isinstance(y_true[0], str) != isinstance(y_predicted[0], str):
+        raise ValueError("of targets and predictions the one are texts and the others numbers: none are equal")
+    if any(y.dtype.kind == "f" and not np.isfinite(y).all() for y in (y_true, y_predicted)):
+        raise ValueError("the targets or the predictions hold NaN or infinity")
     return y_true, y_predicted

@@ -9,7 +9,7 @@ import yaml
 from rfstudy.learners.entry import known
 from rfstudy.report import catalogue
 from rfstudy.study.code import constant, modules_in
-from rfstudy.study.config import bandwidth_schema, kind_schema, learner_schema
+from rfstudy.study.schema import bandwidth_schema, kind_schema, learner_schema
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "config" / "README.md").read_text(encoding="utf-8")

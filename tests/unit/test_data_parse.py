@@ -255,6 +255,29 @@ def test_a_choice_of_rows_that_the_file_does_not_have_is_refused(tmp_path):
         read_task(task | {"labels": {"a": 1, "b": -1}}, tmp_path, tmp_path)
 
 
+def test_a_class_may_be_called_na(tmp_path):
+    (tmp_path / "a").write_text("1,2,NA\n3,4,null\n")
+    task = {"d": 2, "parser": "table", "files": {"all": "a"}, "labels": {"NA": 1, "null": -1}}
+    assert read_task(task, tmp_path, tmp_path)[1].tolist() == [1, -1]
+
+
+@pytest.mark.parametrize("axes", [(0,), (2, 1)])
+def test_idx_labels_are_one_a_row(tmp_path, axes):
+    numbers = b"".join(axis.to_bytes(4, "big") for axis in axes)
+    (tmp_path / "labels").write_bytes(b"\0\0\x08" + bytes([len(axes)]) + numbers + bytes(axes[0]))
+    numbers = b"".join(axis.to_bytes(4, "big") for axis in (axes[0], 2, 2))
+    (tmp_path / "images").write_bytes(b"\0\0\x08\x03" + numbers + bytes(4 * axes[0]))
+    task = {"d": 4, "parser": "idx", "files": {"all": ["images", "labels"]}, "labels": {"0": 0, "1": 1}}
+    with pytest.raises(UserError, match="labels must hold one label a row, it has the shape"):
+        read_task(task, tmp_path, tmp_path)
+
+
+def test_a_row_beyond_all_numbers_is_refused(tmp_path):
+    (tmp_path / "rows.csv").write_text(f"part,row\ntrain,0\ntest,{10**20}\n")
+    with pytest.raises(UserError, match=r"rows\.csv"):
+        read_rows(tmp_path / "rows.csv")
+
+
 def test_news_has_a_line_of_names_and_two_columns_that_are_no_features(tmp_path):
     content = (
         "url, timedelta, n_tokens_title, LDA_00, shares\nhttp://a/b, 731.0, 12.0, 0.5, 593\nhttp://c, 8, 9, .25, 1e3\n"

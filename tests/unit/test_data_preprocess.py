@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rfstudy.data import registry
+from rfstudy.data.prepared import write_facts
 from rfstudy.data.preprocess import preprocess
 from rfstudy.errors import UserError
 from rfstudy.files import digest_of
@@ -294,7 +295,7 @@ def own_images(images, **changes):
     """Say of prepared images that they are a task's own."""
     path = images / "facts.json"
     facts = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps(facts | {"stand_in": ""} | changes), encoding="utf-8")
+    write_facts(facts | {"stand_in": ""} | changes, images)
 
 
 def test_rows_of_a_substitute_are_left_out_and_told(raw, tmp_path):

@@ -112,28 +112,37 @@ def test_the_schema_refuses_unknown_keys_and_values(change):
 TOY_FILE = yaml.safe_load(SOURCE)["files-of-toy"]["files"]["toy.csv"]
 
 
+NESTED = [{"url": "https://example.org/toy.zip", "member": ["inner.zip", "toy.csv"]}]
+
+
+def source_with(change):
+    """The sources of a file that is changed; None takes a key away."""
+    entry = {key: value for key, value in (TOY_FILE | change).items() if value is not None}
+    return {"files-of-toy": yaml.safe_load(SOURCE)["files-of-toy"] | {"files": {"toy.csv": entry}}}
+
+
 @pytest.mark.parametrize(
-    "change",
+    ("change", "message"),
     [
-        {"sha256": "unknown"},  # a length, but not its checksum
-        {"sha256": "unknown", "bytes": None},
-        {"most_bytes": 3},
-        {"bytes": None, "most_bytes": 3},
-        {"sha256": "guessed"},
-        {"addresses": [{"url": "https://example.org/toy.zip", "member": ["toy.csv"]}]},
+        ({"sha256": "unknown"}, "a file with an unknown checksum has 'most_bytes' and no 'bytes'"),
+        ({"sha256": "unknown", "bytes": None}, "a file with an unknown checksum has 'most_bytes' and no 'bytes'"),
+        ({"most_bytes": 3}, "a file with a checksum has 'bytes' and no 'most_bytes'"),
+        ({"bytes": None, "most_bytes": 3}, "a file with a checksum has 'bytes' and no 'most_bytes'"),
     ],
 )
-def test_a_file_has_a_checksum_and_its_length_or_says_that_they_are_unknown(change):
+def test_a_file_has_a_checksum_and_its_length_or_says_that_they_are_unknown(change, message, tmp_path):
     validator = jsonschema.Draft202012Validator(schema("sources"))
-    addresses = [{"url": "https://example.org/toy.zip", "member": ["inner.zip", "toy.csv"]}]
+    for right in ({"addresses": NESTED}, {"sha256": "unknown", "bytes": None, "most_bytes": 3}):
+        validator.validate(source_with(right))
+        load_with(tmp_path, {"toy": TASK}, yaml.safe_dump(source_with(right)))
+    with pytest.raises(UserError, match=rf"sources\.yaml: files-of-toy: toy\.csv: {message}"):
+        load_with(tmp_path, {"toy": TASK}, yaml.safe_dump(source_with(change)))
 
-    def source(entry):
-        return {"toy": yaml.safe_load(SOURCE)["files-of-toy"] | {"files": {"toy.csv": entry}}}
 
-    validator.validate(source(TOY_FILE | {"addresses": addresses}))
-    validator.validate(source({"sha256": "unknown", "most_bytes": 3, "addresses": addresses}))
+@pytest.mark.parametrize("change", [{"sha256": "guessed"}, {"addresses": [NESTED[0] | {"member": ["toy.csv"]}]}])
+def test_the_schema_refuses_what_is_no_checksum_and_no_way_through_archives(change):
     with pytest.raises(jsonschema.ValidationError):
-        validator.validate(source({k: v for k, v in (TOY_FILE | change).items() if v is not None}))
+        jsonschema.Draft202012Validator(schema("sources")).validate(source_with(change))
 
 
 def test_the_schema_names_what_the_code_has():
@@ -267,6 +276,9 @@ def test_an_extractor_that_wants_a_gpu_is_told_by_its_source(monkeypatch, tmp_pa
     [
         ({"source": "lost"}, "no source 'lost' in sources.yaml; known are files-of-toy"),
         ({"files": {"all": "lost.csv"}}, "has no file 'lost.csv'; it has toy.csv"),
+        ({"files": {"all": ["toy.csv", "toy.csv"]}}, "files.all: the parser table reads 1 of them as one part, not 2"),
+        ({"parser": "idx"}, "files.all: the parser idx reads 2 of them as one part, not 1"),
+        ({"rows": "rows.csv"}, "toy.rows: there is no file 'rows.csv' in data/reference"),
         ({"n": 6}, r"n_train \+ n_test = 5 is not n = 6"),
         ({"n_train": 2, "n_test": 3}, "has 3 training rows, not 2"),
         ({"files": {"test": "toy.csv", "train": "toy.csv"}}, "'train' and 'test' in this order"),

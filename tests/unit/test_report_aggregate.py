@@ -87,12 +87,12 @@ def test_the_preset_with_the_most_values_speaks_for_a_data_set(rows, tmp_path):
     published = rows.assign(origin="published")
     path = tmp_path / "all.csv"
     tidy.write(pd.concat([more, elsewhere, published, rows.assign(experiment="other")]), path)
-    frame = measured([path], ["e"])
+    frame = measured([tidy.read(path)], ["e"])
     assert frame.groupby("dataset")["preset"].unique().map(list).to_dict() == {"eeg": ["laptop"], "skin": ["paper"]}
     assert len(frame) == 2 * len(rows)
     assert measured([], ["e"]).empty
     # each experiment by itself: of the other one, whose rows are all of one preset, nothing is left out
-    both = measured([path], ["e", "other"])
+    both = measured([tidy.read(path)], ["e", "other"])
     assert both.groupby("experiment").size().to_dict() == {"e": len(frame), "other": len(rows)}
 
 

@@ -15,8 +15,11 @@ import numpy as np
 import pytest
 import yaml
 
+from rfstudy import tidy
+from rfstudy.files import write_arrays
 from rfstudy.outputs import load_reports
 from rfstudy.report import catalogue
+from rfstudy.report.context import contexts
 from rfstudy.report.looks import look
 from rfstudy.study.config import ConfigurationError, extended
 
@@ -168,6 +171,34 @@ def test_what_rests_on_the_same_rows_is_made_by_one_job():
         assert len({(spec["form"], spec["paper"], *spec["experiments"]) for spec in specs}) == 1
     ids = {spec["name"] for spec in groups["tables_survey_gaussian_text"]}
     assert {"table-06-text", "table-07-text", "values-accuracy-ridge-text"} <= ids
+
+
+def test_what_is_there_already_is_drawn_by_one_job_a_form_and_paper():
+    groups = catalogue.of_papers(REPORTS)
+    assert sum(map(len, groups.values())) == len(REPORTS)
+    assert not set(groups) & set(catalogue.together(REPORTS))
+    for name, specs in groups.items():
+        assert {f"{spec['form']}_{spec['paper']}_measured" for spec in specs} == {name}
+
+
+def test_a_job_reads_every_file_once_and_each_output_has_the_rows_of_its_experiments(tmp_path, monkeypatch):
+    row = {"origin": "measured", "metric": "accuracy_pct", "value": 1.0, "status": "ok", "preset": "quick"}
+    for name in "abc":
+        tidy.write([row | {"experiment": name}], tmp_path / f"{name}.csv")
+        if name != "c":
+            write_arrays({"curve": np.array([ord(name)])}, tmp_path / f"{name}.npz")
+    (tmp_path / "empty.yaml").write_text("")
+    files, read, times = [tmp_path / f"{name}.csv" for name in "abc"], tidy.read, []
+    monkeypatch.setattr(tidy, "read", lambda path: times.append(path) or read(path))
+    specs = [{"experiments": names} for names in (["a"], ["a", "b"], ["c"], ["a"], [])]
+    found = [context for _, context in contexts(specs, files, None, tmp_path / "empty.yaml", tmp_path / "empty.yaml")]
+    assert [sorted(context.rows["experiment"]) for context in found] == [["a"], ["a", "b"], ["c"], ["a"], []]
+    # arrays of one name are those of the output's own experiments
+    assert [{name: list(of) for name, of in context.arrays.items()} for context in found[:3]] == [
+        {"curve": [ord("a")]}, {"curve": [ord("b")]}, {}
+    ]  # fmt: skip
+    assert found[0] is found[3]
+    assert times == files
 
 
 MADE = {"kind": "curves", "caption": "c", "experiments": {"text": "survey-gaussian-text"}, "datasets": ["eeg"]}

@@ -204,7 +204,14 @@ def test_a_ratio_of_speed_keeps_its_bar_up_to_the_bar(bar, verdict):
 
 
 def test_large_means_are_printed_with_a_power_of_ten():
-    cell = pd.DataFrame([{"mean": 4902166050.0, "std": 15476385724.0, "n": 10, "n_failed": 0, "n_skipped": 0}])
+    cell = {"mean": 4902166050.0, "std": 15476385724.0, "n": 10, "n_failed": 0, "n_skipped": 0}
     assert str(cells.mean_and_std(cell, "approximation_error_spectral", 10)) == "4.9e9 ± 1.5e10"
-    small = cell.assign(mean=4094.2, std=65.4)
+    small = cell | {"mean": 4094.2, "std": 65.4}
     assert str(cells.mean_and_std(small, "approximation_error_spectral", 10)) == "4094 ± 65"
+
+
+def test_two_means_of_one_place_are_an_error():
+    means = pd.DataFrame({"metric": "mse", "method": ["rff", "rff", "orf"], "dataset": ["eeg", "skin", "eeg"]})
+    assert set(cells.by_place(means, "method", "dataset")) == {("rff", "eeg"), ("rff", "skin"), ("orf", "eeg")}
+    with pytest.raises(ValueError, match="more than one mean of mse for rff"):
+        cells.by_place(means, "method")

@@ -1,6 +1,5 @@
 """What configuration and engine promise to kinds, learners and kernels that they do not know."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 import yaml
 
 from rfstudy import tidy
+from rfstudy.data.prepared import write_facts
 from rfstudy.learners.entry import load
 from rfstudy.maps.registry import REGISTRY
 from rfstudy.study import config, measure, plan
@@ -22,12 +22,6 @@ SPEC = {
     "kernel": {"name": "gaussian"}, "seed": 1, "device": "cpu", "methods": [], "repeats": [0],
     "preprocess": ["minmax"], "bandwidth": {"rule": "median"}, "max_rows": None,
 }  # fmt: skip
-
-
-def problems(name: str, **changes) -> list[str]:
-    """What is wrong with an experiment once something of it is changed."""
-    experiment = {key: value for key, value in EXPERIMENTS[name].items() if key != "name"} | changes
-    return config.problems_of(experiment, config.schema_of(experiment["kind"], CONFIG))
 
 
 def key(cell: Cell, **changes) -> str:
@@ -46,40 +40,6 @@ def test_what_a_cell_is_given_counts_in_place_of_the_specification():
 def test_a_cell_without_a_map_has_a_name_without_one():
     assert Cell({}, {"n_features": [4, 8], "repeat": 0}).name == "4+8/0"
     assert Cell({"method": "rff", "variant": "x"}, {"repeat": 0}).name == "rff-x/0"
-
-
-@pytest.mark.parametrize(
-    ("kind", "has", "lacks"),
-    [
-        ("grid", {"datasets", "preprocess", "split", "bandwidth", "time", "learners"}, {"grid"}),
-        ("scaling", {"grid", "large", "time"}, {"preprocess", "bandwidth"}),
-        ("decay", {"grid", "large"}, {"time", "preprocess"}),
-    ],
-)
-def test_a_kind_brings_the_keys_of_what_it_says_of_itself(kind, has, lacks):
-    schema = config.kind_schema(kind)
-    known = set(schema["properties"]) | set(schema["required"])
-    assert has <= known
-    assert not lacks & known
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"kernel": {"name": "gausian"}}, ".kernel.name: there is no 'gausian'; did you mean gaussian? known are"),
-        ({"kernel": {"name": "polynomial", "degre": 2}}, ".kernel.degre: not a key here; did you mean degree?"),
-        ({"bandwidth": {"rule": "median", "k": 2}}, ".bandwidth.k: not a key here; known are factor, rows, rule"),
-        ({"bandwidth": {"rule": "neighbour"}}, ".bandwidth: 'k' is a required property"),
-        (
-            {"learners": {"rigde": {}}},
-            ".learners.rigde: not a key here; did you mean ridge? known are l1_svm, logistic, ridge, svm",
-        ),
-        ({"learners": {"ridge": {"center": "all"}}}, ".learners.ridge.center: 'all' is not one of"),
-    ],
-)
-def test_the_message_on_a_wrong_key_is_of_the_alternative_that_is_named(changes, message):
-    (found,) = problems("slsrff-text", **changes)
-    assert found.startswith(message)
 
 
 def test_tune_runs_the_code_of_the_methods_that_it_chooses_for_and_of_no_others():
@@ -123,7 +83,7 @@ def test_a_learner_leaves_out_targets_that_it_does_not_serve():
 
 def test_missing_data_leave_a_row_an_entry_and_metric(tmp_path, monkeypatch):
     facts = {"status": "skipped", "reason": "no such file", "stand_in": "", "sha256": ""}
-    (tmp_path / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
+    write_facts(facts, tmp_path)
     for name in ("X", "y"):
         np.save(tmp_path / f"{name}.npy", np.empty(0))
     # any kind that names its metrics

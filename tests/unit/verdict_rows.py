@@ -9,8 +9,9 @@ from functools import cache
 from pathlib import Path
 
 from rfstudy import tidy
+from rfstudy.files import read_yaml
 from rfstudy.report.claims import entries
-from rfstudy.study.config import extended, read_yaml
+from rfstudy.study.config import extended
 
 HERE = Path(__file__).parent
 specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")

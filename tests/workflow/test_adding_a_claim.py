@@ -16,8 +16,9 @@ LOAD = """
 import json, sys
 from pathlib import Path
 from rfstudy.errors import UserError
+from rfstudy.files import read_yaml
 from rfstudy.outputs import load_reports
-from rfstudy.study.config import load_experiments, read_yaml
+from rfstudy.study.config import load_experiments
 
 config = Path("config")
 looks, tasks = (read_yaml(config / name) for name in ("methods.yaml", "datasets.yaml"))

@@ -17,6 +17,7 @@ import hashlib
 import itertools
 import logging
 import lzma
+import os
 import tarfile
 import time
 import zipfile
@@ -28,6 +29,8 @@ import requests
 from tqdm import tqdm
 
 from rfstudy.data import lock
+from rfstudy.data.raw import CARRIERS, RECORD
+from rfstudy.data.registry import UNKNOWN
 from rfstudy.errors import UserError
 from rfstudy.files import digest_of, shown, write_atomically, write_json
 
@@ -39,14 +42,14 @@ WAITS = (1.0, 4.0)
 #: Seconds without a byte after which an attempt has failed.
 TIMEOUT = 30
 
-#: Endings of the files that may carry the content, tried in this order in a folder.
-CARRIERS = ("", ".xz", ".gz", ".bz2", ".zip")
-
 #: A .tar.gz inside a .zip is met (UCI); more layers than this, the content among them, are none of a data set.
 MAX_LAYERS = 4
 
 #: Where a tar archive says that it is one.
 TAR_MAGIC = slice(257, 262)
+
+#: Names of an archive that a message lists at most.
+MAX_NAMES = 10
 
 #: What is read and written at once; a transfer that breaks off loses less than this.
 CHUNK_BYTES = 2**16
@@ -123,7 +126,7 @@ def download(source_id: str, source: dict, directory, *, lock_path, mirror=None,
         "reason": "\n".join(failures),
         "files": files,
     }
-    write_json(record, directory / "record.json")
+    write_json(record, directory / RECORD)
     return record
 
 
@@ -138,7 +141,7 @@ def verified(source_id: str, name: str, entry: dict, directory: Path, lock_path,
         if "substitute" not in entry:
             raise
         return substituted(source_id, name, entry["substitute"], directory, mirror, error)
-    if entry["sha256"] != lock.UNKNOWN:
+    if entry["sha256"] != UNKNOWN:
         return {"sha256": entry["sha256"], "bytes": entry["bytes"], "from": origin}
     target = directory / name
     found = {"sha256": digest_of(target), "bytes": target.stat().st_size, "from": origin}
@@ -188,7 +191,7 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
             rejected = path.rename(set_aside(path))
             tried.append(f"{path}: {error}; moved to {rejected.name}")
             log.warning(tried[-1])
-    for path in carriers(Path(mirror).expanduser() / source_id, name) if mirror else ():
+    for path in carriers(Path(os.path.expanduser(mirror)) / source_id, name) if mirror else ():
         try:
             place_content(path, target, entry)
             return f"mirror: {source_id}/{path.name}"
@@ -199,7 +202,7 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
         try:
             from_address(address, target, entry)
             return address["url"]
-        except (ChecksumError, TooLong, requests.RequestException) as error:
+        except (TooLong, requests.RequestException, ValueError) as error:  # a header or an address that makes no sense
             tried.append(f"{address['url']}: {explain(error)}")
             log.warning(tried[-1])
     where = f"the mirror {mirror} has no {source_id}/{name}[.xz|.gz|.bz2|.zip]" if mirror else "no mirror is configured"
@@ -214,7 +217,7 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
 
 def wanted(entry: dict) -> str:
     """What the content of a file must be, in words."""
-    if entry["sha256"] == lock.UNKNOWN:
+    if entry["sha256"] == UNKNOWN:
         return "its checksum is not known, and will be recorded"
     content = f"its content must have\n    sha256 {entry['sha256']} ({entry['bytes']} bytes)"
     if "lock" not in entry:
@@ -244,7 +247,7 @@ def place_content(carrier: Path, target: Path, entry: dict, member: str | list[s
     unpacked than the content is long. Where the checksum is not known, the content is the innermost layer.
     """
     sha256 = entry["sha256"]
-    if sha256 == lock.UNKNOWN:
+    if sha256 == UNKNOWN:
         return write_atomically(target, lambda temporary: unwrap_all(carrier, temporary, target.name, entry, member))
     names = Names(member or target.name)
 
@@ -307,12 +310,16 @@ class Names:
     def choose(self, members: list[str]) -> str:
         """The member of the next archive: the name itself, perhaps with an ending, in any folder.
 
-        ``ChecksumError`` lists the members if there is none.
+        ``ChecksumError`` lists the members if there is none, or more than one.
         """
         name = self._names.pop(0) if len(self._names) > 1 else self._names[0]
-        found = [member for member in members if member == name or member.rpartition("/")[2] in endings(name)]
+        found = [member for member in members if member == name] or [
+            member for member in members if member.rpartition("/")[2] in endings(name)
+        ]
         if not found:
-            raise ChecksumError(f"the archive has no {name!r}; it has {', '.join(members)}")
+            raise ChecksumError(f"the archive has no {name!r}; it has {', '.join(members[:MAX_NAMES])}")
+        if len(set(found)) > 1:
+            raise ChecksumError(f"the archive has {', '.join(found[:MAX_NAMES])}: its address has to name one (member)")
         self.opened = True
         return found[0]
 
@@ -369,7 +376,7 @@ def from_address(address: dict, target: Path, entry: dict) -> None:
     url = address["url"]
     name = hashlib.sha256(url.encode()).hexdigest()[:8]
     part = target.with_name(f".{target.name}.{name}.part")
-    length = entry["most_bytes"] if entry["sha256"] == lock.UNKNOWN else entry["bytes"]
+    length = entry["most_bytes"] if entry["sha256"] == UNKNOWN else entry["bytes"]
     most = length * (ARCHIVE_TIMES if "member" in address else 1) + FRAME_BYTES
     # what an earlier run left may be of another version of the file: then all of it is fetched once more
     for last in (False, True) if part.exists() else (True,):
@@ -383,8 +390,10 @@ def from_address(address: dict, target: Path, entry: dict) -> None:
         except ChecksumError:
             if last:
                 raise
+        except FileNotFoundError as error:
+            raise DownloadError(f"{part} is gone: another process gets the same file; run again when it has") from error
         finally:
-            part.unlink()
+            part.unlink(missing_ok=True)
 
 
 def request_with_patience(url: str, part: Path, expected_bytes: int, most: int) -> None:
@@ -393,10 +402,11 @@ def request_with_patience(url: str, part: Path, expected_bytes: int, most: int) 
         try:
             return request(url, part, expected_bytes, most)
         except requests.RequestException as error:
-            if not part.stat().st_size:
+            is_empty = not part.stat().st_size
+            if is_empty:
                 part.unlink()
             status = getattr(error.response, "status_code", None)
-            if status == requests.codes.requested_range_not_satisfiable:
+            if status == requests.codes.requested_range_not_satisfiable and not is_empty:
                 return None  # nothing is missing: an earlier run stopped between the last byte and the checksum
             final = status is not None and status < 500 and status not in (408, 429)
             if final or wait is None:

@@ -12,11 +12,9 @@ import re
 from contextlib import contextmanager
 from pathlib import Path
 
+from rfstudy.data.registry import UNKNOWN
 from rfstudy.errors import UserError
 from rfstudy.files import read_yaml, shown, write_atomically
-
-#: What ``sources.yaml`` says in place of a checksum that nobody knows.
-UNKNOWN = "unknown"
 
 HEADER = """\
 # Written by the download: the first content of files whose checksum sources.yaml does not know. Commit it. To accept

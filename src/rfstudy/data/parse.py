@@ -19,6 +19,9 @@ from rfstudy.errors import UserError
 #: The label map's key for every label that it does not name.
 REST = "rest"
 
+#: What stands in a table for a number that is missing.
+NO_NUMBER = ["", "NA", "NaN", "nan", "null"]
+
 #: Whole numbers up to this one are exact in float64.
 LARGEST_EXACT = 2**53
 
@@ -101,7 +104,7 @@ def read_rows(path: Path) -> tuple[np.ndarray, int]:
     """
     try:
         table = pd.read_csv(path, usecols=["part", "row"], dtype={"row": np.int64})
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, OverflowError) as error:
         raise UserError(f"{path}: {error}") from error
     rows = table["row"].to_numpy()
     if not table["part"].isin(["train", "test"]).all() or (rows < 0).any() or table["row"].duplicated().any():
@@ -205,6 +208,8 @@ def parse_idx(paths: list[Path], task: dict):
     images, labels = (read_idx(path) for path in paths)
     if len(images) != len(labels):
         raise UserError(f"{paths[0].name} has {len(images)} images, {paths[1].name} has {len(labels)} labels")
+    if labels.ndim != 1 or not len(labels):
+        raise UserError(f"{paths[1].name} must hold one label a row, it has the shape {labels.shape}")
     X = images.reshape(len(images), -1)
     if X.shape[1] != task["d"]:
         raise UserError(f"{paths[0].name} has {X.shape[1]} pixels an image, not {task['d']}")
@@ -273,6 +278,8 @@ def read_table(path: Path, task: dict, n_header_lines: int = 0):
             skiprows=n_header_lines,
             skipinitialspace=True,
             dtype=types,
+            keep_default_na=False,
+            na_values=dict.fromkeys(kept, NO_NUMBER) | {label_column: [""]},  # a class may be called NA
         )
     except ValueError as error:
         raise UserError(f"{path.name}: {error}") from error

@@ -106,6 +106,10 @@ def parsed(task: dict, raw_dir, reference_dir) -> Rows:
     raw_dir = Path(raw_dir)
     advice = f"remove {shown(raw_dir / 'record.json')} and run again: the download checks every file, and gets it again"
     source = read_record(raw_dir / "record.json", "run the download of this source first")
+    if source["status"] not in ("ok", "missing") or not all(isinstance(each, dict) for each in of_files(source)):
+        raise UserError(f"{shown(raw_dir / 'record.json')} is broken: it is no record of a download; {advice}")
+    if source.get("source", task["source"]) != task["source"]:
+        raise UserError(f"{shown(raw_dir)} holds the files of {source['source']}, not of {task['source']}; {advice}")
     if source["status"] != "ok":
         raise Missing(source.get("reason", ""))
     known = source.get("files", {})
@@ -129,6 +133,12 @@ def without(sizes: dict, missing: dict[str, int]) -> dict:
         "n_train": sizes["n_train"] - missing.get("train", 0),
         "n_test": sizes["n_test"] - missing.get("test", 0),
     }
+
+
+def of_files(record: dict) -> list:
+    """What the record of a download says of each file; a list of nothing where that is no mapping."""
+    files = record.get("files", {})
+    return list(files.values()) if isinstance(files, dict) else [None]
 
 
 def check_raw(path: Path, expected: str | None, advice: str) -> None:
@@ -171,7 +181,7 @@ def extracted(task: dict, base_dir, device: str) -> Rows:
     """The features of another task's rows; of its stand-in where it has one, and ``Missing`` where it has no rows."""
     base_dir = Path(base_dir or "")
     read_record(base_dir / "facts.json", "prepare the task that this one is features of first")
-    images, y, base = read(base_dir)
+    images, y, base = read(base_dir, task["features_of"]["task"])
     if base["status"] != "ok":
         raise Missing(base["reason"])
     name, parameters = extractor_of(task)

@@ -16,6 +16,10 @@ from rfstudy.learners.targets import as_columns, sign_columns
 
 MAX_ROWS = 15_000
 
+#: How far from symmetric a kernel matrix may be, relative to its largest entry: the rounding of sums of ``MAX_ROWS``
+#: numbers in float32.
+SYMMETRY = MAX_ROWS * 2.0**-23
+
 
 def fit_kernel_ridge(K, Y, penalty: float, *, scaling="mean", center="targets") -> KernelModel:
     """Kernel ridge regression, (K + n penalty I) dual = y: the dual of ``fit_ridge``, with its options.
@@ -87,6 +91,9 @@ def _check_kernel_matrix(K, n_rows):
         raise ValueError(f"the kernel matrix must have shape ({n_rows}, {n_rows}), got {K.shape}")
     if n_rows > MAX_ROWS:
         raise ValueError(f"{n_rows} rows are more than the {MAX_ROWS} of the exact learners; use random features")
-    if not np.isfinite(K).all():
-        raise ValueError("the kernel matrix holds NaN or infinity")
-    return np.asarray(K, dtype=np.float64)
+    if K.dtype.kind not in "biuf" or not np.isfinite(K).all():
+        raise ValueError("the kernel matrix holds NaN, infinity or what is no real number")
+    K = np.asarray(K, dtype=np.float64)
+    if np.abs(K - K.T).max() > SYMMETRY * np.abs(K).max():  # for such a matrix libsvm would go on for ever
+        raise ValueError("the kernel matrix must be symmetric")
+    return K

@@ -188,13 +188,21 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Raises
         ------
         ValueError
-            If ``random_state`` is not an integer: the draw could not be repeated.
+            If ``random_state`` is not an integer: the draw could not be repeated. If ``learned`` is not of this map.
         """
         if not isinstance(self.random_state, Integral):
             raise ValueError(f"only a map with an integer random_state can be restored, got {self.random_state!r}")
         learned = dict(learned or {})
-        self._draw_first(n_features_in, dtype, lambda kernel: _with_length_scale(kernel, learned))
-        return self._complete(learned)
+        for name, array in learned.items():
+            if np.asarray(array).dtype.kind == "f" and not np.isfinite(array).all():
+                raise ValueError(f"{self.method}: what was learned holds NaN or infinity, in {name}")
+        try:
+            self._draw_first(n_features_in, dtype, lambda kernel: _with_length_scale(kernel, learned))
+            return self._complete(learned)
+        except (KeyError, IndexError) as error:
+            raise ValueError(
+                f"{self.method}: this map did not learn {', '.join(learned) or 'nothing'}: {error}"
+            ) from error
 
     def prefix(self, n_components: int):
         """The fitted map of a smaller size that the first features of this one are.

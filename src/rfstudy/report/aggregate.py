@@ -7,6 +7,8 @@ what is missing from it.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -31,14 +33,14 @@ def of_quantity(frame: pd.DataFrame, quantity: dict) -> pd.DataFrame:
     return select(frame, metric=quantity["metric"], learner=quantity.get("learner"), split=quantity.get("split"))
 
 
-def measured(results, experiments: list[str]) -> pd.DataFrame:
-    """The measured rows of experiments in tidy files (paths).
+def measured(frames: Iterable[pd.DataFrame], experiments: list[str]) -> pd.DataFrame:
+    """The measured rows of experiments in tidy frames.
 
     Where a data set was measured under several presets, the one with the most values speaks for it: means over
     different protocols would mean nothing.
     """
-    frame = pd.concat([tidy.frame([]), *(tidy.read(path) for path in results)], ignore_index=True)
-    frame = select(frame, origin="measured", experiment=experiments)
+    own = [select(frame, origin="measured", experiment=experiments) for frame in frames]
+    frame = pd.concat([tidy.frame([]), *own], ignore_index=True)
     if frame["preset"].nunique() < 2:
         return frame
     what = ["experiment", "dataset", "preset"]
@@ -54,8 +56,12 @@ def facts_of(frame: pd.DataFrame) -> pd.DataFrame:
 
 def settings_of(frame: pd.DataFrame) -> list[dict]:
     """The ``settings`` of every row as a dict, to be read only; an empty one where there is none."""
-    known = {text: json.loads(text) if text else {} for text in dict.fromkeys(frame["settings"])}
-    return [known[text] for text in frame["settings"]]
+    return [_parsed(text) for text in frame["settings"]]
+
+
+@cache
+def _parsed(settings: str) -> dict:
+    return json.loads(settings) if settings else {}
 
 
 def reasons(frame: pd.DataFrame) -> list[str]:
@@ -114,10 +120,11 @@ def methods_shown(frame: pd.DataFrame, listed: list[str]) -> list[tuple[str, str
 
 def by_repeat(frame: pd.DataFrame) -> pd.Series:
     """The values of one cell that are ok, indexed by repeat; ``ValueError`` if the rows are of several cells."""
-    ok = frame[frame["status"] == "ok"]
-    if ok["repeat"].duplicated().any():
+    ok = (frame["status"] == "ok").to_numpy()
+    repeats = frame["repeat"][ok].to_numpy(dtype=int)
+    if len(set(repeats)) < len(repeats):
         raise ValueError("the rows of one cell must differ in their repeat")
-    return pd.Series(ok["value"].to_numpy(), index=ok["repeat"].astype(int).to_numpy())
+    return pd.Series(frame["value"].to_numpy()[ok], index=repeats)
 
 
 def pairs_of(rows: pd.DataFrame) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ those names while it is parsed, so this module needs nothing but the standard li
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -81,9 +82,18 @@ def outputs(spec: dict) -> list[str]:
 
 def together(reports: list[dict]) -> dict[str, list[dict]]:
     """The specifications that one job makes, by its name: those of one form and paper that rest on the same rows."""
+    return _grouped(reports, lambda spec: [name.removeprefix(f"{spec['paper']}-") for name in spec["experiments"]])
+
+
+def of_papers(reports: list[dict]) -> dict[str, list[dict]]:
+    """As ``together`` where no rows are waited for, so that one job makes all of a form and paper."""
+    return _grouped(reports, lambda spec: ["measured"])
+
+
+def _grouped(reports: list[dict], words: Callable[[dict], list[str]]) -> dict[str, list[dict]]:
+    """Specifications by form, paper and further words, which make the name of a job."""
     groups: dict[str, list[dict]] = {}
     for spec in reports:
-        own = [name.removeprefix(f"{spec['paper']}-") for name in spec["experiments"]]
-        name = "_".join([spec["form"], spec["paper"], *own]).replace("-", "_")
+        name = "_".join([spec["form"], spec["paper"], *words(spec)]).replace("-", "_")
         groups.setdefault(name, []).append(spec)
     return groups

@@ -49,17 +49,29 @@ def most_repeats(cells: pd.DataFrame) -> int:
     return int(repeated["n"].max()) if len(repeated) else 0
 
 
-def cell_text(cell: pd.DataFrame, metric: str, full: int) -> Cell:
+def by_place(cells: pd.DataFrame, *columns: str) -> dict[tuple, dict]:
+    """The rows of a summary as dicts, by the values of the columns that tell them apart; ``ValueError`` if they do
+    not."""
+    found = {}
+    for cell in cells.to_dict("records"):
+        place = tuple(cell[column] for column in columns)
+        if place in found:
+            raise ValueError(f"more than one mean of {cell['metric']} for {', '.join(map(str, place))}")
+        found[place] = cell
+    return found
+
+
+def cell_text(cell: dict | None, metric: str, full: int) -> Cell:
     """One cell of ``times.summarise``: mean and standard deviation, or median and quartiles over rounds."""
-    by_rounds = len(cell) and cell["rounds"].iloc[0]
-    return median_and_quartiles(cell) if by_rounds else mean_and_std(cell, metric, full)
+    return median_and_quartiles(cell) if cell and cell["rounds"] else mean_and_std(cell, metric, full)
 
 
-def mean_and_std(cell: pd.DataFrame, metric: str, full: int) -> Cell:
-    """One cell of a grid; repeats that are fewer than elsewhere or not ok are said in it."""
-    if not len(cell):
+def mean_and_std(cell: dict | None, metric: str, full: int) -> Cell:
+    """One cell of a grid, None where nothing was run; repeats that are fewer than elsewhere or not ok are said in
+    it."""
+    if cell is None:
         return absent("not run", "std", "n")
-    ((mean, std, n, failed, skipped),) = cell[["mean", "std", "n", "n_failed", "n_skipped"]].itertuples(index=False)
+    mean, std, n, failed, skipped = (cell[key] for key in ("mean", "std", "n", "n_failed", "n_skipped"))
     missing = [f"{count} {status}" for count, status in ((failed, "failed"), (skipped, "skipped")) if count]
     remark = ", ".join(missing)
     told = {"": mean, "std": std if n > 1 else None, "n": n, "remark": remark}

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from rfstudy import tidy
 from rfstudy.files import read_arrays, read_yaml
 from rfstudy.report import published
 from rfstudy.report.aggregate import measured
@@ -33,8 +34,14 @@ class Context:
     @classmethod
     def read(cls, results, experiments: list[str], looks: dict, tasks: dict, reference_dir=None) -> Context:
         """From the tidy files of experiments, with the arrays beside them; rows of other experiments are left out."""
-        arrays = [file for path in results if (file := arrays_beside(path)).exists()]
-        return cls(measured(results, experiments), looks, tasks, reference_dir, arrays)
+        return cls.of(read_tables(results), experiments, looks, tasks, reference_dir)
+
+    @classmethod
+    def of(cls, tables: dict, experiments: list[str], looks: dict, tasks: dict, reference_dir=None) -> Context:
+        """As ``read``, from tables that were read before (``read_tables``)."""
+        own = {path: table for path, table in tables.items() if table["experiment"].isin(experiments).any()}
+        arrays = [file for path in own if (file := arrays_beside(path)).exists()]
+        return cls(measured(own.values(), experiments), looks, tasks, reference_dir, arrays)
 
     @cached_property
     def arrays(self) -> dict[str, np.ndarray]:
@@ -56,17 +63,23 @@ class Context:
 
 
 def contexts(specs: list[dict], results, reference_dir, looks, tasks) -> Iterator[tuple[dict, Context]]:
-    """Specifications, each with its context; those of the same experiments share it, with all that it has read.
+    """Specifications, each with its context; those of the same experiments share it, and every file is read once.
 
     ``looks`` and ``tasks`` are the YAML files of the registries.
     """
     registries = [read_yaml(path) for path in (looks, tasks)]
+    tables = read_tables(results)
     made: dict[tuple[str, ...], Context] = {}
     for spec in specs:
         what = tuple(spec["experiments"])
         if what not in made:
-            made[what] = Context.read(results, spec["experiments"], *registries, reference_dir)
+            made[what] = Context.of(tables, spec["experiments"], *registries, reference_dir)
         yield spec, made[what]
+
+
+def read_tables(results) -> dict[Path, pd.DataFrame]:
+    """The tidy tables in files, by path."""
+    return {Path(path): tidy.read(path) for path in results}
 
 
 def arrays_beside(path) -> Path:

@@ -192,7 +192,8 @@ def _titled(row: Row, panels: dict[int, Drawn], width: float) -> float:
         title = row.panels[j].title
         # mathematics does not break
         lines = wrapped(title, width, TITLE) if "$" not in title else [title]
-        panel.axes[0].set_title("\n".join(lines), pad=3, linespacing=1.1)
+        # with its place given, no axis is measured for it whenever the figure is drawn
+        panel.axes[0].set_title("\n".join(lines), y=1.0, pad=3, linespacing=1.1)
         depth = max(depth, len(lines))
     return ROW_TITLE * bool(row.title) + PANEL_TITLE * bool(depth) + TITLE_LINE * max(0, depth - 1)
 

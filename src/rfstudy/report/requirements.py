@@ -54,15 +54,18 @@ def features_needed(frame: pd.DataFrame) -> pd.DataFrame:
         n=rows["n_train"],
         decay=rows["kernel"].str.removeprefix("circle-"),
         tolerance=[s.get("tolerance", np.nan) for s in settings_of(rows)],
-    )
+    )[[*PLACE, "metric", "n_features", "repeat", "value", "tolerance"]]
     found = []
     for place, cell in rows.groupby(PLACE, sort=False):
-        exact, tolerance = select(cell, metric="risk_exact"), cell["tolerance"].iloc[0]
-        of_size = select(cell, metric="risk").groupby("n_features")["value"]
-        risks = of_size.mean().sort_index()
+        exact, risk, tolerance = (
+            select(cell, metric="risk_exact"),
+            select(cell, metric="risk"),
+            cell["tolerance"].iloc[0],
+        )
+        risks = risk.groupby("n_features")["value"].mean().sort_index()
         within = risks.to_numpy() <= (1.0 + tolerance) * exact["value"].mean()
         sizes = risks.index.to_numpy(dtype=float)
-        lower, upper = _interval(select(cell, metric="risk"), exact, tolerance)
+        lower, upper = _interval(risk, exact, tolerance)
         own = {"s": _from_which_on(within, sizes), "lower": lower, "upper": upper, "largest": risks.index.max()}
         own |= {"step": np.max(sizes[1:] / sizes[:-1], initial=1.0), "exact": exact["value"].mean()}
         found.append(dict(zip(PLACE, place, strict=True)) | own)
@@ -84,7 +87,7 @@ def _interval(risk: pd.DataFrame, exact: pd.DataFrame, tolerance: float) -> tupl
     surely too small (``lower``) and at most the first from which on all are surely enough (``upper``: infinite, where
     the largest is not). Missing with one repeat.
     """
-    by_repeat = risk.pivot_table(index="repeat", columns="n_features", values="value").sort_index(axis=1)
+    by_repeat = risk.set_index(["repeat", "n_features"])["value"].unstack().sort_index(axis=1)
     allowed = (1.0 + tolerance) * exact.set_index("repeat")["value"]
     excess = by_repeat.sub(allowed, axis=0).dropna()
     repeats = len(excess)

@@ -147,14 +147,13 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([means, medians], ignore_index=True) if len(means) else medians
 
 
-def median_and_quartiles(cell: pd.DataFrame) -> Cell:
+def median_and_quartiles(cell: dict) -> Cell:
     """One cell of a table, to three digits: "0.123 [0.120, 0.131]", with a word where other work ran beside it."""
-    columns = ["mean", "lower", "upper", "rounds", "contended"]
-    ((median, lower, upper, rounds, is_contended),) = cell[columns].itertuples(index=False)
+    median, lower, upper = (cell[key] for key in ("mean", "lower", "upper"))
     decimals = max(0, 2 - math.floor(math.log10(median))) if median > 0 else 3
     text = f"{median:.{decimals}f} [{lower:.{decimals}f}, {upper:.{decimals}f}]"
-    remark = "contended" if is_contended else ""
-    told = {"": median, "lower_quartile": lower, "upper_quartile": upper, "rounds": rounds, "remark": remark}
+    remark = "contended" if cell["contended"] else ""
+    told = {"": median, "lower_quartile": lower, "upper_quartile": upper, "rounds": cell["rounds"], "remark": remark}
     return Cell(f"{text} {remark}".rstrip(), told)
 
 

@@ -1,16 +1,13 @@
 """The configuration: presets, experiments and what they extend, selected and checked before any work is planned.
 
-An experiment is a mapping that says what a paper ran. Every *kind* of experiment, learner and bandwidth rule brings the
-schema of its own keys, as a constant in its file; a document is checked against the sum of these, so that a new kind
-edits no schema. What differs by data set stands under ``datasets.<id>`` and is laid over the experiment there.
+An experiment is a mapping that says what a paper ran, with the keys of its schema (``schema``). What differs by data
+set stands under ``datasets.<id>`` and is laid over the experiment there.
 
 Imported by the workflow when it parses: the standard library, PyYAML and, to check, jsonschema only.
 """
 
 from __future__ import annotations
 
-import difflib
-import math
 import re
 from functools import cache
 from pathlib import Path
@@ -19,10 +16,21 @@ import yaml
 
 from rfstudy.data import modules, registry
 from rfstudy.errors import UserError
-from rfstudy.files import read_yaml, shown
+from rfstudy.files import read_yaml, shown, yaml_files
 from rfstudy.learners import entry as learners
 from rfstudy.maps.registry import REGISTRY, resolved_options
-from rfstudy.study.code import constant, defines, modules_in
+from rfstudy.study.code import constant, modules_in
+from rfstudy.study.schema import (
+    closed,
+    constant_or,
+    learner_schema,
+    learners_schema,
+    nearest,
+    problems_of,
+    read_schema,
+    schema_of,
+    suggestion,
+)
 
 #: Who shares a choice, from the widest circle to the narrowest: all of an experiment; all methods at a size; all sizes
 #: of a method; a method at a size; nobody but the cell (a method at a size in one repeat).
@@ -31,12 +39,6 @@ CIRCLES = ("experiment", "size", "method", "method_and_size", "cell")
 #: What can be chosen by validation.
 SEARCHED = ("preprocess", "length_scale", "bandwidth", "options", "penalty")
 
-#: Keys of every experiment whose kind needs data.
-OF_DATA = {
-    "preprocess": {"$ref": "#/$defs/steps"},
-    "split": {"$ref": "#/$defs/split"},
-    "bandwidth": {"$ref": "#/$defs/bandwidth"},
-}
 
 #: The axes by which shards may be told apart, from the outermost.
 AXES = ("experiment", "dataset", "method")
@@ -44,11 +46,13 @@ AXES = ("experiment", "dataset", "method")
 #: What the names of experiments are made of: they stand in paths.
 NAME = "[a-z0-9-]+"
 
-#: Letters of a message about a value, at most: a whole mapping is not printed.
-LONGEST_VALUE = 200
 
 #: Settings that name what a run is restricted to.
 SELECTIONS = ("only_experiments", "only_datasets", "only_methods", "only_sizes")
+
+
+#: What figures of the shipped measurements are called where others have their preset.
+MEASURED = "measured"
 
 
 class ConfigurationError(UserError):
@@ -62,6 +66,7 @@ def checked_settings(config: dict, config_dir: Path, files=()) -> dict:
     Raises ``ConfigurationError`` for an unknown preset, and for everything that the schema refuses.
     """
     documents = {shown(path): read_yaml(path) for path in files}  # a key that stands twice is an error there
+    check_one_preset(config, Path(config_dir) / "presets", files)
     preset = shown(Path(config_dir) / "presets" / f"{config.get('preset')}.yaml")
     try:
         settings = load_settings(config, config_dir)
@@ -81,6 +86,17 @@ def checked_settings(config: dict, config_dir: Path, files=()) -> dict:
     return settings
 
 
+def check_one_preset(config: dict, folder: Path, files) -> None:
+    """Raise ``ConfigurationError`` where the file of one preset is laid over another: what is measured would stand
+    under a name that is not its own.
+    """
+    for path in map(Path, files):
+        if path.resolve().parent == folder.resolve() and path.stem != config.get("preset"):
+            raise ConfigurationError(
+                f"{shown(path)}: is laid over the preset {config.get('preset')}: one preset is chosen at a time"
+            )
+
+
 def load_settings(config: dict, config_dir: Path) -> dict:
     """Merge a preset's file with the keys given on the command line or in ``--configfile``.
 
@@ -88,16 +104,21 @@ def load_settings(config: dict, config_dir: Path) -> dict:
     every key that is missing. Raises ``ConfigurationError`` for an unknown preset.
     """
     folder = Path(config_dir) / "presets"
-    known = sorted(path.stem for path in folder.glob("*.yaml"))
+    known = [path.stem for path in yaml_files(folder)]
     preset = config.get("preset")
     if preset not in known:
         raise ConfigurationError(f"preset: there is no {preset!r}; {suggestion(preset, known)}")
+    of_preset = read_yaml(folder / f"{preset}.yaml")
+    if of_preset.get("preset") != preset:
+        raise ConfigurationError(f"presets/{preset}.yaml names the preset {of_preset.get('preset')!r}, not {preset!r}")
+    if preset == MEASURED:
+        raise ConfigurationError(f"{MEASURED} is the name of the shipped measurements: call the preset something else")
     given = {key: typed(value) for key, value in config.items()}
-    settings = merge(read_yaml(folder / f"{preset}.yaml"), given, null_removes=False)
+    settings = merge(of_preset, given, null_removes=False)
     for key in SELECTIONS:
-        # --config only_datasets=eeg,skin arrives as one text
-        if isinstance(settings.get(key), str):
-            settings[key] = [part.strip() for part in settings[key].split(",") if part.strip()]
+        # --config only_datasets=eeg,skin arrives as one text, only_sizes=1000 as a number
+        if type(settings.get(key)) in (str, int):
+            settings[key] = [part.strip() for part in str(settings[key]).split(",") if part.strip()]
     return settings
 
 
@@ -148,8 +169,13 @@ def load_registry(config_dir: Path) -> registry.Registry:
 
 
 def load_looks(config_dir: Path) -> dict[str, dict]:
-    """The names and looks of the methods, checked by their schema."""
-    return checked(config_dir, "methods")
+    """The names and looks of the methods, checked by their schema and against each other."""
+    looks = checked(config_dir, "methods")
+    problems = registry.claimed_twice(looks)
+    if problems:
+        where = shown(Path(config_dir) / "methods.yaml")
+        raise ConfigurationError("\n".join(f"{where}: {problem}" for problem in problems))
+    return looks
 
 
 def checked(config_dir: Path, name: str) -> dict:
@@ -207,7 +233,7 @@ def resolved_experiments(config_dir: Path) -> tuple[dict[str, Path], dict[str, d
     raw: dict[str, dict] = {}
     files: dict[str, Path] = {}
     problems = []
-    for path in sorted((Path(config_dir) / "experiments").glob("*.yaml")):
+    for path in yaml_files(Path(config_dir) / "experiments"):
         for name, experiment in read_yaml(path).items():
             where = f"{shown(path)}: {name}"
             if name in raw:
@@ -280,158 +306,6 @@ def without_nulls(document):
     return {key: without_nulls(value) for key, value in document.items() if value is not None}
 
 
-@cache
-def schema_of(kind: str, config_dir: Path) -> dict:
-    """The schema of an experiment of a kind: the keys of all of them, those of the kind, and those of all learners."""
-    common = read_schema(Path(config_dir), "experiments")
-    own = kind_schema(kind)
-    definitions = common["$defs"] | {
-        "learners": learners_schema(),
-        "kernel": kernel_schema(),
-        "bandwidth": {"oneOf": [bandwidth_schema(rule) for rule in modules_in("study.bandwidths")]},
-    }
-    return common | {
-        "properties": common["properties"] | {"kernel": {"$ref": "#/$defs/kernel"}} | own["properties"],
-        "required": common["required"] + own["required"],
-        "$defs": definitions,
-    }
-
-
-def learners_schema() -> dict:
-    """The schema of options by learner; null takes a learner away."""
-    return closed({name: closed(learner_schema(name), null=True) for name in learners.known()})
-
-
-@cache
-def read_schema(config_dir: Path, name: str) -> dict:
-    """A schema that stands in a file, read once for all that is checked by it; nobody changes it."""
-    return read_yaml(config_dir / "schemas" / f"{name}.schema.yaml")
-
-
-def kernel_schema() -> dict:
-    """The schema of a kernel: its name and those of its parameters, whose values the kernel checks when it is made."""
-    kernels = constant("kernels", "KERNELS")
-    return {
-        "oneOf": [
-            closed({"name": {"const": name}} | {parameter: {} for parameter in kernel["parameters"]})
-            | {"required": ["name"]}
-            for name, kernel in kernels.items()
-        ]
-    }
-
-
-def kind_schema(kind: str) -> dict:
-    """The keys that a kind adds to those of all experiments: its ``SCHEMA``, and as ``grid`` the keys of its ``GRID``.
-
-    A kind that needs data adds those of data, one that says what is ``timed`` in it the key ``time``. ``large`` is laid
-    over ``grid`` where a preset asks for the large extent.
-    """
-    module = f"study.kinds.{kind}"
-    own = constant_or(module, "SCHEMA", {})
-    properties, required = dict(own.get("properties", {})), list(own.get("required", []))
-    grid = constant_or(module, "GRID", {})
-    if grid:
-        properties |= {"grid": closed(grid) | {"required": list(grid)}, "large": closed(grid)}
-        required.append("grid")
-    if constant(module, "NEEDS_DATA"):
-        properties |= OF_DATA
-        required.append("datasets")
-    if defines(module, "timed"):
-        properties["time"] = {"$ref": "#/$defs/time"}
-    return {"properties": properties, "required": required}
-
-
-def learner_schema(learner: str) -> dict:
-    """The properties of a learner's options; every learner may have fewer repeats than its experiment."""
-    return learners.facts(learner)["schema"] | {"repeats": {"type": "integer", "minimum": 1}}
-
-
-def bandwidth_schema(rule: str) -> dict:
-    """The schema of a bandwidth rule: its name and the parameters of its file."""
-    own = constant(f"study.bandwidths.{rule}", "SCHEMA")
-    return closed({"rule": {"const": rule}, **own["properties"]}) | {"required": ["rule", *own.get("required", [])]}
-
-
-def closed(properties: dict, *, null: bool = False) -> dict:
-    """The schema of a mapping with these keys and no others."""
-    return {
-        "type": ["object", "null"] if null else "object",
-        "additionalProperties": False,
-        "properties": properties,
-    }
-
-
-def constant_or(module: str, name: str, default):
-    """A literal constant of a module, or the default where it has none."""
-    return constant(module, name) if defines(module, name) else default
-
-
-def problems_of(document: dict, schema: dict) -> list[str]:
-    """What is wrong with a document, each as ``.key[0].key: message``, with the known keys where one is unknown."""
-    found, misspelt = non_finite(document), set()
-    endless = {problem.partition(":")[0] for problem in found}
-    # what is unknown first: a key that is missing because it is misspelt is told once
-    errors = sorted(validator_of()(schema).iter_errors(document), key=lambda each: each.validator == "required")
-    for error in errors:
-        while error.context:
-            error = closest(error)
-        where = place(error.absolute_path)
-        if where in endless:
-            continue
-        known = list(error.schema.get("properties", {}))
-        if error.validator == "const" and error.parent:
-            names = [each.validator_value for each in error.parent.context if each.validator == "const"]
-            found.append(f"{where}: there is no {error.instance!r}; {suggestion(error.instance, names)}")
-        elif error.validator == "additionalProperties" and error.validator_value is False:
-            for key in sorted(set(error.instance) - set(known), key=str):
-                misspelt |= {(where, name) for name in nearest(key, known)}
-                found.append(f"{where}.{key}: not a key here; {suggestion(key, known)}")
-        elif error.validator == "required":
-            missing = [key for key in error.validator_value if key not in error.instance]
-            found += [
-                f"{where}: {key!r} is a required property; known are {', '.join(sorted(known))}"
-                for key in missing
-                if (where, key) not in misspelt and error.message.startswith(repr(key))
-            ]
-        else:
-            found.append(f"{where}: {shortened(error.message)}")
-    return found
-
-
-@cache
-def validator_of():
-    """The validator of documents: 3.0 is no integer, although JSON has it so: it counts nothing, and labels nothing."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.validators import extend
-
-    def is_integer(_, value) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool)
-
-    return extend(Draft202012Validator, type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", is_integer))
-
-
-def place(path) -> str:
-    """Keys and positions on the way to a value, as ``.key[0].key``."""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
-
-
-def shortened(message: str) -> str:
-    """A message in which a long value is cut in its middle."""
-    half = LONGEST_VALUE // 2
-    return message if len(message) <= LONGEST_VALUE else f"{message[:half]} ... {message[-half:]}"
-
-
-def non_finite(document, path: tuple = ()) -> list[str]:
-    """The numbers of a document that are none (``.nan``) or have no end (``.inf``): every bound lets them pass."""
-    if isinstance(document, float) and not math.isfinite(document):
-        return [f"{place(path)}: {document} is no finite number"]
-    if isinstance(document, dict):
-        inner = document.items()
-    else:
-        inner = enumerate(document) if isinstance(document, list) else ()
-    return [problem for key, value in inner for problem in non_finite(value, (*path, key))]
-
-
 def problems_of_methods(experiment: dict) -> list[str]:
     """What is wrong with the maps that an experiment names and with the options it gives them, as ``problems_of``."""
     own = constant_or(f"study.kinds.{experiment['kind']}", "OPTIONS", {})
@@ -443,6 +317,15 @@ def problems_of_methods(experiment: dict) -> list[str]:
             found.append(f"{where}: there is no method {method!r}; {suggestion(method, REGISTRY)}")
     steps = [step["name"] for step in experiment.get("steps", [])]
     found += [f".steps[{i}].name: {name!r} is given twice" for i, name in enumerate(steps) if name in steps[:i]]
+    found += [
+        f".{key}[{i}].learners.{name}: an entry cannot take a learner away, a data set can"
+        for key in ("methods", "steps")
+        for i, entry in enumerate(experiment.get(key, []))
+        for name, options in entry.get("learners", {}).items()
+        if options is None
+    ]
+    if found:
+        return found
     entries = [(entry["method"], entry.get("variant", "")) for _, entry in walked(experiment)]
     found += [
         f".methods: {method} is listed twice with the same variant {variant!r}; name variants"
@@ -460,12 +343,26 @@ def problems_of_methods(experiment: dict) -> list[str]:
             if without_it:
                 more = f"; nor of {', '.join(without_it[1:])}" if without_it[1:] else ""
                 found.append(f"{where}.{key}: {no_option(key, without_it[0])}{more}")
+        for method in ([one] if one else everybody)[:1]:
+            found += problems_of_switches(where, options, resolved_options(method, {}) if method in named else {})
         found += [
             f"{where}.{key}: must be one of {', '.join(own[key])}, got {value!r}"
             for key, value in options.items()
             if key in own and value not in own[key]
         ]
     return found
+
+
+def problems_of_switches(where: str, options: dict, defaults: dict) -> list[str]:
+    """The options that are true or false by default and are given as something else, or the other way about: Python
+    takes a text for true, and true for the number 1.
+    """
+    given = {key: value for key, value in options.items() if value is not None and defaults.get(key) is not None}
+    return [
+        f"{where}.{key}: {value!r} is not of the type of the default, {defaults[key]!r}"
+        for key, value in given.items()
+        if isinstance(value, bool) != isinstance(defaults[key], bool)
+    ]
 
 
 def methods_named(experiment: dict):
@@ -553,7 +450,7 @@ def problems_of_steps(document, where: str = "") -> list[str]:
     for key, value in document.items() if isinstance(document, dict) else enumerate(document):
         here = f"{where}.{key}" if isinstance(document, dict) else f"{where}[{key}]"
         if key == "preprocess":
-            lists = value["grid"] if isinstance(value, dict) else [value]
+            lists = value["grid"] if isinstance(value, dict) else [value or []]
             steps = [step for each in lists for step in each]
             found += [
                 f"{here}: {problem}" for step in steps for problem in modules.problems("steps", *modules.step_of(step))
@@ -561,31 +458,6 @@ def problems_of_steps(document, where: str = "") -> list[str]:
         elif isinstance(value, dict | list):
             found += problems_of_steps(value, here)
     return found
-
-
-def closest(error):
-    """What is wrong with a document beside the alternative that it comes closest to.
-
-    Alternatives that are told apart by a name are those of another name where there is one of its own.
-    """
-
-    def distance(each) -> tuple:
-        other_name = each.relative_schema_path[0] in named
-        return other_name, each.validator != "const" and other_name, -len(each.absolute_path)
-
-    named = {each.relative_schema_path[0] for each in error.context if each.validator == "const"}
-    return min(error.context, key=distance)
-
-
-def suggestion(word: str, known) -> str:
-    """What to say of a word that is not among those that are known: "did you mean ...? known are ..."."""
-    near = nearest(word, known)
-    return (f"did you mean {near[0]}? " if near else "") + f"known are {', '.join(sorted(map(str, known)))}"
-
-
-def nearest(word: str, known) -> list[str]:
-    """The word among those that are known that another one resembles, or none."""
-    return difflib.get_close_matches(str(word), sorted(map(str, known)), n=1)
 
 
 def with_steps(experiment: dict) -> dict:
@@ -696,7 +568,9 @@ def with_preset(experiment: dict, settings: dict) -> dict:
         own, laid_over = experiment["learners"], settings["learners"]
         of_preset = {
             "search": merge(settings["search"], experiment.get("search", {})),
-            "learners": {name: merge(options, laid_over.get(name, {})) for name, options in own.items()},
+            "learners": {
+                name: merge(options, laid_over.get(name, {})) for name, options in own.items() if options is not None
+            },
         }
     if "time" in experiment:
         of_preset["time"] = settings["time"] | experiment["time"]
@@ -736,18 +610,18 @@ def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
 
 
 def with_fewer_values(document, number: int | None):
-    """A document in which every list of ``values``, of sizes or of what an entry walks, has so many of them at most.
-
-    They are taken evenly from the first to the last; None is all of them.
+    """A document in which so many are left at most of the ``values`` of sizes and walks, and of the mappings that a
+    search tries, evenly from the first to the last; None is all of them.
     """
-    if isinstance(document, dict):
-        return {
-            key: spread(value, number)
-            if key == "values" and isinstance(value, list)
-            else with_fewer_values(value, number)
-            for key, value in document.items()
-        }
-    return [with_fewer_values(each, number) for each in document] if isinstance(document, list) else document
+    if isinstance(document, list):
+        is_grid = document and all(isinstance(each, dict) and not {"method", "name"} & set(each) for each in document)
+        return [with_fewer_values(each, number) for each in (spread(document, number) if is_grid else document)]
+    if not isinstance(document, dict):
+        return document
+    return {
+        key: spread(value, number) if key == "values" and isinstance(value, list) else with_fewer_values(value, number)
+        for key, value in document.items()
+    }
 
 
 def spread(values: list, number: int | None) -> list:

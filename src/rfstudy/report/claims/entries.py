@@ -210,7 +210,7 @@ def resolved(spec: dict, claims: dict) -> dict:
 def problems(document: dict, paper: str, problems_of, known: dict) -> list[str]:
     """What is wrong with a paper's claims, each as ``claim.key: message``.
 
-    ``problems_of`` holds a document against a schema (``study.config.problems_of``); ``known`` are the ids of
+    ``problems_of`` holds a document against a schema (``study.schema.problems_of``); ``known`` are the ids of
     ``claims``, ``methods``, ``metrics``, ``datasets``, ``experiments`` and the labels of ``sizes``. A test of a form
     that asks for a border or a margin has to have one.
     """

@@ -7,7 +7,7 @@ import itertools
 import pandas as pd
 
 from rfstudy.report.aggregate import of_quantity, select, summarise
-from rfstudy.report.cells import dataset_cell, mean_and_std
+from rfstudy.report.cells import by_place, dataset_cell, mean_and_std
 from rfstudy.report.context import Context
 from rfstudy.report.looks import look
 from rfstudy.report.notes import notes
@@ -46,6 +46,7 @@ def make(context: Context, spec: dict) -> Table:
     )
     cells = summarise(frame)
     full = int(cells["n"].max()) if len(cells) else 0
+    at = by_place(cells, "dataset", "variant", "method")
     labels = {method: look(method, context.looks).label for method in spec["methods"]}
     others = [method for method in spec["methods"] if method not in spec["baselines"]]
     empty = {
@@ -67,7 +68,8 @@ def make(context: Context, spec: dict) -> Table:
         for position, ((step, label), now) in enumerate(zip(spec["steps"].items(), reached, strict=True)):
             row = {"data set": name, "step": Cell(label, {"": label, "id": step, "minus": ""})} | empty
             for method, each in now.items():
-                row[labels[method]] = _reached(each, spec, full)
+                own = mean_and_std(at.get((dataset, step, method)), metric, full)
+                row[labels[method]] = "as before" if each.carried else own
                 row[f"change {labels[method]}"] = _difference(changes.get((position, method)))
             for method in others:
                 row[f"gain {labels[method]}"] = _difference(gains.get((position, method)))
@@ -76,11 +78,12 @@ def make(context: Context, spec: dict) -> Table:
         if found:
             changed = _changes([turn for turn in found if turn.test.stands(metric)], spec["steps"], labels)
             significant.append(f"{printed_name(context.tasks, dataset, spec['paper'])}: {changed or 'none'}")
-        for position, (control, method, own, _) in enumerate(controls):
+        for position, (control, method, *_) in enumerate(controls):
             told = {"": control["label"], "id": control["variant"], "minus": labels[method]}
             step = Cell(f"control: {control['label']}, minus {labels[method]}", told)
             row = {"data set": name, "step": step} | empty
-            row[labels[control["method"]]] = mean_and_std(summarise(own), metric, full)
+            place = dataset, control["variant"], control["method"]
+            row[labels[control["method"]]] = mean_and_std(at.get(place), metric, full)
             row[f"change {labels[control['method']]}"] = _difference(changes["control", position])
             rows.append(row)
     of_family = "all changes, all gains, and all changes of a gain of a data set, each by itself"
@@ -144,10 +147,6 @@ def _changes(found: list[Turn], steps: dict, labels: dict) -> str:
         of_step = [f"{labels[turn.method]} {turn.test.difference:+.2f}" for turn in found if turn.step == step]
         told += [f"{label} ({', '.join(of_step)})"] if of_step else []
     return ", ".join(told)
-
-
-def _reached(each: Reached, spec: dict, full: int) -> Cell | str:
-    return "as before" if each.carried else mean_and_std(summarise(each.rows), spec["quantity"]["metric"], full)
 
 
 def _difference(test: Paired | None) -> Cell | str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pandas as pd
 
 from rfstudy.report.aggregate import by_repeat, of_quantity, select
-from rfstudy.report.cells import cell_text, dataset_cell, method_columns, most_repeats
+from rfstudy.report.cells import by_place, cell_text, dataset_cell, method_columns, most_repeats
 from rfstudy.report.context import Context
 from rfstudy.report.looks import look
 from rfstudy.report.matching import printed_cells
@@ -56,7 +56,7 @@ def make(context: Context, spec: dict) -> Table:
     shown = [select(of_quantity(frame, quantity), method=spec["methods"]) for quantity in quantities]
     accuracy, metrics = shown[0], [quantity["metric"] for quantity in quantities]
     cells = summarise(pd.concat(shown))
-    full = most_repeats(cells)
+    full, at = most_repeats(cells), by_place(cells, "dataset", "n_features_label", "method", "metric")
     printed = {
         place[1:2] + place[3:]: row
         for place, row in printed_cells(context.published, spec["paper"], spec["published"]).items()
@@ -84,8 +84,7 @@ def make(context: Context, spec: dict) -> Table:
                 heading = look(method, context.looks).label
                 told = [printed_text(printed.get((dataset, size, method, metric))) for metric in metrics]
                 texts["published"][heading] = _together(metrics, told)
-                of_method = select(cells, dataset=dataset, n_features_label=size, method=method)
-                told = [cell_text(select(of_method, metric=metric), metric, full) for metric in metrics]
+                told = [cell_text(at.get((dataset, size, method, metric)), metric, full) for metric in metrics]
                 texts["measured"][heading] = _together(metrics, told, size in marked and method in others)
             rows += [{"data set": name, "s": size, "source": source, **of} for source, of in texts.items()]
     names = [" and ".join(look(m, context.looks).label for m in group) for group in (others, spec["baselines"])]

@@ -9,7 +9,7 @@ from rfstudy.report.aggregate import (
     of_quantity,
     select,
 )
-from rfstudy.report.cells import cell_text, dataset_cell, method_cell, most_repeats
+from rfstudy.report.cells import by_place, cell_text, dataset_cell, method_cell, most_repeats
 from rfstudy.report.context import Context
 from rfstudy.report.notes import notes
 from rfstudy.report.times import summarise
@@ -36,7 +36,7 @@ def make(context: Context, spec: dict) -> Table:
     quantity = spec["quantity"]
     shown = of_quantity(select(select(frame, dataset=spec["datasets"]), n_features_label=spec["sizes"]), quantity)
     cells = summarise(shown)
-    full = most_repeats(cells)
+    full, at = most_repeats(cells), by_place(cells, "dataset", "method", "variant", "n_features_label")
     rows = []
     for dataset in spec["datasets"]:
         ours = select(shown, dataset=dataset)
@@ -44,8 +44,7 @@ def make(context: Context, spec: dict) -> Table:
         for method, variant in method_order(ours, spec["methods"]):
             row = {"data set": name, "method": method_cell(context, method, variant)}
             for size in spec["sizes"]:
-                cell = select(cells, dataset=dataset, method=method, variant=variant, n_features_label=size)
-                row[size] = cell_text(cell, quantity["metric"], full)
+                row[size] = cell_text(at.get((dataset, method, variant, size)), quantity["metric"], full)
             rows.append(row)
         if not len(ours):
             rows.append({"data set": name, "method": "", **dict.fromkeys(spec["sizes"], "not run")})

@@ -1,0 +1,207 @@
+"""The schemas of the configuration, and what a document that breaks one is told.
+
+Every *kind* of experiment, learner and bandwidth rule brings the schema of its own keys, as a constant in its file; a
+document is checked against the sum of these, so that a new kind edits no schema.
+
+Imported by the workflow when it parses: the standard library, PyYAML and, to check, jsonschema only.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from functools import cache
+from pathlib import Path
+
+from rfstudy.files import read_yaml
+from rfstudy.learners import entry as learners
+from rfstudy.study.code import constant, defines, modules_in
+
+#: Keys of every experiment whose kind needs data.
+OF_DATA = {
+    "preprocess": {"$ref": "#/$defs/steps"},
+    "split": {"$ref": "#/$defs/split"},
+    "bandwidth": {"$ref": "#/$defs/bandwidth"},
+}
+
+#: Letters of a message about a value, at most: a whole mapping is not printed.
+LONGEST_VALUE = 200
+
+#: The schema of a number or a word, neither of which true and false are.
+A_VALUE = {"type": ["number", "string"]}
+
+
+@cache
+def schema_of(kind: str, config_dir: Path) -> dict:
+    """The schema of an experiment of a kind: the keys of all of them, those of the kind, and those of all learners."""
+    common = read_schema(Path(config_dir), "experiments")
+    own = kind_schema(kind)
+    definitions = common["$defs"] | {
+        "learners": learners_schema(),
+        "kernel": kernel_schema(),
+        "bandwidth": {"oneOf": [bandwidth_schema(rule) for rule in modules_in("study.bandwidths")]},
+    }
+    return common | {
+        "properties": common["properties"] | {"kernel": {"$ref": "#/$defs/kernel"}} | own["properties"],
+        "required": common["required"] + own["required"],
+        "$defs": definitions,
+    }
+
+
+def learners_schema() -> dict:
+    """The schema of options by learner; null takes a learner away."""
+    return closed({name: closed(learner_schema(name), null=True) for name in learners.known()})
+
+
+@cache
+def read_schema(config_dir: Path, name: str) -> dict:
+    """A schema that stands in a file, read once for all that is checked by it; nobody changes it."""
+    return read_yaml(config_dir / "schemas" / f"{name}.schema.yaml")
+
+
+def kernel_schema() -> dict:
+    """The schema of a kernel: its name and those of its parameters, whose values the kernel checks when it is made."""
+    kernels = constant("kernels", "KERNELS")
+    return {
+        "oneOf": [
+            closed({"name": {"const": name}} | dict.fromkeys(kernel["parameters"], A_VALUE)) | {"required": ["name"]}
+            for name, kernel in kernels.items()
+        ]
+    }
+
+
+def kind_schema(kind: str) -> dict:
+    """The keys that a kind adds to those of all experiments: its ``SCHEMA``, and as ``grid`` the keys of its ``GRID``.
+
+    A kind that needs data adds those of data, one that says what is ``timed`` in it the key ``time``. ``large`` is laid
+    over ``grid`` where a preset asks for the large extent.
+    """
+    module = f"study.kinds.{kind}"
+    own = constant_or(module, "SCHEMA", {})
+    properties, required = dict(own.get("properties", {})), list(own.get("required", []))
+    grid = constant_or(module, "GRID", {})
+    if grid:
+        properties |= {"grid": closed(grid) | {"required": list(grid)}, "large": closed(grid)}
+        required.append("grid")
+    if constant(module, "NEEDS_DATA"):
+        properties |= OF_DATA
+        required.append("datasets")
+    if defines(module, "timed"):
+        properties["time"] = {"$ref": "#/$defs/time"}
+    return {"properties": properties, "required": required}
+
+
+def learner_schema(learner: str) -> dict:
+    """The properties of a learner's options; every learner may have fewer repeats than its experiment."""
+    return learners.facts(learner)["schema"] | {"repeats": {"type": "integer", "minimum": 1}}
+
+
+def bandwidth_schema(rule: str) -> dict:
+    """The schema of a bandwidth rule: its name and the parameters of its file."""
+    own = constant(f"study.bandwidths.{rule}", "SCHEMA")
+    return closed({"rule": {"const": rule}, **own["properties"]}) | {"required": ["rule", *own.get("required", [])]}
+
+
+def closed(properties: dict, *, null: bool = False) -> dict:
+    """The schema of a mapping with these keys and no others."""
+    return {
+        "type": ["object", "null"] if null else "object",
+        "additionalProperties": False,
+        "properties": properties,
+    }
+
+
+def constant_or(module: str, name: str, default):
+    """A literal constant of a module, or the default where it has none."""
+    return constant(module, name) if defines(module, name) else default
+
+
+def problems_of(document: dict, schema: dict) -> list[str]:
+    """What is wrong with a document, each as ``.key[0].key: message``, with the known keys where one is unknown."""
+    found, misspelt = non_finite(document), set()
+    endless = {problem.partition(":")[0] for problem in found}
+    # what is unknown first: a key that is missing because it is misspelt is told once
+    errors = sorted(validator_of()(schema).iter_errors(document), key=lambda each: each.validator == "required")
+    for error in errors:
+        while error.context:
+            error = closest(error)
+        where = place(error.absolute_path)
+        if where in endless:
+            continue
+        known = list(error.schema.get("properties", {}))
+        if error.validator == "const" and error.parent:
+            names = [each.validator_value for each in error.parent.context if each.validator == "const"]
+            found.append(f"{where}: there is no {error.instance!r}; {suggestion(error.instance, names)}")
+        elif error.validator == "additionalProperties" and error.validator_value is False:
+            for key in sorted(set(error.instance) - set(known), key=str):
+                misspelt |= {(where, name) for name in nearest(key, known)}
+                found.append(f"{where}.{key}: not a key here; {suggestion(key, known)}")
+        elif error.validator == "required":
+            missing = [key for key in error.validator_value if key not in error.instance]
+            found += [
+                f"{where}: {key!r} is a required property; known are {', '.join(sorted(known))}"
+                for key in missing
+                if (where, key) not in misspelt and error.message.startswith(repr(key))
+            ]
+        else:
+            found.append(f"{where}: {shortened(error.message)}")
+    return found
+
+
+@cache
+def validator_of():
+    """The validator of documents: 3.0 is no integer, although JSON has it so: it counts nothing, and labels nothing."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend
+
+    def is_integer(_, value) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool)
+
+    return extend(Draft202012Validator, type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", is_integer))
+
+
+def place(path) -> str:
+    """Keys and positions on the way to a value, as ``.key[0].key``."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+
+
+def shortened(message: str) -> str:
+    """A message in which a long value is cut in its middle."""
+    half = LONGEST_VALUE // 2
+    return message if len(message) <= LONGEST_VALUE else f"{message[:half]} ... {message[-half:]}"
+
+
+def non_finite(document, path: tuple = ()) -> list[str]:
+    """The numbers of a document that are none (``.nan``) or have no end (``.inf``): every bound lets them pass."""
+    if isinstance(document, float) and not math.isfinite(document):
+        return [f"{place(path)}: {document} is no finite number"]
+    if isinstance(document, dict):
+        inner = document.items()
+    else:
+        inner = enumerate(document) if isinstance(document, list) else ()
+    return [problem for key, value in inner for problem in non_finite(value, (*path, key))]
+
+
+def closest(error):
+    """What is wrong with a document beside the alternative that it comes closest to.
+
+    Alternatives that are told apart by a name are those of another name where there is one of its own.
+    """
+
+    def distance(each) -> tuple:
+        other_name = each.relative_schema_path[0] in named
+        return other_name, each.validator != "const" and other_name, -len(each.absolute_path)
+
+    named = {each.relative_schema_path[0] for each in error.context if each.validator == "const"}
+    return min(error.context, key=distance)
+
+
+def suggestion(word: str, known) -> str:
+    """What to say of a word that is not among those that are known: "did you mean ...? known are ..."."""
+    near = nearest(word, known)
+    return (f"did you mean {near[0]}? " if near else "") + f"known are {', '.join(sorted(map(str, known)))}"
+
+
+def nearest(word: str, known) -> list[str]:
+    """The word among those that are known that another one resembles, or none."""
+    return difflib.get_close_matches(str(word), sorted(map(str, known)), n=1)

@@ -203,6 +203,17 @@ def test_blocks_and_threads_do_not_matter(monkeypatch):
     np.testing.assert_allclose(parts[0], whole[0], rtol=1e-8)
 
 
+def test_noise_is_another_in_each_block_and_round(monkeypatch):
+    """Copies that start at one point go apart, also those of two blocks."""
+    monkeypatch.setattr("rfstudy.maps.peaks.BLOCK", {"cpu": (4, 2**20)})
+    X, _ = problem()
+    search, weights = PeakSearch(X, "cpu"), some_weights(60)
+    points = np.random.default_rng(2).normal(size=(200, 3))
+    starts = np.tile(points[search.evaluate(weights, points).argmin()], (12, 1))
+    found = [search.climb(weights, starts, Climb(6, 1.0, 10.0), [4, number])[1] for number in (0, 1)]
+    assert len(np.unique(np.concatenate(found))) == 24
+
+
 def test_seconds_are_told_by_part():
     X, y = problem()
     phi = learn().fit(X, y)
@@ -464,6 +475,14 @@ def counting(function, calls):
         return function(*arguments)
 
     return counted
+
+
+def test_every_round_has_starts_and_noise_of_its_own(monkeypatch):
+    searched = []
+    monkeypatch.setattr(PeakSearch, "climb", counting(PeakSearch.climb, searched))
+    learn(9).fit(*problem())
+    assert len({tuple(seed) for *_, seed in searched}) == 3
+    assert len({starts.tobytes() for _self, _weights, starts, *_ in searched}) == 3
 
 
 def test_checkpoints_are_not_written_faster_than_they_are_worth(monkeypatch):

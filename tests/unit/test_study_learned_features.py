@@ -238,9 +238,8 @@ def test_every_budget_has_the_accuracy_of_its_map_and_a_map_without_a_search_one
 
 def test_the_best_peak_is_told_with_its_potential_and_length(job_of):
     options = {key: value for key, value in SEARCH.items() if key not in ("n_steps", "n_peaks")}
-    found = measured(
-        peaks, job_of("peaks", [{"method": "nsrf", "options": options}], {"steps": [1, 20]}, repeats=(0, 1))
-    )
+    job = job_of("peaks", [{"method": "nsrf", "options": options}], {"steps": [1, 20]}, repeats=(0, 1))
+    found = measured(peaks, job)
     X, y, *_ = sample()
     first = rounds_start(y)
     best = {}

@@ -13,6 +13,7 @@ from rfstudy.report.aggregate import select, settings_of
 from rfstudy.report.claims.borders import agrees, judged, point
 from rfstudy.report.claims.compared import (
     Estimate,
+    Found,
     Names,
     Side,
     chosen,
@@ -57,10 +58,9 @@ def beats_kernels(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
     on every data set; ``select`` is about the map."""
     exact = _exact(rows, {"select": {}})
     exact = select(exact[exact["axis"].eq("") | exact["at"].eq(1.0)], kernel=test["kernels"])
-    own = test | {"metric": "accuracy_pct"}
     found = []
     for one in sides(test["of"]):
-        for where, (sample,) in places(rows_of(rows, own, [one]), [one], own, names):
+        for where, (sample,) in _all(_accuracies(rows, test, names, [one])):
             rivals = select(exact, dataset=where["dataset"])
             if set(rivals["kernel"]) != set(test["kernels"]):
                 continue
@@ -77,6 +77,18 @@ def _exact(rows: pd.DataFrame, test: dict) -> pd.DataFrame:
     return select(chosen(rows, test["select"]), learner="kernel_svm", metric="accuracy_pct", split="test")
 
 
+def _accuracies(rows: pd.DataFrame, test: dict, names: Names, wanted: list[Side]) -> dict[str, list[Found]]:
+    """The places at which all of the sides have accuracies, by data set and in the order of their sizes."""
+    own, found = test | {"metric": "accuracy_pct"}, {}
+    for each in places(rows_of(rows, own, wanted), wanted, own, names):
+        found.setdefault(each.where["dataset"], []).append(each)
+    return found
+
+
+def _all(by_dataset: dict[str, list[Found]]) -> list[Found]:
+    return [each for of_dataset in by_dataset.values() for each in of_dataset]
+
+
 GAP_SHRINKS = {
     "properties": {"of": {"$ref": "#/$defs/side"}, "over": {"$ref": "#/$defs/side"}},
     "required": ["of", "over"],
@@ -85,12 +97,9 @@ GAP_SHRINKS = {
 
 def gap_shrinks(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
     """The accuracy gained over others is largest at the smallest size, on every data set."""
-    pair, found = [side(test["of"]), side(test["over"])], []
-    gaps: dict[str, list[tuple[str, float]]] = {}
-    own = test | {"metric": "accuracy_pct"}
-    for where, (one, other) in places(rows_of(rows, own, pair), pair, own, names):
-        gaps.setdefault(where["dataset"], []).append((where["n_features_label"], one.mean - other.mean))
-    for dataset, by_size in gaps.items():
+    found = []
+    for dataset, of_dataset in _accuracies(rows, test, names, [side(test["of"]), side(test["over"])]).items():
+        by_size = [(where["n_features_label"], one.mean - other.mean) for where, (one, other) in of_dataset]
         if len(by_size) < 2:
             continue
         (first, gap), rest = by_size[0], by_size[1:]
@@ -110,11 +119,8 @@ KEEPS_RISING = {
 def keeps_rising(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
     """The accuracy does not fall by more than ``dip`` points from one size to the next, on every data set."""
     one, found = side(test["of"]), []
-    own = test | {"metric": "accuracy_pct"}
-    curves: dict[str, list[tuple[str, float]]] = {}
-    for where, (sample,) in places(rows_of(rows, own, [one]), [one], own, names):
-        curves.setdefault(where["dataset"], []).append((where["n_features_label"], sample.mean))
-    for dataset, curve in curves.items():
+    for dataset, of_dataset in _accuracies(rows, test, names, [one]).items():
+        curve = [(where["n_features_label"], sample.mean) for where, (sample,) in of_dataset]
         steps = [after - before for (_, before), (_, after) in pairwise(curve)]
         if steps:
             least = min(steps)
@@ -138,10 +144,10 @@ def mean_over_all(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
     """The mean difference of two accuracies over all data sets and sizes is within a margin of zero, with the 95 %
     interval over the data sets."""
     pair = [side(test["of"]), side(test["over"])]
-    own = test | {"metric": "accuracy_pct"}
-    gaps: dict[str, list[float]] = {}
-    for where, samples in places(rows_of(rows, own, pair), pair, own, names):
-        gaps.setdefault(where["dataset"], []).append(difference(*samples).value)
+    gaps = {
+        dataset: [difference(*samples).value for _, samples in of_dataset]
+        for dataset, of_dataset in _accuracies(rows, test, names, pair).items()
+    }
     if not gaps:
         return []
     means = [float(np.mean(values)) for values in gaps.values()]
@@ -169,8 +175,7 @@ STEADY = {
 def steady(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
     """The standard deviation over the repeats is below a bound and not above that of another method, at every size."""
     pair, found = [side(test["of"]), side(test["over"])], []
-    own = test | {"metric": "accuracy_pct"}
-    for where, samples in places(rows_of(rows, own, pair), pair, own, names):
+    for where, samples in _all(_accuracies(rows, test, names, pair)):
         spread, other = (deviation(list(each.values.values())) for each in samples)
         verdict = {"margin": float(test["below"]), "holds": spread < test["below"] and spread <= other}
         aside = "a single repeat" if np.isnan(spread + other) else ""

@@ -18,8 +18,8 @@ from rfstudy.report.typeset import Cell
 #: The table files; ``figures.csv`` and ``claims.csv`` hold no values and ``letter_survey_rows.csv`` is data.
 FILES = (
     "survey_table2.csv", "survey_table3.csv", "survey_table6.csv", "survey_table7.csv", "survey_table9.csv",
-    "eerf_table2.csv", "eerf_table3.csv", "eerf_table4.csv", "eerf_table5.csv", "nsrf_table1.csv", "slsrff_table1.csv",
-    "slsrff_table2.csv", "slsrff_table3.csv", "text_values.csv",
+    "eerf_table1.csv", "eerf_table2.csv", "eerf_table3.csv", "eerf_table4.csv", "eerf_table5.csv", "nsrf_table1.csv",
+    "slsrff_table1.csv", "slsrff_table2.csv", "slsrff_table3.csv", "text_values.csv",
 )  # fmt: skip
 
 #: The survey's names of its two linear classifiers.

@@ -160,7 +160,8 @@ def stage_cells(stage):
         if stage == "time":
             return part["time"]["rounds"]
         repeats = part["repeats"].values() if stage == "train" else [part["repeats"]]
-        return len(part["methods"]) * len(study_config.sizes(part["sizes"], 1)) * sum(map(len, repeats))
+        places = sum(len(entry.get("walk", {}).get("values", [None])) for entry in part["methods"])
+        return places * len(study_config.sizes(part["sizes"], 1)) * sum(map(len, repeats))
 
     unit = "round" if stage == "time" else "cell"
     return lambda wildcards: counted(sum(map(cells_of, stage_parts(stage, wildcards))), unit)

@@ -454,6 +454,11 @@ class Linear(Kernel):
         """Write projections / sqrt(2) into ``out``; tensors of one shape."""
         torch.mul(projections, 0.5**0.5, out=out)
 
+    def draw_frequencies(self, rng: np.random.Generator, shape) -> np.ndarray:
+        """Unit vectors times sqrt(d), float64 of ``shape`` (s, d): columns drawn with replacement."""
+        n_frequencies, n_features = shape
+        return np.sqrt(n_features) * np.eye(n_features)[rng.integers(n_features, size=n_frequencies)]
+
     def __call__(self, X, Y=None):
         return linear_kernel(X, Y)
 

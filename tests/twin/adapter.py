@@ -70,6 +70,7 @@ def preset(study, is_grid: bool) -> dict:
         "data": "embedded",
         "repeats": study.repeats,
         "largest_multiple_of_d": None,
+        "most_values": None,
         "max_rows": study.cap if is_grid else None,
         "search": {"penalty": {"shared_by": SHARED_BY[study.tuning]}, "max_rows": study.tuning_cap} if is_grid else {},
         "learners": {"svm": {key: value for key, value in svm.items() if value is not None}},

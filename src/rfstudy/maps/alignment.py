@@ -142,7 +142,12 @@ class KernelAlignmentFourier(AlignedMap):
         What multiplies the features where a's whole support is used: 1 / sqrt(D), as in the authors' code, which
         leaves the weights to the linear model, or sqrt(a_j), whose kernel is that of a.
     scoring_fraction : float, default 1.0
-        Share of the rows, drawn at random, that the scores are computed on: in (0, 1].
+        Share of the rows that the scores are computed on: in (0, 1].
+    scoring_rows : {"random", "first"}
+        Which rows these are.
+    center_targets : bool, default True
+        Whether the mean of the targets, over all rows, is subtracted; the columns of three classes or more always have
+        it subtracted.
     task : {"auto", "classification", "regression"}
         "auto" takes floating-point targets that are not all integers as those of a regression, others as labels.
     device : {"auto", "cpu", "cuda"}
@@ -151,7 +156,8 @@ class KernelAlignmentFourier(AlignedMap):
     Attributes
     ----------
     learned_ : dict
-        ``indices`` and ``weights`` of the candidates in use, float64 (D,).
+        ``indices`` and ``weights`` of the candidates in use, float64 (D,); the ``support`` of a, its ``probabilities``
+        there, and s ``draws`` from it.
 
     References
     ----------
@@ -178,6 +184,8 @@ class KernelAlignmentFourier(AlignedMap):
         rho=None,
         weights="uniform",
         scoring_fraction=1.0,
+        scoring_rows="random",
+        center_targets=True,
         task="auto",
         device="auto",
         random_state=None,
@@ -187,6 +195,8 @@ class KernelAlignmentFourier(AlignedMap):
             n_components,
             n_candidates=n_candidates,
             scoring_fraction=scoring_fraction,
+            scoring_rows=scoring_rows,
+            center_targets=center_targets,
             task=task,
             device=device,
             random_state=random_state,
@@ -201,16 +211,19 @@ class KernelAlignmentFourier(AlignedMap):
         if self.weights not in WEIGHTS:
             raise ValueError(f"weights must be one of {', '.join(WEIGHTS)}, got {self.weights!r}")
 
-    def _choose(self, X, y, rng):
-        scores = self._alignments(X, y, rng)
-        rho = self.rho or RHO_PER_CANDIDATE * len(scores)
-        distribution = aligned_distribution(scores, rho)
-        indices = np.flatnonzero(distribution)
-        if len(indices) > self.n_components:
-            indices = rng.choice(len(scores), size=self.n_components, p=distribution)
+    def _rank(self, scores, rng):
+        distribution = aligned_distribution(scores, self.rho or RHO_PER_CANDIDATE * len(scores))
+        support = np.flatnonzero(distribution)
+        draws = rng.choice(len(scores), size=self.n_components, p=distribution)
+        return {"support": support, "probabilities": distribution[support], "draws": draws}
+
+    def _part(self, ranked, n_components):
+        indices = ranked["support"]
+        if len(indices) > n_components:
+            indices = ranked["draws"][:n_components]
         elif self.weights == "sqrt":
-            return indices, np.sqrt(distribution[indices])
-        return indices, np.full(len(indices), len(indices) ** -0.5)
+            return {"indices": indices, "weights": np.sqrt(ranked["probabilities"])}
+        return {"indices": indices, "weights": np.full(len(indices), len(indices) ** -0.5)}
 
 
 class KernelPolarizationFourier(AlignedMap):
@@ -229,7 +242,12 @@ class KernelPolarizationFourier(AlignedMap):
     n_candidates : int, default None
         J >= s; None is 10 s.
     scoring_fraction : float, default 1.0
-        Share of the rows, drawn at random, that the scores are computed on: in (0, 1].
+        Share of the rows that the scores are computed on: in (0, 1].
+    scoring_rows : {"random", "first"}
+        Which rows these are.
+    center_targets : bool, default True
+        Whether the mean of the targets, over all rows, is subtracted; the columns of three classes or more always have
+        it subtracted.
     task : {"auto", "classification", "regression"}
         "auto" takes floating-point targets that are not all integers as those of a regression, others as labels.
     device : {"auto", "cpu", "cuda"}
@@ -238,7 +256,8 @@ class KernelPolarizationFourier(AlignedMap):
     Attributes
     ----------
     learned_ : dict
-        ``indices`` of the candidates by falling score, and their ``weights``.
+        ``indices`` of the candidates by falling score, and their ``weights``; ``order``, those of the map that this one
+        is a ``prefix`` of.
 
     References
     ----------
@@ -256,9 +275,11 @@ class KernelPolarizationFourier(AlignedMap):
 
     method = "kprff"
 
-    def _choose(self, X, y, rng):
-        indices = np.argsort(-self._alignments(X, y, rng), kind="stable")[: self.n_components]
-        return indices, np.full(len(indices), len(indices) ** -0.5)
+    def _rank(self, scores, rng):
+        return {"order": np.argsort(-scores, kind="stable")[: self.n_components]}
+
+    def _part(self, ranked, n_components):
+        return {"indices": ranked["order"][:n_components], "weights": np.full(n_components, n_components**-0.5)}
 
 
 def aligned_distribution(scores: np.ndarray, rho: float) -> np.ndarray:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from copy import copy
 from math import ceil
 from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
 
 from rfstudy.errors import NotDefinedError
 from rfstudy.maps.pool import PoolMap
 
 TASKS = ("auto", "classification", "regression")
+
+#: Which rows the candidates are scored on, where it is a share of them.
+SCORING_ROWS = ("random", "first")
 
 
 class CandidateMap(PoolMap):
@@ -64,6 +70,8 @@ class AlignedMap(CandidateMap):
     """Base class of the maps that score the candidates by their correlation with the targets.
 
     The score of a candidate z is :math:`\\sum_c (\\sum_i Y_{ic} z(x_i))^2` with the columns of ``target_columns``.
+    A subclass says in ``_rank`` what follows from the scores for maps of any size up to its own, and in ``_part`` what
+    a map of one size makes of that: where the number of candidates is stated, all sizes share the pool and its scores.
     """
 
     _requires_y = True
@@ -75,24 +83,60 @@ class AlignedMap(CandidateMap):
         *,
         n_candidates=None,
         scoring_fraction=1.0,
+        scoring_rows="random",
+        center_targets=True,
         task="auto",
         device="auto",
         random_state=None,
     ):
         super().__init__(kernel, n_components, n_candidates=n_candidates, device=device, random_state=random_state)
         self.scoring_fraction = scoring_fraction
+        self.scoring_rows = scoring_rows
+        self.center_targets = center_targets
         self.task = task
+
+    @abstractmethod
+    def _rank(self, scores, rng) -> dict:
+        """What follows from the scores (J,), as arrays by name, whatever the size of the map up to its own."""
+
+    @abstractmethod
+    def _part(self, ranked: dict, n_components: int) -> dict:
+        """Indices and weights of the candidates that a map of a size takes, given what ``_rank`` returned."""
+
+    def _learn(self, X, y, rng):
+        ranked = self._rank(self._alignments(X, y, rng), rng)
+        return ranked | self._part(ranked, self.n_components)
+
+    def _choose(self, X, y, rng):
+        learned = self._learn(X, y, rng)
+        return learned["indices"], learned["weights"]
+
+    def prefix(self, n_components: int):
+        """The fitted map of a smaller size, from the same pool and its scores: where ``n_candidates`` is stated."""
+        if self.n_candidates is None:
+            raise NotImplementedError(
+                f"{self.method}: without n_candidates a smaller map has another pool, and a prefix of the features of "
+                "this one is not that map; fit that"
+            )
+        check_is_fitted(self, "learned_")
+        check_scalar(n_components, "n_components", Integral, min_val=1, max_val=self.n_components)
+        smaller = copy(self)
+        smaller.n_components = n_components
+        return smaller._complete(self.learned_ | self._part(self.learned_, n_components))
 
     def _check_options(self):
         super()._check_options()
         check_scalar(self.scoring_fraction, "scoring_fraction", Real, min_val=0, max_val=1, include_boundaries="right")
+        if self.scoring_rows not in SCORING_ROWS:
+            raise ValueError(f"scoring_rows must be one of {', '.join(SCORING_ROWS)}, got {self.scoring_rows!r}")
         check_task(self.task)
 
     def _alignments(self, X, y, rng):
-        """The scores of the candidates, float64 (J,), from a random share of the rows."""
-        targets = target_columns(y, self.task)
+        """The scores of the candidates, float64 (J,), from a share of the rows."""
+        targets = target_columns(y, self.task, centred=self.center_targets)
         if self.scoring_fraction < 1:
-            rows = np.sort(rng.permutation(len(X))[: ceil(self.scoring_fraction * len(X))])
+            n_scored = ceil(self.scoring_fraction * len(X))
+            rows = slice(n_scored) if self.scoring_rows == "first" else np.sort(rng.permutation(len(X))[:n_scored])
             X, targets = X[rows], targets[rows]
         return alignments(self.pool_.blocks(X), targets)
 

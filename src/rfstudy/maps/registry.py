@@ -18,7 +18,7 @@ class Entry:
     ``cost`` is the time to map one row after the set-up, in s frequencies and d columns; ``unbiased`` says whether
     the expectation of the approximate kernel is the kernel; ``defaults`` are the map's own options; ``prefix`` says
     whether the map has the method ``prefix``: the first features of the fitted map are the map at a smaller size, so
-    that one fit serves several sizes.
+    that one fit serves several sizes; ``prefix_needs`` is an option that has to be stated for that.
     """
 
     module: str
@@ -31,6 +31,7 @@ class Entry:
     data_dependent: bool = False
     defaults: dict = field(default_factory=dict)
     prefix: bool = False
+    prefix_needs: str = ""
 
 
 SHIFT_INVARIANT = ("gaussian", "laplacian", "cauchy")
@@ -38,12 +39,15 @@ ARC_COSINE = ("arccos0", "arccos1", "arccos2")
 #: With all frequencies of one length only the orders 0 and 1 come out right: order 2 needs E |w|^4 = d (d + 2).
 FIXED_RADIUS_ARC_COSINE = ("arccos0", "arccos1")
 
+#: How the maps that score candidates by their correlation with the targets do it.
+SCORING = {"scoring_fraction": 1.0, "scoring_rows": "random", "center_targets": True, "task": "auto"}
+
 REGISTRY = {
     "rff": Entry(
         "montecarlo",
         "RandomFourier",
         "Monte Carlo",
-        (*SHIFT_INVARIANT, *ARC_COSINE),
+        (*SHIFT_INVARIANT, *ARC_COSINE, "linear"),
         unbiased=True,
         reference="Rahimi and Recht, NIPS 2007",
         cost="O(s d)",
@@ -219,7 +223,9 @@ REGISTRY = {
         unbiased=False,
         reference="Sinha and Duchi, NIPS 2016",
         cost="O(s d)",
-        defaults={"n_candidates": None, "rho": None, "weights": "uniform", "scoring_fraction": 1.0, "task": "auto"},
+        defaults={"n_candidates": None, "rho": None, "weights": "uniform", **SCORING},
+        prefix=True,
+        prefix_needs="n_candidates",
     ),
     "kprff": Entry(
         "alignment",
@@ -230,7 +236,9 @@ REGISTRY = {
         unbiased=False,
         reference="Shahrampour, Beirami and Tarokh, AAAI 2018",
         cost="O(s d)",
-        defaults={"n_candidates": None, "scoring_fraction": 1.0, "task": "auto"},
+        defaults={"n_candidates": None, **SCORING},
+        prefix=True,
+        prefix_needs="n_candidates",
     ),
     "clrff": Entry(
         "compression",
@@ -329,6 +337,12 @@ def resolved_options(name: str, options: dict) -> dict:
     """
     name, of_alias = resolve(name)
     return {**REGISTRY[name].defaults, **of_alias, **options}
+
+
+def has_prefixes(name: str, options: dict) -> bool:
+    """Whether one fit of a map with these options serves all sizes up to its own (``RandomFeatureMap.prefix``)."""
+    entry = REGISTRY[resolve(name)[0]]
+    return entry.prefix and (not entry.prefix_needs or options.get(entry.prefix_needs) is not None)
 
 
 def list_maps() -> list[dict]:

@@ -28,6 +28,7 @@ from rfstudy.study.config import (
     constant_or,
     kind_constant,
     merge,
+    options_tried,
     resolved_experiments,
     shown,
     suggestion,
@@ -189,7 +190,7 @@ def problems_of_rows(own: dict, task: dict, settings: dict, here: str) -> list[s
             found.append(f"{where}.{name}.n_folds: {n_folds} folds of {most} training rows")
         missing = [key for key in (learners.facts(name)["grid"], "n_folds") if key not in options]
         found += [f"{where}.{name}: {key!r} is a required property" for key in missing]
-    for i, entry in enumerate(own["methods"]):
+    for i, entry in entries_in(own):
         unknown = sorted(set(entry.get("learners", {})) - set(own.get("learners", {})))
         found += [
             f".methods[{i}].learners.{name}: the experiment has no such learner; {suggestion(name, own['learners'])}"
@@ -222,10 +223,15 @@ def learners_of_entries(own: dict):
     """Triples of a place, a learner and its options: of an experiment on a data set, and of the entries of its own."""
     for name, options in own.get("learners", {}).items():
         yield ".learners", name, options
-    for i, entry in enumerate(own["methods"]):
+    for i, entry in entries_in(own):
         for name, options in entry.get("learners", {}).items():
             if name in own.get("learners", {}):
                 yield f".methods[{i}].learners", name, merge(own["learners"][name], options)
+
+
+def entries_in(own: dict):
+    """Pairs of a position and the entry there, of those that an experiment runs on a data set."""
+    return ((i, entry) for i, entry in enumerate(own["methods"]) if entry)
 
 
 def parts(experiment: dict, settings: dict, tasks: dict):
@@ -236,6 +242,8 @@ def parts(experiment: dict, settings: dict, tasks: dict):
         yield ".kernel", {"what": "kernel", "kernel": experiment["kernel"]}
     for dataset in experiment["datasets"]:
         own = on_dataset(experiment, dataset)
+        if "kernel" in experiment["datasets"][dataset]:
+            yield f".datasets.{dataset}.kernel", {"what": "kernel", "kernel": own["kernel"]}
         stated_here = "preprocess" in experiment["datasets"][dataset]
         yield from parts_on(own, tasks[dataset], settings, f".datasets.{dataset}" if stated_here else "")
     if not kind_constant(experiment, "NEEDS_DATA"):
@@ -252,7 +260,7 @@ def parts_on(own: dict, task: dict, settings: dict, of_steps: str):
     d, target, search = columns_of(task, settings), task["target"], own.get("search", {})
     step_lists = [(".search.preprocess", steps) for steps in search.get("preprocess", {}).get("grid", [])]
     step_lists += [(f"{of_steps}.preprocess", own["preprocess"])] if "preprocess" in own else []
-    entries = [(f".methods[{i}]", entry) for i, entry in enumerate(own["methods"])]
+    entries = [(f".methods[{i}]", entry) for i, entry in entries_in(own)]
     entries += [(".search.method", search["method"])] if "method" in search else []
     of_entries = [(f"{where}.preprocess", entry["preprocess"]) for where, entry in entries if "preprocess" in entry]
     for where, steps in step_lists + of_entries:
@@ -266,10 +274,17 @@ def parts_on(own: dict, task: dict, settings: dict, of_steps: str):
         yield ".scores", {"what": "scores", "metric": metric, "target": target}
     grid = {"sizes": own["sizes"], "d": d} if "sizes" in own else widest(own.get("grid", {}))
     for where, entry in entries:
-        for options in search.get("options", {}).get("grid", [{}]):
+        for options in options_in(entry, search):
             laid = without_own_options(entry | {"options": merge(entry["options"], options)}, own["kind"])
             for _, steps in [("", entry["preprocess"])] if "preprocess" in entry else step_lists:
                 yield where, map_part(laid, own["kernel"], grid, steps)
+
+
+def options_in(entry: dict, search: dict) -> list[dict]:
+    """What is laid over the options of an entry: what a search tries, and the values that the entry walks."""
+    walk = entry.get("walk", {"values": []})
+    tried = options_tried(search, entry["method"]) + [{walk["option"]: value} for value in walk["values"]]
+    return tried or [{}]
 
 
 def map_part(entry: dict, kernel: dict, sizes, steps=()) -> dict:

@@ -29,7 +29,7 @@ from rfstudy.study.code import constant, defines, modules_in
 CIRCLES = ("experiment", "size", "method", "method_and_size", "cell")
 
 #: What can be chosen by validation.
-SEARCHED = ("preprocess", "length_scale", "options", "penalty")
+SEARCHED = ("preprocess", "length_scale", "bandwidth", "options", "penalty")
 
 #: Keys of every experiment whose kind needs data.
 OF_DATA = {
@@ -269,10 +269,11 @@ def schema_of(kind: str, config_dir: Path) -> dict:
     own = kind_schema(kind)
     definitions = common["$defs"] | {
         "learners": learners_schema(),
+        "kernel": kernel_schema(),
         "bandwidth": {"oneOf": [bandwidth_schema(rule) for rule in modules_in("study.bandwidths")]},
     }
     return common | {
-        "properties": common["properties"] | {"kernel": kernel_schema()} | own["properties"],
+        "properties": common["properties"] | {"kernel": {"$ref": "#/$defs/kernel"}} | own["properties"],
         "required": common["required"] + own["required"],
         "$defs": definitions,
     }
@@ -458,8 +459,10 @@ def methods_named(experiment: dict):
     yield from ((f".options.{method}", method) for method in experiment.get("options", {}))
     for dataset, own in (experiment.get("datasets") or {}).items():
         yield from ((f".datasets.{dataset}.options.{method}", method) for method in (own or {}).get("options") or {})
-    if "method" in experiment.get("search", {}):
-        yield ".search.method.method", experiment["search"]["method"]["method"]
+    search = experiment.get("search", {})
+    if "method" in search:
+        yield ".search.method.method", search["method"]["method"]
+    yield from ((f".search.options.grid.{method}", method) for method, _ in options_by_method(search) if method)
 
 
 def options_given(experiment: dict):
@@ -467,7 +470,9 @@ def options_given(experiment: dict):
     for i, entry in enumerate(experiment["methods"]):
         yield f".methods[{i}].options", entry["method"], entry.get("options", {})
         for dataset, own in entry.get("datasets", {}).items():
-            yield f".methods[{i}].datasets.{dataset}.options", entry["method"], own.get("options", {})
+            yield f".methods[{i}].datasets.{dataset}.options", entry["method"], (own or {}).get("options", {})
+        if "walk" in entry:
+            yield f".methods[{i}].walk", entry["method"], {entry["walk"]["option"]: entry["walk"]["values"]}
     for i, step in enumerate(experiment.get("steps", [])):
         for method in step.get("methods", [None]):
             yield f".steps[{i}].options", method, step.get("options", {})
@@ -479,8 +484,20 @@ def options_given(experiment: dict):
     search = experiment.get("search", {})
     if "method" in search:
         yield ".search.method.options", search["method"]["method"], search["method"].get("options", {})
-    for i, options in enumerate(search.get("options", {}).get("grid", [])):
-        yield f".search.options.grid[{i}]", None, options
+    for method, grid in options_by_method(search):
+        where = f".search.options.grid{f'.{method}' if method else ''}"
+        yield from ((f"{where}[{i}]", method, options) for i, options in enumerate(grid))
+
+
+def options_by_method(search: dict):
+    """Pairs of a map and the grid of its options that a search tries; None is every map."""
+    grid = search.get("options", {}).get("grid", [])
+    return grid.items() if isinstance(grid, dict) else [(None, grid)]
+
+
+def options_tried(search: dict, method: str) -> list[dict]:
+    """The options of a map that a search tries; nothing where it leaves them alone."""
+    return next((grid for named, grid in options_by_method(search) if named in (None, method)), [])
 
 
 def no_option(key: str, method: str) -> str:
@@ -678,6 +695,7 @@ def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
         raise ConfigurationError(
             f"experiment {experiment['name']!r} lists {', '.join(twice)} twice with the same variant; name variants"
         )
+    experiment = with_fewer_values(experiment, settings["most_values"])
     entries = [
         completed(entry, maps)
         for entry in experiment["methods"]
@@ -697,6 +715,31 @@ def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
         if "sizes" in own:
             own["sizes"] = wanted_sizes(own["sizes"], settings["largest_multiple_of_d"], settings["only_sizes"])
     return result
+
+
+def with_fewer_values(document, number: int | None):
+    """A document in which every list of ``values``, of sizes or of what an entry walks, has so many of them at most.
+
+    They are taken evenly from the first to the last; None is all of them.
+    """
+    if isinstance(document, dict):
+        return {
+            key: spread(value, number) if key == "values" and isinstance(value, list) else with_fewer_values(value, number)
+            for key, value in document.items()
+        }
+    return [with_fewer_values(each, number) for each in document] if isinstance(document, list) else document
+
+
+def spread(values: list, number: int | None) -> list:
+    """``number`` of the values, evenly from the first to the last; None is all of them.
+
+    >>> spread([1, 2, 4, 8, 16], 3)
+    [1, 4, 16]
+    """
+    if number is None or number >= len(values):
+        return values
+    steps = max(1, number - 1)
+    return [values[round(i * (len(values) - 1) / steps)] for i in range(number)]
 
 
 def completed(entry: dict, maps: dict[str, str]) -> dict:

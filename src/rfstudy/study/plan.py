@@ -18,11 +18,13 @@ from rfstudy.study.code import constant
 from rfstudy.study.config import (
     AXES,
     CIRCLES,
+    SEARCHED,
     ConfigurationError,
     check_ids,
     kind_constant,
     merge,
     sizes,
+    spread,
     step_lists,
     wanted_sizes,
 )
@@ -52,10 +54,10 @@ def shards(experiment: dict, settings: dict) -> list[Shard]:
     axes = settings["shard_by"]
     if list(axes) != list(AXES[: len(axes)]) or not axes:
         raise ConfigurationError(f"shard_by must be a beginning of {', '.join(AXES)}, got {', '.join(axes)}")
-    entries = [entry["method"] for entry in experiment["methods"]]
+    entries = experiment["methods"]
     # the variants of a method stay together: a job each would spend its time on imports
-    names = list(dict.fromkeys(entries)) if "method" in axes else [""]
-    groups = {name: tuple(i for i, method in enumerate(entries) if name in ("", method)) for name in names}
+    names = list(dict.fromkeys(entry["method"] for entry in entries)) if "method" in axes else [""]
+    groups = {name: tuple(i for i, entry in enumerate(entries) if name in ("", entry["method"])) for name in names}
     datasets = list(experiment["datasets"]) or [""]
     parts = [(dataset,) for dataset in datasets] if "dataset" in axes else [tuple(datasets)]
     repeats = repeats_of(experiment, settings)
@@ -65,6 +67,8 @@ def shards(experiment: dict, settings: dict) -> list[Shard]:
     result = []
     for part in parts:
         for name, group in groups.items():
+            if not any(is_run_on(entries[i], dataset) for i in group for dataset in part):
+                continue
             for chunk in chunks:
                 words = [part[0] if len(part) == 1 else "", name.replace("_", "-")]
                 if len(chunks) > 1:
@@ -81,16 +85,24 @@ def repeats_of(experiment: dict, settings: dict) -> list[int]:
 def on_dataset(experiment: dict, dataset: str) -> dict:
     """An experiment as it is on one data set: what stands under ``datasets.<id>`` laid over it and its entries.
 
-    ``options`` by method are laid over those of its entries.
+    ``options`` by method are laid over those of its entries. None stands in place of an entry that is not run there.
     """
     own = {key: value for key, value in experiment.items() if key != "datasets"}
     own = merge(own, experiment["datasets"].get(dataset, {}))
-    own["methods"] = [entry_on(entry, dataset, own.get("options", {})) for entry in own["methods"]]
+    own["methods"] = [
+        entry_on(entry, dataset, own.get("options", {})) if is_run_on(entry, dataset) else None
+        for entry in own["methods"]
+    ]
     if "method" in own.get("search", {}):
         own["search"] = own["search"] | {"method": entry_on(own["search"]["method"], dataset, own.get("options", {}))}
     if "sizes" in own:
         own["sizes"] = wanted_sizes(own["sizes"], own.get("largest_multiple_of_d"))
     return own
+
+
+def is_run_on(entry: dict, dataset: str) -> bool:
+    """Whether an entry is run on a data set: a null under its ``datasets`` leaves it out there."""
+    return entry.get("datasets", {}).get(dataset, {}) is not None
 
 
 def entry_on(entry: dict, dataset: str, options: dict) -> dict:
@@ -140,7 +152,7 @@ def parts_of(stage: str, experiment: dict, shard: Shard, settings: dict) -> list
 
 def entries_of(experiment: dict, shard: Shard) -> list[dict]:
     """The entries of a shard; what a method changes of the learners is left to those who train."""
-    return [without(experiment["methods"][i], "learners") for i in shard.methods]
+    return [without(entry, "learners") for entry in filter(None, (experiment["methods"][i] for i in shard.methods))]
 
 
 def without(mapping: dict, *keys: str) -> dict:
@@ -153,7 +165,7 @@ def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> d
     search = experiment["search"]
     spec = sample_part(experiment, dataset, settings) | {
         "search": without(search, "method"),
-        "methods": experiment["methods"] if is_by_method(search) else [],
+        "methods": list(filter(None, experiment["methods"])) if is_by_method(search) else [],
         "shared_method": search.get("method"),
         "learners": learners_of(experiment),
         "repeats": repeats_of(experiment, settings),
@@ -178,7 +190,7 @@ def searched(search: dict) -> list[str]:
 
     The cell's penalty is chosen in ``train``, on the features that it is for.
     """
-    named = [quantity for quantity in ("preprocess", "length_scale", "options", "penalty") if quantity in search]
+    named = [quantity for quantity in SEARCHED if quantity in search]
     return [q for q in named if q != "penalty" or circle_of(search, q) != "cell"]
 
 
@@ -195,7 +207,8 @@ def check_choices(experiment: dict, dataset: str) -> None:
     if "length_scale" in search and not has_length_scale:
         raise ConfigurationError(f"{where} searches a length scale, the kernel {kernel['name']} has none")
     stated = any("length_scale" in each for each in (kernel, search)) or experiment.get("bandwidth")
-    if has_length_scale and not stated and not all("length_scale" in entry for entry in experiment["methods"]):
+    entries = filter(None, experiment["methods"])
+    if has_length_scale and not stated and not all("length_scale" in entry for entry in entries):
         raise ConfigurationError(f"{where} states no length scale, no bandwidth rule and no grid to search it in")
     for quantity in searched(search):
         circle = circle_of(search, quantity)
@@ -235,7 +248,7 @@ def generate_part(experiment: dict, dataset: str, shard: Shard, settings: dict) 
 def train_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> dict:
     """The work of ``train``: the maps again, the learners and how their penalties are chosen."""
     return sample_part(experiment, dataset, settings) | {
-        "methods": [experiment["methods"][i] for i in shard.methods],
+        "methods": list(filter(None, (experiment["methods"][i] for i in shard.methods))),
         "sizes": experiment["sizes"],
         "repeats": {
             name: [r for r in shard.repeats if r < options.get("repeats", settings["repeats"])]
@@ -262,7 +275,8 @@ def time_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> d
     needs_data = kind_constant(experiment, "NEEDS_DATA")
     how = experiment["time"]
     spec = (sample_part if needs_data else part)(experiment, dataset, settings) | {
-        "methods": [without(entry, "learners") for entry in experiment["methods"]],
+        # what walks is timed where it does not
+        "methods": [without(entry, "learners") for entry in experiment["methods"] if entry and "walk" not in entry],
         "time": without(how, "datasets", "examples", "sizes", "learner", "threads"),
     }
     if not needs_data:
@@ -281,14 +295,6 @@ def ends(experiment_sizes: dict, number: int | None) -> dict:
     {'multiples_of_d': [1, 8]}
     """
     return {rule: spread(values, number) for rule, values in experiment_sizes.items()}
-
-
-def spread(values: list, number: int | None) -> list:
-    """``number`` of the values, evenly from the first to the last; None is all of them."""
-    if number is None or number >= len(values):
-        return values
-    steps = max(1, number - 1)
-    return [values[round(i * (len(values) - 1) / steps)] for i in range(number)]
 
 
 #: What the stages are told, by stage.

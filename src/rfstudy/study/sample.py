@@ -103,7 +103,7 @@ class Samples:
 
     def of(self, repeat: int, preprocess: list) -> Sample:
         """The sample of a repeat under these preprocessing steps."""
-        what = str((repeat, preprocess))
+        what = str((repeat if self._repeats_differ() else 0, preprocess))
         if what not in self._drawn:
             sample = draw_sample(self.prepared, self.spec, repeat, preprocess)
             while self._drawn and sum(each.nbytes for each in (sample, *self._drawn.values())) > KEPT_BYTES:
@@ -111,13 +111,20 @@ class Samples:
             self._drawn[what] = sample
         return self._drawn[what]
 
+    def _repeats_differ(self) -> bool:
+        """Whether repeats have rows of their own: a published split that is not capped is the same in all."""
+        facts, most = self.prepared.facts, self.spec["max_rows"]
+        rule = (self.spec.get("split") or {"rule": facts["split"]})["rule"]
+        return rule != "published" or (most is not None and max(facts["n_train"], facts["n_test"]) > most)
+
     def length_scale(self, repeat: int, preprocess: list, rule: dict) -> float:
         """The length scale that a rule of ``bandwidths`` finds on the training rows of a repeat."""
-        what = str((repeat, preprocess)), str(sorted(rule.items()))
+        parameters = {key: value for key, value in rule.items() if key not in ("rule", "factor")}
+        what = str((repeat, preprocess)), str((rule["rule"], sorted(parameters.items())))
         if what not in self._length_scales:
             module = importlib.import_module(f"rfstudy.study.bandwidths.{rule['rule']}")
             rng = np.random.default_rng(seed_sequence(self.spec["seed"], "bandwidth", rule["rule"], repeat))
-            parameters = {key: value for key, value in rule.items() if key != "rule"}
             X_train = self.of(repeat, preprocess).X_train
             self._length_scales[what] = module.length_scale(X_train, rng, **parameters)
-        return self._length_scales[what]
+        # a factor multiplies what every rule that has one finds: other factors find it only once
+        return rule.get("factor", 1.0) * self._length_scales[what]

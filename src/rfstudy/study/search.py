@@ -21,9 +21,9 @@ from rfstudy.arrays import seed_sequence
 from rfstudy.errors import NotDefinedError
 from rfstudy.learners.entry import load
 from rfstudy.learners.penalties import best_penalty
-from rfstudy.study.config import CIRCLES, SEARCHED, merge, size_of, sizes
+from rfstudy.study.config import CIRCLES, SEARCHED, merge, options_tried, size_of, sizes
 from rfstudy.study.engine import Cell, Job, finished
-from rfstudy.study.kinds.grid import choice_for, folds_of, grid_cell, learner_settings, map_of, place_of
+from rfstudy.study.kinds.grid import choice_for, folds_of, grid_cell, is_searched, learner_settings, map_of, place_of
 from rfstudy.study.plan import circle_of, searched
 from rfstudy.study.sample import Sample
 
@@ -46,8 +46,11 @@ def search(job: Job) -> dict:
         choices: dict = {}
         title = f"{spec['experiment']} {spec['dataset']} {' and '.join(quantities)}"
         for entry, label, repeat in tqdm(list(members(spec, circle)), desc=title, file=sys.stderr, mininterval=5):
+            own = [quantity for quantity in quantities if takes_part(spec["search"], entry, quantity)]
+            if not own:
+                continue
             chosen_on = [repeat] if circle == "cell" else spec["repeats"][:SHARED_ON]
-            choice = best_choice(job, found, quantities, entry, label, chosen_on)
+            choice = best_choice(job, found, own, entry, label, chosen_on)
             choices = merge(choices, nested(place_of(circle, entry, label, repeat), choice))
         found[circle] = choices
     return found
@@ -67,6 +70,11 @@ def members(spec: dict, circle: str):
     return itertools.product(entries, labels, repeats)
 
 
+def takes_part(search: dict, entry: dict, quantity: str) -> bool:
+    """Whether there is anything to choose of a quantity for an entry."""
+    return is_searched(entry, quantity) and (quantity != "options" or bool(options_tried(search, entry["method"])))
+
+
 def nested(words: tuple[str, ...], value: dict) -> dict:
     """A mapping of mappings with one value at its end."""
     for word in reversed(words):
@@ -79,7 +87,7 @@ def best_choice(job: Job, found: dict, quantities: list[str], entry: dict, label
     spec = job.spec
     judge = spec["search"].get("learner") or next(iter(spec["learners"]))
     tried = []
-    for values in candidates(spec["search"], quantities):
+    for values in candidates(spec["search"], quantities, entry["method"]):
         scores = mean_scores(job, found, entry, label, chosen_on, values, judge)
         if scores is None:
             return {"chosen": {}, "chosen_on": chosen_on, "reason": "there is no map, or no learner, at this size"}
@@ -96,11 +104,11 @@ def best_choice(job: Job, found: dict, quantities: list[str], entry: dict, label
     return {"chosen": chosen, "chosen_on": list(chosen_on), "score": score}
 
 
-def candidates(search: dict, quantities: list[str]) -> list[dict]:
+def candidates(search: dict, quantities: list[str], method: str) -> list[dict]:
     """All combinations of the values of quantities, the preferred ones first: a tie goes to what comes first."""
     grids = {}
     for quantity in (each for each in SEARCHED if each in quantities and each != "penalty"):
-        grid = search[quantity]["grid"]
+        grid = options_tried(search, method) if quantity == "options" else search[quantity]["grid"]
         grids[quantity] = sorted(grid, reverse=True) if quantity == "length_scale" else grid
     return [dict(zip(grids, values, strict=True)) for values in itertools.product(*grids.values())]
 
@@ -138,7 +146,7 @@ def candidate_cell(job: Job, found: dict, entry: dict, label: str, repeat: int, 
     """The cell in which a candidate is scored: an entry at a size in a repeat, under the values that are tried."""
     d = job.data.facts["d"]
     wider, how = choice_for(found, entry, label, repeat)
-    cell = grid_cell(job.spec, (wider | values, how), entry, sizes(size_with(job.spec, label), d), d, repeat)
+    cell = grid_cell(job.spec, [(wider | values, how)], entry, sizes(size_with(job.spec, label), d), d, repeat)
     settings = learner_settings(job.spec, entry, learner)
     own = {"learner": learner, "settings": settings, "rows": job.spec["search"].get("max_rows")}
     return replace(cell, given=cell.given | own, columns={})

@@ -107,17 +107,21 @@ def measure(job: Job, cell: Cell, latest: LatestMap) -> tuple[list[dict], dict]:
         row = shared | {"status": status, "settings": settings}
         return [row | size | {"metric": m} for _, size in prefixes(None, cell) for m in metrics_of(job)], {}
     settings = cell_settings(cell, length_scale, sample.capped)
-    rows = []
-    for prefix, size in prefixes(phi, cell):
+    rows, penalty = [], cell.given["penalty"]
+    for position, (prefix, size) in enumerate(prefixes(phi, cell)):
         own = features if prefix is phi else [features_of(prefix, X) for X in (sample.X_train, sample.X_test)]
         columns = shared | size | {"n_columns": prefix.n_columns_}
-        scores, status, told = scored(job, cell, sample, prefix.n_columns_, *own)
+        wanted = penalty[position] if isinstance(penalty, list) else penalty
+        scores, status, told = scored(job, cell, sample, wanted, prefix.n_columns_, *own)
         rows += [columns | {"metric": m, "status": status, "settings": settings | told, **score} for m, score in scores]
     return rows, {}
 
 
-def scored(job: Job, cell: Cell, sample: Sample, n_columns: int, train_features, test_features):
-    """Pairs of a metric and its value as a column, the status of the rows, and what their settings say of the model."""
+def scored(job: Job, cell: Cell, sample: Sample, penalty, n_columns: int, train_features, test_features):
+    """Pairs of a metric and its value as a column, the status of the rows, and what their settings say of the model.
+
+    ``penalty`` None is chosen here.
+    """
     target, learner = job.data.target, load(cell.given["learner"])
     options, metrics = cell.given["settings"], metrics_of(job)
     reason = learner.left_out(target.kind, options, len(sample.y_train), n_columns)
@@ -125,7 +129,7 @@ def scored(job: Job, cell: Cell, sample: Sample, n_columns: int, train_features,
         return [(metric, {}) for metric in metrics], "skipped", {"reason": reason}
     Y, classes = target.encode(sample.y_train)
     try:
-        wanted = cell.given["penalty"]
+        wanted = penalty
         if wanted is None:
             folds = folds_of(job.spec, len(Y), options["n_folds"], cell.at["repeat"])
             how = {"n_columns": n_columns, "score": target.score, "options": options}
@@ -137,7 +141,7 @@ def scored(job: Job, cell: Cell, sample: Sample, n_columns: int, train_features,
     decision = np.concatenate([model.decision(block) for _rows, block in test_features()])
     predicted = target.decode(decision, classes)
     told = {learner.chosen: used, "solver": model.solver}
-    if cell.given["penalty"] is None and "chosen_on" in cell.given["how"]:
+    if penalty is None and "chosen_on" in cell.given["how"]:
         # what should have been shared had no value at which the shared map has a solution
         told |= {"shared_by": "cell", "chosen_on": [cell.at["repeat"]]}
     if used != wanted:

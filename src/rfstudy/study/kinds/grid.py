@@ -1,6 +1,7 @@
 """The accuracy grid: maps x sizes x repeats, each with its approximation error, and learners on the features.
 
-A cell is one map at one size in one repeat (at all sizes, where a prefix of the features is the map at a smaller size).
+A cell is one map at one size in one repeat (at all sizes, where a prefix of the features is the map at a smaller size),
+and where its entry walks an option, at one value of that.
 ``generate`` fits its map, ``train`` its learners; what both know of a cell stands here: which cells there are, what
 one is computed under, and its map.
 """
@@ -12,8 +13,8 @@ from rfstudy.data.scale import columns_after
 from rfstudy.data.split import fold_of_row
 from rfstudy.kernels import KERNELS, make_kernel
 from rfstudy.learners.entry import load
-from rfstudy.maps.registry import REGISTRY
-from rfstudy.study.config import CIRCLES, merge, sizes
+from rfstudy.maps.registry import has_prefixes
+from rfstudy.study.config import CIRCLES, SEARCHED, merge, sizes
 from rfstudy.study.engine import (
     Cell,
     Job,
@@ -31,6 +32,9 @@ NEEDS_DATA = True
 
 #: Memory: libraries (MB), the rows in float32 a few times over, and Gram matrices of the largest size; minutes.
 RESOURCES = {"mb": 900, "bytes_per_value": 16, "bytes_per_gram": 80, "minutes": 240}
+
+#: What of a search decides a map, in the order in which its rows say who shares it.
+OF_MAP = ("length_scale", "bandwidth", "preprocess", "options")
 
 SCHEMA = {
     "properties": {
@@ -62,25 +66,62 @@ def grid_cells(spec: dict, chosen: dict, d: int, repeats: list[int], learner: st
     """
     named = sizes(spec["sizes"], d)
     return [
-        grid_cell(spec, choice_for(chosen, entry, group[-1][1], repeat), entry, group, d, repeat, learner)
+        grid_cell(spec, choices, entry, group, d, repeat, learner, place)
         for repeat in repeats
         for entry in spec["methods"]
-        # one map, if its prefixes are the maps at the smaller sizes
-        for group in ([named] if REGISTRY[entry["method"]].prefix else [[each] for each in named])
+        for place in places_of(entry)
+        for group, choices in sharing(chosen, entry, place, named, repeat)
     ]
 
 
-def grid_cell(spec: dict, choice: tuple, entry: dict, group: list, d: int, repeat: int, learner: str = "") -> Cell:
+def places_of(entry: dict) -> list[dict]:
+    """Where an entry stands on the axis that it walks, as columns of the tidy table; one empty place if it does not."""
+    walk = entry.get("walk")
+    return [{"axis": walk["axis"], "at": value} for value in walk["values"]] if walk else [{}]
+
+
+def sharing(chosen: dict, entry: dict, place: dict, named: list, repeat: int):
+    """The sizes of an entry in groups that are one cell, each with the choices for its sizes.
+
+    Together are the sizes at which one map was chosen, if its prefixes are the maps at the smaller ones.
+    """
+    groups: dict = {}
+    for position, (s, label) in enumerate(named):
+        choice = choice_for(chosen, entry, label, repeat)
+        values = {quantity: value for quantity, value in choice[0].items() if quantity != "penalty"}
+        together = has_prefixes(entry["method"], options_of(entry, place, values.get("options", {})))
+        group, choices = groups.setdefault(repr(values) if together else position, ([], []))
+        group.append((s, label))
+        choices.append(choice)
+    return groups.values()
+
+
+def options_of(entry: dict, place: dict, chosen: dict) -> dict:
+    """The options of an entry's map at a place of its walk, once what was chosen is laid over the entry's own."""
+    walked = {entry["walk"]["option"]: place["at"]} if place else {}
+    return merge(entry["options"], chosen) | walked
+
+
+def grid_cell(
+    spec: dict, choices: list, entry: dict, group: list, d: int, repeat: int, learner: str = "", place=()
+) -> Cell:
     """One cell: an entry at a size, or at several that share their work (``group``: numbers with labels).
 
-    ``choice`` is what ``choice_for`` found for it.
+    ``choices`` is what ``choice_for`` found for each of these sizes; they differ in their penalties only. ``place`` is
+    where the entry stands on its walk (``places_of``).
     """
-    given = conditions(spec, choice, entry, learner)
+    place = dict(place)
+    given = conditions(spec, choices[-1], entry, learner)
+    penalties = [values.get("penalty", {}).get(learner) for values, _ in choices]
+    if len(set(penalties)) > 1:
+        given["penalty"] = penalties
     width = columns_after(given["preprocess"], d)
     numbers = [s * width // d if label.endswith("d") else s for s, label in group]
     at = {"n_features": numbers, "label": [label for _, label in group], "repeat": repeat}
-    entry = entry | {"options": merge(entry["options"], given.pop("options"))}
-    return Cell(entry, at, given, {"repeat": repeat})
+    if place:
+        at[place["axis"]] = place["at"]
+    entry = entry | {"options": options_of(entry, place, given.pop("options"))}
+    return Cell(entry, at, given, {"repeat": repeat} | place)
 
 
 def prefixes(phi, cell: Cell):
@@ -100,7 +141,7 @@ def conditions(spec: dict, choice: tuple, entry: dict, learner: str = "") -> dic
     Returns the steps of ``preprocess``, the ``length_scale`` (None where a rule finds it on the training rows, or the
     kernel has none), the rule of the ``bandwidth``, the ``options`` of the map that were chosen, and ``how``: who
     shares what was chosen, and on which repeats. For a learner also its ``learner`` id, its ``settings`` and the
-    ``penalty`` (None where the cell chooses its own).
+    ``penalty`` (None where the cell chooses its own, a list where its sizes have different ones).
     """
     values, how = choice
     given = {
@@ -108,10 +149,10 @@ def conditions(spec: dict, choice: tuple, entry: dict, learner: str = "") -> dic
         "length_scale": entry.get("length_scale") or values.get("length_scale"),
         "bandwidth": None,
         "options": values.get("options", {}),
-        "how": next((how[quantity] for quantity in ("length_scale", "preprocess", "options") if quantity in how), {}),
+        "how": next((how[quantity] for quantity in OF_MAP if quantity in how), {}),
     }
     if given["length_scale"] is None and "length_scale" in KERNELS[spec["kernel"]["name"]]["parameters"]:
-        given["bandwidth"] = spec["bandwidth"]
+        given["bandwidth"] = spec["bandwidth"] and merge(spec["bandwidth"], values.get("bandwidth", {}))
     if learner:
         given["learner"] = learner
         given["settings"] = learner_settings(spec, entry, learner)
@@ -137,10 +178,16 @@ def choice_for(chosen: dict, entry: dict, label: str, repeat: int) -> tuple[dict
         found = chosen.get(circle, {})
         for word in place_of(circle, entry, label, repeat):
             found = found.get(word, {})
-        values |= found.get("chosen", {})
+        own = {quantity: value for quantity, value in found.get("chosen", {}).items() if is_searched(entry, quantity)}
+        values |= own
         told = {"shared_by": circle} | ({"chosen_on": found["chosen_on"]} if circle != "cell" and found else {})
-        how |= dict.fromkeys(found.get("chosen", {}), told)
+        how |= dict.fromkeys(own, told)
     return values, how
+
+
+def is_searched(entry: dict, quantity: str) -> bool:
+    """Whether an entry takes part in the search of a quantity: it may name those that it does."""
+    return quantity in entry.get("searched", SEARCHED)
 
 
 def place_of(circle: str, entry: dict, label: str, repeat: int | None) -> tuple[str, ...]:
@@ -247,9 +294,11 @@ def skipped_rows(spec: dict, prepared: Prepared, repeats: list[int], measurement
             "n_features_label": label,
             "status": "skipped",
             "settings": {"reason": prepared.skipped},
+            **place,
             **measurement,
         }
         for entry in spec["methods"]
+        for place in places_of(entry)
         for n_features, label in sizes(spec["sizes"], prepared.facts["d"])
         for measurement in measurements
     ]

@@ -14,7 +14,7 @@ import torch
 from rfstudy.arrays import seed_of, seed_sequence
 from rfstudy.kernels import make_kernel
 from rfstudy.study.engine import Cell, Job, Timed, entry_map
-from rfstudy.study.plan import spread
+from rfstudy.study.config import spread
 
 STAGES = ("measure",)
 NEEDS_DATA = False

@@ -724,7 +724,9 @@ def with_fewer_values(document, number: int | None):
     """
     if isinstance(document, dict):
         return {
-            key: spread(value, number) if key == "values" and isinstance(value, list) else with_fewer_values(value, number)
+            key: spread(value, number)
+            if key == "values" and isinstance(value, list)
+            else with_fewer_values(value, number)
             for key, value in document.items()
         }
     return [with_fewer_values(each, number) for each in document] if isinstance(document, list) else document

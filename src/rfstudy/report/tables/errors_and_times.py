@@ -41,8 +41,8 @@ SCHEMA = {
 BASE = "time_train_s"
 
 TIMES_NOTE = (
-    "Times in seconds on the machine of the row, in brackets over the training time of {name} in the same row: printed, "
-    "a quotient; ours, the median over rounds of the quotient in a round."
+    "Times in seconds on the machine of the row, in brackets over the training time of {name} in the same row: "
+    "printed, a quotient; ours, the median over rounds of the quotient in a round."
 )
 
 

@@ -1,7 +1,9 @@
 """Linear SVMs: the Newton solver against LIBLINEAR and a general optimiser, the routes, and what they report."""
 
 import functools
+import importlib.util
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,27 +11,17 @@ from scipy.optimize import minimize, minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
-from rfstudy.data.target import decode_labels, encode_labels
-from rfstudy.learners import newton, streams, svm
+from rfstudy.data.target import decode_labels
+from rfstudy.learners import design, newton, streams, svm
 from rfstudy.learners.linear_model import LinearModel
 from rfstudy.learners.svm import cross_validate_svm, fit_svm
 
+specification = importlib.util.spec_from_file_location("linear_problems", Path(__file__).parent / "linear_problems.py")
+linear_problems = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(linear_problems)
+problem, stream = linear_problems.problem, linear_problems.stream
+
 CS = [0.01, 0.1, 1.0, 10.0, 100.0]
-
-
-def stream(Z, rows=None):
-    rows = rows or len(Z)
-    return lambda: ((slice(i, min(i + rows, len(Z))), Z[i : i + rows]) for i in range(0, len(Z), rows))
-
-
-def problem(n=400, n_columns=15, n_classes=2, seed=0, dtype=np.float64):
-    """Overlapping classes of unequal size on cosine features with a mean: labels and their columns of +-1."""
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, 3))
-    Z = np.cos(X @ rng.standard_normal((3, n_columns)) + rng.uniform(0, 2, n_columns)) / np.sqrt(n_columns / 2)
-    evidence = X @ rng.standard_normal((3, n_classes)) + 0.5 * rng.standard_normal((n, n_classes))
-    labels = (evidence + 0.3 * np.arange(n_classes)).argmax(axis=1)
-    return Z.astype(dtype), labels, encode_labels(labels)[0]
 
 
 def objective(model, Z, Y, C, loss="squared_hinge"):
@@ -219,7 +211,7 @@ def test_without_a_preconditioner_the_solution_is_the_same(monkeypatch, has_inte
     Z, _, Y = problem()
     chosen = options(Z, solver="newton", intercept="unpenalised" if has_intercept else "none")
     with_it = fit_svm(stream(Z), Y, 10.0, **chosen)
-    monkeypatch.setattr(newton, "PRECONDITIONED_COLUMNS", 0)
+    monkeypatch.setattr(design, "PRECONDITIONED_COLUMNS", 0)
     without = fit_svm(stream(Z), Y, 10.0, **chosen)
     assert without.converged
     np.testing.assert_allclose(
@@ -375,7 +367,7 @@ def test_features_that_are_not_finite_are_refused(solver, bad):
 
 
 def test_features_that_are_not_finite_are_refused_without_a_preconditioner(monkeypatch):
-    monkeypatch.setattr(newton, "PRECONDITIONED_COLUMNS", 0)
+    monkeypatch.setattr(design, "PRECONDITIONED_COLUMNS", 0)
     Z, _, Y = problem(n=50)
     Z[3, 2] = np.nan
     with pytest.raises(ValueError, match="features hold NaN, infinity"):

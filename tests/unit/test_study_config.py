@@ -96,7 +96,7 @@ def test_an_experiment_that_is_defined_twice_is_named(tmp_path):
             "folds: 5}\n    svm",
             r"a\.yaml: base\.learners\.ridge\.folds: .*did you mean n_folds",
         ),
-        ("svm:", "svn:", r"base\.learners\.svn: not a key here; did you mean svm\? known are ridge, svm"),
+        ("svm:", "svn:", r"base\.learners\.svn: not a key here; did you mean svm\? known are logistic, ridge, svm"),
         ("C: [1]", "C: [0]", r"base\.learners\.svm\.C\[0\]: 0 is less than or equal to the minimum"),
         ("rows: 10", "rows: 1", r"base\.approximation\.rows: 1 is less than the minimum of 2"),
         ("{method: orf}", "{methd: orf}", r"base\.methods\[1\].*methd: not a key here; did you mean method"),

@@ -70,7 +70,10 @@ def test_a_kind_brings_the_keys_of_what_it_says_of_itself(kind, has, lacks):
         ({"kernel": {"name": "polynomial", "degre": 2}}, ".kernel.degre: not a key here; did you mean degree?"),
         ({"bandwidth": {"rule": "median", "k": 2}}, ".bandwidth.k: not a key here; known are factor, rows, rule"),
         ({"bandwidth": {"rule": "neighbour"}}, ".bandwidth: 'k' is a required property"),
-        ({"learners": {"rigde": {}}}, ".learners.rigde: not a key here; did you mean ridge? known are ridge, svm"),
+        (
+            {"learners": {"rigde": {}}},
+            ".learners.rigde: not a key here; did you mean ridge? known are logistic, ridge, svm",
+        ),
         ({"learners": {"ridge": {"center": "all"}}}, ".learners.ridge.center: 'all' is not one of"),
     ],
 )

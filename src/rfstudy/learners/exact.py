@@ -11,8 +11,7 @@ import numpy as np
 from rfstudy.learners import gram
 from rfstudy.learners.linear_model import KernelModel
 from rfstudy.learners.penalties import check_grid, effective_penalties
-from rfstudy.learners.scoring import check_folds
-from rfstudy.learners.svm import warn_unconverged
+from rfstudy.learners.scoring import check_folds, warn_unconverged
 from rfstudy.learners.targets import as_columns, sign_columns
 
 MAX_ROWS = 10_000
@@ -78,7 +77,7 @@ def cross_validate_kernel_svm(K, Y, grid, folds, *, loss="hinge", intercept="unp
     K = _check_kernel_matrix(K, len(Y))
     folds, _ = check_folds(folds, Y, "accuracy", every_column=True)
     scores, unconverged = gram.cross_validate_svm_on_gram(K, Y, grid, folds, loss, intercept)
-    warn_unconverged(unconverged, scores.size)
+    warn_unconverged(unconverged, scores.size, "SVM")
     return scores
 
 

@@ -17,18 +17,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 
-from rfstudy.learners import streams
+from rfstudy.learners.design import Design
 
 #: Relative duality gap at which a column is solved.
 GAP_TOLERANCE = 1e-6
 #: Newton steps (about ten are usual), and conjugate gradient steps in one of them.
 MAX_ITERATIONS = 100
 MAX_CONJUGATE_GRADIENTS = 500
-#: Up to this many columns Z'Z (one more pass of n D^2 operations) preconditions the conjugate gradients. It takes
-#: 3 to 7 times fewer passes over the features (measured on ijcnn1, D = 704, C = 0.01 to 100).
-PRECONDITIONED_COLUMNS = 4096
 
 
 @dataclass
@@ -70,70 +66,27 @@ def minimise_squared_hinge(
 
 
 class _Problem:
-    """Targets, features and what is known of them: the products that every Newton step needs.
-
-    ``weights`` of shape (D, m), or (D + 1, m) with the bias in the last row, as if the features had a column of ones.
-    """
+    """The targets (n, m) of a design, and the rows that each column uses."""
 
     def __init__(self, blocks, targets, n_columns, has_intercept):
-        self.blocks, self.targets = blocks, targets
-        self.n_rows, self.n_columns, self.has_intercept = len(targets), n_columns, has_intercept
-        self.used = targets != 0
-        self.penalised = np.ones((n_columns + has_intercept, 1))
-        self.penalised[n_columns:] = 0
-        self.gram = self._gram() if n_columns <= min(PRECONDITIONED_COLUMNS, self.n_rows) else None
-
-    def _gram(self):
-        """Z'Z of the features, with the column of ones where there is an intercept."""
-        one_group, ones = np.zeros(self.n_rows, dtype=int), np.ones((self.n_rows, 1))
-        (gram,), (totals,) = streams.grams_by_group(self.blocks, ones, one_group, 1, self.n_columns)
-        if not self.has_intercept:
-            return gram
-        return np.block([[gram, totals], [totals.T, np.array([[self.n_rows]])]])
+        self.design = Design(blocks, len(targets), n_columns, has_intercept)
+        self.targets, self.used = targets, targets != 0
 
     def preconditioner(self, C, active):
-        """A function that applies (I + 2 C share Z'Z)^-1, share = the mean share of active rows.
-
-        It does nothing where Z'Z is not held, or where that matrix is singular in float64 (an absurdly large C).
-        """
-        if self.gram is None:
-            return lambda residual: residual
-        system = np.array(self.gram, order="F")
-        system *= 2 * C * max(active.mean(), 1 / active.size)
-        np.einsum("ii->i", system)[:] += self.penalised[:, 0]
-        factor, failed = lapack.dpotrf(system, lower=1, clean=0, overwrite_a=1)
-        if failed:
-            return lambda residual: residual
-        return lambda residual: lapack.dpotrs(factor, residual, lower=1)[0]
-
-    def transposed(self, rowwise, weights=None):
-        """Z' rowwise(rows, Z weights), float64, in one pass.
-
-        ``rowwise`` takes a slice of rows and their product with the weights (None without weights), and returns
-        (rows, m).
-        """
-        total, D = 0.0, self.n_columns
-        for rows, chunk in streams.cache_chunks(self.blocks, self.n_rows, D):
-            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
-                forward = None
-                if weights is not None:
-                    forward = (chunk @ weights[:D].astype(chunk.dtype)).astype(np.float64) + weights[D:].sum(axis=0)
-                factors = rowwise(rows, forward)
-                product = (chunk.T @ factors.astype(chunk.dtype)).astype(np.float64)
-            total = total + (np.vstack([product, factors.sum(axis=0)]) if self.has_intercept else product)
-        streams.refuse_non_finite(total)
-        return total
+        """The inverse of I + 2 C share Z'Z, share = the mean share of active rows."""
+        return self.design.preconditioner(2 * C * max(active.mean(), 1 / active.size), 1.0)
 
 
 def _newton(problem, C, weights, decision, tolerance, max_iter):
     """Weights, converged (m,) and steps; ``decision`` (Z weights on entry) is updated in place."""
-    y, used, D = problem.targets, problem.used, problem.n_columns
+    y, used, design = problem.targets, problem.used, problem.design
+    D = design.n_columns
     weights = weights.copy()
     ones = np.ones(len(y))
     lowest, first_norm = np.full(y.shape[1], np.inf), None
     iteration = 0
     while True:
-        if problem.has_intercept:
+        if design.has_intercept:
             for j, rows in enumerate(used.T):
                 shift = exact_step(y[rows, j], decision[rows, j], ones[rows], C, 0.0, 0.0)
                 weights[D, j] += shift
@@ -141,7 +94,7 @@ def _newton(problem, C, weights, decision, tolerance, max_iter):
         slack = np.where(used, np.maximum(0.0, 1.0 - y * decision), 0.0)
         objective = 0.5 * (weights[:D] ** 2).sum(axis=0) + C * (slack**2).sum(axis=0)
         active, pull = slack > 0, y * slack
-        gradient = problem.penalised * weights - 2 * C * problem.transposed(lambda rows, _, q=pull: q[rows])
+        gradient = design.penalised * weights - 2 * C * design.transposed(lambda rows, _, q=pull: q[rows])
         norm = np.sqrt((gradient[:D] ** 2).sum(axis=0))
         if first_norm is None:
             first_norm = norm
@@ -167,7 +120,7 @@ def _conjugate_gradients(problem, C, active, gradient, forcing):
 
     H = I + 2 C Z_active' Z_active is the column's generalised Hessian.
     """
-    precondition = problem.preconditioner(C, active)
+    design, precondition = problem.design, problem.preconditioner(C, active)
     step, change = np.zeros_like(gradient), np.zeros(active.shape, order="F")
     residual = -gradient
     preconditioned = precondition(residual)
@@ -176,14 +129,14 @@ def _conjugate_gradients(problem, C, active, gradient, forcing):
     goal = forcing * np.linalg.norm(gradient, axis=0)
     live = np.arange(gradient.shape[1])
     for _ in range(MAX_CONJUGATE_GRADIENTS):
-        forward = np.empty((problem.n_rows, len(live)), order="F")
+        forward = np.empty((design.n_rows, len(live)), order="F")
 
         def on_active(rows, values, forward=forward, live=live):
             forward[rows] = values
             return values * active[rows][:, live]
 
         along = direction[:, live]
-        curved = problem.penalised * along + 2 * C * problem.transposed(on_active, along)
+        curved = design.penalised * along + 2 * C * design.transposed(on_active, along)
         length = product[live] / (along * curved).sum(axis=0)
         step[:, live] += length * along
         change[:, live] += length * forward

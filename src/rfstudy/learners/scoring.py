@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from rfstudy.metrics import class_index
@@ -58,3 +60,12 @@ def check_folds(folds, Y, score: str, *, every_column: bool = False) -> tuple[np
                     f"{f' in column {constant.argmax()}' if Y.shape[1] > 1 else ''}; stratify the folds"
                 )
     return folds, n_folds
+
+
+def warn_unconverged(unconverged: int, fits: int, learner: str) -> None:
+    """A ``ConvergenceWarning`` where some fits of a cross-validation stopped before they met their tolerance."""
+    if unconverged:
+        from sklearn.exceptions import ConvergenceWarning  # ridge regression needs nothing of scikit-learn
+
+        message = f"{unconverged} of {fits} {learner} fits of a cross-validation did not converge"
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)

@@ -29,7 +29,7 @@ from rfstudy.learners.gram import cross_validate_svm_on_gram, svm_on_gram
 from rfstudy.learners.linear_model import LinearModel
 from rfstudy.learners.newton import minimise_squared_hinge
 from rfstudy.learners.penalties import check_grid
-from rfstudy.learners.scoring import check_folds, score_sum
+from rfstudy.learners.scoring import check_folds, score_sum, warn_unconverged
 from rfstudy.learners.targets import sign_columns
 
 #: Entries n_rows x n_columns x columns of targets from which solver="auto" leaves LIBLINEAR: it holds 24 bytes an entry
@@ -157,7 +157,7 @@ def cross_validate_svm(
                     continue
                 unconverged += not model.converged
                 scores[i, fold] = _accuracy(Y[held_out], model.decision(Z[held_out]))
-    warn_unconverged(unconverged, scores.size)
+    warn_unconverged(unconverged, scores.size, "SVM")
     return scores
 
 
@@ -201,13 +201,6 @@ def choose_solver(n_rows: int, n_columns: int, n_targets: int, loss: str, interc
     if intercept == "unpenalised" or n_rows * n_columns * n_targets >= LIBLINEAR_ENTRIES:
         return "newton"
     return "liblinear"
-
-
-def warn_unconverged(unconverged: int, fits: int) -> None:
-    """A ``ConvergenceWarning`` where some fits of a cross-validation stopped before they met their tolerance."""
-    if unconverged:
-        message = f"{unconverged} of {fits} SVM fits of a cross-validation did not converge"
-        warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
 
 def _cross_validate_newton(blocks, Y, grid, folds, n_columns, has_intercept):

@@ -1,0 +1,304 @@
+"""Logistic regression: its gradient and Hessian, its minimum against scikit-learn's, streams, and hard cases."""
+
+import functools
+import importlib.util
+import tracemalloc
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+
+from rfstudy.data.target import decode_labels, encode_labels
+from rfstudy.learners import design, logistic, softmax, streams
+from rfstudy.learners.design import Design
+from rfstudy.learners.logistic import cross_validate_logistic, fit_logistic
+
+specification = importlib.util.spec_from_file_location("linear_problems", Path(__file__).parent / "linear_problems.py")
+linear_problems = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(linear_problems)
+problem, stream = linear_problems.problem, linear_problems.stream
+
+PENALTIES = [1e-1, 1e-3, 1e-5]
+
+
+def objective(coef, intercept, Z, Y, penalty):
+    """penalty |W|^2 / 2 + mean of -log P(y | z), written out."""
+    F = Z.astype(np.float64) @ coef + intercept
+    losses = np.logaddexp(0, -Y * F)[:, 0] if Y.shape[1] == 1 else logsumexp(F, axis=1) - F[Y > 0]
+    return penalty / 2 * (coef**2).sum() + losses.mean()
+
+
+def of_model(model, Z, Y, penalty):
+    return objective(model.coef, model.intercept, Z, Y, penalty)
+
+
+def sklearn_objective(Z, labels, Y, penalty, intercept):
+    """The lowest objective that scikit-learn finds, at a tolerance far below what is compared."""
+    C = 1 / (penalty * len(Z))
+    free = intercept == "unpenalised"
+    model = LogisticRegression(C=C, fit_intercept=free, tol=1e-8, max_iter=20_000).fit(Z.astype(np.float64), labels)
+    return objective(model.coef_.T, model.intercept_, Z, Y, penalty)
+
+
+@pytest.mark.parametrize("intercept", ["none", "unpenalised"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_the_minimum_is_that_of_scikit_learn_on_five_thousand_rows(penalty, n_classes, dtype, intercept):
+    Z, labels, Y = problem(n=5000, n_columns=40, n_classes=n_classes, dtype=dtype)
+    model = fit_logistic(stream(Z, 700), Y, penalty, n_columns=40, intercept=intercept)
+    assert model.converged
+    assert model.n_iter <= 15
+    assert model.solver == "newton"
+    lowest = sklearn_objective(Z, labels, Y, penalty, intercept)
+    # one side is our own tolerance, with the rounding of float32; the other would be an error of scikit-learn's
+    assert of_model(model, Z, Y, penalty) <= lowest * (1 + 1e-6)
+    assert of_model(model, Z, Y, penalty) >= lowest * (1 - 1e-4)
+
+
+def grouped(n_classes, has_intercept, seed=1):
+    """A problem of two groups of rows on 60 rows, with weights and probabilities away from the start."""
+    rng = np.random.default_rng(seed)
+    Z, _, Y = problem(n=60, n_columns=4, n_classes=n_classes, seed=seed)
+    training = rng.integers(0, 2, 60)[:, None] != np.arange(2)
+    targets = np.tile((Y > 0)[:, None, :], (1, 2, 1))
+    whole = softmax._Problem(Design(stream(Z, 17), 60, 4, has_intercept), targets, training / training.sum(axis=0))
+    return whole, Z, rng.standard_normal((4 + has_intercept, 2, Y.shape[1]))
+
+
+def decision_values(Z, weights):
+    ones = np.ones((len(Z), len(weights) - Z.shape[1]))
+    return np.einsum("nd,dgc->ngc", np.hstack([Z, ones]), weights)
+
+
+def probabilities_of(decision):
+    return np.exp(decision - softmax._log_partition(decision))
+
+
+@pytest.mark.parametrize("has_intercept", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_gradient_and_hessian_are_those_of_finite_differences(n_classes, has_intercept):
+    whole, Z, weights = grouped(n_classes, has_intercept)
+    penalty, step = np.array([0.3, 0.01]), 1e-5
+
+    def value(moved):
+        return whole.objective(penalty, moved, decision_values(Z, moved))
+
+    def gradient(moved):
+        return whole.gradient(penalty, moved, probabilities_of(decision_values(Z, moved)))
+
+    found, numeric = gradient(weights), np.zeros(weights.shape)
+    for where in np.ndindex(weights.shape):
+        nudge = np.zeros(weights.shape)
+        nudge[where] = step
+        numeric[where] = ((value(weights + nudge) - value(weights - nudge)) / (2 * step))[where[1]]
+    np.testing.assert_allclose(found, numeric, rtol=0, atol=1e-9)
+    direction = np.random.default_rng(2).standard_normal(weights.shape)
+    curved, change = whole.curved(penalty, probabilities_of(decision_values(Z, weights)), direction)
+    numeric = (gradient(weights + step * direction) - gradient(weights - step * direction)) / (2 * step)
+    np.testing.assert_allclose(curved, numeric, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(change, decision_values(Z, direction), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_at_equal_probabilities_the_preconditioner_is_the_inverse_of_the_hessian(n_classes):
+    whole, _Z, weights = grouped(n_classes, has_intercept=False)
+    everywhere = softmax._Problem(whole.design, whole.targets, np.full((60, 2), 1 / 60))
+    penalty = np.array([0.2, 0.2])
+    p = probabilities_of(np.zeros((60, 2, weights.shape[2])))
+    direction = weights - (weights.mean(axis=2, keepdims=True) if n_classes > 2 else 0.0)
+    curved, _ = everywhere.curved(penalty, p, direction)
+    np.testing.assert_allclose(everywhere.preconditioner(penalty, p)(curved), direction, rtol=1e-10)
+
+
+@pytest.mark.parametrize(("n_classes", "bound"), [(2, 1 / 4), (5, 1 / 2)])
+def test_the_fixed_hessian_of_boehning_always_descends(n_classes, bound):
+    """What the module says of its preconditioner: with the bound for the curvature the plain step never rises."""
+    Z, _, Y = problem(n_classes=n_classes)
+    penalty = np.array([1e-3])
+    features = Design(stream(Z), len(Z), Z.shape[1], has_intercept=False)
+    whole = softmax._Problem(features, (Y > 0)[:, None, :], np.full((len(Z), 1), 1 / len(Z)))
+    solve = features.preconditioner(bound / len(Z), penalty[0])
+    weights = 10 * np.random.default_rng(0).standard_normal((Z.shape[1], 1, Y.shape[1]))
+    values = []
+    for _ in range(20):
+        decision = decision_values(Z, weights)
+        values.append(whole.objective(penalty, weights, decision)[0])
+        gradient = whole.gradient(penalty, weights, probabilities_of(decision))
+        weights = weights - solve(gradient[:, 0])[:, None]
+    assert (np.diff(values) < 0).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("classes", ["multinomial", "one_vs_rest"])
+def test_streamed_is_kept(classes, n_classes, monkeypatch):
+    Z, _, Y = problem(n_classes=n_classes, dtype=np.float32)
+    how = {"n_columns": Z.shape[1], "classes": classes, "intercept": "unpenalised"}
+    passes = []
+
+    def counted():
+        passes.append(1)
+        return stream(Z, 37)()
+
+    kept = fit_logistic(stream(Z), Y, 1e-3, **how)
+    monkeypatch.setattr(streams, "CACHE_BYTES", 2**12)
+    streamed = fit_logistic(counted, Y, 1e-3, memory_budget=0, **how)
+    assert len(passes) > 10
+    np.testing.assert_allclose(streamed.decision(Z), kept.decision(Z), rtol=0, atol=1e-4)
+    folds = np.arange(len(Y)) % 3
+    np.testing.assert_array_equal(
+        cross_validate_logistic(counted, Y, PENALTIES, folds, memory_budget=0, **how),
+        cross_validate_logistic(stream(Z), Y, PENALTIES, folds, **how),
+    )
+
+
+def test_the_memory_of_a_streamed_fit_is_that_of_targets_and_gram_matrix():
+    n, n_columns = 20_000, 200
+    Z, _, Y = problem(n=n, n_columns=n_columns, dtype=np.float32)
+    tracemalloc.start()
+    try:
+        fit_logistic(stream(Z, 512), Y, 1e-2, n_columns=n_columns, memory_budget=0)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # in float64 numbers: a chunk of 2048 rows for the Gram matrix, five matrices of its size, 20 columns of n rows
+    assert peak < 8 * (2048 * n_columns + 5 * n_columns**2 + 20 * n) < 8 * n * n_columns / 3
+
+
+@pytest.mark.parametrize("intercept", ["none", "unpenalised"])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_more_columns_than_rows_are_the_same_problem_in_the_space_of_the_rows(n_classes, intercept, monkeypatch):
+    Z, labels, Y = problem(n=50, n_columns=80, n_classes=n_classes)
+    Z = np.vstack([Z, Z[:5]])  # of lower rank than rows
+    labels, Y = np.append(labels, labels[:5]), np.vstack([Y, Y[:5]])
+    how = {"n_columns": 80, "intercept": intercept}
+    folds = np.arange(len(Y)) % 3
+    rotated = fit_logistic(stream(Z, 9), Y, 1e-4, **how)
+    scores = cross_validate_logistic(stream(Z, 9), Y, PENALTIES, folds, **how)
+    lowest = sklearn_objective(Z, labels, Y, 1e-4, intercept)
+    np.testing.assert_allclose(of_model(rotated, Z, Y, 1e-4), lowest, rtol=1e-6)
+    as_it_is = fit_logistic(stream(Z, 9), Y, 1e-4, memory_budget=0, **how)
+    np.testing.assert_allclose(as_it_is.decision(Z), rotated.decision(Z), rtol=0, atol=1e-2)
+    np.testing.assert_allclose(
+        scores, cross_validate_logistic(stream(Z, 9), Y, PENALTIES, folds, memory_budget=0, **how), atol=1e-9
+    )
+
+
+def test_features_that_are_zero_have_a_model():
+    Y = np.where(np.arange(12) < 9, 1.0, -1.0)
+    model = fit_logistic(stream(np.zeros((12, 20))), Y, 0.1, n_columns=20, intercept="unpenalised")
+    assert model.converged
+    np.testing.assert_array_equal(model.coef, 0.0)
+    np.testing.assert_allclose(model.intercept, np.log(9 / 3), atol=1e-6)  # the log of the odds
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_a_constant_column_stands_for_an_intercept_where_its_penalty_vanishes(n_classes):
+    Z, _, Y = problem(n_classes=n_classes)
+    large = 1e4
+    with_column = np.hstack([Z, np.full((len(Z), 1), large)])
+    free = fit_logistic(stream(Z), Y, 1e-3, n_columns=15, intercept="unpenalised")
+    column = fit_logistic(stream(with_column), Y, 1e-3, n_columns=16, intercept="none")
+    np.testing.assert_allclose(column.coef[-1] * large, free.intercept, atol=1e-4)
+    both = fit_logistic(stream(with_column), Y, 1e-3, n_columns=16, intercept="unpenalised")
+    np.testing.assert_allclose(both.decision(with_column), free.decision(Z), atol=1e-4)
+
+
+@pytest.mark.parametrize("penalty", [1e-2, 1e-6, 1e-10])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_separable_classes_have_a_minimum_that_is_found(n_classes, penalty):
+    rng = np.random.default_rng(0)
+    labels = np.arange(90) % n_classes
+    Z = np.eye(n_classes)[labels] + 0.05 * rng.standard_normal((90, n_classes))
+    Y, classes = encode_labels(labels)
+    model = fit_logistic(stream(Z), Y, penalty, n_columns=n_classes, intercept="unpenalised")
+    assert model.converged
+    np.testing.assert_array_equal(decode_labels(model.decision(Z), classes), labels)
+    lowest = sklearn_objective(Z, labels, Y, penalty, "unpenalised")
+    assert of_model(model, Z, Y, penalty) <= lowest * (1 + 1e-6)
+
+
+def test_probabilities_of_a_row_add_up_so_that_the_weights_of_the_classes_do():
+    Z, _, Y = problem(n_classes=5)
+    model = fit_logistic(stream(Z), Y, 1e-4, n_columns=15, intercept="unpenalised")
+    np.testing.assert_allclose(model.coef.sum(axis=1), 0, atol=1e-9)
+    # with a free intercept the mean probability of a class is its share of the rows
+    F = model.decision(Z)
+    shares = np.exp(F - logsumexp(F, axis=1, keepdims=True)).mean(axis=0)
+    np.testing.assert_allclose(shares, (Y > 0).mean(axis=0), atol=1e-6)
+
+
+@pytest.mark.parametrize("classes", ["multinomial", "one_vs_rest"])
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("intercept", ["none", "unpenalised"])
+def test_a_cross_validation_scores_a_fit_for_every_fold_and_penalty(n_classes, intercept, classes):
+    Z, labels, Y = problem(n_classes=n_classes)
+    folds = np.random.default_rng(5).integers(0, 3, len(Y))
+    how = {"n_columns": 15, "intercept": intercept, "classes": classes, "scaling": "sum"}
+    grid = [0.1, 10.0, 1e-3]  # in no order
+    scores = cross_validate_logistic(stream(Z, 33), Y, grid, folds, **how)
+    assert scores.shape == (3, 3)
+    for i, fold in np.ndindex(3, 3):
+        out = folds == fold
+        model = fit_logistic(stream(Z[~out]), Y[~out], grid[i], **how)
+        predicted = decode_labels(model.decision(Z[out]), np.unique(labels))
+        # a row whose decision two solutions within the tolerance may turn is one of the fold's
+        assert abs(scores[i, fold] - 100 * np.mean(predicted == labels[out])) <= 100 / out.sum() + 1e-9
+
+
+def test_a_class_that_the_training_rows_of_a_fold_lack_is_refused():
+    Z, labels, _ = problem(n=30, n_classes=3)
+    labels[:] = np.arange(30) % 2
+    labels[:2] = 2
+    folds = (np.arange(30) >= 2).astype(int)
+    with pytest.raises(ValueError, match="training rows of fold 0 hold one class only in column 2; stratify the folds"):
+        cross_validate_logistic(stream(Z), encode_labels(labels)[0], PENALTIES, folds, n_columns=15)
+
+
+def test_rows_of_no_class_or_of_several_are_refused():
+    Z, _, Y = problem(n_classes=3)
+    Y[7] = [1, -1, 1]
+    with pytest.raises(ValueError, match=r"row 7 of the targets names 2 classes"):
+        fit_logistic(stream(Z), Y, 0.1, n_columns=15)
+    assert fit_logistic(stream(Z), Y, 0.1, n_columns=15, classes="one_vs_rest").converged
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("memory_budget", [0, 2**30])
+def test_features_that_are_not_finite_are_refused(bad, memory_budget):
+    Z, _, Y = problem()
+    Z[17, 3] = bad
+    with pytest.raises(ValueError, match="NaN, infinity"):
+        fit_logistic(stream(Z, 50), Y, 0.1, n_columns=15, memory_budget=memory_budget)
+
+
+@pytest.mark.parametrize("penalty", [0.0, -1.0, np.nan])
+def test_a_penalty_that_is_not_positive_is_refused(penalty):
+    Z, _, Y = problem()
+    with pytest.raises(ValueError, match="penalty must be finite and positive"):
+        fit_logistic(stream(Z), Y, penalty, n_columns=15)
+
+
+def test_without_the_gram_matrix_the_solution_is_the_same(monkeypatch):
+    Z, _, Y = problem(n_classes=4)
+    with_it = fit_logistic(stream(Z), Y, 1e-4, n_columns=15)
+    monkeypatch.setattr(design, "PRECONDITIONED_COLUMNS", 0)
+    without = fit_logistic(stream(Z), Y, 1e-4, n_columns=15)
+    np.testing.assert_allclose(of_model(without, Z, Y, 1e-4), of_model(with_it, Z, Y, 1e-4), rtol=1e-7)
+
+
+def test_fits_that_stop_early_are_told(monkeypatch):
+    Z, _, Y = problem(n_classes=3)
+    monkeypatch.setattr(logistic, "minimise_logistic", functools.partial(softmax.minimise_logistic, max_iter=1))
+    model = fit_logistic(stream(Z), Y, 1e-4, n_columns=15)
+    assert (model.converged, model.n_iter) == (False, 1)
+    with pytest.warns(ConvergenceWarning, match="2 of 2 logistic fits"):
+        cross_validate_logistic(stream(Z), Y, [1e-4], np.arange(len(Y)) % 2, n_columns=15)
+    monkeypatch.undo()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cross_validate_logistic(stream(Z), Y, PENALTIES, np.arange(len(Y)) % 2, n_columns=15)

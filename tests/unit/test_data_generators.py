@@ -6,7 +6,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from rfstudy.data import modules
-from rfstudy.data.generators import binary, breast_cancer, checkerboard, digits, numeric, regression, windmill
+from rfstudy.data.generators import binary, breast_cancer, checkerboard, classes, digits, numeric, regression, windmill
 from rfstudy.data.plane import NOISE, lay_into_columns
 from rfstudy.data.scale import fit_steps
 from rfstudy.errors import UserError
@@ -18,6 +18,7 @@ EXAMPLES = {
     "numeric": (14, {"blades": 3, "positives": 0.45}),
     "binary": (123, {"blades": 3, "positives": 0.24}),
     "regression": (9, {"waves": 2, "mean": 2000.0, "deviation": 10.0}),
+    "classes": (20, {"waves": 2, "shares": [0.5, 0.2, 0.3]}),
     "digits": (64, {}),
     "breast_cancer": (30, {}),
     "windmill": (2, {"blades": 3}),
@@ -169,3 +170,13 @@ def test_a_set_of_one_width_has_no_other(generator, d):
     name = generator.__name__.rpartition(".")[2]
     with pytest.raises(UserError, match=f"it has {EXAMPLES[name][0]} columns, not {d}"):
         generator.generate(5, d, np.random.default_rng(0), **EXAMPLES[name][1])
+
+
+def test_classes_have_their_shares_and_stand_in_the_order_of_the_wave():
+    X, y = classes.generate(1000, 20, np.random.default_rng(0), waves=2, shares=[0.5, 0.2, 0.3])
+    assert np.bincount(y).tolist() == [500, 200, 300]
+    plane = np.linalg.svd(X - X.mean(0), full_matrices=False)[2][:2]
+    angle = np.arctan2(*(X @ plane.T).T)
+    # the orientation and the origin of the angle are not known: two waves are seen through the phase that fits best
+    heights = [np.sin(2 * sign * angle + phase) for sign in (1, -1) for phase in np.linspace(0, 2 * np.pi, 60)]
+    assert max(np.corrcoef(height, y)[0, 1] for height in heights) > 0.85

@@ -253,3 +253,57 @@ def test_a_choice_of_rows_that_the_file_does_not_have_is_refused(tmp_path):
     task = {"parser": "table", "d": 1, "label_column": "first", "files": {"all": "toy"}, "rows": "rows.csv"}
     with pytest.raises(UserError, match=r"rows\.csv names row 2, the file has 2 rows"):
         read_task(task | {"labels": {"a": 1, "b": -1}}, tmp_path, tmp_path)
+
+
+def test_news_has_a_line_of_names_and_two_columns_that_are_no_features(tmp_path):
+    content = (
+        "url, timedelta, n_tokens_title, LDA_00, shares\nhttp://a/b, 731.0, 12.0, 0.5, 593\nhttp://c, 8, 9, .25, 1e3\n"
+    )
+    task = {"d": 2, "header_lines": 1, "drop_columns": [1, 2]}
+    X, labels = parse("table", tmp_path, content, **task)
+    assert X.tolist() == [[12.0, 0.5], [9.0, 0.25]]
+    assert X.dtype == np.float32
+    assert labels.tolist() == ["593", "1e3"]
+    with pytest.raises(UserError, match="has 5 columns, not 5 and a label"):
+        parse("table", tmp_path, content, **task | {"d": 3})
+    with pytest.raises(UserError, match="part0"):  # the address of an article is no feature
+        parse("table", tmp_path, content, d=4, header_lines=1)
+
+
+def test_dropped_columns_of_a_libsvm_file_count_from_one(tmp_path):
+    X, _ = parse("libsvm", tmp_path, "+1 1:0.5 3:-2\n-1 2:1 \n", d=2, drop_columns=[3])
+    assert X.tolist() == [[0.5, 0], [0, 1]]
+
+
+def test_the_first_rows_of_a_file_in_order_are_the_training_part(tmp_path):
+    (tmp_path / "toy").write_text("2001,1.5,-2\n1999,0,3\n1969,4,5\n", encoding="utf-8")
+    task = {"parser": "table", "label_column": "first", "files": {"all": "toy"}, "rows": "in_order"}
+    X, y, n_train = read_task(task | {"d": 2, "n_train": 2, "target": "regression"}, tmp_path, tmp_path)
+    assert (X.tolist(), y.tolist(), n_train) == ([[1.5, -2], [0, 3], [4, 5]], [2001, 1999, 1969], 2)
+
+
+FEATURES_OF_HAR = "  2.8858451e-001 -2.0294171e-002\n -1.3290514e-001  1.0000000e+000\n"
+
+
+def test_a_pair_is_a_file_of_features_and_one_of_labels(tmp_path):
+    X, labels = parse("pair", tmp_path, [FEATURES_OF_HAR, "5\n1 \n"], d=2)
+    np.testing.assert_allclose(X, [[0.28858451, -0.020294171], [-0.13290514, 1.0]], rtol=1e-7)
+    assert X.dtype == np.float32
+    assert labels.tolist() == ["5", "1"]
+
+
+@pytest.mark.parametrize(
+    ("files", "d", "message"),
+    [
+        ([FEATURES_OF_HAR], 2, "a file of features and one of labels, got 1"),
+        ([FEATURES_OF_HAR, "5\n"], 2, "part0 has 2 rows, part1 has 1 labels"),
+        ([FEATURES_OF_HAR, "5\n1\n"], 3, "part0 has 2 columns and part1 1, not 3 and 1"),
+        ([FEATURES_OF_HAR, "5 1\n1 1\n"], 2, "part0 has 2 columns and part1 2, not 2 and 1"),
+        ([" 1 x\n", "5\n"], 2, "part0 and part1: "),
+        ([" 1 nan\n", "5\n"], 2, "part0 has 1 cells without a finite number"),
+        (["", "5\n"], 2, "part0 and part1: "),
+    ],
+)
+def test_a_pair_that_does_not_fit_together_is_refused(tmp_path, files, d, message):
+    with pytest.raises(UserError, match=message):
+        parse("pair", tmp_path, files, d=d)

@@ -166,8 +166,58 @@ def test_the_target_is_what_the_labels_have_values_for_unless_it_is_stated(tmp_p
 
 def test_the_targets_of_the_study(tmp_path):
     tasks = registry.load(CONFIG).tasks
-    assert {task_id for task_id, task in tasks.items() if task["target"] == "classes"} == {"mnist", "letter"}
-    assert all(task["target"] == "binary" for task_id, task in tasks.items() if task_id not in ("mnist", "letter"))
+    targets = {"classes": {"mnist", "letter", "har"}, "regression": {"buzz", "news", "year", "buzz-size", "year-size"}}
+    for target, expected in targets.items():
+        assert {task_id for task_id, task in tasks.items() if task["target"] == target} == expected
+    assert all(
+        task["target"] == "binary" for task_id, task in tasks.items() if task_id not in set().union(*targets.values())
+    )
+    assert all(tasks[task_id]["target_range"] == [-1, 1] for task_id in targets["regression"])
+
+
+def test_the_sizes_are_those_of_eerf():
+    tasks = registry.load(CONFIG).tasks
+    by_name = {task["published_as"]["eerf"]: task for task in tasks.values() if "eerf" in task["published_as"]}
+    compared = 0
+    for table in ("eerf_table2", "eerf_table4"):
+        with open(ROOT / f"data/reference/{table}.csv", encoding="utf-8") as stream:
+            for row in csv.DictReader(stream):
+                key = {"n_dims": "d"}.get(row["metric"], row["metric"])
+                if key in ("d", "n_train", "n_test"):
+                    assert by_name[row["dataset"]][key] == int(row["value"])
+                    compared += 1
+                if key == "task":
+                    assert (by_name[row["dataset"]]["target"] == "regression") == (row["value"] == "regression")
+    assert compared == 3 * 7
+
+
+@pytest.mark.parametrize("task_id", ["buzz", "year"])
+def test_made_data_have_the_size_of_the_set_that_they_are_made_for(task_id):
+    tasks = registry.load(CONFIG).tasks
+    sizes = [{key: tasks[name][key] for key in ("d", "n_train", "n_test")} for name in (task_id, f"{task_id}-size")]
+    assert sizes[0] == sizes[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"target_range": [-1, 1]}, "target_range is of a task with the target 'regression'"),
+        (
+            {"target": "regression", "labels": None, "target_range": [1, 1]},
+            r"target_range must go from a smaller to a larger number, not \[1, 1\]",
+        ),
+        ({"split": "published"}, "needs the files of both parts, or a list of rows"),
+    ],
+)
+def test_what_targets_and_rows_cannot_be_is_told(change, message, tmp_path):
+    task = {key: value for key, value in (TASK | change).items() if value is not None}
+    with pytest.raises(UserError, match=message):
+        load_with(tmp_path, {"toy": task})
+
+
+def test_a_file_whose_first_rows_train_has_published_parts(tmp_path):
+    task = TASK | {"split": "published", "rows": "in_order"}
+    assert load_with(tmp_path, {"toy": task}).tasks["toy"]["n_train"] == 3
 
 
 def test_a_task_says_which_code_makes_it_and_whether_that_wants_a_gpu():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rfstudy.data import modules
-from rfstudy.data.scale import columns_after, fit_steps
+from rfstudy.data.scale import columns_after, fit_range, fit_steps
 from rfstudy.errors import UserError
 
 SEEDS = range(5)
@@ -233,3 +233,18 @@ def test_blocks_do_not_show_in_components_beyond_rounding(monkeypatch):
     whole = fit_steps(["standard", pca(3)], X)(X)
     monkeypatch.setattr("rfstudy.data.scale.block_rows", lambda bytes_per_row: 3)
     np.testing.assert_allclose(fit_steps(["standard", pca(3)], X)(X), whole, atol=accuracy(np.float32))
+
+
+def test_a_range_is_that_of_the_training_targets():
+    scale = fit_range(np.array([1922.0, 2011.0, 1950.0]), -1.0, 1.0)
+    np.testing.assert_allclose(scale(np.array([1922.0, 2011.0, 1966.5, 2100.0])), [-1, 1, 0, 3])
+    np.testing.assert_allclose(fit_range(np.array([5.0, 7.0]), 0.0, 10.0)(np.array([6.0])), [5])
+
+
+def test_targets_that_are_all_equal_become_the_middle_of_the_range():
+    np.testing.assert_array_equal(fit_range(np.array([3.0, 3.0]), -1.0, 3.0)(np.array([3.0, 9.0])), [1, 1])
+
+
+def test_a_range_needs_training_targets():
+    with pytest.raises(ValueError, match="at least one training target"):
+        fit_range(np.empty(0), -1.0, 1.0)

@@ -133,3 +133,14 @@ def test_the_other_splits_ask_for_no_counts(tmp_path, rule):
     sample = draw_sample(prepared_as(tmp_path, rule, n_train_published=40), SPEC, 0, ["none"])
     assert len(sample.y_train) == {"half": 30, "published": 40}[rule]
     assert len(sample.y_train) + len(sample.y_test) == N
+
+
+def test_the_range_of_the_targets_is_that_of_the_training_rows_of_the_repeat(tmp_path):
+    prepared = prepared_as(tmp_path, "random", n_train=20, n_test=30, target_range=[-1, 1])
+    for repeat in (0, 1):
+        sample = draw_sample(prepared, SPEC, repeat, ["none"])
+        train, test = (prepared.y[rows] for rows in split(N, None, repeat, 3, "random", (20, 30)))
+        middle, half = (train.max() + train.min()) / 2, np.ptp(train) / 2
+        np.testing.assert_allclose(sample.y_train, (train - middle) / half, rtol=0, atol=1e-15)
+        np.testing.assert_allclose(sample.y_test, (test - middle) / half, rtol=0, atol=1e-15)
+        assert (sample.y_train.min(), sample.y_train.max()) == (-1.0, 1.0)

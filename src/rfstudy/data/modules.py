@@ -22,7 +22,7 @@ KINDS = {
 }
 
 #: What a parameter may be, by its annotation; another annotation is not judged.
-TYPES = {"int": int, "float": (int, float), "str": str, "bool": bool}
+TYPES = {"int": int, "float": (int, float), "str": str, "bool": bool, "list": list}
 
 
 @cache

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rfstudy.data.registry import DROP, file_names, target_of
+from rfstudy.data.registry import DROP, IN_ORDER, file_names, target_of
 from rfstudy.errors import UserError
 
 #: The label map's key for every label that it does not name.
@@ -54,6 +54,8 @@ def read_task(task: dict, raw_dir, reference_dir) -> tuple[np.ndarray, np.ndarra
     X, y = zip(*parts, strict=True)
     if len(parts) == 2:
         return np.concatenate(X), np.concatenate(y), len(y[0])
+    if task.get("rows") == IN_ORDER:
+        return X[0], y[0], task["n_train"]
     if "rows" in task:
         rows, n_train = read_rows(Path(reference_dir) / task["rows"])
         if len(rows) and rows.max() >= len(y[0]):
@@ -140,20 +142,20 @@ def parse_libsvm(paths: list[Path], task: dict):
 
     try:
         X, labels = load_svmlight_file(
-            str(only(paths)), n_features=task["d"], dtype=np.float32, zero_based=False, multilabel=False
+            str(only(paths)), n_features=width(task), dtype=np.float32, zero_based=False, multilabel=False
         )
     except ValueError as error:
         raise UserError(f"{paths[0].name}: {error}") from error
     if not len(labels):
         raise UserError(f"{paths[0].name} has no rows")
-    return checked(X.toarray(), paths[0]), (
+    return checked(without_dropped(X.toarray(), task), paths[0]), (
         labels if task.get("target") == "regression" else as_integers(labels, paths[0])
     )
 
 
 def parse_table(paths: list[Path], task: dict):
     """Text with one row a line, a separator between the cells and the label in the first or the last one."""
-    return read_table(only(paths), task)
+    return read_table(only(paths), task, task.get("header_lines", 0))
 
 
 def parse_arff(paths: list[Path], task: dict):
@@ -179,31 +181,62 @@ def parse_idx(paths: list[Path], task: dict):
     return X, labels
 
 
+def parse_pair(paths: list[Path], task: dict):
+    """A file of features, one row a line with blanks between the cells, and a file of as many lines with the labels."""
+    if len(paths) != 2:
+        raise UserError(f"the parser pair reads a file of features and one of labels, got {len(paths)}")
+    try:
+        X = pd.read_csv(paths[0], header=None, sep=r"\s+", dtype="float32").to_numpy()
+        labels = pd.read_csv(paths[1], header=None, sep=r"\s+", dtype="str").to_numpy()
+    except ValueError as error:
+        raise UserError(f"{paths[0].name} and {paths[1].name}: {error}") from error
+    if X.shape[1] != width(task) or labels.shape[1] != 1:
+        raise UserError(
+            f"{paths[0].name} has {X.shape[1]} columns and {paths[1].name} {labels.shape[1]}, not {width(task)} and 1"
+        )
+    if len(X) != len(labels):
+        raise UserError(f"{paths[0].name} has {len(X)} rows, {paths[1].name} has {len(labels)} labels")
+    return checked(without_dropped(X, task), paths[0]), labels[:, 0]
+
+
 #: Parsers by the name that ``datasets.yaml`` uses.
-PARSERS = {"libsvm": parse_libsvm, "table": parse_table, "arff": parse_arff, "idx": parse_idx}
+PARSERS = {"libsvm": parse_libsvm, "table": parse_table, "arff": parse_arff, "idx": parse_idx, "pair": parse_pair}
 
 
 def read_table(path: Path, task: dict, n_header_lines: int = 0):
-    """Features (float32) and labels (text) of a delimited file without a line of names."""
-    d = task["d"]
-    label_column = 0 if task.get("label_column") == "first" else d
-    types = {column: "float32" for column in range(d + 1) if column != label_column}
+    """Features (float32) and labels (text) of a delimited file below its header; dropped columns may hold anything."""
+    n_columns = width(task) + 1
+    label_column = 0 if task.get("label_column") == "first" else n_columns - 1
+    dropped = [number - 1 for number in task.get("drop_columns", [])]
+    kept = [column for column in range(n_columns) if column != label_column and column not in dropped]
+    types = dict.fromkeys(range(n_columns), "str") | dict.fromkeys(kept, "float32")
     try:
         table = pd.read_csv(
             path,
             header=None,
             sep=task.get("separator", ","),
             skiprows=n_header_lines,
-            dtype=types | {label_column: "str"},
+            skipinitialspace=True,
+            dtype=types,
         )
     except ValueError as error:
         raise UserError(f"{path.name}: {error}") from error
-    if table.shape[1] != d + 1:
-        raise UserError(f"{path.name} has {table.shape[1]} columns, not {d} and a label")
-    labels = table.pop(label_column)
+    if table.shape[1] != n_columns:
+        raise UserError(f"{path.name} has {table.shape[1]} columns, not {n_columns - 1} and a label")
+    labels = table[label_column]
     if labels.isna().any():
         raise UserError(f"{path.name} has {int(labels.isna().sum())} rows without a label")
-    return checked(np.ascontiguousarray(table.to_numpy(dtype=np.float32)), path), labels.to_numpy()
+    return checked(np.ascontiguousarray(table[kept].to_numpy(dtype=np.float32)), path), labels.to_numpy()
+
+
+def width(task: dict) -> int:
+    """The columns of a task's files without that of the labels: its own, and those that it drops."""
+    return task["d"] + len(task.get("drop_columns", []))
+
+
+def without_dropped(X: np.ndarray, task: dict) -> np.ndarray:
+    """X without the columns that the task drops, which are numbered from 1."""
+    return np.delete(X, [number - 1 for number in task.get("drop_columns", [])], axis=1)
 
 
 def read_idx(path: Path) -> np.ndarray:

@@ -64,9 +64,9 @@ def preprocess(
     -------
     dict
         The content of ``facts.json``: status ("ok", or "skipped" with the reason where the source is missing; the
-        arrays then have no rows), label, stand_in ("" for a task's own data), split, target, sizes, classes with their
-        counts (not of a regression), the digest of the arrays, under "facts" what ``describe`` counts, and under
-        "provenance" the record of the run.
+        arrays then have no rows), label, stand_in ("" for a task's own data), split, target, target_range (where the
+        task has one: the arrays hold the targets as they are), sizes, classes with their counts (not of a regression),
+        the digest of the arrays, under "facts" what ``describe`` counts, and under "provenance" the record of the run.
 
     Raises
     ------
@@ -76,6 +76,8 @@ def preprocess(
     """
     record = {"task": task_id, "label": task["label"], "stand_in": "", "split": task["split"]}
     record["target"] = target_of(task)
+    if "target_range" in task:
+        record["target_range"] = task["target_range"]
     try:
         if "features_of" in task:
             rows = extracted(task, base_dir, device)

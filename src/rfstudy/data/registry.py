@@ -22,12 +22,18 @@ EVERY = ("label", "published_as", "d")
 FORMS = {
     "source": (
         ("files", "parser", "n", "n_train", "n_test", "split", "stand_in"),
-        ("separator", "label_column", "rows", "labels", "target"),
+        (
+            *("separator", "header_lines", "label_column", "drop_columns"),
+            *("rows", "labels", "target", "target_range"),
+        ),
     ),
-    "generator": (("split",), ("labels", "target")),
+    "generator": (("split",), ("labels", "target", "target_range")),
     "features_of": ((), ()),
 }
 REMARKS = ("note", "not_comparable")
+
+#: The value of ``rows`` for a file whose first n_train rows are the published training part.
+IN_ORDER = "in_order"
 
 #: The value of a label map for rows that are left out.
 DROP = "drop"
@@ -110,7 +116,8 @@ def _complete(task: dict, tasks: dict) -> dict:
     """A task with what follows from its generator, or from the task that it is features of."""
     if "features_of" in task:
         other = _complete(tasks[task["features_of"]["task"]], tasks)
-        return task | {key: other[key] for key in ("n", "n_train", "n_test", "split", "target")}
+        taken = ("n", "n_train", "n_test", "split", "target", "target_range")
+        return task | {key: other[key] for key in taken if key in other}
     if "generator" in task:
         counts = {key: task["generator"][key] for key in ("n_train", "n_test")}
         task = task | counts | {"n": sum(counts.values())}
@@ -165,7 +172,7 @@ def _problems_of_files(task: dict, sources: dict):
     if task["split"] != "published" and has_parts:
         yield f"a task with published parts has the split 'published', not {task['split']!r}"
     if task["split"] == "published" and not has_parts:
-        yield "the split 'published' needs the files of both parts, or a list of rows"
+        yield "the split 'published' needs the files of both parts, or a list of rows (or rows: in_order)"
 
 
 def _problems_of_half(n: int, n_train: int):
@@ -174,7 +181,11 @@ def _problems_of_half(n: int, n_train: int):
 
 
 def _problems_of_target(task: dict):
-    labels = task.get("labels")
+    labels, interval = task.get("labels"), task.get("target_range")
+    if interval is not None and task.get("target") != "regression":
+        yield "target_range is of a task with the target 'regression'"
+    if interval is not None and not interval[0] < interval[1]:
+        yield f"target_range must go from a smaller to a larger number, not {interval}"
     if task.get("target") == "regression":
         if labels is not None:
             yield "a task with the target 'regression' has no labels"

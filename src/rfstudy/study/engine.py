@@ -178,10 +178,16 @@ def cell_key(job: Job, cell: Cell) -> str:
         entry_key(cell.entry),
         cell.at,
         cell.given,
-        {fact: job.data.facts.get(fact) for fact in DECIDING_FACTS} if job.data else {},
+        deciding_facts(job.data.facts) if job.data else {},
         meaning(*job.roots, f"kernels:{kernel}", *entry_roots(cell.entry), *given_roots(common | cell.given)),
         versions(),
     )
+
+
+def deciding_facts(facts: dict) -> dict:
+    """What of the facts about a data set decides its cells; a range of the targets where there is one."""
+    said = {fact: facts.get(fact) for fact in DECIDING_FACTS}
+    return said | ({"target_range": facts["target_range"]} if "target_range" in facts else {})
 
 
 def entry_key(entry: dict) -> dict:

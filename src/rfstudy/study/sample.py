@@ -9,7 +9,7 @@ import numpy as np
 
 from rfstudy.arrays import seed_sequence
 from rfstudy.data import prepared
-from rfstudy.data.scale import fit_steps
+from rfstudy.data.scale import fit_range, fit_steps
 from rfstudy.data.split import split
 from rfstudy.data.target import Target, make_target
 
@@ -66,7 +66,7 @@ def draw_sample(data: Prepared, spec: dict, repeat: int, preprocess: list) -> Sa
     """Split, cap and preprocess the rows of one repeat.
 
     The split depends on the study's seed and the repeat only. ``max_rows`` caps both parts, by a random choice
-    of rows; the steps are fitted on the training rows.
+    of rows; the steps, and the range of the targets where the task has one, are fitted on the training rows.
     """
     facts = data.facts
     how = {"rule": facts["split"]} | (spec.get("split") or {})
@@ -82,11 +82,15 @@ def draw_sample(data: Prepared, spec: dict, repeat: int, preprocess: list) -> Sa
         )
     X_train, X_test = np.asarray(data.X[train]), np.asarray(data.X[test])
     scale = fit_steps(preprocess, X_train)
+    y_train, y_test = data.y[train], data.y[test]
+    if "target_range" in facts:
+        scale_target = fit_range(y_train, *facts["target_range"])
+        y_train, y_test = scale_target(y_train), scale_target(y_test)
     return Sample(
         scale(X_train).astype(np.float32, copy=False),
-        data.y[train],
+        y_train,
         scale(X_test).astype(np.float32, copy=False),
-        data.y[test],
+        y_test,
         capped=len(train) + len(test) < n_all,
     )
 

@@ -1,0 +1,21 @@
+"""Several classes in numeric columns, levels of a wave over the angle in a random plane: a stand-in of any balance."""
+
+import numpy as np
+
+from rfstudy.data.plane import lay_into_columns, points_of
+
+
+def generate(n, d, random, *, waves: int, shares: list):
+    """X (n, d) float32 and y (n,) int64 from 0, classes with the given shares of the rows.
+
+    The rows in the order of sin(waves x angle) are cut into the classes, one after the other.
+    """
+
+    def target(angle):
+        ends = np.rint(np.cumsum(shares) / np.sum(shares) * n)
+        y = np.empty(n, dtype=np.int64)
+        y[np.argsort(np.sin(waves * angle))] = np.searchsorted(ends, np.arange(n), side="right")
+        return y
+
+    points, y = points_of(n, random, target)
+    return lay_into_columns(points, d, random), y

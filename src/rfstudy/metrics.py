@@ -100,6 +100,10 @@ FACTS = {
     "leverage_ratio_below": Fact("", "share of frequencies whose surrogate is below the leverage"),
     "total_leverage": Fact("", "total leverage"),
     "total_surrogate_leverage": Fact("", "total surrogate leverage"),
+    "effective_rank": Fact("", "effective rank"),
+    "overlap_pct": Fact("%", "share of features that both chose"),
+    "score_spectrum_correlation": Fact("", "correlation of score and spectrum", "high"),
+    "score_deviation": Fact("", "largest deviation of a score", "low", SHARE),
     "total_surrogate_bound": Fact("", "bound on the total surrogate leverage"),
 }
 

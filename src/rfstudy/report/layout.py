@@ -82,7 +82,7 @@ class Row(NamedTuple):
     joined: bool = False
 
 
-def side_by_side(panels: list[Panel], most: int, height: float) -> list[Row]:
+def side_by_side(panels: list[Panel | None], most: int, height: float) -> list[Row]:
     """Rows of up to ``most`` panels of a height, the last one filled up with free places."""
     across = min(most, len(panels)) or 1
     rows = [panels[start : start + across] for start in range(0, len(panels), across)]

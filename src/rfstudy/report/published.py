@@ -140,13 +140,18 @@ def _number(text: str) -> float | None:
         return None
 
 
+def _spread(value: float) -> str:
+    """A printed spread: with two decimals, as most are, or with all that it has."""
+    text = f"{value:.2f}"
+    return text if float(text) == value else f"{value:g}"
+
+
 def printed_text(printed: dict | None) -> Cell:
     """A printed number (a row as a dict, ``settings`` parsed) with its spread, and a mark if it is deduced."""
     if printed is None or printed["status"] != "ok":
         remark = "not printed" if printed is None else "lost"
         return Cell(remark, {"": None, "std": None, "n": None, "remark": remark})
-    # spreads have two decimals wherever a paper prints them
-    spread = "" if pd.isna(printed["spread"]) else f" ± {printed['spread']:.2f}"
+    spread = "" if pd.isna(printed["spread"]) else f" ± {_spread(printed['spread'])}"
     deduced = printed["confidence"] == "reconstructed"
     text = printed["settings"]["printed"] + spread + (RECONSTRUCTED if deduced else "")
     told = {"": printed["value"], "std": printed["spread"], "n": None, "remark": "deduced" if deduced else ""}

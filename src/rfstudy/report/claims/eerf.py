@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from rfstudy.report.aggregate import select, settings_of
-from rfstudy.report.claims.compared import (
-    Estimate,
-    Names,
-    Sample,
-    chosen,
-    difference,
-    places,
-    rows_of,
-    sample,
-    side,
-    sides,
-    spearman,
-)
+from rfstudy.report.claims.compared import Names, Sample, chosen, difference, places, rows_of, side, sides, spearman
 from rfstudy.report.claims.forms import along_sizes, better
 from rfstudy.report.claims.points import Point, number
 from rfstudy.report.claims.words import signed
 from rfstudy.report.error_and_time import Timed, curve, within
 from rfstudy.report.estimates import SIGMAS, power_law
+from rfstudy.report.significance import compare, overlap_of
 
 FEWER_FEATURES = {
     "properties": {
@@ -64,123 +54,113 @@ GAP_ABOVE = {
         "metric": {"$ref": "#/$defs/metric"},
         "of": {"$ref": "#/$defs/side"},
         "minus": {"$ref": "#/$defs/side"},
-        "on": {"type": "string"},
+        "largest": {"type": "string"},
     },
-    "required": ["metric", "of", "minus", "on"],
+    "required": ["metric", "of", "minus", "largest"],
 }
 
 
 def gap_above(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
-    """The difference ``of`` minus another is larger ``on`` one data set than on each other one (claim eerf-18)."""
+    """The difference ``of`` minus another is ``largest`` on one data set (claim eerf-18)."""
     wanted = [side(test["of"]), side(test["minus"])]
     gaps: dict[str, dict[str, float]] = {}
     for where, (first, second) in places(rows_of(rows, test, wanted), wanted, test, names):
         gaps.setdefault(where["learner"], {})[where["dataset"]] = first.mean - second.mean
     found = []
     for learner, of_learner in gaps.items():
-        own = of_learner.get(test["on"])
+        own = of_learner.get(test["largest"])
         for dataset, gap in of_learner.items() if own is not None else ():
-            if dataset != test["on"]:
+            if dataset != test["largest"]:
                 told = f"{signed(own, test['metric'])} against {signed(gap, test['metric'])}"
-                where = {"dataset": dataset, "learner": learner}
-                what = f"gap on {names.dataset(test['on'])} and here"
+                where = {"dataset": dataset, "datasets": [test["largest"], dataset], "learner": learner}
+                what = f"gap on {names.dataset(test['largest'])} and here"
                 found.append(Point(own - gap, 0.0, own > gap, where=where, what=what, told=told))
     return found
 
 
-#: Of both tests of curves of errors and times: the error, and by method the time that is its own.
-AGAINST_TIME = {
+ERROR_IN_TIME = {
     "properties": {
         "metric": {"$ref": "#/$defs/metric"},
         "of": {"$ref": "#/$defs/method"},
         "over": {"$ref": "#/$defs/method"},
         "times": {"type": "object", "additionalProperties": {"$ref": "#/$defs/metric"}},
+        "states": {"enum": ["ahead", "crosses once"]},
     },
-    "required": ["metric", "of", "over", "times"],
+    "required": ["metric", "of", "over", "times", "states"],
 }
 
 
-def against_time(rows: pd.DataFrame, test: dict) -> Iterator[tuple[dict, list[float], list[list[Timed]]]]:
-    """For every experiment, data set and learner: the budgets, which are the times of the sizes of both methods, and
-    both curves."""
+def error_in_time(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
+    """The best error within a time: ``of`` is "ahead" of ``over`` within every time (claim eerf-14), or behind at first
+    and ahead at last, and "crosses once" (claim eerf-15).
+
+    What can be had changes at the times of the sizes (``times`` has the metric of each method); a method that has
+    nothing yet is behind.
+    """
+    found = []
+    for race in _races(rows, test, names):
+        best = [[within(points, budget) for points in race.curves] for budget in race.budgets]
+        if test["states"] == "ahead":
+            pairs = zip(race.budgets, best, strict=True)
+            found += [_ahead(race, budget, pair, test, names) for budget, pair in pairs]
+        else:
+            found.append(_crossing(race, best))
+    return found
+
+
+class Race(NamedTuple):
+    """Two methods on one data set with one learner: the times of all their sizes, rising, both curves, and how much
+    their repeats overlap."""
+
+    where: dict
+    budgets: list[float]
+    curves: list[list[Timed]]
+    overlap: float
+
+
+def _races(rows: pd.DataFrame, test: dict, names: Names) -> Iterator[Race]:
+    """Wherever both methods of a test have errors and times."""
     own = chosen(rows, test["select"])
     errors = select(own, metric=test["metric"], split="test")
-    for (experiment, dataset, learner), _ in errors.groupby(["experiment", "dataset", "learner"], sort=False):
-        here = select(own, experiment=experiment, dataset=dataset)
-        quantity = {"metric": test["metric"], "learner": learner, "split": "test"}
+    for place, cell in errors.groupby(["experiment", "dataset", "learner"], sort=False):
+        where = dict(zip(("experiment", "dataset", "learner"), place, strict=True))
+        here = select(own, experiment=where["experiment"], dataset=where["dataset"])
+        quantity = {"metric": test["metric"], "learner": where["learner"], "split": "test"}
         curves = [curve(here, method, quantity, test["times"][method]) for method in (test["of"], test["over"])]
         if all(curves):
             budgets = sorted({point.time for points in curves for point in points})
-            yield {"experiment": experiment, "dataset": dataset, "learner": learner}, budgets, curves
+            yield Race(where, budgets, curves, overlap_of(cell, names.context))
 
 
-AHEAD_IN_TIME = {
-    "properties": {
-        "metric": {"$ref": "#/$defs/metric"},
-        "of": {"$ref": "#/$defs/method"},
-        "over": {"$ref": "#/$defs/method"},
-        "times": {"type": "object", "additionalProperties": {"$ref": "#/$defs/metric"}},
-    },
-    "required": ["metric", "of", "over", "times"],
-}
+def _ahead(race: Race, budget: float, pair: list[Timed | None], test: dict, names: Names) -> Point:
+    place = race.where | {"n_features_label": f"{budget:.3g} s"}
+    what = f"{names.method((test['of'], ''))} minus {names.method((test['over'], ''))} within the time"
+    own, other = pair
+    if own is None or other is None:
+        told = f"only {names.method((test['over'] if own is None else test['of'], ''))}"
+        difference = -np.inf if own is None else np.inf
+        return Point(difference, 0.0, own is not None, where=place, what=what, told=told, opposite=own is None)
+    gap = other.error - own.error
+    beside = "contended" if own.contended or other.contended else ""
+    low, high = compare(other.errors, own.errors, race.overlap).interval()
+    return Point(
+        gap, 0.0, gap > 0, where=place, what=what, told=signed(gap, test["metric"]), low=low, high=high,
+        opposite=bool(high < 0), aside=beside,
+    )  # fmt: skip
 
 
-def ahead_in_time(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
-    """Within every time the best of the sizes of ``of`` is better than that of ``over`` (claim eerf-14).
-
-    What can be had within a time changes at the times of the sizes; a method that has nothing yet is behind.
-    """
-    found = []
-    for where, budgets, (own, other) in against_time(rows, test):
-        for budget in budgets:
-            first, second = within(own, budget), within(other, budget)
-            if first is None or second is None:
-                estimate, told = Estimate(np.nan), f"only {names.method((test['over' if second else 'of'], ''))}"
-                holds = second is None
-            else:
-                estimate = difference(*(_sample(each, test, names, rows, where) for each in (first, second)))
-                told, holds = signed(estimate.value, test["metric"]), estimate.value < 0
-            found.append(
-                Point(
-                    estimate.value, 0.0, bool(holds), where=where | {"n_features_label": f"{budget:.3g} s"}, told=told,
-                    what="best error within the time, difference", low=estimate.low, high=estimate.high,
-                    opposite=bool(estimate.low > 0) or (first is None),
-                )
-            )  # fmt: skip
-    return found
-
-
-def _sample(timed: Timed, test: dict, names: Names, rows: pd.DataFrame, where: dict) -> Sample:
-    """The errors of one size as a sample, which knows how its repeats were split."""
-    own = select(rows, metric=test["metric"], split="test", axis="", variant="", n_features_label=timed.label, **where)
-    who = next(method for method in (test["of"], test["over"]) if method in set(own["method"]))
-    methods = select(own, method=who, status="ok")
-    methods = methods.assign(unit=methods["repeat"], kind="repeats")
-    found = sample((who, ""), methods.astype(object).to_dict("records"), names)
-    return found._replace(values=dict(timed.errors))
-
-
-CROSSES_IN_TIME = AHEAD_IN_TIME
-
-
-def crosses_in_time(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
-    """Along the time the best of ``of`` is worse than that of ``over`` at first, better at last, and they cross once
-    (claim eerf-15)."""
-    found = []
-    for where, budgets, (own, other) in against_time(rows, test):
-        ahead = []
-        for budget in budgets:
-            first, second = within(own, budget), within(other, budget)
-            if first is None or second is None:
-                ahead.append(-1.0 if first is None else 1.0)
-            else:
-                ahead.append(float(np.sign(second.error - first.error)))
-        changes = int(np.count_nonzero(np.diff(ahead)))
-        crossing = next((f"{t:.3g} s" for t, sign in zip(budgets, ahead, strict=True) if sign > 0), "never")
-        holds = ahead[0] < 0 < ahead[-1] and changes == 1
-        told = f"ahead from {crossing}" + (f", {changes} changes" if changes > 1 else "")
-        found.append(Point(ahead[-1], 0.0, holds, where=where, told=told, what="best error within the time"))
-    return found
+def _crossing(race: Race, best: list[list[Timed | None]]) -> Point:
+    ahead = [
+        -1.0 if own is None else 1.0 if other is None else float(np.sign(other.error - own.error))
+        for own, other in best
+    ]
+    changes = int(np.count_nonzero(np.diff(ahead)))
+    first = next((f"{t:.3g} s" for t, sign in zip(race.budgets, ahead, strict=True) if sign > 0), "nowhere")
+    told = f"ahead from {first}" + (f", {changes} changes" if changes > 1 else "")
+    holds = ahead[0] < 0 < ahead[-1] and changes == 1
+    contended = any(point is not None and point.contended for pair in best for point in pair)
+    aside = "contended" if contended else "" if len(race.budgets) > 1 else "cut off by the grid"
+    return Point(ahead[-1], 0.0, holds, where=race.where, what="best error within the time", told=told, aside=aside)
 
 
 RETUNED = {

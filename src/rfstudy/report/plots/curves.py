@@ -160,7 +160,12 @@ def draw(context: Context, spec: dict) -> Picture:
     """
     x = spec.get("x", SIZES)
     frame = select(context.rows, dataset=spec.get("datasets"), n_features_label=spec.get("sizes"))
-    frame = select(frame, axis=["", ROUND] if x["axis"] == SIZES["axis"] else ["", x["axis"]])
+    if x["axis"] == SIZES["axis"]:
+        frame = select(frame, axis=["", ROUND])
+    else:
+        # beside those that walk it, what does not in the same experiment
+        walked = select(frame, axis=x["axis"])
+        frame = select(frame, axis=["", x["axis"]], experiment=walked["experiment"].unique())
     shown = pd.concat([of_quantity(frame, panel) for panel in spec["panels"]])
     shown = shown[~shown.index.duplicated()]
     lines = [Line(*pair, look(pair[0], context.looks, pair[1])) for pair in method_order(shown, spec["methods"])]
@@ -179,7 +184,11 @@ def draw(context: Context, spec: dict) -> Picture:
     reached = any(place.reached for place in there)
     if reached:
         legend.append(Line2D([], [], label=LABEL, **REFERENCE))
-    told = [*_on_pairs(there, context.looks), *_on_levels(there, lines), *_on_breaks(there, lines)]
+    told = [
+        *_on_pairs(there, context.looks, spec.get("bars", "deviation")),
+        *_on_levels(there, lines),
+        *_on_breaks(there, lines),
+    ]
     told += notes_on_chance({place.name: place.chance for place in there if place.chance is not None}, drawn=reached)
     told += _absent(absent, spec)
     return laid_out(
@@ -388,8 +397,9 @@ def _absent(absent: dict[tuple[str, str], str], spec: dict) -> list[str]:
     return not_drawn(by_reason)
 
 
-def _on_pairs(places: list[Place], looks: dict) -> list[str]:
-    """What stands for a difference in panels that are held against a method."""
+def _on_pairs(places: list[Place], looks: dict, bars: str) -> list[str]:
+    """What stands for a difference in panels that are held against a method; ``bars`` are one standard deviation or
+    error."""
     held = [place for place in places if "against" in place.panel]
     found = []
     for baseline in dict.fromkeys(place.panel["against"] for place in held):
@@ -397,9 +407,9 @@ def _on_pairs(places: list[Place], looks: dict) -> list[str]:
         rounds = [any((cells["rounds"] > 0).any() for cells in place.courses.values()) for place in own]
         points = [fact_of(place.panel["metric"]).is_percentage for place in own]
         ways = [
-            ("differences in points: mean and standard deviation over the repeats", any(points)),
+            (f"differences in points: mean and standard {bars} over the repeats", any(points)),
             (
-                "ratios: geometric mean and standard deviation of the logarithm",
+                f"ratios: geometric mean and standard {bars} of the logarithm",
                 not all(p or r for p, r in zip(points, rounds, strict=True)),
             ),
             ("ratios of times by rounds: median and quartiles", any(rounds)),
@@ -413,7 +423,7 @@ def _on_levels(places: list[Place], lines: list[Line]) -> list[str]:
     """A sentence on the methods that are level lines."""
     level = {i for place in places for i, cells in place.courses.items() if _is_level(cells)}
     names = ", ".join(line.look.label for i, line in enumerate(lines) if i in level)
-    return [f"Level lines with a band: {names}, which the quantity below does not concern."] if names else []
+    return [f"Level lines with a band: {names}, which what runs along the axis does not concern."] if names else []
 
 
 def _on_breaks(places: list[Place], lines: list[Line]) -> list[str]:

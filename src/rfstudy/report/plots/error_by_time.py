@@ -72,6 +72,7 @@ def draw(context: Context, spec: dict) -> Picture:
     told = ["Bars: one standard error of the error, the quartiles of the time."] if panels else []
     metrics = [spec["quantity"]["metric"], *spec["times"].values()]
     shown = select(context.rows, dataset=spec["datasets"], method=spec["methods"], variant="", metric=metrics)
+    shown = select(shown, learner=["", spec["quantity"].get("learner", "")])
     told += [*not_drawn(absent), *notes(shown, spec, context)]
     return laid_out(spec["width"], rows, legend, told)
 

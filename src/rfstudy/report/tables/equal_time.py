@@ -68,6 +68,7 @@ def make(context: Context, spec: dict) -> Table:
         note_on_tests(overlaps, "all comparisons of a data set", [metric]),
     ]
     shown = select(frame, method=[method, baseline], variant="", metric=[metric, *spec["times"].values()])
+    shown = select(shown, learner=["", spec["quantity"].get("learner", "")])
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(shown, spec, context))
 
 

@@ -6,17 +6,18 @@ brackets what it is over the training time of the baseline in the same row.
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from rfstudy.metrics import fact_of
-from rfstudy.report.aggregate import select
-from rfstudy.report.cells import absent, cell_text, dataset_cell, most_repeats
+from rfstudy.report.aggregate import by_repeat, select
+from rfstudy.report.cells import absent, dataset_cell
 from rfstudy.report.context import Context
 from rfstudy.report.looks import look
 from rfstudy.report.matching import Place, printed_cells
 from rfstudy.report.notes import LEARNER_NAMES, absence, notes
 from rfstudy.report.published import printed_text
-from rfstudy.report.times import by_rounds, ratio, summarise
+from rfstudy.report.times import by_rounds, ratio
 from rfstudy.report.typeset import Cell, Table
 
 #: The keys of an entry of this kind beside those of all: ``settings`` and ``times`` are printed metrics with their
@@ -51,9 +52,11 @@ def make(context: Context, spec: dict) -> Table:
 
     The size of a data set is the one that is printed for it. Of ``spec``: ``quantity`` (the error, without its
     learner), ``learners``, ``times`` (metrics with their headings), ``baselines`` (whose training time the others are
-    told over), ``settings`` (what else is printed, with headings), ``variants`` (of a method the one printed).
+    told over), ``settings`` (what else is printed, with headings), ``variants`` (of a method the
+    one printed, where it was measured).
     """
     printed = printed_cells(context.published, spec["paper"], spec["published"])
+    columns = _columns(printed, spec, context)
     frame = select(context.rows, dataset=spec["datasets"], method=spec["methods"])
     rows, shown = [], []
     for dataset in spec["datasets"]:
@@ -61,38 +64,40 @@ def make(context: Context, spec: dict) -> Table:
         sizes = list(dict.fromkeys(place.size for place in of_dataset))
         ours = select(frame, dataset=dataset, n_features_label=sizes)
         name = dataset_cell(context, dataset, spec["paper"], ours)
-        rows.append({"data set": name, "source": "published"} | _published(of_dataset, spec, context))
+        rows.append({"data set": name, "source": "published"} | _published(of_dataset, columns, spec))
         for learner in spec["learners"]:
             own = select(ours, learner=["", learner])
             if not len(select(own, metric=spec["quantity"]["metric"])):
                 continue
             source = f"ours, {LEARNER_NAMES.get(learner, learner)}"
-            rows.append({"data set": name, "source": source} | _measured(own, learner, spec, context))
+            rows.append({"data set": name, "source": source} | _measured(own, learner, columns, spec))
             shown.append(own)
         if len(rows) and rows[-1]["source"] == "published":
-            rows.append({"data set": name, "source": "ours"} | _not_run(ours, spec, context))
+            rows.append({"data set": name, "source": "ours"} | _not_run(ours, columns, spec))
     metrics = [spec["quantity"]["metric"], *spec["times"]]
     told = select(pd.concat(shown) if shown else frame.iloc[:0], metric=metrics)
     told = told[(told["variant"] == "") | told["variant"].isin(spec.get("variants", {}).values())]
-    remarks = [TIMES_NOTE.format(name=look(spec["baselines"][0], context.looks).label)]
+    remarks = [
+        "Errors: mean ± one standard error.",
+        TIMES_NOTE.format(name=look(spec["baselines"][0], context.looks).label),
+    ]
     remarks += notes(told, spec, context)
-    columns = [column for column in rows[0] if column not in ("data set", "source", *spec["settings"].values())]
-    unfold = dict(zip(columns, _columns(spec, context).values(), strict=True))
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, unfold)
+    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, columns)
 
 
-def _columns(spec: dict, context: Context) -> dict[str, dict]:
-    """The columns of numbers by their heading, each with the metric and method that it is of."""
+def _columns(printed: dict[Place, dict], spec: dict, context: Context) -> dict[str, dict]:
+    """The columns of numbers that are printed, by their heading, each with the metric and method that it is of."""
+    there = {(place.metric, method) for place in printed for method in place.method.split(";")}
     found = {}
     headings = {spec["quantity"]["metric"]: fact_of(spec["quantity"]["metric"]).label} | spec["times"]
     for metric, heading in headings.items():
-        for method in spec["methods"]:
+        for method in (method for method in spec["methods"] if (metric, method) in there):
             label = look(method, context.looks).label
             found[f"{heading}, {label}"] = {"quantity": metric, "method": label, "method_id": method}
     return found
 
 
-def _published(cells: dict[Place, dict], spec: dict, context: Context) -> dict:
+def _published(cells: dict[Place, dict], columns: dict[str, dict], spec: dict) -> dict:
     """The printed row of a data set; a number that is printed for a list of methods is that of each of them."""
     by_metric: dict[str, dict[str, dict]] = {}
     for place, row in cells.items():
@@ -102,7 +107,7 @@ def _published(cells: dict[Place, dict], spec: dict, context: Context) -> dict:
         for metric, heading in spec["settings"].items()
     }
     base = by_metric.get(BASE, {}).get(spec["baselines"][0])
-    for heading, of in _columns(spec, context).items():
+    for heading, of in columns.items():
         row = by_metric.get(of["quantity"], {}).get(of["method_id"])
         if of["quantity"] in spec["times"] and row is not None:
             found[heading] = _with_ratio(row["settings"]["printed"], row["value"], row["value"] / base["value"])
@@ -116,27 +121,38 @@ def _with_ratio(text: str, seconds: float, over: float | None, **more) -> Cell:
     return Cell(text + brackets, {"": seconds, "over_baseline": over} | more)
 
 
-def _measured(rows: pd.DataFrame, learner: str, spec: dict, context: Context) -> dict:
+def _measured(rows: pd.DataFrame, learner: str, columns: dict[str, dict], spec: dict) -> dict:
     """Our row of a data set and learner."""
     metric, variants = spec["quantity"]["metric"], spec.get("variants", {})
     errors = select(rows, metric=metric, split=spec["quantity"].get("split"), axis="")
-    full = most_repeats(summarise(errors))
     base = select(by_rounds(rows), metric=BASE, method=spec["baselines"], variant="", learner=learner)
     found = dict.fromkeys(spec["settings"].values())
-    for heading, of in _columns(spec, context).items():
+    for heading, of in columns.items():
         own = select(rows, method=of["method_id"], variant="")
         if of["quantity"] == metric:
-            own = select(errors, method=of["method_id"], variant=variants.get(of["method_id"], ""))
-            found[heading] = cell_text(summarise(own), metric, full)
+            own = select(errors, method=of["method_id"])
+            variant = variants.get(of["method_id"], "")
+            own = select(own, variant=variant if variant in set(own["variant"]) else "")
+            found[heading] = _error(own)
         else:
             found[heading] = _time(select(own, metric=of["quantity"]), base)
     return found
 
 
+def _error(rows: pd.DataFrame) -> Cell:
+    """The mean over the repeats with its standard error, as the paper has it."""
+    values = by_repeat(rows)
+    if not len(values):
+        return absent(absence(rows).split(":")[0], "error", "n")
+    error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
+    text = f"{values.mean():.2f}" + ("" if error is None else f" ± {error:.2f}")
+    return Cell(text, {"": float(values.mean()), "error": error, "n": len(values), "remark": ""})
+
+
 def _time(rows: pd.DataFrame, base: pd.DataFrame) -> Cell | str:
-    """Median seconds, and the median of the quotients by round."""
+    """Median seconds, and the median of the quotients by round; nothing of a learner that was not timed."""
     rounds = by_rounds(select(rows, status="ok"))
-    if not len(rounds):
+    if not len(rounds) or not len(base):
         return ""
     seconds, over = float(rounds["value"].median()), ratio(rounds, base)
     remark = over.remark if over else ""
@@ -145,8 +161,7 @@ def _time(rows: pd.DataFrame, base: pd.DataFrame) -> Cell | str:
     return Cell(" ".join(filter(None, (cell.text, remark))), cell.values)
 
 
-def _not_run(rows: pd.DataFrame, spec: dict, context: Context) -> dict:
+def _not_run(rows: pd.DataFrame, columns: dict[str, dict], spec: dict) -> dict:
     """The row of a data set of which there is no number: why."""
-    columns = list(_columns(spec, context))
-    why = {columns[0]: absent(absence(select(rows, metric=spec["quantity"]["metric"])).split(":")[0])}
+    why = {next(iter(columns)): absent(absence(select(rows, metric=spec["quantity"]["metric"])).split(":")[0])}
     return dict.fromkeys(spec["settings"].values()) | dict.fromkeys(columns, "") | why

@@ -57,6 +57,31 @@ def exponential(exponents, out) -> None:
         torch.exp(exponents, out=out)
 
 
+def cosine(angles, out) -> None:
+    """Write the cosines of a torch tensor, in radians, into another; in float32 on the CPU by NumPy."""
+    import torch
+
+    if _is_faster_in_numpy(angles):
+        np.cos(angles.numpy(), out=out.numpy())
+    else:
+        torch.cos(angles, out=out)
+
+
+def sine(angles, out) -> None:
+    """Write the sines of a torch tensor, in radians, into another, as ``cosine`` does."""
+    import torch
+
+    if _is_faster_in_numpy(angles):
+        np.sin(angles.numpy(), out=out.numpy())
+    else:
+        torch.sin(angles, out=out)
+
+
+def _is_faster_in_numpy(angles) -> bool:
+    """Whether NumPy has the faster cosine and sine: twice as fast in float32, several times slower in float64."""
+    return angles.device.type == "cpu" and angles.itemsize == 4
+
+
 def product(A, B, out) -> None:
     """Write A @ B into ``out``, torch tensors of one device; on the CPU by NumPy, whose BLAS is the faster one."""
     if A.device.type == "cpu":

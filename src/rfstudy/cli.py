@@ -61,13 +61,14 @@ def commands():
     show_envvar=True,
     help="Folder <mirror>/<dataset>/<file>[.xz|.gz] to look in first.",
 )
+@click.option("--lock", type=PATH, required=True, help="File that records what was trusted on first use.")
 @click.option("--allow-missing", is_flag=True, help="Record a source that cannot be had instead of failing.")
 @click.option("--out", type=PATH, required=True, help="Folder of the files and their record.json.")
-def download(source_id, spec, mirror, allow_missing, out):
+def download(source_id, spec, mirror, lock, allow_missing, out):
     """Fetch the files of a source and check their content."""
     from rfstudy.data import download as stage
 
-    stage.download(source_id, spec, out, mirror=mirror or None, allow_missing=allow_missing)
+    stage.download(source_id, spec, out, lock_path=lock, mirror=mirror or None, allow_missing=allow_missing)
 
 
 @commands.command()

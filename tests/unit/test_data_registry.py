@@ -109,6 +109,33 @@ def test_the_schema_refuses_unknown_keys_and_values(change):
         validator.validate({"toy": TASK | change})
 
 
+TOY_FILE = yaml.safe_load(SOURCE)["files-of-toy"]["files"]["toy.csv"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sha256": "unknown"},  # a length, but not its checksum
+        {"sha256": "unknown", "bytes": None},
+        {"most_bytes": 3},
+        {"bytes": None, "most_bytes": 3},
+        {"sha256": "guessed"},
+        {"addresses": [{"url": "https://example.org/toy.zip", "member": ["toy.csv"]}]},
+    ],
+)
+def test_a_file_has_a_checksum_and_its_length_or_says_that_they_are_unknown(change):
+    validator = jsonschema.Draft202012Validator(schema("sources"))
+    addresses = [{"url": "https://example.org/toy.zip", "member": ["inner.zip", "toy.csv"]}]
+
+    def source(entry):
+        return {"toy": yaml.safe_load(SOURCE)["files-of-toy"] | {"files": {"toy.csv": entry}}}
+
+    validator.validate(source(TOY_FILE | {"addresses": addresses}))
+    validator.validate(source({"sha256": "unknown", "most_bytes": 3, "addresses": addresses}))
+    with pytest.raises(jsonschema.ValidationError):
+        validator.validate(source({k: v for k, v in (TOY_FILE | change).items() if v is not None}))
+
+
 def test_the_schema_names_what_the_code_has():
     properties = schema("datasets")["additionalProperties"]["properties"]
     assert set(properties["parser"]["enum"]) == set(PARSERS)

@@ -158,7 +158,7 @@ ELSEWHERE = [
     ("presets/quick.yaml", "repeats: 3", "repeat: 3", "repeat: not a key here; did you mean repeats? known are"),
     ("presets/quick.yaml", "repeats: 3", "repeats: 3.0", "repeats: 3.0 is not of type 'integer'"),
     ("presets/quick.yaml", "repeats: 3", "repeats: 3\nrepeats: 4", "line 5: the key 'repeats' is given twice, "),
-    ("presets/quick.yaml", "{svm: {repeats: 2,", "{svm: {repeats: 2, repeats: 3,", "line 8: the key 'repeats' is give"),
+    ("presets/quick.yaml", "{svm: {repeats: 2,", "{svm: {repeats: 2, repeats: 3,", "line 9: the key 'repeats' is give"),
     ("presets/quick.yaml", "{svm:", "{svn:", "learners.svn: not a key here; did you mean svm? known are logistic, "),
     ("presets/quick.yaml", "shard_by: [experiment]", "shard_by: [dataset]", "shard_by: must be a beginning of experim"),
     ("presets/quick.yaml", "shortest: 0.004", "shortest: .inf", "time.shortest: inf is no finite number"),

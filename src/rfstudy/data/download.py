@@ -4,6 +4,9 @@ A file is looked for in its folder first (put there by hand or by an earlier run
 addresses in the order of ``sources.yaml``. The checksum is that of the content: a plain file, .gz, .bz2, .xz or .zip
 may carry it, also one inside the other, and what is written is always the content. pooch does the transfers; what is
 added here is that a broken one goes on where it stopped, and that a later address is tried when an earlier one fails.
+
+A file whose checksum nobody has held yet is trusted when it is first used: what arrived is recorded in the lock of the
+sources (``lock``), the log says so, and from then on it is the expected content.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import hashlib
 import itertools
 import logging
 import lzma
+import tarfile
 import time
 import zipfile
 import zlib
@@ -23,8 +27,9 @@ import pooch
 import requests
 from tqdm import tqdm
 
+from rfstudy.data import lock
 from rfstudy.errors import UserError
-from rfstudy.files import digest_of, write_atomically, write_json
+from rfstudy.files import digest_of, shown, write_atomically, write_json
 
 log = logging.getLogger(__name__)
 
@@ -37,8 +42,11 @@ TIMEOUT = 30
 #: Endings of the files that may carry the content, tried in this order in a folder.
 CARRIERS = ("", ".xz", ".gz", ".bz2", ".zip")
 
-#: A .gz inside a .zip is met (UCI); more layers than this are none of a data set.
-MAX_LAYERS = 3
+#: A .tar.gz inside a .zip is met (UCI); more layers than this, the content among them, are none of a data set.
+MAX_LAYERS = 4
+
+#: Where a tar archive says that it is one.
+TAR_MAGIC = slice(257, 262)
 
 #: What is read and written at once; a transfer that breaks off loses less than this.
 CHUNK_BYTES = 2**16
@@ -48,7 +56,10 @@ FRAME_BYTES, ARCHIVE_TIMES = 2**20, 20
 
 #: What is raised for a file that cannot be read; for an encrypted member of an archive a RuntimeError, for one in a
 #: compression that is not known a NotImplementedError, which is one, too.
-UNREADABLE = (EOFError, OSError, RuntimeError, ValueError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
+UNREADABLE = (
+    *(EOFError, OSError, RuntimeError, ValueError),
+    *(lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, zlib.error),
+)
 
 
 class TooLong(Exception):
@@ -63,7 +74,7 @@ class ChecksumError(UserError):
     """Content that is not the expected one; the message holds the expected and the actual SHA-256."""
 
 
-def download(source_id: str, source: dict, directory, *, mirror=None, allow_missing: bool = False) -> dict:
+def download(source_id: str, source: dict, directory, *, lock_path, mirror=None, allow_missing: bool = False) -> dict:
     """Put the files of a source into a folder and write their record.
 
     Parameters
@@ -74,6 +85,8 @@ def download(source_id: str, source: dict, directory, *, mirror=None, allow_miss
         Its entry in ``sources.yaml``.
     directory : path
         The source's own folder, ``data/raw/<source>``: ``<directory>/<file>`` and ``<directory>/record.json``.
+    lock_path : path
+        The lock of the sources, which files with an unknown checksum are recorded in when they are first used.
     mirror : path, optional
         A folder ``<mirror>/<source>/<file>[.xz|.gz|.bz2|.zip]`` that is looked into before any address.
     allow_missing : bool
@@ -89,14 +102,15 @@ def download(source_id: str, source: dict, directory, *, mirror=None, allow_miss
     ------
     DownloadError
         A file cannot be had and ``allow_missing`` is false. Nothing wrong is left in the folder.
+    UserError
+        The lock is broken, or cannot be written.
     """
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     files, failures = {}, []
     for name, entry in source["files"].items():
         try:
-            origin = fetch(source_id, name, entry, directory, mirror)
-            files[name] = {"sha256": entry["sha256"], "bytes": entry["bytes"], "from": origin}
+            files[name] = verified(source_id, name, entry, directory, lock_path, mirror)
         except DownloadError as error:
             if not allow_missing:
                 raise
@@ -111,6 +125,31 @@ def download(source_id: str, source: dict, directory, *, mirror=None, allow_miss
     }
     write_json(record, directory / "record.json")
     return record
+
+
+def verified(source_id: str, name: str, entry: dict, directory: Path, lock_path, mirror=None) -> dict:
+    """Make ``directory/name`` and return its sha256, its bytes and where it is from; what is used for the first time is
+    recorded in the lock.
+    """
+    entry = lock.expected(lock_path, source_id, name, entry)
+    origin = fetch(source_id, name, entry, directory, mirror)
+    if entry["sha256"] != lock.UNKNOWN:
+        return {"sha256": entry["sha256"], "bytes": entry["bytes"], "from": origin}
+    target = directory / name
+    found = {"sha256": digest_of(target), "bytes": target.stat().st_size, "from": origin}
+    try:
+        known = lock.record(lock_path, source_id, name, found)
+    except UserError:
+        target.unlink()
+        raise
+    if known["sha256"] != found["sha256"]:  # another process has recorded another content meanwhile
+        target.unlink()
+        return verified(source_id, name, entry, directory, lock_path, mirror)
+    log.warning(
+        "%s of %s is trusted on first use: its checksum was not known, and is recorded in %s (sha256 %s); commit it",
+        *(name, source_id, shown(lock_path), found["sha256"]),
+    )
+    return found
 
 
 def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) -> str:
@@ -149,9 +188,21 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
         f"the data set {source_id!r} needs the file {name!r}, which could not be had:\n"
         + "".join(f"    {line}\n" for line in tried)
         + f"    {where}\n"
-        + f"  Put it at {target} (or beside it as .xz, .gz, .bz2 or .zip); its content must have\n"
-        + f"    sha256 {entry['sha256']} ({entry['bytes']} bytes)\n"
+        + f"  Put it at {target} (or beside it as .xz, .gz, .bz2 or .zip); {wanted(entry)}\n"
         + "  or name a mirror (mirror: in the configuration, or RFSTUDY_MIRROR), or set allow_missing: true."
+    )
+
+
+def wanted(entry: dict) -> str:
+    """What the content of a file must be, in words."""
+    if entry["sha256"] == lock.UNKNOWN:
+        return "its checksum is not known, and will be recorded"
+    content = f"its content must have\n    sha256 {entry['sha256']} ({entry['bytes']} bytes)"
+    if "lock" not in entry:
+        return content
+    return (
+        f"{content},\n    as {shown(entry['lock'])} recorded when it was first used; if the publisher has changed the "
+        "file and you accept that, remove its lines there"
     )
 
 
@@ -166,13 +217,17 @@ def carriers(folder: Path, name: str) -> list[Path]:
     return [path for ending in CARRIERS if (path := folder / f"{name}{ending}").is_file()]
 
 
-def place_content(carrier: Path, target: Path, entry: dict, member: str | None = None) -> None:
+def place_content(carrier: Path, target: Path, entry: dict, member: str | list[str] | None = None) -> None:
     """Write the content that a file carries to ``target``, if it is the one of the entry (``sha256``, ``bytes``).
 
-    ``member`` is the name inside an archive, by default that of the target. Raises ``ChecksumError`` and writes
-    nothing if no layer of the file has the checksum. No more is unpacked than the content is long.
+    ``member`` is the name inside an archive, by default that of the target, or a list of the names in archives that lie
+    in each other. Raises ``ChecksumError`` and writes nothing if no layer of the file has the checksum. No more is
+    unpacked than the content is long. Where the checksum is not known, the content is the innermost layer.
     """
     sha256 = entry["sha256"]
+    if sha256 == lock.UNKNOWN:
+        return write_atomically(target, lambda temporary: unwrap_all(carrier, temporary, target.name, entry, member))
+    names = Names(member or target.name)
 
     def unwrap(temporary):
         digests = []
@@ -180,10 +235,12 @@ def place_content(carrier: Path, target: Path, entry: dict, member: str | None =
             layer = stream
             for _ in range(MAX_LAYERS):
                 try:
-                    digests.append(copy(layer, temporary, entry["bytes"]))
+                    digests.append(
+                        copy(layer, temporary, entry["bytes"]) or f"that of more than {entry['bytes']} bytes"
+                    )
                     if digests[-1] == sha256:
                         return
-                    layer = open_layer(layer, member or target.name)
+                    layer = open_layer(layer, names)
                 except UNREADABLE as error:
                     if getattr(error, "errno", None):
                         raise  # the disk, not the file
@@ -192,32 +249,82 @@ def place_content(carrier: Path, target: Path, entry: dict, member: str | None =
                     break
         raise ChecksumError(f"expected sha256 {sha256}, actual {digests[-1]}")
 
-    write_atomically(target, unwrap)
+    return write_atomically(target, unwrap)
+
+
+def unwrap_all(carrier: Path, temporary, name: str, entry: dict, member: str | list[str] | None) -> None:
+    """Write the innermost layer of a file; ``ChecksumError`` where it cannot be what was asked for."""
+    names = Names(member or name)
+    with carrier.open("rb") as stream:
+        try:
+            layer = stream
+            for _ in range(MAX_LAYERS):
+                inner = open_layer(layer, names)
+                if inner is None:
+                    break
+                layer = inner
+            if member and not names.opened:  # as where a page that explains an error comes in place of the file
+                raise ChecksumError(f"expected an archive with {names}, got something else")
+            layer.seek(0)
+            whole = copy(layer, temporary, entry["most_bytes"])
+        except UNREADABLE as error:
+            if isinstance(error, ChecksumError) or getattr(error, "errno", None):
+                raise
+            raise ChecksumError(f"expected {names}, but the file is broken: {error}") from error
+    if not whole or not Path(temporary).stat().st_size:
+        raise ChecksumError(f"expected content of at least one and at most {entry['most_bytes']} bytes, got another")
+
+
+class Names:
+    """The names of the members to open in archives, from the outermost to the innermost; the last one goes on."""
+
+    def __init__(self, names: str | list[str]):
+        self._names = [names] if isinstance(names, str) else list(names)
+        self.opened = False
+
+    def __str__(self):
+        return " / ".join(self._names)
+
+    def choose(self, members: list[str]) -> str:
+        """The member of the next archive: the name itself, perhaps with an ending, in any folder.
+
+        ``ChecksumError`` lists the members if there is none.
+        """
+        name = self._names.pop(0) if len(self._names) > 1 else self._names[0]
+        found = [member for member in members if member == name or member.rpartition("/")[2] in endings(name)]
+        if not found:
+            raise ChecksumError(f"the archive has no {name!r}; it has {', '.join(members)}")
+        self.opened = True
+        return found[0]
+
+
+def endings(name: str) -> set[str]:
+    """The names that a file may have with what carries it."""
+    return {name + ending for ending in CARRIERS}
 
 
 def copy(stream, path, most: int) -> str:
-    """Write a stream to a file and return the SHA-256 of what was written; in words where there is more than ``most``
-    bytes of it, of which no more is read.
+    """Write a stream to a file and return the SHA-256 of what was written; an empty text where there is more than
+    ``most`` bytes of it, of which no more is read.
     """
     digest, length = hashlib.sha256(), 0
     with open(path, "wb") as sink:
         while chunk := stream.read(CHUNK_BYTES):
             length += len(chunk)
             if length > most:
-                return f"that of more than {most} bytes"
+                return ""
             digest.update(chunk)
             sink.write(chunk)
     return digest.hexdigest()
 
 
-def open_layer(stream, name: str):
+def open_layer(stream, names: Names):
     """What a compressed file or an archive carries, as a stream; None for a file that is neither.
 
-    The format is told by the first bytes, not by the file's name. Of an archive it is the member ``name``, itself
-    perhaps with an ending, in any folder; ``ChecksumError`` lists the members if there is none.
+    The format is told by the first bytes, not by the file's name. Of an archive it is the member of its turn.
     """
     stream.seek(0)
-    head = stream.read(6)
+    head = stream.read(TAR_MAGIC.stop)
     stream.seek(0)
     if head.startswith(b"\x1f\x8b"):
         # told, for it asks its stream, which says it in another way where that is a GzipFile itself
@@ -228,11 +335,10 @@ def open_layer(stream, name: str):
         return lzma.LZMAFile(stream)
     if head.startswith(b"PK\x03\x04"):
         archive = zipfile.ZipFile(stream)
-        wanted = {name + ending for ending in CARRIERS}
-        found = [member for member in archive.namelist() if member == name or member.rpartition("/")[2] in wanted]
-        if not found:
-            raise ChecksumError(f"the archive has no {name!r}; it has {', '.join(archive.namelist())}")
-        return archive.open(found[0])
+        return archive.open(names.choose(archive.namelist()))
+    if head[TAR_MAGIC] == b"ustar":
+        archive = tarfile.TarFile(fileobj=stream)
+        return archive.extractfile(names.choose(archive.getnames()))
     return None
 
 
@@ -244,11 +350,12 @@ def from_address(address: dict, target: Path, entry: dict) -> None:
     url = address["url"]
     name = hashlib.sha256(url.encode()).hexdigest()[:8]
     part = target.with_name(f".{target.name}.{name}.part")
-    most = entry["bytes"] * (ARCHIVE_TIMES if "member" in address else 1) + FRAME_BYTES
+    length = entry["most_bytes"] if entry["sha256"] == lock.UNKNOWN else entry["bytes"]
+    most = length * (ARCHIVE_TIMES if "member" in address else 1) + FRAME_BYTES
     # what an earlier run left may be of another version of the file: then all of it is fetched once more
     for last in (False, True) if part.exists() else (True,):
         try:
-            request_with_patience(url, part, entry["bytes"], most)
+            request_with_patience(url, part, length, most)
         except TooLong:
             part.unlink()
             raise

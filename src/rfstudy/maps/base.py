@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rfstudy.arrays import block_rows, one_blas_thread, resolve_device, row_blocks
+from rfstudy.arrays import block_rows, cosine, one_blas_thread, resolve_device, row_blocks, sine
 from rfstudy.kernels import Gaussian
 from rfstudy.maps.registry import check_kernel
 
@@ -506,10 +506,10 @@ def spectral_mapper(project, scale, *, activation=None, pairs=False, phases=None
             projections.add_(phases)
         if pairs:
             half = out.shape[1] // 2
-            torch.cos(projections[:, :half], out=out[:, :half])
-            torch.sin(projections[:, -half:], out=out[:, half:])
+            cosine(projections[:, :half], out[:, :half])
+            sine(projections[:, -half:], out[:, half:])
         elif activation is None:
-            torch.cos(projections, out=out)
+            cosine(projections, out)
         else:
             activation(projections, out)
         out.mul_(scale)

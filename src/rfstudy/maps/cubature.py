@@ -13,6 +13,7 @@ from abc import abstractmethod
 import numpy as np
 import torch
 
+from rfstudy.arrays import cosine, sine
 from rfstudy.errors import NotDefinedError
 from rfstudy.hadamard import next_power_of_two
 from rfstudy.maps.base import SpectralMap
@@ -68,8 +69,8 @@ class CubatureMap(SpectralMap):
         def fill(X, out):
             projections = project(X)
             if activation is None:
-                torch.cos(projections, out=out[:, :s])
-                torch.sin(projections, out=out[:, s : 2 * s])
+                cosine(projections, out[:, :s])
+                sine(projections, out[:, s : 2 * s])
             else:
                 activation(projections, out[:, :s])
                 activation(projections.neg_(), out[:, s : 2 * s])

@@ -225,7 +225,7 @@ def learners_of_entries(own: dict):
         yield ".learners", name, options
     for i, entry in entries_in(own):
         for name, options in entry.get("learners", {}).items():
-            if name in own.get("learners", {}):
+            if name in own.get("learners", {}) and options is not None:
                 yield f".methods[{i}].learners", name, merge(own["learners"][name], options)
 
 

@@ -23,7 +23,16 @@ from rfstudy.learners.entry import load
 from rfstudy.learners.penalties import best_penalty
 from rfstudy.study.config import CIRCLES, SEARCHED, merge, options_tried, size_of, sizes
 from rfstudy.study.engine import Cell, Job, finished
-from rfstudy.study.kinds.grid import choice_for, folds_of, grid_cell, is_searched, learner_settings, map_of, place_of
+from rfstudy.study.kinds.grid import (
+    choice_for,
+    folds_of,
+    grid_cell,
+    is_learned,
+    is_searched,
+    learner_settings,
+    map_of,
+    place_of,
+)
 from rfstudy.study.plan import circle_of, searched
 from rfstudy.study.sample import Sample
 
@@ -118,7 +127,7 @@ def best_penalties(job: Job, found: dict, entry: dict, label: str, chosen_on: li
     has none.
     """
     best = {}
-    for learner in job.spec["learners"]:
+    for learner in (name for name in job.spec["learners"] if is_learned(entry, name)):
         scores = mean_scores(job, found, entry, label, chosen_on, values, learner)
         if scores is not None and not np.isnan(scores).all():
             grid = learner_settings(job.spec, entry, learner)[load(learner).grid]

@@ -11,9 +11,9 @@ import numpy as np
 
 from rfstudy.arrays import seed_of, seed_sequence
 from rfstudy.kernels import make_kernel
+from rfstudy.study.config import spread
 from rfstudy.study.engine import Job, Timed, entry_map
 from rfstudy.study.peers import make_peer
-from rfstudy.study.config import spread
 
 #: Nothing but times is measured here.
 STAGES = ()

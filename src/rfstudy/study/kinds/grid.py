@@ -69,6 +69,7 @@ def grid_cells(spec: dict, chosen: dict, d: int, repeats: list[int], learner: st
         grid_cell(spec, choices, entry, group, d, repeat, learner, place)
         for repeat in repeats
         for entry in spec["methods"]
+        if is_learned(entry, learner)
         for place in places_of(entry)
         for group, choices in sharing(chosen, entry, place, named, repeat)
     ]
@@ -161,6 +162,11 @@ def conditions(spec: dict, choice: tuple, entry: dict, learner: str = "") -> dic
         if given["penalty"] is not None:
             given["settings"].pop("n_folds", None)  # of a choice that is made
     return given
+
+
+def is_learned(entry: dict, learner: str) -> bool:
+    """Whether a learner is run on the features of an entry: a null under its ``learners`` leaves it out."""
+    return entry.get("learners", {}).get(learner, {}) is not None
 
 
 def learner_settings(spec: dict, entry: dict, learner: str) -> dict:

@@ -1,0 +1,89 @@
+"""The lock of the sources: what was the first content of a file whose checksum nobody had held before.
+
+``sources.lock.yaml`` says of every such file its ``sha256``, its ``bytes`` and where it came ``from``. It is written by
+the download and is meant to be committed: from then on the file is verified like any other.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from contextlib import contextmanager
+from pathlib import Path
+
+from rfstudy.errors import UserError
+from rfstudy.files import read_yaml, shown, write_atomically
+
+#: What ``sources.yaml`` says in place of a checksum that nobody knows.
+UNKNOWN = "unknown"
+
+HEADER = """\
+# Written by the download: the first content of files whose checksum sources.yaml does not know. Commit it. To accept
+# another content, remove the lines of the file here and its copy in data/raw, and run again.
+"""
+
+
+def expected(path, source_id: str, name: str, entry: dict) -> dict:
+    """The entry of a file in ``sources.yaml`` with the checksum and length that the lock has of it, where it has."""
+    if entry["sha256"] != UNKNOWN:
+        return entry
+    known = read_lock(path).get(source_id, {}).get(name)
+    return entry | {"sha256": known["sha256"], "bytes": known["bytes"], "lock": str(path)} if known else entry
+
+
+def read_lock(path) -> dict:
+    """The lock by source and file, empty where there is none yet; ``UserError`` where it is broken."""
+    if not Path(path).exists():
+        return {}
+    lock = read_yaml(path)
+    for source_id, files in lock.items():
+        if not isinstance(files, dict) or not all(map(is_record, files.values())):
+            raise UserError(
+                f"{shown(path)}: {source_id}: every file needs sha256 (64 hexadecimal digits) and bytes; restore the "
+                "lock, or remove the lines of this source to have the next content recorded"
+            )
+    return lock
+
+
+def is_record(known) -> bool:
+    """Whether this is what a lock says of a file."""
+    if not isinstance(known, dict):
+        return False
+    return bool(re.fullmatch("[0-9a-f]{64}", str(known.get("sha256")))) and isinstance(known.get("bytes"), int)
+
+
+def record(path, source_id: str, name: str, found: dict) -> dict:
+    """Write down what a file was when it was first used; returns what the lock has of it now.
+
+    ``found`` has sha256, bytes and from. Where another process was quicker the lock keeps what it has. ``UserError``
+    where the lock cannot be written, with the lines to add by hand.
+    """
+    import yaml
+
+    path = Path(path)
+    try:
+        with locked(path.parent):
+            lock = read_lock(path)
+            known = lock.setdefault(source_id, {}).setdefault(name, found)
+            if known is found:
+                text = HEADER + yaml.safe_dump(lock, allow_unicode=True, width=1000)
+                write_atomically(path, lambda temporary: Path(temporary).write_text(text, encoding="utf-8"))
+            return known
+    except OSError as error:
+        lines = yaml.safe_dump({source_id: {name: found}}, allow_unicode=True, width=1000)
+        raise UserError(
+            f"{shown(path)} cannot be written ({error.strerror or error}), and a file whose checksum is not known is "
+            f"not used without a record: make it writable, or add to it\n{lines.rstrip()}"
+        ) from error
+
+
+@contextmanager
+def locked(folder: Path):
+    """A context that one process at a time is in, of those that share the folder."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

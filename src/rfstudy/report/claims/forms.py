@@ -420,7 +420,7 @@ def _steps(walked: list[tuple[dict, Estimate]], test: dict, what: str) -> list[P
         slack = test.get("tolerance", 0.0) * math.hypot(*errors)
         change = sign * (after.value - before.value)
         aside = before.aside or after.aside
-        verdict = {"margin": -slack, "holds": change > -slack if slack == 0 else change >= -slack}
+        verdict = {"margin": -slack, "holds": change >= -slack if "tolerance" in test else change > 0}
         verdict["opposite"] = apart(before, after, sign)
         step = Estimate(change, aside=aside)
         found.append(point(where, step, f"{what}, step", number(sign * change), verdict))

@@ -205,6 +205,11 @@ def relative_error(y_true, y_predicted) -> float:
     return float(np.linalg.norm(y_true - y_predicted) / length)
 
 
+def relative_squared_error_pct(y_true, y_predicted) -> float:
+    """``100 |y - f|^2 / |y|^2``, in percent: the square of ``relative_error``, and ``ValueError`` as there."""
+    return 100.0 * relative_error(y_true, y_predicted) ** 2
+
+
 def _pair(y_true, y_predicted, dtype=None):
     y_true, y_predicted = np.asarray(y_true, dtype=dtype), np.asarray(y_predicted, dtype=dtype)
     if y_true.ndim != 1 or y_true.shape != y_predicted.shape or y_true.size == 0:

@@ -4,7 +4,7 @@
 |---|---|---|---|
 | binary | one column of -1 and +1 (+1 is the class that sorts last) | accuracy | accuracy_pct; error_pct |
 | classes | a column a class, one against the rest (two classes: as binary) | accuracy | accuracy_pct; error_pct |
-| regression | the numbers | mse | mse, rmse, relative_error |
+| regression | the numbers | mse | mse, rmse, relative_error, relative_squared_error_pct |
 """
 
 from __future__ import annotations
@@ -20,7 +20,12 @@ KINDS = ("binary", "classes", "regression")
 
 #: What predictions of labels, and of numbers, can be evaluated by.
 OF_LABELS = {"accuracy_pct": metrics.accuracy_pct, "error_pct": metrics.error_pct}
-OF_NUMBERS = {"mse": metrics.mse, "rmse": metrics.rmse, "relative_error": metrics.relative_error}
+OF_NUMBERS = {
+    "mse": metrics.mse,
+    "rmse": metrics.rmse,
+    "relative_error": metrics.relative_error,
+    "relative_squared_error_pct": metrics.relative_squared_error_pct,
+}
 
 
 def make_target(kind: str) -> Target:

@@ -718,18 +718,18 @@ def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
 
 
 def with_fewer_values(document, number: int | None):
-    """A document in which every list of ``values``, of sizes or of what an entry walks, has so many of them at most.
-
-    They are taken evenly from the first to the last; None is all of them.
+    """A document in which so many are left at most of the ``values`` of sizes and walks, and of the mappings that a
+    search tries, evenly from the first to the last; None is all of them.
     """
-    if isinstance(document, dict):
-        return {
-            key: spread(value, number)
-            if key == "values" and isinstance(value, list)
-            else with_fewer_values(value, number)
-            for key, value in document.items()
-        }
-    return [with_fewer_values(each, number) for each in document] if isinstance(document, list) else document
+    if isinstance(document, list):
+        is_grid = document and all(isinstance(each, dict) and not {"method", "name"} & set(each) for each in document)
+        return [with_fewer_values(each, number) for each in (spread(document, number) if is_grid else document)]
+    if not isinstance(document, dict):
+        return document
+    return {
+        key: spread(value, number) if key == "values" and isinstance(value, list) else with_fewer_values(value, number)
+        for key, value in document.items()
+    }
 
 
 def spread(values: list, number: int | None) -> list:

@@ -396,8 +396,8 @@ def test_readings_are_held_against_the_first_one_alone():
     assert alone[3]["rff"].values.equals(alone[0]["rff"].values)
     steps = course(rows, ["", "a", "b", "c"], ["rff", "kprff"])
     assert steps[3]["rff"].values.equals(steps[2]["rff"].values)
-    found = turns([{m: each.values for m, each in now.items()} for now in alone], ["", "a", "b", "c"], ["kprff"], ["rff"],
-                  sign=-1.0, alone=True)  # fmt: skip
+    reached = [{method: each.values for method, each in now.items()} for now in alone]
+    found = turns(reached, ["", "a", "b", "c"], ["kprff"], ["rff"], sign=-1.0, alone=True)
     assert {turn.step: round(turn.test.difference, 6) for turn in found} == {"a": -5.0, "b": 0.0, "c": -0.5}
 
 

@@ -719,17 +719,24 @@ def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
 
 def with_fewer_values(document, number: int | None):
     """A document in which so many are left at most of the ``values`` of sizes and walks, and of the mappings that a
-    search tries, evenly from the first to the last; None is all of them.
+    search tries in its ``grid`` (of all maps, or by map), evenly from the first to the last; None is all of them.
     """
     if isinstance(document, list):
-        is_grid = document and all(isinstance(each, dict) and not {"method", "name"} & set(each) for each in document)
-        return [with_fewer_values(each, number) for each in (spread(document, number) if is_grid else document)]
+        return [with_fewer_values(each, number) for each in document]
     if not isinstance(document, dict):
         return document
-    return {
-        key: spread(value, number) if key == "values" and isinstance(value, list) else with_fewer_values(value, number)
-        for key, value in document.items()
-    }
+    return {key: fewer_values(key, value, number) for key, value in document.items()}
+
+
+def fewer_values(key: str, value, number: int | None):
+    """What stands under a key, as ``with_fewer_values`` leaves it."""
+    if key == "values" and isinstance(value, list):
+        return spread(value, number)
+    if key in ("bandwidth", "options") and "grid" in (value or {}):
+        grid = value["grid"]
+        by_map = {method: spread(tried, number) for method, tried in grid.items()} if isinstance(grid, dict) else None
+        return value | {"grid": by_map or spread(grid, number)}
+    return with_fewer_values(value, number)
 
 
 def spread(values: list, number: int | None) -> list:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from rfstudy.metrics import fact_of
-from rfstudy.report.aggregate import by_repeat, select
+from rfstudy.report.aggregate import by_repeat, select, settings_of
 from rfstudy.report.cells import absent, dataset_cell
 from rfstudy.report.context import Context
 from rfstudy.report.looks import look
@@ -126,7 +126,7 @@ def _measured(rows: pd.DataFrame, learner: str, columns: dict[str, dict], spec: 
     metric, variants = spec["quantity"]["metric"], spec.get("variants", {})
     errors = select(rows, metric=metric, split=spec["quantity"].get("split"), axis="")
     base = select(by_rounds(rows), metric=BASE, method=spec["baselines"], variant="", learner=learner)
-    found = dict.fromkeys(spec["settings"].values())
+    found = {heading: _setting(errors, metric, spec["methods"][0]) for metric, heading in spec["settings"].items()}
     for heading, of in columns.items():
         own = select(rows, method=of["method_id"], variant="")
         if of["quantity"] == metric:
@@ -137,6 +137,20 @@ def _measured(rows: pd.DataFrame, learner: str, columns: dict[str, dict], spec: 
         else:
             found[heading] = _time(select(own, metric=of["quantity"]), base)
     return found
+
+
+def _setting(rows: pd.DataFrame, printed: str, method: str) -> float | None:
+    """What we ran a method with, by the name of the printed setting."""
+    own = select(rows, method=method, variant="", status="ok")
+    if not len(own):
+        return None
+    options = settings_of(own.iloc[:1])[0].get("options", {})
+    ours = {
+        "n_features_final_M": float(own["n_features"].iloc[0]),
+        "n_features_initial_M0": options.get("n_candidates"),
+        "preprocess_sample_pct": 100.0 * options["scoring_fraction"] if "scoring_fraction" in options else None,
+    }
+    return ours.get(printed)
 
 
 def _error(rows: pd.DataFrame) -> Cell:

@@ -181,16 +181,20 @@ def variant_rows(experiment, variants, datasets, repeats=5, **columns):
 
 def reading_rows(repeats=5):
     """The rows of eerf-readings."""
-    learner = {"": 0.0, "intercept": -0.5, "no-intercept": 0.5}
-    scores = learner | {"first-rows": 0.1, "all-rows": -0.1, "uncentred": 0.3, "as-numbers": 1.0}
+    learner = {"": 0.0, "no-intercept": 0.5, "sum-of-losses": 0.25, "one-vs-rest": 0.125}
+    scores = learner | {"first-rows": 0.1, "all-rows": -0.1, "uncentred": 0.3, "as-written": 2.0}
     variants = {"rff": learner, "karff": scores, "kprff": scores}
-    return variant_rows("eerf-readings", variants, ("adult", "letter"), repeats)
+    of_classes = {"rff": learner, "kprff": learner | {"as-numbers": 1.0}}
+    return [
+        *variant_rows("eerf-readings", variants, ("adult",), repeats),
+        *variant_rows("eerf-readings", of_classes, ("letter",), repeats),
+    ]
 
 
 def ablation_rows(repeats=5):
     """The rows of eerf-ablation."""
-    steps_of = {"text": 0.0, "intercept": -0.5, "penalty": -0.6, "bandwidth": -2.0}
-    variants = {"rff": steps_of, "kprff": steps_of | {"pool": -2.5}}
+    steps_of = {"as-written": 0.0, "intercept": -0.5, "penalty": -0.6, "bandwidth": -2.0}
+    variants = {"rff": steps_of, "kprff": steps_of | {"scores": -0.1, "pool": -2.5}}
     return variant_rows("eerf-ablation", variants, ("adult", "mnist", "letter"), repeats, protocol="tuned")
 
 

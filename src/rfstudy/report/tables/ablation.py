@@ -68,6 +68,8 @@ def make(context: Context, spec: dict) -> Table:
         changes = _changes_of(reached, controls, overlap, alone)
         gains = _gains_of(values, others, spec["baselines"], overlap, sign)
         for position, ((step, label), now) in enumerate(zip(spec["steps"].items(), reached, strict=True)):
+            if alone and any(len(each.rows) for each in reached[0].values()) and not any(map(_ran, now.values())):
+                continue  # the data set leaves nothing to decide there
             row = {"data set": name, "step": Cell(label, {"": label, "id": step, "minus": ""})} | empty
             for method, each in now.items():
                 row[labels[method]] = _reached(each, spec, full)
@@ -114,6 +116,10 @@ def make(context: Context, spec: dict) -> Table:
     parts = {titles[what]: [name for name, of in unfold.items() if of["quantity"] == what] for what in quantities}
     remarks += notes(frame, spec, context)
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, unfold, parts)
+
+
+def _ran(each: Reached) -> bool:
+    return not each.carried and len(each.rows) > 0
 
 
 def _changes_of(reached: list[dict[str, Reached]], controls: list, overlap: float, alone: bool) -> dict:

@@ -38,6 +38,9 @@ SCHEMA = {
     "required": ["published", "datasets", "methods", "baselines", "learners", "quantity", "settings", "times"],
 }
 
+#: What is said of a plain method where the variant that is printed was not measured.
+PLAIN = "by validation"
+
 #: The time that all others of a row are told over.
 BASE = "time_train_s"
 
@@ -70,7 +73,9 @@ def make(context: Context, spec: dict) -> Table:
             if not len(select(own, metric=spec["quantity"]["metric"])):
                 continue
             source = f"ours, {LEARNER_NAMES.get(learner, learner)}"
-            rows.append({"data set": name, "source": source} | _measured(own, learner, columns, spec))
+            rows.append(
+                {"data set": name, "source": source} | _measured(own, learner, columns, spec, set(frame["variant"]))
+            )
             shown.append(own)
         if len(rows) and rows[-1]["source"] == "published":
             rows.append({"data set": name, "source": "ours"} | _not_run(ours, columns, spec))
@@ -121,8 +126,8 @@ def _with_ratio(text: str, seconds: float, over: float | None, **more) -> Cell:
     return Cell(text + brackets, {"": seconds, "over_baseline": over} | more)
 
 
-def _measured(rows: pd.DataFrame, learner: str, columns: dict[str, dict], spec: dict) -> dict:
-    """Our row of a data set and learner."""
+def _measured(rows: pd.DataFrame, learner: str, columns: dict[str, dict], spec: dict, walked: set[str]) -> dict:
+    """Our row of a data set and learner; ``walked`` are the variants that were measured of any."""
     metric, variants = spec["quantity"]["metric"], spec.get("variants", {})
     errors = select(rows, metric=metric, split=spec["quantity"].get("split"), axis="")
     base = select(by_rounds(rows), metric=BASE, method=spec["baselines"], variant="", learner=learner)
@@ -132,8 +137,9 @@ def _measured(rows: pd.DataFrame, learner: str, columns: dict[str, dict], spec: 
         if of["quantity"] == metric:
             own = select(errors, method=of["method_id"])
             variant = variants.get(of["method_id"], "")
-            own = select(own, variant=variant if variant in set(own["variant"]) else "")
-            found[heading] = _error(own)
+            is_there = variant in set(own["variant"])
+            remark = PLAIN if variant in walked and not is_there else ""
+            found[heading] = _error(select(own, variant=variant if is_there else ""), remark)
         else:
             found[heading] = _time(select(own, metric=of["quantity"]), base)
     return found
@@ -153,14 +159,14 @@ def _setting(rows: pd.DataFrame, printed: str, method: str) -> float | None:
     return ours.get(printed)
 
 
-def _error(rows: pd.DataFrame) -> Cell:
+def _error(rows: pd.DataFrame, remark: str = "") -> Cell:
     """The mean over the repeats with its standard error, as the paper has it."""
     values = by_repeat(rows)
     if not len(values):
         return absent(absence(rows).split(":")[0], "error", "n")
     error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
-    text = f"{values.mean():.2f}" + ("" if error is None else f" ± {error:.2f}")
-    return Cell(text, {"": float(values.mean()), "error": error, "n": len(values), "remark": ""})
+    text = f"{values.mean():.2f}" + ("" if error is None else f" ± {error:.2f}") + (f" ({remark})" if remark else "")
+    return Cell(text, {"": float(values.mean()), "error": error, "n": len(values), "remark": remark})
 
 
 def _time(rows: pd.DataFrame, base: pd.DataFrame) -> Cell | str:

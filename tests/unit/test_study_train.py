@@ -144,7 +144,7 @@ def test_a_learner_that_is_left_out_has_a_row_for_every_metric(tmp_path):
 
 def test_a_learner_that_does_not_serve_the_target_says_so(prepared, tmp_path):
     rows, _ = run(prepared, tmp_path, learners={"svm": SVM, "ridge": None})
-    assert rows["metric"].tolist() == ["mse", "rmse", "relative_error"]
+    assert rows["metric"].tolist() == ["mse", "rmse", "relative_error", "relative_squared_error_pct"]
     assert rows["status"].eq("skipped").all()
     (reason,) = {settings["reason"] for settings in toys.settings_of(rows)}
     assert reason == "the learner serves targets that are binary or classes, not regression"
@@ -154,7 +154,7 @@ def test_a_missing_source_leaves_a_row_for_every_metric(prepared, tmp_path):
     facts = json.loads((prepared / "facts.json").read_text()) | {"status": "skipped", "reason": "not to be had"}
     (prepared / "facts.json").write_text(json.dumps(facts))
     rows, _ = run(prepared, tmp_path)
-    assert rows["metric"].tolist() == ["mse", "rmse", "relative_error"]
+    assert rows["metric"].tolist() == ["mse", "rmse", "relative_error", "relative_squared_error_pct"]
     assert rows["status"].eq("skipped").all()
     assert {settings["reason"] for settings in toys.settings_of(rows)} == {"not to be had"}
 

@@ -679,12 +679,23 @@ def with_preset(experiment: dict, settings: dict) -> dict:
         of_preset = {
             "search": merge(settings["search"], experiment.get("search", {})),
             "learners": {name: merge(options, laid_over.get(name, {})) for name, options in own.items()},
+            "datasets": {name: with_learners(on_it, laid_over) for name, on_it in experiment["datasets"].items()},
         }
     if "time" in experiment:
         of_preset["time"] = settings["time"] | experiment["time"]
     if "grid" in experiment and settings["extent"] == "large":
         of_preset["grid"] = merge(experiment["grid"], experiment.get("large", {}))
     return experiment | of_preset
+
+
+def with_learners(on_dataset: dict | None, laid_over: dict) -> dict | None:
+    """What an experiment says of a data set, with a preset's options laid over those of learners that it states."""
+    if not (on_dataset or {}).get("learners"):
+        return on_dataset
+    learners = {
+        name: options and merge(options, laid_over.get(name, {})) for name, options in on_dataset["learners"].items()
+    }
+    return on_dataset | {"learners": learners}
 
 
 def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:

@@ -143,6 +143,7 @@ def ranking_rows(repeats=5):
             shared = {"experiment": "eerf-ranking", "axis": "candidates", "at": float(pool), "variant": variant}
             m = pool if variant == "pool" else 100
             of_cell = error_rows(dataset, method, 100, repeat, **shared)
+            of_cell = [each for each in of_cell if each["learner"] == "ridge"]
             rows += [each | {"value": each["value"] + worse, "n_features": m} for each in of_cell]
             more = {"effective_rank": 40.0 - 5 * worse, "overlap_pct": 50.0 + 10 * worse}
             rows += [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from rfstudy.report.aggregate import select
-from rfstudy.report.cells import absent, dataset_cell, mean_and_std, method_cell, most_repeats
+from rfstudy.report.cells import absent, by_place, dataset_cell, mean_and_std, method_cell, most_repeats
 from rfstudy.report.context import Context
 from rfstudy.report.notes import notes
 from rfstudy.report.times import summarise
@@ -58,6 +58,5 @@ def _machine(label: str, kernel: str, width: float) -> Cell:
 
 
 def _scores(machine: pd.DataFrame, full: int) -> dict[str, Cell]:
-    return {
-        head: mean_and_std(select(machine, metric=metric, split=split), metric, full) for head, metric, split in SCORES
-    }
+    at = by_place(machine, "metric", "split")
+    return {head: mean_and_std(at.get((metric, split)), metric, full) for head, metric, split in SCORES}

@@ -52,7 +52,7 @@ def make(context: Context, spec: dict) -> Table:
         ours = select(frame, method=method, variant=variant)
         for metric, what in TIMED.items():
             along_s, along_n = (varying(ours, metric, *axes) for axes in (("n_features", "n_train"), _N_AT_S))
-            stated = STATED.get((method, metric), "")
+            stated = STATED.get((method, metric), "") if method in spec["methods"] else ""
             if not len(along_s) and metric == "time_scores_s" and not stated:
                 continue
             large = along_s[along_s["n_features"].isin(largest_half(along_s["n_features"]))]

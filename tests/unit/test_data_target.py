@@ -109,7 +109,7 @@ def test_what_a_target_is_scored_by():
         "binary": "accuracy", "classes": "accuracy", "regression": "mse",
     }  # fmt: skip
     assert {kind: Target(kind).metrics for kind in KINDS} == {
-        "binary": ("accuracy_pct",), "classes": ("accuracy_pct",), "regression": ("mse", "rmse", "relative_error"),
+        "binary": ("accuracy_pct",), "classes": ("accuracy_pct",), "regression": ("mse", "rmse", "relative_error", "relative_squared_error_pct"),
     }  # fmt: skip
 
 

@@ -1,10 +1,8 @@
-# Random Features, Reproduced: configuration, includes and named targets; the rules are in rules/, one file a stage.
+# Random Features, Reproduced: includes and named targets; the rules are in rules/, one file a stage, what is read from
+# the configuration in rules/common.smk.
 from snakemake.utils import min_version
 
 min_version("9.20")
-
-
-configfile: "config/config.yaml"
 
 
 include: "rules/common.smk"

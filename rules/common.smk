@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from rfstudy.data import registry as data_registry
 from rfstudy.errors import gathered
+from rfstudy.files import read_yaml
 from rfstudy.maps import registry as map_registry
 from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
@@ -20,6 +21,22 @@ from rfstudy.study import config as study_config
 from rfstudy.study import plan
 from rfstudy.study.check import Trial
 from rfstudy import outputs
+
+
+def stop_at(problems):
+    """End the workflow with what is wrong, and nothing else, where anything is."""
+    if problems:
+        sys.exit("\n".join(problems))
+
+
+# read before the workflow engine reads it, which does not say where a mistake is
+PROBLEMS = []
+with gathered(PROBLEMS):
+    read_yaml(CONFIG / "config.yaml")
+stop_at(PROBLEMS)
+
+
+configfile: "config/config.yaml"
 
 
 def load_study():
@@ -38,18 +55,13 @@ def load_study():
     stop_at(problems)
     with gathered(problems):
         maps = {name: entry.module for name, entry in map_registry.REGISTRY.items()}
-        chosen = study_config.select(experiments, settings, maps, set(registry.tasks))
+        of_run = study_config.laid_over(experiments, settings.get("experiments", {}), CONFIG, set(registry.tasks))
+        chosen = study_config.select(of_run, settings, maps, set(registry.tasks))
         study_config.check_selection(chosen, settings)
     with gathered(problems):
         reports = outputs.load_reports(CONFIG, experiments, looks, registry.tasks)
     stop_at(problems)
     return settings, registry, chosen, reports
-
-
-def stop_at(problems):
-    """End the workflow with what is wrong, and nothing else, where anything is."""
-    if problems:
-        sys.exit("\n".join(problems))
 
 
 def by_name(make):
@@ -68,7 +80,6 @@ if SETTINGS["mirror"]:
 
 # a job that parses this again, on another machine, has been planned already
 TRIAL = Trial(EXPERIMENTS, SETTINGS, REGISTRY.tasks, CONFIG) if workflow.is_main_process else None
-PROBLEMS = []
 with gathered(PROBLEMS):
     SHARDS, TUNE_SHARDS, TIME_SHARDS = map(by_name, (plan.shards, plan.tune_shards, plan.time_shards))
 
@@ -398,6 +409,12 @@ def raw_record(wildcards):
     """The download that a task is parsed from; an embedded stand-in has none, and what is no file neither."""
     source = REGISTRY.tasks[wildcards.dataset].get("source")
     return f"data/raw/{source}/record.json" if source and SETTINGS["data"] != "embedded" else []
+
+
+def listed_rows(wildcards):
+    """The list of the rows that a paper used of a source; nothing for all other tasks, and for an embedded stand-in."""
+    name = REGISTRY.tasks[wildcards.dataset].get("rows")
+    return f"data/reference/{name}" if name and SETTINGS["data"] != "embedded" else []
 
 
 def base_files(wildcards):

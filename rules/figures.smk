@@ -21,7 +21,7 @@ for job, (collection, reports) in DRAWN_TOGETHER["figures"].items():
             mem_mb=1000,
             runtime=20,
         params:
-            spec=compact(reports),
+            spec=lambda wildcards, spec=compact(reports): spec,
             out=lambda wildcards, output: str(Path(output[0]).parent),
         message:
             f"figures {collection}/{reports[0]['paper']} {behind(reports)}: {counted(len(reports), 'figure')}"

@@ -2,6 +2,7 @@ rule preprocess:
     input:
         raw=raw_record,
         base=base_files,
+        listed=listed_rows,
         code=preprocess_code,
     output:
         expand("{folder}/{{dataset}}/{file}", folder=PREPARED, file=["X.npy", "y.npy", "facts.json"]),

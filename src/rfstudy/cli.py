@@ -19,6 +19,7 @@ from time import sleep
 
 import click
 
+from rfstudy.errors import UserError
 from rfstudy.files import read_sealed
 
 
@@ -28,21 +29,54 @@ class JsonParameter(click.ParamType):
     name = "json"
 
     def convert(self, value, param, ctx):
-        """The parsed value; a syntax error names the option."""
+        """The parsed value; a syntax error, and JSON that is neither of the two, names the option."""
         if not isinstance(value, str):
             return value
         try:
-            return json.loads(value)
+            parsed = json.loads(value)
         except json.JSONDecodeError as error:
             self.fail(f"not JSON: {error}", param, ctx)
+        if not isinstance(parsed, dict | list):
+            self.fail(f"no mapping and no list: {value[:50]}", param, ctx)
+        return parsed
 
+
+class PartsParameter(JsonParameter):
+    """The parts of a stage's work: a list of mappings, each of which has what every stage must know."""
+
+    name = "parts"
+
+    def convert(self, value, param, ctx):
+        """The parsed parts; what is no list of them, or lacks a key, names the option."""
+        parts = super().convert(value, param, ctx)
+        if not isinstance(parts, list) or not parts or not all(isinstance(part, dict) for part in parts):
+            self.fail("not a list of parts, one a data set, as the workflow gives it (snakemake -p)", param, ctx)
+        for position, part in enumerate(parts):
+            missing = [key for key in OF_EVERY_PART if key not in part]
+            if missing:
+                self.fail(f"part {position} lacks {', '.join(missing)}", param, ctx)
+        return parts
+
+
+#: What every stage must know of its work, see study.plan.part.
+OF_EVERY_PART = ("preset", "paper", "experiment", "protocol", "kind", "dataset", "kernel", "seed", "device", "methods")
+
+#: Errors of the disk, and of paths that no file can have, not of the code.
+OF_THE_DISK = (
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.ENOTDIR,
+    errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP,
+)  # fmt: skip
 
 #: Seconds between two looks at the process of the workflow.
 LOOK_SECONDS = 2.0
 
 JSON = JsonParameter()
-EXISTING = click.Path(exists=True, path_type=Path)
-PATH = click.Path(path_type=Path)
+PARTS = PartsParameter()
+THREADS = click.IntRange(min=1)
+EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+EXISTING_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -61,9 +95,9 @@ def commands():
     show_envvar=True,
     help="Folder <mirror>/<dataset>/<file>[.xz|.gz] to look in first.",
 )
-@click.option("--lock", type=PATH, required=True, help="File that records what was trusted on first use.")
+@click.option("--lock", type=FILE, required=True, help="File that records what was trusted on first use.")
 @click.option("--allow-missing", is_flag=True, help="Record a source that cannot be had instead of failing.")
-@click.option("--out", type=PATH, required=True, help="Folder of the files and their record.json.")
+@click.option("--out", type=FOLDER, required=True, help="Folder of the files and their record.json.")
 def download(source_id, spec, mirror, lock, allow_missing, out):
     """Fetch the files of a source and check their content."""
     from rfstudy.data import download as stage
@@ -83,11 +117,13 @@ def maps(name):
 @commands.command()
 @click.option("--dataset", required=True, help="Id of the task (config/datasets.yaml).")
 @click.option("--spec", type=JSON, required=True, help="The task's entry.")
-@click.option("--raw", type=EXISTING, help="Folder of the downloaded source; without it the embedded stand-in is made.")
-@click.option("--base", type=EXISTING, help="Folder of the prepared data that the task is features of.")
+@click.option(
+    "--raw", type=EXISTING_FOLDER, help="Folder of the downloaded source; without it the embedded stand-in is made."
+)
+@click.option("--base", type=EXISTING_FOLDER, help="Folder of the prepared data that the task is features of.")
 @click.option("--device", default="cpu", show_default=True, help="Where features are extracted: auto, cpu or cuda.")
-@click.option("--reference", type=EXISTING, required=True, help="Folder of the published numbers (row lists).")
-@click.option("--out", type=PATH, required=True, help="Folder for X.npy, y.npy and facts.json.")
+@click.option("--reference", type=EXISTING_FOLDER, required=True, help="Folder of the published numbers (row lists).")
+@click.option("--out", type=FOLDER, required=True, help="Folder for X.npy, y.npy and facts.json.")
 def preprocess(dataset, spec, raw, base, device, reference, out):
     """Make a task's rows (from files, by a generator, as features of another task) and the facts about them."""
     from rfstudy.data import preprocess as stage
@@ -100,23 +136,31 @@ def preprocess(dataset, spec, raw, base, device, reference, out):
 def stage_options(command):
     """The options that the computing stages share."""
     for option in (
-        click.option("--out", type=PATH, required=True, help="File of the results."),
-        click.option("--threads", default=1, show_default=True),
-        click.option("--journal", type=PATH, required=True, help="Folder of finished cells."),
-        click.option("--prepared", type=EXISTING, multiple=True, help="Folder of prepared data, one a data set."),
-        click.option("--spec", type=JSON, required=True, help="The parts of the work (study.plan.parts_of)."),
+        click.option("--out", type=FILE, required=True, help="File of the results."),
+        click.option("--threads", type=THREADS, default=1, show_default=True),
+        click.option("--journal", type=FOLDER, required=True, help="Folder of finished cells."),
+        click.option(
+            "--prepared", type=EXISTING_FOLDER, multiple=True, help="Folder of prepared data, one a data set."
+        ),
+        click.option("--spec", type=PARTS, required=True, help="The parts of the work (study.plan.parts_of)."),
     ):
         command = option(command)
     return command
 
 
-TUNED = click.option("--tuned", type=EXISTING, multiple=True, help="JSON file of choices, where there are any.")
-OUT_ARRAYS = click.option("--out-arrays", type=PATH, required=True, help=".npz file of the arrays.")
+TUNED = click.option("--tuned", type=EXISTING_FILE, multiple=True, help="JSON file of choices, where there are any.")
+OUT_ARRAYS = click.option("--out-arrays", type=FILE, required=True, help=".npz file of the arrays.")
 
 
 def choices(files) -> dict:
     """What earlier stages chose, by data set."""
-    return {dataset: chosen for path in files for dataset, chosen in read_sealed(path).items()}
+    found: dict = {}
+    for path in files:
+        chosen = read_sealed(path)
+        if not isinstance(chosen, dict):
+            raise UserError(f"{path} holds no choices by data set: it is no file of tune")
+        found |= chosen
+    return found
 
 
 @commands.command()
@@ -142,7 +186,7 @@ def generate(spec, prepared, tuned, journal, threads, out_arrays, out):
 @commands.command()
 @stage_options
 @TUNED
-@click.option("--arrays", type=EXISTING, required=True, help=".npz file of what the maps learned.")
+@click.option("--arrays", type=EXISTING_FILE, required=True, help=".npz file of what the maps learned.")
 def train(spec, prepared, tuned, arrays, journal, threads, out):
     """Train and test the learners of a shard on streamed features."""
     from rfstudy.study import train as stage
@@ -172,11 +216,11 @@ def time(spec, prepared, tuned, journal, threads, out):
 
 @commands.command()
 @click.option("--spec", "specs", type=JSON, required=True, help="Parts, one a data set (study.plan.facts_parts).")
-@click.option("--prepared", type=EXISTING, multiple=True, help="Folder of prepared data, one a data set.")
-@click.option("--arrays", type=EXISTING, multiple=True, help=".npz file of a shard's arrays.")
+@click.option("--prepared", type=EXISTING_FOLDER, multiple=True, help="Folder of prepared data, one a data set.")
+@click.option("--arrays", type=EXISTING_FILE, multiple=True, help=".npz file of a shard's arrays.")
 @OUT_ARRAYS
-@click.option("--out", type=PATH, required=True, help="CSV file of the experiment's rows.")
-@click.argument("shard_files", type=EXISTING, nargs=-1, required=True)
+@click.option("--out", type=FILE, required=True, help="CSV file of the experiment's rows.")
+@click.argument("shard_files", type=EXISTING_FILE, nargs=-1, required=True)
 def collect(specs, prepared, arrays, out_arrays, out, shard_files):
     """Put the shards of an experiment together."""
     from rfstudy.study import collect as stage
@@ -185,13 +229,13 @@ def collect(specs, prepared, arrays, out_arrays, out, shard_files):
 
 
 @commands.command()
-@click.option("--out", type=PATH, required=True, help="Published CSV.xz file that the rows are merged into.")
+@click.option("--out", type=FILE, required=True, help="Published CSV.xz file that the rows are merged into.")
 @click.option(
     "--replace",
     type=click.Choice(["cell", "experiment"]),
     help="Replace all rows of the cells that are published, or of the experiment, and not only those of the same key.",
 )
-@click.argument("results", type=EXISTING)
+@click.argument("results", type=EXISTING_FILE)
 def publish(out, replace, results):
     """Merge finished real-data rows into the measurements that ship with the repository."""
     from rfstudy.study import publish as stage
@@ -202,11 +246,11 @@ def publish(out, replace, results):
 def report_options(command):
     """The options that tables and figures share."""
     for option in (
-        click.argument("results", type=EXISTING, nargs=-1),
-        click.option("--out", type=PATH, required=True, help="Folder of the files."),
-        click.option("--tasks", type=EXISTING, required=True, help="config/datasets.yaml"),
-        click.option("--looks", type=EXISTING, required=True, help="config/methods.yaml"),
-        click.option("--reference", type=EXISTING, required=True, help="Folder of the published numbers."),
+        click.argument("results", type=EXISTING_FILE, nargs=-1),
+        click.option("--out", type=FOLDER, required=True, help="Folder of the files."),
+        click.option("--tasks", type=EXISTING_FILE, required=True, help="config/datasets.yaml"),
+        click.option("--looks", type=EXISTING_FILE, required=True, help="config/methods.yaml"),
+        click.option("--reference", type=EXISTING_FOLDER, required=True, help="Folder of the published numbers."),
         click.option("--spec", "specs", type=JSON, required=True, help="A list, as report.catalogue gives it."),
     ):
         command = option(command)
@@ -232,8 +276,8 @@ def figures(specs, reference, looks, tasks, out, results):
 
 
 @commands.command()
-@click.option("--drawn", type=EXISTING, required=True, help="Folder of the tables and figures.")
-@click.option("--out", type=PATH, required=True, help="Folder of the pages.")
+@click.option("--drawn", type=EXISTING_FOLDER, required=True, help="Folder of the tables and figures.")
+@click.option("--out", type=FOLDER, required=True, help="Folder of the pages.")
 @click.argument("names", nargs=-1, required=True)
 def report(drawn, out, names):
     """Make the pages of Snakemake's report: NAMES (survey/table-07-text) with their captions and notes."""
@@ -294,8 +338,6 @@ def is_at_work(process) -> bool:
 
 def main():
     """Run a subcommand; an error that a user can mend is one line without a traceback."""
-    from rfstudy.errors import UserError
-
     spare_the_collector()
     end_with_the_workflow()
     try:
@@ -311,8 +353,7 @@ def main():
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
     except OSError as error:
-        # of the disk, not of the code
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EIO):
+        if error.errno not in OF_THE_DISK:
             raise
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import tempfile
 import time
 import zipfile
@@ -30,6 +31,9 @@ ABANDONED = 24 * 3600.0
 
 #: What a sealed document starts with: its digest, and its content from there to the end.
 SEAL = '{{"sha256": "{}", "content": '
+
+#: What a YAML file has at most, aliases counted wherever they stand: a hundred times what any of the study has.
+MOST_LEVELS, MOST_VALUES = 100, 1_000_000
 
 #: What to do about a file that is not what was written.
 REMEDY = "remove it and run the same command again (or restore it, where it is under version control)"
@@ -59,8 +63,10 @@ def write_atomically(path, writer, sync: bool = True) -> None:
         os.replace(temporary, path)
         if sync:
             force_onto_disk(path.parent)
-    except BaseException:
+    except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and error.filename is None:
+            error.filename = str(path)  # a full disk does not say which file it has no room for
         raise
 
 
@@ -211,7 +217,8 @@ def read_record_file(path) -> dict:
             return complete
         raise ValueError("the name of a run is no text")
     except FileNotFoundError as error:
-        raise UserError(f"{path} is missing: it says where the rows beside it are from; {REMEDY}") from error
+        remedy = REMEDY.replace("remove it", "remove these", 1)
+        raise UserError(f"{path} is missing: it says where the rows beside it are from; {remedy}") from error
     except (ValueError, TypeError, KeyError) as error:
         raise UserError(f"{path} is no record of runs ({type(error).__name__}: {error}); {REMEDY}") from error
 
@@ -222,8 +229,9 @@ def read_record_file(path) -> dict:
 def read_yaml(path) -> dict:
     """The mapping in a YAML file; an empty file is an empty one.
 
-    ``UserError`` names file and line of a syntax error, and of a key that stands twice in a mapping: of the two values
-    the second would silently replace the first.
+    ``UserError`` names file and line of a syntax error, of a key that stands twice in a mapping (of the two values the
+    second would silently replace the first), and of what JSON, in which jobs are told of it, would not keep: keys that
+    are no texts, dates and sets, a mapping inside itself.
     """
     import yaml  # the command line starts without
 
@@ -235,13 +243,37 @@ def read_yaml(path) -> dict:
         mark = error.problem_mark or error.context_mark
         line = f"line {mark.line + 1}: " if mark else ""
         raise UserError(f"{shown(path)}: {line}{error.problem or error.context}") from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, KeyError, RecursionError) as error:
         raise UserError(f"{shown(path)}: {' '.join(str(error).split())}") from error
     if content is None:
         return {}
+    check_extent(content, path)
     if not isinstance(content, dict):
         raise UserError(f"{shown(path)}: must be a mapping from keys to values, not a {type(content).__name__}")
     return content
+
+
+def yaml_files(folder) -> list[Path]:
+    """The YAML files of a folder, sorted; ``UserError`` for one of another ending, which would be passed over."""
+    other = sorted(path for path in Path(folder).glob("*.yml"))
+    if other:
+        raise UserError(f"{shown(other[0])}: would not be read: call it {other[0].stem}.yaml")
+    return sorted(Path(folder).glob("*.yaml"))
+
+
+def check_extent(content, path) -> None:
+    """``UserError`` where aliases make of a document more than anybody wrote, or a mapping that is inside itself."""
+    waiting, values = [(content, 0)], 0
+    while waiting:
+        value, depth = waiting.pop()
+        values += 1
+        if depth > MOST_LEVELS or values > MOST_VALUES:
+            raise UserError(
+                f"{shown(path)}: more than {MOST_LEVELS} levels or {MOST_VALUES:,} values: does an alias stand inside "
+                "what it names?"
+            )
+        if isinstance(value, dict | list):
+            waiting += [(inner, depth + 1) for inner in (value.values() if isinstance(value, dict) else value)]
 
 
 @cache
@@ -250,12 +282,18 @@ def checking_loader():
     import yaml
 
     class CheckingLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        """YAML in which a key that stands twice is an error."""
+        """YAML in which a key that stands twice is an error, and what JSON does not have."""
 
         def construct_mapping(self, node, deep=False):
             own = [key for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
+            if len(node.value) > len(own) + 1:
+                problem = "<< is given twice: name a list of what is merged"
+                raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
             keys = [self.construct_object(key, deep=True) for key in own]
             for position, key in enumerate(keys):
+                if not isinstance(key, str):
+                    problem = f"the key {own[position].value} is no text: put it in quotes"
+                    raise yaml.constructor.ConstructorError(None, None, problem, own[position].start_mark)
                 if key in keys[:position]:
                     problem = (
                         f"the key {key!r} is given twice, first in line {own[keys.index(key)].start_mark.line + 1}"
@@ -263,6 +301,21 @@ def checking_loader():
                     raise yaml.constructor.ConstructorError(None, None, problem, own[position].start_mark)
             return super().construct_mapping(node, deep)
 
+        def refuse(self, node):
+            """Refuse what would be an object of Python."""
+            problem = f"a value of the type {node.tag.rpartition(':')[2]}: put it in quotes, or write a list"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+
+        def decimal(self, node):
+            """A number as whoever reads it takes it: 010 is 8 in YAML, and 1:30 is 90."""
+            if not re.fullmatch(r"[-+]?(0|[1-9]\d*)", node.value):
+                problem = f"the number {node.value} is not plain decimal: YAML would take it for another"
+                raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+            return int(node.value)
+
+    CheckingLoader.add_constructor("tag:yaml.org,2002:int", CheckingLoader.decimal)
+    for tag in ("timestamp", "binary", "set", "omap", "pairs"):
+        CheckingLoader.add_constructor(f"tag:yaml.org,2002:{tag}", CheckingLoader.refuse)
     return CheckingLoader
 
 

@@ -31,7 +31,7 @@ from sklearn.metrics.pairwise import (
 )
 from sklearn.utils import check_scalar
 
-from rfstudy.arrays import exponential, product, row_blocks
+from rfstudy.arrays import block_rows, exponential, product, row_blocks
 from rfstudy.errors import did_you_mean
 
 #: The kernels by the names that experiments use: the class, and the parameters that an experiment has to state. The
@@ -467,7 +467,10 @@ class ArcCosine(GaussianSpectrum):
             out.square_()
 
     def __call__(self, X, Y=None):
-        theta, lengths, dtype = _angles(X, Y)
+        return _of_angles(X, Y, self._at)
+
+    def _at(self, theta, lengths):
+        """The kernel at angles and products of lengths."""
         cosine, sine = np.cos(theta), np.sin(theta)
         if self.order == 0:
             angular = np.pi - theta
@@ -475,7 +478,7 @@ class ArcCosine(GaussianSpectrum):
             angular = sine + (np.pi - theta) * cosine
         else:
             angular = 3.0 * sine * cosine + (np.pi - theta) * (1.0 + 2.0 * cosine**2)
-        return (lengths**self.order * angular / np.pi).astype(dtype, copy=False)
+        return lengths**self.order * angular / np.pi
 
 
 @dataclass(frozen=True)
@@ -498,9 +501,12 @@ class NeuralTangent(Kernel):
     name: ClassVar[str] = "neural_tangent"
 
     def __call__(self, X, Y=None):
-        theta, lengths, dtype = _angles(X, Y)
+        return _of_angles(X, Y, self._at)
+
+    def _at(self, theta, lengths):
+        """The kernel at angles and products of lengths."""
         angular = 2.0 * np.cos(theta) * (np.pi - theta) + np.sin(theta)
-        return (lengths * angular / np.pi).astype(dtype, copy=False)
+        return lengths * angular / np.pi
 
 
 @dataclass(frozen=True)
@@ -663,14 +669,23 @@ def harmonics(X: np.ndarray, frequencies: np.ndarray, weights) -> np.ndarray:
 NEARLY_PARALLEL = 1e-6
 
 
+def _of_angles(X, Y, function):
+    """The matrix (n, m) of a function of angles and products of lengths, which takes some rows of both at once: what it
+    computes on the way is several times as large as its result.
+    """
+    X, Y = check_pairwise_arrays(X, Y)
+    matrix = np.empty((len(X), len(Y)), dtype=X.dtype)
+    for part in row_blocks(len(X), block_rows(8 * len(Y))):
+        matrix[part] = function(*_angles(X[part], Y))
+    return matrix
+
+
 def _angles(X, Y):
-    """Angles between rows and products of their lengths, (n, m) float64, and the type of the data.
+    """Angles between rows and products of their lengths, (n, m) float64.
 
     A zero vector is taken as orthogonal to all others. Angles of nearly parallel rows come from the difference of their
     directions, accurate to rounding, and are exactly 0 for equal rows.
     """
-    X, Y = check_pairwise_arrays(X, Y)
-    dtype = X.dtype
     X, Y = X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
     x_lengths, y_lengths = np.linalg.norm(X, axis=1), np.linalg.norm(Y, axis=1)
     lengths = np.outer(x_lengths, y_lengths)
@@ -684,4 +699,4 @@ def _angles(X, Y):
         angles[row, nearly_parallel[row]] = 2.0 * np.arctan2(
             np.linalg.norm(x - y, axis=1), np.linalg.norm(x + y, axis=1)
         )
-    return angles, lengths, dtype
+    return angles, lengths

@@ -94,6 +94,17 @@ FACTS = {
     "kernel_mse": Fact("", "mean squared error of a kernel value", "low", SHARE),
     "kernel_variance": Fact("", "variance of a kernel value", "low", SHARE),
     "variance_ratio": Fact("", "variance of a kernel value over that of RFF", "low", SHARE),
+    "margin_objective": Fact("", "margin objective", "low", SHARE),
+    "margin_lower": Fact("", "lower end of the margin objective"),
+    "duality_gap": Fact("", "duality gap", "low", SHARE),
+    "gap_bound": Fact("", "bound on the duality gap"),
+    "gap_bound_mended": Fact("", "bound on the duality gap, mended"),
+    "dual_violation": Fact("", "violation of the dual constraints"),
+    "distinct_features": Fact("", "distinct features"),
+    "boundary_weight_ratio": Fact("", "dual weight near the boundary over that elsewhere"),
+    "peak_area": Fact("", "area above half of the potential's maximum"),
+    "best_potential": Fact("", "best potential"),
+    "selected_norm": Fact("", "length of the selected frequency"),
     "leverage_ratio_least": Fact("", "least ratio of surrogate and leverage"),
     "leverage_ratio_below": Fact("", "share of frequencies whose surrogate is below the leverage"),
     "total_leverage": Fact("", "total leverage"),
@@ -129,10 +140,14 @@ def approximation_error(exact, approximate, norm: str = "frobenius", *, ridge: f
 
     Returns
     -------
-    float, without unit
+    float, without unit; ``ValueError`` for matrices of two shapes or with NaN or infinity, and for K = 0
     """
-    exact = np.asarray(exact, dtype=np.float64)
-    difference = exact - np.asarray(approximate, dtype=np.float64)
+    exact, approximate = np.asarray(exact, dtype=np.float64), np.asarray(approximate, dtype=np.float64)
+    if exact.ndim != 2 or exact.shape != approximate.shape:
+        raise ValueError(f"the matrices must have one shape (n, m), got {exact.shape} and {approximate.shape}")
+    difference = exact - approximate
+    if not np.isfinite(difference).all():
+        raise ValueError("the matrices hold NaN or infinity")
     if (norm == "delta_spectral") != (ridge is not None):
         raise ValueError("the norm 'delta_spectral' needs a ridge, and no other norm takes one")
     if norm == "delta_spectral":
@@ -150,7 +165,10 @@ def approximation_error(exact, approximate, norm: str = "frobenius", *, ridge: f
     if norm not in measures:
         raise ValueError(f"norm must be one of {', '.join([*measures, 'delta_spectral'])}, got {norm!r}")
     measure = measures[norm]
-    return float(measure(difference) / measure(exact))
+    size = measure(exact) if exact.size else 0.0
+    if not 0 < size < np.inf:
+        raise ValueError(f"there is no error relative to a matrix of norm {size:g}")
+    return float(measure(difference) / size)
 
 
 def class_index(decision: np.ndarray) -> np.ndarray:
@@ -166,8 +184,8 @@ def class_index(decision: np.ndarray) -> np.ndarray:
 def accuracy_pct(y_true, y_predicted) -> float:
     """Share of equal labels in percent.
 
-    Like all scores below it takes two arrays of one shape (n,), n >= 1, and raises ``ValueError`` for others: they
-    would be broadcast to a number that means nothing.
+    Like all scores below it takes two arrays of one shape (n,), n >= 1, without NaN or infinity, and raises
+    ``ValueError`` for others, which would give a number that means nothing.
     """
     y_true, y_predicted = _pair(y_true, y_predicted)
     return float(100.0 * np.mean(y_true == y_predicted))
@@ -210,4 +228,8 @@ def _pair(y_true, y_predicted, dtype=None):
         raise ValueError(
             f"targets and predictions must have one shape (n,), got {y_true.shape} and {y_predicted.shape}"
         )
+    if isinstance(y_true[0], str) != isinstance(y_predicted[0], str):
+        raise ValueError("of targets and predictions the one are texts and the others numbers: none are equal")
+    if any(y.dtype.kind == "f" and not np.isfinite(y).all() for y in (y_true, y_predicted)):
+        raise ValueError("the targets or the predictions hold NaN or infinity")
     return y_true, y_predicted

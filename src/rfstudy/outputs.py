@@ -8,14 +8,16 @@ is an error before anything is computed, and no empty panel.
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
-from rfstudy.files import read_yaml
+from rfstudy.files import read_yaml, shown, yaml_files
+from rfstudy.learners import entry as learners
 from rfstudy.metrics import FACTS
 from rfstudy.report import catalogue
 from rfstudy.report.claims import entries as claim_entries
 from rfstudy.study.code import constant
-from rfstudy.study.config import ConfigurationError, extended, sizes
+from rfstudy.study.config import NAME, ConfigurationError, extended, sizes
 from rfstudy.study.schema import closed, constant_or, problems_of, read_schema, suggestion
 
 #: Keys of an entry that hold ids of methods.
@@ -29,10 +31,11 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], looks: dict, ta
     ``ConfigurationError`` names file, entry and key of everything that is wrong.
     """
     problems, by_paper = [], {}
-    for path in sorted((Path(config_dir) / "figures").glob("*.yaml")):
+    for path in yaml_files(Path(config_dir) / "figures"):
         entries = extended(read_yaml(path), "output", lambda base, own: without_nulls(base | own))
         found = {
-            name: problems_of(entry, schema_of(entry, config_dir))
+            name: problems_of_name(name)
+            or problems_of(entry, schema_of(entry, config_dir))
             or problems_with(entry, experiments, looks, tasks)
             or (unknown(entry, "claims", claims_of(config_dir, path.stem), "") if "claims" in entry else [])
             for name, entry in entries.items()
@@ -40,7 +43,7 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], looks: dict, ta
         where = f"{path.parent.parent.name}/figures/{path.name}"
         problems += [f"{where}: {name}{problem}" for name, of_entry in found.items() for problem in of_entry]
         by_paper[path.stem] = entries
-    scorecard, of_scorecard = load_scorecard(config_dir, experiments)
+    scorecard, of_scorecard = load_scorecard(config_dir, experiments, looks)
     problems += of_scorecard
     if problems:
         raise ConfigurationError("\n".join(problems))
@@ -51,7 +54,14 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], looks: dict, ta
     ]
 
 
-def load_scorecard(config_dir: Path, experiments: dict[str, dict]) -> tuple[dict, list[str]]:
+def problems_of_name(name: str) -> list[str]:
+    """What is wrong with the name of an entry: files and rules are called after it."""
+    if re.fullmatch(NAME, name):
+        return []
+    return [": the name of an output has lower-case letters, digits and hyphens only"]
+
+
+def load_scorecard(config_dir: Path, experiments: dict[str, dict], looks: dict) -> tuple[dict, list[str]]:
     """Where the printed numbers are measured (``scorecard.yaml``), and what is wrong with it."""
     scorecard = read_yaml(Path(config_dir) / "scorecard.yaml")
     where = f"{Path(config_dir).name}/scorecard.yaml"
@@ -64,6 +74,16 @@ def load_scorecard(config_dir: Path, experiments: dict[str, dict]) -> tuple[dict
             for entry in of_paper["numbers"]
             for name in entry.get("experiments", {}).values()
             if name not in experiments
+        ]
+        known = {"learner": learners.known(), "over": looks}
+        problems += [
+            f"{where}: {paper}, {entry['table']}, {metric}: no {key} is called {how[key]!r}; {suggestion(how[key], of)}"
+            for paper, of_paper in scorecard.items()
+            for entry in of_paper["numbers"]
+            if "experiments" in entry
+            for metric, how in entry["metrics"].items()
+            for key, of in known.items()
+            if key in how and how[key] not in of
         ]
     return scorecard, problems
 
@@ -93,7 +113,7 @@ def load_claims(config_dir: Path, experiments: dict[str, dict], looks: dict, tas
         "sizes": labels_of(own),
     }
     problems, by_paper = [], {}
-    for path in sorted((Path(config_dir) / "claims").glob("*.yaml")):
+    for path in yaml_files(Path(config_dir) / "claims"):
         document = extended(read_yaml(path), "claim", lambda base, own: base | own)
         ids = claims_of(config_dir, path.stem)
         found = claim_entries.problems(document, path.stem, problems_of, known | {"claims": ids})
@@ -107,8 +127,13 @@ def load_claims(config_dir: Path, experiments: dict[str, dict], looks: dict, tas
 def claims_of(config_dir: Path, paper: str) -> set[str]:
     """The ids of a paper's claims in the reference data that stand beside the configuration."""
     reference = Path(config_dir).parent / "data" / "reference" / "claims.csv"
-    with reference.open(encoding="utf-8", newline="") as stream:
-        return {row["claim_id"] for row in csv.DictReader(stream) if row["paper"] == paper}
+    try:
+        with reference.open(encoding="utf-8", newline="") as stream:
+            return {row["claim_id"] for row in csv.DictReader(stream) if row["paper"] == paper}
+    except OSError as error:
+        raise ConfigurationError(
+            f"{shown(reference)}: cannot be read: {error.strerror}; it says what is claimed"
+        ) from error
 
 
 def without_nulls(entry: dict) -> dict:
@@ -119,7 +144,7 @@ def without_nulls(entry: dict) -> dict:
 def schema_of(entry: dict, config_dir: Path) -> dict:
     """The schema of an entry: the keys of all, and those of its kind."""
     kinds = catalogue.kinds()
-    if entry.get("kind") not in kinds:
+    if not isinstance(entry.get("kind"), str) or entry["kind"] not in kinds:
         return closed({"kind": {"enum": list(kinds)}}) | {"additionalProperties": True, "required": ["kind"]}
     common = read_schema(Path(config_dir), "figures")
     own = constant(catalogue.module_of(entry["kind"]), "SCHEMA")
@@ -151,7 +176,7 @@ def problems_with(entry: dict, experiments: dict[str, dict], looks: dict, tasks:
         found += unknown(entry, key, set(looks), "")
     for position, panel in enumerate(entry.get("panels", [])):
         if panel.get("against", "rff") not in looks:
-            baseline = panel["against"]
+            baseline = panel.get("against", "rff")
             found.append(
                 f".panels[{position}].against: {baseline!r} is none of the methods; {suggestion(baseline, looks)}"
             )

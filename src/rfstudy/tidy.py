@@ -117,16 +117,30 @@ def check_settings(table: pd.DataFrame) -> None:
         raise ValueError(f"settings are a JSON object, found {text[:60]!r}")
 
 
+def check_values(table: pd.DataFrame) -> None:
+    """``ValueError`` where a measurement that went well has no finite value; facts may be words."""
+    unmeasured = table["status"].eq("ok") & ~table["value"].abs().lt(float("inf"))
+    unmeasured &= ~table["metric"].str.startswith("fact_")
+    if unmeasured.any():
+        row = table[unmeasured].iloc[0]
+        where = ", ".join(str(row[c]) for c in ("dataset", "method", "n_features_label", "metric") if row[c])
+        raise ValueError(f"{int(unmeasured.sum())} rows have the status ok and no finite value, first {where}")
+
+
 def read(path) -> pd.DataFrame:
     """The tidy table in a CSV file (compressed or not); ``UserError`` names a file that is none, and one that is not
     what the record beside it tells of.
     """
     check_recorded(path)
     try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
-        table = frame(table)
+        written = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
+        table = frame(written)
+        missing = [column for column in COLUMNS if column not in written]
+        if missing:
+            raise ValueError(f"it lacks the columns {', '.join(missing)}")
         check_settings(table)
-    except (ValueError, UnicodeDecodeError, EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
+        check_values(table)
+    except (ValueError, TypeError, OverflowError, EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
         raise UserError(f"{path} is not a tidy table: {error or type(error).__name__}; {REMEDY}") from error
     return table
 

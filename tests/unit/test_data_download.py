@@ -428,6 +428,109 @@ def test_every_wrong_file_put_in_place_by_hand_is_kept(refused, tmp_path):
     assert (tmp_path / "toy.data.rejected-3").read_bytes() == WRONG + b"3"
 
 
+@pytest.mark.parametrize("status", [416, 404])
+def test_an_address_that_refuses_a_first_request_does_not_hide_the_next(server, tmp_path, status):
+    server.fail["bad"], server.content["toy.data"] = [status], CONTENT
+    record = download("toy", source_with(server.url("bad"), server.url("toy.data")), tmp_path)
+    assert record["files"]["toy.data"]["from"] == server.url("toy.data")
+    assert names_in(tmp_path) == ["record.json", "toy.data"]
+
+
+@pytest.mark.parametrize("length", ["many", ""])
+def test_a_header_that_makes_no_sense_does_not_hide_the_next_address(server, tmp_path, length):
+    answer = server.answer
+
+    def nonsense(request):
+        if request.path != "/bad":
+            return answer(request)
+        request.send_response(200)
+        request.send_header("Content-Length", length)
+        request.end_headers()
+        return None
+
+    server.answer, server.content["toy.data"] = nonsense, CONTENT
+    record = download("toy", source_with(server.url("bad"), server.url("toy.data")), tmp_path)
+    assert record["files"]["toy.data"]["from"] == server.url("toy.data")
+
+
+@pytest.mark.parametrize("url", ["http://a..b/x", "http://" + 300 * "a" + "/x", "http://[::1/x"])
+def test_an_address_that_is_none_does_not_hide_the_next(server, tmp_path, url):
+    server.content["toy.data"] = CONTENT
+    record = download("toy", source_with(url, server.url("toy.data")), tmp_path)
+    assert record["files"]["toy.data"]["from"] == server.url("toy.data")
+
+
+def archive_of(**members):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def test_of_two_members_of_one_name_the_address_says_which(server, tmp_path):
+    server.content["two.zip"] = archive_of(**{"old/toy.data": WRONG, "new/toy.data": CONTENT})
+    address = {"url": server.url("two.zip"), "member": "toy.data"}
+    with pytest.raises(DownloadError, match=r"has old/toy\.data, new/toy\.data: its address has to name one"):
+        download("toy", source_with(address), tmp_path)
+    download("toy", source_with(address | {"member": "new/toy.data"}), tmp_path)
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+
+
+def test_a_member_is_the_one_of_its_whole_name_first(server, tmp_path):
+    server.content["two.zip"] = archive_of(**{"old/toy.data": WRONG, "toy.data": CONTENT})
+    download("toy", source_with({"url": server.url("two.zip"), "member": "toy.data"}), tmp_path)
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+
+
+def test_the_members_of_a_large_archive_are_not_all_listed(server, tmp_path):
+    server.content["many.zip"] = archive_of(**{f"f{i}": b"" for i in range(1000)})
+    with pytest.raises(DownloadError) as caught:
+        download("toy", source_with({"url": server.url("many.zip"), "member": "toy.data"}), tmp_path)
+    assert "it has f0, f1, " in str(caught.value)
+    assert len(str(caught.value)) < 1000
+
+
+def test_two_downloads_of_one_file_at_once_are_told_of_each_other(server, tmp_path, monkeypatch):
+    server.content["toy.data"] = CONTENT
+    complete = stage.request_with_patience
+
+    def taken_by_another(url, part, *sizes):
+        complete(url, part, *sizes)
+        part.unlink()
+
+    monkeypatch.setattr(stage, "request_with_patience", taken_by_another)
+    with pytest.raises(DownloadError, match="is gone: another process gets the same file"):
+        download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert names_in(tmp_path) == []
+
+
+def test_a_home_that_nobody_has_is_no_mirror(refused, tmp_path):
+    with pytest.raises(DownloadError, match="the mirror ~nobody-at-all/x has no toy/toy"):
+        download("toy", source_with(refused), tmp_path, mirror="~nobody-at-all/x")
+
+
+def test_a_folder_in_the_place_of_a_file_is_one_line(tmp_path, monkeypatch, capsys):
+    from rfstudy import cli
+
+    (tmp_path / "out" / "toy.data").mkdir(parents=True)
+    options = [
+        "--source",
+        "toy",
+        "--spec",
+        json.dumps(source_with("http://a.invalid/x")),
+        "--lock",
+        str(tmp_path / "lock.yaml"),
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    monkeypatch.setattr("sys.argv", ["rfstudy", "download", *options])
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    assert caught.value.code == 1
+    assert capsys.readouterr().err.startswith("error: [Errno 21] Is a directory: ")
+
+
 def test_a_mirror_is_taken_from_the_environment_of_a_command_too(refused, tmp_path, monkeypatch):
     from rfstudy import cli
 
@@ -607,3 +710,57 @@ def test_a_broken_lock_is_told(tmp_path, refused, content):
     (tmp_path / "sources.lock.yaml").write_text(content, encoding="utf-8")
     with pytest.raises(UserError, match=r"sources\.lock\.yaml: toy: every file needs sha256"):
         download("toy", unknown_with(refused), tmp_path / "raw")
+
+
+# --- substitutes ------------------------------------------------------------------------------------------------------
+
+
+def source_with_substitute(*addresses, **changes):
+    source = source_with(*addresses)
+    substitute = {"file": "toy.copy", "sha256": hashlib.sha256(WRONG).hexdigest(), "bytes": len(WRONG)}
+    source["files"]["toy.data"]["substitute"] = substitute | {"excluded_rows": [1, 4]} | changes
+    return source
+
+
+@pytest.fixture
+def mirror_with_substitute(tmp_path):
+    (tmp_path / "mirror" / "toy").mkdir(parents=True)
+    (tmp_path / "mirror" / "toy" / "toy.copy.xz").write_bytes(lzma.compress(WRONG))
+    return tmp_path / "mirror"
+
+
+def test_a_substitute_is_used_where_the_file_cannot_be_had_and_says_so(
+    refused, tmp_path, mirror_with_substitute, caplog
+):
+    record = download("toy", source_with_substitute(refused), tmp_path / "raw", mirror=mirror_with_substitute)
+    assert record["status"] == "ok"
+    assert record["files"] == {
+        "toy.data": {
+            "file": "toy.copy",
+            "sha256": hashlib.sha256(WRONG).hexdigest(),
+            "bytes": len(WRONG),
+            "excluded_rows": [1, 4],
+            "from": "mirror: toy/toy.copy.xz",
+        }
+    }
+    assert names_in(tmp_path / "raw") == ["record.json", "toy.copy"]
+    assert "toy.data of toy could not be had: toy.copy is used in its place, without 2 rows" in caplog.text
+
+
+def test_the_file_itself_comes_before_its_substitute(server, tmp_path, mirror_with_substitute):
+    server.content["toy.data"] = CONTENT
+    source = source_with_substitute(server.url("toy.data"))
+    record = download("toy", source, tmp_path / "raw", mirror=mirror_with_substitute)
+    assert record["files"]["toy.data"] == {"sha256": DIGEST, "bytes": len(CONTENT), "from": server.url("toy.data")}
+    assert names_in(tmp_path / "raw") == ["record.json", "toy.data"]
+
+
+def test_without_a_substitute_at_hand_the_file_is_asked_for(refused, tmp_path):
+    with pytest.raises(DownloadError, match=r"needs the file 'toy\.data'"):
+        download("toy", source_with_substitute(refused), tmp_path / "raw")
+
+
+def test_a_substitute_has_its_own_checksum(refused, tmp_path, mirror_with_substitute):
+    source = source_with_substitute(refused, sha256="0" * 64)
+    with pytest.raises(DownloadError, match=r"needs the file 'toy\.data'"):
+        download("toy", source, tmp_path / "raw", mirror=mirror_with_substitute)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rfstudy.data.parse import PARSERS, encode_labels, read_rows, read_task
+from rfstudy.data.parse import PARSERS, encode_labels, left_out, read_rows, read_task
 from rfstudy.errors import UserError
 
 
@@ -255,6 +255,29 @@ def test_a_choice_of_rows_that_the_file_does_not_have_is_refused(tmp_path):
         read_task(task | {"labels": {"a": 1, "b": -1}}, tmp_path, tmp_path)
 
 
+def test_a_class_may_be_called_na(tmp_path):
+    (tmp_path / "a").write_text("1,2,NA\n3,4,null\n")
+    task = {"d": 2, "parser": "table", "files": {"all": "a"}, "labels": {"NA": 1, "null": -1}}
+    assert read_task(task, tmp_path, tmp_path)[1].tolist() == [1, -1]
+
+
+@pytest.mark.parametrize("axes", [(0,), (2, 1)])
+def test_idx_labels_are_one_a_row(tmp_path, axes):
+    numbers = b"".join(axis.to_bytes(4, "big") for axis in axes)
+    (tmp_path / "labels").write_bytes(b"\0\0\x08" + bytes([len(axes)]) + numbers + bytes(axes[0]))
+    numbers = b"".join(axis.to_bytes(4, "big") for axis in (axes[0], 2, 2))
+    (tmp_path / "images").write_bytes(b"\0\0\x08\x03" + numbers + bytes(4 * axes[0]))
+    task = {"d": 4, "parser": "idx", "files": {"all": ["images", "labels"]}, "labels": {"0": 0, "1": 1}}
+    with pytest.raises(UserError, match="labels must hold one label a row, it has the shape"):
+        read_task(task, tmp_path, tmp_path)
+
+
+def test_a_row_beyond_all_numbers_is_refused(tmp_path):
+    (tmp_path / "rows.csv").write_text(f"part,row\ntrain,0\ntest,{10**20}\n")
+    with pytest.raises(UserError, match=r"rows\.csv"):
+        read_rows(tmp_path / "rows.csv")
+
+
 def test_news_has_a_line_of_names_and_two_columns_that_are_no_features(tmp_path):
     content = (
         "url, timedelta, n_tokens_title, LDA_00, shares\nhttp://a/b, 731.0, 12.0, 0.5, 593\nhttp://c, 8, 9, .25, 1e3\n"
@@ -307,3 +330,65 @@ def test_a_pair_is_a_file_of_features_and_one_of_labels(tmp_path):
 def test_a_pair_that_does_not_fit_together_is_refused(tmp_path, files, d, message):
     with pytest.raises(UserError, match=message):
         parse("pair", tmp_path, files, d=d)
+
+
+# --- CIFAR ------------------------------------------------------------------------------------------------------------
+
+
+CIFAR = {
+    "parser": "cifar",
+    "d": 12,
+    "files": {"train": ["first", "second"], "test": "third"},
+    "labels": {"1": -1, "9": 1, "rest": "drop"},
+}
+
+
+def cifar_file(path, labels, seed):
+    """Images of 2 x 2 pixels in three colours, as (n, 2, 2, 3); the file has a plane for each colour."""
+    images = np.random.default_rng(seed).integers(0, 256, (len(labels), 2, 2, 3), dtype=np.uint8)
+    rows = [bytes([label]) + image.transpose(2, 0, 1).tobytes() for label, image in zip(labels, images, strict=True)]
+    path.write_bytes(b"".join(rows))
+    return images
+
+
+@pytest.fixture
+def cifar(tmp_path):
+    images = [
+        cifar_file(tmp_path / name, labels, seed)
+        for seed, (name, labels) in enumerate([("first", [1, 9, 3]), ("second", [9, 4]), ("third", [9, 0, 1, 1])])
+    ]
+    return tmp_path, np.concatenate(images)
+
+
+def test_cifar_has_the_colours_of_each_pixel_side_by_side(cifar):
+    folder, images = cifar
+    X, y, n_train = read_task(CIFAR, folder, folder)
+    assert (X.dtype, n_train) == (np.uint8, 3)
+    np.testing.assert_array_equal(X.reshape(-1, 2, 2, 3), images[[0, 1, 3, 5, 7, 8]])
+    assert y.tolist() == [-1, 1, 1, 1, -1, -1]
+
+
+@pytest.mark.parametrize(("change", "message"), [({"d": 9}, "third|first"), ({"d": 13}, "no 13 numbers")])
+def test_a_cifar_file_of_other_images_is_an_error(cifar, change, message):
+    with pytest.raises(UserError, match=message):
+        read_task(CIFAR | change, cifar[0], cifar[0])
+
+
+def test_rows_that_a_substitute_excludes_are_left_out(cifar):
+    folder, images = cifar
+    (folder / "copy").write_bytes((folder / "third").read_bytes())
+    (folder / "third").unlink()
+    substitutes = {"third": {"file": "copy", "excluded_rows": [1, 2]}}
+    X, y, n_train = read_task(CIFAR, folder, folder, substitutes)
+    np.testing.assert_array_equal(X.reshape(-1, 2, 2, 3), images[[0, 1, 3, 5, 8]])
+    assert (y.tolist(), n_train) == ([-1, 1, 1, 1, -1], 3)
+    assert left_out(CIFAR, folder, substitutes) == {"test": 1}
+    assert left_out(CIFAR | {"labels": {"9": 1, "0": -1, "rest": "drop"}}, folder, substitutes) == {"test": 1}
+    assert left_out(CIFAR | {"labels": {"9": 1, "4": -1, "rest": "drop"}}, folder, substitutes) == {"test": 0}
+
+
+def test_a_substitute_takes_the_place_of_one_file(cifar):
+    with pytest.raises(UserError, match="a substitute takes the place of one file"):
+        read_task(CIFAR, cifar[0], cifar[0], {"first": {"file": "first", "excluded_rows": [0]}})
+    with pytest.raises(UserError, match="its rows are left out of it"):
+        read_task(CIFAR, cifar[0], cifar[0], {"third": {"file": "third", "excluded_rows": [4]}})

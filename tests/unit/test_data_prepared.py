@@ -75,7 +75,7 @@ def of_another_type(folder):
 
 def parts_moved(folder):
     facts = json.loads((folder / "facts.json").read_text())
-    (folder / "facts.json").write_text(json.dumps(facts | {"n_train_published": 2}))
+    prepared.write_facts(facts | {"n_train_published": 2}, folder)
     return "not what was prepared: expected sha256"
 
 
@@ -104,9 +104,23 @@ def facts_of_another_shape(folder):
     return r"facts\.json is broken: it does not say its status"
 
 
+def fact_changed(folder):
+    text = (folder / "facts.json").read_text()
+    assert '"label": "Toy"' in text
+    (folder / "facts.json").write_text(text.replace('"label": "Toy"', '"label": "Top"'))
+    return r"facts\.json is not what was prepared: it was changed, or is of an earlier version"
+
+
+def seal_gone(folder):
+    facts = json.loads((folder / "facts.json").read_text())
+    del facts[prepared.SEAL]
+    (folder / "facts.json").write_text(json.dumps(facts))
+    return r"facts\.json is not what was prepared"
+
+
 DAMAGES = [
-    flipped, label_changed, short, narrow, of_another_type, parts_moved, cut, headless, gone, facts_cut,
-    facts_of_another_shape,
+    fact_changed, seal_gone, flipped, label_changed, short, narrow, of_another_type, parts_moved, cut, headless, gone,
+    facts_cut, facts_of_another_shape,
 ]  # fmt: skip
 
 
@@ -117,6 +131,12 @@ def test_a_damaged_file_is_refused_with_what_to_do(folder, damage):
         load_prepared(folder)
     assert str(caught.value).endswith(f"remove the folder {folder} and run again: its files are made anew")
     assert "\n" not in str(caught.value)
+
+
+def test_the_data_of_another_task_are_refused(folder):
+    assert load_prepared(folder, "toy").facts["task"] == "toy"
+    with pytest.raises(UserError, match="holds the data of toy, not of top; remove the folder"):
+        load_prepared(folder, "top")
 
 
 def test_the_rows_that_features_are_extracted_from_are_verified_too(folder, tmp_path):
@@ -146,6 +166,10 @@ def test_a_raw_file_that_was_edited_after_its_download_is_refused(raw, tmp_path)
         ("{", r"record\.json is broken: Expecting"),
         ("[1]", r"record\.json is broken: it does not say its status"),
         ("{}", r"record\.json is broken: it does not say its status"),
+        ('{"status": null}', r"record\.json is broken: it is no record of a download; remove"),
+        ('{"status": "ok", "files": []}', r"record\.json is broken: it is no record of a download; remove"),
+        ('{"status": "ok", "files": {"toy": "x"}}', r"record\.json is broken: it is no record of a download; remove"),
+        ('{"status": "ok", "source": "top", "files": {}}', "holds the files of top, not of toy; remove"),
         ('{"status": "ok", "files": {}}', r"record\.json does not name toy; remove"),
     ],
 )

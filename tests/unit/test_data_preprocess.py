@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rfstudy.data import registry
+from rfstudy.data.prepared import write_facts
 from rfstudy.data.preprocess import preprocess
 from rfstudy.errors import UserError
 from rfstudy.files import digest_of
@@ -294,7 +295,37 @@ def own_images(images, **changes):
     """Say of prepared images that they are a task's own."""
     path = images / "facts.json"
     facts = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps(facts | {"stand_in": ""} | changes), encoding="utf-8")
+    write_facts(facts | {"stand_in": ""} | changes, images)
+
+
+def test_rows_of_a_substitute_are_left_out_and_told(raw, tmp_path):
+    """The third test row is dropped by its label, and is not counted."""
+    (raw / "toy.copy").write_text("1 2:1\n-1 1:2\n7 1:9\n-1 1:3\n", encoding="utf-8")
+    record = json.loads(downloaded(raw).joinpath("record.json").read_text(encoding="utf-8"))
+    record["files"]["toy.t"] = record["files"]["toy.copy"] | {"file": "toy.copy", "excluded_rows": [1, 2]}
+    (raw / "record.json").write_text(json.dumps(record), encoding="utf-8")
+    task = TOY | {"n": 6, "n_test": 3, "labels": TOY["labels"] | {"rest": "drop"}}
+    facts = preprocess("toy", task, raw, tmp_path / "prepared", reference_dir=tmp_path)
+    assert (facts["substitutes"], facts["left_out"]) == (["toy.t"], {"test": 1})
+    assert (facts["n"], facts["n_train"], facts["n_test"]) == (5, 3, 2)
+    assert np.load(tmp_path / "prepared" / "X.npy").tolist() == [[1, 0], [0, 1], [1, 0], [0, 1], [3, 0]]
+    with pytest.raises(UserError, match="n_test is 2, expected 3"):
+        preprocess("toy", task | {"n": 7, "n_test": 4}, raw, tmp_path / "other", reference_dir=tmp_path)
+    (raw / "toy.copy").write_text("1 2:1\n", encoding="utf-8")
+    with pytest.raises(UserError, match="is not the file that was downloaded"):
+        preprocess("toy", task, raw, tmp_path / "other", reference_dir=tmp_path)
+
+
+def test_files_that_are_the_published_ones_have_no_substitutes(raw, tmp_path):
+    facts = preprocess("toy", TOY, raw, tmp_path / "prepared", reference_dir=tmp_path)
+    assert not {"substitutes", "left_out"} & set(facts)
+
+
+def test_features_of_rows_of_a_substitute_are_as_many(images, tmp_path):
+    own_images(images, substitutes=["some"], left_out={"test": 2})
+    task = FEATURES | {"n": 363, "n_train": 241, "n_test": 122, "d": 32}
+    facts = preprocess("hog", task, None, tmp_path / "a", reference_dir=tmp_path, base_dir=images)
+    assert (facts["substitutes"], facts["left_out"], facts["n_test"]) == (["some"], {"test": 2}, 120)
 
 
 def test_features_of_a_tasks_own_rows_must_have_the_stated_sizes(images, tmp_path):

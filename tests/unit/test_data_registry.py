@@ -276,6 +276,9 @@ def test_an_extractor_that_wants_a_gpu_is_told_by_its_source(monkeypatch, tmp_pa
     [
         ({"source": "lost"}, "no source 'lost' in sources.yaml; known are files-of-toy"),
         ({"files": {"all": "lost.csv"}}, "has no file 'lost.csv'; it has toy.csv"),
+        ({"files": {"all": ["toy.csv", "toy.csv"]}}, "files.all: the parser table reads 1 of them as one part, not 2"),
+        ({"parser": "idx"}, "files.all: the parser idx reads 2 of them as one part, not 1"),
+        ({"rows": "rows.csv"}, "toy.rows: there is no file 'rows.csv' in data/reference"),
         ({"n": 6}, r"n_train \+ n_test = 5 is not n = 6"),
         ({"n_train": 2, "n_test": 3}, "has 3 training rows, not 2"),
         ({"files": {"test": "toy.csv", "train": "toy.csv"}}, "'train' and 'test' in this order"),

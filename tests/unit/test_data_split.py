@@ -91,3 +91,9 @@ def test_folds_vary_with_their_axes_only():
 def test_too_few_or_too_many_folds_are_refused(n, n_folds):
     with pytest.raises(ValueError, match="n_folds must be between 2 and the number of rows"):
         fold_of_row(n, n_folds, 0)
+
+
+@pytest.mark.parametrize("n_train", [-1, 0, 5, 9])
+def test_published_parts_are_both_there(n_train):
+    with pytest.raises(ValueError, match="cannot be published training rows"):
+        split(5, n_train, 0, 1, "published")

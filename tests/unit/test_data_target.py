@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfstudy.data.target import KINDS, Target, decode_labels, encode_labels, make_target
+from rfstudy.data.target import KINDS, Target, decode_labels, encode_labels, encode_numbers, make_target
 
 LABELS = [
     [3, 7, 7, 3],
@@ -109,7 +109,8 @@ def test_what_a_target_is_scored_by():
         "binary": "accuracy", "classes": "accuracy", "regression": "mse",
     }  # fmt: skip
     assert {kind: Target(kind).metrics for kind in KINDS} == {
-        "binary": ("accuracy_pct",), "classes": ("accuracy_pct",), "regression": ("mse", "rmse", "relative_error", "relative_squared_error_pct"),
+        "binary": ("accuracy_pct",), "classes": ("accuracy_pct",),
+        "regression": ("mse", "rmse", "relative_error", "relative_squared_error_pct"),
     }  # fmt: skip
 
 
@@ -155,3 +156,24 @@ def test_what_is_missing_or_of_another_type_is_no_class(labels):
 def test_a_list_of_texts_has_texts_as_classes():
     columns, classes = encode_labels(["ham", "spam", "ham"])
     assert (columns.ravel().tolist(), classes.tolist(), classes.dtype.kind) == ([-1, 1, -1], ["ham", "spam"], "U")
+
+
+def test_decisions_that_are_none_predict_nothing():
+    for decision, classes in (([[np.nan], [1.0]], [0, 1]), ([[np.nan, 1.0, 2.0]], [0, 1, 2])):
+        with pytest.raises(ValueError, match="the decision values hold NaN"):
+            decode_labels(decision, classes)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [[1 + 2j], ["1.5"], np.array(["2020-01-01"], dtype="datetime64[s]"), np.ma.array([1.0, 2.0], mask=[0, 1])],
+    ids=["complex", "texts", "times", "masked"],
+)
+def test_what_is_no_real_number_is_no_target_of_a_regression(y):
+    with pytest.raises(ValueError, match="must be real numbers, none masked"):
+        encode_numbers(y)
+
+
+def test_a_masked_label_is_no_label():
+    with pytest.raises(ValueError, match="masked"):
+        encode_labels(np.ma.array([1, 2, 1], mask=[0, 0, 1]))

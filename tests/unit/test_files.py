@@ -1,5 +1,6 @@
 """Files are written whole or not at all, and what is written comes back; what was cut or changed is named."""
 
+import errno
 import json
 import os
 import subprocess
@@ -25,6 +26,7 @@ from rfstudy.files import (
     write_atomically,
     write_json,
     write_sealed,
+    yaml_files,
 )
 
 
@@ -207,13 +209,30 @@ def test_files_have_the_permissions_that_the_umask_leaves(tmp_path, mask, mode):
     assert (tmp_path / "record.json").stat().st_mode & 0o777 == mode
 
 
+#: A thousand million values in ten lines.
+BOMB = "a0: &a0 [1]\n" + "".join(f"a{i}: &a{i} [{', '.join(10 * [f'*a{i - 1}'])}]\n" for i in range(1, 10))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("a: 1\nb: 2\na: 3\n", r"one\.yaml: line 3: the key 'a' is given twice, first in line 1$"),
         ("a: {b: 1, b: 2}\n", r"one\.yaml: line 1: the key 'b' is given twice"),
         ("a:\n  - {x: [{c: 1, c: 1}]}\n", r"one\.yaml: line 2: the key 'c' is given twice"),
-        ("1: a\n1: b\n", r"one\.yaml: line 2: the key 1 is given twice"),
+        ("1: a\n", r"one\.yaml: line 1: the key 1 is no text: put it in quotes$"),
+        ("a: 010\n", r"one\.yaml: line 1: the number 010 is not plain decimal"),
+        ("a:\n  b: 1:30\n", r"one\.yaml: line 2: the number 1:30 is not plain decimal"),
+        ("a: 1_000\n", r"one\.yaml: line 1: the number 1_000 is not plain decimal"),
+        ("a: !!bool maybe\n", r"one\.yaml: .*maybe"),
+        ("a: {<<: {b: 1}, <<: {b: 2}}\n", r"one\.yaml: line 1: << is given twice"),
+        ("a: " + "[" * 5000 + "]" * 5000, r"one\.yaml: more than 100 levels|one\.yaml: maximum recursion depth"),
+        (BOMB, r"one\.yaml: more than 100 levels or 1,000,000 values"),
+        ("a: {yes: 1, no: 2}\n", r"one\.yaml: line 1: the key yes is no text"),
+        ("a:\n  b: 2020-01-01\n", r"one\.yaml: line 2: a value of the type timestamp: put it in quotes, or write a li"),
+        ("a: !!set {b, c}\n", r"one\.yaml: line 1: a value of the type set"),
+        ("a: !!binary aGVsbG8=\n", r"one\.yaml: line 1: a value of the type binary"),
+        ("a: &a\n  b: *a\n", r"one\.yaml: more than 100 levels .*: does an alias stand inside what it names"),
+        ("a: &a [*a]\n", r"one\.yaml: more than 100 levels .*: does an alias stand inside what it names"),
         ("a: [1\n", r"one\.yaml: line 2: "),
         ("- a\n", r"one\.yaml: must be a mapping from keys to values, not a list$"),
     ],
@@ -237,3 +256,25 @@ def test_a_yaml_file_that_is_empty_is_an_empty_mapping_and_one_that_cannot_be_re
 def test_keys_that_are_the_same_in_two_mappings_or_merged_are_no_mistake(tmp_path):
     (tmp_path / "one.yaml").write_text("a: &a {b: 1, c: 2}\nd: {<<: *a, b: 3}\n")
     assert read_yaml(tmp_path / "one.yaml") == {"a": {"b": 1, "c": 2}, "d": {"b": 3, "c": 2}}
+
+
+def test_a_file_of_another_ending_is_not_passed_over(tmp_path):
+    for name in ("b.yaml", "a.yaml"):
+        (tmp_path / name).write_text("a: 1\n")
+    assert [path.name for path in yaml_files(tmp_path)] == ["a.yaml", "b.yaml"]
+    (tmp_path / "mine.yml").write_text("a: 1\n")
+    with pytest.raises(UserError, match=r"mine\.yml: would not be read: call it mine\.yaml"):
+        yaml_files(tmp_path)
+
+
+def test_numbers_are_read_as_they_are_written(tmp_path):
+    (tmp_path / "one.yaml").write_text("a: [0, -3, +4, 12, 1.5, '010']\n")
+    assert read_yaml(tmp_path / "one.yaml") == {"a": [0, -3, 4, 12, 1.5, "010"]}
+
+
+def test_a_full_disk_says_for_which_file(tmp_path):
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match=r"No space left on device: '.*/results\.csv'"):
+        write_atomically(tmp_path / "results.csv", full)

@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 from sklearn.base import clone
 
-from rfstudy import kernels
+from rfstudy import arrays, kernels
 from rfstudy.kernels import (
     DECAYS,
     KERNELS,
@@ -163,3 +163,13 @@ def test_the_table_can_be_read_without_running_the_module():
 def test_make_kernel_says_what_is_wrong_and_what_is_known(asked, message):
     with pytest.raises(ValueError, match=message):
         make_kernel(asked)
+
+
+@pytest.mark.parametrize("kernel", [ArcCosine(0), ArcCosine(1), ArcCosine(2), NeuralTangent()])
+def test_kernels_of_angles_do_not_depend_on_blocks(kernel, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    X[7] = X[3]
+    whole, against = kernel(X), kernel(X, X[:5])
+    monkeypatch.setattr(arrays, "CPU_BLOCK_BYTES", 8 * 30 * 7)
+    np.testing.assert_allclose(kernel(X), whole, rtol=1e-13)
+    np.testing.assert_allclose(kernel(X, X[:5]), against, rtol=1e-13)

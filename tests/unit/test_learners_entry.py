@@ -141,6 +141,11 @@ TWINS = {
             HINGE | {"intercept": "unpenalised", "solver": "auto"},
         ],
     ),
+    "l1_svm": (
+        lambda Z, Y, value, options: svm_twin(Z, Y, value, HINGE | {"intercept": "unpenalised"}),
+        1e-3,
+        [{}],
+    ),
 }
 
 #: The values that are compared: neither all weight on the penalty nor none.
@@ -155,7 +160,7 @@ CASES = [
 
 
 def test_every_learner_has_a_twin():
-    assert entry.known() == ("logistic", "ridge", "svm")
+    assert entry.known() == ("l1_svm", "logistic", "ridge", "svm")
     assert set(TWINS) == set(entry.known())
 
 
@@ -352,7 +357,7 @@ def test_what_is_tried_is_the_value_and_then_the_larger_ones_in_order():
 @pytest.mark.parametrize("name", ["gram", "nothing", "entry", "__init__"])
 def test_an_unknown_learner_is_told_the_known_ones(name):
     for function in (entry.load, entry.facts):
-        with pytest.raises(ValueError, match=f"there is no learner '{name}'; known are logistic, ridge, svm"):
+        with pytest.raises(ValueError, match=f"there is no learner '{name}'; known are l1_svm, logistic, ridge, svm"):
             function(name)
 
 
@@ -407,7 +412,10 @@ def test_facts_are_read_without_a_heavy_import():
         "facts = {name: entry.facts(name)['grid'] for name in entry.known()}\n"
         "print(json.dumps([facts, sorted({'numpy', 'scipy', 'sklearn', 'torch'} & set(sys.modules))]))"
     )
-    assert run(program, PACKAGE.parent) == [{"logistic": "penalties", "ridge": "penalties", "svm": "C"}, []]
+    assert run(program, PACKAGE.parent) == [
+        {"l1_svm": "C", "logistic": "penalties", "ridge": "penalties", "svm": "C"},
+        [],
+    ]
 
 
 MEAN = """
@@ -436,7 +444,7 @@ def test_a_new_file_is_a_new_learner(tmp_path):
         "print(json.dumps([entry.known(), entry.facts('mean'), model.intercept.tolist(), used]))"
     )
     known, facts, intercept, used = run(program, tmp_path)
-    assert known == ["logistic", "mean", "ridge", "svm"]
+    assert known == ["l1_svm", "logistic", "mean", "ridge", "svm"]
     assert facts["targets"] == ["regression"]
     assert facts["bytes_per_entry"] == 0
     assert (intercept, used) == ([2.0], 0.5)

@@ -158,7 +158,7 @@ def test_more_rows_than_fit_are_refused_before_anything_is_computed():
         lambda: cross_validate_kernel_ridge(K, Y, [1.0], np.arange(n) % 3),
         lambda: cross_validate_kernel_svm(K, Y, [1.0], np.arange(n) % 3),
     ):
-        with pytest.raises(ValueError, match="10001 rows are more than the 10000"):
+        with pytest.raises(ValueError, match="15001 rows are more than the 15000"):
             call()
 
 
@@ -185,3 +185,14 @@ def test_options_and_targets_are_checked():
         cross_validate_kernel_ridge(K, Y, [1.0], np.arange(20) % 2, scaling="half")
     with pytest.raises(ValueError, match="one class only"):
         fit_kernel_svm(K, np.ones(20), 1.0)
+
+
+def test_a_matrix_that_is_no_kernel_matrix_is_refused():
+    X, _, Y = problem(n_classes=2)
+    K = X @ X.T
+    for wrong in (np.triu(K), K + 1j * K, K.astype(str)):
+        with pytest.raises(ValueError, match=r"symmetric|no real number"):
+            fit_kernel_svm(wrong, Y, 1.0)
+        with pytest.raises(ValueError, match=r"symmetric|no real number"):
+            fit_kernel_ridge(wrong, Y, 1.0)
+    assert fit_kernel_ridge(K.astype(np.float32), Y, 1.0).converged

@@ -119,3 +119,17 @@ def test_a_map_keeps_its_pool_when_it_has_chosen(name, n_pool):
     np.testing.assert_array_equal(phi.transform(X), chosen)
     phi.learn(-X, X[:, 1])
     np.testing.assert_array_equal(features(phi.pool_, X), before)
+
+
+def test_what_another_map_learned_is_not_restored():
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    phi = make_map("lsrff", n_components=6, random_state=0).fit(X)
+    other = make_map("lsrff", n_components=6, random_state=0)
+    with pytest.raises(ValueError, match="lsrff: this map did not learn nothing"):
+        other.restore(4, {})
+    with pytest.raises(ValueError, match="lsrff: this map did not learn weights"):
+        other.restore(4, {"weights": phi.learned_["weights"]})
+    with pytest.raises(ValueError, match="did not learn indices, weights: index"):
+        other.restore(4, phi.learned_ | {"indices": phi.learned_["indices"] + 1000})
+    with pytest.raises(ValueError, match="holds NaN or infinity, in weights"):
+        other.restore(4, phi.learned_ | {"weights": phi.learned_["weights"] * np.nan})

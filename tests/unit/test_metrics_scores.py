@@ -42,3 +42,33 @@ def test_arrays_of_another_shape_are_refused(score, y, predicted):
 def test_an_error_relative_to_nothing_is_refused():
     with pytest.raises(ValueError, match="all targets are zero"):
         metrics.relative_error([0.0, 0.0], [1.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("y_true", "predicted", "message"),
+    [
+        (["1", "2"], [1, 2], "the one are texts and the others numbers"),
+        (np.array(["1", "2"], dtype=object), [1, 2], "the one are texts and the others numbers"),
+        ([1.0, 2.0], [1.0, np.nan], "NaN or infinity"),
+        ([1.0, np.inf], [1.0, 2.0], "NaN or infinity"),
+    ],
+)
+def test_what_cannot_be_equal_has_no_score(y_true, predicted, message):
+    for score in (metrics.accuracy_pct, metrics.error_pct):
+        with pytest.raises(ValueError, match=message):
+            score(y_true, predicted)
+
+
+@pytest.mark.parametrize("norm", ["frobenius", "spectral", "sup", "l2"])
+def test_matrices_that_have_no_error_relative_to_each_other(norm):
+    K = np.eye(3)
+    for approximate in (K[:, :1], K[0], 1.0):
+        with pytest.raises(ValueError, match="must have one shape"):
+            metrics.approximation_error(K, approximate, norm)
+    for other in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="NaN or infinity"):
+            metrics.approximation_error(K, np.where(K > 0, other, K), norm)
+    with pytest.raises(ValueError, match="no error relative to a matrix of norm 0"):
+        metrics.approximation_error(0 * K, K, norm)
+    with pytest.raises(ValueError, match="no error relative"):
+        metrics.approximation_error(np.empty((0, 0)), np.empty((0, 0)), norm)

@@ -317,7 +317,7 @@ def test_the_picture_has_a_panel_a_quantity_and_protocol():
     assert any(note.startswith(f"Shown, {len(cells)} printed cells: ") for note in picture.notes)
     hidden = 645 - len(cells)
     assert any(
-        note.startswith(f"Not shown, for there is no difference, {hidden} printed cells") for note in picture.notes
+        note.startswith(f"Not shown, for there is nothing to compare, {hidden} printed cells") for note in picture.notes
     )
 
 
@@ -334,7 +334,7 @@ def test_a_picture_without_rows_says_so():
     assert not picture.figure.axes
     assert not picture.figure.legends
     (note,) = picture.notes
-    assert note.startswith("Not shown, for there is no difference, 645 printed cells: not run")
+    assert note.startswith("Not shown, for there is nothing to compare, 645 printed cells: not run")
     assert "not comparable" in note
 
 

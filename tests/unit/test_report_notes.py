@@ -4,7 +4,7 @@ import pytest
 
 from rfstudy import tidy
 from rfstudy.report.context import Context
-from rfstudy.report.notes import notes, quantity
+from rfstudy.report.notes import notes, notes_on_searches, quantity
 
 BY_SIZE = "Penalty and C: tuned once per data set and size{} and shared by all methods."
 BY_METHOD = (
@@ -99,3 +99,14 @@ def test_all_mixed_means_are_counted_by_data_set():
         "Mixed, rows of several experiments in one mean: eeg: seeds 7 and 2021 in 2 means; "
         "skin: seeds 7 and 2021 in 1 mean, test rows 3 and 7,490 in 1 mean."
     )
+
+
+def test_shorter_searches_than_the_papers_are_told():
+    def rows(*options):
+        shared = {"origin": "measured", "metric": "accuracy_pct", "value": 1.0, "status": "ok"}
+        return tidy.frame([shared | {"settings": {"options": each}} for each in options])
+
+    assert notes_on_searches(rows({}, {"n_copies": 500, "n_steps": 100}, {"n_copies": 1000})) == []
+    assert notes_on_searches(rows({"n_copies": 200, "n_steps": 60}, {"n_steps": 99}, {})) == [
+        "Shorter searches for features than 500 copies of 100 steps, as in the paper: 200 copies of 60 steps; 99 steps."
+    ]

@@ -52,6 +52,24 @@ def test_a_picture_is_within_its_page(tmp_path):
     assert "<li>A note.</li>" in text
 
 
+@pytest.mark.parametrize("damage", [lambda content: b"", lambda content: content[:-1], lambda content: content[1:]])
+def test_a_picture_that_was_cut_is_on_no_page(tmp_path, damage):
+    (tmp_path / "survey").mkdir()
+    picture = tmp_path / "survey/figure-01-text.png"
+    Image.new("RGB", (4, 3)).save(picture)
+    picture.write_bytes(damage(picture.read_bytes()))
+    (tmp_path / "survey/figure-01-text.txt").write_text("A caption.\n")
+    with pytest.raises(ValueError, match=r"figure-01-text\.png is no whole picture"):
+        pages.run(["survey/figure-01-text"], tmp_path, tmp_path / "pages")
+
+
+def test_a_page_without_its_table_is_not_made(tmp_path):
+    written(tmp_path, "table-01-text", typeset.Table("table-01-text", pd.DataFrame({"a": [1]}), "A caption.", []))
+    (tmp_path / "survey/table-01-text.md").write_text("")
+    with pytest.raises(ValueError, match=r"table-01-text\.md holds no table"):
+        pages.run(["survey/table-01-text"], tmp_path, tmp_path / "pages")
+
+
 @pytest.mark.parametrize("text", NOTES)
 def test_a_caption_is_read_as_the_text_that_it_is(text, capsys):
     filled_in = Environment().from_string(pages.rst(text, [text])).render()

@@ -115,7 +115,6 @@ EDITS = [
     (SURVEY, "C: [0.01, 0.1, 1, 10, 100]", "C: [1, 1]", ".learners.svm.C: [1, 1] has non-unique elements"),
     (SURVEY, "  kind: grid\n", "", ": the key 'kind' is missing; known are crossover, decay"),
     (SURVEY, "kind: grid", "kind: gird", ".kind: there is no 'gird'; did you mean grid? known are"),
-    (SURVEY, "{name: gaussian}", "{name: gaussian, length_scale: -1}", ".kernel: length_scale must be positive and fi"),
     (SURVEY, LENGTHS, "grid: [], shared_by: experiment", ".search.length_scale.grid: [] should be non-empty"),
     (SURVEY, LENGTHS, "grid: [1, 2]", ".datasets.ijcnn1: search.length_scale must say by whom it is shared: one of"),
     (SURVEY, "    size: {multiples_of_d: 8}\n", "", ".datasets.ijcnn1: search.size must say with which size length_sc"),
@@ -141,6 +140,15 @@ EDITS = [
     (SURVEY, "time: {examples: [ijcnn1, eeg]}", "steps: [{name: a}, {name: a}]", ".steps[1].name: 'a' is given twice"),
     (SURVEY, COVTYPE, "covtype: {preprocess: [{pca: {n_components: 0}}]}", ".datasets.covtype.preprocess: pca canno"),
     (SURVEY, "{method: rff}", "{method: rks}", ".methods[0].method: there is no method 'rks'; "),
+    (SURVEY, COVTYPE, "covtype: {preprocess: [none], split: {rule: half, n_train: 10}}", ".datasets.covtype.split: n_t"
+     "rain are of the rule random; the rule half does not look at them"),
+    (SURVEY, "{name: gaussian}", "{name: gaussian, length_scale: 2}", ".datasets.ijcnn1: has a length scale in kernel "
+     "and in search: keep one of them"),
+    (SURVEY, "      C: [0.01", "      max_entries: -1\n      C: [0.01", ".learners.svm.max_entries: -1 is less than o"),
+    (SURVEY, "time: {examples: [ijcnn1, eeg]}", "steps: [{name: a, methods: []}]", ".steps[0].methods: [] should be n"),
+    (SURVEY, COVTYPE, "covtype: {preprocess: null}", ".datasets.covtype: neither it nor the experiment has the key"),
+    (SURVEY, "{n_factors: 3}", "{n_factors: true}", ".methods[3].options.n_factors: True is not of the type of the de"),
+    (SURVEY, "grid: [0.01, 0.1,", "grid: [1.0e-200, 0.1,", ".search.length_scale.grid[0]: 1e-200 is less than the mi"),
     (SURVEY, "rows: 1000", "rows: 1e3", ".approximation.rows: '1e3' is not of type 'integer'"),
 ]  # fmt: skip
 
@@ -158,8 +166,8 @@ ELSEWHERE = [
     ("presets/quick.yaml", "repeats: 3", "repeat: 3", "repeat: not a key here; did you mean repeats? known are"),
     ("presets/quick.yaml", "repeats: 3", "repeats: 3.0", "repeats: 3.0 is not of type 'integer'"),
     ("presets/quick.yaml", "repeats: 3", "repeats: 3\nrepeats: 4", "line 5: the key 'repeats' is given twice, "),
-    ("presets/quick.yaml", "{svm: {repeats: 2,", "{svm: {repeats: 2, repeats: 3,", "line 9: the key 'repeats' is give"),
-    ("presets/quick.yaml", "{svm:", "{svn:", "learners.svn: not a key here; did you mean svm? known are logistic, "),
+    ("presets/quick.yaml", "{svm: {repeats: 2,", "{svm: {repeats: 2, repeats: 3,", "line"),
+    ("presets/quick.yaml", "{svm:", "{svn:", "learners.svn: not a key here; did you mean svm? known are l1_svm, logi"),
     ("presets/quick.yaml", "shard_by: [experiment]", "shard_by: [dataset]", "shard_by: must be a beginning of experim"),
     ("presets/quick.yaml", "shortest: 0.004", "shortest: .inf", "time.shortest: inf is no finite number"),
     ("config.yaml", "seed: 2021", "sed: 2021", "sed: not a key here; did you mean seed? known are allow_missing"),
@@ -169,6 +177,23 @@ ELSEWHERE = [
     ("sources.yaml", "sha256: ", "sha265: ", "ijcnn1.files.ijcnn1.sha265: not a key here; did you mean sha256? known"),
     ("methods.yaml", "colour: ", "color: ", "rff.color: not a key here; did you mean colour? known are colour, family"),
     ("methods.yaml", "rff:\n", "rff: {}\nrff:\n", "line"),
+    ("datasets.yaml", "train: ijcnn1, test: ijcnn1.t", "train: ijcnn1, test: ijcnn1", "ijcnn1: files: 'ijcnn1' stands"),
+    ("datasets.yaml", "parser: libsvm", "separator: '(('\n  parser: table", "ijcnn1: separator: '((' is no regular ex"),
+    ("datasets.yaml", "letter_survey_rows.csv", "nothing.csv", "letter-am-nz.rows: there is no file 'nothing.csv' in "),
+    ("datasets.yaml", '{"-1": -1, "1": 1}', '{"-1": -1, "1": 1, 1: -1}', "line"),
+    ("datasets.yaml", '{"-1": -1, "1": 1}', '{"-1": -1, "1": 36893488147419103232}', "ijcnn1.labels.1: 36893488147419"),
+    ("sources.yaml", "    ijcnn1.t:\n", "    ..: *toy\n    ijcnn1.t:\n", "ijcnn1.files: no file may be called '..'"),
+    ("sources.yaml", "    ijcnn1.t:\n", "    record.json: *toy\n    ijcnn1.t:\n", "ijcnn1.files: no file may be calle"),
+    ("sources.yaml", "    ijcnn1.t:\n", "    a.gz: *toy\n    ijcnn1.t:\n", "ijcnn1.files: 'a.gz' has the ending of a "),
+    ("figures/slsrff.yaml", "figure-theory-required:", "../theory:", "../theory: the name of an output has lower-case"),
+    ("figures/slsrff.yaml", "kind: required", "kind: {a: 1}", "figure-theory-required.kind: {'a': 1} is not one of"),
+    ("experiments/survey.yaml", "{n_factors: 3}", "{n_factors: 2020-01-01}", "line"),
+    ("experiments/slsrff.yaml", "center_targets: false}", "center_targets: 'no'}", "slsrff-text.methods[3].options.ce"),
+    ("experiments/theory.yaml", "length_scale: 1}", "length_scale: 1.0e-200}", "theory-variance.kernel: "),
+    ("experiments/theory.yaml", "length_scale: 1}", "length_scale: 1.0e+200}", "theory-variance.kernel: "),
+    ("methods.yaml", "published_as: {survey: NRFF}", "published_as: {survey: RFF}", "rff and nrff are both publi"),
+    ("scorecard.yaml", "{split: train, over: rff}", "{over: rrf}", ""),
+    ("experiments/theory.yaml", "length_scale: 1}", "length_scale: -1}", "theory-variance.kernel: length_scale must b"),
     ("experiments/study.yaml", "[RBFSampler]", "[RBFSampeler]", "crossover-gaussian.grid: there is nothing called 'RB"),
     ("experiments/study.yaml", "sorf-float32", "sorv-float32", "speed.grid: there is nothing called 'sorv' to hold a"),
     ("experiments/theory.yaml", "distances:", "distance:", "theory-variance.grid.distance: not a key here; did you me"),
@@ -182,6 +207,7 @@ ELSEWHERE = [
     ("name", "old", "new", "line"), ELSEWHERE, ids=[f"{name}:{new}"[:70] for name, _, new, _ in ELSEWHERE]
 )
 def test_a_mistake_elsewhere_is_one_line_that_names_its_file(folder, name, old, new, line):
+    edited(folder, "sources.yaml", "    ijcnn1:\n", "    ijcnn1: &toy\n")
     edited(folder, name, old, new)
     told = []
     try:
@@ -196,6 +222,86 @@ def test_a_key_of_the_command_line_is_told_as_one(folder):
     (told,) = planned(folder, sed=3)
     assert told.startswith("--config: sed: not a key here; did you mean seed? known are")
     assert planned(folder, seed=".nan") == ["--config: seed: nan is no finite number"]
+
+
+def test_a_learner_that_is_timed_is_there_on_every_data_set(folder):
+    edited(folder, SURVEY, "time: {examples: [ijcnn1, eeg]}", "time: {learner: svm}")
+    edited(folder, SURVEY, COVTYPE, "covtype: {preprocess: [minmax], learners: {svm: null}}")
+    (told,) = planned(folder, preset="laptop", only_experiments=[TEXT])
+    assert told.startswith(f"config/{SURVEY}: {TEXT}.datasets.covtype.time.learner: there is no learner 'svm' here")
+
+
+def test_a_preset_says_who_shares_the_penalty(folder):
+    edited(folder, "presets/laptop.yaml", "penalty: {shared_by: size}, ", "")
+    told = planned(folder, preset="laptop", only_experiments=[TEXT])
+    assert "search.penalty must say by whom it is shared" in told[0]
+
+
+HOG = "{task: mnist-1-7, extractor: hog, orientations: 8, pixels_per_cell: 4, cells_per_block: 1, block_norm: L1}"
+
+
+@pytest.mark.parametrize(
+    ("d", "features", "message"),
+    [
+        (392, HOG, ""),
+        (7, HOG, "hog makes 392 columns of 784, and datasets.yaml says 7"),
+        (392, HOG.replace("mnist-1-7", "eeg"), "14 numbers are no square image"),
+        (
+            392,
+            HOG.replace("cell: 4", "cell: 0"),
+            "hog needs orientations, pixels_per_cell and cells_per_block of at",
+        ),
+        (392, HOG.replace("cell: 4", "cell: 99"), "hold no block of 1 cells of 99 pixels"),
+        (392, HOG.replace("L1", "L9"), "block_norm must be one of L1, L1-sqrt, L2, L2-Hys, got 'L9'"),
+    ],
+)
+def test_features_that_cannot_be_extracted_are_found_when_the_plan_is_made(folder, d, features, message):
+    task = f"x-hog:\n  label: x\n  published_as: {{}}\n  d: {d}\n  features_of: {features}\n\n"
+    edited(folder, "datasets.yaml", "cod-rna:\n", task + "cod-rna:\n")
+    edited(folder, SURVEY, COVTYPE, COVTYPE + "\n    x-hog: {preprocess: [none]}")
+    told = planned(folder, preset="laptop", only_experiments=[TEXT])
+    assert [f"{TEXT}.datasets.x-hog: " in line and message in line for line in told] == [True] * bool(message)
+
+
+def test_presets_are_not_laid_over_each_other(folder):
+    def told(chosen, *files):
+        given = {key: value for path in files for key, value in config.read_yaml(path).items()} | {"preset": chosen}
+        with pytest.raises(UserError) as caught:
+            config.checked_settings(config.read_yaml(folder / "config.yaml") | given, folder, files)
+        return str(caught.value)
+
+    presets = folder / "presets"
+    assert told("quick", presets / "laptop.yaml") == (
+        "config/presets/laptop.yaml: is laid over the preset quick: one preset is chosen at a time"
+    )
+    assert told("laptop", presets / "quick.yaml", presets / "laptop.yaml").startswith("config/presets/quick.yaml: is l")
+    shutil.copy(presets / "laptop.yaml", presets / "mine.yaml")
+    assert told("mine") == "--config: presets/mine.yaml names the preset 'laptop', not 'mine'"
+    edited(folder, "presets/mine.yaml", "preset: laptop", "preset: measured")
+    (presets / "mine.yaml").rename(presets / "measured.yaml")
+    assert "measured is the name of the shipped measurements" in told("measured")
+
+
+def test_a_size_that_is_a_number_may_be_asked_for(folder):
+    edited(folder, SURVEY, GRID, "values: [1000]")
+    given = {"only_experiments": TEXT, "only_sizes": 1000}
+    settings = config.checked_settings(config.read_yaml(folder / "config.yaml") | given, folder)
+    assert (settings["only_experiments"], settings["only_sizes"]) == ([TEXT], ["1000"])
+
+
+def test_more_components_than_training_rows_are_found_when_the_plan_is_made(folder):
+    edited(folder, SURVEY, COVTYPE, "covtype: {preprocess: [{pca: {n_components: 50}}]}")
+    assert planned(folder, preset="laptop", only_experiments=[TEXT]) == []
+    (told,) = planned(folder, preset="laptop", only_experiments=[TEXT], max_rows=20)
+    assert told.endswith("covtype.preprocess: pca cannot keep 50 components of 20 training rows with 54 columns")
+
+
+def test_claims_that_are_not_there_are_named(folder):
+    (folder.parent / "data").unlink()
+    (folder.parent / "data" / "reference").mkdir(parents=True)
+    rows = Path("data") / "reference" / "letter_survey_rows.csv"
+    shutil.copy(CONFIG.parent / rows, folder.parent / rows)
+    assert any("data/reference/claims.csv: cannot be read" in line for line in planned(folder))
 
 
 def test_all_that_is_wrong_is_told_at_once(folder):

@@ -2,6 +2,7 @@
 
 import copy
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,24 @@ child:
     assert found["name"] == "child"
 
 
+def test_a_preset_runs_less_of_an_experiment_and_not_of_those_that_extend_it(tmp_path):
+    folder = folder_with(tmp_path, a=BASE, b="child: {extends: base}\n")
+    everything = config.load_experiments(folder, {"eeg", "skin"})
+    less = {"base": {"datasets": {"eeg": None}, "sizes": {"multiples_of_d": [4]}, "repeats": 1}}
+    experiments = config.laid_over(everything, less, folder, {"eeg", "skin"})
+    assert experiments["base"]["datasets"] == {"skin": {"preprocess": ["standard"]}}
+    assert (experiments["base"]["sizes"], experiments["base"]["repeats"]) == ({"multiples_of_d": [4]}, 1)
+    assert experiments["child"] == everything["child"]
+    assert everything == config.load_experiments(folder, {"eeg", "skin"})
+    for overlays, message in (
+        ({"bas": {}}, "experiments names the experiment bas; did you mean base?"),
+        ({"base": {"size": {}}}, "experiments.base.size: not a key here; did you mean sizes?"),
+        ({"base": {"methods": [{"method": "rf"}]}}, "experiments.base.methods[0].method: there is no method 'rf'"),
+    ):
+        with pytest.raises(config.ConfigurationError, match=re.escape(message)):
+            config.laid_over(everything, overlays, folder)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -96,7 +115,11 @@ def test_an_experiment_that_is_defined_twice_is_named(tmp_path):
             "folds: 5}\n    svm",
             r"a\.yaml: base\.learners\.ridge\.folds: .*did you mean n_folds",
         ),
-        ("svm:", "svn:", r"base\.learners\.svn: not a key here; did you mean svm\? known are logistic, ridge, svm"),
+        (
+            "svm:",
+            "svn:",
+            r"base\.learners\.svn: not a key here; did you mean svm\? known are l1_svm, logistic, ridge, svm",
+        ),
         ("C: [1]", "C: [0]", r"base\.learners\.svm\.C\[0\]: 0 is less than or equal to the minimum"),
         ("rows: 10", "rows: 1", r"base\.approximation\.rows: 1 is less than the minimum of 2"),
         ("{method: orf}", "{methd: orf}", r"base\.methods\[1\].*methd: not a key here; did you mean method"),

@@ -1,6 +1,5 @@
 """What configuration and engine promise to kinds, learners and kernels that they do not know."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 import yaml
 
 from rfstudy import tidy
+from rfstudy.data.prepared import write_facts
 from rfstudy.learners.entry import load
 from rfstudy.maps.registry import REGISTRY
 from rfstudy.study import config, measure, plan
@@ -83,7 +83,7 @@ def test_a_learner_leaves_out_targets_that_it_does_not_serve():
 
 def test_missing_data_leave_a_row_an_entry_and_metric(tmp_path, monkeypatch):
     facts = {"status": "skipped", "reason": "no such file", "stand_in": "", "sha256": ""}
-    (tmp_path / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
+    write_facts(facts, tmp_path)
     for name in ("X", "y"):
         np.save(tmp_path / f"{name}.npy", np.empty(0))
     # any kind that names its metrics

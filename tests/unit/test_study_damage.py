@@ -19,8 +19,8 @@ from rfstudy import tidy
 from rfstudy.cli import choices
 from rfstudy.data.preprocess import preprocess
 from rfstudy.errors import UserError
-from rfstudy.files import read_arrays, write_sealed
-from rfstudy.study import collect, plan, provenance, train
+from rfstudy.files import read_arrays, write_arrays, write_sealed
+from rfstudy.study import collect, generate, plan, provenance, train
 from rfstudy.study.code import PACKAGE
 from rfstudy.study.provenance import Run, read_records, record_file, write_results
 from rfstudy.study.sample import load_prepared
@@ -190,6 +190,51 @@ def test_facts_that_could_not_be_counted_are_of_no_run(tmp_path):
     assert (row["status"], row["settings"]) == ("skipped", {"reason": "gone"})
     assert not row.get("run")
     assert collect.record_of_facts(load_prepared(prepared)) == {}
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("seed", 7), ("preset", "quick"), ("experiment", "other"), ("protocol", "code")]
+)
+def test_shards_of_two_experiments_are_not_put_together(chain, tmp_path, column, value):
+    folder, _, _ = chain
+    other = tidy.read(folder / "train.csv").assign(**{column: value})
+    write_results(other, read_records(folder / "train.csv"), tmp_path / "train.csv")
+    files = [folder / "generate.csv", tmp_path / "train.csv"]
+    with pytest.raises(UserError, match=rf"train.csv is not of the experiment of .*: {column} {value} joins"):
+        collect.run([], files, [], [], tmp_path / "all.csv", tmp_path / "all.npz")
+    assert not (tmp_path / "all.csv").exists()
+
+
+def test_data_of_another_task_are_refused(chain, tmp_path):
+    """The labels of one data set would stand on the numbers of another."""
+    folder, _, _ = chain
+    other = toys.write_data(tmp_path / "other", *toys.labelled(40, 3), task="other")
+    toy = toys.selected(methods=[{"method": "nystroem"}], search=SEARCH)
+    told = toys.parts("generate", toy)
+    arguments = ({}, tmp_path / "journal", tmp_path / "rows.csv", tmp_path / "arrays.npz", 1)
+    with pytest.raises(UserError, match="holds the data of other, not of made"):
+        generate.run(told, [other], *arguments)
+    with pytest.raises(UserError, match="holds the data of other, not of made"):
+        collect.run(told, [folder / "generate.csv"], [other], [], tmp_path / "all.csv", tmp_path / "all.npz")
+    with pytest.raises(UserError, match="--prepared: 0 folders are given for 1 data sets"):
+        generate.run(told, [], *arguments)
+    with pytest.raises(UserError, match="--prepared: 2 folders are given for 1 data sets"):
+        generate.run(told, [other, other], *arguments)
+
+
+def test_what_maps_learned_in_another_job_is_refused(chain, tmp_path):
+    folder, _, _ = chain
+    parts = toys.parts("train", toys.selected(methods=[{"method": "nystroem"}], search=SEARCH))
+    write_arrays({"made/rff/4/4/0/x": np.zeros(2)}, tmp_path / "arrays.npz")
+    chosen, out = choices([folder / "tune.json"]), tmp_path / "train.csv"
+    with pytest.raises(UserError, match="--arrays: the file has nothing of made/nystroem/"):
+        train.run(parts, [folder / "made"], chosen, tmp_path / "arrays.npz", tmp_path / "journal", out, 1)
+
+
+def test_choices_that_are_none_are_named(tmp_path):
+    write_sealed(["made"], tmp_path / "tune.json")
+    with pytest.raises(UserError, match=r"tune\.json holds no choices by data set"):
+        choices([tmp_path / "tune.json"])
 
 
 def test_one_row_that_two_shards_have_is_an_error(chain, tmp_path):
@@ -383,7 +428,8 @@ def test_a_file_that_ends_too_early_is_no_interruption(tmp_path):
         "import sys; from rfstudy import cli, files\n"
         "def fail(path): raise EOFError('no data left in file')\n"
         "cli.read_sealed = fail\n"
-        "sys.argv = ['rfstudy', 'generate', '--spec', '[]', '--journal', 'j', '--out', 'o', '--out-arrays', 'a',"
+        "part = str(dict.fromkeys(cli.OF_EVERY_PART, '')).replace(chr(39), chr(34))\n"
+        "sys.argv = ['rfstudy', 'generate', '--spec', f'[{part}]', '--journal', 'j', '--out', 'o', '--out-arrays', 'a',"
         " '--tuned', sys.argv[1]]\n"
         "cli.main()\n"
     )

@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from rfstudy.files import SEAL
+from rfstudy.files import SEAL, write_sealed
 from rfstudy.study import journal as journals
 from rfstudy.study.code import PACKAGE
 from rfstudy.study.journal import Checkpoints, Journal, key_of
@@ -239,3 +239,20 @@ def test_a_killed_process_loses_no_checkpoint_that_it_had_written(tmp_path):
     assert rounds(found) == list(range(len(found)))
     assert len(found) > told[-1]
     assert all((each["weights"] == each["round"]).all() for each in found)
+
+
+def test_a_cell_under_the_name_of_another_is_computed_again(tmp_path, capsys):
+    """A copy of a record is sealed, too: only its key tells whose it is."""
+    journal = Journal(tmp_path)
+    journal.put("one", {"value": 1})
+    journal.put("two", {"value": 2})
+    (tmp_path / "two.json").write_bytes((tmp_path / "one.json").read_bytes())
+    assert journal.get("two") is None
+    assert "two.json or its arrays are damaged" in capsys.readouterr().err
+    assert journal.get("one") == ({"value": 1}, {})
+
+
+def test_a_cell_that_does_not_tell_its_key_is_taken(tmp_path):
+    """As earlier versions wrote them."""
+    write_sealed({"content": {"value": 1}, "arrays": ""}, tmp_path / "one.json")
+    assert Journal(tmp_path).get("one") == ({"value": 1}, {})

@@ -202,8 +202,10 @@ def test_every_experiment_has_cells_in_both_extents():
             grid = experiment["grid"] | (experiment.get("large", {}) if extent == "large" else {})
             shard = plan.Shard(experiment["name"], "all", ("",), tuple(range(len(experiment["methods"]))), (0,))
             entries = [{"variant": "", "options": {}} | each for each in experiment["methods"]]
-            settings = {"preset": "laptop", "seed": 1, "device": "cpu"}
-            part = plan.measure_part(experiment | {"grid": grid, "methods": entries}, "", shard, settings)
+            settings = {"preset": "laptop", "seed": 1, "device": "cpu", "max_rows": None}
+            dataset = next(iter(experiment.get("datasets", {})), "")
+            own = plan.on_dataset({"datasets": {}} | experiment | {"grid": grid, "methods": entries}, dataset)
+            part = plan.measure_part(own, dataset, shard, settings)
             cells = module.cells(Job("measure", part, None, None))
             assert cells
             assert len({cell.name for cell in cells}) == len(cells)

@@ -395,8 +395,8 @@ class Killed(BaseException):
     """In place of a signal: nothing cleans up behind it."""
 
 
-def test_a_publication_that_is_killed_anywhere_is_done_by_the_next(tmp_path, monkeypatch):
-    """Killed before and after each renaming: what is there is whole, and the next run ends in the same file."""
+def killed_around_renamings(monkeypatch) -> list[int]:
+    """A number: a run is killed at that moment before or after a renaming, the first is 1; 0 is none of them."""
     rename, moments = os.replace, [0]
 
     def replace(source, target):
@@ -407,7 +407,12 @@ def test_a_publication_that_is_killed_anywhere_is_done_by_the_next(tmp_path, mon
             step()
 
     monkeypatch.setattr("rfstudy.files.os.replace", replace)
-    out, expected = tmp_path / "e.csv.xz", None
+    return moments
+
+
+def test_a_publication_that_is_killed_anywhere_is_done_by_the_next(tmp_path, monkeypatch):
+    """Killed before and after each renaming: what is there is whole, and the next run ends in the same file."""
+    moments, out, expected = killed_around_renamings(monkeypatch), tmp_path / "e.csv.xz", None
     for moment in (None, *range(1, 20)):
         moments[0] = 0
         out.unlink(missing_ok=True)
@@ -428,3 +433,45 @@ def test_a_publication_that_is_killed_anywhere_is_done_by_the_next(tmp_path, mon
         expected = expected or found
         assert found == expected
     assert moment == 7  # three renamings
+
+
+def test_a_first_publication_that_is_killed_anywhere_is_done_by_the_next(tmp_path, monkeypatch):
+    """Rows are never there without their record: the next publication could not say where they are from."""
+    moments = killed_around_renamings(monkeypatch)
+    new = results(tmp_path, rows(range(3)))
+    for moment in range(1, 5):  # two renamings
+        out = tmp_path / str(moment) / "e.csv.xz"
+        moments[0] = moment
+        with pytest.raises(Killed):
+            publish.run(new, out)
+        publish.run(new, out)
+        assert len(tidy.read(out)) == 3
+
+
+def test_rows_of_another_experiment_are_refused(tmp_path):
+    out = tmp_path / "e.csv.xz"
+    published(tmp_path, rows(range(4)))
+    before = out.read_bytes()
+    other = results(tmp_path, [(*row[:-1], row[-1] | {"experiment": "other"}) for row in rows(range(4))])
+    for replace in ("", "cell", "experiment"):
+        with pytest.raises(UserError, match=r"holds rows of .*, .* has none of them: name its own file"):
+            publish.run(other, out, replace)
+    assert out.read_bytes() == before
+
+
+@pytest.mark.parametrize("replace", ["", "cell", "experiment"])
+def test_a_publication_of_nothing_changes_nothing(tmp_path, replace):
+    out = tmp_path / "e.csv.xz"
+    published(tmp_path, rows(range(4)))
+    before = out.read_bytes()
+    skipped = [("rff", r, None, "", {"status": "skipped"}) for r in range(4)]
+    with pytest.raises(UserError, match="holds no row that was measured: there is nothing to publish"):
+        publish.run(results(tmp_path, skipped), out, replace)
+    assert out.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["e.csv", "e.txt", "e", "e.csv.gz"])
+def test_published_rows_are_in_a_file_of_their_kind(tmp_path, name):
+    with pytest.raises(UserError, match=r"published rows are kept in data/measured/<experiment>\.csv\.xz"):
+        publish.run(results(tmp_path, rows(range(2))), tmp_path / name)
+    assert not (tmp_path / name).exists()

@@ -401,3 +401,44 @@ def test_what_was_searched_reaches_the_rows_of_both_stages(prepared, tmp_path):
             # of several choices that of the bandwidth is told of the map, that of the penalty of the learner
             assert settings["shared_by"] == ("method_and_size" if row.learner else "method")
             assert settings["chosen_on"] == [0, 1]
+
+
+def test_a_held_out_part_is_seen_by_neither_map_nor_learner(tmp_path, monkeypatch):
+    """A map that ranks its candidates by labels that mean nothing deceives folds, and not rows that it never saw."""
+    rng = np.random.default_rng(0)
+    n = 400
+    X, y = rng.normal(size=(n, D)), rng.choice([-1, 1], n)
+    prepared = toys.write_data(tmp_path / "prepared", X, y)
+    seen = []
+    learned = searching.map_of
+
+    def watched(spec, cell, samples):
+        phi, *rest = learned(spec, cell, samples)
+        fit = phi.fit
+        monkeypatch.setattr(phi, "fit", lambda X, y: seen.append((X, y)) or fit(X, y))
+        return phi, *rest
+
+    monkeypatch.setattr(searching, "map_of", watched)
+    scores = {}
+    for share in (None, 0.25):
+        own = {"held_out": share} if share else {}
+        changes = {
+            "methods": [{"method": "kprff", "options": {"n_candidates": 4000}}],
+            "sizes": {"multiples_of_d": [8]},
+        }
+        changes |= {"bandwidth": {"rule": "fixed", "length_scale": 0.3}}
+        changes |= {"learners": {"ridge": RIDGE}, "repeats": 3}
+        quantity = {"penalty": {"shared_by": "method"}, "size": {"multiples_of_d": 8}}
+        toy = toys.selected(None, search=quantity | own, **changes)
+        (spec,) = toys.parts("tune", toy)
+        found = search(toys.job("tune", spec, prepared, tmp_path / f"journal{share}"))
+        scores[share] = found["method"]["kprff"]["score"]
+    assert scores[None] > 65
+    assert abs(scores[0.25] - 50) < 12.2  # three standard errors of three parts of 50 rows
+    assert {len(y) for _, y in seen} == {200, 150}
+    # by hand, on the last repeat
+    held_out = searching.held_out_rows(toys.SETTINGS["seed"], 200, 2, 0.25)
+    sample = toys.job("tune", spec, prepared, tmp_path / "by-hand").samples.of(2, ["none"])
+    X, y = sample.X_train, sample.y_train
+    assert np.array_equal(seen[-1][0], X[~held_out])
+    assert np.array_equal(seen[-1][1], y[~held_out])

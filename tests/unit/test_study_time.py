@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from rfstudy import tidy
+from rfstudy.data.prepared import write_facts
 from rfstudy.data.target import Target
 from rfstudy.errors import NotDefinedError
 from rfstudy.maps import make_map
@@ -355,7 +356,7 @@ def test_a_contended_round_is_taken_again_when_the_job_is_run_again(prepared, tm
 
 def test_data_that_are_missing_have_no_times(prepared, tmp_path, quick):
     facts = json.loads((prepared / "facts.json").read_text()) | {"status": "skipped", "reason": "not to be had"}
-    (prepared / "facts.json").write_text(json.dumps(facts))
+    write_facts(facts, prepared)
     assert len(run(timed_part(), prepared, tmp_path)) == 0
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rfstudy.arrays import seed_of
+from rfstudy.data.prepared import write_facts
 from rfstudy.data.split import fold_of_row
 from rfstudy.kernels import Gaussian
 from rfstudy.maps import make_map
@@ -153,7 +154,7 @@ def test_a_learner_that_does_not_serve_the_target_says_so(prepared, tmp_path):
 
 def test_a_missing_source_leaves_a_row_for_every_metric(prepared, tmp_path):
     facts = json.loads((prepared / "facts.json").read_text()) | {"status": "skipped", "reason": "not to be had"}
-    (prepared / "facts.json").write_text(json.dumps(facts))
+    write_facts(facts, prepared)
     rows, _ = run(prepared, tmp_path)
     assert rows["metric"].tolist() == ["mse", "rmse", "relative_error", "relative_squared_error_pct"]
     assert rows["status"].eq("skipped").all()

@@ -97,3 +97,35 @@ def test_a_table_is_the_one_that_its_record_tells_of(tmp_path):
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
     with pytest.raises(UserError, match=r"rows\.csv is not the file that rows\.provenance\.json was written for"):
         tidy.read(path)
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "message"),
+    [
+        ("value", "", "1 rows have the status ok and no finite value, first eeg, rff, accuracy_pct"),
+        ("value", "inf", "no finite value"),
+        ("value", "1e400", "no finite value"),
+        ("repeat", "1.5", "cannot safely cast"),
+        ("seed", "1" * 30, "too large"),
+    ],
+)
+def test_a_number_that_is_none_is_named(tmp_path, column, text, message):
+    row = {"dataset": "eeg", "method": "rff", "metric": "accuracy_pct", "value": 1.0, "status": "ok"}
+    table = tidy.write([row], tmp_path / "t.csv").astype(object)
+    table.loc[0, column] = text
+    table.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(UserError, match=message):
+        tidy.read(tmp_path / "t.csv")
+
+
+def test_what_failed_and_a_fact_in_words_have_no_value(tmp_path):
+    rows = [{"metric": "accuracy_pct", "status": "failed"}, {"metric": "fact_spike_rule", "status": "ok"}]
+    tidy.write(rows, tmp_path / "t.csv")
+    assert tidy.read(tmp_path / "t.csv")["value"].isna().all()
+
+
+def test_a_table_that_lacks_a_column_is_named(tmp_path):
+    table = tidy.write([{"metric": "accuracy_pct", "value": 1.0, "status": "ok"}], tmp_path / "t.csv")
+    table.drop(columns=["value", "repeat"]).to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(UserError, match="it lacks the columns repeat, value"):
+        tidy.read(tmp_path / "t.csv")

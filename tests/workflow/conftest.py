@@ -143,7 +143,7 @@ def plain_rows():
     return plain
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def page():
     """``page(name)`` is a page of ``docs``."""
     return Page
@@ -155,9 +155,15 @@ def workspace(tmp_path):
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory):
+def new_workspace(tmp_path_factory):
+    """``new_workspace(name)`` is a workspace that the tests of a module share."""
+    return lambda name: Workspace(tmp_path_factory.mktemp(name))
+
+
+@pytest.fixture(scope="session")
+def finished(new_workspace):
     """A workspace in which the small study has been run, one job per method; tests leave it as it is."""
-    space = Workspace(tmp_path_factory.mktemp("finished"))
+    space = new_workspace("finished")
     (space.folder / "by-method.yaml").write_text("shard_by: [experiment, dataset, method]\n")
     space.arguments = ("--configfile", "by-method.yaml", "--config", *SMALL)
     space.console = space.with_console("--cores", "2", *space.arguments)

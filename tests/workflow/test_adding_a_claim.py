@@ -26,24 +26,24 @@ try:
     reports = load_reports(config, load_experiments(config), looks, tasks)
 except UserError as error:
     sys.exit(str(error))
-print(json.dumps([spec for spec in reports if (spec["paper"], spec["id"]) == (sys.argv[1], "claims")]))
+print(json.dumps([spec for spec in reports if [spec["paper"], spec["id"]] == sys.argv[1:]]))
 """
 
 
-def specifications(workspace, paper, check=True):
+def specifications(workspace, paper, table="claims", check=True):
     workspace.environment["PYTHONPATH"] = str(workspace.folder / "src")
-    return workspace.run(sys.executable, "-c", LOAD, paper, check=check)
+    return workspace.run(sys.executable, "-c", LOAD, paper, table, check=check)
 
 
-def tabled(workspace, paper, rows):
-    """The claims table of a paper under "text" on rows, by claim."""
-    specs = [spec for spec in json.loads(specifications(workspace, paper).stdout) if spec["protocol"] == "text"]
+def tabled(workspace, paper, rows, table="claims"):
+    """A table of the claims of a paper under "text" on rows, by claim."""
+    specs = [spec for spec in json.loads(specifications(workspace, paper, table).stdout) if spec["protocol"] == "text"]
     tidy.write(rows, workspace.folder / "rows.csv")
     workspace.rfstudy(
         "tables", "--spec", json.dumps(specs), "--reference", "data/reference", "--looks", "config/methods.yaml",
         "--tasks", "config/datasets.yaml", "--out", "out", "rows.csv",
     )  # fmt: skip
-    return pd.read_csv(workspace.folder / "out/claims-text.csv", keep_default_na=False).set_index("claim")
+    return pd.read_csv(workspace.folder / f"out/{table}-text.csv", keep_default_na=False).set_index("claim")
 
 
 def row(metric, method, dataset, value, repeat, **columns):
@@ -107,13 +107,14 @@ def test_a_claim_of_a_new_form(workspace, page):
     (function,) = section.blocks("python", "A claim of a new form")
     workspace.insert("src/rfstudy/report/claims/forms.py", function, before="")
     for block in section.blocks("yaml", "A claim of a new form"):
-        workspace.add(block)
+        where, _, entry = block.partition("\n")
+        workspace.insert(where.removeprefix("# "), f"\n{entry}", before="")
     assert workspace.touched(before) == [
-        "config/claims/nsrf.yaml", "config/figures/nsrf.yaml", "src/rfstudy/report/claims/forms.py",
+        "config/claims/survey.yaml", "config/figures/survey.yaml", "src/rfstudy/report/claims/forms.py",
     ]  # fmt: skip
     # two values 2 x apart have the deviation sqrt(2) x
     for apart, verdict in ((0.7, "holds"), (0.72, "fails")):
         rows = [accuracy("rff", "eeg", 80.0 + apart * repeat, repeat) for repeat in (0, 1)]
-        found = tabled(workspace, "nsrf", rows).loc["nsrf-20"]
+        found = tabled(workspace, "survey", rows, "claims-steady").loc["survey-37"]
         assert found["verdict"] == verdict
         assert found["evidence"].startswith("standard deviation of RFF: EEG 2d 0.")

@@ -273,6 +273,21 @@ def test_a_mistake_in_the_settings_is_told_in_a_line_and_nothing_else(workspace,
     assert all(line.startswith(message) for line, message in zip(sorted(lines), messages, strict=True))
 
 
+def test_a_slip_in_the_syntax_of_the_settings_is_told_with_its_line(workspace):
+    config = workspace.folder / "config" / "config.yaml"
+    config.write_text(config.read_text("utf-8") + "seeds: [1\n", "utf-8")
+    (line,) = told(workspace.snakemake("--dry-run", check=False))
+    assert re.match(r"config/config\.yaml: line \d+: did not find expected", line)
+
+
+def test_a_caption_may_have_braces(workspace):
+    figures = workspace.folder / "config" / "figures" / "slsrff.yaml"
+    text = figures.read_text("utf-8")
+    figures.write_text(text.replace("Spectral-norm error of", "Error {of all} of", 1), "utf-8")
+    assert figures.read_text("utf-8") != text
+    assert "slsrff-text" in workspace.snakemake("--dry-run", "slsrff").stdout
+
+
 def test_targets_that_nothing_is_drawn_for_are_an_error(workspace):
     done = workspace.snakemake("--dry-run", "survey", "--config", "only_experiments=slsrff-text", check=False)
     assert done.returncode == 1

@@ -17,6 +17,7 @@ import hashlib
 import itertools
 import logging
 import lzma
+import os
 import tarfile
 import time
 import zipfile
@@ -28,6 +29,7 @@ import requests
 from tqdm import tqdm
 
 from rfstudy.data import lock
+from rfstudy.data.raw import CARRIERS, RECORD
 from rfstudy.data.registry import UNKNOWN
 from rfstudy.errors import UserError
 from rfstudy.files import digest_of, shown, write_atomically, write_json
@@ -40,14 +42,14 @@ WAITS = (1.0, 4.0)
 #: Seconds without a byte after which an attempt has failed.
 TIMEOUT = 30
 
-#: Endings of the files that may carry the content, tried in this order in a folder.
-CARRIERS = ("", ".xz", ".gz", ".bz2", ".zip")
-
 #: A .tar.gz inside a .zip is met (UCI); more layers than this, the content among them, are none of a data set.
 MAX_LAYERS = 4
 
 #: Where a tar archive says that it is one.
 TAR_MAGIC = slice(257, 262)
+
+#: Names of an archive that a message lists at most.
+MAX_NAMES = 10
 
 #: What is read and written at once; a transfer that breaks off loses less than this.
 CHUNK_BYTES = 2**16
@@ -97,7 +99,7 @@ def download(source_id: str, source: dict, directory, *, lock_path, mirror=None,
     -------
     dict
         The record: ``source``, ``status`` ("ok" or "missing"), ``reason``, ``files`` (name to sha256, bytes and
-        where it is from).
+        where it is from; of a substitute also its name ``file`` and its ``excluded_rows``).
 
     Raises
     ------
@@ -124,16 +126,21 @@ def download(source_id: str, source: dict, directory, *, lock_path, mirror=None,
         "reason": "\n".join(failures),
         "files": files,
     }
-    write_json(record, directory / "record.json")
+    write_json(record, directory / RECORD)
     return record
 
 
 def verified(source_id: str, name: str, entry: dict, directory: Path, lock_path, mirror=None) -> dict:
-    """Make ``directory/name`` and return its sha256, its bytes and where it is from; what is used for the first time is
-    recorded in the lock.
+    """Make ``directory/name``, or its substitute, and return its sha256, its bytes and where it is from; what is used
+    for the first time is recorded in the lock.
     """
     entry = lock.expected(lock_path, source_id, name, entry)
-    origin = fetch(source_id, name, entry, directory, mirror)
+    try:
+        origin = fetch(source_id, name, entry, directory, mirror)
+    except DownloadError as error:
+        if "substitute" not in entry:
+            raise
+        return substituted(source_id, name, entry["substitute"], directory, mirror, error)
     if entry["sha256"] != UNKNOWN:
         return {"sha256": entry["sha256"], "bytes": entry["bytes"], "from": origin}
     target = directory / name
@@ -153,6 +160,20 @@ def verified(source_id: str, name: str, entry: dict, directory: Path, lock_path,
     return found
 
 
+def substituted(source_id: str, name: str, substitute: dict, directory: Path, mirror, why: DownloadError) -> dict:
+    """Make ``directory/file`` of the substitute of a file that could not be had, and return what ``verified`` does with
+    the name of that file and its rows that are to be left out. Raises ``why`` where there is no substitute either.
+    """
+    file, rows = substitute["file"], substitute["excluded_rows"]
+    try:
+        origin = fetch(source_id, file, substitute | {"addresses": []}, directory, mirror)
+    except DownloadError:
+        raise why from None
+    log.warning("%s of %s could not be had: %s is used in its place, without %d rows", name, source_id, file, len(rows))
+    told = {key: substitute[key] for key in ("file", "sha256", "bytes", "excluded_rows")}
+    return told | {"from": origin}
+
+
 def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) -> str:
     """Make ``directory/name`` from the first place that has the expected content; returns where that was.
 
@@ -170,7 +191,7 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
             rejected = path.rename(set_aside(path))
             tried.append(f"{path}: {error}; moved to {rejected.name}")
             log.warning(tried[-1])
-    for path in carriers(Path(mirror).expanduser() / source_id, name) if mirror else ():
+    for path in carriers(Path(os.path.expanduser(mirror)) / source_id, name) if mirror else ():
         try:
             place_content(path, target, entry)
             return f"mirror: {source_id}/{path.name}"
@@ -181,7 +202,7 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
         try:
             from_address(address, target, entry)
             return address["url"]
-        except (ChecksumError, TooLong, requests.RequestException) as error:
+        except (TooLong, requests.RequestException, ValueError) as error:  # a header or an address that makes no sense
             tried.append(f"{address['url']}: {explain(error)}")
             log.warning(tried[-1])
     where = f"the mirror {mirror} has no {source_id}/{name}[.xz|.gz|.bz2|.zip]" if mirror else "no mirror is configured"
@@ -289,12 +310,16 @@ class Names:
     def choose(self, members: list[str]) -> str:
         """The member of the next archive: the name itself, perhaps with an ending, in any folder.
 
-        ``ChecksumError`` lists the members if there is none.
+        ``ChecksumError`` lists the members if there is none, or more than one.
         """
         name = self._names.pop(0) if len(self._names) > 1 else self._names[0]
-        found = [member for member in members if member == name or member.rpartition("/")[2] in endings(name)]
+        found = [member for member in members if member == name] or [
+            member for member in members if member.rpartition("/")[2] in endings(name)
+        ]
         if not found:
-            raise ChecksumError(f"the archive has no {name!r}; it has {', '.join(members)}")
+            raise ChecksumError(f"the archive has no {name!r}; it has {', '.join(members[:MAX_NAMES])}")
+        if len(set(found)) > 1:
+            raise ChecksumError(f"the archive has {', '.join(found[:MAX_NAMES])}: its address has to name one (member)")
         self.opened = True
         return found[0]
 
@@ -365,8 +390,10 @@ def from_address(address: dict, target: Path, entry: dict) -> None:
         except ChecksumError:
             if last:
                 raise
+        except FileNotFoundError as error:
+            raise DownloadError(f"{part} is gone: another process gets the same file; run again when it has") from error
         finally:
-            part.unlink()
+            part.unlink(missing_ok=True)
 
 
 def request_with_patience(url: str, part: Path, expected_bytes: int, most: int) -> None:
@@ -375,10 +402,11 @@ def request_with_patience(url: str, part: Path, expected_bytes: int, most: int) 
         try:
             return request(url, part, expected_bytes, most)
         except requests.RequestException as error:
-            if not part.stat().st_size:
+            is_empty = not part.stat().st_size
+            if is_empty:
                 part.unlink()
             status = getattr(error.response, "status_code", None)
-            if status == requests.codes.requested_range_not_satisfiable:
+            if status == requests.codes.requested_range_not_satisfiable and not is_empty:
                 return None  # nothing is missing: an earlier run stopped between the last byte and the checksum
             final = status is not None and status < 500 and status not in (408, 429)
             if final or wait is None:

@@ -19,11 +19,16 @@ from rfstudy.errors import UserError
 #: The label map's key for every label that it does not name.
 REST = "rest"
 
+#: What stands in a table for a number that is missing.
+NO_NUMBER = ["", "NA", "NaN", "nan", "null"]
+
 #: Whole numbers up to this one are exact in float64.
 LARGEST_EXACT = 2**53
 
 
-def read_task(task: dict, raw_dir, reference_dir) -> tuple[np.ndarray, np.ndarray, int | None]:
+def read_task(
+    task: dict, raw_dir, reference_dir, substitutes: dict | None = None
+) -> tuple[np.ndarray, np.ndarray, int | None]:
     """The rows of a task from its original files.
 
     Parameters
@@ -34,6 +39,9 @@ def read_task(task: dict, raw_dir, reference_dir) -> tuple[np.ndarray, np.ndarra
         Folder of the source's files.
     reference_dir : path
         Folder of the lists of rows (key ``rows`` of a task).
+    substitutes : dict, optional
+        Files that stand in the place of others by the names of these, each with its name, ``file``, and its
+        ``excluded_rows``, which are left out.
 
     Returns
     -------
@@ -47,10 +55,7 @@ def read_task(task: dict, raw_dir, reference_dir) -> tuple[np.ndarray, np.ndarra
     UserError
         Unknown labels, rows of another width, values that are no finite numbers.
     """
-    parts = [
-        encoded(*PARSERS[task["parser"]]([Path(raw_dir) / name for name in names], task), task)
-        for names in file_names(task).values()
-    ]
+    parts = [encoded(*read_part(names, task, raw_dir, substitutes), task) for names in file_names(task).values()]
     X, y = zip(*parts, strict=True)
     if len(parts) == 2:
         return np.concatenate(X), np.concatenate(y), len(y[0])
@@ -64,6 +69,34 @@ def read_task(task: dict, raw_dir, reference_dir) -> tuple[np.ndarray, np.ndarra
     return X[0], y[0], None
 
 
+def read_part(names: list[str], task: dict, raw_dir, substitutes: dict | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of some files and their labels as printed, without those that substitutes exclude.
+
+    ``UserError`` where one of several files has a substitute: its rows are not told from those of the others.
+    """
+    others = {name: known for name, known in (substitutes or {}).items() if name in names}
+    paths = [Path(raw_dir) / others.get(name, {}).get("file", name) for name in names]
+    X, labels = PARSERS[task["parser"]](paths, task)
+    if not others:
+        return X, labels
+    excluded = np.array(others[names[0]]["excluded_rows"] if len(names) == 1 else [], dtype=np.int64)
+    if len(names) > 1 or (len(excluded) and excluded.max() >= len(X)):
+        raise UserError(
+            f"{', '.join(names)}: a substitute takes the place of one file, and its rows are left out of it"
+        )
+    return np.delete(X, excluded, axis=0), np.delete(labels, excluded)
+
+
+def left_out(task: dict, raw_dir, substitutes: dict) -> dict[str, int]:
+    """How many rows of a task its substitutes leave out, by part; rows that the label map drops do not count."""
+    return {
+        part: len(encoded(*read_part(names, task, raw_dir, whole), task)[1])
+        - len(encoded(*read_part(names, task, raw_dir, substitutes), task)[1])
+        for part, names in file_names(task).items()
+        if (whole := {name: substitutes[name] | {"excluded_rows": []} for name in names if name in substitutes})
+    }
+
+
 def read_rows(path: Path) -> tuple[np.ndarray, int]:
     """A published choice of rows: a CSV file with the columns part (train, test) and row (from 0), in order.
 
@@ -71,7 +104,7 @@ def read_rows(path: Path) -> tuple[np.ndarray, int]:
     """
     try:
         table = pd.read_csv(path, usecols=["part", "row"], dtype={"row": np.int64})
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, OverflowError) as error:
         raise UserError(f"{path}: {error}") from error
     rows = table["row"].to_numpy()
     if not table["part"].isin(["train", "test"]).all() or (rows < 0).any() or table["row"].duplicated().any():
@@ -175,6 +208,8 @@ def parse_idx(paths: list[Path], task: dict):
     images, labels = (read_idx(path) for path in paths)
     if len(images) != len(labels):
         raise UserError(f"{paths[0].name} has {len(images)} images, {paths[1].name} has {len(labels)} labels")
+    if labels.ndim != 1 or not len(labels):
+        raise UserError(f"{paths[1].name} must hold one label a row, it has the shape {labels.shape}")
     X = images.reshape(len(images), -1)
     if X.shape[1] != task["d"]:
         raise UserError(f"{paths[0].name} has {X.shape[1]} pixels an image, not {task['d']}")
@@ -199,8 +234,33 @@ def parse_pair(paths: list[Path], task: dict):
     return checked(without_dropped(X, task), paths[0]), labels[:, 0]
 
 
+def parse_cifar(paths: list[Path], task: dict):
+    """CIFAR's binary files, one after the other: a byte for the label, then the pixels in red, in green and in blue.
+
+    Columns are red, green and blue of each pixel, as images are read elsewhere.
+    """
+    if task["d"] % 3:
+        raise UserError(f"the parser cifar reads images in three colours, which have no {task['d']} numbers")
+    records = [np.frombuffer(path.read_bytes(), dtype=np.uint8) for path in paths]
+    for path, record in zip(paths, records, strict=True):
+        if len(record) % (task["d"] + 1):
+            raise UserError(
+                f"{path.name} has {len(record)} bytes, no whole number of images of {task['d']} and a label"
+            )
+    rows = np.concatenate(records).reshape(-1, task["d"] + 1)
+    planes = rows[:, 1:].reshape(len(rows), 3, -1)
+    return planes.transpose(0, 2, 1).reshape(len(rows), -1), rows[:, 0]
+
+
 #: Parsers by the name that ``datasets.yaml`` uses.
-PARSERS = {"libsvm": parse_libsvm, "table": parse_table, "arff": parse_arff, "idx": parse_idx, "pair": parse_pair}
+PARSERS = {
+    "libsvm": parse_libsvm,
+    "table": parse_table,
+    "arff": parse_arff,
+    "idx": parse_idx,
+    "pair": parse_pair,
+    "cifar": parse_cifar,
+}
 
 
 def read_table(path: Path, task: dict, n_header_lines: int = 0):
@@ -218,6 +278,8 @@ def read_table(path: Path, task: dict, n_header_lines: int = 0):
             skiprows=n_header_lines,
             skipinitialspace=True,
             dtype=types,
+            keep_default_na=False,
+            na_values=dict.fromkeys(kept, NO_NUMBER) | {label_column: [""]},  # a class may be called NA
         )
     except ValueError as error:
         raise UserError(f"{path.name}: {error}") from error

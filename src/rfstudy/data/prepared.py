@@ -1,7 +1,8 @@
 """The three files of a prepared task: written whole, and verified by whoever reads them.
 
 ``facts.json`` holds the digest of ``X.npy`` and ``y.npy``. It is in the key of every cell that is computed on them, so
-that arrays that are not those of the digest would leave wrong numbers under a right key.
+that arrays that are not those of the digest would leave wrong numbers under a right key. Its own digest is its last
+entry: what it says of split, target and stand-in decides numbers and what they may be compared with.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ import numpy as np
 
 from rfstudy.errors import UserError
 from rfstudy.files import read_json, shown, write_atomically, write_json
+
+#: The key of the facts' own digest.
+SEAL = "sha256_of_facts"
 
 
 def digest(X: np.ndarray, y: np.ndarray, n_train: int | None) -> str:
@@ -33,18 +37,38 @@ def write(out_dir, record: dict, X: np.ndarray, y: np.ndarray) -> dict:
         except OSError as error:
             # NumPy says of a full disk how many numbers it could not write, and no more
             raise UserError(f"{shown(out_dir / name)} could not be written: {error}; is the disk full?") from error
-    write_json(record, out_dir / "facts.json")
+    return write_facts(record, out_dir)
+
+
+def write_facts(record: dict, out_dir) -> dict:
+    """Write the facts about a task with their digest; returns both."""
+    record = record | {SEAL: seal_of(record)}
+    write_json(record, Path(out_dir) / "facts.json")
     return record
 
 
-def read(directory) -> tuple[np.ndarray, np.ndarray, dict]:
+def seal_of(record: dict) -> str:
+    """SHA-256 of facts but for their own digest, whatever the order of their keys."""
+    facts = {key: value for key, value in record.items() if key != SEAL}
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def read(directory, task_id: str = "") -> tuple[np.ndarray, np.ndarray, dict]:
     """X (n, d), memory-mapped, y (n,) and the facts of a prepared task, if they are what ``preprocess`` wrote.
 
-    ``UserError`` names what was expected, what is there, and what to do about it.
+    ``UserError`` names what was expected, what is there, and what to do about it; ``task_id``, where it is given, has
+    to be the task that they are of.
     """
     directory = Path(directory)
     again = f"remove the folder {shown(directory)} and run again: its files are made anew"
     facts = read_record(directory / "facts.json", again)
+    if facts.get(SEAL) != seal_of(facts):
+        raise UserError(
+            f"{shown(directory / 'facts.json')} is not what was prepared: it was changed, or is of an earlier version; "
+            f"{again}"
+        )
+    if task_id and facts.get("task", task_id) != task_id:
+        raise UserError(f"{shown(directory)} holds the data of {facts['task']}, not of {task_id}; {again}")
     arrays = []
     for name, mode in (("X.npy", "r"), ("y.npy", None)):
         try:

@@ -6,7 +6,7 @@ be downloaded), or they are features of the rows of another prepared task.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from rfstudy.arrays import seed_sequence
 from rfstudy.data import modules
 from rfstudy.data.facts import describe
-from rfstudy.data.parse import encode_labels, read_task
+from rfstudy.data.parse import encode_labels, left_out, read_task
 from rfstudy.data.prepared import digest, read, read_record, write
 from rfstudy.data.registry import extractor_of, file_names, generator_of, target_of
 from rfstudy.errors import UserError
@@ -30,6 +30,7 @@ class Rows:
     n_train_published: int | None  # they come first; None where the rows have no parts
     expected: dict  # n, d, n_train, n_test
     stand_in: str = ""  # label of a stand-in, empty for a task's own rows
+    substitutes: dict = field(default_factory=dict)  # what facts say of files that are not the published ones
 
 
 class Missing(Exception):
@@ -65,8 +66,10 @@ def preprocess(
     dict
         The content of ``facts.json``: status ("ok", or "skipped" with the reason where the source is missing; the
         arrays then have no rows), label, stand_in ("" for a task's own data), split, target, target_range (where the
-        task has one: the arrays hold the targets as they are), sizes, classes with their counts (not of a regression),
-        the digest of the arrays, under "facts" what ``describe`` counts, and under "provenance" the record of the run.
+        task has one: the arrays hold the targets as they are), substitutes and left_out (where files are not the
+        published ones: their names, and how many rows of each part are missing for that), sizes, classes with their
+        counts (not of a regression), the digest of the arrays, under "facts" what ``describe`` counts, and under
+        "provenance" the record of the run.
 
     Raises
     ------
@@ -92,7 +95,7 @@ def preprocess(
         return write(out_dir, record, *no_rows(task, record["target"]))
     if rows.stand_in:
         record |= {"label": rows.stand_in, "stand_in": rows.stand_in}
-    record |= {"status": "ok", "reason": ""} | checked_sizes(task_id, rows, record)
+    record |= rows.substitutes | {"status": "ok", "reason": ""} | checked_sizes(task_id, rows, record)
     train_share = record["n_train"] / record["n"] if record["split"] == "random" else 0.5
     record["facts"] = describe(rows.X, rows.y, rows.n_train_published, train_share)
     return write(out_dir, record | {"provenance": told_of()}, rows.X, rows.y)
@@ -103,12 +106,39 @@ def parsed(task: dict, raw_dir, reference_dir) -> Rows:
     raw_dir = Path(raw_dir)
     advice = f"remove {shown(raw_dir / 'record.json')} and run again: the download checks every file, and gets it again"
     source = read_record(raw_dir / "record.json", "run the download of this source first")
+    if source["status"] not in ("ok", "missing") or not all(isinstance(each, dict) for each in of_files(source)):
+        raise UserError(f"{shown(raw_dir / 'record.json')} is broken: it is no record of a download; {advice}")
+    if source.get("source", task["source"]) != task["source"]:
+        raise UserError(f"{shown(raw_dir)} holds the files of {source['source']}, not of {task['source']}; {advice}")
     if source["status"] != "ok":
         raise Missing(source.get("reason", ""))
-    for names in file_names(task).values():
-        for name in names:
-            check_raw(raw_dir / name, source.get("files", {}).get(name, {}).get("sha256"), advice)
-    return Rows(*read_task(task, raw_dir, reference_dir), sizes_of(task))
+    known = source.get("files", {})
+    names = [name for of_part in file_names(task).values() for name in of_part]
+    for name in names:
+        found = known.get(name, {})
+        check_raw(raw_dir / found.get("file", name), found.get("sha256"), advice)
+    substitutes = {name: known[name] for name in names if "file" in known[name]}
+    rows = read_task(task, raw_dir, reference_dir, substitutes)
+    if not substitutes:
+        return Rows(*rows, sizes_of(task))
+    missing = left_out(task, raw_dir, substitutes)
+    told = {"substitutes": list(substitutes), "left_out": missing}
+    return Rows(*rows, without(sizes_of(task), missing), substitutes=told)
+
+
+def without(sizes: dict, missing: dict[str, int]) -> dict:
+    """The sizes of a task without some of its rows, by part."""
+    return sizes | {
+        "n": sizes["n"] - sum(missing.values()),
+        "n_train": sizes["n_train"] - missing.get("train", 0),
+        "n_test": sizes["n_test"] - missing.get("test", 0),
+    }
+
+
+def of_files(record: dict) -> list:
+    """What the record of a download says of each file; a list of nothing where that is no mapping."""
+    files = record.get("files", {})
+    return list(files.values()) if isinstance(files, dict) else [None]
 
 
 def check_raw(path: Path, expected: str | None, advice: str) -> None:
@@ -151,7 +181,7 @@ def extracted(task: dict, base_dir, device: str) -> Rows:
     """The features of another task's rows; of its stand-in where it has one, and ``Missing`` where it has no rows."""
     base_dir = Path(base_dir or "")
     read_record(base_dir / "facts.json", "prepare the task that this one is features of first")
-    images, y, base = read(base_dir)
+    images, y, base = read(base_dir, task["features_of"]["task"])
     if base["status"] != "ok":
         raise Missing(base["reason"])
     name, parameters = extractor_of(task)
@@ -159,7 +189,8 @@ def extracted(task: dict, base_dir, device: str) -> Rows:
     X = extractor.extract(images, **parameters, device=device)
     n_train = base["n_train_published"]
     if not base["stand_in"]:
-        return Rows(X, y, n_train, sizes_of(task))
+        told = {key: base[key] for key in ("substitutes", "left_out") if key in base}
+        return Rows(X, y, n_train, without(sizes_of(task), told.get("left_out", {})), substitutes=told)
     expected = sizes_of(base) | {"d": extractor.columns(images.shape[1], **parameters)}
     return Rows(X, y, n_train, expected, f"{name} of {base['stand_in']}")
 

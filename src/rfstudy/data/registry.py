@@ -7,10 +7,12 @@ by the workflow when it parses: standard library and PyYAML only.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from rfstudy.data import modules
+from rfstudy.data.raw import problems_of_name
 from rfstudy.errors import UserError
 from rfstudy.files import read_yaml, shown
 
@@ -31,6 +33,9 @@ FORMS = {
     "features_of": ((), ()),
 }
 REMARKS = ("note", "not_comparable")
+
+#: The files that a parser reads as one part; of one that is not listed any number.
+FILES_OF_PARSER = {"libsvm": 1, "table": 1, "arff": 1, "idx": 2, "pair": 2}
 
 #: What ``sources.yaml`` says in place of a checksum that nobody knows.
 UNKNOWN = "unknown"
@@ -65,11 +70,23 @@ def load(config_dir) -> Registry:
     tasks = read_yaml(Path(config_dir) / "datasets.yaml")
     where = shown(Path(config_dir) / "datasets.yaml")
     problems = [
+        f"{shown(Path(config_dir) / 'sources.yaml')}: {source_id}.files: {problem}"
+        for source_id, source in sources.items()
+        for name in source["files"]
+        for problem in problems_of_name(name)
+    ]
+    problems += [
         f"{where}: {task_id}: {problem}"
         for task_id, task in tasks.items()
         for problem in _problems(task_id, tasks, sources)
     ]
-    problems += [f"{where}: {problem}" for problem in _claimed_twice(tasks)]
+    problems += [
+        f"{where}: {task_id}.rows: there is no file {rows!r} in data/reference"
+        for task_id, task in tasks.items()
+        if (rows := task.get("rows", IN_ORDER)) != IN_ORDER
+        and not (Path(config_dir).parent / "data" / "reference" / rows).is_file()
+    ]
+    problems += [f"{where}: {problem}" for problem in claimed_twice(tasks)]
     problems += [f"{shown(Path(config_dir) / 'sources.yaml')}: {problem}" for problem in _without_a_length(sources)]
     if problems:
         raise UserError("\n".join(problems))
@@ -165,6 +182,16 @@ def _problems_of_files(task: dict, sources: dict):
     for name in (name for names in parts.values() for name in names):
         if name not in known:
             yield f"the source {task['source']!r} has no file {name!r}; it has {', '.join(known)}"
+    needed = FILES_OF_PARSER.get(task["parser"])
+    yield from (
+        f"files.{part}: the parser {task['parser']} reads {needed} of them as one part, not {len(names)}"
+        for part, names in parts.items()
+        if needed and len(names) != needed
+    )
+    named = [name for names in parts.values() for name in names]
+    yield from (f"files: {name!r} stands there twice" for name in sorted({n for n in named if named.count(n) > 1}))
+    if not _is_expression(task.get("separator", ",")):
+        yield f"separator: {task['separator']!r} is no regular expression"
     in_use = task["n_train"] + task["n_test"]
     if task["split"] == "random" and in_use > task["n"]:
         yield f"n_train + n_test = {in_use} is more than n = {task['n']}"
@@ -177,6 +204,14 @@ def _problems_of_files(task: dict, sources: dict):
         yield f"a task with published parts has the split 'published', not {task['split']!r}"
     if task["split"] == "published" and not has_parts:
         yield "the split 'published' needs the files of both parts, or a list of rows (or rows: in_order)"
+
+
+def _is_expression(separator: str) -> bool:
+    """Whether a separator of several letters, which is a regular expression, is one."""
+    try:
+        return len(separator) == 1 or bool(re.compile(separator))
+    except re.error:
+        return False
 
 
 def _problems_of_half(n: int, n_train: int):
@@ -264,7 +299,8 @@ def _without_a_length(sources: dict):
                 yield f"{source_id}: {name}: a file with {checksum} has {needed!r} and no {other!r}"
 
 
-def _claimed_twice(tasks: dict) -> list[str]:
+def claimed_twice(tasks: dict) -> list[str]:
+    """The names that two entries say a paper has for them (``published_as``): its numbers would be of either."""
     claims: dict[tuple, list[str]] = {}
     for task_id, task in tasks.items():
         for paper, names in task.get("published_as", {}).items():

@@ -40,11 +40,13 @@ def split(
     Raises
     ------
     ValueError
-        Unknown rule, or one that lacks its numbers of rows.
+        Unknown rule, or one that lacks its numbers of rows, or has numbers that leave a part empty.
     """
     if rule == "published":
         if n_train_published is None:
             raise ValueError("the split 'published' needs the number of published training rows")
+        if not 1 <= n_train_published < n:
+            raise ValueError(f"of {n} rows {n_train_published} cannot be published training rows, and others test")
         return np.arange(n_train_published), np.arange(n_train_published, n)
     if rule not in ("half", "random"):
         raise ValueError(f"the split must be 'published', 'half' or 'random', got {rule!r}")

@@ -117,16 +117,27 @@ def encode_labels(y) -> tuple[np.ndarray, np.ndarray]:
 
 
 def decode_labels(decision, classes) -> np.ndarray:
-    """Labels (n,) that belong to decision values of shape (n, c); ``classes`` as ``encode_labels`` gave them."""
+    """Labels (n,) that belong to decision values of shape (n, c); ``classes`` as ``encode_labels`` gave them.
+
+    Raises ``ValueError`` for another number of columns, and for NaN, which decides nothing.
+    """
     decision, classes = np.asarray(decision), np.asarray(classes)
     n_columns = 1 if len(classes) == 2 else len(classes)
     if decision.ndim != 2 or decision.shape[1] != n_columns:
         raise ValueError(f"{len(classes)} classes are decided by (n, {n_columns}) values, got shape {decision.shape}")
+    if np.isnan(decision).any():
+        raise ValueError("the decision values hold NaN")
     return classes[metrics.class_index(decision)]
 
 
 def encode_numbers(y) -> np.ndarray:
-    """Numbers of shape (n,) as a float64 column (n, 1); ``ValueError`` for another shape, NaN or infinity."""
+    """Numbers of shape (n,) as a float64 column (n, 1).
+
+    Raises ``ValueError`` for another shape, NaN or infinity, masked values, and for what are no numbers: complex ones,
+    times and texts.
+    """
+    if np.asarray(y).dtype.kind not in "biufO" or np.ma.is_masked(y):
+        raise ValueError(f"a regression target must be real numbers, none masked, got {np.asarray(y).dtype}")
     y = np.asarray(y, dtype=np.float64)
     if y.ndim != 1 or y.size == 0:
         raise ValueError(f"a regression target must have shape (n,) with n >= 1, got {y.shape}")
@@ -136,6 +147,8 @@ def encode_numbers(y) -> np.ndarray:
 
 
 def _labels(y):
+    if np.ma.is_masked(y):
+        raise ValueError("the labels hold masked values")
     whole, y = np.asarray(y), np.asarray(y) if isinstance(y, np.ndarray) else np.array(y, dtype=object)
     if whole.dtype.kind != "U":  # NumPy makes texts of what stands beside a text: a list of them is judged as given
         y = whole

@@ -1,6 +1,6 @@
 """Kernel ridge and kernel SVM on the exact kernel matrix: the yardstick for every random feature map.
 
-K of the training rows is held in memory: more than ``MAX_ROWS`` rows (800 MB a matrix, three of them at work)
+K of the training rows is held in memory: more than ``MAX_ROWS`` rows (1.8 GB a matrix, three of them at work)
 are refused.
 """
 
@@ -14,7 +14,11 @@ from rfstudy.learners.penalties import check_grid, effective_penalties
 from rfstudy.learners.scoring import check_folds, warn_unconverged
 from rfstudy.learners.targets import as_columns, sign_columns
 
-MAX_ROWS = 10_000
+MAX_ROWS = 15_000
+
+#: How far from symmetric a kernel matrix may be, relative to its largest entry: the rounding of sums of ``MAX_ROWS``
+#: numbers in float32.
+SYMMETRY = MAX_ROWS * 2.0**-23
 
 
 def fit_kernel_ridge(K, Y, penalty: float, *, scaling="mean", center="targets") -> KernelModel:
@@ -22,10 +26,10 @@ def fit_kernel_ridge(K, Y, penalty: float, *, scaling="mean", center="targets") 
 
     Parameters
     ----------
-    K : ndarray (n, n), the symmetric kernel matrix of the training rows, n <= 10,000
+    K : ndarray (n, n), the symmetric kernel matrix of the training rows, n <= 15,000
     Y, penalty, scaling, center : as ``fit_ridge``; "both" centres in the feature space of the kernel
 
-    Errors as ``fit_ridge``, and ``ValueError`` above 10,000 rows.
+    Errors as ``fit_ridge``, and ``ValueError`` above 15,000 rows.
     """
     Y, penalties = as_columns(Y), check_grid(penalty, "penalty", zero_allowed=True)
     K = _check_kernel_matrix(K, len(Y))
@@ -54,13 +58,13 @@ def fit_kernel_svm(K, Y, C: float, *, loss="hinge", intercept="unpenalised") -> 
 
     Parameters
     ----------
-    K : ndarray (n, n), the symmetric kernel matrix of the training rows, n <= 10,000
+    K : ndarray (n, n), the symmetric kernel matrix of the training rows, n <= 15,000
     Y : ndarray (n,) or (n, c) of -1 and +1, as ``encode_labels`` gives it
     C : positive number
     loss : "hinge" (libsvm) or "squared_hinge" (the loss of the survey's linear SVM)
     intercept : "unpenalised", or "none" (b = 0; "squared_hinge" only)
 
-    Raises ``ValueError`` for a column with one class, NaN or infinity, and above 10,000 rows. ``converged`` of the
+    Raises ``ValueError`` for a column with one class, NaN or infinity, and above 15,000 rows. ``converged`` of the
     result tells whether the solver met its tolerance.
     """
     Y, grid = sign_columns(Y), check_grid(C, "C")
@@ -87,6 +91,9 @@ def _check_kernel_matrix(K, n_rows):
         raise ValueError(f"the kernel matrix must have shape ({n_rows}, {n_rows}), got {K.shape}")
     if n_rows > MAX_ROWS:
         raise ValueError(f"{n_rows} rows are more than the {MAX_ROWS} of the exact learners; use random features")
-    if not np.isfinite(K).all():
-        raise ValueError("the kernel matrix holds NaN or infinity")
-    return np.asarray(K, dtype=np.float64)
+    if K.dtype.kind not in "biuf" or not np.isfinite(K).all():
+        raise ValueError("the kernel matrix holds NaN, infinity or what is no real number")
+    K = np.asarray(K, dtype=np.float64)
+    if np.abs(K - K.T).max() > SYMMETRY * np.abs(K).max():  # for such a matrix libsvm would go on for ever
+        raise ValueError("the kernel matrix must be symmetric")
+    return K

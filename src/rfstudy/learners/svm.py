@@ -56,6 +56,7 @@ SCHEMA = {
     },
     "max_entries": {
         "type": ["number", "null"],
+        "exclusiveMinimum": 0,
         "description": "rows x columns above which no support vector machine is run; null, the default, for no limit",
     },
 }

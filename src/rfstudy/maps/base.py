@@ -67,6 +67,10 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """What the data decide, as arrays by name; ``_draw`` has been called."""
         return {}
 
+    def _learn_resumably(self, X, y, rng: np.random.Generator, checkpoints) -> dict:
+        """``_learn`` of a map that learns for long: ``checkpoints`` as ``fit`` takes them, or None."""
+        return self._learn(X, y, rng)
+
     def _use(self, learned: dict) -> None:
         """Complete the map with what ``_learn`` returned, in this process or in another."""
 
@@ -85,7 +89,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Columns of the widest intermediate array of ``_mapper``; decides how many rows fit the cache."""
         return self._count_columns()
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, checkpoints=None):
         """Draw the map for the columns of X and learn from X (and y) what the method takes from data.
 
         The same as ``draw`` for the columns and the type of X, and ``learn`` from X and y.
@@ -96,6 +100,10 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             float32 and float64 are kept, others become float64. NaN and infinity raise ``ValueError``.
         y : array-like of shape (n,), optional
             Targets; only maps that learn from them look at them.
+        checkpoints : object, optional
+            Where a map that learns for long keeps what it has, ``append(**arrays)``, and finds what an earlier process
+            with the same parameters and data had got, ``load()``: a list of dicts of arrays. Other maps do not look
+            at it.
 
         Returns
         -------
@@ -103,7 +111,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """
         X, y = self._checked(X, y, dtype=[np.float64, np.float32])
         self._draw_for(X.shape[1], X.dtype, lambda kernel: kernel.completed_by(X))
-        return self._learn_from(X, y)
+        return self._learn_from(X, y, checkpoints)
 
     def draw(self, n_features_in: int, *, dtype=np.float32):
         """Draw all that does not depend on the data; ``learn`` or ``restore`` completes the map.
@@ -137,7 +145,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.n_features_in_ = n_features_in
         self._draw_for(n_features_in, dtype, complete)
 
-    def learn(self, X, y=None):
+    def learn(self, X, y=None, checkpoints=None):
         """Complete the map that ``draw`` has drawn by what the method takes from data; again with the same result.
 
         Parameters
@@ -146,6 +154,8 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             Cast to the type that the map was drawn for. NaN and infinity raise ``ValueError``.
         y : array-like of shape (n,), optional
             Targets; only maps that learn from them look at them.
+        checkpoints : object, optional
+            As for ``fit``.
 
         Returns
         -------
@@ -157,7 +167,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             If nothing was drawn before.
         """
         check_is_fitted(self, "_drawn", msg="%(name)s has nothing to complete: call draw before learn, or fit for both")
-        return self._learn_from(*self._checked(X, y, dtype=self._dtype, reset=False))
+        return self._learn_from(*self._checked(X, y, dtype=self._dtype, reset=False), checkpoints)
 
     def restore(self, n_features_in: int, learned: dict | None = None, *, dtype=np.float32):
         """Make the map as ``fit`` left it, without data: draw from the seed, take over what was learned.
@@ -178,13 +188,21 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Raises
         ------
         ValueError
-            If ``random_state`` is not an integer: the draw could not be repeated.
+            If ``random_state`` is not an integer: the draw could not be repeated. If ``learned`` is not of this map.
         """
         if not isinstance(self.random_state, Integral):
             raise ValueError(f"only a map with an integer random_state can be restored, got {self.random_state!r}")
         learned = dict(learned or {})
-        self._draw_first(n_features_in, dtype, lambda kernel: _with_length_scale(kernel, learned))
-        return self._complete(learned)
+        for name, array in learned.items():
+            if np.asarray(array).dtype.kind == "f" and not np.isfinite(array).all():
+                raise ValueError(f"{self.method}: what was learned holds NaN or infinity, in {name}")
+        try:
+            self._draw_first(n_features_in, dtype, lambda kernel: _with_length_scale(kernel, learned))
+            return self._complete(learned)
+        except (KeyError, IndexError) as error:
+            raise ValueError(
+                f"{self.method}: this map did not learn {', '.join(learned) or 'nothing'}: {error}"
+            ) from error
 
     def prefix(self, n_components: int):
         """The fitted map of a smaller size that the first features of this one are.
@@ -302,9 +320,9 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self._draw(n_features, rng)
         self._drawn = rng
 
-    def _learn_from(self, X, y):
+    def _learn_from(self, X, y, checkpoints):
         # A copy of the generator as the draw has left it, so that learning again gives the same.
-        return self._complete(self._learn(X, y, deepcopy(self._drawn)))
+        return self._complete(self._learn_resumably(X, y, deepcopy(self._drawn), checkpoints))
 
     def _check_options(self) -> None:
         """Raise ``ValueError`` for options outside their range."""
@@ -398,14 +416,14 @@ def fill_rows(make_mapper, X, features, work_columns: int, device, cache_bytes: 
 
     parts = list(row_blocks(len(X), rows))
     threads = min(len(parts), torch.get_num_threads()) if device.type == "cpu" else 1
-    _for_each_block(make_fill, parts, threads)
+    for_each_block(make_fill, parts, threads)
     largest = max(map(abs, extremes), default=0.0)
     # a pass over the features would cost much of what they cost: it is made where the data leave a doubt
     if largest > np.finfo(dtype).max ** (0.5 / growth) and not np.isfinite(finished).all():
         raise ValueError(f"features of numbers as large as {largest:.3g} overflow {dtype}: scale the data")
 
 
-def _for_each_block(make_function, parts, threads):
+def for_each_block(make_function, parts, threads):
     """Call the function that ``make_function`` makes, one per thread, on every part.
 
     Several threads take whole blocks and run each operation alone, instead of sharing every operation: that saves a

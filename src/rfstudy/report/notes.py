@@ -15,7 +15,13 @@ from rfstudy.report.published import printed_name
 from rfstudy.report.times import ROUND, by_rounds, contended
 
 #: Names of the learners as the study prints them.
-LEARNER_NAMES = {"ridge": "ridge", "svm": "LIBLINEAR", "logistic": "logistic regression"}
+LEARNER_NAMES = {
+    "ridge": "ridge",
+    "svm": "LIBLINEAR",
+    "l1_svm": "l1-SVM",
+    "kernel_svm": "kernel SVM",
+    "logistic": "logistic regression",
+}
 
 #: What has to be said of a choice that several cells share, by ``shared_by`` of the settings of a row; ``on`` are the
 #: repeats that it was made on.
@@ -25,6 +31,10 @@ SHARED_NOTES = {
     "approximation error is that of the method's own kernel.",
 }
 
+
+#: Copies and steps of a search for features, by the options that set them, and what they are called (Bullins, Zhang and
+#: Zhang, ICLR 2018, Appendix A.1).
+SEARCHES = {"n_copies": (500, "copies"), "n_steps": (100, "steps")}
 
 #: What a mean is over repeats of, whatever number of features its label stands for.
 OF_MEAN = [column for column in CELL if column != "n_features"]
@@ -123,6 +133,7 @@ def notes(frame: pd.DataFrame, spec: dict, context: Context) -> list[str]:
         names = {p: ", ".join(printed_name(context.tasks, d, spec["paper"]) for d in ds) for p, ds in presets.items()}
         found.append(f"Presets: {'; '.join(f'{preset} for {of}' for preset, of in names.items())}.")
     found += notes_on_mixtures(ok, spec["paper"], context.tasks)
+    found += notes_on_searches(ok)
     found += notes_on_choices(ok) + notes_on_rounds(ok, spec["paper"], context.looks, context.tasks)
     if any(s.get("solver") == "newton" for s in settings_of(select(ok, learner="svm"))):
         found.append("LIBLINEAR's objective minimised by Newton's method where the rows' settings say so.")
@@ -159,6 +170,17 @@ def notes_on_mixtures(ok: pd.DataFrame, paper: str, tasks: dict) -> list[str]:
         if told:
             found.append(f"{printed_name(tasks, dataset, paper)}: {', '.join(told)}")
     return [f"Mixed, rows of several experiments in one mean: {'; '.join(found)}."] if found else []
+
+
+def notes_on_searches(ok: pd.DataFrame) -> list[str]:
+    """A sentence on searches for features with fewer copies or steps than in the paper that they are from."""
+    told = set()
+    for settings in settings_of(ok):
+        own = {name: (settings.get("options") or {}).get(name, most) for name, (most, _) in SEARCHES.items()}
+        short = [f"{own[name]} {word}" for name, (most, word) in SEARCHES.items() if own[name] < most]
+        told |= {" of ".join(short)} if short else set()
+    whole = " of ".join(f"{most} {word}" for most, word in SEARCHES.values())
+    return [f"Shorter searches for features than {whole}, as in the paper: {'; '.join(sorted(told))}."] if told else []
 
 
 def notes_on_choices(ok: pd.DataFrame) -> list[str]:

@@ -28,6 +28,9 @@ tbody tr.group { border-top: 1px solid #ccc; }
 .notes, .files { max-width: 60em; color: #444; }
 """
 
+#: The first and the last bytes of a PNG.
+PNG_STARTS, PNG_ENDS = b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"
+
 #: What a cell that is a number looks like, its spread and its thousands separators included.
 _NUMBER = re.compile(r"[-+<>≥≤~ ]*\d[\d,.]*([eE][-+]?\d+)?( ?± ?[\d.,eE+-]+)?( ?%)?")
 
@@ -58,10 +61,16 @@ def page(name: str, source: Path, caption: str, notes: list[str]) -> str:
     """A page of HTML that needs nothing but itself."""
     figure = beside(source, ".png")
     if figure.exists():
-        content = base64.b64encode(figure.read_bytes()).decode("ascii")
+        picture = figure.read_bytes()
+        if not (picture.startswith(PNG_STARTS) and picture.endswith(PNG_ENDS)):
+            raise ValueError(f"{figure} is no whole picture: remove it, and it is drawn again")
+        content = base64.b64encode(picture).decode("ascii")
         shown = f'<img src="data:image/png;base64,{content}" alt="{html.escape(caption)}">'
     else:
-        shown = tables(beside(source, ".md").read_text(encoding="utf-8"))
+        markdown = beside(source, ".md")
+        shown = tables(markdown.read_text(encoding="utf-8"))
+        if not shown:
+            raise ValueError(f"{markdown} holds no table: remove it, and it is made again")
     files = sorted(path for path in source.parent.glob(f"{source.name}.*") if path.stem == source.name)
     return "\n".join(
         [

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 import subprocess
@@ -144,6 +145,7 @@ def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[
             of_one.append(f"{here}: neither it nor the experiment has the key 'preprocess'")
         if "learners" in own:
             of_one += problems_of_choices(own, dataset, here)
+            of_one += [] if found else [f"{here}{problem}" for problem in problems_of_time(own)]
         if "sizes" in own and any(experiment["sizes"].values()) and not any(own["sizes"].values()):
             of_one.append(
                 f"{here}: largest_multiple_of_d = {own.get('largest_multiple_of_d')} leaves none of its sizes"
@@ -210,6 +212,9 @@ def rows_of_split(own: dict, task: dict, settings: dict) -> tuple[int, int] | st
     how = {"rule": task["split"]} | (own.get("split") or {})
     if how["rule"] == "published" and task["split"] != "published":
         return "the task has no published parts; its split is " + task["split"]
+    without_effect = [key for key in ("n_train", "n_test") if key in how]
+    if how["rule"] != "random" and without_effect:
+        return f"{' and '.join(without_effect)} are of the rule random; the rule {how['rule']} does not look at them"
     if how["rule"] == "half":
         return (total + 1) // 2, total // 2
     if how["rule"] == "random":
@@ -241,7 +246,10 @@ def parts(experiment: dict, settings: dict, tasks: dict):
     if not own_kernels:
         yield ".kernel", {"what": "kernel", "kernel": experiment["kernel"]}
     for dataset in experiment["datasets"]:
-        own = on_dataset(experiment, dataset)
+        own, made = on_dataset(experiment, dataset), tasks[dataset].get("features_of")
+        if made:
+            sizes = {"d": tasks[made["task"]]["d"], "expected": tasks[dataset]["d"]}
+            yield f".datasets.{dataset}", {"what": "extractor", "features_of": made} | sizes
         if "kernel" in experiment["datasets"][dataset]:
             yield f".datasets.{dataset}.kernel", {"what": "kernel", "kernel": own["kernel"]}
         stated_here = "preprocess" in experiment["datasets"][dataset]
@@ -263,10 +271,10 @@ def parts_on(own: dict, task: dict, settings: dict, of_steps: str):
     entries = [(f".methods[{i}]", entry) for i, entry in entries_in(own)]
     entries += [(".search.method", search["method"])] if "method" in search else []
     of_entries = [(f"{where}.preprocess", entry["preprocess"]) for where, entry in entries if "preprocess" in entry]
+    n_train = min(rows_of_split(own, task, settings)[0], settings["max_rows"] or math.inf)
     for where, steps in step_lists + of_entries:
-        yield where, {"what": "steps", "steps": steps, "d": d}
+        yield where, {"what": "steps", "steps": steps, "d": d, "n_train": min(n_train, d)}
     if own.get("bandwidth"):
-        n_train, _ = rows_of_split(own, task, settings)
         yield ".bandwidth", {"what": "rule", "bandwidth": own["bandwidth"], "n_train": n_train}
     for where, name, options in learners_of_entries(own):
         yield f"{where}.{name}", {"what": "learner", "learner": name, "options": options, "target": target}

@@ -10,35 +10,50 @@ import pandas as pd
 
 from rfstudy import tidy
 from rfstudy.data.modules import step_text
+from rfstudy.errors import UserError
 from rfstudy.files import read_arrays
+from rfstudy.study.plan import NAMES
 from rfstudy.study.provenance import read_records, write_results
 from rfstudy.study.rows import base_row
-from rfstudy.study.sample import Prepared, load_prepared
+from rfstudy.study.sample import Prepared, loaded
 
 
 def run(specs: list[dict], shard_files: list, prepared_dirs: list, array_files: list, out, out_arrays) -> None:
     """The stage: write an experiment's table, its provenance and its arrays.
 
     ``specs`` (one a data set, as ``study.plan.facts_parts``) go with ``prepared_dirs`` one to one. Raises
-    ``ValueError`` where two shards have the same row or the same array, or a row has no record of its run, and
-    ``UserError`` where a file is not the one that its stage wrote.
+    ``UserError`` where two shards have the same row or the same array or are of two experiments, a row has no record of
+    its run, or a file is not the one that its stage wrote.
     """
     tables = [tidy.read(path) for path in shard_files]
+    check_of_one_experiment(dict(zip(shard_files, tables, strict=True)), specs)
     records = {run: record for path in shard_files for run, record in read_records(path).items()}
     facts = []
-    for spec, directory in zip(specs, prepared_dirs, strict=True):
-        prepared = load_prepared(directory)
+    for spec, prepared in loaded(specs, prepared_dirs):
         facts += fact_rows(spec, prepared)
         records |= record_of_facts(prepared)
     table = pd.concat([*tables, tidy.frame(facts)], ignore_index=True)
     unknown = sorted(set(table["run"]) - set(records) - {""})
     if unknown:
-        raise ValueError(f"rows of run {unknown[0]} have no record: no shard, and no data set, tells of it")
+        raise UserError(f"rows of run {unknown[0]} have no record: no shard, and no data set, tells of it")
     twice = table.duplicated(subset=list(tidy.KEY), keep=False)
     if twice.any():
         example = table.loc[twice, list(tidy.KEY)].iloc[0].to_dict()
-        raise ValueError(f"{int(twice.sum())} rows of the shards measure the same thing twice, first {example}")
+        raise UserError(f"{int(twice.sum())} rows of the shards measure the same thing twice, first {example}")
     write_results(table, records, out, collected_arrays(array_files), out_arrays)
+
+
+def check_of_one_experiment(tables: dict, specs: list[dict]) -> None:
+    """``UserError`` where not all rows have the names and the seed that those of one experiment share."""
+    columns = [*NAMES, "seed"]
+    expected = {tuple(str(spec[column]) for column in columns): "--spec" for spec in specs}
+    for path, table in tables.items():
+        for found in table[columns].astype(str).drop_duplicates().itertuples(index=False, name=None):
+            expected.setdefault(found, path)
+    if len(expected) > 1:
+        (one, where), (other, elsewhere) = list(expected.items())[:2]
+        different = [f"{column} {b} joins {a}" for column, a, b in zip(columns, one, other, strict=True) if a != b]
+        raise UserError(f"{elsewhere} is not of the experiment of {where}: {', '.join(different)}")
 
 
 def collected_arrays(array_files: list) -> dict:
@@ -48,7 +63,7 @@ def collected_arrays(array_files: list) -> dict:
         stored = read_arrays(path)
         twice = sorted(arrays.keys() & stored.keys())
         if twice:
-            raise ValueError(f"{path} has arrays that another shard has, too, first {twice[0]}")
+            raise UserError(f"{path} has arrays that another shard has, too, first {twice[0]}")
         arrays |= stored
     return arrays
 

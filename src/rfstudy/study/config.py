@@ -16,7 +16,7 @@ import yaml
 
 from rfstudy.data import modules, registry
 from rfstudy.errors import UserError
-from rfstudy.files import read_yaml, shown
+from rfstudy.files import read_yaml, shown, yaml_files
 from rfstudy.learners import entry as learners
 from rfstudy.maps.registry import REGISTRY, resolved_options
 from rfstudy.study.code import constant, modules_in
@@ -51,6 +51,10 @@ NAME = "[a-z0-9-]+"
 SELECTIONS = ("only_experiments", "only_datasets", "only_methods", "only_sizes")
 
 
+#: What figures of the shipped measurements are called where others have their preset.
+MEASURED = "measured"
+
+
 class ConfigurationError(UserError):
     """The configuration asks for something that does not exist or makes no sense."""
 
@@ -62,6 +66,7 @@ def checked_settings(config: dict, config_dir: Path, files=()) -> dict:
     Raises ``ConfigurationError`` for an unknown preset, and for everything that the schema refuses.
     """
     documents = {shown(path): read_yaml(path) for path in files}  # a key that stands twice is an error there
+    check_one_preset(config, Path(config_dir) / "presets", files)
     preset = shown(Path(config_dir) / "presets" / f"{config.get('preset')}.yaml")
     try:
         settings = load_settings(config, config_dir)
@@ -81,6 +86,17 @@ def checked_settings(config: dict, config_dir: Path, files=()) -> dict:
     return settings
 
 
+def check_one_preset(config: dict, folder: Path, files) -> None:
+    """Raise ``ConfigurationError`` where the file of one preset is laid over another: what is measured would stand
+    under a name that is not its own.
+    """
+    for path in map(Path, files):
+        if path.resolve().parent == folder.resolve() and path.stem != config.get("preset"):
+            raise ConfigurationError(
+                f"{shown(path)}: is laid over the preset {config.get('preset')}: one preset is chosen at a time"
+            )
+
+
 def load_settings(config: dict, config_dir: Path) -> dict:
     """Merge a preset's file with the keys given on the command line or in ``--configfile``.
 
@@ -88,16 +104,21 @@ def load_settings(config: dict, config_dir: Path) -> dict:
     every key that is missing. Raises ``ConfigurationError`` for an unknown preset.
     """
     folder = Path(config_dir) / "presets"
-    known = sorted(path.stem for path in folder.glob("*.yaml"))
+    known = [path.stem for path in yaml_files(folder)]
     preset = config.get("preset")
     if preset not in known:
         raise ConfigurationError(f"preset: there is no {preset!r}; {suggestion(preset, known)}")
+    of_preset = read_yaml(folder / f"{preset}.yaml")
+    if of_preset.get("preset") != preset:
+        raise ConfigurationError(f"presets/{preset}.yaml names the preset {of_preset.get('preset')!r}, not {preset!r}")
+    if preset == MEASURED:
+        raise ConfigurationError(f"{MEASURED} is the name of the shipped measurements: call the preset something else")
     given = {key: typed(value) for key, value in config.items()}
-    settings = merge(read_yaml(folder / f"{preset}.yaml"), given, null_removes=False)
+    settings = merge(of_preset, given, null_removes=False)
     for key in SELECTIONS:
-        # --config only_datasets=eeg,skin arrives as one text
-        if isinstance(settings.get(key), str):
-            settings[key] = [part.strip() for part in settings[key].split(",") if part.strip()]
+        # --config only_datasets=eeg,skin arrives as one text, only_sizes=1000 as a number
+        if type(settings.get(key)) in (str, int):
+            settings[key] = [part.strip() for part in str(settings[key]).split(",") if part.strip()]
     return settings
 
 
@@ -148,8 +169,13 @@ def load_registry(config_dir: Path) -> registry.Registry:
 
 
 def load_looks(config_dir: Path) -> dict[str, dict]:
-    """The names and looks of the methods, checked by their schema."""
-    return checked(config_dir, "methods")
+    """The names and looks of the methods, checked by their schema and against each other."""
+    looks = checked(config_dir, "methods")
+    problems = registry.claimed_twice(looks)
+    if problems:
+        where = shown(Path(config_dir) / "methods.yaml")
+        raise ConfigurationError("\n".join(f"{where}: {problem}" for problem in problems))
+    return looks
 
 
 def checked(config_dir: Path, name: str) -> dict:
@@ -184,12 +210,30 @@ def load_experiments(config_dir: Path, datasets=None) -> dict[str, dict]:
     return {name: with_steps({"name": name, **experiment}) for name, experiment in resolved.items()}
 
 
+def laid_over(experiments: dict[str, dict], overlays: dict, config_dir: Path, datasets=None) -> dict[str, dict]:
+    """Experiments by name as a run has them: ``overlays`` is what a preset runs of single ones in place of all that
+    they say. Those that extend them keep it all. ``ConfigurationError`` names everything that is wrong with the result.
+    """
+    check_ids("experiments", set(overlays), set(experiments), "experiment")
+    found = experiments | {name: merge(experiments[name], own) for name, own in overlays.items()}
+    problems = [
+        f"experiments.{name}{problem}"
+        for name in overlays
+        for problem in problems_of_experiment(
+            {key: value for key, value in found[name].items() if key != "name"}, config_dir, datasets
+        )
+    ]
+    if problems:
+        raise ConfigurationError("\n".join(problems))
+    return found
+
+
 def resolved_experiments(config_dir: Path) -> tuple[dict[str, Path], dict[str, dict], dict[str, dict]]:
     """By name the files of all experiments, what stands there, and that laid over what it extends."""
     raw: dict[str, dict] = {}
     files: dict[str, Path] = {}
     problems = []
-    for path in sorted((Path(config_dir) / "experiments").glob("*.yaml")):
+    for path in yaml_files(Path(config_dir) / "experiments"):
         for name, experiment in read_yaml(path).items():
             where = f"{shown(path)}: {name}"
             if name in raw:
@@ -273,6 +317,8 @@ def problems_of_methods(experiment: dict) -> list[str]:
             found.append(f"{where}: there is no method {method!r}; {suggestion(method, REGISTRY)}")
     steps = [step["name"] for step in experiment.get("steps", [])]
     found += [f".steps[{i}].name: {name!r} is given twice" for i, name in enumerate(steps) if name in steps[:i]]
+    if found:
+        return found
     entries = [(entry["method"], entry.get("variant", "")) for _, entry in walked(experiment)]
     found += [
         f".methods: {method} is listed twice with the same variant {variant!r}; name variants"
@@ -290,12 +336,26 @@ def problems_of_methods(experiment: dict) -> list[str]:
             if without_it:
                 more = f"; nor of {', '.join(without_it[1:])}" if without_it[1:] else ""
                 found.append(f"{where}.{key}: {no_option(key, without_it[0])}{more}")
+        for method in ([one] if one else everybody)[:1]:
+            found += problems_of_switches(where, options, resolved_options(method, {}) if method in named else {})
         found += [
             f"{where}.{key}: must be one of {', '.join(own[key])}, got {value!r}"
             for key, value in options.items()
             if key in own and value not in own[key]
         ]
     return found
+
+
+def problems_of_switches(where: str, options: dict, defaults: dict) -> list[str]:
+    """The options that are true or false by default and are given as something else, or the other way about: Python
+    takes a text for true, and true for the number 1.
+    """
+    given = {key: value for key, value in options.items() if value is not None and defaults.get(key) is not None}
+    return [
+        f"{where}.{key}: {value!r} is not of the type of the default, {defaults[key]!r}"
+        for key, value in given.items()
+        if isinstance(value, bool) != isinstance(defaults[key], bool)
+    ]
 
 
 def methods_named(experiment: dict):
@@ -383,7 +443,7 @@ def problems_of_steps(document, where: str = "") -> list[str]:
     for key, value in document.items() if isinstance(document, dict) else enumerate(document):
         here = f"{where}.{key}" if isinstance(document, dict) else f"{where}[{key}]"
         if key == "preprocess":
-            lists = value["grid"] if isinstance(value, dict) else [value]
+            lists = value["grid"] if isinstance(value, dict) else [value or []]
             steps = [step for each in lists for step in each]
             found += [
                 f"{here}: {problem}" for step in steps for problem in modules.problems("steps", *modules.step_of(step))
@@ -501,7 +561,9 @@ def with_preset(experiment: dict, settings: dict) -> dict:
         own, laid_over = experiment["learners"], settings["learners"]
         of_preset = {
             "search": merge(settings["search"], experiment.get("search", {})),
-            "learners": {name: merge(options, laid_over.get(name, {})) for name, options in own.items()},
+            "learners": {
+                name: merge(options, laid_over.get(name, {})) for name, options in own.items() if options is not None
+            },
             "datasets": {name: with_learners(on_it, laid_over) for name, on_it in experiment["datasets"].items()},
         }
     if "time" in experiment:

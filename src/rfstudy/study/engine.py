@@ -26,7 +26,7 @@ from rfstudy.study.journal import Checkpoints, Journal, key_of
 from rfstudy.study.plan import NAMES, without
 from rfstudy.study.provenance import Run
 from rfstudy.study.rows import base_row, entry_columns
-from rfstudy.study.sample import Prepared, Samples, load_prepared
+from rfstudy.study.sample import Prepared, Samples, loaded
 
 #: What does not decide a cell: a specification's names, its lists of cells, and what its choices and learners come
 #: from, of which a cell has its own share in ``given``. Two experiments that contain the same cell compute it once.
@@ -87,13 +87,12 @@ class Job:
 
 
 def jobs(stage: str, parts: list[dict], prepared_dirs, journal_dir, threads: int, roots=()):
-    """The jobs of a stage's parts, one after the other; a part with data has its folder in ``prepared_dirs``."""
+    """The jobs of a stage's parts, one after the other; each part with data has its folder in ``prepared_dirs``."""
     check_device(parts[0]["device"])
     run, journal = Run(stage, parts, threads, parts[0]["device"]), Journal(journal_dir)
-    folders = list(prepared_dirs) or [None] * len(parts)
-    for spec, folder in zip(parts, folders, strict=True):
-        data = load_prepared(folder) if folder else None
-        samples = Samples(data, spec) if folder else None
+    without_data = not prepared_dirs and not any(spec["dataset"] for spec in parts)
+    for spec, data in ((spec, None) for spec in parts) if without_data else loaded(parts, prepared_dirs):
+        samples = Samples(data, spec) if data else None
         yield Job(stage, spec, journal, run, data, samples, tuple(roots(spec) if callable(roots) else roots))
 
 
@@ -171,7 +170,7 @@ def cell_key(job: Job, cell: Cell) -> str:
     """The hash of everything that decides a cell."""
     # what a cell is given counts in place of what the specification says about all cells
     common = without(job.spec, *IRRELEVANT, *cell.given)
-    kernel = KERNELS[job.spec["kernel"]["name"]]["class"]
+    kernel = KERNELS[cell.given.get("kernel", job.spec["kernel"])["name"]]["class"]
     return key_of(
         job.stage,
         common,

@@ -7,6 +7,8 @@ rows that say so.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from rfstudy.arrays import seed_sequence, set_threads
@@ -31,7 +33,7 @@ def run(parts: list[dict], prepared_dirs, chosen: dict, journal_dir, out, out_ar
             done.rows += skipped_rows(spec, job.data, spec["repeats"], missing)
             continue
         cells = grid_cells(spec, chosen.get(spec["dataset"], {}), job.data.facts["d"], spec["repeats"])
-        done.add(work_through(job, cells, lambda cell, _, job=job: measure(job, cell)), spec["dataset"])
+        done.add(work_through(job, cells, partial(measure, job)), spec["dataset"])
     write_results(done.rows, done.records, out, done.arrays, out_arrays)
 
 
@@ -40,7 +42,7 @@ def metric_of(spec: dict) -> str:
     return f"approximation_error_{spec['approximation']['norm']}"
 
 
-def measure(job: Job, cell: Cell) -> tuple[list[dict], dict]:
+def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """The error rows and learned arrays of one cell; a cell without a map has its reason in their place."""
     spec, repeat = job.spec, cell.at["repeat"]
     sample = job.samples.of(repeat, cell.given["preprocess"])
@@ -48,7 +50,7 @@ def measure(job: Job, cell: Cell) -> tuple[list[dict], dict]:
     phi, kernel, length_scale = map_of(spec, cell, job.samples)
     settings = cell_settings(cell, length_scale, sample.capped)
     try:
-        phi.fit(sample.X_train, sample.y_train)
+        phi.fit(sample.X_train, sample.y_train, checkpoints)
     except (NotDefinedError, np.linalg.LinAlgError) as error:
         status = "skipped" if isinstance(error, NotDefinedError) else "failed"
         because = {"status": status, "settings": settings | {"reason": str(error)}}

@@ -36,9 +36,10 @@ def key_of(*parts) -> str:
 class Journal:
     """A folder of finished cells: a JSON record each and, where a cell has arrays, an ``.npz`` beside it.
 
-    A record carries its own digest and that of its arrays, so that whatever a killed machine or a failing disk made of
-    them is told from what was written: such a cell is computed again. What is older than ``SYNC_SECONDS`` is forced
-    onto the disk with the next cell, and not each cell on its own, which would cost more than many cells take.
+    A record carries its key, its own digest and that of its arrays, so that whatever a killed machine, a failing disk
+    or a copy under another name made of them is told from what was written: such a cell is computed again. What is
+    older than ``SYNC_SECONDS`` is forced onto the disk with the next cell, and not each cell on its own, which would
+    cost more than many cells take.
     """
 
     def __init__(self, directory):
@@ -53,10 +54,12 @@ class Journal:
         file = self.directory / f"{key}.json"
         try:
             cell = read_sealed(file)
+            if cell.get("key", key) != key:  # cells of earlier versions do not tell
+                raise UserError(f"{file} is the record of another cell")
             return cell["content"], self.arrays_of(file, cell["arrays"])
         except FileNotFoundError:
             return None
-        except (UserError, KeyError, TypeError):
+        except (UserError, KeyError, TypeError, AttributeError):
             print(f"{file} or its arrays are damaged: the cell is computed again", file=sys.stderr)
             self.drop(key)
             return None
@@ -79,7 +82,7 @@ class Journal:
             write_arrays(arrays, beside, sync=False)
             digest = digest_of(beside)
             self.unsynced.append(beside)
-        write_sealed({"content": content, "arrays": digest}, file, sync=False)
+        write_sealed({"key": key, "content": content, "arrays": digest}, file, sync=False)
         self.unsynced.append(file)
         if time.monotonic() - self.synced >= SYNC_SECONDS:
             self.sync()

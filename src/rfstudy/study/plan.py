@@ -196,7 +196,8 @@ def searched(search: dict) -> list[str]:
 
 def check_choices(experiment: dict, dataset: str) -> None:
     """Raise ``ConfigurationError`` where an experiment on a data set neither states nor searches a length scale that
-    its kernel needs, or searches one that it does not have, or what is shared has nothing to be chosen with.
+    its kernel needs, states one in its kernel and another elsewhere, or searches one that it does not have, or what is
+    shared has nothing to be chosen with.
     """
     where, search, kernel = (
         f"experiment {experiment['name']!r} on {dataset}",
@@ -204,12 +205,18 @@ def check_choices(experiment: dict, dataset: str) -> None:
         experiment["kernel"],
     )
     has_length_scale = "length_scale" in constant("kernels", "KERNELS")[kernel["name"]]["parameters"]
+    of_entries = ["length_scale" in entry for entry in filter(None, experiment["methods"])]
+    found = {"kernel": "length_scale" in kernel, "search": "length_scale" in search}
+    found |= {"bandwidth": bool(experiment.get("bandwidth")), "methods": any(of_entries)}
+    places = [place for place, is_there in found.items() if is_there]
     if "length_scale" in search and not has_length_scale:
         raise ConfigurationError(f"{where} searches a length scale, the kernel {kernel['name']} has none")
-    stated = any("length_scale" in each for each in (kernel, search)) or experiment.get("bandwidth")
-    entries = filter(None, experiment["methods"])
-    if has_length_scale and not stated and not all("length_scale" in entry for entry in entries):
+    if found["kernel"] and places != ["kernel"]:
+        raise ConfigurationError(f"{where} has a length scale in kernel and in {places[1]}: keep one of them")
+    stated = found["kernel"] or found["search"] or found["bandwidth"]
+    if has_length_scale and not stated and not all(of_entries):
         raise ConfigurationError(f"{where} states no length scale, no bandwidth rule and no grid to search it in")
+    circle_of(search, "penalty")  # of every learner, whatever else is searched
     for quantity in searched(search):
         circle = circle_of(search, quantity)
         for missing, circles in (("method", ("experiment", "size")), ("size", ("experiment", "method"))):
@@ -224,7 +231,7 @@ def check_choices(experiment: dict, dataset: str) -> None:
 
 def circle_of(search: dict, quantity: str) -> str:
     """Who shares the choice of a quantity (one of ``CIRCLES``)."""
-    circle = search[quantity].get("shared_by", search.get("shared_by"))
+    circle = search.get(quantity, {}).get("shared_by", search.get("shared_by"))
     if circle not in CIRCLES:
         raise ConfigurationError(f"search.{quantity} must say by whom it is shared: one of {', '.join(CIRCLES)}")
     return circle

@@ -113,7 +113,8 @@ def write_results(rows, records: dict[str, dict], out, arrays: dict | None = Non
     """Write what a job yields: its rows, its arrays where it has a file for them, and beside them the records of its
     runs, sorted, with the digests of these files.
 
-    Rows that replace others of the same file can be read at any moment: until they are there the record tells of both.
+    The record is there before the rows, so that no kill leaves rows that nothing tells of. Rows that replace others of
+    the same file can be read at any moment: until they are there the record tells of both.
     """
     out, beside = Path(out), record_file(out)
     digests = {}
@@ -125,11 +126,12 @@ def write_results(rows, records: dict[str, dict], out, arrays: dict | None = Non
 
     def tell(complete_file):
         digests[out.name] = digest_of(complete_file)
-        if before:
-            write_json({"sha256": digests, "before": before, "runs": in_order(runs | records)}, beside)
+        replaced = {"before": before} if before else {}
+        write_json({"sha256": digests, **replaced, "runs": in_order(runs | records)}, beside)
 
     tidy.write(rows, out, tell)
-    write_json({"sha256": digests, "runs": in_order(records)}, beside)
+    if before:
+        write_json({"sha256": digests, "runs": in_order(records)}, beside)
 
 
 def in_order(records: dict[str, dict]) -> list[dict]:

@@ -17,6 +17,9 @@ from rfstudy.errors import UserError
 from rfstudy.files import record_file
 from rfstudy.study.provenance import read_records, write_results
 
+#: How the name of a published file ends, which is how it is compressed.
+ENDING = ".csv.xz"
+
 #: What joining rows may replace beyond rows of their own key.
 REPLACEABLE = ("cell", "experiment")
 
@@ -51,12 +54,20 @@ def run(results_file, out, replace: str = "") -> None:
     ``replace`` all rows of their cells, or of the experiment.
 
     Raises ``UserError`` for rows that nobody could repeat (of stand-ins, of uncommitted code, without a record, times
-    that were taken beside other work) and for rows that were measured otherwise than those that they join.
+    that were taken beside other work) and for rows that were measured otherwise than those that they join, or are of
+    another experiment.
     """
-    new, records = publishable(results_file)
     out = Path(out)
+    if not out.name.endswith(ENDING):
+        raise UserError(f"{out}: published rows are kept in data/measured/<experiment>{ENDING}")
+    new, records = publishable(results_file)
     if out.exists():
         old = tidy.read(out)
+        others = sorted(set(old["experiment"]) - set(new["experiment"]))
+        if others:
+            raise UserError(
+                f"{out} holds rows of {', '.join(others)}, {results_file} has none of them: name its own file"
+            )
         records = read_records(out) | records
         stay = staying(old, new, replace)
         different = differences(old, stay, new)
@@ -79,6 +90,8 @@ def publishable(results_file) -> tuple[pd.DataFrame, dict[str, dict]]:
     table, records = tidy.read(results_file), read_records(results_file)
     # data that could not be had leave rows that no run computed: nothing was measured
     table = table[table["status"].ne("skipped") | table["run"].ne("")]
+    if table.empty:
+        raise UserError(f"{results_file} holds no row that was measured: there is nothing to publish")
     stand_ins = sorted(set(table.loc[table["stand_in"].ne(""), "dataset"]))
     if stand_ins:
         raise UserError(f"stand-ins are not published: {results_file} holds them for {', '.join(stand_ins)}")

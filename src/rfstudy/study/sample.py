@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from rfstudy.data import prepared
 from rfstudy.data.scale import fit_range, fit_steps
 from rfstudy.data.split import split
 from rfstudy.data.target import Target, make_target
+from rfstudy.errors import UserError
 
 #: Bytes up to which the samples of a data set are kept.
 KEPT_BYTES = 2**26
@@ -44,7 +46,7 @@ class Sample:
     y_train: np.ndarray
     X_test: np.ndarray
     y_test: np.ndarray
-    capped: bool
+    capped: bool  # whether there are fewer rows than in the published data
 
     @property
     def nbytes(self) -> int:
@@ -57,9 +59,17 @@ class Sample:
         return {"n_train": len(self.y_train), "n_test": len(self.y_test), "d": self.X_train.shape[1]}
 
 
-def load_prepared(directory) -> Prepared:
-    """Open and verify what ``preprocess`` wrote; large arrays stay on disk until rows are taken."""
-    return Prepared(*prepared.read(directory))
+def load_prepared(directory, dataset: str = "") -> Prepared:
+    """Open and verify what ``preprocess`` wrote of a data set; large arrays stay on disk until rows are taken."""
+    return Prepared(*prepared.read(directory, dataset))
+
+
+def loaded(specs: list[dict], folders) -> Iterator[tuple[dict, Prepared]]:
+    """Each specification of a data set with its prepared data; ``UserError`` where a folder holds another one's."""
+    if len(specs) != len(folders):
+        raise UserError(f"--prepared: {len(folders)} folders are given for {len(specs)} data sets")
+    for spec, folder in zip(specs, folders, strict=True):
+        yield spec, load_prepared(folder, spec["dataset"])
 
 
 def draw_sample(data: Prepared, spec: dict, repeat: int, preprocess: list) -> Sample:
@@ -91,7 +101,7 @@ def draw_sample(data: Prepared, spec: dict, repeat: int, preprocess: list) -> Sa
         y_train,
         scale(X_test).astype(np.float32, copy=False),
         y_test,
-        capped=len(train) + len(test) < n_all,
+        capped=len(train) + len(test) < n_all + sum(facts.get("left_out", {}).values()),
     )
 
 

@@ -27,6 +27,9 @@ OF_DATA = {
 #: Letters of a message about a value, at most: a whole mapping is not printed.
 LONGEST_VALUE = 200
 
+#: The schema of a number or a word, neither of which true and false are.
+A_VALUE = {"type": ["number", "string"]}
+
 
 @cache
 def schema_of(kind: str, config_dir: Path) -> dict:
@@ -61,8 +64,7 @@ def kernel_schema() -> dict:
     kernels = constant("kernels", "KERNELS")
     return {
         "oneOf": [
-            closed({"name": {"const": name}} | {parameter: {} for parameter in kernel["parameters"]})
-            | {"required": ["name"]}
+            closed({"name": {"const": name}} | dict.fromkeys(kernel["parameters"], A_VALUE)) | {"required": ["name"]}
             for name, kernel in kernels.items()
         ]
     }

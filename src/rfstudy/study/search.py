@@ -21,6 +21,7 @@ from rfstudy.arrays import seed_sequence
 from rfstudy.errors import NotDefinedError
 from rfstudy.learners.entry import load
 from rfstudy.learners.penalties import best_penalty
+from rfstudy.learners.scoring import score_sum
 from rfstudy.study.config import CIRCLES, SEARCHED, merge, options_tried, size_of, sizes
 from rfstudy.study.engine import Cell, Job, finished
 from rfstudy.study.kinds.grid import (
@@ -158,6 +159,8 @@ def candidate_cell(job: Job, found: dict, entry: dict, label: str, repeat: int, 
     cell = grid_cell(job.spec, [(wider | values, how)], entry, sizes(size_with(job.spec, label), d), d, repeat)
     settings = learner_settings(job.spec, entry, learner)
     own = {"learner": learner, "settings": settings, "rows": job.spec["search"].get("max_rows")}
+    if "held_out" in job.spec["search"]:
+        own["held_out"] = job.spec["search"]["held_out"]
     return replace(cell, given=cell.given | own, columns={})
 
 
@@ -178,23 +181,50 @@ def evaluated(job: Job, cell: Cell) -> np.ndarray:
 
 
 def scores_of(job: Job, cell: Cell) -> list[float]:
-    """Cross-validated scores of a learner's grid (g,) on the features of a cell's map, the mean over the folds; empty
-    where the learner is left out or the map does not exist.
+    """Scores of a learner's grid (g,) on the features of a cell's map, cross-validated, the mean over the folds, or
+    on rows that neither map nor learner saw; empty where the learner is left out or the map does not exist.
     """
     learner, options = load(cell.given["learner"]), cell.given["settings"]
     sample = job.samples.of(cell.at["repeat"], cell.given["preprocess"])
     X, y = tuning_rows(job.spec["seed"], sample, cell.given["rows"])
     phi, _kernel, _length_scale = map_of(job.spec, cell, job.samples)
+    held_out = held_out_rows(job.spec["seed"], len(y), cell.at["repeat"], cell.given.get("held_out", 0.0))
     try:
-        phi.fit(X, y)
+        phi.fit(X[~held_out], y[~held_out])
     except (NotDefinedError, np.linalg.LinAlgError):
         return []
     if learner.left_out(job.data.target.kind, options, len(sample.y_train), phi.n_columns_):
         return []
+    if held_out.any():
+        return validated(learner, options, phi, X, job.data.target.encode(y)[0], held_out, job.data.target.score)
     folds = folds_of(job.spec, len(y), options["n_folds"], cell.at["repeat"])
     Y, _classes = job.data.target.encode(y)
     how = {"n_columns": phi.n_columns_, "score": job.data.target.score, "options": options}
     return learner.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how).mean(axis=1).tolist()
+
+
+def held_out_rows(seed: int, n: int, repeat: int, share: float) -> np.ndarray:
+    """Which of n training rows of a repeat are kept from map and learner to validate them on, (n,): such a share."""
+    generator = np.random.default_rng(seed_sequence(seed, "held out", repeat))
+    return np.isin(np.arange(n), generator.choice(n, round(share * n), replace=False))
+
+
+def validated(learner, options: dict, phi, X, Y, held_out: np.ndarray, score: str) -> list[float]:
+    """The scores of a learner's grid (g,) on held-out rows, fitted on the features of the others; missing where there
+    is no solution. What a map has learned from the targets of a row says nothing of how it does on another.
+    """
+    scores = []
+    for value in options[learner.grid]:
+        try:
+            seen = X[~held_out]
+            how = {"n_columns": phi.n_columns_, "options": options}
+            model = learner.fit(lambda seen=seen: phi.transform_blocks(seen), Y[~held_out], value, **how)
+        except np.linalg.LinAlgError:
+            scores.append(float("nan"))
+            continue
+        decision = np.concatenate([model.decision(Z) for _rows, Z in phi.transform_blocks(X[held_out])])
+        scores.append(float(score_sum(Y[held_out], decision[:, None, :], score)[0] / len(decision)))
+    return scores
 
 
 def tuning_rows(seed: int, sample: Sample, most: int | None) -> tuple[np.ndarray, np.ndarray]:

@@ -10,10 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from rfstudy.arrays import set_threads
+from rfstudy.errors import UserError
 from rfstudy.files import read_arrays
 from rfstudy.learners.entry import load
 from rfstudy.learners.penalties import best_penalty
 from rfstudy.learners.streams import keep_within
+from rfstudy.maps.registry import REGISTRY
 from rfstudy.study.engine import Cell, Job, Work, arrays_of, jobs, work_through
 from rfstudy.study.kinds.grid import cell_settings, folds_of, grid_cells, map_of, prefixes, skipped_rows
 from rfstudy.study.provenance import write_results
@@ -52,8 +54,16 @@ def train(job: Job, chosen: dict, arrays: dict) -> Work:
     # the learners of one map follow each other, so that they share its features
     order = {cell.name: i for i, cell in reversed(list(enumerate(cells)))}
     cells.sort(key=lambda cell: order[cell.name])
+    of_others = [cell.name for cell in cells if is_learned(cell) and not arrays_of(arrays, cell.name)]
+    if of_others:
+        raise UserError(f"--arrays: the file has nothing of {spec['dataset']}/{of_others[0]}: it is of another job")
     latest = LatestMap(job, arrays)
     return work_through(job, cells, lambda cell, _: measure(job, cell, latest))
+
+
+def is_learned(cell: Cell) -> bool:
+    """Whether ``generate`` leaves arrays of a cell in any case: its map takes something from the data."""
+    return REGISTRY[cell.entry["method"]].data_dependent
 
 
 class LatestMap:

@@ -27,7 +27,7 @@ def problems(parts: list[dict]) -> list[tuple[int, str, str]]:
             for where, build in TRIALS[told.pop("what")](**told):
                 try:
                     build()
-                except (ValueError, TypeError) as error:  # user errors are values too
+                except (ValueError, TypeError, ArithmeticError) as error:  # user errors are values too
                     found.append((position, where, " ".join(str(error).split())))
                     break
     return found
@@ -35,7 +35,9 @@ def problems(parts: list[dict]) -> list[tuple[int, str, str]]:
 
 def try_kernel(kernel: dict):
     """A kernel with its parameters; a length scale that it leaves open is found by somebody else."""
-    yield "", lambda: kernel_of(kernel)
+    import numpy as np
+
+    yield "", lambda: kernel_of(kernel)(np.eye(2)[:, :1])
 
 
 def kernel_of(kernel: dict):
@@ -111,11 +113,30 @@ def try_learner(learner: str, options: dict, target: str):
     yield "", build
 
 
-def try_steps(steps: list, d: int):
-    """Preprocessing steps on d columns."""
-    from rfstudy.data.scale import columns_after
+def try_steps(steps: list, d: int, n_train: int):
+    """Preprocessing steps on d columns, fitted where the training rows are fewer than those."""
+    from rfstudy.data.scale import columns_after, fit_steps
 
     yield "", lambda: columns_after(steps, d)
+    if n_train < d:
+        import numpy as np
+
+        yield "", lambda: fit_steps(steps, np.random.default_rng(0).normal(size=(n_train, d)))
+
+
+def try_extractor(features_of: dict, d: int, expected: int):
+    """The columns that an extractor makes of d."""
+    from rfstudy.data.modules import load
+    from rfstudy.data.registry import extractor_of
+
+    name, parameters = extractor_of({"features_of": features_of})
+
+    def build():
+        found = load("extractors", name).columns(d, **parameters)
+        if found != expected:
+            raise ValueError(f"{name} makes {found} columns of {d}, and datasets.yaml says {expected}")
+
+    yield "", build
 
 
 def try_rule(bandwidth: dict, n_train: int):
@@ -168,6 +189,7 @@ TRIALS = {
     "map": try_map,
     "learner": try_learner,
     "steps": try_steps,
+    "extractor": try_extractor,
     "rule": try_rule,
     "scores": try_scores,
     "kind": try_kind,

@@ -12,6 +12,8 @@ from rfstudy.errors import UserError
 #: Whether the extractor is faster on a GPU.
 GPU = False
 
+NORMS = ("L1", "L1-sqrt", "L2", "L2-Hys")
+
 
 def extract(
     X, *, orientations: int, pixels_per_cell: int, cells_per_block: int, block_norm: str, device="cpu"
@@ -40,9 +42,8 @@ def extract(
     if X.dtype != np.uint8:
         raise UserError(f"hog reads images of bytes, not of {X.dtype}")
     shape = image_shape(X.shape[1])
-    width = columns(
-        X.shape[1], orientations=orientations, pixels_per_cell=pixels_per_cell, cells_per_block=cells_per_block
-    )
+    parameters = {"orientations": orientations, "pixels_per_cell": pixels_per_cell, "cells_per_block": cells_per_block}
+    width = columns(X.shape[1], **parameters, block_norm=block_norm)
     result = np.empty((len(X), width), dtype=np.float32)
     for row, image in enumerate(tqdm(X, desc="hog", mininterval=5)):
         values = image.reshape(shape) / 255.0
@@ -56,8 +57,15 @@ def extract(
     return result
 
 
-def columns(d: int, *, orientations: int, pixels_per_cell: int, cells_per_block: int, **_) -> int:
-    """Blocks x cells in a block x orientations of images of d numbers; ``UserError`` where they hold no block."""
+def columns(d: int, *, orientations: int, pixels_per_cell: int, cells_per_block: int, block_norm: str = "L1") -> int:
+    """Blocks x cells in a block x orientations of images of d numbers.
+
+    ``UserError`` where they hold no block, for a number below 1, and for a norm that is none of ``NORMS``.
+    """
+    if min(orientations, pixels_per_cell, cells_per_block) < 1:
+        raise UserError("hog needs orientations, pixels_per_cell and cells_per_block of at least 1")
+    if block_norm not in NORMS:
+        raise UserError(f"block_norm must be one of {', '.join(NORMS)}, got {block_norm!r}")
     blocks = image_shape(d)[0] // pixels_per_cell - cells_per_block + 1
     if blocks < 1:
         raise UserError(f"images of {d} numbers hold no block of {cells_per_block} cells of {pixels_per_cell} pixels")

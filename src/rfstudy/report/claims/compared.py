@@ -244,9 +244,10 @@ def places(rows: pd.DataFrame, wanted: list[Side], test: dict, names: Names) -> 
         columns = [column for column in columns if column not in SIZE]
     columns += ["repeat"] if test.get("each") == "repeat" else []
     cells: dict[tuple, dict[tuple, list[dict]]] = {}
-    of_rows = ["method", "variant", "metric", "n_features_label", *OF_SAMPLES]
-    table = rows[list(dict.fromkeys([*columns, *of_rows]))].astype(object)
-    for row in table.where(table.notna(), None).to_dict("records"):
+    asked = list(dict.fromkeys([*columns, "method", "variant", "metric", "n_features_label", *OF_SAMPLES]))
+    table = rows[asked].astype(object)
+    for values in table.where(table.notna(), None).to_numpy():
+        row = dict(zip(asked, values, strict=True))
         own = (row["method"], row["variant"]), row["metric"], row["n_features_label"] if by_size else ""
         cells.setdefault(tuple(row[column] for column in columns), {}).setdefault(own, []).append(row)
     for where, cell in cells.items():

@@ -147,5 +147,5 @@ def _notes(cells: list[Compared]) -> list[str]:
     if shown:
         told.append(f"Line: equal; band: the practical margin; bars: {ERRORS:g} standard errors of the difference.")
         told.append(counts(shown, "Shown"))
-    told += [counts(hidden, "Not shown, for there is no difference")] if hidden else []
+    told += [counts(hidden, "Not shown, for there is nothing to compare")] if hidden else []
     return told

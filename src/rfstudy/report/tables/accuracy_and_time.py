@@ -1,4 +1,4 @@
-"""Accuracies and times in the form of the paper, as printed and as measured.
+"""Accuracies, and times where they are asked for, in the form of the paper, as printed and as measured.
 
 A printed number that is ``reconstructed`` in data/reference is marked, one that is ``lost`` is shown as that. Times are
 shown as they were measured.
@@ -31,17 +31,16 @@ SCHEMA = {
         "quantity": {"$ref": "#/$defs/quantity"},
         "time": {"$ref": "#/$defs/quantity"},
     },
-    "required": ["published", "datasets", "methods", "baselines", "sizes", "repeats", "quantity", "time"],
+    "required": ["published", "datasets", "methods", "baselines", "sizes", "repeats", "quantity"],
 }
 
 
 #: What stands before the measured numbers that are significant.
 BULLET = "•"
 
-MARKS_NOTE = (
-    "*: deduced from a damaged source, see data/reference/README.md; lost: not legible there. Times are seconds on the "
-    "machine of the row and are not comparable between rows."
-)
+MARKS_NOTE = "*: deduced from a damaged source, see data/reference/README.md; lost: not legible there."
+
+TIMES_NOTE = "Times are seconds on the machine of the row and are not comparable between rows."
 
 
 def make(context: Context, spec: dict) -> Table:
@@ -49,13 +48,14 @@ def make(context: Context, spec: dict) -> Table:
     measured; a bullet where the methods that use the data beat the ones that do not.
 
     The sizes of a data set are those that are printed or measured for it. Of ``spec``: ``quantity`` is what stands
-    before the brackets, ``time`` what stands in them, ``baselines`` the methods that the others are tested against
-    (see ``significance.all_beat``).
+    before the brackets, ``time`` what stands in them (none without it), ``baselines`` the methods that the others are
+    tested against (see ``significance.all_beat``).
     """
     frame = select(context.rows, dataset=spec["datasets"], n_features_label=spec["sizes"], variant="")
-    accuracy, time = (select(of_quantity(frame, spec[key]), method=spec["methods"]) for key in ("quantity", "time"))
-    metrics = (spec["quantity"]["metric"], spec["time"]["metric"])
-    cells = summarise(pd.concat([accuracy, time]))
+    quantities = [spec[key] for key in ("quantity", "time") if key in spec]
+    shown = [select(of_quantity(frame, quantity), method=spec["methods"]) for quantity in quantities]
+    accuracy, metrics = shown[0], [quantity["metric"] for quantity in quantities]
+    cells = summarise(pd.concat(shown))
     full, at = most_repeats(cells), by_place(cells, "dataset", "n_features_label", "method", "metric")
     printed = {
         place[1:2] + place[3:]: row
@@ -82,28 +82,28 @@ def make(context: Context, spec: dict) -> Table:
             texts = {"published": {}, "measured": {}}
             for method in spec["methods"]:
                 heading = look(method, context.looks).label
-                before, inside = (printed_text(printed.get((dataset, size, method, metric))) for metric in metrics)
-                texts["published"][heading] = _both(metrics, before, inside)
-                before, inside = (cell_text(at.get((dataset, size, method, m)), m, full) for m in metrics)
-                texts["measured"][heading] = _both(metrics, before, inside, size in marked and method in others)
+                told = [printed_text(printed.get((dataset, size, method, metric))) for metric in metrics]
+                texts["published"][heading] = _together(metrics, told)
+                told = [cell_text(at.get((dataset, size, method, metric)), metric, full) for metric in metrics]
+                texts["measured"][heading] = _together(metrics, told, size in marked and method in others)
             rows += [{"data set": name, "s": size, "source": source, **of} for source, of in texts.items()]
     names = [" and ".join(look(m, context.looks).label for m in group) for group in (others, spec["baselines"])]
     remarks = [
         f"{BULLET}: {names[0]} are each more accurate than each of {names[1]}. Measured cells with it: {bullets}.",
         note_on_tests(overlaps, "all pairs of methods and all sizes of a data set", metrics[:1]),
-        MARKS_NOTE,
+        " ".join([MARKS_NOTE, *([TIMES_NOTE] if "time" in spec else [])]),
+        *notes(pd.concat(shown), spec, context),
     ]
-    shown = pd.concat([accuracy, time])
-    remarks += notes(shown, spec, context)
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, method_columns(context, spec["methods"]))
 
 
-def _both(metrics: tuple[str, str], before: Cell, inside: Cell, marked: bool = False) -> Cell:
-    """Two quantities in one cell, the second in brackets; what is missing of both is said once."""
-    text = before.text if before.text == inside.text else f"{before} ({inside})"
+def _together(metrics: list[str], cells: list[Cell], marked: bool = False) -> Cell:
+    """Quantities in one cell, the second in brackets; what is missing of both is said once."""
+    before, *inside = dict.fromkeys(cell.text for cell in cells)
+    text = f"{before} ({inside[0]})" if inside else before
     values = {
         f"{metric} {what}".rstrip(): value
-        for metric, cell in zip(metrics, (before, inside), strict=True)
+        for metric, cell in zip(metrics, cells, strict=True)
         for what, value in cell.values.items()
     }
     return Cell(f"{BULLET} {text}" if marked else text, values | {"better than all baselines": "yes" if marked else ""})

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-SCHEMA = {"properties": {"length_scale": {"type": "number", "exclusiveMinimum": 0}}, "required": ["length_scale"]}
+SCHEMA = {
+    "properties": {"length_scale": {"type": "number", "minimum": 1e-100, "maximum": 1e100}},
+    "required": ["length_scale"],
+}
 
 
 def length_scale(X, rng, *, length_scale: float) -> float:

@@ -1,0 +1,17 @@
+"""What the files in the folder of a source are called."""
+
+#: Endings of the files that may carry the content of a file, tried in this order.
+CARRIERS = ("", ".xz", ".gz", ".bz2", ".zip")
+
+#: The file that says where the others are from.
+RECORD = "record.json"
+
+
+def problems_of_name(name: str) -> list[str]:
+    """Why a file of a source cannot be called so: another one in its folder is."""
+    found = []
+    if name.startswith(".") or name == RECORD:
+        found.append(f"no file may be called {name!r}: the folder of a source has others of that name")
+    if name.endswith(CARRIERS[1:]):
+        found.append(f"{name!r} has the ending of a carrier, and a file is called as its content is")
+    return found

@@ -1,0 +1,89 @@
+"""What a search for features gains, by its budget: accuracy at one number of features against the number of candidate
+frequencies whose alignment with the labels is evaluated.
+
+A map that chooses among a pool has as many candidates; one that searches by copies of a walk has as many copies as the
+budget allows in all of its rounds, each of the steps that its entry says; a map without a search has the same accuracy
+at every budget.
+"""
+
+from __future__ import annotations
+
+from rfstudy.arrays import seed_of
+from rfstudy.errors import UserError
+from rfstudy.kernels import make_kernel
+from rfstudy.maps.registry import make_map, resolved_options
+from rfstudy.study.engine import Cell, Job
+from rfstudy.study.svm_rows import accuracy_rows, fit_on
+
+STAGES = ("measure",)
+NEEDS_DATA = True
+METRICS = ("accuracy_pct", "train_accuracy_pct")
+RESOURCES = {"mb": 6000, "bytes_per_value": 32, "minutes": 240}
+
+SCHEMA = {"properties": {"options": {"$ref": "#/$defs/options"}}}
+
+#: Keys of ``grid``: s; budgets; C of the hinge loss.
+GRID = {
+    "n_features": {"$ref": "#/$defs/count"},
+    "evaluations": {"$ref": "#/$defs/counts"},
+    "C": {"$ref": "#/$defs/positive"},
+}
+
+#: The options by which a map spends a budget: the size of its pool, the copies of its walk.
+POOL, COPIES = "n_candidates", "n_copies"
+
+
+def cells(job: Job) -> list[Cell]:
+    """One cell an entry, repeat and budget; of a map that spends none one for all budgets."""
+    grid = job.spec["grid"]
+    given = {"C": grid["C"], "n_features": grid["n_features"]}
+    return [
+        Cell(entry, {"evaluations": budgets, "repeat": repeat}, given, {"repeat": repeat})
+        for entry in job.spec["methods"]
+        for budgets in ([[one] for one in grid["evaluations"]] if searches(entry) else [grid["evaluations"]])
+        for repeat in job.spec["repeats"]
+    ]
+
+
+def searches(entry: dict) -> bool:
+    """Whether the map of an entry has a budget to spend."""
+    return bool({POOL, COPIES} & set(resolved_options(entry["method"], {})))
+
+
+def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+    """The accuracies of the l1-SVM on the features that were found, at every budget of the cell."""
+    spec, repeat, s = job.spec, cell.at["repeat"], cell.given["n_features"]
+    sample = job.samples.of(repeat, spec["preprocess"])
+    X, y = sample.X_train, sample.y_train
+    length_scale = job.samples.length_scale(repeat, spec["preprocess"], spec["bandwidth"])
+    kernel = make_kernel(spec["kernel"] | {"length_scale": length_scale})
+    options = spent(cell.entry, s, cell.at["evaluations"][0]) if searches(cell.entry) else cell.entry["options"]
+    # the seed of the accuracy grid: the same map, where both have one
+    seed = seed_of(spec["seed"], "features", spec["dataset"], cell.entry["method"], s, repeat)
+    method = cell.entry["method"]
+    phi = make_map(method, kernel, n_components=s, device=spec["device"], random_state=seed, **options).fit(X, y)
+    Y, _ = job.data.target.encode(y)
+    rows = accuracy_rows(job, sample, fit_on(phi, X, Y, cell.given["C"]), phi.transform)
+    settings = {"length_scale": length_scale, "options": options, "C": cell.given["C"], "capped": sample.capped}
+    columns = {"n_features": s, "n_features_label": str(s), "n_columns": phi.n_columns_, "learner": "l1_svm"}
+    return [
+        row | columns | {"axis": "evaluations", "at": budget, "settings": settings | row["settings"]}
+        for row in rows
+        for budget in cell.at["evaluations"]
+    ], {}
+
+
+def spent(entry: dict, s: int, budget: int) -> dict:
+    """The options of an entry whose map finds s features within a budget of evaluations; ``UserError`` for a budget
+    with which its walk has fewer copies than peaks to keep of a round.
+
+    >>> spent({"method": "kprff", "options": {}}, 100, 5000)
+    {'n_candidates': 5000}
+    """
+    options = entry["options"]
+    if POOL in resolved_options(entry["method"], {}):
+        return options | {POOL: max(s, budget)}
+    least = -(-s // options["n_peaks"]) * (options["n_steps"] + 1)
+    if budget < options["n_peaks"] * least:
+        raise UserError(f"evaluations: {budget} are under the {options['n_peaks'] * least} that one copy a peak takes")
+    return options | {COPIES: budget // least}

@@ -1,0 +1,58 @@
+"""How easily peaks of the Fourier potential are found: the best one by the number of steps of the search, each repeat
+from a start of its own, and how long its frequency is (Bullins, Zhang and Zhang, ICLR 2018, section 3.1).
+
+The weights are those before the first round. Lengths are in those of the frequencies at the start of the walk,
+sqrt(d) standard deviations.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rfstudy.arrays import seed_of
+from rfstudy.kernels import make_kernel
+from rfstudy.maps.registry import make_map
+from rfstudy.study.engine import Cell, Job
+
+STAGES = ("measure",)
+NEEDS_DATA = True
+METRICS = ("best_potential", "selected_norm")
+RESOURCES = {"mb": 3000, "bytes_per_value": 32, "minutes": 240}
+
+SCHEMA = {"properties": {"options": {"$ref": "#/$defs/options"}}}
+
+#: Keys of ``grid``: numbers of steps.
+GRID = {"steps": {"$ref": "#/$defs/counts"}}
+
+
+def cells(job: Job) -> list[Cell]:
+    """One cell an entry, number of steps and repeat."""
+    return [
+        Cell(entry, {"steps": steps, "repeat": repeat})
+        for entry in job.spec["methods"]
+        for steps in job.spec["grid"]["steps"]
+        for repeat in job.spec["repeats"]
+    ]
+
+
+def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+    """The potential of the best frequency after so many steps, over n^2, and its length."""
+    spec, repeat = job.spec, cell.at["repeat"]
+    sample = job.samples.of(repeat, spec["preprocess"])
+    length_scale = job.samples.length_scale(repeat, spec["preprocess"], spec["bandwidth"])
+    kernel = make_kernel(spec["kernel"] | {"length_scale": length_scale})
+    seed = seed_of(spec["seed"], "peaks", spec["dataset"], repeat)
+    options = cell.entry["options"] | {"n_steps": cell.at["steps"], "n_peaks": 1}
+    phi = make_map(cell.entry["method"], kernel, n_components=1, device=spec["device"], random_state=seed, **options)
+    phi.fit(sample.X_train, sample.y_train)
+    (frequency,) = phi.learned_["frequencies"]
+    start = phi.initial_std or math.sqrt(1.5) / length_scale
+    values = {
+        "best_potential": phi.learned_["potentials"][0],
+        "selected_norm": np.linalg.norm(frequency) / (start * math.sqrt(len(frequency))),
+    }
+    shared = sample.size_columns | {"repeat": repeat, "split": "train", "axis": "steps", "at": cell.at["steps"]}
+    shared["settings"] = {"length_scale": length_scale, "options": options, "capped": sample.capped}
+    return [shared | {"metric": metric, "value": float(value)} for metric, value in values.items()], {}

@@ -1,0 +1,42 @@
+"""The l1-SVM on the features of a map, and its accuracies as rows: what the kinds of experiments about one machine
+share.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfstudy.arrays import row_blocks
+from rfstudy.learners.l1_svm import fit_l1_svm
+from rfstudy.study.engine import Job
+from rfstudy.study.sample import Sample
+
+#: Rows that are mapped, or compared with the training rows, at a time.
+BLOCK = 2000
+
+
+def fit_on(phi, X, Y, C: float):
+    """The l1-SVM on the features of a fitted map on X (n, d), for Y (n, 1) of -1 and +1."""
+    return fit_l1_svm(lambda: phi.transform_blocks(X), Y, C, n_columns=phi.n_columns_)
+
+
+def decided(model, features, X) -> np.ndarray:
+    """Decision values (n, c) of rows X (n, d); ``features`` is a function from rows to what the model takes."""
+    return np.concatenate([model.decision(features(X[rows])) for rows in row_blocks(len(X), BLOCK)])
+
+
+def accuracy_rows(job: Job, sample: Sample, model, features) -> list[dict]:
+    """The rows of a model's accuracy on the test and on the training rows of a sample."""
+    target = job.data.target
+    _, classes = target.encode(sample.y_train)
+    told = {"solver": model.solver} | ({} if model.converged else {"converged": False})
+    parts = (
+        ("test", "accuracy_pct", sample.X_test, sample.y_test),
+        ("train", "train_accuracy_pct", sample.X_train, sample.y_train),
+    )
+    return [
+        sample.size_columns
+        | {"split": split, "metric": metric, "settings": told}
+        | {"value": target.evaluate("accuracy_pct", y, target.decode(decided(model, features, X), classes))}
+        for split, metric, X, y in parts
+    ]

@@ -1,0 +1,268 @@
+"""The kinds of experiments on learned features against naive computations: the game by rounds, exact kernels, peaks,
+budgets."""
+
+import importlib.util
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from rfstudy.errors import UserError
+from rfstudy.maps.registry import make_map
+from rfstudy.study.kinds import evaluations, exact, peaks, rounds
+
+specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
+toys = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(toys)
+
+N, N_TEST = 120, 300
+SEARCH = {"mode": "text", "n_copies": 20, "n_steps": 15, "n_peaks": 5, "initial_std": 8}
+
+
+def windmill(n, seed=0):
+    X = np.random.default_rng(seed).uniform(-1, 1, (n, 2)).astype(np.float32)
+    return X, np.where(np.sin(3 * np.arctan2(X[:, 1], X[:, 0])) >= 0, 1, -1)
+
+
+@pytest.fixture
+def job_of(tmp_path):
+    prepared = toys.write_data(tmp_path / "prepared", *windmill(N + N_TEST), n_train_published=N)
+
+    def make(kind, methods, grid, kernel=None, repeats=(0,)):
+        spec = {
+            "preset": "toy", "paper": "nsrf", "experiment": "toy", "protocol": "text", "kind": kind, "dataset": "made",
+            "kernel": kernel or {"name": "gaussian"}, "seed": 1, "device": "cpu", "preprocess": ["none"], "split": None,
+            "bandwidth": {"rule": "fixed", "length_scale": 0.5}, "max_rows": None, "repeats": list(repeats),
+            "methods": [{"variant": "", "options": {}} | each for each in methods], "grid": grid,
+        }  # fmt: skip
+        return toys.job("measure", spec, prepared, tmp_path / "journal")
+
+    return make
+
+
+def measured(kind, job):
+    return [(cell, *kind.measure(job, cell, None)) for cell in kind.cells(job)]
+
+
+def value(rows, metric, **where):
+    (found,) = [row["value"] for row in rows if row["metric"] == metric and all(row[k] == v for k, v in where.items())]
+    return found
+
+
+def sample():
+    X, y = windmill(N + N_TEST)
+    return X[:N], y[:N], X[N:], y[N:]
+
+
+# rounds
+
+GRID = {"n_features": [5, 15, 30], "pictures": [0, 5, 25], "resolution": 11}
+
+
+@pytest.fixture
+def game(job_of):
+    options = SEARCH | {"C": 0.5, "n_copies": 100, "n_steps": 40}
+    job = job_of("rounds", [{"method": "nsrf", "options": options}], GRID)
+    ((_, rows, arrays),) = measured(rounds, job)
+    return rows, arrays
+
+
+def frequencies_and_weights(arrays, C=0.5):
+    """The dual weights of every round from the frequencies alone: Algorithm 2 written out."""
+    X, y, *_ = sample()
+    X, alpha, found = X.astype(float), np.full(N, C / 2), []
+
+    def projected(alpha):
+        for _ in range(10):
+            alpha = np.clip(alpha, 0, C)
+            alpha = alpha - (y @ alpha) / N * y
+        return alpha
+
+    alpha = projected(alpha)
+    for start in range(0, 30, 5):
+        found.append(alpha)
+        gradient = np.zeros(N)
+        for w in arrays["frequencies"][start : start + 5].astype(float):
+            wave = np.exp(1j * X @ w)
+            gradient += (1 - 2 * y * (np.conj((y * alpha) @ wave) * wave).real) / 5
+        alpha = projected(alpha + gradient / N)
+    return found
+
+
+def test_a_game_is_read_as_a_naive_one(game):
+    rows, arrays = game
+    X, y, X_test, y_test = sample()
+    weights = frequencies_and_weights(arrays)
+    for t, m in ((1, 5), (3, 15), (6, 30)):
+        W = arrays["frequencies"][:m].astype(float)
+
+        def features(X, W=W):
+            return np.hstack([np.cos(X @ W.T), np.sin(X @ W.T)]) / np.sqrt(len(W))
+
+        Z = features(X.astype(float))
+        model = SVC(kernel="linear", C=0.5, tol=1e-10).fit(Z, y)
+        dual = np.zeros(N)
+        dual[model.support_] = model.dual_coef_[0]
+        best = np.abs(dual).sum() - 0.5 * dual @ (Z @ Z.T) @ dual
+        place = {"at": t, "n_features": m}
+        assert value(rows, "margin_objective", **place) == pytest.approx(best, rel=1e-4)
+        mean = np.mean(weights[:t], axis=0)
+        # the answer to the mean is as good as the search; no frequency on a fine grid is much better
+        lower = value(rows, "margin_lower", **place)
+        ticks = np.linspace(-12, 12, 61)
+        grid = np.stack(np.meshgrid(ticks, ticks), -1).reshape(-1, 2)
+        largest = (np.abs(np.exp(1j * grid @ X.T.astype(float)) @ (y * mean)) ** 2).max()
+        assert lower <= mean.sum() - 0.5 * largest + 0.05 * largest
+        assert value(rows, "duality_gap", **place) == pytest.approx(
+            value(rows, "margin_objective", **place) - lower, rel=1e-9
+        )
+        assert value(rows, "gap_bound", **place) == pytest.approx(3 * (0.5 + 2 * 0.25) * N / (4 * math.sqrt(t)))
+        assert value(rows, "gap_bound_mended", **place) == pytest.approx(3 * (0.5 + 0.5 * N) * N / (4 * math.sqrt(t)))
+        assert value(rows, "distinct_features", **place) == m
+        assert value(rows, "dual_violation", **place) < 1e-6
+        right = 100 * np.mean(model.predict(features(X_test.astype(float))) == y_test)
+        assert value(rows, "accuracy_pct", **place) == pytest.approx(right, abs=100 / N_TEST + 1e-9)
+    assert value(rows, "duality_gap", at=6, n_features=30) > 0
+
+
+def test_what_is_drawn_of_a_game_is_what_it_was(game):
+    rows, arrays = game
+    X, y, *_ = sample()
+    weights = dict(zip((0, 5, 10, 15, 20, 25), frequencies_and_weights(arrays), strict=True))
+    half = float(arrays["window"])
+    assert half == pytest.approx(1.2 * np.abs(arrays["frequencies"][:25]).max())
+    ticks = np.linspace(-half, half, 11)
+    for m in (0, 5, 25):
+        np.testing.assert_allclose(arrays[f"weights-{m}"], weights[m], atol=1e-4)
+        grid = np.array([[(a, b) for a in ticks] for b in ticks])
+        naive = np.abs(np.exp(1j * grid @ X.T.astype(float)) @ (y * weights[m])) ** 2 / N**2
+        np.testing.assert_allclose(arrays[f"potential-{m}"], naive, atol=2e-3 * naive.max())
+        area = np.mean(naive > naive.max() / 2) * (2 * half) ** 2
+        assert value(rows, "peak_area", n_features=m) == pytest.approx(area, rel=0.1)
+    assert arrays["decision-25"].shape == (11, 11)
+    assert "decision-0" not in arrays
+
+
+def test_weight_near_the_border_is_that_of_the_nearest_tenth(game):
+    rows, arrays = game
+    X, y, X_test, y_test = (part.astype(float) for part in sample())
+    everything, labels = np.concatenate([X, X_test]), np.concatenate([y, y_test])
+    distances = np.array([np.linalg.norm(everything[labels != b] - a, axis=1).min() for a, b in zip(X, y, strict=True)])
+    np.testing.assert_allclose(rounds.distance_to_other_class(X, y, X_test, y_test), distances, rtol=1e-6)
+    nearest = np.argsort(distances)[: N // 10]
+    for m in (0, 5, 25):
+        alpha = arrays[f"weights-{m}"].astype(float)
+        ratio = alpha[nearest].mean() / np.delete(alpha, nearest).mean()
+        assert value(rows, "boundary_weight_ratio", n_features=m) == pytest.approx(ratio, rel=1e-4)
+
+
+def test_a_distance_to_the_plane_and_out_of_the_box():
+    y = np.array([1.0, 1.0, -1.0, -1.0])
+    assert rounds.dual_violation(np.array([0.5, 0.5, 0.5, 0.5]), y, 1.0) == 0.0
+    assert rounds.dual_violation(np.array([1.25, 0.5, 0.75, 1.0]), y, 1.0) == 0.25
+    assert rounds.dual_violation(np.array([-0.5, 0.5, 0.0, 0.0]), y, 1.0) == 0.5
+    assert rounds.dual_violation(np.array([1.0, 1.0, 0.0, 0.0]), y, 1.0) == 1.0  # 2 / sqrt(4)
+
+
+def test_only_the_first_repeat_of_the_method_itself_is_drawn(job_of):
+    entries = [{"method": "nsrf", "options": SEARCH}, {"method": "nsrf", "variant": "still", "options": SEARCH}]
+    job = job_of("rounds", entries, GRID | {"n_features": [5]}, repeats=(0, 1))
+    drawn = [(cell.entry["variant"], cell.at["repeat"], bool(arrays)) for cell, _, arrays in measured(rounds, job)]
+    assert drawn == [("", 0, True), ("", 1, False), ("still", 0, False), ("still", 1, False)]
+
+
+# exact kernels
+
+
+def test_exact_kernels_are_those_of_scikit_learn(job_of):
+    grid = {"kernels": [{"name": "linear"}], "factors": [0.5, 2], "n_features": 40, "C": 2.0}
+    found = measured(exact, job_of("exact", [{"method": "rff"}], grid))
+    X, y, X_test, y_test = sample()
+    assert len(found) == 4
+    twins = {
+        ("linear", None): SVC(kernel="linear", C=2.0, tol=1e-8),
+        ("gaussian", 0.5): SVC(gamma=1 / (2 * 0.25**2), C=2.0, tol=1e-8),
+        ("gaussian", 2): SVC(gamma=1 / 2, C=2.0, tol=1e-8),
+    }
+    for cell, rows, arrays in found[:3]:
+        model = twins[cell.at["kernel"], cell.at.get("factor")].fit(X, y)
+        assert value(rows, "accuracy_pct") == pytest.approx(100 * model.score(X_test, y_test), abs=100 / N_TEST + 1e-9)
+        assert value(rows, "train_accuracy_pct") == pytest.approx(100 * model.score(X, y), abs=100 / N + 1e-9)
+        assert {row["kernel"] for row in rows} == {cell.at["kernel"]}
+        assert {row["learner"] for row in rows} == {"kernel_svm"}
+        assert arrays == {}
+    cell, rows, _ = found[3]
+    assert cell.entry["method"] == "rff"
+    assert {(row["learner"], row["n_features"], row["n_columns"]) for row in rows} == {("l1_svm", 40, 80)}
+
+
+# budgets
+
+
+@pytest.mark.parametrize("budget", [480, 1000, 5000])
+def test_a_budget_is_spent_and_not_exceeded(budget):
+    s, entry = 13, {"method": "nsrf", "options": SEARCH}
+    options = evaluations.spent(entry, s, max(budget, 5 * 3 * 16))
+    X, y, *_ = sample()
+    phi = make_map("nsrf", n_components=s, random_state=0, **options).fit(X, y)
+    assert budget - 3 * 16 < phi.evaluations_ <= budget
+    assert evaluations.spent({"method": "karff", "options": {"rho": 1.0}}, s, budget) == {
+        "rho": 1.0, "n_candidates": budget,
+    }  # fmt: skip
+    with pytest.raises(UserError, match="evaluations: 239 are under the 240 that one copy a peak takes"):
+        evaluations.spent(entry, s, 239)
+
+
+def test_every_budget_has_the_accuracy_of_its_map_and_a_map_without_a_search_one_for_all(job_of):
+    grid = {"n_features": 10, "evaluations": [200, 800], "C": 1.0}
+    methods = [{"method": "rff"}, {"method": "kprff"}, {"method": "nsrf", "options": SEARCH}]
+    found = measured(evaluations, job_of("evaluations", methods, grid))
+    assert [cell.at["evaluations"] for cell, *_ in found] == [[200, 800], [200], [800], [200], [800]]
+    X, y, X_test, y_test = sample()
+    for cell, rows, _ in found:
+        assert [row["at"] for row in rows if row["metric"] == "accuracy_pct"] == cell.at["evaluations"]
+    for cell, rows, _ in found[1:3]:
+        (budget,) = cell.at["evaluations"]
+        seed = evaluations.seed_of(1, "features", "made", "kprff", 10, 0)
+        kernel = evaluations.make_kernel({"name": "gaussian", "length_scale": 0.5})
+        phi = make_map("kprff", kernel, n_components=10, random_state=seed, n_candidates=budget).fit(X, y)
+        model = SVC(kernel="linear", C=1.0, tol=1e-8).fit(phi.transform(X), y)
+        right = 100 * model.score(phi.transform(X_test), y_test)
+        assert value(rows, "accuracy_pct") == pytest.approx(right, abs=100 / N_TEST + 1e-9)
+
+
+# peaks
+
+
+def test_the_best_peak_is_told_with_its_potential_and_length(job_of):
+    options = {key: value for key, value in SEARCH.items() if key not in ("n_steps", "n_peaks")}
+    job = job_of("peaks", [{"method": "nsrf", "options": options}], {"steps": [1, 20]}, repeats=(0, 1))
+    found = measured(peaks, job)
+    X, y, *_ = sample()
+    first = rounds_start(y)
+    best = {}
+    for cell, rows, _ in found:
+        steps, repeat = cell.at["steps"], cell.at["repeat"]
+        seed = peaks.seed_of(1, "peaks", "made", repeat)
+        kernel = peaks.make_kernel({"name": "gaussian", "length_scale": 0.5})
+        own = options | {"n_steps": steps, "n_peaks": 1}
+        phi = make_map("nsrf", kernel, n_components=1, random_state=seed, **own).fit(X, y)
+        (w,) = phi.learned_["frequencies"].astype(float)
+        naive = abs(np.exp(1j * X.astype(float) @ w) @ (y * first)) ** 2 / N**2
+        assert value(rows, "best_potential") == pytest.approx(naive, rel=1e-3)
+        assert value(rows, "selected_norm") == pytest.approx(np.linalg.norm(w) / (8 * math.sqrt(2)))
+        best[steps, repeat] = value(rows, "best_potential")
+    assert best[20, 0] >= best[1, 0]
+    assert best[20, 1] >= best[1, 1]
+    assert best[1, 0] != best[1, 1]
+
+
+def rounds_start(y):
+    """The weights before the first round: half of the box, on the plane."""
+    alpha = np.full(len(y), 0.5)
+    for _ in range(10):
+        alpha = np.clip(alpha, 0, 1)
+        alpha = alpha - (y @ alpha) / len(y) * y
+    return alpha

@@ -1,0 +1,200 @@
+"""The chain of commands of a workflow, killed at every moment around a write and then run to its end.
+
+``python killed_chain.py FOLDER EVERY`` runs in FOLDER, a workspace, the commands in ``commands.json``, each in a
+process of its own, first undisturbed. Then, for every EVERY-th moment of every command, it starts from the files that
+were there before this command, kills the command at the moment with SIGKILL, runs it once more, and compares every file
+of ``KEPT`` with what the undisturbed command left. After the last kill of every fourth command all that follow are run
+and compared as well: they read these files and nothing else. The libraries are loaded once: a process is a fork.
+
+A moment is before and after each call that makes, moves or removes a file, the middle of what is written to a temporary
+file, and before, in the middle of and after a checkpoint.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import signal
+import sys
+import traceback
+from pathlib import Path
+
+from rfstudy import cli, files, tidy
+from rfstudy.study import journal, provenance
+
+FOLDER, EVERY = Path(sys.argv[1]), int(sys.argv[2])
+
+#: What the commands write beside logs and the journal.
+KEPT = ("data/raw", "data/prepared", "data/measured", "results", "figures")
+
+#: A run of committed code: other rows are not published.
+provenance.code_state = lambda: {"commit": "0" * 40, "uncommitted": False}
+
+#: What a killed process wrote is there, on the disk or not: to wait for it would take most of the time.
+os.fsync = lambda handle: None
+
+
+class Moments:
+    """A count of moments; at the one that was asked for the process is killed."""
+
+    def __init__(self, fatal: int):
+        self.passed, self.fatal = 0, fatal
+
+    def pass_one(self, damage=None):
+        """One more moment, with what its kill leaves behind."""
+        self.passed += 1
+        if self.passed == self.fatal:
+            if damage:
+                damage()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def watch(self, owner, name: str):
+        """Have two moments around every call of a function."""
+        function = getattr(owner, name)
+
+        def watched(*arguments, **options):
+            self.pass_one()
+            result = function(*arguments, **options)
+            self.pass_one()
+            return result
+
+        setattr(owner, name, watched)
+
+    def watch_everything(self):
+        """All calls that change what is on the disk."""
+        chmod, append = os.chmod, journal.Checkpoints.append
+
+        def written(temporary, mode):
+            size = os.path.getsize(temporary)
+            self.pass_one(lambda: os.truncate(temporary, size // 2))
+            chmod(temporary, mode)
+
+        def appended(checkpoints, **arrays):
+            self.pass_one()
+            before = os.path.getsize(checkpoints.path) if checkpoints.path.exists() else 0
+            append(checkpoints, **arrays)
+            after = os.path.getsize(checkpoints.path)
+            self.pass_one(lambda: os.truncate(checkpoints.path, (before + after) // 2))
+            self.pass_one()
+
+        os.chmod, journal.Checkpoints.append = written, appended
+        for owner, name in ((os, "replace"), (os, "unlink"), (os, "truncate"), (files.tempfile, "mkstemp")):
+            self.watch(owner, name)
+
+
+def run(command: list[str], space: Path, fatal: int = 0) -> int:
+    """Run a command in a process of its own; the number of its moments, 0 if it was killed."""
+    reading, writing = os.pipe()
+    process = os.fork()
+    if not process:
+        os.chdir(space)
+        log = os.open("log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        moments = Moments(fatal)
+        moments.watch_everything()
+        try:
+            cli.commands.main(command, standalone_mode=False)
+        except BaseException:
+            traceback.print_exc()
+            sys.stderr.flush()
+            os._exit(3)
+        os.write(writing, str(moments.passed).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as stream:
+        told = stream.read()
+    ended = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    if ended not in (0, -signal.SIGKILL):
+        sys.exit(f"{command[0]} ended with {ended}, killed at {fatal} in {space}:\n{(space / 'log').read_text()}")
+    return int(told or 0)
+
+
+def state(space: Path) -> dict[str, str]:
+    """The files of a workspace and the digest of what they hold, without when and by which run it was made."""
+    found = {}
+    for part in KEPT:
+        for path in sorted((space / part).rglob("*")):
+            name = str(path.relative_to(space))
+            if path.is_file() and "/.journal/" not in name and not name.endswith(".provenance.json"):
+                found[name] = hashlib.sha256(content_of(path, name)).hexdigest()
+    return found
+
+
+def content_of(path: Path, name: str) -> bytes:
+    """What a file holds; of rows without their run, of facts and choices without their record."""
+    if name.startswith(("results", "data/measured")) and ".csv" in name:
+        return tidy.read(path).drop(columns="run").to_csv(index=False).encode()
+    if path.suffix == ".npz":
+        arrays = files.read_arrays(path)
+        return b"".join(name.encode() + arrays[name].tobytes() for name in sorted(arrays))
+    if path.name == "facts.json":
+        return json.dumps(files.read_json(path) | {"provenance": None, "sha256_of_facts": None}).encode()
+    if path.name == "record.json":
+        record = files.read_json(path)
+        # a file that a killed download has placed is in place: from where is said no more
+        return json.dumps(
+            record | {"files": {name: of | {"from": ""} for name, of in record["files"].items()}}
+        ).encode()
+    if "/tune/" in name:
+        chosen = files.read_sealed(path)
+        return json.dumps({dataset: of | {"provenance": None} for dataset, of in chosen.items()}).encode()
+    return path.read_bytes()
+
+
+def main():
+    """Print how many moments each command has, and at how many of them it was killed."""
+    commands = json.loads((FOLDER / "commands.json").read_text())
+    before, counts = [FOLDER / "before-0"], []
+    before[0].mkdir()
+    for name in ("data", "config"):
+        shutil.copytree(FOLDER / name, before[0] / name)
+    warm_up(commands)
+    for number, command in enumerate(commands):
+        before.append(FOLDER / f"before-{number + 1}")
+        shutil.copytree(before[-2], before[-1])
+        counts.append(run(command, before[-1]))
+    left = [state(space) for space in before]
+    for number, command in enumerate(commands):
+        # another first moment for every command, so that all sorts of moments have their turn
+        moments, killed = range(1 + number % EVERY, counts[number] + 1, EVERY), 0
+        for at in moments:
+            space = FOLDER / "killed"
+            shutil.rmtree(space, ignore_errors=True)
+            shutil.copytree(before[number], space)
+            if run(command, space, at):
+                continue  # the process did not come to this moment
+            killed += 1
+            run(command, space)
+            compare(space, left[number + 1], f"{command[0]} at moment {at}")
+        if killed and number % 4 == 0:
+            for following in commands[number + 1 :]:
+                run(following, space)
+            compare(space, left[-1], f"{command[0]} at moment {at}, after all that follows,")
+        print(command[0], counts[number], killed, flush=True)
+
+
+def warm_up(commands: list[list[str]]):
+    """Run all commands once in this process, for what they import and read to be there in each that it forks."""
+    home = Path.cwd()
+    shutil.copytree(FOLDER / "before-0", FOLDER / "warm")
+    os.chdir(FOLDER / "warm")
+    for command in commands:
+        with contextlib.redirect_stdout(sys.stderr):
+            cli.commands.main(command, standalone_mode=False)
+    files.sweep.cache_clear()
+    os.chdir(home)
+
+
+def compare(space: Path, expected: dict[str, str], killed: str):
+    """End with the files that are not what an undisturbed run leaves, and with those that were left half-written."""
+    found = state(space)
+    others = sorted(name for name in found.keys() | expected.keys() if found.get(name) != expected.get(name))
+    others += [str(path) for path in space.rglob(".partial-*") if ".journal" in path.parts]
+    if others:
+        sys.exit(f"killed in {killed} these files are others: {others}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""A whole workflow of real data, from its files to what is published, whose commands are killed and run again."""
+
+import hashlib
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+SCRIPT = Path(__file__).parent / "killed_chain.py"
+
+#: Between the kills of the test; the script goes through all moments with 1.
+EVERY = 37
+
+#: A kind of experiment whose cells keep what they have got so far.
+KIND = '''
+"""Sums of draws, kept one by one."""
+
+import numpy as np
+
+from rfstudy.arrays import seed_of
+from rfstudy.study.engine import Cell
+
+STAGES = ("measure",)
+NEEDS_DATA = False
+RESOURCES = {"mb": 1000, "minutes": 60}
+GRID = {"draws": {"$ref": "#/$defs/count"}}
+
+
+def cells(job):
+    return [Cell(entry, {"repeat": r}, dict(job.spec["grid"])) for entry in job.spec["methods"] for r in [0, 1]]
+
+
+def measure(job, cell, checkpoints):
+    sums = [float(kept["sum"]) for kept in checkpoints.load()]
+    for draw in range(len(sums), cell.given["draws"]):
+        rng = np.random.default_rng(seed_of(job.spec["seed"], "sums", cell.at["repeat"], draw))
+        sums.append((sums[-1] if sums else 0.0) + rng.normal())
+        checkpoints.append(sum=sums[-1])
+    row = {"repeat": cell.at["repeat"], "metric": "sum", "value": sums[-1], "n_features": 1, "n_features_label": "1"}
+    return [row], {"sums": np.array(sums)}
+'''
+
+EXPERIMENTS = """
+killed-grid:
+  extends: slsrff-text
+  title: A small grid
+  paper: survey
+  datasets: {eeg: null, cod-rna: null, covtype: null, magic04: null, toy: {preprocess: [minmax]}}
+  methods: [{method: rff}, {method: nystroem}]
+  sizes: {multiples_of_d: [1, 2]}
+  bandwidth: null
+  search:
+    method: {method: rff}
+    size: {multiples_of_d: 2}
+    learner: ridge
+    length_scale: {grid: [0.3, 1], shared_by: experiment}
+  time: null
+
+killed-sums:
+  title: Sums
+  paper: survey
+  kind: sums
+  protocol: text
+  kernel: {name: gaussian, length_scale: 1}
+  methods: [{method: rff}]
+  grid: {draws: 3}
+"""
+
+SOURCE = """
+toy:
+  title: Toy
+  citation: Toy
+  licence: none
+  page: https://example.org
+  files:
+    toy.csv: {{sha256: {sha256}, bytes: {bytes}, addresses: [{{url: "http://127.0.0.1:9/toy"}}]}}
+"""
+
+TASK = """
+toy:
+  label: toy
+  published_as: {}
+  source: toy
+  files: {all: toy.csv}
+  parser: table
+  n: 60
+  d: 3
+  n_train: 30
+  n_test: 30
+  split: half
+  labels: {a: 1, b: -1}
+  stand_in:
+    label: numbers (stand-in for toy)
+    generator: {name: binary, positives: 0.5, blades: 2, n_train: 30, n_test: 30}
+"""
+
+REPORTS = """
+killed-values:
+  kind: grid
+  caption: Accuracies.
+  experiments: {text: killed-grid}
+  datasets: [toy]
+  methods: [rff, nystroem]
+  sizes: [d, 2d]
+  repeats: 3
+  quantity: {metric: accuracy_pct, learner: ridge, split: test}
+
+killed-curves:
+  kind: curves
+  caption: Errors.
+  experiments: {text: killed-grid}
+  width: column
+  datasets: [toy]
+  methods: [rff, nystroem]
+  sizes: [d, 2d]
+  repeats: 3
+  panels:
+    - {metric: approximation_error_spectral, label: error, scale: log}
+"""
+
+
+@pytest.fixture
+def chain(workspace):
+    """A workspace with a small study of original data in a mirror; the arguments of its run."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3)).round(3)
+    content = "".join(f"{a},{b},{c},{'a' if a > b else 'b'}\n" for a, b, c in X).encode()
+    mirror = workspace.folder / "mirror/toy"
+    mirror.mkdir(parents=True)
+    (mirror / "toy.csv").write_bytes(content)
+    added = {
+        "config/sources.yaml": SOURCE.format(sha256=hashlib.sha256(content).hexdigest(), bytes=len(content)),
+        "config/datasets.yaml": TASK,
+        "config/experiments/killed.yaml": EXPERIMENTS,
+        "config/figures/survey.yaml": REPORTS,
+        "src/rfstudy/study/kinds/sums.py": KIND,
+    }
+    for name, text in added.items():
+        path = workspace.folder / name
+        path.write_text((path.read_text(encoding="utf-8") if path.exists() else "") + text, encoding="utf-8")
+    workspace.chain = (
+        "--configfile", "config/presets/laptop.yaml",
+        "--config", "only_experiments=killed-grid,killed-sums", "repeats=3", f"mirror={mirror.parent}",
+        "shard_by=[experiment]", "device=cpu",
+    )  # fmt: skip
+    return workspace
+
+
+#: The commands of the chain, in an order in which each finds what it needs.
+STAGES = (
+    "download", "preprocess", "tune", "generate", "train", "measure", "collect", "publish", "tables", "figures",
+    "report",
+)  # fmt: skip
+
+
+def commands(space) -> list[list[str]]:
+    """The commands that the workflow would run."""
+    done = space.snakemake("--dry-run", "--printshellcmds", "all", "publish_all", *space.chain)
+    found = re.findall(r"python -m rfstudy (.+?) > \S+ 2>&1", done.stdout)
+    return sorted({tuple(shlex.split(each)) for each in found}, key=lambda words: STAGES.index(words[0]))
+
+
+def test_a_chain_whose_commands_are_killed_ends_in_the_same_files(chain):
+    asked = commands(chain)
+    assert {words[0] for words in asked} == set(STAGES)
+    (chain.folder / "commands.json").write_text(json.dumps(asked))
+    chain.environment |= {
+        "PYTHONPATH": str(chain.folder / "src"), "RFSTUDY_MIRROR": str(chain.folder / "mirror"), "OMP_NUM_THREADS": "1",
+    }  # fmt: skip
+    done = chain.run(sys.executable, str(SCRIPT), str(chain.folder), str(EVERY), check=False)
+    assert done.returncode == 0, done.stderr
+    told = [line.split() for line in done.stdout.splitlines()]
+    assert [stage for stage, *_ in told] == [words[0] for words in asked]
+    assert all(int(kills) > 0 for _, _, kills in told)

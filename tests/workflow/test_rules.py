@@ -1,0 +1,356 @@
+"""What the rules make of a plan: what each job reads, writes, asks for and is told, and what has to wait for what."""
+
+import json
+import shlex
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: A logger that prints all that Snakemake says of a job: a dry-run has only its message.
+LOGGER = """
+import json
+
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+
+
+class LogHandler(LogHandlerBase):
+    writes_to_stream = True
+    writes_to_file = has_filter = has_formatter = needs_rulegraph = False
+
+    def __post_init__(self):
+        pass
+
+    def emit(self, record):
+        if getattr(record, "event", None) == LogEvent.JOB_INFO:
+            told = {key: getattr(record, key) for key in ("rule_name", "priority", "threads", "shellcmd", "rule_msg")}
+            told |= {key: list(getattr(record, key)) for key in ("input", "output", "log")}
+            told |= {key: dict(getattr(record, key).items()) for key in ("wildcards", "resources")}
+            print("JOB", json.dumps(told))
+"""
+
+#: The study that is planned: original data, a search, times, an experiment without data, features of another task, and
+#: an experiment whose choices another one has made.
+SELECTION = (
+    "only_experiments=survey-gaussian-text,survey-gaussian-code,survey-gaussian-others,theory-variance,slsrff-text",
+    "only_methods=rff,lsrff,slsrff", "repeats=2", "device=cpu",
+)  # fmt: skip
+
+#: Named targets that are planned beside that of everything.
+TARGETS = ("publish_all", "all_tables", "all_figures", "slsrff", "slsrff_table_02")
+
+PREPARED = [f"data/prepared/original/eeg/{name}" for name in ("X.npy", "y.npy", "facts.json")]
+TEXT, LOCK = "results/laptop/survey-gaussian-text", "envs/requirements.lock"
+
+
+class Planned:
+    """The jobs of a dry-run."""
+
+    def __init__(self, space, *arguments):
+        package = space.folder / "plugins/snakemake_logger_plugin_told"
+        package.mkdir(parents=True, exist_ok=True)
+        (package / "__init__.py").write_text(LOGGER)
+        space.environment["PYTHONPATH"] = f"{space.folder / 'plugins'}:{space.folder / 'src'}"
+        done = space.snakemake("--dry-run", "--cores", "2", *arguments, "--logger", "told")
+        found = [json.loads(line[4:]) for line in done.stdout.splitlines() if line.startswith("JOB ")]
+        self.jobs = [SimpleNamespace(**each, words=words_of(each["shellcmd"])) for each in found]
+
+    def named(self, rule: str, **wildcards):
+        """The one job of a rule with these wildcards."""
+        (job,) = [
+            job for job in self.jobs if job.rule_name == rule and wildcards.items() <= job.wildcards.items()
+        ]  # fmt: skip
+        return job
+
+
+def words_of(command: str | None) -> list[str]:
+    """The words of a command after the name of the program, without its log."""
+    words = shlex.split((command or "").partition(" > ")[0])
+    return words[words.index("rfstudy") + 1 :] if "rfstudy" in words else []
+
+
+def option(job, name: str) -> list[str]:
+    """The values of an option, in the order in which they are given."""
+    return [after for word, after in zip(job.words, job.words[1:], strict=False) if word == name]
+
+
+def data_of(job) -> list[str]:
+    """The inputs of a job that are no code and no printed numbers."""
+    return [path for path in job.input if not path.startswith(("src/", "data/reference/"))]
+
+
+@pytest.fixture(scope="module")
+def plan(new_workspace):
+    preset = ("--configfile", "config/presets/laptop.yaml")
+    return Planned(new_workspace("plan"), "all", *TARGETS, *preset, "--config", *SELECTION)
+
+
+#: One job of each rule: its wildcards, what it reads beside code and printed numbers, and what it writes.
+JOBS = {
+    "download": ({"source": "eeg"}, [], ["data/raw/eeg/record.json"]),
+    "preprocess": ({"dataset": "eeg"}, ["data/raw/eeg/record.json"], PREPARED),
+    "tune": (
+        {"experiment": "survey-gaussian-text", "shard": "eeg"}, [*PREPARED, LOCK], [f"{TEXT}/tune/eeg.json"],
+    ),
+    "generate": (
+        {"experiment": "survey-gaussian-text", "shard": "eeg.lsrff"}, [*PREPARED, f"{TEXT}/tune/eeg.json", LOCK],
+        [f"{TEXT}/generate/eeg.lsrff{ending}" for ending in (".csv", ".provenance.json", ".npz")],
+    ),
+    "train": (
+        {"experiment": "survey-gaussian-text", "shard": "eeg.lsrff"},
+        [*PREPARED, f"{TEXT}/tune/eeg.json", f"{TEXT}/generate/eeg.lsrff.npz", LOCK],
+        [f"{TEXT}/train/eeg.lsrff{ending}" for ending in (".csv", ".provenance.json")],
+    ),
+    "time": (
+        {"experiment": "survey-gaussian-text", "shard": "eeg"}, [*PREPARED, f"{TEXT}/tune/eeg.json", LOCK],
+        [f"{TEXT}/time/eeg{ending}" for ending in (".csv", ".provenance.json")],
+    ),
+    "measure": (
+        {"experiment": "theory-variance", "shard": "rff"}, [LOCK],
+        [f"results/laptop/theory-variance/measure/rff{ending}" for ending in (".csv", ".provenance.json", ".npz")],
+    ),
+    "publish": (
+        {"experiment": "survey-gaussian-text"}, [f"{TEXT}.csv", f"{TEXT}.provenance.json"], [f"{TEXT}.published"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", JOBS)
+def test_a_job_reads_and_writes_what_its_stage_does(plan, rule):
+    wildcards, reads, writes = JOBS[rule]
+    job = plan.named(rule, **wildcards)
+    assert data_of(job) == reads
+    assert job.output == writes
+
+
+def test_a_task_of_listed_rows_is_made_anew_when_their_list_changes(plan):
+    job = plan.named("preprocess", dataset="letter-am-nz")
+    assert [path for path in job.input if path.startswith("data/reference/")] == [
+        "data/reference/letter_survey_rows.csv"
+    ]
+    assert option(job, "--reference") == ["data/reference"]
+
+
+def test_an_experiment_is_put_together_from_all_its_jobs_and_data(plan):
+    job, of = plan.named("collect", experiment="slsrff-text"), "results/laptop/slsrff-text"
+    datasets = ["eeg", "cod-rna", "covtype", "magic04"]
+    shards = [f"{dataset}.{method}" for dataset in datasets for method in ("rff", "lsrff", "slsrff")]
+    rows = [f"{of}/{stage}/{shard}.csv" for stage in ("generate", "train") for shard in shards]
+    rows += [f"{of}/time/{dataset}.csv" for dataset in datasets]
+    facts = [f"data/prepared/original/{dataset}/facts.json" for dataset in datasets]
+    assert data_of(job) == rows + facts
+    assert job.words[-len(rows) :] == rows
+    assert option(job, "--prepared") == [str(Path(path).parent) for path in facts]
+    assert [part["dataset"] for part in json.loads(option(job, "--spec")[0])] == datasets
+    assert job.output == [f"{of}.csv", f"{of}.provenance.json", f"{of}.npz"]
+    job, of = plan.named("collect", experiment="theory-variance"), "results/laptop/theory-variance"
+    assert data_of(job) == [f"{of}/measure/rff.csv", f"{of}/measure/rff.npz"]
+    assert option(job, "--arrays") == [f"{of}/measure/rff.npz"]
+
+
+#: Options that name what is read, those that name what is written, and those that name a folder of either.
+READ = ("--tuned", "--arrays", "--looks", "--tasks")
+WRITTEN = ("--out", "--out-arrays")
+FOLDERS = ("--prepared", "--raw", "--base", "--drawn")
+
+
+def test_every_path_in_a_command_is_an_input_or_an_output_of_its_job(plan):
+    for job in plan.jobs:
+        if not job.words:
+            continue
+        known = {*job.output, *job.input}
+        for name in READ:
+            assert set(option(job, name)) <= set(job.input), job.rule_msg
+        for path in option(job, "--out-arrays"):
+            assert path in job.output
+        for path in option(job, "--out"):
+            inside = [each for each in job.output if Path(path) in Path(each).parents]
+            assert path in known or inside or job.rule_name == "publish", job.rule_msg
+        for name in FOLDERS:
+            for path in option(job, name):
+                assert [each for each in job.input if Path(path) in Path(each).parents], job.rule_msg
+        assert [path for path in job.words if path.endswith(".csv") and path not in known] == []
+
+
+def test_a_command_is_that_of_its_rule_and_works_on_what_the_job_is_named_after(plan):
+    for job in plan.jobs:
+        if not job.words:
+            continue
+        rule, stage = job.rule_name.split("_")[0], job.words[0]
+        assert stage == rule
+        assert [path for path in job.input if path.startswith("src/")], job.rule_msg
+        folder = {"figures": "plots/__init__", "tables": "tables/__init__", "report": "pages"}.get(stage)
+        folder = (
+            f"report/{folder}" if folder else f"{'data' if stage in ('download', 'preprocess') else 'study'}/{stage}"
+        )
+        assert f"src/rfstudy/{folder}.py" in job.input, job.rule_msg
+        if "shard" in job.wildcards:
+            (spec,) = map(json.loads, option(job, "--spec"))
+            words = job.wildcards["shard"].split(".")
+            assert {part["experiment"] for part in spec} == {job.wildcards["experiment"]}
+            assert [part["dataset"] for part in spec] == ([words[0]] if stage != "measure" else [""])
+            assert [Path(path).name for path in option(job, "--prepared")] == [
+                p["dataset"] for p in spec if p["dataset"]
+            ]
+            if stage in ("generate", "train", "measure"):
+                assert {entry["method"] for part in spec for entry in part["methods"]} == {words[-1]}
+            assert option(job, "--journal") == [f"results/laptop/.journal/{stage}"]
+            assert option(job, "--threads") == ["1"]
+            assert option(job, "--tuned") == [path for path in job.input if "/tune/" in path]
+            own = {"tune": "search", "generate": "approximation", "train": "penalty_shared_by", "measure": "grid"}
+            assert all(own.get(stage, "time") in part for part in spec)
+    assert option(plan.named("download", source="eeg"), "--source") == ["eeg"]
+    assert not [job.rule_msg for job in plan.jobs if "--allow-missing" in job.words]
+    assert option(plan.named("preprocess", dataset="eeg"), "--dataset") == ["eeg"]
+    of = "slsrff-text"
+    published = ["publish", "--out", f"data/measured/{of}.csv.xz", f"results/laptop/{of}.csv"]
+    assert plan.named("publish", experiment=of).words == published  # replaces nothing but rows of the same key
+
+
+def test_a_job_reads_the_code_of_what_it_runs_and_of_nothing_else(plan):
+    def code(rule, **wildcards):
+        return {path.removeprefix("src/rfstudy/") for path in plan.named(rule, **wildcards).input}
+
+    of_text = {"experiment": "survey-gaussian-text"}
+    lsrff, rff = (code("train", **of_text, shard=f"eeg.{method}") for method in ("lsrff", "rff"))
+    assert {"maps/leverage.py", "learners/ridge.py", "learners/svm.py", "data/steps/standard_rows.py"} <= lsrff
+    assert "maps/leverage.py" not in rff
+    assert "learners/svm.py" in code("tune", **of_text, shard="eeg")
+    assert "learners/svm.py" not in code("generate", **of_text, shard="eeg.rff")
+    assert {"maps/leverage.py", "study/kinds/grid.py"} <= code("time", **of_text, shard="eeg")
+    assert "study/kinds/variance.py" in code("measure", experiment="theory-variance", shard="rff")
+    assert "data/parse.py" in code("preprocess", dataset="eeg")
+    assert "report/plots/curves.py" in code("figures_survey_gaussian_text")
+    assert "report/tables/grid.py" in code("tables_survey_gaussian_text")
+    assert "report/plots/curves.py" not in code("tables_survey_gaussian_text")
+
+
+def test_jobs_ask_for_what_they_need(plan):
+    """Choices come first, times last, alone, and on all cores; the time of a task is that of one thread."""
+    asked = {}
+    for job in plan.jobs:
+        if "shard" in job.wildcards:
+            asked.setdefault(job.rule_name, []).append((job.priority, job.threads, job.resources.get("exclusive", 0)))
+    assert {rule: set(of) for rule, of in asked.items()} == {
+        "tune": {(1, 1, 0)}, "generate": {(0, 1, 0)}, "train": {(0, 1, 0)}, "measure": {(0, 1, 0)},
+        "time": {(-1, 2, 1)},
+    }  # fmt: skip
+    assert plan.named("download", source="eeg").resources["download"] == 1
+    small, large = (
+        plan.named("train", experiment="slsrff-text", shard=f"{dataset}.rff").resources
+        for dataset in ("eeg", "covtype")
+    )
+    assert 700 < small["mem_mb"] < large["mem_mb"]
+    assert small["runtime"] == large["runtime"] == 240
+    small, large = (plan.named("preprocess", dataset=dataset).resources for dataset in ("eeg", "covtype"))
+    assert 700 < small["mem_mb"] < large["mem_mb"]
+
+
+def test_a_table_is_drawn_from_the_rows_of_its_experiments_and_the_printed_numbers(plan):
+    printed = sorted(f"data/reference/{path.name}" for path in (ROOT / "data/reference").glob("*.csv"))
+    assert printed
+    for job in plan.jobs:
+        if job.rule_name.split("_")[0] not in ("tables", "figures"):
+            continue
+        (specs,) = map(json.loads, option(job, "--spec"))
+        rows = [f"results/laptop/{name}.csv" for name in specs[0]["experiments"]]
+        assert all(spec["experiments"] == specs[0]["experiments"] for spec in specs)
+        assert data_of(job) == [*rows, "config/methods.yaml", "config/datasets.yaml"]
+        assert job.words[len(job.words) - len(rows) :] == rows
+        assert {path for path in job.input if path.startswith("data/reference/")} == set(printed)
+        named = {Path(path).name.rsplit(".", 1)[0] for path in job.output}
+        assert named == {spec["name"] for spec in specs}
+        assert {str(Path(path).parent) for path in job.output} == {f"figures/laptop/{specs[0]['paper']}"}
+
+
+def test_all_that_is_drawn_is_asked_for_and_has_its_page(plan):
+    drawn = {
+        path for job in plan.jobs if job.rule_name.split("_")[0] in ("tables", "figures") for path in job.output
+    }  # fmt: skip
+    pages = plan.named("report_laptop")
+    assert set(data_of(pages)) == drawn
+    names = {str(Path(path).relative_to("figures/laptop").with_suffix("")) for path in drawn if path.endswith(".txt")}
+    assert {path.removeprefix("results/laptop/report/").rpartition(".")[0] for path in pages.output} == names
+    assert len(pages.output) == 2 * len(names)
+    assert {word for word in pages.words if word.startswith(("survey/", "slsrff/"))} == names
+    everything = plan.named("all")
+    assert set(everything.input) == drawn | {path for path in pages.output if path.endswith(".html")}
+
+
+def test_a_named_target_is_what_it_is_called(plan):
+    drawn = {path for path in plan.named("all").input if path.startswith("figures/")}
+    tables = {path for path in drawn if path.endswith((".md", ".csv", ".tex"))}
+    asked = {name: set(plan.named(name).input) for name in TARGETS}
+    assert {path for path in asked["all_tables"] if not path.endswith(".txt")} == tables
+    assert {path for path in asked["all_figures"] if not path.endswith(".txt")} == {
+        path for path in drawn if path.endswith((".pdf", ".png"))
+    }
+    assert asked["slsrff"] == {path for path in drawn if path.startswith("figures/laptop/slsrff/")}
+    endings = ("csv", "md", "tex", "txt")
+    assert asked["slsrff_table_02"] == {f"figures/laptop/slsrff/table-02-text.{ending}" for ending in endings}
+    names = ("survey-gaussian-text", "survey-gaussian-code", "survey-gaussian-others", "theory-variance", "slsrff-text")
+    assert asked["publish_all"] == {f"results/laptop/{name}.published" for name in names}
+
+
+def test_experiments_with_the_same_search_share_its_choices(plan):
+    """The other maps of the survey have the data, kernel and learners of the nine."""
+    job = plan.named("generate", experiment="survey-gaussian-others", shard="ijcnn1.slsrff")
+    assert option(job, "--tuned") == [f"{TEXT}/tune/ijcnn1.json"]
+    job = plan.named("generate", experiment="survey-gaussian-code", shard="ijcnn1.rff")  # its ridge is another one
+    assert option(job, "--tuned") == ["results/laptop/survey-gaussian-code/tune/ijcnn1.json"]
+    tuned = {job.wildcards["experiment"] for job in plan.jobs if job.rule_name == "tune"}
+    assert tuned == {"survey-gaussian-text", "survey-gaussian-code"}
+
+
+@pytest.fixture(scope="module")
+def embedded(new_workspace, page):
+    """A plan of stand-ins, on a GPU, of one job an experiment, and of the shipped measurements; a task of it is
+    features of another."""
+    space = new_workspace("embedded")
+    shutil.copytree(ROOT / "data/measured", space.folder / "data/measured")
+    (task,) = page("adding-a-dataset.md").blocks("yaml", "As features of another task")
+    space.insert("config/datasets.yaml", task, before="")
+    line = "    mnist-1-7-hog: {preprocess: [minmax]}\n"
+    space.insert("config/experiments/slsrff.yaml", line, before="    magic04: {preprocess: [minmax]}\n")
+    of = ("only_methods=rff,sorf", "shard_by=[experiment]", "device=cuda")
+    return Planned(space, "all", "measured_figures", "--config", *of)
+
+
+def test_a_job_of_several_data_sets_is_told_where_each_of_them_is(embedded):
+    datasets = ["eeg", "cod-rna", "covtype", "mnist-1-7-hog", "magic04"]
+    for rule in ("generate", "train"):
+        job = embedded.named(rule, experiment="slsrff-text")
+        assert option(job, "--prepared") == [f"data/prepared/embedded/{dataset}" for dataset in datasets]
+        assert [part["dataset"] for part in json.loads(option(job, "--spec")[0])] == datasets
+        assert job.resources["gpu"] == 1
+
+
+def test_stand_ins_need_no_download_and_features_of_a_task_are_made_of_it(embedded):
+    assert "download" not in {job.rule_name for job in embedded.jobs}
+    assert data_of(embedded.named("preprocess", dataset="eeg")) == []
+    job = embedded.named("preprocess", dataset="mnist-1-7-hog")
+    base = [f"data/prepared/embedded/mnist-1-7/{name}" for name in ("X.npy", "y.npy", "facts.json")]
+    assert data_of(job) == base
+    assert option(job, "--base") == ["data/prepared/embedded/mnist-1-7"]
+    assert "src/rfstudy/data/extractors/hog.py" in job.input
+
+
+def test_the_shipped_measurements_are_drawn_from_themselves(embedded):
+    drawn = [job for job in embedded.jobs if job.output and job.output[0].startswith("figures/measured/")]
+    assert drawn
+    shipped = {path.name for path in (ROOT / "data/measured").glob("*.csv.xz")}
+    for job in drawn:
+        rows = [path for path in data_of(job) if path.startswith(("results/", "data/"))]
+        assert rows or not json.loads(option(job, "--spec")[0])[0]["experiments"]
+        assert {str(Path(path).parent) for path in rows} <= {"data/measured"}
+        assert {Path(path).name for path in rows} <= shipped
+        assert rows == job.words[len(job.words) - len(rows) :]
+    assert len(embedded.named("report_measured").output) > 0
+
+
+def test_an_experiment_on_demand_is_not_run_by_those_who_do_not_ask_for_it(embedded):
+    assert "speed" not in {job.wildcards.get("experiment") for job in embedded.jobs}

@@ -4,6 +4,7 @@ what a cell is computed under; other kernels; sizes that share one map.
 
 import importlib.util
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from rfstudy.metrics import approximation_error
 from rfstudy.study import config, generate
 from rfstudy.study.code import PACKAGE
 from rfstudy.study.engine import cell_key
-from rfstudy.study.kinds.grid import choice_for, conditions, grid_cells
+from rfstudy.study.kinds.grid import by_size, choice_for, conditions, grid_cells
 from rfstudy.study.sample import draw_sample, load_prepared
 
 specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
@@ -438,6 +439,15 @@ def test_sizes_at_which_another_map_was_chosen_are_cells_of_their_own():
     assert cell.given["penalty"] == [1.0, 2.0, 1.0]
     same = chosen(**{label: {"penalty": {"ridge": 1.0}} for label in ("d", "2d", "4d")})
     assert grid_cells(spec, same, D, [0], "ridge")[0].given["penalty"] == 1.0
+
+
+def test_a_cell_of_several_sizes_is_timed_size_by_size():
+    (cell,) = cells_of(methods=[POOL], sizes={"multiples_of_d": [1, 2]})
+    alone = by_size(replace(cell, given=cell.given | {"penalty": [0.1, 1.0]}))
+    assert [(each.at["n_features"], each.at["label"], each.given["penalty"]) for each in alone] == [
+        ([D], ["d"], 0.1), ([2 * D], ["2d"], 1.0)
+    ]  # fmt: skip
+    assert [each.given for each in by_size(cell)] == [cell.given, cell.given]
 
 
 def test_an_entry_runs_at_the_sizes_that_it_names():

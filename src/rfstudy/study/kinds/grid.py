@@ -8,6 +8,8 @@ one is computed under, and its map.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rfstudy.arrays import seed_of
 from rfstudy.data.scale import columns_after
 from rfstudy.data.split import fold_of_row
@@ -238,7 +240,20 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
     """
     spec, learner = job.spec, next(iter(job.spec["learners"]), "")
     cells = grid_cells(spec, chosen, job.data.facts["d"], [0], learner)
-    return [timed_cell(job, cell, learner) for cell in cells]
+    return [timed_cell(job, each, learner) for cell in cells for each in by_size(cell)]
+
+
+def by_size(cell: Cell) -> list[Cell]:
+    """The sizes that a cell holds as cells of their own: whoever wants one of them alone fits it alone."""
+    penalty = cell.given.get("penalty")
+    return [
+        replace(
+            cell,
+            at=cell.at | {"n_features": [s], "label": [label]},
+            given=cell.given | ({"penalty": penalty[position]} if isinstance(penalty, list) else {}),
+        )
+        for position, (s, label) in enumerate(zip(cell.at["n_features"], cell.at["label"], strict=True))
+    ]
 
 
 def timed_cell(job: Job, cell: Cell, learner: str) -> Timed:

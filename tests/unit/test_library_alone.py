@@ -31,7 +31,7 @@ from rfstudy.maps import list_maps, make_map
 
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)
-X, y = rng.normal(size=(30, 4)), np.where(rng.random(30) < 0.5, -1, 1)
+X, y = rng.normal(size=(30, 3)), np.where(rng.random(30) < 0.5, -1, 1)
 for entry in list_maps():
     kernel = None if "gaussian" in entry["kernels"] else Polynomial(2)
     options = {"n_pairs": 100} if entry["name"] == "clrff" else {}
@@ -89,7 +89,7 @@ def run_without_the_study(program: str) -> list[str]:
 
 
 def test_what_is_blocked_is_what_the_study_adds():
-    assert {"pandas", "matplotlib", "yaml", "click", "snakemake", "pooch", "tqdm", "jsonschema"} <= STUDY_ONLY
+    assert {"pandas", "matplotlib", "yaml", "snakemake", "pooch", "tqdm", "jsonschema"} <= STUDY_ONLY
     with pytest.raises(AssertionError, match="pandas is not installed here"):
         run_without_the_study("import rfstudy.tidy")
 

@@ -131,7 +131,7 @@ def without(sizes: dict, missing: dict[str, int]) -> dict:
     return sizes | {
         "n": sizes["n"] - sum(missing.values()),
         "n_train": sizes["n_train"] - missing.get("train", 0),
-        "n_test": sizes["n_test"],
+        "n_test": sizes["n_test"] - missing.get("test", 0),
     }
 
 

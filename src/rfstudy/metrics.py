@@ -72,6 +72,7 @@ FACTS = {
     "mse": Fact("", "mean squared error", "low", SHARE),
     "rmse": Fact("", "root mean squared error", "low", SHARE),
     "relative_error": Fact("", "relative error", "low", SHARE),
+    "relative_squared_error_pct": Fact("%", "relative squared error", "low", POINTS),
     "approximation_error_frobenius": Fact("", "approximation error", "low", SHARE),
     "approximation_error_spectral": Fact("", "spectral error", "low", SHARE),
     "approximation_error_sup": Fact("", "largest error", "low", SHARE),
@@ -80,6 +81,7 @@ FACTS = {
     "time_feature_s": Fact("s", "generation time", "low", SHARE),
     "time_preprocess_s": Fact("s", "preprocessing time", "low", SHARE),
     "time_train_s": Fact("s", "training time", "low", SHARE),
+    "time_preprocess_train_s": Fact("s", "preprocessing and training time", "low", SHARE),
     "time_test_s": Fact("s", "test time", "low", SHARE),
     "time_total_s": Fact("s", "total time", "low", SHARE),
     **{f"time_{phase}_s": _seconds("time", what) for phase, what in PHASES.items()},
@@ -109,6 +111,10 @@ FACTS = {
     "leverage_ratio_below": Fact("", "share of frequencies whose surrogate is below the leverage"),
     "total_leverage": Fact("", "total leverage"),
     "total_surrogate_leverage": Fact("", "total surrogate leverage"),
+    "effective_rank": Fact("", "effective rank"),
+    "overlap_pct": Fact("%", "share of features that both chose"),
+    "score_spectrum_correlation": Fact("", "correlation of score and spectrum", "high"),
+    "score_deviation": Fact("", "largest deviation of a score", "low", SHARE),
     "total_surrogate_bound": Fact("", "bound on the total surrogate leverage"),
 }
 

@@ -314,3 +314,79 @@ def test_slsrff_without_information_is_uniform():
     X = data()[0]
     phi = make_map("slsrff", n_components=9, random_state=0).fit(X, np.ones(60))
     np.testing.assert_allclose(phi.learned_["weights"], 1.0)
+
+
+# the sizes of a map with a stated pool
+
+
+@pytest.mark.parametrize("name", ["karff", "kprff"])
+@pytest.mark.parametrize("kernel", [Gaussian(0.7), ArcCosine(1), ArcCosine(2)], ids=repr)
+@pytest.mark.parametrize("kind", ["binary", "classes", "numbers"])
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_a_prefix_is_the_map_of_the_smaller_size(name, kernel, kind, share):
+    X, y = data()[0], labels(kind)
+    options = {"n_candidates": 40, "scoring_fraction": share, "random_state": 1}
+    whole = make_map(name, kernel, n_components=30, **options).fit(X, y)
+    for size in (30, 12, 5, 1):
+        smaller, fitted = whole.prefix(size), make_map(name, kernel, n_components=size, **options).fit(X, y)
+        np.testing.assert_array_equal(smaller.transform(X), fitted.transform(X))
+        assert (smaller.n_components, smaller.n_columns_) == (size, fitted.n_columns_)
+        # as another process has it
+        restored = make_map(name, kernel, n_components=30, **options).restore(3, whole.learned_, dtype=X.dtype)
+        np.testing.assert_array_equal(restored.prefix(size).transform(X), fitted.transform(X))
+
+
+@pytest.mark.parametrize("rho", [0.5, 8.0, 30.0])
+def test_a_prefix_of_lkrf_draws_or_takes_the_support_as_the_smaller_map_does(rho):
+    X, y = data()
+    options = {"n_candidates": 40, "rho": rho, "random_state": 1}
+    whole = make_map("karff", Gaussian(0.7), n_components=30, **options).fit(X, y)
+    for size in (30, 12, 5):
+        fitted = make_map("karff", Gaussian(0.7), n_components=size, **options).fit(X, y)
+        np.testing.assert_array_equal(whole.prefix(size).learned_["indices"], fitted.learned_["indices"])
+        np.testing.assert_array_equal(whole.prefix(size).learned_["weights"], fitted.learned_["weights"])
+
+
+@pytest.mark.parametrize("name", ["karff", "kprff"])
+def test_without_a_stated_pool_there_is_no_prefix(name):
+    X, y = data()
+    with pytest.raises(NotImplementedError, match=f"{name}: without n_candidates"):
+        make_map(name, n_components=12, random_state=1).fit(X, y).prefix(5)
+
+
+def test_kprff_scores_the_first_rows_where_it_is_told_to(candidates):
+    X, y = data()
+    phi = make_map(
+        "kprff",
+        Gaussian(0.7),
+        n_components=12,
+        n_candidates=40,
+        scoring_fraction=0.3,
+        scoring_rows="first",
+        random_state=1,
+    ).fit(X, y)
+    # the mean is that of all rows
+    scores = ((target_columns(y)[:18].T @ candidates(phi, X)[:18]) ** 2).sum(axis=0)
+    np.testing.assert_array_equal(phi.learned_["indices"], np.argsort(-scores, kind="stable")[:12])
+
+
+def test_kprff_scores_targets_as_they_are_where_it_is_told_to(candidates):
+    X, y = data()[0], labels("binary")
+    phi = make_map("kprff", Gaussian(0.7), n_components=12, n_candidates=40, center_targets=False, random_state=1).fit(
+        X, y
+    )
+    scores = (np.where(y == "yes", 1.0, -1.0) @ candidates(phi, X)) ** 2
+    np.testing.assert_array_equal(phi.learned_["indices"], np.argsort(-scores, kind="stable")[:12])
+
+
+def test_rks_for_the_linear_kernel_takes_columns_at_random():
+    X = np.random.default_rng(0).normal(size=(50, 6))
+    products = []
+    for seed in range(400):
+        phi = make_map("rks", Linear(), n_components=4, random_state=seed).fit(X)
+        Z = phi.transform(X)
+        taken = phi.frequencies_.argmax(axis=1)
+        np.testing.assert_allclose(Z, np.sqrt(6 / 4) * X[:, taken], rtol=1e-12)
+        products.append(Z[0] @ Z[1])
+    error = np.std(products) / np.sqrt(len(products))
+    assert abs(np.mean(products) - X[0] @ X[1]) < 4 * error

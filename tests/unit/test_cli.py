@@ -21,9 +21,14 @@ def told(tmp_path, *arguments, **changes) -> str:
     return " ".join(done.output.split())
 
 
-@pytest.mark.parametrize("spec", ["[]", "{}", "null", "5", '"x"', '["a"]', "[[]]"])
+@pytest.mark.parametrize("spec", ["[]", "{}", '["a"]', "[[]]"])
 def test_a_specification_is_a_list_of_parts(tmp_path, spec):
     assert "'--spec': not a list of parts, one a data set" in told(tmp_path, spec=spec)
+
+
+@pytest.mark.parametrize("spec", ["null", "5", '"x"'])
+def test_a_specification_is_no_number_and_no_word(tmp_path, spec):
+    assert f"'--spec': no mapping and no list: {spec}" in told(tmp_path, spec=spec)
 
 
 @pytest.mark.parametrize("key", cli.OF_EVERY_PART)

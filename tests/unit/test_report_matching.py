@@ -150,7 +150,7 @@ def test_variants_other_learners_and_splits_are_other_numbers():
 
 
 def test_times_are_ratios_to_a_method_that_is_no_cell_itself():
-    cells = found(surrogate("text", tasks=["eeg"], sizes=(128,)), table="Table 3", metric="time_feature_s")
+    cells = found(surrogate("text", tasks=["eeg"], sizes=(128,)), table="Table 3", of={"metric": "time_feature_s"})
     assert "rff" not in {method for *_, method, _ in cells}
     each = cells["text", "eeg", "128d", "lsrff", "time_feature_s"]
     assert (each.over, each.published.value) == ("rff", pytest.approx(3.91 / 0.82))
@@ -235,7 +235,7 @@ def test_the_scorecard_has_one_number_a_cell(tmp_path):
     rows = surrogate("text", tasks=["eeg"], sizes=(1, 2)) + facts()
     frame, text = made(rows, tmp_path)
     assert len(frame) == 645
-    row = frame[(frame["s"] == "d") & (frame["method"] == "QMC") & (frame["quantity"] == "accuracy")].iloc[0]
+    row = frame[(frame["s"] == "d") & (frame["method"] == "QMC") & (frame["quantity"] == "ridge accuracy")].iloc[0]
     told = row[["protocol", "table", "data set", "published", "published spread", "confidence", "repeats"]]
     assert [str(cell) for cell in told] == ["text", "Table 3", "EEG", "67.83", "0.73", "verbatim", "10"]
     assert float(row["difference"]) == pytest.approx(float(row["ours"]) - 67.83, abs=0.006)
@@ -258,7 +258,8 @@ def test_the_scorecard_has_one_number_a_cell(tmp_path):
         for verdict, number in tallies[protocol].items():
             assert f"{verdict} {number}" in line
     assert "text, Section 5.1" in text
-    lost = frame[(frame["s"] == "128d") & (frame["method"] == "LS-RFF") & (frame["quantity"] == "accuracy")].iloc[0]
+    of_accuracy = frame[frame["quantity"] == "ridge accuracy"]
+    lost = of_accuracy[(of_accuracy["s"] == "128d") & (of_accuracy["method"] == "LS-RFF")].iloc[0]
     assert (lost["published"], lost["confidence"], lost["verdict"]) == ("", "lost", "not run")
 
 
@@ -271,7 +272,7 @@ def test_the_remark_says_what_a_number_must_not_be_compared_for(tmp_path):
     frame, _ = made(rows + facts(), tmp_path)
     of_text = frame[frame["protocol"] == "text"]
 
-    def remark(dataset, size, method="RFF", quantity="accuracy"):
+    def remark(dataset, size, method="RFF", quantity="ridge accuracy"):
         rows = of_text[(of_text["data set"] == dataset) & (of_text["s"] == size) & (of_text["method"] == method)]
         return rows[rows["quantity"] == quantity]["remark"].iloc[0]
 
@@ -290,7 +291,7 @@ def test_the_picture_has_a_panel_a_quantity_and_protocol():
     titles = [ax.get_title() for ax in picture.figure.axes]
     assert sorted(titles) == sorted(
         [
-            "accuracy (%), text", "accuracy (%), code", "generation time over that of RFF, text",
+            "ridge accuracy (%), text", "ridge accuracy (%), code", "generation time over that of RFF, text",
             "generation time over that of RFF, code", "rows and columns of the data, text",
             "rows and columns of the data, code",
         ]
@@ -352,7 +353,7 @@ def test_the_printed_numbers_are_those_of_the_reference():
             index=False
         )
     }
-    cells = found([], metric="accuracy_pct")
+    cells = found([], of={"metric": "accuracy_pct"})
     told = {place[1:]: each.published.value for place, each in cells.items() if each.published and place[0] == "text"}
     assert told == {place: value for place, value in printed.items() if place[3] == "accuracy_pct" and value == value}
     assert sum("printed" in s for s in settings_of(numbers)) == 231

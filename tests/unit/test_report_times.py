@@ -58,12 +58,13 @@ def test_what_the_papers_print_is_the_sum_of_its_phases():
     assert values(frame, "time_feature_s") == [7.0, 70.0]
     assert values(frame, "time_preprocess_s") == [3.0, 30.0]
     assert values(frame, "time_train_s") == [12.0, 120.0]
+    assert values(frame, "time_preprocess_train_s") == [15.0, 150.0]
     assert values(frame, "time_test_s") == [48.0, 480.0]
     told = select(frame, metric=list(times.PRINTED))
     assert set(told["unit"]) == {"s"}
     assert set(zip(told["metric"], told["learner"], told["split"], strict=True)) == {
         ("time_feature_s", "", "train"), ("time_preprocess_s", "", "train"), ("time_train_s", "ridge", "train"),
-        ("time_test_s", "ridge", "test"),
+        ("time_preprocess_train_s", "ridge", "train"), ("time_test_s", "ridge", "test"),
     }  # fmt: skip
     assert select(told, metric="time_test_s")["at"].tolist() == [0.0, 1.0]
     # the phases are still there

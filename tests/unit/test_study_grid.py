@@ -378,3 +378,90 @@ def test_arrays_of_a_map_are_filed_under_its_data_set_and_cell(prepared, tmp_pat
     # of a map that can be drawn again nothing is kept
     assert names == ["made/nystroem/3/3/0/landmarks"]
     assert generate.metric_of({"approximation": {"norm": "sup"}}) == "approximation_error_sup"
+
+
+# what differs by entry and data set
+
+
+def cells_of(**changes):
+    toy = toys.selected({"repeats": 1}, **changes)
+    (spec,) = toys.parts("generate", toy, {"repeats": 1})
+    return grid_cells(spec, {}, D, [0])
+
+
+POOL = {"method": "kprff", "options": {"n_candidates": 40}}
+
+
+def test_an_entry_that_walks_has_a_cell_a_value_whose_rows_say_where_it_stands(prepared, tmp_path):
+    walk = {"axis": "subsample", "option": "scoring_fraction", "values": [0.25, 1.0]}
+    errors, scores = stages(prepared, tmp_path, POOL | {"walk": walk}, {"method": "rff"}, sizes={"multiples_of_d": [2]})
+    for rows in (errors, scores):
+        walked = rows[rows["method"].eq("kprff")]
+        assert set(walked["axis"]) == {"subsample"}
+        assert sorted(set(walked["at"])) == [0.25, 1.0]
+        assert rows[rows["method"].eq("rff")]["axis"].fillna("").eq("").all()
+    # a cell is the map with that option
+    sample = draw_sample(load_prepared(prepared), toys.SETTINGS, 0, ["none"])
+    seed = seed_of(3, "features", "made", "kprff", 2 * D, 0)
+    kernel = make_kernel({"name": "gaussian", "length_scale": LENGTH_SCALE})
+    taken = np.random.default_rng(seed_sequence(3, "approximation", "made", 0)).choice(N_TRAIN, 20, replace=False)
+    X, exact = sample.X_train[taken], kernel(sample.X_train[taken].astype(np.float64))
+    for share in (0.25, 1.0):
+        options = {"n_candidates": 40, "scoring_fraction": share}
+        phi = make_map("kprff", kernel, n_components=2 * D, random_state=seed, **options)
+        Z = phi.fit(sample.X_train, sample.y_train).transform(X).astype(np.float64)
+        row = errors[errors["at"].eq(share)].iloc[0]
+        assert row["value"] == pytest.approx(np.linalg.norm(exact - Z @ Z.T) / np.linalg.norm(exact), rel=1e-5)
+
+
+def test_the_sizes_of_a_stated_pool_share_a_cell_and_those_of_an_unstated_one_do_not():
+    sizes = {"multiples_of_d": [1, 2], "values": [13]}
+    assert [cell.at["n_features"] for cell in cells_of(methods=[POOL], sizes=sizes)] == [[D, 2 * D, 13]]
+    assert len(cells_of(methods=[{"method": "kprff"}], sizes=sizes)) == 3
+
+
+def test_sizes_at_which_another_map_was_chosen_are_cells_of_their_own():
+    toy = toys.selected({"repeats": 1}, methods=[POOL], sizes={"multiples_of_d": [1, 2, 4]})
+    (spec,) = toys.parts("train", toy, {"repeats": 1})
+
+    def chosen(**by_label):
+        found = {label: {"chosen": values, "chosen_on": [0]} for label, values in by_label.items()}
+        return {"method_and_size": {"kprff": found}}
+
+    other = chosen(d={"length_scale": 1.0}, **{"2d": {"length_scale": 2.0}, "4d": {"length_scale": 1.0}})
+    assert [cell.at["label"] for cell in grid_cells(spec, other, D, [0], "ridge")] == [["d", "4d"], ["2d"]]
+    # penalties of their own are none of the map's
+    penalties = chosen(
+        d={"penalty": {"ridge": 1.0}}, **{"2d": {"penalty": {"ridge": 2.0}}, "4d": {"penalty": {"ridge": 1.0}}}
+    )
+    (cell,) = grid_cells(spec, penalties, D, [0], "ridge")
+    assert cell.given["penalty"] == [1.0, 2.0, 1.0]
+    same = chosen(**{label: {"penalty": {"ridge": 1.0}} for label in ("d", "2d", "4d")})
+    assert grid_cells(spec, same, D, [0], "ridge")[0].given["penalty"] == 1.0
+
+
+def test_an_entry_runs_at_the_sizes_that_it_names():
+    methods = [{"method": "rff", "only_sizes": ["2d"]}, {"method": "orf"}]
+    cells = cells_of(methods=methods, sizes={"multiples_of_d": [1, 2]})
+    assert [(cell.entry["method"], cell.at["label"]) for cell in cells] == [
+        ("rff", ["2d"]), ("orf", ["d"]), ("orf", ["2d"])
+    ]  # fmt: skip
+
+
+def test_a_learner_that_an_entry_leaves_out_has_no_rows_of_it(prepared, tmp_path):
+    methods = [{"method": "rff", "learners": {"svm": None}}, {"method": "orf"}]
+    _, scores = stages(prepared, tmp_path, *methods, sizes={"multiples_of_d": [1]})
+    assert set(zip(scores["method"], scores["learner"], strict=True)) == {
+        ("rff", "ridge"), ("orf", "ridge"), ("orf", "svm")
+    }  # fmt: skip
+
+
+def test_an_entry_and_a_kernel_may_be_another_on_a_data_set():
+    methods = [{"method": "rff"}, {"method": "orf", "datasets": {"made": None}}]
+    toy = toys.selected(
+        {"repeats": 1}, methods=methods, datasets={"made": {"kernel": {"name": "arc_cosine", "order": 2}}}
+    )
+    for stage in ("generate", "train"):
+        (spec,) = toys.parts(stage, toy, {"repeats": 1})
+        assert spec["kernel"] == {"name": "arc_cosine", "order": 2}
+        assert [entry["method"] for entry in spec["methods"]] == ["rff"]

@@ -77,7 +77,7 @@ def squared_errors_by_penalty(Z, y, folds):
     ]
 
 
-def test_a_regression_is_chosen_by_its_squared_error_and_reported_by_three_measures(prepared, tmp_path):
+def test_a_regression_is_chosen_by_its_squared_error_and_reported_by_four_measures(prepared, tmp_path):
     rows = run(prepared, tmp_path)[0].set_index("metric")
     Z, y, Z_test, y_test = features(prepared)
     errors = squared_errors_by_penalty(Z, y, fold_of_row(N_TRAIN, 4, 3, "train", 0))
@@ -88,6 +88,7 @@ def test_a_regression_is_chosen_by_its_squared_error_and_reported_by_three_measu
         "mse": np.mean(difference**2),
         "rmse": np.sqrt(np.mean(difference**2)),
         "relative_error": np.sqrt((difference**2).sum() / (y_test**2).sum()),
+        "relative_squared_error_pct": 100 * (difference**2).sum() / (y_test**2).sum(),
     }
     assert rows["value"].to_dict() == pytest.approx(expected, rel=1e-5)  # features in float32
     assert expected["rmse"] < 0.6 * y_test.std()  # something was learned
@@ -145,7 +146,7 @@ def test_a_learner_that_is_left_out_has_a_row_for_every_metric(tmp_path):
 
 def test_a_learner_that_does_not_serve_the_target_says_so(prepared, tmp_path):
     rows, _ = run(prepared, tmp_path, learners={"svm": SVM, "ridge": None})
-    assert rows["metric"].tolist() == ["mse", "rmse", "relative_error"]
+    assert rows["metric"].tolist() == ["mse", "rmse", "relative_error", "relative_squared_error_pct"]
     assert rows["status"].eq("skipped").all()
     (reason,) = {settings["reason"] for settings in toys.settings_of(rows)}
     assert reason == "the learner serves targets that are binary or classes, not regression"
@@ -155,7 +156,7 @@ def test_a_missing_source_leaves_a_row_for_every_metric(prepared, tmp_path):
     facts = json.loads((prepared / "facts.json").read_text()) | {"status": "skipped", "reason": "not to be had"}
     write_facts(facts, prepared)
     rows, _ = run(prepared, tmp_path)
-    assert rows["metric"].tolist() == ["mse", "rmse", "relative_error"]
+    assert rows["metric"].tolist() == ["mse", "rmse", "relative_error", "relative_squared_error_pct"]
     assert rows["status"].eq("skipped").all()
     assert {settings["reason"] for settings in toys.settings_of(rows)} == {"not to be had"}
 

@@ -59,6 +59,14 @@ def accuracy(method, dataset, value, repeat):
     return row("accuracy_pct", method, dataset, value, repeat, learner="ridge", split="test")
 
 
+@pytest.fixture
+def workspace(workspace):
+    """A workspace without the entries of the paper that the page starts with."""
+    for folder in ("claims", "figures"):
+        (workspace.folder / "config" / folder / "eerf.yaml").unlink()
+    return workspace
+
+
 def test_a_claim_of_a_known_form(workspace, page):
     before = workspace.sources()
     for block in page("adding-a-claim.md").blocks("yaml", "A claim of a known form"):

@@ -200,7 +200,11 @@ def test_a_command_is_that_of_its_rule_and_works_on_what_the_job_is_named_after(
                 assert {entry["method"] for part in spec for entry in part["methods"]} == {words[-1]}
             assert option(job, "--journal") == [f"results/laptop/.journal/{stage}"]
             assert option(job, "--threads") == ["1"]
+            assert option(job, "--tuned") == [path for path in job.input if "/tune/" in path]
+            own = {"tune": "search", "generate": "approximation", "train": "penalty_shared_by", "measure": "grid"}
+            assert all(own.get(stage, "time") in part for part in spec)
     assert option(plan.named("download", source="eeg"), "--source") == ["eeg"]
+    assert not [job.rule_msg for job in plan.jobs if "--allow-missing" in job.words]
     assert option(plan.named("preprocess", dataset="eeg"), "--dataset") == ["eeg"]
     of = "slsrff-text"
     published = ["publish", "--out", f"data/measured/{of}.csv.xz", f"results/laptop/{of}.csv"]
@@ -336,7 +340,7 @@ def test_stand_ins_need_no_download_and_features_of_a_task_are_made_of_it(embedd
 
 
 def test_the_shipped_measurements_are_drawn_from_themselves(embedded):
-    drawn = [job for job in embedded.jobs if job.wildcards.get("collection") == "measured"]
+    drawn = [job for job in embedded.jobs if job.output and job.output[0].startswith("figures/measured/")]
     assert drawn
     shipped = {path.name for path in (ROOT / "data/measured").glob("*.csv.xz")}
     for job in drawn:

@@ -12,6 +12,7 @@ from rfstudy.report.estimates import Power
 from rfstudy.report.looks import look
 from rfstudy.report.notes import dataset_name, remark_on_data
 from rfstudy.report.published import printed_name
+from rfstudy.report.significance import Paired
 from rfstudy.report.times import median_and_quartiles
 from rfstudy.report.typeset import Cell
 
@@ -82,6 +83,16 @@ def mean_and_std(cell: dict | None, metric: str, full: int) -> Cell:
     text = (f"{mean:{digits}}" + (f" ± {std:{digits}}" if n > 1 else "")).replace("e+0", "e").replace("e+", "e")
     fewer = [f"n = {n}"] if n < full and not missing else missing
     return Cell(f"{text} ({', '.join(fewer)})" if fewer else text, told)
+
+
+def difference_cell(test: Paired | None) -> Cell | str:
+    """A difference of two means with its p-value in brackets, where there is one; empty without a repeat of both."""
+    if test is None or not test.repeats:
+        return ""
+    known = test.p_value == test.p_value  # it is missing where the repeats are too few
+    p_value = "<0.001" if test.p_value < 0.001 else f"{test.p_value:.3f}"
+    text = f"{test.difference:+.2f}" + (f" ({p_value})" if known else "")
+    return Cell(text, {"": test.difference, "std": None, "n": test.repeats, "p_value": test.p_value, "remark": ""})
 
 
 def three_digits(value: float) -> float:

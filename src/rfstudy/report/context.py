@@ -13,6 +13,7 @@ from rfstudy import tidy
 from rfstudy.files import read_arrays, read_yaml
 from rfstudy.report import published
 from rfstudy.report.aggregate import measured
+from rfstudy.report.derived import with_derived
 from rfstudy.report.times import with_printed
 
 
@@ -21,14 +22,15 @@ class Context:
 
     Parameters
     ----------
-    rows : tidy rows that were measured; times by rounds are summed to what papers print
+    rows : tidy rows that were measured; times by rounds are summed to what papers print, and what papers print under
+        another name is read off them (``derived``)
     looks, tasks : the parsed registries (``methods.yaml``, ``datasets.yaml``: id -> entry)
     reference_dir : folder of the published numbers
     array_files : ``.npz`` files that go with the rows
     """
 
     def __init__(self, rows: pd.DataFrame, looks: dict, tasks: dict, reference_dir=None, array_files: Iterable = ()):
-        self.rows, self.looks, self.tasks = with_printed(rows), looks, tasks
+        self.rows, self.looks, self.tasks = with_derived(with_printed(rows)), looks, tasks
         self._reference_dir, self._array_files = reference_dir, tuple(array_files)
 
     @classmethod

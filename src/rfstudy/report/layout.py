@@ -82,6 +82,13 @@ class Row(NamedTuple):
     joined: bool = False
 
 
+def side_by_side(panels: list[Panel | None], most: int, height: float) -> list[Row]:
+    """Rows of up to ``most`` panels of a height, the last one filled up with free places."""
+    across = min(most, len(panels)) or 1
+    rows = [panels[start : start + across] for start in range(0, len(panels), across)]
+    return [Row([*row, *[None] * (across - len(row))], height) for row in rows]
+
+
 def laid_out(width: str, rows: list[Row], legend: list[Line2D], notes: list[str]) -> Picture:
     """The picture of rows of panels.
 

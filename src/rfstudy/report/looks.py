@@ -30,17 +30,24 @@ def look(method: str, methods: dict, variant: str = "") -> Look:
 
     ``methods`` is the parsed ``methods.yaml``. A method without an entry gets a look that depends on its id
     only and that no entry uses. A variant (a differently configured entry of the same method) keeps colour and
-    marker, and is dotted and hollow.
+    marker, and is dotted and hollow, unless the entry says under ``variants`` what it looks like.
     """
-    if method in methods:
-        entry = methods[method]
-        style = entry.get("linestyle", "solid")
-        chosen = Look(entry["label"], entry["colour"], entry["marker"], style if isinstance(style, str) else (0, style))
+    entry = methods.get(method, {})
+    if entry:
+        chosen = Look(entry["label"], entry["colour"], entry["marker"], _linestyle(entry.get("linestyle", "solid")))
     else:
         taken = {(entry["colour"], entry["marker"]) for entry in methods.values()}
         spare = list(itertools.product(SPARE_COLOURS, SPARE_MARKERS, SPARE_LINESTYLES))
         spare = [each for each in spare if each[:2] not in taken]
         chosen = Look(method, *spare[zlib.crc32(method.encode()) % len(spare)])
     if variant:
-        return chosen._replace(label=f"{chosen.label} ({variant})", linestyle="dotted", hollow=True)
+        own = {"label": f"{chosen.label} ({variant})", "linestyle": "dotted"} | entry.get("variants", {}).get(
+            variant, {}
+        )
+        return chosen._replace(**own | {"linestyle": _linestyle(own["linestyle"])}, hollow=True)
     return chosen
+
+
+def _linestyle(told: str | list) -> str | tuple:
+    """A line style as matplotlib takes it: its name, or a pattern of dashes."""
+    return told if isinstance(told, str) else (0, told)

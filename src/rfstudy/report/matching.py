@@ -12,17 +12,19 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import by_repeat, facts_of, select, settings_of
 from rfstudy.report.cells import absent
 from rfstudy.report.context import Context
+from rfstudy.report.derived import undefined
 from rfstudy.report.looks import look
-from rfstudy.report.notes import absence, comparability, stand_in_of
+from rfstudy.report.notes import absence, comparability, quantity, stand_in_of
 from rfstudy.report.published import printed_text
 from rfstudy.report.scorecard import VERDICTS, Number, Score, half_unit, quotient, score
-from rfstudy.report.times import Ratio, by_rounds, ratio
+from rfstudy.report.times import ROUND, Ratio, by_rounds, ratio
 from rfstudy.report.typeset import Cell
 
 #: What a verdict rests on, as columns.
@@ -44,12 +46,14 @@ class Compared(NamedTuple):
     """A printed number beside ours under one protocol, or beside none.
 
     ``published`` is None for a number that is lost and ``ours`` where there is none, for which ``why`` gives the
-    reason; ``rows`` are the measured ones of the cell. A number that is divided by that of a method has it in ``over``.
+    reason; ``rows`` are the measured ones of the cell. A number that is divided by that of a method has it in ``over``;
+    ``learner`` is the one of ours, "" where the map alone has the number.
     """
 
     place: Place
     printed: dict
     over: str
+    learner: str
     protocol: str
     experiment: str
     published: Number | None
@@ -95,18 +99,23 @@ class Measured:
     )  # fmt: skip
 
     def __init__(self, rows: pd.DataFrame, tasks: dict):
-        self.rows, self.tasks = rows[(rows["variant"] == "").to_numpy()], tasks
+        self.rows, self.tasks = rows, tasks
         self._found: dict[tuple, Quantity] = {}
 
     def quantity(self, experiment: str, dataset: str, metric: str, of: dict) -> Quantity:
-        """The rows of a metric, and of the ``learner`` and ``split`` that an entry of the mapping says."""
+        """The rows of a metric, and of the ``learner`` and ``split`` that an entry of the mapping says; of the methods
+        that it names under ``variants`` those of a variant."""
         what = {"experiment": experiment, "dataset": dataset, "metric": metric}
         what |= {"learner": of.get("learner"), "split": of.get("split")}
-        key = tuple(what.values())
+        variants = of.get("variants", {})
+        key = (*what.values(), *variants.items())
         if key not in self._found:
-            rows = select(self.rows, **what)[list(self.COLUMNS)]
+            rows = select(self.rows, **what, axis=["", ROUND])
+            wanted = np.array([variants.get(method, "") for method in rows["method"]], dtype=object)
+            rows = rows[rows["variant"].to_numpy() == wanted][list(self.COLUMNS)]
             cells = dict(iter(rows.groupby(["n_features_label", "method"], sort=False)))
-            self._found[key] = Quantity(cells, rows.iloc[:0], comparability(rows, self.tasks), stand_in_of(rows))
+            incomparable = comparability(rows, self.tasks) or undefined(metric, dataset, self.tasks)
+            self._found[key] = Quantity(cells, rows.iloc[:0], incomparable, stand_in_of(rows))
         return self._found[key]
 
     def data(self, experiment: str, dataset: str) -> pd.DataFrame:
@@ -116,11 +125,13 @@ class Measured:
         return facts if len(facts) else rows
 
 
-def compared(context: Context, spec: dict, table: str | None = None, metric: str | None = None) -> list[Compared]:
-    """Every printed result of a paper beside ours, once for each of the specification's experiments that has it.
+def compared(context: Context, spec: dict, table: str | None = None, of: dict | None = None) -> list[Compared]:
+    """Every printed result of a paper beside ours, once for each learner and each of the specification's experiments
+    that has it.
 
     Of ``spec``: ``paper``, ``experiments`` and ``scorecard``, what ``config/scorecard.yaml`` has for the paper. Where
-    they are given, only the numbers of a ``table`` or ``metric``.
+    they are given, only the numbers of a ``table``, and of a quantity (``of``: its ``metric``, and the ``learner`` if
+    it names one).
     """
     measured = Measured(context.rows, context.tasks)
     found = []
@@ -132,33 +143,39 @@ def compared(context: Context, spec: dict, table: str | None = None, metric: str
         if "not_run" in entry:
             protocols = {"": ""}
         for (protocol, name), (place, printed) in itertools.product(protocols.items(), cells.items()):
-            quantity = entry["metrics"].get(place.metric)
-            if quantity is None or metric not in (None, place.metric) or place.method == quantity.get("over", ()):
+            ours = entry["metrics"].get(place.metric)
+            if ours is None or place.method == ours.get("over", ()) or (of and not _is_of(of, place.metric, ours)):
                 continue
             found.append(_compared(place, printed, cells, entry, protocol, name, measured))
     return found
 
 
+def _is_of(of: dict, metric: str, ours: dict) -> bool:
+    """Whether a metric with what an entry of the mapping says of ours is a quantity."""
+    return of["metric"] == metric and of.get("learner") in (None, ours.get("learner"))
+
+
 def _compared(place, printed, cells, entry, protocol, name, measured: Measured) -> Compared:
     """One printed number beside ours under one protocol."""
-    quantity = entry["metrics"][place.metric]
-    over = quantity.get("over", "")
+    ours_is = entry["metrics"][place.metric]
+    over = ours_is.get("over", "")
     theirs = published_number(printed, entry.get("repeats"))
     if over:
         divisor = cells.get(place._replace(method=over))
         of_divisor = published_number(divisor, entry.get("repeats")) if divisor else None
         theirs = quotient(theirs, of_divisor) if theirs and of_divisor else None
-    shared = {"place": place, "printed": printed, "over": over, "protocol": protocol, "experiment": name}
+    shared = {"place": place, "printed": printed, "over": over, "learner": ours_is.get("learner", "")}
+    shared |= {"protocol": protocol, "experiment": name}
     if not name:
         lost = Score(None, None, None, "not run")
         return Compared(**shared, published=theirs, ours=None, rows=measured.rows[:0], why=entry["not_run"], score=lost)
-    if "column" in quantity:
+    if "column" in ours_is:
         rows = measured.data(name, place.dataset)
-        values = rows[quantity["column"]].dropna()
+        values = rows[ours_is["column"]].dropna()
         ours, incomparable = Number(float(values.max())) if len(values) else None, ""
         stand_in = stand_in_of(rows)
     else:
-        of = measured.quantity(name, place.dataset, place.metric, quantity)
+        of = measured.quantity(name, place.dataset, place.metric, ours_is)
         rows = of.cell(place.size, place.method)
         ours = our_number(rows, of.cell(place.size, over) if over else None)
         incomparable, stand_in = of.incomparable, of.stand_in
@@ -236,8 +253,8 @@ def judgement(each: Compared) -> dict:
 
 
 def quantity_in_words(each: Compared, looks: dict) -> str:
-    """What a number is of: "accuracy", "generation time over that of RFF"."""
-    label = fact_of(each.place.metric).label
+    """What a number is of: "ridge accuracy", "generation time over that of RFF"."""
+    label = quantity(each.place.metric, each.learner)
     return f"{label} over that of {look(each.over, looks).label}" if each.over else label
 
 

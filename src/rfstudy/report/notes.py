@@ -10,6 +10,7 @@ import pandas as pd
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import CELL, reasons, select, settings_of
 from rfstudy.report.context import Context
+from rfstudy.report.derived import notes_on_derived
 from rfstudy.report.looks import look
 from rfstudy.report.published import printed_name
 from rfstudy.report.times import ROUND, by_rounds, contended
@@ -132,7 +133,7 @@ def notes(frame: pd.DataFrame, spec: dict, context: Context) -> list[str]:
     if len(presets) > 1:
         names = {p: ", ".join(printed_name(context.tasks, d, spec["paper"]) for d in ds) for p, ds in presets.items()}
         found.append(f"Presets: {'; '.join(f'{preset} for {of}' for preset, of in names.items())}.")
-    found += notes_on_mixtures(ok, spec["paper"], context.tasks)
+    found += notes_on_mixtures(ok, spec["paper"], context.tasks) + notes_on_derived(ok, context.tasks)
     found += notes_on_searches(ok)
     found += notes_on_choices(ok) + notes_on_rounds(ok, spec["paper"], context.looks, context.tasks)
     if any(s.get("solver") == "newton" for s in settings_of(select(ok, learner="svm"))):

@@ -18,8 +18,8 @@ from rfstudy.report.typeset import Cell
 #: The table files; ``figures.csv`` and ``claims.csv`` hold no values and ``letter_survey_rows.csv`` is data.
 FILES = (
     "survey_table2.csv", "survey_table3.csv", "survey_table6.csv", "survey_table7.csv", "survey_table9.csv",
-    "eerf_table2.csv", "eerf_table3.csv", "eerf_table4.csv", "eerf_table5.csv", "nsrf_table1.csv", "slsrff_table1.csv",
-    "slsrff_table2.csv", "slsrff_table3.csv", "text_values.csv",
+    "eerf_table1.csv", "eerf_table2.csv", "eerf_table3.csv", "eerf_table4.csv", "eerf_table5.csv", "nsrf_table1.csv",
+    "slsrff_table1.csv", "slsrff_table2.csv", "slsrff_table3.csv", "text_values.csv",
 )  # fmt: skip
 
 #: The survey's names of its two linear classifiers.
@@ -140,13 +140,18 @@ def _number(text: str) -> float | None:
         return None
 
 
+def _spread(value: float) -> str:
+    """A printed spread: with two decimals, as most are, or with all that it has."""
+    text = f"{value:.2f}"
+    return text if float(text) == value else f"{value:g}"
+
+
 def printed_text(printed: dict | None) -> Cell:
     """A printed number (a row as a dict, ``settings`` parsed) with its spread, and a mark if it is deduced."""
     if printed is None or printed["status"] != "ok":
         remark = "not printed" if printed is None else "lost"
         return Cell(remark, {"": None, "std": None, "n": None, "remark": remark})
-    # spreads have two decimals wherever a paper prints them
-    spread = "" if pd.isna(printed["spread"]) else f" ± {printed['spread']:.2f}"
+    spread = "" if pd.isna(printed["spread"]) else f" ± {_spread(printed['spread'])}"
     deduced = printed["confidence"] == "reconstructed"
     text = printed["settings"]["printed"] + spread + (RECONSTRUCTED if deduced else "")
     told = {"": printed["value"], "std": printed["spread"], "n": None, "remark": "deduced" if deduced else ""}

@@ -201,11 +201,14 @@ class Gain(NamedTuple):
     test: Paired
 
 
-def gain_of(method: str, values: dict[str, pd.Series], baselines: list[str], overlap: float = 0.0) -> Gain | None:
-    """The gain of a method at one step over the baseline with the higher mean; None where one has no values.
+def gain_of(
+    method: str, values: dict[str, pd.Series], baselines: list[str], overlap: float = 0.0, *, sign: float = 1.0
+) -> Gain | None:
+    """The gain of a method at one step over the baseline with the better mean; None where one has no values.
 
-    ``values`` are those of every method by repeat.
+    ``values`` are those of every method by repeat; ``sign`` is -1 of what is better low, so that a gain is positive.
     """
+    values = {name: sign * own for name, own in values.items()}
     present = {name: values[name] for name in baselines if len(values[name])}
     if not present or not len(values[method]):
         return None
@@ -222,17 +225,22 @@ class Turn(NamedTuple):
     test: Paired
 
 
-def turns(values: list[dict], steps, others: list[str], baselines: list[str], overlap: float = 0.0) -> list[Turn]:
+def turns(
+    values: list[dict], steps, others: list[str], baselines: list[str], overlap: float = 0.0, *,
+    sign: float = 1.0, alone: bool = False,
+) -> list[Turn]:  # fmt: skip
     """How the gains of the ``others`` change from step to step on one data set.
 
-    The gain of a repeat at one step is compared with that at the step before; Holm's correction is over all steps and
-    methods of the data set. Changes without a p-value (too few repeats, a step that was not run) are left out.
-    ``values`` has for every step the values of every method by repeat.
+    The gain of a repeat at one step is compared with that at the step before (``alone``: at the first one); Holm's
+    correction is over all steps and methods of the data set. Changes without a p-value (too few repeats, a step that
+    was not run) are left out. ``values`` has for every step the values of every method by repeat; ``sign`` as in
+    ``gain_of``.
     """
     found = {}
     for method in others:
-        gains = [gain_of(method, each, baselines) for each in values]
-        for step, before, after in zip(list(steps)[1:], gains, gains[1:], strict=False):
+        gains = [gain_of(method, each, baselines, sign=sign) for each in values]
+        for position, (step, after) in enumerate(zip(list(steps)[1:], gains[1:], strict=False), start=1):
+            before = gains[0 if alone else position - 1]
             if before and after:
                 found[step, method] = compare(after.values, before.values, overlap)
     return [Turn(*key, test) for key, test in family(found).items() if not np.isnan(test.p_value)]

@@ -23,11 +23,12 @@ class Reached(NamedTuple):
     carried: bool
 
 
-def course(rows: pd.DataFrame, steps, methods: list[str]) -> list[dict[str, Reached]]:
+def course(rows: pd.DataFrame, steps, methods: list[str], alone: bool = False) -> list[dict[str, Reached]]:
     """What the methods reach on one data set: for every step, method -> ``Reached``.
 
-    ``rows`` are those of one data set and quantity; ``steps`` are names of variants, in order. A method without rows at
-    a step carries over what it reached before. A step without rows of any method was not run, and nobody carries over.
+    ``rows`` are those of one data set and quantity; ``steps`` are names of variants, in order; ``alone`` says that each
+    changes the first one and not the one before. A method without rows at a step carries over what it reached there. A
+    step without rows of any method was not run, and nobody carries over.
     """
     reached: list[dict[str, Reached]] = []
     last: dict[str, Reached] = {}
@@ -40,7 +41,8 @@ def course(rows: pd.DataFrame, steps, methods: list[str]) -> list[dict[str, Reac
                 now[method] = Reached(by_repeat(own), own, False)
             else:
                 now[method] = last[method]._replace(carried=True)
-        last |= {method: each for method, each in now.items() if len(each.rows)}
+        if not (alone and reached):
+            last |= {method: each for method, each in now.items() if len(each.rows)}
         reached.append(now)
     return reached
 
@@ -50,9 +52,9 @@ def controls_of(rows: pd.DataFrame, spec: dict, overlap: float = 0.0) -> list[tu
     against, the control's rows, and control minus method at the step that the entry names (``overlap`` as in
     ``significance.compare``; its p-value is the test's own)."""
     steps = list(spec["steps"])
-    reached = course(rows, steps, spec["methods"])
+    reached = course(rows, steps, spec["methods"], spec.get("one_at_a_time", False))
     found = []
-    for control in spec["controls"]:
+    for control in spec.get("controls", []):
         own = select(rows, method=control["method"], variant=control["variant"])
         at = reached[steps.index(control["step"])]
         found += [

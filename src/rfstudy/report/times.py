@@ -27,6 +27,7 @@ PRINTED = {
     "time_feature_s": (("draw", "[learn]", "transform"), "train"),
     "time_preprocess_s": (("[learn]", "draw"), "train"),
     "time_train_s": (("transform", "fit"), "train"),
+    "time_preprocess_train_s": (("draw", "[learn]", "transform", "fit"), "train"),
     "time_test_s": (("predict_transform", "predict"), "test"),
 }
 

@@ -32,6 +32,7 @@ from rfstudy.study.config import (
     options_tried,
     resolved_experiments,
     walked,
+    wanted_sizes,
 )
 from rfstudy.study.plan import check_choices, on_dataset, repeats_of, searched
 from rfstudy.study.schema import constant_or, suggestion
@@ -279,8 +280,9 @@ def parts_on(own: dict, task: dict, settings: dict, of_steps: str):
         yield f"{where}.{name}", {"what": "learner", "learner": name, "options": options, "target": target}
     for metric in own.get("scores") or []:
         yield ".scores", {"what": "scores", "metric": metric, "target": target}
-    grid = {"sizes": own["sizes"], "d": d} if "sizes" in own else widest(own.get("grid", {}))
     for where, entry in entries:
+        wanted = wanted_sizes(own.get("sizes", {}), None, entry.get("only_sizes", ()))
+        grid = {"sizes": wanted, "d": d} if "sizes" in own else widest(own.get("grid", {}))
         for options in options_in(entry, search):
             laid = without_own_options(entry | {"options": merge(entry["options"], options)}, own["kind"])
             for _, steps in [("", entry["preprocess"])] if "preprocess" in entry else step_lists:

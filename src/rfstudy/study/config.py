@@ -317,13 +317,6 @@ def problems_of_methods(experiment: dict) -> list[str]:
             found.append(f"{where}: there is no method {method!r}; {suggestion(method, REGISTRY)}")
     steps = [step["name"] for step in experiment.get("steps", [])]
     found += [f".steps[{i}].name: {name!r} is given twice" for i, name in enumerate(steps) if name in steps[:i]]
-    found += [
-        f".{key}[{i}].learners.{name}: an entry cannot take a learner away, a data set can"
-        for key in ("methods", "steps")
-        for i, entry in enumerate(experiment.get(key, []))
-        for name, options in entry.get("learners", {}).items()
-        if options is None
-    ]
     if found:
         return found
     entries = [(entry["method"], entry.get("variant", "")) for _, entry in walked(experiment)]
@@ -571,12 +564,23 @@ def with_preset(experiment: dict, settings: dict) -> dict:
             "learners": {
                 name: merge(options, laid_over.get(name, {})) for name, options in own.items() if options is not None
             },
+            "datasets": {name: with_learners(on_it, laid_over) for name, on_it in experiment["datasets"].items()},
         }
     if "time" in experiment:
         of_preset["time"] = settings["time"] | experiment["time"]
     if "grid" in experiment and settings["extent"] == "large":
         of_preset["grid"] = merge(experiment["grid"], experiment.get("large", {}))
     return experiment | of_preset
+
+
+def with_learners(on_dataset: dict | None, laid_over: dict) -> dict | None:
+    """What an experiment says of a data set, with a preset's options laid over those of learners that it states."""
+    if not (on_dataset or {}).get("learners"):
+        return on_dataset
+    learners = {
+        name: options and merge(options, laid_over.get(name, {})) for name, options in on_dataset["learners"].items()
+    }
+    return on_dataset | {"learners": learners}
 
 
 def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
@@ -611,17 +615,24 @@ def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
 
 def with_fewer_values(document, number: int | None):
     """A document in which so many are left at most of the ``values`` of sizes and walks, and of the mappings that a
-    search tries, evenly from the first to the last; None is all of them.
+    search tries in its ``grid`` (of all maps, or by map), evenly from the first to the last; None is all of them.
     """
     if isinstance(document, list):
-        is_grid = document and all(isinstance(each, dict) and not {"method", "name"} & set(each) for each in document)
-        return [with_fewer_values(each, number) for each in (spread(document, number) if is_grid else document)]
+        return [with_fewer_values(each, number) for each in document]
     if not isinstance(document, dict):
         return document
-    return {
-        key: spread(value, number) if key == "values" and isinstance(value, list) else with_fewer_values(value, number)
-        for key, value in document.items()
-    }
+    return {key: fewer_values(key, value, number) for key, value in document.items()}
+
+
+def fewer_values(key: str, value, number: int | None):
+    """What stands under a key, as ``with_fewer_values`` leaves it."""
+    if key == "values" and isinstance(value, list):
+        return spread(value, number)
+    if key in ("bandwidth", "options") and "grid" in (value or {}):
+        grid = value["grid"]
+        by_map = {method: spread(tried, number) for method, tried in grid.items()} if isinstance(grid, dict) else None
+        return value | {"grid": by_map or spread(grid, number)}
+    return with_fewer_values(value, number)
 
 
 def spread(values: list, number: int | None) -> list:

@@ -95,10 +95,10 @@ def nested(words: tuple[str, ...], value: dict) -> dict:
 def best_choice(job: Job, found: dict, quantities: list[str], entry: dict, label: str, chosen_on: list[int]) -> dict:
     """The best values of quantities that are searched together, for an entry at a size, on some repeats."""
     spec = job.spec
-    judge = spec["search"].get("learner") or next(iter(spec["learners"]))
+    judges = [name for name in (spec["search"].get("learner"), *spec["learners"]) if name and is_learned(entry, name)]
     tried = []
     for values in candidates(spec["search"], quantities, entry["method"]):
-        scores = mean_scores(job, found, entry, label, chosen_on, values, judge)
+        scores = mean_scores(job, found, entry, label, chosen_on, values, judges[0])
         if scores is None:
             return {"chosen": {}, "chosen_on": chosen_on, "reason": "there is no map, or no learner, at this size"}
         tried.append((values, scores))

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-import pandas as pd
-
-from rfstudy.report.claims.compared import BORDERS, Estimate
+from rfstudy.report.claims.compared import BORDERS, Estimate, formula
 from rfstudy.report.claims.points import Point
 
 
@@ -26,8 +23,7 @@ def bounds_of(test: dict, where: dict, scales: dict | None = None) -> list[tuple
             ((unit, times),) = bound.items()
             bound = times * scales[unit]
         elif isinstance(bound, str):
-            known = {name: float(value) for name, value in where.items() if isinstance(value, int | float | np.number)}
-            bound = float(pd.eval(bound, local_dict=known, global_dict={}, engine="python"))
+            bound = formula(bound, where)
         if bound is not None:
             found.append((kind, float(bound)))
     return found

@@ -48,6 +48,9 @@ OF_SAMPLES = [
 #: Columns that say how many rows a score is about.
 SPLIT = ("n_train", "n_test", "split")
 
+#: Columns that sides may fix, each to a value of its own.
+FIXED = ("n_features_label", "at")
+
 #: Columns of the size of a map.
 SIZE = ["n_features", "n_features_label"]
 
@@ -56,11 +59,18 @@ NOTHING = 0.5
 
 
 class Side(NamedTuple):
-    """Methods with their variants; ``pick`` is "least" or "most" where several are one side; ``columns`` it fixes."""
+    """Methods with their variants; ``pick`` is "least" or "most" where several are one side, ``also`` those that count
+    where they were measured; ``columns`` it fixes."""
 
     methods: tuple[tuple[str, str], ...]
     pick: str = ""
     columns: tuple[tuple[str, str], ...] = ()
+    also: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def all(self) -> tuple[tuple[str, str], ...]:
+        """The methods that it needs and those that count too."""
+        return self.methods + self.also
 
 
 class Sample(NamedTuple):
@@ -118,10 +128,10 @@ class Names:
 
     def side(self, side: Side, metric: str = "") -> str:
         """A side in words: "SLS-RFF", "worse of LS-RFF and SLS-RFF", "lowest of 7 maps"."""
-        names = [self.method(who) for who in side.methods]
-        sizes = [value for column, value in side.columns if column == "n_features_label"]
+        names = [self.method(who) for who in side.all]
+        fixed = [value for column, value in side.columns if column in ("n_features_label", "at")]
         if not side.pick or len(names) == 1:
-            return " ".join([*names, *(f"at {size}" for size in sizes)])
+            return " ".join([*names, *(f"at {value}" for value in fixed)])
         fact = fact_of(metric)
         if len(names) > 3:
             return f"{'least' if side.pick == 'least' else 'most'} of {len(names)} others"
@@ -139,14 +149,17 @@ class Names:
 
 
 def side(told) -> Side:
-    """One side as an entry tells it: a method, the ``least`` or ``most`` of methods, or a method with ``columns``."""
+    """One side as an entry tells it: a method, the ``least`` or ``most`` of methods (and ``also`` of some that need not
+    have been measured), or a method with ``columns``.
+    """
     if isinstance(told, str):
         method, _, variant = told.partition("/")
         return Side(((method, variant),))
     for pick in ("least", "most"):
         if pick in told:
-            return Side(tuple(side(each).methods[0] for each in told[pick]), pick)
-    columns = {"size": "n_features_label", "metric": "metric"}
+            named = (tuple(side(each).methods[0] for each in told.get(key, [])) for key in (pick, "also"))
+            return Side(next(named), pick, also=next(named))
+    columns = {"size": "n_features_label", "metric": "metric", "at": "at"}
     fixed = tuple((columns[key], value) for key, value in told.items() if key in columns)
     return Side(side(told["method"]).methods, "", fixed)
 
@@ -160,6 +173,10 @@ def chosen(frame: pd.DataFrame, wanted: dict) -> pd.DataFrame:
     """The rows that a claim is about: those that an entry's ``select`` names, ok and of the paper's own data."""
     wanted = dict(wanted)
     keep = frame["status"].eq("ok").to_numpy() & frame["stand_in"].eq("").to_numpy()
+    if "share" in wanted:
+        largest = frame[keep].groupby(["experiment", "dataset"])["n_features"].max()
+        of_rows = pd.MultiIndex.from_frame(frame[["experiment", "dataset"]])
+        frame = frame.assign(share=(frame["n_features"] / largest.reindex(of_rows).to_numpy()).astype("float64"))
     settings = wanted.pop("settings", {})
     for column, value in wanted.items():
         keep &= _matches(frame, column, value)
@@ -201,7 +218,8 @@ def rows_of(frame: pd.DataFrame, test: dict, wanted: list[Side]) -> pd.DataFrame
         frame = shortest(frame)
     rows = chosen(frame, test.get("select", {}))
     rows = select(rows, metric=sorted(metrics | ({test["metric"]} if "metric" in test else set())))
-    rows = of_methods(rows, {who for each in wanted for who in each.methods})
+    rows = of_methods(rows, {who for each in wanted for who in each.all})
+    rows = beside_learners(rows) if len(metrics) > 1 else rows
     rounds, pooled = rows["axis"].eq(ROUND), rows["axis"].eq("distance")
     told = settings_of(rows) if pooled.any() else [{}] * len(rows)
     rows = rows.assign(
@@ -214,6 +232,15 @@ def rows_of(frame: pd.DataFrame, test: dict, wanted: list[Side]) -> pd.DataFrame
         at=rows["at"].mask(rounds),
     )  # fmt: skip
     return in_order(rows, test)
+
+
+def beside_learners(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows, those of a map alone once for every learner: what a map takes stands beside what each of them does."""
+    learners = sorted(set(rows["learner"]) - {""})
+    alone = rows["learner"] == ""
+    if not learners or not alone.any():
+        return rows
+    return pd.concat([rows[~alone], *(rows[alone].assign(learner=learner) for learner in learners)])
 
 
 def of_methods(rows: pd.DataFrame, methods) -> pd.DataFrame:
@@ -239,31 +266,37 @@ def places(rows: pd.DataFrame, wanted: list[Side], test: dict, names: Names) -> 
     """
     fixed = {column for each in wanted for column, _ in each.columns}
     columns = [column for column in PLACE if column not in fixed]
-    by_size = "n_features_label" in fixed
-    if by_size:
+    if "n_features_label" in fixed:
         columns = [column for column in columns if column not in SIZE]
+    if "at" in fixed:
+        columns = [column for column in columns if column != "axis"]
     columns += ["repeat"] if test.get("each") == "repeat" else []
     cells: dict[tuple, dict[tuple, list[dict]]] = {}
-    asked = list(dict.fromkeys([*columns, "method", "variant", "metric", "n_features_label", *OF_SAMPLES]))
+    of_rows = ["method", "variant", "metric", *FIXED, *OF_SAMPLES]
+    asked = list(dict.fromkeys([*columns, *of_rows]))
     table = rows[asked].astype(object)
     for values in table.where(table.notna(), None).to_numpy():
         row = dict(zip(asked, values, strict=True))
-        own = (row["method"], row["variant"]), row["metric"], row["n_features_label"] if by_size else ""
+        own = ((row["method"], row["variant"]), row["metric"], *(row[each] for each in FIXED if each in fixed))
         cells.setdefault(tuple(row[column] for column in columns), {}).setdefault(own, []).append(row)
     for where, cell in cells.items():
         place = dict(zip(columns, where, strict=True))
-        found = [_sample_of(cell, each, test, names) for each in wanted]
+        found = [_sample_of(cell, each, test, names, place, fixed) for each in wanted]
         if all(sample is not None for sample in found):
             yield Found(place, found)
 
 
-def _sample_of(cell: dict[tuple, list[dict]], wanted: Side, test: dict, names: Names) -> Sample | None:
+def _sample_of(
+    cell: dict[tuple, list[dict]], wanted: Side, test: dict, names: Names, place: dict, fixed: set[str]
+) -> Sample | None:
     columns = dict(wanted.columns)
-    metric, size = columns.get("metric", test.get("metric")), columns.get("n_features_label", "")
-    own = [cell.get((who, metric, size)) for who in wanted.methods]
-    if not all(own):
+    if isinstance(columns.get("at"), str):
+        columns["at"] = formula(columns["at"], place)
+    there = (columns.get("metric", test.get("metric")), *(columns.get(each) for each in FIXED if each in fixed))
+    own = {who: rows for who in wanted.all if (rows := cell.get((who, *there)))}
+    if not all(who in own for who in wanted.methods):
         return None
-    samples = [sample(who, rows, names) for who, rows in zip(wanted.methods, own, strict=True)]
+    samples = [sample(who, rows, names) for who, rows in own.items()]
     if not wanted.pick:
         return samples[0]
     return (min if wanted.pick == "least" else max)(samples, key=lambda each: each.mean)
@@ -286,6 +319,12 @@ def sample(who: tuple[str, str], rows: list[dict], names: Names) -> Sample:
         names.overlaps[alike] = overlap_of(pd.DataFrame(rows), names.context)
     records = frozenset(row["run"] for row in rows)
     return Sample(who, values, "repeats", overlap=names.overlaps[alike], records=records)
+
+
+def formula(text: str, where: dict) -> float:
+    """The value of a formula of the columns of a place: ``6 * at / sqrt(d)``."""
+    known = {name: float(value) for name, value in where.items() if isinstance(value, int | float | np.number)}
+    return float(pd.eval(text, local_dict=known, global_dict={}, engine="python"))
 
 
 def deviation(values) -> float:

@@ -34,6 +34,7 @@ BOUND_NAMES = ("above", "at_least", "below", "at_most")
 
 DEFINITIONS = {
     "method": {"type": "string", "pattern": "^[a-z0-9_]+(/[a-z0-9-]+)?$"},
+    "methods": {"type": "array", "items": {"$ref": "#/$defs/method"}, "minItems": 1},
     "metric": {"type": "string"},
     "side": {
         "anyOf": [
@@ -42,7 +43,7 @@ DEFINITIONS = {
                 {
                     "type": "object",
                     "additionalProperties": False,
-                    "properties": {pick: {"type": "array", "items": {"$ref": "#/$defs/method"}, "minItems": 1}},
+                    "properties": {pick: {"$ref": "#/$defs/methods"}, "also": {"$ref": "#/$defs/methods"}},
                     "required": [pick],
                 }
                 for pick in ("least", "most")
@@ -54,6 +55,10 @@ DEFINITIONS = {
                     "method": {"$ref": "#/$defs/method"},
                     "metric": {"$ref": "#/$defs/metric"},
                     "size": {"type": "string"},
+                    "at": {
+                        "type": ["number", "string"],
+                        "description": "on the axis: a number or a formula of the place",
+                    },
                 },
                 "required": ["method"],
             },
@@ -78,7 +83,7 @@ DEFINITIONS = {
         "additionalProperties": False,
         "properties": {
             **dict.fromkeys(("experiment", "dataset", "kernel", "learner", "split", "sizes"), NAMES),
-            **dict.fromkeys(("multiple", "n_features", "n_train", "d", "at"), RANGE),
+            **dict.fromkeys(("multiple", "share", "n_features", "n_train", "d", "at"), RANGE),
             "settings": {"type": "object"},
         },
     },
@@ -272,7 +277,7 @@ def _collect(told, found: dict[str, set[str]]) -> None:
                 found["metrics"].add(value)
             elif key == "size":
                 found["sizes"].add(value)
-            else:
+            elif key != "at":
                 _collect(value, found)
 
 

@@ -141,7 +141,8 @@ def beats(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
         what = f"{names.side(one, test['metric'])} minus {names.side(other, test['metric'])}"
         for where, (first, second) in found_for(rows, test, names, [one, other]):
             estimate = flipped(difference(first, second), sign)
-            bounds = bounds_of({"above": test.get("by", 0)}, where, {"pooled_sd": pooled_deviation(first, second)})
+            scales = {"standard_errors": estimate.error, "pooled_sd": pooled_deviation(first, second)}
+            bounds = bounds_of({"above": test.get("by", 0)}, where, scales)
             told = signed(estimate.value, test["metric"])
             found.append(point(where, estimate, what, told, judged(test, estimate, bounds, 0.0)))
     return found
@@ -309,7 +310,7 @@ def threshold(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
             estimate = difference(*samples) if other else single(samples[0])
             neutral = 0.0 if other else None
             estimate = size_of(estimate) if test.get("absolute") else estimate
-            verdict = judged(test, estimate, bounds_of(test, where), neutral)
+            verdict = judged(test, estimate, bounds_of(test, where, {"standard_errors": estimate.error}), neutral)
             told = signed(estimate.value, metric) if other else number(estimate.value)
             found.append(point(where, estimate, what, told, verdict))
     return found
@@ -419,7 +420,7 @@ def _steps(walked: list[tuple[dict, Estimate]], test: dict, what: str) -> list[P
         slack = test.get("tolerance", 0.0) * math.hypot(*errors)
         change = sign * (after.value - before.value)
         aside = before.aside or after.aside
-        verdict = {"margin": -slack, "holds": change > -slack if slack == 0 else change >= -slack}
+        verdict = {"margin": -slack, "holds": change >= -slack if "tolerance" in test else change > 0}
         verdict["opposite"] = apart(before, after, sign)
         step = Estimate(change, aside=aside)
         found.append(point(where, step, f"{what}, step", number(sign * change), verdict))

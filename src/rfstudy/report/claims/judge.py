@@ -12,6 +12,7 @@ from rfstudy.report.claims import compared, entries, forms
 from rfstudy.report.claims.compared import Names
 from rfstudy.report.claims.points import Part, conclude, joined
 from rfstudy.report.claims.words import named
+from rfstudy.report.notes import absence
 
 
 def judge(entry: dict | None, frame: pd.DataFrame, protocol: str, names: Names) -> tuple[str, str]:
@@ -32,7 +33,22 @@ def judge(entry: dict | None, frame: pd.DataFrame, protocol: str, names: Names) 
     tests = joined(tests) if entry.get("joined") else tests
     told = entry.get("not_testable", "")
     reason = told if isinstance(told, str) else told.get(protocol, "")
-    return conclude([*tests, *beside], entry.get("needs", "every"), reason)
+    verdict, evidence = conclude([*tests, *beside], entry.get("needs", "every"), reason)
+    return verdict, evidence or why_not_run(entry, rows, names)
+
+
+def why_not_run(entry: dict, rows: pd.DataFrame, names: Names) -> str:
+    """Why the data sets that a claim is about have no rows that speak, by the reason: stand-ins, no data."""
+    listed = [test["select"].get("dataset", []) for test in entries.tests_of(entry)]
+    datasets = dict.fromkeys(each for of in listed for each in ([of] if isinstance(of, str) else of))
+    by_reason: dict[str, list[str]] = {}
+    for dataset in datasets:
+        own = select(rows, dataset=dataset)
+        stands_in = len(own) and (own["stand_in"] != "").all()
+        why = "a stand-in" if stands_in else "" if (own["status"] == "ok").any() else absence(own)
+        if why not in ("", "not run"):
+            by_reason.setdefault(why, []).append(names.dataset(dataset))
+    return "; ".join(f"{', '.join(of)}: {why}" for why, of in by_reason.items())
 
 
 def tested(test: dict, rows: pd.DataFrame, names: Names, entry: dict) -> Part:
@@ -47,9 +63,12 @@ def tested(test: dict, rows: pd.DataFrame, names: Names, entry: dict) -> Part:
     wanted = test["select"].get("dataset", [])
     wanted = [wanted] if isinstance(wanted, str) else wanted
     run = {name for point in points for name in point.where.get("datasets", [point.where.get("dataset")])}
-    missing = tuple(names.dataset(dataset) for dataset in wanted if dataset not in run) if points else ()
+    there, missing = (
+        tuple(names.dataset(dataset) for dataset in wanted if (dataset in run) is is_run) for is_run in (True, False)
+    )
     in_errors = any(isinstance(test.get(key), dict) and "standard_errors" in test[key] for key in compared.BORDERS)
-    return Part(named(points, names, test), test.get("at", "every"), missing=missing, in_errors=in_errors)
+    told = named(points, names, test)
+    return Part(told, test.get("at", "every"), datasets=there, missing=missing, in_errors=in_errors)
 
 
 def function_of(test: dict, paper: str):
@@ -67,7 +86,7 @@ def silent_datasets(test: dict, rows: pd.DataFrame, names: Names, entry: dict) -
     if "accuracy_pct" in metrics:
         sides = [test[key] for key in ("of", "over", "minus", "best", "among", "against") if key in test]
         sides = [each for each in sides if each not in ("second", "median")]
-        methods = {who for told in sides for side in compared.sides(told) for who in side.methods}
+        methods = {who for told in sides for side in compared.sides(told) for who in side.all}
         own = compared.of_methods(compared.chosen(rows, test["select"]), methods)
         for _, dataset in compared.unlearned(rows, own):
             found.setdefault(dataset, "nothing was learned")

@@ -73,13 +73,15 @@ class Point:
 @dataclass(frozen=True)
 class Part:
     """The points of one test of a claim, at how many of them it has to hold (``every``, ``most`` or ``some``), and
-    data sets that it is about and that were not run. A test that is ``beside`` the others is evidence only;
+    data sets that it is about, those that it has points of and those that are missing. A test that is ``beside`` the
+    others is evidence only;
     ``in_errors`` says that its differences are to be told in standard errors too, ``together`` that its points are
     those of other tests, which tell them."""
 
     points: list[Point] = field(default_factory=list)
     at: str = "every"
     beside: bool = False
+    datasets: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     in_errors: bool = False
     together: bool = False
@@ -96,7 +98,9 @@ def conclude(tests: list[Part], needs: str = "every", reason: str = "") -> tuple
     if not run or (needs == "every" and len(run) < len(deciding)):
         return "not run", ""
     told = "; ".join(filter(None, (evidence(test) for test in tests)))
-    missing = list(dict.fromkeys(name for test in deciding for name in test.missing))
+    speaking = {name for test in run for name in test.datasets}
+    missing = [name for test in deciding for name in test.missing if test.points or name not in speaking]
+    missing = list(dict.fromkeys(missing))
     told += f"; not run: {', '.join(missing)}" if missing else ""
     if reason:
         return "not testable", f"{reason}; {told}"

@@ -23,7 +23,7 @@ def named(points: list[Point], names: Names, test: dict) -> list[Point]:
     wheres = [each.where for each in points]
     on_data = "dataset" in test.get("select", {})
     columns = ["side", SIZE[1]] if on_data else ["side", SIZE[1], "d", "n_train", "direction", "at", "repeat"]
-    heads = [c for c in ("experiment", "kernel", "learner") if len({str(where.get(c)) for where in wheres}) > 1]
+    heads = [column for column in ("experiment", "kernel", "learner") if _varies(column, wheres, on_data)]
     told = [column for column in columns if len({str(where.get(column)) for where in wheres}) > 1]
     told = told or (SIZE[1:] if on_data else [test["by"]] if "by" in test else [])
     found = []
@@ -34,6 +34,14 @@ def named(points: list[Point], names: Names, test: dict) -> list[Point]:
         also = [LEARNER_NAMES.get(where[column], str(where[column])) for column in heads]
         found.append(replace(each, place=place, group=" ".join(filter(None, (dataset, *also)))))
     return found
+
+
+def _varies(column: str, wheres: list[dict], within_data: bool) -> bool:
+    """Whether places differ in a column; where each is on a data set, within one."""
+    found: dict[str, set[str]] = {}
+    for where in wheres:
+        found.setdefault(str(where.get("dataset")) if within_data else "", set()).add(str(where.get(column)))
+    return any(len(values) > 1 for values in found.values())
 
 
 def _in_words(column: str, where: dict) -> str:

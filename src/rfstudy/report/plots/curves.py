@@ -2,8 +2,8 @@
 
 The survey's Figures 9 and 10 look like this: approximation error, generation time and the accuracy of two linear
 classifiers against the number of features s, on four data sets. What runs along the axis may be another quantity that
-an experiment walks, and rows may be kernels or learners. Where a panel is held ``against`` a method it shows what sets
-the others apart from it, which nine curves on top of each other do not.
+an experiment walks, and rows may be kernels or learners; a method that does not walk it is a level line. Where a panel
+is held ``against`` a method it shows what sets the others apart from it, which nine curves on top of each other do not.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ SCHEMA = {
         "methods": {"$ref": "#/$defs/names"},
         "sizes": {"$ref": "#/$defs/names"},
         "repeats": {"$ref": "#/$defs/repeats"},
+        "bars": {"enum": ["deviation", "error"]},
         "x": {
             "type": "object",
             "additionalProperties": False,
@@ -150,7 +151,8 @@ def draw(context: Context, spec: dict) -> Picture:
         the method that the others are held ``against``), ``datasets`` (rows of panels, unless ``rows`` says ``by``
         which column of the tidy table they are told apart and gives the ``titles`` of its values), ``x`` (by default
         the sizes, else an ``axis`` that the experiment walks), ``methods`` and ``sizes`` (their order; a method of the
-        frame that is not listed is drawn too, after the others), ``width``, ``paper``, ``repeats``
+        frame that is not listed is drawn too, after the others), ``bars`` (one standard "deviation", or one standard
+        "error" of the mean), ``width``, ``paper``, ``repeats``
 
     Returns
     -------
@@ -158,7 +160,12 @@ def draw(context: Context, spec: dict) -> Picture:
     """
     x = spec.get("x", SIZES)
     frame = select(context.rows, dataset=spec.get("datasets"), n_features_label=spec.get("sizes"))
-    frame = select(frame, axis=["", ROUND] if x["axis"] == SIZES["axis"] else x["axis"])
+    if x["axis"] == SIZES["axis"]:
+        frame = select(frame, axis=["", ROUND])
+    else:
+        # beside those that walk it, what does not in the same experiment
+        walked = select(frame, axis=x["axis"])
+        frame = select(frame, axis=["", x["axis"]], experiment=walked["experiment"].unique())
     shown = pd.concat([of_quantity(frame, panel) for panel in spec["panels"]])
     shown = shown[~shown.index.duplicated()]
     lines = [Line(*pair, look(pair[0], context.looks, pair[1])) for pair in method_order(shown, spec["methods"])]
@@ -167,7 +174,7 @@ def draw(context: Context, spec: dict) -> Picture:
         places = []
         for panel in spec["panels"]:
             own = of_quantity(rows, panel)
-            places.append(_place(name, panel, own, lines, x, context))
+            places.append(_place(name, panel, own, lines, spec | {"x": x}, context))
             if places[-1] is None:
                 absent[name, panel["label"]] = _why_absent(rows, own, panel, context.looks)
         grid.append(places)
@@ -177,7 +184,11 @@ def draw(context: Context, spec: dict) -> Picture:
     reached = any(place.reached for place in there)
     if reached:
         legend.append(Line2D([], [], label=LABEL, **REFERENCE))
-    told = [*_on_pairs(there, context.looks), *_on_breaks(there, lines)]
+    told = [
+        *_on_pairs(there, context.looks, spec.get("bars", "deviation")),
+        *_on_levels(there, lines),
+        *_on_breaks(there, lines),
+    ]
     told += notes_on_chance({place.name: place.chance for place in there if place.chance is not None}, drawn=reached)
     told += _absent(absent, spec)
     return laid_out(
@@ -203,13 +214,16 @@ def _rows(shown: pd.DataFrame, context: Context, spec: dict) -> Iterable[tuple[s
         yield "", "", shown
 
 
-def _place(name: str, panel: dict, own: pd.DataFrame, lines: list[Line], x: dict, context: Context) -> Place | None:
+def _place(name: str, panel: dict, own: pd.DataFrame, lines: list[Line], spec: dict, context: Context) -> Place | None:
     """One panel from the rows of its quantity; None where none of them has a value to show."""
+    x = spec["x"]
     cells = compared(own, panel["against"]) if "against" in panel else summarise(own)
     cells = cells[cells["n"] > 0]
-    if not len(cells):
-        return None
     cells = cells.assign(x=cells["n_features" if x["axis"] == SIZES["axis"] else "at"].astype(float))
+    if not cells["x"].notna().any():
+        return None
+    if spec.get("bars") == "error":
+        cells = with_errors(cells, geometric="against" in panel and not fact_of(panel["metric"]).is_percentage)
     twice = cells[cells.duplicated(["method", "variant", "x"])]
     if len(twice):
         where = f"{twice['method'].iloc[0]} at {x['axis']} {twice['x'].iloc[0]:g}"
@@ -228,6 +242,18 @@ def _place(name: str, panel: dict, own: pd.DataFrame, lines: list[Line], x: dict
     if chance is not None and reaches(span, chance, log=log):
         span = united([span, Span(chance, chance)])
     return Place(name, panel, courses, span, out, chance)
+
+
+def with_errors(cells: pd.DataFrame, *, geometric: bool = False) -> pd.DataFrame:
+    """The cells with bars of one standard error of the mean in place of one deviation (``geometric``: of the
+    logarithm); those of times by rounds stay the quartiles."""
+    root, by_repeat = np.sqrt(cells["n"].astype(float)), cells["rounds"] == 0
+    ends = {}
+    for name in ("lower", "upper"):
+        mean, end = cells["mean"], cells[name]
+        error = mean * (end / mean) ** (1.0 / root) if geometric else mean + (end - mean) / root
+        ends[name] = error.where(by_repeat, end)
+    return cells.assign(**ends)
 
 
 def _ends(cells: pd.DataFrame) -> np.ndarray:
@@ -299,6 +325,9 @@ def _draw_lines(ax, place: Place, lines: list[Line], x: dict, side: str = "", st
             cells = cells[outside & (i == place.outlier)]
         if not len(cells):
             continue
+        if _is_level(cells):
+            _draw_level(ax, cells, lines[i].look)
+            continue
         shift = DODGE * step * ((i + 0.5) / len(lines) - 0.5)
         at, mean = cells["x"].to_numpy(), cells["mean"].to_numpy(dtype=float)
         at = at * 2.0**shift if x["scale"] == "log" else at + shift
@@ -309,12 +338,24 @@ def _draw_lines(ax, place: Place, lines: list[Line], x: dict, side: str = "", st
             ax.plot(at[beside], mean[beside], marker="x", color="black", markersize=5.0, linestyle="none", zorder=4)
 
 
+def _is_level(cells: pd.DataFrame) -> bool:
+    """Whether a line does not walk the horizontal axis."""
+    return bool(cells["x"].isna().all())
+
+
+def _draw_level(ax, cells: pd.DataFrame, own: Look) -> None:
+    """A line through the whole panel, with a band where the others have error bars."""
+    ((lower, mean, upper),) = cells[["lower", "mean", "upper"]].to_numpy(dtype=float)
+    ax.axhspan(lower, upper, color=own.colour, alpha=0.12, linewidth=0, zorder=0.5)
+    ax.axhline(mean, color=own.colour, linestyle=own.linestyle, linewidth=0.9, zorder=1.5)
+
+
 def _x_axis(ax, cells: pd.DataFrame, x: dict) -> float:
     """Scale, limits and ticks of the horizontal axis; returns the smallest step of x, in doublings if logarithmic.
 
     A size is labelled as the paper counts it.
     """
-    at = np.unique(cells["x"])
+    at = np.unique(cells["x"].dropna())
     log, is_size = x["scale"] == "log", x["axis"] == SIZES["axis"]
     along = np.log2(at) if log else at
     step = float(np.diff(along).min()) if len(at) > 1 else 1.0
@@ -356,8 +397,9 @@ def _absent(absent: dict[tuple[str, str], str], spec: dict) -> list[str]:
     return not_drawn(by_reason)
 
 
-def _on_pairs(places: list[Place], looks: dict) -> list[str]:
-    """What stands for a difference in panels that are held against a method."""
+def _on_pairs(places: list[Place], looks: dict, bars: str) -> list[str]:
+    """What stands for a difference in panels that are held against a method; ``bars`` are one standard deviation or
+    error."""
     held = [place for place in places if "against" in place.panel]
     found = []
     for baseline in dict.fromkeys(place.panel["against"] for place in held):
@@ -365,9 +407,9 @@ def _on_pairs(places: list[Place], looks: dict) -> list[str]:
         rounds = [any((cells["rounds"] > 0).any() for cells in place.courses.values()) for place in own]
         points = [fact_of(place.panel["metric"]).is_percentage for place in own]
         ways = [
-            ("differences in points: mean and standard deviation over the repeats", any(points)),
+            (f"differences in points: mean and standard {bars} over the repeats", any(points)),
             (
-                "ratios: geometric mean and standard deviation of the logarithm",
+                f"ratios: geometric mean and standard {bars} of the logarithm",
                 not all(p or r for p, r in zip(points, rounds, strict=True)),
             ),
             ("ratios of times by rounds: median and quartiles", any(rounds)),
@@ -375,6 +417,13 @@ def _on_pairs(places: list[Place], looks: dict) -> list[str]:
         told = "; ".join(way for way, there in ways if there)
         found.append(f"Each method against {look(baseline, looks).label} of the same repeat; {told}.")
     return found
+
+
+def _on_levels(places: list[Place], lines: list[Line]) -> list[str]:
+    """A sentence on the methods that are level lines."""
+    level = {i for place in places for i, cells in place.courses.items() if _is_level(cells)}
+    names = ", ".join(line.look.label for i, line in enumerate(lines) if i in level)
+    return [f"Level lines with a band: {names}, which what runs along the axis does not concern."] if names else []
 
 
 def _on_breaks(places: list[Place], lines: list[Line]) -> list[str]:

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 
 from rfstudy.metrics import FACTS, fact_of
 from rfstudy.report.context import Context
-from rfstudy.report.layout import Panel, Row, laid_out
+from rfstudy.report.layout import Panel, laid_out, side_by_side
 from rfstudy.report.matching import Compared, compared, counts, quantity_in_words
 from rfstudy.report.scorecard import ERRORS, VERDICTS
 from rfstudy.report.style import Picture
@@ -26,6 +26,9 @@ SCORED = "paper"
 
 #: Inches: the height of a panel.
 PANEL = 1.95
+
+#: From how many quantities on two of them stand side by side: more rows than these fill a page.
+MOST = 4
 
 #: What all counts of rows and columns share as a panel.
 COUNTS = "rows and columns of the data"
@@ -53,7 +56,8 @@ MARKS = {
 
 
 def draw(context: Context, spec: dict) -> Picture:
-    """The figure of one specification of kind "printed": quantities from top to bottom, protocols side by side.
+    """The figure of one specification of kind "printed": quantities from top to bottom, protocols side by side;
+    of many quantities two a row.
 
     Parameters
     ----------
@@ -67,10 +71,13 @@ def draw(context: Context, spec: dict) -> Picture:
             panels.setdefault((_panel_of(each, context.looks), each.protocol), []).append(each)
     quantities = sorted(dict.fromkeys(quantity for quantity, _ in panels), key=lambda quantity: quantity == COUNTS)
     protocols = list(dict.fromkeys(protocol for _, protocol in panels))
-    rows = [
-        Row([_panel(panels.get((quantity, protocol)), quantity, protocol) for protocol in protocols], PANEL)
+    drawn = [
+        _panel(panels.get((quantity, protocol)), quantity, protocol)
         for quantity in quantities
+        for protocol in protocols
     ]
+    across = len(protocols) * (2 if len(quantities) > MOST else 1)
+    rows = side_by_side(drawn, across, PANEL)
     legend = [
         Line2D([], [], linestyle="none", label=verdict, **_drawn(verdict))
         for verdict in MARKS

@@ -18,7 +18,7 @@ from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import by_repeat, of_quantity, select
 from rfstudy.report.chance import LABEL, chance_of, notes_on_chance
 from rfstudy.report.context import Context
-from rfstudy.report.layout import Panel, Row, laid_out
+from rfstudy.report.layout import Panel, laid_out, side_by_side
 from rfstudy.report.looks import look
 from rfstudy.report.notes import absence, dataset_name, not_drawn, notes
 from rfstudy.report.published import printed_name
@@ -38,7 +38,7 @@ SCHEMA = {
         "steps": {"$ref": "#/$defs/steps_in_words"},
         "controls": {"$ref": "#/$defs/controls"},
     },
-    "required": ["width", "datasets", "methods", "sizes", "repeats", "quantity", "steps", "controls"],
+    "required": ["width", "datasets", "methods", "repeats", "quantity", "steps"],
 }
 
 #: Inches that a step takes, and panels side by side.
@@ -63,7 +63,7 @@ def draw(context: Context, spec: dict) -> Picture:
     Picture of the width that the specification states, with a panel for each data set that has a value
     """
     frame = of_quantity(
-        select(context.rows, dataset=spec["datasets"], n_features_label=spec["sizes"]), spec["quantity"]
+        select(context.rows, dataset=spec["datasets"], n_features_label=spec.get("sizes")), spec["quantity"]
     )
     panels, absent, by_chance, reached = [], {}, {}, False
     for letter, dataset in zip(ascii_lowercase, spec["datasets"], strict=False):
@@ -83,27 +83,22 @@ def draw(context: Context, spec: dict) -> Picture:
         draw_panel = partial(_panel, spec=spec, looks=context.looks, first=first, chance=chance, span=span)
         panels.append(Panel(partial(draw_panel, rows=rows), title))
     told = not_drawn(absent) + notes_on_chance(by_chance, drawn=reached)
-    through = [control["label"] for control in spec["controls"] if control.get("line")]
+    through = [control["label"] for control in spec.get("controls", []) if control.get("line")]
     if panels and through:
         told.append(f"Dashed upright line with a band: {', '.join(through)}, mean and standard deviation.")
     if panels:
         told.append("A pale line: the step does not concern the method.")
-    height = LINE * (len(spec["steps"]) + len(spec["controls"]) + 0.2)
-    across = min(ACROSS, len(panels))
-    rows = [Row(_filled(panels[i : i + across], across), height) for i in range(0, len(panels), across or 1)]
+    height = LINE * (len(spec["steps"]) + len(spec.get("controls", [])) + 0.2)
+    rows = side_by_side(panels, ACROSS, height)
     legend = [handle(look(method, context.looks)) for method in spec["methods"]] if panels else []
     legend += [Line2D([], [], label=LABEL, **REFERENCE)] if reached else []
     return laid_out(spec["width"], rows, legend, told + notes(frame, spec, context))
 
 
-def _filled(panels: list[Panel], n: int) -> list[Panel | None]:
-    return [*panels, *[None] * (n - len(panels))]
-
-
 def _span(rows: pd.DataFrame, spec: dict) -> Span:
     """What the axis of a panel has to show: all means with their error bars."""
     cells = [each.values for at in course(rows, spec["steps"], spec["methods"]) for each in at.values()]
-    cells += [_of_control(rows, control) for control in spec["controls"]]
+    cells += [_of_control(rows, control) for control in spec.get("controls", [])]
     return span_of([end for cell in cells if len(cell) for end in _ends(cell)], log=False)
 
 
@@ -133,7 +128,7 @@ def _panel(ax, rows: pd.DataFrame, spec: dict, looks: dict, first: bool, chance:
             # from the last own point on, so that the pale line hangs together with the other one
             start = max(int(np.argmin(own)) - 1, 0)
             ax.plot(mean[start:], y[start:], color=drawn["color"], linestyle=drawn["linestyle"], alpha=0.35, zorder=1)
-    for position, control in enumerate(spec["controls"]):
+    for position, control in enumerate(spec.get("controls", [])):
         values = _of_control(rows, control)
         if not len(values):
             continue
@@ -143,7 +138,7 @@ def _panel(ax, rows: pd.DataFrame, spec: dict, looks: dict, first: bool, chance:
         if control.get("line"):
             ax.axvspan(mean - spread, mean + spread, color=drawn["color"], alpha=0.12, linewidth=0, zorder=0.4)
             ax.axvline(mean, color=drawn["color"], linestyle="dashed", linewidth=0.8, zorder=0.5)
-    ticks = [*spec["steps"].values(), *(control["label"] for control in spec["controls"])]
+    ticks = [*spec["steps"].values(), *(control["label"] for control in spec.get("controls", []))]
     ax.set_yticks(range(len(ticks)), ticks if first else [""] * len(ticks))
     ax.set_ylim(len(ticks) - 0.4, -0.6)
     if chance is not None:
@@ -153,5 +148,5 @@ def _panel(ax, rows: pd.DataFrame, spec: dict, looks: dict, first: bool, chance:
     ax.xaxis.set_major_locator(MaxNLocator(4, min_n_ticks=2))
     fact = fact_of(spec["quantity"]["metric"])
     ax.set_xlabel(f"{fact.label} ({fact.unit})" if fact.unit else fact.label)
-    if spec["controls"]:
+    if spec.get("controls", []):
         ax.axhline(n_steps - 0.5, color="#888888", linewidth=0.6)

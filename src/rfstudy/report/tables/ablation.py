@@ -1,18 +1,17 @@
-"""The table of an ablation: accuracies step by step, what each step changes, and controls beside the steps."""
+"""The table of an ablation: scores step by step, what each step changes, and controls beside the steps."""
 
 from __future__ import annotations
 
-import itertools
-
 import pandas as pd
 
+from rfstudy.metrics import fact_of, lower_is_better
 from rfstudy.report.aggregate import of_quantity, select, summarise
-from rfstudy.report.cells import by_place, dataset_cell, mean_and_std
+from rfstudy.report.cells import by_place, dataset_cell, difference_cell, mean_and_std
 from rfstudy.report.context import Context
 from rfstudy.report.looks import look
 from rfstudy.report.notes import notes
 from rfstudy.report.published import printed_name
-from rfstudy.report.significance import Paired, Turn, compare, family, gain_of, note_on_tests, overlap_of, turns
+from rfstudy.report.significance import Turn, compare, family, gain_of, note_on_tests, overlap_of, turns
 from rfstudy.report.steps import Reached, controls_of, course
 from rfstudy.report.typeset import Cell, Table
 
@@ -26,23 +25,26 @@ SCHEMA = {
         "repeats": {"$ref": "#/$defs/repeats"},
         "quantity": {"$ref": "#/$defs/quantity"},
         "steps": {"$ref": "#/$defs/steps_in_words"},
+        "one_at_a_time": {"type": "boolean"},
         "controls": {"$ref": "#/$defs/controls"},
     },
-    "required": ["datasets", "methods", "baselines", "sizes", "repeats", "quantity", "steps", "controls"],
+    "required": ["datasets", "methods", "baselines", "repeats", "quantity", "steps"],
 }
 
 
 def make(context: Context, spec: dict) -> Table:
-    """Accuracy of every method at every step of an ablation, its change from the step before, and the gain of the
-    methods that use the data over the better baseline; then the controls, each minus the method it is held against.
+    """Score of every method at every step of an ablation, its change from the step before, and the gain of the methods
+    that use the data over the better baseline; then the controls, each minus the method it is held against.
 
-    Of ``spec``: ``steps``, a mapping from the variant to the step in words, in order; ``baselines``, those of the
-    methods that the gain of the others is over; ``controls``, entries ``{method, variant, label, step, against}``:
-    further variants, and the methods that each is compared with, at which step.
+    Of ``spec``: ``steps``, a mapping from the variant to the step in words, in order; ``one_at_a_time``, whether each
+    changes the first one and not the one before; ``sizes``, where the experiment has more than one of a data set;
+    ``baselines``, those of the methods that the gain of the others is over; ``controls``, entries ``{method, variant,
+    label, step, against}``: further variants, and the methods that each is compared with, at which step.
     """
-    metric = spec["quantity"]["metric"]
+    metric, alone = spec["quantity"]["metric"], spec.get("one_at_a_time", False)
+    fact, sign = fact_of(metric), -1.0 if lower_is_better(metric) else 1.0
     frame = of_quantity(
-        select(context.rows, dataset=spec["datasets"], n_features_label=spec["sizes"]), spec["quantity"]
+        select(context.rows, dataset=spec["datasets"], n_features_label=spec.get("sizes")), spec["quantity"]
     )
     cells = summarise(frame)
     full = int(cells["n"].max()) if len(cells) else 0
@@ -61,20 +63,23 @@ def make(context: Context, spec: dict) -> Table:
         overlap = overlap_of(ours, context)
         if len(ours):
             overlaps[printed_name(context.tasks, dataset, spec["paper"])] = overlap
-        reached = course(ours, spec["steps"], spec["methods"])
+        reached = course(ours, spec["steps"], spec["methods"], alone)
         values = [{method: each.values for method, each in now.items()} for now in reached]
         controls = controls_of(ours, spec, overlap)
-        changes, gains = _changes_of(reached, controls, overlap), _gains_of(values, others, spec["baselines"], overlap)
+        changes = _changes_of(reached, controls, overlap, alone)
+        gains = _gains_of(values, others, spec["baselines"], overlap, sign)
         for position, ((step, label), now) in enumerate(zip(spec["steps"].items(), reached, strict=True)):
+            if alone and any(len(each.rows) for each in reached[0].values()) and not any(map(_ran, now.values())):
+                continue  # the data set leaves nothing to decide there
             row = {"data set": name, "step": Cell(label, {"": label, "id": step, "minus": ""})} | empty
             for method, each in now.items():
                 own = mean_and_std(at.get((dataset, step, method)), metric, full)
                 row[labels[method]] = "as before" if each.carried else own
-                row[f"change {labels[method]}"] = _difference(changes.get((position, method)))
+                row[f"change {labels[method]}"] = difference_cell(changes.get((position, method)))
             for method in others:
-                row[f"gain {labels[method]}"] = _difference(gains.get((position, method)))
+                row[f"gain {labels[method]}"] = difference_cell(gains.get((position, method)))
             rows.append(row)
-        found = turns(values, spec["steps"], others, spec["baselines"], overlap)
+        found = turns(values, spec["steps"], others, spec["baselines"], overlap, sign=sign, alone=alone)
         if found:
             changed = _changes([turn for turn in found if turn.test.stands(metric)], spec["steps"], labels)
             significant.append(f"{printed_name(context.tasks, dataset, spec['paper'])}: {changed or 'none'}")
@@ -84,39 +89,47 @@ def make(context: Context, spec: dict) -> Table:
             row = {"data set": name, "step": step} | empty
             place = dataset, control["variant"], control["method"]
             row[labels[control["method"]]] = mean_and_std(at.get(place), metric, full)
-            row[f"change {labels[control['method']]}"] = _difference(changes["control", position])
+            row[f"change {labels[control['method']]}"] = difference_cell(changes["control", position])
             rows.append(row)
     of_family = "all changes, all gains, and all changes of a gain of a data set, each by itself"
     remarks = [
-        f"Mean ± standard deviation over {full} repeats at s = {', '.join(spec['sizes'])}; every step keeps the ones "
-        'before it. "as before": the step does not concern the method.',
-        "Change: from the step before; of a control: from the method named, at the step "
-        f"{_at(spec)}. Gain: over the more accurate of {' and '.join(labels[m] for m in spec['baselines'])} at the "
-        "step, which is chosen on the same repeats. In brackets Holm's p-value.",
+        f"Mean ± standard deviation over {full} repeats{_at_sizes(spec)}; every step "
+        + ("changes the first one alone" if alone else "keeps the ones before it")
+        + '. "as before": the step does not concern the method.',
+        f"Change: from the {'first step' if alone else 'step before'}{_at(spec)}. Gain: {_over(spec, labels)} at the "
+        "step"
+        + (", which is chosen on the same repeats" if len(spec["baselines"]) > 1 else "")
+        + (", positive where the error is lower" if sign < 0 else "")
+        + ". In brackets Holm's p-value.",
         note_on_tests(overlaps, of_family, [metric]),
     ]
     if significant:
         remarks.append(f"Steps that change a gain: {'; '.join(significant)}.")
-    quantities = {"accuracy": ("", spec["methods"]), "change": ("change ", spec["methods"]), "gain": ("gain ", others)}
+    quantities = {fact.label: ("", spec["methods"]), "change": ("change ", spec["methods"]), "gain": ("gain ", others)}
     unfold = {
         f"{before}{labels[method]}": {"quantity": what, "method": labels[method], "method_id": method}
         for what, (before, methods) in quantities.items()
         for method in methods
     }
     titles = {
-        "accuracy": "Test accuracy",
-        "change": "Change of the accuracy",
-        "gain": f"Gain over the better of {' and '.join(labels[method] for method in spec['baselines'])}",
+        fact.label: f"Test {fact.label}",
+        "change": f"Change of the {fact.label}",
+        "gain": f"Gain {_over(spec, labels)}",
     }
     parts = {titles[what]: [name for name, of in unfold.items() if of["quantity"] == what] for what in quantities}
     remarks += notes(frame, spec, context)
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, unfold, parts)
 
 
-def _changes_of(reached: list[dict[str, Reached]], controls: list, overlap: float) -> dict:
+def _ran(each: Reached) -> bool:
+    return not each.carried and len(each.rows) > 0
+
+
+def _changes_of(reached: list[dict[str, Reached]], controls: list, overlap: float, alone: bool) -> dict:
     """The changes of one data set as a family: by position of the step and method, and by ("control", position)."""
     tests = {("control", position): test for position, (*_, test) in enumerate(controls)}
-    for position, (before, now) in enumerate(itertools.pairwise(reached), start=1):
+    for position, now in enumerate(reached[1:], start=1):
+        before = reached[0 if alone else position - 1]
         tests |= {
             (position, method): compare(each.values, before[method].values, overlap)
             for method, each in now.items()
@@ -125,10 +138,10 @@ def _changes_of(reached: list[dict[str, Reached]], controls: list, overlap: floa
     return family(tests)
 
 
-def _gains_of(values: list[dict], others: list[str], baselines: list[str], overlap: float) -> dict:
+def _gains_of(values: list[dict], others: list[str], baselines: list[str], overlap: float, sign: float) -> dict:
     """The gains of one data set as a family: by position of the step and method."""
     found = {
-        (position, method): gain_of(method, of_step, baselines, overlap)
+        (position, method): gain_of(method, of_step, baselines, overlap, sign=sign)
         for position, of_step in enumerate(values)
         for method in others
     }
@@ -136,8 +149,19 @@ def _gains_of(values: list[dict], others: list[str], baselines: list[str], overl
 
 
 def _at(spec: dict) -> str:
-    """The steps at which the controls are compared, in words."""
-    return " or ".join(dict.fromkeys(f'"{spec["steps"][control["step"]]}"' for control in spec["controls"]))
+    """From where the changes of controls are, in words."""
+    steps = dict.fromkeys(f'"{spec["steps"][control["step"]]}"' for control in spec.get("controls", []))
+    return f"; of a control: from the method named, at the step {' or '.join(steps)}" if steps else ""
+
+
+def _at_sizes(spec: dict) -> str:
+    return f" at s = {', '.join(spec['sizes'])}" if "sizes" in spec else ""
+
+
+def _over(spec: dict, labels: dict) -> str:
+    """What a gain is over, in words."""
+    names = [labels[method] for method in spec["baselines"]]
+    return f"over the better of {' and '.join(names)}" if len(names) > 1 else f"over {names[0]}"
 
 
 def _changes(found: list[Turn], steps: dict, labels: dict) -> str:
@@ -147,13 +171,3 @@ def _changes(found: list[Turn], steps: dict, labels: dict) -> str:
         of_step = [f"{labels[turn.method]} {turn.test.difference:+.2f}" for turn in found if turn.step == step]
         told += [f"{label} ({', '.join(of_step)})"] if of_step else []
     return ", ".join(told)
-
-
-def _difference(test: Paired | None) -> Cell | str:
-    """A difference of accuracies with its p-value in brackets, where there is one."""
-    if test is None or not test.repeats:
-        return ""
-    known = test.p_value == test.p_value  # it is missing where the repeats are too few
-    p_value = "<0.001" if test.p_value < 0.001 else f"{test.p_value:.3f}"
-    text = f"{test.difference:+.2f}" + (f" ({p_value})" if known else "")
-    return Cell(text, {"": test.difference, "std": None, "n": test.repeats, "p_value": test.p_value, "remark": ""})

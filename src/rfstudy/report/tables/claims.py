@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from rfstudy.report.aggregate import select
 from rfstudy.report.claims.compared import Names
 from rfstudy.report.claims.judge import judge
 from rfstudy.report.claims.points import MEANING
@@ -12,9 +13,14 @@ from rfstudy.report.notes import notes
 from rfstudy.report.typeset import Table
 
 #: The keys of an entry of this kind beside those of all. ``claims`` are ids of the reference data; in a specification
-#: each has its entry of ``config/claims`` with it, or None where it has none.
+#: each has its entry of ``config/claims`` with it, or None where it has none. With a ``learner`` they are tested on its
+#: rows and those of the maps alone.
 SCHEMA = {
-    "properties": {"repeats": {"$ref": "#/$defs/repeats"}, "claims": {"$ref": "#/$defs/names"}},
+    "properties": {
+        "repeats": {"$ref": "#/$defs/repeats"},
+        "learner": {"$ref": "#/$defs/text"},
+        "claims": {"$ref": "#/$defs/names"},
+    },
     "required": ["claims"],
 }
 
@@ -23,9 +29,10 @@ def make(context: Context, spec: dict) -> Table:
     """One row a claim: what it says and its test, both from the reference data, the verdict and the evidence."""
     names = Names(context, spec["paper"])
     texts = context.claims.set_index("claim_id")
+    measured = select(context.rows, learner=["", spec["learner"]]) if "learner" in spec else context.rows
     rows = []
     for identifier, entry in spec["claims"].items():
-        verdict, evidence = judge(entry, context.rows, spec["protocol"], names)
+        verdict, evidence = judge(entry, measured, spec["protocol"], names)
         text, stricter = texts.loc[identifier], (entry or {}).get("reason", "")
         test = f"{text['test']} (here: {stricter})" if stricter else text["test"]
         rows.append(
@@ -34,4 +41,4 @@ def make(context: Context, spec: dict) -> Table:
     found = [verdict for verdict in MEANING if any(row["verdict"] == verdict for row in rows)]
     meaning = "; ".join(f"{verdict}, {MEANING[verdict]}" for verdict in found)
     remarks = [f"Verdicts: {meaning}."] if found else []
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(context.rows, spec, context))
+    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(measured, spec, context))

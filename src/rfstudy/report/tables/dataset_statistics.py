@@ -12,7 +12,11 @@ from rfstudy.report.typeset import Cell, Table
 
 #: The keys of an entry of this kind beside those of all.
 SCHEMA = {
-    "properties": {"published": {"$ref": "#/$defs/text"}, "datasets": {"$ref": "#/$defs/names"}},
+    "properties": {
+        "published": {"$ref": "#/$defs/text"},
+        "datasets": {"$ref": "#/$defs/names"},
+        "says": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"}},
+    },
     "required": ["published", "datasets"],
 }
 
@@ -26,7 +30,8 @@ def make(context: Context, spec: dict) -> Table:
 
     Found numbers come from the ``d``, ``n_train`` and ``n_test`` of the measured rows, split and scaling from the
     settings (``split``, ``preprocess``) of the facts about the data. The facts are those of the whole data set;
-    only where there are none, rows of measurements, which may be capped, speak for it.
+    only where there are none, rows of measurements, which may be capped, speak for it. What the paper ``says`` beside
+    them (texts by their metric, with headings) stands there as printed.
     """
     frame = select(context.rows, dataset=spec["datasets"])
     printed = select(context.published, paper=spec["paper"], experiment=spec["published"])
@@ -35,13 +40,20 @@ def make(context: Context, spec: dict) -> Table:
         ours = select(frame, dataset=dataset)
         ours = ours if facts_of(ours).empty else facts_of(ours)
         name = dataset_cell(context, dataset, spec["paper"], ours)
-        as_printed, found = _printed_statistics(select(printed, dataset=dataset)), _found_statistics(ours)
+        about = select(printed, dataset=dataset)
+        as_printed, found = _printed_statistics(about), _found_statistics(ours)
+        said = {heading: _said(about, metric) for metric, heading in spec.get("says", {}).items()}
         differ = [key for key in (*NUMBERS, "random split") if _differ(as_printed[key], found[key])]
         remark = "not comparable" if stand_in_of(ours) else ", ".join(differ)
-        rows.append({"data set": name, "source": "published", **as_printed, "differs in": ""})
-        rows.append({"data set": name, "source": "found", **found, "differs in": remark})
+        rows.append({"data set": name, "source": "published", **said, **as_printed, "differs in": ""})
+        rows.append({"data set": name, "source": "found", **dict.fromkeys(said, ""), **found, "differs in": remark})
     table = pd.DataFrame(rows).astype(dict.fromkeys(NUMBERS, "Int64"))
     return Table(spec["name"], table, spec["caption"], notes_on_data(frame, spec, context.tasks))
+
+
+def _said(rows: pd.DataFrame, metric: str) -> str:
+    """A printed text."""
+    return "; ".join(settings["text"] for settings in settings_of(select(rows, metric=metric)))
 
 
 def _printed_statistics(rows: pd.DataFrame) -> dict:

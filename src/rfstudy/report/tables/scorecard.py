@@ -6,6 +6,7 @@ import pandas as pd
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.context import Context
+from rfstudy.report.derived import undefined
 from rfstudy.report.looks import look
 from rfstudy.report.matching import Compared, compared, counts, judgement, quantity_in_words
 from rfstudy.report.notes import cap_of, dataset_name
@@ -92,6 +93,7 @@ def _remark(each: Compared, context: Context) -> str:
     if each.score.verdict != "not comparable":
         return ""
     of_data = context.tasks.get(each.place.dataset, {}).get("not_comparable", "")
+    of_data = of_data or undefined(each.place.metric, each.place.dataset, context.tasks)
     contended = "contended" if isinstance(each.ours, Ratio) and each.ours.contended else ""
     _, _, stand_in = dataset_name(context.tasks, each.place.dataset, "", each.rows.assign(settings="")).partition(": ")
     return "; ".join(filter(None, (stand_in, cap_of(each.rows), of_data, contended))) or "other data than the paper's"

@@ -53,7 +53,7 @@ def make(context: Context, spec: dict) -> Table:
     """
     found = {
         (each.place.dataset, each.place.size, each.place.method): each
-        for each in compared(context, spec, spec["published"], spec["quantity"]["metric"])
+        for each in compared(context, spec, spec["published"], spec["quantity"])
     }
     shown = select(context.rows, dataset=spec["datasets"], n_features_label=spec["sizes"], variant="")
     shown = of_quantity(shown, spec["quantity"])

@@ -71,8 +71,13 @@ def grid_cells(spec: dict, chosen: dict, d: int, repeats: list[int], learner: st
         for entry in spec["methods"]
         if is_learned(entry, learner)
         for place in places_of(entry)
-        for group, choices in sharing(chosen, entry, place, named, repeat)
+        for group, choices in sharing(chosen, entry, place, sizes_of(entry, named), repeat)
     ]
+
+
+def sizes_of(entry: dict, named: list) -> list:
+    """The sizes, numbers with labels, that an entry is run at: all, or those that it names."""
+    return [(s, label) for s, label in named if label in entry.get("only_sizes", [label])]
 
 
 def places_of(entry: dict) -> list[dict]:
@@ -305,6 +310,6 @@ def skipped_rows(spec: dict, prepared: Prepared, repeats: list[int], measurement
         }
         for entry in spec["methods"]
         for place in places_of(entry)
-        for n_features, label in sizes(spec["sizes"], prepared.facts["d"])
+        for n_features, label in sizes_of(entry, sizes(spec["sizes"], prepared.facts["d"]))
         for measurement in measurements
     ]

@@ -1,0 +1,82 @@
+"""What a paper prints and an experiment measures under another name: rows that are read off measured ones.
+
+An option of a map that a paper reports at the best of its grid, on the test rows, was walked by the experiment: here
+the best of the walk is chosen, as the paper did, under a variant of its own that says so. And a regression error that a
+paper prints in percent without saying of what is read as the share of the squared responses that is not explained.
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from rfstudy.metrics import fact_of, lower_is_better
+from rfstudy.report.aggregate import CELL, select
+
+#: Axes along which a paper reports the best value on the test rows, and the variant that this is here.
+BEST_ON_TEST = {"divergence": "best-on-test"}
+
+#: The error in percent that papers print of any task, and what it is read as where the task is a regression.
+ERROR, OF_REGRESSION = "error_pct", "relative_squared_error_pct"
+
+#: One walk: all that stands beside the place on its axis and the repeat.
+WALK = [column for column in CELL if column != "at"]
+
+
+def with_derived(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with the rows that are read off its own."""
+    errors = select(frame, metric=OF_REGRESSION).assign(metric=ERROR)
+    frame = pd.concat([frame, errors], ignore_index=True) if len(errors) else frame
+    best = [best_on_test(frame, axis, variant) for axis, variant in BEST_ON_TEST.items()]
+    best = [rows for rows in best if len(rows)]
+    return pd.concat([frame, *best], ignore_index=True) if best else frame
+
+
+def best_on_test(frame: pd.DataFrame, axis: str, variant: str) -> pd.DataFrame:
+    """Of every walk of a score on the test rows along an axis the place with the best mean over the repeats.
+
+    Of equal ones the first. The rows stand on no axis, have the variant, and say in their settings where it was
+    (``best_at``). Of a walk without any value the rows of its first place say why.
+    """
+    walked = select(frame, axis=axis, split="test")
+    walked = walked[walked["metric"].map(lambda metric: bool(fact_of(metric).better)).astype(bool)]
+    found = []
+    for _, walk in walked.groupby(WALK, dropna=False, sort=False):
+        means = select(walk, status="ok").groupby("at")["value"].mean()
+        best = walk["at"].min()
+        if len(means):
+            best = means.idxmin() if lower_is_better(walk["metric"].iloc[0]) else means.idxmax()
+        found.append(walk[walk["at"] == best])
+    if not found:
+        return walked
+    rows = pd.concat(found)
+    settings = [
+        json.dumps(json.loads(text or "{}") | {"best_at": at}, sort_keys=True)
+        for text, at in zip(rows["settings"], rows["at"], strict=True)
+    ]
+    return rows.assign(axis="", at=np.nan, variant=variant, settings=settings)
+
+
+def undefined(metric: str, dataset: str, tasks: dict) -> str:
+    """Why a printed number of a metric is not defined on a task ("" if it is)."""
+    if metric != ERROR or tasks.get(dataset, {}).get("target") != "regression":
+        return ""
+    return "the paper does not say what the error of a regression is a percentage of"
+
+
+def notes_on_derived(rows: pd.DataFrame, tasks: dict) -> list[str]:
+    """Sentences on the rows shown that are derived."""
+    found = []
+    for axis, variant in BEST_ON_TEST.items():
+        if (rows["variant"] == variant).any():
+            found.append(
+                f"Best on test: of all values of the {axis} penalty the one with the lowest mean error on the test "
+                "rows, as the paper reports it; without these words it is chosen by validation."
+            )
+    if any(undefined(ERROR, dataset, tasks) for dataset in select(rows, metric=ERROR)["dataset"].unique()):
+        found.append(
+            "Error of a regression, which the paper does not define: 100 |y - f|^2 / |y|^2, responses in [-1, 1]."
+        )
+    return found

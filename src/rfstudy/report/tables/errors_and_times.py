@@ -1,0 +1,187 @@
+"""Errors and times at the largest number of features of every data set, in the form of the paper on EERF.
+
+One row is printed, one a learner is ours. Seconds of two machines say nothing about each other, so every time has in
+brackets what it is over the training time of the baseline in the same row.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from rfstudy.metrics import fact_of
+from rfstudy.report.aggregate import by_repeat, select, settings_of
+from rfstudy.report.cells import absent, dataset_cell
+from rfstudy.report.context import Context
+from rfstudy.report.looks import look
+from rfstudy.report.matching import Place, printed_cells
+from rfstudy.report.notes import LEARNER_NAMES, absence, notes
+from rfstudy.report.published import printed_text
+from rfstudy.report.times import by_rounds, ratio
+from rfstudy.report.typeset import Cell, Table
+
+#: The keys of an entry of this kind beside those of all: ``settings`` and ``times`` are printed metrics with their
+#: headings, ``variants`` those of a method that stand in a row of their own beside its plain ones.
+SCHEMA = {
+    "properties": {
+        "published": {"$ref": "#/$defs/text"},
+        "datasets": {"$ref": "#/$defs/names"},
+        "methods": {"$ref": "#/$defs/names"},
+        "baselines": {"type": "array", "minItems": 1, "maxItems": 1, "items": {"$ref": "#/$defs/text"}},
+        "learners": {"$ref": "#/$defs/names"},
+        "repeats": {"$ref": "#/$defs/repeats"},
+        "quantity": {"$ref": "#/$defs/quantity"},
+        "variants": {"type": "object", "additionalProperties": {"$ref": "#/$defs/text"}},
+        "settings": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"}},
+        "times": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"}},
+    },
+    "required": ["published", "datasets", "methods", "baselines", "learners", "quantity", "settings", "times"],
+}
+
+#: What is said of a plain method where the variant that is printed was not measured.
+PLAIN = "by validation"
+
+#: The time that all others of a row are told over.
+BASE = "time_train_s"
+
+TIMES_NOTE = (
+    "Times in seconds on the machine of the row, in brackets over the training time of {name} in the same row: "
+    "printed, a quotient; ours, the median over rounds of the quotient in a round."
+)
+
+
+def make(context: Context, spec: dict) -> Table:
+    """Settings, errors and times of every method by data set: printed, and ours for every learner.
+
+    The size of a data set is the one that is printed for it. Of ``spec``: ``quantity`` (the error, without its
+    learner), ``learners``, ``times`` (metrics with their headings), ``baselines`` (whose training time the others are
+    told over), ``settings`` (what else is printed, with headings), ``variants`` (of a method the
+    one printed, where it was measured).
+    """
+    printed = printed_cells(context.published, spec["paper"], spec["published"])
+    columns = _columns(printed, spec, context)
+    frame = select(context.rows, dataset=spec["datasets"], method=spec["methods"])
+    rows, shown = [], []
+    for dataset in spec["datasets"]:
+        of_dataset = {place: row for place, row in printed.items() if place.dataset == dataset}
+        sizes = list(dict.fromkeys(place.size for place in of_dataset))
+        ours = select(frame, dataset=dataset, n_features_label=sizes)
+        name = dataset_cell(context, dataset, spec["paper"], ours)
+        rows.append({"data set": name, "source": "published"} | _published(of_dataset, columns, spec))
+        for learner in spec["learners"]:
+            own = select(ours, learner=["", learner])
+            if not len(select(own, metric=spec["quantity"]["metric"])):
+                continue
+            source = f"ours, {LEARNER_NAMES.get(learner, learner)}"
+            rows.append(
+                {"data set": name, "source": source} | _measured(own, learner, columns, spec, set(frame["variant"]))
+            )
+            shown.append(own)
+        if len(rows) and rows[-1]["source"] == "published":
+            rows.append({"data set": name, "source": "ours"} | _not_run(ours, columns, spec))
+    metrics = [spec["quantity"]["metric"], *spec["times"]]
+    told = select(pd.concat(shown) if shown else frame.iloc[:0], metric=metrics)
+    told = told[(told["variant"] == "") | told["variant"].isin(spec.get("variants", {}).values())]
+    remarks = [
+        "Errors: mean ± one standard error.",
+        TIMES_NOTE.format(name=look(spec["baselines"][0], context.looks).label),
+    ]
+    remarks += notes(told, spec, context)
+    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, columns)
+
+
+def _columns(printed: dict[Place, dict], spec: dict, context: Context) -> dict[str, dict]:
+    """The columns of numbers that are printed, by their heading, each with the metric and method that it is of."""
+    there = {(place.metric, method) for place in printed for method in place.method.split(";")}
+    found = {}
+    headings = {spec["quantity"]["metric"]: fact_of(spec["quantity"]["metric"]).label} | spec["times"]
+    for metric, heading in headings.items():
+        for method in (method for method in spec["methods"] if (metric, method) in there):
+            label = look(method, context.looks).label
+            found[f"{heading}, {label}"] = {"quantity": metric, "method": label, "method_id": method}
+    return found
+
+
+def _published(cells: dict[Place, dict], columns: dict[str, dict], spec: dict) -> dict:
+    """The printed row of a data set; a number that is printed for a list of methods is that of each of them."""
+    by_metric: dict[str, dict[str, dict]] = {}
+    for place, row in cells.items():
+        by_metric.setdefault(place.metric, {}).update(dict.fromkeys(place.method.split(";"), row))
+    found = {
+        heading: next((row["value"] for row in by_metric.get(metric, {}).values()), None)
+        for metric, heading in spec["settings"].items()
+    }
+    base = by_metric.get(BASE, {}).get(spec["baselines"][0])
+    for heading, of in columns.items():
+        row = by_metric.get(of["quantity"], {}).get(of["method_id"])
+        if of["quantity"] in spec["times"] and row is not None:
+            found[heading] = _with_ratio(row["settings"]["printed"], row["value"], row["value"] / base["value"])
+        else:
+            found[heading] = printed_text(row) if row is not None else ""
+    return found
+
+
+def _with_ratio(text: str, seconds: float, over: float | None, **more) -> Cell:
+    brackets = "" if over is None else f" ({over:.2f})"
+    return Cell(text + brackets, {"": seconds, "over_baseline": over} | more)
+
+
+def _measured(rows: pd.DataFrame, learner: str, columns: dict[str, dict], spec: dict, walked: set[str]) -> dict:
+    """Our row of a data set and learner; ``walked`` are the variants that were measured of any."""
+    metric, variants = spec["quantity"]["metric"], spec.get("variants", {})
+    errors = select(rows, metric=metric, split=spec["quantity"].get("split"), axis="")
+    base = select(by_rounds(rows), metric=BASE, method=spec["baselines"], variant="", learner=learner)
+    found = {heading: _setting(errors, metric, spec["methods"][0]) for metric, heading in spec["settings"].items()}
+    for heading, of in columns.items():
+        own = select(rows, method=of["method_id"], variant="")
+        if of["quantity"] == metric:
+            own = select(errors, method=of["method_id"])
+            variant = variants.get(of["method_id"], "")
+            is_there = variant in set(own["variant"])
+            remark = PLAIN if variant in walked and not is_there else ""
+            found[heading] = _error(select(own, variant=variant if is_there else ""), remark)
+        else:
+            found[heading] = _time(select(own, metric=of["quantity"]), base)
+    return found
+
+
+def _setting(rows: pd.DataFrame, printed: str, method: str) -> float | None:
+    """What we ran a method with, by the name of the printed setting."""
+    own = select(rows, method=method, variant="", status="ok")
+    if not len(own):
+        return None
+    options = settings_of(own.iloc[:1])[0].get("options", {})
+    ours = {
+        "n_features_final_M": float(own["n_features"].iloc[0]),
+        "n_features_initial_M0": options.get("n_candidates"),
+        "preprocess_sample_pct": 100.0 * options["scoring_fraction"] if "scoring_fraction" in options else None,
+    }
+    return ours.get(printed)
+
+
+def _error(rows: pd.DataFrame, remark: str = "") -> Cell:
+    """The mean over the repeats with its standard error, as the paper has it."""
+    values = by_repeat(rows)
+    if not len(values):
+        return absent(absence(rows).split(":")[0], "error", "n")
+    error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
+    text = f"{values.mean():.2f}" + ("" if error is None else f" ± {error:.2f}") + (f" ({remark})" if remark else "")
+    return Cell(text, {"": float(values.mean()), "error": error, "n": len(values), "remark": remark})
+
+
+def _time(rows: pd.DataFrame, base: pd.DataFrame) -> Cell | str:
+    """Median seconds, and the median of the quotients by round; nothing of a learner that was not timed."""
+    rounds = by_rounds(select(rows, status="ok"))
+    if not len(rounds) or not len(base):
+        return ""
+    seconds, over = float(rounds["value"].median()), ratio(rounds, base)
+    remark = over.remark if over else ""
+    quartiles = {"lower_quartile": over and over.lower, "upper_quartile": over and over.upper}
+    cell = _with_ratio(f"{seconds:.3g}", seconds, over and over.value, **quartiles, remark=remark)
+    return Cell(" ".join(filter(None, (cell.text, remark))), cell.values)
+
+
+def _not_run(rows: pd.DataFrame, columns: dict[str, dict], spec: dict) -> dict:
+    """The row of a data set of which there is no number: why."""
+    why = {next(iter(columns)): absent(absence(select(rows, metric=spec["quantity"]["metric"])).split(":")[0])}
+    return dict.fromkeys(spec["settings"].values()) | dict.fromkeys(columns, "") | why

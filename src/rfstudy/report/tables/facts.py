@@ -1,0 +1,73 @@
+"""Facts that a paper tables and nobody can measure: typeset as they are printed.
+
+What a method needs, what a symbol stands for, which assumptions a theorem makes: texts of ``data/reference`` that stand
+in rows by what they are about and in columns by what they say. Numbers that can be measured have kinds of their own.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from rfstudy.report.aggregate import select, settings_of
+from rfstudy.report.context import Context
+from rfstudy.report.published import RECONSTRUCTED, printed_name
+from rfstudy.report.typeset import Cell, Table
+
+#: The keys of an entry of this kind beside those of all: the place in the paper; the columns of the printed rows that
+#: say what a row is about, with their headings; what is said (``metric``), in the order of the columns, with theirs.
+SCHEMA = {
+    "properties": {
+        "published": {"$ref": "#/$defs/text"},
+        "about": {
+            "type": "object",
+            "minProperties": 1,
+            "propertyNames": {"enum": ["dataset", "kernel", "method"]},
+            "additionalProperties": {"$ref": "#/$defs/text"},
+        },
+        "says": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"}},
+    },
+    "required": ["published", "about", "says"],
+}
+
+MARK_NOTE = f"{RECONSTRUCTED}: deduced, see data/reference/README.md."
+
+
+def make(context: Context, spec: dict) -> Table:
+    """One row for each thing that the printed table is about, in the order of the print.
+
+    ``ValueError`` where the entry names a place, or something said, of which nothing is printed.
+    """
+    printed = select(context.published, paper=spec["paper"], experiment=spec["published"])
+    absent = [metric for metric in spec["says"] if metric not in set(printed["metric"])]
+    if absent:
+        raise ValueError(f"{spec['published']} of {spec['paper']} says nothing of: {', '.join(absent)}")
+    printed = select(printed, metric=list(spec["says"]))
+    rows = []
+    for what, own in printed.groupby(list(spec["about"]), sort=False):
+        names = (_name(context, column, value, spec) for column, value in zip(spec["about"], what, strict=True))
+        row = dict(zip(spec["about"].values(), names, strict=True))
+        rows.append(row | {heading: _said(select(own, metric=metric)) for metric, heading in spec["says"].items()})
+    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], _notes(printed))
+
+
+def _name(context: Context, column: str, identifier: str, spec: dict) -> str:
+    """What a row is about, by the name that the paper has for it."""
+    registry = {"method": context.looks, "dataset": context.tasks}.get(column, {})
+    return printed_name(registry, identifier, spec["paper"])
+
+
+def _said(rows: pd.DataFrame) -> Cell:
+    """What is printed of one thing, its parts and its lists joined; for machines with ``confidence``."""
+    texts = []
+    for status, settings in zip(rows["status"], settings_of(rows), strict=True):
+        texts.append(settings.get("text", settings.get("printed", "")) if status == "ok" else "lost")
+    joined = "; ".join(", ".join(part.strip() for part in text.split(";")) for text in texts)
+    deduced = (rows["confidence"] == "reconstructed").any()
+    confidence = "; ".join(dict.fromkeys(rows["confidence"]))
+    return Cell(joined + (RECONSTRUCTED if deduced and joined else ""), {"": joined, "confidence": confidence})
+
+
+def _notes(printed: pd.DataFrame) -> list[str]:
+    """The remarks of the reference data, and what the mark means where there is one."""
+    told = [f"{remark}." for remark in dict.fromkeys(s["note"] for s in settings_of(printed) if s.get("note"))]
+    return told + [MARK_NOTE] * bool((printed["confidence"] == "reconstructed").any())

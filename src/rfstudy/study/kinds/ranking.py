@@ -1,0 +1,167 @@
+"""How good a ranking of candidates is: one pool, the same number of features chosen from it in several ways.
+
+EERF ranks every candidate alone, by its correlation with the labels. Beside it stand a random choice, the features that
+enter the Lasso's path first and those of orthogonal matching pursuit (both scikit-learn's, on candidates of zero mean
+and unit variance), which know of each other, and the whole pool. All see all training rows of a data set with two
+classes; ridge regression on the chosen candidates, its penalty cross-validated, says what they are worth.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import lars_path_gram, orthogonal_mp_gram
+
+from rfstudy.arrays import seed_of
+from rfstudy.kernels import make_kernel
+from rfstudy.learners import streams
+from rfstudy.learners.penalties import best_penalty
+from rfstudy.learners.ridge import cross_validate_ridge, fit_ridge
+from rfstudy.maps.alignment import KernelPolarizationFourier
+from rfstudy.study.engine import Cell, Job
+from rfstudy.study.kinds.grid import folds_of
+
+STAGES = ("measure",)
+NEEDS_DATA = True
+METRICS = ("error_pct", "effective_rank", "overlap_pct")
+RESOURCES = {"mb": 3000, "bytes_per_value": 24, "minutes": 240}
+
+#: How an entry chooses: by score, at random, by the Lasso's path, by orthogonal matching pursuit, or the whole pool.
+OPTIONS = {"choice": ("score", "random", "lasso", "omp", "pool")}
+
+#: Keys of ``grid``: candidates of the pool, J; features that are chosen, M; penalties of ridge regression, folds.
+GRID = {
+    "candidates": {"$ref": "#/$defs/counts"},
+    "n_features": {"$ref": "#/$defs/count"},
+    "penalties": {"$ref": "#/$defs/positives"},
+    "n_folds": {"type": "integer", "minimum": 2},
+}
+
+#: Steps of the Lasso's path for each feature that is wanted: some features leave it again.
+LASSO_STEPS = 4
+
+
+def cells(job: Job) -> list[Cell]:
+    """One cell an entry, repeat and size of the pool."""
+    grid = job.spec["grid"]
+    given = {key: grid[key] for key in ("n_features", "penalties", "n_folds")}
+    given |= {key: job.spec.get(key) for key in ("preprocess", "bandwidth")}
+    return [
+        Cell(entry, {"candidates": size, "repeat": repeat}, given)
+        for repeat in job.spec["repeats"]
+        for size in grid["candidates"]
+        for entry in job.spec["methods"]
+    ]
+
+
+def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+    """Rows of one cell: error of ridge regression on the chosen candidates, their effective rank, and the share of them
+    that EERF chooses too.
+    """
+    given, repeat, n_candidates = cell.given, cell.at["repeat"], cell.at["candidates"]
+    sample = job.samples.of(repeat, given["preprocess"])
+    target = job.data.target
+    Y, classes = target.encode(sample.y_train)
+    if Y.shape[1] > 1:
+        raise ValueError(f"{job.spec['dataset']} has {Y.shape[1]} classes; a ranking needs two")
+    pool = pool_of(job, cell)
+    moments = Moments(pool, sample.X_train, Y)
+    rng = np.random.default_rng(seed_of(job.spec["seed"], "random choice", job.spec["dataset"], n_candidates, repeat))
+    chosen = choose(cell.entry["options"]["choice"], moments, given["n_features"], rng)
+    part = pool.subset(chosen, np.full(len(chosen), len(chosen) ** -0.5))
+    how = {"n_columns": len(chosen), "scaling": "mean", "center": "both"}
+    folds = folds_of(job.spec, len(Y), given["n_folds"], repeat)
+    train = streams.kept(lambda: part.blocks(sample.X_train), len(Y), len(chosen))
+    penalty = best_penalty(cross_validate_ridge(train, Y, given["penalties"], folds, **how), given["penalties"])
+    model = fit_ridge(train, Y, penalty, **how)
+    decision = np.concatenate([model.decision(block) for _rows, block in part.blocks(sample.X_test)])
+    by_score = choose("score", moments, given["n_features"], rng)
+    shared = sample.size_columns | {
+        "n_features": len(chosen),
+        "n_features_label": str(len(chosen)),
+        "n_columns": len(chosen),
+        "repeat": repeat,
+        "axis": "candidates",
+        "at": n_candidates,
+    }
+    error = target.evaluate("error_pct", sample.y_test, target.decode(decision, classes))
+    settings = {"choice": cell.entry["options"]["choice"], "capped": sample.capped}
+    of_choice = shared | {"split": "train", "settings": settings}
+    return [
+        shared
+        | {"split": "test", "learner": "ridge", "metric": "error_pct", "value": error}
+        | {"settings": settings | {"penalty": penalty}},
+        of_choice | {"metric": "effective_rank", "value": effective_rank(moments.covariance[np.ix_(chosen, chosen)])},
+        of_choice | {"metric": "overlap_pct", "value": 100.0 * np.isin(chosen, by_score).mean()},
+    ], {}
+
+
+def pool_of(job: Job, cell: Cell):
+    """The candidates, the same for all entries, as EERF draws them."""
+    spec, repeat, n_candidates = job.spec, cell.at["repeat"], cell.at["candidates"]
+    sample = job.samples.of(repeat, cell.given["preprocess"])
+    own = {}
+    if cell.given["bandwidth"]:
+        own["length_scale"] = job.samples.length_scale(repeat, cell.given["preprocess"], cell.given["bandwidth"])
+    phi = KernelPolarizationFourier(
+        make_kernel(spec["kernel"] | own),
+        cell.given["n_features"],
+        n_candidates=n_candidates,
+        device=spec["device"],
+        random_state=seed_of(spec["seed"], "ranking", spec["dataset"], n_candidates, repeat),
+    )
+    return phi.draw(sample.X_train.shape[1], dtype=sample.X_train.dtype).pool_
+
+
+class Moments:
+    """Covariances of the candidates of a pool on rows X (n, d), (J, J), and with the targets Y (n, 1), (J,)."""
+
+    def __init__(self, pool, X, Y):
+        n, ones = len(X), np.ones(len(X))
+        targets = np.column_stack([Y - Y.mean(axis=0), ones])
+        (gram,), (cross,) = streams.grams_by_group(
+            lambda: pool.blocks(X), targets, np.zeros(n, dtype=int), 1, pool.n_columns
+        )
+        means = cross[:, 1] / n
+        self.n_rows = n
+        self.covariance = gram / n - np.outer(means, means)
+        self.with_targets = cross[:, 0] / n
+
+    def standardised(self) -> tuple[np.ndarray, np.ndarray]:
+        """The same of candidates of unit variance, times the number of rows; a constant one keeps its zeros."""
+        deviations = np.sqrt(np.diagonal(self.covariance).clip(min=0))
+        scale = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=deviations > 0)
+        return self.n_rows * self.covariance * np.outer(scale, scale), self.n_rows * self.with_targets * scale
+
+
+def choose(how: str, moments: Moments, n_features: int, rng: np.random.Generator) -> np.ndarray:
+    """The candidates that a way of choosing takes, int (M,), fewer where the way ends before."""
+    n_candidates = len(moments.with_targets)
+    if how == "pool":
+        return np.arange(n_candidates)
+    if how == "random":
+        return rng.choice(n_candidates, n_features, replace=False)
+    if how == "score":
+        return np.argsort(-np.abs(moments.with_targets), kind="stable")[:n_features]
+    gram, cross = moments.standardised()
+    with warnings.catch_warnings():
+        # near-copies among the candidates end a path early; how many features there are stands in the rows
+        warnings.filterwarnings("ignore", category=ConvergenceWarning)
+        warnings.filterwarnings("ignore", category=RuntimeWarning, module="sklearn.linear_model")
+        if how == "omp":
+            return np.flatnonzero(orthogonal_mp_gram(gram, cross, n_nonzero_coefs=n_features))
+        _, _, path = lars_path_gram(
+            cross, gram, n_samples=moments.n_rows, method="lasso", max_iter=LASSO_STEPS * n_features
+        )
+    sizes = np.count_nonzero(path, axis=0)
+    enough = np.flatnonzero(sizes >= n_features)
+    return np.flatnonzero(path[:, enough[0] if len(enough) else np.argmax(sizes)])
+
+
+def effective_rank(covariance: np.ndarray) -> float:
+    """The exponential of the entropy of the eigenvalues, scaled to add up to one (Roy and Vetterli, 2007)."""
+    eigenvalues = np.linalg.eigvalsh(covariance).clip(min=0)
+    shares = eigenvalues[eigenvalues > 0] / eigenvalues.sum()
+    return float(np.exp(-(shares * np.log(shares)).sum()))

@@ -1,0 +1,452 @@
+"""Tables and figures of EERF, each made of made rows: what stands there, what is derived, and what is left out."""
+
+import importlib
+import importlib.util
+import json
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rfstudy import tidy
+from rfstudy.report import catalogue, plots, typeset
+from rfstudy.report.aggregate import select
+from rfstudy.report.context import Context
+from rfstudy.report.derived import best_on_test, with_derived
+from rfstudy.report.error_and_time import Timed, at_time, curve, within
+from rfstudy.report.looks import look
+from rfstudy.report.plots.curves import with_errors
+from rfstudy.report.significance import gain_of, turns
+from rfstudy.report.steps import course
+
+
+def beside(name):
+    specification = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+report_rows, eerf_rows = beside("report_rows"), beside("eerf_rows")
+SPECS = {spec["name"]: spec for spec in report_rows.REPORTS if spec["paper"] == "eerf"}
+QUANTITY = {"metric": "error_pct", "learner": "ridge", "split": "test"}
+
+
+@cache
+def measured():
+    return tidy.frame(eerf_rows.all_rows())
+
+
+@cache
+def context(*experiments):
+    return context_of(select(measured(), experiment=list(experiments)))
+
+
+def context_of(rows):
+    frame = tidy.frame(rows) if isinstance(rows, list) else rows
+    return Context(frame, report_rows.METHODS, report_rows.REGISTERED, report_rows.REFERENCE)
+
+
+def made(spec, rows=None):
+    """The table of a specification as people read it, and its Markdown file."""
+    own = context(*spec["experiments"]) if rows is None else context_of(rows)
+    table = importlib.import_module(f"rfstudy.report.tables.{spec['kind']}").make(own, spec)
+    return report_rows.as_read(table)
+
+
+def computed(spec, rows=None):
+    """The table of a specification as machines read it."""
+    own = context(*spec["experiments"]) if rows is None else context_of(rows)
+    return report_rows.as_computed(importlib.import_module(f"rfstudy.report.tables.{spec['kind']}").make(own, spec))
+
+
+def drawn(spec, rows=None):
+    own = context(*spec["experiments"]) if rows is None else context_of(rows)
+    return importlib.import_module(f"rfstudy.report.plots.{spec['kind']}").draw(own, spec)
+
+
+@pytest.mark.parametrize("name", [name for name, spec in SPECS.items() if spec["form"] == "tables"])
+def test_every_table_is_made_of_rows_and_without_any(name):
+    frame, text = made(SPECS[name])
+    assert len(frame)
+    assert SPECS[name]["caption"] in text
+    empty, _ = made(SPECS[name], [])
+    assert list(empty.columns[:1]) == list(frame.columns[:1])
+
+
+@pytest.mark.parametrize("name", [name for name, spec in SPECS.items() if spec["form"] == "figures"])
+def test_every_figure_is_drawn_of_rows_and_without_any(name):
+    assert drawn(SPECS[name]).figure.axes
+    nothing = drawn(SPECS[name], [])
+    assert not nothing.figure.axes
+    assert nothing.figure.texts[0].get_text() == "Nothing to show."
+
+
+def test_stand_ins_are_labelled_and_never_compared_with_a_printed_number():
+    rows = select(measured(), experiment=["eerf-text", "eerf-tuned"]).assign(stand_in="digits (stand-in for it)")
+    of_text = select(rows, experiment="eerf-text")
+    scores = computed(SPECS["scorecard-all"], rows)
+    assert set(scores["verdict"]) == {"not comparable", "not run"}
+    assert scores["difference"].isna().all()
+    titles = [text.get_text() for text in drawn(SPECS["figure-01-text"], of_text).figure.texts]
+    assert "(c) Adult: digits stand-in" in titles
+    _, text = made(SPECS["table-03-text"], of_text)
+    assert "Adult: digits stand-in" in text
+
+
+# Facts
+
+
+def test_facts_stand_as_printed():
+    frame, _ = made(SPECS["table-01-text"])
+    assert frame["baseline"].tolist() == ["RKS", "ORF", "LKRF", "SES"]
+    assert frame["depends on the data"].tolist() == ["no", "no", "yes", "yes"]
+    assert frame["compared with"][1] == "RFF, Fastfood, QMC, circulant features"
+    told = computed(SPECS["table-01-text"])
+    assert set(told["kernels_confidence"]) == {"verbatim"}
+
+
+def test_facts_of_several_columns_and_several_sources(tmp_path):
+    # the survey's stated rates: by map and kernel, several theorems in one cell, deduced ones marked
+    spec = {"published": "Table III", "paper": "survey", "name": "t", "caption": "c"}
+    spec |= {"about": {"method": "map", "kernel": "kernel"}, "says": {"convergence_rate_sup": "rate"}}
+    frame, _ = made(spec | {"kind": "facts"}, [])
+    assert frame.columns.tolist() == ["map", "kernel", "rate"]
+    rate = frame.loc[frame["map"] == "RFF", "rate"].iloc[0]
+    assert rate.split("; ")[:2] == ["O_p(|S| sqrt(log s / s))", "O_p(sqrt(log|S| / s))"]
+    deduced, text = made(spec | {"kind": "facts", "says": {"required_features_sup": "features"}}, [])
+    assert deduced["features"].str.endswith("*").all()
+    assert "*: deduced" in text
+    with pytest.raises(ValueError, match="Table III of survey says nothing of: rates"):
+        made(spec | {"kind": "facts", "says": {"rates": "rate"}}, [])
+
+
+def test_data_sets_have_what_is_printed_of_them_beside_what_was_found():
+    frame, _ = made(SPECS["table-04-text"])
+    letter = frame[frame["data set"] == "Letter recognition"]
+    assert letter["feature map"].tolist() == ["(w.x)^2 H(w.x)", ""]
+    assert letter["d"].tolist() == ["16", "16"]
+
+
+# What is read off rows
+
+
+def walk(values, dataset="adult", m=100, **columns):
+    """Errors of LKRF at places on the axis of its penalty, a list of repeats each."""
+    return [
+        eerf_rows.row(dataset, "karff", "error_pct", value, m, axis="divergence", at=at, variant="divergence",
+                      repeat=repeat, learner="ridge", split="test", **columns)
+        for at, of_place in values.items()
+        for repeat, value in enumerate(of_place)
+    ]  # fmt: skip
+
+
+def test_the_best_of_a_walk_is_that_of_the_mean():
+    rows = tidy.frame(walk({0.1: [9, 1], 1.0: [4, 5], 10.0: [3, 8]}))
+    found = best_on_test(rows, "divergence", "best")
+    assert found["value"].tolist() == [4, 5]
+    assert set(found["axis"]) == {""}
+    assert found["at"].isna().all()
+    assert set(found["variant"]) == {"best"}
+    assert json.loads(found["settings"].iloc[0]) == {"best_at": 1.0}
+    # of equal ones the first, and every size and learner by itself
+    level = tidy.frame(walk({1.0: [5], 10.0: [5]}) + walk({1.0: [5], 10.0: [4]}, m=50))
+    assert best_on_test(level, "divergence", "best")["settings"].tolist() == ['{"best_at": 1.0}', '{"best_at": 10.0}']
+    accuracy = rows.assign(metric="accuracy_pct")
+    assert best_on_test(accuracy, "divergence", "best")["value"].tolist() == [3, 8]
+    # what no learner scored on the test rows has no best
+    assert not len(best_on_test(rows.assign(split="train"), "divergence", "best"))
+
+
+def test_a_walk_without_values_says_why():
+    rows = tidy.frame(walk({1.0: [5], 0.1: [4]}))
+    rows = rows.assign(value=np.nan, status="skipped", settings='{"reason": "no file"}')
+    (settings,) = best_on_test(rows, "divergence", "best")["settings"]
+    assert json.loads(settings) == {"best_at": 0.1, "reason": "no file"}
+
+
+def test_the_error_of_a_regression_is_the_unexplained_share():
+    rows = [eerf_rows.row("buzz", "rff", "relative_squared_error_pct", 7.0, 100, learner="ridge", split="test")]
+    frame = with_derived(tidy.frame(rows))
+    assert frame["metric"].tolist() == ["relative_squared_error_pct", "error_pct"]
+    assert not len(with_derived(tidy.frame([])))
+    _, text = made(SPECS["values-error-ridge-text"])
+    assert "Error of a regression, which the paper does not define: 100 |y - f|^2 / |y|^2" in text
+    # and is compared with no printed number
+    scores = computed(SPECS["scorecard-all"])
+    year = scores[(scores["data_set"] == "Year prediction") & (scores["quantity"] == "ridge error")]
+    assert set(year["verdict"]) == {"not comparable"}
+    assert year["difference"].notna().all()
+    assert year["remark"].str.startswith("the paper does not say").all()
+
+
+# The scorecard
+
+
+def test_the_printed_lkrf_is_the_best_on_the_test_rows_and_ours_tuned_by_validation():
+    scores = computed(SPECS["scorecard-all"])
+    lkrf = scores[(scores["method"] == "KA-RFF") & (scores["data_set"] == "Adult")]
+    rows = select(measured(), dataset="adult", method="karff", n_features_label="100", learner="ridge")
+    walked = select(rows, experiment="eerf-text", variant="divergence", metric="error_pct")
+    best = walked.groupby("at")["value"].mean().min()
+    plain = select(rows, experiment="eerf-tuned", variant="", metric="error_pct")["value"].mean()
+    ridge = lkrf[lkrf["quantity"] == "ridge error"].set_index("protocol")["ours"]
+    assert ridge["text"] == pytest.approx(best, abs=0.005)
+    assert ridge["tuned"] == pytest.approx(plain, abs=0.005)
+    assert ridge["text"] != ridge["tuned"]
+
+
+def test_every_printed_error_is_held_against_both_learners_under_both_protocols():
+    scores = computed(SPECS["scorecard-all"])
+    errors = scores[scores["quantity"].str.endswith("error")]
+    assert errors.groupby(["protocol", "quantity"]).size().to_dict() == {
+        (protocol, f"{learner} error"): 8 + 14
+        for protocol in ("text", "tuned")
+        for learner in ("ridge", "logistic regression")
+    }
+    adult = errors[(errors["data_set"] == "Adult") & (errors["table"] == "Table 3")]
+    assert set(adult["published"]) == {16.16, 17.37}
+    # the printed spread is a standard error
+    row = adult[(adult["method"] == "KP-RFF") & (adult["quantity"] == "ridge error")].iloc[0]
+    spread = row["our_spread"] / np.sqrt(5)
+    assert row["standard_error"] == pytest.approx(np.sqrt(0.02**2 + spread**2 + 0.005**2), abs=0.002)
+
+
+# Errors and times
+
+
+def test_times_stand_over_the_training_time_of_the_baseline_in_their_row():
+    frame, text = made(SPECS["table-03-text"])
+    adult = frame[frame["data set"] == "Adult"].set_index("source")
+    assert adult.index.tolist() == ["published", "ours, ridge", "ours, logistic regression"]
+    assert adult.loc["published", "training, KP-RFF"] == "1.78 (1.11)"
+    assert adult.loc["published", "preprocessing, KP-RFF"] == "0.19 (0.12)"
+    assert adult.loc["ours, ridge", "preprocessing, KP-RFF"] == "0.833 (0.40)"
+    # RKS has no preprocessing in print, and logistic regression was not timed
+    assert "preprocessing, RFF" not in frame
+    assert adult.loc["ours, logistic regression", "training, KP-RFF"] == ""
+    assert adult.loc["published", "error, KP-RFF"] == "16.16 ± 0.02"
+    values = select(context("eerf-text").rows, dataset="adult", method="kprff", n_features_label="100", axis="")
+    values = select(values, metric="error_pct", learner="ridge")["value"]
+    error = values.std() / np.sqrt(len(values))
+    assert adult.loc["ours, ridge", "error, KP-RFF"] == f"{values.mean():.2f} ± {error:.2f}"
+    assert "Errors: mean ± one standard error." in text
+    told = computed(SPECS["table-03-text"])
+    cell = told[(told["source"] == "ours, ridge") & (told["quantity"] == "time_preprocess_s")].iloc[0]
+    assert cell["over_baseline"] == pytest.approx(0.801 / 2.0)
+    assert frame.loc[frame["source"] == "published", "M"].astype(float).tolist() == [1000, 200, 100, 450]
+
+
+def test_a_small_printed_spread_keeps_its_digits():
+    frame, _ = made(SPECS["table-05-text"])
+    printed = frame[frame["source"] == "published"].set_index("data set")
+    assert printed.loc["Hand movement", "error, KP-RFF"] == "6.14 ± 0.0027"
+    assert printed.loc["Year prediction", "error, KA-RFF"] == "7.40 ± 0.014"
+
+
+def test_where_the_penalty_was_not_walked_the_plain_method_stands():
+    def lkrf(name, rows=None):
+        frame = made(SPECS[name], rows)[0].set_index(["data set", "source"])["error, KA-RFF"]
+        return frame["Adult", "ours, ridge"], frame["Adult", "ours, logistic regression"]
+
+    assert not any("by validation" in cell for cell in (*lkrf("table-05-text"), *lkrf("table-05-tuned")))
+    rows = select(measured(), experiment="eerf-text")
+    rows = rows[(rows["axis"] != "divergence") | (rows["learner"] == "ridge")]
+    ridge, logistic = lkrf("table-05-text", rows)
+    assert ridge == lkrf("table-05-text")[0]
+    assert logistic.endswith(" (by validation)")
+
+
+def test_a_data_set_without_rows_says_why():
+    rows = [
+        eerf_rows.row("buzz", "kprff", "relative_squared_error_pct", None, 1000, learner="ridge", split="test",
+                      status="skipped", settings={"reason": "no file Twitter.data"})
+    ]  # fmt: skip
+    frame, text = made(SPECS["table-03-text"], rows)
+    buzz = frame[frame["data set"] == "Buzz prediction on Twitter"]
+    assert buzz["source"].tolist() == ["published", "ours, ridge"]
+    assert buzz["error, KP-RFF"].tolist() == ["4.65 ± 0.04", "skipped"]
+    assert "no file Twitter.data" in text
+    assert frame[frame["data set"] == "Adult"]["error, KP-RFF"].tolist() == ["16.16 ± 0.02", "not run"]
+
+
+def timed(label, errors, seconds):
+    return Timed(label, int(label), pd.Series(errors), pd.Series(seconds), False)
+
+
+def test_a_curve_is_read_at_a_time_by_repeat():
+    points = [timed("10", [8.0, 10.0], [1.0]), timed("40", [4.0, 2.0], [4.0])]
+    read = at_time(points, 2.0)
+    assert read.errors.tolist() == [6.0, 6.0]
+    assert read.n_features == pytest.approx(20)
+    assert at_time(points, 1.0).errors.tolist() == [8.0, 10.0]
+    assert at_time(points, 4.0).errors.tolist() == [4.0, 2.0]
+    assert at_time(points, 0.9) is None
+    assert at_time(points, 4.1) is None
+    # the order is that of the times
+    assert at_time(points[::-1], 2.0).errors.tolist() == [6.0, 6.0]
+
+
+def test_within_a_time_the_best_counts():
+    points = [timed("10", [8.0], [1.0]), timed("20", [9.0], [2.0]), timed("40", [4.0], [4.0])]
+    assert within(points, 0.9) is None
+    assert within(points, 3.0).label == "10"
+    assert within(points, 4.0).label == "40"
+
+
+def test_a_curve_has_what_was_measured_and_timed():
+    rows = select(context("eerf-text").rows, dataset="adult")
+    points = curve(rows, "kprff", QUANTITY, "time_preprocess_train_s")
+    assert [point.label for point in points] == [str(10 * i) for i in range(1, 11)]
+    assert points[-1].time == pytest.approx((0.001 + 0.8 + 2.0) * 1.04)
+    assert points[0].standard_error > 0
+    assert curve(rows, "ses", QUANTITY, "time_train_s") == []
+    assert curve(rows, "kprff", QUANTITY | {"learner": "logistic"}, "time_train_s") == []
+
+
+def test_errors_at_equal_time_are_read_off_the_curve_of_the_baseline():
+    frame, _ = made(SPECS["equal-time-text"])
+    row = frame[frame["data set"] == "Adult"].iloc[0]
+    assert row["M of RFF at equal time"] == "140"
+    same, equal = (float(row[name].split()[0]) for name in ("KP-RFF minus RFF at M", "KP-RFF minus RFF at equal time"))
+    assert same < equal < 0
+    # a baseline that never takes as long is not read
+    slow = [
+        each | {"value": each["value"] * (100 if each["metric"] == "time_learn_s" else 1)}
+        for each in eerf_rows.more_rows()
+    ]
+    beyond = made(SPECS["equal-time-text"], slow)[0]
+    beyond = beyond[beyond["data set"] == "Adult"].iloc[0]
+    assert beyond["M of RFF at equal time"] == "beyond RFF at 800"
+    assert beyond["KP-RFF minus RFF at equal time"] == ""
+
+
+def test_the_time_of_a_figure_is_that_of_its_method():
+    picture = drawn(SPECS["figure-02-text"])
+    ax = next(ax for ax in picture.figure.axes if ax.get_title() == "(c) Adult")
+    x = {line.get_color(): line.get_xdata() for line in ax.lines if len(line.get_xdata()) == 10}
+    own, other = (x[report_rows.METHODS[method]["colour"]] for method in ("kprff", "rff"))
+    assert own[-1] - other[-1] == pytest.approx(0.801 * 1.04)
+    assert ax.get_xscale() == "log"
+
+
+# Curves
+
+
+def test_bars_are_one_standard_error():
+    cells = pd.DataFrame({"mean": [10.0, 4.0], "lower": [6.0, 1.0], "upper": [14.0, 16.0], "n": [4, 4]})
+    plain = with_errors(cells.assign(rounds=[0, 5]))
+    assert plain["lower"].tolist() == [8.0, 1.0]
+    assert plain["upper"].tolist() == [12.0, 16.0]
+    ratios = with_errors(cells.assign(rounds=0), geometric=True)
+    assert ratios["upper"].tolist() == pytest.approx([10 * np.sqrt(1.4), 8.0])
+
+
+def test_a_method_that_does_not_walk_is_a_level_line():
+    picture = drawn(SPECS["sweep-candidates-text"])
+    assert "Level lines with a band: RFF, ORF, which what runs along the axis does not concern." in picture.notes
+    panels = [ax for ax in picture.figure.axes if ax.get_title().startswith("error")]
+    black = report_rows.METHODS["rff"]["colour"]
+    level = [line for line in panels[0].lines if line.get_color() == black]
+    assert [len(set(line.get_ydata())) for line in level] == [1]
+    assert not any("Level" in note for note in drawn(SPECS["figure-01-text"]).notes)
+    # what another experiment has of the method is not in the panel
+    rows = eerf_rows.pool_rows("candidates")
+    alone = drawn(SPECS["sweep-candidates-text"], rows)
+    assert [ax.get_ylim() for ax in alone.figure.axes] == [ax.get_ylim() for ax in picture.figure.axes]
+
+
+def test_variants_that_are_compared_look_different():
+    methods = report_rows.METHODS
+    looks = [look(*pair, variant) for pair, variant in ((("kprff", methods), "lasso"), (("kprff", methods), "omp"))]
+    assert [each.label for each in looks] == ["Lasso", "orthogonal matching pursuit"]
+    assert (
+        len({(each.colour, each.marker) for each in [*looks, look("kprff", methods), look("rff", methods, "pool")]})
+        == 4
+    )
+    assert look("karff", methods, "best-on-test").label == "KA-RFF, best on test"
+    assert look("karff", methods, "best-on-test").colour == methods["karff"]["colour"]
+
+
+def test_sizes_that_differ_by_data_set_are_rows():
+    frame, _ = made(SPECS["values-error-logistic-text"])
+    adult = frame[frame["data set"] == "Adult"]
+    assert adult["s"].tolist() == [str(10 * i) for i in range(1, 11)]
+    assert frame.loc[frame["data set"] == "Buzz prediction on Twitter", "s"].tolist() == ["not run"]
+    told = computed(SPECS["values-error-ridge-text"])
+    cell = told[(told["data_set"] == "MNIST") & (told["s"].astype(str) == "450") & (told["method_id"] == "kprff")]
+    rows = select(measured(), experiment="eerf-text", dataset="mnist", method="kprff", n_features_label="450")
+    assert cell["value"].iloc[0] == pytest.approx(select(rows, metric="error_pct", learner="ridge")["value"].mean())
+
+
+# Readings and steps
+
+
+def values(*numbers):
+    return pd.Series([float(number) + 0.01 * (i % 2) for i, number in enumerate([*numbers] * 6)][: 6 * len(numbers)])
+
+
+def test_a_gain_in_errors_is_positive():
+    step = {"rff": values(9), "orf": values(8), "kprff": values(7)}
+    gain = gain_of("kprff", step, ["rff", "orf"], sign=-1.0)
+    assert (gain.baseline, round(gain.test.difference, 6)) == ("orf", 1.0)
+    assert gain_of("kprff", step, ["rff", "orf"]).baseline == "rff"
+
+
+def test_readings_are_held_against_the_first_one_alone():
+    rows = tidy.frame(eerf_rows.variant_rows(
+        "eerf-readings", {"rff": {"": 0.0, "b": 1.0}, "kprff": {"": 0.0, "a": 5.0, "b": 1.0, "c": 0.5}}, ("adult",)
+    ))  # fmt: skip
+    rows = select(rows, learner="ridge")
+    alone = course(rows, ["", "a", "b", "c"], ["rff", "kprff"], alone=True)
+    assert [each["rff"].carried for each in alone] == [False, True, False, True]
+    # c has RFF as at the first step, and not as at b
+    assert alone[3]["rff"].values.equals(alone[0]["rff"].values)
+    steps = course(rows, ["", "a", "b", "c"], ["rff", "kprff"])
+    assert steps[3]["rff"].values.equals(steps[2]["rff"].values)
+    reached = [{method: each.values for method, each in now.items()} for now in alone]
+    found = turns(reached, ["", "a", "b", "c"], ["kprff"], ["rff"], sign=-1.0, alone=True)
+    assert {turn.step: round(turn.test.difference, 6) for turn in found} == {"a": -5.0, "b": 0.0, "c": -0.5}
+
+
+def test_the_table_of_readings():
+    frame, text = made(SPECS["readings-ridge-text"])
+    adult, letter = (frame[frame["data set"] == name].set_index("step") for name in ("Adult", "Letter recognition"))
+    worse = letter.loc["scores with the numbers of the classes"]
+    assert worse["change KP-RFF"].startswith("+1.00")
+    assert (worse["RFF"], worse["KA-RFF"]) == ("as before", "not run")
+    first = float(letter.iloc[0]["gain KP-RFF"].split()[0])
+    assert first > 0
+    assert float(worse["gain KP-RFF"].split()[0]) == pytest.approx(first - 1, abs=0.011)
+    # a data set with two classes leaves nothing to decide there
+    assert "scores with the numbers of the classes" not in adult.index
+    assert "scores on the first rows" not in letter.index
+    assert "changes the first one alone" in text
+    assert "positive where the error is lower" in text
+
+
+def test_the_ablation_goes_from_step_to_step_without_a_size():
+    frame, text = made(SPECS["ablation-ridge-tuned"])
+    adult = frame[frame["data set"] == "Adult"].set_index("step")
+    assert adult["change KP-RFF"].str.split().str[0].tolist()[-1] == "-0.50"
+    assert adult["RFF"].tolist()[-1] == "as before"
+    assert "every step keeps the ones before it" in text
+    assert "s = " not in text.split("every step")[0]
+
+
+def test_outputs_are_few_jobs():
+    jobs = catalogue.together(list(SPECS.values()))
+    assert len(jobs) <= 18
+    assert {len({tuple(spec["experiments"]) for spec in specs}) for specs in jobs.values()} == {1}
+
+
+def test_files_are_written_and_equal_twice(tmp_path):
+    spec = SPECS["figure-02-text"]
+    first, second = (
+        [path.read_bytes() for path in plots.draw(context("eerf-text"), spec, tmp_path / each)] for each in "ab"
+    )
+    assert first == second
+    table = importlib.import_module("rfstudy.report.tables.facts").make(context("eerf-text"), SPECS["table-01-text"])
+    assert "\\begin{table" in typeset.latex(table)

@@ -6,11 +6,12 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rfstudy import tidy
 from rfstudy.errors import UserError
-from rfstudy.files import digest_of, record_file, write_json
+from rfstudy.files import digest_of, read_arrays, record_file, write_json
 from rfstudy.study import publish
 from rfstudy.study.provenance import read_records, write_results
 
@@ -35,6 +36,20 @@ def test_rows_are_merged_by_key_and_the_newer_one_stays(tmp_path):
         ("orf", 0): 83.0,
     }
     assert set(read_records(out)) == {"a", "b"}
+
+
+def test_arrays_are_published_beside_their_rows_and_joined_by_name(tmp_path):
+    out = tmp_path / "measured" / "e.csv.xz"
+    for number, name in enumerate(("a/x", "b/x")):
+        folder = tmp_path / str(number)
+        path = results(folder, [("rff", number, 80.0, "a", {})])
+        records = read_records(path)
+        write_results(tidy.read(path), records, path, {name: np.full(3, number)}, path.with_suffix(".npz"))
+        publish.run(path, out)
+    found = read_arrays(out.with_name("e.npz"))
+    assert {name: array.tolist() for name, array in found.items()} == {"a/x": [0, 0, 0], "b/x": [1, 1, 1]}
+    publish.run(path, out, "experiment")
+    assert list(read_arrays(out.with_name("e.npz"))) == ["b/x"]
 
 
 def test_the_record_of_a_run_without_rows_left_goes(tmp_path):

@@ -14,7 +14,7 @@ import pandas as pd
 
 from rfstudy import tidy
 from rfstudy.errors import UserError
-from rfstudy.files import record_file
+from rfstudy.files import read_arrays, record_file
 from rfstudy.study.provenance import read_records, write_results
 
 #: How the name of a published file ends, which is how it is compressed.
@@ -80,9 +80,24 @@ def run(results_file, out, replace: str = "") -> None:
         count = int(table["run"].isin(unknown).sum())
         raise UserError(f"{count} rows of {results_file} and {out} have no record of their run (first {unknown[0]!r})")
     used = set(table["run"])
-    write_results(table, {run: record for run, record in records.items() if run in used}, out)
-    size = out.stat().st_size + record_file(out).stat().st_size
+    arrays = arrays_of(results_file) if replace == "experiment" else arrays_of(out) | arrays_of(results_file)
+    pictures = [arrays, arrays_file(out)] if arrays else []
+    write_results(table, {run: record for run, record in records.items() if run in used}, out, *pictures)
+    files = [out, record_file(out), *pictures[1:]]
+    size = sum(Path(file).stat().st_size for file in files)
     print(f"{out}: {len(table)} rows, {size / 1e6:.2f} MB")
+
+
+def arrays_file(path) -> Path:
+    """The file of the arrays that a kind of experiment measures beside the rows of a results file."""
+    path = Path(path)
+    return path.with_name(path.name.split(".")[0] + ".npz")
+
+
+def arrays_of(path) -> dict:
+    """The named arrays beside a results file; none where there is no such file."""
+    file = arrays_file(path)
+    return read_arrays(file) if file.exists() else {}
 
 
 def publishable(results_file) -> tuple[pd.DataFrame, dict[str, dict]]:

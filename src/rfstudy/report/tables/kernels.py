@@ -53,10 +53,10 @@ def make(context: Context, spec: dict) -> Table:
 
 def _machine(label: str, kernel: str, width: float) -> Cell:
     """A kernel, and at how many times the median distance."""
-    at = "" if pd.isna(width) else f" at {width:g}"
+    at = "" if pd.isna(width) else f", {width:.3g} x median"
     return Cell(f"{label}{at}", {"": label, "id": kernel, "variant": "" if pd.isna(width) else f"{width:g}"})
 
 
 def _scores(machine: pd.DataFrame, full: int) -> dict[str, Cell]:
-    at = by_place(machine, "metric", "split")
-    return {head: mean_and_std(at.get((metric, split)), metric, full) for head, metric, split in SCORES}
+    found = by_place(machine, "metric", "split")
+    return {heading: mean_and_std(found.get((metric, split)), metric, full) for heading, metric, split in SCORES}

@@ -40,7 +40,7 @@ TASKS = {
     "skin": ("skin", 3, 122529, 122528, "half"),
     "a8a": ("a8a", 123, 22696, 9865, "published"),
 }
-DATASETS = {
+DATASETS = REGISTERED | {
     task: {
         "label": f"{name} task",
         "published_as": {"survey": name},

@@ -32,10 +32,8 @@ measured,laptop,survey,e,text,eeg,gaussian,orf,28,2d,1,test,accuracy_pct,0,skipp
 
 
 @pytest.fixture
-def rows(tmp_path):
-    path = tmp_path / "rows.csv"
-    path.write_text(ROWS)
-    return tidy.read(path)
+def rows():
+    return tidy.frame(pd.read_csv(io.StringIO(ROWS), dtype=str, keep_default_na=False, na_values=[""]))
 
 
 def test_means_are_over_ok_rows_and_the_others_are_counted(rows):

@@ -276,7 +276,7 @@ def fit_rounds(method, draw, learn=None, scores=None, sizes=(8, 16, 32, 64, 128)
 def test_the_cost_of_a_fit_is_that_of_drawing_and_learning(tabulated):
     rows = fit_rounds("lsrff", lambda n, s: n * s**2 / 2, lambda n, s: n * s**2 / 2, lambda n, s: n * s)
     rows += fit_rounds("rff", lambda n, s: n * s)
-    table, _ = tabulated({"kind": "costs", "methods": ["lsrff", "rff"]}, rows)
+    table, _ = tabulated({"kind": "costs", "timed": "Time of a fit.", "methods": ["lsrff", "rff"]}, rows)
     cells = table.set_index(["method", "timed"])[["power of s", "power of n", "seconds at the largest s"]]
     assert cells.loc[("lsrff", "fit"), :].tolist() == ["2.00 ± 0.00", "1.00 ± 0.00", "16384000.0"]
     assert cells.loc[("lsrff", "scores"), :].tolist() == ["1.00 ± 0.00", "1.00 ± 0.00", "128000.0"]

@@ -22,8 +22,8 @@ specification.loader.exec_module(report_rows)
 
 TABLES = [spec for spec in report_rows.REPORTS if spec["form"] == "tables"]
 
-#: Columns of sentences: what is claimed, its test, and what is found.
-PROSE = ("says", "test", "evidence")
+#: Columns of words: names of data sets; what is claimed, its test, and what is found.
+PROSE = ("data_set", "says", "test", "evidence")
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]\d+)?")
 

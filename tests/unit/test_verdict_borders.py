@@ -545,7 +545,7 @@ def test_the_powers_of_a_cost_are_over_all_sizes_the_larger_half_and_the_rows(ta
             dataset=f"made-n{n}", settings={"threads": 1})
         for n, s in pairs
     ]  # fmt: skip
-    table, _ = tabulated({"kind": "costs", "methods": ["rff"]}, rows)
+    table, _ = tabulated({"kind": "costs", "timed": "Time of a fit.", "methods": ["rff"]}, rows)
     fit = table.set_index("timed").loc["fit"]
     assert fit["stated"] == "O(ns^2)"
     assert fit[["power of s, large s", "power of n"]].tolist() == ["2.00 ± 0.00", "1.00 ± 0.00"]

@@ -65,7 +65,7 @@ def draw(context: Context, spec: dict) -> Picture:
     ]
     rows = select(context.rows, dataset=spec["dataset"], method=spec["method"], variant="")
     told += [TOLD[kind] for kind in spec["layers"]]
-    return laid_out(spec["width"], panels, _legend(found, spec), [*told, *notes(rows, spec, context)])
+    return laid_out(spec["width"], panels, _handles(found, spec), [*told, *notes(rows, spec, context)])
 
 
 def kept_of(context: Context, dataset: str, method: str) -> dict[str, np.ndarray]:
@@ -79,7 +79,7 @@ def _panel(kind: str, found: dict, m: int, letter: str, first: bool) -> Panel:
     return Panel(partial(DRAWN[kind], found=found, m=m, first=first), f"({letter}) {TITLES[kind]}, $m$ = {m}")
 
 
-def _legend(found: dict, spec: dict) -> list[Line2D]:
+def _handles(found: dict, spec: dict) -> list[Line2D]:
     dot = {"marker": "o", "linestyle": "none", "markeredgewidth": 0, "markersize": 4}
     labels = np.unique(found["y"]).tolist()
     legend = []

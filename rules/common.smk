@@ -413,7 +413,7 @@ def raw_record(wildcards):
 
 def listed_rows(wildcards):
     """The list of the rows that a paper used of a source; nothing for all other tasks, and for an embedded stand-in."""
-    name = REGISTRY.tasks[wildcards.dataset].get("rows")
+    name = data_registry.list_of_rows(REGISTRY.tasks[wildcards.dataset])
     return f"data/reference/{name}" if name and SETTINGS["data"] != "embedded" else []
 
 

@@ -83,14 +83,19 @@ def load(config_dir) -> Registry:
     problems += [
         f"{where}: {task_id}.rows: there is no file {rows!r} in data/reference"
         for task_id, task in tasks.items()
-        if (rows := task.get("rows", IN_ORDER)) != IN_ORDER
-        and not (Path(config_dir).parent / "data" / "reference" / rows).is_file()
+        if (rows := list_of_rows(task)) and not (Path(config_dir).parent / "data" / "reference" / rows).is_file()
     ]
     problems += [f"{where}: {problem}" for problem in claimed_twice(tasks)]
     problems += [f"{shown(Path(config_dir) / 'sources.yaml')}: {problem}" for problem in _without_a_length(sources)]
     if problems:
         raise UserError("\n".join(problems))
     return Registry(sources, {task_id: _complete(task, tasks) for task_id, task in tasks.items()})
+
+
+def list_of_rows(task: dict) -> str:
+    """The file of the rows that a paper used of a source, in data/reference; empty where there is no such list."""
+    rows = task.get("rows", IN_ORDER)
+    return "" if rows == IN_ORDER else rows
 
 
 def file_names(task: dict) -> dict[str, list[str]]:

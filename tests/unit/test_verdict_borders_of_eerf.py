@@ -81,7 +81,7 @@ def spread(value, by=0.5, n=5):
     return [value + by * (i - (n - 1) / 2) for i in range(n)]
 
 
-@pytest.mark.parametrize(("claim", "dataset"), zip(range(1, 5), GAUSSIAN, strict=True))
+@pytest.mark.parametrize(("claim", "dataset"), list(zip(range(1, 5), GAUSSIAN, strict=True)))
 def test_lower_than_every_baseline_at_every_size(judged, claim, dataset):
     claim, m = f"eerf-{claim:02}", eerf_rows.SETS[dataset][1]
     below = errors(dataset, m, 10, 10, 10, 9, 8.75)

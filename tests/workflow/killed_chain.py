@@ -23,16 +23,8 @@ from pathlib import Path
 from rfstudy import cli, files, tidy
 from rfstudy.study import journal, provenance
 
-FOLDER, EVERY = Path(sys.argv[1]), int(sys.argv[2])
-
 #: What the commands write beside logs and the journal.
 KEPT = ("data/raw", "data/prepared", "data/measured", "results", "figures")
-
-#: A run of committed code: other rows are not published.
-provenance.code_state = lambda: {"commit": "0" * 40, "uncommitted": False}
-
-#: What a killed process wrote is there, on the disk or not: to wait for it would take most of the time.
-os.fsync = lambda handle: None
 
 
 class Moments:
@@ -143,24 +135,28 @@ def content_of(path: Path, name: str) -> bytes:
     return path.read_bytes()
 
 
-def main():
+def main(workspace: Path, every: int):
     """Print how many moments each command has, and at how many of them it was killed."""
-    commands = json.loads((FOLDER / "commands.json").read_text())
-    before, counts = [FOLDER / "before-0"], []
+    # a run of committed code: other rows are not published
+    provenance.code_state = lambda: {"commit": "0" * 40, "uncommitted": False}
+    # what a killed process wrote is there, on the disk or not: to wait for it would take most of the time
+    os.fsync = lambda handle: None
+    commands = json.loads((workspace / "commands.json").read_text())
+    before, counts = [workspace / "before-0"], []
     before[0].mkdir()
     for name in ("data", "config"):
-        shutil.copytree(FOLDER / name, before[0] / name)
-    warm_up(commands)
+        shutil.copytree(workspace / name, before[0] / name)
+    warm_up(commands, workspace)
     for number, command in enumerate(commands):
-        before.append(FOLDER / f"before-{number + 1}")
+        before.append(workspace / f"before-{number + 1}")
         shutil.copytree(before[-2], before[-1])
         counts.append(run(command, before[-1]))
     left = [state(space) for space in before]
     for number, command in enumerate(commands):
         # another first moment for every command, so that all sorts of moments have their turn
-        moments, killed = range(1 + number % EVERY, counts[number] + 1, EVERY), 0
+        moments, killed = range(1 + number % every, counts[number] + 1, every), 0
         for at in moments:
-            space = FOLDER / "killed"
+            space = workspace / "killed"
             shutil.rmtree(space, ignore_errors=True)
             shutil.copytree(before[number], space)
             if run(command, space, at):
@@ -175,11 +171,11 @@ def main():
         print(command[0], counts[number], killed, flush=True)
 
 
-def warm_up(commands: list[list[str]]):
+def warm_up(commands: list[list[str]], workspace: Path):
     """Run all commands once in this process, for what they import and read to be there in each that it forks."""
     home = Path.cwd()
-    shutil.copytree(FOLDER / "before-0", FOLDER / "warm")
-    os.chdir(FOLDER / "warm")
+    shutil.copytree(workspace / "before-0", workspace / "warm")
+    os.chdir(workspace / "warm")
     for command in commands:
         with contextlib.redirect_stdout(sys.stderr):
             cli.commands.main(command, standalone_mode=False)
@@ -197,4 +193,4 @@ def compare(space: Path, expected: dict[str, str], killed: str):
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]), int(sys.argv[2]))

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from rfstudy import tidy
+from rfstudy.errors import UserError
 from rfstudy.metrics import lower_is_better
 from rfstudy.report.aggregate import (
     check_unique,
@@ -50,7 +51,7 @@ def test_means_are_over_ok_rows_and_the_others_are_counted(rows):
 
 def test_a_measurement_that_is_there_twice_is_refused(rows):
     twice = pd.concat([rows, rows.iloc[:1]])
-    with pytest.raises(ValueError, match=r"1 rows repeat a measurement, e\.g\. accuracy_pct of rff on eeg at 2d"):
+    with pytest.raises(UserError, match=r"1 rows repeat a measurement, e\.g\. accuracy_pct of rff on eeg at 2d"):
         summarise(twice)
     with pytest.raises(ValueError, match="repeat a measurement"):
         check_unique(twice)

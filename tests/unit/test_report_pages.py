@@ -1,6 +1,7 @@
 """The pages of the report: a table from its Markdown, a picture within its page, captions that are read as text."""
 
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -8,6 +9,7 @@ from docutils.core import publish_parts
 from jinja2 import Environment
 from PIL import Image
 
+from rfstudy.errors import UserError
 from rfstudy.report import pages, typeset
 
 NOTES = [
@@ -63,9 +65,18 @@ def test_a_picture_that_was_cut_is_on_no_page(tmp_path, damage):
         pages.run(["survey/figure-01-text"], tmp_path, tmp_path / "pages")
 
 
+@pytest.mark.parametrize("ending", ["txt", "md"])
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_text("\n")], ids=["gone", "empty"])
+def test_an_output_without_its_texts_is_on_no_page(tmp_path, ending, damage):
+    written(tmp_path, "table-01-text", typeset.Table("table-01-text", pd.DataFrame({"a": [1]}), "A caption.", NOTES))
+    damage(tmp_path / f"survey/table-01-text.{ending}")
+    with pytest.raises(UserError, match=rf"table-01-text\.{ending} is missing or empty: remove what is left"):
+        pages.run(["survey/table-01-text"], tmp_path, tmp_path / "pages")
+
+
 def test_a_page_without_its_table_is_not_made(tmp_path):
     written(tmp_path, "table-01-text", typeset.Table("table-01-text", pd.DataFrame({"a": [1]}), "A caption.", []))
-    (tmp_path / "survey/table-01-text.md").write_text("")
+    (tmp_path / "survey/table-01-text.md").write_text("A caption.\n")
     with pytest.raises(ValueError, match=r"table-01-text\.md holds no table"):
         pages.run(["survey/table-01-text"], tmp_path, tmp_path / "pages")
 

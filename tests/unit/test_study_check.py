@@ -164,6 +164,7 @@ def test_a_mistake_in_an_experiment_is_one_line_at_the_experiment_that_has_it(fo
 
 ELSEWHERE = [
     ("presets/quick.yaml", "repeats: 3", "repeat: 3", "repeat: not a key here; did you mean repeats? known are"),
+    ("presets/quick.yaml", "repeats: 3", "repeats: 9999999", "repeats: 9999999 is greater than the maximum of 10"),
     ("presets/quick.yaml", "repeats: 3", "repeats: 3.0", "repeats: 3.0 is not of type 'integer'"),
     ("presets/quick.yaml", "repeats: 3", "repeats: 3\nrepeats: 4", "line 5: the key 'repeats' is given twice, "),
     ("presets/quick.yaml", "{svm: {repeats: 2,", "{svm: {repeats: 2, repeats: 3,", "line"),

@@ -6,7 +6,9 @@ import pytest
 from rfstudy.arrays import seed_sequence
 from rfstudy.data.prepared import digest, write
 from rfstudy.data.split import split
+from rfstudy.errors import UserError
 from rfstudy.study import sample
+from rfstudy.study.bandwidths import median
 from rfstudy.study.sample import Samples, draw_sample, load_prepared
 
 N, D = 60, 5
@@ -113,18 +115,18 @@ def test_the_oldest_sample_makes_room(tmp_path, monkeypatch):
 
 
 def test_a_rule_finds_its_length_scale_on_the_training_rows_of_the_repeat_as_they_were_preprocessed(tmp_path):
-    samples, median = Samples(prepared_as(tmp_path, "half"), SPEC), {"rule": "median", "factor": 2.0}
+    samples, twice = Samples(prepared_as(tmp_path, "half"), SPEC), {"rule": "median", "factor": 2.0}
 
     def by_hand(repeat, factor):
         X = samples.of(repeat, ["none"]).X_train.astype(float) * factor
         distances = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
         return 2.0 * np.median(distances[np.triu_indices(len(X), 1)])
 
-    found = {repeat: samples.length_scale(repeat, ["none"], median) for repeat in (0, 1, 0)}
+    found = {repeat: samples.length_scale(repeat, ["none"], twice) for repeat in (0, 1, 0)}
     assert found == {repeat: pytest.approx(by_hand(repeat, 1.0), rel=1e-6) for repeat in (0, 1)}
     assert found[0] != found[1]
-    assert samples.length_scale(0, ["none"], median | {"factor": 1.0}) == pytest.approx(found[0] / 2)
-    assert samples.length_scale(0, ["divide_255"], median) == pytest.approx(by_hand(0, 1 / 255), rel=1e-5)
+    assert samples.length_scale(0, ["none"], twice | {"factor": 1.0}) == pytest.approx(found[0] / 2)
+    assert samples.length_scale(0, ["divide_255"], twice) == pytest.approx(by_hand(0, 1 / 255), rel=1e-5)
     assert samples.length_scale(0, ["divide_255"], {"rule": "fixed", "length_scale": 3}) == 3.0
 
 
@@ -154,3 +156,12 @@ def test_the_range_of_the_targets_is_that_of_the_training_rows_of_the_repeat(tmp
         np.testing.assert_allclose(sample.y_train, (train - middle) / half, rtol=0, atol=1e-15)
         np.testing.assert_allclose(sample.y_test, (test - middle) / half, rtol=0, atol=1e-15)
         assert (sample.y_train.min(), sample.y_train.max()) == (-1.0, 1.0)
+
+
+@pytest.mark.parametrize(("length", "factor"), [(100.0, 1e308), (1e-10, 1e-320)])
+def test_a_factor_that_leaves_no_length_scale_is_named(tmp_path, monkeypatch, length, factor):
+    monkeypatch.setattr(median, "length_scale", lambda X, rng: length)
+    samples = Samples(prepared_as(tmp_path, "half"), SPEC)
+    assert samples.length_scale(0, ["none"], {"rule": "median"}) == length
+    with pytest.raises(UserError, match=r"the rule median gives the length scale (inf|0\.0); is its factor meant\?"):
+        samples.length_scale(0, ["none"], {"rule": "median", "factor": factor})

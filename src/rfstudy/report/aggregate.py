@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from rfstudy import tidy
+from rfstudy.errors import UserError
 
 #: What one mean is taken over repeats of.
 CELL = [column for column in tidy.KEY if column != "repeat"]
@@ -97,11 +98,11 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def check_unique(frame: pd.DataFrame) -> None:
-    """``ValueError`` if two rows claim to be the same measurement."""
+    """``UserError`` if two rows claim to be the same measurement."""
     twice = frame[frame.duplicated(list(tidy.KEY))]
     if len(twice):
         first = twice.iloc[0]
-        raise ValueError(
+        raise UserError(
             f"{len(twice)} rows repeat a measurement, e.g. {first['metric']} of {first['method']} on {first['dataset']}"
             f" at {first['n_features_label']}, repeat {first['repeat']}"
         )

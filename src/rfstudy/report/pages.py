@@ -12,6 +12,7 @@ import html
 import re
 from pathlib import Path
 
+from rfstudy.errors import UserError
 from rfstudy.files import write_atomically
 
 STYLE = """
@@ -39,7 +40,7 @@ def run(names, drawn, out) -> None:
     """Write ``<out>/<name>.html`` and ``.rst`` for every name (``survey/table-07-text``) in the folder ``drawn``."""
     for name in names:
         source, target = Path(drawn) / name, Path(out) / name
-        caption, *notes = paragraphs(beside(source, ".txt").read_text(encoding="utf-8"))
+        caption, *notes = paragraphs(written(beside(source, ".txt")))
         for path, content in (
             (target.with_name(f"{target.name}.html"), page(name, source, caption, notes)),
             (target.with_name(f"{target.name}.rst"), rst(caption, notes)),
@@ -50,6 +51,14 @@ def run(names, drawn, out) -> None:
 def beside(source: Path, ending: str) -> Path:
     """The file of an output with an ending; names may have dots."""
     return source.with_name(source.name + ending)
+
+
+def written(path: Path) -> str:
+    """The text of a file of an output; ``UserError`` where there is none."""
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    if not text.strip():
+        raise UserError(f"{path} is missing or empty: remove what is left of this output, and it is made again")
+    return text
 
 
 def paragraphs(text: str) -> list[str]:
@@ -63,14 +72,14 @@ def page(name: str, source: Path, caption: str, notes: list[str]) -> str:
     if figure.exists():
         picture = figure.read_bytes()
         if not (picture.startswith(PNG_STARTS) and picture.endswith(PNG_ENDS)):
-            raise ValueError(f"{figure} is no whole picture: remove it, and it is drawn again")
+            raise UserError(f"{figure} is no whole picture: remove it, and it is drawn again")
         content = base64.b64encode(picture).decode("ascii")
         shown = f'<img src="data:image/png;base64,{content}" alt="{html.escape(caption)}">'
     else:
         markdown = beside(source, ".md")
-        shown = tables(markdown.read_text(encoding="utf-8"))
+        shown = tables(written(markdown))
         if not shown:
-            raise ValueError(f"{markdown} holds no table: remove it, and it is made again")
+            raise UserError(f"{markdown} holds no table: remove it, and it is made again")
     files = sorted(path for path in source.parent.glob(f"{source.name}.*") if path.stem == source.name)
     return "\n".join(
         [

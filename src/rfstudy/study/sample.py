@@ -141,4 +141,7 @@ class Samples:
             X_train = self.of(repeat, preprocess).X_train
             self._length_scales[what] = module.length_scale(X_train, rng, **parameters)
         # a factor multiplies what every rule that has one finds: other factors find it only once
-        return rule.get("factor", 1.0) * self._length_scales[what]
+        found = rule.get("factor", 1.0) * self._length_scales[what]
+        if not 0 < found < np.inf:
+            raise UserError(f"bandwidth: the rule {rule['rule']} gives the length scale {found}; is its factor meant?")
+        return found

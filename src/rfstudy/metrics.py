@@ -113,7 +113,7 @@ FACTS = {
     "total_surrogate_leverage": Fact("", "total surrogate leverage"),
     "effective_rank": Fact("", "effective rank"),
     "overlap_pct": Fact("%", "share of features that both chose"),
-    "score_spectrum_correlation": Fact("", "correlation of score and spectrum", "high"),
+    "score_spectrum_correlation": Fact("", "correlation of score and spectrum"),
     "score_deviation": Fact("", "largest deviation of a score", "low", SHARE),
     "total_surrogate_bound": Fact("", "bound on the total surrogate leverage"),
 }

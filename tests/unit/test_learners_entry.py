@@ -392,8 +392,9 @@ def test_the_experiments_ask_for_options_that_the_learners_have():
         for experiment in experiments.values()
         for of in [experiment, *experiment["methods"]]
         for name, options in of.get("learners", {}).items()
+        if options is not None  # this one is left out
     ]
-    assert {name for name, _ in asked} == {"ridge", "svm"}
+    assert {name for name, _ in asked} == {"l1_svm", "logistic", "ridge", "svm"}
     for name, options in asked:
         properties = entry.facts(name)["schema"]
         Draft202012Validator({"additionalProperties": False, "properties": properties}).validate(options)

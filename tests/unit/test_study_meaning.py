@@ -237,7 +237,7 @@ def test_an_edit_that_changes_no_number_discards_no_cell(laboratory, what):
         ("data/steps/standard.py", "def fit(", "ONE = 1\n\n\ndef fit(", of("qmc-"), 0),
         ("data/steps/minmax.py", "def fit(", "ONE = 1\n\n\ndef fit(", of(*SHARED - {"qmc-"}), TUNED),
         # a bandwidth rule: the cells whose length scale it finds
-        ("study/bandwidths/median.py", "rows: int = 2000", "rows: int = 3000", of(*SHARED - {"rff-fixed"}), TUNED),
+        ("study/bandwidths/median.py", " = MEDIAN_ROWS", " = 3000", of(*SHARED - {"rff-fixed"}), TUNED),
         # a learner: what it trains, and what was chosen with it
         ("learners/svm.py", "LIBLINEAR_TOLERANCE = 1e-4", "LIBLINEAR_TOLERANCE = 1e-5",
          of(*SHARED, stages=("train",), learners=("svm",)), TUNED // 2),
@@ -246,7 +246,7 @@ def test_an_edit_that_changes_no_number_discards_no_cell(laboratory, what):
          'min(n_train, int(spec["approximation"]["rows"]))', of(*SHARED, stages=("generate",)), 0),
         ("study/kinds/decay.py", "np.sqrt(2 * d)", "np.sqrt(2.0 * d)", of(measured=True), 0),
         # the kernel: everything
-        ("kernels.py", "class Gaussian(GaussianSpectrum):", "class Gaussian(GaussianSpectrum, object):",
+        ("kernels.py", "class Gaussian(Scaled, GaussianSpectrum):", "class Gaussian(Scaled, GaussianSpectrum, object):",
          EVERYTHING, TUNED),
     ],
     ids=lambda value: value if isinstance(value, str) and value.endswith(".py") else "",

@@ -276,7 +276,7 @@ def test_all_that_is_drawn_is_asked_for_and_has_its_page(plan):
     names = {str(Path(path).relative_to("figures/laptop").with_suffix("")) for path in drawn if path.endswith(".txt")}
     assert {path.removeprefix("results/laptop/report/").rpartition(".")[0] for path in pages.output} == names
     assert len(pages.output) == 2 * len(names)
-    assert {word for word in pages.words if word.startswith(("survey/", "slsrff/"))} == names
+    assert {word for word in pages.words if word.startswith(("survey/", "slsrff/", "eerf/", "nsrf/"))} == names
     everything = plan.named("all")
     assert set(everything.input) == drawn | {path for path in pages.output if path.endswith(".html")}
 

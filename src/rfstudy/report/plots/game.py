@@ -74,7 +74,8 @@ def draw(context: Context, spec: dict) -> Picture:
         ]
         name = dataset_name(context.tasks, dataset, spec["paper"], own)
         rows.append(Row(panels, PANEL_HEIGHT, name if len(spec["datasets"]) > 1 else ""))
-    legend = [handle(each) for *_, each in lines] if rows else []
+    # a variant that both games have is drawn alike in both
+    legend = [handle(each) for each in {each.label: each for *_, each in lines}.values()] if rows else []
     if rows:
         legend += [Line2D([], [], label=label, **drawn) for drawn, label in BOUNDS.values()]
     told = not_drawn(missing) if missing else []

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import torch
 
-from rfstudy.arrays import product
+from rfstudy.arrays import one_blas_thread, product
 from rfstudy.maps.base import RandomFeatureMap
 
 #: Eigenvalues of the landmarks' kernel matrix below this share of the largest one are rounding errors.
@@ -14,6 +16,10 @@ SMALLEST_EIGENVALUE = 1e-12
 #: The largest ratio of two eigenvalues whose features are computed in float32 together: whitening then amplifies the
 #: rounding errors of what enters by its square root, 64, at most.
 SINGLE_PRECISION_RANGE = 2.0**12
+
+#: The most landmarks whose matrix one thread decomposes: the threads of NumPy's BLAS go on spinning when they have
+#: worked, beside those of ``transform``, for longer than they save in a matrix of this size.
+ONE_THREAD_LANDMARKS = 1000
 
 
 class Nystroem(RandomFeatureMap):
@@ -76,7 +82,8 @@ class Nystroem(RandomFeatureMap):
 
     def _use(self, learned):
         self._landmarks = learned["landmarks"].astype(np.float64)
-        eigenvalues, eigenvectors = np.linalg.eigh(self.kernel_(self._landmarks))
+        with one_blas_thread() if len(self._landmarks) <= ONE_THREAD_LANDMARKS else nullcontext():
+            eigenvalues, eigenvectors = np.linalg.eigh(self.kernel_(self._landmarks))
         if not eigenvalues[-1] > 0:
             raise ValueError("nystroem: the kernel is zero between all landmarks")
         kept = eigenvalues > SMALLEST_EIGENVALUE * eigenvalues[-1]

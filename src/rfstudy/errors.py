@@ -25,6 +25,11 @@ def gathered(problems: list[str]):
         problems += str(error).splitlines()
 
 
+def nearest(word, known: Iterable) -> list[str]:
+    """The word among those that are known that another one resembles most, or none."""
+    return get_close_matches(str(word), sorted(map(str, known)), n=1)
+
+
 def did_you_mean(word, known: Iterable[str]) -> str:
     """What a message says after a word that is not known: the known one that is nearest, or nothing.
 
@@ -34,5 +39,5 @@ def did_you_mean(word, known: Iterable[str]) -> str:
     >>> did_you_mean("ofr", ["rff", "orf"])
     " (did you mean 'orf'?)"
     """
-    close = get_close_matches(str(word), known, n=1)
+    close = nearest(word, known)
     return f" (did you mean {close[0]!r}?)" if close else ""

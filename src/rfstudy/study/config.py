@@ -15,7 +15,7 @@ from pathlib import Path
 import yaml
 
 from rfstudy.data import modules, registry
-from rfstudy.errors import UserError
+from rfstudy.errors import UserError, nearest
 from rfstudy.files import read_yaml, shown, yaml_files
 from rfstudy.learners import entry as learners
 from rfstudy.maps.registry import REGISTRY, resolved_options
@@ -25,7 +25,6 @@ from rfstudy.study.schema import (
     constant_or,
     learner_schema,
     learners_schema,
-    nearest,
     problems_of,
     read_schema,
     schema_of,

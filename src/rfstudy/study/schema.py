@@ -8,11 +8,11 @@ Imported by the workflow when it parses: the standard library, PyYAML and, to ch
 
 from __future__ import annotations
 
-import difflib
 import math
 from functools import cache
 from pathlib import Path
 
+from rfstudy.errors import nearest
 from rfstudy.files import read_yaml
 from rfstudy.learners import entry as learners
 from rfstudy.study.code import constant, defines, modules_in
@@ -200,8 +200,3 @@ def suggestion(word: str, known) -> str:
     """What to say of a word that is not among those that are known: "did you mean ...? known are ..."."""
     near = nearest(word, known)
     return (f"did you mean {near[0]}? " if near else "") + f"known are {', '.join(sorted(map(str, known)))}"
-
-
-def nearest(word: str, known) -> list[str]:
-    """The word among those that are known that another one resembles, or none."""
-    return difflib.get_close_matches(str(word), sorted(map(str, known)), n=1)

@@ -8,9 +8,10 @@ stops it before anything runs; the forms are therefore read from their source an
 from __future__ import annotations
 
 import ast
-import difflib
 from functools import cache
 from pathlib import Path
+
+from rfstudy.errors import nearest
 
 HERE = Path(__file__).parent
 
@@ -286,5 +287,5 @@ def _listed(value: str | list[str]) -> list[str]:
 
 
 def _suggestion(word: str, known) -> str:
-    near = difflib.get_close_matches(str(word), sorted(known), n=1)
+    near = nearest(word, known)
     return f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(known))}"

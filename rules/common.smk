@@ -290,10 +290,17 @@ def results_of(collection, experiment):
     return f"results/{collection}/{experiment}.csv"
 
 
+def ships(experiment):
+    """Whether rows of an experiment come with the repository."""
+    return (ROOT / results_of("measured", experiment)).exists()
+
+
 def available(collection, report):
-    """Whether this run, or the repository, has the experiments of a table or figure."""
+    """Whether this run has the experiments of a table or figure, or the repository one of them: what was not measured
+    reads "not run" there.
+    """
     if collection == "measured":
-        return all((ROOT / results_of(collection, name)).exists() for name in report["experiments"])
+        return not report["experiments"] or any(ships(name) for name in report["experiments"])
     return set(report["experiments"]) <= set(EXPERIMENTS)
 
 
@@ -356,7 +363,7 @@ def experiments_of(reports):
 
 def rows_behind(collection, reports):
     """The rows that the outputs of one job are drawn from."""
-    return [results_of(collection, name) for name in experiments_of(reports)]
+    return [results_of(collection, name) for name in experiments_of(reports) if collection != "measured" or ships(name)]
 
 
 def code_behind(form, reports):

@@ -84,6 +84,13 @@ def test_times_that_were_taken_beside_other_work_are_refused(tmp_path):
     assert not (tmp_path / "e.csv.xz").exists()
 
 
+def test_times_of_another_rule_than_time_are_refused(tmp_path):
+    rows = [("rff", 0, 80.0, "a", {}), ("rff", 0, 0.5, "a", {"metric": "time_feature_s"})]
+    with pytest.raises(UserError, match=r"1 times of .* \(time_feature_s\) were not taken by the rule time"):
+        publish.run(results(tmp_path, rows), tmp_path / "e.csv.xz")
+    assert not (tmp_path / "e.csv.xz").exists()
+
+
 def test_what_was_skipped_for_want_of_data_is_not_published(tmp_path):
     rows = [("rff", 0, 80.0, "a", {}), ("orf", 0, None, "", {"status": "skipped"})]
     # a run that found that there is no map at this size has found something
@@ -403,6 +410,15 @@ def test_every_shipped_row_points_to_a_record_of_committed_code(path):
     assert set(table["run"]) == set(records)
     assert not any(record["uncommitted"] for record in records.values())
     assert all(record["commit"] for record in records.values())
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+def test_every_shipped_time_was_taken_by_the_rule_time_with_nothing_beside_it(path):
+    table = tidy.read(path)
+    times = table[table["unit"] == "s"]
+    assert set(times["axis"]) <= {"round"}
+    assert {read_records(path)[run]["stage"] for run in times["run"]} <= {"time"}
+    assert not any(json.loads(settings or "{}").get("contended") for settings in times["settings"])
 
 
 # --- a kill at every moment -------------------------------------------------------------------------------------------

@@ -54,8 +54,8 @@ def run(results_file, out, replace: str = "") -> None:
     ``replace`` all rows of their cells, or of the experiment.
 
     Raises ``UserError`` for rows that nobody could repeat (of stand-ins, of uncommitted code, without a record, times
-    that were taken beside other work) and for rows that were measured otherwise than those that they join, or are of
-    another experiment.
+    that were taken beside other work or by another rule than ``time``) and for rows that were measured otherwise than
+    those that they join, or are of another experiment.
     """
     out = Path(out)
     if not out.name.endswith(ENDING):
@@ -124,6 +124,12 @@ def publishable(results_file) -> tuple[pd.DataFrame, dict[str, dict]]:
     if dirty:
         raise UserError(
             f"uncommitted code computed rows of {results_file} (runs {', '.join(dirty[:5])}); commit, rerun"
+        )
+    untimed = table[table["unit"].eq("s") & table["axis"].ne("round")]
+    if len(untimed):
+        metrics = ", ".join(sorted(set(untimed["metric"])))
+        raise UserError(
+            f"{len(untimed)} times of {results_file} ({metrics}) were not taken by the rule time: not published"
         )
     contended = table[[bool(json.loads(settings or "{}").get("contended")) for settings in table["settings"]]]
     if len(contended):

@@ -2,7 +2,7 @@
 out.
 
 This is the one place that knows how an experiment is written down as configuration, how the rules call the stages, and
-what a row looks like in a file. The experiments (``chain.Grid``, ``kinds.Measurement``) and the rows that are compared
+what a row looks like in a file. The experiments (``Grid``, ``Measurement``, ``OnData``) and the rows that are compared
 have a form of their own, so that a change of the chain's form is a change here and nowhere else in these tests.
 """
 
@@ -21,6 +21,9 @@ from rfstudy.kernels import Circle
 from rfstudy.maps.registry import REGISTRY
 from rfstudy.study import collect, config, generate, measure, plan, train, tune
 
+from .chain import Grid
+from .kinds_on_data import OnData
+
 #: Where the schema of what all experiments have stands.
 SCHEMAS = Path(__file__).resolve().parents[2] / "config" / "schemas"
 
@@ -36,19 +39,19 @@ def rows_of_the_chain(study, folder: Path, journal: Path, cut: str = "few") -> l
 
     ``journal`` is the folder of finished cells; experiments may share it, as they do in the workflow.
     """
-    is_grid = hasattr(study, "data")
-    write_yaml(folder / "config/presets" / f"{study.preset}.yaml", preset(study, is_grid) | CUTS[cut])
-    write_yaml(folder / "config/experiments/twin.yaml", {study.name: grid(study) if is_grid else measurement(study)})
+    write_yaml(folder / "config/presets" / f"{study.preset}.yaml", preset(study) | CUTS[cut])
+    write_yaml(folder / "config/experiments/twin.yaml", {study.name: written(study)})
     shutil.copytree(SCHEMAS, folder / "config/schemas")
     given = {"preset": study.preset, "seed": study.seed, "device": "cpu", "mirror": "", "allow_missing": False}
     given |= {"only_experiments": [], "only_datasets": [], "only_methods": [], "only_sizes": []}
     settings = config.load_settings(given, folder / "config")
     maps = {name: entry.module for name, entry in REGISTRY.items()}
-    datasets = set(study.data) if is_grid else set()
-    experiments = config.select(config.load_experiments(folder / "config"), settings, maps, datasets)
+    data = getattr(study, "data", {})
+    experiments = config.select(config.load_experiments(folder / "config"), settings, maps, set(data))
     (experiment,) = experiments.values()
-    run = run_grid if is_grid else run_measurement
-    return normalised(tidy.read(run(study, experiment, settings, folder, journal)))
+    stored = {dataset: write_data(of, folder / "prepared" / dataset) for dataset, of in data.items()}
+    run = run_grid if isinstance(study, Grid) else run_measurement
+    return normalised(tidy.read(run(stored, experiment, settings, folder, journal)))
 
 
 def circle(decay: str, terms: int):
@@ -58,26 +61,38 @@ def circle(decay: str, terms: int):
 
 # --- an experiment as configuration -----------------------------------------------------------------------------------
 
-#: Who shares a choice, in the words of the configuration.
-SHARED_BY = {"shared": "size", "per_method": "method_and_size", "per_cell": "cell"}
 
-
-def preset(study, is_grid: bool) -> dict:
+def preset(study) -> dict:
     """What a preset decides."""
-    svm = {"repeats": study.svm_repeats, "solver": study.svm_solver, "max_entries": study.svm_limit} if is_grid else {}
+    of_grid = isinstance(study, Grid)
+    svm = {"repeats": study.svm_repeats, "solver": study.svm_solver, "max_entries": study.svm_limit} if of_grid else {}
     return {
         "preset": study.preset,
         "data": "embedded",
         "repeats": study.repeats,
         "largest_multiple_of_d": None,
         "most_values": None,
-        "max_rows": study.cap if is_grid else None,
-        "search": {"penalty": {"shared_by": SHARED_BY[study.tuning]}, "max_rows": study.tuning_cap} if is_grid else {},
+        "max_rows": getattr(study, "cap", None),
+        "search": {"penalty": study.search["penalty"], "max_rows": study.tuning_cap} if of_grid else {},
         "learners": {"svm": {key: value for key, value in svm.items() if value is not None}},
         "time": {"rounds": 1, "again": 0, "shortest": 1e-6, "datasets": "all", "sizes": None, "threads": 1},
         "threads": 1,
         "extent": "small",
     }
+
+
+def written(study) -> dict:
+    """An experiment as configuration."""
+    if isinstance(study, Grid):
+        return common(study, "grid") | grid(study)
+    experiment = common(study, study.kind) | {"grid": study.axes}
+    if isinstance(study, OnData):
+        scaling = {name: {"preprocess": steps} for name, steps in study.scaling.items()}
+        own = {"kernel": study.kernel_of_maps or {"name": "gaussian"}, "datasets": scaling}
+        return experiment | own | ({"bandwidth": study.rule} if study.rule else {})
+    if study.kernel == "gaussian":
+        experiment["kernel"]["length_scale"] = 1
+    return experiment
 
 
 def common(study, kind: str) -> dict:
@@ -93,7 +108,7 @@ def common(study, kind: str) -> dict:
 
 
 def grid(study) -> dict:
-    """An accuracy grid as an experiment of the configuration."""
+    """What an accuracy grid has beside that."""
     learners = {name: dict(options) for name, options in study.learners.items()}
     if "svm" in learners:
         learners["svm"] |= {"loss": "squared_hinge", "intercept": "none"}
@@ -102,14 +117,23 @@ def grid(study) -> dict:
         | ({"largest_multiple_of_d": most} if (most := study.largest_multiple_of_d.get(name)) else {})
         for name, steps in study.scaling.items()
     }
-    experiment = common(study, "grid") | {
+    stated = {"rule": "fixed", "length_scale": study.length_scale} if study.length_scale else study.rule
+    experiment = {
         "datasets": datasets,
         "sizes": study.sizes,
-        **bandwidth(study.bandwidth, study.tuning),
+        "search": searched(study),
         "approximation": {"norm": study.norm, "rows": study.error_rows},
         "learners": learners,
     }
+    experiment |= {"bandwidth": stated} if stated else {}
     return experiment | ({"steps": [entry(step) for step in study.steps]} if study.steps else {})
+
+
+def searched(study) -> dict:
+    """What is chosen by validation, but for the penalty, of which the preset says who shares it."""
+    said = {"learner": study.judge, "size": study.search_size, "held_out": study.held_out}
+    said |= {quantity: how for quantity, how in study.search.items() if quantity != "penalty"}
+    return {"method": {"method": "rff"}} | {key: value for key, value in said.items() if value is not None}
 
 
 def entry(method: dict) -> dict:
@@ -118,28 +142,6 @@ def entry(method: dict) -> dict:
     if isinstance(scaling := method.get("scaling"), dict):
         return own | {"datasets": {dataset: {"preprocess": steps} for dataset, steps in scaling.items()}}
     return own | ({"preprocess": scaling} if scaling else {})
-
-
-def bandwidth(rule: dict, tuning: str) -> dict:
-    """What is stated and what is searched: the bandwidth and, with it, the scaling."""
-    everyones = {"method": {"method": "rff"}, "learner": "ridge"}
-    if "value" in rule:
-        return {"bandwidth": {"rule": "fixed", "length_scale": rule["value"]}, "search": everyones}
-    if "scalings" in rule:
-        shared_by = SHARED_BY[tuning]
-        searched = {"preprocess": {"grid": rule["scalings"]}, "length_scale": {"grid": rule["grid"]}}
-        return {"search": {"shared_by": shared_by, "learner": "ridge", **searched}}
-    size = {"multiples_of_d": rule["multiple_of_d"]}
-    searched = {"length_scale": {"grid": rule["grid"], "shared_by": "experiment"}}
-    return {"search": everyones | {"size": size, **searched}}
-
-
-def measurement(study) -> dict:
-    """An experiment of another kind."""
-    experiment = common(study, study.kind) | {"grid": study.axes}
-    if study.kernel == "gaussian":
-        experiment["kernel"]["length_scale"] = 1
-    return experiment
 
 
 def write_yaml(path: Path, document: dict) -> None:
@@ -151,18 +153,17 @@ def write_yaml(path: Path, document: dict) -> None:
 # --- the stages, as the rules call them -------------------------------------------------------------------------------
 
 
-def run_grid(study, experiment: dict, settings: dict, folder: Path, journal: Path) -> Path:
+def run_grid(stored: dict[str, Path], experiment: dict, settings: dict, folder: Path, journal: Path) -> Path:
     """Choices, maps, learners, and the table of all shards."""
-    prepared = {dataset: write_data(data, folder / "prepared" / dataset) for dataset, data in study.data.items()}
     chosen = {}
     for shard in plan.tune_shards(experiment, settings):
         out = folder / f"tune/{shard.name}.json"
-        folders = [prepared[dataset] for dataset in shard.datasets]
+        folders = [stored[dataset] for dataset in shard.datasets]
         tune.run(parts("tune", experiment, shard, settings), folders, journal / "tune", out, 1)
         chosen |= read_sealed(out)
     files = []
     for shard in plan.shards(experiment, settings):
-        folders = [prepared[dataset] for dataset in shard.datasets]
+        folders = [stored[dataset] for dataset in shard.datasets]
         errors, arrays = folder / f"generate/{shard.name}.csv", folder / f"generate/{shard.name}.npz"
         made = parts("generate", experiment, shard, settings)
         generate.run(made, folders, chosen, journal / "generate", errors, arrays, 1)
@@ -170,21 +171,25 @@ def run_grid(study, experiment: dict, settings: dict, folder: Path, journal: Pat
         trained = parts("train", experiment, shard, settings)
         train.run(trained, folders, chosen, arrays, journal / "train", scores, 1)
         files += [errors, scores]
-    facts = as_json(plan.facts_parts(experiment, settings))
-    folders = [prepared[part["dataset"]] for part in facts]
-    collect.run(facts, files, folders, [], folder / "table.csv", folder / "table.npz")
-    return folder / "table.csv"
+    return put_together(stored, experiment, settings, files, [], folder)
 
 
-def run_measurement(study, experiment: dict, settings: dict, folder: Path, journal: Path) -> Path:
+def run_measurement(stored: dict[str, Path], experiment: dict, settings: dict, folder: Path, journal: Path) -> Path:
     """The one stage of the other kinds, and the table of all shards."""
     files = []
     for shard in plan.shards(experiment, settings):
         files.append(folder / f"measure/{shard.name}.csv")
-        arrays = files[-1].with_suffix(".npz")
-        measure.run(parts("measure", experiment, shard, settings), [], journal / "measure", files[-1], arrays, 1)
-    arrays = [path.with_suffix(".npz") for path in files]
-    collect.run([], files, [], arrays, folder / "table.csv", folder / "table.npz")
+        folders = [stored[dataset] for dataset in filter(None, shard.datasets)]
+        made, arrays = parts("measure", experiment, shard, settings), files[-1].with_suffix(".npz")
+        measure.run(made, folders, journal / "measure", files[-1], arrays, 1)
+    return put_together(stored, experiment, settings, files, [path.with_suffix(".npz") for path in files], folder)
+
+
+def put_together(stored: dict[str, Path], experiment: dict, settings: dict, files, arrays, folder: Path) -> Path:
+    """The table of all shards, with what is known of the data."""
+    facts = as_json(plan.facts_parts(experiment, settings))
+    folders = [stored[part["dataset"]] for part in facts]
+    collect.run(facts, files, folders, arrays, folder / "table.csv", folder / "table.npz")
     return folder / "table.csv"
 
 

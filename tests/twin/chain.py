@@ -6,52 +6,31 @@ that the documentation states. It uses the maps and kernels of the library and i
 learners and stages. Times are no business of the twin.
 
 A row is a dict of the columns of the tidy table that have a value, without those that say where and when it was
-computed. ``settings`` is a dict. Two entries are the twin's own: ``doubtful`` counts the test rows whose prediction
-hangs on rounding, and a ``reason`` is only the part of the sentence that says what happened.
+computed. ``settings`` is a dict. Two entries are the twin's own: ``doubtful`` is how far the value may be off because
+of rounding (predictions that hang on it, or the tolerance of a solver), and a ``reason`` is only the part of the
+sentence that says what happened.
 """
 
 import itertools
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.svm import LinearSVC
 
-from rfstudy.arrays import seed_of, seed_sequence
+from rfstudy.arrays import seed_sequence
 from rfstudy.errors import NotDefinedError
-from rfstudy.kernels import Gaussian
-from rfstudy.maps import make_map
 
-#: On how many repeats, the first ones, a choice is made where several repeats share it.
-SHARED_ON = 3
+from .data import Data, Sample, draw_sample, folds
+from .learners import CHOSEN, GRID, accuracy, best, coded, cross_validated, doubtful, predicted, train
+from .search import Choices, conditions, feature_map, features, laid_over, learners_of, left_out
 
-#: What rows call the circle that shares a choice of a penalty.
-SHARED_BY = {"shared": "size", "per_method": "method_and_size", "per_cell": "cell"}
+#: What rows say of who shares the bandwidth: the first of these that was chosen.
+OF_MAP = ("length_scale", "bandwidth", "preprocess", "options")
 
-#: Of a learner: the option that holds its grid, what a row calls the chosen value, and the distance from the boundary,
-#: as a share of the largest decision value, below which rounding (or the tolerance of a solver) may change the class.
-GRID = {"ridge": "penalties", "svm": "C"}
-CHOSEN = {"ridge": "penalty", "svm": "C"}
-UNSURE = {"ridge": 1e-4, "svm": 2e-3}
-
-
-@dataclass(frozen=True)
-class Data:
-    """A data set: rows and labels, how it is split, and what is known of it."""
-
-    X: np.ndarray  # (n, d) float32
-    y: np.ndarray  # (n,) int
-    n_train: int | None = None  # published training rows, which come first; None: random halves
-    stand_in: str = ""
-    facts: dict = field(default_factory=dict)
-    missing: str = ""  # why it could not be had
-
-    @property
-    def rule(self) -> str:
-        """The name of the rule that splits it."""
-        return "half" if self.n_train is None else "published"
+#: Maps of which the first features are the map at a smaller size where this option is stated: of the sizes for which
+#: the same was chosen the largest is drawn.
+NESTED = {"karff": "n_candidates", "kprff": "n_candidates"}
 
 
 @dataclass(frozen=True)
@@ -62,14 +41,18 @@ class Grid:
     protocol: str
     data: dict[str, Data]
     scaling: dict[str, list[str]]  # by data set, steps one after the other
-    methods: list[dict]  # {method, variant, options}, and in place of the experiment's: scaling, length_scale, learners
+    # {method, variant, options}, and what is different there: scaling, length_scale, learners (None: not run), searched
+    # (what of the search it takes part in), only_sizes (labels), walk ({axis, option, values})
+    methods: list[dict]
     sizes: dict[str, list[int]]  # {"multiples_of_d": [1, 2]} or {"values": [6]}
-    # {"value": 1.0}; {"grid": [...], "multiple_of_d": 2}: of ridge on plain random Fourier features of that size;
-    # {"grid": [...], "scalings": [[...], [...]]}: with the scaling, for every method and size, and for every repeat
-    # where the tuning is "per_cell"
-    bandwidth: dict
-    learners: dict[str, dict]  # ridge: scaling, center, penalties, n_folds; svm: C, n_folds
-    tuning: str  # who shares a penalty: "shared" (everyone, by size), "per_method" (its repeats, by size), "per_cell"
+    learners: dict[str, dict]  # ridge: scaling, center, penalties, n_folds; svm, l1_svm: C, n_folds
+    # by quantity of ``search.QUANTITIES`` the values that are tried (grid; options also by method) and who shares_by
+    search: dict[str, dict]
+    search_size: dict | None = None  # like sizes, with one number: for what all sizes share
+    judge: str | None = None  # the learner whose score decides; the first
+    held_out: float | None = None  # share of the training rows that a search is scored on, in place of folds
+    length_scale: float | None = None  # stated
+    rule: dict | None = None  # or found on the training rows of a repeat: {"rule": "median"}
     steps: list[dict] = field(default_factory=list)  # a walk of changes to all methods without a variant
     norm: str = "frobenius"
     error_rows: int = 1000
@@ -104,219 +87,10 @@ def completed(study, found: list[dict]) -> list[dict]:
         "status": "ok",
         "settings": {},
     }
-    units = {"accuracy_pct": "%", "stored_bytes": "B"}
+    percent = ("accuracy_pct", "train_accuracy_pct", "error_pct", "overlap_pct")
+    units = dict.fromkeys(percent, "%") | {"stored_bytes": "B"}
     complete = [shared | {"unit": units.get(row["metric"], "")} | row for row in found]
     return [{key: value for key, value in row.items() if value not in (None, "")} for row in complete]
-
-
-# --- the rows of a repeat ---------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Scaled training and test rows, float32, and whether a cap left rows out."""
-
-    X_train: np.ndarray
-    y_train: np.ndarray
-    X_test: np.ndarray
-    y_test: np.ndarray
-    capped: bool
-
-
-def draw_sample(study: Grid, dataset: str, scaling: list[str], repeat: int) -> Sample:
-    """Split, cap, and scale by what the training rows say."""
-    data = study.data[dataset]
-    n = len(data.y)
-    if data.rule == "published":
-        train, test = np.arange(n)[: data.n_train], np.arange(n)[data.n_train :]
-    else:
-        order = np.random.default_rng(seed_sequence(study.seed, "split", repeat)).permutation(n)
-        train, test = order[: (n + 1) // 2], order[(n + 1) // 2 :]
-    capped = False
-    if study.cap is not None:
-        generator = np.random.default_rng(seed_sequence(study.seed, "cap", repeat))
-        parts = []
-        for part in (train, test):
-            if len(part) > study.cap:
-                part, capped = np.sort(generator.choice(part, study.cap, replace=False)), True
-            parts.append(part)
-        train, test = parts
-    X_train, X_test = data.X[train].astype(np.float64), data.X[test].astype(np.float64)
-    for step in scaling:
-        X_train, X_test = scaled(step, X_train, X_train), scaled(step, X_test, X_train)
-    return Sample(X_train.astype(np.float32), data.y[train], X_test.astype(np.float32), data.y[test], capped)
-
-
-def scaled(step: str, X: np.ndarray, X_train: np.ndarray) -> np.ndarray:
-    """X (n, d) after one step that is fitted on X_train; a column that is constant there becomes 0."""
-    low, high = X_train.min(axis=0), X_train.max(axis=0)
-    varies = np.where(high > low, 1.0, 0.0)
-    width = np.where(high > low, high - low, 1.0)
-    if step == "none":
-        return X
-    if step == "minmax":
-        return (X - low) / width * varies
-    if step == "minmax_symmetric":
-        return (2 * (X - low) / width - 1) * varies
-    if step == "standard":
-        return (X - X_train.mean(axis=0)) / np.where(high > low, X_train.std(axis=0), 1.0) * varies
-    if step == "standard_rows":
-        return (X - X.mean(axis=1, keepdims=True)) / X.std(axis=1, ddof=1, keepdims=True)
-    raise NotImplementedError(step)
-
-
-def folds(n: int, n_folds: int, *axes) -> np.ndarray:
-    """The fold of every row: rows in random order are dealt to the folds in turn."""
-    fold = np.empty(n, dtype=int)
-    for place, row in enumerate(np.random.default_rng(seed_sequence(*axes)).permutation(n)):
-        fold[row] = place % n_folds
-    return fold
-
-
-# --- learners ---------------------------------------------------------------------------------------------------------
-
-
-def train(learner: str, options: dict, Z: np.ndarray, Y: np.ndarray, value: float) -> Callable:
-    """The function from features to decision values that a learner finds with this penalty, or C."""
-    return ridge(options, Z, Y, value) if learner == "ridge" else svm(Z, Y, value)
-
-
-def ridge(options: dict, Z: np.ndarray, Y: np.ndarray, penalty: float) -> Callable:
-    """Ridge regression by its normal equations; ``LinAlgError`` where they have no solution that means anything."""
-    n, n_columns = Z.shape
-    shift = {"mean": n * penalty, "sum": penalty, "per_column": penalty / n_columns}[options["scaling"]]
-    z_mean = Z.mean(axis=0) if options["center"] == "both" else np.zeros(n_columns)
-    y_mean = np.zeros(Y.shape[1]) if options["center"] == "none" else Y.mean(axis=0)
-    system = (Z - z_mean).T @ (Z - z_mean) + shift * np.eye(n_columns)
-    lengths = np.sqrt(np.diag(system))
-    if np.linalg.cond(system / np.outer(lengths, lengths)) > 1 / (n_columns * np.finfo(float).eps):
-        raise np.linalg.LinAlgError("singular")
-    weights = np.linalg.solve(system, (Z - z_mean).T @ (Y - y_mean))
-    return lambda Z: (Z - z_mean) @ weights + y_mean
-
-
-def svm(Z: np.ndarray, Y: np.ndarray, C: float) -> Callable:
-    """Linear support vector machines with the squared hinge loss and no intercept, one a column."""
-    machines = [
-        LinearSVC(C=C, loss="squared_hinge", dual=False, fit_intercept=False, tol=1e-8, max_iter=100_000).fit(Z, y)
-        for y in Y.T
-    ]
-    return lambda Z: np.column_stack([Z @ machine.coef_[0] for machine in machines])
-
-
-def coded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Labels as columns of -1 and +1, one for two classes (+1 sorts last), else one a class; and the classes."""
-    classes = np.unique(y)
-    positives = classes[1:] if len(classes) == 2 else classes
-    return np.where(y[:, None] == positives, 1.0, -1.0), classes
-
-
-def predicted(decision: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """The class of every row: by the sign of a single column, else by the largest."""
-    return classes[(decision[:, 0] > 0).astype(int)] if decision.shape[1] == 1 else classes[decision.argmax(axis=1)]
-
-
-def accuracy(y: np.ndarray, labels: np.ndarray) -> float:
-    """Percent of equal labels."""
-    return 100 * np.mean(y == labels)
-
-
-def cross_validated(learner: str, options: dict, Z: np.ndarray, y: np.ndarray, fold: np.ndarray) -> dict[float, float]:
-    """The mean accuracy over the folds by value of the grid; NaN where there is no model in one of them."""
-    Y, classes = coded(y)
-    scores = {}
-    for value in options[GRID[learner]]:
-        of_folds = []
-        for held_out in (fold == k for k in range(fold.max() + 1)):
-            try:
-                decide = train(learner, options, Z[~held_out], Y[~held_out], value)
-                of_folds.append(accuracy(y[held_out], predicted(decide(Z[held_out]), classes)))
-            except np.linalg.LinAlgError:
-                of_folds.append(np.nan)
-        scores[value] = np.mean(of_folds)
-    return scores
-
-
-def best(scores: dict[float, float]) -> float:
-    """The value with the best score, of equal ones the largest; ``LinAlgError`` where none has a score."""
-    known = {value: score for value, score in scores.items() if not np.isnan(score)}
-    if not known:
-        raise np.linalg.LinAlgError("singular")
-    return max(value for value, score in known.items() if score > max(known.values()) - 1e-9)
-
-
-# --- choices that several cells share ---------------------------------------------------------------------------------
-
-
-def shared_on(study: Grid) -> list[int]:
-    """The repeats that a choice is made on where several repeats share it."""
-    return list(range(min(SHARED_ON, study.repeats)))
-
-
-def tuning_scores(study: Grid, dataset: str, repeats: list[int], entry: dict, s: int, scaling, length_scale, learner):
-    """The cross-validated scores of a learner's grid on training rows, at most ``tuning_cap`` of them, of each repeat:
-    their means over the repeats by value of the grid.
-    """
-    scores = []
-    for repeat in repeats:
-        sample = draw_sample(study, dataset, scaling, repeat)
-        X, y = sample.X_train, sample.y_train
-        if len(y) > study.tuning_cap:
-            generator = np.random.default_rng(seed_sequence(study.seed, "tuning rows"))
-            taken = np.sort(generator.choice(len(y), study.tuning_cap, replace=False))
-            X, y = X[taken], y[taken]
-        options = study.learners[learner]
-        phi = feature_map(study, dataset, entry, s, repeat, length_scale).fit(X, y)
-        fold = folds(len(y), options["n_folds"], study.seed, "folds", "train", repeat)
-        scores.append(cross_validated(learner, options, features(phi, X), y, fold))
-    return {value: np.mean([of_repeat[value] for of_repeat in scores]) for value in scores[0]}
-
-
-def chosen_with(study: Grid, dataset: str, entry: dict, s: int, repeats: list[int]) -> dict:
-    """What is chosen on some repeats with one map: the scaling, the length scale and the penalty of every learner, and
-    what rows say of who shares the bandwidth and the penalty.
-    """
-    scaling, rule = study.scaling[dataset], study.bandwidth
-
-    def scores(size, steps, length_scale, learner="ridge"):
-        return tuning_scores(study, dataset, repeats, entry, size, steps, length_scale, learner)
-
-    def score(size, steps, length_scale):
-        return np.nanmax(list(scores(size, steps, length_scale).values()))
-
-    def told(shared_by):
-        return {"shared_by": shared_by} | ({"chosen_on": repeats} if shared_by != "cell" else {})
-
-    of_bandwidth = {}
-    if "value" in rule:
-        length_scale = rule["value"]
-    elif "scalings" in rule:
-        of_bandwidth, top = told(SHARED_BY[study.tuning]), -np.inf
-        # of equal ones the scaling that is named first, then the largest length scale
-        for steps, candidate in itertools.product(rule["scalings"], sorted(rule["grid"], reverse=True)):
-            reached = score(s, steps, candidate)
-            if reached > top + 1e-9:
-                top, scaling, length_scale = reached, steps, candidate
-    else:
-        of_bandwidth = told("experiment")
-        size = rule["multiple_of_d"] * study.data[dataset].X.shape[1]
-        length_scale = best({candidate: score(size, scaling, candidate) for candidate in rule["grid"]})
-    penalties, of_penalties = {}, {learner: told("cell") for learner in study.learners}
-    for learner in study.learners if study.tuning != "per_cell" else ():
-        n_train = len(draw_sample(study, dataset, scaling, 0).y_train)
-        if learner != "svm" or study.svm_limit is None or n_train * 2 * s <= study.svm_limit:
-            penalties[learner] = best(scores(s, scaling, length_scale, learner))
-        of_penalties[learner] = told(SHARED_BY[study.tuning])
-    return {
-        "scaling": scaling,
-        "length_scale": length_scale,
-        "penalties": penalties,
-        "of_bandwidth": of_bandwidth,
-        "of_penalties": of_penalties,
-    }
-
-
-# --- the accuracy grid ------------------------------------------------------------------------------------------------
 
 
 def grid_rows(study: Grid) -> list[dict]:
@@ -325,24 +99,22 @@ def grid_rows(study: Grid) -> list[dict]:
     for dataset, data in study.data.items():
         shared = {"dataset": dataset, "stand_in": data.stand_in}
         found += [shared | row for row in fact_rows(study, dataset)]
-        for s, label in sizes(study, dataset):
-            everyones = "scalings" not in study.bandwidth and not data.missing
-            plain = {"method": "rff", "options": {}}
-            chosen = chosen_with(study, dataset, plain, s, shared_on(study)) if everyones else {}
-            for entry in entries(study, dataset):
+        choices = Choices(study, dataset)
+        for entry in entries(study, dataset):
+            name = {"method": entry["method"], "variant": entry.get("variant", "")}
+            for place, (s, label) in itertools.product(places(entry), sizes(study, dataset)):
+                if label not in entry.get("only_sizes", [label]):
+                    continue
                 if data.missing:
                     of_entry = missing_rows(study, data)
                 else:
-                    of_entry = []
-                    for repeat in range(study.repeats):
-                        if not everyones:
-                            chosen_on = [repeat] if study.tuning == "per_cell" else shared_on(study)
-                            chosen = chosen_with(study, dataset, entry, s, chosen_on)
-                        rows_of_cell = cell_rows(study, dataset, entry, s, repeat, chosen)
-                        of_entry += [{"repeat": repeat} | row for row in rows_of_cell]
+                    of_entry = [
+                        {"repeat": repeat} | row
+                        for repeat in range(study.repeats)
+                        for row in cell_rows(study, dataset, entry, place, (s, label), repeat, choices)
+                    ]
                 size = {"n_features": s, "n_features_label": label}
-                name = {"method": entry["method"], "variant": entry.get("variant", "")}
-                found += [shared | size | name | row for row in of_entry]
+                found += [shared | size | name | place | row for row in of_entry]
     return found
 
 
@@ -366,11 +138,10 @@ def entries(study: Grid, dataset: str) -> list[dict]:
     ]
 
 
-def laid_over(base, change):
-    """A mapping with another laid over it, level by level."""
-    if not isinstance(base, dict) or not isinstance(change, dict):
-        return change
-    return base | {key: laid_over(base.get(key), value) for key, value in change.items()}
+def places(entry: dict) -> list[dict]:
+    """Where an entry stands on the axis that it walks, as columns of the table; one empty place if it does not."""
+    walk = entry.get("walk")
+    return [{"axis": walk["axis"], "at": value} for value in walk["values"]] if walk else [{}]
 
 
 def sizes(study: Grid, dataset: str) -> list[tuple[int, str]]:
@@ -383,54 +154,56 @@ def sizes(study: Grid, dataset: str) -> list[tuple[int, str]]:
     ]
 
 
-def feature_map(study: Grid, dataset: str, entry: dict, s: int, repeat: int, length_scale: float):
-    """The unfitted map of a cell: its seed depends on data set, method, size and repeat."""
-    return make_map(
-        entry["method"],
-        kernel=Gaussian(length_scale=length_scale),
-        n_components=s,
-        device="cpu",
-        random_state=seed_of(study.seed, "features", dataset, entry["method"], s, repeat),
-        **entry["options"],
-    )
-
-
-def features(phi, X: np.ndarray) -> np.ndarray:
-    """The features of X, float64."""
-    return phi.transform(X).astype(np.float64)
-
-
-def cell_rows(study: Grid, dataset: str, entry: dict, s: int, repeat: int, chosen: dict) -> list[dict]:
-    """One map in one repeat: its error, and its accuracy with every learner."""
-    scaling = entry.get("scaling") or chosen["scaling"]
-    length_scale = entry.get("length_scale") or chosen["length_scale"]
-    sample = draw_sample(study, dataset, scaling, repeat)
-    label = {"options": entry["options"], "capped": sample.capped}
-    settings = label | {"length_scale": length_scale, "preprocess": scaling}
-    counts = {"n_train": len(sample.y_train), "n_test": len(sample.y_test), "d": sample.X_train.shape[1]}
-    of_map = settings | chosen["of_bandwidth"]
-    error_row = counts | {"metric": f"approximation_error_{study.norm}", "split": "train", "settings": of_map}
+def cell_rows(study: Grid, dataset: str, entry: dict, place: dict, size, repeat: int, choices: Choices) -> list[dict]:
+    """One map at one size in one repeat: its error, and its accuracy with every learner."""
+    values, told = choices.of(entry, size, repeat)
+    given = conditions(study, dataset, entry, values, repeat)
+    if place:
+        given["options"] = given["options"] | {entry["walk"]["option"]: place["at"]}
+    sample = draw_sample(study, dataset, given["preprocess"], repeat)
+    label = {"options": given["options"], "capped": sample.capped}
+    settings = label | {"length_scale": given["length_scale"], "preprocess": given["preprocess"]}
+    of_map = settings | next((told[quantity] for quantity in OF_MAP if quantity in told), {})
+    error_row = sample.counts | {"metric": f"approximation_error_{study.norm}", "split": "train", "settings": of_map}
     accuracy_rows = [
-        counts | {"metric": "accuracy_pct", "split": "test", "learner": learner}
-        for learner in study.learners
+        sample.counts | {"metric": "accuracy_pct", "split": "test", "learner": learner}
+        for learner in learners_of(study, entry)
         if repeat < (study.svm_repeats if learner == "svm" else study.repeats)
     ]
+    s = size[0]
+    drawn = largest_alike(study, dataset, entry, given["options"], size, repeat, choices)
     try:
-        phi = feature_map(study, dataset, entry, s, repeat, length_scale).fit(sample.X_train, sample.y_train)
+        phi = feature_map(study, dataset, entry, drawn, repeat, given).fit(sample.X_train, sample.y_train)
     except (NotDefinedError, np.linalg.LinAlgError) as error:
         status, reason = "skipped" if isinstance(error, NotDefinedError) else "failed", {"reason": str(error)}
         return [
             error_row | {"status": status, "settings": of_map | reason},
             *(row | {"status": status, "settings": label | reason} for row in accuracy_rows),
         ]
+    phi = phi if drawn == s else phi.prefix(s)
     columns = {"n_columns": phi.n_columns_}
-    found = [error_row | columns | error_of(study, dataset, phi, sample, length_scale, repeat, of_map)]
+    found = [error_row | columns | error_of(study, dataset, phi, sample, given["length_scale"], repeat, of_map)]
     for row in accuracy_rows:
-        options = laid_over(study.learners[row["learner"]], entry.get("learners", {}).get(row["learner"], {}))
-        trained = accuracy_of(study, row["learner"], options, phi, sample, repeat, chosen["penalties"])
-        trained["settings"] = settings | chosen["of_penalties"][row["learner"]] | trained["settings"]
+        learner = row["learner"]
+        options, penalty = learners_of(study, entry)[learner], values.get("penalty", {}).get(learner)
+        trained = accuracy_of(study, learner, options, phi, sample, repeat, penalty, told.get("penalty"))
+        trained["settings"] = settings | trained["settings"]
         found.append(row | columns | trained)
     return found
+
+
+def largest_alike(study: Grid, dataset: str, entry: dict, options: dict, size, repeat: int, choices: Choices) -> int:
+    """The number of frequencies that is drawn for a cell: its own or, of a map whose features nest, the largest for
+    which the same was chosen, penalties apart.
+    """
+    if options.get(NESTED.get(entry["method"])) is None:
+        return size[0]
+
+    def of_map(size):
+        return choices.of(entry, size, repeat)[0] | {"penalty": None}
+
+    named = [each for each in sizes(study, dataset) if each[1] in entry.get("only_sizes", [each[1]])]
+    return max(each[0] for each in named if of_map(each) == of_map(size))
 
 
 def error_of(study: Grid, dataset, phi, sample: Sample, length_scale, repeat: int, settings: dict) -> dict:
@@ -446,9 +219,10 @@ def error_of(study: Grid, dataset, phi, sample: Sample, length_scale, repeat: in
     return {"value": relative_error(gaussian(X, length_scale), approximate, study.norm), "settings": settings | told}
 
 
-def gaussian(X: np.ndarray, length_scale: float) -> np.ndarray:
-    """The Gaussian kernel matrix of X (n, d), float64."""
-    return np.exp(-cdist(X.astype(np.float64), X.astype(np.float64), "sqeuclidean") / (2 * length_scale**2))
+def gaussian(X: np.ndarray, length_scale: float, Y: np.ndarray | None = None) -> np.ndarray:
+    """The Gaussian kernel matrix of X (n, d) and Y (m, d), X itself by default, float64."""
+    X, Y = X.astype(np.float64), (X if Y is None else Y).astype(np.float64)
+    return np.exp(-cdist(X, Y, "sqeuclidean") / (2 * length_scale**2))
 
 
 def relative_error(exact: np.ndarray, approximate: np.ndarray, norm: str, ridge: float = 0.0) -> float:
@@ -466,35 +240,40 @@ def relative_error(exact: np.ndarray, approximate: np.ndarray, norm: str, ridge:
     return size(difference) / size(exact)
 
 
-def accuracy_of(study: Grid, learner: str, options: dict, phi, sample: Sample, repeat: int, penalties: dict) -> dict:
-    """The accuracy of a learner on the test rows, with the penalty of this cell or the shared one.
+def accuracy_of(study, learner: str, options: dict, phi, sample: Sample, repeat: int, penalty, told) -> dict:
+    """The accuracy of a learner on the test rows, with the penalty that is shared or, where there is none, of this
+    cell; ``told`` is what rows say of who shares it.
 
     Where that leaves a singular system, the next of the grid is taken, and the row says so.
     """
-    n_train, n_columns = len(sample.y_train), phi.n_columns_
-    if learner == "svm" and study.svm_limit is not None and n_train * n_columns > study.svm_limit:
-        return {"status": "skipped", "settings": {"reason": f"{n_train} rows x {n_columns} columns are over"}}
+    n_train, told = len(sample.y_train), told or {"shared_by": "cell"}
+    if left_out(study, learner, n_train, phi.n_columns_):
+        reason = f"{n_train} rows x {phi.n_columns_} columns are over"
+        return {"status": "skipped", "settings": told | {"reason": reason}}
     Z, (Y, classes) = features(phi, sample.X_train), coded(sample.y_train)
     grid = options[GRID[learner]]
     try:
-        if study.tuning == "per_cell":
+        wanted = penalty
+        if penalty is None:
             fold = folds(n_train, options["n_folds"], study.seed, "folds", "train", repeat)
             wanted = best(cross_validated(learner, options, Z, sample.y_train, fold))
-        else:
-            wanted = penalties[learner]
         used, decide = first_regular(learner, options, Z, Y, [wanted, *sorted(v for v in grid if v > wanted)])
     except np.linalg.LinAlgError:
-        return {"status": "failed", "settings": {"reason": "singular"}}
+        return {"status": "failed", "settings": told | {"reason": "singular"}}
+    if penalty is None and "chosen_on" in told:  # of what was to be shared nothing has a solution
+        told = {"shared_by": "cell", "chosen_on": [repeat]}
     decision = decide(features(phi, sample.X_test))
-    ridge_solver = "dual" if n_train <= n_columns else "primal"
-    svm_solver = "liblinear" if study.svm_solver == "auto" else study.svm_solver
-    settings = {CHOSEN[learner]: used, "solver": ridge_solver if learner == "ridge" else svm_solver}
-    if used != wanted:
-        settings["singular_at"] = wanted
+    solvers = {
+        "ridge": "dual" if n_train <= phi.n_columns_ else "primal",
+        "svm": "liblinear" if study.svm_solver == "auto" else study.svm_solver,
+        "l1_svm": "libsvm",
+    }
     return {
         "value": accuracy(sample.y_test, predicted(decision, classes)),
-        "settings": settings,
-        "doubtful": int(np.sum(margins(decision) < UNSURE[learner] * np.abs(decision).max())),
+        "settings": told
+        | {CHOSEN[learner]: used, "solver": solvers[learner]}
+        | ({"singular_at": wanted} if used != wanted else {}),
+        "doubtful": doubtful(learner, decision),
     }
 
 
@@ -508,14 +287,6 @@ def first_regular(learner: str, options: dict, Z: np.ndarray, Y: np.ndarray, val
     raise np.linalg.LinAlgError("singular")
 
 
-def margins(decision: np.ndarray) -> np.ndarray:
-    """How far each row is from another class."""
-    if decision.shape[1] == 1:
-        return np.abs(decision[:, 0])
-    ordered = np.sort(decision, axis=1)
-    return ordered[:, -1] - ordered[:, -2]
-
-
 def missing_rows(study: Grid, data: Data) -> list[dict]:
     """What stands in place of the numbers of a cell whose data are missing."""
     because = {"status": "skipped", "settings": {"reason": data.missing}}
@@ -524,7 +295,7 @@ def missing_rows(study: Grid, data: Data) -> list[dict]:
     ]
 
 
-def fact_rows(study: Grid, dataset: str) -> list[dict]:
+def fact_rows(study, dataset: str) -> list[dict]:
     """What is known of a data set: a number as the value, anything else as a detail of the settings."""
     data = study.data[dataset]
     if data.missing:

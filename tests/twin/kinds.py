@@ -10,7 +10,9 @@ from rfstudy.arrays import seed_of, seed_sequence
 from rfstudy.kernels import Gaussian
 from rfstudy.maps import make_map
 
-from .chain import completed, features, gaussian, relative_error, ridge
+from .chain import completed, gaussian, relative_error
+from .learners import ridge
+from .search import features
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ def rows(study: Measurement) -> list[dict]:
         "surrogate": surrogate_rows,
         "requirement": requirement_rows,
         "scaling": memory_rows,
+        "energy": energy_rows,
     }
     return completed(study, kinds[study.kind](study))
 
@@ -284,3 +287,60 @@ def memory_rows(study: Measurement) -> list[dict]:
             }
         )
     return found
+
+
+def energy_rows(study: Measurement) -> list[dict]:
+    """Correlations of normal rows with candidates, where the target is a sum of the first of these: along the scale of
+    the rows beside the spectrum of the target, along their number beside their expectation.
+    """
+    axes, found = study.axes, []
+    d, J, K = axes["dimension"], axes["candidates"], axes["terms"]
+    places = [("input_scale", scale, axes["rows"], scale) for scale in axes["input_scales"]]
+    places += [("rows", n, n, axes["fixed_input_scale"]) for n in axes["sample_sizes"]]
+    for entry, repeat, columns in cells_of(study):
+        seed = seed_of(study.seed, "energy pool", d, J, repeat)
+        options = entry["options"] | {"n_candidates": J}
+        pool = make_map(entry["method"], Gaussian(), n_components=J, random_state=seed, **options)
+        pool = pool.draw(d, dtype=np.float64).pool_
+        W, b = pool.frequencies, pool.phases
+        for axis, at, n, scale in places:
+            generator = np.random.default_rng(seed_sequence(study.seed, "energy", d, n, scale, repeat))
+            X = scale * generator.standard_normal((n, d))
+            c = generator.uniform(0.5, 1.5, K)
+            cosines = np.cos(X @ W.T + b)
+            y = cosines[:, :K] @ c
+            scores = np.array([np.mean(y * np.sqrt(2) * cosines[:, j]) for j in range(J)])
+            if axis == "rows":
+                metric = "score_deviation"
+                value = max(abs(scores[j] - expected_score(W, b, c, j, scale)) for j in range(J))
+            else:
+                metric = "score_spectrum_correlation"
+                value = np.corrcoef(np.abs(scores), np.concatenate([c, np.zeros(J - K)]))[0, 1]
+            found.append(
+                columns
+                | {
+                    "dataset": f"cosines-d{d}",
+                    "n_features": J,
+                    "n_features_label": str(J),
+                    "n_train": n,
+                    "d": d,
+                    "axis": axis,
+                    "at": at,
+                    "metric": metric,
+                    "value": value,
+                    "settings": {"terms": K, "input_scale": scale},
+                }
+            )
+    return found
+
+
+def expected_score(W: np.ndarray, b: np.ndarray, c: np.ndarray, j: int, scale: float) -> float:
+    """E y sqrt(2) cos(w_j.x + b_j) for normal x: a product of cosines is half the cosines of difference and sum, and
+    E cos(w.x + b) = exp(-scale^2 |w|^2 / 2) cos(b).
+    """
+
+    def mean_cosine(w, angle):
+        return np.exp(-(scale**2) * (w @ w) / 2) * np.cos(angle)
+
+    halves = [mean_cosine(W[k] - W[j], b[k] - b[j]) + mean_cosine(W[k] + W[j], b[k] + b[j]) for k in range(len(c))]
+    return np.sqrt(2) * sum(c * np.array(halves) / 2)

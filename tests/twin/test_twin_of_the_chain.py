@@ -5,279 +5,22 @@ The last tests hold that each experiment shows what it is there for, so that no 
 """
 
 import itertools
-from dataclasses import replace
+import json
 
-import numpy as np
 import pytest
 
 from rfstudy.arrays import set_threads
 
-from . import adapter, chain, kinds
+from . import adapter, chain, kinds, kinds_on_data
+from .experiments import GRIDS, MEASUREMENTS, ON_DATA
 
 #: What tells rows apart.
 KEY = (
-    "dataset", "method", "variant", "n_features_label", "axis", "at", "repeat", "split", "learner", "metric",
+    "dataset", "kernel", "method", "variant", "n_features_label", "axis", "at", "repeat", "split", "learner", "metric",
 )  # fmt: skip
 
-
-# --- made data --------------------------------------------------------------------------------------------------------
-
-
-def made(n: int, d: int, *, seed: int, n_classes: int = 2, noise: float = 0.3, constant: bool = False, **known):
-    """Columns of different location and length; the classes are the sign, or the thirds, of a noisy wave across two of
-    them. ``constant``: the last column does not vary in the published training rows, and does in the others.
-    """
-    generator = np.random.default_rng(seed)
-    U = generator.standard_normal((n, d))
-    wave = np.sin(2 * U[:, 0]) + U[:, 1] * U[:, 0] / 2 + noise * generator.standard_normal(n)
-    X = U * 4.0 ** np.arange(d) / 4 + np.arange(d)
-    if constant:
-        X[: known["n_train"], -1] = 1.5
-    y = np.searchsorted(np.quantile(wave, np.arange(1, n_classes) / n_classes), wave)
-    labels = np.array([-1, 1]) if n_classes == 2 else np.arange(n_classes) + 4
-    return chain.Data(X.astype(np.float32), labels[y], **known)
-
-
-PENALTIES = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0]
-RIDGE = {"scaling": "mean", "center": "targets", "penalties": PENALTIES, "n_folds": 5}
-SVM = {"C": [0.1, 1, 10, 100], "n_folds": 3}
-FACTS = {
-    "minimum_train": -3.25, "minimum_test": 2, "class_order_train": "mixed", "spike_rows": 3,
-    "spike_rule": "far off", "constant_columns_test": [2, 3],
-}  # fmt: skip
-
-SINGULAR = chain.Grid(
-    name="twin-singular",
-    protocol="text",
-    data={"plane": made(130, 2, seed=6, noise=0.1, n_train=64)},
-    scaling={"plane": ["standard"]},
-    methods=[
-        {"method": "rff"},
-        {"method": "gq", "options": {"n_nodes": 2}},
-        {
-            "method": "gq",
-            "variant": "hopeless",
-            "options": {"n_nodes": 2},
-            "learners": {"ridge": {"penalties": [1e-25, 1e-20]}},
-        },
-        {"method": "lsrff", "variant": "hopeless", "options": {"penalty": 1e-300}, "length_scale": 1e6},
-    ],
-    sizes={"values": [8, 16]},
-    bandwidth={"value": 0.8},
-    learners={"ridge": RIDGE | {"penalties": [1e-25, 1e-20, 0.3, 3.0]}},
-    tuning="shared",
-)
-
-TUNED = chain.Grid(
-    name="twin-tuned",
-    protocol="tuned",
-    data={"halves": made(121, 4, seed=1)},
-    scaling={"halves": ["minmax"]},
-    methods=[
-        {"method": "rff"},
-        {"method": "lsrff", "variant": "code", "options": {"mode": "code", "penalty": 0.05}},
-        {"method": "slsrff", "options": {"mode": "text"}},
-    ],
-    sizes={"values": [6, 11]},
-    # equal scalings and nearly equal length scales: what is as good as another
-    bandwidth={
-        "grid": [0.3, 1, 1.00001, 3],
-        "scalings": [["standard_rows"], ["minmax"], ["none", "minmax"], ["standard"]],
-    },
-    learners={"ridge": RIDGE | {"center": "both", "penalties": PENALTIES[::2], "n_folds": 3}, "svm": SVM},
-    tuning="per_method",
-    svm_repeats=1,
-    norm="l2",
-    repeats=4,
-)  # fmt: skip
-
-GRIDS = {
-    # the survey's text: one bandwidth and one penalty a size for everyone, of plain random Fourier features
-    "text": chain.Grid(
-        name="twin-text",
-        protocol="text",
-        data={"halves": made(121, 4, seed=1, stand_in="made (stand-in for nothing)", facts=FACTS)},
-        scaling={"halves": ["minmax"]},
-        methods=[
-            {"method": "rff"},
-            {"method": "qmc", "options": {"sequence": "halton"}},
-            {"method": "lsrff", "options": {"mode": "text", "penalty": 0.01}},
-            {"method": "slsrff", "options": {"mode": "text", "center_targets": False}},
-            {"method": "ssr", "options": {"weights": "signed"}},
-            {"method": "sgq", "options": {"node": "sqrt_3"}},
-        ],
-        sizes={"multiples_of_d": [1, 2, 8]},
-        bandwidth={"grid": [0.1, 0.2, 0.8, 0.80001], "multiple_of_d": 2},  # two of which are as good
-        learners={"ridge": RIDGE, "svm": SVM},
-        tuning="shared",
-        error_rows=40,
-        repeats=3,
-        svm_limit=3000,
-    ),
-    # every cell its own penalty; three classes, published parts, choices on a part of the training rows
-    "per-cell": chain.Grid(
-        name="twin-per-cell",
-        protocol="text",
-        data={"parts": made(140, 5, seed=2, n_classes=3, n_train=80, constant=True)},
-        scaling={"parts": ["standard", "minmax_symmetric"]},
-        methods=[
-            {"method": "rff"},
-            {"method": "rff", "variant": "phase", "options": {"layout": "phase"}},
-            {"method": "slsrff"},
-            {"method": "nystroem"},
-        ],
-        sizes={"multiples_of_d": [2, 3]},
-        bandwidth={"grid": [0.2, 0.5, 1.0], "multiple_of_d": 3},
-        learners={"ridge": RIDGE, "svm": SVM | {"n_folds": 2}},
-        tuning="per_cell",
-        tuning_cap=50,
-        svm_solver="auto",
-        error_rows=30,
-        norm="sup",
-    ),
-    # the code of a group: rows standardised, no factor n, centred labels; a cap that reaches both parts, one, or none
-    "code": chain.Grid(
-        name="twin-code",
-        protocol="code",
-        data={
-            "halves": made(121, 4, seed=1),
-            "parts": made(100, 4, seed=3, n_train=40),
-            "few": made(70, 4, seed=5),
-        },
-        scaling={"halves": ["standard_rows"], "parts": ["standard"], "few": ["standard_rows"]},
-        methods=[
-            {"method": "rff"},
-            {"method": "sgq", "options": {"node": "sqrt_3"}},
-            {"method": "lsrff", "options": {"mode": "code", "penalty": 0.05}},
-            {"method": "slsrff", "options": {"mode": "code", "center_targets": False}},
-            {"method": "slsrff", "variant": "identity", "options": {"mode": "code", "identity": True}},
-        ],
-        sizes={"multiples_of_d": [1, 2, 4]},
-        largest_multiple_of_d={"parts": 2, "few": 1},
-        bandwidth={"value": 1.0},
-        learners={"ridge": RIDGE | {"scaling": "sum", "n_folds": 3}},
-        tuning="per_cell",
-        norm="spectral",
-        cap=52,
-    ),
-    # scaling, bandwidth and penalty of every method at every size, for all repeats or for every repeat by itself
-    "tuned": TUNED,
-    "tuned-per-cell": replace(
-        TUNED,
-        name="twin-tuned-per-cell",
-        sizes={"values": [6]},
-        learners={"ridge": TUNED.learners["ridge"]},
-        tuning="per_cell",
-        tuning_cap=45,
-        repeats=3,
-    ),
-    # from text to code, one decision at a time, beside an entry that is in no step
-    "walk": chain.Grid(
-        name="twin-walk",
-        protocol="code",
-        data={"halves": made(121, 4, seed=1), "parts": made(90, 4, seed=3, n_train=40)},
-        scaling={"halves": ["minmax"], "parts": ["minmax"]},
-        methods=[
-            {"method": "rff"},
-            {"method": "slsrff", "options": {"mode": "text", "center_targets": False}},
-            {
-                "method": "rff",
-                "variant": "smaller-penalty",
-                "scaling": {"halves": ["standard_rows"]},
-                "length_scale": 1.5,
-                "learners": {"ridge": {"scaling": "per_column"}},
-            },
-        ],
-        steps=[
-            {"name": "text"},
-            {"name": "rows", "scaling": {"halves": ["standard_rows"]}},
-            {"name": "bandwidth", "length_scale": 2.0},
-            {"name": "no-factor-n", "learners": {"ridge": {"scaling": "sum"}}},
-            {"name": "centred", "learners": {"ridge": {"center": "both"}}},
-            {"name": "folds", "learners": {"ridge": {"n_folds": 3}}},
-            {"name": "code", "methods": ["slsrff"], "options": {"mode": "code"}},
-        ],
-        sizes={"multiples_of_d": [3]},
-        bandwidth={"value": 0.5**0.5},
-        learners={"ridge": RIDGE | {"center": "none"}},
-        tuning="per_cell",
-    ),
-    # a map with equal features: the penalty that is best for others leaves its system singular; a map without a fit
-    "singular": SINGULAR,
-    "singular-per-cell": replace(SINGULAR, name="twin-singular-per-cell", tuning="per_cell"),
-    # nothing to choose from where the data could not be had
-    "missing": chain.Grid(
-        name="twin-missing",
-        protocol="text",
-        data={
-            "nowhere": made(20, 4, seed=1, missing="the address does not answer"),
-            "parts": made(90, 4, seed=3, n_train=40),
-        },
-        scaling={"nowhere": ["none"], "parts": ["none"]},
-        methods=[{"method": "rff"}],
-        sizes={"multiples_of_d": [1]},
-        bandwidth={"value": 4.0},
-        learners={"ridge": RIDGE, "svm": SVM},
-        tuning="shared",
-        svm_solver="liblinear",
-    ),
-}  # fmt: skip
-
-
-MEASUREMENTS = {
-    "variance": kinds.Measurement(
-        kind="variance",
-        name="twin-variance",
-        paper="survey",
-        methods=[
-            {"method": "rff"},
-            {"method": "sorf"},
-            {"method": "qmc", "variant": "sobol", "options": {"sequence": "sobol"}},
-            {"method": "ssr", "variant": "signed", "options": {"weights": "signed"}},
-        ],
-        axes={"distances": [0.3, 1.5], "dimensions": [3, 4], "multiples_of_d": [2], "draws": 12},
-    ),
-    "decay": kinds.Measurement(
-        kind="decay",
-        name="twin-decay",
-        paper="survey",
-        methods=[{"method": "rff"}, {"method": "orf"}],
-        axes={
-            "rows": 25, "dimensions": [2, 5], "n_features": [8, 32], "ridge": 0.01,
-            "norms": ["sup", "l2", "frobenius", "spectral", "delta_spectral"],
-        },
-    ),
-    "surrogate": kinds.Measurement(
-        kind="surrogate",
-        name="twin-surrogate",
-        methods=[{"method": "slsrff"}, {"method": "slsrff", "variant": "identity", "options": {"identity": True}}],
-        axes={"dimensions": [2, 3], "sample_sizes": [10, 20], "penalties": [0.001, 1.0], "draws": 15},
-    ),
-    "requirement": kinds.Measurement(
-        kind="requirement",
-        name="twin-requirement",
-        kernel="circle",
-        circle=adapter.circle,
-        methods=[
-            {"method": "rff"},
-            {"method": "lsrff", "options": {"mode": "text"}},
-            {"method": "slsrff", "options": {"mode": "text", "center_targets": False}},
-            {"method": "lsrff", "variant": "whole", "options": {"pool": "whole"}},
-            {"method": "slsrff", "variant": "whole", "options": {"pool": "whole", "identity": True}},
-        ],
-        axes={
-            "decays": ["exponential", "polynomial", "slowest"], "sample_sizes": [20, 30],
-            "n_features": [4, 8, 16, 32], "terms": 40, "draws": 2, "test_rows": 25, "tolerance": 0.05,
-        },
-    ),
-    "memory": kinds.Measurement(
-        kind="scaling",
-        name="twin-memory",
-        paper="survey",
-        methods=[{"method": "rff"}, {"method": "rff", "variant": "phase", "options": {"layout": "phase"}}],
-        axes={"rows": 10, "fixed_dimension": 8, "n_features": [16, 32], "fixed_n_features": 16, "dimensions": [4, 8]},
-    ),
-}  # fmt: skip
+#: The twin of each form of experiments.
+TWINS = {chain.Grid: chain, kinds.Measurement: kinds, kinds_on_data.OnData: kinds_on_data}
 
 
 # --- the comparison ---------------------------------------------------------------------------------------------------
@@ -302,8 +45,7 @@ def twins():
 
     def of(study):
         if study.name not in computed:
-            twin = chain if isinstance(study, chain.Grid) else kinds
-            computed[study.name] = twin.rows(study)
+            computed[study.name] = TWINS[type(study)].rows(study)
         return computed[study.name]
 
     return of
@@ -333,8 +75,10 @@ def assert_same_row(row: dict, twin: dict, key: tuple) -> None:
     settings, twin_settings = dict(row.pop("settings")), dict(twin.pop("settings"))
     assert set(settings) == set(twin_settings), key
     assert twin_settings.pop("reason", "") in settings.pop("reason", ""), key
+    if "length_scale" in settings:  # of a rule: computed
+        assert settings.pop("length_scale") == pytest.approx(twin_settings.pop("length_scale"), rel=1e-9), key
     assert settings == twin_settings, key
-    slack = 100 * twin.pop("doubtful", 0) / twin.get("n_test", 1) + 1e-9 if row["metric"] == "accuracy_pct" else 1e-12
+    slack = twin.pop("doubtful", 1e-12)
     for column in ("value", "spread"):
         value = twin.pop(column, None)
         assert row.pop(column, None) == (None if value is None else pytest.approx(value, rel=1e-5, abs=slack)), key
@@ -346,12 +90,13 @@ def test_every_row_of_a_grid(name, tmp_path, journal, twins):
     assert_same_rows(adapter.rows_of_the_chain(GRIDS[name], tmp_path, journal), twins(GRIDS[name]))
 
 
-@pytest.mark.parametrize("name", MEASUREMENTS)
+@pytest.mark.parametrize("name", [*MEASUREMENTS, *ON_DATA])
 def test_every_row_of_a_measurement(name, tmp_path, journal, twins):
-    assert_same_rows(adapter.rows_of_the_chain(MEASUREMENTS[name], tmp_path, journal), twins(MEASUREMENTS[name]))
+    study = {**MEASUREMENTS, **ON_DATA}[name]
+    assert_same_rows(adapter.rows_of_the_chain(study, tmp_path, journal), twins(study))
 
 
-@pytest.mark.parametrize("name", ["text", "missing"])
+@pytest.mark.parametrize("name", ["text", "missing", "circles"])
 def test_one_job_a_method_and_repeat_gives_the_same_rows(name, tmp_path, twins):
     found = adapter.rows_of_the_chain(GRIDS[name], tmp_path, tmp_path / "journal", cut="many")
     assert_same_rows(found, twins(GRIDS[name]))
@@ -365,7 +110,7 @@ def shown(twins):
     """By experiment and metric: the twin's rows, settings beside the columns."""
 
     def of(name, metric="accuracy_pct"):
-        rows = twins({**GRIDS, **MEASUREMENTS}[name])
+        rows = twins({**GRIDS, **MEASUREMENTS, **ON_DATA}[name])
         return [{**row["settings"], **row} for row in rows if row["metric"] == metric]
 
     return of
@@ -443,23 +188,79 @@ def test_shown_by_cells_that_choose_for_themselves(shown):
     assert GRIDS["tuned-per-cell"].tuning_cap < 61
 
 
-def test_shown_by_the_walk(shown):
-    rows = [row for row in shown("walk") if row["repeat"] == 0]
+def test_shown_by_the_steps(shown):
+    rows = [row for row in shown("steps") if row["repeat"] == 0]
     scalings = {(row["dataset"], row["method"], row["variant"]): row["preprocess"] for row in rows}
     assert scalings["halves", "rff", "text"] == ["minmax"]
     assert scalings["halves", "rff", "folds"] == ["standard_rows"]
     assert scalings["parts", "rff", "folds"] == ["minmax"]
     assert scalings["parts", "rff", "smaller-penalty"] == ["minmax"]
     assert {variant for _, method, variant in scalings if method == "slsrff"} == {
-        step["name"] for step in GRIDS["walk"].steps
+        step["name"] for step in GRIDS["steps"].steps
     }
     assert ("halves", "rff", "code") not in scalings
     # every change of the learner changes a number somewhere
     numbers = [
-        [(row["value"], row["penalty"]) for row in shown("walk") if row["variant"] == step]
+        [(row["value"], row["penalty"]) for row in shown("steps") if row["variant"] == step]
         for step in ("bandwidth", "no-factor-n", "centred", "folds")
     ]
     assert all(one != other for one, other in itertools.pairwise(numbers))
+
+
+def test_shown_by_the_circles(shown):
+    rows = shown("circles")
+    plain = [row for row in rows if "variant" not in row]
+    ruled = [row for row in rows if row.get("variant") == "by-the-rule"]
+    # what all share differs between sizes alone, what a method shares between methods
+    assert len(values(plain, "preprocess")) == len(values(plain, "n_features_label")) - 1 == 2
+    assert values(plain, "repeat", "preprocess", "length_scale") > values(
+        plain[:1], "repeat", "preprocess", "length_scale"
+    )
+    assert len(values(plain, "repeat", "preprocess", "length_scale")) == len(values(plain, "repeat", "preprocess"))
+    chosen = [{"method": row["method"], "chosen": json.dumps(row["options"])} for row in plain]
+    assert values(chosen, "method", "chosen") == {
+        ("rff", "{}"),
+        ("slsrff", '{"mode": "code"}'),
+        ("kprff", '{"n_candidates": 15}'),
+        ("karff", '{"n_candidates": 30, "rho": 0.5}'),
+    }
+    # an entry that takes part in one search has the scaling and the rule of the experiment
+    assert values(ruled, "preprocess") == {("minmax",)}
+    assert values(ruled, "length_scale").isdisjoint(values(plain, "length_scale"))
+    assert values(rows, "shared_by", "chosen_on") == {("method_and_size", (0, 1, 2))}
+    assert len(values(rows, "method", "n_features_label", "penalty")) > len(values(rows, "method", "penalty"))
+    kprff = [row for row in rows if row["method"] == "kprff"]
+    assert values(kprff, "n_features_label", "learner") == {("2d", "ridge"), ("11", "ridge")}
+
+
+def test_shown_by_what_is_held_out(shown):
+    rows = shown("held-out")
+    assert values(rows, "learner", "shared_by") == {("ridge", "method"), ("l1_svm", "method")}
+    assert len(values(rows, "method", "length_scale")) == 3
+    assert len(values(rows, "length_scale")) == 2
+    assert 1e-25 not in values(rows, "penalty")
+    # sizes for which other options were chosen do not share a draw
+    shares = [row | {"share": row["options"].get("scoring_fraction")} for row in rows if row["method"] == "kprff"]
+    by_size = [values([row for row in shares if row["n_features"] == s], "repeat", "share") for s in (5, 10)]
+    assert by_size[0] & by_size[1]
+    assert by_size[0] != by_size[1]
+
+
+def test_shown_by_the_walk(shown):
+    rows = shown("walk")
+    assert values(rows, "method", "axis", "at", "status") == {
+        ("rff", None, None, "skipped"),
+        ("rff", None, None, "ok"),
+        *(("kprff", "candidates", at, status) for at in (12, 30) for status in ("skipped", "ok")),
+        *(("karff", "divergence", at, status) for at in (0.1, 3, 100) for status in ("skipped", "ok")),
+    }
+    assert values([row for row in rows if row["method"] == "karff"], "n_features") == {4, 12}
+    measured = [row for row in rows if row["status"] == "ok"]
+    assert values(measured, "method", "shared_by") == {("rff", "method"), ("kprff", "method"), ("karff", "cell")}
+    errors = shown("walk", "approximation_error_frobenius")
+    for method, places in (("kprff", 2), ("karff", 3)):
+        walked = [row for row in errors if row["method"] == method and row["status"] == "ok" and row["n_features"] == 4]
+        assert len(values(walked, "value")) == 2 * places
 
 
 def test_shown_by_singular_systems(shown):
@@ -496,5 +297,68 @@ def test_shown_by_the_kinds(shown):
     }
     assert any(0 < share < 1 for share in values(shown("surrogate", "leverage_ratio_below"), "value"))
     assert len(values(shown("variance", "kernel_bias"), "value")) == len(shown("variance", "kernel_bias"))
+    assert {row["axis"] for row in shown("energy", "score_deviation")} == {"rows"}
     # bytes of 16 frequencies of 8 columns, without and with phases
     assert {8 * 16 * 4, (8 + 1) * 16 * 4} <= values(shown("memory", "stored_bytes"), "value")
+
+
+def test_shown_by_the_ranking(shown):
+    overlaps = {
+        (row.get("variant"), row["at"], row["repeat"]): row["value"]
+        for row in shown("ranking", "overlap_pct")
+        if row["status"] == "ok"
+    }
+    assert [overlaps["pool", at, 0] for at in (20, 40)] == [40.0, 20.0]  # 8 of all
+    assert all(0 < overlaps[how, at, 0] < 100 for how in ("lasso", "omp") for at in (20, 40))
+    ranks = shown("ranking", "effective_rank")
+    assert len(values(ranks, "value")) > len(values(ranks, "n_features"))
+    assert values(shown("ranking", "error_pct"), "dataset", "capped", "status") == {
+        ("halves", True, "ok"),
+        ("nowhere", None, "skipped"),
+    }
+
+
+def test_shown_by_exact_kernels(shown):
+    rows = shown("exact")
+    assert values(rows, "kernel", "learner") == {
+        ("arccos0", "kernel_svm"), ("arccos1", "kernel_svm"), ("linear", "kernel_svm"), ("gaussian", "kernel_svm"),
+        ("gaussian", "l1_svm"),
+    }  # fmt: skip
+    of_one = [row for row in rows if row["dataset"] == "plane" and row["repeat"] == 0 and "method" not in row]
+    assert len(values(of_one, "value")) >= 4
+    assert values(rows, "dataset", "n_train", "n_test", "capped") == {("plane", 45, 45, True), ("parts", 40, 45, True)}
+
+
+def test_shown_by_peaks_and_budgets(shown):
+    heights = {
+        (row["dataset"], row.get("variant"), row["repeat"], row["at"]): row["value"]
+        for row in shown("peaks", "best_potential")
+        if row["status"] == "ok"
+    }
+    assert all(heights[(*place, 12)] >= heights[(*place, 1)] for *place, _ in heights)
+    lengths = [row for row in shown("peaks", "selected_norm") if row["status"] == "ok"]
+    assert len(values(lengths, "value")) == len(lengths)
+    rows = [row for row in shown("evaluations") + shown("few-evaluations") if row["status"] == "ok"]
+    spent = [row["options"] | {"method": row["method"], "at": row["at"]} for row in rows]
+    assert values(spent, "method", "at", "n_copies", "n_candidates") >= {
+        ("kprff", 5, None, 7),
+        ("kprff", 12, None, 12),
+        ("nsrf", 90, 4, None),
+        ("nsrf", 90, 6, None),
+        ("nsrf", 250, 12, None),
+    }
+
+
+def test_shown_by_the_game(shown):
+    gaps = shown("rounds", "duality_gap")
+    assert all(row["value"] > 0 for row in gaps)
+    ratios = {
+        (row.get("variant"), row["n_features"]): row["value"]
+        for row in shown("rounds", "boundary_weight_ratio")
+        if row["repeat"] == 0
+    }
+    assert ratios["uniform", 0] == ratios["uniform", 8] == ratios[None, 0] != ratios[None, 8]
+    assert all(row["value"] > 0 for row in shown("rounds", "peak_area"))
+    distinct = shown("rounds-on-the-sphere", "distinct_features")
+    assert any(row["value"] < row["n_features"] for row in distinct)
+    assert not shown("rounds-on-the-sphere", "peak_area")

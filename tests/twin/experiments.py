@@ -1,0 +1,492 @@
+"""The experiments that the chain and its naive twin are both run on: small, of made data, each there to show something,
+as the last tests of ``test_twin_of_the_chain`` hold.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from . import adapter
+from .chain import Grid
+from .data import Data
+from .kinds import Measurement
+from .kinds_on_data import OnData
+
+
+def made(n: int, d: int, *, seed: int, n_classes: int = 2, noise: float = 0.3, constant: bool = False, **known):
+    """Columns of different location and length; the classes are the sign, or the thirds, of a noisy wave across two of
+    them. ``constant``: the last column does not vary in the published training rows, and does in the others.
+    """
+    generator = np.random.default_rng(seed)
+    U = generator.standard_normal((n, d))
+    wave = np.sin(2 * U[:, 0]) + U[:, 1] * U[:, 0] / 2 + noise * generator.standard_normal(n)
+    X = U * 4.0 ** np.arange(d) / 4 + np.arange(d)
+    if constant:
+        X[: known["n_train"], -1] = 1.5
+    y = np.searchsorted(np.quantile(wave, np.arange(1, n_classes) / n_classes), wave)
+    labels = np.array([-1, 1]) if n_classes == 2 else np.arange(n_classes) + 4
+    return Data(X.astype(np.float32), labels[y], **known)
+
+
+PENALTIES = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0]
+RIDGE = {"scaling": "mean", "center": "targets", "penalties": PENALTIES, "n_folds": 5}
+SVM = {"C": [0.1, 1, 10, 100], "n_folds": 3}
+FACTS = {
+    "minimum_train": -3.25, "minimum_test": 2, "class_order_train": "mixed", "spike_rows": 3,
+    "spike_rule": "far off", "constant_columns_test": [2, 3],
+}  # fmt: skip
+
+
+def alone(circle: str, **grids) -> dict:
+    """A search in which one circle chooses everything."""
+    return {quantity: {"grid": grid, "shared_by": circle} for quantity, grid in grids.items()} | {
+        "penalty": {"shared_by": circle}
+    }
+
+
+SINGULAR = Grid(
+    name="twin-singular",
+    protocol="text",
+    data={"plane": made(130, 2, seed=6, noise=0.1, n_train=64)},
+    scaling={"plane": ["standard"]},
+    methods=[
+        {"method": "rff"},
+        {"method": "gq", "options": {"n_nodes": 2}},
+        {
+            "method": "gq",
+            "variant": "hopeless",
+            "options": {"n_nodes": 2},
+            "learners": {"ridge": {"penalties": [1e-25, 1e-20]}},
+        },
+        {"method": "lsrff", "variant": "hopeless", "options": {"penalty": 1e-300}, "length_scale": 1e6},
+    ],
+    sizes={"values": [8, 16]},
+    length_scale=0.8,
+    learners={"ridge": RIDGE | {"penalties": [1e-25, 1e-20, 0.3, 3.0]}},
+    search={"penalty": {"shared_by": "size"}},
+)
+
+TUNED = Grid(
+    name="twin-tuned",
+    protocol="tuned",
+    data={"halves": made(121, 4, seed=1)},
+    scaling={"halves": ["minmax"]},
+    methods=[
+        {"method": "rff"},
+        {"method": "lsrff", "variant": "code", "options": {"mode": "code", "penalty": 0.05}},
+        {"method": "slsrff", "options": {"mode": "text"}},
+    ],
+    sizes={"values": [6, 11]},
+    learners={"ridge": RIDGE | {"center": "both", "penalties": PENALTIES[::2], "n_folds": 3}, "svm": SVM},
+    # equal scalings and nearly equal length scales: what is as good as another
+    search=alone(
+        "method_and_size",
+        preprocess=[["standard_rows"], ["minmax"], ["none", "minmax"], ["standard"]],
+        length_scale=[0.3, 1, 1.00001, 3],
+    ),
+    judge="ridge",
+    svm_repeats=1,
+    norm="l2",
+    repeats=4,
+)  # fmt: skip
+
+GRIDS = {
+    # the survey's text: one bandwidth and one penalty a size for everyone, of plain random Fourier features
+    "text": Grid(
+        name="twin-text",
+        protocol="text",
+        data={"halves": made(121, 4, seed=1, stand_in="made (stand-in for nothing)", facts=FACTS)},
+        scaling={"halves": ["minmax"]},
+        methods=[
+            {"method": "rff"},
+            {"method": "qmc", "options": {"sequence": "halton"}},
+            {"method": "lsrff", "options": {"mode": "text", "penalty": 0.01}},
+            {"method": "slsrff", "options": {"mode": "text", "center_targets": False}},
+            {"method": "ssr", "options": {"weights": "signed"}},
+            {"method": "sgq", "options": {"node": "sqrt_3"}},
+        ],
+        sizes={"multiples_of_d": [1, 2, 8]},
+        learners={"ridge": RIDGE, "svm": SVM},
+        search={
+            "length_scale": {"grid": [0.1, 0.2, 0.8, 0.80001], "shared_by": "experiment"},  # two of which are as good
+            "penalty": {"shared_by": "size"},
+        },
+        search_size={"multiples_of_d": 2},
+        error_rows=40,
+        repeats=3,
+        svm_limit=3000,
+    ),
+    # every cell its own penalty; three classes, published parts, choices on a part of the training rows
+    "per-cell": Grid(
+        name="twin-per-cell",
+        protocol="text",
+        data={"parts": made(140, 5, seed=2, n_classes=3, n_train=80, constant=True)},
+        scaling={"parts": ["standard", "minmax_symmetric"]},
+        methods=[
+            {"method": "rff"},
+            {"method": "rff", "variant": "phase", "options": {"layout": "phase"}},
+            {"method": "slsrff"},
+            {"method": "nystroem"},
+        ],
+        sizes={"multiples_of_d": [2, 3]},
+        learners={"ridge": RIDGE, "svm": SVM | {"n_folds": 2}},
+        search={
+            "length_scale": {"grid": [0.2, 0.5, 1.0], "shared_by": "experiment"}, "penalty": {"shared_by": "cell"},
+        },
+        search_size={"multiples_of_d": 3},
+        tuning_cap=50,
+        svm_solver="auto",
+        error_rows=30,
+        norm="sup",
+    ),
+    # the code of a group: rows standardised, no factor n, centred labels; a cap that reaches both parts, one, or none
+    "code": Grid(
+        name="twin-code",
+        protocol="code",
+        data={
+            "halves": made(121, 4, seed=1),
+            "parts": made(100, 4, seed=3, n_train=40),
+            "few": made(70, 4, seed=5),
+        },
+        scaling={"halves": ["standard_rows"], "parts": ["standard"], "few": ["standard_rows"]},
+        methods=[
+            {"method": "rff"},
+            {"method": "sgq", "options": {"node": "sqrt_3"}},
+            {"method": "lsrff", "options": {"mode": "code", "penalty": 0.05}},
+            {"method": "slsrff", "options": {"mode": "code", "center_targets": False}},
+            {"method": "slsrff", "variant": "identity", "options": {"mode": "code", "identity": True}},
+        ],
+        sizes={"multiples_of_d": [1, 2, 4]},
+        largest_multiple_of_d={"parts": 2, "few": 1},
+        length_scale=1.0,
+        learners={"ridge": RIDGE | {"scaling": "sum", "n_folds": 3}},
+        search={"penalty": {"shared_by": "cell"}},
+        norm="spectral",
+        cap=52,
+    ),
+    # scaling, bandwidth and penalty of every method at every size, for all repeats or for every repeat by itself
+    "tuned": TUNED,
+    "tuned-per-cell": replace(
+        TUNED,
+        name="twin-tuned-per-cell",
+        sizes={"values": [6]},
+        learners={"ridge": TUNED.learners["ridge"]},
+        search={quantity: how | {"shared_by": "cell"} for quantity, how in TUNED.search.items()},
+        tuning_cap=45,
+        repeats=3,
+    ),
+    # from text to code, one decision at a time, beside an entry that is in no step
+    "steps": Grid(
+        name="twin-steps",
+        protocol="code",
+        data={"halves": made(121, 4, seed=1), "parts": made(90, 4, seed=3, n_train=40)},
+        scaling={"halves": ["minmax"], "parts": ["minmax"]},
+        methods=[
+            {"method": "rff"},
+            {"method": "slsrff", "options": {"mode": "text", "center_targets": False}},
+            {
+                "method": "rff",
+                "variant": "smaller-penalty",
+                "scaling": {"halves": ["standard_rows"]},
+                "length_scale": 1.5,
+                "learners": {"ridge": {"scaling": "per_column"}},
+            },
+        ],
+        steps=[
+            {"name": "text"},
+            {"name": "rows", "scaling": {"halves": ["standard_rows"]}},
+            {"name": "bandwidth", "length_scale": 2.0},
+            {"name": "no-factor-n", "learners": {"ridge": {"scaling": "sum"}}},
+            {"name": "centred", "learners": {"ridge": {"center": "both"}}},
+            {"name": "folds", "learners": {"ridge": {"n_folds": 3}}},
+            {"name": "code", "methods": ["slsrff"], "options": {"mode": "code"}},
+        ],
+        sizes={"multiples_of_d": [3]},
+        length_scale=0.5**0.5,
+        learners={"ridge": RIDGE | {"center": "none"}},
+        search={"penalty": {"shared_by": "cell"}},
+    ),
+    # one quantity for each circle, from the widest to the narrowest, entries that take part in some or at some sizes
+    "circles": Grid(
+        name="twin-circles",
+        protocol="tuned",
+        data={"halves": made(101, 4, seed=22)},
+        scaling={"halves": ["minmax"]},
+        methods=[
+            {"method": "rff"},
+            {"method": "rff", "variant": "by-the-rule", "searched": ["penalty"]},
+            {"method": "slsrff"},
+            {"method": "kprff", "only_sizes": ["2d", "11"], "learners": {"svm": None}},
+            {"method": "karff", "options": {"n_candidates": 30, "rho": 0.5}, "learners": {"ridge": {"center": "both"}}},
+        ],
+        sizes={"multiples_of_d": [1, 2], "values": [11]},
+        rule={"rule": "neighbour", "k": 3, "rows": 35},
+        learners={"ridge": RIDGE | {"n_folds": 3}, "svm": SVM},
+        search={
+            "bandwidth": {"grid": [{"factor": 0.5}, {"factor": 3}, {"k": 9}], "shared_by": "experiment"},
+            "preprocess": {"grid": [["minmax"], ["standard"]], "shared_by": "size"},
+            "options": {
+                "grid": {
+                    "slsrff": [{"mode": "text"}, {"mode": "code"}],
+                    "kprff": [{"n_candidates": 40}, {"n_candidates": 15}],
+                },
+                "shared_by": "method",
+            },
+            "penalty": {"shared_by": "method_and_size"},
+        },
+        search_size={"values": 11},
+        svm_repeats=1,
+        repeats=4,
+    ),
+    # a judge that neither trained on nor learned from the rows that it judges, of which a part is searched with
+    "held-out": Grid(
+        name="twin-held-out",
+        protocol="tuned",
+        data={"halves": made(150, 4, seed=1)},
+        scaling={"halves": ["standard"]},
+        methods=[
+            {"method": "rff"},
+            {"method": "kprff", "options": {"n_candidates": 30}},
+            {"method": "slsrff", "options": {"mode": "text"}},
+        ],
+        sizes={"values": [5, 10]},
+        learners={"ridge": RIDGE | {"penalties": [1e-25, *PENALTIES]}, "l1_svm": SVM},
+        search={
+            "length_scale": {"grid": [0.5, 1, 4], "shared_by": "method"},
+            "options": {"grid": {"kprff": [{}, {"scoring_fraction": 0.3}]}, "shared_by": "cell"},
+            "penalty": {"shared_by": "method"},
+        },
+        search_size={"values": 10},
+        judge="l1_svm",
+        held_out=0.25,
+        tuning_cap=60,
+        paper="nsrf",
+    ),
+    # an option that takes one value after another, on which the number of features that share a draw depends
+    "walk": Grid(
+        name="twin-walk",
+        protocol="text",
+        data={
+            "nowhere": made(20, 4, seed=1, missing="the address does not answer"),
+            "parts": made(90, 4, seed=3, n_train=50),
+        },
+        scaling={"nowhere": ["none"], "parts": ["standard"]},
+        methods=[
+            {"method": "rff", "options": {"layout": "phase"}},
+            {"method": "kprff", "walk": {"axis": "candidates", "option": "n_candidates", "values": [12, 30]}},
+            {
+                "method": "karff",
+                "options": {"n_candidates": 24},
+                "walk": {"axis": "divergence", "option": "rho", "values": [0.1, 3, 100]},
+                "only_sizes": ["4", "12"],
+                "searched": [],
+            },
+        ],
+        sizes={"values": [4, 8, 12]},
+        rule={"rule": "median", "factor": 0.5},
+        learners={"ridge": RIDGE},
+        search={"penalty": {"shared_by": "method"}},
+        search_size={"values": 8},
+        paper="eerf",
+    ),
+    # a map with equal features: the penalty that is best for others leaves its system singular; a map without a fit
+    "singular": SINGULAR,
+    "singular-per-cell": replace(SINGULAR, name="twin-singular-per-cell", search={"penalty": {"shared_by": "cell"}}),
+    # nothing to choose from where the data could not be had
+    "missing": Grid(
+        name="twin-missing",
+        protocol="text",
+        data={
+            "nowhere": made(20, 4, seed=1, missing="the address does not answer"),
+            "parts": made(90, 4, seed=3, n_train=40),
+        },
+        scaling={"nowhere": ["none"], "parts": ["none"]},
+        methods=[{"method": "rff"}],
+        sizes={"multiples_of_d": [1]},
+        length_scale=4.0,
+        learners={"ridge": RIDGE, "svm": SVM},
+        search={"penalty": {"shared_by": "size"}},
+        svm_solver="liblinear",
+    ),
+}  # fmt: skip
+
+
+MEASUREMENTS = {
+    "variance": Measurement(
+        kind="variance",
+        name="twin-variance",
+        paper="survey",
+        methods=[
+            {"method": "rff"},
+            {"method": "sorf"},
+            {"method": "qmc", "variant": "sobol", "options": {"sequence": "sobol"}},
+            {"method": "ssr", "variant": "signed", "options": {"weights": "signed"}},
+        ],
+        axes={"distances": [0.3, 1.5], "dimensions": [3, 4], "multiples_of_d": [2], "draws": 12},
+    ),
+    "decay": Measurement(
+        kind="decay",
+        name="twin-decay",
+        paper="survey",
+        methods=[{"method": "rff"}, {"method": "orf"}],
+        axes={
+            "rows": 25, "dimensions": [2, 5], "n_features": [8, 32], "ridge": 0.01,
+            "norms": ["sup", "l2", "frobenius", "spectral", "delta_spectral"],
+        },
+    ),
+    "surrogate": Measurement(
+        kind="surrogate",
+        name="twin-surrogate",
+        methods=[{"method": "slsrff"}, {"method": "slsrff", "variant": "identity", "options": {"identity": True}}],
+        axes={"dimensions": [2, 3], "sample_sizes": [10, 20], "penalties": [0.001, 1.0], "draws": 15},
+    ),
+    "requirement": Measurement(
+        kind="requirement",
+        name="twin-requirement",
+        kernel="circle",
+        circle=adapter.circle,
+        methods=[
+            {"method": "rff"},
+            {"method": "lsrff", "options": {"mode": "text"}},
+            {"method": "slsrff", "options": {"mode": "text", "center_targets": False}},
+            {"method": "lsrff", "variant": "whole", "options": {"pool": "whole"}},
+            {"method": "slsrff", "variant": "whole", "options": {"pool": "whole", "identity": True}},
+        ],
+        axes={
+            "decays": ["exponential", "polynomial", "slowest"], "sample_sizes": [20, 30],
+            "n_features": [4, 8, 16, 32], "terms": 40, "draws": 2, "test_rows": 25, "tolerance": 0.05,
+        },
+    ),
+    "memory": Measurement(
+        kind="scaling",
+        name="twin-memory",
+        paper="survey",
+        methods=[{"method": "rff"}, {"method": "rff", "variant": "phase", "options": {"layout": "phase"}}],
+        axes={"rows": 10, "fixed_dimension": 8, "n_features": [16, 32], "fixed_n_features": 16, "dimensions": [4, 8]},
+    ),
+    "energy": Measurement(
+        kind="energy",
+        name="twin-energy",
+        paper="eerf",
+        methods=[{"method": "kprff"}],
+        axes={
+            "dimension": 3, "candidates": 25, "terms": 4, "rows": 60, "input_scales": [0.5, 2.0],
+            "fixed_input_scale": 1.0, "sample_sizes": [30, 90],
+        },
+    ),
+}  # fmt: skip
+
+#: Classes in a plane and on a sphere: the quadrants, and the sides of a wave around the axis.
+PLANE = np.random.default_rng(8).uniform(-1, 1, (110, 2)).astype(np.float32)
+SPHERE = np.random.default_rng(9).standard_normal((100, 3))
+SPHERE = (SPHERE / np.linalg.norm(SPHERE, axis=1, keepdims=True)).astype(np.float32)
+QUADRANTS = Data(PLANE, np.where(PLANE[:, 0] * PLANE[:, 1] > 0, 1, -1))
+WAVE = Data(SPHERE, np.where(np.cos(2 * np.arctan2(SPHERE[:, 1], SPHERE[:, 0])) > 0, 7, 3), n_train=60)
+NOWHERE = made(20, 4, seed=1, missing="the address does not answer")
+
+NSRF = {"n_copies": 20, "n_steps": 8, "n_peaks": 2, "dual_step": 0.004, "initial_std": 6.0, "noise": 0.05}
+
+ON_DATA = {
+    "ranking": OnData(
+        kind="ranking",
+        name="twin-ranking",
+        paper="eerf",
+        data={"halves": made(121, 4, seed=1, stand_in="made"), "nowhere": NOWHERE},
+        scaling={"halves": ["standard"], "nowhere": ["standard"]},
+        methods=[
+            {"method": "rff", "options": {"choice": "random"}},
+            {"method": "rff", "variant": "pool", "options": {"choice": "pool"}},
+            {"method": "kprff", "options": {"choice": "score"}},
+            {"method": "kprff", "variant": "lasso", "options": {"choice": "lasso"}},
+            {"method": "kprff", "variant": "omp", "options": {"choice": "omp"}},
+        ],
+        rule={"rule": "neighbour", "k": 5},
+        axes={"candidates": [20, 40], "n_features": 8, "penalties": PENALTIES[::2], "n_folds": 3},
+        cap=50,
+    ),
+    "ranking-of-activations": OnData(
+        kind="ranking",
+        name="twin-ranking-of-activations",
+        paper="eerf",
+        kernel_of_maps={"name": "arc_cosine", "order": 2},
+        data={"parts": made(90, 4, seed=3, n_train=40)},
+        scaling={"parts": ["standard"]},
+        methods=[
+            {"method": "kprff", "options": {"choice": "score"}},
+            {"method": "kprff", "variant": "omp", "options": {"choice": "omp"}},
+        ],
+        axes={"candidates": [30], "n_features": 6, "penalties": PENALTIES, "n_folds": 4},
+    ),
+    "exact": OnData(
+        kind="exact",
+        name="twin-exact",
+        data={"plane": QUADRANTS, "parts": made(90, 4, seed=3, n_train=40)},
+        scaling={"plane": ["none"], "parts": ["standard"]},
+        methods=[{"method": "rff"}, {"method": "slsrff", "options": {"mode": "text"}}],
+        rule={"rule": "median"},
+        axes={
+            "kernels": [{"name": "arc_cosine", "order": 0}, {"name": "arc_cosine", "order": 1}, {"name": "linear"}],
+            "factors": [0.25, 1, 2], "n_features": 12, "C": 2.0,
+        },
+        cap=45,
+    ),
+    "peaks": OnData(
+        kind="peaks",
+        name="twin-peaks",
+        data={"plane": QUADRANTS, "parts": made(90, 4, seed=3, n_train=40), "nowhere": NOWHERE},
+        scaling={"plane": ["none"], "parts": ["standard"], "nowhere": ["none"]},
+        methods=[
+            {"method": "nsrf", "options": {"n_copies": 20}},
+            {"method": "nsrf", "variant": "wide", "options": {"n_copies": 20, "initial_std": 5.0, "C": 0.5}},
+        ],
+        rule={"rule": "median"},
+        axes={"steps": [1, 12]},
+    ),
+    "evaluations": OnData(
+        kind="evaluations",
+        name="twin-evaluations",
+        data={"halves": made(121, 4, seed=1), "nowhere": NOWHERE},
+        scaling={"halves": ["standard"], "nowhere": ["none"]},
+        methods=[
+            {"method": "rff", "options": {"layout": "phase"}},
+            {"method": "karff"},
+            {"method": "kprff"},
+            {"method": "nsrf", "options": {"n_peaks": 2, "n_steps": 4}},
+            {"method": "nsrf", "variant": "random", "options": {"n_peaks": 3, "n_steps": 4, "search": "random"}},
+        ],
+        rule={"rule": "median"},
+        axes={"n_features": 7, "evaluations": [90, 250], "C": 0.5},
+    ),
+    "few-evaluations": OnData(
+        kind="evaluations",
+        name="twin-few-evaluations",
+        data={"halves": made(121, 4, seed=1)},
+        scaling={"halves": ["standard"]},
+        methods=[{"method": "rff", "options": {"layout": "phase"}}, {"method": "kprff"}],
+        rule={"rule": "median"},
+        axes={"n_features": 7, "evaluations": [5, 12], "C": 0.5},
+        cap=40,
+    ),
+    "rounds": OnData(
+        kind="rounds",
+        name="twin-rounds",
+        data={"plane": QUADRANTS},
+        scaling={"plane": ["none"]},
+        methods=[
+            {"method": "nsrf", "options": NSRF},
+            {"method": "nsrf", "variant": "uniform", "options": NSRF | {"dual_step": 0}},
+            {"method": "nsrf", "variant": "one", "options": NSRF | {"n_peaks": 1, "C": 0.3, "dual_step": 0.05}},
+        ],
+        rule={"rule": "median"},
+        axes={"n_features": [2, 6, 12], "pictures": [0, 2, 8], "resolution": 15},
+    ),
+    "rounds-on-the-sphere": OnData(
+        kind="rounds",
+        name="twin-rounds-on-the-sphere",
+        data={"sphere": WAVE},
+        scaling={"sphere": ["none"]},
+        methods=[{"method": "nsrf_sphere", "options": {"degree": 6, "dual_step": 0.01}}],
+        rule={"rule": "median"},
+        axes={"n_features": [3, 10], "pictures": [0, 5], "resolution": 5},
+    ),
+}  # fmt: skip

@@ -1,0 +1,469 @@
+"""The naive twin of the experiments on data that are no accuracy grids, as ``chain`` is of those: a function a kind.
+
+What a map finds by a search of its own (frequencies, harmonics, the best response to weights) is the library's; what
+follows from it, the game that is played with it included, is computed here.
+"""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import sph_harm_y
+from sklearn.linear_model import lars_path, orthogonal_mp
+from sklearn.svm import SVC
+
+from rfstudy.arrays import seed_of
+from rfstudy.kernels import make_kernel
+from rfstudy.maps import make_map
+
+from .chain import completed, fact_rows, gaussian
+from .data import Data, Sample, draw_sample, folds, length_scale_by
+from .learners import accuracy, best, coded, cross_validated, doubtful, l1_svm, predicted, ridge
+from .search import features
+
+#: libsvm stops once no margin is off by more than this: with weights of n rows up to C, at a duality gap of C n times
+#: as much.
+LIBSVM_TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class OnData:
+    """An experiment on data: what its kind walks over stands in ``axes``."""
+
+    kind: str
+    name: str
+    data: dict[str, Data]
+    scaling: dict[str, list[str]]  # by data set
+    methods: list[dict]
+    axes: dict
+    rule: dict | None = None  # of the bandwidth; None where the kernel has none
+    kernel_of_maps: dict | None = None  # None: Gaussian
+    protocol: str = "text"
+    repeats: int = 2
+    cap: int | None = None
+    paper: str = "nsrf"
+    preset: str = "twin"
+    seed: int = 7
+
+    @property
+    def kernel(self) -> str:
+        """The id of the kernel in the rows."""
+        named = self.kernel_of_maps or {"name": "gaussian"}
+        return f"arccos{named['order']}" if "order" in named else named["name"]
+
+
+def rows(study: OnData) -> list[dict]:
+    """All rows of an experiment, in no particular order."""
+    kinds = {
+        "ranking": ranking_rows,
+        "exact": exact_rows,
+        "rounds": rounds_rows,
+        "peaks": peaks_rows,
+        "evaluations": evaluations_rows,
+    }
+    metrics = {
+        "ranking": ["error_pct", "effective_rank", "overlap_pct"],
+        "peaks": ["best_potential", "selected_norm"],
+        "evaluations": ["accuracy_pct", "train_accuracy_pct"],
+    }
+    found = []
+    for dataset, data in study.data.items():
+        if data.missing:
+            because = {"status": "skipped", "repeat": 0, "settings": {"reason": data.missing}}
+            of_data = [
+                name_of(entry) | because | {"metric": metric}
+                for entry in study.methods
+                for metric in metrics[study.kind]
+            ]
+        else:
+            of_data = [
+                {"repeat": repeat} | row
+                for repeat in range(study.repeats)
+                for row in kinds[study.kind](study, dataset, repeat)
+            ]
+        of_data += fact_rows(study, dataset)
+        found += [{"dataset": dataset, "stand_in": data.stand_in} | row for row in of_data]
+    return completed(study, found)
+
+
+def name_of(entry: dict) -> dict:
+    """What the rows of an entry are called."""
+    return {"method": entry["method"], "variant": entry.get("variant", "")}
+
+
+def sample_of(study: OnData, dataset: str, repeat: int) -> tuple[Sample, float | None]:
+    """The rows of a repeat, and the length scale that the rule of the bandwidth finds on them."""
+    scaling = study.scaling[dataset]
+    length_scale = study.rule and length_scale_by(study.rule, study, dataset, scaling, repeat)
+    return draw_sample(study, dataset, scaling, repeat), length_scale
+
+
+def kernel_with(study: OnData, length_scale: float | None):
+    """The library's kernel of an experiment."""
+    own = {} if length_scale is None else {"length_scale": length_scale}
+    return make_kernel((study.kernel_of_maps or {"name": "gaussian"}) | own)
+
+
+def sized(s: int) -> dict:
+    """A number of features as columns of the table."""
+    return {"n_features": s, "n_features_label": str(s)}
+
+
+def accuracies(sample: Sample, decide: Callable) -> list[dict]:
+    """The rows of a support vector machine: its accuracy on the test and on the training rows."""
+    found = []
+    for split, metric, X, y in (
+        ("test", "accuracy_pct", sample.X_test, sample.y_test),
+        ("train", "train_accuracy_pct", sample.X_train, sample.y_train),
+    ):
+        decision = decide(X)
+        found.append(
+            {
+                "split": split,
+                "metric": metric,
+                "value": accuracy(y, predicted(decision, np.unique(sample.y_train))),
+                "doubtful": doubtful("l1_svm", decision),
+                "settings": {"solver": "libsvm"},
+            }
+        )
+    return found
+
+
+def machine_on(phi, X: np.ndarray, y: np.ndarray, C: float) -> Callable:
+    """The decision values of the l1-SVM on the features of a map, as a function of rows."""
+    decide = l1_svm({}, features(phi, X), coded(y)[0], C)
+    return lambda rows: decide(features(phi, rows))
+
+
+# --- a ranking of candidates ------------------------------------------------------------------------------------------
+
+
+def ranking_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
+    """Ridge regression on candidates that are chosen in several ways, their effective rank, and how many of them EERF
+    chooses too.
+    """
+    axes, found = study.axes, []
+    M = axes["n_features"]
+    sample, length_scale = sample_of(study, dataset, repeat)
+    X, (Y, classes) = sample.X_train, coded(sample.y_train)
+    y = Y[:, 0] - Y.mean()
+    for J, entry in itertools.product(axes["candidates"], study.methods):
+        seed = seed_of(study.seed, "ranking", dataset, J, repeat)
+        drawn = make_map("kprff", kernel_with(study, length_scale), n_components=M, n_candidates=J, random_state=seed)
+        pool = drawn.draw(X.shape[1], dtype=X.dtype).pool_
+        Z, Z_test = candidates(study, pool, X), candidates(study, pool, sample.X_test)
+        by_score = np.argsort(-np.abs(Z.T @ y), kind="stable")[:M]
+        how = entry["options"]["choice"]
+        if how == "pool":
+            chosen = np.arange(J)
+        elif how == "score":
+            chosen = by_score
+        elif how == "random":
+            generator = np.random.default_rng(seed_of(study.seed, "random choice", dataset, J, repeat))
+            chosen = generator.choice(J, M, replace=False)
+        else:
+            chosen = chosen_jointly(how, (Z - Z.mean(axis=0)) / Z.std(axis=0), y, M)
+        weight = len(chosen) ** -0.5
+        options = {"scaling": "mean", "center": "both", "penalties": axes["penalties"]}
+        fold = folds(len(X), axes["n_folds"], study.seed, "folds", "train", repeat)
+        penalty = best(cross_validated("ridge", options, weight * Z[:, chosen], sample.y_train, fold))
+        decision = ridge(options, weight * Z[:, chosen], Y, penalty)(weight * Z_test[:, chosen])
+        eigenvalues = np.linalg.eigvalsh(np.cov(Z[:, chosen], rowvar=False, bias=True))
+        shares = eigenvalues[eigenvalues > 0] / eigenvalues[eigenvalues > 0].sum()
+        told = {"choice": how, "capped": sample.capped}
+        shared = name_of(entry) | sample.counts | sized(len(chosen))
+        shared |= {"n_columns": len(chosen), "axis": "candidates", "at": J}
+        error = {
+            "split": "test",
+            "learner": "ridge",
+            "metric": "error_pct",
+            "value": 100 - accuracy(sample.y_test, predicted(decision, classes)),
+            "doubtful": doubtful("ridge", decision),
+            "settings": told | {"penalty": penalty},
+        }
+        rank = {"metric": "effective_rank", "value": np.exp(-np.sum(shares * np.log(shares)))}
+        overlap = {"metric": "overlap_pct", "value": 100 * len(set(chosen) & set(by_score)) / len(chosen)}
+        found += [shared | error, *(shared | {"split": "train", "settings": told} | row for row in (rank, overlap))]
+    return found
+
+
+def candidates(study: OnData, pool, X: np.ndarray) -> np.ndarray:
+    """The values (n, J) of the candidates, from their frequencies and phases, in the type of the data."""
+    projections = X @ pool.frequencies.T
+    if study.kernel.startswith("arccos"):
+        return (np.sqrt(2) * np.maximum(projections, 0) ** study.kernel_of_maps["order"]).astype(np.float64)
+    return (np.sqrt(2) * np.cos(projections + pool.phases)).astype(np.float64)
+
+
+def chosen_jointly(how: str, Z: np.ndarray, y: np.ndarray, M: int) -> np.ndarray:
+    """The candidates that orthogonal matching pursuit takes, or the first as many on the path of the Lasso."""
+    if how == "omp":
+        return np.flatnonzero(orthogonal_mp(Z, y, n_nonzero_coefs=M))
+    _, _, path = lars_path(Z, y, method="lasso")
+    (reached, *_) = (coefficients for coefficients in path.T if np.count_nonzero(coefficients) >= M)
+    return np.flatnonzero(reached)
+
+
+# --- exact kernels ----------------------------------------------------------------------------------------------------
+
+
+def exact_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
+    """The support vector machine on kernel matrices (several kernels, the Gaussian at several widths), and on a map."""
+    axes, found = study.axes, []
+    sample, length_scale = sample_of(study, dataset, repeat)
+    X, Y, C = sample.X_train, coded(sample.y_train)[0], axes["C"]
+    kernels = [(f"arccos{k['order']}" if "order" in k else k["name"], k.get("order"), None) for k in axes["kernels"]]
+    kernels += [("gaussian", None, factor) for factor in axes["factors"]]
+    for kernel, order, factor in kernels:
+        width = factor and factor * length_scale
+        K = exact_kernel(kernel, order, width, X, X)
+        machine = SVC(kernel="precomputed", C=C, tol=1e-8).fit(K, Y[:, 0])
+
+        def decide(rows, machine=machine, kernel=kernel, order=order, width=width):
+            return machine.decision_function(exact_kernel(kernel, order, width, rows, X))[:, None]
+
+        columns = {"kernel": kernel, "learner": "kernel_svm"} | ({"axis": "factor", "at": factor} if factor else {})
+        told = ({"length_scale": width} if factor else {}) | {"C": C, "capped": sample.capped}
+        found += [
+            sample.counts | columns | row | {"settings": told | row["settings"]} for row in accuracies(sample, decide)
+        ]
+    for entry in study.methods:
+        entry, s = {"options": {}, **entry}, axes["n_features"]
+        seed = seed_of(study.seed, "features", dataset, entry["method"], s, repeat)
+        phi = make_map(
+            entry["method"], kernel_with(study, length_scale), n_components=s, random_state=seed, **entry["options"]
+        ).fit(X, sample.y_train)
+        told = {"length_scale": length_scale, "options": entry["options"], "C": C, "capped": sample.capped}
+        columns = name_of(entry) | sample.counts | sized(s) | {"n_columns": phi.n_columns_, "learner": "l1_svm"}
+        decide = machine_on(phi, X, sample.y_train, C)
+        found += [columns | row | {"settings": told | row["settings"]} for row in accuracies(sample, decide)]
+    return found
+
+
+def exact_kernel(kernel: str, order: int | None, width: float | None, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """The kernel matrix of X (n, d) and Y (m, d), float64: Gaussian, linear, or arc-cosine of order 0 or 1."""
+    X, Y = X.astype(np.float64), Y.astype(np.float64)
+    if kernel == "gaussian":
+        return gaussian(X, width, Y)
+    if kernel == "linear":
+        return X @ Y.T
+    lengths = np.outer(np.linalg.norm(X, axis=1), np.linalg.norm(Y, axis=1))
+    angle = np.arccos(np.clip(X @ Y.T / lengths, -1, 1))
+    if order == 0:
+        return 1 - angle / np.pi
+    return lengths * (np.sin(angle) + (np.pi - angle) * np.cos(angle)) / np.pi
+
+
+# --- peaks of the Fourier potential -----------------------------------------------------------------------------------
+
+
+def peaks_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
+    """The best peak of the first potential by the steps of the search, and how long its frequency is."""
+    found = []
+    sample, length_scale = sample_of(study, dataset, repeat)
+    X, y = sample.X_train, coded(sample.y_train)[0][:, 0]
+    for entry, steps in itertools.product(study.methods, study.axes["steps"]):
+        options = entry["options"] | {"n_steps": steps, "n_peaks": 1}
+        seed = seed_of(study.seed, "peaks", dataset, repeat)
+        phi = make_map(
+            entry["method"],
+            kernel_with(study, length_scale),
+            n_components=1,
+            random_state=seed,
+            device="cpu",
+            **options,
+        ).fit(X, sample.y_train)
+        (w,) = phi.frequencies_.astype(np.float64)
+        alpha = projected(np.full(len(y), phi.C / 2), y, phi.C)
+        start = options.get("initial_std") or np.sqrt(1.5) / length_scale
+        values = {
+            "best_potential": potential(X, y * alpha, w),
+            "selected_norm": np.linalg.norm(w) / (start * np.sqrt(len(w))),
+        }
+        shared = name_of(entry) | sample.counts | {"split": "train", "axis": "steps", "at": steps}
+        shared["settings"] = {"length_scale": length_scale, "options": options, "capped": sample.capped}
+        found += [shared | {"metric": metric, "value": value} for metric, value in values.items()]
+    return found
+
+
+def potential(X: np.ndarray, weights: np.ndarray, w: np.ndarray) -> float:
+    """|sum_i u_i exp(i w.x_i) / n|^2."""
+    return abs(np.mean(weights * np.exp(1j * (X.astype(np.float64) @ w)))) ** 2
+
+
+def projected(alpha: np.ndarray, y: np.ndarray, C: float) -> np.ndarray:
+    """Ten times onto the box and then onto the hyperplane y'alpha = 0 (Algorithm 3)."""
+    for _ in range(10):
+        alpha = np.minimum(np.maximum(alpha, 0), C)
+        alpha = alpha - y * (y @ alpha) / len(y)
+    return alpha
+
+
+# --- budgets ----------------------------------------------------------------------------------------------------------
+
+
+def evaluations_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
+    """The accuracy of the l1-SVM at one number of features by the number of candidates that a map may look at."""
+    axes, found = study.axes, []
+    s, C = axes["n_features"], axes["C"]
+    sample, length_scale = sample_of(study, dataset, repeat)
+    X, y = sample.X_train, sample.y_train
+    for entry, budget in itertools.product(study.methods, axes["evaluations"]):
+        entry = {"options": {}, **entry}
+        options = dict(entry["options"])
+        if entry["method"] in ("kprff", "karff", "ses"):
+            options["n_candidates"] = max(s, budget)
+        elif entry["method"] == "nsrf":
+            rounds = int(np.ceil(s / options["n_peaks"]))
+            # a copy looks at every point that it passes, the first and the last included
+            options["n_copies"] = budget // (rounds * (options["n_steps"] + 1))
+        seed = seed_of(study.seed, "features", dataset, entry["method"], s, repeat)
+        phi = make_map(
+            entry["method"],
+            kernel_with(study, length_scale),
+            n_components=s,
+            random_state=seed,
+            device="cpu",
+            **options,
+        ).fit(X, y)
+        told = {"length_scale": length_scale, "options": options, "C": C, "capped": sample.capped}
+        columns = name_of(entry) | sample.counts | sized(s) | {"n_columns": phi.n_columns_, "learner": "l1_svm"}
+        columns |= {"axis": "evaluations", "at": budget}
+        decide = machine_on(phi, X, y, C)
+        found += [columns | row | {"settings": told | row["settings"]} for row in accuracies(sample, decide)]
+    return found
+
+
+# --- the game, round by round -----------------------------------------------------------------------------------------
+
+
+def rounds_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
+    """The game that features are learned in: its readings and its looks at the weights."""
+    found = []
+    sample, length_scale = sample_of(study, dataset, repeat)
+    for entry in study.methods:
+        entry, m = {"options": {}, **entry}, max(study.axes["n_features"])
+        seed = seed_of(study.seed, "rounds", dataset, entry["method"], m, repeat)
+        phi = make_map(
+            entry["method"], kernel_with(study, length_scale), n_components=m, random_state=seed, device="cpu",
+            **entry["options"],
+        ).fit(sample.X_train, sample.y_train)  # fmt: skip
+        weights = weights_by_round(phi, entry["options"], sample)
+        told = {"length_scale": length_scale, "options": entry["options"], "capped": sample.capped}
+        of_game = readings(study, phi, entry["options"], sample, weights)
+        of_game += looks(study, phi, entry["options"], sample, weights)
+        shared = name_of(entry) | sample.counts
+        found += [shared | row | {"settings": told | row.get("settings", {})} for row in of_game]
+    return found
+
+
+def per_round(options: dict) -> int:
+    """How many components are found in a round."""
+    return options.get("n_peaks", 1)
+
+
+def weights_by_round(phi, options: dict, sample: Sample) -> list[np.ndarray]:
+    """The dual weights before every round, of the game with the components that the map has found."""
+    X, y, C, k = sample.X_train, coded(sample.y_train)[0][:, 0], options.get("C", 1.0), per_round(options)
+    alpha, found = projected(np.full(len(y), C / 2), y, C), []
+    for first in range(0, phi.n_components, k):
+        found.append(alpha)
+        gradients = []
+        for waves in responses(phi, X, slice(first, first + k)).T:
+            total = np.sum(y * alpha * waves)
+            gradients.append(1 - 2 * y * (np.conj(total) * waves).real)
+        step = options.get("dual_step", 1 / len(y))
+        alpha = projected(alpha + step * np.mean(gradients, axis=0), y, C)
+    return found
+
+
+def responses(phi, X: np.ndarray, part: slice) -> np.ndarray:
+    """What components are on rows: waves exp(i w.x), or spherical harmonics."""
+    if "frequencies" in phi.learned_:
+        return np.exp(1j * (X @ phi.learned_["frequencies"][part].T).astype(np.float64))
+    x, y, z = X.T.astype(np.float64)[:, :, None]
+    polar, azimuth = np.arctan2(np.hypot(x, y), z), np.arctan2(y, x)
+    return sph_harm_y(phi.learned_["degrees"][part], phi.learned_["orders"][part], polar, azimuth)
+
+
+def readings(study: OnData, phi, options: dict, sample: Sample, weights: list[np.ndarray]) -> list[dict]:
+    """What is read off the game once it has found so many features."""
+    X, labels, C, k = sample.X_train, sample.y_train, options.get("C", 1.0), per_round(options)
+    y, n, found = coded(labels)[0][:, 0], len(labels), []
+    for number in range(1, len(weights) + 1):
+        m = min(number * k, phi.n_components)
+        if m not in study.axes["n_features"]:
+            continue
+        Z = features(phi.prefix(m), X)
+        machine = SVC(kernel="linear", C=C, tol=1e-8).fit(Z, y)
+        slack = np.maximum(0, 1 - y * machine.decision_function(Z))
+        upper = np.sum(machine.coef_**2) / 2 + C * np.sum(slack)
+        mean = np.mean(weights[:number], axis=0)
+        cost = n**2 / 2 * float(phi.best_response(X, labels, mean)["potentials"][0])
+        lower = np.sum(mean) - cost
+        violations = [
+            max(np.max(-alpha), np.max(alpha - C), 0.0, abs(np.sum(y * alpha)) / np.sqrt(n))
+            for alpha in weights[:number]
+        ]
+        gap = C * n * LIBSVM_TOLERANCE
+        rounding = float(np.finfo(np.float32).eps) * 100 * cost  # the potential is in float32
+        values = {
+            "margin_objective": (upper, gap),
+            "margin_lower": (lower, rounding),
+            "duality_gap": (upper - lower, gap + rounding),
+            "gap_bound": (3 * (C + 2 * C**2) * n / (4 * np.sqrt(number)), 1e-12),
+            "gap_bound_mended": (3 * (C + 2 * C**2 * n) * n / (4 * np.sqrt(number)), 1e-12),
+            "dual_violation": (max(violations), 1e-12),
+            "distinct_features": (len({component(phi, i) for i in range(m)}), 1e-12),
+        }
+        place = {"axis": "iteration", "at": number, "n_columns": Z.shape[1]} | sized(m)
+        found += [
+            place | {"split": "train", "metric": metric, "value": value, "doubtful": unsure}
+            for metric, (value, unsure) in values.items()
+        ]
+        decide = machine_on(phi.prefix(m), X, labels, C)
+        found += [place | {"learner": "l1_svm"} | row for row in accuracies(sample, decide)]
+    return found
+
+
+def component(phi, i: int) -> tuple:
+    """What tells one component from another."""
+    learned = phi.learned_
+    return (
+        tuple(learned["frequencies"][i]) if "frequencies" in learned else (learned["degrees"][i], learned["orders"][i])
+    )
+
+
+def looks(study: OnData, phi, options: dict, sample: Sample, weights: list[np.ndarray]) -> list[dict]:
+    """How the weights lie beside the border of the classes and, in the plane, how wide the peaks of the potential are,
+    before the round that follows so many features.
+    """
+    X, k, found = sample.X_train.astype(np.float64), per_round(options), []
+    y = coded(sample.y_train)[0][:, 0]
+    everything = np.concatenate([sample.X_train, sample.X_test]).astype(np.float64)
+    labels = np.concatenate([sample.y_train, sample.y_test])
+    distances = [
+        min(np.linalg.norm(x - other) for other, label in zip(everything, labels, strict=True) if label != own)
+        for x, own in zip(X, sample.y_train, strict=True)
+    ]
+    near = np.argsort(distances, kind="stable")[: max(1, len(X) // 10)]
+    for number, alpha in enumerate(weights):
+        m = number * k
+        if m not in study.axes["pictures"]:
+            continue
+        far = [i for i in range(len(X)) if i not in set(near)]
+        values = {"boundary_weight_ratio": (np.mean(alpha[near]) / np.mean(alpha[far]), 1e-12)}
+        if X.shape[1] == 2:
+            seen = phi.learned_["frequencies"][: max(study.axes["pictures"]) or None]
+            half = 1.2 * float(np.abs(seen).max())
+            ticks = np.linspace(-half, half, study.axes["resolution"])
+            heights = np.array([potential(X, y * alpha, np.array([u, v])) for v in ticks for u in ticks])
+            border = heights.max() / 2
+            at_border = np.mean(np.abs(heights - border) < 1e-4 * border)  # the potential is in float32
+            values["peak_area"] = (np.mean(heights > border) * (2 * half) ** 2, at_border * (2 * half) ** 2 + 1e-12)
+        place = {"axis": "iteration", "at": number, "split": "train"} | sized(m)
+        found += [
+            place | {"metric": metric, "value": value, "doubtful": unsure} for metric, (value, unsure) in values.items()
+        ]
+    return found

@@ -1,0 +1,103 @@
+"""The learners of the naive twin: every model fitted on its own, on a matrix that is there as a whole."""
+
+from collections.abc import Callable
+
+import numpy as np
+from sklearn.svm import SVC, LinearSVC
+
+#: Of a learner: the option that holds its grid, what a row calls the chosen value, and the distance from the boundary,
+#: as a share of the largest decision value, below which rounding (or the tolerance of a solver) may change the class.
+GRID = {"ridge": "penalties", "svm": "C", "l1_svm": "C"}
+CHOSEN = {"ridge": "penalty", "svm": "C", "l1_svm": "C"}
+UNSURE = {"ridge": 1e-4, "svm": 2e-3, "l1_svm": 2e-3}
+
+
+def train(learner: str, options: dict, Z: np.ndarray, Y: np.ndarray, value: float) -> Callable:
+    """The function from features to decision values that a learner finds with this penalty, or C."""
+    return {"ridge": ridge, "svm": svm, "l1_svm": l1_svm}[learner](options, Z, Y, value)
+
+
+def ridge(options: dict, Z: np.ndarray, Y: np.ndarray, penalty: float) -> Callable:
+    """Ridge regression by its normal equations; ``LinAlgError`` where they have no solution that means anything."""
+    n, n_columns = Z.shape
+    shift = {"mean": n * penalty, "sum": penalty, "per_column": penalty / n_columns}[options["scaling"]]
+    z_mean = Z.mean(axis=0) if options["center"] == "both" else np.zeros(n_columns)
+    y_mean = np.zeros(Y.shape[1]) if options["center"] == "none" else Y.mean(axis=0)
+    system = (Z - z_mean).T @ (Z - z_mean) + shift * np.eye(n_columns)
+    lengths = np.sqrt(np.diag(system))
+    if np.linalg.cond(system / np.outer(lengths, lengths)) > 1 / (n_columns * np.finfo(float).eps):
+        raise np.linalg.LinAlgError("singular")
+    weights = np.linalg.solve(system, (Z - z_mean).T @ (Y - y_mean))
+    return lambda Z: (Z - z_mean) @ weights + y_mean
+
+
+def svm(options: dict, Z: np.ndarray, Y: np.ndarray, C: float) -> Callable:
+    """Linear support vector machines with the squared hinge loss and no intercept, one a column."""
+    machines = [
+        LinearSVC(C=C, loss="squared_hinge", dual=False, fit_intercept=False, tol=1e-8, max_iter=100_000).fit(Z, y)
+        for y in Y.T
+    ]
+    return lambda Z: np.column_stack([Z @ machine.coef_[0] for machine in machines])
+
+
+def l1_svm(options: dict, Z: np.ndarray, Y: np.ndarray, C: float) -> Callable:
+    """Linear support vector machines with the hinge loss and a free intercept, one a column."""
+    machines = [SVC(kernel="linear", C=C, tol=1e-8).fit(Z, y) for y in Y.T]
+    return lambda Z: np.column_stack([machine.decision_function(Z) for machine in machines])
+
+
+def coded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Labels as columns of -1 and +1, one for two classes (+1 sorts last), else one a class; and the classes."""
+    classes = np.unique(y)
+    positives = classes[1:] if len(classes) == 2 else classes
+    return np.where(y[:, None] == positives, 1.0, -1.0), classes
+
+
+def predicted(decision: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """The class of every row: by the sign of a single column, else by the largest."""
+    return classes[(decision[:, 0] > 0).astype(int)] if decision.shape[1] == 1 else classes[decision.argmax(axis=1)]
+
+
+def accuracy(y: np.ndarray, labels: np.ndarray) -> float:
+    """Percent of equal labels."""
+    return 100 * np.mean(y == labels)
+
+
+def doubtful(learner: str, decision: np.ndarray) -> float:
+    """Percent of rows whose class hangs on rounding."""
+    unsure = margins(decision) < UNSURE[learner] * np.abs(decision).max()
+    return 100 * np.mean(unsure) + 1e-9
+
+
+def margins(decision: np.ndarray) -> np.ndarray:
+    """How far each row is from another class."""
+    if decision.shape[1] == 1:
+        return np.abs(decision[:, 0])
+    ordered = np.sort(decision, axis=1)
+    return ordered[:, -1] - ordered[:, -2]
+
+
+def cross_validated(learner: str, options: dict, Z: np.ndarray, y: np.ndarray, fold: np.ndarray) -> dict[float, float]:
+    """The mean accuracy over the folds by value of the grid; NaN where there is no model in one of them."""
+    of_folds = [scored_on(learner, options, Z, y, fold == k) for k in range(fold.max() + 1)]
+    return {value: np.mean([scores[value] for scores in of_folds]) for value in options[GRID[learner]]}
+
+
+def scored_on(learner: str, options: dict, Z: np.ndarray, y: np.ndarray, held_out: np.ndarray) -> dict[float, float]:
+    """The accuracy on held-out rows of what the others train, by value of the grid; NaN where there is no model."""
+    (Y, classes), scores = coded(y), {}
+    for value in options[GRID[learner]]:
+        try:
+            decide = train(learner, options, Z[~held_out], Y[~held_out], value)
+            scores[value] = accuracy(y[held_out], predicted(decide(Z[held_out]), classes))
+        except np.linalg.LinAlgError:
+            scores[value] = np.nan
+    return scores
+
+
+def best(scores: dict[float, float]) -> float:
+    """The value with the best score, of equal ones the largest; ``LinAlgError`` where none has a score."""
+    known = {value: score for value, score in scores.items() if not np.isnan(score)}
+    if not known:
+        raise np.linalg.LinAlgError("singular")
+    return max(value for value, score in known.items() if score > max(known.values()) - 1e-9)

@@ -1,0 +1,199 @@
+"""The choices of the naive twin: what every method, size and repeat shares with others, tried value by value."""
+
+import itertools
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rfstudy.arrays import seed_of, seed_sequence
+from rfstudy.errors import NotDefinedError
+from rfstudy.kernels import Gaussian
+from rfstudy.maps import make_map
+
+from .data import draw_sample, folds, held_out_rows, length_scale_by
+from .learners import best, cross_validated, scored_on
+
+#: Who may share a choice, from the widest circle to the narrowest, and what can be chosen.
+CIRCLES = ("experiment", "size", "method", "method_and_size", "cell")
+QUANTITIES = ("preprocess", "length_scale", "bandwidth", "options", "penalty")
+
+#: On how many repeats, the first ones, a choice is made where several repeats share it.
+SHARED_ON = 3
+
+#: The map that stands for all.
+PLAIN = {"method": "rff", "options": {}}
+
+
+@dataclass
+class Choices:
+    """The choices of an experiment on a data set, each made once."""
+
+    study: object
+    dataset: str
+    made: dict = field(default_factory=dict)
+
+    def of(self, entry: dict, size: tuple[int, str], repeat: int | None, circles=CIRCLES) -> tuple[dict, dict]:
+        """What some circles have chosen for a cell, by quantity, and by quantity what rows say of who shares it."""
+        values, told = {}, {}
+        for circle in circles:
+            on = [repeat] if circle == "cell" else list(range(min(SHARED_ON, self.study.repeats)))
+            stand_in = PLAIN if circle in ("experiment", "size") else entry
+            found = self.in_circle(circle, stand_in, size, on)
+            for quantity, value in found.items():
+                if quantity in entry.get("searched", QUANTITIES):
+                    values[quantity] = value
+                    told[quantity] = {"shared_by": circle} | ({"chosen_on": on} if circle != "cell" else {})
+        return values, told
+
+    def stated_size(self) -> tuple[int, str]:
+        """The size that stands for all."""
+        ((rule, value),) = self.study.search_size.items()
+        return value * (self.study.data[self.dataset].X.shape[1] if rule == "multiples_of_d" else 1), "for all"
+
+    def in_circle(self, circle: str, entry: dict, size: tuple[int, str], on: list[int]) -> dict:
+        """The best values of what one circle chooses for an entry, made once for all its cells."""
+        quantities = [quantity for quantity in QUANTITIES if self.takes_part(circle, entry, quantity)]
+        if not quantities:
+            return {}
+        size = self.stated_size() if circle in ("experiment", "method") else size
+        key = (circle, entry["method"], entry.get("variant"), size, tuple(on))
+        if key not in self.made:
+            wider = CIRCLES[: CIRCLES.index(circle)]
+            self.made[key] = self.searched(quantities, entry, size, on, wider)
+        return self.made[key]
+
+    def takes_part(self, circle: str, entry: dict, quantity: str) -> bool:
+        """Whether something of a quantity is chosen for an entry in a circle; of the penalties of a cell it is not:
+        they are chosen where it is trained.
+        """
+        search = self.study.search
+        if quantity not in search or search[quantity]["shared_by"] != circle:
+            return False
+        if quantity == "options" and not self.options_tried(entry):
+            return False
+        return quantity in entry.get("searched", QUANTITIES) and (quantity, circle) != ("penalty", "cell")
+
+    def options_tried(self, entry: dict) -> list[dict]:
+        """The options that are tried of a map: those of all maps, or its own."""
+        grid = self.study.search["options"]["grid"]
+        return grid.get(entry["method"], []) if isinstance(grid, dict) else grid
+
+    def searched(self, quantities: list[str], entry: dict, size, on: list[int], wider) -> dict:
+        """The best of all combinations of values, and with them the best penalty of every learner; of equally good
+        combinations the one that is named first, length scales from the largest.
+        """
+        grids = {}
+        for quantity in quantities:
+            if quantity == "length_scale":
+                grids[quantity] = sorted(self.study.search[quantity]["grid"], reverse=True)
+            elif quantity == "options":
+                grids[quantity] = self.options_tried(entry)
+            elif quantity != "penalty":
+                grids[quantity] = self.study.search[quantity]["grid"]
+        learners = learners_of(self.study, entry)
+        judge = self.study.judge or next(iter(learners))
+        chosen, top = None, -np.inf
+        for values in itertools.product(*grids.values()):
+            tried = dict(zip(grids, values, strict=True))
+            scores = self.mean_scores(entry, size, on, wider, tried, judge)
+            if scores is None:
+                return {}
+            reached = max((score for score in scores.values() if not np.isnan(score)), default=-np.inf)
+            if chosen is None or reached > top + 1e-9:
+                chosen, top = tried, reached
+        if "penalty" in quantities:
+            penalties = {}
+            for learner in learners:
+                scores = self.mean_scores(entry, size, on, wider, chosen, learner)
+                if scores is not None and not np.isnan(list(scores.values())).all():
+                    penalties[learner] = best(scores)
+            chosen = chosen | {"penalty": penalties}
+        return chosen
+
+    def mean_scores(self, entry: dict, size, on: list[int], wider, tried: dict, learner: str) -> dict | None:
+        """The scores of a learner's grid under what is tried, their means over repeats; None where it has none."""
+        of_repeats = []
+        for repeat in on:
+            values = self.of(entry, size, repeat, wider)[0] | tried
+            of_repeats.append(self.scores(entry, size[0], repeat, values, learner))
+            if of_repeats[-1] is None:
+                return None
+        return {value: np.mean([scores[value] for scores in of_repeats]) for value in of_repeats[0]}
+
+    def scores(self, entry: dict, s: int, repeat: int, values: dict, learner: str) -> dict | None:
+        """The scores of a learner's grid on training rows of a repeat, at most ``tuning_cap`` of them: by folds, or on
+        a part that neither map nor learner saw.
+        """
+        study, options = self.study, learners_of(self.study, entry)[learner]
+        given = conditions(study, self.dataset, entry, values, repeat)
+        sample = draw_sample(study, self.dataset, given["preprocess"], repeat)
+        X, y = sample.X_train, sample.y_train
+        if len(y) > study.tuning_cap:
+            generator = np.random.default_rng(seed_sequence(study.seed, "tuning rows"))
+            taken = np.sort(generator.choice(len(y), study.tuning_cap, replace=False))
+            X, y = X[taken], y[taken]
+        seen = np.ones(len(y), dtype=bool)
+        if study.held_out:
+            seen = ~held_out_rows(len(y), study.held_out, study.seed, "held out", repeat)
+        phi = feature_map(study, self.dataset, entry, s, repeat, given)
+        try:
+            phi.fit(X[seen], y[seen])
+        except (NotDefinedError, np.linalg.LinAlgError):
+            return None
+        if left_out(study, learner, len(sample.y_train), phi.n_columns_):
+            return None
+        Z = features(phi, X)
+        if study.held_out:
+            return scored_on(learner, options, Z, y, ~seen)
+        fold = folds(len(y), options["n_folds"], study.seed, "folds", "train", repeat)
+        return cross_validated(learner, options, Z, y, fold)
+
+
+def conditions(study, dataset: str, entry: dict, values: dict, repeat: int) -> dict:
+    """What a cell is computed under: what its entry says, else what was chosen, else what the experiment says."""
+    scaling = entry.get("scaling") or values.get("preprocess") or study.scaling[dataset]
+    length_scale = entry.get("length_scale") or values.get("length_scale") or study.length_scale
+    if length_scale is None:
+        rule = study.rule | values.get("bandwidth", {})
+        length_scale = length_scale_by(rule, study, dataset, scaling, repeat)
+    options = laid_over(entry["options"], values.get("options", {}))
+    return {"preprocess": scaling, "length_scale": length_scale, "options": options}
+
+
+def learners_of(study, entry: dict) -> dict[str, dict]:
+    """The learners that are run on an entry's features, with their options."""
+    own = entry.get("learners", {})
+    return {
+        learner: laid_over(options, own.get(learner, {}))
+        for learner, options in study.learners.items()
+        if own.get(learner, {}) is not None
+    }
+
+
+def left_out(study, learner: str, n_train: int, n_columns: int) -> bool:
+    """Whether a learner is not run on features of this shape."""
+    return learner == "svm" and study.svm_limit is not None and n_train * n_columns > study.svm_limit
+
+
+def feature_map(study, dataset: str, entry: dict, s: int, repeat: int, given: dict):
+    """The unfitted map of a cell: its seed depends on data set, method, size and repeat."""
+    return make_map(
+        entry["method"],
+        kernel=Gaussian(length_scale=given["length_scale"]),
+        n_components=s,
+        device="cpu",
+        random_state=seed_of(study.seed, "features", dataset, entry["method"], s, repeat),
+        **given["options"],
+    )
+
+
+def features(phi, X: np.ndarray) -> np.ndarray:
+    """The features of X, float64."""
+    return phi.transform(X).astype(np.float64)
+
+
+def laid_over(base, change):
+    """A mapping with another laid over it, level by level."""
+    if not isinstance(base, dict) or not isinstance(change, dict):
+        return change
+    return base | {key: laid_over(base.get(key), value) for key, value in change.items()}

@@ -1,0 +1,138 @@
+"""Compressed files and archives as carriers of a file: what is unpacked, and what is taken for broken."""
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+
+import pytest
+
+from rfstudy.data import download as stage
+from rfstudy.data.download import DownloadError
+
+from .source import CONTENT, DIGEST, WRONG, archive_of, download, names_in, source_with, tarred, zipped
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "member"),
+    [
+        ("toy.data", CONTENT, None),
+        ("toy.data.gz", gzip.compress(CONTENT), None),
+        ("toy.data.bz2", bz2.compress(CONTENT), None),
+        ("toy.data.xz", lzma.compress(CONTENT), None),
+        ("toy.zip", zipped("toy.data", CONTENT), "toy.data"),
+        ("named-otherwise.zip", zipped("folder/toy.data", CONTENT), None),
+        ("gz-in-a.zip", zipped("toy.data.gz", gzip.compress(CONTENT)), "toy.data.gz"),
+        ("xz-without-its-ending", lzma.compress(CONTENT), None),
+        ("toy.tar.gz", gzip.compress(tarred("./folder/toy.data", CONTENT)), "toy.data"),
+        ("zip-in-a.zip", zipped("a b.zip", zipped("folder/toy.data", CONTENT)), ["a b.zip", "folder/toy.data"]),
+        ("tar-in-a.zip", zipped("toy.tar.gz", gzip.compress(tarred("toy.data", CONTENT))), ["toy.tar.gz", "toy.data"]),
+    ],
+)
+def test_any_carrier_gives_the_content(server, tmp_path, path, body, member):
+    server.content[path] = body
+    address = {"url": server.url(path)} | ({"member": member} if member else {})
+    record = download("toy", source_with(address), tmp_path)
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+    assert names_in(tmp_path) == ["record.json", "toy.data"]
+    assert record == json.loads((tmp_path / "record.json").read_text())
+    assert record["status"] == "ok"
+    assert record["files"] == {"toy.data": {"sha256": DIGEST, "bytes": len(CONTENT), "from": server.url(path)}}
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (gzip.compress(CONTENT)[:-100], "the file is broken"),
+        (b"PK\x03\x04 and no archive", "the file is broken"),
+        (zipped("other.data", CONTENT), "the archive has no 'toy.data'; it has readme.txt, other.data"),
+    ],
+)
+def test_a_broken_carrier_is_a_wrong_file(server, tmp_path, body, message):
+    server.content["toy"] = body
+    with pytest.raises(DownloadError, match=message):
+        download("toy", source_with(server.url("toy")), tmp_path)
+    assert names_in(tmp_path) == []
+
+
+def test_a_full_disk_is_not_taken_for_a_broken_file(tmp_path, monkeypatch):
+    (tmp_path / "carrier").write_bytes(CONTENT)
+
+    def no_space(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(stage, "copy", no_space)
+    with pytest.raises(OSError, match="No space left"):
+        stage.place_content(tmp_path / "carrier", tmp_path / "toy.data", source_with()["files"]["toy.data"])
+
+
+def test_a_compressed_file_in_a_compressed_file_is_unpacked(server, tmp_path):
+    server.content["toy.data.gz"] = gzip.compress(gzip.compress(CONTENT))
+    download("toy", source_with(server.url("toy.data.gz")), tmp_path)
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_wrong_file_in_two_wrappings_does_not_hide_the_next_address(server, tmp_path, pack):
+    server.content |= {"first": pack(pack(pack(WRONG))), "second": CONTENT}
+    download("toy", source_with(server.url("first"), server.url("second")), tmp_path)
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+
+
+def encrypted(name):
+    """An archive whose member asks for a password."""
+    content = bytearray(zipped(name, CONTENT))
+    for at, offset in ((content.rfind(b"PK\x03\x04"), 6), (content.rfind(b"PK\x01\x02"), 8)):
+        content[at + offset] |= 1
+    return bytes(content)
+
+
+def test_an_encrypted_archive_does_not_hide_the_next_address(server, tmp_path):
+    server.content |= {"first": encrypted("toy.data"), "second": CONTENT}
+    download("toy", source_with({"url": server.url("first"), "member": "toy.data"}, server.url("second")), tmp_path)
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+
+
+def test_no_more_is_unpacked_than_the_content_is_long(server, tmp_path, monkeypatch):
+    written = []
+    copy = stage.copy
+
+    def watched(stream, path, most):
+        digest = copy(stream, path, most)
+        written.append(os.path.getsize(path))
+        return digest
+
+    monkeypatch.setattr(stage, "copy", watched)
+    server.content["toy"] = gzip.compress(bytes(300 * len(CONTENT)))
+    with pytest.raises(DownloadError, match=f"actual that of more than {len(CONTENT)} bytes"):
+        download("toy", source_with(server.url("toy")), tmp_path)
+    assert len(written) >= 2
+    assert max(written) <= len(CONTENT)
+    # one byte too many is too many, and what has its length but not its digest is told by its digest
+    server.content["toy"] = CONTENT + b"x"
+    with pytest.raises(DownloadError, match="more than"):
+        download("toy", source_with(server.url("toy")), tmp_path)
+
+
+def test_of_two_members_of_one_name_the_address_says_which(server, tmp_path):
+    server.content["two.zip"] = archive_of({"old/toy.data": WRONG, "new/toy.data": CONTENT})
+    address = {"url": server.url("two.zip"), "member": "toy.data"}
+    with pytest.raises(DownloadError, match=r"has old/toy\.data, new/toy\.data: its address has to name one"):
+        download("toy", source_with(address), tmp_path)
+    download("toy", source_with(address | {"member": "new/toy.data"}), tmp_path)
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+
+
+def test_a_member_is_the_one_of_its_whole_name_first(server, tmp_path):
+    server.content["two.zip"] = archive_of({"old/toy.data": WRONG, "toy.data": CONTENT})
+    download("toy", source_with({"url": server.url("two.zip"), "member": "toy.data"}), tmp_path)
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+
+
+def test_the_members_of_a_large_archive_are_not_all_listed(server, tmp_path):
+    server.content["many.zip"] = archive_of({f"f{i}": b"" for i in range(1000)})
+    with pytest.raises(DownloadError) as caught:
+        download("toy", source_with({"url": server.url("many.zip"), "member": "toy.data"}), tmp_path)
+    assert "it has f0, f1, " in str(caught.value)
+    assert len(str(caught.value)) < 1000

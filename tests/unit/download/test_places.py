@@ -1,0 +1,115 @@
+"""Files that need no transfer: in a mirror, put in place by hand, or there from an earlier run."""
+
+import gzip
+import hashlib
+import json
+import lzma
+
+import pytest
+
+from rfstudy.data.download import DownloadError
+
+from .source import CONTENT, WRONG, download, names_in, source_with
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [("toy.data", CONTENT), ("toy.data.xz", lzma.compress(CONTENT)), ("toy.data.gz", gzip.compress(CONTENT))],
+)
+def test_a_mirror_comes_before_the_addresses(refused, tmp_path, name, body):
+    (tmp_path / "mirror" / "toy").mkdir(parents=True)
+    (tmp_path / "mirror" / "toy" / name).write_bytes(body)
+    record = download("toy", source_with(refused), tmp_path / "raw", mirror=tmp_path / "mirror")
+    assert (tmp_path / "raw" / "toy.data").read_bytes() == CONTENT
+    assert record["files"]["toy.data"]["from"] == f"mirror: toy/{name}"
+
+
+def test_a_wrong_file_in_the_mirror_is_passed_over(server, tmp_path, caplog):
+    (tmp_path / "mirror" / "toy").mkdir(parents=True)
+    (tmp_path / "mirror" / "toy" / "toy.data").write_bytes(WRONG)
+    server.content["toy.data"] = CONTENT
+    download("toy", source_with(server.url("toy.data")), tmp_path / "raw", mirror=tmp_path / "mirror")
+    assert (tmp_path / "raw" / "toy.data").read_bytes() == CONTENT
+    assert (tmp_path / "mirror" / "toy" / "toy.data").read_bytes() == WRONG
+    assert hashlib.sha256(WRONG).hexdigest() in caplog.text
+
+
+def test_an_empty_mirror_is_named_in_the_message(refused, tmp_path):
+    with pytest.raises(DownloadError, match=f"the mirror {tmp_path}/mirror has no toy/toy.data"):
+        download("toy", source_with(refused), tmp_path / "raw", mirror=tmp_path / "mirror")
+
+
+@pytest.mark.parametrize(("name", "body"), [("toy.data", CONTENT), ("toy.data.gz", gzip.compress(CONTENT))])
+def test_a_file_put_in_place_by_hand_is_accepted(refused, tmp_path, name, body):
+    (tmp_path / name).write_bytes(body)
+    assert download("toy", source_with(refused), tmp_path)["status"] == "ok"
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+
+
+def test_a_wrong_file_put_in_place_by_hand_is_set_aside(server, refused, tmp_path):
+    (tmp_path / "toy.data").write_bytes(WRONG)
+    with pytest.raises(DownloadError, match=hashlib.sha256(WRONG).hexdigest()):
+        download("toy", source_with(refused), tmp_path)
+    assert names_in(tmp_path) == ["toy.data.rejected"]
+    server.content["toy.data"] = CONTENT
+    download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+
+
+def test_every_wrong_file_put_in_place_by_hand_is_kept(refused, tmp_path):
+    for content in (WRONG, WRONG + b"2", WRONG + b"3"):
+        (tmp_path / "toy.data").write_bytes(content)
+        with pytest.raises(DownloadError):
+            download("toy", source_with(refused), tmp_path)
+    assert names_in(tmp_path) == ["toy.data.rejected", "toy.data.rejected-2", "toy.data.rejected-3"]
+    assert (tmp_path / "toy.data.rejected").read_bytes() == WRONG
+    assert (tmp_path / "toy.data.rejected-3").read_bytes() == WRONG + b"3"
+
+
+def test_a_second_run_asks_nobody(server, tmp_path):
+    server.content["toy.data"] = CONTENT
+    download("toy", source_with(server.url("toy.data")), tmp_path)
+    server.asked.clear()
+    record = download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert server.asked == []
+    assert record["status"] == "ok"
+
+
+def test_a_home_that_nobody_has_is_no_mirror(refused, tmp_path):
+    with pytest.raises(DownloadError, match="the mirror ~nobody-at-all/x has no toy/toy"):
+        download("toy", source_with(refused), tmp_path, mirror="~nobody-at-all/x")
+
+
+def test_a_folder_in_the_place_of_a_file_is_one_line(tmp_path, monkeypatch, capsys):
+    from rfstudy import cli
+
+    (tmp_path / "out" / "toy.data").mkdir(parents=True)
+    options = [
+        "--source",
+        "toy",
+        "--spec",
+        json.dumps(source_with("http://a.invalid/x")),
+        "--lock",
+        str(tmp_path / "lock.yaml"),
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    monkeypatch.setattr("sys.argv", ["rfstudy", "download", *options])
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    assert caught.value.code == 1
+    assert capsys.readouterr().err.startswith("error: [Errno 21] Is a directory: ")
+
+
+def test_a_mirror_is_taken_from_the_environment_of_a_command_too(refused, tmp_path, monkeypatch):
+    from rfstudy import cli
+
+    (tmp_path / "{mirror}" / "toy").mkdir(parents=True)
+    (tmp_path / "{mirror}" / "toy" / "toy.data").write_bytes(CONTENT)
+    monkeypatch.setenv("RFSTUDY_MIRROR", str(tmp_path / "{mirror}"))
+    spec = json.dumps(source_with(refused))
+    cli.commands.main(
+        ["download", "--source=toy", "--spec", spec, f"--lock={tmp_path / 'lock.yaml'}", f"--out={tmp_path / 'raw'}"],
+        standalone_mode=False,
+    )
+    assert (tmp_path / "raw" / "toy.data").read_bytes() == CONTENT

@@ -1,0 +1,61 @@
+"""An imperfect copy in the place of a file that cannot be had."""
+
+import hashlib
+import lzma
+
+import pytest
+
+from rfstudy.data.download import DownloadError
+
+from .source import CONTENT, DIGEST, WRONG, download, names_in, source_with
+
+
+def source_with_substitute(*addresses, **changes):
+    source = source_with(*addresses)
+    substitute = {"file": "toy.copy", "sha256": hashlib.sha256(WRONG).hexdigest(), "bytes": len(WRONG)}
+    source["files"]["toy.data"]["substitute"] = substitute | {"excluded_rows": [1, 4]} | changes
+    return source
+
+
+@pytest.fixture
+def mirror_with_substitute(tmp_path):
+    (tmp_path / "mirror" / "toy").mkdir(parents=True)
+    (tmp_path / "mirror" / "toy" / "toy.copy.xz").write_bytes(lzma.compress(WRONG))
+    return tmp_path / "mirror"
+
+
+def test_a_substitute_is_used_where_the_file_cannot_be_had_and_says_so(
+    refused, tmp_path, mirror_with_substitute, caplog
+):
+    record = download("toy", source_with_substitute(refused), tmp_path / "raw", mirror=mirror_with_substitute)
+    assert record["status"] == "ok"
+    assert record["files"] == {
+        "toy.data": {
+            "file": "toy.copy",
+            "sha256": hashlib.sha256(WRONG).hexdigest(),
+            "bytes": len(WRONG),
+            "excluded_rows": [1, 4],
+            "from": "mirror: toy/toy.copy.xz",
+        }
+    }
+    assert names_in(tmp_path / "raw") == ["record.json", "toy.copy"]
+    assert "toy.data of toy could not be had: toy.copy is used in its place, without 2 rows" in caplog.text
+
+
+def test_the_file_itself_comes_before_its_substitute(server, tmp_path, mirror_with_substitute):
+    server.content["toy.data"] = CONTENT
+    source = source_with_substitute(server.url("toy.data"))
+    record = download("toy", source, tmp_path / "raw", mirror=mirror_with_substitute)
+    assert record["files"]["toy.data"] == {"sha256": DIGEST, "bytes": len(CONTENT), "from": server.url("toy.data")}
+    assert names_in(tmp_path / "raw") == ["record.json", "toy.data"]
+
+
+def test_without_a_substitute_at_hand_the_file_is_asked_for(refused, tmp_path):
+    with pytest.raises(DownloadError, match=r"needs the file 'toy\.data'"):
+        download("toy", source_with_substitute(refused), tmp_path / "raw")
+
+
+def test_a_substitute_has_its_own_checksum(refused, tmp_path, mirror_with_substitute):
+    source = source_with_substitute(refused, sha256="0" * 64)
+    with pytest.raises(DownloadError, match=r"needs the file 'toy\.data'"):
+        download("toy", source, tmp_path / "raw", mirror=mirror_with_substitute)

@@ -1,0 +1,190 @@
+"""Transfers from a server on this machine: alternatives, resumption, checksums, messages."""
+
+import gzip
+import hashlib
+import json
+
+import pytest
+
+from rfstudy.data import download as stage
+from rfstudy.data.download import DownloadError
+
+from .source import CONTENT, CUT, DIGEST, WRONG, download, names_in, source_with
+
+
+def test_the_next_address_is_tried_after_a_404(server, tmp_path):
+    server.content["second"] = CONTENT
+    record = download("toy", source_with(server.url("first"), server.url("second")), tmp_path)
+    assert server.asked == [("first", None), ("second", None)]  # a 404 is final: not asked again
+    assert record["files"]["toy.data"]["from"] == server.url("second")
+
+
+def test_a_wrong_checksum_leaves_no_file_and_names_both_digests(server, tmp_path, caplog):
+    server.content["toy.data"] = WRONG
+    with pytest.raises(DownloadError) as caught:
+        download("toy", source_with(server.url("toy.data")), tmp_path)
+    actual = hashlib.sha256(WRONG).hexdigest()
+    for text in (str(caught.value), caplog.text):
+        assert f"expected sha256 {DIGEST}, actual {actual}" in text
+    assert names_in(tmp_path) == []
+
+
+def test_after_a_wrong_checksum_the_next_address_is_tried(server, tmp_path):
+    server.content |= {"first": gzip.compress(WRONG), "second": CONTENT}
+    download("toy", source_with(server.url("first"), server.url("second")), tmp_path)
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+    assert names_in(tmp_path) == ["record.json", "toy.data"]
+
+
+def test_without_network_and_mirror_one_message_says_what_to_do(refused, tmp_path):
+    with pytest.raises(DownloadError) as caught:
+        download("toy", source_with(refused), tmp_path / "raw" / "toy")
+    message = str(caught.value)
+    target = tmp_path / "raw" / "toy" / "toy.data"
+    for part in ("'toy'", "'toy.data'", refused, "no connection", DIGEST, str(target), "no mirror", "allow_missing"):
+        assert part in message
+    assert names_in(target.parent) == []
+
+
+def test_allow_missing_records_the_reason(refused, tmp_path):
+    record = download("toy", source_with(refused), tmp_path, allow_missing=True)
+    assert record["status"] == "missing"
+    assert refused in record["reason"]
+    assert record["files"] == {}
+    assert names_in(tmp_path) == ["record.json"]
+    assert json.loads((tmp_path / "record.json").read_text()) == record
+
+
+def test_a_server_that_is_busy_is_asked_again(server, tmp_path):
+    server.content["toy.data"] = CONTENT
+    server.fail["toy.data"] = [503, 429]
+    download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert len(server.asked) == 3
+
+
+def test_a_cut_transfer_goes_on_where_it_stopped(server, tmp_path):
+    server.content["toy.data"] = CONTENT
+    server.cut["toy.data"] = CUT
+    download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert server.asked == [("toy.data", None), ("toy.data", f"bytes={CUT}-")]
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+
+
+@pytest.fixture
+def killed(server, tmp_path, monkeypatch):
+    """What a run that was killed in the middle of the transfer leaves behind."""
+    server.content["toy.data"] = CONTENT
+    server.cut["toy.data"] = CUT
+    monkeypatch.setattr(stage, "WAITS", ())  # one attempt: as if the process had ended there
+    with pytest.raises(DownloadError):
+        download("toy", source_with(server.url("toy.data")), tmp_path)
+    server.asked.clear()
+    (part,) = tmp_path.iterdir()
+    assert part.name.endswith(".part")
+    return part
+
+
+def test_a_later_run_goes_on_where_a_killed_one_stopped(server, tmp_path, killed):
+    assert killed.stat().st_size == CUT
+    download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert server.asked == [("toy.data", f"bytes={CUT}-")]
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+    assert names_in(tmp_path) == ["record.json", "toy.data"]
+
+
+def test_a_server_without_ranges_sends_all_again(server, tmp_path, killed):
+    server.no_ranges.add("toy.data")
+    download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert server.asked == [("toy.data", f"bytes={CUT}-")]
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+
+
+def test_a_transfer_that_was_complete_is_not_repeated(server, tmp_path, killed):
+    killed.write_bytes(CONTENT)
+    download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert server.asked == [("toy.data", f"bytes={len(CONTENT)}-")]
+    assert names_in(tmp_path) == ["record.json", "toy.data"]
+
+
+def test_remains_of_another_version_are_thrown_away(server, tmp_path, killed):
+    killed.write_bytes(b"x" * CUT)
+    download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert server.asked == [("toy.data", f"bytes={CUT}-"), ("toy.data", None)]
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+    assert names_in(tmp_path) == ["record.json", "toy.data"]
+
+
+class Endless:
+    """A body that never ends, as the server of a broken page sends it."""
+
+    def __init__(self, monkeypatch, chunk=2**20):
+        self.sent, self.chunk = 0, chunk
+        monkeypatch.setattr(stage.pooch, "HTTPDownloader", lambda **_: self)
+
+    def __call__(self, url, sink, _):
+        while True:
+            sink.write(bytes(self.chunk))
+            sink.flush()
+            self.sent += self.chunk
+
+
+def test_an_endless_body_is_left_at_the_known_size_for_the_next_address(tmp_path, monkeypatch):
+    endless = Endless(monkeypatch)
+    with pytest.raises(
+        DownloadError, match=r"the transfer goes on after .* bytes, more than the file can have"
+    ) as caught:
+        download("toy", source_with("http://127.0.0.1/one", "http://127.0.0.1/two"), tmp_path)
+    assert str(caught.value).count("goes on") == 2
+    assert endless.sent <= 2 * (len(CONTENT) + stage.FRAME_BYTES)
+    assert names_in(tmp_path) == []
+    endless.sent = 0
+    with pytest.raises(DownloadError, match="goes on"):
+        download("toy", source_with({"url": "http://127.0.0.1/one", "member": "toy.data"}), tmp_path)
+    # an archive has other members
+    assert endless.sent > len(CONTENT) + stage.FRAME_BYTES
+
+
+@pytest.mark.parametrize("status", [416, 404])
+def test_an_address_that_refuses_a_first_request_does_not_hide_the_next(server, tmp_path, status):
+    server.fail["bad"], server.content["toy.data"] = [status], CONTENT
+    record = download("toy", source_with(server.url("bad"), server.url("toy.data")), tmp_path)
+    assert record["files"]["toy.data"]["from"] == server.url("toy.data")
+    assert names_in(tmp_path) == ["record.json", "toy.data"]
+
+
+@pytest.mark.parametrize("length", ["many", ""])
+def test_a_header_that_makes_no_sense_does_not_hide_the_next_address(server, tmp_path, length):
+    answer = server.answer
+
+    def nonsense(request):
+        if request.path != "/bad":
+            return answer(request)
+        request.send_response(200)
+        request.send_header("Content-Length", length)
+        request.end_headers()
+        return None
+
+    server.answer, server.content["toy.data"] = nonsense, CONTENT
+    record = download("toy", source_with(server.url("bad"), server.url("toy.data")), tmp_path)
+    assert record["files"]["toy.data"]["from"] == server.url("toy.data")
+
+
+@pytest.mark.parametrize("url", ["http://a..b/x", "http://" + 300 * "a" + "/x", "http://[::1/x"])
+def test_an_address_that_is_none_does_not_hide_the_next(server, tmp_path, url):
+    server.content["toy.data"] = CONTENT
+    record = download("toy", source_with(url, server.url("toy.data")), tmp_path)
+    assert record["files"]["toy.data"]["from"] == server.url("toy.data")
+
+
+def test_two_downloads_of_one_file_at_once_are_told_of_each_other(server, tmp_path, monkeypatch):
+    server.content["toy.data"] = CONTENT
+    complete = stage.request_with_patience
+
+    def taken_by_another(url, part, *sizes):
+        complete(url, part, *sizes)
+        part.unlink()
+
+    monkeypatch.setattr(stage, "request_with_patience", taken_by_another)
+    with pytest.raises(DownloadError, match="is gone: another process gets the same file"):
+        download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert names_in(tmp_path) == []

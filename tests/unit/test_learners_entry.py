@@ -448,4 +448,6 @@ def test_a_new_file_is_a_new_learner(tmp_path):
     assert known == ["l1_svm", "logistic", "mean", "ridge", "svm"]
     assert facts["targets"] == ["regression"]
     assert facts["bytes_per_entry"] == 0
+    own = {"type": "array", "items": {"type": "number"}}  # in place of the schema of other grids
+    assert facts["schema"] == {"shrinkage": own, "n_folds": {"type": "integer", "minimum": 2}}
     assert (intercept, used) == ([2.0], 0.5)

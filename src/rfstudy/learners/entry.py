@@ -1,8 +1,10 @@
 """Learners by name: what the entry of a learner says of it, and how it is found.
 
 A learner is one file of this folder, named after it, with two names at module level: ``SCHEMA``, a literal mapping from
-its options in an experiment to their JSON schemas, and ``LEARNER``, its ``Learner``. There is no list: a new file is a
-new learner. This module imports the standard library only, so that a workflow can read ``facts`` while it parses.
+its options in an experiment to their JSON schemas, and ``LEARNER``, its ``Learner``. The grid and ``n_folds`` are
+options of every learner: a schema has them only where they are not what they are elsewhere. There is no list: a new
+file is a new learner. This module imports the standard library only, so that a workflow can read ``facts`` while it
+parses.
 """
 
 from __future__ import annotations
@@ -13,6 +15,15 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
+
+#: The schema of a grid of penalties or Cs, and that of the number of folds that choose from it.
+GRID_SCHEMA = {
+    "type": "array",
+    "minItems": 1,
+    "uniqueItems": True,
+    "items": {"type": "number", "exclusiveMinimum": 0},
+}
+FOLDS_SCHEMA = {"type": "integer", "minimum": 2}
 
 
 def known() -> tuple[str, ...]:
@@ -31,7 +42,7 @@ def facts(name: str) -> dict:
     """What a learner's file says in literals, read without an import: nothing of NumPy or scikit-learn is loaded.
 
     Returns a dict of what ``Learner`` has beside its functions ("grid", "chosen", "targets", "bytes_per_entry"), and
-    "schema". Raises ``ValueError`` as ``load``.
+    "schema", by option. Raises ``ValueError`` as ``load``.
 
     >>> facts("svm")["targets"]
     ('binary', 'classes')
@@ -44,13 +55,14 @@ def _facts(name: str) -> dict:
     _check_known(name)
     assigned = _assignments(Path(__file__).with_name(f"{name}.py"))
     given = {keyword.arg: keyword.value for keyword in assigned["LEARNER"].keywords}
-    result = {"schema": ast.literal_eval(assigned["SCHEMA"])}
+    result = {}
     for field in fields(Learner):
         if field.name in given and not isinstance(given[field.name], ast.Name):
             result[field.name] = ast.literal_eval(given[field.name])
         elif field.name not in given and field.default is not MISSING and not callable(field.default):
             result[field.name] = field.default
-    return result
+    common = {result["grid"]: GRID_SCHEMA, "n_folds": FOLDS_SCHEMA}
+    return result | {"schema": common | ast.literal_eval(assigned["SCHEMA"])}
 
 
 def required(options: dict, *names: str) -> dict:

@@ -30,13 +30,6 @@ SCHEMA = {
         "enum": ["multinomial", "one_vs_rest"],
         "description": "several classes: one model of all probabilities, or a binary one for each class",
     },
-    "penalties": {
-        "type": "array",
-        "minItems": 1,
-        "uniqueItems": True,
-        "items": {"type": "number", "exclusiveMinimum": 0},
-    },
-    "n_folds": {"type": "integer", "minimum": 2},
 }
 
 

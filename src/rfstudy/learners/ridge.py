@@ -31,13 +31,6 @@ SCHEMA = {
         "description": "whether the penalty is multiplied by the number of rows, or divided by that of columns",
     },
     "center": {"enum": ["targets", "both", "none"], "description": "what is centred: the targets, the features too"},
-    "penalties": {
-        "type": "array",
-        "minItems": 1,
-        "uniqueItems": True,
-        "items": {"type": "number", "exclusiveMinimum": 0},
-    },
-    "n_folds": {"type": "integer", "minimum": 2},
 }
 
 

@@ -48,8 +48,6 @@ LIBLINEAR_RANGE = (1e-100, 1e100)
 SCHEMA = {
     "loss": {"enum": ["squared_hinge", "hinge"]},
     "intercept": {"enum": ["none", "unpenalised"]},
-    "C": {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "number", "exclusiveMinimum": 0}},
-    "n_folds": {"type": "integer", "minimum": 2},
     "solver": {
         "enum": ["auto", "liblinear", "newton"],
         "description": "auto, the default, is LIBLINEAR below 1e8 entries, Newton above",

@@ -107,7 +107,7 @@ def naive_climb(X, weights, w, how):
             best, highest = w, v
         if step == how.n_steps:
             break
-        zeta = how.step_size or RELATIVE_STEP / (largest_variance(X) * highest)
+        zeta = how.step_factor * (how.step_size or RELATIVE_STEP / (largest_variance(X) * highest))
         w = w + zeta * (naive_gradient(X, weights, w) - how.decay * 2 * w / len(w))
     return best, highest
 
@@ -119,6 +119,8 @@ def naive_climb(X, weights, w, how):
         Climb(5, step_size=3.0, noise=0),
         Climb(5, step_size=3.0, noise=0, decay=0.05, last=False),
         Climb(1, step_size=400.0, noise=0, last=False),
+        Climb(5, noise=0, step_factor=0.5),
+        Climb(5, step_size=3.0, noise=0, decay=0.05, step_factor=2.0),
     ],
 )
 def test_naive_twin_of_a_climb(how):
@@ -154,8 +156,10 @@ def test_noise_has_the_length_that_was_asked_for():
     for noise in (0.1, 2.0):
         search = PeakSearch(X, "cpu")
         potential = _Flat()
-        search._climbed(potential, torch.zeros(40, 50), Climb(1, 1.0, noise), torch.Generator())
-        assert potential.seen[-1].std() == pytest.approx(noise, rel=5 / np.sqrt(2 * 2000))
+        for factor in (1.0, 0.5):
+            how = Climb(1, 1.0, noise, noise_factor=factor)
+            search._climbed(potential, torch.zeros(40, 50), how, torch.Generator())
+            assert potential.seen[-1].std() == pytest.approx(factor * noise, rel=5 / np.sqrt(2 * 2000))
     points, potentials = PeakSearch(X, "cpu").climb(weights, starts, Climb(3), [0])
     np.testing.assert_array_equal(points, starts)  # no gradient, no noise of its length
     np.testing.assert_array_equal(potentials, 0.0)
@@ -182,6 +186,8 @@ def test_noise_of_its_own_is_as_long_as_the_step():
     noise = flat.seen[-1] - 1.0  # the step is 2 x 0.5 in every entry
     assert noise.std() == pytest.approx(1.0, rel=5 / np.sqrt(2 * 2000))
     assert abs(noise.mean()) < 5 / np.sqrt(2000)
+    search._climbed(flat, torch.zeros(40, 50), Climb(1, 2.0, step_factor=3.0, noise_factor=0.5), torch.Generator())
+    assert (flat.seen[-1] - 3.0).std() == pytest.approx(1.5, rel=5 / np.sqrt(2 * 2000))
 
 
 def test_blocks_and_threads_do_not_matter(monkeypatch):
@@ -387,6 +393,16 @@ def test_random_search_keeps_the_best_of_as_many_draws():
     np.testing.assert_allclose(phi.learned_["potentials"], potentials[best])
 
 
+def test_factors_multiply_the_step_and_the_noise_whether_given_or_found():
+    X, y = problem()
+    given = learn(3, step_size=2.0, noise=0.1).fit(X, y).frequencies_
+    halved = {"step_size": 4.0, "noise": 0.2, "step_factor": 0.5, "noise_factor": 0.5}
+    np.testing.assert_array_equal(learn(3, **halved).fit(X, y).frequencies_, given)
+    found = learn(3).fit(X, y).frequencies_
+    assert not np.allclose(learn(3, step_factor=0.5).fit(X, y).frequencies_, found)
+    assert not np.allclose(learn(3, noise_factor=0.5).fit(X, y).frequencies_, found)
+
+
 def test_without_a_step_the_dual_weights_stay_uniform():
     X, y = problem()
     rounds = list(learn(9, dual_step=0).fit(X, y).replay(X, y))
@@ -523,6 +539,8 @@ def test_a_map_that_learns_at_once_takes_checkpoints_and_leaves_them():
         ({"n_steps": 0}, "n_steps"),
         ({"initial_std": 0.0}, "initial_std must be positive"),
         ({"step_size": -1.0}, "step_size"),
+        ({"step_factor": 0.0}, "step_factor must be positive"),
+        ({"noise_factor": -1.0}, "noise_factor must be positive"),
         ({"noise": -0.1}, "noise"),
         ({"s": 0}, "n_components"),
     ],

@@ -64,6 +64,9 @@ class PeakSearchFourier(GameMap, SpectralMap):
     noise : float, default None
         Standard deviation of what is added to the entries of a frequency in each step; 0 is gradient ascent. None is
         noise as long, on average, as the gradient's step; in "code" 0.01.
+    step_factor, noise_factor : float, default 1.0
+        What ``step_size`` and ``noise`` are multiplied by, whether they are given or found. Noise that is found follows
+        the step.
     device : {"auto", "cpu", "cuda"}
     random_state : int, RandomState instance or None
         With one seed a device gives the same frequencies, whatever the number of threads. Starts are the same on all
@@ -110,6 +113,8 @@ class PeakSearchFourier(GameMap, SpectralMap):
         initial_std=None,
         step_size=None,
         noise=None,
+        step_factor=1.0,
+        noise_factor=1.0,
         device="auto",
         random_state=None,
     ):
@@ -125,6 +130,8 @@ class PeakSearchFourier(GameMap, SpectralMap):
         self.initial_std = initial_std
         self.step_size = step_size
         self.noise = noise
+        self.step_factor = step_factor
+        self.noise_factor = noise_factor
         self.device = device
         self.random_state = random_state
 
@@ -148,6 +155,8 @@ class PeakSearchFourier(GameMap, SpectralMap):
             check_positive("initial_std", self.initial_std)
         for name in ("step_size", "noise"):
             check_step(name, getattr(self, name))
+        for name in ("step_factor", "noise_factor"):
+            check_positive(name, getattr(self, name))
 
     def _draw_frequencies(self, n_features, rng):
         self._search_seed = int(rng.integers(2**63))
@@ -179,7 +188,15 @@ class PeakSearchFourier(GameMap, SpectralMap):
         """How a copy climbs."""
         code = self.mode == "code"
         decay = CODE["decay"] if code else 0.0
-        return Climb(self.n_steps, self._option("step_size"), self._option("noise"), decay, last=not code)
+        return Climb(
+            self.n_steps,
+            self._option("step_size"),
+            self._option("noise"),
+            decay,
+            last=not code,
+            step_factor=self.step_factor,
+            noise_factor=self.noise_factor,
+        )
 
     def _searcher(self, X):
         peaks, how, copies = PeakSearch(X, self.device), self._climb(), self.n_copies

@@ -33,8 +33,8 @@ class Climb:
     """How Langevin dynamics climb: the step on the potential, the standard deviation of the noise, the decay.
 
     A step of None is as large as the curvature of a peak allows (``RELATIVE_STEP``); a noise of None as long, on
-    average, as the gradient's step. ``decay`` is the penalty of a frequency's mean square. With ``last`` the point
-    after the last step is evaluated too.
+    average, as the gradient's step. Each is multiplied by its factor. ``decay`` is the penalty of a frequency's mean
+    square. With ``last`` the point after the last step is evaluated too.
     """
 
     n_steps: int
@@ -42,6 +42,8 @@ class Climb:
     noise: float | None = None
     decay: float = 0.0
     last: bool = True
+    step_factor: float = 1.0
+    noise_factor: float = 1.0
 
     @property
     def evaluations(self) -> int:
@@ -108,16 +110,16 @@ class PeakSearch:
             values, step = potential.with_gradient(W)
             _keep_best(best, highest, W, values)
             if how.step_size is None:
-                longest = RELATIVE_STEP / max(self.largest_variance, _tiny(W))
+                longest = how.step_factor * RELATIVE_STEP / max(self.largest_variance, _tiny(W))
                 step.mul_((longest / highest.clamp(min=_tiny(W)))[:, None])
             else:
-                step.mul_(how.step_size)
+                step.mul_(how.step_factor * how.step_size)
             if how.decay:
-                step.sub_(W, alpha=2.0 * how.step_size * how.decay / W.shape[1])
+                step.sub_(W, alpha=2.0 * how.step_factor * how.step_size * how.decay / W.shape[1])
             if how.noise != 0:
                 noise.normal_(generator=generator)
                 scale = how.noise if how.noise else step.square().mean(dim=1, keepdim=True).sqrt_()
-                noise.mul_(scale)
+                noise.mul_(how.noise_factor * scale)
                 step.add_(noise)
             W = W + step
         if how.last:

@@ -313,6 +313,8 @@ REGISTRY = {
             "initial_std": None,
             "step_size": None,
             "noise": None,
+            "step_factor": 1.0,
+            "noise_factor": 1.0,
         },
         prefix=True,
     ),

@@ -39,6 +39,27 @@ def test_the_lines_of_the_games_are_means_over_the_repeats_and_named_once():
     assert any(np.allclose(y, expected.to_numpy(dtype=float)) for y in shown)
 
 
+def test_the_games_in_numbers_are_means_over_the_repeats():
+    table = report_rows.as_computed(
+        report_rows.made(
+            report_rows.spec_of("values-game-text", "nsrf"),
+            [MEASURED / "nsrf-windmill.csv.xz", MEASURED / "nsrf-checkerboard.csv.xz"],
+            tasks=report_rows.REGISTERED,
+        )
+    )
+    rows = tidy.read(MEASURED / "nsrf-windmill.csv.xz")
+    for metric, heading in (("accuracy_pct", "test"), ("duality_gap", "gap"), ("distinct_features", "distinct")):
+        own = rows[(rows["metric"] == metric) & (rows["variant"] == "one") & (rows["n_features"] == 100)]
+        cell = table[
+            (table["data_set_id"] == "windmill")
+            & (table["method_variant"] == "one")
+            & (table["m"].astype(str) == "100")
+        ]
+        assert cell[heading].tolist() == pytest.approx([own["value"].astype(float).mean()])
+    whole = table[(table["data_set_id"] == "checkerboard") & (table["m"].astype(str) == "1000")]
+    assert not len(whole)  # a size that was not read has no row
+
+
 @pytest.mark.parametrize(("kind", "name", "titles"), [
     (plane, "figure-01a-text", ["dual weights", "potential", "decision"]),
     (plane, "figure-01b-text", ["potential, $m$ = 0", "potential, $m$ = 300"]),

@@ -177,7 +177,7 @@ def test_only_the_first_repeat_of_the_method_itself_is_drawn(job_of):
 
 
 def test_exact_kernels_are_those_of_scikit_learn(job_of):
-    grid = {"kernels": [{"name": "linear"}], "factors": [0.5, 2], "n_features": 40, "C": 2.0}
+    grid = {"kernels": [{"name": "linear"}], "factors": [0.5, 2], "n_features": 40, "C": 2.0, "combined": False}
     found = measured(exact, job_of("exact", [{"method": "rff"}], grid))
     X, y, X_test, y_test = sample()
     assert len(found) == 4
@@ -196,6 +196,43 @@ def test_exact_kernels_are_those_of_scikit_learn(job_of):
     cell, rows, _ = found[3]
     assert cell.entry["method"] == "rff"
     assert {(row["learner"], row["n_features"], row["n_columns"]) for row in rows} == {("l1_svm", 40, 80)}
+
+
+def test_a_combination_of_kernels_is_that_of_its_weights(job_of):
+    grid = {"kernels": [{"name": "linear"}], "factors": [0.5, 2], "n_features": 40, "C": 2.0, "combined": True}
+    (combined, rows, _), (mapped, *_) = measured(exact, job_of("exact", [{"method": "rff"}], grid))
+    assert combined.at == {"repeat": 0, "kernel": "combination"}
+    assert mapped.entry["method"] == "rff"
+    X, y, X_test, y_test = (part.astype(float) for part in sample())
+    weights = rows[0]["settings"]["weights"]
+    assert list(weights) == ["linear", "gaussian x 0.5", "gaussian x 2"]
+    assert sum(weights.values()) == pytest.approx(1, abs=2e-4)
+
+    def kernel(A):
+        square = ((A[:, None] - X) ** 2).sum(axis=2)
+        linear = A @ X.T / (X**2).sum(axis=1).mean()
+        each = linear, np.exp(-square / (2 * 0.25**2)), np.exp(-square / 2)
+        return sum(weight * values for weight, values in zip(weights.values(), each, strict=True))
+
+    model = SVC(kernel="precomputed", C=2.0, tol=1e-8).fit(kernel(X), y)
+    right = 100 * model.score(kernel(X_test), y_test)
+    # weights are told to four digits
+    assert value(rows, "accuracy_pct") == pytest.approx(right, abs=2 * 100 / N_TEST)
+    assert {(row["kernel"], row["learner"]) for row in rows} == {("combination", "kernel_svm")}
+
+
+def test_a_combination_is_timed_with_its_kernel_matrices_beside_maps_and_their_learning(job_of):
+    grid = {"kernels": [{"name": "linear"}], "factors": [1], "n_features": 10, "C": 1.0, "combined": True}
+    units = exact.timed(job_of("exact", [{"method": "nsrf", "options": SEARCH}], grid, repeats=(0, 1)), {})
+    assert [(unit.entry.get("method"), list(unit.phases), unit.learner) for unit in units] == [
+        (None, ["transform", "fit"], "kernel_svm"),
+        ("nsrf", ["draw", "learn", "transform", "fit"], "l1_svm"),
+    ]
+    for unit in units:
+        for phase in unit.phases.values():
+            phase()
+    assert units[0].columns["kernel"] == "combination"
+    assert units[1].columns["n_features"] == 10
 
 
 # budgets

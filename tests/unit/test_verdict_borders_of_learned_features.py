@@ -17,6 +17,7 @@ EIGHT = (
     "cifar10-auto-ship", "cifar10-auto-deer",
 )  # fmt: skip
 TRUCK = "cifar10-auto-truck"
+SETTINGS = ("/half-copies", "/twice-copies", "/half-step", "/twice-step", "/half-noise", "/twice-noise")
 
 
 @pytest.fixture
@@ -43,6 +44,26 @@ def exact(kernel, value, dataset="windmill", factor=None, split="test"):
     """A row of a machine on an exact kernel."""
     axis = {} if factor is None else {"axis": "factor", "at": factor}
     return row("accuracy_pct", value, dataset=dataset, kernel=kernel, learner="kernel_svm", split=split, **axis)
+
+
+def taken(total, phases, dataset, **columns):
+    """Five rounds of training in so many seconds, the same in each of its phases."""
+    return [
+        row(f"time_{phase}_s", total / len(phases), dataset=dataset, axis="round", at=float(number), split="train",
+            **columns, **({"learner": learner} if phase == "fit" else {}))
+        for number in range(5) for phase, learner in phases.items()
+    ]  # fmt: skip
+
+
+def combined(total, dataset="windmill"):
+    """The times of a learned combination of kernels."""
+    return taken(total, {"transform": "", "fit": "kernel_svm"}, dataset, method="", kernel="combination")
+
+
+def learned(method, total, dataset="windmill"):
+    """The times of a learned map and of the machine on its features."""
+    phases = {"draw": "", "learn": "", "transform": "", "fit": "l1_svm"}
+    return taken(total, phases, dataset, method=method, n_features=100, n_features_label="100")
 
 
 def along(axis, values, metric, method="nsrf", dataset="windmill", repeat=0, **sizes):
@@ -210,6 +231,14 @@ CASES = [
     ("nsrf-25", along("iteration", {0: 30, 30: 30}, "peak_area", m={30: 300}), "fails"),
     ("nsrf-25", along("iteration", {0: 30, 30: 29}, "peak_area", m={30: 300}), "contradicted"),
     ("nsrf-25", along("iteration", {0: 30, 5: 90}, "peak_area", m={5: 50}), "not run"),
+    # a hundred times the time, kernel matrices and maps included
+    ("nsrf-26", combined(100.1) + learned("nsrf", 1), "holds"),
+    ("nsrf-26", combined(100) + learned("nsrf", 1), "fails"),
+    ("nsrf-26", combined(0.9) + learned("nsrf", 1), "contradicted"),
+    ("nsrf-26", combined(101) + learned("nsrf", 1) + combined(99, "checkerboard")
+     + learned("nsrf_sphere", 1, "checkerboard"), "partly"),
+    ("nsrf-26", combined(101) + learned("nsrf", 1, "checkerboard"), "not run"),
+    ("nsrf-26", combined(101), "not run"),
     # ten of a round as good as one, and five times as quick
     ("nsrf-27", accuracy_of_two(90, 89.51) + times_of_two(5, 1), "holds"),
     ("nsrf-27", accuracy_of_two(90, 89.5) + times_of_two(5, 1), "partly"),
@@ -227,13 +256,15 @@ CASES = [
         for more, verdict in ((99.25, "holds"), (98.75, "holds"), (99.31, "fails"), (98.69, "fails"))
     ),
     *(
-        ("nsrf-30", repeated([cell(f"nsrf{v}", size, 85 + off, TRUCK) for v, off in
-                              (("", 0.3), ("/half-copies", 0.0), ("/twice-copies", most))]), verdict)
+        ("nsrf-30", repeated([cell("nsrf", size, 85.3, TRUCK), cell("nsrf/half-copies", size, 85, TRUCK),
+                              *(cell(f"nsrf{v}", size, 85.2, TRUCK) for v in SETTINGS[1:-1]),
+                              cell(f"nsrf{SETTINGS[-1]}", size, 85 + most, TRUCK)]), verdict)
         for size, most, verdict in (
             (1000, 0.99, "holds"), (1000, 1.0, "fails"), (1000, 1.01, "contradicted"), (100, 0.5, "not run"),
         )
     ),
-    ("nsrf-30", [cell(f"nsrf{v}", 1000, 85, TRUCK) for v in ("", "/half-copies", "/twice-copies")], "not testable"),
+    ("nsrf-30", [cell(f"nsrf{v}", 1000, 85, TRUCK) for v in ("", *SETTINGS)], "not testable"),
+    ("nsrf-30", [cell(f"nsrf{v}", 1000, 85, TRUCK) for v in ("", *SETTINGS[:-1])], "not run"),
     # a power of C from one to two
     ("nsrf-31", boxes({0.5: 0.5, 1: 1, 2: 2, 4: 4}), "holds"),
     ("nsrf-31", boxes({0.5: 0.25, 1: 1, 2: 4, 4: 16}), "holds"),

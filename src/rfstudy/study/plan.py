@@ -286,7 +286,7 @@ def time_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> d
         "methods": [without(entry, "learners") for entry in experiment["methods"] if entry and "walk" not in entry],
         "time": without(how, "datasets", "examples", "sizes", "learner", "threads"),
     }
-    if not needs_data:
+    if "grid" in experiment:
         return spec | {"grid": experiment["grid"] | ({"ends": how["sizes"]} if how["sizes"] else {})}
     learner = how.get("learner")
     return spec | {

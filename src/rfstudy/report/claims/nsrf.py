@@ -21,10 +21,12 @@ from rfstudy.report.claims.compared import (
     difference,
     interval,
     places,
+    quotient,
     rows_of,
     side,
     sides,
 )
+from rfstudy.report.claims.compared import sample as sampled
 from rfstudy.report.claims.points import Point, number
 from rfstudy.report.claims.words import signed
 
@@ -69,6 +71,40 @@ def beats_kernels(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
             told = f"{signed(estimate.value, 'accuracy_pct')} to {best['kernel']} {number(best['value'])}"
             found.append(point(where, estimate, names.side(one), told, verdict))
     return found
+
+
+KERNELS_TAKE_LONGER = {
+    "properties": {"of": {"$ref": "#/$defs/sides"}, "by": {"type": "number"}},
+    "required": ["of", "by"],
+}
+
+#: What it takes from rows to a model: with a combination of kernels, and with a map that is learned first.
+ON_KERNELS, ON_FEATURES = "time_train_s", "time_preprocess_train_s"
+
+
+def kernels_take_longer(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
+    """To learn a combination of kernels takes more than so many times as long as to learn a map and train on it, by
+    round, on every data set.
+    """
+    found = []
+    for one in sides(test["of"]):
+        pair = [Side((("", ""),), "", (("metric", ON_KERNELS),)), one._replace(columns=(("metric", ON_FEATURES),))]
+        for dataset, cell in rows_of(rows, test, pair).groupby("dataset", sort=False):
+            times = [_times(cell, each) for each in pair]
+            if not all(times):
+                continue
+            kernels, features = (sampled(each.methods[0], own, names) for each, own in zip(pair, times, strict=True))
+            estimate = quotient(kernels, features, True)
+            if estimate is not None:
+                verdict = judged(test, estimate, [("above", float(test["by"]))], 1.0)
+                what = f"combined kernels/{names.side(one)}, time to learn and train"
+                found.append(point({"dataset": dataset}, estimate, what, number(estimate.value), verdict))
+    return found
+
+
+def _times(rows: pd.DataFrame, one: Side) -> list[dict]:
+    ((method, _),) = one.methods
+    return select(rows, method=method, metric=dict(one.columns)["metric"]).to_dict("records")
 
 
 def _exact(rows: pd.DataFrame, test: dict) -> pd.DataFrame:

@@ -2,7 +2,9 @@
 
 It is what a feature map approximates, and what a learned kernel is held against: the experiment's own kernel at
 multiples of the length scale that the bandwidth rule finds (``factor``), and kernels without a length scale, the linear
-one among them, which asks whether the data need a kernel at all. One map of ``methods`` stands beside them at one size.
+one among them, which asks whether the data need a kernel at all. Maps of ``methods`` stand beside them at one size.
+Where the grid asks for it, the best combination of all these kernels, each over the mean of its diagonal, is learned in
+their place (multiple-kernel learning); it is the kernel ``combination``.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ import numpy as np
 from rfstudy.arrays import seed_of
 from rfstudy.kernels import make_kernel
 from rfstudy.learners.exact import fit_kernel_svm
-from rfstudy.study.engine import Cell, Job, entry_map
+from rfstudy.learners.l1_svm import fit_l1_svm
+from rfstudy.learners.multiple_kernel import fit_multiple_kernel_svm
+from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned, entry_map
 from rfstudy.study.rows import kernel_id
 from rfstudy.study.svm_rows import accuracy_rows, fit_on
 
@@ -22,7 +26,7 @@ METRICS = ("accuracy_pct", "train_accuracy_pct")
 RESOURCES = {"mb": 8000, "bytes_per_value": 32, "minutes": 240}
 
 #: Keys of ``grid``: kernels without a length scale; multiples of the length scale of the experiment's own kernel; s of
-#: the map; C of the hinge loss.
+#: the maps; C of the hinge loss; whether the kernels are combined.
 GRID = {
     "kernels": {
         "type": "array",
@@ -32,21 +36,36 @@ GRID = {
     "factors": {"$ref": "#/$defs/positives"},
     "n_features": {"$ref": "#/$defs/count"},
     "C": {"$ref": "#/$defs/positive"},
+    "combined": {"type": "boolean"},
 }
+
+#: What rows call the combination.
+COMBINATION = "combination"
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell a repeat and kernel, of the experiment's own one a width; and one an entry."""
+    """One cell a repeat and kernel, of the experiment's own one a width, or one a repeat for them all; one an entry."""
     grid, repeats = job.spec["grid"], job.spec["repeats"]
-    given, own = {"C": grid["C"]}, job.spec["kernel"]
-    named = [(other, {}) for other in grid["kernels"]] + [(own, {"factor": factor}) for factor in grid["factors"]]
+    given = {"C": grid["C"]}
     exact = [
-        Cell({}, {"repeat": repeat, "kernel": kernel_id(kernel), **at}, given | {"kernel": kernel})
+        Cell({}, {"repeat": repeat, **at}, given | told)
         for repeat in repeats
-        for kernel, at in named
+        for at, told in (combination(job.spec) if grid["combined"] else single_kernels(job.spec))
     ]
     places = [{"repeat": repeat, "n_features": grid["n_features"]} for repeat in repeats]
     return exact + [Cell(entry, at, given) for entry in job.spec["methods"] for at in places]
+
+
+def single_kernels(spec: dict) -> list[tuple[dict, dict]]:
+    """Every kernel of the grid: where its cell stands, and what it is computed under."""
+    own, grid = spec["kernel"], spec["grid"]
+    named = [(kernel, {}) for kernel in grid["kernels"]] + [(own, {"factor": factor}) for factor in grid["factors"]]
+    return [({"kernel": kernel_id(kernel), **at}, {"kernel": kernel}) for kernel, at in named]
+
+
+def combination(spec: dict) -> list[tuple[dict, dict]]:
+    """The combination of all kernels of the grid, in the same way."""
+    return [({"kernel": COMBINATION}, {"kernels": [at | told for at, told in single_kernels(spec)]})]
 
 
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
@@ -55,13 +74,57 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     sample = job.samples.of(repeat, spec["preprocess"])
     length_scale = job.samples.length_scale(repeat, spec["preprocess"], spec["bandwidth"])
     Y, _ = job.data.target.encode(sample.y_train)
-    fit = fit_map if cell.entry else fit_kernel
+    fit = fit_map if cell.entry else fit_combination if "kernels" in cell.given else fit_kernel
     columns, settings, model, features = fit(spec, cell, sample.X_train, Y, length_scale)
     settings |= {"C": cell.given["C"], "capped": sample.capped}
     return [
         row | columns | {"repeat": repeat, "settings": settings | row["settings"]}
         for row in accuracy_rows(job, sample, model, features)
     ], {}
+
+
+def timed(job: Job, chosen: dict) -> list[Timed]:
+    """What ``time`` takes the times of, where kernels are combined: making all kernel matrices and learning their
+    weights beside the maps and the machines on their features.
+    """
+    return [timed_cell(job, cell) for cell in cells(job) if cell.at["repeat"] == 0]
+
+
+def timed_cell(job: Job, cell: Cell) -> Timed:
+    """The phases of a combination of kernels, or of a map."""
+    spec, sample = job.spec, job.samples.of(0, job.spec["preprocess"])
+    length_scale = job.samples.length_scale(0, spec["preprocess"], spec["bandwidth"])
+    Y, _ = job.data.target.encode(sample.y_train)
+    settings = {"length_scale": length_scale, "C": cell.given["C"], "capped": sample.capped}
+    if not cell.entry:
+        phases = phases_of_combination(cell, sample.X_train, Y, length_scale)
+        return Timed({}, sample.size_columns | {"kernel": COMBINATION}, phases, "kernel_svm", settings)
+    s, phi = cell.at["n_features"], unfitted_map(spec, cell, length_scale)
+    columns = sample.size_columns | {"n_features": s, "n_features_label": str(s)}
+    phases = phases_of_map(cell, phi, sample.X_train, Y)
+    return Timed(cell.entry, columns, phases, "l1_svm", settings | {"options": cell.entry["options"]})
+
+
+def phases_of_combination(cell: Cell, X, Y, length_scale: float) -> dict:
+    """Making the kernel matrices, and learning their weights with the machine."""
+    kernels, kept = base_kernels(cell, length_scale), {}
+    return {
+        "transform": lambda: kept.update(grams=normalised_grams(kernels, X)[0]),
+        "fit": lambda: fit_multiple_kernel_svm(kept["grams"], Y, cell.given["C"]),
+    }
+
+
+def phases_of_map(cell: Cell, phi, X, Y) -> dict:
+    """Drawing and learning a map, mapping the rows, and the machine on features that are ready."""
+    kept: dict = {}
+
+    def blocks():
+        return iter([(slice(0, len(X)), kept["Z"])])
+
+    return drawn_and_learned(cell.entry, phi, X, Y[:, 0]) | {
+        "transform": lambda: kept.update(Z=phi.transform(X)),
+        "fit": lambda: fit_l1_svm(blocks, Y, cell.given["C"], n_columns=phi.n_columns_),
+    }
 
 
 def fit_kernel(spec: dict, cell: Cell, X, Y, length_scale: float):
@@ -75,12 +138,54 @@ def fit_kernel(spec: dict, cell: Cell, X, Y, length_scale: float):
     return columns, settings, fit_kernel_svm(kernel(X), Y, cell.given["C"]), lambda rows: kernel(rows.astype(float), X)
 
 
-def fit_map(spec: dict, cell: Cell, X, Y, length_scale: float):
-    """The machine on the features of a map: columns and settings of its rows, model, and ``transform``."""
+def fit_combination(spec: dict, cell: Cell, X, Y, length_scale: float):
+    """The machine on the best combination of the kernels, as ``fit_kernel``; the settings have its weights."""
+    kernels = base_kernels(cell, length_scale)
+    grams, scales = normalised_grams(kernels, X)
+    model, weights = fit_multiple_kernel_svm(grams, Y, cell.given["C"])
+    told = [
+        kernel_id(each["kernel"]) + (f" x {each['factor']:g}" if "factor" in each else "")
+        for each in cell.given["kernels"]
+    ]
+    settings = {"length_scale": length_scale, "weights": dict(zip(told, weights.round(4).tolist(), strict=True))}
+
+    def combined(rows):
+        scaled = zip(weights / scales, kernels, strict=True)
+        return sum(weight * kernel(rows.astype(float), X.astype(float)) for weight, kernel in scaled if weight > 0)
+
+    return {"kernel": COMBINATION, "learner": "kernel_svm"}, settings, model, combined
+
+
+def in_words(told: dict) -> str:
+    """A kernel of a combination: its id and, of the experiment's own one, its width."""
+    return kernel_id(told["kernel"]) + (f" x {told['factor']:g}" if "factor" in told else "")
+
+
+def base_kernels(cell: Cell, length_scale: float) -> list:
+    """The kernels of a combination, each at its width."""
+    return [
+        make_kernel(told["kernel"] | ({"length_scale": told["factor"] * length_scale} if "factor" in told else {}))
+        for told in cell.given["kernels"]
+    ]
+
+
+def normalised_grams(kernels: list, X) -> tuple[np.ndarray, np.ndarray]:
+    """The kernel matrices (m, n, n) of rows X (n, d), each over the mean of its diagonal, and these means (m,)."""
+    grams = np.stack([kernel(X.astype(np.float64)) for kernel in kernels])
+    scales = np.einsum("mii->m", grams) / len(X)
+    return grams / scales[:, None, None], scales
+
+
+def unfitted_map(spec: dict, cell: Cell, length_scale: float):
+    """The map of an entry at the size of the grid."""
     s = cell.at["n_features"]
     seed = seed_of(spec["seed"], "features", spec["dataset"], cell.entry["method"], s, cell.at["repeat"])
-    kernel = make_kernel(spec["kernel"] | {"length_scale": length_scale})
-    phi = entry_map(spec, cell.entry, kernel, s, seed).fit(X, Y[:, 0])
+    return entry_map(spec, cell.entry, make_kernel(spec["kernel"] | {"length_scale": length_scale}), s, seed)
+
+
+def fit_map(spec: dict, cell: Cell, X, Y, length_scale: float):
+    """The machine on the features of a map: columns and settings of its rows, model, and ``transform``."""
+    s, phi = cell.at["n_features"], unfitted_map(spec, cell, length_scale).fit(X, Y[:, 0])
     columns = {"n_features": s, "n_features_label": str(s), "n_columns": phi.n_columns_, "learner": "l1_svm"}
     settings = {"length_scale": length_scale, "options": cell.entry["options"]}
     return columns, settings, fit_on(phi, X, Y, cell.given["C"]), phi.transform

@@ -1,0 +1,73 @@
+"""Multiple-kernel learning against the optimum over a fine grid of weights, and its duality gap."""
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC
+
+from rfstudy.learners import multiple_kernel
+from rfstudy.learners.multiple_kernel import GAP, fit_multiple_kernel_svm
+
+
+def problem(n=120, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n, 2))
+    y = np.where(np.sin(4 * X[:, 0]) + 0.2 * rng.standard_normal(n) > 0, 1.0, -1.0)
+    return X, y[:, None]
+
+
+def grams_of(X):
+    return np.stack([X @ X.T, rbf_kernel(X, gamma=0.5), rbf_kernel(X, gamma=50.0)])
+
+
+def optimum(K, y, C):
+    """The objective of the machine on one kernel matrix, by scikit-learn."""
+    dual = np.zeros(len(y))
+    model = SVC(kernel="precomputed", C=C, tol=1e-8).fit(K, y)
+    dual[model.support_] = model.dual_coef_[0]
+    return np.abs(dual).sum() - 0.5 * dual @ K @ dual
+
+
+@pytest.mark.parametrize("C", [0.3, 1.0, 10.0])
+def test_no_weights_on_a_grid_are_better_by_more_than_the_gap(C):
+    X, Y = problem()
+    grams = grams_of(X)
+    model, weights = fit_multiple_kernel_svm(grams, Y, C)
+    assert model.converged
+    assert weights.min() >= 0
+    assert weights.sum() == pytest.approx(1)
+    own = optimum(np.tensordot(weights, grams, 1), Y[:, 0], C)
+    steps = [i / 10 for i in range(11)]
+    on_grid = [np.array([a, b, 1 - a - b]) for a in steps for b in steps if a + b <= 1 + 1e-9]
+    best = min(optimum(np.tensordot(np.clip(each, 0, 1), grams, 1), Y[:, 0], C) for each in on_grid)
+    assert own <= best + GAP * own * 1.1  # libsvm stops at 1e-4 of a margin
+    alone = min(optimum(gram, Y[:, 0], C) for gram in grams)
+    assert own <= alone + GAP * own * 1.1
+
+
+def test_the_machine_is_that_of_the_combined_kernel():
+    X, Y = problem()
+    grams = grams_of(X)
+    model, weights = fit_multiple_kernel_svm(grams, Y, 1.0)
+    combined = np.tensordot(weights, grams, 1)
+    reference = SVC(kernel="precomputed", C=1.0, tol=1e-6).fit(combined, Y[:, 0])
+    np.testing.assert_allclose(model.decision(combined)[:, 0], reference.decision_function(combined), atol=1e-2)
+
+
+def test_a_kernel_that_says_nothing_gets_little_weight_and_one_kernel_all():
+    X, Y = problem()
+    useful = rbf_kernel(X, gamma=2.0)
+    noise = np.eye(len(X)) * 1e-6
+    _, weights = fit_multiple_kernel_svm(np.stack([useful, noise]), Y, 1.0)
+    assert weights[0] > 0.9
+    model, weights = fit_multiple_kernel_svm(useful[None], Y, 1.0)
+    assert weights.tolist() == [1.0]
+    assert model.n_iter == 1
+
+
+def test_turns_that_end_before_the_gap_is_closed_are_told(monkeypatch):
+    X, Y = problem()
+    monkeypatch.setattr(multiple_kernel, "MAX_TURNS", 1)
+    model, weights = fit_multiple_kernel_svm(grams_of(X), Y, 10.0)
+    assert not model.converged
+    np.testing.assert_allclose(weights, 1 / 3)

@@ -163,6 +163,11 @@ def test_the_least_and_the_most_of_methods_are_settled_at_every_place():
     assert verdict(entry, [each for each in made if each["method"] != "ssf"]) == "not run"
 
 
+def test_a_gain_is_told_as_one_where_lower_is_better():
+    made = rows("error_pct", orf=20.0, rff=21.5)
+    assert judged(BEATS | {"metric": "error_pct"}, made) == ("holds", "RFF minus ORF: EEG 2d +1.50")
+
+
 # within
 
 
@@ -526,6 +531,10 @@ def test_many_points_are_told_by_their_range():
     assert evidence(few) == "gap: EEG 0d 0, 1d 1.00, 2d 2.00"
     many = Part([Point(float(i), 0.0, i != 1, place=f"{i}d", group="EEG", what="gap") for i in range(30)])
     assert evidence(many) == "gap: so at 29 of 30 points, 0 to 29.0, not so at EEG 1d"
+    bounds = Part([Point(float(i), 2.0 * i, True, what="gap") for i in range(1, 31)])
+    assert evidence(bounds) == "gap: so at 30 of 30 points, 1.00 to 30.0, at most 0.500 of the bound"
+    beside_zero = Part([Point(float(i), 2.0 * i, True, what="gap") for i in range(30)])
+    assert evidence(beside_zero) == "gap: so at 30 of 30 points, 0 to 29.0"
     assert [number(v) for v in (43.71, -0.00312, 1000.4, 1e-9, 0.0)] == ["43.7", "-0.00312", "1000", "1e-09", "0"]
 
 

@@ -134,7 +134,7 @@ def _races(rows: pd.DataFrame, test: dict, names: Names) -> Iterator[Race]:
 
 def _ahead(race: Race, budget: float, pair: list[Timed | None], test: dict, names: Names) -> Point:
     place = race.where | {"n_features_label": f"{budget:.3g} s"}
-    what = f"{names.method((test['of'], ''))} minus {names.method((test['over'], ''))} within the time"
+    what = f"{names.method((test['over'], ''))} minus {names.method((test['of'], ''))} within the time"
     own, other = pair
     if own is None or other is None:
         told = f"only {names.method((test['over'] if own is None else test['of'], ''))}"

@@ -138,7 +138,8 @@ def beats(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
     found, sign = [], better(test["metric"])
     for one in sides(test["of"]):
         other = side(test["over"])
-        what = f"{names.side(one, test['metric'])} minus {names.side(other, test['metric'])}"
+        gains = (one, other) if sign > 0 else (other, one)  # what is told is the gain
+        what = " minus ".join(names.side(each, test["metric"]) for each in gains)
         for where, (first, second) in found_for(rows, test, names, [one, other]):
             estimate = flipped(difference(first, second), sign)
             scales = {"standard_errors": estimate.error, "pooled_sd": pooled_deviation(first, second)}

@@ -201,7 +201,7 @@ def _summary(points: list[Point], test: Part) -> str:
     text = f"so at {sum(point.holds is True for point in points)} of {len(points)} points, {span}"
     if test.in_errors and all(point.error > 0 for point in points):
         text += f", at most {max(abs(point.difference) / point.error for point in points):.1f} standard errors"
-    elif len({point.margin for point in points}) > 1:
+    elif len({point.margin for point in points}) > 1 and all(point.margin for point in points):
         text += f", at most {number(max(abs(point.difference / point.margin) for point in points))} of the bound"
     opposite = sum(point.opposite for point in points)
     text += f", the opposite at {opposite}" if opposite else ""

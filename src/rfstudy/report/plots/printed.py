@@ -111,8 +111,10 @@ def _draw_panel(ax, cells: list[Compared]) -> None:
     metric = cells[0].place.metric
     x = np.array([each.published.value for each in cells])
     y = np.array([each.ours.value for each in cells])
+    errors = np.array([ERRORS * (each.score.error or 0.0) for each in cells])
     is_log = not fact_of(metric).is_percentage
-    low, high = _limits(np.concatenate([x, y]), is_log)
+    ends = np.concatenate([x, y, y - errors, y + errors])
+    low, high = _limits(ends[ends > 0] if is_log else ends, is_log)
     if is_log:
         ax.set(xscale="log", yscale="log")
     ax.set(xlim=(low, high), ylim=(low, high), xlabel="printed", ylabel="ours")
@@ -126,20 +128,20 @@ def _draw_panel(ax, cells: list[Compared]) -> None:
         chosen = [i for i, each in enumerate(verdicts) if each == verdict]
         if not chosen:
             continue
-        errors = np.array([ERRORS * (cells[i].score.error or 0.0) for i in chosen])
-        below = np.minimum(errors, y[chosen] - low / 10) if is_log else errors
+        above = errors[chosen]
+        below = np.minimum(above, y[chosen] - low / 10) if is_log else above
         ax.errorbar(
-            x[chosen], y[chosen], yerr=(below, errors), linestyle="none", elinewidth=0.5, label=verdict, zorder=2,
+            x[chosen], y[chosen], yerr=(below, above), linestyle="none", elinewidth=0.5, label=verdict, zorder=2,
             **_drawn(verdict),
         )  # fmt: skip
     told = "\n".join(f"{verdicts.count(word)} {word}" for word in VERDICTS if word in verdicts)
-    above = np.mean(y > x) > 0.5
-    place = {"x": 0.97, "y": 0.03, "ha": "right", "va": "bottom"} if above else {"x": 0.03, "y": 0.97, "va": "top"}
+    is_above = np.mean(y > x) > 0.5
+    place = {"x": 0.97, "y": 0.03, "ha": "right", "va": "bottom"} if is_above else {"x": 0.03, "y": 0.97, "va": "top"}
     ax.text(**place, s=told, transform=ax.transAxes, fontsize=SMALL, linespacing=1.1)
 
 
 def _limits(values: np.ndarray, is_log: bool) -> tuple[float, float]:
-    """Ends of both axes: all values with a margin of 6 % of their range."""
+    """Ends of both axes: all values, those of the bars among them, with a margin of 6 % of their range."""
     low, high = (np.log(values) if is_log else values).min(), (np.log(values) if is_log else values).max()
     pad = 0.06 * (high - low) or 0.5
     ends = np.array([low - pad, high + pad])

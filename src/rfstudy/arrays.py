@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from contextlib import nullcontext
 from functools import cache
 
@@ -101,6 +102,54 @@ def block_rows(bytes_per_row: int, device=None) -> int:
 
         budget = torch.cuda.mem_get_info(device)[0] // 4
     return max(1, int(budget // max(1, bytes_per_row)))
+
+
+def is_sparse(X) -> bool:
+    """Whether X (n, d) is a csr matrix or csr array, which is what else than an ndarray checked data may be."""
+    return not isinstance(X, np.ndarray)
+
+
+def dense(X) -> np.ndarray:
+    """X, an ndarray or a csr matrix, as an ndarray."""
+    return X.toarray() if is_sparse(X) else X
+
+
+def row_reader(X, *, sparse: bool):
+    """A function that gives the rows in a slice of X (n, d) as a torch tensor on the CPU.
+
+    Parameters
+    ----------
+    X : ndarray, or csr matrix without duplicate entries
+        The tensors of an ndarray share its memory; they are only read.
+    sparse : bool
+        Whether the rows of a csr matrix are given as sparse tensors (COO, coalesced). Without it they are made dense.
+    """
+    import torch
+
+    if not is_sparse(X):
+        return as_tensor(X).__getitem__
+    if not sparse:
+        return lambda part: torch.from_numpy(X[part].toarray())
+    return lambda part: _sparse_tensor(X[part])
+
+
+def as_tensor(array):
+    """An array as a tensor that shares its memory where possible; it is only read, so a read-only one is no danger."""
+    import torch
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+        return torch.from_numpy(np.ascontiguousarray(array))
+
+
+def _sparse_tensor(rows):
+    """A csr matrix as a coalesced tensor."""
+    import torch
+
+    of_entries = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    indices = torch.from_numpy(np.stack([of_entries, rows.indices]))
+    how = {"is_coalesced": True, "check_invariants": False}  # a csr matrix has them
+    return torch.sparse_coo_tensor(indices, as_tensor(rows.data), rows.shape, **how)
 
 
 def row_blocks(n_rows: int, rows: int):

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from contextlib import contextmanager
 from difflib import get_close_matches
+from math import inf
+from numbers import Real
 
 
 class UserError(ValueError):
@@ -23,6 +25,14 @@ def gathered(problems: list[str]):
         yield
     except UserError as error:
         problems += str(error).splitlines()
+
+
+def check_positive(name: str, value) -> None:
+    """Raise ``ValueError`` unless ``value`` is a finite number above 0 (``TypeError`` if it is no number)."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not 0 < value < inf:
+        raise ValueError(f"{name} must be positive and finite, got {value!r}")
 
 
 def nearest(word, known: Iterable) -> list[str]:

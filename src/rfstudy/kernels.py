@@ -5,8 +5,8 @@ distributed, coordinate by coordinate, and which function of the projections mak
 ``k(x, y) = E[cos(w . (x - y))]`` for shift-invariant kernels (``activation`` is None, the map's layout decides),
 ``k(x, y) = 2 E[a(w . x) a(w . y)]`` for a kernel with an activation a.
 
-``make_kernel`` builds a kernel from the mapping that an experiment has for it, ``as_kernel`` from what scikit-learn
-calls by the same name. A length scale may be a rule that data complete, ``LENGTH_SCALE_RULES``.
+``make_kernel`` builds a kernel from the mapping that an experiment has for it. A length scale may be a rule that data
+complete (``length_scales.RULES``).
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from numbers import Integral, Real
+from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
 import torch
-from scipy.spatial.distance import pdist
 from scipy.special import ndtri
 from sklearn.metrics.pairwise import (
     check_pairwise_arrays,
@@ -33,6 +32,7 @@ from sklearn.utils import check_scalar
 
 from rfstudy.arrays import block_rows, exponential, product, row_blocks
 from rfstudy.errors import did_you_mean
+from rfstudy.length_scales import RULES, check_length_scale
 
 #: The kernels by the names that experiments use: the class, and the parameters that an experiment has to state. The
 #: table is a literal, so that a configuration can be checked against it without importing this module.
@@ -84,40 +84,6 @@ def make_kernel(kernel: Mapping) -> Kernel:
     return globals()[KERNELS[name]["class"]](**{parameter: kernel[parameter] for parameter in known})
 
 
-def as_kernel(kernel) -> Kernel:
-    """The kernel object for what stands for one.
-
-    Parameters
-    ----------
-    kernel : kernel object, "rbf", "linear" or scikit-learn's ``RBF``
-        "rbf" is the Gaussian kernel with the length scale of scikit-learn's ``gamma="scale"``, the default of its
-        ``SVC``; ``RBF(length_scale)`` of its Gaussian processes is ``Gaussian(length_scale)``.
-
-    Raises
-    ------
-    TypeError
-        For anything else; ``ValueError`` for an ``RBF`` with a length scale a column.
-
-    Examples
-    --------
-    >>> from rfstudy.kernels import as_kernel
-    >>> as_kernel("rbf")
-    Gaussian(length_scale='scale')
-    """
-    if isinstance(kernel, str) and kernel in OF_SCIKIT_LEARN:
-        return OF_SCIKIT_LEARN[kernel]
-    if type(kernel).__name__ == "RBF" and type(kernel).__module__.startswith("sklearn."):
-        if np.ndim(kernel.length_scale) > 0:
-            raise ValueError(f"a Gaussian kernel has one length scale, got {kernel!r}: divide the columns by theirs")
-        return Gaussian(float(kernel.length_scale))
-    if not callable(kernel) or not isinstance(getattr(kernel, "name", None), str):
-        raise TypeError(
-            f"kernel must be an object from rfstudy.kernels, {', '.join(map(repr, OF_SCIKIT_LEARN))}, scikit-learn's"
-            f" RBF or None, got {kernel!r}"
-        )
-    return kernel
-
-
 class Kernel(ABC):
     """A positive definite kernel; subclasses are frozen dataclasses whose fields are the parameters.
 
@@ -166,9 +132,9 @@ class Kernel(ABC):
         return replace(self, **params)
 
     def completed_by(self, X) -> Kernel:
-        """The kernel for data X (n, d): with a number where the length scale is a rule, else this one."""
+        """The kernel for data X (n, d), an array or a csr matrix: with a number where the length scale is a rule."""
         rule = self.get_params().get("length_scale")
-        return self.set_params(length_scale=LENGTH_SCALE_RULES[rule](X)) if isinstance(rule, str) else self
+        return self.set_params(length_scale=RULES[rule](X)) if isinstance(rule, str) else self
 
 
 class SpectralKernel(Kernel):
@@ -200,54 +166,6 @@ class GaussianSpectrum(SpectralKernel):
 
     def draw_frequencies(self, rng, shape):
         return self.frequency_scale * rng.standard_normal(shape)
-
-
-def check_positive(name: str, value) -> None:
-    """Raise ``ValueError`` unless ``value`` is a finite number above 0 (``TypeError`` if it is no number)."""
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    if not 0 < value < np.inf:
-        raise ValueError(f"{name} must be positive and finite, got {value!r}")
-
-
-#: Random rows between which the median distance is taken: their two million distances pin it to under a percent.
-MEDIAN_ROWS = 2000
-
-
-def median_distance(X, rng: np.random.Generator, rows: int = MEDIAN_ROWS) -> float:
-    """The median Euclidean distance between pairs of at most ``rows`` random rows of X (n, d); O(rows^2) memory.
-
-    Raises ``ValueError`` where it is 0, because most rows are equal.
-    """
-    chosen = rng.choice(len(X), min(rows, len(X)), replace=False)
-    median = float(np.median(pdist(np.asarray(X[chosen], dtype=np.float64)))) if len(chosen) > 1 else 0.0
-    if not median > 0:
-        raise ValueError("the median distance between training rows is 0: state a length scale, or another rule")
-    return median
-
-
-def spread(X) -> float:
-    """The length scale of scikit-learn's ``gamma="scale"``: 1 / (d v) for the variance v of all numbers of X (n, d).
-
-    Raises ``ValueError`` where all numbers are equal.
-    """
-    variance = float(np.var(X, dtype=np.float64))
-    if not variance > 0:
-        raise ValueError("all numbers of the data are equal, so that they give no length scale: state one")
-    return float(np.sqrt(0.5 * np.shape(X)[1] * variance))
-
-
-#: Length scales that data decide, each a function of X (n, d). The median is that of the same rows for every map.
-LENGTH_SCALE_RULES = {"median": lambda X: median_distance(X, np.random.default_rng(0)), "scale": spread}
-
-
-def check_length_scale(value) -> None:
-    """Raise ``TypeError`` unless ``value`` is a number or a rule, ``ValueError`` for a number that is not above 0."""
-    if not isinstance(value, str):
-        check_positive("length_scale", value)
-    elif value not in LENGTH_SCALE_RULES:
-        rules = ", ".join(map(repr, LENGTH_SCALE_RULES))
-        raise TypeError(f"length_scale must be a number or one of {rules}, got {value!r}")
 
 
 class Scaled(Kernel):
@@ -570,9 +488,6 @@ class Linear(Kernel):
     def __call__(self, X, Y=None):
         return linear_kernel(X, Y)
 
-
-#: Kernels by the names that scikit-learn's estimators have for them.
-OF_SCIKIT_LEARN = {"rbf": Gaussian("scale"), "linear": Linear()}
 
 #: Unnormalised laws of the harmonics j = 1, 2, ... of :class:`Circle`: those whose kernel matrices of n points have the
 #: eigenvalues lambda_i ~ n exp(-c i), n i^(-2t) with t = 1, and n / i.

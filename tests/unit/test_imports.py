@@ -10,7 +10,7 @@ from rfstudy.study.code import PACKAGE, imported_files
 #: Floor of each part of the package; a file may import its own part and lower floors.
 FLOORS = {
     "__init__": 0, "errors": 0, "files": 1, "metrics": 1, "arrays": 1, "tidy": 2,
-    "kernels": 3, "hadamard": 3,
+    "length_scales": 2, "kernels": 3, "hadamard": 3,
     "maps": 4, "learners": 4, "data": 4,
     "study": 5,
     "outputs": 6, "cli": 6, "__main__": 7,

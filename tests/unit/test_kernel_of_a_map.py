@@ -11,9 +11,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from rfstudy import maps
-from rfstudy.kernels import Cauchy, Gaussian, Laplacian, Linear, Polynomial, as_kernel
+from rfstudy.kernels import Cauchy, Gaussian, Laplacian, Linear, Polynomial
 from rfstudy.maps import list_maps, make_map
 from rfstudy.maps.montecarlo import OrthogonalRandom
+from rfstudy.maps.stated import as_kernel
 
 
 def data(n=60, d=4, seed=0):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfstudy.kernels import check_positive
+from rfstudy.errors import check_positive
 from rfstudy.maps.candidates import AlignedMap, check_task, target_columns
 from rfstudy.maps.leverage import ScoredPoolMap
 

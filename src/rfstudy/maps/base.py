@@ -10,10 +10,10 @@ only where its frequencies come from.
 from __future__ import annotations
 
 import threading
-import warnings
 from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
+from functools import cache
 from numbers import Integral
 
 import numpy as np
@@ -22,9 +22,19 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rfstudy.arrays import block_rows, cosine, one_blas_thread, resolve_device, row_blocks, sine
-from rfstudy.kernels import Gaussian, as_kernel
+from rfstudy.arrays import (
+    block_rows,
+    cosine,
+    is_sparse,
+    one_blas_thread,
+    resolve_device,
+    row_blocks,
+    row_reader,
+    sine,
+)
+from rfstudy.kernels import Gaussian
 from rfstudy.maps.registry import check_kernel
+from rfstudy.maps.stated import as_kernel
 
 #: Bytes of intermediate results that a block of rows may take on the CPU, so that the passes over it (product,
 #: cosine, sine, scale) stay in the cache of a core; 0.5 to 4 MiB measured alike.
@@ -35,6 +45,9 @@ LAYOUTS = ("cos_sin", "phase")
 
 class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base class of the feature maps: ``transform(X) @ transform(Y).T`` approximates ``kernel(X, Y)``.
+
+    Data may be sparse: maps that project rows on frequencies never make them dense, the others, which say so, do it a
+    block of rows at a time. Features are dense.
 
     Subclasses set ``method``, their name in the registry, and store ``kernel``, ``n_components``, ``device``,
     ``random_state`` and their options in ``__init__``, unchanged.
@@ -56,6 +69,8 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     default_kernel = Gaussian()
     #: Whether ``fit`` needs the targets.
     _requires_y = False
+    #: Whether ``_mapper`` is given sparse tensors of sparse data; dense blocks otherwise.
+    _takes_sparse_rows = False
     #: How many times ``CACHE_BYTES`` a block of rows takes: more where one large product is most of the work.
     _caches_per_block = 1
 
@@ -82,7 +97,8 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _mapper(self, rows: int, device, dtype):
         """A function that writes the features of X (r, d) into out (r, D) for r <= ``rows``, torch tensors.
 
-        It may keep buffers: every thread makes one of its own, and the map itself is only read.
+        X may be a sparse tensor where ``_takes_sparse_rows`` says so. The function may keep buffers: every thread makes
+        one of its own, and the map itself is only read.
         """
 
     def _work_columns(self) -> int:
@@ -96,7 +112,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like or sparse matrix of shape (n, d)
             float32 and float64 are kept, others become float64. NaN and infinity raise ``ValueError``.
         y : array-like of shape (n,), optional
             Targets; only maps that learn from them look at them.
@@ -150,7 +166,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like or sparse matrix of shape (n, d)
             Cast to the type that the map was drawn for. NaN and infinity raise ``ValueError``.
         y : array-like of shape (n,), optional
             Targets; only maps that learn from them look at them.
@@ -231,14 +247,14 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like or sparse matrix of shape (n, d)
 
         Returns
         -------
         ndarray of shape (n, D), float32 for float32 data, else float64
         """
         X = self._validate(X)
-        features = np.empty((len(X), self.n_columns_), dtype=X.dtype)
+        features = np.empty((X.shape[0], self.n_columns_), dtype=X.dtype)
         self._fill(X, features)
         return features
 
@@ -247,7 +263,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like or sparse matrix of shape (n, d)
         rows : int, optional
             Rows per block; by default as many as ``arrays.block_rows`` allows.
 
@@ -257,19 +273,22 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """
         X = self._validate(X)
         if rows is None:
-            rows = block_rows(self.n_columns_ * X.itemsize)
+            rows = block_rows(self.n_columns_ * X.dtype.itemsize)
         check_scalar(rows, "rows", Integral, min_val=1)
         return feature_blocks(self._fill, X, self.n_columns_, rows)
 
     def _validate(self, X):
         check_is_fitted(self, "n_columns_")
-        return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return _without_duplicates(X)
 
     def _checked(self, X, y, **checks):
         """X, and y where the map learns from it, after scikit-learn's checks."""
         if self._requires_y:
-            return validate_data(self, X, y, **checks)
-        return validate_data(self, X, **checks), y
+            X, y = validate_data(self, X, y, accept_sparse="csr", **checks)
+        else:
+            X = validate_data(self, X, accept_sparse="csr", **checks)
+        return _without_duplicates(X), y
 
     def check_parameters(self) -> None:
         """Raise ``ValueError`` for parameters outside their range, and a kernel that the map does not support; whoever
@@ -341,7 +360,8 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Write the features of X into ``features``, block by block."""
         cache_bytes = self._caches_per_block * CACHE_BYTES
         device = resolve_device(self.device)
-        fill_rows(self._mapper, X, features, self._work_columns(), device, cache_bytes, self._growth())
+        sparse, growth = self._takes_sparse_rows, self._growth()
+        fill_rows(self._mapper, X, features, self._work_columns(), device, cache_bytes, growth, sparse=sparse)
 
     def _growth(self):
         """The power in which the features, or what they are computed from, grow with the data."""
@@ -353,9 +373,18 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.target_tags.required = self._requires_y
         return tags
+
+
+def _without_duplicates(X):
+    """X, of a sparse matrix with entries that are stored in parts a copy in which they are added up."""
+    if is_sparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def _learned_length_scale(stated, completed) -> dict:
@@ -370,51 +399,57 @@ def _with_length_scale(kernel, learned: dict):
     return kernel.set_params(length_scale=float(learned.pop("length_scale")))
 
 
-def feature_blocks(fill, X: np.ndarray, n_columns: int, rows: int):
-    """The features of X (n, d), (slice, ndarray of shape (rows, n_columns)) at a time, each an array of its own.
+def feature_blocks(fill, X, n_columns: int, rows: int):
+    """The features of X (n, d), an array or a csr matrix: (slice, ndarray of shape (rows, n_columns)), each an array of
+    its own.
 
     ``fill`` is a function that writes the features of some rows into an array.
     """
-    for part in row_blocks(len(X), rows):
+    for part in row_blocks(X.shape[0], rows):
         features = np.empty((part.stop - part.start, n_columns), dtype=X.dtype)
         fill(X[part], features)
         yield part, features
 
 
-def fill_rows(make_mapper, X, features, work_columns: int, device, cache_bytes: int, growth: int = 2) -> None:
-    """Write the features of X (n, d) into ``features`` (n, D), block by block, on a device.
+def fill_rows(
+    make_mapper, X, features, work_columns: int, device, cache_bytes: int, growth: int = 2, *, sparse: bool
+) -> None:
+    """Write the features of X (n, d), an array or a csr matrix, into ``features`` (n, D), block by block, on a device.
 
     ``make_mapper`` is a function as ``RandomFeatureMap._mapper``, ``work_columns`` the columns of the widest
-    intermediate array of what it makes, ``cache_bytes`` what that may take on the CPU, and ``growth`` the power in
-    which the features, or what they are computed from, grow with the data. ``ValueError`` where features overflow.
+    intermediate array of what it makes, ``cache_bytes`` what that may take on the CPU, ``growth`` the power in
+    which the features, or what they are computed from, grow with the data, and ``sparse`` says whether a sparse matrix
+    is mapped in sparse blocks. ``ValueError`` where features overflow.
     """
-    dtype, finished = X.dtype, features
-    X, features = _as_tensor(X), torch.from_numpy(features)
+    (n, d), dtype, finished = X.shape, X.dtype, features
+    read, features = row_reader(X, sparse=sparse), torch.from_numpy(features)
     if device.type == "cpu":
-        rows = max(1, cache_bytes // (X.itemsize * work_columns))
+        rows = max(1, cache_bytes // (dtype.itemsize * work_columns))
+        if is_sparse(X) and not sparse:
+            rows = min(rows, block_rows(dtype.itemsize * d))
     else:
-        rows = block_rows(X.itemsize * (X.shape[1] + 2 * work_columns + features.shape[1]), device)
-    rows = min(rows, len(X))
+        rows = block_rows(dtype.itemsize * (d + 2 * work_columns + features.shape[1]), device)
+    rows = min(rows, n)
     extremes: list[float] = []
 
     def make_fill():
-        fill = make_mapper(rows, device, X.dtype)
+        fill = make_mapper(rows, device, features.dtype)
 
         def fill_here(part):
-            block = X[part]
-            extremes.extend(map(float, torch.aminmax(block)))
+            block = read(part)
+            extremes.extend(_extremes(block))
             fill(block, features[part])
 
         def fill_on_device(part):
             block = torch.empty_like(features[part], device=device)
-            on_device = X[part].to(device)
-            extremes.extend(map(float, torch.aminmax(on_device)))
+            on_device = read(part).to(device)
+            extremes.extend(_extremes(on_device))
             fill(on_device, block)
             features[part].copy_(block)
 
         return fill_here if device.type == "cpu" else fill_on_device
 
-    parts = list(row_blocks(len(X), rows))
+    parts = list(row_blocks(n, rows))
     threads = min(len(parts), torch.get_num_threads()) if device.type == "cpu" else 1
     for_each_block(make_fill, parts, threads)
     largest = max(map(abs, extremes), default=0.0)
@@ -453,11 +488,10 @@ def for_each_block(make_function, parts, threads):
         torch.set_num_threads(threads_outside)
 
 
-def _as_tensor(X):
-    """X as a tensor that shares its memory where possible; it is only read, so a read-only array is no danger."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-        return torch.from_numpy(np.ascontiguousarray(X))
+def _extremes(block):
+    """The smallest and the largest number that a tensor stores; none where it stores nothing."""
+    stored = block.values() if block.is_sparse else block
+    return map(float, torch.aminmax(stored)) if stored.numel() else ()
 
 
 class SpectralMap(RandomFeatureMap):
@@ -466,7 +500,8 @@ class SpectralMap(RandomFeatureMap):
     The frequencies :math:`w_i` are the rows of W (s, d). In the layout "phase" the features are
     :math:`\sqrt{2/s} \cos(w_i^T x + b_i)` with b_i uniform on [0, 2 pi). For a kernel with an activation a
     (arc-cosine) they are :math:`\sqrt{2/s}\, a(w_i^T x)` in either layout. Subclasses draw ``frequencies_`` in
-    ``_draw_frequencies``, or replace ``_projector`` where W is structured.
+    ``_draw_frequencies``, or replace ``_projector`` where W is structured. A projector of one's own is given dense
+    rows, unless ``_takes_sparse_rows`` says that it takes sparse ones.
 
     Attributes
     ----------
@@ -482,6 +517,10 @@ class SpectralMap(RandomFeatureMap):
         self.layout = layout
         self.device = device
         self.random_state = random_state
+
+    @property
+    def _takes_sparse_rows(self):
+        return type(self)._projector is SpectralMap._projector
 
     @abstractmethod
     def _draw_frequencies(self, n_features: int, rng: np.random.Generator) -> None:
@@ -532,13 +571,18 @@ class SpectralMap(RandomFeatureMap):
 def projector(frequencies: np.ndarray, rows: int, device, dtype):
     """A function that returns ``X @ W.T`` (r, s) for X (r, d), r <= ``rows``, and frequencies W (s, d).
 
-    The result is valid until the next call.
+    X may be sparse. The result is valid until the next call.
     """
     transposed = torch.from_numpy(frequencies).to(device, dtype).T
     projections = torch.empty(rows, transposed.shape[1], device=device, dtype=dtype)
 
+    @cache
+    def contiguous():
+        """W.T with the rows that the entries of sparse data pick one after the other in memory."""
+        return transposed.contiguous()
+
     def project(X):
-        return torch.mm(X, transposed, out=projections[: len(X)])
+        return X @ contiguous() if X.is_sparse else torch.mm(X, transposed, out=projections[: len(X)])
 
     return project
 

@@ -135,8 +135,9 @@ class AlignedMap(CandidateMap):
         """The scores of the candidates, float64 (J,), from a share of the rows."""
         targets = target_columns(y, self.task, centred=self.center_targets)
         if self.scoring_fraction < 1:
-            n_scored = ceil(self.scoring_fraction * len(X))
-            rows = slice(n_scored) if self.scoring_rows == "first" else np.sort(rng.permutation(len(X))[:n_scored])
+            n_rows = X.shape[0]
+            n_scored = ceil(self.scoring_fraction * n_rows)
+            rows = slice(n_scored) if self.scoring_rows == "first" else np.sort(rng.permutation(n_rows)[:n_scored])
             X, targets = X[rows], targets[rows]
         return alignments(self.pool_.blocks(X), targets)
 

@@ -24,7 +24,8 @@ class SignedCirculant(SpectralMap):
 
     with D a diagonal of random signs and p the distribution of one coordinate of the frequencies. Every row of W is
     distributed as a frequency of RFF, so that the map is unbiased; the rows of a block depend on each other. When s is
-    no multiple of d, the first s rows are used. Time O(s log d) a row, memory O(s).
+    no multiple of d, the first s rows are used. Time O(s log d) a row, memory O(s). Sparse data are made dense, a block
+    of rows at a time.
 
     With output signs, which the cosine does not see, an entry of the approximate Gaussian kernel matrix has for full
     blocks, :math:`z = \|x - y\| / \ell` and r_l the circular autocorrelation of x - y at lag l, divided by that at lag
@@ -132,7 +133,8 @@ class PModel(SpectralMap):
 
     .. math:: \frac{(1 - e^{-z^2})^2}{2 s} + \frac{1}{s^2} \sum_{i \ne j} e^{-z^2} (\cosh(z^2 \rho_{ij}) - 1).
 
-    Time O(s log p) a row for circulant blocks, O((s + p) log(s + p)) for a Toeplitz matrix; memory O(s + p).
+    Time O(s log p) a row for circulant blocks, O((s + p) log(s + p)) for a Toeplitz matrix; memory O(s + p). Sparse
+    data are made dense, a block of rows at a time.
 
     Parameters
     ----------

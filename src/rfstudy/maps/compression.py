@@ -11,7 +11,7 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
 from sklearn.utils import check_scalar
 
-from rfstudy.kernels import check_positive
+from rfstudy.errors import check_positive
 from rfstudy.maps.candidates import CandidateMap
 
 #: A step of the geodesic ascent that turns the approximation by less than this angle is rounding error.
@@ -26,7 +26,7 @@ class PairFittedMap(CandidateMap):
 
     def _pair_products(self, X, n_pairs, rng):
         """Random pairs (V, 2) of rows and z_j(x) z_j(x') of all candidates at them, (J, V)."""
-        pairs = rng.integers(len(X), size=(n_pairs, 2))
+        pairs = rng.integers(X.shape[0], size=(n_pairs, 2))
         products = np.empty((n_pairs, self.pool_.n_columns), dtype=X.dtype)
         for part, first in self.pool_.blocks(X[pairs[:, 0]]):
             products[part] = first

@@ -158,6 +158,8 @@ class SparseGridQuadrature(CubatureMap):
         directions = haar_rows(rng, -(-n_rotated // d), d, d).reshape(-1, d)[:n_rotated]
         self.rotated_ = self._cast(self._node * directions)
 
+    _takes_sparse_rows = True
+
     def _projector(self, rows, device, dtype):
         axes = torch.from_numpy(self.axes_).to(device)
         rotated = torch.from_numpy(self.rotated_).to(device, dtype).T
@@ -165,8 +167,12 @@ class SparseGridQuadrature(CubatureMap):
 
         def project(X):
             result = projections[: len(X)]
-            torch.mul(X[:, axes], self._node, out=result[:, : len(axes)])
-            torch.mm(X, rotated, out=result[:, len(axes) :])
+            on_axes = X.index_select(1, axes).to_dense() if X.is_sparse else X[:, axes]
+            torch.mul(on_axes, self._node, out=result[:, : len(axes)])
+            if X.is_sparse:
+                result[:, len(axes) :] = X @ rotated
+            else:
+                torch.mm(X, rotated, out=result[:, len(axes) :])
             return result
 
         return project
@@ -204,7 +210,8 @@ class SphericalRadial(CubatureMap):
     rotation : {"haar", "butterfly"}
         Uniform rotations, held as a matrix: time O(s d) a row. Or products of Givens rotations in butterfly order
         after random permutations, three times: time O(s log d), memory O(s log d), on the next power of two p >= d
-        dimensions (data are padded with zeros, d above becomes p), and uniform only nearly.
+        dimensions (data are padded with zeros, d above becomes p), and uniform only nearly. Sparse data are made
+        dense for butterflies, a block of rows at a time.
     device : {"auto", "cpu", "cuda"}
     random_state : int, RandomState instance or None
 
@@ -291,6 +298,10 @@ class SphericalRadial(CubatureMap):
         shape = (N_BUTTERFLIES, n_simplices, p)
         self._permutations = rng.permuted(np.broadcast_to(np.arange(p), shape), axis=2)
         self._angles = rng.uniform(0.0, 2.0 * np.pi, size=(N_BUTTERFLIES, p.bit_length() - 1, n_simplices, p // 2))
+
+    @property
+    def _takes_sparse_rows(self):
+        return self.rotation == "haar"
 
     def _projector(self, rows, device, dtype):
         if self.rotation == "haar":

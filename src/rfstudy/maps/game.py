@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.utils import ClassifierTags, check_scalar
 
 from rfstudy.arrays import one_blas_thread
-from rfstudy.kernels import check_positive
+from rfstudy.errors import check_positive
 from rfstudy.maps.base import RandomFeatureMap
 
 #: Alternating projections onto the box and the hyperplane after each step of the dual player (Appendix A.2).
@@ -130,7 +130,7 @@ class GameMap(RandomFeatureMap):
         with one_blas_thread():
             search, spent = self._searcher(X)
             for number in self._progress(first):
-                components = search(signs * alpha / len(X), number)
+                components = search(signs * alpha / X.shape[0], number)
                 found.append(components)
                 alpha = self._ascended(alpha, X, signs, components)
                 if checkpoints and time.monotonic() - saved >= CHECKPOINT_SECONDS:
@@ -158,14 +158,14 @@ class GameMap(RandomFeatureMap):
         responses = self._responses(X, components)
         sums = (signs * alpha) @ responses
         gradient = 1.0 - self._mass() * signs * (responses @ sums.conj()).real / len(sums)
-        return project_to_dual(alpha + self._dual_step(len(X)) * gradient, signs, self.C)
+        return project_to_dual(alpha + self._dual_step(X.shape[0]) * gradient, signs, self.C)
 
     def replay(self, X, y) -> Iterator[Round]:
         """The rounds of the game on the rows that the map was fitted on, without a search.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like or sparse matrix of shape (n, d)
         y : array-like of shape (n,)
             Those of ``fit``; of other rows the result is the game that the components found there would have led to.
 
@@ -179,7 +179,7 @@ class GameMap(RandomFeatureMap):
         for number, start in enumerate(range(0, self.n_components, k)):
             components = self._components(slice(start, start + k))
             potentials = components["potentials"]
-            payoff = float(alpha.sum() - 0.5 * len(X) ** 2 * potentials.mean())
+            payoff = float(alpha.sum() - 0.5 * X.shape[0] ** 2 * potentials.mean())
             yield Round(number, start + len(potentials), alpha, potentials, payoff)
             with one_blas_thread():
                 alpha = self._ascended(alpha, X, signs, components)
@@ -196,7 +196,7 @@ class GameMap(RandomFeatureMap):
         """
         X = self._validate(X).astype(self._dtype, copy=False)
         with one_blas_thread():
-            return self._searcher(X)[0](class_signs(y, self.method) * alpha / len(X), self.n_rounds_)
+            return self._searcher(X)[0](class_signs(y, self.method) * alpha / X.shape[0], self.n_rounds_)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -13,7 +13,7 @@ from abc import abstractmethod
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from rfstudy.kernels import check_positive
+from rfstudy.errors import check_positive
 from rfstudy.maps.pool import PoolMap
 
 #: From the paper's text to the group's code, one difference at a time.
@@ -88,7 +88,7 @@ class ScoredPoolMap(PoolMap):
         return 1.0 / np.sqrt(self.n_components) if self._has_pairs() else np.sqrt(2.0 / self.n_components)
 
     def _choose(self, X, y, rng):
-        scores = self.pool_scores(self.pool_.blocks(X), y, n_rows=len(X))
+        scores = self.pool_scores(self.pool_.blocks(X), y, n_rows=X.shape[0])
         if not scores.max() > 0:
             raise ValueError(f"{self.method}: every feature of the pool has the score 0, so that none can be drawn")
         # A score of 0 would be an infinite weight where nothing is drawn.

@@ -90,12 +90,21 @@ class LowPrecisionFourier(RandomFourier):
         def fill(X, out):
             X, position = X.double(), exact[: len(X)]
             fill_exact(X, position)
-            keys = (_mix(_bits(X)) * row_factors).sum(dim=1, keepdim=True)
+            keys = _key_of_rows(X, row_factors)
             uniform = _uniform(_mix(keys) * column_factors + column_offsets)
             position.add_(amplitude).mul_(steps / (2.0 * amplitude)).add_(uniform).floor_().clamp_(0, steps)
             out.copy_(position.mul_(2.0 * amplitude / steps).sub_(amplitude))
 
         return fill
+
+
+def _key_of_rows(X, factors):
+    """A 64-bit word for each row of X (r, d), dense or sparse, from its content: (r, 1). Zeros add nothing."""
+    if not X.is_sparse:
+        return (_mix(_bits(X)) * factors).sum(dim=1, keepdim=True)
+    rows, columns = X.indices()
+    words = _mix(_bits(X.values())) * factors[columns]
+    return words.new_zeros(len(X)).index_add_(0, rows, words)[:, None]
 
 
 def _bits(X):

@@ -101,6 +101,8 @@ def haar_rows(rng: np.random.Generator, n_blocks: int, n_rows: int, n_features: 
     The Q of a Gaussian matrix is Haar-distributed when the diagonal of R is made positive (Mezzadri, Notices of the
     AMS 2007).
     """
+    if n_blocks == 0:  # LAPACK would ask for the room of one
+        return np.empty((0, n_rows, n_features))
     gaussian = rng.standard_normal((n_blocks, n_features, n_rows))
     orthogonal, triangular = np.linalg.qr(gaussian)
     signs = np.sign(np.diagonal(triangular, axis1=1, axis2=2))

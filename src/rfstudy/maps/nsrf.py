@@ -7,7 +7,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import check_scalar
 
-from rfstudy.kernels import check_positive
+from rfstudy.errors import check_positive
 from rfstudy.maps.base import SpectralMap
 from rfstudy.maps.game import GameMap, check_step, class_signs, joined
 from rfstudy.maps.peaks import Climb, PeakSearch
@@ -33,7 +33,7 @@ class PeakSearchFourier(GameMap, SpectralMap):
 
     and the best points of the k best copies are kept; then the dual variables alpha of a support vector machine, which
     begin near C / 2, take a step against these frequencies (see ``GameMap``). Time O(n d) for each copy, step and
-    round to learn, O(s d) a row.
+    round to learn, O(s d) a row. The search makes sparse data dense as a whole; what is learned maps them as they are.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ class PeakSearchFourier(GameMap, SpectralMap):
         ndarray of shape (m,), in the type of the data that the map was fitted on
         """
         X = self._validate(X).astype(self._dtype, copy=False)
-        weights = class_signs(y, self.method) * alpha / len(X)
+        weights = class_signs(y, self.method) * alpha / X.shape[0]
         return PeakSearch(X, self.device).evaluate(weights, self._cast(frequencies))
 
 

@@ -10,7 +10,7 @@ import torch
 from scipy.special import sph_harm_y
 from sklearn.utils import check_scalar
 
-from rfstudy.arrays import block_rows, row_blocks
+from rfstudy.arrays import block_rows, dense, row_blocks
 from rfstudy.errors import NotDefinedError
 from rfstudy.maps.game import GameMap, class_signs
 
@@ -31,7 +31,8 @@ class PeakSearchHarmonics(GameMap):
     of all degrees up to ``degree``; then the dual variables of a support vector machine take a step against it (see
     ``GameMap``). A pair that was taken c times in s rounds has the features
     :math:`\sqrt{c / s}\, [\mathrm{Re}\, Y_l^m(x), \mathrm{Im}\, Y_l^m(x)]`, without the second for m = 0, where it is
-    zero. The pairs stand in the order in which they were first taken. Time O(n degree^2) a round to learn.
+    zero. The pairs stand in the order in which they were first taken. Time O(n degree^2) a round to learn. Sparse data
+    are made dense.
 
     Parameters
     ----------
@@ -113,11 +114,14 @@ class PeakSearchHarmonics(GameMap):
 
     def _checked(self, X, y, **checks):
         X, y = super()._checked(X, y, **checks)
-        check_on_sphere(X)
-        return X, y
+        return self._on_sphere(X), y
 
     def _validate(self, X):
-        X = super()._validate(X)
+        return self._on_sphere(super()._validate(X))
+
+    def _on_sphere(self, X):
+        """X, dense: of three columns nothing is saved otherwise."""
+        X = dense(X)
         check_on_sphere(X)
         return X
 

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import numpy as np
 import torch
 
-from rfstudy.arrays import one_blas_thread, product
+from rfstudy.arrays import dense, one_blas_thread, product
 from rfstudy.maps.base import RandomFeatureMap
 
 #: Eigenvalues of the landmarks' kernel matrix below this share of the largest one are rounding errors.
@@ -33,7 +33,8 @@ class Nystroem(RandomFeatureMap):
     is exact. Set-up O(s^2 d + s^3), time O(s d + s D) a row.
 
     For float32 data, too, the whitening is found and kernel values are computed in float64; features of small
-    eigenvalues are as accurate as the others, a few 1e-6 of the length of a row.
+    eigenvalues are as accurate as the others, a few 1e-6 of the length of a row. Sparse data are made dense, a block of
+    rows at a time; landmarks are held dense.
 
     Parameters
     ----------
@@ -77,8 +78,8 @@ class Nystroem(RandomFeatureMap):
         """Nothing is drawn before the data are seen."""
 
     def _learn(self, X, y, rng):
-        chosen = rng.permutation(len(X))[: self.n_components]
-        return {"landmarks": X[chosen]}
+        chosen = rng.permutation(X.shape[0])[: self.n_components]
+        return {"landmarks": dense(X[chosen])}
 
     def _use(self, learned):
         self._landmarks = learned["landmarks"].astype(np.float64)

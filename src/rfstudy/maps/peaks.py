@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 import torch
 
-from rfstudy.arrays import cosine, product, resolve_device, row_blocks, sine
+from rfstudy.arrays import cosine, dense, product, resolve_device, row_blocks, sine
 from rfstudy.maps.base import for_each_block
 
 #: Frequencies that a thread works on at once, and the most numbers in their product with the data: so few on the CPU
@@ -52,7 +52,7 @@ class Climb:
 
 
 class PeakSearch:
-    """Searches for peaks of the potentials of rows X (n, d), float32 or float64.
+    """Searches for peaks of the potentials of rows X (n, d), float32 or float64, an array or a csr matrix.
 
     Attributes
     ----------
@@ -60,8 +60,8 @@ class PeakSearch:
         On the CPU, by ``PARTS``: the sum over threads of the seconds that were spent so far.
     """
 
-    def __init__(self, X: np.ndarray, device: str = "auto"):
-        self.device = resolve_device(device)
+    def __init__(self, X, device: str = "auto"):
+        self.device, X = resolve_device(device), dense(X)
         self.X = torch.tensor(X, device=self.device)
         self.largest_variance = largest_variance(X)
         self.seconds: dict = {}

@@ -4,6 +4,7 @@ projections (TRP). All have s real columns and are unbiased.
 
 from __future__ import annotations
 
+from functools import partial
 from math import comb
 
 import numpy as np
@@ -41,6 +42,12 @@ class PolynomialMap(RandomFeatureMap):
         if self.kernel_.coef0 == 0:
             return X
         return torch.nn.functional.pad(X, (1, 0), value=self.kernel_.coef0**0.5)
+
+    def _augmented_product(self, X):
+        """A function of B (d or d + 1, m) that gives the augmented rows of X (r, d), dense or sparse, times B."""
+        if not X.is_sparse or self.kernel_.coef0 == 0:
+            return partial(torch.matmul, self._augment(X))
+        return lambda B: (X @ B[1:]).add_(B[0], alpha=self.kernel_.coef0**0.5)
 
 
 class RandomMaclaurin(PolynomialMap):
@@ -87,6 +94,7 @@ class RandomMaclaurin(PolynomialMap):
     """
 
     method = "rm"
+    _takes_sparse_rows = True
 
     def __init__(self, kernel=None, n_components=100, *, law="restricted", device="auto", random_state=None):
         super().__init__(kernel, n_components, device=device, random_state=random_state)
@@ -133,7 +141,8 @@ class TensorSketch(PolynomialMap):
        \tilde x = (\sqrt c, x)
 
     where the count sketch C_q adds entry j of its argument, with a random sign, to the entry h_q(j) of its result, h_q
-    uniform on s entries. Time O(d + s log s) times the degree a row, memory O(d).
+    uniform on s entries. Time O(d + s log s) times the degree a row, memory O(d). Sparse data are made dense, a block
+    of rows at a time.
 
     For the degree 2, with :math:`u = \langle \tilde x, \tilde y \rangle`, :math:`D = \sum_j \tilde x_j^2 \tilde y_j^2`,
     :math:`P = \|\tilde x\|^2 \|\tilde y\|^2 - D` and :math:`R = u^2 - D`, the variance of an entry of the approximate
@@ -237,6 +246,7 @@ class TensorisedProjection(PolynomialMap):
     """
 
     method = "trp"
+    _takes_sparse_rows = True
 
     def _draw(self, n_features, rng):
         shape = (self.kernel_.degree, self._augmented_columns(n_features), self.n_components)
@@ -247,10 +257,10 @@ class TensorisedProjection(PolynomialMap):
         scale = self.n_components**-0.5
 
         def fill(X, out):
-            augmented = self._augment(X)
-            torch.mul(augmented @ signs[0], scale, out=out)
+            times = self._augmented_product(X)
+            torch.mul(times(signs[0]), scale, out=out)
             for factor in signs[1:]:
-                out.mul_(augmented @ factor)
+                out.mul_(times(factor))
 
         return fill
 

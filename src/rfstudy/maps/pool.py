@@ -48,9 +48,14 @@ class Pool:
         """Columns of the features."""
         return (2 if self.layout == "cos_sin" else 1) * len(self.frequencies)
 
-    def blocks(self, X: np.ndarray):
-        """The features of X (n, d), float32 or float64, as (slice, ndarray of shape (rows, n_columns)) pairs."""
-        return feature_blocks(self._fill, X, self.n_columns, block_rows(self.n_columns * X.itemsize))
+    def blocks(self, X):
+        """The features of X (n, d), an array or a csr matrix of float32 or float64.
+
+        Returns
+        -------
+        iterator of (slice, ndarray of shape (rows, n_columns))
+        """
+        return feature_blocks(self._fill, X, self.n_columns, block_rows(self.n_columns * X.dtype.itemsize))
 
     def subset(self, indices: np.ndarray, weights: np.ndarray) -> Pool:
         """The features of the frequencies ``indices`` (m,), times ``weights`` (m,); a cosine and its sine have one."""
@@ -88,7 +93,8 @@ class Pool:
         )
 
     def _fill(self, X, features):
-        fill_rows(self.mapper, X, features, len(self.frequencies), resolve_device(self.device), CACHE_BYTES)
+        device = resolve_device(self.device)
+        fill_rows(self.mapper, X, features, len(self.frequencies), device, CACHE_BYTES, sparse=True)
 
 
 class PoolMap(SpectralMap):

@@ -484,8 +484,8 @@ def make_map(name: str, kernel=None, **params):
     name : str
         A name of ``list_maps()`` or an alias.
     kernel : kernel object, "rbf", "linear" or scikit-learn's ``RBF``, optional
-        From ``rfstudy.kernels``, or what ``as_kernel`` there takes; None is the map's default, for most maps the
-        Gaussian kernel of length scale 1.
+        From ``rfstudy.kernels``, or what ``rfstudy.maps.stated.as_kernel`` takes; None is the map's default, for most
+        maps the Gaussian kernel of length scale 1.
     **params
         The map's parameters: ``n_components``, ``random_state``, ``device`` and its own options.
 
@@ -505,7 +505,7 @@ def make_map(name: str, kernel=None, **params):
     name, options = resolve(name)
     make = map_class(name)
     if kernel is not None:
-        from rfstudy.kernels import as_kernel
+        from rfstudy.maps.stated import as_kernel
 
         check_kernel(name, as_kernel(kernel))
     params = {**options, **params}

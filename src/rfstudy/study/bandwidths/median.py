@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfstudy.errors import UserError
-from rfstudy.kernels import MEDIAN_ROWS, median_distance
+from rfstudy.length_scales import MEDIAN_ROWS, median_distance
 
 SCHEMA = {
     "properties": {

@@ -89,6 +89,7 @@ os.environ.update(RFSTUDY_WORKFLOW=str(os.getpid()))
 PRESET = SETTINGS["preset"]
 RESULTS = f"results/{PRESET}"
 PREPARED = f"data/prepared/{SETTINGS['data']}"
+EMBEDDED = SETTINGS["data"] == "embedded"
 
 # a timed job has the machine to itself: nothing else of this workflow runs beside it
 ALL_CORES = workflow.resource_settings.cores or 2
@@ -412,16 +413,25 @@ def shard_arrays(wildcards):
     return [path.removesuffix(".csv") + ".npz" for path in shard_results(wildcards) if "/measure/" in path]
 
 
+def local_files(wildcards):
+    """The files of a source that are on this machine, where they are there: an edit of one is a rerun."""
+    files = REGISTRY.sources[wildcards.source]["files"].values()
+    paths = [os.path.expanduser(entry["path"]) for entry in files if "path" in entry]
+    return [path for path in paths if os.path.exists(path)]
+
+
 def raw_record(wildcards):
     """The download that a task is parsed from; an embedded stand-in has none, and what is no file neither."""
-    source = REGISTRY.tasks[wildcards.dataset].get("source")
-    return f"data/raw/{source}/record.json" if source and SETTINGS["data"] != "embedded" else []
+    task = REGISTRY.tasks[wildcards.dataset]
+    source = task.get("source")
+    return f"data/raw/{source}/record.json" if source and not data_registry.stands_in(task, embedded=EMBEDDED) else []
 
 
 def listed_rows(wildcards):
     """The list of the rows that a paper used of a source; nothing for all other tasks, and for an embedded stand-in."""
-    name = data_registry.list_of_rows(REGISTRY.tasks[wildcards.dataset])
-    return f"data/reference/{name}" if name and SETTINGS["data"] != "embedded" else []
+    task = REGISTRY.tasks[wildcards.dataset]
+    name = data_registry.list_of_rows(task)
+    return f"data/reference/{name}" if name and not data_registry.stands_in(task, embedded=EMBEDDED) else []
 
 
 def base_files(wildcards):
@@ -432,7 +442,7 @@ def base_files(wildcards):
 
 def preprocess_code(wildcards):
     """The package files that make the rows of a task, its generator or extractor included, found by name."""
-    own = data_registry.code_of(REGISTRY.tasks[wildcards.dataset], embedded=SETTINGS["data"] == "embedded")
+    own = data_registry.code_of(REGISTRY.tasks[wildcards.dataset], embedded=EMBEDDED)
     return code_of("data.preprocess", *own)
 
 

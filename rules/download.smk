@@ -1,6 +1,7 @@
 rule download:
     input:
         code=code_of("data.download"),
+        local=local_files,
     output:
         "data/raw/{source}/record.json",
     log:

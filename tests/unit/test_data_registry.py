@@ -139,6 +139,41 @@ def test_a_file_has_a_checksum_and_its_length_or_says_that_they_are_unknown(chan
         load_with(tmp_path, {"toy": TASK}, yaml.safe_dump(source_with(change)))
 
 
+OWN = {"files-of-toy": {"title": "Toy", "files": {"toy.csv": {"path": "~/toy.csv"}}}}
+
+
+def test_a_file_of_this_machine_needs_no_address_no_checksum_and_no_stand_in(tmp_path):
+    jsonschema.Draft202012Validator(schema("sources")).validate(OWN)
+    loaded = load_with(tmp_path, {"toy": without(TASK, "stand_in")}, yaml.safe_dump(OWN))
+    entry = loaded.sources["files-of-toy"]["files"]["toy.csv"]
+    assert (entry["path"], entry["sha256"], entry["addresses"]) == ("~/toy.csv", "unknown", [])
+    assert not registry.stands_in(loaded.tasks["toy"], embedded=True)
+    assert registry.code_of(loaded.tasks["toy"], embedded=True) == []
+    with_one = load_with(tmp_path, {"toy": TASK}, yaml.safe_dump(OWN)).tasks["toy"]
+    assert registry.stands_in(with_one, embedded=True)
+    assert not registry.stands_in(with_one, embedded=False)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"path": "a.csv"}, "a file of this machine has 'path' and nothing else, not 'addresses', 'bytes', 'sha256'"),
+        ({"sha256": None}, "a file needs 'path' where it is on this machine, else 'sha256'"),
+        ({"addresses": None}, "a file needs 'path' where it is on this machine, else 'addresses'"),
+    ],
+)
+def test_a_file_is_here_or_has_an_address_and_a_checksum(change, message, tmp_path):
+    with pytest.raises(UserError, match=rf"sources\.yaml: files-of-toy: toy\.csv: {message}"):
+        load_with(tmp_path, {"toy": TASK}, yaml.safe_dump(source_with(change)))
+
+
+@pytest.mark.parametrize("key", ["citation", "licence", "page"])
+def test_a_source_with_files_to_download_says_whose_they_are(key, tmp_path):
+    source = {"files-of-toy": without(yaml.safe_load(SOURCE)["files-of-toy"], key)}
+    with pytest.raises(UserError, match=f"a source with files to download needs the key '{key}'"):
+        load_with(tmp_path, {"toy": TASK}, yaml.safe_dump(source))
+
+
 @pytest.mark.parametrize("change", [{"sha256": "guessed"}, {"addresses": [NESTED[0] | {"member": ["toy.csv"]}]}])
 def test_the_schema_refuses_what_is_no_checksum_and_no_way_through_archives(change):
     with pytest.raises(jsonschema.ValidationError):

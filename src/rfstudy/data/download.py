@@ -1,9 +1,10 @@
 """Get the files of a source and check their content, whatever carries it.
 
-A file is looked for in its folder first (put there by hand or by an earlier run), then in a local mirror, then at its
-addresses in the order of ``sources.yaml``. The checksum is that of the content: a plain file, .gz, .bz2, .xz or .zip
-may carry it, also one inside the other, and what is written is always the content. pooch does the transfers; what is
-added here is that a broken one goes on where it stopped, and that a later address is tried when an earlier one fails.
+A file of this machine (``path``) is read there. Any other is looked for in its folder first (put there by hand or by an
+earlier run), then in a local mirror, then at its addresses in the order of ``sources.yaml``. The checksum is that of
+the content: a plain file, .gz, .bz2, .xz or .zip may carry it, also one inside the other, and what is written is always
+the content. pooch does the transfers; what is added here is that a broken one goes on where it stopped, and that a
+later address is tried when an earlier one fails.
 
 A file whose checksum nobody has held yet is trusted when it is first used: what arrived is recorded in the lock of the
 sources (``lock``), the log says so, and from then on it is the expected content.
@@ -180,6 +181,8 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
     Raises ``DownloadError`` that lists every place that was tried and what was wrong with it.
     """
     target = directory / name
+    if "path" in entry:
+        return from_path(source_id, name, entry, target)
     if target.exists() and digest_of(target) == entry["sha256"]:
         return "already in place"
     tried = []
@@ -215,6 +218,26 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
     )
 
 
+def from_path(source_id: str, name: str, entry: dict, target: Path) -> str:
+    """Copy the content of a file of this machine to ``target``; returns where it was.
+
+    Raises ``DownloadError`` where there is no such file, or it is not the one that was recorded when it was first used.
+    """
+    path = Path(os.path.expanduser(entry["path"]))
+    if not path.is_file():
+        raise DownloadError(
+            f"the data set {source_id!r} needs the file {name!r}, and there is none at {path}: put it there, or state "
+            "another path in config/sources.yaml"
+        )
+    try:
+        place_content(path, target, entry)
+    except ChecksumError as error:
+        raise DownloadError(
+            f"the file {name!r} of the data set {source_id!r}, {path}: {error}; {wanted(entry)}"
+        ) from None
+    return f"this machine: {entry['path']}"
+
+
 def wanted(entry: dict) -> str:
     """What the content of a file must be, in words."""
     if entry["sha256"] == UNKNOWN:
@@ -223,8 +246,8 @@ def wanted(entry: dict) -> str:
     if "lock" not in entry:
         return content
     return (
-        f"{content},\n    as {shown(entry['lock'])} recorded when it was first used; if the publisher has changed the "
-        "file and you accept that, remove its lines there"
+        f"{content},\n    as {shown(entry['lock'])} recorded when it was first used; if the file was changed and you "
+        "accept that, remove its lines there"
     )
 
 

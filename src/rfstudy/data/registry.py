@@ -8,6 +8,7 @@ by the workflow when it parses: standard library and PyYAML only.
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +40,9 @@ FILES_OF_PARSER = {"libsvm": 1, "table": 1, "arff": 1, "idx": 2, "pair": 2}
 
 #: What ``sources.yaml`` says in place of a checksum that nobody knows.
 UNKNOWN = "unknown"
+
+#: What a source says of files that others can get; of files of this machine it need not.
+OF_PUBLISHED = ("citation", "licence", "page")
 
 #: The value of ``rows`` for a file whose first n_train rows are the published training part.
 IN_ORDER = "in_order"
@@ -86,10 +90,23 @@ def load(config_dir) -> Registry:
         if (rows := list_of_rows(task)) and not (Path(config_dir).parent / "data" / "reference" / rows).is_file()
     ]
     problems += [f"{where}: {problem}" for problem in claimed_twice(tasks)]
-    problems += [f"{shown(Path(config_dir) / 'sources.yaml')}: {problem}" for problem in _without_a_length(sources)]
+    problems += [f"{shown(Path(config_dir) / 'sources.yaml')}: {problem}" for problem in _problems_of_sources(sources)]
     if problems:
         raise UserError("\n".join(problems))
-    return Registry(sources, {task_id: _complete(task, tasks) for task_id, task in tasks.items()})
+    return Registry(
+        {source_id: _complete_source(source) for source_id, source in sources.items()},
+        {task_id: _complete(task, tasks) for task_id, task in tasks.items()},
+    )
+
+
+def is_local(source: dict) -> bool:
+    """Whether all files of a source are files of this machine."""
+    return all("path" in entry for entry in source["files"].values())
+
+
+def stands_in(task: dict, *, embedded: bool) -> bool:
+    """Whether something takes the place of a task's files: in the embedded preset, of files that have to be got."""
+    return embedded and "stand_in" in task
 
 
 def list_of_rows(task: dict) -> str:
@@ -129,13 +146,20 @@ def code_of(task: dict, *, embedded: bool) -> list[str]:
     """The modules that a task's rows are made by beside the common ones: dotted names below the package."""
     if "features_of" in task:
         return [modules.module_name("extractors", extractor_of(task)[0])]
-    entry = task if "generator" in task else task["stand_in"] if embedded else None
+    entry = task if "generator" in task else task["stand_in"] if stands_in(task, embedded=embedded) else None
     return [modules.module_name("generators", generator_of(entry)[0])] if entry else []
 
 
 def wants_gpu(task: dict) -> bool:
     """Whether the rows of a task are made faster with a GPU: where its extractor says so."""
     return "features_of" in task and bool(modules.literal("extractors", extractor_of(task)[0], "GPU"))
+
+
+def _complete_source(source: dict) -> dict:
+    """A source with what follows for its files of this machine: the first content is trusted, however long."""
+    of_path = {"sha256": UNKNOWN, "most_bytes": sys.maxsize, "addresses": []}
+    files = {name: entry | of_path if "path" in entry else entry for name, entry in source["files"].items()}
+    return {"licence": "not stated"} | source | {"files": files}
 
 
 def _complete(task: dict, tasks: dict) -> dict:
@@ -158,6 +182,9 @@ def _problems(task_id: str, tasks: dict, sources: dict):
         return
     (form,) = forms
     needed, optional = FORMS[form]
+    if form == "source" and task["source"] in sources and is_local(sources[task["source"]]):
+        # files that are at hand need nothing in their place
+        needed, optional = [key for key in needed if key != "stand_in"], (*optional, "stand_in")
     missing = [key for key in (*EVERY, *needed) if key not in task]
     yield from (f"it needs the key {key!r}" for key in missing)
     for key in task:
@@ -171,7 +198,8 @@ def _problems(task_id: str, tasks: dict, sources: dict):
     yield from _problems_of_target(task)
     if form == "source":
         yield from _problems_of_files(task, sources)
-        yield from (f"stand_in: {problem}" for problem in _problems_of_stand_in(task))
+        if "stand_in" in task:
+            yield from (f"stand_in: {problem}" for problem in _problems_of_stand_in(task))
     else:
         yield from _problems_of_generator(task, task["split"])
 
@@ -295,13 +323,28 @@ def _problems_of_features(task_id: str, tasks: dict):
         trail.append(other)
 
 
-def _without_a_length(sources: dict):
+def _problems_of_sources(sources: dict):
     for source_id, source in sources.items():
+        missing = [] if is_local(source) else [key for key in OF_PUBLISHED if key not in source]
+        yield from (f"{source_id}: a source with files to download needs the key {key!r}" for key in missing)
         for name, entry in source["files"].items():
-            needed, other = ("most_bytes", "bytes") if entry["sha256"] == UNKNOWN else ("bytes", "most_bytes")
-            if needed not in entry or other in entry:
-                checksum = "an unknown checksum" if entry["sha256"] == UNKNOWN else "a checksum"
-                yield f"{source_id}: {name}: a file with {checksum} has {needed!r} and no {other!r}"
+            yield from (f"{source_id}: {name}: {problem}" for problem in _problems_of_file(entry))
+
+
+def _problems_of_file(entry: dict):
+    if "path" in entry:
+        others = ", ".join(map(repr, sorted(set(entry) - {"path"})))
+        if others:
+            yield f"a file of this machine has 'path' and nothing else, not {others}"
+        return
+    missing = [key for key in ("sha256", "addresses") if key not in entry]
+    yield from (f"a file needs 'path' where it is on this machine, else {key!r}" for key in missing)
+    if missing:
+        return
+    needed, other = ("most_bytes", "bytes") if entry["sha256"] == UNKNOWN else ("bytes", "most_bytes")
+    if needed not in entry or other in entry:
+        checksum = "an unknown checksum" if entry["sha256"] == UNKNOWN else "a checksum"
+        yield f"a file with {checksum} has {needed!r} and no {other!r}"
 
 
 def claimed_twice(tasks: dict) -> list[str]:

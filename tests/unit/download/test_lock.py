@@ -72,7 +72,7 @@ def test_another_content_than_the_recorded_one_is_refused(server, tmp_path):
     with pytest.raises(DownloadError) as caught:
         download("toy", source, tmp_path / "another")
     assert f"expected sha256 {DIGEST}, actual {hashlib.sha256(changed).hexdigest()}" in str(caught.value)
-    assert "recorded when it was first used; if the publisher has changed the file" in str(caught.value)
+    assert "recorded when it was first used; if the file was changed" in str(caught.value)
     assert "remove its lines there" in str(caught.value)
     assert names_in(tmp_path / "another") == []
     assert (tmp_path / "sources.lock.yaml").read_bytes() == before

@@ -99,13 +99,15 @@ def course(rows: pd.DataFrame, metric: str, method: str, variant: str) -> pd.Dat
 
 
 def _lines(ax, rows, lines, metric: str) -> list[float]:
-    """Draw the courses of a metric; the values that are drawn."""
+    """Draw the courses of a metric, that of the method itself above its variants; the values that are drawn, ends of
+    bars among them.
+    """
     values = []
     for method, variant, each in lines:
         found = course(rows, metric, method, variant)
-        bars = found["std"].fillna(0.0)
-        ax.errorbar(found.index.astype(float), found["mean"], bars, elinewidth=0.6, **drawn_as(each))
-        values += found["mean"].tolist()
+        bars, order = found["std"].fillna(0.0), {"zorder": 2.2 if variant else 2.5}
+        ax.errorbar(found.index.astype(float), found["mean"], bars, elinewidth=0.6, **drawn_as(each) | order)
+        values += [*(found["mean"] - bars), *(found["mean"] + bars)]
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     ax.set_xlabel("features found $m$")

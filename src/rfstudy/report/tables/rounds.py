@@ -8,7 +8,7 @@ from rfstudy.report.aggregate import method_order, select, summarise
 from rfstudy.report.cells import by_place, dataset_cell, mean_and_std, method_cell
 from rfstudy.report.context import Context
 from rfstudy.report.notes import notes
-from rfstudy.report.typeset import Cell, Table
+from rfstudy.report.typeset import Table
 
 #: The keys of an entry of this kind beside those of all; ``says`` are the metrics that are columns, with headings.
 SCHEMA = {
@@ -16,10 +16,9 @@ SCHEMA = {
         "datasets": {"$ref": "#/$defs/names"},
         "methods": {"$ref": "#/$defs/names"},
         "sizes": {"$ref": "#/$defs/names"},
-        "repeats": {"$ref": "#/$defs/repeats"},
         "says": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"}},
     },
-    "required": ["datasets", "methods", "sizes", "repeats", "says"],
+    "required": ["datasets", "methods", "sizes", "says"],
 }
 
 
@@ -43,7 +42,7 @@ def make(context: Context, spec: dict) -> Table:
                 }
                 if any(cell.values.get("") is not None for cell in own.values()):
                     who = {"data set": name, "method": method_cell(context, method, variant)}
-                    rows.append(who | {"m": Cell(size, {"": size, "remark": ""})} | own)
+                    rows.append(who | {"m": size} | own)
     remarks = [f"Mean ± standard deviation over {full} repeats."] if full > 1 else []
     frame = pd.DataFrame(rows, columns=["data set", "method", "m", *spec["says"].values()])
-    return Table(spec["name"], frame, spec["caption"], remarks + notes(shown, {**spec, "sizes": []}, context))
+    return Table(spec["name"], frame, spec["caption"], remarks + notes(shown, spec | {"sizes": []}, context))

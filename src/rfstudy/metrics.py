@@ -112,6 +112,8 @@ FACTS = {
     "total_leverage": Fact("", "total leverage"),
     "total_surrogate_leverage": Fact("", "total surrogate leverage"),
     "effective_rank": Fact("", "effective rank"),
+    "class_share_pct": Fact("%", "share of the class"),
+    "mean_squared_length": Fact("", "mean squared length of the features"),
     "overlap_pct": Fact("%", "share of features that both chose"),
     "score_spectrum_correlation": Fact("", "correlation of score and spectrum"),
     "score_deviation": Fact("", "largest deviation of a score", "low", SHARE),

@@ -207,3 +207,54 @@ def test_a_feature_with_score_zero_gets_a_finite_weight():
     for mode in leverage.MODES:
         Z = make_map("lsrff", n_components=4, mode=mode, random_state=0).fit_transform(X)
         assert np.isfinite(Z).all()
+
+
+@pytest.mark.parametrize("layout", ["cos_sin", "phase"])
+@pytest.mark.parametrize("multiple", [1, 4, 16])
+def test_from_a_larger_pool_s_frequencies_are_drawn_and_weighted_for_the_kernel_of_the_pool(multiple, layout):
+    """The mean over the drawing, from the probabilities, is the kernel matrix of the pool."""
+    X = data()
+    options = {"kernel": Gaussian(1.5), "n_components": S, "penalty": PENALTY, "layout": layout, "random_state": 0}
+    phi = make_map("lsrff", pool_multiple=multiple, **options).fit(X)
+    assert phi.pool_.frequencies.shape == (multiple * S, D)
+    assert phi.learned_["indices"].shape == phi.learned_["weights"].shape == (S,)
+    assert phi.transform(X).shape == (N, 2 * S if layout == "cos_sin" else S)
+    assert phi.n_distinct_ == len(np.unique(phi.frequencies_, axis=0))
+    pool = np.hstack([block for _, block in phi.pool_.blocks(X)]).reshape(N, -1)
+    scores = phi.pool_scores(phi.pool_.blocks(X), n_rows=N)
+    if layout == "cos_sin":
+        scores = scores.reshape(2, -1).sum(axis=0)
+    q = scores / scores.sum()
+    np.testing.assert_allclose(phi.learned_["weights"], np.sqrt(1 / (S * q[phi.learned_["indices"]])), rtol=1e-6)
+    # the mean of the products of a feature that is drawn with q and weighted so, s times
+    columns = pool.reshape(N, -1, multiple * S)  # (rows, cosine and sine, frequency)
+    of_pool = np.einsum("ncj,mcj->nmj", columns, columns)
+    expected = S * np.einsum("j,nmj->nm", q / (S * q), of_pool)
+    np.testing.assert_allclose(expected, pool @ pool.T, rtol=1e-6, atol=1e-9)
+    Z = phi.transform(X)
+    drawn = sum(of_pool[:, :, i] / (S * q[i]) for i in phi.learned_["indices"])
+    np.testing.assert_allclose(Z @ Z.T, drawn, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("method", ["lsrff", "slsrff"])
+def test_larger_pools_leave_more_different_frequencies(method):
+    X, y = data(), np.sign(data()[:, 0])
+    found = [
+        np.mean([
+            make_map(method, kernel=Gaussian(1.5), n_components=30, pool_multiple=multiple, random_state=seed)
+            .fit(X, y).n_distinct_
+            for seed in range(20)
+        ])
+        for multiple in (1, 2, 8)
+    ]  # fmt: skip
+    assert found[0] < 30 * (1 - np.exp(-1)) + 1  # s draws from s equally likely ones leave this many
+    assert found[0] < found[1] < found[2]
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"pool_multiple": 0}, "pool_multiple == 0, must be >= 1"),
+    ({"pool_multiple": 2, "mode": "code"}, "mode='code' keeps the whole pool: pool_multiple is of the mode 'text'"),
+])  # fmt: skip
+def test_a_pool_that_is_none_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        make_map("lsrff", n_components=4, **options).fit(data())

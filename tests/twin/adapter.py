@@ -132,6 +132,7 @@ def grid(study) -> dict:
 def searched(study) -> dict:
     """What is chosen by validation, but for the penalty, of which the preset says who shares it."""
     said = {"learner": study.judge, "size": study.search_size, "held_out": study.held_out}
+    said |= {"learners": {study.judge or next(iter(study.learners)): study.of_judge}} if study.of_judge else {}
     said |= {quantity: how for quantity, how in study.search.items() if quantity != "penalty"}
     return {"method": {"method": "rff"}} | {key: value for key, value in said.items() if value is not None}
 

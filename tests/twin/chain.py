@@ -22,7 +22,7 @@ from rfstudy.arrays import seed_sequence
 from rfstudy.errors import NotDefinedError
 
 from .data import Data, Sample, draw_sample, folds
-from .learners import CHOSEN, GRID, accuracy, best, coded, cross_validated, doubtful, predicted, train
+from .learners import CHOSEN, accuracy, at_edge, best_regular, coded, cross_validated, doubtful, predicted, train
 from .search import Choices, conditions, feature_map, features, laid_over, learners_of, left_out
 
 #: What rows say of who shares the bandwidth: the first of these that was chosen.
@@ -50,6 +50,7 @@ class Grid:
     search: dict[str, dict]
     search_size: dict | None = None  # like sizes, with one number: for what all sizes share
     judge: str | None = None  # the learner whose score decides; the first
+    of_judge: dict = field(default_factory=dict)  # options laid over its own while it decides on anything but penalties
     held_out: float | None = None  # share of the training rows that a search is scored on, in place of folds
     length_scale: float | None = None  # stated
     rule: dict | None = None  # or found on the training rows of a repeat: {"rule": "median"}
@@ -99,7 +100,7 @@ def grid_rows(study: Grid) -> list[dict]:
     for dataset, data in study.data.items():
         shared = {"dataset": dataset, "stand_in": data.stand_in}
         found += [shared | row for row in fact_rows(study, dataset)]
-        choices = Choices(study, dataset)
+        choices = Choices(study, dataset, entries(study, dataset), sizes(study, dataset))
         for entry in entries(study, dataset):
             name = {"method": entry["method"], "variant": entry.get("variant", "")}
             for place, (s, label) in itertools.product(places(entry), sizes(study, dataset)):
@@ -163,6 +164,9 @@ def cell_rows(study: Grid, dataset: str, entry: dict, place: dict, size, repeat:
     sample = draw_sample(study, dataset, given["preprocess"], repeat)
     label = {"options": given["options"], "capped": sample.capped}
     settings = label | {"length_scale": given["length_scale"], "preprocess": given["preprocess"]}
+    edges = [each for each in told.pop("at_edge", []) if each in study.learners or each not in entry]
+    edges_of_map = [each for each in edges if each in OF_MAP]
+    settings |= {"at_edge": edges_of_map} if edges_of_map else {}
     of_map = settings | next((told[quantity] for quantity in OF_MAP if quantity in told), {})
     error_row = sample.counts | {"metric": f"approximation_error_{study.norm}", "split": "train", "settings": of_map}
     accuracy_rows = [
@@ -183,10 +187,16 @@ def cell_rows(study: Grid, dataset: str, entry: dict, place: dict, size, repeat:
     phi = phi if drawn == s else phi.prefix(s)
     columns = {"n_columns": phi.n_columns_}
     found = [error_row | columns | error_of(study, dataset, phi, sample, given["length_scale"], repeat, of_map)]
+    if entry["method"] in ("lsrff", "slsrff"):
+        n_distinct = len({tuple(frequency) for frequency in phi.frequencies_.tolist()})
+        found.append(error_row | columns | {"metric": "distinct_features", "value": n_distinct})
     for row in accuracy_rows:
         learner = row["learner"]
         options, penalty = learners_of(study, entry)[learner], values.get("penalty", {}).get(learner)
         trained = accuracy_of(study, learner, options, phi, sample, repeat, penalty, told.get("penalty"))
+        is_edge = trained.pop("at_edge", False)
+        if learner in edges if is_edge is None else is_edge:
+            trained["settings"]["at_edge"] = [*edges_of_map, "penalty"]
         trained["settings"] = settings | trained["settings"]
         found.append(row | columns | trained)
     return found
@@ -242,22 +252,22 @@ def relative_error(exact: np.ndarray, approximate: np.ndarray, norm: str, ridge:
 
 def accuracy_of(study, learner: str, options: dict, phi, sample: Sample, repeat: int, penalty, told) -> dict:
     """The accuracy of a learner on the test rows, with the penalty that is shared or, where there is none, of this
-    cell; ``told`` is what rows say of who shares it.
-
-    Where that leaves a singular system, the next of the grid is taken, and the row says so.
+    cell, the best that has a solution on all rows; ``told`` is what rows say of who shares it. Where a shared one
+    leaves a singular system, the cell has failed. ``at_edge`` is None of a choice that was made elsewhere.
     """
     n_train, told = len(sample.y_train), told or {"shared_by": "cell"}
     if left_out(study, learner, n_train, phi.n_columns_):
         reason = f"{n_train} rows x {phi.n_columns_} columns are over"
         return {"status": "skipped", "settings": told | {"reason": reason}}
     Z, (Y, classes) = features(phi, sample.X_train), coded(sample.y_train)
-    grid = options[GRID[learner]]
     try:
-        wanted = penalty
         if penalty is None:
             fold = folds(n_train, options["n_folds"], study.seed, "folds", "train", repeat)
-            wanted = best(cross_validated(learner, options, Z, sample.y_train, fold))
-        used, decide = first_regular(learner, options, Z, Y, [wanted, *sorted(v for v in grid if v > wanted)])
+            scores = cross_validated(learner, options, Z, sample.y_train, fold)
+            used, decide = best_regular(learner, options, Z, Y, scores)
+            is_edge = at_edge(used, scores)
+        else:
+            used, decide, is_edge = penalty, train(learner, options, Z, Y, penalty), None
     except np.linalg.LinAlgError:
         return {"status": "failed", "settings": told | {"reason": "singular"}}
     if penalty is None and "chosen_on" in told:  # of what was to be shared nothing has a solution
@@ -270,21 +280,10 @@ def accuracy_of(study, learner: str, options: dict, phi, sample: Sample, repeat:
     }
     return {
         "value": accuracy(sample.y_test, predicted(decision, classes)),
-        "settings": told
-        | {CHOSEN[learner]: used, "solver": solvers[learner]}
-        | ({"singular_at": wanted} if used != wanted else {}),
+        "settings": told | {CHOSEN[learner]: used, "solver": solvers[learner]},
+        "at_edge": is_edge,
         "doubtful": doubtful(learner, decision),
     }
-
-
-def first_regular(learner: str, options: dict, Z: np.ndarray, Y: np.ndarray, values: list[float]):
-    """The first value whose system has a solution, and the model."""
-    for value in values:
-        try:
-            return value, train(learner, options, Z, Y, value)
-        except np.linalg.LinAlgError:
-            pass
-    raise np.linalg.LinAlgError("singular")
 
 
 def missing_rows(study: Grid, data: Data) -> list[dict]:

@@ -291,6 +291,31 @@ GRIDS = {
     ),
     # a map with equal features: the penalty that is best for others leaves its system singular; a map without a fit
     "singular": SINGULAR,
+    "singular-everywhere": replace(
+        SINGULAR,
+        name="twin-singular-everywhere",
+        methods=SINGULAR.methods[:2],
+        learners={"ridge": SINGULAR.learners["ridge"] | {"penalties": [1e-25, 1e-20]}},
+    ),
+    # the code's penalty under the bandwidth that the text's finds; the larger penalty where the score is flat
+    "judge": Grid(
+        name="twin-judge",
+        protocol="code",
+        data={"halves": made(121, 4, seed=1)},
+        scaling={"halves": ["minmax"]},
+        methods=[{"method": "rff"}, {"method": "lsrff", "options": {"mode": "code", "penalty": 0.05}}],
+        sizes={"multiples_of_d": [1, 2, 4]},
+        learners={
+            "ridge": RIDGE
+            | {"scaling": "sum", "n_folds": 3, "penalties": [1e-3, 1e-2, 0.1, 1.0], "choice": "one_standard_error"}
+        },
+        search={
+            "length_scale": {"grid": [0.1, 0.2, 0.4], "shared_by": "experiment"},
+            "penalty": {"shared_by": "size"},
+        },
+        search_size={"multiples_of_d": 1},
+        of_judge={"scaling": "mean", "n_folds": 5},
+    ),
     "singular-per-cell": replace(SINGULAR, name="twin-singular-per-cell", search={"penalty": {"shared_by": "cell"}}),
     # nothing to choose from where the data could not be had
     "missing": Grid(

@@ -77,10 +77,10 @@ def margins(decision: np.ndarray) -> np.ndarray:
     return ordered[:, -1] - ordered[:, -2]
 
 
-def cross_validated(learner: str, options: dict, Z: np.ndarray, y: np.ndarray, fold: np.ndarray) -> dict[float, float]:
-    """The mean accuracy over the folds by value of the grid; NaN where there is no model in one of them."""
+def cross_validated(learner: str, options: dict, Z: np.ndarray, y: np.ndarray, fold: np.ndarray) -> dict:
+    """The accuracies of all folds by value of the grid; NaN where there is no model."""
     of_folds = [scored_on(learner, options, Z, y, fold == k) for k in range(fold.max() + 1)]
-    return {value: np.mean([scores[value] for scores in of_folds]) for value in options[GRID[learner]]}
+    return {value: [scores[value] for scores in of_folds] for value in options[GRID[learner]]}
 
 
 def scored_on(learner: str, options: dict, Z: np.ndarray, y: np.ndarray, held_out: np.ndarray) -> dict[float, float]:
@@ -95,9 +95,30 @@ def scored_on(learner: str, options: dict, Z: np.ndarray, y: np.ndarray, held_ou
     return scores
 
 
-def best(scores: dict[float, float]) -> float:
-    """The value with the best score, of equal ones the largest; ``LinAlgError`` where none has a score."""
-    known = {value: score for value, score in scores.items() if not np.isnan(score)}
+def best(scores: dict[float, list[float]], choice: str = "best") -> float:
+    """The value with the best mean score, of equal ones the largest (for the other choice, of those within a standard
+    error of the best); ``LinAlgError`` where none has a score in every fold.
+    """
+    known = {value: np.mean(of_folds) for value, of_folds in scores.items() if not np.isnan(np.sum(of_folds))}
     if not known:
         raise np.linalg.LinAlgError("singular")
-    return max(value for value, score in known.items() if score > max(known.values()) - 1e-9)
+    top, margin = max(known, key=known.get), 1e-9
+    if choice == "one_standard_error":
+        margin += np.std(scores[top], ddof=1) / len(scores[top]) ** 0.5
+    return max(value for value, score in known.items() if score > known[top] - margin)
+
+
+def best_regular(learner: str, options: dict, Z: np.ndarray, Y: np.ndarray, scores: dict):
+    """The value with the best score that has a solution on all rows, and the model; others lose their score."""
+    while True:
+        value = best(scores, options.get("choice", "best"))
+        try:
+            return value, train(learner, options, Z, Y, value)
+        except np.linalg.LinAlgError:
+            scores[value] = [np.nan]
+
+
+def at_edge(value: float, scores: dict[float, list[float]]) -> bool:
+    """Whether no smaller, or no larger, value of a grid has a score in every fold."""
+    known = [other for other, of_folds in scores.items() if not np.isnan(np.sum(of_folds))]
+    return len(scores) > 1 and value in (min(known), max(known))

@@ -11,7 +11,7 @@ from rfstudy.kernels import Gaussian
 from rfstudy.maps import make_map
 
 from .data import draw_sample, folds, held_out_rows, length_scale_by
-from .learners import best, cross_validated, scored_on
+from .learners import at_edge, best, coded, cross_validated, ridge, scored_on
 
 #: Who may share a choice, from the widest circle to the narrowest, and what can be chosen.
 CIRCLES = ("experiment", "size", "method", "method_and_size", "cell")
@@ -30,17 +30,24 @@ class Choices:
 
     study: object
     dataset: str
+    entries: list[dict]  # all, at all sizes: those that may share a penalty
+    sizes: list[tuple[int, str]]
     made: dict = field(default_factory=dict)
 
     def of(self, entry: dict, size: tuple[int, str], repeat: int | None, circles=CIRCLES) -> tuple[dict, dict]:
-        """What some circles have chosen for a cell, by quantity, and by quantity what rows say of who shares it."""
+        """What some circles have chosen for a cell, by quantity; by quantity what rows say of who shares it, and which
+        quantities (of penalties, which learners') are at an edge of their grids.
+        """
         values, told = {}, {}
         for circle in circles:
             on = [repeat] if circle == "cell" else list(range(min(SHARED_ON, self.study.repeats)))
             stand_in = PLAIN if circle in ("experiment", "size") else entry
             found = self.in_circle(circle, stand_in, size, on)
+            searched = entry.get("searched", QUANTITIES)
+            edges = [each for each in found.pop("at_edge", []) if each in searched or each in self.study.learners]
+            told["at_edge"] = [*told.get("at_edge", []), *edges]
             for quantity, value in found.items():
-                if quantity in entry.get("searched", QUANTITIES):
+                if quantity in searched:
                     values[quantity] = value
                     told[quantity] = {"shared_by": circle} | ({"chosen_on": on} if circle != "cell" else {})
         return values, told
@@ -59,8 +66,11 @@ class Choices:
         key = (circle, entry["method"], entry.get("variant"), size, tuple(on))
         if key not in self.made:
             wider = CIRCLES[: CIRCLES.index(circle)]
-            self.made[key] = self.searched(quantities, entry, size, on, wider)
-        return self.made[key]
+            entries = self.entries if circle in ("experiment", "size") else [entry]
+            all_sizes = circle in ("experiment", "method")
+            sharers = list(itertools.product(entries, self.sizes if all_sizes else [size]))
+            self.made[key] = self.searched(quantities, entry, size, on, wider, sharers)
+        return dict(self.made[key])
 
     def takes_part(self, circle: str, entry: dict, quantity: str) -> bool:
         """Whether something of a quantity is chosen for an entry in a circle; of the penalties of a cell it is not:
@@ -78,9 +88,10 @@ class Choices:
         grid = self.study.search["options"]["grid"]
         return grid.get(entry["method"], []) if isinstance(grid, dict) else grid
 
-    def searched(self, quantities: list[str], entry: dict, size, on: list[int], wider) -> dict:
+    def searched(self, quantities: list[str], entry: dict, size, on: list[int], wider, sharers: list) -> dict:
         """The best of all combinations of values, and with them the best penalty of every learner; of equally good
-        combinations the one that is named first, length scales from the largest.
+        combinations the one that is named first, length scales from the largest. A penalty of ridge regression is one
+        at which all sharers that have a solution at any have one. ``at_edge``: what has no smaller or larger value.
         """
         grids = {}
         for quantity in quantities:
@@ -95,36 +106,93 @@ class Choices:
         chosen, top = None, -np.inf
         for values in itertools.product(*grids.values()):
             tried = dict(zip(grids, values, strict=True))
-            scores = self.mean_scores(entry, size, on, wider, tried, judge)
+            own = self.study.of_judge if grids else {}
+            scores = self.scores_by_fold(entry, size, on, wider, tried, judge, own)
             if scores is None:
                 return {}
-            reached = max((score for score in scores.values() if not np.isnan(score)), default=-np.inf)
+            means = [np.mean(of_folds) for of_folds in scores.values()]
+            reached = max((mean for mean in means if not np.isnan(mean)), default=-np.inf)
             if chosen is None or reached > top + 1e-9:
                 chosen, top = tried, reached
+        edges = []
+        if "length_scale" in grids and len(grids["length_scale"]) > 1:
+            edges = (
+                ["length_scale"]
+                if chosen["length_scale"] in (*grids["length_scale"][:1], *grids["length_scale"][-1:])
+                else []
+            )
         if "penalty" in quantities:
             penalties = {}
             for learner in learners:
-                scores = self.mean_scores(entry, size, on, wider, chosen, learner)
-                if scores is not None and not np.isnan(list(scores.values())).all():
-                    penalties[learner] = best(scores)
+                scores = self.scores_by_fold(entry, size, on, wider, chosen, learner)
+                if scores is None or np.isnan([np.sum(of_folds) for of_folds in scores.values()]).all():
+                    continue
+                if learner == "ridge":
+                    scores |= {
+                        v: [np.nan] for v in scores if not self.suits_all(v, list(scores), on, wider, chosen, sharers)
+                    }
+                penalties[learner] = best(scores, learners[learner].get("choice", "best"))
+                edges += [learner] if at_edge(penalties[learner], scores) else []
             chosen = chosen | {"penalty": penalties}
-        return chosen
+        return chosen | {"at_edge": edges}
 
-    def mean_scores(self, entry: dict, size, on: list[int], wider, tried: dict, learner: str) -> dict | None:
-        """The scores of a learner's grid under what is tried, their means over repeats; None where it has none."""
+    def suits_all(self, value: float, grid: list[float], on: list[int], wider, chosen: dict, sharers: list) -> bool:
+        """Whether ridge regression has a solution at a penalty on the maps of all sharers that have one at any."""
+        for (entry, size), repeat in itertools.product(sharers, on):
+            takes_part = "penalty" in entry.get("searched", QUANTITIES) and "ridge" in learners_of(self.study, entry)
+            if not takes_part:
+                continue
+            values = self.of(entry, size, repeat, wider)[0] | chosen
+            regular = self.regular(entry, size[0], repeat, values, grid)
+            if any(regular.values()) and not regular[value]:
+                return False
+        return True
+
+    def regular(self, entry: dict, s: int, repeat: int, values: dict, grid: list[float]) -> dict[float, bool]:
+        """At which penalties ridge regression has a solution on all rows of a search that the map may see."""
+        fitted, found = self.fitted(entry, s, repeat, values), {}
+        for penalty in grid if fitted else []:
+            Z, y, seen = fitted
+            try:
+                ridge(learners_of(self.study, entry)["ridge"], Z[seen], coded(y[seen])[0], penalty)
+                found[penalty] = True
+            except np.linalg.LinAlgError:
+                found[penalty] = False
+        return found
+
+    def scores_by_fold(
+        self, entry: dict, size, on: list[int], wider, tried: dict, learner: str, own=None
+    ) -> dict | None:
+        """The scores of a learner's grid under what is tried, ``own`` laid over its options: those of the folds of all
+        repeats; None where it has none.
+        """
         of_repeats = []
         for repeat in on:
             values = self.of(entry, size, repeat, wider)[0] | tried
-            of_repeats.append(self.scores(entry, size[0], repeat, values, learner))
+            of_repeats.append(self.scores(entry, size[0], repeat, values, learner, own or {}))
             if of_repeats[-1] is None:
                 return None
-        return {value: np.mean([scores[value] for scores in of_repeats]) for value in of_repeats[0]}
+        return {value: [each for scores in of_repeats for each in scores[value]] for value in of_repeats[0]}
 
-    def scores(self, entry: dict, s: int, repeat: int, values: dict, learner: str) -> dict | None:
+    def scores(self, entry: dict, s: int, repeat: int, values: dict, learner: str, own: dict) -> dict | None:
         """The scores of a learner's grid on training rows of a repeat, at most ``tuning_cap`` of them: by folds, or on
         a part that neither map nor learner saw.
         """
-        study, options = self.study, learners_of(self.study, entry)[learner]
+        study, options = self.study, learners_of(self.study, entry)[learner] | own
+        fitted = self.fitted(entry, s, repeat, values, learner)
+        if fitted is None:
+            return None
+        Z, y, seen = fitted
+        if study.held_out:
+            return {value: [score] for value, score in scored_on(learner, options, Z, y, ~seen).items()}
+        fold = folds(len(y), options["n_folds"], study.seed, "folds", "train", repeat)
+        return cross_validated(learner, options, Z, y, fold)
+
+    def fitted(self, entry: dict, s: int, repeat: int, values: dict, learner: str = "ridge"):
+        """Features and labels of the training rows of a search, and which of them the map has seen; None where there is
+        no map, or the learner is left out.
+        """
+        study = self.study
         given = conditions(study, self.dataset, entry, values, repeat)
         sample = draw_sample(study, self.dataset, given["preprocess"], repeat)
         X, y = sample.X_train, sample.y_train
@@ -142,11 +210,7 @@ class Choices:
             return None
         if left_out(study, learner, len(sample.y_train), phi.n_columns_):
             return None
-        Z = features(phi, X)
-        if study.held_out:
-            return scored_on(learner, options, Z, y, ~seen)
-        fold = folds(len(y), options["n_folds"], study.seed, "folds", "train", repeat)
-        return cross_validated(learner, options, Z, y, fold)
+        return features(phi, X), y, seen
 
 
 def conditions(study, dataset: str, entry: dict, values: dict, repeat: int) -> dict:

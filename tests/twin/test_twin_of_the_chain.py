@@ -6,6 +6,7 @@ The last tests hold that each experiment shows what it is there for, so that no 
 
 import itertools
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from rfstudy.arrays import set_threads
 
 from . import adapter, chain, kinds, kinds_on_data
 from .experiments import GRIDS, MEASUREMENTS, ON_DATA
+from .search import Choices
 
 #: What tells rows apart.
 KEY = (
@@ -265,16 +267,45 @@ def test_shown_by_the_walk(shown):
 
 def test_shown_by_singular_systems(shown):
     rows = shown("singular")
-    raised = [row for row in rows if "singular_at" in row]
-    assert values(raised, "singular_at", "penalty") == {(1e-20, 0.3)}  # the next of the grid, not its last
-    assert values(raised, "method", "variant") == {("gq", None)}
+    # the smallest at which all have a solution, for all
+    assert values([row for row in rows if row["status"] == "ok"], "penalty", "at_edge") == {(0.3, ("penalty",))}
     failed = [row for row in rows if row["status"] == "failed"]
-    assert values(failed, "method", "variant") == {("gq", "hopeless"), ("lsrff", "hopeless")}
+    assert values(failed, "method", "variant") == {("lsrff", "hopeless")}
+    # who has none at any has no say, and fails
+    everywhere = shown("singular-everywhere")
+    assert values(everywhere, "method", "status", "penalty") == {("rff", "ok", 1e-20), ("gq", "failed", None)}
     assert values(shown("singular", "approximation_error_frobenius"), "status", "method") >= {("failed", "lsrff")}
     alone = shown("singular-per-cell")
     assert values([row for row in alone if row["method"] == "rff"], "penalty") >= {1e-20}
     assert values([row for row in alone if row["method"] == "gq"], "penalty") == {0.3, None}
-    assert all("singular_at" not in row for row in alone)
+    failed = [row for row in alone if row["status"] == "failed"]
+    assert values(failed, "method", "variant") == {("gq", "hopeless"), ("lsrff", "hopeless")}
+
+
+def test_shown_by_the_judge_and_the_flat_score(shown):
+    errors, scores = shown("judge", "approximation_error_frobenius"), shown("judge")
+    study = GRIDS["judge"]
+    changed = {
+        "judge": replace(study, of_judge={}),
+        "choice": replace(study, learners={"ridge": study.learners["ridge"] | {"choice": "best"}}),
+    }
+    assert values(chosen_in(changed["judge"]), "length_scale") != values(errors, "length_scale")
+    first, flat = chosen_in(changed["choice"]), chosen_in(study)
+    assert all(one["penalty"]["ridge"] <= other["penalty"]["ridge"] for one, other in zip(first, flat, strict=True))
+    assert first != flat
+    assert values(scores, "n_features", "penalty") == {
+        (s, each["penalty"]["ridge"]) for each, s in zip(flat, (4, 8, 16), strict=True)
+    }
+    assert values(errors, "at_edge") | values(scores, "at_edge") > {None}
+    assert values(shown("judge", "distinct_features"), "method") == {"lsrff"}
+
+
+def chosen_in(study) -> list[dict]:
+    """What the twin chooses for plain features at every size."""
+    (dataset,) = study.data
+    own = chain.sizes(study, dataset)
+    choices = Choices(study, dataset, chain.entries(study, dataset), own)
+    return [choices.of({"method": "rff", "options": {}}, size, 0)[0] for size in own]
 
 
 def test_shown_by_missing_data(shown):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rfstudy.data.split import fold_of_row, split
+from rfstudy.data.split import block_of_row, fold_of_block, fold_of_row, split
 
 
 def test_the_published_split_is_the_same_in_every_repeat():
@@ -66,7 +66,7 @@ def test_counts_that_a_random_split_cannot_have_are_refused(counts):
 
 
 def test_unknown_rules_and_missing_parts_are_refused():
-    with pytest.raises(ValueError, match="must be 'published', 'half' or 'random', got 'third'"):
+    with pytest.raises(ValueError, match=r"must be one of 'published', 'half', 'random', .*, got 'third'"):
         split(10, None, 0, 0, "third")
     with pytest.raises(ValueError, match="needs the number of published training rows"):
         split(10, None, 0, 0, "published")
@@ -97,3 +97,50 @@ def test_too_few_or_too_many_folds_are_refused(n, n_folds):
 def test_published_parts_are_both_there(n_train):
     with pytest.raises(ValueError, match="cannot be published training rows"):
         split(5, n_train, 0, 1, "published")
+
+
+@pytest.mark.parametrize(("n", "n_blocks"), [(100, 10), (101, 10), (14980, 50), (7, 3), (2, 2)])
+def test_blocks_are_contiguous_and_of_equal_size(n, n_blocks):
+    block = block_of_row(n, n_blocks)
+    assert np.array_equal(block, np.sort(block))
+    sizes = np.bincount(block, minlength=n_blocks)
+    assert len(sizes) == n_blocks
+    assert sizes.max() - sizes.min() <= 1
+
+
+@pytest.mark.parametrize("n_blocks", [2, 3, 10])
+def test_half_of_the_blocks_train_whole(n_blocks):
+    n, block = 101, block_of_row(101, n_blocks)
+    parts = {
+        (rule, repeat): split(n, None, repeat, seed=1, rule=rule, n_blocks=n_blocks)
+        for rule in ("blocks", "first_blocks", "last_blocks")
+        for repeat in range(6)
+    }
+    for (rule, _), (train, test) in parts.items():
+        assert np.array_equal(np.sort(np.concatenate([train, test])), np.arange(n))
+        assert not set(block[train]) & set(block[test])
+        assert len(set(block[train])) == (n_blocks + 1) // 2
+        if rule == "first_blocks":
+            assert train.max() < test.min()
+        elif rule == "last_blocks":
+            assert test.max() < train.min()
+    chosen = {tuple(train) for (rule, _), (train, _) in parts.items() if rule == "blocks"}
+    assert len(chosen) > 1
+    assert len({tuple(train) for (rule, _), (train, _) in parts.items() if rule != "blocks"}) == 2
+
+
+@pytest.mark.parametrize("n_blocks", [None, 1, 11])
+def test_a_number_of_blocks_that_is_none_is_refused(n_blocks):
+    with pytest.raises(ValueError, match="n_blocks must be between 2 and the number of rows"):
+        split(10, None, 0, seed=1, rule="blocks", n_blocks=n_blocks)
+
+
+def test_folds_of_blocks_hold_them_out_whole():
+    blocks = np.repeat([3, 7, 8, 20, 21, 40, 41], [5, 4, 6, 5, 5, 4, 6])
+    fold = fold_of_block(blocks, 3, 1, "train", 0)
+    for block in np.unique(blocks):
+        assert len(set(fold[blocks == block])) == 1
+    assert sorted(np.bincount([fold[blocks == block][0] for block in np.unique(blocks)])) == [2, 2, 3]
+    assert not np.array_equal(fold, fold_of_block(blocks, 3, 1, "train", 1))
+    with pytest.raises(ValueError, match="8 folds need as many blocks of training rows, there are 7"):
+        fold_of_block(blocks, 8, 1, "train", 0)

@@ -313,45 +313,40 @@ def linearly_dependent():
     return np.repeat(rng.standard_normal((60, 1)), 4, axis=1), np.where(rng.standard_normal((60, 1)) > 0, 1.0, -1.0)
 
 
-@pytest.mark.parametrize("value", [1e-300, 1e-250, 1e-200])
-def test_a_penalty_at_which_the_system_is_singular_is_raised_to_the_next_that_works(value):
+def has_fit(learner, Z, Y, value, options):
+    try:
+        learner.fit(stream(Z), Y, value, n_columns=Z.shape[1], options=options)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("center", ["targets", "both", "none"])
+@pytest.mark.parametrize("scaling", ["mean", "sum", "per_column"])
+@pytest.mark.parametrize("shape", [(60, 4), (9, 12), (5, 4)])
+def test_ridge_is_regular_where_its_fit_is(center, scaling, shape):
+    rng = np.random.default_rng(0)
+    Z, Y = np.repeat(rng.standard_normal((shape[0], 2)), shape[1] // 2, axis=1), np.ones((shape[0], 1))
+    Y[::2] = -1.0
+    options = {"scaling": scaling, "center": center}
+    values = [1.0, *np.geomspace(1e-20, 1e-10, 21).tolist(), 1e-300]
+    found = entry.load("ridge").regular(stream(Z), Y, values, n_columns=shape[1], options=options)
+    assert list(map(bool, found)) == [has_fit(entry.load("ridge"), Z, Y, value, options) for value in values]
+    assert set(map(bool, found)) == {True, False}
+
+
+@pytest.mark.parametrize("name", sorted(set(entry.known()) - {"ridge"}))
+def test_other_learners_have_a_solution_everywhere(name):
+    assert entry.load(name).regular(None, None, [0.1, 1.0], n_columns=1, options={}) == [True, True]
+
+
+def test_the_smallest_value_with_a_solution():
     Z, Y = linearly_dependent()
-    model, used = entry.load("ridge").fit_regular(stream(Z), Y, value, n_columns=4, options=SINGULAR)
-    assert used == 1e-3
-    # equal columns share their weight equally: the solution is the ridge one, not a rounding error
-    np.testing.assert_allclose(model.coef, np.full((4, 1), model.coef.mean()), rtol=1e-6)
-    z = Z[:, 0]
-    np.testing.assert_allclose(model.coef.sum(), 4 * (z @ (Y[:, 0] - Y.mean())) / (4 * z @ z + 1e-3), rtol=1e-9)
-
-
-@pytest.mark.parametrize(("name", "value"), [("ridge", 1e-2), ("ridge", 1e-3), ("svm", 0.3)])
-def test_a_value_that_works_is_used_as_it_is(name, value):
-    learner, (Z, Y) = entry.load(name), linearly_dependent()
-    options = TWINS[name][2][0] | SINGULAR | {learner.grid: [0.1, 1.0, 1e-3]}
-    model, used = learner.fit_regular(stream(Z), Y, value, n_columns=4, options=options)
-    assert used == value
-    expected = learner.fit(stream(Z), Y, value, n_columns=4, options=options)
-    np.testing.assert_array_equal(model.coef, expected.coef)
-
-
-def test_no_value_large_enough_is_an_error():
-    Z, Y = linearly_dependent()
-    options = SINGULAR | {"penalties": [1e-300, 1e-200]}
-    with pytest.raises(np.linalg.LinAlgError, match="singular to working precision"):
-        entry.load("ridge").fit_regular(stream(Z), Y, 1e-300, n_columns=4, options=options)
-
-
-def test_what_is_tried_is_the_value_and_then_the_larger_ones_in_order():
-    tried = []
-
-    def fit(blocks, Y, value, *, n_columns, options):
-        tried.append(value)
-        raise np.linalg.LinAlgError(f"singular at {value}")
-
-    learner = entry.Learner(grid="penalties", chosen="penalty", targets=(), fit=fit, cross_validate=None)
-    with pytest.raises(np.linalg.LinAlgError, match=r"singular at 3\.0"):
-        learner.fit_regular(None, None, 1.5, n_columns=1, options={"penalties": [3.0, 1.0, 2.0, 1.5]})
-    assert tried == [1.5, 2.0, 3.0]
+    find = entry.load("ridge").smallest_regular
+    assert find(stream(Z), Y, n_columns=4, options=SINGULAR) == 1e-3
+    assert find(stream(Z), Y, n_columns=4, options=SINGULAR | {"penalties": [3.0, 0.5]}) == 0.5
+    with pytest.raises(np.linalg.LinAlgError, match="singular at every value"):
+        find(stream(Z), Y, n_columns=4, options=SINGULAR | {"penalties": [1e-300, 1e-200]})
 
 
 @pytest.mark.parametrize("name", ["gram", "nothing", "entry", "__init__"])
@@ -440,14 +435,13 @@ def test_a_new_file_is_a_new_learner(tmp_path):
     (tmp_path / "rfstudy/learners/mean.py").write_text(MEAN, encoding="utf-8")
     program = (
         "import json, numpy as np; from rfstudy.learners import entry\n"
-        "model, used = entry.load('mean').fit_regular(None, np.array([[1.0], [5.0]]), 0.5, n_columns=2,"
-        " options={'shrinkage': [0.5]})\n"
-        "print(json.dumps([entry.known(), entry.facts('mean'), model.intercept.tolist(), used]))"
+        "model = entry.load('mean').fit(None, np.array([[1.0], [5.0]]), 0.5, n_columns=2, options={})\n"
+        "print(json.dumps([entry.known(), entry.facts('mean'), model.intercept.tolist()]))"
     )
-    known, facts, intercept, used = run(program, tmp_path)
+    known, facts, intercept = run(program, tmp_path)
     assert known == ["l1_svm", "logistic", "mean", "ridge", "svm"]
     assert facts["targets"] == ["regression"]
     assert facts["bytes_per_entry"] == 0
     own = {"type": "array", "items": {"type": "number"}}  # in place of the schema of other grids
     assert facts["schema"] == {"shrinkage": own, "n_folds": {"type": "integer", "minimum": 2}}
-    assert (intercept, used) == ([2.0], 0.5)
+    assert intercept == [2.0]

@@ -449,10 +449,31 @@ def test_a_grid_with_a_value_at_which_liblinear_would_not_end_has_scores_at_the_
     scores = cross_validate_svm(stream(Z), Y, [1e-200, 1.0], folds, solver="liblinear", **options(Z))
     assert np.isnan(scores[0]).all()
     assert (scores[1] > 50).all()
-    told = {"loss": "squared_hinge", "intercept": "none", "solver": "liblinear", "C": [1e-200, 1.0]}
-    model, used = svm.LEARNER.fit_regular(stream(Z), Y, 1e-200, n_columns=3, options=told)
-    assert used == 1.0
-    np.testing.assert_array_equal(model.coef, fit_svm(stream(Z), Y, 1.0, solver="liblinear", **options(Z)).coef)
+
+
+@pytest.mark.parametrize("solver", ["liblinear", "newton"])
+def test_c_per_column_is_the_machine_of_longer_features(solver):
+    """|w|^2 / 2 + C D sum loss(w.z) is least where |v|^2 / 2 + C sum loss(v.(sqrt(D) z)) is, with v = w / sqrt(D)."""
+    Z, _, Y = problem(60, 4)
+    told = {"loss": "squared_hinge", "intercept": "none", "solver": solver, "C": [0.01, 0.3], "n_folds": 3}
+    per_column = told | {"scaling": "per_column"}
+    longer = 2.0 * Z
+    for value in told["C"]:
+        one = svm.LEARNER.fit(stream(Z), Y, value, n_columns=4, options=per_column)
+        other = svm.LEARNER.fit(stream(longer), Y, value, n_columns=4, options=told)
+        np.testing.assert_allclose(one.decision(Z), other.decision(longer), rtol=1e-2, atol=1e-2)
+        plain = svm.LEARNER.fit(stream(Z), Y, 4 * value, n_columns=4, options=told | {"scaling": "sum"})
+        np.testing.assert_array_equal(one.coef, plain.coef)
+    how = {"n_columns": 4, "score": "accuracy"}
+    folds = np.arange(60) % 3
+    scores = svm.LEARNER.cross_validate(stream(Z), Y, folds, options=per_column, **how)
+    plain = svm.LEARNER.cross_validate(stream(Z), Y, folds, options=told | {"C": [0.04, 1.2]}, **how)
+    np.testing.assert_array_equal(scores, plain)
+
+
+def test_an_unknown_scaling_of_c_is_refused():
+    with pytest.raises(ValueError, match="scaling must be one of 'sum', 'per_column', got 'mean'"):
+        svm.scaled_cost(1.0, 3, "mean")
 
 
 def test_features_that_are_all_zero_are_no_reason_to_refuse():

@@ -5,7 +5,7 @@ import pytest
 
 from rfstudy.data.target import encode_labels
 from rfstudy.learners import streams
-from rfstudy.learners.penalties import best_penalty, check_grid, effective_penalties
+from rfstudy.learners.penalties import best_penalty, check_grid, effective_penalties, is_at_edge
 from rfstudy.learners.scoring import check_folds, gain, score_sum
 from rfstudy.learners.shifted import SIZE_IN_CACHE, solve_shifted
 from rfstudy.learners.targets import as_columns, sign_columns
@@ -37,6 +37,31 @@ def test_best_penalty_takes_the_largest_of_equals_in_any_order():
     assert best_penalty(scores, [0.1, 10.0, 1.0]) == 1.0
     assert best_penalty(scores[::-1], [1.0, 10.0, 0.1]) == 1.0
     assert best_penalty(scores, [1.0, 10.0, 0.1]) == 1.0
+
+
+def test_within_one_standard_error_the_largest_penalty_is_taken():
+    scores = np.array(
+        [[88.0, 92.0, 90.0], [90.0, 91.0, 92.0], [89.0, 91.0, 91.5], [80.0, 99.0, 91.0], [70.0, 71.0, 72.0]]
+    )
+    grid = [1.0, 0.1, 10.0, 100.0, 1000.0]
+    # the best mean is 91 with a standard error of 1 / sqrt(3): 90.5 is within, 90 is not
+    assert best_penalty(scores, grid) == 0.1
+    assert best_penalty(scores, grid, choice="one_standard_error") == 10.0
+    assert best_penalty(-scores, grid, "mse", "one_standard_error") == 10.0
+    scores[2] = np.nan
+    assert best_penalty(scores, grid, choice="one_standard_error") == 0.1
+    # one score has no standard error
+    assert best_penalty([[90.0], [89.9]], [0.1, 1.0], choice="one_standard_error") == 0.1
+    with pytest.raises(ValueError, match="choice must be one of best, one_standard_error, got 'flat'"):
+        best_penalty(scores, grid, choice="flat")
+
+
+def test_an_edge_is_the_smallest_or_largest_of_what_there_was_to_choose():
+    grid = [10.0, 0.1, 1.0, 0.01]
+    assert [is_at_edge(value, grid) for value in grid] == [True, False, False, True]
+    scores = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 1.0], [np.nan, 5.0]])
+    assert [is_at_edge(value, grid, scores) for value in grid[:3]] == [True, True, False]
+    assert not is_at_edge(3.0, [3.0])
 
 
 def test_best_penalty_forgives_rounding_of_the_mean():

@@ -88,9 +88,9 @@ def test_a_preset_runs_less_of_an_experiment_and_not_of_those_that_extend_it(tmp
         ("a: [1\n", "a.yaml"),
         (
             "a: {title: x, kind: gird}\n",
-            r"a\.yaml: a\.kind: there is no 'gird'; did you mean grid\? known are crossover",
+            r"a\.yaml: a\.kind: there is no 'gird'; did you mean grid\? known are controls",
         ),
-        ("a: {title: x}\n", r"a\.yaml: a: the key 'kind' is missing; known are crossover, .*grid"),
+        ("a: {title: x}\n", r"a\.yaml: a: the key 'kind' is missing; known are controls, .*grid"),
         ("a: {title: x, title: y}\n", r"a\.yaml: line 1: the key 'title' is given twice, first in line 1"),
         ("[a, b]\n", r"a\.yaml: must be a mapping from keys to values, not a list"),
         ("a: [1]\n", r"a\.yaml: a: must be a mapping from keys to values, not \[1\]"),

@@ -50,10 +50,15 @@ def stages(prepared, tmp_path, *methods, **changes):
 def test_maps_that_learn_from_targets_or_rows_are_trained(prepared, tmp_path):
     methods = ("slsrff", "karff", "kprff", "ses", "nystroem")
     errors, scores = stages(prepared, tmp_path, *({"method": method} for method in methods))
+    distinct = errors[errors["metric"].eq("distinct_features")]
+    errors = errors.drop(distinct.index)
     for rows, count in ((errors, 1), (scores, 2)):  # one error; the accuracy of two learners
         assert rows["status"].eq("ok").all()
         assert rows.groupby("method").size().to_dict() == dict.fromkeys(methods, 2 * count)
         assert set(rows["metric"]) <= {"approximation_error_frobenius", "accuracy_pct"}  # and no time
+    # of a map that draws with replacement, how many different frequencies it has
+    assert distinct["method"].tolist() == ["slsrff"] * 2
+    assert (distinct["value"] < distinct["n_features"]).all()
     # every row is a landmark, and the kernel matrix of 40 rows is exact up to float32
     exact = errors[errors["method"].eq("nystroem") & errors["n_features_label"].eq("16d")].iloc[0]
     assert exact["n_columns"] <= N_TRAIN

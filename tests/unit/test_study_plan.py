@@ -226,10 +226,19 @@ def test_choices_are_shared_by_experiments_that_differ_in_names_and_have_fewer_s
     def told(**changes):
         return parts("tune", selected(**(toy | changes)) | {"name": "another"})[0]
 
-    all_sizes, fewer = told(), told(sizes={"multiples_of_d": [4]}, methods=[{"method": "orf"}])
+    all_sizes, fewer = told(), told(sizes={"multiples_of_d": [4]})
     assert plan.same_choices(all_sizes, fewer)
     assert not plan.same_choices(fewer, all_sizes)
+    # all maps have to have a solution at a penalty that they share; a bandwidth asks nothing of them
+    bandwidth = {"length_scale": {"grid": [1], "shared_by": "experiment"}, "size": {"multiples_of_d": 2}}
+    others = {"methods": [{"method": "orf"}]}
+    one, another = (
+        told(search=search | bandwidth | {"penalty": {"shared_by": "cell"}}, bandwidth=None, **of)
+        for of in ({}, others)
+    )
+    assert plan.same_choices(one, another)
     for other in (
+        told(**others),
         told(learners={"ridge": {"penalties": [2]}}),
         told(preprocess=["minmax"]),
         told(search=search | {"max_rows": 10}),
@@ -351,11 +360,13 @@ def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_
     for stage, learners in {"tune": ["ridge", "svm"], "train": ["ridge", "svm"], "time": ["svm"]}.items():
         roots = plan.code_roots(stage, toy, eeg)
         assert [root for root in roots if root.startswith("learners.")] == [f"learners.{name}" for name in learners]
-    # tune draws the map that stands for all, and the others where they have choices of their own
+    # tune draws the map that stands for all, and the others where they share a penalty or have choices of their own
     toy["search"]["method"]["module"] = "structured"
+    for circle in ("size", "method_and_size"):
+        toy["search"]["penalty"]["shared_by"] = circle
+        assert plan.methods_in("tune", toy, eeg) == ["montecarlo", "quasi", "structured"]
+    toy["search"] |= {"penalty": {"shared_by": "cell"}, "preprocess": {"grid": [["none"]], "shared_by": "experiment"}}
     assert plan.methods_in("tune", toy, eeg) == ["structured"]
-    toy["search"]["penalty"]["shared_by"] = "method_and_size"
-    assert plan.methods_in("tune", toy, eeg) == ["montecarlo", "quasi", "structured"]
     assert plan.methods_in("generate", toy, eeg) == ["montecarlo", "quasi"]
     for stage in ("generate", "train", "tune", "time"):
         for root in plan.code_roots(stage, toy, eeg):

@@ -10,7 +10,9 @@ import pytest
 from rfstudy.arrays import seed_sequence
 from rfstudy.data.split import split
 from rfstudy.errors import NotDefinedError
+from rfstudy.learners.ridge import fit_ridge
 from rfstudy.study import search as searching
+from rfstudy.study.kinds.grid import choice_for
 from rfstudy.study.sample import Sample
 from rfstudy.study.search import search, tuning_rows
 
@@ -38,7 +40,7 @@ class Oracle:
     def __call__(self, job, cell):
         self.asked.append(cell)
         grid = cell.given["settings"]["penalties" if cell.given["learner"] == "ridge" else "C"]
-        return [self.score(cell, value) for value in grid]
+        return [[self.score(cell, value)] for value in grid]
 
 
 def chosen_by(prepared, tmp_path, monkeypatch, score, settings=None, **search_of):
@@ -268,6 +270,159 @@ def test_one_learner_judges_and_every_learner_gets_a_penalty(prepared, tmp_path,
         }
 
 
+def test_the_judge_may_decide_with_options_of_its_own_but_not_on_its_penalty(prepared, tmp_path, monkeypatch):
+    """Of the bandwidth decides ridge with the factor n, of the penalty ridge without it."""
+
+    def score(cell, penalty):
+        scaling, given = cell.given["settings"]["scaling"], cell.given
+        return (
+            70.0
+            + (given["length_scale"] == (1.0 if scaling == "mean" else 4.0))
+            - abs(penalty - 0.1) * (scaling == "sum")
+        )
+
+    for learners, expected in (({}, 4.0), ({"ridge": {"scaling": "mean", "n_folds": 2}}, 1.0)):
+        found, oracle = chosen_by(
+            prepared, tmp_path / str(expected), monkeypatch, score, **STAND_IN, learners=learners,
+            length_scale={"grid": [1.0, 4.0], "shared_by": "experiment"}, penalty={"shared_by": "size"},
+            toy={"learners": {"ridge": RIDGE | {"scaling": "sum"}}},
+        )  # fmt: skip
+        assert found["experiment"]["chosen"] == {"length_scale": expected}
+        assert {label: of["chosen"] for label, of in found["size"].items()} == {
+            label: {"penalty": {"ridge": 0.1}} for label in ("2d", "4d")
+        }
+        by_judge = {
+            (cell.at["label"][0], cell.given["settings"]["scaling"], cell.given["settings"]["n_folds"])
+            for cell in oracle.asked
+        }
+        wide = ("mean", 2) if learners else ("sum", 4)
+        assert by_judge == {("8d", *wide), ("2d", "sum", 4), ("4d", "sum", 4)}
+
+
+# --- a penalty that is shared -----------------------------------------------------------------------------------------
+
+
+def regular_from(monkeypatch, smallest, seen):
+    """Ridge regression has a solution from a value on that depends on the candidate."""
+
+    def regular_at(job, cell):
+        seen.append((name(cell), cell.at["label"][0], cell.at["repeat"]))
+        return [value >= smallest(cell) for value in cell.given["settings"]["penalties"]]
+
+    monkeypatch.setattr(searching, "regular_at", regular_at)
+
+
+SHARING = {
+    "size": [("rff", "2d"), ("orf-wide", "2d")],
+    "method": [("orf-wide", "2d"), ("orf-wide", "4d")],
+    "method_and_size": [("orf-wide", "2d")],
+}
+
+
+@pytest.mark.parametrize("circle", SHARING)
+def test_a_shared_penalty_is_the_best_of_those_at_which_all_who_share_it_are_regular(
+    prepared, tmp_path, monkeypatch, circle
+):
+    seen: list = []
+    regular_from(monkeypatch, lambda cell: 0.1 if name(cell) == "orf-wide" else 1e-3, seen)
+    found, _ = chosen_by(
+        prepared, tmp_path, monkeypatch, lambda _, penalty: 90 - penalty, **STAND_IN, penalty={"shared_by": circle}
+    )
+    choices = leaves(found[circle])
+    place = {"size": ("2d",), "method": ("orf-wide",), "method_and_size": ("orf-wide", "2d")}[circle]
+    assert choices[place]["chosen"]["penalty"] == {"ridge": 0.1}
+    assert set(SHARING[circle]) <= {who[:2] for who in seen}
+    assert {repeat for *_, repeat in seen} == {0, 1, 2}
+    if circle != "size":
+        own = {"method": ("rff",), "method_and_size": ("rff", "2d")}[circle]
+        assert choices[own]["chosen"]["penalty"] == {"ridge": 1e-3}
+
+
+def test_one_repeat_in_which_a_map_is_singular_is_enough(prepared, tmp_path, monkeypatch):
+    regular_from(monkeypatch, lambda cell: 10.0 if (name(cell), cell.at["repeat"]) == ("orf-wide", 2) else 0, [])
+    found, _ = chosen_by(
+        prepared, tmp_path, monkeypatch, lambda _, penalty: 90 - penalty, **STAND_IN, penalty={"shared_by": "size"}
+    )
+    assert found["size"]["2d"]["chosen"]["penalty"] == {"ridge": 10.0}
+
+
+def test_who_has_no_say_in_a_shared_penalty(prepared, tmp_path, monkeypatch):
+    """An entry that takes no part in the search, one that leaves the learner out, one that is singular everywhere."""
+    regular_from(monkeypatch, lambda cell: 1e9 if cell.entry["variant"] else 0, [])
+    methods = [
+        {"method": "rff"},
+        {"method": "orf", "variant": "hopeless"},
+        {"method": "orf", "variant": "own", "searched": []},
+        {"method": "orf", "variant": "out", "learners": {"ridge": None}},
+    ]
+    found, _ = chosen_by(
+        prepared, tmp_path, monkeypatch, lambda _, penalty: 90 - penalty, **STAND_IN, penalty={"shared_by": "size"},
+        toy={"methods": methods},
+    )  # fmt: skip
+    assert found["size"]["2d"]["chosen"]["penalty"] == {"ridge": 1e-3}
+
+
+def test_regular_is_what_has_a_fit_on_all_tuning_rows(prepared, tmp_path):
+    """Equal columns, and penalties around what rounding outweighs."""
+    penalties = [1e-25, 1e-20, 1e-3]
+    toy = toys.selected(
+        methods=[{"method": "rff"}, {"method": "gq", "options": {"n_nodes": 2}}], sizes={"multiples_of_d": [2]},
+        learners={"ridge": RIDGE | {"penalties": penalties}}, search=STAND_IN | {"penalty": {"shared_by": "size"}},
+    )  # fmt: skip
+    (spec,) = toys.parts("tune", toy)
+    job, seen = toys.job("tune", spec, prepared, tmp_path / "journal"), {}
+    for entry in spec["methods"]:
+        cell = searching.candidate_cell(job, {}, entry, "2d", 1, {}, "ridge")
+        phi, X, Y, held_out, _ = searching.tuned_map(job, cell)
+        assert not held_out.any()
+        expected = []
+        Z = phi.transform(X)
+        for penalty in penalties:
+            try:
+                fit_ridge(lambda Z=Z: iter([(slice(0, len(Z)), Z)]), Y, penalty, n_columns=phi.n_columns_)
+                expected.append(True)
+            except np.linalg.LinAlgError:
+                expected.append(False)
+        assert searching.regular_at(job, cell) == expected
+        seen[entry["method"]] = expected
+    assert seen["gq"] == [False, False, True]
+
+
+# --- edges and flat scores --------------------------------------------------------------------------------------------
+
+
+def test_values_at_an_edge_are_told(prepared, tmp_path, monkeypatch):
+    def score(cell, value):
+        best = 0.01 if cell.given["learner"] == "svm" else 1.0
+        return 70 - abs(np.log(cell.given["length_scale"])) - abs(np.log10(value / best))
+
+    found, _ = chosen_by(
+        prepared, tmp_path, monkeypatch, score,
+        shared_by="method_and_size", length_scale={"grid": [0.5, 1.0, 2.0]}, penalty={"shared_by": "method_and_size"},
+        toy={"learners": {"ridge": RIDGE | {"penalties": [0.1, 1.0, 10.0]}, "svm": SVM}},
+    )  # fmt: skip
+    choice = leaves(found["method_and_size"])["rff", "2d"]
+    assert choice["chosen"] == {"length_scale": 1.0, "penalty": {"ridge": 1.0, "svm": 0.1}}
+    assert choice["at_edge"] == ["svm"]
+    rows = [choice_for(found, {"method": "rff"}, "2d", 0)[1]["at_edge"]]
+    assert rows == [["svm"]]
+
+
+def test_within_one_standard_error_over_the_folds_of_all_repeats_the_larger_penalty_is_chosen(
+    prepared, tmp_path, monkeypatch
+):
+    """The best mean is 80.0 with the scores 78, 80, 82: a standard error of 2 / sqrt(3)."""
+    table = {1e-3: [78, 80, 82], 0.1: [79, 79, 79], 10.0: [78.8, 78.8, 78.8]}
+    chosen = {}
+    for choice in ("best", "one_standard_error"):
+        found, _ = chosen_by(
+            prepared, tmp_path / choice, monkeypatch, lambda cell, penalty: table[penalty][cell.at["repeat"]],
+            penalty={"shared_by": "method_and_size"}, toy={"learners": {"ridge": RIDGE | {"choice": choice}}},
+        )  # fmt: skip
+        chosen[choice] = leaves(found["method_and_size"])["rff", "2d"]["chosen"]["penalty"]["ridge"]
+    assert chosen == {"best": 1e-3, "one_standard_error": 0.1}
+
+
 # --- where there is nothing to choose ---------------------------------------------------------------------------------
 
 
@@ -363,7 +518,7 @@ def test_a_choice_of_a_cell_sees_the_training_rows_of_its_repeat_and_no_other(tm
 def test_the_rows_of_a_search_are_a_random_choice_that_is_the_same_for_all_candidates():
     X = np.arange(20.0)[:, None]
     sample = Sample(X, np.arange(20), X[:3], np.arange(3), capped=False)
-    chosen, labels = tuning_rows(3, sample, 7)
+    chosen, labels, _ = tuning_rows(3, sample, 7)
     expected = np.sort(np.random.default_rng(seed_sequence(3, "tuning rows")).choice(20, 7, replace=False))
     assert chosen[:, 0].tolist() == labels.tolist() == expected.tolist()
     assert tuning_rows(4, sample, 7)[1].tolist() != labels.tolist()

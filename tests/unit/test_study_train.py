@@ -1,7 +1,9 @@
 """The stages on a regression: what is chosen, fitted and reported, against the normal equations written out."""
 
+import importlib
 import importlib.util
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -124,13 +126,42 @@ def test_what_is_searched_for_a_regression_is_what_has_the_smallest_error(prepar
     assert {settings["length_scale"] for settings in toys.settings_of(rows)} == {1.5}
 
 
-def test_a_penalty_that_was_raised_is_in_the_settings(prepared, tmp_path, monkeypatch):
-    monkeypatch.setattr(train, "best_penalty", lambda *arguments: 1e-300)
+#: More features than a constant map can fill: all columns are the same.
+CONSTANT = {"bandwidth": {"length_scale": 1e12}}
+
+
+def test_a_shared_penalty_that_leaves_a_singular_system_is_a_failure_and_is_not_raised(prepared, tmp_path, monkeypatch):
+    monkeypatch.setattr("rfstudy.study.search.best_penalty", lambda *arguments: 1e-300)
     learners = {"ridge": RIDGE | {"scaling": "sum", "penalties": [1e-300, 1e-3, 1.0]}}
-    # more features than a constant map can fill: all columns are the same
-    rows, _ = run(prepared, tmp_path, learners=learners, bandwidth={"length_scale": 1e12})
-    settings = json.loads(rows[rows["metric"].eq("mse")].iloc[0]["settings"])
-    assert (settings["singular_at"], settings["penalty"]) == (1e-300, 1e-3)
+    search = {"penalty": {"shared_by": "method_and_size"}}
+    rows, _ = run(prepared, tmp_path, learners=learners, search=search, **CONSTANT)
+    assert rows["status"].eq("failed").all()
+    assert rows["value"].isna().all()
+    (reason,) = {settings["reason"] for settings in toys.settings_of(rows)}
+    assert "singular to working precision at a diagonal term of 1e-300" in reason
+
+
+def test_a_choice_that_is_singular_on_all_rows_is_made_among_the_others(prepared, tmp_path, monkeypatch):
+    """Folds do not see it: their scores are made up, and the smallest value has the best."""
+    module = importlib.import_module("rfstudy.learners.ridge")
+    scores = np.array([[0.1] * 4, [0.3] * 4, [0.2] * 4])
+    learner = replace(module.LEARNER, cross_validate=lambda *arguments, **how: scores.copy())
+    monkeypatch.setattr(module, "LEARNER", learner)
+    learners = {"ridge": RIDGE | {"scaling": "sum", "penalties": [1e-300, 1e-3, 1.0]}}
+    rows, _ = run(prepared, tmp_path, learners=learners, **CONSTANT)
+    settings = toys.settings_of(rows)
+    assert {each["penalty"] for each in settings} == {1.0}
+    assert all(each["at_edge"] == ["penalty"] for each in settings)
+
+
+def test_a_choice_at_an_edge_is_marked_and_one_within_is_not(prepared, tmp_path):
+    marks = {}
+    for name, penalties in (("below", [1e-12, 1e-11]), ("around", PENALTIES)):
+        rows, _ = run(prepared, tmp_path / name, learners={"ridge": RIDGE | {"penalties": penalties}})
+        marks[name] = {(settings["penalty"], str(settings.get("at_edge"))) for settings in toys.settings_of(rows)}
+    assert all(mark == "['penalty']" for _, mark in marks["below"])
+    for penalty, mark in marks["around"]:
+        assert mark == ("['penalty']" if penalty in (min(PENALTIES), max(PENALTIES)) else "None")
 
 
 def test_a_learner_that_is_left_out_has_a_row_for_every_metric(tmp_path):

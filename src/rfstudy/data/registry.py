@@ -44,6 +44,9 @@ UNKNOWN = "unknown"
 #: What a source says of files that others can get; of files of this machine it need not.
 OF_PUBLISHED = ("citation", "licence", "page")
 
+#: Rules of ``data.split`` that keep neighbouring rows together.
+OF_BLOCKS = ("blocks", "first_blocks", "last_blocks")
+
 #: The value of ``rows`` for a file whose first n_train rows are the published training part.
 IN_ORDER = "in_order"
 

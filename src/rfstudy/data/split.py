@@ -5,6 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from rfstudy.arrays import seed_sequence
+from rfstudy.data.registry import OF_BLOCKS
+
+#: Rules that give the same rows in every repeat.
+FIXED = ("published", "first_blocks", "last_blocks")
 
 
 def split(
@@ -14,6 +18,7 @@ def split(
     seed: int,
     rule: str,
     counts: tuple[int, int] | None = None,
+    n_blocks: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Training and test rows of one repeat.
 
@@ -25,17 +30,21 @@ def split(
         Number of rows of the published training part, which come first.
     repeat, seed : int
         The repeat and the study's seed; nothing else enters, so that every method sees the same rows.
-    rule : {"published", "half", "random"}
+    rule : {"published", "half", "random", "blocks", "first_blocks", "last_blocks"}
         "published": the published parts, the same in every repeat. "half": a random permutation of all rows, of which
         the first half (rounded up) trains, as in the papers' code. "random": a random permutation, of which the first
-        rows train and the next ones test, as many as ``counts`` says; rows that are left over are left out.
+        rows train and the next ones test, as many as ``counts`` says; rows that are left over are left out. "blocks",
+        "first_blocks", "last_blocks": rows in their order fall into ``n_blocks`` blocks (``block_of_row``), of which
+        half (rounded up) train: random ones, the first, or the last.
     counts : (int, int), optional
         Training and test rows of "random".
+    n_blocks : int, optional
+        Of the rules of blocks.
 
     Returns
     -------
     train_rows, test_rows : ndarray of int
-        Disjoint, of "published" and "half" together all rows. Those of "half" and "random" are in random order.
+        Disjoint, together all rows but for "random". Those of "half" and "random" are in random order.
 
     Raises
     ------
@@ -48,13 +57,41 @@ def split(
         if not 1 <= n_train_published < n:
             raise ValueError(f"of {n} rows {n_train_published} cannot be published training rows, and others test")
         return np.arange(n_train_published), np.arange(n_train_published, n)
+    if rule in OF_BLOCKS:
+        return split_in_blocks(n, n_blocks, rule, repeat, seed)
     if rule not in ("half", "random"):
-        raise ValueError(f"the split must be 'published', 'half' or 'random', got {rule!r}")
+        known = ", ".join(map(repr, ("published", "half", "random", *OF_BLOCKS)))
+        raise ValueError(f"the split must be one of {known}, got {rule!r}")
     if rule == "random" and (counts is None or min(counts) < 1 or sum(counts) > n):
         raise ValueError(f"the split 'random' needs the numbers of training and test rows out of {n}, got {counts}")
     n_train, n_test = ((n + 1) // 2, n // 2) if rule == "half" else counts
     order = np.random.default_rng(seed_sequence(seed, "split", repeat)).permutation(n)
     return order[:n_train], order[n_train : n_train + n_test]
+
+
+def split_in_blocks(n: int, n_blocks: int | None, rule: str, repeat: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Training and test rows of the rules of blocks, each in their order; see ``split``."""
+    block = block_of_row(n, n_blocks)
+    order = {
+        "blocks": np.random.default_rng(seed_sequence(seed, "split", repeat)).permutation(n_blocks),
+        "first_blocks": np.arange(n_blocks),
+        "last_blocks": np.arange(n_blocks)[::-1],
+    }[rule]
+    trains = np.isin(block, order[: (n_blocks + 1) // 2])
+    return np.flatnonzero(trains), np.flatnonzero(~trains)
+
+
+def block_of_row(n: int, n_blocks: int | None) -> np.ndarray:
+    """The block of each row, (n,) int from 0: contiguous ones, whose sizes differ by one at most.
+
+    Raises ``ValueError`` unless 2 <= n_blocks <= n.
+
+    >>> block_of_row(5, 2)
+    array([0, 0, 0, 1, 1])
+    """
+    if n_blocks is None or not 2 <= n_blocks <= n:
+        raise ValueError(f"n_blocks must be between 2 and the number of rows ({n}), got {n_blocks}")
+    return np.arange(n) * n_blocks // n
 
 
 def fold_of_row(n: int, n_folds: int, seed: int, *axes) -> np.ndarray:
@@ -68,3 +105,14 @@ def fold_of_row(n: int, n_folds: int, seed: int, *axes) -> np.ndarray:
     folds = np.empty(n, dtype=np.int64)
     folds[order] = np.arange(n) % n_folds
     return folds
+
+
+def fold_of_block(blocks: np.ndarray, n_folds: int, seed: int, *axes) -> np.ndarray:
+    """The fold of each row, (n,) int, where the rows of a block are held out together: as ``fold_of_row`` of blocks.
+
+    ``blocks`` (n,) are what rows belong to. Raises ``ValueError`` where there are fewer blocks than folds.
+    """
+    present, block_of = np.unique(blocks, return_inverse=True)
+    if len(present) < n_folds:
+        raise ValueError(f"{n_folds} folds need as many blocks of training rows, there are {len(present)}")
+    return fold_of_row(len(present), n_folds, seed, *axes)[block_of]

@@ -78,6 +78,11 @@ def without_limit(options: dict, n_rows: int, n_columns: int) -> str:
     return ""
 
 
+def always_regular(blocks, Y, values, *, n_columns: int, options: dict) -> list[bool]:
+    """The ``regular`` of a learner that has a solution at every value."""
+    return [True] * len(values)
+
+
 @dataclass(frozen=True)
 class Learner:
     """The entry of a learner. ``options`` is its mapping in an experiment; keys that are not its own are not read.
@@ -91,6 +96,8 @@ class Learner:
         is the stream of features (see ``rfstudy.learners``), Y (n, c) float64 the targets as their kind encodes them
     cross_validate : callable (blocks, Y, folds, *, n_columns, score, options) -> ndarray (len(grid), n_folds) of
         held-out scores; ``folds`` (n,) holds the fold in which a row is held out, ``score`` is "accuracy" or "mse"
+    regular : callable (blocks, Y, values, *, n_columns, options) -> a bool for each of the values: whether ``fit`` has
+        a solution there
     limit : callable (options, n_rows, n_columns) -> the reason why features of this shape are left out, or ""
     bytes_per_entry : memory that it asks for, in bytes for each of the n_rows x n_columns features; 0 where they are
         streamed
@@ -104,6 +111,7 @@ class Learner:
     targets: tuple[str, ...]
     fit: Callable
     cross_validate: Callable
+    regular: Callable = always_regular
     limit: Callable = without_limit
     bytes_per_entry: int = 0
 
@@ -113,22 +121,20 @@ class Learner:
             return f"the learner serves targets that are {' or '.join(self.targets)}, not {target}"
         return self.limit(options, n_rows, n_columns)
 
-    def fit_regular(self, blocks, Y, value: float, *, n_columns: int, options: dict):
-        """The model and the value it was fitted with: ``value`` or, where its system is singular, the next larger one
-        of the grid that works.
+    def smallest_regular(self, blocks, Y, *, n_columns: int, options: dict) -> float:
+        """The smallest value of the grid at which there is a solution; parameters are those of ``fit``.
 
-        A value that was chosen on one map can be too small for another whose features are longer. Parameters are those
-        of ``fit``. Raises ``numpy.linalg.LinAlgError`` where no value of the grid is large enough.
+        Raises ``numpy.linalg.LinAlgError`` where there is none.
         """
         from numpy.linalg import LinAlgError
 
-        larger = sorted(other for other in required(options, self.grid)[self.grid] if other > value)
-        for candidate in (value, *larger):
-            try:
-                return self.fit(blocks, Y, candidate, n_columns=n_columns, options=options), candidate
-            except LinAlgError as error:
-                refused = error
-        raise refused
+        values = sorted(required(options, self.grid)[self.grid])
+        for value, has_solution in zip(
+            values, self.regular(blocks, Y, values, n_columns=n_columns, options=options), strict=True
+        ):
+            if has_solution:
+                return value
+        raise LinAlgError(f"the system is singular at every value of the grid {values}")
 
 
 def _check_known(name: str) -> None:

@@ -17,7 +17,11 @@ def check_grid(grid, name: str, *, zero_allowed: bool = False) -> np.ndarray:
     return values
 
 
-def best_penalty(scores, grid, score: str = "accuracy") -> float:
+#: How a penalty is chosen from held-out scores: the best, or the largest that is as good to one standard error.
+CHOICES = ("best", "one_standard_error")
+
+
+def best_penalty(scores, grid, score: str = "accuracy", choice: str = "best") -> float:
     """The value of the grid with the best mean over the folds; of equal ones the largest.
 
     Parameters
@@ -25,6 +29,8 @@ def best_penalty(scores, grid, score: str = "accuracy") -> float:
     scores : ndarray of shape (len(grid), n_folds), as the ``cross_validate_...`` functions return it
     grid : the penalties (or Cs) of the rows, in any order
     score : "accuracy" (more is better) or "mse" (less is better)
+    choice : "best", or "one_standard_error": the largest value whose mean is within one standard error, over the folds,
+        of the best one's (Breiman et al. 1984, section 3.4.3): where the score is flat, the simpler model
 
     The tie goes to the larger value, as in the cross-validation code of the survey's group. Means that differ
     by rounding only (1e-12 relative) are equal. A value whose score is NaN in a fold (a singular system) is not
@@ -32,7 +38,11 @@ def best_penalty(scores, grid, score: str = "accuracy") -> float:
 
     >>> best_penalty([[90.0, 80.0], [80.0, 90.0], [70.0, 70.0]], [0.1, 1.0, 10.0])
     1.0
+    >>> best_penalty([[92.0, 80.0], [80.0, 90.0], [70.0, 70.0]], [0.1, 1.0, 10.0], choice="one_standard_error")
+    1.0
     """
+    if choice not in CHOICES:
+        raise ValueError(f"choice must be one of {', '.join(CHOICES)}, got {choice!r}")
     scores, grid = np.asarray(scores, dtype=np.float64), np.asarray(grid, dtype=np.float64)
     if grid.ndim != 1 or scores.ndim != 2 or len(scores) != len(grid) or scores.size == 0:
         raise ValueError(f"scores {scores.shape} do not belong to a grid of shape {grid.shape}")
@@ -40,7 +50,25 @@ def best_penalty(scores, grid, score: str = "accuracy") -> float:
     best = np.max(means, where=~np.isnan(means), initial=-np.inf)
     if best == -np.inf:
         raise np.linalg.LinAlgError(f"the system is singular at every value of the grid {grid.tolist()}")
-    return float(grid[means >= best - 1e-12 * abs(best)].max())
+    margin = 1e-12 * abs(best)
+    if choice == "one_standard_error" and scores.shape[1] > 1:
+        margin += scores[np.nanargmax(means)].std(ddof=1) / np.sqrt(scores.shape[1])
+    return float(grid[means >= best - margin].max())
+
+
+def is_at_edge(value: float, grid, scores=None) -> bool:
+    """Whether a chosen value is the smallest or the largest that there was to choose: of a grid, or of those of its
+    values that have a score in every fold, ``scores`` (len(grid), n_folds). A grid of one value leaves no choice.
+
+    >>> is_at_edge(0.1, [0.1, 1.0, 10.0]), is_at_edge(1.0, [0.1, 1.0, 10.0])
+    (True, False)
+    >>> is_at_edge(1.0, [0.1, 1.0, 10.0], [[float("nan")], [90.0], [80.0]])
+    True
+    """
+    values = np.asarray(grid, dtype=np.float64)
+    if scores is not None:
+        values = values[~np.isnan(scores).any(axis=1)]
+    return len(grid) > 1 and value in (values.min(), values.max())
 
 
 def effective_penalties(penalties, n_rows: int, scaling: str, n_columns: int | None = None) -> np.ndarray:

@@ -31,6 +31,10 @@ SCHEMA = {
         "description": "whether the penalty is multiplied by the number of rows, or divided by that of columns",
     },
     "center": {"enum": ["targets", "both", "none"], "description": "what is centred: the targets, the features too"},
+    "choice": {
+        "enum": ["best", "one_standard_error"],
+        "description": "of the penalty: the best score, or the largest penalty that is as good to one standard error",
+    },
 }
 
 
@@ -109,6 +113,25 @@ def cross_validate_ridge(
     ]
     del sums
     return _score_held_out(blocks, Y, folds, models, n_columns, dtype, score) / counts
+
+
+def regular_penalties(
+    blocks, Y, penalties, *, n_columns: int, scaling="mean", center="targets", precision="auto"
+) -> np.ndarray:
+    """At which penalties ``fit_ridge`` has a solution, bool (len(penalties),), from one pass; parameters and errors
+    are those of ``cross_validate_ridge``.
+    """
+    Y, penalties = as_columns(Y), check_grid(penalties, "penalties", zero_allowed=True)
+    shifts = effective_penalties(penalties, len(Y), scaling, n_columns)
+    check_center(center)
+    if len(Y) <= n_columns:
+        K = streams.kept(blocks, len(Y), n_columns).row_gram
+        found, _ = ridge_on_gram(K, Y, shifts, center, "nan")
+        rank = len(Y) - (center == "both")
+        return ~np.isnan(found).any(axis=(1, 2)) & ((penalties > 0) | (rank >= n_columns))
+    sums, _ = _sums_per_fold(blocks, Y, np.zeros(len(Y), dtype=int), 1, n_columns, shifts.min(), precision)
+    coef, _ = _solve(sums, [0], shifts, center, "nan")
+    return ~np.isnan(coef).any(axis=(1, 2))
 
 
 def float32_is_harmless(trace: float, smallest_shift: float) -> bool:
@@ -206,10 +229,15 @@ def _cross_validate(blocks, Y, folds, *, n_columns, score, options):
     return cross_validate_ridge(blocks, Y, folds=folds, n_columns=n_columns, score=score, **chosen)
 
 
+def _regular(blocks, Y, values, *, n_columns, options):
+    return regular_penalties(blocks, Y, values, n_columns=n_columns, **required(options, "scaling", "center"))
+
+
 LEARNER = Learner(
     grid="penalties",
     chosen="penalty",
     targets=("binary", "classes", "regression"),
     fit=_fit,
     cross_validate=_cross_validate,
+    regular=_regular,
 )

@@ -48,6 +48,10 @@ LIBLINEAR_RANGE = (1e-100, 1e100)
 SCHEMA = {
     "loss": {"enum": ["squared_hinge", "hinge"]},
     "intercept": {"enum": ["none", "unpenalised"]},
+    "scaling": {
+        "enum": ["sum", "per_column"],
+        "description": "sum, the default: C as it is; per_column: times the columns, as for features that are longer",
+    },
     "solver": {
         "enum": ["auto", "liblinear", "newton"],
         "description": "auto, the default, is LIBLINEAR below 1e8 entries, Newton above",
@@ -266,14 +270,26 @@ def _accuracy(Y, decision):
     return score_sum(Y, decision[:, None, :], "accuracy")[0] / len(Y)
 
 
+def scaled_cost(C, n_columns: int, scaling: str):
+    """What the losses are multiplied by: C for the scaling "sum", C n_columns for "per_column".
+
+    Features that are sqrt(n_columns) times longer have the same machines with C as these have with C n_columns.
+    """
+    factors = {"sum": 1, "per_column": n_columns}
+    if scaling not in factors:
+        raise ValueError(f"scaling must be one of {', '.join(map(repr, factors))}, got {scaling!r}")
+    return np.asarray(C) * factors[scaling]
+
+
 def _fit(blocks, Y, value, *, n_columns, options):
-    return fit_svm(blocks, Y, value, n_rows=len(Y), n_columns=n_columns, **_objective(options))
+    C = scaled_cost(value, n_columns, options.get("scaling", "sum"))
+    return fit_svm(blocks, Y, C, n_rows=len(Y), n_columns=n_columns, **_objective(options))
 
 
 def _cross_validate(blocks, Y, folds, *, n_columns, score, options):
     if score != "accuracy":
         raise ValueError(f"support vector machines are scored by their accuracy, not by {score!r}")
-    grid = required(options, "C")["C"]
+    grid = scaled_cost(required(options, "C")["C"], n_columns, options.get("scaling", "sum"))
     return cross_validate_svm(blocks, Y, grid, folds, n_rows=len(Y), n_columns=n_columns, **_objective(options))
 
 

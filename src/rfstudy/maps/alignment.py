@@ -35,7 +35,7 @@ class SurrogateLeverageFourier(ScoredPoolMap):
     kernel : kernel object, default None
         None is ``Gaussian(1.0)``.
     n_components : int, default 100
-        s, the number of frequencies, and of the pool.
+        s, the number of frequencies.
     mode : {"text", "keep", "columns", "sorted", "code"}
         "text" draws s frequencies from q (cosine and sine scored together) and weights them by sqrt(1 / (s q_i)).
         "code" does what the code behind the published numbers does: all 2 s columns of the pool stay, cosine and
@@ -43,6 +43,8 @@ class SurrogateLeverageFourier(ScoredPoolMap):
         1 / (2 s) of an importance weight. The others lie between: "keep" draws nothing and keeps the weights of
         "text"; "columns" also scores cosine and sine apart, with weights sqrt(1 / (2 s q_i)); "sorted" also reorders
         the frequencies as "code" does.
+    pool_multiple : int, default 1
+        Frequencies of the pool over s; more than 1 in the mode "text" only. The paper has a pool of s.
     identity : bool, default False
         The term that makes the scores an upper bound of the ridge leverage scores (equation 12). The paper's algorithm
         leaves it out (equations 13 to 15), where its theorem does not hold.
@@ -59,7 +61,7 @@ class SurrogateLeverageFourier(ScoredPoolMap):
     Attributes
     ----------
     pool_ : Pool
-        The s frequencies that are scored.
+        The frequencies that are scored.
     learned_ : dict
         ``indices`` and ``weights`` of what is in use.
 
@@ -87,6 +89,7 @@ class SurrogateLeverageFourier(ScoredPoolMap):
         n_components=100,
         *,
         mode="text",
+        pool_multiple=1,
         identity=False,
         center_targets=True,
         task="auto",
@@ -94,7 +97,15 @@ class SurrogateLeverageFourier(ScoredPoolMap):
         device="auto",
         random_state=None,
     ):
-        super().__init__(kernel, n_components, mode=mode, layout=layout, device=device, random_state=random_state)
+        super().__init__(
+            kernel,
+            n_components,
+            mode=mode,
+            pool_multiple=pool_multiple,
+            layout=layout,
+            device=device,
+            random_state=random_state,
+        )
         self.identity = identity
         self.center_targets = center_targets
         self.task = task

@@ -1,17 +1,19 @@
 """Random Fourier features chosen and weighted by scores of the data: ridge leverage scores (LS-RFF).
 
-A pool of s frequencies is drawn from the kernel's spectral measure; every feature of the pool gets a score from the
-data. Two readings of the method exist. The text resamples the pool by the scores and weights what it drew. The code
-that the published numbers come from keeps the whole pool and only weights it. Between the two stand the modes that
-take one of their differences at a time.
+A pool of frequencies, s of them in both papers, is drawn from the kernel's spectral measure; every feature of the pool
+gets a score from the data. Two readings of the method exist. The text resamples the pool by the scores and weights what
+it drew. The code that the published numbers come from keeps the whole pool and only weights it. Between the two stand
+the modes that take one of their differences at a time.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from numbers import Integral
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
+from sklearn.utils import check_scalar
 
 from rfstudy.errors import check_positive
 from rfstudy.maps.pool import PoolMap
@@ -31,7 +33,7 @@ class ScoredPoolMap(PoolMap):
 
     * ``mode="text"``: q per frequency (the scores of its cosine and sine are added), s frequencies are drawn from q
       with replacement, and a frequency i has the weight sqrt(1 / (s q_i)), so that the expectation over the drawing
-      is the kernel of the pool;
+      is the kernel of the pool, of ``pool_multiple`` s frequencies;
     * ``mode="keep"``: nothing is drawn, the whole pool stays with these weights;
     * ``mode="columns"``: q per column of [cos(Wx) | sin(Wx)] / sqrt(s), and column i has the weight
       sqrt(1 / (2 s q_i));
@@ -43,17 +45,28 @@ class ScoredPoolMap(PoolMap):
     Attributes
     ----------
     pool_ : Pool
-        s frequencies.
+        ``pool_multiple`` s frequencies.
+    n_distinct_ : int
+        Different frequencies among those in use.
     learned_ : dict
         ``indices``: int (s,) frequencies of the pool, or (2 s,) columns of its feature matrix in the modes that score
         columns; ``weights``: float64 of the same shape.
     """
 
     def __init__(
-        self, kernel=None, n_components=100, *, mode="text", layout="cos_sin", device="auto", random_state=None
+        self,
+        kernel=None,
+        n_components=100,
+        *,
+        mode="text",
+        pool_multiple=1,
+        layout="cos_sin",
+        device="auto",
+        random_state=None,
     ):
         super().__init__(kernel, n_components, layout=layout, device=device, random_state=random_state)
         self.mode = mode
+        self.pool_multiple = pool_multiple
 
     @abstractmethod
     def pool_scores(self, blocks, y=None, *, n_rows: int) -> np.ndarray:
@@ -77,15 +90,21 @@ class ScoredPoolMap(PoolMap):
             raise ValueError(f"mode must be one of {', '.join(MODES)}, got {self.mode!r}")
         if self.mode in COLUMN_MODES and not self._has_pairs():
             raise ValueError(f"mode={self.mode!r} is defined for the layout 'cos_sin' and shift-invariant kernels only")
+        check_scalar(self.pool_multiple, "pool_multiple", Integral, min_val=1)
+        if self.mode != "text" and self.pool_multiple > 1:
+            raise ValueError(f"mode={self.mode!r} keeps the whole pool: pool_multiple is of the mode 'text'")
 
     def _has_phases(self):
         return super()._has_phases() or self.mode in SORTED_MODES
 
     def _draw_frequencies(self, n_features, rng):
-        return self.kernel_.draw_frequencies(rng, (self.n_components, n_features))
+        return self.kernel_.draw_frequencies(rng, (self._pool_size(), n_features))
+
+    def _pool_size(self):
+        return self.n_components * self.pool_multiple
 
     def _pool_scale(self):
-        return 1.0 / np.sqrt(self.n_components) if self._has_pairs() else np.sqrt(2.0 / self.n_components)
+        return 1.0 / np.sqrt(self._pool_size()) if self._has_pairs() else np.sqrt(2.0 / self._pool_size())
 
     def _choose(self, X, y, rng):
         scores = self.pool_scores(self.pool_.blocks(X), y, n_rows=X.shape[0])
@@ -97,15 +116,22 @@ class ScoredPoolMap(PoolMap):
             scores = scores.reshape(2, -1).sum(axis=0)
         probabilities = scores / scores.sum()
         weights = np.sqrt(1.0 / probabilities)
-        if self.mode != "code":
+        if self.mode == "text":
+            weights /= np.sqrt(self.n_components)
+        elif self.mode != "code":
             weights /= np.sqrt(len(weights))
         if self.mode == "text":
-            indices = rng.choice(len(scores), size=len(scores), p=probabilities)
+            indices = rng.choice(len(scores), size=self.n_components, p=probabilities)
         elif self.mode in SORTED_MODES:
             indices = np.argsort(weights, kind="stable")
         else:
             indices = np.arange(len(scores))
         return indices, weights[indices]
+
+    @property
+    def n_distinct_(self) -> int:
+        """Different frequencies among those in use: what is drawn more often than once is one feature."""
+        return len(np.unique(self.learned_["indices"] % self._pool_size()))
 
     def _use(self, learned):
         if self.mode in COLUMN_MODES:
@@ -130,7 +156,7 @@ class LeverageScoreFourier(ScoredPoolMap):
     kernel : kernel object, default None
         None is ``Gaussian(1.0)``.
     n_components : int, default 100
-        s, the number of frequencies, and of the pool.
+        s, the number of frequencies.
     mode : {"text", "keep", "columns", "sorted", "code"}
         "text" draws s frequencies from q (cosine and sine scored together) and weights them by sqrt(1 / (s q_i)).
         "code" does what the code behind the published numbers does: all 2 s columns of the pool stay, cosine and
@@ -138,6 +164,8 @@ class LeverageScoreFourier(ScoredPoolMap):
         1 / (2 s) of an importance weight. The others lie between: "keep" draws nothing and keeps the weights of
         "text"; "columns" also scores cosine and sine apart, with weights sqrt(1 / (2 s q_i)); "sorted" also reorders
         the frequencies as "code" does.
+    pool_multiple : int, default 1
+        Frequencies of the pool over s; more than 1 in the mode "text" only. The papers have a pool of s.
     penalty : float, default 0.05
         lambda > 0, the mean-scaled ridge penalty of the scores.
     layout : {"cos_sin", "phase"}
@@ -148,7 +176,7 @@ class LeverageScoreFourier(ScoredPoolMap):
     Attributes
     ----------
     pool_ : Pool
-        The s frequencies that are scored.
+        The frequencies that are scored.
     learned_ : dict
         ``indices`` and ``weights``, see above.
 
@@ -175,12 +203,21 @@ class LeverageScoreFourier(ScoredPoolMap):
         n_components=100,
         *,
         mode="text",
+        pool_multiple=1,
         penalty=0.05,
         layout="cos_sin",
         device="auto",
         random_state=None,
     ):
-        super().__init__(kernel, n_components, mode=mode, layout=layout, device=device, random_state=random_state)
+        super().__init__(
+            kernel,
+            n_components,
+            mode=mode,
+            pool_multiple=pool_multiple,
+            layout=layout,
+            device=device,
+            random_state=random_state,
+        )
         self.penalty = penalty
 
     def _check_options(self):

@@ -135,7 +135,7 @@ REGISTRY = {
         unbiased=True,
         reference="Li et al., ICML 2019",
         cost="O(s d)",
-        defaults={"mode": "text", "penalty": 0.05, "layout": "cos_sin"},
+        defaults={"mode": "text", "pool_multiple": 1, "penalty": 0.05, "layout": "cos_sin"},
     ),
     "nrff": Entry(
         "normalised",
@@ -215,7 +215,14 @@ REGISTRY = {
         unbiased=True,
         reference="Liu et al., AAAI 2020",
         cost="O(s d)",
-        defaults={"mode": "text", "identity": False, "center_targets": True, "task": "auto", "layout": "cos_sin"},
+        defaults={
+            "mode": "text",
+            "pool_multiple": 1,
+            "identity": False,
+            "center_targets": True,
+            "task": "auto",
+            "layout": "cos_sin",
+        },
     ),
     "karff": Entry(
         "alignment",

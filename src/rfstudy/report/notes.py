@@ -22,6 +22,8 @@ LEARNER_NAMES = {
     "l1_svm": "l1-SVM",
     "kernel_svm": "kernel SVM",
     "logistic": "logistic regression",
+    "nearest_neighbour": "nearest neighbour",
+    "majority": "majority class",
 }
 
 #: What has to be said of a choice that several cells share, by ``shared_by`` of the settings of a row; ``on`` are the

@@ -28,7 +28,7 @@ MIN_REPEATS = 5
 TOO_MANY = 5
 
 #: Rules of ``data.split`` that draw the training rows anew in every repeat.
-RANDOM_SPLITS = ("half", "random")
+RANDOM_SPLITS = ("half", "random", "blocks")
 
 
 class Paired(NamedTuple):

@@ -22,6 +22,7 @@ import sys
 from pathlib import Path
 
 from rfstudy.data.modules import step_of
+from rfstudy.data.registry import OF_BLOCKS
 from rfstudy.files import shown
 from rfstudy.learners import entry as learners
 from rfstudy.study.code import PACKAGE, defines
@@ -181,6 +182,14 @@ def problems_of_rows(own: dict, task: dict, settings: dict, here: str) -> list[s
     counts = rows_of_split(own, task, settings)
     if isinstance(counts, str):
         return [f"{here}.split: {counts}"]
+    of_entries = [
+        (i, rows_of_split(own | {"split": merge(own.get("split") or {}, entry["split"])}, task, settings))
+        for i, entry in entries_in(own)
+        if "split" in entry
+    ]
+    wrong = [f".methods[{i}].split: {problem}" for i, problem in of_entries if isinstance(problem, str)]
+    if wrong:
+        return wrong
     n_train = min(counts[0], settings["max_rows"] or counts[0])
     most = n_train
     if own.get("search", {}).get("max_rows") and searched(own["search"]):
@@ -192,10 +201,11 @@ def problems_of_rows(own: dict, task: dict, settings: dict, here: str) -> list[s
             found.append(f"{where}.{name}.n_folds: {n_folds} folds of {most} training rows")
         missing = [key for key in (learners.facts(name)["grid"], "n_folds") if key not in options]
         found += [f"{where}.{name}: {key!r} is a required property" for key in missing]
-    for i, entry in entries_in(own):
-        unknown = sorted(set(entry.get("learners", {})) - set(own.get("learners", {})))
+    named = [(f".methods[{i}]", entry) for i, entry in entries_in(own)] + [(".search", own.get("search", {}))]
+    for where, of in named:
+        unknown = sorted(set(of.get("learners", {})) - set(own.get("learners", {})))
         found += [
-            f".methods[{i}].learners.{name}: the experiment has no such learner; {suggestion(name, own['learners'])}"
+            f"{where}.learners.{name}: the experiment has no such learner; {suggestion(name, own['learners'])}"
             for name in unknown
             if "learners" in own
         ]
@@ -210,11 +220,22 @@ def rows_of_split(own: dict, task: dict, settings: dict) -> tuple[int, int] | st
     n_train, n_test = sizes_of["n_train"], sizes_of["n_test"]
     total = sizes_of.get("n", n_train + n_test)
     how = {"rule": task["split"]} | (own.get("split") or {})
+    beyond = [row for row in how.get("without", []) if row >= total]
+    if beyond and settings["data"] != "embedded":  # a stand-in has fewer rows than its data
+        return f"without: there is no row {beyond[0]}, the task has {total}"
     if how["rule"] == "published" and task["split"] != "published":
         return "the task has no published parts; its split is " + task["split"]
     without_effect = [key for key in ("n_train", "n_test") if key in how]
     if how["rule"] != "random" and without_effect:
         return f"{' and '.join(without_effect)} are of the rule random; the rule {how['rule']} does not look at them"
+    if ("n_blocks" in how) != (how["rule"] in OF_BLOCKS):
+        return f"n_blocks is of the rules {', '.join(OF_BLOCKS)}, and they need it"
+    if how["rule"] in OF_BLOCKS:
+        if how["n_blocks"] > total:
+            return f"{how['n_blocks']} blocks of {total} rows"
+        # as many blocks train as test, or one more
+        n_train = total * ((how["n_blocks"] + 1) // 2) // how["n_blocks"]
+        return n_train, total - n_train
     if how["rule"] == "half":
         return (total + 1) // 2, total // 2
     if how["rule"] == "random":
@@ -225,9 +246,14 @@ def rows_of_split(own: dict, task: dict, settings: dict) -> tuple[int, int] | st
 
 
 def learners_of_entries(own: dict):
-    """Triples of a place, a learner and its options: of an experiment on a data set, and of the entries of its own."""
+    """Triples of a place, a learner and its options: of an experiment on a data set, of the judge of its search, and of
+    the entries that have some of their own.
+    """
     for name, options in own.get("learners", {}).items():
         yield ".learners", name, options
+    for name, options in own.get("search", {}).get("learners", {}).items():
+        if name in own.get("learners", {}) and options is not None:
+            yield ".search.learners", name, merge(own["learners"][name], options)
     for i, entry in entries_in(own):
         for name, options in entry.get("learners", {}).items():
             if name in own.get("learners", {}) and options is not None:

@@ -1,8 +1,8 @@
 """Draw and fit the maps of a shard: what cannot be drawn again, and the approximation error.
 
 The error is that of the features' inner products, or of the map's own estimate of the kernel where it has another one
-(``approximate_kernel``). A map that does not exist for the data, or whose system of equations has no solution, leaves
-rows that say so.
+(``approximate_kernel``). A map that may draw a frequency more than once says how many different ones it has. A map that
+does not exist for the data, or whose system of equations has no solution, leaves rows that say so.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rfstudy.arrays import seed_sequence, set_threads
 from rfstudy.errors import NotDefinedError
 from rfstudy.metrics import approximation_error
 from rfstudy.study.engine import Cell, Job, Work, jobs, work_through
-from rfstudy.study.kinds.grid import cell_settings, grid_cells, map_of, prefixes, skipped_rows
+from rfstudy.study.kinds.grid import cell_settings, grid_cells, map_of, prefixes, sample_of, skipped_rows
 from rfstudy.study.provenance import write_results
 
 
@@ -45,7 +45,7 @@ def metric_of(spec: dict) -> str:
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """The error rows and learned arrays of one cell; a cell without a map has its reason in their place."""
     spec, repeat = job.spec, cell.at["repeat"]
-    sample = job.samples.of(repeat, cell.given["preprocess"])
+    sample = sample_of(job.samples, cell)
     row = sample.size_columns | {"split": "train", "metric": metric_of(spec)}
     phi, kernel, length_scale = map_of(spec, cell, job.samples)
     settings = cell_settings(cell, length_scale, sample.capped)
@@ -62,7 +62,10 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
         approximate, told = approximate_kernel(prefix, X)
         value = approximation_error(exact, approximate, spec["approximation"]["norm"])
         told = {"settings": settings | {"rows": len(X)} | told}
-        rows.append(row | size | {"n_columns": prefix.n_columns_, "value": value} | told)
+        columns = row | size | {"n_columns": prefix.n_columns_}
+        rows.append(columns | {"value": value} | told)
+        if hasattr(prefix, "n_distinct_"):
+            rows.append(columns | {"metric": "distinct_features", "value": prefix.n_distinct_, "settings": settings})
     return rows, phi.learned_
 
 

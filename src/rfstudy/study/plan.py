@@ -165,12 +165,13 @@ def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> d
     search = experiment["search"]
     spec = sample_part(experiment, dataset, settings) | {
         "search": without(search, "method"),
-        "methods": list(filter(None, experiment["methods"])) if is_by_method(search) else [],
+        "methods": list(filter(None, experiment["methods"])) if concerns_methods(search) else [],
         "shared_method": search.get("method"),
         "learners": learners_of(experiment),
         "repeats": repeats_of(experiment, settings),
     }
-    if circles_in(search) & {"size", "method_and_size", "cell"}:
+    # all who share a penalty have to have a solution at it
+    if circles_in(search) & {"size", "method_and_size", "cell"} or "penalty" in searched(search):
         spec["sizes"] = experiment["sizes"]
     return spec
 
@@ -180,9 +181,11 @@ def circles_in(search: dict) -> set[str]:
     return {circle_of(search, quantity) for quantity in searched(search)}
 
 
-def is_by_method(search: dict) -> bool:
-    """Whether ``tune`` chooses for methods on their own, and not only for all of them with one that stands for them."""
-    return bool(circles_in(search) & {"method", "method_and_size", "cell"})
+def concerns_methods(search: dict) -> bool:
+    """Whether ``tune`` looks at the methods: where it chooses for them on their own, and not only for all of them with
+    one that stands for them, and where they share a penalty, at which all of them need a solution.
+    """
+    return "penalty" in searched(search) or bool(circles_in(search) & {"method", "method_and_size", "cell"})
 
 
 def searched(search: dict) -> list[str]:
@@ -373,7 +376,7 @@ def methods_in(stage: str, experiment: dict, shard: Shard) -> list[str]:
     entries = [experiment["methods"][i] for i in shard.methods]
     if stage == "tune":
         searches = [on_dataset(experiment, dataset)["search"] for dataset in shard.datasets]
-        entries = entries if any(map(is_by_method, searches)) else []
+        entries = entries if any(map(concerns_methods, searches)) else []
         entries = [*entries, *(search["method"] for search in searches if "method" in search)]
     return sorted({entry["module"] for entry in entries})
 

@@ -33,7 +33,7 @@ OF_CELL = (*OF_DATASET, "preset", "n_features")
 MAY_VARY = ("n_columns", "d", "spread_kind", "confidence")
 
 #: Settings that say what came out of a measurement, not how it was made.
-FOUND = ("reason", "converged", "singular_at", "contended", "others", "calls", "detail")
+FOUND = ("reason", "converged", "singular_at", "at_edge", "contended", "others", "calls", "detail")
 
 #: What tells cells apart: rows that a report averages have these in common.
 CELL = tuple(column for column in tidy.KEY if column not in ("preset", "repeat", "n_features"))

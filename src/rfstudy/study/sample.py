@@ -10,8 +10,9 @@ import numpy as np
 
 from rfstudy.arrays import seed_sequence
 from rfstudy.data import prepared
+from rfstudy.data.registry import OF_BLOCKS
 from rfstudy.data.scale import fit_range, fit_steps
-from rfstudy.data.split import split
+from rfstudy.data.split import FIXED, block_of_row, split
 from rfstudy.data.target import Target, make_target
 from rfstudy.errors import UserError
 
@@ -47,6 +48,7 @@ class Sample:
     X_test: np.ndarray
     y_test: np.ndarray
     capped: bool  # whether there are fewer rows than in the published data
+    train_blocks: np.ndarray | None = None  # (n_train,) int, blocks that folds hold out whole; None: folds of rows
 
     @property
     def nbytes(self) -> int:
@@ -72,17 +74,19 @@ def loaded(specs: list[dict], folders) -> Iterator[tuple[dict, Prepared]]:
         yield spec, load_prepared(folder, spec["dataset"])
 
 
-def draw_sample(data: Prepared, spec: dict, repeat: int, preprocess: list) -> Sample:
+def draw_sample(data: Prepared, spec: dict, repeat: int, preprocess: list, own_split: dict | None = None) -> Sample:
     """Split, cap and preprocess the rows of one repeat.
 
-    The split depends on the study's seed and the repeat only. ``max_rows`` caps both parts, by a random choice
-    of rows; the steps, and the range of the targets where the task has one, are fitted on the training rows.
+    The split depends on the study's seed and the repeat only; ``own_split`` stands in place of the specification's.
+    ``max_rows`` caps both parts, by a random choice of rows; the steps, and the range of the targets where the task has
+    one, are fitted on the training rows.
     """
-    facts = data.facts
-    how = {"rule": facts["split"]} | (spec.get("split") or {})
+    facts, n = data.facts, len(data.y)
+    how = split_of(data, spec, own_split)
     parts = ("n_train", "n_test")
     counts = tuple(how.get(part, facts[part]) for part in parts) if how["rule"] == "random" else None
-    train, test = split(len(data.y), facts["n_train_published"], repeat, spec["seed"], how["rule"], counts)
+    rows = split(n, facts["n_train_published"], repeat, spec["seed"], how["rule"], counts, how.get("n_blocks"))
+    train, test = (part[~np.isin(part, how.get("without", []))] for part in rows)
     n_all = len(train) + len(test)
     if spec["max_rows"]:
         generator = np.random.default_rng(seed_sequence(spec["seed"], "cap", repeat))
@@ -102,7 +106,18 @@ def draw_sample(data: Prepared, spec: dict, repeat: int, preprocess: list) -> Sa
         scale(X_test).astype(np.float32, copy=False),
         y_test,
         capped=len(train) + len(test) < n_all + sum(facts.get("left_out", {}).values()),
+        train_blocks=block_of_row(n, how["n_blocks"])[train] if holds_out_blocks(how) else None,
     )
+
+
+def split_of(data: Prepared, spec: dict, own_split: dict | None = None) -> dict:
+    """How the rows of a data set are split: as an entry says, or the experiment, or the task."""
+    return {"rule": data.facts["split"]} | (own_split or spec.get("split") or {})
+
+
+def holds_out_blocks(how: dict) -> bool:
+    """Whether folds follow the blocks of a split: where it has some and its ``folds`` say so."""
+    return how["rule"] in OF_BLOCKS and how.get("folds") == "blocks"
 
 
 class Samples:
@@ -115,30 +130,30 @@ class Samples:
         self._drawn: dict[str, Sample] = {}
         self._length_scales: dict[tuple[str, str], float] = {}
 
-    def of(self, repeat: int, preprocess: list) -> Sample:
-        """The sample of a repeat under these preprocessing steps."""
-        what = str((repeat if self._repeats_differ() else 0, preprocess))
+    def of(self, repeat: int, preprocess: list, own_split: dict | None = None) -> Sample:
+        """The sample of a repeat under these preprocessing steps, split as the specification or an entry says."""
+        what = str((repeat if self._repeats_differ(own_split) else 0, preprocess, own_split))
         if what not in self._drawn:
-            sample = draw_sample(self.prepared, self.spec, repeat, preprocess)
+            sample = draw_sample(self.prepared, self.spec, repeat, preprocess, own_split)
             while self._drawn and sum(each.nbytes for each in (sample, *self._drawn.values())) > KEPT_BYTES:
                 del self._drawn[next(iter(self._drawn))]
             self._drawn[what] = sample
         return self._drawn[what]
 
-    def _repeats_differ(self) -> bool:
-        """Whether repeats have rows of their own: a published split that is not capped is the same in all."""
+    def _repeats_differ(self, own_split: dict | None) -> bool:
+        """Whether repeats have rows of their own: a fixed split that is not capped is the same in all."""
         facts, most = self.prepared.facts, self.spec["max_rows"]
-        rule = (self.spec.get("split") or {"rule": facts["split"]})["rule"]
-        return rule != "published" or (most is not None and max(facts["n_train"], facts["n_test"]) > most)
+        rule = split_of(self.prepared, self.spec, own_split)["rule"]
+        return rule not in FIXED or (most is not None and max(facts["n_train"], facts["n_test"]) > most)
 
-    def length_scale(self, repeat: int, preprocess: list, rule: dict) -> float:
+    def length_scale(self, repeat: int, preprocess: list, rule: dict, own_split: dict | None = None) -> float:
         """The length scale that a rule of ``bandwidths`` finds on the training rows of a repeat."""
         parameters = {key: value for key, value in rule.items() if key not in ("rule", "factor")}
-        what = str((repeat, preprocess)), str((rule["rule"], sorted(parameters.items())))
+        what = str((repeat, preprocess, own_split)), str((rule["rule"], sorted(parameters.items())))
         if what not in self._length_scales:
             module = importlib.import_module(f"rfstudy.study.bandwidths.{rule['rule']}")
             rng = np.random.default_rng(seed_sequence(self.spec["seed"], "bandwidth", rule["rule"], repeat))
-            X_train = self.of(repeat, preprocess).X_train
+            X_train = self.of(repeat, preprocess, own_split).X_train
             self._length_scales[what] = module.length_scale(X_train, rng, **parameters)
         # a factor multiplies what every rule that has one finds: other factors find it only once
         found = rule.get("factor", 1.0) * self._length_scales[what]

@@ -5,7 +5,8 @@ choice. Circles are gone through from the widest to the narrowest, each under wh
 of one circle are searched together over their whole grid. A candidate's score is the best that one learner has over
 the grid of its penalties, cross-validated on the training rows of a repeat and averaged over the repeats that the
 choice is made on: three of them (splits, draws of the map, folds) where several share it, its own where none does. A
-tie goes to the values that are named first, and to the larger bandwidth or penalty.
+tie goes to the values that are named first, and to the larger bandwidth or penalty. A penalty that several maps share
+is chosen among those at which all of them have a solution.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from tqdm import tqdm
 
 from rfstudy.arrays import seed_sequence
 from rfstudy.errors import NotDefinedError
-from rfstudy.learners.entry import load
-from rfstudy.learners.penalties import best_penalty
+from rfstudy.learners.entry import always_regular, load
+from rfstudy.learners.penalties import best_penalty, is_at_edge
 from rfstudy.learners.scoring import score_sum
 from rfstudy.study.config import CIRCLES, SEARCHED, merge, options_tried, size_of, sizes
 from rfstudy.study.engine import Cell, Job, finished
@@ -33,6 +34,7 @@ from rfstudy.study.kinds.grid import (
     learner_settings,
     map_of,
     place_of,
+    sample_of,
 )
 from rfstudy.study.plan import circle_of, searched
 from rfstudy.study.sample import Sample
@@ -44,8 +46,9 @@ SHARED_ON = 3
 def search(job: Job) -> dict:
     """The choices of one data set by circle, for ``kinds.grid.choice_for``.
 
-    A choice is a mapping ``{"chosen": {quantity: value}, "chosen_on": repeats, "score": ...}``; where it stands in its
-    circle ``kinds.grid.place_of`` says.
+    A choice is a mapping ``{"chosen": {quantity: value}, "chosen_on": repeats, "score": ..., "at_edge": [...]}``, the
+    last the quantities (of a penalty: the learners) whose value is the first or the last of its grid; where it stands
+    in its circle ``kinds.grid.place_of`` says.
     """
     spec = job.spec
     found: dict = {}
@@ -60,7 +63,8 @@ def search(job: Job) -> dict:
             if not own:
                 continue
             chosen_on = [repeat] if circle == "cell" else spec["repeats"][:SHARED_ON]
-            choice = best_choice(job, found, own, entry, label, chosen_on)
+            shared_with = sharers(spec, circle, entry, label)
+            choice = best_choice(job, found, own, entry, label, chosen_on, shared_with)
             choices = merge(choices, nested(place_of(circle, entry, label, repeat), choice))
         found[circle] = choices
     return found
@@ -80,6 +84,14 @@ def members(spec: dict, circle: str):
     return itertools.product(entries, labels, repeats)
 
 
+def sharers(spec: dict, circle: str, entry: dict, label: str) -> list[tuple[dict, str]]:
+    """The (entry, label of the size) of all cells that share a choice, whichever of them it is made with."""
+    entries = spec["methods"] if circle in ("experiment", "size") else [entry]
+    all_labels = [name for _, name in sizes(spec.get("sizes", {}), 1)]
+    labels = all_labels if circle in ("experiment", "method") else [label]
+    return list(itertools.product(entries, labels))
+
+
 def takes_part(search: dict, entry: dict, quantity: str) -> bool:
     """Whether there is anything to choose of a quantity for an entry."""
     return is_searched(entry, quantity) and (quantity != "options" or bool(options_tried(search, entry["method"])))
@@ -92,26 +104,34 @@ def nested(words: tuple[str, ...], value: dict) -> dict:
     return value
 
 
-def best_choice(job: Job, found: dict, quantities: list[str], entry: dict, label: str, chosen_on: list[int]) -> dict:
-    """The best values of quantities that are searched together, for an entry at a size, on some repeats."""
-    spec = job.spec
-    judges = [name for name in (spec["search"].get("learner"), *spec["learners"]) if name and is_learned(entry, name)]
+def best_choice(
+    job: Job, found: dict, quantities: list[str], entry: dict, label: str, chosen_on: list[int], shared_with: list
+) -> dict:
+    """The best values of quantities that are searched together, for an entry at a size, on some repeats; a penalty
+    among those at which all that share it (``sharers``) have a solution.
+    """
+    spec, search = job.spec, job.spec["search"]
+    judges = [name for name in (search.get("learner"), *spec["learners"]) if name and is_learned(entry, name)]
+    of_judge = search.get("learners", {}).get(judges[0], {}) if quantities != ["penalty"] else {}
     tried = []
-    for values in candidates(spec["search"], quantities, entry["method"]):
-        scores = mean_scores(job, found, entry, label, chosen_on, values, judges[0])
+    for values in candidates(search, quantities, entry["method"]):
+        scores = scores_by_fold(job, found, entry, label, chosen_on, values, judges[0], of_judge)
         if scores is None:
             return {"chosen": {}, "chosen_on": chosen_on, "reason": "there is no map, or no learner, at this size"}
-        tried.append((values, scores))
+        tried.append((values, scores.mean(axis=1)))
     sign = 1.0 if job.data.target.score == "accuracy" else -1.0
     finest = np.array([np.max(sign * scores, where=~np.isnan(scores), initial=-np.inf) for _, scores in tried])
     # means that differ by rounding are equal, as they are to ``best_penalty``
     best = int(np.argmax(finest >= finest.max() - 1e-12 * abs(finest.max())))
     values, _ = tried[best]
-    chosen = dict(values)
+    chosen, at_edge = dict(values), []
+    if "length_scale" in values and is_at_edge(values["length_scale"], search["length_scale"]["grid"]):
+        at_edge.append("length_scale")
     if "penalty" in quantities:
-        chosen["penalty"] = best_penalties(job, found, entry, label, chosen_on, values)
+        chosen["penalty"], edges = best_penalties(job, found, entry, label, chosen_on, values, shared_with)
+        at_edge += edges
     score = float(sign * finest[best]) if np.isfinite(finest[best]) else None
-    return {"chosen": chosen, "chosen_on": list(chosen_on), "score": score}
+    return {"chosen": chosen, "chosen_on": list(chosen_on), "score": score, "at_edge": at_edge}
 
 
 def candidates(search: dict, quantities: list[str], method: str) -> list[dict]:
@@ -123,41 +143,92 @@ def candidates(search: dict, quantities: list[str], method: str) -> list[dict]:
     return [dict(zip(grids, values, strict=True)) for values in itertools.product(*grids.values())]
 
 
-def best_penalties(job: Job, found: dict, entry: dict, label: str, chosen_on: list[int], values: dict) -> dict:
-    """By learner the value of its grid with the best score; a learner that is left out, or singular at every value,
-    has none.
+def best_penalties(
+    job: Job, found: dict, entry: dict, label: str, chosen_on: list[int], values: dict, shared_with: list
+) -> tuple[dict, list[str]]:
+    """By learner the value of its grid with the best score, and the learners whose value is at an edge of what there
+    was to choose from; a learner that is left out, or singular at every value, has none.
     """
-    best = {}
+    best, at_edge = {}, []
     for learner in (name for name in job.spec["learners"] if is_learned(entry, name)):
-        scores = mean_scores(job, found, entry, label, chosen_on, values, learner)
-        if scores is not None and not np.isnan(scores).all():
-            grid = learner_settings(job.spec, entry, learner)[load(learner).grid]
-            best[learner] = best_penalty(scores[:, None], grid, job.data.target.score)
-    return best
+        scores = scores_by_fold(job, found, entry, label, chosen_on, values, learner)
+        if scores is None or np.isnan(scores).any(axis=1).all():
+            continue
+        options = learner_settings(job.spec, entry, learner)
+        regular = regular_for_all(job, found, shared_with, chosen_on, values, learner, options)
+        if not (regular & ~np.isnan(scores).any(axis=1)).any():
+            regular[:] = True  # what would suit all does not suit the map that the choice is made with
+        scores[~regular] = np.nan
+        grid = options[load(learner).grid]
+        best[learner] = best_penalty(scores, grid, job.data.target.score, options.get("choice", "best"))
+        if is_at_edge(best[learner], grid, scores):
+            at_edge.append(learner)
+    return best, at_edge
 
 
-def mean_scores(
-    job: Job, found: dict, entry: dict, label: str, chosen_on: list[int], values: dict, learner: str
+def regular_for_all(
+    job: Job, found: dict, shared_with: list, chosen_on: list[int], values: dict, learner: str, options: dict
+) -> np.ndarray:
+    """At which values of a learner's grid, that of ``options``, every entry that shares the choice has a solution on
+    the tuning rows of all repeats of the choice, bool (g,).
+
+    A map that does not exist, and one that has no solution at any value, has no say.
+    """
+    grid = load(learner).grid
+    regular = np.ones(len(options[grid]), dtype=bool)
+    if load(learner).regular is always_regular:
+        return regular  # without the maps of all who share it
+    for (entry, label), repeat in itertools.product(shared_with, chosen_on):
+        if not (is_learned(entry, learner) and is_searched(entry, "penalty")):
+            continue
+        cell = candidate_cell(job, found, entry, label, repeat, values, learner, {grid: options[grid]})
+        cell = replace(cell, given=cell.given | {"asked": "regular"})
+        content, _arrays = finished(job, cell, lambda cell, _: ([{"value": at} for at in regular_at(job, cell)], {}))
+        of_entry = np.array([row["value"] for row in content["rows"]], dtype=bool)
+        if of_entry.any():
+            regular &= of_entry
+    return regular
+
+
+def scores_by_fold(
+    job: Job,
+    found: dict,
+    entry: dict,
+    label: str,
+    chosen_on: list[int],
+    values: dict,
+    learner: str,
+    of_learner: dict | None = None,
 ) -> np.ndarray | None:
-    """Scores of a learner's grid (g,), averaged over the folds of the repeats; larger is better but for "mse".
+    """Scores of a learner's grid (g, folds of all repeats); larger is better but for "mse".
 
-    None where there is no map or the learner is left out. ``values`` are laid over what wider circles chose.
+    None where there is no map or the learner is left out. ``values`` are laid over what wider circles chose, and
+    ``of_learner`` over the learner's options.
     """
     per_repeat = []
     for repeat in chosen_on:
-        scores = evaluated(job, candidate_cell(job, found, entry, label, repeat, values, learner))
+        scores = evaluated(job, candidate_cell(job, found, entry, label, repeat, values, learner, of_learner))
         if not len(scores):
             return None
         per_repeat.append(scores)
-    return np.mean(per_repeat, axis=0)
+    return np.concatenate(per_repeat, axis=1)
 
 
-def candidate_cell(job: Job, found: dict, entry: dict, label: str, repeat: int, values: dict, learner: str) -> Cell:
+def candidate_cell(
+    job: Job,
+    found: dict,
+    entry: dict,
+    label: str,
+    repeat: int,
+    values: dict,
+    learner: str,
+    of_learner: dict | None = None,
+) -> Cell:
     """The cell in which a candidate is scored: an entry at a size in a repeat, under the values that are tried."""
     d = job.data.facts["d"]
     wider, how = choice_for(found, entry, label, repeat)
     cell = grid_cell(job.spec, [(wider | values, how)], entry, sizes(size_with(job.spec, label), d), d, repeat)
-    settings = learner_settings(job.spec, entry, learner)
+    settings = merge(learner_settings(job.spec, entry, learner), of_learner or {})
     own = {"learner": learner, "settings": settings, "rows": job.spec["search"].get("max_rows")}
     if "held_out" in job.spec["search"]:
         own["held_out"] = job.spec["search"]["held_out"]
@@ -175,32 +246,56 @@ def size_with(spec: dict, label: str) -> dict:
 
 
 def evaluated(job: Job, cell: Cell) -> np.ndarray:
-    """The scores of a candidate (g,), journalled; empty where it has none."""
+    """The scores of a candidate (g, folds), journalled; empty where it has none."""
     content, _arrays = finished(job, cell, lambda cell, _: ([{"value": score} for score in scores_of(job, cell)], {}))
-    return np.array([row["value"] for row in content["rows"]])
+    return np.array([row["value"] for row in content["rows"]], dtype=np.float64)
 
 
-def scores_of(job: Job, cell: Cell) -> list[float]:
-    """Scores of a learner's grid (g,) on the features of a cell's map, cross-validated, the mean over the folds, or
-    on rows that neither map nor learner saw; empty where the learner is left out or the map does not exist.
+def scores_of(job: Job, cell: Cell) -> list[list[float]]:
+    """Scores of a learner's grid (g, folds) on the features of a cell's map, cross-validated, or (g, 1) on rows that
+    neither map nor learner saw; empty where the learner is left out or the map does not exist.
+    """
+    learner, options, score = load(cell.given["learner"]), cell.given["settings"], job.data.target.score
+    phi, X, Y, held_out, blocks = tuned_map(job, cell)
+    if phi is None:
+        return []
+    if held_out.any():
+        return [[value] for value in validated(learner, options, phi, X, Y, held_out, score)]
+    folds = folds_of(job.spec, len(Y), options["n_folds"], cell.at["repeat"], blocks)
+    how = {"n_columns": phi.n_columns_, "score": score, "options": options}
+    return learner.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how).tolist()
+
+
+def regular_at(job: Job, cell: Cell) -> list[bool]:
+    """At which values of its grid (g,) a learner has a solution on the features of a cell's map; empty where the
+    learner is left out or the map does not exist.
     """
     learner, options = load(cell.given["learner"]), cell.given["settings"]
-    sample = job.samples.of(cell.at["repeat"], cell.given["preprocess"])
-    X, y = tuning_rows(job.spec["seed"], sample, cell.given["rows"])
+    phi, X, Y, held_out, _blocks = tuned_map(job, cell)
+    if phi is None:
+        return []
+    seen, values = X[~held_out], options[learner.grid]
+    how = {"n_columns": phi.n_columns_, "options": options}
+    return list(map(bool, learner.regular(lambda: phi.transform_blocks(seen), Y[~held_out], values, **how)))
+
+
+def tuned_map(job: Job, cell: Cell) -> tuple:
+    """The map of a candidate, fitted on those of the tuning rows that are not held out; these rows X (n, d), their
+    encoded targets Y (n, c), which are held out (n,), and their blocks (n,) where folds follow them. None in place of
+    all where the learner is left out or the map does not exist.
+    """
+    learner, options = load(cell.given["learner"]), cell.given["settings"]
+    sample = sample_of(job.samples, cell)
+    X, y, blocks = tuning_rows(job.spec["seed"], sample, cell.given["rows"])
     phi, _kernel, _length_scale = map_of(job.spec, cell, job.samples)
     held_out = held_out_rows(job.spec["seed"], len(y), cell.at["repeat"], cell.given.get("held_out", 0.0))
     try:
         phi.fit(X[~held_out], y[~held_out])
     except (NotDefinedError, np.linalg.LinAlgError):
-        return []
+        return (None,) * 5
     if learner.left_out(job.data.target.kind, options, len(sample.y_train), phi.n_columns_):
-        return []
-    if held_out.any():
-        return validated(learner, options, phi, X, job.data.target.encode(y)[0], held_out, job.data.target.score)
-    folds = folds_of(job.spec, len(y), options["n_folds"], cell.at["repeat"])
-    Y, _classes = job.data.target.encode(y)
-    how = {"n_columns": phi.n_columns_, "score": job.data.target.score, "options": options}
-    return learner.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how).mean(axis=1).tolist()
+        return (None,) * 5
+    return phi, X, job.data.target.encode(y)[0], held_out, blocks
 
 
 def held_out_rows(seed: int, n: int, repeat: int, share: float) -> np.ndarray:
@@ -227,11 +322,13 @@ def validated(learner, options: dict, phi, X, Y, held_out: np.ndarray, score: st
     return scores
 
 
-def tuning_rows(seed: int, sample: Sample, most: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """The training rows of a sample that a search works with: at most so many, a random choice."""
-    n_train = len(sample.y_train)
+def tuning_rows(seed: int, sample: Sample, most: int | None) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """The training rows of a sample that a search works with, their labels and their blocks (None: folds of rows): at
+    most so many, a random choice.
+    """
+    n_train, blocks = len(sample.y_train), sample.train_blocks
     if not most or n_train <= most:
-        return sample.X_train, sample.y_train
+        return sample.X_train, sample.y_train, blocks
     generator = np.random.default_rng(seed_sequence(seed, "tuning rows"))
     rows = np.sort(generator.choice(n_train, most, replace=False))
-    return sample.X_train[rows], sample.y_train[rows]
+    return sample.X_train[rows], sample.y_train[rows], None if blocks is None else blocks[rows]

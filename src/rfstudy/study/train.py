@@ -13,11 +13,11 @@ from rfstudy.arrays import set_threads
 from rfstudy.errors import UserError
 from rfstudy.files import read_arrays
 from rfstudy.learners.entry import load
-from rfstudy.learners.penalties import best_penalty
+from rfstudy.learners.penalties import best_penalty, is_at_edge
 from rfstudy.learners.streams import keep_within
 from rfstudy.maps.registry import REGISTRY
 from rfstudy.study.engine import Cell, Job, Work, arrays_of, jobs, work_through
-from rfstudy.study.kinds.grid import cell_settings, folds_of, grid_cells, map_of, prefixes, skipped_rows
+from rfstudy.study.kinds.grid import cell_settings, folds_of, grid_cells, map_of, prefixes, sample_of, skipped_rows
 from rfstudy.study.provenance import write_results
 from rfstudy.study.sample import Sample
 
@@ -25,7 +25,7 @@ from rfstudy.study.sample import Sample
 NO_MAP = ("skipped", "failed")
 
 #: What of a cell's conditions is the learner's and nothing to its map.
-OF_LEARNER = ("learner", "settings", "penalty", "how")
+OF_LEARNER = ("learner", "settings", "penalty", "penalty_at_edge", "how")
 
 #: Bytes up to which the features of one map are kept for all learners and passes; above, they are streamed.
 KEPT_BYTES = 2**28
@@ -90,7 +90,7 @@ class LatestMap:
         for status in NO_MAP:
             if status in learned:
                 return (status, str(learned[status])), None, None, None
-        sample = self.job.samples.of(cell.at["repeat"], cell.given["preprocess"])
+        sample = sample_of(self.job.samples, cell)
         phi, _kernel, length_scale = map_of(self.job.spec, cell, self.job.samples)
         phi.restore(sample.X_train.shape[1], learned, dtype=sample.X_train.dtype)
         return phi, length_scale, features_of(phi, sample.X_train), features_of(phi, sample.X_test)
@@ -108,7 +108,7 @@ def metrics_of(job: Job) -> list[str]:
 
 def measure(job: Job, cell: Cell, latest: LatestMap) -> tuple[list[dict], dict]:
     """The scores of one learner on one cell as rows; a cell without a map or a solution has rows that say so."""
-    sample = job.samples.of(cell.at["repeat"], cell.given["preprocess"])
+    sample = sample_of(job.samples, cell)
     shared = sample.size_columns | {"learner": cell.given["learner"], "split": "test"}
     phi, length_scale, *features = latest.of(cell)
     if isinstance(phi, tuple):
@@ -117,35 +117,36 @@ def measure(job: Job, cell: Cell, latest: LatestMap) -> tuple[list[dict], dict]:
         row = shared | {"status": status, "settings": settings}
         return [row | size | {"metric": m} for _, size in prefixes(None, cell) for m in metrics_of(job)], {}
     settings = cell_settings(cell, length_scale, sample.capped)
-    rows, penalty = [], cell.given["penalty"]
+    rows = []
     for position, (prefix, size) in enumerate(prefixes(phi, cell)):
         own = features if prefix is phi else [features_of(prefix, X) for X in (sample.X_train, sample.X_test)]
         columns = shared | size | {"n_columns": prefix.n_columns_}
-        wanted = penalty[position] if isinstance(penalty, list) else penalty
-        scores, status, told = scored(job, cell, sample, wanted, prefix.n_columns_, *own)
+        scores, status, told = scored(job, cell, sample, position, prefix.n_columns_, *own)
         rows += [columns | {"metric": m, "status": status, "settings": settings | told, **score} for m, score in scores]
     return rows, {}
 
 
-def scored(job: Job, cell: Cell, sample: Sample, penalty, n_columns: int, train_features, test_features):
+def scored(job: Job, cell: Cell, sample: Sample, position: int, n_columns: int, train_features, test_features):
     """Pairs of a metric and its value as a column, the status of the rows, and what their settings say of the model.
 
-    ``penalty`` None is chosen here.
+    ``position`` is that of the size among those of the cell. A penalty that nobody chose is chosen here; one that is
+    shared is taken as it is: where it leaves a singular system, the rows have failed.
     """
-    target, learner = job.data.target, load(cell.given["learner"])
+    target, learner, penalty = job.data.target, load(cell.given["learner"]), cell.given["penalty"]
+    penalty = penalty[position] if isinstance(penalty, list) else penalty
     options, metrics = cell.given["settings"], metrics_of(job)
     reason = learner.left_out(target.kind, options, len(sample.y_train), n_columns)
     if reason:
         return [(metric, {}) for metric in metrics], "skipped", {"reason": reason}
     Y, classes = target.encode(sample.y_train)
+    how = {"n_columns": n_columns, "options": options}
+    at_edge = "penalty_at_edge" in cell.given and cell.given["penalty_at_edge"][position]
     try:
-        wanted = penalty
-        if wanted is None:
-            folds = folds_of(job.spec, len(Y), options["n_folds"], cell.at["repeat"])
-            how = {"n_columns": n_columns, "score": target.score, "options": options}
-            scores = learner.cross_validate(train_features, Y, folds, **how)
-            wanted = best_penalty(scores, options[learner.grid], target.score)
-        model, used = learner.fit_regular(train_features, Y, wanted, n_columns=n_columns, options=options)
+        if penalty is None:
+            folds = folds_of(job.spec, len(Y), options["n_folds"], cell.at["repeat"], sample.train_blocks)
+            model, used, at_edge = fitted_on_own_choice(learner, train_features, Y, folds, target.score, how)
+        else:
+            model, used = learner.fit(train_features, Y, penalty, **how), penalty
     except np.linalg.LinAlgError as error:
         return [(metric, {}) for metric in metrics], "failed", {"reason": str(error)}
     decision = np.concatenate([model.decision(block) for _rows, block in test_features()])
@@ -154,9 +155,27 @@ def scored(job: Job, cell: Cell, sample: Sample, penalty, n_columns: int, train_
     if penalty is None and "chosen_on" in cell.given["how"]:
         # what should have been shared had no value at which the shared map has a solution
         told |= {"shared_by": "cell", "chosen_on": [cell.at["repeat"]]}
-    if used != wanted:
-        told["singular_at"] = wanted
+    if at_edge:
+        told["at_edge"] = [*cell.given.get("at_edge", []), "penalty"]
     if not model.converged:
         told["converged"] = False
     values = [(metric, {"value": target.evaluate(metric, sample.y_test, predicted)}) for metric in metrics]
     return values, "ok", told
+
+
+def fitted_on_own_choice(learner, features, Y, folds, score: str, how: dict) -> tuple:
+    """The model at the value of the grid that cross-validation chooses, that value, and whether it is at an edge of the
+    values that have a solution.
+
+    A value can be regular on the rows of every fold and singular on all of them: then the choice is made among the
+    others. Raises ``numpy.linalg.LinAlgError`` where none is left.
+    """
+    options = how["options"]
+    grid = options[learner.grid]
+    scores = learner.cross_validate(features, Y, folds, score=score, **how)
+    while True:
+        value = best_penalty(scores, grid, score, options.get("choice", "best"))
+        try:
+            return learner.fit(features, Y, value, **how), value, is_at_edge(value, grid, scores)
+        except np.linalg.LinAlgError:
+            scores[np.asarray(grid) == value] = np.nan

@@ -105,7 +105,7 @@ def try_learner(learner: str, options: dict, target: str):
             return
         score = "mse" if target == "regression" else "accuracy"
         try:
-            entry.fit_regular(blocks, Y, max(grid), n_columns=2, options=options)
+            entry.fit(blocks, Y, max(grid), n_columns=2, options=options)
             entry.cross_validate(blocks, Y, np.arange(n) % n_folds, n_columns=2, score=score, options=options)
         except np.linalg.LinAlgError:
             pass  # of these points, not of the options

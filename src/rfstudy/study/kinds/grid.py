@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from rfstudy.arrays import seed_of
 from rfstudy.data.scale import columns_after
-from rfstudy.data.split import fold_of_row
+from rfstudy.data.split import fold_of_block, fold_of_row
 from rfstudy.kernels import KERNELS, make_kernel
 from rfstudy.learners.entry import load
 from rfstudy.maps.registry import has_prefixes
@@ -25,6 +25,7 @@ from rfstudy.study.engine import (
     entry_map,
     name_of,
 )
+from rfstudy.study.plan import without
 from rfstudy.study.rows import base_row, entry_columns
 from rfstudy.study.sample import Prepared, Sample, Samples
 
@@ -37,6 +38,9 @@ RESOURCES = {"mb": 900, "bytes_per_value": 16, "bytes_per_gram": 80, "minutes": 
 
 #: What of a search decides a map, in the order in which its rows say who shares it.
 OF_MAP = ("length_scale", "bandwidth", "preprocess", "options")
+
+#: What of a learner's options is of the choice of its penalty, and nothing to whom it is given.
+OF_CHOICE = ("n_folds", "choice")
 
 SCHEMA = {
     "properties": {
@@ -123,6 +127,9 @@ def grid_cell(
     penalties = [values.get("penalty", {}).get(learner) for values, _ in choices]
     if len(set(penalties)) > 1:
         given["penalty"] = penalties
+    edges = [learner in how.get("at_edge", []) for _, how in choices]
+    if any(edges):
+        given["penalty_at_edge"] = edges  # by size
     width = columns_after(given["preprocess"], d)
     numbers = [s * width // d if label.endswith("d") else s for s, label in group]
     at = {"n_features": numbers, "label": [label for _, label in group], "repeat": repeat}
@@ -146,10 +153,11 @@ def prefixes(phi, cell: Cell):
 def conditions(spec: dict, choice: tuple, entry: dict, learner: str = "") -> dict:
     """What a cell is computed under: what its entry has of its own, else what ``tune`` chose, else the experiment's.
 
-    Returns the steps of ``preprocess``, the ``length_scale`` (None where a rule finds it on the training rows, or the
-    kernel has none), the rule of the ``bandwidth``, the ``options`` of the map that were chosen, and ``how``: who
-    shares what was chosen, and on which repeats. For a learner also its ``learner`` id, its ``settings`` and the
-    ``penalty`` (None where the cell chooses its own, a list where its sizes have different ones).
+    Returns the ``split`` where the entry has one of its own, the steps of ``preprocess``, the ``length_scale`` (None
+    where a rule finds it on the training rows, or the kernel has none), the rule of the ``bandwidth``, the ``options``
+    of the map that were chosen, and ``how``: who shares what was chosen, and on which repeats. For a learner also its
+    ``learner`` id, its ``settings`` and the ``penalty`` (None where the cell chooses its own, a list where its sizes
+    have different ones). Where what was chosen of the map is at an edge of its grid, ``at_edge`` names the quantities.
     """
     values, how = choice
     given = {
@@ -159,6 +167,8 @@ def conditions(spec: dict, choice: tuple, entry: dict, learner: str = "") -> dic
         "options": values.get("options", {}),
         "how": next((how[quantity] for quantity in OF_MAP if quantity in how), {}),
     }
+    if "split" in entry:
+        given["split"] = merge(spec["split"] or {}, entry["split"])
     if given["length_scale"] is None and "length_scale" in KERNELS[spec["kernel"]["name"]]["parameters"]:
         given["bandwidth"] = spec["bandwidth"] and merge(spec["bandwidth"], values.get("bandwidth", {}))
     if learner:
@@ -167,8 +177,10 @@ def conditions(spec: dict, choice: tuple, entry: dict, learner: str = "") -> dic
         given["penalty"] = values.get("penalty", {}).get(learner)
         given["how"] = how.get("penalty", {"shared_by": "cell"})
         if given["penalty"] is not None:
-            given["settings"].pop("n_folds", None)  # of a choice that is made
-    return given
+            for option in OF_CHOICE:
+                given["settings"].pop(option, None)
+    at_edge = [each for each in how.get("at_edge", []) if each in OF_MAP and each not in entry]
+    return given | ({"at_edge": at_edge} if at_edge else {})
 
 
 def is_learned(entry: dict, learner: str) -> bool:
@@ -183,7 +195,7 @@ def learner_settings(spec: dict, entry: dict, learner: str) -> dict:
 
 def choice_for(chosen: dict, entry: dict, label: str, repeat: int) -> tuple[dict, dict]:
     """What ``tune`` chose for a cell, of every circle that it is in, and by quantity who shares it (``shared_by``) and
-    on which repeats it was chosen (``chosen_on``).
+    on which repeats it was chosen (``chosen_on``); ``at_edge`` as in ``search.search``.
     """
     values: dict = {}
     how: dict = {}
@@ -195,6 +207,9 @@ def choice_for(chosen: dict, entry: dict, label: str, repeat: int) -> tuple[dict
         values |= own
         told = {"shared_by": circle} | ({"chosen_on": found["chosen_on"]} if circle != "cell" and found else {})
         how |= dict.fromkeys(own, told)
+        edges = [each for each in found.get("at_edge", []) if each in own or ("penalty" in own and each not in OF_MAP)]
+        if edges:
+            how["at_edge"] = [*how.get("at_edge", []), *edges]
     return values, how
 
 
@@ -215,8 +230,17 @@ def place_of(circle: str, entry: dict, label: str, repeat: int | None) -> tuple[
     return places[circle]
 
 
-def folds_of(spec: dict, n_rows: int, n_folds: int, repeat: int):
-    """The fold (n_rows,) in which a training row of a repeat is held out, the same for all methods and learners."""
+def sample_of(samples: Samples, cell: Cell) -> Sample:
+    """The training and test rows of a cell."""
+    return samples.of(cell.at["repeat"], cell.given["preprocess"], cell.given.get("split"))
+
+
+def folds_of(spec: dict, n_rows: int, n_folds: int, repeat: int, blocks=None):
+    """The fold (n_rows,) in which a training row of a repeat is held out, the same for all methods and learners;
+    ``blocks`` (n_rows,) are held out whole.
+    """
+    if blocks is not None:
+        return fold_of_block(blocks, n_folds, spec["seed"], "train", repeat)
     return fold_of_row(n_rows, n_folds, spec["seed"], "train", repeat)
 
 
@@ -225,7 +249,9 @@ def map_of(spec: dict, cell: Cell, samples: Samples):
     given = cell.given
     length_scale = given["length_scale"]
     if given["bandwidth"]:
-        length_scale = samples.length_scale(cell.at["repeat"], given["preprocess"], given["bandwidth"])
+        length_scale = samples.length_scale(
+            cell.at["repeat"], given["preprocess"], given["bandwidth"], given.get("split")
+        )
     own = {} if length_scale is None else {"length_scale": length_scale}
     kernel = make_kernel(spec["kernel"] | own)
     s = cell.at["n_features"][-1]
@@ -236,7 +262,8 @@ def map_of(spec: dict, cell: Cell, samples: Samples):
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
     """What ``time`` takes the times of: every map of the first repeat at every size and, of a learner that the
-    experiment names, its fit and its predictions, with the smallest value of its grid where none was chosen.
+    experiment names, its fit and its predictions, with the smallest value of its grid that has a solution where none
+    was chosen.
     """
     spec, learner = job.spec, next(iter(job.spec["learners"]), "")
     cells = grid_cells(spec, chosen, job.data.facts["d"], [0], learner)
@@ -258,7 +285,7 @@ def by_size(cell: Cell) -> list[Cell]:
 
 def timed_cell(job: Job, cell: Cell, learner: str) -> Timed:
     """The phases of one cell, in the order in which a user meets them."""
-    sample = job.samples.of(0, cell.given["preprocess"])
+    sample = sample_of(job.samples, cell)
     X, y = sample.X_train, sample.y_train
     phi, _kernel, length_scale = map_of(job.spec, cell, job.samples)
     phases = drawn_and_learned(cell.entry, phi, X, y) | {"transform": lambda: exhaust(phi.transform_blocks(X))}
@@ -272,9 +299,9 @@ def timed_cell(job: Job, cell: Cell, learner: str) -> Timed:
 def phases_of_learner(job: Job, cell: Cell, learner: str, phi, sample: Sample) -> dict:
     """Fitting on features that are ready, and mapping and predicting the test rows."""
     entry, target, options = load(learner), job.data.target, cell.given["settings"]
-    value = cell.given["penalty"] or min(options[entry.grid])
+    how = {"n_columns": phi.n_columns_, "options": options}
     Y, classes = target.encode(sample.y_train)
-    kept: dict = {}
+    kept: dict = {"value": cell.given["penalty"]}
 
     def features(part, X):
         if part not in kept:
@@ -283,8 +310,9 @@ def phases_of_learner(job: Job, cell: Cell, learner: str, phi, sample: Sample) -
 
     def fit():
         train = features("train", sample.X_train)
-        how = {"n_columns": phi.n_columns_, "options": options}
-        kept["model"], _ = entry.fit_regular(lambda: iter(train), Y, value, **how)
+        if kept["value"] is None:
+            kept["value"] = entry.smallest_regular(lambda: iter(train), Y, **how)
+        kept["model"] = entry.fit(lambda: iter(train), Y, kept["value"], **how)
 
     def predict():
         for _rows, block in features("test", sample.X_test):
@@ -303,6 +331,10 @@ def cell_settings(cell: Cell, length_scale: float | None, capped: bool) -> dict:
     """What the rows of a cell say of how it was computed."""
     given = cell.given
     found = {"preprocess": given["preprocess"], "options": cell.entry["options"], "capped": capped, **given["how"]}
+    found |= {"at_edge": given["at_edge"]} if "at_edge" in given else {}
+    own_split = given.get("split", {})
+    found |= {"split": own_split["rule"]} if "rule" in own_split else {}
+    found |= {"split_options": options} if (options := without(own_split, "rule")) else {}
     return found if length_scale is None else {"length_scale": length_scale, **found}
 
 

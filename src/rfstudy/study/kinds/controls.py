@@ -1,0 +1,90 @@
+"""What a split tells without a learned model: the nearest training row, the majority of the labels, and their shares.
+
+One nearest neighbour is as good as memory is: where test rows have near copies among the training rows it is hard to
+beat, and where they have none it falls to chance. The majority class of the training rows is that chance. The splits
+are those of the entries, one a variant, so that an experiment of this kind may extend one of the kind ``grid``; their
+maps take no part.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.neighbors import KNeighborsClassifier
+
+from rfstudy.study.config import merge
+from rfstudy.study.engine import Cell, Job
+from rfstudy.study.sample import Sample
+
+STAGES = ("measure",)
+NEEDS_DATA = True
+METRICS = ("accuracy_pct", "class_share_pct")
+RESOURCES = {"mb": 900, "bytes_per_value": 24, "minutes": 60}
+
+#: Keys of ``grid``: what predicts.
+GRID = {
+    "learners": {
+        "type": "array",
+        "minItems": 1,
+        "uniqueItems": True,
+        "items": {"enum": ["nearest_neighbour", "majority"]},
+    },
+}
+
+
+def cells(job: Job) -> list[Cell]:
+    """One cell a variant, of which each has its split, and repeat."""
+    spec = job.spec
+    own = {entry.get("variant", ""): entry for entry in spec["methods"]}
+    return [
+        Cell(
+            {},
+            {"variant": variant, "repeat": repeat},
+            {
+                "learners": spec["grid"]["learners"],
+                "preprocess": entry.get("preprocess", spec["preprocess"]),
+                "split": merge(spec["split"] or {}, entry.get("split", {})),
+            },
+            {"variant": variant, "repeat": repeat},
+        )
+        for repeat in spec["repeats"]
+        for variant, entry in own.items()
+    ]
+
+
+def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+    """The accuracy of every learner on the test rows, and the share of each part that has the class that sorts last."""
+    given = cell.given
+    sample = job.samples.of(cell.at["repeat"], given["preprocess"], given["split"])
+    settings = {"preprocess": given["preprocess"], "capped": sample.capped}
+    if "rule" in given["split"]:
+        settings["split"] = given["split"]["rule"]
+    shared = sample.size_columns | {"settings": settings}
+    last = max(sample.y_train.max(), sample.y_test.max())
+    rows = [
+        shared | {"split": part, "metric": "class_share_pct", "value": 100.0 * float(np.mean(y == last))}
+        for part, y in (("train", sample.y_train), ("test", sample.y_test))
+    ]
+    return [
+        *rows,
+        *(
+            shared
+            | {"split": "test", "learner": learner, "metric": "accuracy_pct"}
+            | {"value": job.data.target.evaluate("accuracy_pct", sample.y_test, PREDICTIONS[learner](sample))}
+            for learner in given["learners"]
+        ),
+    ], {}
+
+
+def nearest_neighbour(sample: Sample) -> np.ndarray:
+    """The label of the nearest training row of every test row (n_test,), by the Euclidean distance."""
+    return KNeighborsClassifier(n_neighbors=1).fit(sample.X_train, sample.y_train).predict(sample.X_test)
+
+
+def majority(sample: Sample) -> np.ndarray:
+    """The most frequent label of the training rows (of equally frequent ones the smallest), (n_test,)."""
+    labels, counts = np.unique(sample.y_train, return_counts=True)
+    return np.full(len(sample.y_test), labels[np.argmax(counts)])
+
+
+#: How learners predict, by their ids.
+PREDICTIONS = {"nearest_neighbour": nearest_neighbour, "majority": majority}

@@ -1,0 +1,216 @@
+"""Splits of entries of their own: by blocks of rows, without some rows, with folds that follow the blocks."""
+
+import importlib.util
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from rfstudy.data.split import block_of_row, fold_of_block, split
+from rfstudy.learners.ridge import cross_validate_ridge, fit_ridge
+from rfstudy.study import config
+from rfstudy.study.check import rows_of_split
+from rfstudy.study.kinds import controls, penalties
+
+specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
+toys = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(toys)
+
+N, D = 120, 3
+RIDGE = toys.RIDGE | {"n_folds": 3}
+BLOCKS = {"rule": "blocks", "n_blocks": 12}
+STEPS = [
+    {"name": "all"},
+    {"name": "blocks", "split": BLOCKS},
+    {"name": "late", "split": {"rule": "last_blocks", "n_blocks": 12}},
+    {"name": "without", "split": {"without": [3, 17, 90]}},
+]
+
+
+@pytest.fixture
+def prepared(tmp_path):
+    return toys.write_data(tmp_path / "prepared", *toys.labelled(N, D))
+
+
+def job_of(prepared, tmp_path, stage="train", **changes):
+    toy = toys.selected(steps=STEPS, learners={"ridge": RIDGE}, **changes)
+    (spec,) = toys.parts(stage, toy)
+    return toys.job(stage, spec, prepared, tmp_path / "journal"), toy
+
+
+def rows_behind(prepared, sample_X):
+    """Which rows of the data set some rows are."""
+    return cdist(sample_X, np.load(prepared / "X.npy")).argmin(axis=1)
+
+
+def test_every_entry_trains_and_tests_on_the_rows_of_its_own_split(prepared, tmp_path):
+    job, _ = job_of(prepared, tmp_path)
+    whole = job.samples.of(1, ["none"])
+    blocks = job.samples.of(1, ["none"], BLOCKS)
+    assert np.array_equal(rows_behind(prepared, blocks.X_train), split(N, None, 1, 3, "blocks", n_blocks=12)[0])
+    without = job.samples.of(1, ["none"], {"without": [3, 17, 90]})
+    for part in ("X_train", "X_test"):
+        kept = [row for row in rows_behind(prepared, getattr(whole, part)) if row not in (3, 17, 90)]
+        assert rows_behind(prepared, getattr(without, part)).tolist() == kept
+    assert not without.capped
+    # a split that is the same in all repeats is one sample
+    late = {"rule": "last_blocks", "n_blocks": 12}
+    assert job.samples.of(0, ["none"], late) is job.samples.of(3, ["none"], late)
+    assert job.samples.of(0, ["none"], BLOCKS) is not job.samples.of(3, ["none"], BLOCKS)
+
+
+def test_rows_say_how_they_were_split_and_an_entry_without_a_split_shares_its_cells(prepared, tmp_path):
+    _, toy = job_of(prepared, tmp_path)
+    settings = {"repeats": 2}
+    errors, scores, _ = toys.run_grid(toy, {"made": prepared}, tmp_path, settings)
+    for table in (errors, scores):
+        told = {
+            row.variant: (own.get("split"), own.get("split_options"))
+            for row, own in zip(table.itertuples(), toys.settings_of(table), strict=True)
+        }
+        assert told == {
+            "all": (None, None),
+            "blocks": ("blocks", {"n_blocks": 12}),
+            "late": ("last_blocks", {"n_blocks": 12}),
+            # a step keeps what those before it changed
+            "without": ("last_blocks", {"n_blocks": 12, "without": [3, 17, 90]}),
+        }
+    assert scores.groupby("variant")["n_train"].unique().map(list).to_dict()["blocks"] == [60]
+    _, plain, _ = toys.run_grid(
+        toys.selected(learners={"ridge": RIDGE}), {"made": prepared}, tmp_path / "plain", settings
+    )
+    assert scores.loc[scores["variant"] == "all", "value"].tolist() == plain["value"].tolist()
+
+
+@pytest.mark.parametrize("folds", ["rows", "blocks"])
+def test_folds_follow_the_blocks_where_the_split_says_so(prepared, tmp_path, folds):
+    """The penalty of every cell is the one that the folds written out here choose."""
+    grid = np.geomspace(1e-6, 10, 29).tolist()
+    toy = toys.selected(
+        methods=[{"method": "rff", "split": BLOCKS}],
+        split={"folds": folds},
+        learners={"ridge": RIDGE | {"penalties": grid}},
+    )
+    _, scores, _ = toys.run_grid(toy, {"made": prepared}, tmp_path, {"repeats": 4})
+    job = toys.job("train", toys.parts("train", toy)[0], prepared, tmp_path / "j")
+    expected = []
+    for repeat in range(4):
+        sample = job.samples.of(repeat, ["none"], BLOCKS | {"folds": folds})
+        block = block_of_row(N, 12)[rows_behind(prepared, sample.X_train)]
+        assert (sample.train_blocks is None) == (folds == "rows")
+        fold = fold_of_block(block if folds == "blocks" else np.arange(60), 3, 3, "train", repeat)
+        (cell,) = [c for c in grid_cells(job) if c.at["repeat"] == repeat]
+        phi = map_of(job, cell).fit(sample.X_train)
+        Z, Y = phi.transform(sample.X_train), sample.y_train[:, None].astype(float)
+        found = cross_validate_ridge(lambda Z=Z: iter([(slice(0, 60), Z)]), Y, grid, fold, n_columns=Z.shape[1])
+        means = found.mean(axis=1)
+        expected.append(max(value for value, mean in zip(grid, means, strict=True) if mean > means.max() - 1e-9))
+    assert [json.loads(text)["penalty"] for text in scores["settings"]] == expected
+
+
+def grid_cells(job):
+    from rfstudy.study.kinds import grid
+
+    return grid.grid_cells(job.spec, {}, D, [0, 1, 2, 3], "ridge")
+
+
+def map_of(job, cell):
+    from rfstudy.study.kinds import grid
+
+    return grid.map_of(job.spec, cell, job.samples)[0]
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ({"rule": "blocks", "n_blocks": 4}, (50, 50)),
+        ({"rule": "first_blocks", "n_blocks": 3}, (66, 34)),
+        ({"without": [99]}, (50, 50)),
+        ({"without": [100]}, "without: there is no row 100, the task has 100"),
+        ({"rule": "blocks"}, "n_blocks is of the rules blocks, first_blocks, last_blocks, and they need it"),
+        (
+            {"rule": "half", "n_blocks": 4},
+            "n_blocks is of the rules blocks, first_blocks, last_blocks, and they need it",
+        ),
+        ({"rule": "blocks", "n_blocks": 101}, "101 blocks of 100 rows"),
+    ],
+)
+def test_a_split_that_is_not_possible_is_told(own, expected):
+    task = {"n": 100, "n_train": 50, "n_test": 50, "split": "half"}
+    assert rows_of_split({"split": own}, task, {"data": "original"}) == expected
+
+
+# --- controls ---------------------------------------------------------------------------------------------------------
+
+
+def test_controls_against_what_they_are(prepared, tmp_path):
+    job, _ = job_of(
+        prepared, tmp_path, "measure", kind="controls", grid={"learners": ["nearest_neighbour", "majority"]},
+        **dict.fromkeys(("sizes", "approximation", "search")),
+    )  # fmt: skip
+    cells = controls.cells(job)
+    assert [(cell.at["variant"], cell.at["repeat"]) for cell in cells] == [
+        (step["name"], repeat) for repeat in range(4) for step in STEPS
+    ]
+    for cell in cells:
+        rows, _ = controls.measure(job, cell, None)
+        sample = job.samples.of(cell.at["repeat"], ["none"], cell.given["split"])
+        nearest = sample.y_train[cdist(sample.X_test, sample.X_train).argmin(axis=1)]
+        most = 1 if (sample.y_train == 1).mean() > 0.5 else -1
+        found = {(row["metric"], row.get("learner"), row["split"]): row["value"] for row in rows}
+        assert found == {
+            ("class_share_pct", None, "train"): pytest.approx(100 * (sample.y_train == 1).mean()),
+            ("class_share_pct", None, "test"): pytest.approx(100 * (sample.y_test == 1).mean()),
+            ("accuracy_pct", "nearest_neighbour", "test"): pytest.approx(100 * (nearest == sample.y_test).mean()),
+            ("accuracy_pct", "majority", "test"): pytest.approx(100 * (sample.y_test == most).mean()),
+        }
+        assert cell.columns == {"variant": cell.at["variant"], "repeat": cell.at["repeat"]}
+
+
+# --- penalties --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, {"mode": "code"}])
+def test_the_walk_over_penalties_is_one_fit_each(prepared, tmp_path, options):
+    grid = {"multiples_of_d": [2, 4], "penalties": [1e-3, 0.1, 10.0]}
+    method = {"method": "lsrff" if options else "rff", "options": options}
+    toy = toys.selected(
+        kind="penalties", grid=grid, methods=[method], **dict.fromkeys(("sizes", "approximation", "search", "learners"))
+    )
+    (spec,) = toys.parts("measure", toy)
+    job = toys.job("measure", spec, prepared, tmp_path / "journal")
+    cells = penalties.cells(job)
+    assert len(cells) == 4 * 2
+    for cell in cells[:2]:
+        rows, _ = penalties.measure(job, cell, None)
+        sample = job.samples.of(cell.at["repeat"], ["none"])
+        as_grid = replace(cell, at={"n_features": [cell.at["multiple_of_d"] * D], "repeat": cell.at["repeat"]},
+                          given={"preprocess": ["none"], "length_scale": 2.0, "bandwidth": None})  # fmt: skip
+        phi = map_of(job, as_grid).fit(sample.X_train, sample.y_train)
+        Z, T = (phi.transform(X) for X in (sample.X_train, sample.X_test))
+        squared = float((Z.astype(float) ** 2).sum() / len(Z))
+        (length,) = [row["value"] for row in rows if row["metric"] == "mean_squared_length"]
+        assert length == pytest.approx(squared, rel=1e-6)
+        assert (squared == pytest.approx(1, rel=1e-5)) == (not options)
+        for row in rows[1:]:
+            penalty = row["at"] * (squared if row["axis"] == "effective_penalty" else 1)
+            model = fit_ridge(
+                lambda Z=Z: iter([(slice(0, len(Z)), Z)]), sample.y_train[:, None].astype(float), penalty,
+                n_columns=Z.shape[1], scaling="sum",
+            )  # fmt: skip
+            predicted = np.where(model.decision(T)[:, 0] > 0, 1, -1)
+            assert row["value"] == pytest.approx(100 * (predicted == sample.y_test).mean())
+        places = [(row["axis"], row["at"]) for row in rows[1:]]
+        assert places == [(axis, at) for axis in ("penalty", "effective_penalty") for at in grid["penalties"]]
+
+
+def test_the_shipped_splits_take_the_rows_that_the_page_names():
+    experiments = config.load_experiments(Path(__file__).resolve().parents[2] / "config")
+    spikes = [experiments[name] for name in experiments if name.startswith("eeg-spikes")]
+    assert len(spikes) == 4
+    for experiment in spikes:
+        taken = {tuple(entry["split"]["without"]) for entry in experiment["methods"] if "split" in entry}
+        assert taken == {(898, 10386, 11509, 13179)}

@@ -455,3 +455,21 @@ def test_files_are_written_and_equal_twice(tmp_path):
     assert first == second
     table = importlib.import_module("rfstudy.report.tables.facts").make(context("eerf-text"), SPECS["table-01-text"])
     assert "\\begin{table" in typeset.latex(table)
+
+
+def test_ways_of_choosing_are_held_against_the_score_by_repeat():
+    table = computed(SPECS["values-ranking-text"])
+    rows = select(measured(), experiment="eerf-ranking", dataset="adult", metric="error_pct")
+    size = float(rows["at"].max())
+    errors = {
+        who: cell.set_index("repeat")["value"].astype(float)
+        for who, cell in rows[rows["at"] == size].groupby(["method", "variant"])
+    }
+    own, random = errors["kprff", ""], errors["rff", ""]
+    shown = table[(table["data_set_id"] == "adult") & (table["m0"].astype(float) == size)]
+    cell = shown[(shown["choice_id"] == "rff") & (shown["choice_variant"].fillna("") == "")]
+    assert cell["error"].tolist() == pytest.approx([random.mean()])
+    assert cell["change"].tolist() == pytest.approx([(random - own).mean()])
+    (of_score,) = shown.loc[shown["choice_id"].eq("kprff") & shown["choice_variant"].fillna("").eq(""), "change"]
+    assert np.isnan(of_score)
+    assert len(shown) == len(errors)

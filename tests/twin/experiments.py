@@ -451,7 +451,7 @@ ON_DATA = {
         rule={"rule": "median"},
         axes={
             "kernels": [{"name": "arc_cosine", "order": 0}, {"name": "arc_cosine", "order": 1}, {"name": "linear"}],
-            "factors": [0.25, 1, 2], "n_features": 12, "C": 2.0,
+            "factors": [0.25, 1, 2], "n_features": 12, "C": 2.0, "combined": False,
         },
         cap=45,
     ),

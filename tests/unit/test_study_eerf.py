@@ -165,3 +165,9 @@ def test_a_cell_is_ridge_regression_on_the_chosen_candidates():
     )
     predicted = np.where((T - mean) @ weights + offset > 0, 1, -1)
     assert score["error_pct"]["value"] == pytest.approx(100 * np.mean(predicted != sample.y_test))
+
+
+def test_a_pool_that_is_too_small_is_refused():
+    with pytest.raises(ValueError, match="candidates must be at least n_features"):
+        ranking.check({"grid": {"candidates": [200, 50], "n_features": 51}})
+    ranking.check({"grid": {"candidates": [200, 51], "n_features": 51}})

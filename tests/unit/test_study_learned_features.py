@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
+from rfstudy.arrays import seed_of
 from rfstudy.errors import UserError
+from rfstudy.kernels import make_kernel
 from rfstudy.maps.registry import make_map
 from rfstudy.study.kinds import evaluations, exact, peaks, rounds
 
@@ -173,6 +175,21 @@ def test_only_the_first_repeat_of_the_method_itself_is_drawn(job_of):
     assert drawn == [("", 0, True), ("", 1, False), ("still", 0, False), ("still", 1, False)]
 
 
+@pytest.mark.parametrize(
+    ("grid", "message"),
+    [
+        ({"pictures": [0, 30]}, "the game is over with 30 features, so that 30 cannot be looked at"),
+        ({"n_features": [5, 12, 30]}, "nsrf finds 5 features a round, so that no round ends with 12"),
+        ({"pictures": [1]}, "no round ends with 1"),
+    ],
+)
+def test_a_reading_that_no_round_ends_with_is_refused(grid, message):
+    spec = {"methods": [{"method": "nsrf", "options": SEARCH}], "grid": GRID | grid}
+    with pytest.raises(ValueError, match=message):
+        rounds.check(spec)
+    rounds.check(spec | {"grid": GRID | {"n_features": [5, 28]}})  # the last round may find fewer
+
+
 # exact kernels
 
 
@@ -249,7 +266,18 @@ def test_a_budget_is_spent_and_not_exceeded(budget):
         "rho": 1.0, "n_candidates": budget,
     }  # fmt: skip
     with pytest.raises(UserError, match="evaluations: 239 are under the 240 that one copy a peak takes"):
-        evaluations.spent(entry, s, 239)
+        evaluations.check({"methods": [{"method": "rff"}, entry], "grid": {"n_features": s, "evaluations": [480, 239]}})
+
+
+@pytest.mark.parametrize(
+    "options", [{"mode": "code", "n_steps": 9}, {"search": "random", "n_steps": 9}, {"n_steps": 9}]
+)
+def test_a_budget_is_that_of_the_map_whatever_its_mode(options):
+    X, y, *_ = sample()
+    phi = make_map(
+        "nsrf", n_components=4, random_state=0, **evaluations.spent({"method": "nsrf", "options": options}, 4, 400)
+    )
+    assert 360 < phi.fit(X, y).evaluations_ <= 400
 
 
 def test_every_budget_has_the_accuracy_of_its_map_and_a_map_without_a_search_one_for_all(job_of):
@@ -262,8 +290,8 @@ def test_every_budget_has_the_accuracy_of_its_map_and_a_map_without_a_search_one
         assert [row["at"] for row in rows if row["metric"] == "accuracy_pct"] == cell.at["evaluations"]
     for cell, rows, _ in found[1:3]:
         (budget,) = cell.at["evaluations"]
-        seed = evaluations.seed_of(1, "features", "made", "kprff", 10, 0)
-        kernel = evaluations.make_kernel({"name": "gaussian", "length_scale": 0.5})
+        seed = seed_of(1, "features", "made", "kprff", 10, 0)
+        kernel = make_kernel({"name": "gaussian", "length_scale": 0.5})
         phi = make_map("kprff", kernel, n_components=10, random_state=seed, n_candidates=budget).fit(X, y)
         model = SVC(kernel="linear", C=1.0, tol=1e-8).fit(phi.transform(X), y)
         right = 100 * model.score(phi.transform(X_test), y_test)
@@ -282,8 +310,8 @@ def test_the_best_peak_is_told_with_its_potential_and_length(job_of):
     best = {}
     for cell, rows, _ in found:
         steps, repeat = cell.at["steps"], cell.at["repeat"]
-        seed = peaks.seed_of(1, "peaks", "made", repeat)
-        kernel = peaks.make_kernel({"name": "gaussian", "length_scale": 0.5})
+        seed = seed_of(1, "peaks", "made", repeat)
+        kernel = make_kernel({"name": "gaussian", "length_scale": 0.5})
         own = options | {"n_steps": steps, "n_peaks": 1}
         phi = make_map("nsrf", kernel, n_components=1, random_state=seed, **own).fit(X, y)
         (w,) = phi.learned_["frequencies"].astype(float)
@@ -294,6 +322,19 @@ def test_the_best_peak_is_told_with_its_potential_and_length(job_of):
     assert best[20, 0] >= best[1, 0]
     assert best[20, 1] >= best[1, 1]
     assert best[1, 0] != best[1, 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "start"), [({}, math.sqrt(1.5) / 0.5), ({"mode": "code"}, 0.3), ({"initial_std": 7}, 7)]
+)
+def test_a_length_is_told_in_those_of_the_starts(job_of, options, start):
+    job = job_of("peaks", [{"method": "nsrf", "options": options | {"n_copies": 20}}], {"steps": [3]})
+    ((_, rows, _),) = measured(peaks, job)
+    X, y, *_ = sample()
+    own = options | {"n_copies": 20, "n_steps": 3, "n_peaks": 1}
+    kernel = make_kernel({"name": "gaussian", "length_scale": 0.5})
+    phi = make_map("nsrf", kernel, n_components=1, random_state=seed_of(1, "peaks", "made", 0), **own).fit(X, y)
+    assert value(rows, "selected_norm") == pytest.approx(np.linalg.norm(phi.frequencies_[0]) / (start * math.sqrt(2)))
 
 
 def rounds_start(y):

@@ -99,6 +99,11 @@ class GameMap(RandomFeatureMap):
         check_step("dual_step", self.dual_step)
 
     @property
+    def components_per_round_(self) -> int:
+        """k, the components that a round finds."""
+        return self._components_per_round()
+
+    @property
     def n_rounds_(self) -> int:
         """Rounds in which the components in use were found."""
         return -(-self.n_components // self._components_per_round())

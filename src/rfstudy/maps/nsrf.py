@@ -184,6 +184,11 @@ class PeakSearchFourier(GameMap, SpectralMap):
         value = getattr(self, name)
         return CODE[name] if value is None and self.mode == "code" else value
 
+    @property
+    def start_std_(self) -> float:
+        """The standard deviation of the entries of a start, once the map has been drawn."""
+        return self._option("initial_std") or VARIANCE_OF_START**0.5 * self.kernel_.frequency_scale
+
     def _climb(self):
         """How a copy climbs."""
         code = self.mode == "code"
@@ -200,14 +205,13 @@ class PeakSearchFourier(GameMap, SpectralMap):
 
     def _searcher(self, X):
         peaks, how, copies = PeakSearch(X, self.device), self._climb(), self.n_copies
-        std = self._option("initial_std") or VARIANCE_OF_START**0.5 * self.kernel_.frequency_scale
 
         def search(weights, number):
             rng = np.random.default_rng([self._search_seed, number])
             tries = 1 if self.search == "langevin" else how.evaluations
             best = {"frequencies": self._cast(np.empty((0, X.shape[1]))), "potentials": self._cast(np.empty(0))}
             for _ in range(tries):
-                starts = self._cast(std * rng.standard_normal((copies, X.shape[1])))
+                starts = self._cast(self.start_std_ * rng.standard_normal((copies, X.shape[1])))
                 if self.search == "langevin":
                     found = peaks.climb(weights, starts, how, [self._search_seed, number])
                 else:

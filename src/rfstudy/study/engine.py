@@ -19,14 +19,14 @@ from tqdm import tqdm
 from rfstudy.arrays import resolve_device
 from rfstudy.data.modules import code_of_steps
 from rfstudy.errors import UserError
-from rfstudy.kernels import KERNELS
+from rfstudy.kernels import KERNELS, Kernel, make_kernel
 from rfstudy.maps.registry import REGISTRY, make_map, resolved_options
 from rfstudy.study.code import meaning
 from rfstudy.study.journal import Checkpoints, Journal, key_of
 from rfstudy.study.plan import NAMES, without
 from rfstudy.study.provenance import Run
 from rfstudy.study.rows import base_row, entry_columns
-from rfstudy.study.sample import Prepared, Samples, loaded
+from rfstudy.study.sample import Prepared, Sample, Samples, loaded
 
 #: What does not decide a cell: a specification's names, its lists of cells, and what its choices and learners come
 #: from, of which a cell has its own share in ``given``. Two experiments that contain the same cell compute it once.
@@ -220,6 +220,16 @@ def given_roots(given: dict) -> tuple[str, ...]:
 def versions() -> dict[str, str]:
     """The versions of the libraries that do the arithmetic."""
     return {library: version(library) for library in LIBRARIES}
+
+
+def sample_and_kernel(job: Job, repeat: int) -> tuple[Sample, Kernel, float]:
+    """The rows of a repeat as the experiment prepares them, its kernel with the length scale that its bandwidth rule
+    finds on the training rows, and this length scale.
+    """
+    preprocess, bandwidth = job.spec["preprocess"], job.spec["bandwidth"]
+    length_scale = job.samples.length_scale(repeat, preprocess, bandwidth)
+    kernel = make_kernel(job.spec["kernel"] | {"length_scale": length_scale})
+    return job.samples.of(repeat, preprocess), kernel, length_scale
 
 
 def entry_map(spec: dict, entry: dict, kernel, n_features: int, seed: int):

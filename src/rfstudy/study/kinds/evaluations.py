@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from rfstudy.arrays import seed_of
 from rfstudy.errors import UserError
-from rfstudy.kernels import make_kernel
 from rfstudy.maps.registry import make_map, resolved_options
-from rfstudy.study.engine import Cell, Job
+from rfstudy.study.engine import Cell, Job, entry_map, sample_and_kernel
 from rfstudy.study.svm_rows import accuracy_rows, fit_on
 
 STAGES = ("measure",)
@@ -45,6 +44,12 @@ def cells(job: Job) -> list[Cell]:
     ]
 
 
+def check(spec: dict) -> None:
+    """Raise ``UserError`` for a budget that is too small for an entry."""
+    for entry in filter(searches, spec["methods"]):
+        spent(entry, spec["grid"]["n_features"], min(spec["grid"]["evaluations"]))
+
+
 def searches(entry: dict) -> bool:
     """Whether the map of an entry has a budget to spend."""
     return bool({POOL, COPIES} & set(resolved_options(entry["method"], {})))
@@ -53,15 +58,12 @@ def searches(entry: dict) -> bool:
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """The accuracies of the l1-SVM on the features that were found, at every budget of the cell."""
     spec, repeat, s = job.spec, cell.at["repeat"], cell.given["n_features"]
-    sample = job.samples.of(repeat, spec["preprocess"])
+    sample, kernel, length_scale = sample_and_kernel(job, repeat)
     X, y = sample.X_train, sample.y_train
-    length_scale = job.samples.length_scale(repeat, spec["preprocess"], spec["bandwidth"])
-    kernel = make_kernel(spec["kernel"] | {"length_scale": length_scale})
     options = spent(cell.entry, s, cell.at["evaluations"][0]) if searches(cell.entry) else cell.entry["options"]
     # the seed of the accuracy grid: the same map, where both have one
     seed = seed_of(spec["seed"], "features", spec["dataset"], cell.entry["method"], s, repeat)
-    method = cell.entry["method"]
-    phi = make_map(method, kernel, n_components=s, device=spec["device"], random_state=seed, **options).fit(X, y)
+    phi = entry_map(spec, cell.entry | {"options": options}, kernel, s, seed).fit(X, y)
     Y, _ = job.data.target.encode(y)
     rows = accuracy_rows(job, sample, fit_on(phi, X, Y, cell.given["C"]), phi.transform)
     settings = {"length_scale": length_scale, "options": options, "C": cell.given["C"], "capped": sample.capped}
@@ -74,16 +76,17 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
 
 
 def spent(entry: dict, s: int, budget: int) -> dict:
-    """The options of an entry whose map finds s features within a budget of evaluations; ``UserError`` for a budget
-    with which its walk has fewer copies than peaks to keep of a round.
+    """The options of an entry whose map finds s features within a budget of evaluations; a pool has s candidates at
+    least. ``UserError`` for a budget that leaves its walk fewer copies than it keeps peaks of a round.
 
     >>> spent({"method": "kprff", "options": {}}, 100, 5000)
     {'n_candidates': 5000}
     """
-    options = entry["options"]
-    if POOL in resolved_options(entry["method"], {}):
+    method, options = entry["method"], entry["options"]
+    if POOL in resolved_options(method, {}):
         return options | {POOL: max(s, budget)}
-    least = -(-s // options["n_peaks"]) * (options["n_steps"] + 1)
-    if budget < options["n_peaks"] * least:
-        raise UserError(f"evaluations: {budget} are under the {options['n_peaks'] * least} that one copy a peak takes")
-    return options | {COPIES: budget // least}
+    one_copy = make_map(method, n_components=s, **options | {COPIES: 1})
+    least = one_copy.evaluations_ * one_copy.components_per_round_
+    if budget < least:
+        raise UserError(f"evaluations: {budget} are under the {least} that one copy a peak takes")
+    return options | {COPIES: budget // one_copy.evaluations_}

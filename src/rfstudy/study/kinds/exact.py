@@ -143,10 +143,7 @@ def fit_combination(spec: dict, cell: Cell, X, Y, length_scale: float):
     kernels = base_kernels(cell, length_scale)
     grams, scales = normalised_grams(kernels, X)
     model, weights = fit_multiple_kernel_svm(grams, Y, cell.given["C"])
-    told = [
-        kernel_id(each["kernel"]) + (f" x {each['factor']:g}" if "factor" in each else "")
-        for each in cell.given["kernels"]
-    ]
+    told = map(in_words, cell.given["kernels"])
     settings = {"length_scale": length_scale, "weights": dict(zip(told, weights.round(4).tolist(), strict=True))}
 
     def combined(rows):

@@ -12,9 +12,7 @@ import math
 import numpy as np
 
 from rfstudy.arrays import seed_of
-from rfstudy.kernels import make_kernel
-from rfstudy.maps.registry import make_map
-from rfstudy.study.engine import Cell, Job
+from rfstudy.study.engine import Cell, Job, entry_map, sample_and_kernel
 
 STAGES = ("measure",)
 NEEDS_DATA = True
@@ -40,18 +38,14 @@ def cells(job: Job) -> list[Cell]:
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """The potential of the best frequency after so many steps, over n^2, and its length."""
     spec, repeat = job.spec, cell.at["repeat"]
-    sample = job.samples.of(repeat, spec["preprocess"])
-    length_scale = job.samples.length_scale(repeat, spec["preprocess"], spec["bandwidth"])
-    kernel = make_kernel(spec["kernel"] | {"length_scale": length_scale})
+    sample, kernel, length_scale = sample_and_kernel(job, repeat)
     seed = seed_of(spec["seed"], "peaks", spec["dataset"], repeat)
     options = cell.entry["options"] | {"n_steps": cell.at["steps"], "n_peaks": 1}
-    phi = make_map(cell.entry["method"], kernel, n_components=1, device=spec["device"], random_state=seed, **options)
-    phi.fit(sample.X_train, sample.y_train)
+    phi = entry_map(spec, cell.entry | {"options": options}, kernel, 1, seed).fit(sample.X_train, sample.y_train)
     (frequency,) = phi.learned_["frequencies"]
-    start = phi.initial_std or math.sqrt(1.5) / length_scale
     values = {
         "best_potential": phi.learned_["potentials"][0],
-        "selected_norm": np.linalg.norm(frequency) / (start * math.sqrt(len(frequency))),
+        "selected_norm": np.linalg.norm(frequency) / (phi.start_std_ * math.sqrt(len(frequency))),
     }
     shared = sample.size_columns | {"repeat": repeat, "split": "train", "axis": "steps", "at": cell.at["steps"]}
     shared["settings"] = {"length_scale": length_scale, "options": options, "capped": sample.capped}

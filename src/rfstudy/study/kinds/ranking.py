@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram, orthogonal_mp_gram
 
 from rfstudy.arrays import seed_of
+from rfstudy.errors import UserError
 from rfstudy.kernels import make_kernel
 from rfstudy.learners import streams
 from rfstudy.learners.penalties import best_penalty
@@ -43,6 +44,12 @@ GRID = {
 LASSO_STEPS = 4
 
 
+def check(spec: dict) -> None:
+    """Raise ``ValueError`` for a pool that has fewer candidates than are to be chosen."""
+    if min(spec["grid"]["candidates"]) < spec["grid"]["n_features"]:
+        raise ValueError("candidates must be at least n_features: so many are chosen of them")
+
+
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, repeat and size of the pool."""
     grid = job.spec["grid"]
@@ -65,7 +72,7 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     target = job.data.target
     Y, classes = target.encode(sample.y_train)
     if Y.shape[1] > 1:
-        raise ValueError(f"{job.spec['dataset']} has {Y.shape[1]} classes; a ranking needs two")
+        raise UserError(f"{job.spec['dataset']} has {Y.shape[1]} classes; a ranking needs two")
     pool = pool_of(job, cell)
     moments = Moments(pool, sample.X_train, Y)
     rng = np.random.default_rng(seed_of(job.spec["seed"], "random choice", job.spec["dataset"], n_candidates, repeat))

@@ -25,8 +25,8 @@ from scipy.spatial import cKDTree
 from scipy.special import sph_harm_y
 
 from rfstudy.arrays import seed_of
-from rfstudy.kernels import make_kernel
-from rfstudy.study.engine import Cell, Job, entry_map
+from rfstudy.maps.registry import make_map
+from rfstudy.study.engine import Cell, Job, entry_map, sample_and_kernel
 from rfstudy.study.sample import Sample
 from rfstudy.study.svm_rows import accuracy_rows, decided, fit_on
 
@@ -56,6 +56,19 @@ LATITUDES, LONGITUDES = 181, 360
 
 #: Harmonics that are drawn.
 STRONGEST = 3
+
+
+def check(spec: dict) -> None:
+    """Raise ``ValueError`` for a reading or a look between two rounds of an entry, and a look after the last round."""
+    grid, last = spec["grid"], max(spec["grid"]["n_features"])
+    late = [m for m in grid["pictures"] if m >= last]
+    if late:
+        raise ValueError(f"pictures: the game is over with {last} features, so that {late[0]} cannot be looked at")
+    for entry in spec["methods"]:
+        k = make_map(entry["method"], n_components=last, **entry["options"]).components_per_round_
+        between = [m for m in (*grid["n_features"], *grid["pictures"]) if m % k and m != last]
+        if between:
+            raise ValueError(f"{entry['method']} finds {k} features a round, so that no round ends with {between[0]}")
 
 
 def cells(job: Job) -> list[Cell]:
@@ -93,9 +106,7 @@ class Game:
     def played(cls, job: Job, cell: Cell, checkpoints) -> Game:
         """The game of a cell at its largest number of features."""
         spec, repeat, m = job.spec, cell.at["repeat"], max(cell.given["n_features"])
-        sample = job.samples.of(repeat, spec["preprocess"])
-        length_scale = job.samples.length_scale(repeat, spec["preprocess"], spec["bandwidth"])
-        kernel = make_kernel(spec["kernel"] | {"length_scale": length_scale})
+        sample, kernel, length_scale = sample_and_kernel(job, repeat)
         seed = seed_of(spec["seed"], "rounds", spec["dataset"], cell.entry["method"], m, repeat)
         phi = entry_map(spec, cell.entry, kernel, m, seed).draw(sample.X_train.shape[1], dtype=sample.X_train.dtype)
         return cls(job, cell, sample, length_scale, phi.learn(sample.X_train, sample.y_train, checkpoints))

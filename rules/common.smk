@@ -20,6 +20,7 @@ from rfstudy.study import code as package_code
 from rfstudy.study import config as study_config
 from rfstudy.study import plan
 from rfstudy.study.check import Trial
+from rfstudy.study.schema import suggestion
 from rfstudy import outputs
 
 
@@ -104,14 +105,9 @@ wildcard_constraints:
 
 
 @cache
-def code_paths(*modules):
-    """The package files that modules run, as paths below the workflow."""
-    return [os.path.relpath(path, ROOT) for path in package_code.import_closure(*modules)]
-
-
 def code_of(*modules):
-    """The package files that modules run; an edit of one is a rerun."""
-    return list(code_paths(*modules))
+    """What lists the package files that modules run, as one input; an edit of one of them is a rerun."""
+    return os.path.relpath(package_code.listing(ROOT / ".snakemake" / "rfstudy-code", *modules), ROOT)
 
 
 def shard_of(stage, wildcards):
@@ -250,24 +246,18 @@ def tuned_options(wildcards, input):
 
 def stage_memory(stage):
     """A resource function: the memory of a job in MB, more with every attempt."""
-
-    def mem_mb(wildcards, attempt):
-        shard = shard_of(stage, wildcards)
-        asked = plan.resources(stage, EXPERIMENTS[wildcards.experiment], shard, REGISTRY.tasks, SETTINGS)
-        return asked["mem_mb"] * attempt
-
-    return mem_mb
+    return lambda wildcards, attempt: needs_of(stage, shard_of(stage, wildcards))["mem_mb"] * attempt
 
 
 def stage_minutes(stage):
     """A resource function: the run time of a job; one that is killed resumes from its journal."""
+    return lambda wildcards, attempt: needs_of(stage, shard_of(stage, wildcards))["runtime"] * attempt
 
-    def minutes(wildcards, attempt):
-        shard = shard_of(stage, wildcards)
-        asked = plan.resources(stage, EXPERIMENTS[wildcards.experiment], shard, REGISTRY.tasks, SETTINGS)
-        return asked["runtime"] * attempt
 
-    return minutes
+@cache
+def needs_of(stage, shard):
+    """Memory and run time of the first attempt of a job."""
+    return plan.resources(stage, EXPERIMENTS[shard.experiment], shard, REGISTRY.tasks, SETTINGS)
 
 
 # GPUs that a job asks for: none unless the configuration may use one
@@ -402,7 +392,10 @@ DRAWN_TOGETHER = {
 
 def shard_results(wildcards):
     """The rows of all jobs of an experiment, of all its stages."""
-    name, experiment = wildcards.experiment, EXPERIMENTS[wildcards.experiment]
+    name = wildcards.experiment
+    if name not in EXPERIMENTS:
+        stop_at([f"no experiment of this run ({PRESET}) is called {name!r}; {suggestion(name, EXPERIMENTS)}"])
+    experiment = EXPERIMENTS[name]
     places = [(stage, s) for stage in plan.stages_of(experiment) for e, s in SHARDS if e == name]
     places += [("time", s) for e, s in TIME_SHARDS if e == name]
     return [f"{RESULTS}/{name}/{stage}/{shard}.csv" for stage, shard in places]

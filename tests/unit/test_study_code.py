@@ -1,5 +1,8 @@
 """What counts as the code of a step: the files that an import reaches, the definitions that a name does."""
 
+import os
+import shutil
+
 import pytest
 
 from rfstudy.study import code
@@ -23,6 +26,62 @@ def test_the_closure_follows_imports_and_stops_at_what_is_not_imported():
     assert {"learners/ridge.py", "learners/streams.py"} <= closure("study.train", "learners.ridge")
     assert "learners/svm.py" not in closure("study.train", "learners.ridge")
     assert "maps/quasi.py" in closure("study.train", "maps.quasi")
+
+
+@pytest.fixture
+def edited(tmp_path, monkeypatch):
+    """A copy of the package that may be edited, seen by the functions under test as the package."""
+    package = tmp_path / "rfstudy"
+    shutil.copytree(code.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(code, "PACKAGE", package)
+    forget()
+    yield package
+    monkeypatch.undo()
+    forget()
+
+
+def forget():
+    """Empty the caches, which hold for one state of the package."""
+    for function in vars(code).values():
+        if hasattr(function, "cache_clear"):
+            function.cache_clear()
+
+
+def test_a_listing_is_as_old_as_the_youngest_of_its_files_until_one_is_edited(edited, tmp_path):
+    for file in edited.rglob("*.py"):
+        os.utime(file, (1000, 1000))
+    os.utime(edited / "tidy.py", (2000, 2000))
+    first = code.listing(tmp_path / "code", "study.train", "maps.quasi")
+    listed = [line.split("  ")[1] for line in first.read_text().splitlines()]
+    assert set(listed) == closure("study.train", "maps.quasi")
+    assert len(listed) == len(set(listed))
+    assert first.stat().st_mtime == 2000
+    assert code.listing(tmp_path / "code", "maps.quasi", "study.train").name != first.name  # named by its stage
+    other = code.listing(tmp_path / "code", "study.train", "maps.leverage")
+    assert other != first
+
+    def listing_again(root="maps.quasi"):
+        forget()
+        return code.listing(tmp_path / "code", "study.train", root).read_text()
+
+    before, of_other = first.read_text(), other.read_text()
+    # what is touched, and what is not listed, changes nothing
+    os.utime(edited / "maps/quasi.py")
+    with (edited / "report/pages.py").open("a") as stream:
+        stream.write("# an edit\n")
+    assert listing_again() == before
+    assert first.stat().st_mtime == 2000
+    # an edit is seen even where the file keeps its age
+    with (edited / "maps/quasi.py").open("a") as stream:
+        stream.write("# an edit\n")
+    os.utime(edited / "maps/quasi.py", (500, 500))
+    after = listing_again()
+    assert [line for line in after.splitlines() if line not in before] == [
+        line for line in after.splitlines() if line.endswith("  maps/quasi.py")
+    ] != []  # fmt: skip
+    assert first.stat().st_mtime > 2000
+    assert listing_again("maps.leverage") == of_other
+    assert other.stat().st_mtime == 2000
 
 
 def test_what_is_no_module_or_no_definition_is_an_error():

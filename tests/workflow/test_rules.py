@@ -43,6 +43,9 @@ SELECTION = (
 #: Named targets that are planned beside that of everything.
 TARGETS = ("publish_all", "all_tables", "all_figures", "slsrff", "slsrff_table_02")
 
+#: Where the code of a job is listed.
+CODE = ".snakemake/rfstudy-code/"
+
 PREPARED = [f"data/prepared/original/eeg/{name}" for name in ("X.npy", "y.npy", "facts.json")]
 TEXT, LOCK = "results/laptop/survey-gaussian-text", "envs/requirements.lock"
 
@@ -57,7 +60,10 @@ class Planned:
         space.environment["PYTHONPATH"] = f"{space.folder / 'plugins'}:{space.folder / 'src'}"
         done = space.snakemake("--dry-run", "--cores", "2", *arguments, "--logger", "told")
         found = [json.loads(line[4:]) for line in done.stdout.splitlines() if line.startswith("JOB ")]
-        self.jobs = [SimpleNamespace(**each, words=words_of(each["shellcmd"])) for each in found]
+        self.jobs = [
+            SimpleNamespace(**each, words=words_of(each["shellcmd"]), code=listed(space.folder, each["input"]))
+            for each in found
+        ]
 
     def named(self, rule: str, **wildcards):
         """The one job of a rule with these wildcards."""
@@ -65,6 +71,12 @@ class Planned:
             job for job in self.jobs if job.rule_name == rule and wildcards.items() <= job.wildcards.items()
         ]  # fmt: skip
         return job
+
+
+def listed(folder: Path, inputs: list[str]) -> set[str]:
+    """The package files that the inputs of a job list, each with the hash of its content."""
+    lines = [line for path in inputs if path.startswith(CODE) for line in (folder / path).read_text().splitlines()]
+    return {line.split("  ")[1] for line in lines}
 
 
 def words_of(command: str | None) -> list[str]:
@@ -80,7 +92,7 @@ def option(job, name: str) -> list[str]:
 
 def data_of(job) -> list[str]:
     """The inputs of a job that are no code and no printed numbers."""
-    return [path for path in job.input if not path.startswith(("src/", "data/reference/"))]
+    return [path for path in job.input if not path.startswith((CODE, "data/reference/"))]
 
 
 @pytest.fixture(scope="module")
@@ -182,12 +194,12 @@ def test_a_command_is_that_of_its_rule_and_works_on_what_the_job_is_named_after(
             continue
         rule, stage = job.rule_name.split("_")[0], job.words[0]
         assert stage == rule
-        assert [path for path in job.input if path.startswith("src/")], job.rule_msg
+        assert len([path for path in job.input if path.startswith(CODE)]) == 1, job.rule_msg
         folder = {"figures": "plots/__init__", "tables": "tables/__init__", "report": "pages"}.get(stage)
         folder = (
             f"report/{folder}" if folder else f"{'data' if stage in ('download', 'preprocess') else 'study'}/{stage}"
         )
-        assert f"src/rfstudy/{folder}.py" in job.input, job.rule_msg
+        assert f"{folder}.py" in job.code, job.rule_msg
         if "shard" in job.wildcards:
             (spec,) = map(json.loads, option(job, "--spec"))
             words = job.wildcards["shard"].split(".")
@@ -213,7 +225,7 @@ def test_a_command_is_that_of_its_rule_and_works_on_what_the_job_is_named_after(
 
 def test_a_job_reads_the_code_of_what_it_runs_and_of_nothing_else(plan):
     def code(rule, **wildcards):
-        return {path.removeprefix("src/rfstudy/") for path in plan.named(rule, **wildcards).input}
+        return plan.named(rule, **wildcards).code
 
     of_text = {"experiment": "survey-gaussian-text"}
     lsrff, rff = (code("train", **of_text, shard=f"eeg.{method}") for method in ("lsrff", "rff"))
@@ -336,7 +348,7 @@ def test_stand_ins_need_no_download_and_features_of_a_task_are_made_of_it(embedd
     base = [f"data/prepared/embedded/mnist-1-7/{name}" for name in ("X.npy", "y.npy", "facts.json")]
     assert data_of(job) == base
     assert option(job, "--base") == ["data/prepared/embedded/mnist-1-7"]
-    assert "src/rfstudy/data/extractors/hog.py" in job.input
+    assert "data/extractors/hog.py" in job.code
 
 
 def test_the_shipped_measurements_are_drawn_from_themselves(embedded):

@@ -298,6 +298,17 @@ def test_targets_that_nothing_is_drawn_for_are_an_error(workspace):
     )
 
 
+def test_rows_of_an_experiment_that_is_not_in_the_run_are_an_error(workspace):
+    target = "results/quick/slsrff-code-large.csv"  # of original data only
+    done = workspace.snakemake("--dry-run", target, "--config", "only_experiments=slsrff-code,slsrff-text", check=False)
+    assert done.returncode == 1
+    assert not re.search(r"Traceback|Exception", done.stdout + done.stderr)
+    assert done.stderr.splitlines()[-1] == (
+        "no experiment of this run (quick) is called 'slsrff-code-large'; did you mean slsrff-code? "
+        "known are slsrff-code, slsrff-text"
+    )
+
+
 def test_an_option_that_no_map_takes_and_one_out_of_range_are_told_when_the_plan_is_made(workspace):
     path = workspace.folder / "config/experiments/survey.yaml"
     path.write_text(path.read_text().replace("{n_factors: 3}", "{n_factor: 3}", 1))

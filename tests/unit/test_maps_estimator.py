@@ -451,3 +451,70 @@ def test_parameters_can_be_checked_without_a_draw():
             make_map("rom", **wrong).check_parameters()
     with pytest.raises(ValueError, match="supports"):
         make_map("rom").set_params(kernel=Laplacian(1.0)).check_parameters()
+
+
+class Changed:
+    """A parameter that was set after the fit: whoever takes it for the fitted one fails."""
+
+    def __repr__(self):
+        return "changed"
+
+
+def change_parameters(phi):
+    """Set all parameters of a map to what is none; where it works may be chosen at any time."""
+    others = phi.get_params(deep=False).keys() - {"device"}
+    return phi.set_params(device="cpu", **{name: Changed() for name in others})
+
+
+@every_map
+@every_type
+def test_what_is_set_after_a_fit_is_for_the_next_one(variant, dtype):
+    X, y = data(dtype=dtype)
+    phi = build(variant).fit(X, y)
+    blocks = phi.transform_blocks(X, rows=40)
+    reading = {
+        "features": lambda: phi.transform(X),
+        "block": lambda: next(iter(phi.transform_blocks(X, rows=40)))[1],
+        "names": lambda: phi.get_feature_names_out(),
+    }
+    for name, arguments in {
+        "dense_frequencies": (), "approximate_kernel": (X,), "frequencies_": None, "n_rounds_": None,
+        "evaluations_": None,
+    }.items():  # fmt: skip
+        if hasattr(phi, name):
+            reading[name] = lambda n=name, a=arguments: getattr(phi, n) if a is None else getattr(phi, n)(*a)
+    if REGISTRY[phi.method].prefix and getattr(phi, "n_candidates", True) is not None:
+        reading["prefix"] = lambda: phi.prefix(4).transform(X)
+    if phi.method in GAMES:
+        reading["replay"] = lambda: list(phi.replay(X, y))[-1].payoff
+        reading["answer"] = lambda: phi.best_response(X, y, np.ones(len(y)))["frequencies"]
+    before = {name: read() for name, read in reading.items()}
+    change_parameters(phi)
+    for name, read in reading.items():
+        np.testing.assert_array_equal(read(), before[name], err_msg=name)
+    np.testing.assert_array_equal(next(iter(blocks))[1], before["block"])
+    with pytest.raises((ValueError, TypeError)):
+        phi.fit(X, y)
+
+
+@every_map
+def test_a_draw_that_does_not_know_a_parameter_is_not_completed(variant):
+    X, y = data()
+    phi = build(variant).draw(5)
+    assert phi.set_params(device="cpu").learn(X, y) is phi
+    phi.set_params(n_components=phi.n_components + 1, random_state=7)
+    with pytest.raises(ValueError, match="n_components, random_state changed since draw: draw again"):
+        phi.learn(X, y)
+
+
+def test_parameters_that_are_refused_leave_a_fitted_map_as_it_was():
+    X, _ = data()
+    phi = build("rff").fit(X)
+    expected = phi.transform(X)
+    phi.set_params(kernel=ArcCosine(1), layout="none")
+    with pytest.raises(ValueError, match="layout"):
+        phi.check_parameters()
+    with pytest.raises(ValueError, match="layout"):
+        phi.fit(X)
+    assert phi.kernel_ == Gaussian(1.0)
+    np.testing.assert_array_equal(phi.transform(X), expected)

@@ -270,3 +270,21 @@ def test_options_are_checked(options, message):
 def test_three_classes_are_refused():
     with pytest.raises(ValueError, match="two classes, got 3"):
         learn().fit(on_the_sphere(9), np.arange(9) % 3)
+
+
+def test_what_is_set_after_a_fit_is_for_the_next_one():
+    X, y = problem()
+    phi = learn(8).fit(X, y)
+
+    def read():
+        found = phi.potential(X, y, np.ones(len(y)))["potentials"]
+        answer = phi.best_response(X, y, np.ones(len(y)))["potentials"]
+        payoffs = [played.payoff for played in phi.replay(X, y)]
+        return [phi.transform(X), phi.prefix(3).transform(X), found, answer, payoffs, phi.evaluations_, phi.n_rounds_]
+
+    before = read()
+    phi.set_params(n_components=3, degree=2, C=0.1, dual_step=5.0, kernel=Linear(), random_state=4)
+    for found, expected in zip(read(), before, strict=True):
+        np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match="C, degree, dual_step, kernel, n_components, random_state changed since draw"):
+        phi.learn(X, y)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
-from copy import deepcopy
+from copy import copy, deepcopy
 from functools import cache
 from numbers import Integral
 
@@ -51,6 +51,10 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     Subclasses set ``method``, their name in the registry, and store ``kernel``, ``n_components``, ``device``,
     ``random_state`` and their options in ``__init__``, unchanged.
+
+    A parameter that is set after the map was drawn or fitted is for the next ``fit`` or ``draw``; what the map is until
+    then, ``transform`` and all else that it can do, stays as it was. ``device`` alone, where the work is done, may
+    change at any time.
 
     Attributes
     ----------
@@ -181,8 +185,13 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         ------
         NotFittedError
             If nothing was drawn before.
+        ValueError
+            If a parameter was set since, which the draw does not know.
         """
         check_is_fitted(self, "_drawn", msg="%(name)s has nothing to complete: call draw before learn, or fit for both")
+        changed = [name for name, value in self._drawn_with.items() if getattr(self, name) != value]
+        if changed:
+            raise ValueError(f"{self.method}: {', '.join(changed)} changed since draw: draw again before learn, or fit")
         return self._learn_from(*self._checked(X, y, dtype=self._dtype, reset=False), checkpoints)
 
     def restore(self, n_features_in: int, learned: dict | None = None, *, dtype=np.float32):
@@ -275,7 +284,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if rows is None:
             rows = block_rows(self.n_columns_ * X.dtype.itemsize)
         check_scalar(rows, "rows", Integral, min_val=1)
-        return feature_blocks(self._fill, X, self.n_columns_, rows)
+        return feature_blocks(self._as_fitted()._fill, X, self.n_columns_, rows)
 
     def _validate(self, X):
         check_is_fitted(self, "n_columns_")
@@ -294,10 +303,11 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Raise ``ValueError`` for parameters outside their range, and a kernel that the map does not support; whoever
         draws or fits need not call it.
         """
-        check_scalar(self.n_components, "n_components", Integral, min_val=1)
-        self.kernel_ = self._kernel_object()
-        check_kernel(self.method, self.kernel_)
-        self._check_options()
+        checked = copy(self)
+        check_scalar(checked.n_components, "n_components", Integral, min_val=1)
+        checked.kernel_ = checked._kernel_object()
+        check_kernel(checked.method, checked.kernel_)
+        checked._check_options()
 
     def _kernel_object(self):
         """The kernel as it was stated."""
@@ -325,14 +335,14 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         ``complete`` makes a kernel whose length scale waits for data one with a number.
         """
         self.check_parameters()
-        if complete is not None:
-            self.kernel_ = complete(self.kernel_)
+        self.kernel_ = self._kernel_object() if complete is None else complete(self._kernel_object())
         if np.dtype(dtype) not in (np.float32, np.float64):
             raise ValueError(f"dtype must be float32 or float64, got {np.dtype(dtype).name}")
         # What an earlier fit has completed is of another draw.
         for name in ("_drawn", "n_columns_", "learned_"):
             vars(self).pop(name, None)
         self._dtype = np.dtype(dtype)
+        self._drawn_with = {name: value for name, value in self.get_params(deep=False).items() if name != "device"}
         # Through RandomState, because scikit-learn's random_state may be None or a shared RandomState.
         words = check_random_state(self.random_state).randint(2**32, size=4, dtype=np.uint32)
         rng = np.random.default_rng(words)
@@ -352,16 +362,32 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.n_columns_ = self._count_columns()
         return self
 
+    def _as_fitted(self):
+        """A shallow copy of this map with the parameters that it was drawn with."""
+        fitted = copy(self)
+        vars(fitted).update(self._drawn_with)
+        return fitted
+
+    def _shortened(self, n_components):
+        """This map as it was fitted, not yet complete, with fewer components."""
+        check_is_fitted(self, "n_columns_")
+        shorter = self._as_fitted()
+        check_scalar(n_components, "n_components", Integral, min_val=1, max_val=shorter.n_components)
+        shorter.n_components = n_components
+        shorter._drawn_with = self._drawn_with | {"n_components": n_components}
+        return shorter
+
     def _cast(self, array):
         """The array in the type of the data the map was fitted on."""
         return np.ascontiguousarray(array, dtype=self._dtype)
 
     def _fill(self, X, features):
         """Write the features of X into ``features``, block by block."""
+        fitted = self._as_fitted()
         cache_bytes = self._caches_per_block * CACHE_BYTES
         device = resolve_device(self.device)
-        sparse, growth = self._takes_sparse_rows, self._growth()
-        fill_rows(self._mapper, X, features, self._work_columns(), device, cache_bytes, growth, sparse=sparse)
+        sparse, growth = fitted._takes_sparse_rows, fitted._growth()
+        fill_rows(fitted._mapper, X, features, fitted._work_columns(), device, cache_bytes, growth, sparse=sparse)
 
     def _growth(self):
         """The power in which the features, or what they are computed from, grow with the data."""
@@ -551,7 +577,7 @@ class SpectralMap(RandomFeatureMap):
         """W as an array of shape (s, d), also for the maps that never hold it: the images of the unit vectors."""
         check_is_fitted(self, "n_columns_")
         device, dtype = torch.device("cpu"), torch.from_numpy(np.empty(0, self._dtype)).dtype
-        project = self._projector(self.n_features_in_, device, dtype)
+        project = self._as_fitted()._projector(self.n_features_in_, device, dtype)
         return project(torch.eye(self.n_features_in_, dtype=dtype)).numpy().T.copy()
 
     def _projector(self, rows: int, device, dtype):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from copy import copy
 from math import ceil
 from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted
 
 from rfstudy.errors import NotDefinedError
 from rfstudy.maps.pool import PoolMap
@@ -113,16 +111,13 @@ class AlignedMap(CandidateMap):
 
     def prefix(self, n_components: int):
         """The fitted map of a smaller size, from the same pool and its scores: where ``n_candidates`` is stated."""
-        if self.n_candidates is None:
+        smaller = self._shortened(n_components)
+        if smaller.n_candidates is None:
             raise NotImplementedError(
                 f"{self.method}: without n_candidates a smaller map has another pool, and a prefix of the features of "
                 "this one is not that map; fit that"
             )
-        check_is_fitted(self, "learned_")
-        check_scalar(n_components, "n_components", Integral, min_val=1, max_val=self.n_components)
-        smaller = copy(self)
-        smaller.n_components = n_components
-        return smaller._complete(self.learned_ | self._part(self.learned_, n_components))
+        return smaller._complete(self.learned_ | smaller._part(self.learned_, n_components))
 
     def _check_options(self):
         super()._check_options()

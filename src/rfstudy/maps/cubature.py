@@ -266,7 +266,7 @@ class SphericalRadial(CubatureMap):
         """
         features = self.transform(X)
         products = features @ (features if Y is None else self.transform(Y)).T
-        if self.weights == "selfnorm" or self._origin_value() == 0:
+        if self._as_fitted().weights == "selfnorm" or self._origin_value() == 0:
             return products
         return (1.0 - self.signed_origin_weight_) * products + self.signed_origin_weight_ * self._origin_value()
 

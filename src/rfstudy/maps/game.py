@@ -11,8 +11,7 @@ import sys
 import time
 from abc import abstractmethod
 from collections.abc import Iterator
-from copy import copy
-from numbers import Integral, Real
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -106,17 +105,18 @@ class GameMap(RandomFeatureMap):
     @property
     def n_rounds_(self) -> int:
         """Rounds in which the components in use were found."""
-        return -(-self.n_components // self._components_per_round())
+        return self._as_fitted()._count_rounds()
 
     @property
     def evaluations_(self) -> int:
         """Evaluations of the potential that it took to find them."""
-        return self.n_rounds_ * self._evaluations_per_round()
+        return self.n_rounds_ * self._as_fitted()._evaluations_per_round()
+
+    def _count_rounds(self):
+        return -(-self.n_components // self._components_per_round())
 
     def prefix(self, n_components):
-        check_scalar(n_components, "n_components", Integral, min_val=1, max_val=self.n_components)
-        first = copy(self)
-        first.n_components = n_components
+        first = self._shortened(n_components)
         if hasattr(self, "phases_"):
             first.phases_ = self.phases_[:n_components]
         return first._complete(self._components(slice(n_components)))
@@ -150,12 +150,12 @@ class GameMap(RandomFeatureMap):
 
     def _progress(self, first):
         """The numbers of the rounds from ``first`` on, with a bar where they last."""
-        rounds = range(first, self.n_rounds_)
+        rounds = range(first, self._count_rounds())
         try:
             from tqdm import tqdm
         except ImportError:  # the maps alone need no progress bar
             return rounds
-        how = {"initial": first, "total": self.n_rounds_, "file": sys.stderr, "mininterval": 5, "delay": 5}
+        how = {"initial": first, "total": len(rounds) + first, "file": sys.stderr, "mininterval": 5, "delay": 5}
         return tqdm(rounds, desc=f"{self.method} rounds", leave=False, **how)
 
     def _ascended(self, alpha, X, signs, components):
@@ -179,7 +179,9 @@ class GameMap(RandomFeatureMap):
         iterator of ``Round``, first to last
         """
         X = self._validate(X).astype(self._dtype, copy=False)
-        signs = class_signs(y, self.method)
+        return self._as_fitted()._replayed(X, class_signs(y, self.method))
+
+    def _replayed(self, X, signs):
         alpha, k = self._first_dual(signs), self._components_per_round()
         for number, start in enumerate(range(0, self.n_components, k)):
             components = self._components(slice(start, start + k))
@@ -199,9 +201,10 @@ class GameMap(RandomFeatureMap):
         -------
         dict of arrays, a row for each component: those of ``learned_``
         """
-        X = self._validate(X).astype(self._dtype, copy=False)
+        X, fitted = self._validate(X).astype(self._dtype, copy=False), self._as_fitted()
         with one_blas_thread():
-            return self._searcher(X)[0](class_signs(y, self.method) * alpha / X.shape[0], self.n_rounds_)
+            search, _ = fitted._searcher(X)
+            return search(class_signs(y, self.method) * alpha / X.shape[0], fitted._count_rounds())
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -1,11 +1,13 @@
 """Error measures of kernel approximation and prediction: the numbers that the papers print, and what is known of them.
 
-``FACTS`` is the one table of the metrics: their units, their names in words, which way is better, and how close two
-values have to be at least to count as the same. Tables and figures read it, so the module imports no more than NumPy.
+``FACTS`` is the one table of the metrics: their units, their names in words, which way is better, how close two values
+have to be at least to count as the same, and between what they lie. Tables and figures read it, so the module imports
+no more than NumPy.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +18,10 @@ POINTS, SHARE = 0.5, 0.10
 #: Points that a difference of percentages has to exceed to be told as an effect.
 EFFECT = 0.1
 
+#: Between what the values of metrics lie: anything, what is not negative, shares (also in percent), correlations.
+ANY, NON_NEGATIVE = (-math.inf, math.inf), (0.0, math.inf)
+SHARES, PERCENT, CORRELATION = (0.0, 1.0), (0.0, 100.0), (-1.0, 1.0)
+
 
 class Fact(NamedTuple):
     """What the study knows of a metric."""
@@ -24,6 +30,7 @@ class Fact(NamedTuple):
     label: str  # in words
     better: str = ""  # "low", "high", or "" where neither is
     tolerance: float | None = None  # points of a percentage, a share of any other value; None: only equal is the same
+    bounds: tuple[float, float] = ANY  # what a value can be, both ends included
 
     @property
     def is_percentage(self) -> bool:
@@ -47,7 +54,7 @@ class Fact(NamedTuple):
 
 
 def _seconds(kind: str, what: str) -> Fact:
-    return Fact("s", f"{kind} of {what}", "low", SHARE)
+    return Fact("s", f"{kind} of {what}", "low", SHARE, NON_NEGATIVE)
 
 
 #: What is timed on its own, in words: ``time_<phase>_s`` by the clock and ``cpu_<phase>_s`` of the processor.
@@ -65,59 +72,59 @@ PHASES = {
 
 #: Facts by metric. A metric that is not listed is a plain number, and nothing is known of it.
 FACTS = {
-    "accuracy_pct": Fact("%", "accuracy", "high", POINTS),
-    "train_accuracy_pct": Fact("%", "training accuracy", "high", POINTS),
-    "error_pct": Fact("%", "error", "low", POINTS),
-    "train_error_pct": Fact("%", "training error", "low", POINTS),
-    "mse": Fact("", "mean squared error", "low", SHARE),
-    "rmse": Fact("", "root mean squared error", "low", SHARE),
-    "relative_error": Fact("", "relative error", "low", SHARE),
-    "relative_squared_error_pct": Fact("%", "relative squared error", "low", POINTS),
-    "approximation_error_frobenius": Fact("", "approximation error", "low", SHARE),
-    "approximation_error_spectral": Fact("", "spectral error", "low", SHARE),
-    "approximation_error_sup": Fact("", "largest error", "low", SHARE),
-    "approximation_error_l2": Fact("", "root mean square error of the kernel", "low", SHARE),
-    "approximation_error_delta_spectral": Fact("", "spectral approximation factor", "low", SHARE),
-    "time_feature_s": Fact("s", "generation time", "low", SHARE),
-    "time_preprocess_s": Fact("s", "preprocessing time", "low", SHARE),
-    "time_train_s": Fact("s", "training time", "low", SHARE),
-    "time_preprocess_train_s": Fact("s", "preprocessing and training time", "low", SHARE),
-    "time_test_s": Fact("s", "test time", "low", SHARE),
-    "time_total_s": Fact("s", "total time", "low", SHARE),
+    "accuracy_pct": Fact("%", "accuracy", "high", POINTS, PERCENT),
+    "train_accuracy_pct": Fact("%", "training accuracy", "high", POINTS, PERCENT),
+    "error_pct": Fact("%", "error", "low", POINTS, PERCENT),
+    "train_error_pct": Fact("%", "training error", "low", POINTS, PERCENT),
+    "mse": Fact("", "mean squared error", "low", SHARE, NON_NEGATIVE),
+    "rmse": Fact("", "root mean squared error", "low", SHARE, NON_NEGATIVE),
+    "relative_error": Fact("", "relative error", "low", SHARE, NON_NEGATIVE),
+    "relative_squared_error_pct": Fact("%", "relative squared error", "low", POINTS, NON_NEGATIVE),
+    "approximation_error_frobenius": Fact("", "approximation error", "low", SHARE, NON_NEGATIVE),
+    "approximation_error_spectral": Fact("", "spectral error", "low", SHARE, NON_NEGATIVE),
+    "approximation_error_sup": Fact("", "largest error", "low", SHARE, NON_NEGATIVE),
+    "approximation_error_l2": Fact("", "root mean square error of the kernel", "low", SHARE, NON_NEGATIVE),
+    "approximation_error_delta_spectral": Fact("", "spectral approximation factor", "low", SHARE, NON_NEGATIVE),
+    "time_feature_s": Fact("s", "generation time", "low", SHARE, NON_NEGATIVE),
+    "time_preprocess_s": Fact("s", "preprocessing time", "low", SHARE, NON_NEGATIVE),
+    "time_train_s": Fact("s", "training time", "low", SHARE, NON_NEGATIVE),
+    "time_preprocess_train_s": Fact("s", "preprocessing and training time", "low", SHARE, NON_NEGATIVE),
+    "time_test_s": Fact("s", "test time", "low", SHARE, NON_NEGATIVE),
+    "time_total_s": Fact("s", "total time", "low", SHARE, NON_NEGATIVE),
     **{f"time_{phase}_s": _seconds("time", what) for phase, what in PHASES.items()},
     **{f"cpu_{phase}_s": _seconds("processor time", what) for phase, what in PHASES.items()},
-    "n_train": Fact("", "training rows"),
-    "n_test": Fact("", "test rows"),
-    "n_dims": Fact("", "columns of the data"),
-    "stored_bytes": Fact("B", "stored bytes", "low", SHARE),
-    "risk": Fact("", "risk", "low", SHARE),
-    "risk_exact": Fact("", "risk of the exact kernel", "low", SHARE),
+    "n_train": Fact("", "training rows", bounds=NON_NEGATIVE),
+    "n_test": Fact("", "test rows", bounds=NON_NEGATIVE),
+    "n_dims": Fact("", "columns of the data", bounds=NON_NEGATIVE),
+    "stored_bytes": Fact("B", "stored bytes", "low", SHARE, NON_NEGATIVE),
+    "risk": Fact("", "risk", "low", SHARE, NON_NEGATIVE),
+    "risk_exact": Fact("", "risk of the exact kernel", "low", SHARE, NON_NEGATIVE),
     "kernel_bias": Fact("", "bias of a kernel value"),
-    "kernel_mse": Fact("", "mean squared error of a kernel value", "low", SHARE),
-    "kernel_variance": Fact("", "variance of a kernel value", "low", SHARE),
-    "variance_ratio": Fact("", "variance of a kernel value over that of RFF", "low", SHARE),
-    "margin_objective": Fact("", "margin objective", "low", SHARE),
+    "kernel_mse": Fact("", "mean squared error of a kernel value", "low", SHARE, NON_NEGATIVE),
+    "kernel_variance": Fact("", "variance of a kernel value", "low", SHARE, NON_NEGATIVE),
+    "variance_ratio": Fact("", "variance of a kernel value over that of RFF", "low", SHARE, NON_NEGATIVE),
+    "margin_objective": Fact("", "margin objective", "low", SHARE, NON_NEGATIVE),
     "margin_lower": Fact("", "lower end of the margin objective"),
     "duality_gap": Fact("", "duality gap", "low", SHARE),
-    "gap_bound": Fact("", "bound on the duality gap"),
-    "gap_bound_mended": Fact("", "bound on the duality gap, mended"),
-    "dual_violation": Fact("", "violation of the dual constraints"),
-    "distinct_features": Fact("", "distinct features"),
+    "gap_bound": Fact("", "bound on the duality gap", bounds=NON_NEGATIVE),
+    "gap_bound_mended": Fact("", "bound on the duality gap, mended", bounds=NON_NEGATIVE),
+    "dual_violation": Fact("", "violation of the dual constraints", bounds=NON_NEGATIVE),
+    "distinct_features": Fact("", "distinct features", bounds=NON_NEGATIVE),
     "boundary_weight_ratio": Fact("", "dual weight near the boundary over that elsewhere"),
-    "peak_area": Fact("", "area above half of the potential's maximum"),
-    "best_potential": Fact("", "best potential"),
-    "selected_norm": Fact("", "length of the selected frequency"),
-    "leverage_ratio_least": Fact("", "least ratio of surrogate and leverage"),
-    "leverage_ratio_below": Fact("", "share of frequencies whose surrogate is below the leverage"),
-    "total_leverage": Fact("", "total leverage"),
-    "total_surrogate_leverage": Fact("", "total surrogate leverage"),
-    "effective_rank": Fact("", "effective rank"),
-    "class_share_pct": Fact("%", "share of the class"),
-    "mean_squared_length": Fact("", "mean squared length of the features"),
-    "overlap_pct": Fact("%", "share of features that both chose"),
-    "score_spectrum_correlation": Fact("", "correlation of score and spectrum"),
-    "score_deviation": Fact("", "largest deviation of a score", "low", SHARE),
-    "total_surrogate_bound": Fact("", "bound on the total surrogate leverage"),
+    "peak_area": Fact("", "area above half of the potential's maximum", bounds=NON_NEGATIVE),
+    "best_potential": Fact("", "best potential", bounds=NON_NEGATIVE),
+    "selected_norm": Fact("", "length of the selected frequency", bounds=NON_NEGATIVE),
+    "leverage_ratio_least": Fact("", "least ratio of surrogate and leverage", bounds=NON_NEGATIVE),
+    "leverage_ratio_below": Fact("", "share of frequencies whose surrogate is below the leverage", bounds=SHARES),
+    "total_leverage": Fact("", "total leverage", bounds=NON_NEGATIVE),
+    "total_surrogate_leverage": Fact("", "total surrogate leverage", bounds=NON_NEGATIVE),
+    "effective_rank": Fact("", "effective rank", bounds=NON_NEGATIVE),
+    "class_share_pct": Fact("%", "share of the class", bounds=PERCENT),
+    "mean_squared_length": Fact("", "mean squared length of the features", bounds=NON_NEGATIVE),
+    "overlap_pct": Fact("%", "share of features that both chose", bounds=PERCENT),
+    "score_spectrum_correlation": Fact("", "correlation of score and spectrum", bounds=CORRELATION),
+    "score_deviation": Fact("", "largest deviation of a score", "low", SHARE, NON_NEGATIVE),
+    "total_surrogate_bound": Fact("", "bound on the total surrogate leverage", bounds=NON_NEGATIVE),
 }
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from rfstudy.errors import UserError
 from rfstudy.files import REMEDY, check_recorded, write_atomically
-from rfstudy.metrics import FACTS
+from rfstudy.metrics import FACTS, fact_of
 
 COLUMNS = (
     "origin",  # measured | published
@@ -118,13 +118,27 @@ def check_settings(table: pd.DataFrame) -> None:
 
 
 def check_values(table: pd.DataFrame) -> None:
-    """``ValueError`` where a measurement that went well has no finite value; facts may be words."""
-    unmeasured = table["status"].eq("ok") & ~table["value"].abs().lt(float("inf"))
-    unmeasured &= ~table["metric"].str.startswith("fact_")
-    if unmeasured.any():
-        row = table[unmeasured].iloc[0]
-        where = ", ".join(str(row[c]) for c in ("dataset", "method", "n_features_label", "metric") if row[c])
-        raise ValueError(f"{int(unmeasured.sum())} rows have the status ok and no finite value, first {where}")
+    """``ValueError`` where a measurement that went well has no finite value, or one that its metric cannot have; facts
+    may be words.
+    """
+    measured = table[table["status"].eq("ok") & ~table["metric"].str.startswith("fact_")]
+    unmeasured = measured[~measured["value"].abs().lt(float("inf"))]
+    if len(unmeasured):
+        raise ValueError(f"{len(unmeasured)} rows have the status ok and no finite value, first {_place(unmeasured)}")
+    for metric, own in measured.groupby("metric"):
+        low, high = fact_of(metric).bounds
+        beyond = own[~own["value"].between(low, high)]
+        if len(beyond):
+            raise ValueError(
+                f"{metric} lies between {low:g} and {high:g}, and in {len(beyond)} rows elsewhere, first "
+                f"{_place(beyond)}: {beyond['value'].iloc[0]:g}"
+            )
+
+
+def _place(rows: pd.DataFrame) -> str:
+    """What the first of some rows is about."""
+    row = rows.iloc[0]
+    return ", ".join(str(row[c]) for c in ("dataset", "method", "n_features_label", "metric") if row[c])
 
 
 def read(path) -> pd.DataFrame:

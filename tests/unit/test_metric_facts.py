@@ -1,5 +1,6 @@
 """What is known of the metrics: one table, which knows whatever the study measures and compares."""
 
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,9 @@ def test_a_fact_agrees_with_the_name_of_its_metric(metric):
     assert fact.better in ("low", "high", "")
     # a comparison needs both, and one without the other is a slip
     assert bool(fact.better) == (fact.tolerance is not None)
+    # what is better low is an amount, which ends at zero, but for a gap between two estimates; a share has both ends
+    assert fact.bounds[0] == 0.0 or not fact.better or metric == "duality_gap"
+    assert fact.bounds[1] == (100.0 if metric.endswith("_pct") and "squared" not in metric else fact.bounds[1])
 
 
 @pytest.mark.parametrize(
@@ -50,7 +54,7 @@ def test_a_metric_without_a_direction_cannot_be_compared(metric):
 
 
 def test_a_metric_that_is_not_listed_is_a_plain_number():
-    assert fact_of("ram_gb") == ("", "ram gb", "", None)
+    assert fact_of("ram_gb") == ("", "ram gb", "", None, (-math.inf, math.inf))
     assert not fact_of("ram_gb").is_percentage
     assert fact_of("error_pct").is_percentage
 

@@ -129,3 +129,32 @@ def test_a_table_that_lacks_a_column_is_named(tmp_path):
     table.drop(columns=["value", "repeat"]).to_csv(tmp_path / "t.csv", index=False)
     with pytest.raises(UserError, match="it lacks the columns repeat, value"):
         tidy.read(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "message"),
+    [
+        ("accuracy_pct", 250.0, "accuracy_pct lies between 0 and 100, and in 1 rows elsewhere, first eeg, rff, accura"),
+        ("accuracy_pct", -72.0, "between 0 and 100"),
+        ("error_pct", 100.5, "between 0 and 100"),
+        ("rmse", -1e-9, "rmse lies between 0 and inf"),
+        ("approximation_error_frobenius", -0.1, "between 0 and inf"),
+        ("time_transform_s", -1.0, "between 0 and inf"),
+        ("score_spectrum_correlation", 1.5, "between -1 and 1"),
+        ("leverage_ratio_below", 1.5, "between 0 and 1"),
+    ],
+)
+def test_a_value_that_its_metric_cannot_have_is_named(tmp_path, metric, value, message):
+    """With a record that fits: whoever writes wrong rows writes the digest of wrong rows."""
+    good = {"metric": "accuracy_pct", "value": 50.0, "status": "ok", "run": "a"}
+    wrong = good | {"dataset": "eeg", "method": "rff", "metric": metric, "value": value}
+    write_results([good, wrong], {"a": {"run": "a"}}, tmp_path / "t.csv")
+    with pytest.raises(UserError, match=rf"t\.csv is not a tidy table: .*{message}"):
+        tidy.read(tmp_path / "t.csv")
+
+
+def test_values_at_both_ends_and_of_metrics_that_nothing_is_known_of_are_read(tmp_path):
+    rows = [("accuracy_pct", 0.0), ("error_pct", 100.0), ("kernel_bias", -3.0), ("own", -1e9), ("fact_rows", -1.0)]
+    rows += [("relative_squared_error_pct", 250.0)]
+    tidy.write([{"metric": metric, "value": value, "status": "ok"} for metric, value in rows], tmp_path / "t.csv")
+    assert tidy.read(tmp_path / "t.csv")["value"].tolist() == [value for _, value in rows]

@@ -3,8 +3,8 @@
 A file of this machine (``path``) is read there. Any other is looked for in its folder first (put there by hand or by an
 earlier run), then in a local mirror, then at its addresses in the order of ``sources.yaml``. The checksum is that of
 the content: a plain file, .gz, .bz2, .xz or .zip may carry it, also one inside the other, and what is written is always
-the content. pooch does the transfers; what is added here is that a broken one goes on where it stopped, and that a
-later address is tried when an earlier one fails.
+the content. pooch does the transfers; what is added here is that a broken one goes on where it stopped, that one which
+does not come forward is left, and that a later address is tried when an earlier one fails.
 
 A file whose checksum nobody has held yet is trusted when it is first used: what arrived is recorded in the lock of the
 sources (``lock``), the log says so, and from then on it is the expected content.
@@ -20,6 +20,7 @@ import logging
 import lzma
 import os
 import tarfile
+import threading
 import time
 import zipfile
 import zlib
@@ -42,6 +43,10 @@ WAITS = (1.0, 4.0)
 
 #: Seconds without a byte after which an attempt has failed.
 TIMEOUT = 30
+
+#: Seconds without a whole chunk after which an attempt has failed, too: a server that sends a byte now and then would
+#: keep a job for ever. It is about a kilobyte a second.
+PATIENCE = 60
 
 #: A .tar.gz inside a .zip is met (UCI); more layers than this, the content among them, are none of a data set.
 MAX_LAYERS = 4
@@ -68,6 +73,10 @@ UNREADABLE = (
 
 class TooLong(Exception):
     """A transfer that goes on beyond what the file can be."""
+
+
+class TooSlow(requests.RequestException):
+    """A transfer that does not come forward."""
 
 
 class DownloadError(UserError):
@@ -439,33 +448,82 @@ def request_with_patience(url: str, part: Path, expected_bytes: int, most: int) 
 
 
 class Limited:
-    """A file that takes no more than a number of bytes: ``TooLong``."""
+    """A file that takes no more than a number of bytes (``TooLong``), and nothing any more once it was given up."""
 
     def __init__(self, sink, most: int):
         self._sink, self._most = sink, most
+        self._lock, self._given_up, self._since = threading.Lock(), False, time.monotonic()
 
     def write(self, chunk: bytes) -> int:
         """Append what has arrived."""
-        if self._sink.tell() + len(chunk) > self._most:
-            raise TooLong(f"the transfer goes on after {self._most} bytes, more than the file can have")
-        return self._sink.write(chunk)
+        with self._lock:
+            self._check()
+            if self._sink.tell() + len(chunk) > self._most:
+                raise TooLong(f"the transfer goes on after {self._most} bytes, more than the file can have")
+            self._since = time.monotonic()
+            return self._sink.write(chunk)
 
     def flush(self) -> None:
         """Hand on what was written."""
-        self._sink.flush()
+        with self._lock:
+            self._check()
+            self._sink.flush()
+
+    def start_over(self) -> None:
+        """Forget what was written."""
+        with self._lock:
+            self._check()
+            self._sink.truncate(0)
+
+    def give_up(self) -> None:
+        """Take nothing any more."""
+        with self._lock:
+            self._given_up = True
+
+    @property
+    def idle(self) -> float:
+        """Seconds since a chunk has arrived, or since the beginning."""
+        return time.monotonic() - self._since
+
+    def _check(self):
+        if self._given_up:
+            raise TooSlow("given up")
+
+
+def within_patience(transfer, sink: Limited) -> None:
+    """Call ``transfer()``, which writes into ``sink``, in a thread of its own; ``TooSlow`` where no chunk arrives for
+    ``PATIENCE`` seconds. The thread is left to its server then: nothing but its next byte could end it.
+    """
+    raised: list[BaseException] = []
+
+    def attempt():
+        try:
+            transfer()
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=attempt, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(max(PATIENCE - sink.idle, 0.0) + 0.01)
+        if thread.is_alive() and sink.idle >= PATIENCE:
+            sink.give_up()
+            raise TooSlow(f"less than {CHUNK_BYTES} bytes in {PATIENCE} s")
+    if raised:
+        raise raised[0]
 
 
 def request(url: str, part: Path, expected_bytes: int, most: int) -> None:
     """One transfer by pooch, appended to what ``part`` holds already, up to so many bytes in all."""
-    with part.open("ab") as sink:
-        headers = {"Accept-Encoding": "identity"}
-        if sink.tell():
-            headers["Range"] = f"bytes={sink.tell()}-"
+    with part.open("ab") as file:
+        sink, headers = Limited(file, most), {"Accept-Encoding": "identity"}
+        if file.tell():
+            headers["Range"] = f"bytes={file.tell()}-"
 
         def start_over_if_whole(response, *_, **__):
             # a server that knows no ranges sends the file from its first byte
             if response.status_code == requests.codes.ok:
-                sink.truncate(0)
+                sink.start_over()
 
         # without a terminal (a job's log) tqdm stays silent; the total is corrected by pooch when the answer comes
         with tqdm(total=expected_bytes, desc=url, unit="B", unit_scale=True, disable=None) as progress:
@@ -476,7 +534,7 @@ def request(url: str, part: Path, expected_bytes: int, most: int) -> None:
                 headers=headers,
                 hooks={"response": start_over_if_whole},
             )
-            transfer(url, Limited(sink, most), None)
+            within_patience(lambda: transfer(url, sink, None), sink)
 
 
 def explain(error: Exception) -> str:

@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import itertools
 import json
 import lzma
 import os
@@ -128,6 +129,19 @@ def test_a_member_is_the_one_of_its_whole_name_first(server, tmp_path):
     server.content["two.zip"] = archive_of({"old/toy.data": WRONG, "toy.data": CONTENT})
     download("toy", source_with({"url": server.url("two.zip"), "member": "toy.data"}), tmp_path)
     assert (tmp_path / "toy.data").read_bytes() == CONTENT
+
+
+def test_the_order_of_the_members_decides_nothing(server, tmp_path):
+    members = {"old/toy.data": WRONG, "toy.data": CONTENT, "new/toy.data.gz": WRONG}
+    for number, order in enumerate(itertools.permutations(members)):
+        server.content["all.zip"] = archive_of({name: members[name] for name in order})
+        address = {"url": server.url("all.zip"), "member": "toy.data"}
+        download("toy", source_with(address), tmp_path / str(number))
+        assert (tmp_path / str(number) / "toy.data").read_bytes() == CONTENT
+        others = {name: members[name] for name in order if name != "toy.data"}
+        server.content["all.zip"] = archive_of(others)
+        with pytest.raises(DownloadError, match=f"the archive has {', '.join(others)}: its address has to name one"):
+            download("toy", source_with(address), tmp_path / f"{number}-others")
 
 
 def test_the_members_of_a_large_archive_are_not_all_listed(server, tmp_path):

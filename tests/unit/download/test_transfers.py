@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+import threading
 
 import pytest
 
@@ -142,6 +143,69 @@ def test_an_endless_body_is_left_at_the_known_size_for_the_next_address(tmp_path
         download("toy", source_with({"url": "http://127.0.0.1/one", "member": "toy.data"}), tmp_path)
     # an archive has other members
     assert endless.sent > len(CONTENT) + stage.FRAME_BYTES
+
+
+@pytest.fixture
+def dripping(server, monkeypatch):
+    """A server that sends of /drip its headers or its body a byte at a time, the first time after as many bytes as it
+    is told to send at once; it ends with the test.
+    """
+    monkeypatch.setattr(stage, "PATIENCE", 0.3)
+    answer, over = server.answer, threading.Event()
+    server.whole, server.slow_headers = 0, False
+
+    def drip(request):
+        if request.path != "/drip":
+            return answer(request)
+        byte_range = request.headers.get("Range")
+        server.asked.append(("drip", byte_range))
+        first = int(byte_range.removeprefix("bytes=").removesuffix("-")) if byte_range else 0
+        if not server.slow_headers:
+            request.send_response(206 if byte_range else 200)
+            request.send_header("Content-Length", str(len(CONTENT) - first))
+            request.end_headers()
+            request.wfile.write(CONTENT[first : first + server.whole])
+            server.whole = 0
+        try:
+            while not over.wait(0.02):
+                request.wfile.write(b"x" if server.slow_headers else CONTENT[-1:])
+        except OSError:
+            pass
+        request.close_connection = True
+        return None
+
+    server.answer = drip
+    yield server
+    over.set()
+
+
+@pytest.mark.parametrize("slow_headers", [False, True])
+def test_a_server_that_sends_a_byte_now_and_then_does_not_hide_the_next_address(dripping, tmp_path, slow_headers):
+    dripping.slow_headers, dripping.content["toy.data"] = slow_headers, CONTENT
+    record = download("toy", source_with(dripping.url("drip"), dripping.url("toy.data")), tmp_path)
+    assert record["files"]["toy.data"]["from"] == dripping.url("toy.data")
+    assert names_in(tmp_path) == ["record.json", "toy.data"]
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+    with pytest.raises(DownloadError, match=f"drip: less than {stage.CHUNK_BYTES} bytes in 0.3 s"):
+        download("toy", source_with(dripping.url("drip")), tmp_path / "alone")
+
+
+def test_a_server_that_becomes_slow_is_asked_for_the_rest(dripping, tmp_path):
+    dripping.whole = stage.CHUNK_BYTES
+    with pytest.raises(DownloadError, match="less than"):
+        download("toy", source_with(dripping.url("drip")), tmp_path)
+    assert dripping.asked == [("drip", None), *[("drip", f"bytes={stage.CHUNK_BYTES}-")] * 2]
+
+
+def test_what_arrives_after_a_transfer_was_given_up_is_not_written(tmp_path):
+    with (tmp_path / "part").open("ab") as file:
+        sink = stage.Limited(file, 100)
+        sink.write(b"before")
+        sink.give_up()
+        for call in (lambda: sink.write(b"after"), sink.flush, sink.start_over):
+            with pytest.raises(stage.TooSlow):
+                call()
+    assert (tmp_path / "part").read_bytes() == b"before"
 
 
 @pytest.mark.parametrize("status", [416, 404])

@@ -127,6 +127,13 @@ def test_arff_is_a_table_below_its_header(tmp_path):
         parse("arff", tmp_path, header, d=2)
 
 
+def test_remarks_and_empty_lines_among_the_rows_of_an_arff_file_say_nothing(tmp_path):
+    rows = "% first, 1, 0\n\n1.5,2,0\n   \n  % between\r\n3,4,1%\n%\n5,6,1\n\n% last"
+    X, labels = parse("arff", tmp_path, f"% @DATA\n@RELATION toy\n%\n@DATA\n{rows}", d=2)
+    assert X.tolist() == [[1.5, 2], [3, 4], [5, 6]]
+    assert list(labels) == ["0", "1%", "1"]
+
+
 def test_idx_images_become_rows_of_pixels(tmp_path):
     images = np.arange(2 * 2 * 3).reshape(2, 2, 3)
     X, labels = parse("idx", tmp_path, [idx(images), idx([7, 1])], d=6)

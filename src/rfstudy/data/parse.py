@@ -192,13 +192,19 @@ def parse_table(paths: list[Path], task: dict):
 
 
 def parse_arff(paths: list[Path], task: dict):
-    """Weka's ARFF with numeric attributes and the label as the last one: a table below the line ``@DATA``."""
+    """Weka's ARFF with numeric attributes and the label as the last one: a table below the line ``@DATA``, in which
+    empty lines and those that begin with % say nothing.
+    """
+    skipped, in_data = [], False
     # what the header says may be in any encoding; its line @DATA is the same in all of them
     with only(paths).open("rb") as stream:
-        for n_header_lines, line in enumerate(stream, start=1):
-            if line.strip().upper() == b"@DATA":
-                return read_table(paths[0], task, n_header_lines)
-    raise UserError(f"{paths[0].name} has no line @DATA")
+        for number, line in enumerate(map(bytes.strip, stream)):
+            if not in_data or not line or line.startswith(b"%"):
+                skipped.append(number)
+            in_data = in_data or line.upper() == b"@DATA"
+    if not in_data:
+        raise UserError(f"{paths[0].name} has no line @DATA")
+    return read_table(paths[0], task, skipped)
 
 
 def parse_idx(paths: list[Path], task: dict):
@@ -263,8 +269,10 @@ PARSERS = {
 }
 
 
-def read_table(path: Path, task: dict, n_header_lines: int = 0):
-    """Features (float32) and labels (text) of a delimited file below its header; dropped columns may hold anything."""
+def read_table(path: Path, task: dict, skipped: int | list[int] = 0):
+    """Features (float32) and labels (text) of a delimited file without so many lines of a header, or without the lines
+    of these numbers from 0; dropped columns may hold anything.
+    """
     n_columns = width(task) + 1
     label_column = 0 if task.get("label_column") == "first" else n_columns - 1
     dropped = [number - 1 for number in task.get("drop_columns", [])]
@@ -275,7 +283,7 @@ def read_table(path: Path, task: dict, n_header_lines: int = 0):
             path,
             header=None,
             sep=task.get("separator", ","),
-            skiprows=n_header_lines,
+            skiprows=skipped,
             skipinitialspace=True,
             dtype=types,
             keep_default_na=False,

@@ -19,10 +19,11 @@ def seed_sequence(*axes) -> np.random.SeedSequence:
     """A seed sequence keyed by values: the study's seed first, then the axes that should vary.
 
     Every axis (a number or a text) enters through a hash of its own, so that a new method or data set moves
-    nobody else's numbers, and the order of a configuration file does not matter.
+    nobody else's numbers, and the order of a configuration file does not matter. A scalar of NumPy is the value of
+    Python that it equals; 1, 1.0 and "1" are three axes.
     """
     words = []
-    for axis in axes:
+    for axis in (axis.item() if isinstance(axis, np.generic) else axis for axis in axes):
         digest = hashlib.sha256(f"{type(axis).__name__}:{axis}".encode()).digest()
         words.extend(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))
     return np.random.SeedSequence(words)

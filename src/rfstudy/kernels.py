@@ -20,6 +20,7 @@ from typing import ClassVar
 
 import numpy as np
 import torch
+from scipy.sparse import issparse
 from scipy.special import ndtri
 from sklearn.metrics.pairwise import (
     check_pairwise_arrays,
@@ -29,9 +30,10 @@ from sklearn.metrics.pairwise import (
     rbf_kernel,
 )
 from sklearn.utils import check_scalar
+from sklearn.utils.extmath import row_norms
 
 from rfstudy.arrays import block_rows, exponential, product, row_blocks
-from rfstudy.errors import did_you_mean
+from rfstudy.errors import UserError, did_you_mean
 from rfstudy.length_scales import RULES, check_length_scale
 
 #: The kernels by the names that experiments use: the class, and the parameters that an experiment has to state. The
@@ -58,9 +60,9 @@ def make_kernel(kernel: Mapping) -> Kernel:
 
     Raises
     ------
-    ValueError
-        For an unknown name, an unknown or missing parameter, or a value outside its range (``TypeError`` for one of
-        another type).
+    UserError
+        A ``ValueError``, for an unknown name, an unknown or missing parameter, or a value outside its range
+        (``TypeError`` for one of another type).
 
     Examples
     --------
@@ -69,18 +71,18 @@ def make_kernel(kernel: Mapping) -> Kernel:
     Polynomial(degree=2, coef0=1.0)
     """
     if "name" not in kernel:
-        raise ValueError(f"a kernel needs a name, got {dict(kernel)}; there are {', '.join(KERNELS)}")
+        raise UserError(f"a kernel needs a name, got {dict(kernel)}; there are {', '.join(KERNELS)}")
     name = kernel["name"]
     if name not in KERNELS:
-        raise ValueError(f"no kernel is called {name!r}{did_you_mean(name, KERNELS)}; there are {', '.join(KERNELS)}")
+        raise UserError(f"no kernel is called {name!r}{did_you_mean(name, KERNELS)}; there are {', '.join(KERNELS)}")
     known = KERNELS[name]["parameters"]
     has = f"it has {', '.join(known)}" if known else "it has none"
     for parameter in kernel:
         if parameter not in ("name", *known):
-            raise ValueError(f"the kernel {name} has no parameter {parameter!r}{did_you_mean(parameter, known)}; {has}")
+            raise UserError(f"the kernel {name} has no parameter {parameter!r}{did_you_mean(parameter, known)}; {has}")
     missing = [parameter for parameter in known if parameter not in kernel]
     if missing:
-        raise ValueError(f"the kernel {name} needs {' and '.join(missing)}, got {dict(kernel)}; {has}")
+        raise UserError(f"the kernel {name} needs {' and '.join(missing)}, got {dict(kernel)}; {has}")
     return globals()[KERNELS[name]["class"]](**{parameter: kernel[parameter] for parameter in known})
 
 
@@ -215,7 +217,18 @@ class Gaussian(Scaled, GaussianSpectrum):
         return 1.0 / self.ell
 
     def __call__(self, X, Y=None):
-        return rbf_kernel(X, Y, gamma=0.5 / self.ell**2)
+        return rbf_kernel(*self._nearby(*check_pairwise_arrays(X, Y)), gamma=0.5 / self.ell**2)
+
+    def _nearby(self, X, Y):
+        """X and Y, both moved by the mean of X where they lie so many length scales from the origin that rounding would
+        take half of the digits of a squared distance, which is found as |x|^2 - 2 x.y + |y|^2.
+        """
+        farthest = np.sqrt(max(row_norms(rows, squared=True).max() for rows in (X, Y)))
+        if farthest * np.finfo(np.float64).eps ** 0.25 < self.ell or issparse(X) or issparse(Y):
+            return X, Y
+        centre = X.mean(axis=0, dtype=np.float64)
+        moved = (X - centre).astype(X.dtype, copy=False)
+        return moved, moved if Y is X else (Y - centre).astype(Y.dtype, copy=False)
 
     def against(self, Y, rows, device, dtype):
         # The exponents are one matrix product, [u, |u|^2, 1] with [v, -1/2, -|v|^2 / 2], for u and v the rows of X and
@@ -450,6 +463,9 @@ class Polynomial(Kernel):
     name: ClassVar[str] = "polynomial"
 
     def __post_init__(self):
+        for name in ("degree", "coef0"):
+            if isinstance(getattr(self, name), bool):
+                raise TypeError(f"{name} must be a number, got {getattr(self, name)!r}")
         check_scalar(self.degree, "degree", Integral, min_val=1)
         if not 0 <= self.coef0 < np.inf:
             raise ValueError(f"coef0 must be finite and at least 0, got {self.coef0!r}")

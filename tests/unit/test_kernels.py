@@ -9,6 +9,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 from sklearn.base import clone
+from sklearn.metrics.pairwise import rbf_kernel
 
 from rfstudy import arrays, kernels
 from rfstudy.kernels import (
@@ -173,3 +174,36 @@ def test_kernels_of_angles_do_not_depend_on_blocks(kernel, monkeypatch):
     monkeypatch.setattr(arrays, "CPU_BLOCK_BYTES", 8 * 30 * 7)
     np.testing.assert_allclose(kernel(X), whole, rtol=1e-13)
     np.testing.assert_allclose(kernel(X, X[:5]), against, rtol=1e-13)
+
+
+@pytest.mark.parametrize("parameters", [{"degree": True}, {"coef0": True}, {"coef0": False}])
+def test_true_and_false_are_no_numbers_of_a_kernel(parameters):
+    with pytest.raises(TypeError, match=f"{next(iter(parameters))} must be a number, got"):
+        Polynomial(**parameters)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_gaussian_kernel_far_from_the_origin_keeps_its_distances(dtype):
+    """Steps of a whole number of units of the last place, so that the data are the same after the move, too."""
+    length_scale, far = 3.0, 3e8
+    step = max(1.0, float(np.spacing(dtype(far))))
+    near = step * np.random.default_rng(0).integers(0, 4, size=(30, 4)).astype(np.float64)
+    X = (near + np.float64(dtype(far))).astype(dtype)
+    kernel = Gaussian(length_scale * step)
+    exact = np.exp(-0.5 * ((near[:, None] - near) ** 2).sum(axis=2) / (length_scale * step) ** 2)
+    tolerance = 10 * np.finfo(dtype).eps
+    assert kernel(X).dtype == dtype
+    np.testing.assert_allclose(kernel(X), exact, atol=tolerance)
+    np.testing.assert_allclose(kernel(X, X[:7]), exact[:, :7], atol=tolerance)
+    np.testing.assert_array_equal(np.diag(kernel(X)), 1.0)
+    # only one of the two is far
+    np.testing.assert_array_equal(kernel(X, near[:5]), np.zeros((30, 5)))
+    np.testing.assert_allclose(kernel(near[:5], X), np.zeros((5, 30)))
+
+
+@pytest.mark.parametrize("Y", [None, 7])
+def test_a_gaussian_kernel_of_ordinary_data_is_that_of_scikit_learn_to_the_last_bit(Y):
+    for dtype in (np.float64, np.float32):
+        X = np.random.default_rng(0).normal(size=(40, 6)).astype(dtype)
+        X += dtype(1000)
+        np.testing.assert_array_equal(Gaussian(2.0)(X, Y and X[:Y]), rbf_kernel(X, Y and X[:Y], gamma=0.125))

@@ -23,6 +23,17 @@ from rfstudy.errors import UserError
 from rfstudy.files import read_sealed
 
 
+class Told(dict):
+    """A mapping that a command was told; a key that it lacks is the mistake of whoever wrote it, and names itself."""
+
+    def __missing__(self, key):
+        has = ", ".join(map(str, self)) or "no key"
+        raise UserError(f"--spec: {key!r} is missing in a mapping with {has}: take all of it from snakemake -p")
+
+    def __or__(self, other):
+        return Told(super().__or__(other))
+
+
 class JsonParameter(click.ParamType):
     """A mapping or list written as JSON on the command line."""
 
@@ -33,7 +44,7 @@ class JsonParameter(click.ParamType):
         if not isinstance(value, str):
             return value
         try:
-            parsed = json.loads(value)
+            parsed = json.loads(value, object_hook=Told)
         except json.JSONDecodeError as error:
             self.fail(f"not JSON: {error}", param, ctx)
         if not isinstance(parsed, dict | list):

@@ -16,6 +16,8 @@ from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
 
+from rfstudy.errors import UserError
+
 #: The schema of a grid of penalties or Cs, and that of the number of folds that choose from it.
 GRID_SCHEMA = {
     "type": "array",
@@ -66,10 +68,10 @@ def _facts(name: str) -> dict:
 
 
 def required(options: dict, *names: str) -> dict:
-    """The named options alone; ``ValueError`` says which are missing: what is minimised is never a silent default."""
+    """The named options alone; ``UserError`` says which are missing: what is minimised is never a silent default."""
     missing = [name for name in names if name not in options]
     if missing:
-        raise ValueError(f"the learner's options do not say {', '.join(missing)}; they say {', '.join(options)}")
+        raise UserError(f"the learner's options do not say {', '.join(missing)}; they say {', '.join(options)}")
     return {name: options[name] for name in names}
 
 

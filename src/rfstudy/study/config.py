@@ -482,7 +482,7 @@ def merge(base: dict, overlay: dict, *, null_removes: bool = True) -> dict:
 
     Neither is changed; what is taken over from one of them alone is shared with it.
     """
-    result = dict(base)
+    result = base | {}  # of the type of the base
     for key, value in overlay.items():
         if isinstance(value, dict) and isinstance(result.get(key), dict):
             result[key] = merge(result[key], value, null_removes=null_removes)

@@ -19,7 +19,7 @@ import numpy as np
 from tqdm import tqdm
 
 from rfstudy.arrays import seed_sequence
-from rfstudy.errors import NotDefinedError
+from rfstudy.errors import NotDefinedError, UserError
 from rfstudy.learners.entry import always_regular, load
 from rfstudy.learners.penalties import best_penalty, is_at_edge
 from rfstudy.learners.scoring import score_sum
@@ -112,6 +112,8 @@ def best_choice(
     """
     spec, search = job.spec, job.spec["search"]
     judges = [name for name in (search.get("learner"), *spec["learners"]) if name and is_learned(entry, name)]
+    if not judges:
+        raise UserError(f"learners: there is none by which {entry['method']} could choose {', '.join(quantities)}")
     of_judge = search.get("learners", {}).get(judges[0], {}) if quantities != ["penalty"] else {}
     tried = []
     for values in candidates(search, quantities, entry["method"]):

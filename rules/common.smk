@@ -24,6 +24,17 @@ from rfstudy.study.schema import suggestion
 from rfstudy import outputs
 
 
+def tell_shortly(kind, error, trace):
+    """What is printed of an error that nobody has caught: of Ctrl-C while the plan is made one line."""
+    if issubclass(kind, KeyboardInterrupt):
+        print("interrupted; the same command goes on from what is finished", file=sys.stderr)
+    else:
+        sys.__excepthook__(kind, error, trace)
+
+
+sys.excepthook = tell_shortly
+
+
 def stop_at(problems):
     """End the workflow with what is wrong, and nothing else, where anything is."""
     if problems:

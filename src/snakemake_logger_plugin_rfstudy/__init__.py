@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from traceback import walk_tb
 
 from snakemake.logging import ColorizingTextHandler, DefaultFilter, DefaultFormatter, timestamp
 from snakemake.logging import logger as snakemake_logger
@@ -199,6 +200,37 @@ class LogHandler(LogHandlerBase):
                 self.say(line, ColorizingTextHandler.RED)
         self.told, self.failures = [], []
         super().close()
+
+
+def name_the_place(record) -> bool:
+    """Say of a file of ``--configfile`` that Snakemake could not read which one it is, and where and what the slip is.
+
+    Snakemake reads these files before anything of the workflow, and says that one of them is no YAML. A filter of its
+    log: all records stay.
+    """
+    path = next((path for path in map(file_read_in, frames(sys.exc_info()[2])) if path), None)
+    if path:
+        from rfstudy.files import read_yaml  # not before: it is that of the workflow
+
+        try:
+            read_yaml(path)
+        except ValueError as error:
+            record.msg, record.args = str(error), ()
+    return True
+
+
+def frames(trace):
+    """The frames of a traceback, from the outermost."""
+    return [frame for frame, _ in walk_tb(trace)]
+
+
+def file_read_in(frame) -> str:
+    """The file that Snakemake reads in a frame as configuration, or nothing."""
+    return str(frame.f_locals.get("configpath", "")) if frame.f_code.co_name == "load_configfile" else ""
+
+
+# Snakemake imports this package to know its options, also where another console is used
+snakemake_logger.addFilter(name_the_place)
 
 
 def keep_details():

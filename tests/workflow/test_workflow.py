@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import shlex
 import shutil
@@ -278,6 +279,61 @@ def test_a_slip_in_the_syntax_of_the_settings_is_told_with_its_line(workspace):
     config.write_text(config.read_text("utf-8") + "seeds: [1\n", "utf-8")
     (line,) = told(workspace.snakemake("--dry-run", check=False))
     assert re.match(r"config/config\.yaml: line \d+: did not find expected", line)
+
+
+SLIPS = {
+    "seed: [1\n": "line 2: did not find expected",
+    "\tseed: 1\n": "line 1: found character that cannot start any token",
+    "seed: 1\nseed: 2\n": "line 2: the key 'seed' is given twice",
+    "seed: 'a\n": "line 2: found unexpected end of stream",
+    "just a text\n": "must be a mapping from keys to values, not a str",
+    "label: caf\xe9\n": "cannot be read: 'utf-8' codec can't decode byte 0xe9",
+    None: "cannot be read: No such file or directory",
+}
+
+
+@pytest.mark.parametrize("content", SLIPS)
+@pytest.mark.parametrize("console", [(), ("--logger", "rfstudy")])
+def test_a_slip_in_a_file_of_the_command_line_is_told_with_its_line(workspace, content, console):
+    """Snakemake reads it first, and says of none of them which and where."""
+    (workspace.folder / "good.yaml").write_text("seed: 1\n")
+    if content is not None:
+        (workspace.folder / "mine.yaml").write_text(content, encoding="latin-1")
+    workspace.environment["PYTHONPATH"] = str(workspace.folder / "src")
+    (line,) = told(workspace.snakemake("--cores", "1", *console, "--configfile", "good.yaml", "mine.yaml", check=False))
+    assert line.startswith(f"mine.yaml: {SLIPS[content]}")
+
+
+#: A moment of the plan, and in front of what in a file of the workflow it is.
+MOMENTS = {
+    "the configuration is read": ("rules/common.smk", "def load_study():"),
+    "what experiments name is built": ("src/rfstudy/study/trial.py", "    gc.disable()"),
+    "the plan is complete": ("rules/publish.smk", "rule publish:"),
+}
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_ctrl_c_while_the_plan_is_made_is_a_line(workspace, moment):
+    name, before = MOMENTS[moment]
+    path, here = workspace.folder / name, workspace.folder / "here"
+    content = path.read_text("utf-8")
+    assert content.count(before) == 1
+    indent = before[: len(before) - len(before.lstrip())]
+    wait = f"{indent}__import__('pathlib').Path({str(here)!r}).touch()\n{indent}__import__('time').sleep(60)\n\n\n"
+    path.write_text(content.replace(before, wait + before), "utf-8")
+    with (workspace.folder / "output").open("w+") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "snakemake", "--dry-run"], cwd=workspace.folder, env=workspace.environment,
+            stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+        while not here.exists() and process.poll() is None:
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all that run there
+        assert process.wait(30) != 0
+        output.seek(0)
+        lines = output.read().splitlines()
+    assert lines[-1] == "interrupted; the same command goes on from what is finished"
+    assert not [line for line in lines if re.search(r"Traceback|KeyboardInterrupt|File \"", line)]
 
 
 def test_a_caption_may_have_braces(workspace):

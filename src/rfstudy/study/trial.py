@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import importlib
 import json
+import signal
 import sys
 import warnings
 from types import SimpleNamespace
@@ -197,5 +198,6 @@ TRIALS = {
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C is told by the workflow
     gc.disable()  # what is imported lives as long as the process
     json.dump(problems(json.load(sys.stdin)), sys.stdout)

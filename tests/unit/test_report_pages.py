@@ -81,6 +81,16 @@ def test_a_page_without_its_table_is_not_made(tmp_path):
         pages.run(["survey/table-01-text"], tmp_path, tmp_path / "pages")
 
 
+@pytest.mark.parametrize(
+    "lines", ["| a | b |\n", "| a | b |\n| --- | ---: |\n| 3 |\n", "| a |\n| --- | --- |\n", "|\n|\n"]
+)
+def test_a_table_that_lacks_a_cell_or_a_line_is_on_no_page(tmp_path, lines):
+    written(tmp_path, "table-01-text", typeset.Table("table-01-text", pd.DataFrame({"a": [1]}), "A caption.", []))
+    (tmp_path / "survey/table-01-text.md").write_text(f"A caption.\n\n{lines}")
+    with pytest.raises(UserError, match=r"table-01-text\.md holds no table, or none that is whole"):
+        pages.run(["survey/table-01-text"], tmp_path, tmp_path / "pages")
+
+
 @pytest.mark.parametrize("text", NOTES)
 def test_a_caption_is_read_as_the_text_that_it_is(text, capsys):
     filled_in = Environment().from_string(pages.rst(text, [text])).render()

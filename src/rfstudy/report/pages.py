@@ -79,7 +79,7 @@ def page(name: str, source: Path, caption: str, notes: list[str]) -> str:
         markdown = beside(source, ".md")
         shown = tables(written(markdown))
         if not shown:
-            raise UserError(f"{markdown} holds no table: remove it, and it is made again")
+            raise UserError(f"{markdown} holds no table, or none that is whole: remove it, and it is made again")
     files = sorted(path for path in source.parent.glob(f"{source.name}.*") if path.stem == source.name)
     return "\n".join(
         [
@@ -96,9 +96,14 @@ def page(name: str, source: Path, caption: str, notes: list[str]) -> str:
 
 
 def tables(markdown: str) -> str:
-    """The tables of a Markdown text as HTML, each with the title in italics that stands above it, if one does."""
+    """The tables of a Markdown text as HTML, each with the title in italics that stands above it, if one does; nothing
+    where one of them lacks a line or a cell.
+    """
     made = []
     for above, rows in re.findall(r"((?:^(?!\|).*\n)*)((?:^\|.*\n?)+)", markdown, flags=re.MULTILINE):
+        lengths = [len(cells(line)) for line in rows.splitlines()]
+        if len(lengths) < 2 or len(set(lengths)) > 1 or not lengths[0]:
+            return ""
         made += [f"<h2>{html.escape(title)}</h2>" for title in re.findall(r"^\*([^*].*)\*$", above, re.MULTILINE)]
         made.append(table(rows))
     return "\n".join(made)

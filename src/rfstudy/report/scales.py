@@ -27,6 +27,9 @@ TICKS, STRIP_TICKS = 6, 3
 #: What stands between two powers of ten on a logarithmic axis, by choice: the first that does not crowd it.
 BETWEEN_DECADES = ((1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))
 
+#: The smallest size that an axis tells from zero: far below it a number has lost its digits.
+SMALLEST = 1e-300
+
 
 class Span(NamedTuple):
     """The smallest and the largest of some values."""
@@ -36,9 +39,9 @@ class Span(NamedTuple):
 
 
 def span_of(values: Iterable[float], *, log: bool) -> Span | None:
-    """The span of the values that an axis can show (on a logarithmic one: that are positive), None without any."""
+    """The span of the values that an axis can show (on a logarithmic one: from ``SMALLEST`` on), None without any."""
     values = np.asarray(list(values), dtype=float)
-    values = values[np.isfinite(values) & ((values > 0) | (not log))]
+    values = values[np.isfinite(values) & ((values >= SMALLEST) | (not log))]
     return Span(float(values.min()), float(values.max())) if len(values) else None
 
 
@@ -91,7 +94,9 @@ def limits(span: Span, *, log: bool, margin: float = MARGIN) -> Span:
         low, high = np.log10(span.low), np.log10(span.high)
         own = margin * (high - low) if high > low else 0.1
         return Span(float(10.0 ** (low - own)), float(10.0 ** (high + own)))
-    own = margin * (span.high - span.low) if span.high > span.low else 0.1 * (abs(span.high) or 1.0)
+    size = max(abs(span.low), abs(span.high))
+    apart = span.high - span.low
+    own = margin * apart if apart >= SMALLEST else 0.1 * (size if size >= SMALLEST else 1.0)
     return Span(span.low - own, span.high + own)
 
 

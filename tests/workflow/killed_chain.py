@@ -1,10 +1,10 @@
 """The chain of commands of a workflow, killed at every moment around a write and then run to its end.
 
-``python killed_chain.py FOLDER EVERY`` runs in FOLDER, a workspace, the commands in ``commands.json``, each in a
-process of its own, first undisturbed. Then, for every EVERY-th moment of every command, it starts from the files that
+``python killed_chain.py FOLDER EVERY FOLLOWED`` runs in FOLDER, a workspace, the commands in ``commands.json``, each in
+a process of its own, first undisturbed. Then, for every EVERY-th moment of every command, it starts from the files that
 were there before this command, kills the command at the moment with SIGKILL, runs it once more, and compares every file
-of ``KEPT`` with what the undisturbed command left. After the last kill of every fourth command all that follow are run
-and compared as well: they read these files and nothing else. The libraries are loaded once: a process is a fork.
+of ``KEPT`` with what the undisturbed command left. After every FOLLOWED-th kill (with 1 after each) all commands that
+follow are run as well, and what the whole chain leaves is compared. The libraries are loaded once: a process is a fork.
 
 A moment is before and after each call that makes, moves or removes a file, the middle of what is written to a temporary
 file, and before, in the middle of and after a checkpoint.
@@ -135,8 +135,10 @@ def content_of(path: Path, name: str) -> bytes:
     return path.read_bytes()
 
 
-def main(workspace: Path, every: int):
-    """Print how many moments each command has, and at how many of them it was killed."""
+def main(workspace: Path, every: int, followed: int):
+    """Print how many moments each command has, at how many of them it was killed, and after how many of these all that
+    follows was run and compared.
+    """
     # a run of committed code: other rows are not published
     provenance.code_state = lambda: {"commit": "0" * 40, "uncommitted": False}
     # what a killed process wrote is there, on the disk or not: to wait for it would take most of the time
@@ -152,23 +154,25 @@ def main(workspace: Path, every: int):
         shutil.copytree(before[-2], before[-1])
         counts.append(run(command, before[-1]))
     left = [state(space) for space in before]
+    kills = 0
     for number, command in enumerate(commands):
         # another first moment for every command, so that all sorts of moments have their turn
-        moments, killed = range(1 + number % every, counts[number] + 1, every), 0
-        for at in moments:
+        killed = to_the_end = 0
+        for at in range(1 + number % every, counts[number] + 1, every):
             space = workspace / "killed"
             shutil.rmtree(space, ignore_errors=True)
             shutil.copytree(before[number], space)
             if run(command, space, at):
                 continue  # the process did not come to this moment
-            killed += 1
+            killed, kills = killed + 1, kills + 1
             run(command, space)
             compare(space, left[number + 1], f"{command[0]} at moment {at}")
-        if killed and number % 4 == 0:
-            for following in commands[number + 1 :]:
-                run(following, space)
-            compare(space, left[-1], f"{command[0]} at moment {at}, after all that follows,")
-        print(command[0], counts[number], killed, flush=True)
+            if kills % followed == 0:
+                to_the_end += 1
+                for following in commands[number + 1 :]:
+                    run(following, space)
+                compare(space, left[-1], f"{command[0]} at moment {at}, after all that follows,")
+        print(command[0], counts[number], killed, to_the_end, flush=True)
 
 
 def warm_up(commands: list[list[str]], workspace: Path):
@@ -193,4 +197,4 @@ def compare(space: Path, expected: dict[str, str], killed: str):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

@@ -12,8 +12,9 @@ import pytest
 
 SCRIPT = Path(__file__).parent / "killed_chain.py"
 
-#: Between the kills of the test; the script goes through all moments with 1.
-EVERY = 37
+#: Between the kills of the test, and kills after one of which the chain is run to its end; the script goes through all
+#: moments with 1 and 1.
+EVERY, FOLLOWED = 37, 4
 
 #: A kind of experiment whose cells keep what they have got so far.
 KIND = '''
@@ -171,8 +172,9 @@ def test_a_chain_whose_commands_are_killed_ends_in_the_same_files(chain):
     chain.environment |= {
         "PYTHONPATH": str(chain.folder / "src"), "RFSTUDY_MIRROR": str(chain.folder / "mirror"), "OMP_NUM_THREADS": "1",
     }  # fmt: skip
-    done = chain.run(sys.executable, str(SCRIPT), str(chain.folder), str(EVERY), check=False)
+    done = chain.run(sys.executable, str(SCRIPT), str(chain.folder), str(EVERY), str(FOLLOWED), check=False)
     assert done.returncode == 0, done.stderr
     told = [line.split() for line in done.stdout.splitlines()]
     assert [stage for stage, *_ in told] == [words[0] for words in asked]
-    assert all(int(kills) > 0 for _, _, kills in told)
+    assert all(int(kills) > 0 for _, _, kills, _ in told)
+    assert sum(int(to_the_end) for *_, to_the_end in told) == sum(int(kills) for _, _, kills, _ in told) // FOLLOWED > 2

@@ -433,7 +433,11 @@ def test_newton_on_the_rows_and_on_the_columns_find_one_minimum(n_columns, inter
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
 @pytest.mark.parametrize(("C", "factor"), [(1e-200, 1.0), (1e200, 1.0), (1.0, 1e100), (1.0, 1e-150), (1e-200, 1e160)])
-def test_where_liblinear_would_not_end_the_fit_has_no_solution(loss, C, factor):
+def test_where_liblinear_would_not_end_the_fit_has_no_solution(loss, C, factor, monkeypatch):
+    def called(**_):
+        raise AssertionError("LIBLINEAR is called, which would go on for ever")
+
+    monkeypatch.setattr(svm, "LinearSVC", called)
     Z, _, Y = problem(60, 3)
     Z = factor * Z
     with pytest.raises(np.linalg.LinAlgError, match="LIBLINEAR does not end at C = "):
@@ -441,6 +445,24 @@ def test_where_liblinear_would_not_end_the_fit_has_no_solution(loss, C, factor):
     folds = np.arange(60) % 3
     scores = cross_validate_svm(stream(Z), Y, [C], folds, loss=loss, solver="liblinear", **options(Z))
     assert np.isnan(scores).all()
+
+
+@pytest.mark.parametrize(
+    ("C", "largest", "ends"),
+    [
+        (1.1e-100, 1.0, True), (0.9e-100, 1.0, False), (0.9e99, 1.0, True), (1.1e99, 1.0, False),
+        (1.0, 0.9e-100, False), (1.0, 1e-50, True), (1e-50, 1.1e-50, False), (1.0, 1e49, True), (1.0, 1e50, False),
+        (1.1e-100, 0.0, True), (0.9e-100, 0.0, False), (1e100, 0.0, True), (1.1e100, 0.0, False),
+    ],
+)  # fmt: skip
+def test_the_range_that_liblinear_is_called_in_has_both_ends(C, largest, ends):
+    """C, C times the largest of 10 rows of features, and 10 times C times its square."""
+    Z = np.full((10, 2), largest) * [1.0, -0.5]
+    if ends:
+        assert svm.check_liblinear(Z, C) is None
+    else:
+        with pytest.raises(np.linalg.LinAlgError, match="LIBLINEAR does not end at C = "):
+            svm.check_liblinear(Z, C)
 
 
 def test_a_grid_with_a_value_at_which_liblinear_would_not_end_has_scores_at_the_others():

@@ -363,9 +363,9 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self
 
     def _as_fitted(self):
-        """A shallow copy of this map with the parameters that it was drawn with."""
+        """A shallow copy of this map with the parameters that it was drawn with, if it was."""
         fitted = copy(self)
-        vars(fitted).update(self._drawn_with)
+        vars(fitted).update(vars(self).get("_drawn_with", {}))
         return fitted
 
     def _shortened(self, n_components):

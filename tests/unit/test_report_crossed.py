@@ -1,0 +1,153 @@
+"""Tables and pictures of named cells: what stands in one, what is tested, and what is said where there is nothing."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rfstudy import tidy
+from rfstudy.report.context import Context
+from rfstudy.report.crossed import crossed, differences_of
+from rfstudy.report.plots import dots
+from rfstudy.report.significance import holm
+from rfstudy.report.tables import crossed as table
+
+LOOKS = {"rff": {"label": "RFF", "colour": "#000000", "marker": "o"}}
+TASKS = {"eeg": {"label": "EEG", "published_as": {}, "split": "half", "n_train": 50, "n_test": 50}}
+REPEATS = 10
+RNG = np.random.default_rng(0)
+VALUES = {
+    ("code", "halves"): 90 + RNG.normal(size=REPEATS),
+    ("code", "late"): 60 + RNG.normal(size=REPEATS),
+    ("controls", "halves"): 92 + RNG.normal(size=REPEATS),
+    ("controls", "late"): 61 + RNG.normal(size=REPEATS),
+}
+
+
+def measured(experiment, variant, values, **more):
+    settings = {"split": "half" if variant == "halves" else "last_blocks"}
+    return [
+        {
+            "origin": "measured", "preset": "laptop", "paper": "study", "experiment": experiment, "protocol": "code",
+            "dataset": "eeg", "kernel": "gaussian", "method": "rff" if experiment == "code" else "", "variant": variant,
+            "n_features_label": "8d" if experiment == "code" else "", "repeat": repeat, "split": "test", "n_train": 50,
+            "n_test": 50, "learner": "ridge" if experiment == "code" else "nearest_neighbour",
+            "metric": "accuracy_pct", "value": value, "unit": "%", "status": "ok", "settings": json.dumps(settings),
+        } | more
+        for repeat, value in enumerate(values)
+    ]  # fmt: skip
+
+
+def context(*extra):
+    rows = [row for (experiment, variant), values in VALUES.items() for row in measured(experiment, variant, values)]
+    return Context(tidy.frame([*rows, *extra]), LOOKS, TASKS)
+
+
+SPEC = {
+    "name": "toy-code",
+    "paper": "study",
+    "caption": "A toy.",
+    "heading": "split",
+    "width": "column",
+    "quantity": {"metric": "accuracy_pct", "split": "test"},
+    "lines": [{"label": "random halves", "variant": "halves"}, {"label": "late", "variant": "late"}],
+    "columns": [
+        {"label": "RFF", "experiment": "code", "n_features_label": "8d"},
+        {"label": "neighbour", "experiment": "controls"},
+    ],
+    "tests": [{"column": "RFF", "against": "neighbour"}],
+    "repeats": 10,
+}
+
+
+def test_a_cell_has_what_its_row_and_column_say():
+    cells = crossed(context(), SPEC)
+    for (experiment, variant), values in VALUES.items():
+        place = (
+            {"halves": "random halves", "late": "late"}[variant],
+            {"code": "RFF", "controls": "neighbour"}[experiment],
+        )
+        assert cells[place]["value"].tolist() == values.tolist()
+
+
+def test_differences_are_paired_and_corrected_where_splits_are_random_and_holm_is_over_the_data_set():
+    found = differences_of(crossed(context(), SPEC), SPEC, context())
+    p_values = []
+    for variant, overlap in (("halves", 1.0), ("late", 0.0)):
+        difference = VALUES["code", variant] - VALUES["controls", variant]
+        t = difference.mean() / (difference.std(ddof=1) * np.sqrt(1 / REPEATS + overlap))
+        p_values.append(2 * stats.t.sf(abs(t), REPEATS - 1))
+    adjusted = holm(p_values)
+    for label, p_value in zip(("random halves", "late"), adjusted, strict=True):
+        assert found[label, "RFF", "neighbour"].p_value == pytest.approx(p_value)
+
+
+def test_the_table_has_means_and_differences():
+    made = table.make(context(), SPEC)
+    assert list(made.frame.columns) == ["split", "RFF", "neighbour", "RFF minus neighbour"]
+    assert str(made.frame["RFF"].iloc[0]).startswith(f"{VALUES['code', 'halves'].mean():.2f} ± ")
+    difference = (VALUES["code", "late"] - VALUES["controls", "late"]).mean()
+    assert str(made.frame["RFF minus neighbour"].iloc[1]).startswith(f"{difference:+.2f} (")
+    notes = " ".join(made.notes)
+    assert "random splits of the same rows (random halves)" in notes
+    assert "where only the map varies (late)" in notes
+
+
+def test_what_does_not_walk_stands_beside_every_place_of_what_does():
+    walked = [
+        row
+        for at in (1, 4)
+        for row in measured("code", "halves", VALUES["code", "halves"] + at, method="lsrff", axis="pool", at=float(at))
+    ]
+    spec = SPEC | {
+        "lines": [{"label": str(at), "axis": "pool", "at": at, "variant": "halves"} for at in (1, 4)],
+        "columns": [
+            {"label": "RFF", "experiment": "code", "method": "rff", "axis": ""},
+            {"label": "LS-RFF", "experiment": "code", "method": "lsrff"},
+        ],
+        "tests": [{"column": "LS-RFF", "against": "RFF"}],
+    }
+    found = differences_of(crossed(context(*walked), spec), spec, context(*walked))
+    assert [found[str(at), "LS-RFF", "RFF"].difference for at in (1, 4)] == [pytest.approx(1), pytest.approx(4)]
+
+
+def test_what_was_not_run_is_said():
+    spec = SPEC | {"lines": [*SPEC["lines"], {"label": "never", "variant": "never"}]}
+    made = table.make(context(), spec)
+    assert [str(cell) for cell in made.frame["RFF"]][2] == "not run"
+    assert str(made.frame["RFF minus neighbour"].iloc[2]) == ""
+    picture = dots.draw(context(), spec)
+    assert any("never (not run)" in note for note in picture.notes)
+    nothing = dots.draw(Context(tidy.frame([]), LOOKS, TASKS), spec)
+    assert not nothing.figure.axes
+
+
+def test_a_dot_stands_at_the_mean_of_its_cell():
+    (axes,) = dots.draw(context(), SPEC).figure.axes
+    drawn = {container.lines[0].get_xdata()[i] for container in axes.containers for i in range(2)}
+    assert sorted(drawn) == pytest.approx(sorted(values.mean() for values in VALUES.values()))
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["random halves", "late"]
+    ends = [bar for container in axes.containers for bar in container.lines[2][0].get_segments()]
+    widths = sorted((segment[1][0] - segment[0][0]) / 2 for segment in ends)
+    assert widths == pytest.approx(sorted(values.std(ddof=1) for values in VALUES.values()))
+
+
+def test_the_shipped_entries_name_cells_of_experiments_that_there_are():
+    spec = importlib.util.find_spec("rfstudy")
+    root = Path(spec.origin).resolve().parents[2]
+    from rfstudy.files import read_yaml
+    from rfstudy.study import config
+
+    experiments = config.load_experiments(root / "config")
+    for name, entry in read_yaml(root / "config/figures/study.yaml").items():
+        if entry.get("kind") != "crossed":
+            continue
+        own = [each for of in entry["experiments"].values() for each in ([of] if isinstance(of, str) else of)]
+        for line in [*entry["lines"], *entry["columns"]]:
+            assert line.get("experiment", own[0]) in own, name
+            if "variant" in line:
+                variants = {e.get("variant", "") for each in own for e in experiments[each]["methods"]}
+                assert line["variant"] in variants, (name, line)

@@ -5,6 +5,7 @@ Every table and figure prints these notes; they are read off the rows, never typ
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from rfstudy.metrics import fact_of
@@ -156,6 +157,9 @@ def notes_on_mixtures(ok: pd.DataFrame, paper: str, tasks: dict) -> list[str]:
     """A sentence on means that are over rows of several experiments: other seeds, numbers of rows, or sizes that one
     label stands for. There should be none; ``publish`` refuses such rows.
     """
+    # blocks of rows differ by one, so that halves of random ones differ by repeat
+    of_blocks = np.array([s.get("split") == "blocks" for s in settings_of(ok)], dtype=bool)
+    ok = ok.assign(**{column: ok[column].mask(of_blocks) for column in ("n_train", "n_test")})
     # rounds of one time are its repeats
     of_mean = ok.assign(at=ok["at"].where(ok["axis"] != ROUND)).groupby(OF_MEAN, dropna=False, sort=False)
     spread = of_mean[list(MUST_NOT_MIX)].nunique()

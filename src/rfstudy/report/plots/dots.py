@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
@@ -37,13 +38,17 @@ LINE, DODGE = 0.3, 0.6
 
 def draw(context: Context, spec: dict) -> Picture:
     """The figure of one specification of kind "dots": ``quantity``, ``lines`` and ``columns`` as in ``crossed``."""
-    cells = {place: by_repeat(rows) for place, rows in crossed(context, spec).items() if len(rows)}
-    cells = {place: values for place, values in cells.items() if len(values)}
-    rows = [row["label"] for row in spec["lines"] if any(place[0] == row["label"] for place in cells)]
+    found = {place: rows for place, rows in crossed(context, spec).items() if len(rows)}
+    cells = {place: values for place, rows in found.items() if len(values := by_repeat(rows))}
+    rows = [line["label"] for line in spec["lines"] if any(place[0] == line["label"] for place in cells)]
     columns = [column["label"] for column in spec["columns"]]
-    told = not_drawn({"not run": [row["label"] for row in spec["lines"] if row["label"] not in rows]} if rows else {})
-    shown = context.rows[context.rows["metric"] == spec["quantity"]["metric"]]
-    remarks = [*told, "Bars: one standard deviation over the repeats.", *notes(shown, {"paper": "", **spec}, context)]
+    missing = [line["label"] for line in spec["lines"] if line["label"] not in rows]
+    shown = pd.concat([context.rows.iloc[:0], *found.values()])
+    remarks = [
+        "Bars: one standard deviation over the repeats.",
+        *(not_drawn({"not run": missing}) if missing else []),
+        *notes(shown[~shown.index.duplicated()], spec, context),
+    ]
     if not rows:
         return laid_out(spec["width"], [], [], remarks)
     ends = [values.mean() + side * _spread(values) for values in cells.values() for side in (-1, 1)]

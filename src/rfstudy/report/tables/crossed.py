@@ -48,7 +48,7 @@ def make(context: Context, spec: dict) -> Table:
             test = tests.get((label, pair["column"], pair["against"]))
             line[_difference(pair)] = difference_cell(test)
         table.append(line)
-    shown = pd.concat([rows for rows in cells.values() if len(rows)] or [context.rows.iloc[:0]])
+    shown = pd.concat([context.rows.iloc[:0], *cells.values()])
     shown = shown[~shown.index.duplicated()]
     remarks = [f"{fact_of(spec['quantity']['metric']).label}: mean ± standard deviation over {full} repeats."]
     if tests:
@@ -56,7 +56,7 @@ def make(context: Context, spec: dict) -> Table:
         remarks.append(note_on_tests(overlaps_of(cells, spec, context), of_family, [spec["quantity"]["metric"]]))
     told = {column["label"]: {"column": column["label"]} for column in spec["columns"]}
     told |= {_difference(pair): {"column": _difference(pair)} for pair in spec.get("tests", [])}
-    remarks += notes(shown, {"paper": "", **spec}, context)
+    remarks += notes(shown, spec, context)
     return Table(spec["name"], pd.DataFrame(table), spec["caption"], remarks, told)
 
 

@@ -114,6 +114,14 @@ def test_what_does_not_walk_stands_beside_every_place_of_what_does():
     assert [found[str(at), "LS-RFF", "RFF"].difference for at in (1, 4)] == [pytest.approx(1), pytest.approx(4)]
 
 
+def test_a_column_may_hold_what_the_row_says():
+    spec = SPEC | {
+        "lines": [{"label": "late", "variant": "la"}],
+        "columns": [{"label": "RFF", "experiment": "code", "variant": "{variant}te"}],
+    }
+    assert crossed(context(), spec)["late", "RFF"]["value"].tolist() == VALUES["code", "late"].tolist()
+
+
 def test_what_was_not_run_is_said():
     spec = SPEC | {"lines": [*SPEC["lines"], {"label": "never", "variant": "never"}]}
     made = table.make(context(), spec)
@@ -148,6 +156,6 @@ def test_the_shipped_entries_name_cells_of_experiments_that_there_are():
         own = [each for of in entry["experiments"].values() for each in ([of] if isinstance(of, str) else of)]
         for line in [*entry["lines"], *entry["columns"]]:
             assert line.get("experiment", own[0]) in own, name
-            if "variant" in line:
-                variants = {e.get("variant", "") for each in own for e in experiments[each]["methods"]}
-                assert line["variant"] in variants, (name, line)
+            variants = {e.get("variant", "") for each in own for e in experiments[each]["methods"]}
+            filled = [line["variant"].format(**other) for other in entry["lines"]] if "variant" in line else []
+            assert not filled or set(filled) & variants, (name, line)

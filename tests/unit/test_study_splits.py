@@ -210,7 +210,7 @@ def test_the_walk_over_penalties_is_one_fit_each(prepared, tmp_path, options):
 def test_the_shipped_splits_take_the_rows_that_the_page_names():
     experiments = config.load_experiments(Path(__file__).resolve().parents[2] / "config")
     spikes = [experiments[name] for name in experiments if name.startswith("eeg-spikes")]
-    assert len(spikes) == 4
+    assert len(spikes) == 3
     for experiment in spikes:
         taken = {tuple(entry["split"]["without"]) for entry in experiment["methods"] if "split" in entry}
         assert taken == {(898, 10386, 11509, 13179)}

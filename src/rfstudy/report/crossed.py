@@ -22,15 +22,16 @@ def crossed(context: Context, spec: dict) -> dict[tuple[str, str], pd.DataFrame]
     Of ``spec``: ``quantity``, ``lines`` and ``columns`` (a ``label`` each, and values of columns of the tidy table).
     """
     return {
-        (row["label"], column["label"]): select(context.rows, **wanted(spec["quantity"] | row | column))
+        (row["label"], column["label"]): select(context.rows, **wanted(spec["quantity"], row, column))
         for row in spec["lines"]
         for column in spec["columns"]
     }
 
 
-def wanted(told: dict) -> dict:
-    """What ``select`` is asked for a cell."""
-    named = PLAIN | {key: value for key, value in told.items() if key != "label"}
+def wanted(quantity: dict, row: dict, column: dict) -> dict:
+    """What ``select`` is asked for a cell; a text of the column may hold what the row says: "{variant}-longer"."""
+    filled = {key: value.format(**row) if isinstance(value, str) else value for key, value in column.items()}
+    named = PLAIN | {key: value for key, value in (quantity | row | filled).items() if key != "label"}
     if not named["axis"]:
         named.pop("at", None)  # what does not walk stands beside every place of what does
     return {key: value if isinstance(value, str | list) else [value] for key, value in named.items()}

@@ -1,4 +1,4 @@
-"""Ways of choosing features from one pool in numbers: what each is worth, and how alike the features are."""
+"""Ways of choosing features beside each other, along an axis that says from how many: what each is worth."""
 
 from __future__ import annotations
 
@@ -13,24 +13,27 @@ from rfstudy.report.published import printed_name
 from rfstudy.report.significance import compare, family, note_on_tests, overlap_of
 from rfstudy.report.typeset import Table
 
-#: The keys of an entry of this kind beside those of all; the first of ``methods`` is what the others are held against.
+#: The keys of an entry of this kind beside those of all; the first of ``methods`` is what the others are held against,
+#: ``label`` heads the column of the ``axis``.
 SCHEMA = {
     "properties": {
         "datasets": {"$ref": "#/$defs/names"},
         "methods": {"$ref": "#/$defs/names"},
         "repeats": {"$ref": "#/$defs/repeats"},
+        "axis": {"$ref": "#/$defs/text"},
+        "label": {"$ref": "#/$defs/text"},
         "says": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"}},
     },
-    "required": ["datasets", "methods", "repeats", "says"],
+    "required": ["datasets", "methods", "repeats", "axis", "label", "says"],
 }
 
 
 def make(context: Context, spec: dict) -> Table:
-    """One row a data set, size of the pool and way: the metrics of ``says``, and the change of the first from what the
+    """One row a data set, place on the axis and way: the metrics of ``says``, and the change of the first from what the
     first method has.
     """
     metric, own = next(iter(spec["says"])), (spec["methods"][0], "")
-    shown = select(context.rows, axis="candidates", dataset=spec["datasets"], metric=list(spec["says"]))
+    shown = select(context.rows, axis=spec["axis"], dataset=spec["datasets"], metric=list(spec["says"]))
     cells = summarise(shown)
     full = int(cells["n"].max()) if len(cells) else 0
     at = by_place(cells, "dataset", "at", "method", "variant", "metric")
@@ -39,36 +42,36 @@ def make(context: Context, spec: dict) -> Table:
         ours = select(shown, dataset=dataset, metric=metric)
         name = dataset_cell(context, dataset, spec["paper"], ours)
         if not len(ours):
-            rows.append({"data set": name, "M0": "not run"})
+            rows.append({"data set": name, spec["label"]: "not run"})
             continue
         overlap = overlaps[printed_name(context.tasks, dataset, spec["paper"])] = overlap_of(ours, context)
         ways = method_order(ours, spec["methods"])
         tests = _against(ours, own, ways, overlap)
-        for size in sorted(ours["at"].unique()):
+        for place in sorted(ours["at"].unique()):
             for way in ways:
-                row = {"data set": name, "M0": f"{size:g}", "choice": method_cell(context, *way)}
+                row = {"data set": name, spec["label"]: f"{place:g}", "choice": method_cell(context, *way)}
                 for key, heading in spec["says"].items():
-                    row[heading] = mean_and_std(at.get((dataset, size, *way, key)), key, full)
-                row["change"] = difference_cell(tests.get((size, way)))
+                    row[heading] = mean_and_std(at.get((dataset, place, *way, key)), key, full)
+                row["change"] = difference_cell(tests.get((place, way)))
                 rows.append(row)
-    frame = pd.DataFrame(rows, columns=["data set", "M0", "choice", *spec["says"].values(), "change"])
+    frame = pd.DataFrame(rows, columns=["data set", spec["label"], "choice", *spec["says"].values(), "change"])
     remarks = [
         f"Mean ± standard deviation over {full} repeats. Change: of the first quantity, against "
         f"{look(own[0], context.looks).label}; in brackets Holm's p-value.",
-        note_on_tests(overlaps, "all sizes and ways of a data set", [metric]),
+        note_on_tests(overlaps, "all places and ways of a data set", [metric]),
     ]
     return Table(spec["name"], frame, spec["caption"], remarks + notes(shown, spec, context))
 
 
 def _against(rows: pd.DataFrame, own: tuple[str, str], ways: list, overlap: float) -> dict:
-    """By size of the pool and way the change from the method's own choice, as one family."""
+    """By place and way the change from the method's own choice, as one family."""
     values = {
-        place: cell.set_index("repeat")["value"].astype(float)
-        for place, cell in rows[rows["status"] == "ok"].groupby(["at", "method", "variant"])
+        where: cell.set_index("repeat")["value"].astype(float)
+        for where, cell in rows[rows["status"] == "ok"].groupby(["at", "method", "variant"])
     }
     tests = {
-        (size, (method, variant)): compare(of, values[size, *own], overlap)
-        for (size, method, variant), of in values.items()
-        if (method, variant) in ways and (method, variant) != own and (size, *own) in values
+        (place, (method, variant)): compare(of, values[place, *own], overlap)
+        for (place, method, variant), of in values.items()
+        if (method, variant) in ways and (method, variant) != own and (place, *own) in values
     }
     return family(tests)

@@ -103,6 +103,9 @@ FACTS = {
     "kernel_mse": Fact("", "mean squared error of a kernel value", "low", SHARE, NON_NEGATIVE),
     "kernel_variance": Fact("", "variance of a kernel value", "low", SHARE, NON_NEGATIVE),
     "variance_ratio": Fact("", "variance of a kernel value over that of RFF", "low", SHARE, NON_NEGATIVE),
+    "variance_ratio_columns": Fact(
+        "", "variance of a kernel value over that of RFF with as many columns", "low", SHARE, NON_NEGATIVE
+    ),
     "margin_objective": Fact("", "margin objective", "low", SHARE, NON_NEGATIVE),
     "margin_lower": Fact("", "lower end of the margin objective"),
     "duality_gap": Fact("", "duality gap", "low", SHARE),

@@ -43,7 +43,7 @@ def test_the_scores_from_rows_are_those_from_columns(shape):
     np.testing.assert_allclose(row_leverage_scores(Z, 0.7), ridge_leverage_scores(Z.T @ Z, 0.7))
 
 
-@pytest.mark.parametrize("mode", leverage.MODES)
+@pytest.mark.parametrize("mode", [*leverage.MODES, *leverage.CONTROLS])
 def test_fewer_rows_than_columns_give_the_same_choice(mode, monkeypatch):
     X = data()[: S + 3]
     options = {"kernel": Gaussian(1.5), "n_components": S, "penalty": PENALTY, "random_state": 0, "mode": mode}
@@ -180,19 +180,46 @@ def test_columns_weights_cosine_and_sine_apart():
     np.testing.assert_allclose(phi.transform(data()), Z * np.sqrt(q.sum() / (2 * S * q)), rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("method", ["lsrff", "slsrff"])
+def test_columns_at_the_trace_of_rff_are_as_long_as_rff_in_the_mean(method):
+    X, y = data(), np.sign(data()[:, 0] + 0.3)
+    options = {"kernel": Gaussian(1.5), "n_components": S, "random_state": 0}
+    columns, trace = (make_map(method, mode=mode, **options).fit(X, y) for mode in ("columns", "trace"))
+    lengths = (columns.transform(X) ** 2).sum(axis=1)
+    np.testing.assert_allclose(
+        trace.transform(X), columns.transform(X) / np.sqrt(lengths.mean()), rtol=1e-9, atol=1e-12
+    )
+    np.testing.assert_allclose((trace.transform(X) ** 2).sum(), N)
+    rff = make_map("rff", **options).fit(X).transform(X)
+    np.testing.assert_allclose((rff**2).sum(), N)
+
+
+@pytest.mark.parametrize("method", ["lsrff", "slsrff"])
+def test_permuted_weights_are_those_of_the_columns_in_another_order(method):
+    X, y = data(), np.sign(data()[:, 0] + 0.3)
+    options = {"kernel": Gaussian(1.5), "n_components": S, "random_state": 0}
+    columns, permuted = (make_map(method, mode=mode, **options).fit(X, y) for mode in ("columns", "permuted"))
+    np.testing.assert_array_equal(np.sort(permuted.learned_["weights"]), np.sort(columns.learned_["weights"]))
+    assert not np.array_equal(permuted.learned_["weights"], columns.learned_["weights"])
+    np.testing.assert_array_equal(permuted.learned_["indices"], np.arange(2 * S))
+    np.testing.assert_array_equal(permuted.frequencies_, np.tile(columns.pool_.frequencies, (2, 1)))
+    again = make_map(method, mode="permuted", **options).fit(X, y)
+    np.testing.assert_array_equal(permuted.learned_["weights"], again.learned_["weights"])
+
+
 def test_code_is_sorted_times_the_missing_factor():
     normalised, code = fitted(mode="sorted"), fitted(mode="code")
     np.testing.assert_array_equal(normalised.learned_["indices"], code.learned_["indices"])
     np.testing.assert_allclose(np.sqrt(2 * S) * normalised.transform(data()), code.transform(data()), rtol=1e-9)
 
 
-@pytest.mark.parametrize("mode", ["columns", "sorted", "code"])
+@pytest.mark.parametrize("mode", leverage.COLUMN_MODES)
 def test_modes_that_score_columns_need_pairs_of_columns(mode):
     with pytest.raises(ValueError, match="layout 'cos_sin'"):
         fitted(mode=mode, layout="phase")
 
 
-@pytest.mark.parametrize("mode", leverage.MODES)
+@pytest.mark.parametrize("mode", [*leverage.MODES, *leverage.CONTROLS])
 def test_scores_are_streamed(mode, monkeypatch):
     whole = fitted(mode=mode).learned_
     monkeypatch.setattr(pool, "block_rows", lambda bytes_per_row: 7)
@@ -204,7 +231,7 @@ def test_scores_are_streamed(mode, monkeypatch):
 def test_a_feature_with_score_zero_gets_a_finite_weight():
     """At x = 0 all sines vanish; the phases of the mode "code" and the cosines keep the scores positive."""
     X = np.zeros((5, 2))
-    for mode in leverage.MODES:
+    for mode in (*leverage.MODES, *leverage.CONTROLS):
         Z = make_map("lsrff", n_components=4, mode=mode, random_state=0).fit_transform(X)
         assert np.isfinite(Z).all()
 

@@ -178,17 +178,17 @@ def surrogate_rows(
 
 
 def step_rows(tasks=SURROGATE_TASKS, repeats=10, steps=STEPS) -> list[dict]:
-    """Rows of the surrogate leverage paper's ablation: the baselines at the first six steps, and three controls."""
+    """Rows of the surrogate leverage paper's ablation: the baselines at the first six steps, and the controls."""
     shared = {"tasks": tasks, "repeats": repeats, "sizes": (32,), "experiment": "slsrff-ablation", "protocol": "code"}
     rows = []
     for position, (step, gain) in enumerate(steps.items()):
         methods = SURROGATE if position < 6 else SURROGATE[2:]
         rows += surrogate_rows(methods=methods, gain=gain, variant=step, **shared)
-    controls = (("rff", "smaller-penalty", 9.0), ("slsrff", "identity-text", -0.5), ("slsrff", "identity-code", 9.0))
+    of_columns = [(method, variant, steps["columns"]) for variant in ("trace", "permuted") for method in SURROGATE[2:]]
+    identity = [("slsrff", f"identity-{step}", steps[step]) for step in ("text", "code")]
+    controls = [("rff", "smaller-penalty", steps["code"]), *of_columns, *identity]
     for method, variant, gain in controls:
-        of_control = surrogate_rows(
-            methods=(method,), gain=gain if method == "slsrff" else 0.0, variant=variant, **shared
-        )
+        of_control = surrogate_rows(methods=(method,), gain=gain if method != "rff" else 0.0, variant=variant, **shared)
         rows += [
             row | {"value": row["value"] + gain} if (method, row["metric"]) == ("rff", "accuracy_pct") else row
             for row in of_control

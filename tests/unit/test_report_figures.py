@@ -242,11 +242,11 @@ def test_an_ablation_has_lines_that_carry_on_and_controls_apart():
     figure = stepwise([row for row in rows if row["dataset"] != "magic04"])
     assert_fit_to_print(figure)
     panel = figure.axes[0]
-    # four methods and three controls; the baselines end after six steps and go on pale
-    assert [len(c.lines[0].get_ydata()) for c in panel.containers] == [6, 6, 10, 10, 1, 1, 1]
+    # four methods and seven controls; the baselines end after six steps and go on pale
+    assert [len(c.lines[0].get_ydata()) for c in panel.containers] == [6, 6, 10, 10, *[1] * 7]
     pale = [line for line in panel.lines if line.get_alpha() and line.get_alpha() < 1]
     assert [len(line.get_ydata()) for line in pale] == [5, 5]
-    assert [round(float(c.lines[0].get_ydata()[0])) for c in panel.containers[4:]] == [10, 11, 12]
+    assert [round(float(c.lines[0].get_ydata()[0])) for c in panel.containers[4:]] == list(range(10, 17))
     assert panel.yaxis_inverted()
     assert panel.containers[4].lines[0].get_markerfacecolor() == "white"
     assert panel.containers[3].lines[0].get_xdata()[-1] == pytest.approx(np.mean(of_eeg(rows, "slsrff", "code")))
@@ -296,7 +296,7 @@ def test_an_ablation_without_results_or_with_gaps_is_drawn():
     rows = report_rows.changed(rows, lambda row: True, stand_in="generated (stand-in for EEG)")
     figure = stepwise(rows)
     assert_fit_to_print(figure)
-    assert [len(c.lines[0].get_ydata()) for c in figure.axes[0].containers] == [6, 6, 10, 10, 1, 1]
+    assert [len(c.lines[0].get_ydata()) for c in figure.axes[0].containers] == [6, 6, 10, 10, *[1] * 6]
     assert np.isnan(figure.axes[0].containers[0].lines[0].get_xdata()[1])
 
 

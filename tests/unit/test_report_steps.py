@@ -92,8 +92,8 @@ def test_controls_are_held_against_the_step_that_they_name():
     rows = tidy.frame(report_rows.step_rows(tasks=["eeg"]))
     found = {(control["variant"], method): test for control, method, _, test in controls_of(rows, SPEC)}
     assert set(found) == {
-        ("smaller-penalty", "lsrff"), ("smaller-penalty", "slsrff"), ("identity-text", "slsrff"),
-        ("identity-code", "slsrff"),
+        ("smaller-penalty", "lsrff"), ("smaller-penalty", "slsrff"), ("trace", "lsrff"), ("trace", "slsrff"),
+        ("permuted", "lsrff"), ("permuted", "slsrff"), ("identity-text", "slsrff"), ("identity-code", "slsrff"),
     }  # fmt: skip
     assert all(abs(test.difference) < 0.2 and test.repeats == 10 for test in found.values())
 
@@ -103,7 +103,7 @@ def test_the_table_shows_steps_changes_gains_and_controls(tmp_path):
     rows = [row for row in rows if row["dataset"] != "cod-rna" or row["repeat"] < 3]
     rows = report_rows.changed(rows, lambda row: row["dataset"] == "covtype", settings={"capped": True})
     frame, text = table(rows, tmp_path)
-    assert len(frame) == 4 * (10 + 4)
+    assert len(frame) == 4 * (10 + 8)
     eeg = frame[frame["data set"] == "EEG"].set_index("step")
     assert list(eeg.index[:10]) == list(SPEC["steps"].values())
     last = eeg.loc["weights not normalised"]

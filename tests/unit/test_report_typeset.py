@@ -51,7 +51,9 @@ def theory_rows():
         rows += [
             shared | place | {"method": method, "metric": metric, "value": value * rng.uniform(0.9, 1.1)}
             | {"spread": 0.013, "spread_kind": "standard error"}
-            for metric, value in (("variance_ratio", 0.7), ("kernel_bias", 0.02), ("kernel_mse", 0.1))
+            for metric, value in (
+                ("variance_ratio", 0.7), ("variance_ratio_columns", 1.4), ("kernel_bias", 0.02), ("kernel_mse", 0.1)
+            )
         ]  # fmt: skip
     for method, d, norm, s in itertools.product(("rff", "orf"), (16, 2), ("sup", "spectral"), (64, 128, 256, 512)):
         place = {"dataset": f"points-d{d}", "d": d, "n_train": 50, "n_features": s, "n_features_label": str(s)}
@@ -357,7 +359,7 @@ def test_an_ablation_for_machines_has_differences_and_p_values():
     carried = eeg[(eeg["quantity"] == "accuracy") & (eeg["step_id"] == "code") & (eeg["method_id"] == "rff")]
     assert carried["remark"].tolist() == ["as before"]
     controls = eeg[eeg["step_minus"].notna()]
-    assert set(controls["step_id"]) == {"smaller-penalty", "identity-text", "identity-code"}
+    assert set(controls["step_id"]) == {"smaller-penalty", "trace", "permuted", "identity-text", "identity-code"}
 
 
 def test_facts_stand_by_topic_and_one_row_an_entry():

@@ -81,13 +81,36 @@ def test_one_factor_of_signs_along_an_axis_is_a_constant():
 def test_the_moments_are_those_of_numpy():
     rng = np.random.default_rng(0)
     estimates = np.exp(-0.5) + rng.standard_normal(500) + 0.3
-    found = variance.moments(estimates, 1.0, 10)
+    found = variance.moments(estimates, 1.0, 10, 20)
     assert found["kernel_bias"] == pytest.approx((estimates.mean() - np.exp(-0.5), estimates.std(ddof=1) / 500**0.5))
     assert found["kernel_variance"][0] == pytest.approx(np.var(estimates, ddof=1))
     # of a normal variable the standard error of the variance is v sqrt(2 / (n - 1)), up to that of the kurtosis,
     # whose standard deviation is sqrt(24 / n): half of its share in the error is 4 * 0.22 / (2 * 2)
     assert found["kernel_variance"][1] == pytest.approx(np.var(estimates) * np.sqrt(2 / 499), rel=0.22)
     assert found["kernel_mse"][0] == pytest.approx(np.mean((estimates - np.exp(-0.5)) ** 2))
+
+
+def test_the_yardstick_is_rff_in_the_layout_of_the_map_and_rff_with_as_many_columns():
+    job = job_of("variance", entry("rff", "phase", layout="phase"))
+    (cell,) = variance.cells(job)
+    rows, _ = variance.measure(job, cell, None)
+    assert {row["n_columns"] for row in rows} == {8}
+    for value, error in values(rows, "variance_ratio").values():
+        assert abs(value - 1) < 4 * error
+    for (_, z), (value, error) in values(rows, "variance_ratio_columns").items():
+        # eight columns of four frequencies: the variance of pairs, v^2 / (2 * 4), under that with phases, 1 + v^2 of 16
+        v = 1 - np.exp(-(z**2))
+        assert abs(value - (1 + v**2) / (2 * v**2)) < 4 * error
+
+
+@pytest.mark.parametrize(("n_columns", "factor"), [(20, 1.0), (10, 0.5), (21, 21 / 20)])
+def test_both_ratios_are_those_of_the_closed_forms(n_columns, factor):
+    estimates = np.random.default_rng(0).standard_normal(50)
+    found = variance.moments(estimates, 0.5, 10, n_columns)
+    v = 1 - np.exp(-0.25)
+    of_layout = (v**2 + (n_columns == 10)) / 20
+    assert found["variance_ratio"][0] == pytest.approx(estimates.var(ddof=1) / of_layout)
+    assert found["variance_ratio_columns"][0] == pytest.approx(factor * estimates.var(ddof=1) / (v**2 / 20))
 
 
 def test_a_map_with_an_estimate_of_its_own_is_asked_for_it():
@@ -168,8 +191,8 @@ def test_the_stage_writes_tidy_rows_and_resumes(tmp_path, monkeypatch):
 
     stage("one")
     one = tidy.read(tmp_path / "one.csv")
-    # 2 maps x 2 repeats x 2 directions x 2 distances x 4 metrics, nothing measured twice
-    assert len(one) == 2 * 2 * 2 * 2 * 4
+    # 2 maps x 2 repeats x 2 directions x 2 distances x 5 metrics, nothing measured twice
+    assert len(one) == 2 * 2 * 2 * 2 * 5
     assert not one.duplicated(list(tidy.KEY)).any()
     assert set(zip(one["axis"], one["at"], strict=True)) == {("distance", 0.5), ("distance", 1.5)}
     assert set(one["run"]) == set(read_records(tmp_path / "one.csv"))

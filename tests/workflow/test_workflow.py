@@ -468,8 +468,8 @@ def test_an_experiment_without_data_sets_ends_in_its_tables_and_reruns_for_its_o
     settings = ("--config", "only_experiments=theory-variance,theory-decay", "only_methods=rff,qmc,rom", "repeats=1")
     workspace.snakemake("--cores", "2", *settings)
     rows = tidy.read(workspace.folder / "results/quick/theory-variance.csv")
-    # rff, qmc in two and rom in four configurations, 5 dimensions x 2 directions x 5 distances, 4 metrics
-    assert len(rows) == 7 * 5 * 2 * 5 * 4
+    # rff, qmc in two and rom in four configurations, 5 dimensions x 2 directions x 5 distances, 5 metrics
+    assert len(rows) == 7 * 5 * 2 * 5 * 5
     assert rows["status"].eq("ok").all()
     drawn = {p.name for p in (workspace.folder / "figures/quick/survey").iterdir()}
     assert {"table-02-variance-text.md", "table-03-measured-text.csv", "claims-theory-text.tex"} <= drawn

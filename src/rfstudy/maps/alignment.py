@@ -36,13 +36,13 @@ class SurrogateLeverageFourier(ScoredPoolMap):
         None is ``Gaussian(1.0)``.
     n_components : int, default 100
         s, the number of frequencies.
-    mode : {"text", "keep", "columns", "sorted", "code"}
+    mode : {"text", "keep", "columns", "sorted", "code", "trace", "permuted"}
         "text" draws s frequencies from q (cosine and sine scored together) and weights them by sqrt(1 / (s q_i)).
         "code" does what the code behind the published numbers does: all 2 s columns of the pool stay, cosine and
         sine are scored apart and sorted by falling score, and column i is multiplied by sqrt(1 / q_i) without the
         1 / (2 s) of an importance weight. The others lie between: "keep" draws nothing and keeps the weights of
         "text"; "columns" also scores cosine and sine apart, with weights sqrt(1 / (2 s q_i)); "sorted" also reorders
-        the frequencies as "code" does.
+        the frequencies as "code" does. "trace" and "permuted" are controls of "columns".
     pool_multiple : int, default 1
         Frequencies of the pool over s; more than 1 in the mode "text" only. The paper has a pool of s.
     identity : bool, default False

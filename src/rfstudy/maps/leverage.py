@@ -21,8 +21,11 @@ from rfstudy.maps.pool import PoolMap
 #: From the paper's text to the group's code, one difference at a time.
 MODES = ("text", "keep", "columns", "sorted", "code")
 
+#: What is held against "columns" to tell its weights from the length that they give to the features.
+CONTROLS = ("trace", "permuted")
+
 #: Modes that score cosine and sine apart, and of these the ones that reorder the frequencies as the code does.
-COLUMN_MODES = ("columns", "sorted", "code")
+COLUMN_MODES = ("columns", "sorted", "code", *CONTROLS)
 SORTED_MODES = ("sorted", "code")
 
 
@@ -41,6 +44,13 @@ class ScoredPoolMap(PoolMap):
       the frequencies of the first s get the cosine and those of the last s the sine, with b in the old order;
     * ``mode="code"``: as "sorted", with the weight sqrt(1 / q_i). The factor 1 / (2 s) that importance weights need is
       missing, so that the features are about sqrt(2 s) times longer than those of RFF.
+
+    1 / q_i has no bounded mean for the scores of single columns, so that "columns" lengthens the features, which acts
+    as a smaller penalty. Two controls tell this from what the scores know:
+
+    * ``mode="trace"``: as "columns", with all weights divided by the root mean square length of the features over the
+      rows of ``fit``: the trace of the kernel matrix is that of RFF, the number of rows;
+    * ``mode="permuted"``: as "columns", with the weights in a random order: as long, and without the scores.
 
     Attributes
     ----------
@@ -86,8 +96,8 @@ class ScoredPoolMap(PoolMap):
 
     def _check_options(self):
         super()._check_options()
-        if self.mode not in MODES:
-            raise ValueError(f"mode must be one of {', '.join(MODES)}, got {self.mode!r}")
+        if self.mode not in (*MODES, *CONTROLS):
+            raise ValueError(f"mode must be one of {', '.join((*MODES, *CONTROLS))}, got {self.mode!r}")
         if self.mode in COLUMN_MODES and not self._has_pairs():
             raise ValueError(f"mode={self.mode!r} is defined for the layout 'cos_sin' and shift-invariant kernels only")
         check_scalar(self.pool_multiple, "pool_multiple", Integral, min_val=1)
@@ -120,6 +130,10 @@ class ScoredPoolMap(PoolMap):
             weights /= np.sqrt(self.n_components)
         elif self.mode != "code":
             weights /= np.sqrt(len(weights))
+        if self.mode == "trace":
+            weights /= root_mean_square_length(self.pool_.blocks(X), weights)
+        elif self.mode == "permuted":
+            weights = rng.permutation(weights)
         if self.mode == "text":
             indices = rng.choice(len(scores), size=self.n_components, p=probabilities)
         elif self.mode in SORTED_MODES:
@@ -140,6 +154,15 @@ class ScoredPoolMap(PoolMap):
             super()._use(learned)
 
 
+def root_mean_square_length(blocks, weights: np.ndarray) -> float:
+    """The root mean square length of weighted features, given as (slice, (rows, D)) blocks, with weights (D,)."""
+    squares, n_rows = np.zeros(len(weights)), 0
+    for _, features in blocks:
+        squares += np.square(features, dtype=np.float64).sum(axis=0)
+        n_rows += len(features)
+    return float(np.sqrt(squares @ weights**2 / n_rows))
+
+
 class LeverageScoreFourier(ScoredPoolMap):
     r"""Leverage-score random Fourier features: frequencies in proportion to their ridge leverage scores.
 
@@ -157,13 +180,13 @@ class LeverageScoreFourier(ScoredPoolMap):
         None is ``Gaussian(1.0)``.
     n_components : int, default 100
         s, the number of frequencies.
-    mode : {"text", "keep", "columns", "sorted", "code"}
+    mode : {"text", "keep", "columns", "sorted", "code", "trace", "permuted"}
         "text" draws s frequencies from q (cosine and sine scored together) and weights them by sqrt(1 / (s q_i)).
         "code" does what the code behind the published numbers does: all 2 s columns of the pool stay, cosine and
         sine are scored apart and sorted by falling score, and column i is multiplied by sqrt(1 / q_i) without the
         1 / (2 s) of an importance weight. The others lie between: "keep" draws nothing and keeps the weights of
         "text"; "columns" also scores cosine and sine apart, with weights sqrt(1 / (2 s q_i)); "sorted" also reorders
-        the frequencies as "code" does.
+        the frequencies as "code" does. "trace" and "permuted" are controls of "columns".
     pool_multiple : int, default 1
         Frequencies of the pool over s; more than 1 in the mode "text" only. The papers have a pool of s.
     penalty : float, default 0.05

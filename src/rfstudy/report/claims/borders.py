@@ -59,16 +59,31 @@ def judged(test: dict, estimate: Estimate, bounds: list[tuple[str, float]], neut
     return verdict
 
 
-def agrees(estimate: Estimate, bounds: list[tuple[str, float]]) -> dict:
+def agrees(estimate: Estimate, bounds: list[tuple[str, float]], practical: float = math.inf) -> dict:
     """As ``judged``, for a claim of no difference: it holds with its whole interval only, and is open where the value
-    keeps the bounds and the interval, or what is known of it, does not."""
+    keeps the bounds and the interval, or what is known of it, does not.
+
+    Nor does it hold beyond the ``practical`` margin of what is compared: bounds that grow with the spread of the
+    repeats would call any two methods the same if only there were noise enough.
+    """
     inside = all(BORDERS[kind](estimate.value, bound) for kind, bound in bounds)
     ends = [estimate.low if kind in ("above", "at_least") else estimate.high for kind, _ in bounds]
-    sure = all(BORDERS[kind](end, bound) for (kind, bound), end in zip(bounds, ends, strict=True))
+    sure = all(
+        BORDERS[kind](end, bound) and abs(end) <= practical for (kind, bound), end in zip(bounds, ends, strict=True)
+    )
     outside = any(
         estimate.high < bound if kind in ("above", "at_least") else estimate.low > bound for kind, bound in bounds
     )
     return {"margin": bounds[0][1], "holds": (True if sure else None) if inside else False, "opposite": outside}
+
+
+def as_effect(verdict: dict, estimate: Estimate, smallest: float) -> dict:
+    """A verdict under which a difference counts only as an effect (``significance``): its interval lies above zero and
+    itself above the ``smallest`` one. One that is large enough and has no interval cannot speak."""
+    large = verdict["holds"] and estimate.value > smallest
+    if large and math.isnan(estimate.low):
+        return verdict | {"aside": "too few repeats"}
+    return verdict | {"holds": large and estimate.low > 0}
 
 
 def point(where: dict, estimate: Estimate, what: str, told: str, verdict: dict) -> Point:

@@ -4,8 +4,9 @@ A form is a function of the rows, the entry's test and the names; it returns poi
 the literal schema of its keys, by its name in capitals; ``with`` names keys that several forms share (``entries.py``).
 Values are means over repeats (medians over rounds), as in the tests of the
 reference data; ``significant: true`` asks for the whole interval beyond the border, and a claim of no difference
-(``within``, ``none_stands_out``) holds only where the whole interval is within its margin. Differences are told so that
-more is better for the method that the claim is about; ratios are the first over the second.
+(``within``, ``none_stands_out``) holds only where the whole interval is within its margin, and within the practical one
+of the metric where its margin is so many standard deviations. Differences are told so that more is better for the
+method that the claim is about; ratios are the first over the second.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import pandas as pd
 
 from rfstudy.metrics import fact_of, lower_is_better
 from rfstudy.report import estimates
-from rfstudy.report.claims.borders import agrees, apart, bounds_of, flipped, judged, point, size_of
+from rfstudy.report.claims.borders import agrees, apart, as_effect, bounds_of, flipped, judged, point, size_of
 from rfstudy.report.claims.compared import (
     BORDERS,
     LEVEL,
@@ -64,6 +65,13 @@ def found_for(rows: pd.DataFrame, test: dict, names: Names, wanted: list[Side]) 
 def is_time(metric: str) -> bool:
     """Whether a metric is a time."""
     return fact_of(metric).unit == "s"
+
+
+def practical_margin(test: dict, reference: Sample) -> float:
+    """The practical margin of the metric at a value that others are compared with, for a test whose margin is so many
+    standard deviations; infinite for any other."""
+    in_deviations = any(isinstance(test.get(kind), dict) and "pooled_sd" in test[kind] for kind in BORDERS)
+    return fact_of(test["metric"]).margin(reference.mean) if in_deviations else math.inf
 
 
 # best_is
@@ -113,7 +121,7 @@ def none_stands_out(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]
         estimate = flipped(difference(best, reference), sign)
         deviation = pooled_deviation(best, reference)
         bounds = bounds_of(test, where, {"pooled_sd": deviation})
-        verdict = agrees(estimate, bounds)
+        verdict = agrees(estimate, bounds, practical_margin(test, reference))
         in_deviations = f"{names.method(best.who)} by {number(estimate.value / deviation)} sd" if deviation > 0 else ""
         told = in_deviations or f"{names.method(best.who)} by {number(estimate.value)}"
         found.append(point(where, estimate, f"best over the {test['against']}", told, verdict))
@@ -128,13 +136,18 @@ BEATS = {
         "of": {"$ref": "#/$defs/sides"},
         "over": {"$ref": "#/$defs/side"},
         "by": {"$ref": "#/$defs/bound"},
+        "effect": {"const": True},
     },
     "required": ["of", "over"],
 }
 
 
 def beats(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
-    """Each of the sides ``of`` is better than the side ``over``, by more than ``by`` (0)."""
+    """Each of the sides ``of`` is better than the side ``over``, by more than ``by`` (0).
+
+    Where an ``effect`` is asked for, the difference has to pass the paired test and to exceed the smallest effect of
+    the metric.
+    """
     found, sign = [], better(test["metric"])
     for one in sides(test["of"]):
         other = side(test["over"])
@@ -144,8 +157,10 @@ def beats(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
             estimate = flipped(difference(first, second), sign)
             scales = {"standard_errors": estimate.error, "pooled_sd": pooled_deviation(first, second)}
             bounds = bounds_of({"above": test.get("by", 0)}, where, scales)
-            told = signed(estimate.value, test["metric"])
-            found.append(point(where, estimate, what, told, judged(test, estimate, bounds, 0.0)))
+            told, verdict = signed(estimate.value, test["metric"]), judged(test, estimate, bounds, 0.0)
+            if test.get("effect"):
+                verdict = as_effect(verdict, estimate, fact_of(test["metric"]).smallest_effect)
+            found.append(point(where, estimate, what, told, verdict))
     return found
 
 
@@ -186,7 +201,8 @@ def within(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
         for where, samples in found_for(rows, test, names, [one, *other]):
             estimate = difference(*samples) if other else _from(single(samples[0]), test.get("value", 0.0))
             scales = {"standard_errors": estimate.error, "pooled_sd": pooled_deviation(*samples) if other else 0.0}
-            found.append(_no_difference(where, estimate, what, test, scales))
+            practical = practical_margin(test, samples[-1])
+            found.append(_no_difference(where, estimate, what, test, scales, practical))
     return found
 
 
@@ -194,7 +210,9 @@ def _from(estimate: Estimate, value: float) -> Estimate:
     return estimate._replace(value=estimate.value - value, low=estimate.low - value, high=estimate.high - value)
 
 
-def _no_difference(where: dict, estimate: Estimate, what: str, test: dict, scales: dict) -> Point:
+def _no_difference(
+    where: dict, estimate: Estimate, what: str, test: dict, scales: dict, practical: float = math.inf
+) -> Point:
     """A point about a signed difference whose size, or whose loss alone, has a bound."""
     sign = better(test["metric"]) if "worse_by" in test else 1.0
     if "worse_by" in test:
@@ -207,7 +225,7 @@ def _no_difference(where: dict, estimate: Estimate, what: str, test: dict, scale
             inside = all(BORDERS[kind](estimate.value, bound) for kind, bound in both)
             verdict = {"margin": bounds[0][1], "holds": inside, "opposite": not inside}
         else:
-            verdict = agrees(estimate, both)
+            verdict = agrees(estimate, both, practical)
     return point(where, estimate, what, _with_interval(estimate, test["metric"]), verdict)
 
 
@@ -378,10 +396,11 @@ MONOTONE = {
         "from": {"$ref": "#/$defs/labels"},
         "to": {"$ref": "#/$defs/labels"},
         "floor": {"type": "number"},
+        "by": {"type": "number", "exclusiveMinimum": 0},
         "tolerance": {"type": "number", "exclusiveMinimum": 0},
     },
     "required": ["of", "direction"],
-    "dependentRequired": {"from": ["to"], "to": ["from"]},
+    "dependentRequired": {"from": ["to"], "to": ["from"], "by": ["from"]},
 }
 
 
@@ -390,7 +409,7 @@ def monotone(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
 
     Step by step, up to ``tolerance`` standard errors of a step; or from the sizes ``from`` to the sizes ``to``, of
     which the means count (of ratios the geometric ones; "first" and "last" are the smallest and largest size). Not
-    rising from below ``floor`` to below it: a gap that stays a loss has not grown.
+    rising from below ``floor`` to below it: a gap that stays a loss has not grown; nor by less than ``by``.
     """
     found = []
     for one in sides(test["of"]):
@@ -451,7 +470,8 @@ def _ends(walked: list[tuple[dict, Estimate]], test: dict, what: str) -> list[Po
         base = by_size[first[0]][1]
         base = base._replace(low=max(base.low, test["floor"])) if "floor" in test else base
         opposite = apart(base, by_size[last[0]][1], sign)
-    verdict = {"margin": 0.0, "holds": estimate.value > 0, "opposite": opposite}
+    least = test.get("by", 0.0)
+    verdict = {"margin": least, "holds": estimate.value > least, "opposite": opposite}
     return [point(where, estimate, what, told, verdict)]
 
 
@@ -480,7 +500,8 @@ def power_law(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
 
     By least squares on the logarithms; ``where_one`` is held at its one value with the most to compare, ``by`` asks for
     a fit at each value of a column, ``largest_half`` is about the larger half of ``along``, where an asymptotic power
-    shows. ``tolerance`` counts standard errors of the power.
+    shows. ``tolerance`` counts standard errors of the power. A difference that is not above zero there grows with no
+    power: the claim fails.
     """
     found, along = [], test["along"]
     for one in sides(test["of"]):
@@ -493,12 +514,18 @@ def power_law(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
                 cell = cell[cell[test["where_one"]] == cell.groupby(test["where_one"])[along].nunique().idxmax()]
             parts = [of_methods(cell, each.methods) for each in (one, *other)]
             x, y = _to_fit(parts, along, test.get("largest_half", False))
+            where = {test["by"]: value} if "by" in test else {}
+            none = [a for a, b in zip(x, y, strict=True) if b <= 0]
+            if other and none:
+                told = f"not above zero at {along_name(along)} = {', '.join(f'{each:g}' for each in none)}"
+                lost = {"margin": bounds_of(test, where)[0][1], "holds": False, "opposite": len(none) == len(x)}
+                found.append(point(where, Estimate(min(y)), what, told, lost))
+                continue
             power = estimates.power_law(x, y)
             if power is None:
                 continue
             spread = SIGMAS * power.error
             estimate = Estimate(power.exponent, power.exponent - spread, power.exponent + spread, power.error)
-            where = {test["by"]: value} if "by" in test else {}
             told = f"{power} for {along_name(along)} = {min(x):g} to {max(x):g}" if "by" not in test else str(power)
             found.append(point(where, estimate, what, told, judged(test, estimate, bounds_of(test, where), None)))
     return found
@@ -510,16 +537,17 @@ def along_name(column: str) -> str:
 
 
 def _to_fit(parts: list[pd.DataFrame], along: str, half: bool) -> tuple[list[float], list[float]]:
-    """What is fitted: all values of one side, or the positive differences of the means of two."""
+    """What is fitted: the positive values of one side, or the differences of the means of two."""
     if len(parts) == 1:
         rows = parts[0]
+        rows = rows[rows["value"] > 0]
         x, y = rows[along].astype(float).tolist(), rows["value"].astype(float).tolist()
     else:
         one, two = (part.groupby(along)["value"].mean() for part in parts)
         differences = (one - two).dropna()
         x, y = [float(each) for each in differences.index], differences.tolist()
     kept = set(largest_half(x)) if half and x else set(x)
-    pairs = [(a, b) for a, b in zip(x, y, strict=True) if a in kept and b > 0]
+    pairs = [(a, b) for a, b in zip(x, y, strict=True) if a in kept]
     return [a for a, _ in pairs], [b for _, b in pairs]
 
 
@@ -540,30 +568,62 @@ def crosses(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
     """Where along the sizes a curve gets somewhere.
 
     With ``near_best``: the size from which a curve is within that many points of its own best, no larger for each side
-    ``of`` than for the side ``against``; where both get there at their first size, or at their last, the grid cuts them
-    off and nothing can be said. Without: the curve of ``of`` is worse than that of ``against`` at the first size and
-    better at the last, and crosses it once.
+    ``of`` than for the side ``against``. Both are known to an interval, of the differences from the best; where the two
+    overlap there is no power. A curve that still gains at the last size gets there at that or later, and two that are
+    there from the first size on at that or earlier: where that leaves open which comes first, the grid cuts them off.
+
+    Without: the curve of ``of`` is worse than that of ``against`` at the first size and better at the last, and crosses
+    it once.
     """
     found, sign = [], better(test["metric"])
     other = side(test["against"])
     for one in sides(test["of"]):
         what = f"{names.side(one, test['metric'])}/{names.side(other, test['metric'])}"
         for where, samples in along_sizes(rows, test, names, [one, other]):
-            sizes = list(samples)
-            curves = [np.array([sign * each[i].mean for each in samples.values()]) for i in (0, 1)]
+            sizes, curves = list(samples), [[each[i] for each in samples.values()] for i in (0, 1)]
             if "near_best" in test:
-                found.append(_first_near_best(where, what, sizes, curves, test["near_best"]))
+                found.append(_first_near_best(where, what, sizes, curves, test))
             else:
-                found.append(_crossing(where, what, sizes, curves[0] - curves[1]))
+                ahead = [sign * (own.mean - theirs.mean) for own, theirs in samples.values()]
+                found.append(_crossing(where, what, sizes, np.array(ahead)))
     return found
 
 
-def _first_near_best(where: dict, what: str, sizes: list[str], curves: list[np.ndarray], margin: float) -> Point:
-    first, second = (int((curve >= curve.max() - margin).argmax()) for curve in curves)
-    last = len(sizes) - 1
-    aside = "cut off by the grid" if first == second and first in (0, last) else ""
-    estimate = Estimate(float(second - first), aside=aside)
-    return point(where, estimate, what, f"{sizes[first]}/{sizes[second]}", {"margin": 0.0, "holds": first <= second})
+def _first_near_best(where: dict, what: str, sizes: list[str], curves: list[list[Sample]], test: dict) -> Point:
+    (own_first, own_last), (first, last) = (_near_best(curve, test) for curve in curves)
+    rising = [_still_rises(curve, test["metric"]) for curve in curves]
+    holds = True if own_last <= first else False if own_first > last else None
+    # of a rising curve it is known that it gets there no earlier
+    cut_off = any(rising) if holds is None else rising[0] if holds else rising[1]
+    estimate = Estimate(float(last - own_last), aside="cut off by the grid" if cut_off or not own_last + last else "")
+    reached = zip(((own_first, own_last), (first, last)), rising, strict=True)
+    told = "/".join(_reached(sizes, *between, rises) for between, rises in reached)
+    return point(where, estimate, what, told, {"margin": 0.0, "holds": holds})
+
+
+def _near_best(curve: list[Sample], test: dict) -> tuple[int, int]:
+    """The first size at which a curve may be near its best, and the first at which it is for sure: its best is above it
+    by less than the margin at the lower end of the interval, and at both. Without an interval only the best is near."""
+    sign, margin = better(test["metric"]), test["near_best"]
+    best = max(curve, key=lambda each: sign * each.mean)
+    behind = [flipped(difference(best, each), sign) if each is not best else Estimate(0.0, 0.0, 0.0) for each in curve]
+    # rounding of means and ends is no part of a distance from the best
+    may_be = [not round(each.low, 9) > margin for each in behind]
+    is_near = [bool(round(each.high, 9) <= margin) for each in behind]
+    return may_be.index(True), is_near.index(True)
+
+
+def _reached(sizes: list[str], first: int, last: int, rises: bool) -> str:
+    """Between which sizes a curve gets there: "32d", "32d to 64d", "64d or later"."""
+    told = sizes[first] if first == last else f"{sizes[first]} to {sizes[last]}"
+    return f"{told} or later" if rises else told
+
+
+def _still_rises(curve: list[Sample], metric: str) -> bool:
+    """Whether the last step of a curve is a gain over the smallest effect, so that its best may lie beyond the grid."""
+    if len(curve) < 2:
+        return True
+    return better(metric) * (curve[-1].mean - curve[-2].mean) > fact_of(metric).smallest_effect
 
 
 def _crossing(where: dict, what: str, sizes: list[str], ahead: np.ndarray) -> Point:

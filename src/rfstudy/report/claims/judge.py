@@ -12,7 +12,7 @@ from rfstudy.report.claims import compared, entries, forms
 from rfstudy.report.claims.compared import Names
 from rfstudy.report.claims.points import Part, conclude, joined
 from rfstudy.report.claims.words import named
-from rfstudy.report.notes import absence
+from rfstudy.report.notes import absence, comparability
 
 
 def judge(entry: dict | None, frame: pd.DataFrame, protocol: str, names: Names) -> tuple[str, str]:
@@ -79,15 +79,19 @@ def function_of(test: dict, paper: str):
 
 
 def silent_datasets(test: dict, rows: pd.DataFrame, names: Names, entry: dict) -> dict[str, str]:
-    """Data sets that cannot speak for a claim, and why: those that the entry sets aside, and those on which none of its
-    methods learned anything."""
+    """Data sets that cannot speak for a claim, and why: those that the entry sets aside, and of a claim about
+    accuracies those whose rows or labels are not the paper's (the notes say why), or on which none of its methods
+    learned anything."""
     found = dict(entry.get("aside", {}))
     metrics = {test.get("metric"), *(each["metric"] for each in test.get("between", []) if isinstance(each, dict))}
     if "accuracy_pct" in metrics:
         sides = [test[key] for key in ("of", "over", "minus", "best", "among", "against") if key in test]
         sides = [each for each in sides if each not in ("second", "median")]
         methods = {who for told in sides for side in compared.sides(told) for who in side.all}
-        own = compared.of_methods(compared.chosen(rows, test["select"]), methods)
+        own = select(compared.of_methods(compared.chosen(rows, test["select"]), methods), metric="accuracy_pct")
+        for dataset, of_dataset in own.groupby("dataset", sort=False):
+            if comparability(of_dataset, names.context.tasks):
+                found.setdefault(dataset, "not comparable")
         for _, dataset in compared.unlearned(rows, own):
             found.setdefault(dataset, "nothing was learned")
     return found

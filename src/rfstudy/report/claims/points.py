@@ -4,7 +4,7 @@ A *point* is one comparison at one place (a data set and a size, a dimension, a 
 
 * ``holds``: what the claim states is so at every point,
 * ``partly``: at some and not at others,
-* ``fails``: at none,
+* ``fails``: at none, or at fewer than those at which the opposite is shown,
 * ``contradicted``: at none, and at every single one the measurement shows the opposite, not only the absence of what is
   claimed: for a stated difference the 95 % interval lies wholly on the other side of no difference (a gain that is too
   small fails, a significant loss contradicts), for a stated agreement or bound it lies wholly beyond the margin. As all
@@ -36,7 +36,7 @@ MOST_TOLD, MOST_IN_ALL = 8, 20
 MEANING = {
     "holds": "at every point",
     "partly": "at some points",
-    "fails": "at none",
+    "fails": "at none, or at fewer than show the opposite",
     "contradicted": "at none, and the 95 % interval of every point lies on the other side",
     "not testable": "no point can speak, or the 95 % interval of a claim of no difference goes beyond its margin",
     "too noisy": "the interquartile range of every ratio of times is over a quarter of it",
@@ -127,8 +127,9 @@ def _verdict(clear: list[list[Point]], run: list[Part]) -> str:
         return "too noisy" if reasons <= set(OF_TIMES) else "not testable"
     if False not in found:
         return "not testable" if None in found else "holds"
+    against = sum(point.opposite for points in clear for point in points)
     if True in found:
-        return "partly"
+        return "partly" if found.count(True) >= against else "fails"
     opposite = all(point.opposite for points in clear for point in points) and not silent
     return "contradicted" if opposite else "fails"
 

@@ -6,42 +6,9 @@ import numpy as np
 import pandas as pd
 
 from rfstudy.metrics import fact_of
-from rfstudy.report.claims.compared import Names, difference, places, rows_of, sides
+from rfstudy.report.claims.compared import Names, places, rows_of, sides
 from rfstudy.report.claims.points import Point, number
-from rfstudy.report.estimates import tally
 from rfstudy.report.notes import LEARNER_NAMES
-
-ROM_FACTORS = {"properties": {"metric": {"$ref": "#/$defs/metric"}}, "required": ["metric"]}
-
-
-def rom_factors(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
-    """ROM with three factors has a smaller squared error than with two, and none larger than with four.
-
-    One point a comparison, which is about where differences count: better than two somewhere, and nowhere worse than
-    two or than four. Not better than two anywhere, none of it is so.
-    """
-    three = sides("rom")[0]
-    counts, errors = {}, {}
-    for variant in ("two", "four"):
-        wanted = [three, sides(f"rom/{variant}")[0]]
-        found = [difference(*each.samples) for each in places(rows_of(rows, test, wanted), wanted, test, names)]
-        if not found:
-            return []
-        counts[variant] = tally([each.value for each in found], [each.error for each in found])
-        errors[variant] = [each.value for each in found]
-    gains = bool(counts["two"].lower)
-    found = [
-        Point(-float(np.min(errors["two"])), 0.0, gains, what="three factors better / even / worse", place="than two",
-              told=str(counts["two"]), opposite=not gains and counts["two"].higher == counts["two"].total)
-    ]  # fmt: skip
-    for variant in ("two", "four"):
-        worse = counts[variant].higher
-        found.append(
-            Point(float(worse), 0.0, gains and not worse, what="three factors nowhere worse", place=f"than {variant}",
-                  told=str(counts[variant]), opposite=worse == counts[variant].total)
-        )  # fmt: skip
-    return found
-
 
 CHANGING_BEST = {
     "properties": {

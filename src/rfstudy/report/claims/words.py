@@ -25,7 +25,8 @@ def named(points: list[Point], names: Names, test: dict) -> list[Point]:
     columns = ["side", SIZE[1]] if on_data else ["side", SIZE[1], "d", "n_train", "direction", "at", "repeat"]
     heads = [column for column in ("experiment", "kernel", "learner") if _varies(column, wheres, on_data)]
     told = [column for column in columns if len({str(where.get(column)) for where in wheres}) > 1]
-    told = told or (SIZE[1:] if on_data else [test["by"]] if "by" in test else [])
+    fitted_by = [test["by"]] if test["form"] == "power_law" and "by" in test else []
+    told = told or (SIZE[1:] if on_data else fitted_by)
     found = []
     for each in points:
         where = each.where

@@ -39,15 +39,20 @@ PRINTED = {
 #: Measured exponents: what grows, in words, and its metric.
 COSTS = {"bytes": "stored_bytes", "time": "time_transform_s", "set-up": "time_draw_s"}
 
+#: What variances are judged by: in the layout of the map, with as many columns, and the bias beside them.
+MOMENTS = ("variance_ratio", "variance_ratio_columns", "kernel_bias")
+
 COSTS_NOTE = (
     "Exponents: least squares on the logarithms, ± the standard error of the fit. bytes: all arrays that a map holds; "
     "time: CPU time of mapping rows, cosine and sine included; set-up: CPU time of drawing the map."
 )
 
 VARIANCE_NOTE = (
-    "Variance ratio: variance of the estimate of one kernel value over that of RFF with as many frequencies, "
-    "(1 - exp(-z^2))^2 / (2s), at every dimension, distance and direction that was measured. Lower / even / higher: "
-    f"points whose ratio is below 1, not told apart from 1, above 1, by {SIGMAS:g} standard errors."
+    "Variance ratio: variance of the estimate of one kernel value over that of RFF in the same layout with as many "
+    "frequencies, (1 - exp(-z^2))^2 / (2s) as [cos | sin] and 1 / (2s) more with random phases, at every dimension, "
+    "distance and direction that was measured; at equal columns: over that of RFF as [cos | sin] with as many columns. "
+    "Lower / even / higher: points whose ratio in the same layout is below 1, not told apart from 1, above 1, by "
+    f"{SIGMAS:g} standard errors."
 )
 
 VERDICT_NOTE = (
@@ -60,22 +65,20 @@ VERDICT_NOTE = (
 def make(context: Context, spec: dict) -> Table:
     """Time, memory and variance of every map: as stated, with fitted exponents and measured ratios, and a verdict."""
     frame = shortest(context.rows)
-    ratios, biases = pooled(frame, "variance_ratio"), pooled(frame, "kernel_bias")
+    moments = [pooled(frame, metric) for metric in MOMENTS]
     printed = select(context.published, paper=spec["paper"], experiment=spec["published"])
     rows = []
     for method, variant in methods_shown(frame, spec["methods"]):
         stated = _stated(select(printed, method=method))
-        ours, points, bias = (
-            select(frame, method=method, variant=variant),
-            *(of_map(each, method, variant) for each in (ratios, biases)),
-        )
+        ours = select(frame, method=method, variant=variant)
+        points, at_columns, bias = (of_map(each, method, variant) for each in moments)
         row = {"method": method_cell(context, method, variant)}
         row |= {heading: stated.get(metric, "not listed") for heading, metric in PRINTED.items()}
         for what, metric in COSTS.items():
             for over, symbol in (("n_features", "s"), ("d", "d")):
                 row[f"{what}, power of {symbol}"] = exponent(growth(ours, metric, over))
         counts = compared_with_rff(points)
-        row |= _ratio_cells(points, bias, counts)
+        row |= _ratio_cells(points, at_columns, bias, counts)
         row["verdict"] = lower_variance_verdict(counts, stated.get("lower_variance_than_rff", ""))
         rows.append(row)
     remarks = [
@@ -100,16 +103,21 @@ def _stated(printed: pd.DataFrame) -> dict[str, str]:
     return {metric: s["text"] for metric, s in zip(printed["metric"], settings_of(printed), strict=True) if "text" in s}
 
 
-def _ratio_cells(points: pd.DataFrame, bias: pd.DataFrame, counts: Tally) -> dict:
+def _range_of(points: pd.DataFrame) -> Cell:
+    if not len(points):
+        return absent("not run", "smallest", "largest")
+    return span(points["value"].min(), points["value"].max(), ".2f")
+
+
+def _ratio_cells(points: pd.DataFrame, at_columns: pd.DataFrame, bias: pd.DataFrame, counts: Tally) -> dict:
+    ratios = {"variance ratio": _range_of(points), "at equal columns": _range_of(at_columns)}
     if not counts.total:
-        return {
-            "variance ratio": absent("not run", "smallest", "largest"),
+        return ratios | {
             "lower / even / higher": absent("not run", "lower", "even", "higher"),
             "largest bias": absent("not run", "error"),
         }
     largest = bias.loc[bias["value"].abs().idxmax()]
-    return {
-        "variance ratio": span(points["value"].min(), points["value"].max(), ".2f"),
+    return ratios | {
         "lower / even / higher": Cell(str(counts), counts._asdict()),
         "largest bias": with_error(largest["value"], largest["error"]),
     }
@@ -121,7 +129,7 @@ def _columns(frame: pd.DataFrame, looks: dict) -> list[str]:
     if not len(halves):
         return []
     names = ", ".join(look(method, looks).label for method in halves)
-    return [f"{names}: s columns, half those of RFF; at the same number of columns the ratio is half of what is shown."]
+    return [f"{names}: features with random phases, s columns, half those of [cos | sin]."]
 
 
 def _threads(frame: pd.DataFrame) -> list[str]:

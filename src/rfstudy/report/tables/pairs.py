@@ -19,7 +19,11 @@ SCHEMA = {
             "type": "object",
             "additionalProperties": False,
             "required": ["metric"],
-            "properties": {"metric": {"enum": ["variance_ratio", "kernel_variance", "kernel_bias", "kernel_mse"]}},
+            "properties": {
+                "metric": {
+                    "enum": ["variance_ratio", "variance_ratio_columns", "kernel_variance", "kernel_bias", "kernel_mse"]
+                }
+            },
         },
     },
     "required": ["methods", "quantity"],

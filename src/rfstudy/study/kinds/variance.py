@@ -3,7 +3,7 @@
 A pair of points is the origin and a point at distance z, in units of the length scale; the estimate is the product
 of their features. Every draw has a map of its own, with a random direction of its own, and is also asked for the
 direction of the first axis, on which the structured maps depend. The yardstick is the variance of plain random
-Fourier features, ``(1 - exp(-z^2))^2 / (2 s)``.
+Fourier features, twice: in the layout of the map, with as many frequencies, and as [cos | sin], with as many columns.
 """
 
 from __future__ import annotations
@@ -51,13 +51,14 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     ``spread`` is the standard error over the draws.
     """
     at, given = cell.at, cell.given
-    estimates = kernel_estimates(job.spec, cell.entry, at | given)
+    estimates, n_columns = kernel_estimates(job.spec, cell.entry, at | given)
     rows = []
     for (i, direction), (j, distance) in itertools.product(enumerate(DIRECTIONS), enumerate(given["distances"])):
         shared = {
             "dataset": f"pairs-{direction}-d{at['d']}",
             "n_features": at["n_features"],
             "n_features_label": at["label"],
+            "n_columns": n_columns,
             "d": at["d"],
             "repeat": at["repeat"],
             "axis": "distance",
@@ -65,13 +66,13 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
             "spread_kind": "standard error",
             "settings": {"direction": direction, "draws": given["draws"]},
         }
-        for metric, (value, error) in moments(estimates[:, i, j], distance, at["n_features"]).items():
+        for metric, (value, error) in moments(estimates[:, i, j], distance, at["n_features"], n_columns).items():
             rows.append(shared | {"metric": metric, "value": value, "spread": error})
     return rows, {}
 
 
-def kernel_estimates(spec: dict, entry: dict, cell: dict) -> np.ndarray:
-    """Estimates of the kernel, one a draw, direction and distance: shape (draws, 2, distances)."""
+def kernel_estimates(spec: dict, entry: dict, cell: dict) -> tuple[np.ndarray, int]:
+    """Estimates of the kernel, one a draw, direction and distance: shape (draws, 2, distances); columns of the map."""
     kernel = make_kernel(spec["kernel"])
     d, s, draws = cell["d"], cell["n_features"], cell["draws"]
     axes = (d, s, cell["repeat"])
@@ -84,7 +85,7 @@ def kernel_estimates(spec: dict, entry: dict, cell: dict) -> np.ndarray:
     for draw in range(draws):
         phi = entry_map(spec, entry, kernel, s, int(seeds[draw])).restore(d, dtype=np.float64)
         estimates[draw].flat = products(phi, origin, np.vstack([distances * directions[draw], along_axis]))
-    return estimates
+    return estimates, phi.n_columns_
 
 
 def products(phi, x: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -98,10 +99,11 @@ def products(phi, x: np.ndarray, Y: np.ndarray) -> np.ndarray:
     return Z[1:] @ Z[0]
 
 
-def moments(estimates: np.ndarray, distance: float, n_features: int) -> dict[str, tuple[float, float]]:
+def moments(estimates: np.ndarray, distance: float, n_features: int, n_columns: int) -> dict[str, tuple[float, float]]:
     """Metric -> (value, standard error) of independent estimates (n,) of the Gaussian kernel at a distance.
 
-    The standard error of the variance is that of a sample variance: ``sqrt((m4 - (n - 3) / (n - 1) v^2) / n)``.
+    The standard error of the variance is that of a sample variance: ``sqrt((m4 - (n - 3) / (n - 1) v^2) / n)``. A map
+    of one column a frequency is in the layout with phases; columns beyond two a frequency are constants.
     """
     n = len(estimates)
     deviations = estimates - np.exp(-(distance**2) / 2)
@@ -109,15 +111,22 @@ def moments(estimates: np.ndarray, distance: float, n_features: int) -> dict[str
     variance = float(estimates.var(ddof=1))
     fourth = np.mean((estimates - estimates.mean()) ** 4)
     variance_error = float(np.sqrt(max(fourth - (n - 3) / (n - 1) * variance**2, 0.0) / n))
-    of_rff = rff_variance(distance, n_features)
+    of_layout = rff_variance(distance, n_features, "phase" if n_columns == n_features else "cos_sin")
+    of_columns = rff_variance(distance, n_columns / 2)
     return {
         "kernel_bias": (float(deviations.mean()), float(np.sqrt(variance / n))),
         "kernel_mse": (float(squares.mean()), float(squares.std(ddof=1) / np.sqrt(n))),
         "kernel_variance": (variance, variance_error),
-        "variance_ratio": (variance / of_rff, variance_error / of_rff),
+        "variance_ratio": (variance / of_layout, variance_error / of_layout),
+        "variance_ratio_columns": (variance / of_columns, variance_error / of_columns),
     }
 
 
-def rff_variance(distance: float, n_features: int) -> float:
-    """The variance of the RFF estimate of the Gaussian kernel with [cos | sin] features (survey, section 3.1)."""
-    return float((1 - np.exp(-(distance**2))) ** 2 / (2 * n_features))
+def rff_variance(distance: float, n_features: float, layout: str = "cos_sin") -> float:
+    """The variance of the RFF estimate of the Gaussian kernel at a distance in length scales.
+
+    With s frequencies as [cos | sin] it is (1 - exp(-z^2))^2 / (2 s) (survey, section 3.1), with random phases, one
+    column a frequency, 1 / (2 s) more (Sutherland and Schneider, On the error of random Fourier features, UAI 2015).
+    """
+    of_phases = 1.0 if layout == "phase" else 0.0
+    return float((of_phases + (1 - np.exp(-(distance**2))) ** 2) / (2 * n_features))

@@ -19,6 +19,7 @@ include: "rules/tables.smk"
 include: "rules/figures.smk"
 include: "rules/report.smk"
 include: "rules/publish.smk"
+include: "rules/front.smk"
 
 
 rule all:

@@ -287,6 +287,16 @@ def figures(specs, reference, looks, tasks, out, results):
 
 
 @commands.command()
+@click.option("--root", type=EXISTING_FOLDER, default=".", show_default=True, help="Folder of the repository.")
+@click.option("--out", type=FILE, required=True, help="File of the sections that README.md has.")
+def front(root, out):
+    """Write what README.md says of the shipped measurements, and its pictures in docs/pictures."""
+    from rfstudy import front as stage
+
+    stage.run(root, out)
+
+
+@commands.command()
 @click.option("--drawn", type=EXISTING_FOLDER, required=True, help="Folder of the tables and figures.")
 @click.option("--out", type=FOLDER, required=True, help="Folder of the pages.")
 @click.argument("names", nargs=-1, required=True)

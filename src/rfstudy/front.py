@@ -1,0 +1,327 @@
+"""The front page: what README.md says of the shipped measurements, and its pictures, made of ``data/measured``.
+
+What stands in README.md between two marks is what ``sections`` gives, so that no number there is typed by hand and
+nothing is called measured that has no rows. A finding whose condition the rows no longer meet is an error and no
+sentence: whoever measures anew has to look at it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import io
+import json
+import re
+from functools import cache, cached_property
+from pathlib import Path
+
+import pandas as pd
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+
+from rfstudy.errors import UserError
+from rfstudy.files import read_yaml, write_atomically
+from rfstudy.maps.registry import REGISTRY
+from rfstudy.metrics import FACTS
+from rfstudy.outputs import load_reports
+from rfstudy.report import style
+from rfstudy.report.catalogue import modules_of, specification
+from rfstudy.report.context import Context
+from rfstudy.report.matching import compared
+from rfstudy.report.typeset import one_number_a_cell, told
+from rfstudy.study.config import load_experiments
+
+#: The pictures of the page: the file, the paper and name of the figure, and what is seen where there is no picture.
+PICTURES = {
+    "printed-against-ours.png": ("slsrff", "printed-against-ours-all", "every printed result of SLS-RFF against ours"),
+    "crossover.png": ("study", "crossover-times", "time to map a row against the number of columns"),
+}
+
+#: Pixels across, and colours: enough for lines and letters, and small files.
+WIDTH, COLOURS = 1060, 256
+
+#: The verdicts of the table, in its order.
+VERDICTS = ("reproduced", "better", "worse", "too noisy", "not comparable", "not run")
+
+#: Repeats from which on a finding gives the mean of a cell.
+ENOUGH = 5
+
+
+class Shipped:
+    """The measurements that ship with a repository, with its configuration and the printed numbers.
+
+    Parameters
+    ----------
+    root : path of the repository
+    """
+
+    def __init__(self, root):
+        self.root = Path(root)
+        config = self.root / "config"
+        self.tasks, self.looks = (read_yaml(config / f"{name}.yaml") for name in ("datasets", "methods"))
+        self.experiments = load_experiments(config, set(self.tasks))
+        self.reports = load_reports(config, self.experiments, self.looks, self.tasks)
+        self.table, self.context = cache(self._table), cache(self._context)
+
+    def file(self, experiment: str) -> Path:
+        """Where the rows of an experiment are, if they are shipped."""
+        return self.root / "data" / "measured" / f"{experiment}.csv.xz"
+
+    def has(self, experiments) -> bool:
+        """Whether the rows of all these experiments are shipped."""
+        return all(self.file(name).exists() for name in experiments)
+
+    def spec(self, paper: str, name: str) -> dict:
+        """The specification of a table or figure."""
+        return specification(self.reports, paper, name)
+
+    def _context(self, *experiments: str) -> Context:
+        files = [self.file(name) for name in experiments if self.file(name).exists()]
+        return Context.read(files, list(experiments), self.looks, self.tasks, self.root / "data" / "reference")
+
+    def _table(self, paper: str, name: str) -> pd.DataFrame:
+        spec = self.spec(paper, name)
+        kind = importlib.import_module(f"rfstudy.{modules_of(spec)[0]}")
+        return one_number_a_cell(kind.make(self.context(*spec["experiments"]), spec))
+
+    def runs(self, experiment: str) -> list[dict]:
+        """The records of the runs that the shipped rows of an experiment point to."""
+        path = self.file(experiment)
+        return json.loads(path.with_name(f"{experiment}.provenance.json").read_text(encoding="utf-8"))["runs"]
+
+    def hours(self, experiment: str) -> float:
+        """What these runs took, in hours of wall time."""
+        return sum(run["wall_time_s"] for run in self.runs(experiment)) / 3600
+
+    @cached_property
+    def processors(self) -> set[str]:
+        """Where the shipped rows were measured: processor and cores."""
+        shipped = [name for name in self.experiments if self.file(name).exists()]
+        return {f"{run['cores']} cores of an {run['cpu']}" for name in shipped for run in self.runs(name)}
+
+    @cached_property
+    def methods(self) -> set[str]:
+        """The maps that have rows with a value."""
+        found = set()
+        for name in self.experiments:
+            if self.file(name).exists():
+                rows = self.context(name).rows
+                found |= set(rows.loc[rows["status"].eq("ok"), "method"])
+        return found & set(REGISTRY)
+
+
+def run(root, out) -> None:
+    """The stage: write the sections into README.md and into the file ``out``, and the pictures into docs/pictures."""
+    shipped = Shipped(root)
+    for name in PICTURES:
+        if drawable(shipped, name):
+            path = shipped.root / "docs" / "pictures" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            content = picture(shipped, name)
+            write_atomically(path, lambda temporary, content=content: Path(temporary).write_bytes(content))
+    made = sections(shipped)
+    page = shipped.root / "README.md"
+    before = page.read_text(encoding="utf-8")
+    text = written(before, made)
+    if text != before:
+        write_atomically(page, lambda temporary: Path(temporary).write_text(text, encoding="utf-8"))
+    whole = "\n\n".join(f"{mark(name)}\n{part}" for name, part in made.items()) + "\n"
+    write_atomically(out, lambda temporary: Path(temporary).write_text(whole, encoding="utf-8"))
+
+
+def mark(name: str) -> str:
+    """The line above a section of this name."""
+    return f"<!-- {name}: made of data/measured by `snakemake --cores 1 front_page` -->"
+
+
+def written(page: str, made: dict[str, str]) -> str:
+    """A page with sections in their places; ``UserError`` where one has no place."""
+    for name, part in made.items():
+        begin, end = re.escape(mark(name)), re.escape(f"<!-- end of {name} -->")
+        places = re.findall(rf"^{begin}$.*?^{end}$", page, re.MULTILINE | re.DOTALL)
+        if len(places) != 1:
+            raise UserError(
+                f"README.md needs the lines {mark(name)!r} and '<!-- end of {name} -->' once, in this order"
+            )
+        page = page.replace(places[0], f"{mark(name)}\n\n{part}\n\n<!-- end of {name} -->")
+    return page
+
+
+def sections(shipped: Shipped) -> dict[str, str]:
+    """The sections of the page by name, in Markdown."""
+    return {
+        "printed": shown(shipped, "printed-against-ours.png"),
+        "findings": "\n".join(f"* {finding(shipped)}" for finding in (printed_accuracies, penalty, maps_alike)),
+        "verdicts": verdicts(shipped),
+        "measured": measured(shipped),
+        "crossover": shown(shipped, "crossover.png"),
+    }
+
+
+def drawable(shipped: Shipped, name: str) -> bool:
+    """Whether the rows of a picture are shipped."""
+    paper, figure, _ = PICTURES[name]
+    return shipped.has(shipped.spec(paper, figure)["experiments"])
+
+
+def shown(shipped: Shipped, name: str) -> str:
+    """A picture with its caption; where its rows are not shipped, how to measure them."""
+    paper, figure, seen = PICTURES[name]
+    spec = shipped.spec(paper, figure)
+    if not drawable(shipped, name):
+        return f"Not shipped yet: `{paper}/{figure}`, {seen}, of {listed(spec['experiments'])}."
+    return f"![{seen}](docs/pictures/{name})\n\n*{spec['caption']}* (`figures/measured/{paper}/{figure}.pdf`)"
+
+
+def picture(shipped: Shipped, name: str) -> bytes:
+    """A picture as PNG, the same bytes for the same rows; its text ``Source`` is the ``digest`` of what it shows."""
+    spec = of_results(shipped.spec(*PICTURES[name][:2]))
+    kind = importlib.import_module(f"rfstudy.{modules_of(spec)[0]}")
+    drawn, large, small = kind.draw(shipped.context(*spec["experiments"]), spec), io.BytesIO(), io.BytesIO()
+    with style.style():
+        drawn.figure.savefig(large, format="png", metadata={"Software": None})
+    image = Image.open(large).convert("RGB")
+    size = (WIDTH, round(image.height * WIDTH / image.width))
+    words = PngInfo()
+    words.add_text("Source", digest(shipped, name))
+    words.add_text("Description", told(spec["caption"], drawn.notes))
+    image = image.resize(size, Image.Resampling.LANCZOS).quantize(COLOURS, Image.Quantize.FASTOCTREE)
+    image.save(small, "PNG", optimize=True, pnginfo=words)
+    return small.getvalue()
+
+
+def of_results(spec: dict) -> dict:
+    """A specification without the counts of rows and columns that a paper prints of its data."""
+    numbers = [
+        entry | {"metrics": {metric: how for metric, how in entry["metrics"].items() if "column" not in how}}
+        for entry in spec.get("scorecard", {}).get("numbers", [])
+    ]
+    return spec | ({"scorecard": spec["scorecard"] | {"numbers": numbers}} if numbers else {})
+
+
+def digest(shipped: Shipped, name: str) -> str:
+    """The SHA-256 of the shipped rows that a picture shows."""
+    state = hashlib.sha256()
+    for experiment in shipped.spec(*PICTURES[name][:2])["experiments"]:
+        state.update(shipped.file(experiment).read_bytes())
+    return state.hexdigest()
+
+
+def listed(ids) -> str:
+    """Ids in code style, with commas; a dash for none."""
+    return ", ".join(f"`{each}`" for each in ids) or "-"
+
+
+def markdown(rows: list[dict]) -> str:
+    """A table of texts and numbers."""
+    lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(map(str, row.values())) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def verdicts(shipped: Shipped) -> str:
+    """How many of the printed results of each paper came out under each protocol; counts of rows are no results, and
+    the survey prints no others as numbers.
+    """
+    rows = []
+    for paper in ("slsrff", "eerf", "nsrf"):
+        spec = shipped.spec(paper, "scorecard-all")
+        cells = [
+            each
+            for each in compared(shipped.context(*spec["experiments"]), spec)
+            if each.protocol and FACTS[each.place.metric].tolerance is not None
+        ]
+        for protocol in dict.fromkeys(each.protocol for each in cells):
+            found = [each.score.verdict for each in cells if each.protocol == protocol]
+            counts = {word: found.count(word) for word in VERDICTS}
+            rows.append({"paper": f"`{paper}`", "protocol": protocol, "printed results": len(found)} | counts)
+    return markdown(rows)
+
+
+def measured(shipped: Shipped) -> str:
+    """Which experiments and maps have rows in ``data/measured``, and which have none yet."""
+    rows = []
+    for paper in dict.fromkeys(each["paper"] for each in shipped.experiments.values()):
+        own = [name for name, each in shipped.experiments.items() if each["paper"] == paper]
+        there, missing = ([name for name in own if shipped.has([name]) == has] for has in (True, False))
+        hours = sum(map(shipped.hours, there))
+        told_of = {"measured": listed(there), "hours": f"{hours:.1f}", "not measured yet": listed(missing)}
+        rows.append({"paper": f"`{paper}`"} | told_of)
+    with_rows, without = ([name for name in REGISTRY if (name in shipped.methods) == has] for has in (True, False))
+    told_of_maps = f"Maps with measured rows ({len(with_rows)} of {len(REGISTRY)}): {listed(with_rows)}."
+    rest = f" Without any yet: {listed(without)}." if without else ""
+    hours = (
+        "Hours: of one thread, what the runs took whose rows are shipped, on "
+        f"{' and '.join(sorted(shipped.processors))}, beside each other."
+    )
+    return f"{markdown(rows)}\n\n{told_of_maps}{rest} {hours}"
+
+
+def holds(condition: bool, finding: str) -> None:
+    """Raise ``UserError`` unless the shipped rows still say what a finding says."""
+    if not condition:
+        raise UserError(f"the shipped rows no longer say that {finding}: look at them, and at its words in front.py")
+
+
+def printed_accuracies(shipped: Shipped) -> str:
+    """The printed accuracies of SLS-RFF under the protocol of its code and under that of its text."""
+    counted = {}
+    for protocol in ("code", "text"):
+        found = shipped.table("slsrff", f"table-03-cells-{protocol}")["verdict"].value_counts()
+        counted[protocol] = {word: int(found.get(word, 0)) for word in VERDICTS}
+    code, text = counted["code"], counted["text"]
+    can, could = (sum(each[word] for word in VERDICTS[:4]) for each in (code, text))
+    holds(code["reproduced"] / can > 0.5 > text["reproduced"] / could, "SLS-RFF's accuracies are those of its code")
+    return (
+        "**SLS-RFF's printed accuracies are those of its code, not of its text.** Under the protocol of the code "
+        f"{code['reproduced']} of the {can} printed cells that can be compared are reproduced ({code['too noisy']} are "
+        f"too noisy for a verdict, {code['better'] + code['worse']} differ); under that of the text "
+        f"{text['reproduced']} of {could}. (`table-03-cells-code`, `table-03-cells-text`)"
+    )
+
+
+def penalty(shipped: Shipped) -> str:
+    """What leaving the weights of features unnormalised does, and plain RFF with the penalty that this amounts to."""
+    rows = shipped.table("slsrff", "ablation-code")
+    rows = rows[rows["data_set_id"].eq("eeg") & rows["quantity"].eq("accuracy")].dropna(subset=["value"])
+    at = {(row.step_id, row.method_id): row.value for row in rows.itertuples()}
+    before, after, larger, smaller = (
+        at[place] for place in (("sorted", "lsrff"), ("code", "lsrff"), ("folds", "rff"), ("smaller-penalty", "rff"))
+    )
+    holds(after - before > 1 and abs(smaller - after) < 1, "the gain of leverage scores is a smaller penalty")
+    return (
+        "**Their gain is a smaller penalty.** On EEG at s = 32d, all else as in the code, LS-RFF goes from "
+        f"{before:.1f} to {after:.1f} % once its weights are not normalised, which makes features longer and the "
+        f"penalty in effect smaller; plain RFF goes from {larger:.1f} to {smaller:.1f} % with that smaller penalty. "
+        "(`ablation-code`)"
+    )
+
+
+def maps_alike(shipped: Shipped) -> str:
+    """Orthogonal features against plain ones: errors, and the accuracy of ridge regression on them."""
+    few, more = (against_plain(shipped, size) for size in ("2d", "8d"))
+    ratios = [ratio for ratio, _ in more]
+    gains, of_few = ([gain for _, gain in each] for each in (more, few))
+    holds(max(ratios) < 0.8 and max(map(abs, gains)) < 0.5, "a better approximation is hardly a better prediction")
+    return (
+        "**A better approximation is hardly a better prediction.** At s = 8d the error of orthogonal features (ORF) is "
+        f"{min(ratios):.2f} to {max(ratios):.2f} times that of RFF on the {len(ratios)} data sets of the survey that "
+        f"are measured with five repeats or more; ridge regression on them is {min(gains):+.1f} to {max(gains):+.1f} "
+        f"points more accurate, and {min(of_few):+.1f} to {max(of_few):+.1f} points at s = 2d. "
+        "(`values-approximation-error-text`, `values-accuracy-ridge-text`)"
+    )
+
+
+def against_plain(shipped: Shipped, size: str) -> list[tuple[float, float]]:
+    """Of each data set of the survey with ``ENOUGH`` repeats: the error of ORF over that of RFF at a size, and how
+    many points more accurate it is.
+    """
+    found = {}
+    for name in ("approximation-error", "accuracy-ridge"):
+        rows = shipped.table("survey", f"values-{name}-text")
+        rows = rows[rows["size"].eq(size) & rows["n"].ge(ENOUGH) & rows["method_id"].isin(["rff", "orf"])]
+        found[name] = rows.pivot(index="data_set_id", columns="method_id", values="value").dropna().astype(float)
+    errors, accuracies = found.values()
+    both = errors.index.intersection(accuracies.index)
+    ratios = errors.loc[both, "orf"] / errors.loc[both, "rff"]
+    gains = accuracies.loc[both, "orf"] - accuracies.loc[both, "rff"]
+    return list(zip(ratios, gains, strict=True))

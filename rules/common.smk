@@ -18,7 +18,7 @@ from rfstudy.maps import registry as map_registry
 from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
 from rfstudy.study import config as study_config
-from rfstudy.study import plan
+from rfstudy.study import plan, selection
 from rfstudy.study.check import Trial
 from rfstudy.study.schema import suggestion
 from rfstudy import outputs
@@ -68,8 +68,8 @@ def load_study():
     with gathered(problems):
         maps = {name: entry.module for name, entry in map_registry.REGISTRY.items()}
         of_run = study_config.laid_over(experiments, settings.get("experiments", {}), CONFIG, set(registry.tasks))
-        chosen = study_config.select(of_run, settings, maps, set(registry.tasks))
-        study_config.check_selection(chosen, settings)
+        chosen = selection.select(of_run, settings, maps, set(registry.tasks))
+        selection.check_selection(chosen, settings)
     with gathered(problems):
         reports = outputs.load_reports(CONFIG, experiments, looks, registry.tasks)
     stop_at(problems)
@@ -307,7 +307,7 @@ def available(collection, report):
 
 
 # the experiments of a run that names none of their outputs
-ASKED_FOR = [name for name, experiment in EXPERIMENTS.items() if study_config.is_asked_for(experiment, SETTINGS)]
+ASKED_FOR = [name for name, experiment in EXPERIMENTS.items() if selection.is_asked_for(experiment, SETTINGS)]
 
 
 def wanted(collection, on_demand=False, **like):

@@ -19,7 +19,7 @@ from rfstudy.data import prepared
 from rfstudy.files import read_sealed
 from rfstudy.kernels import Circle
 from rfstudy.maps.registry import REGISTRY
-from rfstudy.study import collect, config, generate, measure, plan, train, tune
+from rfstudy.study import collect, config, generate, measure, plan, selection, train, tune
 
 from .chain import Grid
 from .kinds_on_data import OnData
@@ -47,7 +47,7 @@ def rows_of_the_chain(study, folder: Path, journal: Path, cut: str = "few") -> l
     settings = config.load_settings(given, folder / "config")
     maps = {name: entry.module for name, entry in REGISTRY.items()}
     data = getattr(study, "data", {})
-    experiments = config.select(config.load_experiments(folder / "config"), settings, maps, set(data))
+    experiments = selection.select(config.load_experiments(folder / "config"), settings, maps, set(data))
     (experiment,) = experiments.values()
     stored = {dataset: write_data(of, folder / "prepared" / dataset) for dataset, of in data.items()}
     run = run_grid if isinstance(study, Grid) else run_measurement

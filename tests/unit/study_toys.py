@@ -11,7 +11,7 @@ from rfstudy import tidy
 from rfstudy.data import prepared
 from rfstudy.files import read_sealed
 from rfstudy.maps.registry import REGISTRY
-from rfstudy.study import config, generate, plan, train, tune
+from rfstudy.study import config, generate, plan, selection, train, tune
 from rfstudy.study.engine import Job
 from rfstudy.study.journal import Journal
 from rfstudy.study.provenance import Run
@@ -51,8 +51,8 @@ EXPERIMENT = {
 def selected(settings=None, **changes) -> dict:
     """The toy with changes laid over it, as a run has it; null removes a key."""
     toy = config.with_steps(config.merge(EXPERIMENT, changes))
-    known = config.datasets_named(toy)
-    return config.select({"toy": toy}, SETTINGS | (settings or {}), MAPS, known).get("toy", {})
+    known = selection.datasets_named(toy)
+    return selection.select({"toy": toy}, SETTINGS | (settings or {}), MAPS, known).get("toy", {})
 
 
 def parts(stage: str, toy: dict, settings=None) -> list[dict]:

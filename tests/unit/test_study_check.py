@@ -11,7 +11,7 @@ import pytest
 from rfstudy import outputs
 from rfstudy.errors import UserError, gathered
 from rfstudy.maps.registry import REGISTRY
-from rfstudy.study import check, config, plan, trial
+from rfstudy.study import check, config, plan, selection, trial
 from rfstudy.study.code import PACKAGE
 
 CONFIG = PACKAGE.parents[1] / "config"
@@ -57,8 +57,8 @@ def planned(folder: Path, **given) -> list[str]:
             experiments = config.load_experiments(folder, set(registry.tasks))
     if not problems:
         with gathered(problems):
-            chosen = config.select(experiments, settings, MAPS, set(registry.tasks))
-            config.check_selection(chosen, settings)
+            chosen = selection.select(experiments, settings, MAPS, set(registry.tasks))
+            selection.check_selection(chosen, settings)
             outputs.load_reports(folder, experiments, looks, registry.tasks)
             check.Trial(chosen, settings, registry.tasks, folder).finish()
             for make in (plan.shards, plan.tune_shards, plan.time_shards):
@@ -204,6 +204,8 @@ ELSEWHERE = [
     ("experiments/slsrff-theory.yaml", "pool: whole", "pool: hole", "slsrff-required-features.methods[3].options.pool: "
      "must be one of whole, got 'hole'"),
     ("experiments/slsrff-theory.yaml", "identity: true}", "identity: true, identity: false}", "line"),
+    ("experiments/nsrf.yaml", "pictures: [0, 10, 50, 300]", "pictures: [0, 10, 55]", "nsrf-windmill.grid: nsrf finds"),
+    ("experiments/eerf.yaml", "candidates: [200, 500], n_", "candidates: [20, 500], n_", "eerf-ranking.grid: cand"),
 ]  # fmt: skip
 
 

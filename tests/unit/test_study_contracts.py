@@ -11,7 +11,7 @@ from rfstudy import tidy
 from rfstudy.data.prepared import write_facts
 from rfstudy.learners.entry import load
 from rfstudy.maps.registry import REGISTRY
-from rfstudy.study import config, measure, plan
+from rfstudy.study import config, measure, plan, selection
 from rfstudy.study.engine import Cell, Job, cell_key
 from rfstudy.study.journal import Journal
 
@@ -46,7 +46,7 @@ def test_tune_runs_the_code_of_the_methods_that_it_chooses_for_and_of_no_others(
     settings = config.load_settings(yaml.safe_load((CONFIG / "config.yaml").read_text("utf-8")), CONFIG)
     maps = {name: entry.module for name, entry in REGISTRY.items()}
     datasets = {name for experiment in EXPERIMENTS.values() for name in experiment.get("datasets", {})}
-    chosen = config.select(EXPERIMENTS, settings, maps, datasets)
+    chosen = selection.select(EXPERIMENTS, settings, maps, datasets)
     of_survey = {"montecarlo", "structured", "quasi", "spherical", "quadrature", "leverage"}  # they share a penalty
     for name, modules in (
         ("survey-gaussian-text", of_survey),
@@ -68,7 +68,7 @@ def test_tune_runs_the_code_of_the_methods_that_it_chooses_for_and_of_no_others(
 )
 def test_options_of_learners_in_a_preset_are_checked(options, message):
     with pytest.raises(config.ConfigurationError) as error:
-        config.check_learners(options)
+        selection.check_learners(options)
     assert str(error.value).startswith(message)
 
 

@@ -36,7 +36,7 @@ from rfstudy.study.config import (
     wanted_sizes,
 )
 from rfstudy.study.plan import check_choices, on_dataset, repeats_of, searched
-from rfstudy.study.schema import constant_or, suggestion
+from rfstudy.study.schema import OF_DATA, constant_or, suggestion
 
 #: Where it is remembered what was found to be in order, in the folder of the workflow.
 REMEMBERED = Path(".snakemake") / "rfstudy-checked"
@@ -47,7 +47,7 @@ class Trial:
 
     Parameters
     ----------
-    experiments : by name, as ``config.select`` gives them
+    experiments : by name, as ``selection.select`` gives them
     settings, tasks : of the run
     config_dir : folder of the configuration
     """
@@ -280,13 +280,13 @@ def parts(experiment: dict, settings: dict, tasks: dict):
             yield f".datasets.{dataset}.kernel", {"what": "kernel", "kernel": own["kernel"]}
         stated_here = "preprocess" in experiment["datasets"][dataset]
         yield from parts_on(own, tasks[dataset], settings, f".datasets.{dataset}" if stated_here else "")
+        if "grid" in own:
+            yield ".grid", kind_part(own, repeats_of(experiment, settings), settings)
     if not kind_constant(experiment, "NEEDS_DATA"):
         entries = [without_own_options(entry, experiment["kind"]) for entry in experiment["methods"]]
         for i, entry in enumerate([] if own_kernels else entries):
             yield f".methods[{i}]", map_part(entry, experiment["kernel"], widest(experiment["grid"]))
-        told = {"kernel": experiment["kernel"], "methods": entries, "grid": experiment["grid"]}
-        told |= {"seed": settings["seed"], "repeats": repeats_of(experiment, settings), "device": "cpu"}
-        yield ".grid", {"what": "kind", "kind": experiment["kind"], "spec": told}
+        yield ".grid", kind_part(experiment, repeats_of(experiment, settings), settings)
 
 
 def parts_on(own: dict, task: dict, settings: dict, of_steps: str):
@@ -327,6 +327,14 @@ def map_part(entry: dict, kernel: dict, sizes, steps=()) -> dict:
     widths = {"steps": steps} if isinstance(sizes, dict) and any(changes_columns(step) for step in steps) else {}
     what = {"what": "map", "method": entry["method"], "options": entry["options"], "kernel": kernel}
     return what | {"sizes": sizes} | widths
+
+
+def kind_part(experiment: dict, repeats: list[int], settings: dict) -> dict:
+    """The cells of an experiment that is no accuracy grid, as a whole or as it is on a data set."""
+    entries = [without_own_options(entry, experiment["kind"]) for entry in filter(None, experiment["methods"])]
+    told = {"kernel": experiment["kernel"], "methods": entries, "grid": experiment["grid"], "repeats": repeats}
+    told |= {key: experiment.get(key) for key in OF_DATA} | {"seed": settings["seed"], "device": "cpu"}
+    return {"what": "kind", "kind": experiment["kind"], "spec": told}
 
 
 def without_own_options(entry: dict, kind: str) -> dict:

@@ -28,7 +28,16 @@ PACKAGE = Path(__file__).resolve().parents[1]
 TABLES = {"maps.registry": ("REGISTRY", "ALIASES"), "kernels": ("KERNELS",), "metrics": ("FACTS",)}
 
 #: Modules that plan, keep and describe numbers and compute none: what they decide of a cell is in its key.
-BOOKKEEPING = ("study.config", "study.plan", "study.rows", "study.journal", "study.provenance", "tidy", "files")
+BOOKKEEPING = (
+    "study.config",
+    "study.selection",
+    "study.plan",
+    "study.rows",
+    "study.journal",
+    "study.provenance",
+    "tidy",
+    "files",
+)
 
 #: Modules whose edit reruns no job: lists of ids that the specification of a job has taken its part from.
 LISTS = (PACKAGE / "maps" / "registry.py",)

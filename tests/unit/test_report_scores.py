@@ -47,6 +47,13 @@ def test_the_standard_error_has_both_spreads_and_the_rounding():
     assert standard_error(Number(80.0, rounding=0.5), Number(81.0, None, 1)) == 0.5
 
 
+def test_a_single_repeat_beside_no_printed_spread_is_too_noisy_for_a_verdict():
+    single = Number(85.0, None, 1)
+    assert score("accuracy_pct", Number(80.0, rounding=0.005), single).verdict == "too noisy"
+    assert score("accuracy_pct", Number(80.0, std=0.5, repeats=10), single).verdict == "better"
+    assert score("accuracy_pct", Number(80.0), Number(85.0, 0.5, 3)).verdict == "better"
+
+
 @pytest.mark.parametrize(
     ("metric", "value", "margin"),
     [

@@ -27,7 +27,7 @@ RULE_NOTE = (
     f"{POINTS:g} points of accuracy, of an error in percent the smaller of {POINTS:g} points and {SHARE:.0%} of it, "
     f"{SHARE:.0%} of any other value; numbers of rows and columns are the same or not comparable. Standard error of "
     "the difference: both spreads over the square roots of their repeats, ours where none is printed (and the printed "
-    "one for a single repeat of ours), and half a unit of the last printed digit."
+    "one for a single repeat of ours; with neither it is too noisy), and half a unit of the last printed digit."
 )
 
 
@@ -97,6 +97,11 @@ def standard_error(published: Number, ours: Number) -> float:
     return math.sqrt((theirs or 0.0) ** 2 + (own or 0.0) ** 2 + published.rounding**2)
 
 
+def is_single(published: Number, ours: Number) -> bool:
+    """Whether ours is a single repeat and no spread is printed, so that nobody knows how far the next one may fall."""
+    return ours.repeats == 1 and _spread(ours) is None and _spread(published) is None
+
+
 def _own_error(number: Number) -> float | None:
     return number.error if number.error is not None else _error_with(number.std, number.repeats)
 
@@ -132,6 +137,7 @@ def score(
         return Score(difference, None, None, "not comparable")
     if fact.tolerance is None:
         return Score(difference, 0.0, None, "not comparable" if difference else "reproduced")
+    too_noisy = too_noisy or is_single(published, ours)
     margin, error = fact.margin(published.value), standard_error(published, ours)
     if abs(difference) < max(margin, ERRORS * error) or too_noisy:
         noisy = too_noisy or ERRORS * error > MARGINS * margin

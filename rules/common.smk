@@ -374,6 +374,11 @@ def code_behind(form, reports):
     return code_of(f"report.{catalogue.FOLDERS[form]}", *sorted(own))
 
 
+def papers_of(reports):
+    """The papers that the outputs of one job are of."""
+    return list(dict.fromkeys(report["paper"] for report in reports))
+
+
 def behind(reports):
     """What the outputs of one job are drawn from, in words, for its message."""
     names = experiments_of(reports)
@@ -392,7 +397,7 @@ DRAWN_TOGETHER = {
         name: (collection, reports)
         for collection, jobs in {
             PRESET: catalogue.together(REPORTS),
-            "measured": catalogue.of_papers(wanted("measured")),
+            "measured": catalogue.of_forms(wanted("measured")),
         }.items()
         for name, reports in jobs.items()
         if reports[0]["form"] == form

@@ -13,7 +13,7 @@ for job, (collection, reports) in DRAWN_TOGETHER["figures"].items():
         output:
             [path for report in reports for path in files_of(collection, report)],
         log:
-            f"logs/{collection}/figures/{reports[0]['paper']}/{job}.log",
+            f"logs/{collection}/figures/{job}.log",
         conda:
             "../envs/study.yaml"
         threads: 1
@@ -22,9 +22,9 @@ for job, (collection, reports) in DRAWN_TOGETHER["figures"].items():
             runtime=20,
         params:
             spec=lambda wildcards, spec=compact(reports): spec,
-            out=lambda wildcards, output: str(Path(output[0]).parent),
+            out=lambda wildcards, output: str(Path(output[0]).parents[1]),
         message:
-            f"figures {collection}/{reports[0]['paper']} {behind(reports)}: {counted(len(reports), 'figure')}"
+            f"figures {collection}/{'+'.join(papers_of(reports))} {behind(reports)}: {counted(len(reports), 'figure')}"
         shell:
             "PYTHONPATH=src python -m rfstudy figures --spec {params.spec:q} --reference data/reference"
             " --looks {input.looks:q} --tasks {input.tasks:q} --out {params.out:q} {input.rows:q} > {log} 2>&1"

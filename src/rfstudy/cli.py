@@ -258,7 +258,7 @@ def report_options(command):
     """The options that tables and figures share."""
     for option in (
         click.argument("results", type=EXISTING_FILE, nargs=-1),
-        click.option("--out", type=FOLDER, required=True, help="Folder of the files."),
+        click.option("--out", type=FOLDER, required=True, help="Folder of the folders of the papers."),
         click.option("--tasks", type=EXISTING_FILE, required=True, help="config/datasets.yaml"),
         click.option("--looks", type=EXISTING_FILE, required=True, help="config/methods.yaml"),
         click.option("--reference", type=EXISTING_FOLDER, required=True, help="Folder of the published numbers."),

@@ -173,12 +173,12 @@ def test_what_rests_on_the_same_rows_is_made_by_one_job():
     assert {"table-06-text", "table-07-text", "values-accuracy-ridge-text"} <= ids
 
 
-def test_what_is_there_already_is_drawn_by_one_job_a_form_and_paper():
-    groups = catalogue.of_papers(REPORTS)
+def test_what_is_there_already_is_drawn_by_one_job_a_form():
+    groups = catalogue.of_forms(REPORTS)
     assert sum(map(len, groups.values())) == len(REPORTS)
     assert not set(groups) & set(catalogue.together(REPORTS))
     for name, specs in groups.items():
-        assert {f"{spec['form']}_{spec['paper']}_measured" for spec in specs} == {name}
+        assert {f"{spec['form']}_measured" for spec in specs} == {name}
 
 
 def test_a_job_reads_every_file_once_and_each_output_has_the_rows_of_its_experiments(tmp_path, monkeypatch):

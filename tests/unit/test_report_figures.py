@@ -216,7 +216,7 @@ def test_the_same_rows_are_the_same_files(tmp_path):
     assert [path.name for path in here] == catalogue.outputs(spec)
     for one, two in zip(here, again, strict=True):
         assert one.read_bytes() == two.read_bytes()
-        assert one.read_bytes() == (tmp_path / "elsewhere" / one.name).read_bytes()
+        assert one.read_bytes() == (tmp_path / "elsewhere" / "survey" / one.name).read_bytes()
     assert b"CreationDate" not in here[0].read_bytes()
 
 

@@ -43,7 +43,7 @@ def tabled(workspace, paper, rows, table="claims"):
         "tables", "--spec", json.dumps(specs), "--reference", "data/reference", "--looks", "config/methods.yaml",
         "--tasks", "config/datasets.yaml", "--out", "out", "rows.csv",
     )  # fmt: skip
-    return pd.read_csv(workspace.folder / f"out/{table}-text.csv", keep_default_na=False).set_index("claim")
+    return pd.read_csv(workspace.folder / f"out/{paper}/{table}-text.csv", keep_default_na=False).set_index("claim")
 
 
 def row(metric, method, dataset, value, repeat, **columns):

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from rfstudy.metrics import fact_of
-from rfstudy.report.aggregate import CELL, select
+from rfstudy.report.aggregate import CELL, by_cell, select, telling
 from rfstudy.report.times import ROUND, ratio
 
 #: What two cells have in common that are compared: all but whose they are; a size is the same where its label is.
@@ -40,16 +40,16 @@ def no_difference(metric: str) -> float:
 
 
 def _by_repeat(others: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
+    told = telling(pd.concat([others, baseline]), PLACE)
     pairs = others.merge(
-        baseline[[*PLACE, "repeat", "value"]], on=[*PLACE, "repeat"], suffixes=("", "_other"), validate="many_to_one"
+        baseline[[*told, "repeat", "value"]], on=[*told, "repeat"], suffixes=("", "_other"), validate="many_to_one"
     )
     points = pairs["metric"].map(lambda metric: fact_of(metric).is_percentage).astype(bool)
     if (pairs.loc[~points, ["value", "value_other"]] <= 0).any(axis=None):
         raise ValueError("a ratio needs positive values")
     logarithm = np.log(pairs["value"].where(~points, 1.0) / pairs["value_other"].where(~points, 1.0))
     pairs["gap"] = (pairs["value"] - pairs["value_other"]).where(points, logarithm)
-    cells = pairs.groupby(CELL, dropna=False, sort=False)["gap"].agg(["mean", "std", "size"])
-    cells = cells.rename(columns={"size": "n"}).reset_index()
+    cells = by_cell(pairs, CELL, mean=("gap", "mean"), std=("gap", "std"), n=("gap", "size"))
     spread, points = cells["std"].fillna(0.0), cells["metric"].map(lambda metric: fact_of(metric).is_percentage)
     ends = {"mean": cells["mean"], "lower": cells["mean"] - spread, "upper": cells["mean"] + spread}
     shown = {name: end.where(points.astype(bool), np.exp(end)) for name, end in ends.items()}

@@ -82,18 +82,22 @@ def outputs(spec: dict) -> list[str]:
 
 def together(reports: list[dict]) -> dict[str, list[dict]]:
     """The specifications that one job makes, by its name: those of one form and paper that rest on the same rows."""
-    return _grouped(reports, lambda spec: [name.removeprefix(f"{spec['paper']}-") for name in spec["experiments"]])
+    return _grouped(
+        reports,
+        lambda spec: [
+            spec["form"], spec["paper"], *(name.removeprefix(f"{spec['paper']}-") for name in spec["experiments"])
+        ],
+    )  # fmt: skip
 
 
-def of_papers(reports: list[dict]) -> dict[str, list[dict]]:
-    """As ``together`` where no rows are waited for, so that one job makes all of a form and paper."""
-    return _grouped(reports, lambda spec: ["measured"])
+def of_forms(reports: list[dict]) -> dict[str, list[dict]]:
+    """As ``together`` where no rows are waited for, so that one job makes all of a form."""
+    return _grouped(reports, lambda spec: [spec["form"], "measured"])
 
 
 def _grouped(reports: list[dict], words: Callable[[dict], list[str]]) -> dict[str, list[dict]]:
-    """Specifications by form, paper and further words, which make the name of a job."""
+    """Specifications by the words that make the name of a job."""
     groups: dict[str, list[dict]] = {}
     for spec in reports:
-        name = "_".join([spec["form"], spec["paper"], *words(spec)]).replace("-", "_")
-        groups.setdefault(name, []).append(spec)
+        groups.setdefault("_".join(words(spec)).replace("-", "_"), []).append(spec)
     return groups

@@ -213,7 +213,7 @@ def published_number(printed: dict, repeats: int | None = None) -> Number | None
 
 def our_number(rows: pd.DataFrame, over: pd.DataFrame | None = None) -> Number | Ratio | None:
     """Mean and standard deviation over repeats of a cell or of its ratio to another; of times by rounds the ratio."""
-    if over is not None and len(by_rounds(pd.concat([rows, over]))):
+    if over is not None and any(len(by_rounds(each)) for each in (rows, over)):
         return ratio(rows, over)
     values = by_repeat(rows)
     if over is not None:

@@ -14,9 +14,12 @@ from rfstudy.report.context import Context, contexts
 
 
 def run(specs: list[dict], results, reference, looks, tasks, out) -> None:
-    """The stage: write the figures of specifications; ``looks`` and ``tasks`` are the YAML files of the registries."""
+    """The stage: write the figures of specifications below ``out``, a folder a paper.
+
+    ``looks`` and ``tasks`` are the YAML files of the registries.
+    """
     for spec, context in contexts(specs, results, reference, looks, tasks):
-        draw(context, spec, out)
+        draw(context, spec, Path(out) / spec["paper"])
 
 
 def draw(context: Context, spec: dict, out_dir) -> list[Path]:

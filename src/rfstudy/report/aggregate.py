@@ -101,7 +101,7 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_cell(frame: pd.DataFrame, columns: list[str], **aggregations: tuple[str, str]) -> pd.DataFrame:
-    """A row for every combination of values of columns: these columns, and the aggregations of ``DataFrameGroupBy.agg``.
+    """A row for every combination of values of columns, with the aggregations that pandas' ``agg`` takes.
 
     What is the same in all rows is not grouped by, which takes most of the time where ten of fifteen columns are.
     """

@@ -83,7 +83,7 @@ def test_a_claim_of_a_known_form(workspace, page):
     found = tabled(workspace, "eerf", rows).loc["eerf-24"]
     assert found["verdict"] == "holds"
     assert found["evidence"].startswith("ORF minus SORF: a8a 2d +0.00")
-    assert "ORF minus SORF: EEG 2d +0.100; magic04 2d +0.100" in found["evidence"]
+    assert "SORF minus ORF: EEG 2d +0.100; magic04 2d +0.100" in found["evidence"]
     apart = [each | {"value": 81.0} if (each["method"], each["dataset"]) == ("sorf", "a8a") else each for each in rows]
     assert tabled(workspace, "eerf", apart).loc["eerf-24", "verdict"] == "partly"
 

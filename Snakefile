@@ -26,7 +26,7 @@ rule all:
     default_target: True
     input:
         asked(PRESET),
-        pages(PRESET),
+        DRAWINGS.pages(PRESET),
     message:
         f"all: the tables and figures of {PRESET} are there"
 
@@ -48,7 +48,7 @@ rule all_figures:
 rule measured_figures:
     input:
         asked("measured"),
-        pages("measured"),
+        DRAWINGS.pages("measured"),
     message:
         "measured_figures: the tables and figures of the shipped measurements are there"
 

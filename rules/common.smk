@@ -22,6 +22,7 @@ from rfstudy.study import plan, selection
 from rfstudy.study.check import Trial
 from rfstudy.study.schema import suggestion
 from rfstudy import outputs
+from rfstudy.drawings import Drawings, experiments_of, files_of, page_of, results_of
 
 
 def tell_shortly(kind, error, trace):
@@ -285,61 +286,22 @@ def compact(document):
     return json.dumps(document, separators=(",", ":"))
 
 
-def results_of(collection, experiment):
-    """The rows that a report is drawn from: this run's, or those that ship with the repository."""
-    if collection == "measured":
-        return f"data/measured/{experiment}.csv.xz"
-    return f"results/{collection}/{experiment}.csv"
-
-
-def ships(experiment):
-    """Whether rows of an experiment come with the repository."""
-    return (ROOT / results_of("measured", experiment)).exists()
-
-
-def available(collection, report):
-    """Whether this run has the experiments of a table or figure, or the repository one of them: what was not measured
-    reads "not run" there.
-    """
-    if collection == "measured":
-        return not report["experiments"] or any(ships(name) for name in report["experiments"])
-    return set(report["experiments"]) <= set(EXPERIMENTS)
-
-
 # the experiments of a run that names none of their outputs
 ASKED_FOR = [name for name, experiment in EXPERIMENTS.items() if selection.is_asked_for(experiment, SETTINGS)]
 
 
-def wanted(collection, on_demand=False, **like):
-    """The tables and figures of a collection ("measured" or the preset) whose entries match ``like``; of experiments
-    that run on demand only where that is said.
-    """
-    return [
-        entry
-        for entry in REPORTS
-        if available(collection, entry)
-        and all(entry[key] == value for key, value in like.items())
-        and (on_demand or collection == "measured" or set(entry["experiments"]) <= set(ASKED_FOR))
-    ]
-
-
-def drawn(collection, on_demand=False, **like):
-    """The files of the outputs that are ``wanted``."""
-    return [path for entry in wanted(collection, on_demand, **like) for path in files_of(collection, entry)]
-
-
-def pages_folder(collection):
-    """Where the pages of the report are."""
-    return f"results/{collection}/report"
-
-
-def pages(collection):
-    """The pages that the report of a collection is made of."""
-    return [f"{pages_folder(collection)}/{entry['paper']}/{entry['name']}.html" for entry in wanted(collection)]
+# what this run draws: of its own rows, and of those that ship with the repository
+DRAWINGS = Drawings(
+    REPORTS,
+    PRESET,
+    frozenset(EXPERIMENTS),
+    frozenset(ASKED_FOR),
+    frozenset(glob_wildcards(str(ROOT / results_of("measured", "{name}"))).name),
+)
 
 
 def asked(collection, **like):
-    """What ``drawn`` gives; where that is nothing, whoever asks for it is told so."""
+    """The files of what is wanted of a collection; where there is nothing, whoever asks for it is told so."""
 
     def nothing(wildcards):
         what = "".join(f"{key}={value} " for key, value in like.items())
@@ -350,22 +312,7 @@ def asked(collection, **like):
             ]
         )
 
-    return drawn(collection, **like) or nothing
-
-
-def files_of(collection, report):
-    """The files of one table or figure."""
-    return [f"figures/{collection}/{report['paper']}/{name}" for name in catalogue.outputs(report)]
-
-
-def experiments_of(reports):
-    """The experiments whose rows the outputs of one job are drawn from."""
-    return list(dict.fromkeys(name for report in reports for name in report["experiments"]))
-
-
-def rows_behind(collection, reports):
-    """The rows that the outputs of one job are drawn from."""
-    return [results_of(collection, name) for name in experiments_of(reports) if collection != "measured" or ships(name)]
+    return DRAWINGS.files(collection, **like) or nothing
 
 
 def code_behind(form, reports):
@@ -389,21 +336,6 @@ def behind(reports):
 
 # experiments that a message names; of more it gives the number
 FEW = 4
-
-# what one job draws, by its name, and from the rows of which collection: libraries are imported and rows read once.
-# Rows that ship with the repository are all there, while those of a run are drawn as soon as they are
-DRAWN_TOGETHER = {
-    form: {
-        name: (collection, reports)
-        for collection, jobs in {
-            PRESET: catalogue.together(REPORTS),
-            "measured": catalogue.of_forms(wanted("measured")),
-        }.items()
-        for name, reports in jobs.items()
-        if reports[0]["form"] == form
-    }
-    for form in catalogue.FOLDERS
-}
 
 
 def shard_results(wildcards):

@@ -1,11 +1,11 @@
 # One rule for all figures that one job makes: rows are read once, and so are the libraries that draw them.
-for job, (collection, reports) in DRAWN_TOGETHER["figures"].items():
+for job, (collection, reports) in DRAWINGS.jobs("figures").items():
 
     rule:
         name:
             job
         input:
-            rows=rows_behind(collection, reports),
+            rows=DRAWINGS.rows(collection, reports),
             published=expand("data/reference/{name}.csv", name=glob_wildcards("data/reference/{name}.csv").name),
             looks="config/methods.yaml",
             tasks="config/datasets.yaml",

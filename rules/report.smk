@@ -20,9 +20,9 @@ def category_of(entry):
     return SCORECARD if entry["kind"] in catalogue.SCORECARD else CATEGORIES[entry["paper"]]
 
 
-def page_of(collection, entry):
+def shown_page(collection, entry):
     """The page of an output, as the report shows it."""
-    page, category = f"{pages_folder(collection)}/{entry['paper']}/{entry['name']}", category_of(entry)
+    page, category = page_of(collection, entry), category_of(entry)
     labels = {"output": entry["id"], "protocol": entry["protocol"]}
     return report(
         f"{page}.html",
@@ -33,7 +33,7 @@ def page_of(collection, entry):
 
 
 for collection in (PRESET, "measured"):
-    shown = wanted(collection)
+    shown = DRAWINGS.wanted(collection)
     if not shown:
         continue
 
@@ -41,11 +41,11 @@ for collection in (PRESET, "measured"):
         name:
             f"report_{collection}"
         input:
-            drawn=drawn(collection),
+            drawn=DRAWINGS.files(collection),
             code=code_of("report.pages"),
         output:
-            pages=[page_of(collection, entry) for entry in shown],
-            captions=[f"{pages_folder(collection)}/{entry['paper']}/{entry['name']}.rst" for entry in shown],
+            pages=[shown_page(collection, entry) for entry in shown],
+            captions=[f"{page_of(collection, entry)}.rst" for entry in shown],
         log:
             f"logs/{collection}/report.log",
         conda:

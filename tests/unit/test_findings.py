@@ -156,6 +156,29 @@ def ahead_on_adult(table, text):
     assert both[0] < both[1]
 
 
+def the_ranking(table, text):
+    """Errors of the ways of choosing from the largest pool, their tests, and the effective ranks."""
+    ways = table("values-ranking-text")
+    ways = ways[ways["data_set_id"] == "adult"]
+
+    def of(column, pool, method, variant=""):
+        return one(ways, column, m0=f"{pool}", choice_id=method, choice_variant=variant)
+
+    named = {"score": ("kprff", ""), "random": ("rff", ""), "lasso": ("kprff", "lasso"), "omp": ("kprff", "omp")}
+    number = r"([\d.]+)"
+    pattern = (
+        rf"first 100 have {number} % of error, a random 100 {number}, the Lasso's {number} and .* pursuit {number};"
+    )
+    assert told(text, pattern) == [rounded(of("error", 2000, *way)) for way in named.values()]
+    for pool in (200, 500, 1000, 2000):
+        for way, sign in (("random", 1), ("lasso", -1), ("omp", -1)):
+            assert sign * of("change", pool, *named[way]) > 0.1
+            assert of("change_p_value", pool, *named[way]) < 0.05
+    ranks = [of("effective_rank", *place) for place in ((200, "kprff"), (2000, "kprff"), (2000, "rff"))]
+    pattern = rf"rank falls from {number} of a pool of 200 to {number} of one of 2,000, where a random .* keeps {number}\."
+    assert told(text, pattern) == [rounded(rank, 0) for rank in ranks]
+
+
 def made_tasks(table, text):
     """Accuracies on both made tasks, no more than half a point below those printed, and the distinct harmonics."""
     games = table("values-game-text")
@@ -280,6 +303,7 @@ HELD = {
         "The printed errors of Adult come out, under a reading that was chosen after a look at them",
     ): printed_adult,
     ("eerf", "On Adult EERF is ahead at every number of features, most where they are few"): ahead_on_adult,
+    ("eerf", "Its ranking is better than chance and worse than a choice that knows of redundancy"): the_ranking,
     ("nsrf", "The made tasks come out as printed, and one of them without learning"): made_tasks,
     ("nsrf", "The game does the work, not the search"): the_game_not_the_search,
     ("nsrf", "Ten frequencies a round cost accuracy where frequencies are few"): ten_a_round,

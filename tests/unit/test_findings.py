@@ -175,7 +175,7 @@ def the_ranking(table, text):
             assert sign * of("change", pool, *named[way]) > 0.1
             assert of("change_p_value", pool, *named[way]) < 0.05
     ranks = [of("effective_rank", *place) for place in ((200, "kprff"), (2000, "kprff"), (2000, "rff"))]
-    pattern = rf"rank falls from {number} of a pool of 200 to {number} of one of 2,000, where a random .* keeps {number}\."
+    pattern = rf"rank falls from {number} of a pool of 200 to {number} of one of 2,000, where a .* keeps {number}\."
     assert told(text, pattern) == [rounded(rank, 0) for rank in ranks]
 
 

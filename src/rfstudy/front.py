@@ -170,7 +170,7 @@ def shown(shipped: Shipped, name: str) -> str:
     spec = shipped.spec(paper, figure)
     if not drawable(shipped, name):
         return f"Not shipped yet: `{paper}/{figure}`, {seen}, of {listed(spec['experiments'])}."
-    return f"![{seen}](docs/pictures/{name})\n\n*{spec['caption']}* (`figures/measured/{paper}/{figure}.pdf`)"
+    return f"![{seen}](docs/pictures/{name})\n\n`{paper}`: {spec['caption']} (`figures/measured/{paper}/{figure}.pdf`)"
 
 
 def picture(shipped: Shipped, name: str) -> bytes:
@@ -233,7 +233,7 @@ def verdicts(shipped: Shipped) -> str:
         for protocol in dict.fromkeys(each.protocol for each in cells):
             found = [each.score.verdict for each in cells if each.protocol == protocol]
             counts = {word: found.count(word) for word in VERDICTS}
-            rows.append({"paper": f"`{paper}`", "protocol": protocol, "printed results": len(found)} | counts)
+            rows.append({"paper": f"`{paper}`", "protocol": protocol, "printed": len(found)} | counts)
     return markdown(rows)
 
 

@@ -127,10 +127,11 @@ class Kernel(ABC):
 
         Raises ``ValueError`` for a parameter that the kernel does not have, or a value outside its range.
         """
+        known = self.get_params()
         for name in params:
-            if name not in self.get_params():
-                known = ", ".join(self.get_params()) or "none"
-                raise ValueError(f"the kernel {self.name} has no parameter {name!r}; it has {known}")
+            if name not in known:
+                has = f"{did_you_mean(name, known)}; it has {', '.join(known) or 'none'}"
+                raise ValueError(f"the kernel {self.name} has no parameter {name!r}{has}")
         return replace(self, **params)
 
     def completed_by(self, X) -> Kernel:

@@ -97,7 +97,7 @@ def test_the_verdicts_are_those_of_the_scorecards(shipped):
         told = dict(zip(heads, row, strict=True))
         cells = shipped.table(told["paper"].strip("`"), "scorecard-all")
         own = cells[cells["protocol"].eq(told["protocol"]) & ~cells["quantity"].str.contains("rows|columns")]
-        assert int(told["printed results"]) == len(own) == sum(int(told[word]) for word in front.VERDICTS)
+        assert int(told["printed"]) == len(own) == sum(int(told[word]) for word in front.VERDICTS)
         assert int(told["reproduced"]) == own["verdict"].eq("reproduced").sum()
 
 

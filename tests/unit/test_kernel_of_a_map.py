@@ -58,7 +58,10 @@ def test_the_default_kernel_takes_parameters_too():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"kernel__lengthscale": 1.0}, "the kernel gaussian has no parameter 'lengthscale'; it has length_scale"),
+        (
+            {"kernel__lengthscale": 1.0},
+            r"gaussian has no parameter 'lengthscale' \(did you mean 'length_scale'\?\); it has length_scale",
+        ),
         ({"kernel__length_scale": -1.0}, "length_scale must be positive"),
         ({"kernel__length_scale": "mean"}, "length_scale must be a number or one of 'median', 'scale', got 'mean'"),
         ({"components": 3}, "Invalid parameter 'components'"),

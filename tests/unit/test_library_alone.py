@@ -102,3 +102,30 @@ def test_every_map_works_without_the_study():
 
 def test_the_learners_work_without_the_study():
     assert run_without_the_study(EVERY_LEARNER) == ["True", "True"]
+
+
+#: Prints what the library and one map import beyond PyTorch and scikit-learn's base of estimators, by package.
+BEYOND = """
+import sys
+import torch, sklearn.base, sklearn.utils.validation
+before = set(sys.modules)
+import rfstudy.kernels
+from rfstudy.maps import make_map
+make_map("rff", n_components=4)
+print(*{name.partition(".")[0] for name in set(sys.modules) - before})
+print(*{".".join(name.split(".")[:2]) for name in set(sys.modules) - before if name.startswith("sklearn.")})
+"""
+
+
+def test_the_library_imports_little_beyond_torch_and_the_base_of_estimators():
+    """These two take nine tenths of the time; learners, optimisers and the study are imported where they are used."""
+    done = subprocess.run(
+        [sys.executable, "-c", BEYOND],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": str(ROOT / "src")},
+    )
+    packages, of_sklearn = (set(line.split()) for line in done.stdout.splitlines())
+    assert packages <= {"rfstudy", "sklearn"}
+    assert not of_sklearn & {f"sklearn.{name}" for name in ("linear_model", "svm", "model_selection", "pipeline")}

@@ -1,15 +1,24 @@
 """What docs/adding-a-dataset.md shows works: its blocks are taken out of the page and the workflow is run with them."""
 
+import hashlib
+import importlib
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 
 from rfstudy import tidy
 from rfstudy.arrays import seed_of
+from rfstudy.files import read_yaml
 from rfstudy.kernels import Gaussian
 from rfstudy.maps import make_map
+from rfstudy.outputs import load_reports
+from rfstudy.report.catalogue import modules_of, specification
+from rfstudy.report.context import Context
+from rfstudy.study.config import load_experiments
 
 STUDY = ("only_experiments=survey-gaussian-text", "only_datasets=skin", "only_methods=rff", "repeats=1",
          "learners={svm: {repeats: 1}}")  # fmt: skip
@@ -20,6 +29,67 @@ def prepared(workspace, task: str):
     folder = workspace.folder / "data/prepared/embedded" / task
     facts = json.loads((folder / "facts.json").read_text(encoding="utf-8"))
     return np.load(folder / "X.npy"), np.load(folder / "y.npy"), facts
+
+
+def drawn(workspace, paper: str, name: str) -> list[np.ndarray]:
+    """The lines of a figure, drawn of the rows of the workspace: the y of each."""
+    tasks, looks = (read_yaml(workspace.folder / f"config/{each}.yaml") for each in ("datasets", "methods"))
+    experiments = load_experiments(workspace.folder / "config")
+    spec = specification(load_reports(workspace.folder / "config", experiments, looks, tasks), paper, name)
+    files = [workspace.folder / f"results/quick/{each}.csv" for each in spec["experiments"]]
+    context = Context.read(files, spec["experiments"], looks, tasks, workspace.folder / "data/reference")
+    kind = importlib.import_module(f"rfstudy.{modules_of(spec)[0]}")
+    return [line.get_ydata() for ax in kind.draw(context, spec).figure.axes for line in ax.get_lines()]
+
+
+def test_a_file_of_ones_own_from_the_disk_to_a_figure(workspace, page):
+    """No address, no checksum by hand, no stand-in, no new code."""
+    files = workspace.sources()
+    (script,) = page("adding-a-dataset.md").blocks("python", "A file of your own")
+    source, task, line, figure = page("adding-a-dataset.md").blocks("yaml", "A file of your own")
+    (command,) = page("adding-a-dataset.md").blocks("bash", "A file of your own")
+    workspace.run(sys.executable, "-c", script, check=True)
+    for name, block in (("sources", source), ("datasets", task), ("figures/survey", figure)):
+        path = workspace.folder / f"config/{name}.yaml"
+        path.write_text(path.read_text(encoding="utf-8") + "\n" + block, encoding="utf-8")
+    experiments = workspace.folder / "config/experiments/survey.yaml"
+    content = experiments.read_text(encoding="utf-8")
+    experiments.write_text(content.replace("    skin: {pre", line + "    skin: {pre", 1), encoding="utf-8")
+    workspace.snakemake(*command.split()[1:], "only_methods=rff,orf", "repeats=2", "learners={svm: {repeats: 1}}")
+    assert workspace.touched(files) == [
+        "config/datasets.yaml",
+        "config/experiments/survey.yaml",
+        "config/figures/survey.yaml",
+        "config/sources.lock.yaml",
+        "config/sources.yaml",
+    ]
+    wine = load_wine()
+    X, y, facts = prepared(workspace, "wine")
+    np.testing.assert_allclose(X, wine.data, rtol=1e-6)
+    np.testing.assert_array_equal(y, wine.target)
+    assert facts["stand_in"] == ""
+    lock = read_yaml(workspace.folder / "config/sources.lock.yaml")["wine"]["wine.csv"]
+    assert lock["sha256"] == hashlib.sha256((workspace.folder / "wine.csv").read_bytes()).hexdigest()
+
+    rows = tidy.read(workspace.folder / RESULTS)
+    assert (set(rows["dataset"]), set(rows["stand_in"]), set(rows["status"])) == ({"wine"}, {""}, {"ok"})
+    accuracies = rows[rows["metric"].eq("accuracy_pct") & rows["learner"].eq("ridge") & rows["split"].eq("test")]
+    assert accuracies["value"].min() > 100 / 3  # of three growers
+    assert (workspace.folder / "figures/quick/survey/wine-text.pdf").stat().st_size > 0
+    lines = drawn(workspace, "survey", "wine-text")
+    for method in ("rff", "orf"):
+        means = accuracies[accuracies["method"].eq(method)].groupby("n_features")["value"].mean()
+        assert any(len(y) == len(means) and np.allclose(y, means) for y in lines)
+
+    # a change of the file is told, and what to do
+    with (workspace.folder / "wine.csv").open("a") as stream:
+        stream.write("one more\n")
+    refused = workspace.snakemake(*command.split()[1:], check=False)
+    assert refused.returncode != 0
+    log = (workspace.folder / "logs/download/wine.log").read_text(encoding="utf-8")
+    assert (
+        "config/sources.lock.yaml recorded when it was first used; if the file was changed and you accept that" in log
+    )
 
 
 def test_a_generated_task_and_the_features_of_another(workspace, page, plain):

@@ -299,7 +299,6 @@ def timed_cell(job: Job, cell: Cell, learner: str) -> Timed:
 def phases_of_learner(job: Job, cell: Cell, learner: str, phi, sample: Sample) -> dict:
     """Fitting on features that are ready, and mapping and predicting the test rows."""
     entry, target, options = load(learner), job.data.target, cell.given["settings"]
-    how = {"n_columns": phi.n_columns_, "options": options}
     Y, classes = target.encode(sample.y_train)
     kept: dict = {"value": cell.given["penalty"]}
 
@@ -310,6 +309,7 @@ def phases_of_learner(job: Job, cell: Cell, learner: str, phi, sample: Sample) -
 
     def fit():
         train = features("train", sample.X_train)
+        how = {"n_columns": phi.n_columns_, "options": options}
         if kept["value"] is None:
             kept["value"] = entry.smallest_regular(lambda: iter(train), Y, **how)
         kept["model"] = entry.fit(lambda: iter(train), Y, kept["value"], **how)

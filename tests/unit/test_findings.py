@@ -311,6 +311,12 @@ def no_single_part(table, text):
     assert max(abs(each - own) for each in parts) < within < own - plain
     few = [rounded(accuracy(20) - accuracy(20, "random")), rounded(accuracy(20, "uniform") - accuracy(20))]
     assert told(text, r"With 20, random draws fall ([\d.]+) points behind, and the game costs ([\d.]+)\.") == few
+    budgets = table("values-evaluations-text")
+    at = {"data_set_id": "cifar10-auto-truck", "evaluations": 6100, "choice_id": "nsrf"}
+    two = [rounded(one(budgets, "test_accuracy", choice_variant=variant, **at)) for variant in ("random", "")]
+    assert told(text, r"6,100, random draws have ([\d.]+) % and the Langevin search ([\d.]+);") == two
+    pool = one(budgets, "test_accuracy", **at | {"evaluations": 122000, "choice_id": "kprff"})
+    assert told(text, r"the pool of EERF has ([\d.]+) with") == [rounded(pool)]
     assert accuracy(100, column="n") == 3
 
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import threading
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -477,12 +478,13 @@ def test_what_is_set_after_a_fit_is_for_the_next_one(variant, dtype):
         "block": lambda: next(iter(phi.transform_blocks(X, rows=40)))[1],
         "names": lambda: phi.get_feature_names_out(),
     }
-    for name, arguments in {
-        "dense_frequencies": (), "approximate_kernel": (X,), "frequencies_": None, "n_rounds_": None,
-        "evaluations_": None,
-    }.items():  # fmt: skip
+    for name, arguments in {"dense_frequencies": (), "approximate_kernel": (X,)}.items():
         if hasattr(phi, name):
-            reading[name] = lambda n=name, a=arguments: getattr(phi, n) if a is None else getattr(phi, n)(*a)
+            reading[name] = partial(getattr(phi, name), *arguments)
+    for name in dir(type(phi)):
+        # what has an underscore at its end tells of the fitted map
+        if name.endswith("_") and not name.endswith("__") and isinstance(getattr(type(phi), name), property):
+            reading[name] = partial(getattr, phi, name)
     if REGISTRY[phi.method].prefix and getattr(phi, "n_candidates", True) is not None:
         reading["prefix"] = lambda: phi.prefix(4).transform(X)
     if phi.method in GAMES:

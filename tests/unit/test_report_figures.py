@@ -194,6 +194,25 @@ def test_logarithmic_axes_have_at_least_two_readable_labels(factor, spread):
     assert len(set(inside)) == len(inside)
 
 
+@pytest.mark.parametrize("smallest", [5e-324, 1e-320, 1e-310, 1e-305])
+@pytest.mark.parametrize("among_others", [False, True])
+def test_values_that_have_lost_their_digits_are_drawn_as_zeros_are(smallest, among_others):
+    """An error of 1e-320 is no number that an axis can end at, and below the smallest normal one nothing is exact."""
+    rows = report_rows.made_rows(tasks=["eeg"], methods=["rff", "orf", "sorf"])
+    tiny = [row | {"value": smallest * (1 + row["repeat"])} if row["method"] == "rff" or not among_others else row
+            for row in rows]  # fmt: skip
+    zeros = [new | {"value": 0.0} if new is not old else old for new, old in zip(tiny, rows, strict=True)]
+    shown = []
+    for made in (tiny, zeros):
+        figure = drawn("figure-10-text", made)
+        FigureCanvasAgg(figure).draw()
+        shown.append([(ax.get_title(), ax.get_ylim()) for ax in figure.axes])
+        assert all(np.isfinite(ends).all() and np.diff(ends) > 0 for _, ends in shown[-1])
+    assert shown[0] == shown[1]
+    # all zeros are on no logarithmic axis
+    assert len([title for title, _ in shown[0] if title]) == (4 if among_others else 2)
+
+
 def test_the_same_rows_are_the_same_files(tmp_path):
     results = report_rows.written(
         tmp_path, report_rows.made_rows(tasks=["letter-am-nz", "ijcnn1"], methods=report_rows.NINE[:3]), "rows.csv.xz"

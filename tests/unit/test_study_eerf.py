@@ -4,9 +4,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LassoLars, OrthogonalMatchingPursuit
+from sklearn.linear_model import LassoLars, OrthogonalMatchingPursuit, lars_path
 from sklearn.preprocessing import StandardScaler
 
+from rfstudy.arrays import seed_sequence
 from rfstudy.data.target import make_target
 from rfstudy.kernels import Gaussian
 from rfstudy.maps import make_map
@@ -56,6 +57,30 @@ def test_scores_follow_the_spectrum_where_inputs_are_wide():
     assert narrow["value"] < 0.6 < 0.95 < wide["value"] <= 1
 
 
+def test_a_cell_is_the_naive_computation_on_its_rows():
+    """The seed, the rows and the target as the kind draws them, and numbers from features that are written out."""
+    job = energy_job()
+    for cell in energy.cells(job):
+        (row,), _ = energy.measure(job, cell, None)
+        n, scale = cell.given["rows"], cell.given["input_scale"]
+        assert (n, scale) == {0.2: (4000, 0.2), 8.0: (4000, 8.0), 500: (500, 0.7)}[row["at"]]
+        frequencies, phases, _ = energy.candidates_of(job.spec, cell)
+        rng = np.random.default_rng(seed_sequence(3, "energy", 2, n, scale, 0))
+        X, coefficients = scale * rng.standard_normal((n, 2)), rng.uniform(0.5, 1.5, 4)
+        y = sum(c * np.cos(X @ w + b) for c, w, b in zip(coefficients, frequencies, phases, strict=False))
+        scores = np.array(
+            [np.mean(y * np.sqrt(2) * np.cos(X @ w + b)) for w, b in zip(frequencies, phases, strict=True)]
+        )
+        spectrum = np.r_[coefficients, np.zeros(26)]
+        expected = (
+            np.abs(scores - energy.expected_scores(frequencies, phases, coefficients, scale)).max()
+            if row["metric"] == "score_deviation"
+            else np.corrcoef(np.abs(scores), spectrum)[0, 1]
+        )
+        np.testing.assert_allclose(row["value"], expected, rtol=1e-9)
+        assert row["settings"] == {"terms": 4, "input_scale": scale}
+
+
 def test_deviations_fall_as_the_rows_grow():
     job = energy_job(sample_sizes=[200, 20_000])
     few, many = (energy.measure(job, cell, None)[0][0]["value"] for cell in energy.cells(job)[-2:])
@@ -65,6 +90,7 @@ def test_deviations_fall_as_the_rows_grow():
 def test_a_target_has_no_more_terms_than_the_pool_candidates():
     with pytest.raises(ValueError, match="terms must be at most candidates"):
         energy.check({"grid": ENERGY | {"terms": 31}})
+    assert energy.check({"grid": ENERGY | {"terms": 30}}) is None
 
 
 # the ranking
@@ -118,6 +144,21 @@ def test_paths_are_those_of_scikit_learn_on_the_features(how):
     assert len(chosen) == 6
 
 
+def test_a_path_goes_on_until_as_many_features_have_entered_as_are_wanted():
+    """A candidate that another stands for leaves the path again: it takes more steps than features."""
+    rng = np.random.default_rng(8)
+    for _ in range(100):
+        Z = StandardScaler().fit_transform(rng.normal(size=(60, 12)) @ (np.eye(12) + 0.9 * rng.normal(size=(12, 12))))
+        y = Z @ rng.normal(size=12)
+        path = lars_path(Z, y, method="lasso")[2]
+        if (np.count_nonzero(path[:, :11], axis=0) < 10).all():
+            break
+    else:
+        raise AssertionError("no problem in which ten steps find fewer than ten features")
+    moments = SimpleNamespace(n_rows=60, with_targets=y @ Z / 60, standardised=lambda: (Z.T @ Z, y @ Z))
+    assert len(ranking.choose("lasso", moments, 10, rng)) == 10
+
+
 def test_random_choices_and_the_whole_pool():
     _, _, _, moments = pool_and_moments()
     chosen = ranking.choose("random", moments, 8, np.random.default_rng(0))
@@ -142,7 +183,7 @@ def test_a_cell_is_ridge_regression_on_the_chosen_candidates():
         "kernel": {"name": "gaussian"}, "seed": 3, "device": "cpu", "dataset": "made", "repeats": [0],
         "preprocess": ["none"], "bandwidth": {"rule": "fixed", "length_scale": 1.0},
         "methods": [entry("kprff", choice="score"), entry("rff", choice="random"), entry("rff", "pool", choice="pool")],
-        "grid": {"candidates": [30], "n_features": 6, "penalties": [1e-3], "n_folds": 3},
+        "grid": {"candidates": [30], "n_features": 6, "penalties": [0.5], "n_folds": 3},
     }  # fmt: skip
     job = Job("measure", spec, None, None, SimpleNamespace(target=make_target("binary")), samples)
     score, random, whole = (
@@ -161,8 +202,11 @@ def test_a_cell_is_ridge_regression_on_the_chosen_candidates():
     Z, T = Z[:, order] / np.sqrt(6), np.concatenate([b for _, b in pool.blocks(sample.X_test)])[:, order] / np.sqrt(6)
     mean, offset = Z.mean(axis=0), sample.y_train.mean()
     weights = np.linalg.solve(
-        (Z - mean).T @ (Z - mean) + 300 * 1e-3 * np.eye(6), (Z - mean).T @ (sample.y_train - offset)
+        (Z - mean).T @ (Z - mean) + 300 * 0.5 * np.eye(6), (Z - mean).T @ (sample.y_train - offset)
     )
+    spectrum = np.linalg.eigvalsh(np.cov(np.sqrt(6) * Z.T, ddof=0))
+    entropy = -sum(share * np.log(share) for share in spectrum / spectrum.sum())
+    assert score["effective_rank"]["value"] == pytest.approx(np.exp(entropy))
     predicted = np.where((T - mean) @ weights + offset > 0, 1, -1)
     assert score["error_pct"]["value"] == pytest.approx(100 * np.mean(predicted != sample.y_test))
 

@@ -100,7 +100,7 @@ class GameMap(RandomFeatureMap):
     @property
     def components_per_round_(self) -> int:
         """k, the components that a round finds."""
-        return self._components_per_round()
+        return self._as_fitted()._components_per_round()
 
     @property
     def n_rounds_(self) -> int:

@@ -187,7 +187,7 @@ class PeakSearchFourier(GameMap, SpectralMap):
     @property
     def start_std_(self) -> float:
         """The standard deviation of the entries of a start, once the map has been drawn."""
-        return self._option("initial_std") or VARIANCE_OF_START**0.5 * self.kernel_.frequency_scale
+        return self._as_fitted()._option("initial_std") or VARIANCE_OF_START**0.5 * self.kernel_.frequency_scale
 
     def _climb(self):
         """How a copy climbs."""

@@ -164,8 +164,8 @@ def plain(value: float) -> str:
     return f"{value / 10.0**exponent:g}e{exponent}"
 
 
-def whisker_ends(lower, limit: float, *, log: bool) -> np.ndarray:
+def whisker_ends(lower, mean, limit: float, *, log: bool) -> np.ndarray:
     """Where error bars begin: at their lower ends; on a logarithmic axis, where zero is nowhere, at its own lower limit
-    if they reach zero."""
+    if they reach zero, and nowhere above the mean."""
     lower = np.asarray(lower, dtype=float)
-    return np.where(lower > 0, lower, limit) if log else lower
+    return np.where(lower > 0, lower, np.minimum(limit, mean)) if log else lower

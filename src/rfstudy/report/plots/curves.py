@@ -331,7 +331,8 @@ def _draw_lines(ax, place: Place, lines: list[Line], x: dict, side: str = "", st
         shift = DODGE * step * ((i + 0.5) / len(lines) - 0.5)
         at, mean = cells["x"].to_numpy(), cells["mean"].to_numpy(dtype=float)
         at = at * 2.0**shift if x["scale"] == "log" else at + shift
-        lower, upper = whisker_ends(cells["lower"], shown.low, log=place.log), cells["upper"].to_numpy(dtype=float)
+        lower = whisker_ends(cells["lower"], mean, shown.low, log=place.log)
+        upper = cells["upper"].to_numpy(dtype=float)
         ax.errorbar(at, mean, yerr=[mean - lower, upper - mean], elinewidth=0.6, **drawn_as(lines[i].look))
         beside = cells["contended"].to_numpy(dtype=bool)
         if beside.any():

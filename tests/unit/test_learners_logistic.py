@@ -266,6 +266,9 @@ def test_rows_of_no_class_or_of_several_are_refused():
     with pytest.raises(ValueError, match=r"row 7 of the targets names 2 classes"):
         fit_logistic(stream(Z), Y, 0.1, n_columns=15)
     assert fit_logistic(stream(Z), Y, 0.1, n_columns=15, classes="one_vs_rest").converged
+    Y[4] = -1
+    with pytest.raises(ValueError, match=r"row 4 of the targets names 0 classes"):
+        fit_logistic(stream(Z), Y, 0.1, n_columns=15)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

@@ -145,7 +145,7 @@ class ScoredPoolMap(PoolMap):
     @property
     def n_distinct_(self) -> int:
         """Different frequencies among those in use: what is drawn more often than once is one feature."""
-        return len(np.unique(self.learned_["indices"] % self._pool_size()))
+        return len(np.unique(self.learned_["indices"] % self._as_fitted()._pool_size()))
 
     def _use(self, learned):
         if self.mode in COLUMN_MODES:

@@ -369,6 +369,16 @@ def a_smaller_penalty(table, text):
     control = changes(table, "smaller-penalty", "rff")
     assert len(control) == 2 * len(FOUR)
     assert not any(is_effect(control))
+    numbers = []
+    for step in ("columns", "trace"):
+        of_step = changes(table, step, "slsrff").set_index("data_set_id").loc[FOUR[:2]]
+        assert all(is_effect(of_step))
+        numbers += [rounded(abs(value)) for value in of_step["value"]]
+    assert (of_step["value"] < 0).all()
+    pattern = r"by ([\d.]+) points on EEG and ([\d.]+) on cod-RNA, by length again: .* loses ([\d.]+) and ([\d.]+),"
+    assert told(text, pattern) == numbers
+    permuted = changes(table, "permuted", "slsrff").set_index("data_set_id")
+    assert not any(is_effect(permuted.loc[FOUR[:2]]))
     resorted = changes(table, "sorted")
     assert len(resorted) == 2 * len(FOUR)
     assert not any(is_effect(resorted))
@@ -511,6 +521,7 @@ READ = {
         "Dropping the factor",
         "Leaving the 1/(2s)",
         "Plain RFF with",
+        "Scoring cosine and",
         "Sorting the columns",
     ],
     ("slsrff", "Tuned alike, resampling gains nothing"): ["With every method", "Where ten repeats"],
@@ -526,6 +537,10 @@ READ = {
     ("eerf", "On Adult EERF is ahead at every number of features, most where they are few"): [
         "With 10 features",
         "RKS that is",
+    ],
+    ("eerf", "Its ranking is better than chance and worse than a choice that knows of redundancy"): [
+        "Of one pool",
+        "Every feature is",
     ],
     ("nsrf", "The made tasks come out as printed, and one of them without learning"): [
         "On the windmill",

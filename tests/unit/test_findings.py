@@ -531,8 +531,11 @@ READ = {
     ("survey", "Prediction"): ["As printed, no", "LS-RFF is below"],
     ("survey", "Theory"): ["What the text", "Of the lower", "ROM with three"],
     ("eerf", "The printed errors of Adult come out, under a reading that was chosen after a look at them"): [
-        "With an intercept",
-        "Of the other",
+        "With an intercept"
+    ],
+    ("eerf", "On MNIST neither the printed errors nor the lead come out with ridge classification"): [
+        "At 450 features",
+        "Logistic regression, LKRF",
     ],
     ("eerf", "On Adult EERF is ahead at every number of features, most where they are few"): [
         "With 10 features",
@@ -562,6 +565,7 @@ READ = {
     ("nsrf", "On automobile against truck no single part of the method is missed"): [
         "With 100 frequencies,",
         "With 20, random",
+        "With a twentieth",
     ],
 }
 

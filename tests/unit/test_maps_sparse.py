@@ -100,6 +100,18 @@ def test_sparse_blocks_are_the_transform(variant, threads, monkeypatch):
         torch.set_num_threads(before)
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@every_map
+@every_type
+def test_sparse_data_are_mapped_on_cuda_as_on_the_cpu(variant, dtype):
+    X, S, y = sparse_data(dtype)
+    phi = build(variant, device="cpu").fit(X, y)
+    other = build(variant, device="cuda").restore(5, phi.learned_, dtype=dtype)
+    expected = phi.transform(X)
+    close = max(tolerance(variant, dtype), 1e-10) * np.abs(expected).max()
+    np.testing.assert_allclose(other.transform(S), expected, rtol=0, atol=close)
+
+
 @pytest.mark.parametrize("variant", [v for v, (name, _) in VARIANTS.items() if name not in HOLD_ROWS])
 def test_maps_that_project_never_make_data_dense(variant, monkeypatch):
     _, S, y = sparse_data()

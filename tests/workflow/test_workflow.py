@@ -137,13 +137,13 @@ OF_EEG = {name for name in ALL if name.startswith("eeg")}
 #: Modules that are edited at their end, or a text in one that is; the shards whose jobs of generate and train run
 #: again, those of tune, and those of time. What stands behind an edited job in the chain runs again, too.
 EDITS = [
-    (("maps/quasi.py",), "", {"eeg.qmc", "skin.qmc"}, set(), {"eeg"}),
-    (("maps/leverage.py",), "", {"eeg.lsrff", "skin.lsrff"}, set(), {"eeg"}),
+    # all maps share a penalty, which is chosen with all of them
+    (("maps/quasi.py",), "", ALL, {"eeg", "skin"}, {"eeg"}),
     (("learners/svm.py",), "", ALL, {"eeg", "skin"}, {"eeg"}),
     (("data/steps/standard_rows.py",), "", OF_EEG, {"eeg"}, {"eeg"}),
     (("study/time.py",), "", set(), set(), {"eeg"}),
     # of the registry a job takes the defaults of its maps, and nothing else
-    (("maps/registry.py",), '"mode": "text", "penalty": 0.05, "layout"', {"eeg.lsrff", "skin.lsrff"}, set(), {"eeg"}),
+    (("maps/registry.py",), '"pool_multiple": 1, "penalty": 0.05, "layout"', ALL, {"eeg", "skin"}, {"eeg"}),
     # what none of them reruns, all of them together do not
     (
         ("maps/registry.py", "study/kinds/decay.py", "study/bandwidths/median.py", "report/tables/grid.py"),

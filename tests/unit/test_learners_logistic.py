@@ -235,11 +235,12 @@ def test_probabilities_of_a_row_add_up_so_that_the_weights_of_the_classes_do():
 @pytest.mark.parametrize("classes", ["multinomial", "one_vs_rest"])
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("intercept", ["none", "unpenalised"])
-def test_a_cross_validation_scores_a_fit_for_every_fold_and_penalty(n_classes, intercept, classes):
+@pytest.mark.parametrize("scaling", ["sum", "mean"])
+def test_a_cross_validation_scores_a_fit_for_every_fold_and_penalty(n_classes, scaling, intercept, classes):
     Z, labels, Y = problem(n_classes=n_classes)
     # of such sizes that the penalty shows how many rows a fold is trained on
     folds = np.random.default_rng(5).choice(3, len(Y), p=[0.75, 0.15, 0.1])
-    how = {"n_columns": 15, "intercept": intercept, "classes": classes, "scaling": "sum"}
+    how = {"n_columns": 15, "intercept": intercept, "classes": classes, "scaling": scaling}
     grid = [0.1, 10.0, 1e-3]  # in no order
     scores = cross_validate_logistic(stream(Z, 33), Y, grid, folds, **how)
     assert scores.shape == (3, 3)
@@ -266,7 +267,7 @@ def test_rows_of_no_class_or_of_several_are_refused():
     with pytest.raises(ValueError, match=r"row 7 of the targets names 2 classes"):
         fit_logistic(stream(Z), Y, 0.1, n_columns=15)
     assert fit_logistic(stream(Z), Y, 0.1, n_columns=15, classes="one_vs_rest").converged
-    Y[4] = -1
+    Y[7], Y[4] = [1, -1, -1], -1
     with pytest.raises(ValueError, match=r"row 4 of the targets names 0 classes"):
         fit_logistic(stream(Z), Y, 0.1, n_columns=15)
 

@@ -140,7 +140,7 @@ class Workspace:
 
 
 def plain(rows):
-    """Rows of a table as tuples of plain numbers: a seed derives from the types of its axes, too."""
+    """Rows of a table as tuples of plain numbers."""
     return rows.astype(object).map(lambda value: value.item() if isinstance(value, np.generic) else value).itertuples()
 
 

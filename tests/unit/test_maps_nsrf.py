@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from rfstudy.kernels import Gaussian
 from rfstudy.maps import game, make_map
 from rfstudy.maps.game import class_signs, project_to_dual
-from rfstudy.maps.peaks import PARTS, RELATIVE_STEP, Climb, PeakSearch, largest_variance
+from rfstudy.maps.peaks import PARTS, Climb, PeakSearch, largest_variance
 
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
@@ -107,7 +107,7 @@ def naive_climb(X, weights, w, how):
             best, highest = w, v
         if step == how.n_steps:
             break
-        zeta = how.step_factor * (how.step_size or RELATIVE_STEP / (largest_variance(X) * highest))
+        zeta = how.step_factor * (how.step_size or 0.7 / (largest_variance(X) * highest))
         w = w + zeta * (naive_gradient(X, weights, w) - how.decay * 2 * w / len(w))
     return best, highest
 

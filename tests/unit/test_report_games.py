@@ -39,6 +39,68 @@ def test_the_lines_of_the_games_are_means_over_the_repeats_and_named_once():
     assert any(np.allclose(y, expected.to_numpy(dtype=float)) for y in shown)
 
 
+def test_every_panel_of_the_games_shows_the_quantity_that_it_is_called():
+    figure = drawn(game, "figure-game-text")
+    rows = tidy.read(MEASURED / "nsrf-windmill.csv.xz")
+    own = rows[(rows["method"] == "nsrf") & (rows["variant"] == "")]
+    shown = {
+        "accuracy_pct": ("(a) test accuracy", "accuracy (%)", "linear"),
+        "margin_objective": ("(b) margin objective", r"$\max_\alpha F(\alpha, \bar\lambda)$", "log"),
+        "duality_gap": ("(c) duality gap", "duality gap", "log"),
+    }
+    for ax, (metric, (title, label, scale)) in zip(figure.axes, shown.items(), strict=False):
+        assert (ax.get_title(), ax.get_ylabel(), ax.get_yscale()) == (title, label, scale)
+        assert ax.get_xlabel() == "features found $m$"
+        means = own[own["metric"] == metric].groupby("n_features")["value"].mean().to_numpy(dtype=float)
+        drawn_lines = [line.get_ydata() for line in ax.get_lines() if len(line.get_ydata()) == len(means)]
+        assert any(np.allclose(y, means) for y in drawn_lines)
+    # of the gap the method alone, with the two bounds
+    assert len(figure.axes[2].containers) == 1
+    bounds = {
+        line.get_color(): line.get_ydata()
+        for line in figure.axes[2].get_lines()
+        if line.get_color() in ("#CC3311", "#888888")
+    }
+    for colour, metric in (("#CC3311", "gap_bound"), ("#888888", "gap_bound_mended")):
+        means = own[own["metric"] == metric].groupby("n_features")["value"].mean().to_numpy(dtype=float)
+        np.testing.assert_allclose(bounds[colour], means)
+
+
+def test_pictures_in_the_plane_name_what_they_show():
+    figure = drawn(plane, "figure-01a-text")
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names == [
+        "class -1", "class +1", "decision boundary", "margin", "frequencies so far", "those of the last round",
+    ]  # fmt: skip
+    of_kind = {kind: [ax for ax in figure.axes if f" {kind}, " in ax.get_title()] for kind in plane.DRAWN}
+    of_kind["weights"] = [ax for ax in figure.axes if "dual weights" in ax.get_title()]
+    for kind, (x, y) in {"weights": ("$x_1$", "$x_2$"), "potential": (r"$\omega_1$", r"$\omega_2$"),
+                         "decision": ("$x_1$", "$x_2$")}.items():  # fmt: skip
+        assert of_kind[kind]
+        assert {ax.get_xlabel() for ax in of_kind[kind]} == {x}
+        assert {ax.get_ylabel() for ax in of_kind[kind]} == {y, ""} or len(of_kind[kind]) == 1
+    for ax in of_kind["potential"]:
+        for points in (each.get_offsets() for each in ax.collections):
+            np.testing.assert_allclose(points[: len(points) // 2], -points[len(points) // 2 :])  # both of a pair
+    # the last round's frequencies alone have the last colour: as many as a round keeps, and their opposites
+    last = [each for each in of_kind["potential"][-1].collections if len(each.get_offsets())][-1]
+    assert len(last.get_offsets()) == 2 * 10
+
+
+def test_harmonics_are_named_by_order_and_degree_with_how_often_they_were_chosen():
+    context = Context.read(
+        [MEASURED / "nsrf-checkerboard.csv.xz"], ["nsrf-checkerboard"], report_rows.METHODS, report_rows.REGISTERED,
+        report_rows.REFERENCE,
+    )  # fmt: skip
+    spec = report_rows.spec_of("figure-01c-text", "nsrf")
+    found = plane.kept_of(context, spec["dataset"], spec["method"])
+    titles = [ax.get_title() for ax in sphere.draw(context, spec).figure.axes]
+    (degree, order), count = found["pairs"][0], found["counts"][0]
+    assert titles[0] == "(a) data"
+    assert titles[1] == f"(b) $Y_{{{order},{degree}}}$, {count} of {found['counts'].sum()}"
+    assert len(titles) == 1 + len(found["waves"])
+
+
 def test_the_games_in_numbers_are_means_over_the_repeats():
     table = report_rows.as_computed(
         report_rows.made(

@@ -219,10 +219,12 @@ def test_scoring_on_a_tenth_of_the_rows_is_enough(judged):
         return walks(dataset, eerf_rows.SETS[dataset][1], "subsample", kprff=((0.1, tenth), (1.0, whole), (0.5, 99)))
 
     level, off = [9.0] * 5, [-3.0, 3.0, -1.0, 1.0, 0.0]
-    near, far = ([9.0 + gap + each for each in off] for gap in (1.9375, 2.0625))  # their standard error is one
+    # their standard error is one, and their intervals are 2.78 to each side
+    near, far, clear = ([9.0 + gap + each for each in off] for gap in (1.9375, 2.0625, 2.8125))
     assert judged("eerf-13", shares(level, level)) == "holds"
     assert judged("eerf-13", shares(near, level)) == judged("eerf-13", shares(level, near)) == "holds"
-    assert judged("eerf-13", shares(far, level)) == judged("eerf-13", shares(level, far)) == "contradicted"
+    assert judged("eerf-13", shares(far, level)) == judged("eerf-13", shares(level, far)) == "fails"
+    assert judged("eerf-13", shares(clear, level)) == judged("eerf-13", shares(level, clear)) == "contradicted"
     assert judged("eerf-13", shares(near, level) + shares(far, level, "mnist")) == "partly"
     assert judged("eerf-13", shares(level, level, "letter")) == "not run"
     assert judged("eerf-13", shares(9, 9)) == "not testable"

@@ -223,7 +223,8 @@ def _no_difference(
         both = [*bounds, *(({"below": "above", "at_most": "at_least"}[kind], -bound) for kind, bound in bounds)]
         if any(isinstance(test.get(kind), dict) and "standard_errors" in test[kind] for kind in BORDERS):
             inside = all(BORDERS[kind](estimate.value, bound) for kind, bound in both)
-            verdict = {"margin": bounds[0][1], "holds": inside, "opposite": not inside}
+            is_one = estimate.low > 0 or estimate.high < 0  # a difference at all
+            verdict = {"margin": bounds[0][1], "holds": inside, "opposite": not inside and is_one}
         else:
             verdict = agrees(estimate, both, practical)
     return point(where, estimate, what, _with_interval(estimate, test["metric"]), verdict)

@@ -340,6 +340,9 @@ def few_frequencies(table, text):
         assert accuracy("nsrf", s) < accuracy("nsrf", s, "published")
     lead = [accuracy("nsrf", 1000, source) - accuracy("rff", 1000, source) for source in ("measured", "published")]
     assert 0 < lead[0] < lead[1] / 10
+    kernels = table("values-exact-text")
+    exact = [one(kernels, "test", data_set_id="cifar10-auto-truck", machine_id=each) for each in ("linear", "arccos1")]
+    assert told(text, r"512 columns has ([\d.]+) %, the .* of order 1 ([\d.]+)\.") == [rounded(each) for each in exact]
     digits = [accuracy("nsrf", 100, pair="mnist-4-9"), accuracy("rff", 1000, pair="mnist-4-9")]
     assert told(text, r"its ([\d.]+) % with 100.*the ([\d.]+) of RBF-RF") == digits
     assert digits[0] > digits[1]

@@ -583,6 +583,11 @@ READ = {
         "With 10 features",
         "RKS that is",
     ],
+    ("eerf", "To the letter half of the lead on Adult is there, and it does not pass the test"): [
+        "With equations 7",
+        "Centring the targets",
+    ],
+    ("eerf", "A bandwidth by validation gives RKS twice what it gives EERF"): ["It is worth"],
     ("eerf", "Its ranking is better than chance and worse than a choice that knows of redundancy"): [
         "Of one pool",
         "Every feature is",
@@ -601,6 +606,7 @@ READ = {
     ],
     ("nsrf", "Learned frequencies are worth much where few are allowed"): [
         "On automobile against",
+        "The linear machine",
         "On MNIST 4-9",
         "These are three",
     ],

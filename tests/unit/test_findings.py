@@ -514,7 +514,13 @@ def theory_of_the_survey(table, text):
     listed = plain[plain["lower_variance_than_rff"] == "Yes"]["verdict"]
     assert {"mm", "orf", "sgq"} == set(listed.index[listed == "holds"])
     assert "gq" in set(listed.index[listed == "fails"])
-    assert {"qmc", "ssf", "rom", "ssr"} == set(listed.index[listed == "partly"]) - {"nrff"}
+    assert {"qmc", "ssf", "rom", "ssr", "nrff"} == set(listed.index[listed == "partly"])
+    nrff = plain.loc["nrff"]
+    points = [nrff[f"variance_points_{how}"] for how in ("lower", "even", "higher")]
+    assert told(text, r"lower at (\d+) of (\d+) points and higher at none") == [points[0], sum(points)]
+    assert points[2] == 0
+    ends = [rounded(nrff[f"at_equal_columns_{end}"]) for end in ("smallest", "largest")]
+    assert told(text, r"its variance is ([\d.]+) to ([\d.]+) times\.") == ends
     fastfood = plain.loc["fastfood"]
     assert fastfood["lower_variance_than_rff"] == "No"
     assert fastfood["variance_points_lower"] == fastfood["variance_points_higher"] > 0
@@ -571,7 +577,7 @@ READ = {
     ("slsrff", "The theory's sample sizes are not what is needed"): ["On data with", "Plain RFF, for"],
     ("survey", "Approximation"): ["At few features", "SSF, which the"],
     ("survey", "Prediction"): ["As printed, no", "LS-RFF is below"],
-    ("survey", "Theory"): ["What the text", "Of the lower", "ROM with three"],
+    ("survey", "Theory"): ["What the text", "Of the lower", "NRFF, compared in", "ROM with three"],
     ("eerf", "The printed errors of Adult come out, under a reading that was chosen after a look at them"): [
         "With an intercept"
     ],

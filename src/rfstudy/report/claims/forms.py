@@ -159,6 +159,7 @@ def beats(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
             bounds = bounds_of({"above": test.get("by", 0)}, where, scales)
             told, verdict = signed(estimate.value, test["metric"]), judged(test, estimate, bounds, 0.0)
             if test.get("effect"):
+                told = _with_interval(estimate, test["metric"])
                 verdict = as_effect(verdict, estimate, fact_of(test["metric"]).smallest_effect)
             found.append(point(where, estimate, what, told, verdict))
     return found

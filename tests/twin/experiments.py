@@ -396,7 +396,7 @@ MEASUREMENTS = {
         methods=[{"method": "kprff"}],
         axes={
             "dimension": 3, "candidates": 25, "terms": 4, "rows": 60, "input_scales": [0.5, 2.0],
-            "fixed_input_scale": 1.0, "sample_sizes": [30, 90],
+            "fixed_input_scale": 1.5, "sample_sizes": [30, 90],
         },
     ),
 }  # fmt: skip

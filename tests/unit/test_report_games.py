@@ -82,6 +82,10 @@ def test_pictures_in_the_plane_name_what_they_show():
     for ax in of_kind["potential"]:
         for points in (each.get_offsets() for each in ax.collections):
             np.testing.assert_allclose(points[: len(points) // 2], -points[len(points) // 2 :])  # both of a pair
+    for ax in of_kind["decision"]:
+        assert [each.levels.tolist() for each in ax.collections] == [[0.0], [-1.0, 1.0]]
+        low, high = ax.images[0].get_clim()
+        assert f"from {low:g} to {high:g}." in plane.TOLD["decision"]
     # the last round's frequencies alone have the last colour: as many as a round keeps, and their opposites
     last = [each for each in of_kind["potential"][-1].collections if len(each.get_offsets())][-1]
     assert len(last.get_offsets()) == 2 * 10

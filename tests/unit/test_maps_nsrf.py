@@ -6,7 +6,7 @@ import torch
 from scipy.optimize import brentq
 
 from rfstudy.kernels import Gaussian
-from rfstudy.maps import game, make_map
+from rfstudy.maps import game, make_map, nsrf
 from rfstudy.maps.game import class_signs, project_to_dual
 from rfstudy.maps.peaks import PARTS, Climb, PeakSearch, largest_variance
 
@@ -573,3 +573,7 @@ def test_cuda_plays_the_game_of_the_cpu_without_noise():
     np.testing.assert_allclose(fitted["cuda"].frequencies_, fitted["cpu"].frequencies_, atol=1e-6)
     noisy = [learn(9, device="cuda").fit(X, y).frequencies_ for _ in range(2)]
     np.testing.assert_array_equal(noisy[0], noisy[1])
+
+
+def test_the_mode_code_has_the_numbers_of_the_published_code():
+    assert nsrf.CODE == {"initial_std": 0.3, "step_size": 20.0, "noise": 0.01, "decay": 0.01, "dual_step": 2000.0}

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from rfstudy import tidy
-from rfstudy.report import catalogue, plots, typeset
+from rfstudy.report import catalogue, derived, plots, typeset
 from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
 from rfstudy.report.derived import best_on_test, with_derived
@@ -170,6 +170,18 @@ def test_a_walk_without_values_says_why():
     rows = rows.assign(value=np.nan, status="skipped", settings='{"reason": "no file"}')
     (settings,) = best_on_test(rows, "divergence", "best")["settings"]
     assert json.loads(settings) == {"best_at": 0.1, "reason": "no file"}
+
+
+def test_what_is_derived_has_the_values_and_says_what_it_is():
+    row = {"metric": derived.OF_REGRESSION, "value": 12.5, "dataset": "buzz", "status": "ok", "split": "test"}
+    found = derived.with_derived(tidy.frame([row]))
+    assert found.set_index("metric")["value"].to_dict() == {derived.OF_REGRESSION: 12.5, "error_pct": 12.5}
+    tasks = {"buzz": {"target": "regression"}, "adult": {"target": "binary"}}
+    asked = [("error_pct", "buzz"), ("error_pct", "adult"), ("accuracy_pct", "buzz")]
+    assert [bool(derived.undefined(metric, dataset, tasks)) for metric, dataset in asked] == [True, False, False]
+    chosen = tidy.frame([row | {"variant": "best-on-test", "dataset": "adult"}])
+    (told,) = derived.notes_on_derived(chosen, tasks)
+    assert told.startswith("Best on test: of all values of the divergence penalty the one with the lowest mean error")
 
 
 def test_the_error_of_a_regression_is_the_unexplained_share():

@@ -105,6 +105,36 @@ def test_harmonics_are_named_by_order_and_degree_with_how_often_they_were_chosen
     assert len(titles) == 1 + len(found["waves"])
 
 
+def test_a_globe_shows_the_side_that_is_seen():
+    """Each coordinate, as a function on the sphere, is at a point of the picture that of the point behind it."""
+    polar = np.linspace(0, np.pi, 181)[:, None]
+    azimuth = np.radians(np.arange(360))
+    coordinates = [np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar) + 0 * azimuth]
+    pictures = [sphere.on_globe(each) for each in coordinates]
+    right, up, towards = sphere.seen()
+    np.testing.assert_allclose(towards, [0.8517, 0.3100, 0.4226], atol=1e-4)  # 20 degrees east, 25 north
+    ticks = np.linspace(-1, 1, sphere.PIXELS)
+    for i, j in ((200, 200), (100, 250), (330, 180), (60, 200)):
+        a, b = ticks[j], ticks[i]
+        point = a * right + b * up + np.sqrt(1 - a * a - b * b) * towards
+        np.testing.assert_allclose([each[i, j] for each in pictures], point, atol=0.02)
+    assert np.isnan(pictures[0][0, 0])
+
+
+def test_the_points_of_a_sphere_are_those_that_face_the_eye():
+    context = Context.read(
+        [MEASURED / "nsrf-checkerboard.csv.xz"], ["nsrf-checkerboard"], report_rows.METHODS, report_rows.REGISTERED,
+        report_rows.REFERENCE,
+    )  # fmt: skip
+    spec = report_rows.spec_of("figure-01c-text", "nsrf")
+    found, picture = plane.kept_of(context, spec["dataset"], spec["method"]), sphere.draw(context, spec)
+    right, up, towards = sphere.seen()
+    for label, points in zip(np.unique(found["y"]), picture.figure.axes[0].collections, strict=False):
+        own = found["X"][(found["y"] == label) & (found["X"] @ towards > 0)]
+        np.testing.assert_allclose(points.get_offsets(), np.stack([own @ right, own @ up], axis=1), atol=1e-5)
+    assert f"the {len(found['waves'])} that were chosen in most rounds" in " ".join(picture.notes)
+
+
 def test_the_games_in_numbers_are_means_over_the_repeats():
     table = report_rows.as_computed(
         report_rows.made(

@@ -303,9 +303,9 @@ def test_a_verdict_needs_five_repeats_that_all_share(tabulated):
 
 
 def test_a_score_is_the_mean_over_the_sizes(tabulated):
-    values = {"even": [80.0] * 8, "uneven": {"2d": around(50.0), "4d": around(114.0)}}
+    values = {"even": [60.0] * 8, "uneven": {"2d": around(30.0), "4d": around(94.0)}}
     assert best_of(tabulated, values)[0] == "uneven"
-    assert best_of(tabulated, values | {"uneven": {"2d": around(50.0), "4d": around(106.0)}})[0] == "even"
+    assert best_of(tabulated, values | {"uneven": {"2d": around(30.0), "4d": around(86.0)}})[0] == "even"
 
 
 def test_errors_are_compared_by_their_logarithms(tabulated):

@@ -215,7 +215,7 @@ GRIDS = {
         methods=[
             {"method": "rff"},
             {"method": "rff", "variant": "by-the-rule", "searched": ["penalty"]},
-            {"method": "slsrff"},
+            {"method": "slsrff", "options": {"mode": "keep"}},  # what is chosen stands in place of it
             {"method": "kprff", "only_sizes": ["2d", "11"], "learners": {"svm": None}},
             {"method": "karff", "options": {"n_candidates": 30, "rho": 0.5}, "learners": {"ridge": {"center": "both"}}},
         ],

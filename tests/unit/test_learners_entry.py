@@ -445,3 +445,9 @@ def test_a_new_file_is_a_new_learner(tmp_path):
     own = {"type": "array", "items": {"type": "number"}}  # in place of the schema of other grids
     assert facts["schema"] == {"shrinkage": own, "n_folds": {"type": "integer", "minimum": 2}}
     assert intercept == [2.0]
+
+
+def test_the_l1_machine_says_of_more_rows_than_libsvm_is_given_why_they_are_left_out():
+    limit = entry.load("l1_svm").limit
+    assert limit({}, 20_000, 5) == ""
+    assert limit({}, 20_001, 5) == "20001 rows are over the 20000 that libsvm is given"

@@ -347,6 +347,8 @@ def test_the_time_of_a_figure_is_that_of_its_method():
     own, other = (x[report_rows.METHODS[method]["colour"]] for method in ("kprff", "rff"))
     assert own[-1] - other[-1] == pytest.approx(0.801 * 1.04)
     assert ax.get_xscale() == "log"
+    assert ax.get_xlabel() == "time (s)"
+    assert "Bars: one standard error of the error, the quartiles of the time." in picture.notes
 
 
 # Curves

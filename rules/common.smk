@@ -130,12 +130,13 @@ def shard_of(stage, wildcards):
 
 def stage_code(stage):
     """An input function: the package files of a stage's job, with those of its kind, maps, learners and steps."""
+    return lambda wildcards: code_of_shard(stage, shard_of(stage, wildcards))
 
-    def files(wildcards):
-        shard = shard_of(stage, wildcards)
-        return code_of(*plan.code_roots(stage, EXPERIMENTS[wildcards.experiment], shard))
 
-    return files
+@cache
+def code_of_shard(stage, shard):
+    """The package files of a stage's job on a shard."""
+    return code_of(*plan.code_roots(stage, EXPERIMENTS[shard.experiment], shard))
 
 
 def stage_parts(stage, wildcards):
@@ -383,8 +384,30 @@ def base_files(wildcards):
 
 def preprocess_code(wildcards):
     """The package files that make the rows of a task, its generator or extractor included, found by name."""
-    own = data_registry.code_of(REGISTRY.tasks[wildcards.dataset], embedded=EMBEDDED)
-    return code_of("data.preprocess", *own)
+    return code_of_task(wildcards.dataset)
+
+
+@cache
+def code_of_task(dataset):
+    """The package files that make the rows of a task."""
+    return code_of("data.preprocess", *data_registry.code_of(REGISTRY.tasks[dataset], embedded=EMBEDDED))
+
+
+def list_code():
+    """Write what lists the code of any job: Snakemake looks once, early, which files there are in a folder."""
+    for name, experiment in EXPERIMENTS.items():
+        stages = [(stage, SHARDS) for stage in plan.stages_of(experiment)]
+        for stage, kept in [*stages, ("tune", TUNE_SHARDS), ("time", TIME_SHARDS)]:
+            for (of, _), shard in kept.items():
+                if of == name:
+                    code_of_shard(stage, shard)
+    for dataset in REGISTRY.tasks:
+        code_of_task(dataset)
+
+
+# a job that parses this again finds them written
+if workflow.is_main_process and not PROBLEMS:
+    list_code()
 
 
 # what the experiments name is built while the above is worked out

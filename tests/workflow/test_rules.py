@@ -241,6 +241,15 @@ def test_a_job_reads_the_code_of_what_it_runs_and_of_nothing_else(plan):
     assert "report/plots/curves.py" not in code("tables_survey_gaussian_text")
 
 
+def test_the_code_of_all_jobs_is_listed_before_any_is_planned(new_workspace):
+    """Snakemake looks into a folder once, early; a list that is written later it takes for missing."""
+    space = new_workspace("listed")
+    wanted = ("results/quick/theory-decay.csv", "--config", "only_experiments=theory-decay,slsrff-text")
+    space.snakemake("--dry-run", "--cores", "1", *wanted)
+    stages = {path.name.partition("-")[0] for path in (space.folder / CODE).iterdir()}
+    assert {f"study.{stage}" for stage in ("generate", "train", "measure", "time")} | {"data.preprocess"} <= stages
+
+
 def test_jobs_ask_for_what_they_need(plan):
     """Choices come first, times last, alone, and on all cores; the time of a task is that of one thread."""
     asked = {}

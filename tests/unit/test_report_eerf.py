@@ -351,6 +351,52 @@ def test_the_time_of_a_figure_is_that_of_its_method():
     assert "Bars: one standard error of the error, the quartiles of the time." in picture.notes
 
 
+def point_of(errors, seconds, m, dataset="adult", **settings):
+    """Rows of RFF at one size: its errors by repeat, and the seconds of its rounds."""
+    rows = [
+        eerf_rows.row(dataset, "rff", "error_pct", value, m, repeat=repeat, learner="ridge", split="test")
+        for repeat, value in enumerate(errors)
+    ]
+    return rows + [
+        eerf_rows.row(dataset, "rff", "time_fit_s", value, m, axis="round", at=float(at), repeat=None, learner="ridge",
+                      split="train", settings=settings)
+        for at, value in enumerate(seconds)
+    ]  # fmt: skip
+
+
+def by_time(rows, *datasets):
+    changes = {"datasets": list(datasets), "methods": ["rff"], "times": {"rff": "time_fit_s"}}
+    return drawn(SPECS["figure-02-text"] | changes, rows)
+
+
+def test_bars_against_time_are_standard_errors_and_quartiles():
+    errors = np.array([[20.0, 22.0, 25.0, 29.0], [11.0, 12.0, 12.0, 15.0]])
+    rows = point_of(errors[0], [1.0, 2.0, 3.0, 6.0, 10.0], 50)
+    rows += point_of(errors[1], [20.0, 30.0, 40.0], 100, contended=True)
+    picture = by_time(rows, "adult")
+    (ax,) = picture.figure.axes
+    (container,) = ax.containers
+    line, _, (along, upright) = container.lines
+    mean, half = errors.mean(axis=1), errors.std(axis=1, ddof=1) / np.sqrt(4)
+    assert line.get_xdata().tolist() == [3.0, 30.0]
+    np.testing.assert_allclose(line.get_ydata(), mean)
+    ends = [segment[:, 1] for segment in upright.get_segments()]
+    np.testing.assert_allclose(ends, np.stack([mean - half, mean + half], axis=1), rtol=1e-12)
+    np.testing.assert_allclose([segment[:, 0] for segment in along.get_segments()], [[2.0, 6.0], [25.0, 35.0]])
+    # a cross on what is contended
+    (cross,) = [each for each in ax.lines if each.get_marker() == "x"]
+    assert (cross.get_xdata().tolist(), cross.get_ydata().tolist()) == ([30.0], [mean[1]])
+    assert any("Contended, other work ran beside it" in note for note in picture.notes)
+
+
+def test_what_was_run_and_not_timed_is_said_to_be_so():
+    rows = point_of([20.0, 22.0], [1.0, 2.0], 50) + point_of([5.0, 6.0], [], 450, "mnist")
+    picture = by_time(rows, "adult", "mnist", "buzz")
+    assert [ax.get_title() for ax in picture.figure.axes] == ["(a) Adult"]
+    assert "Not drawn: MNIST (not timed); Buzz prediction on Twitter (not run)." in picture.notes
+    assert not any(each.get_marker() == "x" for each in picture.figure.axes[0].lines)
+
+
 # Curves
 
 

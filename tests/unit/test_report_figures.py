@@ -276,10 +276,38 @@ def test_an_ablation_has_lines_that_carry_on_and_controls_apart():
     assert len(figure.axes) == 3
     assert "Not drawn: magic04 (not run)." in all_text(figure)
     assert figure.axes[2].get_title() == "(c) covtype: capped"
+    assert "A pale line: the step does not concern the method." in all_text(figure)
 
 
 def of_eeg(rows, method, variant):
     return [r["value"] for r in rows if (r["dataset"], r["method"], r["variant"]) == ("eeg", method, variant)]
+
+
+def test_bars_of_an_ablation_are_one_standard_deviation():
+    rows = report_rows.step_rows(repeats=4)
+    bars = [container.lines[2][0].get_segments() for container in stepwise(rows).axes[0].containers]
+    # the fourth method has a bar at each step, the first control one by itself
+    drawn_of = dict(zip(report_rows.STEPS, bars[3], strict=True))
+    values = {step: of_eeg(rows, "slsrff", step) for step in report_rows.STEPS}
+    drawn_of["smaller-penalty"], values["smaller-penalty"] = bars[4][0], of_eeg(rows, "rff", "smaller-penalty")
+    for step, own in values.items():
+        mean, spread = np.mean(own), np.std(own, ddof=1)
+        np.testing.assert_allclose(drawn_of[step][:, 0], [mean - spread, mean + spread], rtol=1e-12, err_msg=step)
+
+
+@pytest.mark.parametrize(("agreement", "share", "reached"), [(0.68, 80.0, True), (0.5, 50.0, False)])
+def test_the_more_frequent_class_crosses_an_ablation_where_its_axis_reaches_it(agreement, share, reached):
+    tasks = report_rows.DATASETS | {"eeg": report_rows.DATASETS["eeg"] | {"target": "binary"}}
+    rows = report_rows.step_rows(tasks=["eeg"]) + report_rows.fact_rows(neighbours_agree_by_chance=agreement)
+    spec = report_rows.spec_of("ablation-chart-code", "slsrff") | {"datasets": ["eeg"], "controls": []}
+    picture = steps.draw(report_rows.context_of(rows, tasks=tasks), spec)
+    at = [line.get_xdata()[0] for line in picture.figure.axes[0].lines if list(line.get_ydata()) == [0, 1]]
+    assert at == (pytest.approx([share]) if reached else [])
+    labels = [text.get_text() for text in picture.figure.legends[0].get_texts()]
+    assert ("more frequent class" in labels) == reached
+    where = "dotted where the axis reaches it" if reached else "beyond the axes"
+    assert f"Always naming the more frequent class: EEG {share:.1f} %; {where}." in picture.notes
+    assert_fit_to_print(picture.figure)
 
 
 def test_the_control_that_decides_is_a_line_through_the_panel():

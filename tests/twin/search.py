@@ -68,7 +68,8 @@ class Choices:
             wider = CIRCLES[: CIRCLES.index(circle)]
             entries = self.entries if circle in ("experiment", "size") else [entry]
             all_sizes = circle in ("experiment", "method")
-            sharers = list(itertools.product(entries, self.sizes if all_sizes else [size]))
+            everywhere = itertools.product(entries, self.sizes if all_sizes else [size])
+            sharers = [(each, own) for each, own in everywhere if own[1] in each.get("only_sizes", [own[1]])]
             self.made[key] = self.searched(quantities, entry, size, on, wider, sharers)
         return dict(self.made[key])
 

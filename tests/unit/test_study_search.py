@@ -346,6 +346,20 @@ def test_one_repeat_in_which_a_map_is_singular_is_enough(prepared, tmp_path, mon
     assert found["size"]["2d"]["chosen"]["penalty"] == {"ridge": 10.0}
 
 
+def test_a_choice_is_shared_by_the_cells_that_there_are():
+    """A map that is run at one size is not asked for a solution at another, which it may not have."""
+    few = {"method": "kprff", "only_sizes": ["2d"]}
+    spec = {"methods": [{"method": "rff"}, few], "sizes": SIZES}
+
+    def shared(circle, entry, label):
+        return [(each["method"], size) for each, size in searching.sharers(spec, circle, entry, label)]
+
+    assert shared("size", spec["methods"][0], "4d") == [("rff", "4d")]
+    assert shared("size", spec["methods"][0], "2d") == [("rff", "2d"), ("kprff", "2d")]
+    assert shared("method", few, "4d") == [("kprff", "2d")]
+    assert shared("experiment", few, "4d") == [("rff", "2d"), ("rff", "4d"), ("kprff", "2d")]
+
+
 def test_who_has_no_say_in_a_shared_penalty(prepared, tmp_path, monkeypatch):
     """An entry that takes no part in the search, one that leaves the learner out, one that is singular everywhere."""
     regular_from(monkeypatch, lambda cell: 1e9 if cell.entry["variant"] else 0, [])

@@ -89,7 +89,8 @@ def sharers(spec: dict, circle: str, entry: dict, label: str) -> list[tuple[dict
     entries = spec["methods"] if circle in ("experiment", "size") else [entry]
     all_labels = [name for _, name in sizes(spec.get("sizes", {}), 1)]
     labels = all_labels if circle in ("experiment", "method") else [label]
-    return list(itertools.product(entries, labels))
+    everywhere = itertools.product(entries, labels)
+    return [(each, label) for each, label in everywhere if label in each.get("only_sizes", [label])]
 
 
 def takes_part(search: dict, entry: dict, quantity: str) -> bool:

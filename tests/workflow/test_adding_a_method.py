@@ -40,7 +40,7 @@ def test_the_example_joins_the_tables_and_moves_nobody_elses_numbers(workspace, 
     results = workspace.folder / "results/quick/survey-gaussian-text"
     shards = sorted(results.glob("*/skin.rff.*"))
     assert len(shards) == 5  # rows and records of two stages, and the arrays
-    before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in shards}
+    before = {path: path.read_bytes() for path in shards}
 
     files = workspace.sources()
     module, entry = page("adding-a-method.md").blocks("python")
@@ -69,7 +69,8 @@ def test_the_example_joins_the_tables_and_moves_nobody_elses_numbers(workspace, 
         text = (workspace.folder / table).read_text(encoding="utf-8")
         assert re.search(r"\| stratified \| \d", text)
         assert re.search(r"\| RFF \| \d", text)
-    assert before == {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in shards}
+    # whether the penalty that all share suits the new map is asked, and what follows comes from the journals
+    assert before == {path: path.read_bytes() for path in shards}
 
     workspace.environment["PYTHONPATH"] = str(workspace.folder / "src")
     workspace.run(sys.executable, "-m", "doctest", str(file), check=True)

@@ -325,6 +325,8 @@ def test_ctrl_c_while_the_plan_is_made_is_a_line(workspace, moment):
         process = subprocess.Popen(
             [sys.executable, "-m", "snakemake", "--dry-run"], cwd=workspace.folder, env=workspace.environment,
             stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+            # whoever runs the tests in the background may ignore it
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
         while not here.exists() and process.poll() is None:
             time.sleep(0.05)

@@ -214,9 +214,10 @@ def test_a_workflow_that_is_killed_takes_its_jobs_along_and_the_next_ends_in_the
     while len(list(journal.glob("[!.]*.json"))) < 3 and process.poll() is None:
         time.sleep(0.01)
     jobs = [each for each in psutil.Process(process.pid).children(recursive=True) if is_a_job(each)]
+    watched = {each.environ().get("RFSTUDY_WORKFLOW") for each in jobs}
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert jobs
+    assert watched == {str(process.pid)}
     _, alive = psutil.wait_procs(jobs, timeout=20)
     assert not [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
     assert not (workspace.folder / results).exists()

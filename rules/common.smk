@@ -22,7 +22,7 @@ from rfstudy.study import plan, selection
 from rfstudy.study.check import Trial
 from rfstudy.study.schema import suggestion
 from rfstudy import outputs
-from rfstudy.drawings import Drawings, experiments_of, files_of, page_of, results_of
+from rfstudy.drawings import SCORECARD, Drawings, category_of, experiments_of, files_of, page_of, results_of
 
 
 def tell_shortly(kind, error, trace):

@@ -4,22 +4,6 @@
 report: "report.rst"
 
 
-# where the report shows what: categories are sorted by name
-SCORECARD = "1 Scorecard"
-CATEGORIES = {
-    "survey": "2 Survey (Liu et al. 2021)",
-    "eerf": "3 EERF (Shahrampour et al. 2018)",
-    "nsrf": "4 NSRF (Bullins et al. 2018)",
-    "slsrff": "5 SLS-RFF (Liu et al. 2020)",
-    "study": "6 The library",
-}
-
-
-def category_of(entry):
-    """The part of the report that an output stands in."""
-    return SCORECARD if entry["kind"] in catalogue.SCORECARD else CATEGORIES[entry["paper"]]
-
-
 def shown_page(collection, entry):
     """The page of an output, as the report shows it."""
     page, category = page_of(collection, entry), category_of(entry)

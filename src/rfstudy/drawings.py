@@ -11,6 +11,16 @@ from dataclasses import dataclass
 from rfstudy.report import catalogue
 from rfstudy.study.config import MEASURED
 
+#: The parts of the report, which shows them sorted by name: what holds printed numbers against ours, then the papers.
+SCORECARD = "1 Scorecard"
+CATEGORIES = {
+    "survey": "2 Survey (Liu et al. 2021)",
+    "eerf": "3 EERF (Shahrampour et al. 2018)",
+    "nsrf": "4 NSRF (Bullins et al. 2018)",
+    "slsrff": "5 SLS-RFF (Liu et al. 2020)",
+    "study": "6 The library",
+}
+
 
 @dataclass(frozen=True)
 class Drawings:
@@ -101,3 +111,8 @@ def page_of(collection: str, report: dict) -> str:
 def experiments_of(reports: list[dict]) -> list[str]:
     """The experiments whose rows the outputs of one job are drawn from."""
     return list(dict.fromkeys(name for report in reports for name in report["experiments"]))
+
+
+def category_of(report: dict) -> str:
+    """The part of the report that a table or figure stands in."""
+    return SCORECARD if report["kind"] in catalogue.SCORECARD else CATEGORIES[report["paper"]]

@@ -1,8 +1,15 @@
 """What a run draws, from which rows, and into which files."""
 
+import importlib.util
+from pathlib import Path
+
 import pytest
 
-from rfstudy.drawings import Drawings
+from rfstudy.drawings import Drawings, category_of
+
+specification = importlib.util.spec_from_file_location("report_rows", Path(__file__).with_name("report_rows.py"))
+report_rows = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(report_rows)
 
 
 def report(name, form, *experiments, paper="survey"):
@@ -59,3 +66,16 @@ def test_a_job_draws_what_rests_on_the_same_rows_and_of_shipped_ones_a_whole_for
         "figures_study_speed": ("quick", [SPEED]),
         "figures_measured": ("measured", [FIGURE]),
     }
+
+
+def test_the_report_shows_what_holds_printed_numbers_against_ours_first_and_then_the_papers():
+    parts = {}
+    for report in report_rows.REPORTS:
+        parts.setdefault(category_of(report), []).append((report["paper"], report["id"]))
+    first, *papers = sorted(parts)
+    assert first == "1 Scorecard"
+    assert {name for _, name in parts[first]} == {"scorecard", "printed-against-ours"}
+    assert len(parts[first]) == 2 * 4
+    assert [{paper for paper, _ in parts[each]} for each in papers] == [
+        {"survey"}, {"eerf"}, {"nsrf"}, {"slsrff"}, {"study"},
+    ]  # fmt: skip

@@ -572,6 +572,19 @@ def test_what_was_searched_reaches_the_rows_of_both_stages(prepared, tmp_path):
             assert settings["chosen_on"] == [0, 1]
 
 
+def test_a_penalty_that_nobody_could_choose_for_all_is_that_of_the_cell_and_says_so(prepared, tmp_path, monkeypatch):
+    """Where the shared choice has no value at all, every cell chooses on the rows of its own repeat."""
+    monkeypatch.setattr(searching, "scores_of", lambda job, cell: [[np.nan] * 2] * len(RIDGE["penalties"]))
+    how = {"method": {"method": "rff"}, "penalty": {"shared_by": "size"}}
+    toy = toys.selected({"repeats": 2}, methods=METHODS, sizes=SIZES, search=how, learners={"ridge": RIDGE, "svm": None})
+    _, scores, chosen = toys.run_grid(toy, {"made": prepared}, tmp_path, {"repeats": 2})
+    assert [choice["chosen"] for choice in leaves(chosen["made"]["size"]).values()] == [{"penalty": {}}] * 2
+    assert len(scores) > 0
+    for row, settings in zip(scores.itertuples(), toys.settings_of(scores), strict=True):
+        assert (settings["shared_by"], settings["chosen_on"]) == ("cell", [row.repeat])
+        assert settings["penalty"] in RIDGE["penalties"]
+
+
 def test_a_held_out_part_is_seen_by_neither_map_nor_learner(tmp_path, monkeypatch):
     """A map that ranks its candidates by labels that mean nothing deceives folds, and not rows that it never saw."""
     rng = np.random.default_rng(0)

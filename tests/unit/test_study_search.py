@@ -576,7 +576,9 @@ def test_a_penalty_that_nobody_could_choose_for_all_is_that_of_the_cell_and_says
     """Where the shared choice has no value at all, every cell chooses on the rows of its own repeat."""
     monkeypatch.setattr(searching, "scores_of", lambda job, cell: [[np.nan] * 2] * len(RIDGE["penalties"]))
     how = {"method": {"method": "rff"}, "penalty": {"shared_by": "size"}}
-    toy = toys.selected({"repeats": 2}, methods=METHODS, sizes=SIZES, search=how, learners={"ridge": RIDGE, "svm": None})
+    toy = toys.selected(
+        {"repeats": 2}, methods=METHODS, sizes=SIZES, search=how, learners={"ridge": RIDGE, "svm": None}
+    )
     _, scores, chosen = toys.run_grid(toy, {"made": prepared}, tmp_path, {"repeats": 2})
     assert [choice["chosen"] for choice in leaves(chosen["made"]["size"]).values()] == [{"penalty": {}}] * 2
     assert len(scores) > 0

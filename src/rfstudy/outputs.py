@@ -17,7 +17,7 @@ from rfstudy.metrics import FACTS
 from rfstudy.report import catalogue
 from rfstudy.report.claims import entries as claim_entries
 from rfstudy.study.code import constant
-from rfstudy.study.config import NAME, ConfigurationError, extended, sizes
+from rfstudy.study.config import NAME, ConfigurationError, extended, kernel_id, kernels_of, sizes
 from rfstudy.study.schema import closed, constant_or, problems_of, read_schema, suggestion
 
 #: Keys of an entry that hold ids of methods.
@@ -168,6 +168,10 @@ def problems_with(entry: dict, experiments: dict[str, dict], looks: dict, tasks:
         if own and len(own) == len(catalogue.listed(named)):
             known = {"datasets": datasets_of(own), "sizes": labels_of(own)}
             found += [problem for key, of in known.items() if of for problem in unknown(entry, key, of, protocol)]
+            known["kernels"] = {kernel_id(kernel) for each in own for kernel in kernels_of(each)}
+            if "kernel" in entry and entry["kernel"] not in known["kernels"]:
+                named = entry["kernel"]
+                found.append(f".kernel: {named!r} is no kernel of {where}; {suggestion(named, known['kernels'])}")
             found += problems_of_rows(entry.get("rows"), own, known)
             found += problems_of_quantities(entry, own, "")
     if not entry.get("experiments"):
@@ -190,7 +194,7 @@ def problems_of_rows(rows: dict | None, experiments: list[dict], known: dict[str
     of_column = {
         "dataset": known["datasets"],
         "n_features_label": known["sizes"],
-        "kernel": {each["kernel"]["name"] for each in experiments if each.get("kernel")},
+        "kernel": known["kernels"],
         "learner": {name for each in experiments for name in each.get("learners") or {}},
     }[rows["by"]]
     return [

@@ -215,7 +215,7 @@ def test_tune_is_told_what_its_circle_looks_at_and_no_more(circle, methods, has_
     search = EVERYONES | {"length_scale": {"grid": [1, 2], "shared_by": circle}}
     (part,) = parts("tune", selected(search=search))
     assert (len(part["methods"]), "sizes" in part) == (methods, has_sizes)
-    assert part["shared_method"]["method"] == "rff"
+    assert [entry["method"] for entry in part["shared_methods"]] == ["rff"]
     assert part["repeats"] == [0, 1, 2, 3]
 
 
@@ -361,7 +361,7 @@ def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_
         roots = plan.code_roots(stage, toy, eeg)
         assert [root for root in roots if root.startswith("learners.")] == [f"learners.{name}" for name in learners]
     # tune draws the map that stands for all, and the others where they share a penalty or have choices of their own
-    toy["search"]["method"]["module"] = "structured"
+    toy["search"]["method"][0]["module"] = "structured"
     for circle in ("size", "method_and_size"):
         toy["search"]["penalty"]["shared_by"] = circle
         assert plan.methods_in("tune", toy, eeg) == ["montecarlo", "quasi", "structured"]

@@ -65,18 +65,25 @@ class Context:
 
 
 def contexts(specs: list[dict], results, reference_dir, looks, tasks) -> Iterator[tuple[dict, Context]]:
-    """Specifications, each with its context; those of the same experiments share it, and every file is read once.
+    """Specifications, each with its context; those of the same rows share it, and every file is read once.
 
     ``looks`` and ``tasks`` are the YAML files of the registries.
     """
     registries = [read_yaml(path) for path in (looks, tasks)]
     tables = read_tables(results)
-    made: dict[tuple[str, ...], Context] = {}
+    made: dict[tuple, Context] = {}
     for spec in specs:
-        what = tuple(spec["experiments"])
+        kernel = spec.get("kernel", "")
+        what = tuple(spec["experiments"]), kernel
         if what not in made:
-            made[what] = Context.of(tables, spec["experiments"], *registries, reference_dir)
+            own = {path: of_kernel(table, kernel) for path, table in tables.items()} if kernel else tables
+            made[what] = Context.of(own, spec["experiments"], *registries, reference_dir)
         yield spec, made[what]
+
+
+def of_kernel(table: pd.DataFrame, kernel: str) -> pd.DataFrame:
+    """The rows of one kernel, and the facts about the data, which are of none."""
+    return table[table["kernel"].eq(kernel) | table["metric"].str.startswith("fact_")]
 
 
 def read_tables(results) -> dict[Path, pd.DataFrame]:

@@ -73,12 +73,13 @@ class Drawn(NamedTuple):
 class Row(NamedTuple):
     """Panels side by side (None leaves a place free) and their height in inches, strips included.
 
-    A row that is ``joined`` shares the horizontal axis with the one above, which then shows no labels of it.
+    Of several titles each is that of an equal part of the row. A row that is ``joined`` shares the horizontal axis with
+    the one above, which then shows no labels of it.
     """
 
     panels: list[Panel | None]
     height: float
-    title: str = ""
+    title: str | tuple[str, ...] = ""
     joined: bool = False
 
 
@@ -136,13 +137,23 @@ def laid_out(width: str, rows: list[Row], legend: list[Line2D], notes: list[str]
         for row, panels, head, of_height in zip(rows, drawn, heads, heights, strict=True):
             for j, panel in panels.items():
                 _place(figure, panel, x[j], top - head, panel_width)
-            if row.title:
-                y = (top - 0.03) / height
-                figure.text(0.5, y, row.title, ha="center", va="top", fontsize=TITLE)
+            for middle, title in _titles(row.title, x, panel_width, inches):
+                figure.text(middle / inches, (top - 0.03) / height, title, ha="center", va="top", fontsize=TITLE)
             top -= of_height
         where = PAD / inches, PAD / height
         figure.text(*where, "\n".join(lines), fontsize=NOTE_SIZE, va="bottom", linespacing=1.15, parse_math=False)
     return Picture(figure, notes)
+
+
+def _titles(title: str | tuple[str, ...], lefts: list[float], width: float, inches: float) -> list[tuple[float, str]]:
+    """The titles of a row, each with its middle in inches: that of the figure, or of its part of the panels, which are
+    so wide and begin at ``lefts``.
+    """
+    if isinstance(title, str):
+        return [(inches / 2, title)] if title else []
+    across = len(lefts) // len(title)
+    parts = [lefts[start : start + across] for start in range(0, len(lefts), across)]
+    return [((part[0] + part[-1] + width) / 2, each) for part, each in zip(parts, title, strict=True) if each]
 
 
 def _drawn(figure: Figure, row: Row, width: float) -> dict[int, Drawn]:

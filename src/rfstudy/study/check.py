@@ -32,6 +32,7 @@ from rfstudy.study.config import (
     merge,
     options_tried,
     resolved_experiments,
+    standing_for_all,
     walked,
     wanted_sizes,
 )
@@ -295,7 +296,7 @@ def parts_on(own: dict, task: dict, settings: dict, of_steps: str):
     step_lists = [(".search.preprocess", steps) for steps in search.get("preprocess", {}).get("grid", [])]
     step_lists += [(f"{of_steps}.preprocess", own["preprocess"])] if "preprocess" in own else []
     entries = [(f".methods[{i}]", entry) for i, entry in entries_in(own)]
-    entries += [(".search.method", search["method"])] if "method" in search else []
+    entries += standing_for_all(search)
     of_entries = [(f"{where}.preprocess", entry["preprocess"]) for where, entry in entries if "preprocess" in entry]
     n_train = min(rows_of_split(own, task, settings)[0], settings["max_rows"] or math.inf)
     for where, steps in step_lists + of_entries:
@@ -307,12 +308,14 @@ def parts_on(own: dict, task: dict, settings: dict, of_steps: str):
     for metric in own.get("scores") or []:
         yield ".scores", {"what": "scores", "metric": metric, "target": target}
     for where, entry in entries:
+        if "kernel" in entry:
+            yield f"{where}.kernel", {"what": "kernel", "kernel": entry["kernel"]}
         wanted = wanted_sizes(own.get("sizes", {}), None, entry.get("only_sizes", ()))
         grid = {"sizes": wanted, "d": d} if "sizes" in own else widest(own.get("grid", {}))
         for options in options_in(entry, search):
             laid = without_own_options(entry | {"options": merge(entry["options"], options)}, own["kind"])
             for _, steps in [("", entry["preprocess"])] if "preprocess" in entry else step_lists:
-                yield where, map_part(laid, own["kernel"], grid, steps)
+                yield where, map_part(laid, entry.get("kernel", own["kernel"]), grid, steps)
 
 
 def options_in(entry: dict, search: dict) -> list[dict]:

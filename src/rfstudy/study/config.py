@@ -315,12 +315,12 @@ def problems_of_methods(experiment: dict) -> list[str]:
     found += [f".steps[{i}].name: {name!r} is given twice" for i, name in enumerate(steps) if name in steps[:i]]
     if found:
         return found
-    entries = [(entry["method"], entry.get("variant", "")) for _, entry in walked(experiment)]
     found += [
         f".methods: {method} is listed twice with the same variant {variant!r}; name variants"
-        for method, variant in dict.fromkeys(each for each in entries if entries.count(each) > 1)
+        for method, variant, _ in listed_twice([entry for _, entry in walked(experiment)])
         if variant not in steps
     ]
+    found += problems_of_kernels(experiment)
     everybody = list(dict.fromkeys(entry["method"] for entry in experiment["methods"]))
     for where, one, options in options_given(experiment):
         for key in options:
@@ -340,6 +340,25 @@ def problems_of_methods(experiment: dict) -> list[str]:
             if key in own and value not in own[key]
         ]
     return found
+
+
+def listed_twice(entries: list[dict]) -> list[tuple[str, str, str]]:
+    """The method, variant and own kernel of entries that no row could tell apart, each once."""
+    named = [(entry["method"], entry.get("variant", ""), own_kernel(entry)) for entry in entries]
+    return [each for each in dict.fromkeys(named) if named.count(each) > 1]
+
+
+def problems_of_kernels(experiment: dict) -> list[str]:
+    """The entries with a kernel of their own in an experiment whose kind does not ask them for it, as
+    ``problems_of``.
+    """
+    if constant_or(f"study.kinds.{experiment['kind']}", "KERNELS_OF_ENTRIES", False):
+        return []
+    return [
+        f".methods[{i}].kernel: an experiment of the kind {experiment['kind']} has one kernel for all methods"
+        for i, entry in enumerate(experiment["methods"])
+        if "kernel" in entry
+    ]
 
 
 def problems_of_switches(where: str, options: dict, defaults: dict) -> list[str]:
@@ -364,8 +383,7 @@ def methods_named(experiment: dict):
     for dataset, own in (experiment.get("datasets") or {}).items():
         yield from ((f".datasets.{dataset}.options.{method}", method) for method in (own or {}).get("options") or {})
     search = experiment.get("search", {})
-    if "method" in search:
-        yield ".search.method.method", search["method"]["method"]
+    yield from ((f"{where}.method", entry["method"]) for where, entry in standing_for_all(search))
     yield from ((f".search.options.grid.{method}", method) for method, _ in options_by_method(search) if method)
 
 
@@ -386,11 +404,21 @@ def options_given(experiment: dict):
         for method, options in ((own or {}).get("options") or {}).items():
             yield f".datasets.{dataset}.options.{method}", method, options
     search = experiment.get("search", {})
-    if "method" in search:
-        yield ".search.method.options", search["method"]["method"], search["method"].get("options", {})
+    for where, entry in standing_for_all(search):
+        yield f"{where}.options", entry["method"], entry.get("options", {})
     for method, grid in options_by_method(search):
         where = f".search.options.grid{f'.{method}' if method else ''}"
         yield from ((f"{where}[{i}]", method, options) for i, options in enumerate(grid))
+
+
+def standing_for_all(search: dict) -> list[tuple[str, dict]]:
+    """Pairs of a place and the entry there, of the entries that a search chooses with what several methods share: one,
+    or one for each kernel.
+    """
+    named = search.get("method", [])
+    if isinstance(named, list):
+        return [(f".search.method[{i}]", entry) for i, entry in enumerate(named)]
+    return [(".search.method", named)]
 
 
 def options_by_method(search: dict):
@@ -543,6 +571,28 @@ def step_lists(document) -> list[list]:
 def kind_constant(experiment: dict, name: str):
     """A constant of the kind of an experiment: STAGES, NEEDS_DATA or RESOURCES."""
     return constant(f"study.kinds.{experiment['kind']}", name)
+
+
+def kernel_id(kernel: dict) -> str:
+    """The id of a kernel as rows have it; of one that an experiment leaves open (a family), the name of the family.
+
+    It is the ``name`` of the kernel object, read from ``KERNELS`` without an import of it.
+    """
+    try:
+        return constant("kernels", "KERNELS")[kernel["name"]].get("id", kernel["name"]).format(**kernel)
+    except KeyError:
+        return kernel["name"]
+
+
+def own_kernel(entry: dict) -> str:
+    """The id of the kernel that an entry has in place of the experiment's; empty where it has none."""
+    return kernel_id(entry["kernel"]) if "kernel" in entry else ""
+
+
+def kernels_of(experiment: dict) -> list[dict]:
+    """The kernels of an experiment's methods: its own, where one of them has no other, and theirs; each once."""
+    found = [entry.get("kernel", experiment["kernel"]) for entry in filter(None, experiment["methods"])]
+    return [kernel for i, kernel in enumerate(found) if kernel not in found[:i]]
 
 
 def check_ids(where: str, used: set[str], known: set[str], what: str) -> None:

@@ -22,6 +22,7 @@ from rfstudy.errors import UserError
 from rfstudy.kernels import KERNELS, Kernel, make_kernel
 from rfstudy.maps.registry import REGISTRY, make_map, resolved_options
 from rfstudy.study.code import meaning
+from rfstudy.study.config import own_kernel
 from rfstudy.study.journal import Checkpoints, Journal, key_of
 from rfstudy.study.plan import NAMES, without
 from rfstudy.study.provenance import Run
@@ -31,7 +32,7 @@ from rfstudy.study.sample import Prepared, Sample, Samples, loaded
 #: What does not decide a cell: a specification's names, its lists of cells, and what its choices and learners come
 #: from, of which a cell has its own share in ``given``. Two experiments that contain the same cell compute it once.
 IRRELEVANT = (*NAMES, "methods", "repeats", "sizes", "grid", "time")
-IRRELEVANT += ("learners", "search", "shared_method", "penalty_shared_by")
+IRRELEVANT += ("learners", "search", "shared_methods", "penalty_shared_by")
 
 #: The libraries whose versions are part of a cell's key.
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch")
@@ -122,8 +123,8 @@ class Work:
 
 
 def name_of(entry: dict) -> str:
-    """The name of a method's entry: its id and, if it has one, its variant."""
-    return "-".join(filter(None, (entry.get("method"), entry.get("variant"))))
+    """The name of a method's entry: its id and, if it has them, its variant and its own kernel."""
+    return "-".join(filter(None, (entry.get("method"), entry.get("variant"), own_kernel(entry))))
 
 
 def work_through(job: Job, cells: list[Cell], compute, title: str = "") -> Work:

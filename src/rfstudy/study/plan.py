@@ -21,10 +21,13 @@ from rfstudy.study.config import (
     SEARCHED,
     ConfigurationError,
     check_ids,
+    kernels_of,
     kind_constant,
     merge,
+    own_kernel,
     sizes,
     spread,
+    standing_for_all,
     step_lists,
     wanted_sizes,
 )
@@ -94,7 +97,8 @@ def on_dataset(experiment: dict, dataset: str) -> dict:
         for entry in own["methods"]
     ]
     if "method" in own.get("search", {}):
-        own["search"] = own["search"] | {"method": entry_on(own["search"]["method"], dataset, own.get("options", {}))}
+        shared = [entry_on(entry, dataset, own.get("options", {})) for _, entry in standing_for_all(own["search"])]
+        own["search"] = own["search"] | {"method": shared}
     if "sizes" in own:
         own["sizes"] = wanted_sizes(own["sizes"], own.get("largest_multiple_of_d"))
     return own
@@ -166,7 +170,7 @@ def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> d
     spec = sample_part(experiment, dataset, settings) | {
         "search": without(search, "method"),
         "methods": list(filter(None, experiment["methods"])) if concerns_methods(search) else [],
-        "shared_method": search.get("method"),
+        "shared_methods": [entry for _, entry in standing_for_all(search)],
         "learners": learners_of(experiment),
         "repeats": repeats_of(experiment, settings),
     }
@@ -202,13 +206,30 @@ def check_choices(experiment: dict, dataset: str) -> None:
     its kernel needs, states one in its kernel and another elsewhere, or searches one that it does not have, or what is
     shared has nothing to be chosen with.
     """
-    where, search, kernel = (
-        f"experiment {experiment['name']!r} on {dataset}",
-        experiment["search"],
-        experiment["kernel"],
-    )
+    where, search = f"experiment {experiment['name']!r} on {dataset}", experiment["search"]
+    for kernel in kernels_of(experiment):
+        check_length_scale(where, experiment, kernel)
+    circle_of(search, "penalty")  # of every learner, whatever else is searched
+    for quantity in searched(search):
+        circle = circle_of(search, quantity)
+        for missing, circles in (("method", ("experiment", "size")), ("size", ("experiment", "method"))):
+            if circle in circles and missing not in search:
+                raise ConfigurationError(
+                    f"{where}: search.{missing} must say with which {missing} {quantity} is chosen, which is shared "
+                    f"by the {circle}"
+                )
+        if circle in ("experiment", "size"):
+            check_one_a_kernel(where, experiment)
+    judge = {search["learner"]} if "learner" in search else set()
+    check_ids(f"{where}, search,", judge, set(experiment["learners"]), "learner")
+
+
+def check_length_scale(where: str, experiment: dict, kernel: dict) -> None:
+    """Raise ``ConfigurationError`` unless the methods of a kernel that has a length scale have it from one place."""
+    search = experiment["search"]
     has_length_scale = "length_scale" in constant("kernels", "KERNELS")[kernel["name"]]["parameters"]
-    of_entries = ["length_scale" in entry for entry in filter(None, experiment["methods"])]
+    entries = [each for each in experiment["methods"] if each and each.get("kernel", experiment["kernel"]) == kernel]
+    of_entries = ["length_scale" in entry for entry in entries]
     found = {"kernel": "length_scale" in kernel, "search": "length_scale" in search}
     found |= {"bandwidth": bool(experiment.get("bandwidth")), "methods": any(of_entries)}
     places = [place for place, is_there in found.items() if is_there]
@@ -219,17 +240,17 @@ def check_choices(experiment: dict, dataset: str) -> None:
     stated = found["kernel"] or found["search"] or found["bandwidth"]
     if has_length_scale and not stated and not all(of_entries):
         raise ConfigurationError(f"{where} states no length scale, no bandwidth rule and no grid to search it in")
-    circle_of(search, "penalty")  # of every learner, whatever else is searched
-    for quantity in searched(search):
-        circle = circle_of(search, quantity)
-        for missing, circles in (("method", ("experiment", "size")), ("size", ("experiment", "method"))):
-            if circle in circles and missing not in search:
-                raise ConfigurationError(
-                    f"{where}: search.{missing} must say with which {missing} {quantity} is chosen, which is shared "
-                    f"by the {circle}"
-                )
-    judge = {search["learner"]} if "learner" in search else set()
-    check_ids(f"{where}, search,", judge, set(experiment["learners"]), "learner")
+
+
+def check_one_a_kernel(where: str, experiment: dict) -> None:
+    """Raise ``ConfigurationError`` unless one entry of ``search.method`` stands for the methods of every kernel."""
+    shared = [own_kernel(entry) for _, entry in standing_for_all(experiment["search"])]
+    for kernel in dict.fromkeys(own_kernel(entry) for entry in filter(None, experiment["methods"])):
+        if shared.count(kernel) != 1:
+            raise ConfigurationError(
+                f"{where}: search.method must name one method for {kernel or 'the kernel of the experiment'}, it has "
+                f"{shared.count(kernel)}: what all methods share is shared by those of one kernel"
+            )
 
 
 def circle_of(search: dict, quantity: str) -> str:
@@ -377,7 +398,7 @@ def methods_in(stage: str, experiment: dict, shard: Shard) -> list[str]:
     if stage == "tune":
         searches = [on_dataset(experiment, dataset)["search"] for dataset in shard.datasets]
         entries = entries if any(map(concerns_methods, searches)) else []
-        entries = [*entries, *(search["method"] for search in searches if "method" in search)]
+        entries = [*entries, *(entry for search in searches for _, entry in standing_for_all(search))]
     return sorted({entry["module"] for entry in entries})
 
 

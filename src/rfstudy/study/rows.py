@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rfstudy.study.code import constant
+from rfstudy.study.config import kernel_id, own_kernel
 from rfstudy.study.plan import NAMES
 from rfstudy.study.sample import Prepared
 
@@ -20,17 +20,7 @@ def base_row(spec: dict, data: Prepared | None) -> dict:
     }
 
 
-def kernel_id(kernel: dict) -> str:
-    """The id of a kernel as rows have it; of one that an experiment leaves open (a family), the name of the family.
-
-    It is the ``name`` of the kernel object, read from ``KERNELS`` without an import of it.
-    """
-    try:
-        return constant("kernels", "KERNELS")[kernel["name"]].get("id", kernel["name"]).format(**kernel)
-    except KeyError:
-        return kernel["name"]
-
-
 def entry_columns(entry: dict) -> dict:
-    """The columns that name an entry."""
-    return {"method": entry.get("method", ""), "variant": entry.get("variant", "")}
+    """The columns that name an entry; the kernel only where it has one of its own."""
+    of_kernel = {"kernel": own_kernel(entry)} if "kernel" in entry else {}
+    return {"method": entry.get("method", ""), "variant": entry.get("variant", "")} | of_kernel

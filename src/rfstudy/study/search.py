@@ -23,7 +23,7 @@ from rfstudy.errors import NotDefinedError, UserError
 from rfstudy.learners.entry import always_regular, load
 from rfstudy.learners.penalties import best_penalty, is_at_edge
 from rfstudy.learners.scoring import score_sum
-from rfstudy.study.config import CIRCLES, SEARCHED, merge, options_tried, size_of, sizes
+from rfstudy.study.config import CIRCLES, SEARCHED, merge, options_tried, own_kernel, size_of, sizes
 from rfstudy.study.engine import Cell, Job, finished
 from rfstudy.study.kinds.grid import (
     choice_for,
@@ -73,12 +73,13 @@ def search(job: Job) -> dict:
 def members(spec: dict, circle: str):
     """The (entry, label of the size, repeat) of every choice of a circle; what a choice is shared by stands for all.
 
-    What all methods share is chosen with the method, and what all sizes share at the size, that the search names.
+    What all methods share is chosen with the method, one for each kernel, and what all sizes share at the size, that
+    the search names.
     """
-    one_size, one_method = list(spec["search"].get("size", {}).items()), [spec["shared_method"]]
+    one_size = list(spec["search"].get("size", {}).items())
     all_labels = [label for _, label in sizes(spec.get("sizes", {}), 1)]
     one_label = [label for _, label in sizes({rule: [value] for rule, value in one_size}, 1)]
-    entries = one_method if circle in ("experiment", "size") else spec["methods"]
+    entries = spec["shared_methods"] if circle in ("experiment", "size") else spec["methods"]
     labels = one_label if circle in ("experiment", "method") else all_labels
     repeats = spec["repeats"] if circle == "cell" else [None]
     return itertools.product(entries, labels, repeats)
@@ -86,7 +87,8 @@ def members(spec: dict, circle: str):
 
 def sharers(spec: dict, circle: str, entry: dict, label: str) -> list[tuple[dict, str]]:
     """The (entry, label of the size) of all cells that share a choice, whichever of them it is made with."""
-    entries = spec["methods"] if circle in ("experiment", "size") else [entry]
+    of_kernel = [each for each in spec["methods"] if own_kernel(each) == own_kernel(entry)]
+    entries = of_kernel if circle in ("experiment", "size") else [entry]
     all_labels = [name for _, name in sizes(spec.get("sizes", {}), 1)]
     labels = all_labels if circle in ("experiment", "method") else [label]
     everywhere = itertools.product(entries, labels)

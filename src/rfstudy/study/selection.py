@@ -12,10 +12,12 @@ from rfstudy.study.config import (
     ConfigurationError,
     check_ids,
     kind_constant,
+    listed_twice,
     merge,
     size_lists,
     sizes,
     spread,
+    standing_for_all,
     wanted_sizes,
 )
 from rfstudy.study.schema import closed, learner_schema, problems_of
@@ -112,8 +114,7 @@ def with_learners(on_dataset: dict | None, laid_over: dict) -> dict | None:
 
 def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
     """An experiment with the methods, data sets and sizes that a run asks for, its entries completed."""
-    names = [(entry["method"], entry.get("variant", "")) for entry in experiment["methods"]]
-    twice = sorted({method for method, variant in names if names.count((method, variant)) > 1})
+    twice = sorted({method for method, _, _ in listed_twice(experiment["methods"])})
     if twice:
         raise ConfigurationError(
             f"experiment {experiment['name']!r} lists {', '.join(twice)} twice with the same variant; name variants"
@@ -130,10 +131,10 @@ def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
         if not settings["only_datasets"] or key in settings["only_datasets"]
     }
     result = experiment | {"methods": entries, "datasets": kept}
-    if "method" in result.get("search", {}):
-        shared = result["search"]["method"]
-        check_ids(f"experiment {experiment['name']!r}", {shared["method"]}, set(maps), "method")
-        result["search"] = result["search"] | {"method": completed(shared, maps)}
+    shared = [entry for _, entry in standing_for_all(result.get("search", {}))]
+    if shared:
+        check_ids(f"experiment {experiment['name']!r}", {entry["method"] for entry in shared}, set(maps), "method")
+        result["search"] = result["search"] | {"method": [completed(entry, maps) for entry in shared]}
     for own in (result, *kept.values()):
         if "sizes" in own:
             own["sizes"] = wanted_sizes(own["sizes"], settings["largest_multiple_of_d"], settings["only_sizes"])

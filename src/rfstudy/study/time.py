@@ -21,6 +21,7 @@ import psutil
 
 from rfstudy.arrays import set_threads
 from rfstudy.errors import NotDefinedError
+from rfstudy.kernels import KERNELS
 from rfstudy.study.engine import (
     Cell,
     Job,
@@ -58,10 +59,11 @@ def run(parts: list[dict], prepared_dirs, chosen: dict, journal_dir, out, thread
 
 
 def roots(spec: dict) -> list[str]:
-    """The definitions that a round uses: this stage's, the kind's, and those of all maps and learners."""
+    """The definitions that a round uses: this stage's, the kind's, and those of all maps, kernels and learners."""
     maps = [root for entry in spec["methods"] for root in entry_roots(entry)]
+    kernels = [f"kernels:{KERNELS[entry['kernel']['name']]['class']}" for entry in spec["methods"] if "kernel" in entry]
     learners = [f"learners.{learner}:LEARNER" for learner in spec.get("learners", {})]
-    return ["study.time:one_round", f"study.kinds.{spec['kind']}:timed", *dict.fromkeys(maps), *learners]
+    return ["study.time:one_round", f"study.kinds.{spec['kind']}:timed", *dict.fromkeys(maps + kernels), *learners]
 
 
 def take_times(job: Job, chosen: dict, threads: int) -> Work:

@@ -1,4 +1,4 @@
-"""Curves: one panel per quantity side by side, one row of panels per data set, one line per method.
+"""Curves: one panel per quantity side by side, one row of panels (or a part of one) per data set, one line per method.
 
 The survey's Figures 9 and 10 look like this: approximation error, generation time and the accuracy of two linear
 classifiers against the number of features s, on four data sets. What runs along the axis may be another quantity that
@@ -52,6 +52,7 @@ SCHEMA = {
         "sizes": {"$ref": "#/$defs/names"},
         "repeats": {"$ref": "#/$defs/repeats"},
         "bars": {"enum": ["deviation", "error"]},
+        "abreast": {"type": "integer", "minimum": 2},
         "x": {
             "type": "object",
             "additionalProperties": False,
@@ -151,8 +152,8 @@ def draw(context: Context, spec: dict) -> Picture:
         the method that the others are held ``against``), ``datasets`` (rows of panels, unless ``rows`` says ``by``
         which column of the tidy table they are told apart and gives the ``titles`` of its values), ``x`` (by default
         the sizes, else an ``axis`` that the experiment walks), ``methods`` and ``sizes`` (their order; a method of the
-        frame that is not listed is drawn too, after the others), ``bars`` (one standard "deviation", or one standard
-        "error" of the mean), ``width``, ``paper``, ``repeats``
+        frame that is not listed is drawn too, after the others), ``abreast`` (so many data sets in one row of panels),
+        ``bars`` (one standard "deviation", or one standard "error" of the mean), ``width``, ``paper``, ``repeats``
 
     Returns
     -------
@@ -191,9 +192,8 @@ def draw(context: Context, spec: dict) -> Picture:
     ]
     told += notes_on_chance({place.name: place.chance for place in there if place.chance is not None}, drawn=reached)
     told += _absent(absent, spec)
-    return laid_out(
-        spec["width"], _laid(grid, titles, lines, x), legend, [*told, *notes(shown, {"paper": ""} | spec, context)]
-    )
+    rows = _laid(grid, titles, lines, x, spec.get("abreast", 1))
+    return laid_out(spec["width"], rows, legend, [*told, *notes(shown, {"paper": ""} | spec, context)])
 
 
 def _n_rows(spec: dict) -> int:
@@ -261,18 +261,24 @@ def _ends(cells: pd.DataFrame) -> np.ndarray:
     return cells[["lower", "mean", "upper"]].to_numpy(dtype=float).ravel()
 
 
-def _laid(grid: list[list[Place | None]], titles: list[str], lines: list[Line], x: dict) -> list[Row]:
-    """The rows and columns of panels in which there is something; the lowest panel of a column names x."""
+def _laid(grid: list[list[Place | None]], titles: list[str], lines: list[Line], x: dict, abreast: int = 1) -> list[Row]:
+    """The rows and columns of panels in which there is something, ``abreast`` rows of the grid side by side in one; the
+    lowest panel of a column names x.
+    """
     kept = [j for j, column in enumerate(zip(*grid, strict=True)) if any(column)]
-    lowest = {j: max(i for i, places in enumerate(grid) if places[j]) for j in kept}
+    there = [(title, [places[j] for j in kept]) for title, places in zip(titles, grid, strict=True) if any(places)]
+    across = max(1, min(abreast, len(there)))
+    there += [("", [None] * len(kept))] * (-len(there) % across)
+    folded = [there[start : start + across] for start in range(0, len(there), across)]
+    rows = [[place for _, places in parts for place in places] for parts in folded]
+    lowest = {j: i for i, row in enumerate(rows) for j, place in enumerate(row) if place}
     return [
         Row(
-            [places[j] and _panel(places[j], lines, x, labelled=lowest[j] == i) for j in kept],
+            [place and _panel(place, lines, x, labelled=lowest[j] == i) for j, place in enumerate(row)],
             PANEL_HEIGHT,
-            titles[i],
+            parts[0][0] if across == 1 else tuple(title for title, _ in parts),
         )
-        for i, places in enumerate(grid)
-        if any(places)
+        for i, (row, parts) in enumerate(zip(rows, folded, strict=True))
     ]
 
 

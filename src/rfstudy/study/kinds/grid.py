@@ -16,7 +16,7 @@ from rfstudy.data.split import fold_of_block, fold_of_row
 from rfstudy.kernels import KERNELS, make_kernel
 from rfstudy.learners.entry import load
 from rfstudy.maps.registry import has_prefixes
-from rfstudy.study.config import CIRCLES, SEARCHED, merge, sizes
+from rfstudy.study.config import CIRCLES, SEARCHED, merge, own_kernel, sizes
 from rfstudy.study.engine import (
     Cell,
     Job,
@@ -29,9 +29,10 @@ from rfstudy.study.plan import without
 from rfstudy.study.rows import base_row, entry_columns
 from rfstudy.study.sample import Prepared, Sample, Samples
 
-#: The stages that yield rows, and whether there are data sets.
+#: The stages that yield rows, whether there are data sets, and whether an entry may have a kernel of its own.
 STAGES = ("generate", "train")
 NEEDS_DATA = True
+KERNELS_OF_ENTRIES = True
 
 #: Memory: libraries (MB), the rows in float32 a few times over, and Gram matrices of the largest size; minutes.
 RESOURCES = {"mb": 900, "bytes_per_value": 16, "bytes_per_gram": 80, "minutes": 240}
@@ -153,11 +154,12 @@ def prefixes(phi, cell: Cell):
 def conditions(spec: dict, choice: tuple, entry: dict, learner: str = "") -> dict:
     """What a cell is computed under: what its entry has of its own, else what ``tune`` chose, else the experiment's.
 
-    Returns the ``split`` where the entry has one of its own, the steps of ``preprocess``, the ``length_scale`` (None
-    where a rule finds it on the training rows, or the kernel has none), the rule of the ``bandwidth``, the ``options``
-    of the map that were chosen, and ``how``: who shares what was chosen, and on which repeats. For a learner also its
-    ``learner`` id, its ``settings`` and the ``penalty`` (None where the cell chooses its own, a list where its sizes
-    have different ones). Where what was chosen of the map is at an edge of its grid, ``at_edge`` names the quantities.
+    Returns the ``split`` and the ``kernel`` where the entry has one of its own, the steps of ``preprocess``, the
+    ``length_scale`` (None where a rule finds it on the training rows, or the kernel has none), the rule of the
+    ``bandwidth``, the ``options`` of the map that were chosen, and ``how``: who shares what was chosen, and on which
+    repeats. For a learner also its ``learner`` id, its ``settings`` and the ``penalty`` (None where the cell chooses
+    its own, a list where its sizes have different ones). Where what was chosen of the map is at an edge of its grid,
+    ``at_edge`` names the quantities.
     """
     values, how = choice
     given = {
@@ -169,7 +171,10 @@ def conditions(spec: dict, choice: tuple, entry: dict, learner: str = "") -> dic
     }
     if "split" in entry:
         given["split"] = merge(spec["split"] or {}, entry["split"])
-    if given["length_scale"] is None and "length_scale" in KERNELS[spec["kernel"]["name"]]["parameters"]:
+    if "kernel" in entry:
+        given["kernel"] = entry["kernel"]
+    kernel = entry.get("kernel", spec["kernel"])
+    if given["length_scale"] is None and "length_scale" in KERNELS[kernel["name"]]["parameters"]:
         given["bandwidth"] = spec["bandwidth"] and merge(spec["bandwidth"], values.get("bandwidth", {}))
     if learner:
         given["learner"] = learner
@@ -219,10 +224,14 @@ def is_searched(entry: dict, quantity: str) -> bool:
 
 
 def place_of(circle: str, entry: dict, label: str, repeat: int | None) -> tuple[str, ...]:
-    """Where the choice that a cell shares stands among those of its circle: by method, size and repeat, as needed."""
+    """Where the choice that a cell shares stands among those of its circle: by method, size and repeat, as needed.
+
+    All methods are those of one kernel.
+    """
+    of_kernel = tuple(filter(None, [own_kernel(entry)]))
     places = {
-        "experiment": (),
-        "size": (label,),
+        "experiment": of_kernel,
+        "size": (*of_kernel, label),
         "method": (name_of(entry),),
         "method_and_size": (name_of(entry), label),
         "cell": (name_of(entry), label, str(repeat)),
@@ -253,7 +262,7 @@ def map_of(spec: dict, cell: Cell, samples: Samples):
             cell.at["repeat"], given["preprocess"], given["bandwidth"], given.get("split")
         )
     own = {} if length_scale is None else {"length_scale": length_scale}
-    kernel = make_kernel(spec["kernel"] | own)
+    kernel = make_kernel(given.get("kernel", spec["kernel"]) | own)
     s = cell.at["n_features"][-1]
     # data set, method, size and repeat alone decide the draw
     seed = seed_of(spec["seed"], "features", spec["dataset"], cell.entry["method"], s, cell.at["repeat"])

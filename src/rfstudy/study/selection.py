@@ -14,6 +14,7 @@ from rfstudy.study.config import (
     kind_constant,
     listed_twice,
     merge,
+    own_kernel,
     size_lists,
     sizes,
     spread,
@@ -134,7 +135,9 @@ def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
     shared = [entry for _, entry in standing_for_all(result.get("search", {}))]
     if shared:
         check_ids(f"experiment {experiment['name']!r}", {entry["method"] for entry in shared}, set(maps), "method")
-        result["search"] = result["search"] | {"method": [completed(entry, maps) for entry in shared]}
+        of_run = {own_kernel(entry) for entry in entries}
+        standing = [completed(entry, maps) for entry in shared if own_kernel(entry) in of_run]
+        result["search"] = result["search"] | {"method": standing}
     for own in (result, *kept.values()):
         if "sizes" in own:
             own["sizes"] = wanted_sizes(own["sizes"], settings["largest_multiple_of_d"], settings["only_sizes"])

@@ -300,6 +300,9 @@ def test_a_timed_job_has_all_methods_of_a_data_set_and_the_sizes_that_the_preset
     (part,) = plan.parts_of("time", toy, shard, SETTINGS)
     assert part["sizes"] == {"multiples_of_d": [1, 8]}
     assert part["time"] == {"rounds": 4, "again": 1}
+    labelled = config.merge(toy, {"time": {"sizes": ["2d", "4d"]}})
+    (part,) = plan.parts_of("time", labelled, shard, SETTINGS)
+    assert part["sizes"] == {"multiples_of_d": [2, 4]}
     assert part["learners"] == {"ridge": toys.RIDGE}
     everything = selected({"time": timed | {"datasets": "all", "sizes": None}}, **TWO, time={})
     assert [s.name for s in plan.time_shards(everything, SETTINGS | BY_METHOD)] == ["eeg", "skin"]
@@ -389,3 +392,20 @@ def test_the_memory_of_a_job_grows_with_what_it_holds_and_never_beyond_n_columns
     assert asked(**large) - small == pytest.approx(80 * 10_000**2 / 2**20, rel=0.01)
     assert asked(**large | {"sizes": {"multiples_of_d": [1000]}}) == asked(**large)
     assert asked(settings={"max_rows": 100}, **large) < asked(**large)
+
+
+def test_a_method_is_run_at_the_sizes_that_its_data_set_says_unless_an_entry_names_some():
+    toy = selected(
+        methods=[
+            {"method": "rff"},
+            {"method": "rff", "variant": "own", "only_sizes": ["d"]},
+            {"method": "orf", "datasets": {"eeg": {"only_sizes": ["4d"]}}},
+            {"method": "qmc"},
+        ],
+        datasets={"made": None, "eeg": {"only_sizes": {"rff": ["2d"], "orf": ["d", "2d"]}}, "skin": {}},
+        sizes={"multiples_of_d": [1, 2, 4]},
+    )
+    toy["datasets"]["eeg"]["only_sizes"]["qmc"] = [1000]  # a number is its own label
+    there = {dataset: plan.on_dataset(toy, dataset)["methods"] for dataset in ("eeg", "skin")}
+    assert [entry.get("only_sizes") for entry in there["eeg"]] == [["2d"], ["d"], ["4d"], ["1000"]]
+    assert [entry.get("only_sizes") for entry in there["skin"]] == [None, ["d"], None, None]

@@ -101,6 +101,27 @@ def test_the_preset_lies_under_the_search_over_the_learners_and_under_the_time()
     assert "time" not in selected(preset)
 
 
+def test_what_a_preset_says_of_the_learners_of_one_experiment_goes_over_what_it_says_of_all():
+    svm = {"svm": toys.SVM}
+    preset = {"learners": {"svm": {"solver": "newton", "repeats": 3, "max_entries": 1e8}}}
+    preset["experiments"] = {
+        "toy": {"learners": {"svm": {"repeats": 1}}},
+        "other": {"learners": {"svm": {"repeats": 2}}},
+    }
+    assert selected(preset, learners=svm)["learners"]["svm"] == toys.SVM | {
+        "solver": "newton", "repeats": 1, "max_entries": 1e8
+    }  # fmt: skip
+    preset["experiments"] = {"toy": {"datasets": {"made": {"learners": {"svm": {"max_entries": 5e8}}}}}}
+    laid = selected(preset, learners=svm, datasets={"made": {"learners": {"svm": {"max_entries": 5e8}}}})
+    assert laid["learners"]["svm"]["max_entries"] == 1e8
+    assert plan.on_dataset(laid, "made")["learners"]["svm"] == toys.SVM | {
+        "solver": "newton", "repeats": 3, "max_entries": 5e8
+    }  # fmt: skip
+    # one that the preset takes away of the experiment needs nothing laid over it
+    preset["experiments"] = {"toy": {"learners": {"svm": None}}}
+    assert list(selected(preset)["learners"]) == ["ridge"]
+
+
 THEORY = {
     "name": "theory", "title": "t", "paper": "survey", "protocol": "text", "kind": "decay",
     "kernel": {"name": "gaussian", "length_scale": 1}, "methods": [{"method": "rff"}, {"method": "orf"}],

@@ -159,9 +159,11 @@ def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[
 
 
 def problems_of_time(experiment: dict) -> list[str]:
-    """What the key ``time`` names that the experiment does not have."""
+    """What the key ``time`` names that the experiment, or its kind, does not have."""
     how, known = experiment.get("time", {}), experiment.get("learners", {})
     learner = how.get("learner")
+    if isinstance(how.get("sizes"), list) and "sizes" not in experiment:
+        return [f".time.sizes: a list is of an accuracy grid; of the kind {experiment['kind']} it is a number"]
     if learner and learner not in known:
         return [f".time.learner: there is no learner {learner!r} here; {suggestion(learner, known)}"]
     return []

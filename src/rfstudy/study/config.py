@@ -381,7 +381,8 @@ def methods_named(experiment: dict):
         yield from ((f".steps[{i}].methods[{j}]", method) for j, method in enumerate(step.get("methods", [])))
     yield from ((f".options.{method}", method) for method in experiment.get("options", {}))
     for dataset, own in (experiment.get("datasets") or {}).items():
-        yield from ((f".datasets.{dataset}.options.{method}", method) for method in (own or {}).get("options") or {})
+        for key in ("options", "only_sizes"):
+            yield from ((f".datasets.{dataset}.{key}.{method}", method) for method in (own or {}).get(key) or {})
     search = experiment.get("search", {})
     yield from ((f"{where}.method", entry["method"]) for where, entry in standing_for_all(search))
     yield from ((f".search.options.grid.{method}", method) for method, _ in options_by_method(search) if method)

@@ -88,13 +88,14 @@ def repeats_of(experiment: dict, settings: dict) -> list[int]:
 def on_dataset(experiment: dict, dataset: str) -> dict:
     """An experiment as it is on one data set: what stands under ``datasets.<id>`` laid over it and its entries.
 
-    ``options`` by method are laid over those of its entries. None stands in place of an entry that is not run there.
+    ``options`` by method are laid under those of its entries, and so are their ``only_sizes``. None stands in place of
+    an entry that is not run there.
     """
     own = {key: value for key, value in experiment.items() if key != "datasets"}
     own = merge(own, experiment["datasets"].get(dataset, {}))
     own["methods"] = [
         entry_on(entry, dataset, own.get("options", {})) if is_run_on(entry, dataset) else None
-        for entry in own["methods"]
+        for entry in (within_sizes(entry, own.get("only_sizes", {})) for entry in own["methods"])
     ]
     if "method" in own.get("search", {}):
         shared = [entry_on(entry, dataset, own.get("options", {})) for _, entry in standing_for_all(own["search"])]
@@ -107,6 +108,17 @@ def on_dataset(experiment: dict, dataset: str) -> dict:
 def is_run_on(entry: dict, dataset: str) -> bool:
     """Whether an entry is run on a data set: a null under its ``datasets`` leaves it out there."""
     return entry.get("datasets", {}).get(dataset, {}) is not None
+
+
+def within_sizes(entry: dict, only_sizes: dict) -> dict:
+    """An entry with the labels of the sizes that its method is run at, unless it names some itself."""
+    named = only_sizes.get(entry["method"])
+    return ({"only_sizes": labels_of(named)} if named else {}) | entry
+
+
+def labels_of(named: list) -> list[str]:
+    """The labels of sizes that are named by label or by number."""
+    return [str(each) for each in named]
 
 
 def entry_on(entry: dict, dataset: str, options: dict) -> dict:
@@ -314,18 +326,23 @@ def time_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> d
         return spec | {"grid": experiment["grid"] | ({"ends": how["sizes"]} if how["sizes"] else {})}
     learner = how.get("learner")
     return spec | {
-        "sizes": ends(experiment["sizes"], how["sizes"]),
+        "sizes": timed_sizes(experiment["sizes"], how["sizes"]),
         "learners": {learner: learners_of(experiment)[learner]} if learner else {},
     }
 
 
-def ends(experiment_sizes: dict, number: int | None) -> dict:
-    """So many of the sizes of an experiment, from the smallest to the largest; None is all of them.
+def timed_sizes(experiment_sizes: dict, which: int | list | None) -> dict:
+    """Of the sizes of an experiment those that are named, or so many, from the smallest to the largest; None is all of
+    them.
 
-    >>> ends({"multiples_of_d": [1, 2, 4, 8]}, 2)
+    >>> timed_sizes({"multiples_of_d": [1, 2, 4, 8]}, 2)
     {'multiples_of_d': [1, 8]}
+    >>> timed_sizes({"multiples_of_d": [1, 2, 4, 8], "values": [1000, 2000]}, ["2d", 1000])
+    {'multiples_of_d': [2], 'values': [1000]}
     """
-    return {rule: spread(values, number) for rule, values in experiment_sizes.items()}
+    if isinstance(which, list):
+        return wanted_sizes(experiment_sizes, None, labels_of(which))
+    return {rule: spread(values, which) for rule, values in experiment_sizes.items()}
 
 
 #: What the stages are told, by stage.

@@ -85,16 +85,24 @@ def check_learners(options: dict) -> None:
 
 
 def with_preset(experiment: dict, settings: dict) -> dict:
-    """An experiment over what the preset says of it: who shares a search, the learners' solvers and limits."""
+    """An experiment over what the preset says of it: who shares a search, the learners' solvers and limits. What it
+    says of the learners of this experiment counts more than what it says of those of all.
+    """
     of_preset = {}
     if "learners" in experiment:
-        own, laid_over = experiment["learners"], settings["learners"]
+        own = settings.get("experiments", {}).get(experiment["name"], {})
+        laid_over, of_datasets = with_own(settings["learners"], own), own.get("datasets") or {}
         of_preset = {
             "search": merge(settings["search"], experiment.get("search", {})),
             "learners": {
-                name: merge(options, laid_over.get(name, {})) for name, options in own.items() if options is not None
+                name: merge(options, laid_over.get(name) or {})
+                for name, options in experiment["learners"].items()
+                if options is not None
             },
-            "datasets": {name: with_learners(on_it, laid_over) for name, on_it in experiment["datasets"].items()},
+            "datasets": {
+                name: with_learners(on_it, with_own(laid_over, of_datasets.get(name) or {}))
+                for name, on_it in experiment["datasets"].items()
+            },
         }
     if "time" in experiment:
         of_preset["time"] = settings["time"] | experiment["time"]
@@ -103,12 +111,17 @@ def with_preset(experiment: dict, settings: dict) -> dict:
     return experiment | of_preset
 
 
+def with_own(laid_over: dict, own: dict) -> dict:
+    """What a preset lays over learners, with what it says of them for one experiment, or one data set of it."""
+    return merge(laid_over, own.get("learners") or {}, null_removes=False)
+
+
 def with_learners(on_dataset: dict | None, laid_over: dict) -> dict | None:
     """What an experiment says of a data set, with a preset's options laid over those of learners that it states."""
     if not (on_dataset or {}).get("learners"):
         return on_dataset
     learners = {
-        name: options and merge(options, laid_over.get(name, {})) for name, options in on_dataset["learners"].items()
+        name: options and merge(options, laid_over.get(name) or {}) for name, options in on_dataset["learners"].items()
     }
     return on_dataset | {"learners": learners}
 

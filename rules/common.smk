@@ -363,9 +363,9 @@ def local_files(wildcards):
 
 
 def raw_record(wildcards):
-    """The download that a task is parsed from; an embedded stand-in has none, and what is no file neither."""
+    """The download that a task, or its extractor, needs; an embedded stand-in has none, and what is no file neither."""
     task = REGISTRY.tasks[wildcards.dataset]
-    source = task.get("source")
+    source = data_registry.source_of(task)
     return f"data/raw/{source}/record.json" if source and not data_registry.stands_in(task, embedded=EMBEDDED) else []
 
 

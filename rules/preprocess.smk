@@ -15,7 +15,7 @@ rule preprocess:
     threads: 1
     resources:
         mem_mb=lambda wildcards: int(700 + 24 * rows_of(wildcards.dataset)[0] * rows_of(wildcards.dataset)[1] / 2**20),
-        runtime=60,
+        runtime=lambda wildcards: data_registry.minutes_of(REGISTRY.tasks[wildcards.dataset]),
         gpu=lambda wildcards: GPUS if data_registry.wants_gpu(REGISTRY.tasks[wildcards.dataset]) else 0,
     params:
         spec=lambda wildcards: compact(REGISTRY.tasks[wildcards.dataset]),

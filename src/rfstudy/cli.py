@@ -128,9 +128,7 @@ def maps(name):
 @commands.command()
 @click.option("--dataset", required=True, help="Id of the task (config/datasets.yaml).")
 @click.option("--spec", type=JSON, required=True, help="The task's entry.")
-@click.option(
-    "--raw", type=EXISTING_FOLDER, help="Folder of the downloaded source; without it the embedded stand-in is made."
-)
+@click.option("--raw", type=EXISTING_FOLDER, help="Folder of the downloaded source; without it a stand-in is made.")
 @click.option("--base", type=EXISTING_FOLDER, help="Folder of the prepared data that the task is features of.")
 @click.option("--device", default="cpu", show_default=True, help="Where features are extracted: auto, cpu or cuda.")
 @click.option("--reference", type=EXISTING_FOLDER, required=True, help="Folder of the published numbers (row lists).")

@@ -1,10 +1,10 @@
-"""Histograms of oriented gradients against known answers and a plain twin."""
+"""Histograms of oriented gradients against known answers and a plain twin; features of a fine-tuned network."""
 
 import numpy as np
 import pytest
 
 from rfstudy.data import modules
-from rfstudy.data.extractors import hog
+from rfstudy.data.extractors import hog, vgg
 from rfstudy.errors import UserError
 
 #: As the code of the paper on learned Fourier features has them.
@@ -100,3 +100,84 @@ def test_what_is_no_image_is_refused():
 def test_every_extractor_says_whether_it_wants_a_gpu(name):
     assert isinstance(modules.literal("extractors", name, "GPU"), bool)
     assert modules.literal("extractors", name, "GPU") is modules.load("extractors", name).GPU
+    assert modules.literal("extractors", name, "MINUTES") == modules.load("extractors", name).MINUTES > 0
+
+
+#: A narrow network, fitted in a second.
+TINY = {
+    "side": 32, "epochs": 2, "batch": 8, "learning_rate": 0.01, "milestones": [1], "momentum": 0.9, "weight_decay": 0.0,
+    "width": 1 / 32,
+}  # fmt: skip
+
+
+def fitted(X, n_train=12, **changes):
+    """The features of a narrow network that was fitted to the first rows, of two classes."""
+    given = TINY | {"labels": 3 * (np.arange(n_train) % 2), "files": {}, "device": "cpu"} | changes
+    return vgg.extract(X, **given)
+
+
+@pytest.mark.parametrize(("side", "colours"), [(32, (3,)), (8, ())])
+def test_features_of_a_network_are_a_row_for_every_image(side, colours):
+    X = images(15, side, colours)
+    found = fitted(X)
+    assert (found.dtype, found.shape) == (np.float32, (15, 128))
+    assert found.shape[1] == vgg.columns(X.shape[1], **TINY)
+    assert vgg.columns(3072, **TINY | {"width": 1.0}) == 4096
+    np.testing.assert_array_equal(found, fitted(X))
+
+
+def test_features_of_a_batch_are_those_of_its_images_one_by_one(monkeypatch):
+    """The network is at rest: neither dropout nor the company of an image has a say."""
+    X = images(15, 32, (3,))
+    together = fitted(X)
+    monkeypatch.setattr(vgg, "block_rows", lambda *of: 1)
+    np.testing.assert_allclose(fitted(X), together, rtol=1e-4, atol=1e-5)
+
+
+def test_a_network_sees_the_labels_of_the_training_rows_and_nothing_of_the_others():
+    X = images(15, 32, (3,))
+    other = X.copy()
+    other[12:] = 255 - other[12:]
+    np.testing.assert_array_equal(fitted(X)[:12], fitted(other)[:12])
+    assert np.abs(fitted(X, labels=np.arange(12) // 6) - fitted(X)).max() > 1e-4
+
+
+def test_images_are_scaled_to_the_side_that_the_network_sees_and_grey_is_of_three_equal_colours():
+    grey = np.repeat(np.arange(0, 256, 17, dtype=np.uint8), 4).reshape(1, 64)
+    found = vgg.images_of(grey, 16).numpy()
+    assert found.shape == (1, 3, 16, 16)
+    assert (found[:, 0] == found[:, 1]).all()
+    assert (found[:, 0] == found[:, 2]).all()
+    assert (np.diff(found[0, 0].mean(axis=1)) >= 0).all()  # rows grow brighter as they did
+    colours = images(2, 4, (3,))
+    expected = colours.reshape(2, 4, 4, 3).transpose(0, 3, 1, 2)
+    np.testing.assert_array_equal(vgg.images_of(colours, 4).numpy(), expected)
+
+
+def test_a_checkpoint_is_of_these_images_labels_weights_and_parameters(tmp_path):
+    array, numbers = np.arange(6), np.array([0, 1])
+    (tmp_path / "one").write_text("1", encoding="utf-8")
+    (tmp_path / "other").write_text("2", encoding="utf-8")
+    keys = [
+        vgg.key_of(array, numbers, None, [1]),
+        vgg.key_of(array + 1, numbers, None, [1]),
+        vgg.key_of(array, numbers[::-1], None, [1]),
+        vgg.key_of(array, numbers, tmp_path / "one", [1]),
+        vgg.key_of(array, numbers, tmp_path / "other", [1]),
+        vgg.key_of(array, numbers, None, [2]),
+    ]
+    assert len(set(keys)) == len(keys)
+    assert keys[0] == vgg.key_of(array.copy(), numbers.copy(), None, [1])
+
+
+def test_what_a_network_cannot_see_is_refused():
+    with pytest.raises(UserError, match="images with a side of 16 pixels nothing is left: the network needs 32"):
+        vgg.columns(3072, **TINY | {"side": 16})
+    with pytest.raises(UserError, match=r"width is a share of the channels, in \(0, 1\], got 2"):
+        vgg.columns(3072, **TINY | {"width": 2})
+    with pytest.raises(UserError, match="65 numbers are no square image"):
+        vgg.columns(65, **TINY)
+    with pytest.raises(UserError, match="epochs must be at least 1"):
+        vgg.columns(3072, **TINY | {"epochs": 0})
+    with pytest.raises(UserError, match="reads images of bytes, not of float32"):
+        fitted(images(3, 32).astype(np.float32))

@@ -37,7 +37,7 @@ def test_all_that_there_is():
     assert modules.names("steps") == (
         "center", "divide_255", "minmax", "minmax_symmetric", "none", "pca", "standard", "standard_rows", "unit"
     )  # fmt: skip
-    assert modules.names("extractors") == ("hog",)
+    assert modules.names("extractors") == ("hog", "vgg")
     assert {"binary", "breast_cancer", "digits", "numeric", "regression"} <= set(modules.names("generators"))
 
 
@@ -52,13 +52,18 @@ def test_what_is_read_from_a_source_is_what_python_sees(kind, name):
             parameter.default is parameter.empty,
         )
         for parameter in signature
-        if parameter.kind is parameter.KEYWORD_ONLY and parameter.name != "device"
+        if parameter.kind is parameter.KEYWORD_ONLY and not (kind == "extractors" and parameter.name in modules.GIVEN)
     }
     assert modules.parameters(kind, name) == expected
     first = {"steps": ["X_train"], "generators": ["n", "d", "random"], "extractors": ["X"]}[kind]
     assert [p.name for p in signature if p.kind is p.POSITIONAL_OR_KEYWORD] == first
     # a configuration can be wrong about every one of them, so each has a type
     assert all(annotation in modules.TYPES for annotation, _ in expected.values())
+
+
+def test_what_an_extractor_asks_the_run_for():
+    assert modules.asked_for("hog") == {"device"}
+    assert modules.asked_for("vgg") == {"device", "labels", "files", "checkpoint"} == set(modules.GIVEN)
 
 
 def has_type(parameter) -> bool:

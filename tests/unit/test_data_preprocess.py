@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rfstudy.data import registry
-from rfstudy.data.prepared import write_facts
+from rfstudy.data.prepared import digest, write_facts
 from rfstudy.data.preprocess import preprocess
 from rfstudy.errors import UserError
 from rfstudy.files import digest_of
@@ -344,6 +344,76 @@ def test_features_of_a_skipped_task_are_skipped_with_its_reason(images, tmp_path
     facts = preprocess("hog", FEATURES, None, tmp_path / "a", reference_dir=tmp_path, base_dir=images)
     assert (facts["status"], facts["reason"], facts["d"]) == ("skipped", "no network", 392)
     assert np.load(tmp_path / "a" / "X.npy").shape == (0, 392)
+
+
+TINY = {
+    "extractor": "vgg", "source": "weights", "side": 32, "epochs": 1, "batch": 64, "learning_rate": 0.01,
+    "milestones": [], "momentum": 0.9, "weight_decay": 0.0, "width": 1 / 64,
+}  # fmt: skip
+
+
+def test_an_extractor_is_given_what_it_asks_for(images, tmp_path, monkeypatch):
+    """Labels of the training rows, the files of its source as they were downloaded, and a place for a checkpoint, which
+    is gone when the features are there."""
+    from rfstudy.data.extractors import vgg
+
+    weights, given = tmp_path / "weights", {}
+    weights.mkdir()
+    (weights / "some.pth").write_text("weights", encoding="utf-8")
+    downloaded(weights)
+
+    def extract(X, **asked):
+        given.update(asked)
+        asked["checkpoint"].parent.mkdir()
+        asked["checkpoint"].write_text("half", encoding="utf-8")
+        return np.zeros((len(X), 64), dtype=np.float32)
+
+    monkeypatch.setattr(vgg, "extract", extract)
+    task = FEATURES | {"features_of": {"task": "mnist-1-7"} | TINY, "d": 64}
+    facts = preprocess("deep", task, weights, tmp_path / "a", reference_dir=tmp_path, base_dir=images, device="auto")
+    assert facts["label"] == "vgg of digits 1 and 7 (stand-in for MNIST (1-7))"
+    assert given["device"] == "auto"
+    assert given["files"] == {"some.pth": weights / "some.pth"}
+    np.testing.assert_array_equal(given["labels"], np.load(images / "y.npy")[: facts["n_train"]])
+    assert {key: given[key] for key in TINY if key in given} == without_source(TINY)
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == ["X.npy", "facts.json", "y.npy"]
+    # weights that are not those of the download are none
+    (weights / "some.pth").write_text("others", encoding="utf-8")
+    with pytest.raises(UserError, match="is not the file that was downloaded"):
+        preprocess("deep", task, weights, tmp_path / "b", reference_dir=tmp_path, base_dir=images)
+    (weights / "record.json").write_text('{"status": "missing", "reason": "no network"}', encoding="utf-8")
+    facts = preprocess("deep", task, weights, tmp_path / "c", reference_dir=tmp_path, base_dir=images)
+    assert (facts["status"], facts["reason"]) == ("skipped", "no network")
+
+
+def without_source(features_of):
+    """The parameters of an extractor."""
+    return {key: value for key, value in features_of.items() if key not in ("extractor", "source")}
+
+
+def test_a_narrow_network_from_images_to_features(images, tmp_path):
+    import torch
+
+    from rfstudy.data.networks import VGG16
+
+    weights = tmp_path / "weights"
+    weights.mkdir()
+    torch.save(VGG16(1000, 1 / 64).state_dict(), weights / "narrow.pth")
+    task = FEATURES | {"features_of": {"task": "mnist-1-7"} | TINY, "d": 64}
+    facts = preprocess("deep", task, downloaded(weights), tmp_path / "a", reference_dir=tmp_path, base_dir=images)
+    X = np.load(tmp_path / "a" / "X.npy")
+    assert (X.dtype, X.shape, facts["d"], facts["n"]) == (np.float32, (361, 64), 64, 361)
+    assert np.isfinite(X).all()
+    assert len(np.unique(X, axis=0)) > 300
+
+
+def test_an_extractor_that_learns_needs_training_rows_that_are_the_same_in_every_repeat(images, tmp_path):
+    own_images(
+        images, n_train_published=None, sha256=digest(np.load(images / "X.npy"), np.load(images / "y.npy"), None)
+    )
+    task = FEATURES | {"features_of": {"task": "mnist-1-7"} | TINY, "d": 64}
+    with pytest.raises(UserError, match="vgg learns from published training rows, and mnist-1-7 has none"):
+        preprocess("deep", task, tmp_path, tmp_path / "a", reference_dir=tmp_path, base_dir=images)
 
 
 def test_features_of_a_task_that_is_not_prepared_are_an_error(tmp_path):

@@ -206,7 +206,7 @@ def test_the_sizes_are_those_of_the_survey():
             assert "cod-rna.r" in task["not_comparable"]
         else:
             assert task["n_test"] == int(printed[name, "n_test"])
-    assert compared == 9
+    assert compared == 10
 
 
 def test_whatever_a_task_is_made_from_it_has_its_sizes_its_split_and_its_target(tmp_path):
@@ -237,7 +237,8 @@ def test_the_target_is_what_the_labels_have_values_for_unless_it_is_stated(tmp_p
 
 def test_the_targets_of_the_study(tmp_path):
     tasks = registry.load(CONFIG).tasks
-    targets = {"classes": {"mnist", "letter", "har"}, "regression": {"buzz", "news", "year", "buzz-size", "year-size"}}
+    images = {"mnist", "cifar10", "cifar10-vgg", "cifar10-hog"}
+    targets = {"classes": {*images, "letter", "har"}, "regression": {"buzz", "news", "year", "buzz-size", "year-size"}}
     for target, expected in targets.items():
         assert {task_id for task_id, task in tasks.items() if task["target"] == target} == expected
     assert all(
@@ -304,6 +305,19 @@ def test_an_extractor_that_wants_a_gpu_is_told_by_its_source(monkeypatch, tmp_pa
     (tmp_path / "extractors" / "deep.py").write_text("GPU = True\n\n\ndef extract(X, *, device):\n    pass\n")
     monkeypatch.setattr(registry.modules, "__file__", str(tmp_path / "modules.py"))
     assert registry.wants_gpu({"features_of": {"task": "toy", "extractor": "deep"}})
+
+
+def test_a_task_says_which_source_it_needs_and_for_how_long_its_job_asks():
+    of_weights = {"features_of": {"task": "toy", "extractor": "vgg", "source": "weights", "side": 32}}
+    assert registry.extractor_of(of_weights) == ("vgg", {"side": 32})
+    assert [registry.source_of(task) for task in (TASK, of_weights, FEATURES, GENERATED)] == [
+        TASK["source"],
+        "weights",
+        "",
+        "",
+    ]
+    assert registry.minutes_of(TASK) == registry.minutes_of(FEATURES) == 60
+    assert registry.minutes_of(of_weights) > 60
 
 
 @pytest.mark.parametrize(
@@ -386,7 +400,11 @@ def test_a_wrong_generator_is_named_with_what_is_wrong(tmp_path, change, message
     [
         ({"task": "lost"}, "there is no task 'lost' in datasets.yaml; known are features, toy"),
         ({"task": "features"}, "features of each other in a circle: features -> features"),
-        ({"extractor": "sift"}, "there is no extractor 'sift'; there are hog"),
+        ({"extractor": "sift"}, "there is no extractor 'sift'; there are hog, vgg"),
+        ({"source": "toy"}, "the extractor 'hog' reads no files of a source"),
+        ({"source": "toys"}, "there is no source 'toys' in sources.yaml; known are"),
+        ({"extractor": "vgg"}, "the extractor 'vgg' needs a source"),
+        ({"labels": 1}, "the extractor 'hog' has no parameter 'labels'"),
         ({"cells": 3}, "the extractor 'hog' has no parameter 'cells'; it takes orientations, pixels_per_cell"),
         ({"device": "cuda"}, "the extractor 'hog' has no parameter 'device'"),
         ({"block_norm": 1}, "the extractor 'hog' takes 'block_norm' as str, not 1"),

@@ -17,11 +17,12 @@ ROOT = Path(__file__).resolve().parents[2]
 MIRROR = os.environ.get("RFSTUDY_MIRROR")
 KNOWN = registry.load(ROOT / "config")
 
-#: The sources whose files somebody has held: nothing can be known of the content of the others.
+#: The sources of tasks whose files somebody has held: nothing can be known of the content of the others.
 HELD = {
     source_id: source
     for source_id, source in KNOWN.sources.items()
-    if all(entry["sha256"] != "unknown" for entry in source["files"].values())
+    if source_id in {task.get("source") for task in KNOWN.tasks.values()}
+    and all(entry["sha256"] != "unknown" for entry in source["files"].values())
 }
 
 pytestmark = pytest.mark.skipif(not MIRROR, reason="no mirror")
@@ -117,6 +118,10 @@ EXPECTED = {
         f"cifar10-{pair}-images": ({"train": {"-1": 5000, "1": 5000}, "test": {"-1": 1000, "1": 1000}}, {})
         for pair in ("plane-bird", "auto-truck", "dog-frog", "auto-deer")
     },
+    "cifar10": (
+        {"train": by_class([5000] * 10), "test": by_class([1000] * 7 + [999, 981, 1000])},
+        {},
+    ),
     "cifar10-auto-ship-images": ({"train": {"-1": 5000, "1": 5000}, "test": {"-1": 1000, "1": 981}}, {}),
 }
 

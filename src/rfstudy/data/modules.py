@@ -25,6 +25,15 @@ KINDS = {
 TYPES = {"int": int, "float": (int, float), "str": str, "bool": bool, "list": list}
 
 
+#: What an extractor is given by the run if it asks for it by name, and is no parameter of it.
+GIVEN = {
+    "device": "where it computes",
+    "labels": "the labels of the training rows, which are the first ones",
+    "files": "the files of its source by name",
+    "checkpoint": "a path at which it may keep what it has got, and from which it goes on after it was killed",
+}
+
+
 @cache
 def names(kind: str) -> tuple[str, ...]:
     """The steps, generators or extractors that there are, sorted."""
@@ -69,17 +78,26 @@ def problems(kind: str, name, given: dict) -> list[str]:
 def parameters(kind: str, name: str) -> dict[str, tuple[str, bool]]:
     """The parameters of a step, generator or extractor: annotation as written, and whether it has to be given.
 
-    An extractor's ``device`` is the run's and no parameter.
+    What an extractor is given by the run (``GIVEN``) is no parameter.
     """
+    return {
+        argument.arg: (ast.unparse(argument.annotation) if argument.annotation else "", default is None)
+        for argument, default in keywords(kind, name)
+        if kind != "extractors" or argument.arg not in GIVEN
+    }
+
+
+def asked_for(name: str) -> set[str]:
+    """What an extractor asks the run for, of ``GIVEN``."""
+    return {argument.arg for argument, _ in keywords("extractors", name)} & set(GIVEN)
+
+
+def keywords(kind: str, name: str):
+    """Pairs of a keyword argument of a step, generator or extractor and its default, as syntax."""
     function = next(
         node for node in source(kind, name).body if isinstance(node, ast.FunctionDef) and node.name == KINDS[kind][1]
     )
-    arguments = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
-    return {
-        argument.arg: (ast.unparse(argument.annotation) if argument.annotation else "", default is None)
-        for argument, default in arguments
-        if argument.arg != "device"
-    }
+    return zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
 
 
 def literal(kind: str, name: str, variable: str):

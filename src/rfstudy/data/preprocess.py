@@ -20,6 +20,9 @@ from rfstudy.data.registry import extractor_of, file_names, generator_of, target
 from rfstudy.errors import UserError
 from rfstudy.files import digest_of, shown
 
+#: What an extractor that takes long keeps beside the arrays until they are written.
+CHECKPOINT = "checkpoint"
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -48,7 +51,8 @@ def preprocess(
     task : dict
         The task's entry in ``datasets.yaml``, complete as ``registry.load`` gives it.
     raw_dir : path or None
-        The source's folder with its ``record.json``; where it is None, a task with a source has its stand-in made.
+        The folder with its ``record.json`` of the source of the task, or of its extractor; where it is None, a task
+        with a source has its stand-in made.
     out_dir : path
         Folder of the three files. X (n, d) is float32, or uint8 for images; y (n,) is int64, or float64 where the
         target is regression; published training rows come first.
@@ -83,7 +87,7 @@ def preprocess(
         record["target_range"] = task["target_range"]
     try:
         if "features_of" in task:
-            rows = extracted(task, base_dir, device)
+            rows = extracted(task, base_dir, raw_dir, Path(out_dir) / CHECKPOINT, device)
         elif "generator" in task:
             rows = Rows(*generated("generator", task_id, task, task), sizes_of(task))
         elif raw_dir is None:
@@ -98,25 +102,15 @@ def preprocess(
     record |= rows.substitutes | {"status": "ok", "reason": ""} | checked_sizes(task_id, rows, record)
     train_share = record["n_train"] / record["n"] if record["split"] == "random" else 0.5
     record["facts"] = describe(rows.X, rows.y, rows.n_train_published, train_share)
-    return write(out_dir, record | {"provenance": told_of()}, rows.X, rows.y)
+    written = write(out_dir, record | {"provenance": told_of()}, rows.X, rows.y)
+    (Path(out_dir) / CHECKPOINT).unlink(missing_ok=True)
+    return written
 
 
 def parsed(task: dict, raw_dir, reference_dir) -> Rows:
     """The rows of a task from its files; ``Missing`` where they could not be had."""
-    raw_dir = Path(raw_dir)
-    advice = f"remove {shown(raw_dir / 'record.json')} and run again: the download checks every file, and gets it again"
-    source = read_record(raw_dir / "record.json", "run the download of this source first")
-    if source["status"] not in ("ok", "missing") or not all(isinstance(each, dict) for each in of_files(source)):
-        raise UserError(f"{shown(raw_dir / 'record.json')} is broken: it is no record of a download; {advice}")
-    if source.get("source", task["source"]) != task["source"]:
-        raise UserError(f"{shown(raw_dir)} holds the files of {source['source']}, not of {task['source']}; {advice}")
-    if source["status"] != "ok":
-        raise Missing(source.get("reason", ""))
-    known = source.get("files", {})
     names = [name for of_part in file_names(task).values() for name in of_part]
-    for name in names:
-        found = known.get(name, {})
-        check_raw(raw_dir / found.get("file", name), found.get("sha256"), advice)
+    known = downloaded(task["source"], raw_dir, names)
     substitutes = {name: known[name] for name in names if "file" in known[name]}
     rows = read_task(task, raw_dir, reference_dir, substitutes)
     if not substitutes:
@@ -124,6 +118,26 @@ def parsed(task: dict, raw_dir, reference_dir) -> Rows:
     missing = left_out(task, raw_dir, substitutes)
     told = {"substitutes": list(substitutes), "left_out": missing}
     return Rows(*rows, without(sizes_of(task), missing), substitutes=told)
+
+
+def downloaded(source_id: str, raw_dir, names=None) -> dict[str, dict]:
+    """What the record of a download says of files of a source, by name, each of those named (by default all) checked
+    against it; ``Missing`` where they could not be had.
+    """
+    raw_dir = Path(raw_dir)
+    advice = f"remove {shown(raw_dir / 'record.json')} and run again: the download checks every file, and gets it again"
+    source = read_record(raw_dir / "record.json", "run the download of this source first")
+    if source["status"] not in ("ok", "missing") or not all(isinstance(each, dict) for each in of_files(source)):
+        raise UserError(f"{shown(raw_dir / 'record.json')} is broken: it is no record of a download; {advice}")
+    if source.get("source", source_id) != source_id:
+        raise UserError(f"{shown(raw_dir)} holds the files of {source['source']}, not of {source_id}; {advice}")
+    if source["status"] != "ok":
+        raise Missing(source.get("reason", ""))
+    known = source.get("files", {})
+    for name in known if names is None else names:
+        found = known.get(name, {})
+        check_raw(raw_dir / found.get("file", name), found.get("sha256"), advice)
+    return known
 
 
 def without(sizes: dict, missing: dict[str, int]) -> dict:
@@ -177,8 +191,10 @@ def generated(what: str, task_id: str, task: dict, entry: dict) -> tuple[np.ndar
     return X, y, n_train if task["split"] == "published" else None
 
 
-def extracted(task: dict, base_dir, device: str) -> Rows:
-    """The features of another task's rows; of its stand-in where it has one, and ``Missing`` where it has no rows."""
+def extracted(task: dict, base_dir, raw_dir, checkpoint: Path, device: str) -> Rows:
+    """The features of another task's rows; of its stand-in where it has one, and ``Missing`` where it has no rows, or
+    the files of the extractor could not be had.
+    """
     base_dir = Path(base_dir or "")
     read_record(base_dir / "facts.json", "prepare the task that this one is features of first")
     images, y, base = read(base_dir, task["features_of"]["task"])
@@ -186,8 +202,16 @@ def extracted(task: dict, base_dir, device: str) -> Rows:
         raise Missing(base["reason"])
     name, parameters = extractor_of(task)
     extractor = modules.load("extractors", name)
-    X = extractor.extract(images, **parameters, device=device)
-    n_train = base["n_train_published"]
+    n_train, asked = base["n_train_published"], modules.asked_for(name)
+    given = {"device": device, "checkpoint": checkpoint}
+    if "labels" in asked:
+        if n_train is None:
+            raise UserError(f"{name} learns from published training rows, and {task['features_of']['task']} has none")
+        given["labels"] = y[:n_train]
+    if "files" in asked:
+        source = task["features_of"]["source"]
+        given["files"] = {file: Path(raw_dir or "") / file for file in downloaded(source, raw_dir or "")}
+    X = extractor.extract(images, **parameters, **{key: given[key] for key in asked})
     if not base["stand_in"]:
         told = {key: base[key] for key in ("substitutes", "left_out") if key in base}
         return Rows(X, y, n_train, without(sizes_of(task), told.get("left_out", {})), substitutes=told)

@@ -47,6 +47,12 @@ OF_PUBLISHED = ("citation", "licence", "page")
 #: Rules of ``data.split`` that keep neighbouring rows together.
 OF_BLOCKS = ("blocks", "first_blocks", "last_blocks")
 
+#: What ``features_of`` says that is no parameter of its extractor.
+OF_FEATURES = ("task", "extractor", "source")
+
+#: Minutes that the job asks for which makes the rows of a task, unless its extractor says otherwise.
+MINUTES = 60
+
 #: The value of ``rows`` for a file whose first n_train rows are the published training part.
 IN_ORDER = "in_order"
 
@@ -142,7 +148,12 @@ def generator_of(entry: dict) -> tuple[str, dict]:
 def extractor_of(task: dict) -> tuple[str, dict]:
     """Name and parameters of the extractor of a task that is ``features_of`` another."""
     given = task["features_of"]
-    return given["extractor"], {key: value for key, value in given.items() if key not in ("task", "extractor")}
+    return given["extractor"], {key: value for key, value in given.items() if key not in OF_FEATURES}
+
+
+def source_of(task: dict) -> str:
+    """The source whose files a task needs: it is made from them, or its extractor asks for them; empty where none."""
+    return task.get("source") or task.get("features_of", {}).get("source", "")
 
 
 def code_of(task: dict, *, embedded: bool) -> list[str]:
@@ -156,6 +167,11 @@ def code_of(task: dict, *, embedded: bool) -> list[str]:
 def wants_gpu(task: dict) -> bool:
     """Whether the rows of a task are made faster with a GPU: where its extractor says so."""
     return "features_of" in task and bool(modules.literal("extractors", extractor_of(task)[0], "GPU"))
+
+
+def minutes_of(task: dict) -> int:
+    """The minutes that the job asks for which makes the rows of a task."""
+    return modules.literal("extractors", extractor_of(task)[0], "MINUTES") if "features_of" in task else MINUTES
 
 
 def _complete_source(source: dict) -> dict:
@@ -196,7 +212,7 @@ def _problems(task_id: str, tasks: dict, sources: dict):
     if missing:
         return
     if form == "features_of":
-        yield from _problems_of_features(task_id, tasks)
+        yield from _problems_of_features(task_id, tasks, sources)
         return
     yield from _problems_of_target(task)
     if form == "source":
@@ -209,7 +225,7 @@ def _problems(task_id: str, tasks: dict, sources: dict):
 
 def _problems_of_files(task: dict, sources: dict):
     if task["source"] not in sources:
-        yield f"there is no source {task['source']!r} in sources.yaml; known are {', '.join(sources)}"
+        yield unknown_source(task["source"], sources)
         return
     known = sources[task["source"]]["files"]
     parts = file_names(task)
@@ -240,6 +256,11 @@ def _problems_of_files(task: dict, sources: dict):
         yield f"a task with published parts has the split 'published', not {task['split']!r}"
     if task["split"] == "published" and not has_parts:
         yield "the split 'published' needs the files of both parts, or a list of rows (or rows: in_order)"
+
+
+def unknown_source(name: str, sources: dict) -> str:
+    """The message for a source that ``sources.yaml`` does not have."""
+    return f"there is no source {name!r} in sources.yaml; known are {', '.join(sources)}"
 
 
 def _is_expression(separator: str) -> bool:
@@ -306,13 +327,18 @@ def _problems_of_generator(entry: dict, split: str):
         yield from _problems_of_half(given["n_train"] + given["n_test"], given["n_train"])
 
 
-def _problems_of_features(task_id: str, tasks: dict):
+def _problems_of_features(task_id: str, tasks: dict, sources: dict):
     given = tasks[task_id]["features_of"]
     missing = [key for key in ("task", "extractor") if key not in given]
     yield from (f"features_of needs the key {key!r}" for key in missing)
     if missing:
         return
-    yield from modules.problems("extractors", *extractor_of(tasks[task_id]))
+    name, parameters = extractor_of(tasks[task_id])
+    yield from modules.problems("extractors", name, parameters)
+    if "source" in given and given["source"] not in sources:
+        yield unknown_source(given["source"], sources)
+    if name in modules.names("extractors") and ("source" in given) != ("files" in modules.asked_for(name)):
+        yield f"the extractor {name!r} {'reads no files of a source' if 'source' in given else 'needs a source'}"
     trail = [task_id]
     while "features_of" in tasks[trail[-1]]:
         other = tasks[trail[-1]]["features_of"].get("task")

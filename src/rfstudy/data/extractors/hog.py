@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from tqdm import tqdm
 
+from rfstudy.data.images import image_shape
 from rfstudy.errors import UserError
 
-#: Whether the extractor is faster on a GPU.
+#: Whether the extractor is faster on a GPU, and the minutes that its job asks for.
 GPU = False
+MINUTES = 60
 
 NORMS = ("L1", "L1-sqrt", "L2", "L2-Hys")
 
@@ -70,12 +70,3 @@ def columns(d: int, *, orientations: int, pixels_per_cell: int, cells_per_block:
     if blocks < 1:
         raise UserError(f"images of {d} numbers hold no block of {cells_per_block} cells of {pixels_per_cell} pixels")
     return blocks**2 * cells_per_block**2 * orientations
-
-
-def image_shape(d: int) -> tuple[int, ...]:
-    """Height, width and, of colour images, 3; ``UserError`` unless d is a square or three times one."""
-    for pixels, colours in ((d, ()), (d // 3, (3,))):
-        side = math.isqrt(pixels)
-        if side * side * (3 if colours else 1) == d:
-            return side, side, *colours
-    raise UserError(f"{d} numbers are no square image, neither grey nor in three colours")

@@ -1,0 +1,145 @@
+"""What a fine-tuned VGG16 makes of images: the outputs of its first fully connected layer (survey, section 6.2.2).
+
+The network starts from weights that were fitted to ImageNet and is fitted to the labels of the training rows; the
+features of all rows are then those of the network at rest (normalised by its running means, nothing dropped out).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+from rfstudy.arrays import block_rows, resolve_device, row_blocks, seed_of
+from rfstudy.data.images import image_shape
+from rfstudy.errors import UserError
+from rfstudy.files import digest_of
+
+#: Whether the extractor is faster on a GPU, and the minutes that its job asks for: a killed one goes on.
+GPU = True
+MINUTES = 240
+
+#: Floats that a pixel of an image takes at most while the network sees it: two layers of 64 channels and the image.
+FLOATS_PER_PIXEL = 160
+
+
+def extract(
+    X,
+    *,
+    side: int,
+    epochs: int,
+    batch: int,
+    learning_rate: float,
+    milestones: list,
+    momentum: float,
+    weight_decay: float,
+    width: float = 1.0,
+    labels,
+    files,
+    checkpoint=None,
+    device="cpu",
+) -> np.ndarray:
+    """One row of features for each image: (n, ``columns(d, ...)``) float32.
+
+    Parameters
+    ----------
+    X : ndarray (n, d), uint8
+        Square images, pixel after pixel in rows, grey or red, green and blue of each pixel.
+    side : int
+        Pixels along a side of what the network sees: images of another side are scaled, bilinearly.
+    epochs, batch, learning_rate, milestones, momentum, weight_decay
+        The schedule of the fine-tuning, see ``finetuning.Schedule``.
+    width : float
+        Share of all channels of the network; its file of weights has them all.
+    labels : ndarray (n_train,), int
+        Classes of the first rows, the training rows; the network is fitted to them and sees no others.
+    files : dict
+        Path of the file with the weights that it starts from, under its name; without one they are random.
+    checkpoint : path, optional
+        Where the fine-tuning keeps what it has got, and goes on from.
+    device : {"auto", "cpu", "cuda"}
+
+    Raises ``UserError`` for images that are not square or not bytes, and for weights of another network.
+    """
+    import torch
+
+    from rfstudy.data.finetuning import Schedule, fine_tune
+    from rfstudy.data.networks import VGG16, load_weights
+
+    if X.dtype != np.uint8:
+        raise UserError(f"vgg reads images of bytes, not of {X.dtype}")
+    schedule = Schedule(epochs, batch, learning_rate, tuple(milestones), momentum, weight_decay)
+    weights = next(iter(files.values()), None)
+    classes, numbers = np.unique(labels, return_inverse=True)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed_of("vgg"))
+        network = VGG16(len(classes), width)
+    if weights:
+        load_weights(network, weights)
+    network.to(resolve_device(device))
+    training = images_of(X[: len(labels)], side)
+    key = key_of(training.numpy(), numbers, weights, [side, width, *vars(schedule).values()])
+    fine_tune(network, training, torch.from_numpy(numbers), schedule, checkpoint, key)
+    return features_of(network, X, side)
+
+
+def columns(d: int, *, side: int, width: float = 1.0, **schedule) -> int:
+    """Outputs of the first fully connected layer for images of d numbers: 4,096 of the whole network.
+
+    ``UserError`` for d numbers that are no square image, for a side of which nothing would be left, and for a
+    ``schedule`` that makes no sense.
+    """
+    from rfstudy.data.finetuning import Schedule
+    from rfstudy.data.networks import SHORTEST_SIDE, hidden_width
+
+    image_shape(d)
+    if side < SHORTEST_SIDE:
+        raise UserError(f"of images with a side of {side} pixels nothing is left: the network needs {SHORTEST_SIDE}")
+    if not 0 < width <= 1:
+        raise UserError(f"width is a share of the channels, in (0, 1], got {width}")
+    Schedule(**schedule | {"milestones": tuple(schedule["milestones"])})
+    return hidden_width(width)
+
+
+def images_of(X, side: int):
+    """Rows of bytes (n, d) as a tensor of images (n, 3, side, side) of bytes; grey ones have three equal colours."""
+    import torch
+    from torch.nn import functional
+
+    height, width, *colours = image_shape(X.shape[1])
+    images = torch.from_numpy(np.array(X)).reshape(len(X), height, width, *(colours or [1])).permute(0, 3, 1, 2)
+    if (height, width) != (side, side):
+        scaled = functional.interpolate(images.float(), (side, side), mode="bilinear", antialias=True)
+        images = scaled.round().clamp(0, 255).to(torch.uint8)
+    return images.expand(-1, 3, -1, -1).contiguous()
+
+
+def features_of(network, X, side: int) -> np.ndarray:
+    """The outputs of the first fully connected layer for rows of bytes (n, d), float32, block by block."""
+    import torch
+
+    from rfstudy.data.networks import normalised
+
+    device = next(network.parameters()).device
+    rows = block_rows(4 * FLOATS_PER_PIXEL * side**2, device)
+    features = np.empty((len(X), network.classifier[0].out_features), dtype=np.float32)
+    network.eval()
+    with torch.inference_mode():
+        for part in row_blocks(len(X), rows):
+            features[part] = network.first_layer(normalised(images_of(X[part], side).to(device))).cpu().numpy()
+    return features
+
+
+def key_of(images: np.ndarray, numbers: np.ndarray, weights, parameters: list) -> str:
+    """The hash of what decides the fitted network: images, classes, weights, parameters, this code and its library."""
+    from rfstudy.data import finetuning, networks
+
+    state = hashlib.sha256(json.dumps([parameters, version("torch")]).encode())
+    for array in (images, numbers):
+        state.update(np.ascontiguousarray(array))
+    for path in filter(None, (weights, __file__, finetuning.__file__, networks.__file__)):
+        state.update(digest_of(Path(path)).encode())
+    return state.hexdigest()

@@ -1,0 +1,198 @@
+"""Fine-tune a network on labelled images: stochastic gradient descent by a schedule, which a killed job goes on with.
+
+Every epoch has a seed of its own, from which the order of the images, their shifts and mirrors, and what is dropped out
+follow: a network that goes on from a checkpoint is, on a CPU, the one that was never interrupted, to the last bit. On
+CUDA the arithmetic is in mixed precision, and its sums have no fixed order.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch.nn import functional
+from tqdm import tqdm
+
+from rfstudy.arrays import seed_of
+from rfstudy.data.networks import normalised
+from rfstudy.errors import UserError
+from rfstudy.files import write_atomically
+
+#: Pixels by which an image is shifted at most, both ways; what comes in is black.
+SHIFT = 4
+
+#: Seconds between two checkpoints: one of the whole network takes a gigabyte.
+CHECKPOINT_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How a network is fitted: ``epochs`` over all images in batches of ``batch``, by steps of ``learning_rate`` that
+    are divided by ten at each of the ``milestones`` (epochs), with ``momentum`` and ``weight_decay``.
+
+    Raises ``UserError`` for numbers that make no sense.
+    """
+
+    epochs: int
+    batch: int
+    learning_rate: float
+    milestones: tuple[int, ...]
+    momentum: float
+    weight_decay: float
+
+    def __post_init__(self):
+        for name in ("epochs", "batch"):
+            if getattr(self, name) < 1:
+                raise UserError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if not 0 < self.learning_rate < math.inf:
+            raise UserError(f"learning_rate must be positive, got {self.learning_rate}")
+        if not 0 <= self.momentum < 1 or not 0 <= self.weight_decay < math.inf:
+            raise UserError(
+                f"momentum must be in [0, 1) and weight_decay not negative, got {self.momentum} and {self.weight_decay}"
+            )
+        if not all(isinstance(epoch, int) for epoch in self.milestones):
+            raise UserError(f"milestones are numbers of epochs, got {list(self.milestones)}")
+
+    def rate(self, epoch: int) -> float:
+        """The learning rate in an epoch, from 0.
+
+        >>> schedule = Schedule(240, 64, 0.1, (120, 160, 200), 0.9, 5e-4)
+        >>> [round(schedule.rate(epoch), 6) for epoch in (0, 119, 120, 160, 200, 239)]
+        [0.1, 0.1, 0.01, 0.001, 0.0001, 0.0001]
+        """
+        return self.learning_rate * 0.1 ** sum(epoch >= milestone for milestone in self.milestones)
+
+
+class Training:
+    """A network (on its device) with its optimiser, and the epochs that it has behind it."""
+
+    def __init__(self, network, schedule: Schedule):
+        self.network, self.schedule = network, schedule
+        self.device = next(network.parameters()).device
+        self.optimiser = torch.optim.SGD(
+            network.parameters(),
+            lr=schedule.learning_rate,
+            momentum=schedule.momentum,
+            weight_decay=schedule.weight_decay,
+        )
+        # half precision has no room for small gradients: they are scaled up
+        self.scaler = torch.amp.GradScaler(self.device.type, enabled=self.device.type == "cuda")
+        self.losses: list[float] = []  # mean over the images, by epoch
+
+    def state(self) -> dict:
+        """All that the epochs to come depend on."""
+        parts = {name: getattr(self, name).state_dict() for name in ("network", "optimiser", "scaler")}
+        return parts | {"losses": self.losses}
+
+    def restore(self, state: dict) -> None:
+        """Go on where a state was taken."""
+        for name in ("network", "optimiser", "scaler"):
+            getattr(self, name).load_state_dict(state[name])
+        self.losses = list(state["losses"])
+
+    def epoch(self, images, labels, progress) -> None:
+        """One pass over the images of bytes (n, 3, side, side) and their labels (n,), on the device of the network.
+
+        ``UserError`` where the loss is not finite any more.
+        """
+        number, total = len(self.losses), 0.0
+        for group in self.optimiser.param_groups:
+            group["lr"] = self.schedule.rate(number)
+        torch.manual_seed(seed_of("fine-tuning", number))
+        self.network.train()
+        for rows in torch.randperm(len(images)).split(self.schedule.batch):
+            if len(rows) > 1:  # of a single image there is no deviation to normalise by
+                total += len(rows) * self.step(augmented(images[rows.to(self.device)]), labels[rows.to(self.device)])
+            progress.update(len(rows))
+        mean = float(total) / len(images)
+        if not math.isfinite(mean):
+            raise UserError(f"the loss of epoch {number + 1} is {mean}: use a smaller learning_rate")
+        self.losses.append(mean)
+        progress.set_postfix(epoch=number + 1, loss=f"{mean:.4f}")
+
+    def step(self, images, labels):
+        """One step of the descent; returns the mean loss before it, a tensor that is detached."""
+        with torch.autocast(self.device.type, enabled=self.device.type == "cuda"):
+            loss = functional.cross_entropy(self.network(normalised(images)), labels)
+        self.optimiser.zero_grad(set_to_none=True)
+        self.scaler.scale(loss).backward()
+        self.scaler.step(self.optimiser)
+        self.scaler.update()
+        return loss.detach()
+
+
+def fine_tune(network, images, labels, schedule: Schedule, checkpoint=None, key: str = "") -> list[float]:
+    """Fit a network in place to images of bytes (n, 3, side, side) with labels (n,) 0 to classes - 1.
+
+    Parameters
+    ----------
+    network : module on its device; images, labels : tensors, which are put there
+    checkpoint : path, optional
+        Where a killed run goes on from; it is written every ``CHECKPOINT_SECONDS``, and after the last epoch.
+    key : str
+        What decides the result: a checkpoint of another key is none.
+
+    Returns
+    -------
+    list of float
+        The mean loss of every epoch, under its augmentations.
+    """
+    with torch.random.fork_rng():
+        training = Training(network, schedule)
+        state = load_checkpoint(checkpoint, key)
+        if state:
+            training.restore(state)
+        images, labels = images.to(training.device), labels.to(training.device)
+        written, done = time.monotonic(), len(training.losses)
+        with tqdm(
+            total=schedule.epochs * len(images), initial=done * len(images), desc="fine-tuning", unit="image",
+            unit_scale=True, file=sys.stderr, mininterval=5,
+        ) as progress:  # fmt: skip
+            while len(training.losses) < schedule.epochs:
+                training.epoch(images, labels, progress)
+                is_last = len(training.losses) == schedule.epochs
+                if checkpoint and (is_last or time.monotonic() - written >= CHECKPOINT_SECONDS):
+                    save_checkpoint(checkpoint, training.state() | {"key": key})
+                    written = time.monotonic()
+    return training.losses
+
+
+def save_checkpoint(path, state: dict) -> None:
+    """Write a state; a process that is killed meanwhile leaves the one before."""
+
+    def write(temporary):
+        with open(temporary, "wb") as stream:  # given a name, torch asks more of it than that it can be opened
+            torch.save(state, stream)
+
+    write_atomically(path, write)
+
+
+def load_checkpoint(path, key: str) -> dict | None:
+    """The state of an earlier run with this key; None where there is none, or none that can be read."""
+    if path is None or not Path(path).exists():
+        return None
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # a file that was cut or changed fails in as many ways
+        print(f"{path} cannot be read, fine-tuning starts anew: {error}", file=sys.stderr)
+        return None
+    if not isinstance(state, dict) or state.get("key") != key:
+        print(f"{path} is of other settings, images or code: fine-tuning starts anew", file=sys.stderr)
+        return None
+    return state
+
+
+def augmented(images):
+    """Each of some images (n, 3, side, side) mirrored or not and shifted by up to ``SHIFT`` pixels, at random."""
+    n, _, height, width = images.shape
+    padded = functional.pad(images, (SHIFT,) * 4)
+    down, right = torch.randint(0, 2 * SHIFT + 1, (2, n, 1))
+    mirrored = torch.randint(0, 2, (n, 1)).bool()
+    rows, columns = down + torch.arange(height), right + torch.arange(width)
+    columns = torch.where(mirrored, columns.flip(1), columns)
+    rows, columns = (of.to(images.device) for of in (rows[:, None, :, None], columns[:, None, None, :]))
+    return padded[torch.arange(n)[:, None, None, None], torch.arange(3)[None, :, None, None], rows, columns]

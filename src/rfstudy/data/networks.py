@@ -1,0 +1,106 @@
+"""VGG16 with batch normalisation: sixteen layers of weights, of which the first fully connected one yields features.
+
+Configuration D of Simonyan and Zisserman (Very deep convolutional networks for large-scale image recognition, ICLR
+2015) with the normalisation of Ioffe and Szegedy (ICML 2015) behind every convolution. Layers have the names of
+torchvision's ``vgg16_bn``, so that the weights that were fitted to ImageNet load.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from rfstudy.errors import UserError
+
+#: Channels of the convolutions of 3 x 3 pixels, in groups behind each of which the image is halved.
+CHANNELS = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512))
+
+#: Outputs of the first two fully connected layers, and the side of the images that the first of them sees.
+HIDDEN = 4096
+POOLED = 7
+
+#: The shortest side of an image of which something is left.
+SHORTEST_SIDE = 2 ** len(CHANNELS)
+
+#: Mean and deviation of red, green and blue in ImageNet, in [0, 1]: what the fitted weights expect.
+MEAN = (0.485, 0.456, 0.406)
+DEVIATION = (0.229, 0.224, 0.225)
+
+#: Letters of an error that are told: it may name every layer.
+MOST_TOLD = 300
+
+#: The layer whose outputs are the classes, which other classes have to learn anew.
+LAST = "classifier.6"
+
+
+def hidden_width(width: float) -> int:
+    """Outputs of the first fully connected layer of a network of this share of the channels."""
+    return scaled(HIDDEN, width)
+
+
+def scaled(number: int, width: float) -> int:
+    """A share of a number of channels, at least one."""
+    return max(1, round(number * width))
+
+
+class VGG16(nn.Module):
+    """The network: scores (n, ``n_classes``) of images (n, 3, side, side) whose values were ``normalised``.
+
+    ``width`` is the share of all channels; 1 is the published network, of 138,365,992 weights at 1,000 classes.
+    """
+
+    def __init__(self, n_classes: int, width: float = 1.0):
+        super().__init__()
+        hidden, (*_, last) = hidden_width(width), CHANNELS[-1]
+        self.features = nn.Sequential(*convolutions(width))
+        # smaller images than those of ImageNet are repeated until they fill the layer
+        self.avgpool = nn.AdaptiveAvgPool2d((POOLED, POOLED))
+        self.classifier = nn.Sequential(
+            nn.Linear(scaled(last, width) * POOLED**2, hidden),
+            nn.ReLU(),
+            nn.Dropout(),
+            nn.Linear(hidden, hidden),
+            nn.ReLU(),
+            nn.Dropout(),
+            nn.Linear(hidden, n_classes),
+        )
+
+    def first_layer(self, images):
+        """The outputs of the first fully connected layer, (n, ``hidden_width(width)``), before its rectification."""
+        return self.classifier[0](self.avgpool(self.features(images)).flatten(1))
+
+    def forward(self, images):
+        """Scores of the classes, (n, ``n_classes``)."""
+        return self.classifier[1:](self.first_layer(images))
+
+
+def convolutions(width: float):
+    """The layers that see images, in order."""
+    before = 3
+    for group in CHANNELS:
+        for channels in (scaled(each, width) for each in group):
+            yield nn.Conv2d(before, channels, kernel_size=3, padding=1)
+            yield nn.BatchNorm2d(channels)
+            yield nn.ReLU(inplace=True)
+            before = channels
+        yield nn.MaxPool2d(kernel_size=2)
+
+
+def load_weights(network: VGG16, path) -> None:
+    """Put the weights of a file, fitted to any classes, into a network whose last layer stays as it is.
+
+    The file is read as tensors and nothing else. ``UserError`` where it does not hold the weights of this network.
+    """
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+        own = network.state_dict()
+        network.load_state_dict(state | {name: own[name] for name in own if name.startswith(f"{LAST}.")})
+    except Exception as error:  # what is no such file, or of another network, is told in as many ways
+        why = " ".join(str(error).split())[:MOST_TOLD]
+        raise UserError(f"{path} does not hold the weights of this network: {why}") from error
+
+
+def normalised(images):
+    """Images of bytes (n, 3, side, side) as the network takes them: float32, held against those of ImageNet."""
+    mean, deviation = (images.new_tensor(of, dtype=torch.float32).view(1, 3, 1, 1) for of in (MEAN, DEVIATION))
+    return (images.float() / 255 - mean) / deviation

@@ -13,11 +13,14 @@ BY_METHOD = (
 )
 
 
-def told(*settings, status="ok"):
+def told(*settings, status="ok", learner=""):
     rows = [
-        {"dataset": "eeg", "method": "rff", "metric": "accuracy_pct", "repeat": i, "status": status, "settings": each}
+        {
+            "dataset": "eeg", "method": "rff", "metric": "accuracy_pct", "repeat": i, "status": status,
+            "settings": each, "learner": learner,
+        }
         for i, each in enumerate(settings)
-    ]
+    ]  # fmt: skip
     return notes(tidy.frame(rows), {"paper": "survey"}, Context(tidy.frame([]), {}, {}))
 
 
@@ -33,6 +36,13 @@ def told(*settings, status="ok"):
 def test_a_shared_choice_is_said_with_the_repeats_that_it_was_made_on(chosen_on, by_size, by_method):
     assert told({"shared_by": "size", "chosen_on": chosen_on}) == [BY_SIZE.format(by_size)]
     assert told({"shared_by": "method_and_size", "chosen_on": chosen_on}) == [BY_METHOD.format(by_method)]
+
+
+def test_a_penalty_that_an_experiment_shares_is_said_and_a_bandwidth_is_not():
+    shared = {"shared_by": "experiment", "chosen_on": [0, 1, 2]}
+    (note,) = told(shared, learner="svm")
+    assert note.startswith("Penalty and C: tuned once per data set, on the first 3 repeats, at one size and shared by")
+    assert told(shared) == []
 
 
 def test_different_choices_are_said_one_after_the_other():

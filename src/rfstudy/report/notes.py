@@ -30,6 +30,7 @@ LEARNER_NAMES = {
 #: What has to be said of a choice that several cells share, by ``shared_by`` of the settings of a row; ``on`` are the
 #: repeats that it was made on.
 SHARED_NOTES = {
+    "experiment": "Penalty and C: tuned once per data set{on} at one size and shared by all methods and sizes.",
     "size": "Penalty and C: tuned once per data set and size{on} and shared by all methods.",
     "method_and_size": "Scaling, bandwidth and penalty: tuned per data set, method and size, on the rows of {on}; an "
     "approximation error is that of the method's own kernel.",
@@ -192,7 +193,12 @@ def notes_on_searches(ok: pd.DataFrame) -> list[str]:
 
 def notes_on_choices(ok: pd.DataFrame) -> list[str]:
     """Sentences about what was chosen once for several cells, and on which repeats (``chosen_on`` of the settings)."""
-    shared = {(s["shared_by"], tuple(s["chosen_on"])) for s in settings_of(ok) if s.get("shared_by") in SHARED_NOTES}
+    shared = {
+        (s["shared_by"], tuple(s["chosen_on"]))
+        for s, learner in zip(settings_of(ok), ok["learner"], strict=True)
+        # without a learner it is the bandwidth that an experiment shares
+        if s.get("shared_by") in SHARED_NOTES and (learner or s["shared_by"] != "experiment")
+    }
     order = list(SHARED_NOTES)
     return [
         _shared_note(way, repeats) for way, repeats in sorted(shared, key=lambda pair: (order.index(pair[0]), pair[1]))
@@ -201,7 +207,7 @@ def notes_on_choices(ok: pd.DataFrame) -> list[str]:
 
 def _shared_note(way: str, repeats: tuple[int, ...]) -> str:
     """The sentence about one choice; repeats count from 0."""
-    if way == "size":
+    if way in ("experiment", "size"):
         return SHARED_NOTES[way].format(on="" if repeats == (0,) else f", on {_repeats_in_words(repeats)},")
     return SHARED_NOTES[way].format(on=_repeats_in_words(repeats))
 

@@ -148,7 +148,7 @@ def test_every_entry_and_protocol_is_one_specification():
     assert catalogue.outputs(spec) == ["figure-09-code.pdf", "figure-09-code.png", "figure-09-code.txt"]
     table = catalogue.specification(REPORTS, "survey", "table-07-text")
     assert catalogue.outputs(table) == [f"table-07-text.{ending}" for ending in ("csv", "md", "tex", "txt")]
-    with pytest.raises(ValueError, match="'figure-99'; it has: figure-09-text"):
+    with pytest.raises(ValueError, match="'figure-99'; it has: figure-06-text"):
         catalogue.specification(REPORTS, "survey", "figure-99")
 
 

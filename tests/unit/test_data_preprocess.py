@@ -404,7 +404,7 @@ def test_a_narrow_network_from_images_to_features(images, tmp_path):
     X = np.load(tmp_path / "a" / "X.npy")
     assert (X.dtype, X.shape, facts["d"], facts["n"]) == (np.float32, (361, 64), 64, 361)
     assert np.isfinite(X).all()
-    assert len(np.unique(X, axis=0)) > 300
+    assert X.std(axis=0).min() > 0
 
 
 def test_an_extractor_that_learns_needs_training_rows_that_are_the_same_in_every_repeat(images, tmp_path):

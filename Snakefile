@@ -8,6 +8,7 @@ min_version("9.20")
 include: "rules/common.smk"
 include: "rules/console.smk"
 include: "rules/download.smk"
+include: "rules/stream.smk"
 include: "rules/preprocess.smk"
 include: "rules/tune.smk"
 include: "rules/generate.smk"

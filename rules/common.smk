@@ -110,6 +110,7 @@ ALL_CORES = workflow.resource_settings.cores or 2
 
 wildcard_constraints:
     dataset="[a-z0-9-]+",
+    number="[0-9]+",
     experiment="[a-z0-9-]+",
     shard="[a-z0-9.-]+",
     source="[a-z0-9-]+",
@@ -377,9 +378,29 @@ def listed_rows(wildcards):
 
 
 def base_files(wildcards):
-    """The prepared data of the task that a task is features of; nothing for all others."""
-    task = REGISTRY.tasks[wildcards.dataset]
-    return prepared(task["features_of"]["task"]) if "features_of" in task else []
+    """The prepared data of the task that a task is made of; nothing for all others."""
+    base = data_registry.base_of(REGISTRY.tasks[wildcards.dataset], embedded=EMBEDDED)
+    return prepared(base) if base else []
+
+
+def streamed(wildcards):
+    """How the rows of a task, or of its stand-in, are streamed; empty where they are not."""
+    return data_registry.streamed_of(REGISTRY.tasks[wildcards.dataset], embedded=EMBEDDED)
+
+
+def chunk_files(wildcards):
+    """The chunks of a streamed task that are made by jobs of their own; of one chunk there is none."""
+    number = data_registry.n_chunks(streamed(wildcards)) if streamed(wildcards) else 0
+    return [f"{PREPARED}/{wildcards.dataset}/chunk-{i}.npz" for i in range(number)] if number > 1 else []
+
+
+def preprocess_memory(wildcards):
+    """The memory in MB that the rows of a task are made in; those of a stream are never whole, but its chunks."""
+    if streamed(wildcards):
+        columns = REGISTRY.tasks[streamed(wildcards)["base"]]["d"]
+        return int(1000 + 4 * data_registry.rows_per_chunk(streamed(wildcards)) * columns / 2**20)
+    n, d = rows_of(wildcards.dataset)
+    return int(700 + 24 * n * d / 2**20)
 
 
 def preprocess_code(wildcards):

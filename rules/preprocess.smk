@@ -2,6 +2,7 @@ rule preprocess:
     input:
         raw=raw_record,
         base=base_files,
+        chunks=chunk_files,
         listed=listed_rows,
         code=preprocess_code,
     output:
@@ -14,13 +15,14 @@ rule preprocess:
         "../envs/study.yaml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards: int(700 + 24 * rows_of(wildcards.dataset)[0] * rows_of(wildcards.dataset)[1] / 2**20),
+        mem_mb=preprocess_memory,
         runtime=lambda wildcards: data_registry.minutes_of(REGISTRY.tasks[wildcards.dataset]),
         gpu=lambda wildcards: GPUS if data_registry.wants_gpu(REGISTRY.tasks[wildcards.dataset]) else 0,
     params:
         spec=lambda wildcards: compact(REGISTRY.tasks[wildcards.dataset]),
         raw=lambda wildcards, input: f"--raw {Path(input.raw).parent}" if input.raw else "",
         base=lambda wildcards, input: f"--base {Path(input.base[0]).parent}" if input.base else "",
+        chunks=lambda wildcards, input: [f"--chunk {path}" for path in input.get("chunks", [])],
         device=lambda wildcards: (
             f"--device {SETTINGS['device']}" if data_registry.wants_gpu(REGISTRY.tasks[wildcards.dataset]) else ""
         ),
@@ -29,4 +31,4 @@ rule preprocess:
         f"preprocess {{wildcards.dataset}}: {SETTINGS['data']} data"
     shell:
         "PYTHONPATH=src python -m rfstudy preprocess --dataset {wildcards.dataset} --spec {params.spec:q} {params.raw}"
-        " {params.base} {params.device} --reference data/reference --out {params.out:q} > {log} 2>&1"
+        " {params.base} {params.chunks} {params.device} --reference data/reference --out {params.out:q} > {log} 2>&1"

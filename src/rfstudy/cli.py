@@ -129,17 +129,35 @@ def maps(name):
 @click.option("--dataset", required=True, help="Id of the task (config/datasets.yaml).")
 @click.option("--spec", type=JSON, required=True, help="The task's entry.")
 @click.option("--raw", type=EXISTING_FOLDER, help="Folder of the downloaded source; without it a stand-in is made.")
-@click.option("--base", type=EXISTING_FOLDER, help="Folder of the prepared data that the task is features of.")
+@click.option("--base", type=EXISTING_FOLDER, help="Folder of the prepared data that the task is made of.")
+@click.option(
+    "--chunk", "chunks", type=EXISTING_FILE, multiple=True, help="A chunk of a stream; all of them, in order."
+)
 @click.option("--device", default="cpu", show_default=True, help="Where features are extracted: auto, cpu or cuda.")
 @click.option("--reference", type=EXISTING_FOLDER, required=True, help="Folder of the published numbers (row lists).")
 @click.option("--out", type=FOLDER, required=True, help="Folder for X.npy, y.npy and facts.json.")
-def preprocess(dataset, spec, raw, base, device, reference, out):
-    """Make a task's rows (from files, by a generator, as features of another task) and the facts about them."""
+def preprocess(dataset, spec, raw, base, chunks, device, reference, out):
+    """Make a task's rows (from files, by a generator, from another task, from chunks) and the facts about them."""
     from rfstudy.data import preprocess as stage
     from rfstudy.study.provenance import Run
 
     told_of = Run("preprocess", spec, 1, device).finished
-    stage.preprocess(dataset, spec, raw, out, reference_dir=reference, base_dir=base, device=device, told_of=told_of)
+    told = {"reference_dir": reference, "base_dir": base, "chunks": chunks, "device": device, "told_of": told_of}
+    stage.preprocess(dataset, spec, raw, out, **told)
+
+
+@commands.command()
+@click.option("--dataset", required=True, help="Id of the task (config/datasets.yaml).")
+@click.option("--spec", type=JSON, required=True, help="The task's entry.")
+@click.option("--raw", type=EXISTING_FOLDER, help="Folder of the downloaded source, where rows come from a file.")
+@click.option("--base", type=EXISTING_FOLDER, required=True, help="Folder of the prepared data that rows are made of.")
+@click.option("--number", type=click.IntRange(min=0), required=True, help="Of the chunk, from 0.")
+@click.option("--out", type=FILE, required=True, help="File of the chunk.")
+def stream(dataset, spec, raw, base, number, out):
+    """Make one chunk of the rows of a task that is streamed, and its second moment."""
+    from rfstudy.data import preprocess as stage
+
+    stage.write_chunk(dataset, spec, number, raw, base, out)
 
 
 def stage_options(command):

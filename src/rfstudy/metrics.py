@@ -68,6 +68,7 @@ PHASES = {
     "predict": "predicting",
     "scores": "the scores",
     "plan": "planning a run",
+    "total": "learning, mapping, fitting and predicting",
 }
 
 #: Facts by metric. A metric that is not listed is a plain number, and nothing is known of it.
@@ -90,9 +91,10 @@ FACTS = {
     "time_train_s": Fact("s", "training time", "low", SHARE, NON_NEGATIVE),
     "time_preprocess_train_s": Fact("s", "preprocessing and training time", "low", SHARE, NON_NEGATIVE),
     "time_test_s": Fact("s", "test time", "low", SHARE, NON_NEGATIVE),
-    "time_total_s": Fact("s", "total time", "low", SHARE, NON_NEGATIVE),
     **{f"time_{phase}_s": _seconds("time", what) for phase, what in PHASES.items()},
     **{f"cpu_{phase}_s": _seconds("processor time", what) for phase, what in PHASES.items()},
+    "time_total_s": Fact("s", "total time", "low", SHARE, NON_NEGATIVE),
+    "passes": Fact("", "passes over the training rows", "low", SHARE, NON_NEGATIVE),
     "n_train": Fact("", "training rows", bounds=NON_NEGATIVE),
     "n_test": Fact("", "test rows", bounds=NON_NEGATIVE),
     "n_dims": Fact("", "columns of the data", bounds=NON_NEGATIVE),

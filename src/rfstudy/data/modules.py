@@ -1,4 +1,5 @@
-"""Steps, generators and extractors are files that are found by their names; what they take is read from their sources.
+"""Steps, generators, extractors and makers of rows are files that are found by their names; what they take is read from
+their sources.
 
 ``data/steps/pca.py`` is the step ``pca``: adding one is adding a file. Nothing is imported to say which there are, what
 parameters they take and whether a configuration gives them. Imported by the workflow when it parses: standard library
@@ -19,6 +20,7 @@ KINDS = {
     "steps": ("preprocessing step", "fit"),
     "generators": ("generator", "generate"),
     "extractors": ("extractor", "extract"),
+    "streams": ("maker of rows", "rows"),
 }
 
 #: What a parameter may be, by its annotation; another annotation is not judged.
@@ -55,8 +57,8 @@ def module_name(kind: str, name: str) -> str:
 def problems(kind: str, name, given: dict) -> list[str]:
     """What is wrong with a name and the parameters given to it, a line each; nothing is imported.
 
-    A parameter of ``fit``, ``generate`` or ``extract`` is a keyword; one without a default has to be given. Its value
-    must be of its annotated type; its range is the function's own affair.
+    A parameter of ``fit``, ``generate``, ``extract`` or ``rows`` is a keyword; one without a default has to be given.
+    Its value must be of its annotated type; its range is the function's own affair.
     """
     if name not in names(kind):
         return [unknown(kind, name)]

@@ -1,7 +1,7 @@
 """Make a task's rows and write the arrays and facts that every later stage reads.
 
 The rows are parsed from files and checked, drawn by a generator (the task's own, or its stand-in's where nothing may
-be downloaded), or they are features of the rows of another prepared task.
+be downloaded), they are features of the rows of another prepared task, or gathered from the chunks of a stream.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rfstudy.data import modules
 from rfstudy.data.facts import describe
 from rfstudy.data.parse import encode_labels, left_out, read_task
 from rfstudy.data.prepared import digest, read, read_record, write
-from rfstudy.data.registry import extractor_of, file_names, generator_of, target_of
+from rfstudy.data.registry import extractor_of, file_names, generator_of, stands_in, streamed_of, target_of
 from rfstudy.errors import UserError
 from rfstudy.files import digest_of, shown
 
@@ -34,6 +34,7 @@ class Rows:
     expected: dict  # n, d, n_train, n_test
     stand_in: str = ""  # label of a stand-in, empty for a task's own rows
     substitutes: dict = field(default_factory=dict)  # what facts say of files that are not the published ones
+    facts: dict | None = None  # of rows that are too many to be described
 
 
 class Missing(Exception):
@@ -41,7 +42,16 @@ class Missing(Exception):
 
 
 def preprocess(
-    task_id: str, task: dict, raw_dir, out_dir, *, reference_dir, base_dir=None, device: str = "cpu", told_of=dict
+    task_id: str,
+    task: dict,
+    raw_dir,
+    out_dir,
+    *,
+    reference_dir,
+    base_dir=None,
+    chunks=(),
+    device: str = "cpu",
+    told_of=dict,
 ) -> dict:
     """Write ``X.npy``, ``y.npy`` and ``facts.json`` of a task.
 
@@ -59,7 +69,9 @@ def preprocess(
     reference_dir : path
         Folder of the published lists of rows.
     base_dir : path, optional
-        Folder of the three files of the task that this one is ``features_of``.
+        Folder of the three files of the task that this one is ``features_of``, or whose rows it is streamed from.
+    chunks : list of paths, optional
+        The chunks of a stream, in order; of one chunk it is made here.
     device : {"cpu", "cuda", "auto"}
         Where an extractor computes.
     told_of : callable, optional
@@ -88,6 +100,8 @@ def preprocess(
     try:
         if "features_of" in task:
             rows = extracted(task, base_dir, raw_dir, Path(out_dir) / CHECKPOINT, device)
+        elif "streamed" in task:
+            rows = gathered(task_id, task, raw_dir, base_dir, list(chunks), Path(out_dir))
         elif "generator" in task:
             rows = Rows(*generated("generator", task_id, task, task), sizes_of(task))
         elif raw_dir is None:
@@ -101,7 +115,10 @@ def preprocess(
         record |= {"label": rows.stand_in, "stand_in": rows.stand_in}
     record |= rows.substitutes | {"status": "ok", "reason": ""} | checked_sizes(task_id, rows, record)
     train_share = record["n_train"] / record["n"] if record["split"] == "random" else 0.5
-    record["facts"] = describe(rows.X, rows.y, rows.n_train_published, train_share)
+    if rows.facts is None:
+        record["facts"] = describe(rows.X, rows.y, rows.n_train_published, train_share)
+    else:
+        record["facts"] = rows.facts
     written = write(out_dir, record | {"provenance": told_of()}, rows.X, rows.y)
     (Path(out_dir) / CHECKPOINT).unlink(missing_ok=True)
     return written

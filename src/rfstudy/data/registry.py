@@ -1,8 +1,9 @@
 """The registries of data: files with their addresses and checksums, and the tasks that are made from them.
 
 ``config/sources.yaml`` names files, ``config/datasets.yaml`` names tasks; both are read and checked against each other
-here. A task is made from the files of a ``source``, by a ``generator``, or it is ``features_of`` another task. Imported
-by the workflow when it parses: standard library and PyYAML only.
+here. A task is made from the files of a ``source``, by a ``generator``, it is ``features_of`` another task, or it is
+``streamed``: made in chunks of a file or by a maker of rows, and reduced. Imported by the workflow when it parses:
+standard library and PyYAML only.
 """
 
 from __future__ import annotations
@@ -32,8 +33,14 @@ FORMS = {
     ),
     "generator": (("split",), ("labels", "target", "target_range")),
     "features_of": ((), ()),
+    "streamed": ((), ("stand_in",)),
 }
-REMARKS = ("note", "not_comparable")
+REMARKS = ("note", "not_comparable", "in_place_of")
+
+#: What ``streamed`` says in any case, of a file, and of a maker.
+STREAMED = ("base", "n_train")
+OF_FILE = ("source", "file", "columns")
+OF_STREAMED = (*STREAMED, *OF_FILE, "maker", "rows_per_chunk")
 
 #: The files that a parser reads as one part; of one that is not listed any number.
 FILES_OF_PARSER = {"libsvm": 1, "table": 1, "arff": 1, "idx": 2, "pair": 2}
@@ -156,8 +163,45 @@ def source_of(task: dict) -> str:
     return task.get("source") or task.get("features_of", {}).get("source", "")
 
 
+def streamed_of(task: dict, *, embedded: bool) -> dict:
+    """How a task is streamed, or its stand-in; empty where it is not."""
+    return (task["stand_in"] if stands_in(task, embedded=embedded) else task).get("streamed", {})
+
+
+def maker_of(streamed: dict) -> tuple[str, dict]:
+    """Name and parameters of the maker of rows of a stream."""
+    given = {key: value for key, value in streamed.items() if key not in OF_STREAMED}
+    return streamed["maker"], given
+
+
+def rows_per_chunk(streamed: dict) -> int:
+    """The training rows of a chunk at most; all, where a stream does not say."""
+    return streamed.get("rows_per_chunk", streamed["n_train"])
+
+
+def n_chunks(streamed: dict) -> int:
+    """The chunks of a stream."""
+    return -(-streamed["n_train"] // rows_per_chunk(streamed))
+
+
+def base_of(task: dict, *, embedded: bool) -> str:
+    """The task whose prepared rows a task is made of; empty where there is none."""
+    return streamed_of(task, embedded=embedded).get("base", "") or task.get("features_of", {}).get("task", "")
+
+
+def source_of(task: dict, *, embedded: bool) -> str:
+    """The source whose files a task is made from; empty where there is none, or something stands in for them."""
+    return (
+        "" if stands_in(task, embedded=embedded) else task.get("source") or task.get("streamed", {}).get("source", "")
+    )
+
+
 def code_of(task: dict, *, embedded: bool) -> list[str]:
     """The modules that a task's rows are made by beside the common ones: dotted names below the package."""
+    streamed = streamed_of(task, embedded=embedded)
+    if streamed:
+        makers = [modules.module_name("streams", streamed["maker"])] if "maker" in streamed else []
+        return ["data.stream", *makers]
     if "features_of" in task:
         return [modules.module_name("extractors", extractor_of(task)[0])]
     entry = task if "generator" in task else task["stand_in"] if stands_in(task, embedded=embedded) else None
@@ -187,6 +231,10 @@ def _complete(task: dict, tasks: dict) -> dict:
         other = _complete(tasks[task["features_of"]["task"]], tasks)
         taken = ("n", "n_train", "n_test", "split", "target", "target_range")
         return task | {key: other[key] for key in taken if key in other}
+    if "streamed" in task:
+        base = _complete(tasks[task["streamed"]["base"]], tasks)
+        counts = {"n_train": task["streamed"]["n_train"], "n_test": base["n_test"]}
+        return task | counts | {"n": sum(counts.values()), "split": "published", "target": base["target"]}
     if "generator" in task:
         counts = {key: task["generator"][key] for key in ("n_train", "n_test")}
         task = task | counts | {"n": sum(counts.values())}
@@ -213,6 +261,9 @@ def _problems(task_id: str, tasks: dict, sources: dict):
         return
     if form == "features_of":
         yield from _problems_of_features(task_id, tasks, sources)
+        return
+    if form == "streamed":
+        yield from _problems_of_streamed(task, tasks, sources)
         return
     yield from _problems_of_target(task)
     if form == "source":
@@ -350,6 +401,37 @@ def _problems_of_features(task_id: str, tasks: dict, sources: dict):
             yield f"tasks are features of each other in a circle: {' -> '.join((*trail, other))}"
             return
         trail.append(other)
+
+
+def _problems_of_streamed(task: dict, tasks: dict, sources: dict):
+    if "in_place_of" in task and task["in_place_of"] not in tasks:
+        yield f"in_place_of: there is no task {task['in_place_of']!r} in datasets.yaml; known are {', '.join(tasks)}"
+    yield from _problems_of_stream(task["streamed"], tasks, sources)
+    if "stand_in" in task:
+        missing = [key for key in ("label", "streamed") if key not in task["stand_in"]]
+        yield from (f"stand_in: it needs the key {key!r}" for key in missing)
+        if not missing:
+            problems = _problems_of_stream(task["stand_in"]["streamed"], tasks, sources)
+            yield from (f"stand_in: {problem}" for problem in problems)
+    elif "file" in task["streamed"]:
+        yield "it needs the key 'stand_in'"
+
+
+def _problems_of_stream(given: dict, tasks: dict, sources: dict):
+    if ("file" in given) == ("maker" in given):
+        yield "streamed: rows come from a 'file' of a 'source', or from a 'maker'"
+        return
+    missing = [key for key in (*STREAMED, *(OF_FILE if "file" in given else ())) if key not in given]
+    yield from (f"streamed needs the key {key!r}" for key in missing)
+    if missing:
+        return
+    base = tasks.get(given["base"], {})
+    if "source" not in base or base.get("split") != "published":
+        yield f"streamed.base: {given['base']!r} is no task of files with a published split"
+    if "maker" in given:
+        yield from modules.problems("streams", *maker_of(given))
+    elif given["file"] not in sources.get(given["source"], {"files": {}})["files"]:
+        yield f"streamed: sources.yaml has no file {given['file']!r} of a source {given['source']!r}"
 
 
 def _problems_of_sources(sources: dict):

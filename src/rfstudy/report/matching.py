@@ -101,20 +101,32 @@ class Measured:
     def __init__(self, rows: pd.DataFrame, tasks: dict):
         self.rows, self.tasks = rows, tasks
         self._found: dict[tuple, Quantity] = {}
+        self._datasets: dict[str, set[str]] = {}
 
-    def quantity(self, experiment: str, dataset: str, metric: str, of: dict) -> Quantity:
+    def dataset(self, experiment: str, printed: str) -> str:
+        """The data set of an experiment that stands beside the printed numbers of one: the same, or where that was not
+        measured the one that the registry has ``in_place_of`` it."""
+        if experiment not in self._datasets:
+            self._datasets[experiment] = set(select(self.rows, experiment=experiment)["dataset"])
+        measured = self._datasets[experiment]
+        others = [each for each in sorted(measured) if self.tasks.get(each, {}).get("in_place_of") == printed]
+        return printed if printed in measured or not others else others[0]
+
+    def quantity(self, experiment: str, dataset: str, metric: str, of: dict, kernel: str) -> Quantity:
         """The rows of a metric, and of the ``learner`` and ``split`` that an entry of the mapping says; of the methods
-        that it names under ``variants`` those of a variant."""
-        what = {"experiment": experiment, "dataset": dataset, "metric": metric}
+        that it names under ``variants`` those of a variant, of an experiment with several kernels those of one."""
+        what = {"experiment": experiment, "dataset": self.dataset(experiment, dataset), "metric": metric}
         what |= {"learner": of.get("learner"), "split": of.get("split")}
         variants = of.get("variants", {})
-        key = (*what.values(), *variants.items())
+        key = (*what.values(), kernel, *variants.items())
         if key not in self._found:
             rows = select(self.rows, **what, axis=["", ROUND])
+            if rows["kernel"].nunique() > 1:
+                rows = select(rows, kernel=kernel)
             wanted = np.array([variants.get(method, "") for method in rows["method"]], dtype=object)
             rows = rows[rows["variant"].to_numpy() == wanted][list(self.COLUMNS)]
             cells = dict(iter(rows.groupby(["n_features_label", "method"], sort=False)))
-            incomparable = comparability(rows, self.tasks) or undefined(metric, dataset, self.tasks)
+            incomparable = comparability(rows, self.tasks) or undefined(metric, what["dataset"], self.tasks)
             self._found[key] = Quantity(cells, rows.iloc[:0], incomparable, stand_in_of(rows))
         return self._found[key]
 
@@ -175,7 +187,7 @@ def _compared(place, printed, cells, entry, protocol, name, measured: Measured) 
         ours, incomparable = Number(float(values.max())) if len(values) else None, ""
         stand_in = stand_in_of(rows)
     else:
-        of = measured.quantity(name, place.dataset, place.metric, ours_is)
+        of = measured.quantity(name, place.dataset, place.metric, ours_is, place.kernel)
         rows = of.cell(place.size, place.method)
         ours = our_number(rows, of.cell(place.size, over) if over else None)
         incomparable, stand_in = of.incomparable, of.stand_in

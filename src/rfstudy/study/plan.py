@@ -465,7 +465,7 @@ def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings:
 def rows_of(task: dict, settings: dict) -> tuple[int, int]:
     """Rows and columns of a task that a run works with at most."""
     # generated rows, and those of a file of this machine, are the same in every preset
-    own = "generator" in task or ("source" in task and "stand_in" not in task)
+    own = "generator" in task or (("source" in task or "streamed" in task) and "stand_in" not in task)
     stands_in = settings["data"] == "embedded" and not own
     n, d = (1000, 128) if stands_in else (task["n"], task["d"])
     return min(n, 2 * (settings["max_rows"] or n)), d

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rfstudy.metrics import fact_of
-from rfstudy.report.claims.compared import Names, places, rows_of, sides
+from rfstudy.report.claims.compared import Names, places, rows_of, side, sides
 from rfstudy.report.claims.points import Point, number
 from rfstudy.report.notes import LEARNER_NAMES
 
@@ -86,4 +86,60 @@ def variation(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
                 Point(value, float(test["at_least"]), bool(value >= test["at_least"]), where=where,
                       what=what, told=number(value))
             )  # fmt: skip
+    return found
+
+
+LARGER_RATIO = {
+    "properties": {
+        "metric": {"$ref": "#/$defs/metric"},
+        "of": {"$ref": "#/$defs/side"},
+        "over": {"$ref": "#/$defs/side"},
+        "kernels": {"$ref": "#/$defs/labels"},
+        "than": {"type": "string"},
+    },
+    "required": ["metric", "of", "over", "kernels", "than"],
+}
+
+
+def larger_ratio(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
+    """The value of ``of`` over that of ``over`` is larger for each of the ``kernels`` ``than`` for another one."""
+    wanted = [side(test["of"]), side(test["over"])]
+    what = "/".join(names.side(each, test["metric"]) for each in wanted)
+    ratios = {}
+    for where, (first, second) in places(rows_of(rows, test, wanted), wanted, test, names):
+        if not where["axis"]:
+            ratios[where["experiment"], where["dataset"], where["kernel"]] = where, first.mean / second.mean
+    found = []
+    for (experiment, dataset, kernel), (where, value) in ratios.items():
+        if kernel in test["kernels"] and (experiment, dataset, test["than"]) in ratios:
+            _, other = ratios[experiment, dataset, test["than"]]
+            told = f"{number(value)} and {number(other)} for {test['than']}"
+            found.append(Point(value - other, 0.0, bool(value > other), where=where, what=what, told=told))
+    return found
+
+
+AMONG_WORST = {
+    "properties": {
+        "metric": {"$ref": "#/$defs/metric"},
+        "of": {"$ref": "#/$defs/side"},
+        "among": {"$ref": "#/$defs/sides"},
+        "at_most": {"type": "integer", "minimum": 1},
+    },
+    "required": ["metric", "of", "among", "at_most"],
+}
+
+
+def among_worst(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
+    """The method ``of`` is one of the ``at_most`` worst of ``among``: so many less one are worse at most."""
+    own, wanted = side(test["of"]), sides(test["among"])
+    sign = -1.0 if fact_of(test["metric"]).better == "low" else 1.0
+    found = []
+    for where, samples in places(rows_of(rows, test, wanted), wanted, test, names):
+        value = next(each.mean for each in samples if each.who in own.methods)
+        rank = 1 + sum(sign * each.mean < sign * value for each in samples)
+        told = f"{names.side(own)} is number {rank} from the worst"
+        found.append(
+            Point(float(test["at_most"] - rank), 0.0, rank <= test["at_most"], where=where,
+                  what=fact_of(test["metric"]).label, told=told)
+        )  # fmt: skip
     return found

@@ -92,8 +92,9 @@ def _remark(each: Compared, context: Context) -> str:
         return "the printed number is lost, or is zero where it divides"
     if each.score.verdict != "not comparable":
         return ""
-    of_data = context.tasks.get(each.place.dataset, {}).get("not_comparable", "")
-    of_data = of_data or undefined(each.place.metric, each.place.dataset, context.tasks)
+    (dataset,) = each.rows["dataset"].unique()
+    of_data = context.tasks.get(dataset, {}).get("not_comparable", "")
+    of_data = of_data or undefined(each.place.metric, dataset, context.tasks)
     contended = "contended" if isinstance(each.ours, Ratio) and each.ours.contended else ""
     _, _, stand_in = dataset_name(context.tasks, each.place.dataset, "", each.rows.assign(settings="")).partition(": ")
     return "; ".join(filter(None, (stand_in, cap_of(each.rows), of_data, contended))) or "other data than the paper's"

@@ -1,0 +1,28 @@
+# The rows of a streamed task in chunks, each made by a job of its own; `preprocess` gathers them.
+rule stream:
+    input:
+        raw=raw_record,
+        base=base_files,
+        code=preprocess_code,
+    output:
+        temp(f"{PREPARED}/{{dataset}}/chunk-{{number}}.npz"),
+    log:
+        f"logs/stream/{SETTINGS['data']}/{{dataset}}-{{number}}.log",
+    benchmark:
+        f"benchmarks/stream/{SETTINGS['data']}/{{dataset}}-{{number}}.tsv"
+    conda:
+        "../envs/study.yaml"
+    threads: 1
+    resources:
+        mem_mb=preprocess_memory,
+        runtime=60,
+    params:
+        spec=lambda wildcards: compact(REGISTRY.tasks[wildcards.dataset]),
+        raw=lambda wildcards, input: f"--raw {Path(input.raw).parent}" if input.raw else "",
+        base=lambda wildcards, input: Path(input.base[0]).parent,
+        of=lambda wildcards: data_registry.n_chunks(streamed(wildcards)),
+    message:
+        "stream {wildcards.dataset}: chunk {wildcards.number} of {params.of}"
+    shell:
+        "PYTHONPATH=src python -m rfstudy stream --dataset {wildcards.dataset} --spec {params.spec:q} {params.raw}"
+        " --base {params.base:q} --number {wildcards.number} --out {output:q} > {log} 2>&1"

@@ -1,0 +1,179 @@
+"""Rows of a task that are too many to be held: made in chunks, each by a job of its own, and reduced to a few columns.
+
+A chunk is a range of the training rows: of a file (LIBSVM text, by its bytes) or of a maker (``data/streams``, by its
+numbers), images of bytes. With its rows comes their second moment at unit length. To gather the chunks is to add up
+these moments, whose leading eigenvectors are the principal components about the origin (the columns are not centred,
+as in the code of Dai et al. 2014, whose protocol for MNIST-8M the survey follows), and to write the components of all
+rows, block by block, into one file that is read through a memory map. The test part is that of another task, the base.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from rfstudy.arrays import row_blocks, seed_sequence
+from rfstudy.data import modules
+from rfstudy.data.prepared import read
+from rfstudy.data.registry import maker_of, rows_per_chunk
+from rfstudy.errors import UserError
+from rfstudy.files import write_arrays
+
+#: Bytes of a LIBSVM file that are parsed at once, and rows whose second moment is formed at once.
+WINDOW_BYTES = 2**24
+BLOCK_ROWS = 4096
+
+
+def write_chunk(X: np.ndarray, y: np.ndarray, out) -> None:
+    """Write the arrays of a chunk: ``X`` (m, columns) uint8, ``y`` (m,) int64, and ``moment`` (columns, columns)."""
+    write_arrays({"X": X, "y": y, "moment": second_moment(X)}, out)
+
+
+def made(task_id: str, streamed: dict, number: int, base_dir) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of a chunk (from 0) by the maker of an entry, from the training images of its prepared base task."""
+    name, parameters = maker_of(streamed)
+    images, labels, n_train = base_images(streamed, base_dir)
+    seed = int.from_bytes(seed_sequence("stream", task_id).generate_state(4, np.uint32).tobytes(), "little")
+    first = number * rows_per_chunk(streamed)
+    last = min(first + rows_per_chunk(streamed), streamed["n_train"])
+    X, y = modules.load("streams", name).rows(first, last, images[:n_train], labels[:n_train], seed, **parameters)
+    return X, y.astype(np.int64)
+
+
+def base_images(streamed: dict, base_dir) -> tuple[np.ndarray, np.ndarray, int]:
+    """The images (n, columns), memory-mapped, and labels (n,) of the base task, and how many of them train."""
+    images, labels, facts = read(base_dir, streamed["base"])
+    if facts["status"] != "ok":
+        raise UserError(f"the rows of {streamed['base']}, which this task is made of, are missing: {facts['reason']}")
+    if images.dtype != np.uint8 or facts["n_train_published"] is None:
+        raise UserError(f"{streamed['base']} is no base of a stream: it needs images of bytes with a published split")
+    return images, labels, facts["n_train_published"]
+
+
+def parsed(streamed: dict, number: int, file) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of a chunk of a LIBSVM file: those whose lines begin in its share of the bytes."""
+    size, of = Path(file).stat().st_size, -(-streamed["n_train"] // rows_per_chunk(streamed))
+    first, last = size * number // of, size * (number + 1) // of
+    X, y = zip(no_rows(streamed), *libsvm_blocks(file, first, last, streamed["columns"]), strict=True)
+    return np.concatenate(X), np.concatenate(y)
+
+
+def no_rows(streamed: dict) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of a file that could not be had."""
+    return np.empty((0, streamed["columns"]), np.uint8), np.empty(0, np.int64)
+
+
+def libsvm_blocks(file, first: int, last: int, n_columns: int, window: int = WINDOW_BYTES) -> Iterator[tuple]:
+    """Images (m, n_columns) uint8 and labels (m,) int64 of the lines of a LIBSVM file that begin in a range of bytes.
+
+    A line belongs to the range ``first`` < b <= ``last`` that its first byte b is in, and the line at 0 to the first
+    one: ranges that follow each other have every line once. What is parsed at once is a ``window`` of bytes.
+    ``UserError`` names the bytes in which something is no line of an image, and what is wrong with it.
+    """
+    # as long to import as a small chunk takes to make
+    from sklearn.datasets import load_svmlight_file
+
+    for start in range(first, last, window):
+        stop = min(start + window, last)
+        with open(file, "rb") as stream:
+            if start and first_line_after(stream, start) > stop:
+                continue  # all of it is the middle of one line
+            stream.seek(0)
+            where = f"{Path(file).name}, bytes {start:,} to {stop:,}"
+            try:
+                X, labels = load_svmlight_file(
+                    stream, n_features=n_columns, zero_based=False, offset=start, length=stop - start
+                )
+            except ValueError as error:
+                raise UserError(f"{where}: {error}") from error
+        check_whole(X.data, 0, 255, f"{where}: a pixel")
+        check_whole(labels, -np.inf, np.inf, f"{where}: a class")
+        yield X.toarray().astype(np.uint8), labels.astype(np.int64)
+
+
+def first_line_after(stream, start: int) -> int:
+    """Where the first line begins that begins after byte ``start``."""
+    stream.seek(start)
+    stream.readline()
+    return stream.tell()
+
+
+def check_whole(numbers: np.ndarray, least: float, most: float, what: str) -> None:
+    """``UserError`` unless all numbers are whole and between two others."""
+    wrong = (numbers != np.rint(numbers)) | (numbers < least) | (numbers > most)
+    if wrong.any():
+        between = f" from {least:g} to {most:g}" if np.isfinite(most) else ""
+        raise UserError(f"{what} is a whole number{between}, not {numbers[wrong][0]:g}")
+
+
+def second_moment(X: np.ndarray) -> np.ndarray:
+    """The sum of x x' (columns, columns) over rows at unit length, float64."""
+    moment = np.zeros((X.shape[1], X.shape[1]))
+    for rows in row_blocks(len(X), BLOCK_ROWS):
+        block = at_unit_length(X[rows])
+        moment += block.T @ block
+    return moment
+
+
+def at_unit_length(X: np.ndarray) -> np.ndarray:
+    """Rows (m, columns) of bytes in float64 at length 1; a dark image stays dark."""
+    X = X.astype(np.float64)
+    length = np.linalg.norm(X, axis=1, keepdims=True)
+    return X / np.where(length == 0, 1.0, length)
+
+
+def leading_components(moment: np.ndarray, n_components: int) -> tuple[np.ndarray, float]:
+    """The leading eigenvectors (columns, n_components) of a second moment, and the share of its trace that they keep.
+
+    Of the two signs of each the one is taken in which its largest entry is positive. ``UserError`` for more components
+    than columns.
+    """
+    if not 1 <= n_components <= len(moment):
+        raise UserError(f"a stream of {len(moment)} columns cannot be reduced to {n_components} components")
+    values, vectors = np.linalg.eigh(moment)
+    vectors = vectors[:, ::-1][:, :n_components]
+    largest = np.abs(vectors).argmax(axis=0)
+    return vectors * np.sign(vectors[largest, np.arange(n_components)]), float(
+        values[-n_components:].sum() / values.sum()
+    )
+
+
+def gather(streamed: dict, chunks: list, base_dir, n_components: int, out) -> tuple[np.ndarray, np.ndarray, int, float]:
+    """Write the components of all rows, those of the chunks and then the test part of the base, into one file.
+
+    Parameters
+    ----------
+    chunks : paths of the chunks, in order
+    out : path of the ``.npy`` file
+
+    Returns
+    -------
+    X (n, n_components) float32, memory-mapped; y (n,) int64; the number of training rows; and the share of the second
+    moment that the components keep. ``UserError`` where the chunks do not have the rows that the entry states.
+    """
+    images, labels, n_base = base_images(streamed, base_dir)
+    y = [array_of(path, "y") for path in chunks]
+    n_train = sum(map(len, y))
+    if n_train != streamed["n_train"]:
+        raise UserError(f"the chunks have {n_train:,} rows, and datasets.yaml says {streamed['n_train']:,}")
+    moment = sum(array_of(path, "moment") for path in chunks)
+    components, kept = leading_components(moment, n_components)
+    y = np.concatenate([*y, labels[n_base:].astype(np.int64)])
+    X = np.lib.format.open_memmap(out, mode="w+", dtype=np.float32, shape=(len(y), n_components))
+    written = 0
+    for part in [*chunks, None]:
+        rows = images[n_base:] if part is None else array_of(part, "X")
+        for block in row_blocks(len(rows), BLOCK_ROWS):
+            reduced = at_unit_length(np.asarray(rows[block])) @ components
+            X[written : written + len(reduced)] = reduced
+            written += len(reduced)
+    X.flush()
+    return X, y, n_train, kept
+
+
+def array_of(chunk, name: str) -> np.ndarray:
+    """One of the arrays of a chunk; the others stay on the disk."""
+    with np.load(chunk, allow_pickle=False) as stored:
+        return stored[name]

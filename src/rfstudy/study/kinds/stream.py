@@ -1,0 +1,210 @@
+"""Multinomial logistic regression on the features of rows that are too many to be held: approximation and both errors.
+
+The prepared rows are read through a memory map and their features made block by block, again in every pass, so that
+memory does not grow with n; where all features fit into the stated budget they are kept. One cell is a map for one
+kernel on so many rows, the first of the training part; a fit leaves checkpoints, from which it goes on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rfstudy.arrays import seed_of, seed_sequence
+from rfstudy.errors import NotDefinedError
+from rfstudy.kernels import KERNELS, make_kernel
+from rfstudy.learners.boehning import GAP_TOLERANCE, fit_on_stream
+from rfstudy.learners.streams import keep_within
+from rfstudy.metrics import approximation_error
+from rfstudy.study.config import kernel_id
+from rfstudy.study.engine import Cell, Job, Timed, entry_map
+from rfstudy.study.sample import Sample, Samples
+
+STAGES = ("measure",)
+NEEDS_DATA = True
+METRICS = ("approximation_error_frobenius", "train_error_pct", "error_pct")
+
+#: Two matrices of 8,192 columns, the factor and what it is made from, a chunk of the features, and the budget.
+RESOURCES = {"mb": 5000, "minutes": 240}
+
+#: Keys of ``grid``: the kernels; training rows (at most all); further numbers of them (the axis ``n_train``), at which
+#: some methods are run for the first kernel; s; rows of the kernel matrices whose error is told; lambda; and the
+#: training rows that are timed.
+GRID = {
+    "kernels": {
+        "type": "array",
+        "minItems": 1,
+        "uniqueItems": True,
+        "items": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}},
+    },
+    "rows": {"$ref": "#/$defs/count"},
+    "growth": {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["rows", "methods"],
+        "properties": {
+            "rows": {"$ref": "#/$defs/counts"},
+            "methods": {"type": "array", "uniqueItems": True, "items": {"type": "string"}},
+        },
+    },
+    "n_features": {"$ref": "#/$defs/count"},
+    "approximation_rows": {"$ref": "#/$defs/count"},
+    "penalty": {"$ref": "#/$defs/positive"},
+    "timed_rows": {"$ref": "#/$defs/count"},
+}
+
+#: Bytes within which the features of the training rows are kept for all passes.
+MEMORY_BUDGET = 2**30
+
+
+class MappedRows(Samples):
+    """The first rows of the training part and the test part, both on the disk: nothing is copied."""
+
+    def of(self, repeat: int, preprocess: list, own_split: dict | None = None) -> Sample:
+        """The rows; ``own_split`` says how many train (``n_train``)."""
+        data, n_all = self.prepared, self.prepared.facts["n_train"]
+        n = own_split["n_train"]
+        return Sample(data.X[:n], data.y[:n], data.X[n_all:], data.y[n_all:], capped=n < n_all)
+
+
+def kernels(spec: dict) -> list[tuple[dict, list[dict]]]:
+    """Every kernel, with the entries that approximate it."""
+    return [(kernel, spec["methods"]) for kernel in spec["grid"]["kernels"]]
+
+
+def check(spec: dict) -> None:
+    """Raise ``ValueError`` for preprocessing, which rows of a stream have behind them, and for kernels of entries."""
+    if spec["preprocess"] not in ([], ["none"]):
+        raise ValueError(f"the rows of a stream are taken as they are prepared, not after {spec['preprocess']}")
+    if any("kernel" in entry for entry in spec["methods"]):
+        raise ValueError("the kernels of a stream stand in its grid: every entry is run for each of them")
+
+
+def cells(job: Job) -> list[Cell]:
+    """One cell an entry and kernel and, of those that grow, number of rows."""
+    grid, entries = job.spec["grid"], job.spec["methods"]
+    growing = [entry for entry in entries if entry["method"] in grid["growth"]["methods"]]
+    return [
+        cell
+        for repeat in job.spec["repeats"]
+        for cell in (
+            *(cell_of(job, entry, kernel, grid["rows"], repeat) for kernel in grid["kernels"] for entry in entries),
+            *(along_rows(job, entry, n, repeat) for entry in growing for n in grid["growth"]["rows"]),
+        )
+    ]
+
+
+def along_rows(job: Job, entry: dict, n: int, repeat: int) -> Cell:
+    """The cell of an entry at a place of the axis ``n_train``."""
+    cell = cell_of(job, entry, job.spec["grid"]["kernels"][0], n, repeat)
+    return replace(cell, columns=cell.columns | {"axis": "n_train", "at": n})
+
+
+def cell_of(job: Job, entry: dict, kernel: dict, n: int, repeat: int) -> Cell:
+    """The cell of an entry for a kernel on n training rows."""
+    grid, has_width = job.spec["grid"], "length_scale" in KERNELS[kernel["name"]]["parameters"]
+    given = {key: grid[key] for key in ("n_features", "approximation_rows", "penalty")}
+    given |= {"kernel": kernel, "bandwidth": job.spec["bandwidth"] if has_width else None}
+    at = {"kernel": kernel_id(kernel), "n_train": n, "repeat": repeat}
+    return Cell(entry, at, given, {"kernel": at["kernel"], "repeat": repeat})
+
+
+def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+    """The error of the kernel matrix, the errors on training and test rows, and the passes over the training rows."""
+    given = cell.given
+    sample, kernel, settings = rows_and_kernel(job, cell)
+    shared = sample.size_columns | {"n_features": given["n_features"], "n_features_label": str(given["n_features"])}
+    shared |= {"settings": settings}
+    phi = map_of(job, cell, kernel)
+    try:
+        phi.fit(sample.X_train, sample.y_train)
+    except (NotDefinedError, np.linalg.LinAlgError) as error:
+        status = "skipped" if isinstance(error, NotDefinedError) else "failed"
+        because = {"status": status, "settings": settings | {"reason": str(error)}}
+        return [shared | because | {"metric": metric} for metric in METRICS], {}
+    shared |= {"n_columns": phi.n_columns_}
+    train, model, classes = fitted(phi, sample, given["penalty"], checkpoints, f"{cell.name} logistic")
+    solved = {"penalty": given["penalty"], "solver": model.solver, "tolerance": GAP_TOLERANCE}
+    solved |= {} if model.converged else {"converged": False}
+    of_learner = shared | {"learner": "logistic", "settings": settings | solved}
+    errors = {
+        ("train_error_pct", "train"): error_of(job, train, sample.y_train, model, classes),
+        ("error_pct", "test"): error_of(
+            job, lambda: phi.transform_blocks(sample.X_test), sample.y_test, model, classes
+        ),
+        ("passes", "train"): model.n_iter,
+    }
+    told = shared | {"settings": settings | {"rows": min(given["approximation_rows"], len(sample.y_train))}}
+    approximation = kernel_error(job, cell, phi, kernel, sample.X_train)
+    rows = [told | {"metric": "approximation_error_frobenius", "split": "train", "value": approximation}]
+    rows += [of_learner | {"metric": m, "split": split, "value": value} for (m, split), value in errors.items()]
+    return rows, {}
+
+
+def rows_and_kernel(job: Job, cell: Cell):
+    """The rows of a cell, its kernel, and what its rows say of both."""
+    n_train = min(cell.at["n_train"], job.data.facts["n_train"])
+    samples, repeat, split = MappedRows(job.data, job.spec), cell.at["repeat"], {"n_train": n_train}
+    sample = samples.of(repeat, job.spec["preprocess"], split)
+    settings = {"options": cell.entry["options"], "capped": sample.capped}
+    told = dict(cell.given["kernel"])
+    if cell.given["bandwidth"]:
+        told["length_scale"] = samples.length_scale(repeat, job.spec["preprocess"], cell.given["bandwidth"], split)
+        settings["length_scale"] = told["length_scale"]
+    return sample, make_kernel(told), settings
+
+
+def map_of(job: Job, cell: Cell, kernel):
+    """The unfitted map of a cell; the seed is that of the data set, method, size and repeat alone."""
+    spec, s = job.spec, cell.given["n_features"]
+    seed = seed_of(spec["seed"], "features", spec["dataset"], cell.entry["method"], s, cell.at["repeat"])
+    return entry_map(spec, cell.entry, kernel, s, seed)
+
+
+def fitted(phi, sample: Sample, penalty: float, checkpoints=None, title: str = ""):
+    """The features of the training rows as a stream, from memory where they fit; the model; and the sorted classes."""
+    classes, labels = np.unique(sample.y_train, return_inverse=True)
+    n, D = len(labels), phi.n_columns_
+    train = keep_within(lambda: phi.transform_blocks(sample.X_train), n, D, MEMORY_BUDGET)
+    how = {"n_columns": D, "checkpoints": checkpoints, "title": title}
+    return train, fit_on_stream(train, labels.astype(np.uint8), len(classes), penalty, **how), classes
+
+
+def error_of(job: Job, features, y, model, classes) -> float:
+    """The error in percent of a model on a stream of features with the labels y (n,)."""
+    decision = (model.decision(block) for _, block in features())
+    predicted = np.concatenate([job.data.target.decode(each, classes) for each in decision])
+    return job.data.target.evaluate("error_pct", y, predicted)
+
+
+def kernel_error(job: Job, cell: Cell, phi, kernel, X_train) -> float:
+    """The relative error of the kernel matrix of some training rows, the same for all methods and kernels."""
+    spec = job.spec
+    generator = np.random.default_rng(seed_sequence(spec["seed"], "approximation", spec["dataset"], cell.at["repeat"]))
+    n = min(cell.given["approximation_rows"], len(X_train))
+    X = np.asarray(X_train[np.sort(generator.choice(len(X_train), n, replace=False))])
+    Z = phi.transform(X).astype(np.float64)
+    return approximation_error(kernel(X.astype(np.float64)), Z @ Z.T, "frobenius")
+
+
+def timed(job: Job, chosen: dict) -> list[Timed]:
+    """What ``time`` takes the times of: all work on so many rows, as it is streamed, for every map and kernel."""
+    grid = job.spec["grid"]
+    every = [(kernel, entry) for kernel in grid["kernels"] for entry in job.spec["methods"]]
+    return [timed_cell(job, cell_of(job, entry, kernel, grid["timed_rows"], 0)) for kernel, entry in every]
+
+
+def timed_cell(job: Job, cell: Cell) -> Timed:
+    """One phase: to draw and to learn the map, to fit on streamed features, and to predict the test rows."""
+    sample, kernel, settings = rows_and_kernel(job, cell)
+    s = cell.given["n_features"]
+
+    def total():
+        phi = map_of(job, cell, kernel).fit(sample.X_train, sample.y_train)
+        _, model, classes = fitted(phi, sample, cell.given["penalty"])
+        error_of(job, lambda: phi.transform_blocks(sample.X_test), sample.y_test, model, classes)
+
+    columns = sample.size_columns | {"n_features": s, "n_features_label": str(s), "kernel": cell.at["kernel"]}
+    rounds = job.spec["time"]["rounds"]
+    return Timed(cell.entry, columns, {"total": total}, settings=settings, rounds=rounds)

@@ -1,0 +1,191 @@
+"""Logistic regression with one bound in place of the Hessian: its minimum, its certificate, and how it goes on."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+from sklearn.linear_model import LogisticRegression
+
+from rfstudy.learners import boehning
+from rfstudy.learners.boehning import Descent, Problem, StreamedDesign, fit_on_stream
+from rfstudy.learners.logistic import fit_logistic
+
+specification = importlib.util.spec_from_file_location("linear_problems", Path(__file__).parent / "linear_problems.py")
+linear_problems = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(linear_problems)
+problem, stream = linear_problems.problem, linear_problems.stream
+
+
+class Kept(list):
+    """Checkpoints in memory."""
+
+    def append(self, **arrays):
+        super().append({name: np.array(value) for name, value in arrays.items()})
+
+    def load(self):
+        return list(self)
+
+
+def objective(coef, Z, labels, penalty):
+    """penalty |W|^2 / 2 + mean of -log P(y | z), written out."""
+    F = Z.astype(np.float64) @ coef
+    if coef.shape[1] == 1:
+        losses = np.logaddexp(0, np.where(labels == 1, -F[:, 0], F[:, 0]))
+    else:
+        losses = logsumexp(F, axis=1) - F[np.arange(len(Z)), labels]
+    return penalty / 2 * (coef**2).sum() + losses.mean()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize("penalty", [1e-2, 5e-4])
+def test_the_objective_is_that_of_scikit_learn_to_the_tolerance_on_five_thousand_rows(penalty, n_classes, dtype):
+    Z, labels, _ = problem(n=5000, n_columns=40, n_classes=n_classes, dtype=dtype)
+    model = fit_on_stream(stream(Z, 700), labels, n_classes, penalty, n_columns=40)
+    assert model.converged
+    assert model.solver == "boehning"
+    assert model.coef.shape == (40, 1 if n_classes == 2 else n_classes)
+    sklearn = LogisticRegression(C=1 / (penalty * len(Z)), fit_intercept=False, tol=1e-8, max_iter=20_000)
+    lowest = objective(sklearn.fit(Z.astype(np.float64), labels).coef_.T, Z, labels, penalty)
+    ours = objective(model.coef, Z, labels, penalty)
+    # the tolerance on one side, an error of scikit-learn's on the other
+    assert lowest * (1 - 1e-6) <= ours <= lowest * (1 + boehning.GAP_TOLERANCE)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_the_coefficients_are_those_of_the_newton_method_where_the_gap_is_closed(n_classes):
+    Z, labels, Y = problem(n=600, n_columns=20, n_classes=n_classes)
+    exact = fit_logistic(stream(Z), Y, 1e-2, n_columns=20)
+    model = fit_on_stream(stream(Z, 100), labels, n_classes, 1e-2, n_columns=20, tolerance=1e-12)
+    # both are within sqrt(2 gap / lambda) of the solution; Newton's tolerance is 1e-7 of an objective of about 1
+    np.testing.assert_allclose(model.coef, exact.coef, atol=2 * np.sqrt(2 * 1e-7 / 1e-2))
+
+
+def test_the_gap_is_the_duality_gap_and_bounds_the_distance_to_the_optimum():
+    Z, labels, _ = problem(n=300, n_columns=12, n_classes=3)
+    penalty, rng = 1e-2, np.random.default_rng(0)
+    lowest = objective(
+        fit_on_stream(stream(Z), labels, 3, penalty, n_columns=12, tolerance=1e-13).coef, Z, labels, penalty
+    )
+    descent = Descent(Problem(stream(Z), labels, 3, penalty, 12))
+    for _ in range(5):
+        weights = rng.standard_normal((12, 3))
+        descent.at = descent.problem.at(weights)
+        probabilities = np.exp(Z @ weights - logsumexp(Z @ weights, axis=1, keepdims=True))
+        entropy = -(probabilities * np.log(probabilities)).sum(axis=1).mean()
+        dual = Z.T @ (probabilities - np.eye(3)[labels]) / len(Z)
+        # the dual objective at the probabilities: the mean entropy less |dual|^2 / (2 penalty)
+        gap = objective(weights, Z, labels, penalty) - (entropy - (dual**2).sum() / (2 * penalty))
+        assert descent.gap == pytest.approx(gap, rel=1e-9)
+        assert 0 <= descent.at.value - lowest <= descent.gap
+
+
+def test_the_gradient_is_that_of_the_objective():
+    Z, labels, _ = problem(n=200, n_columns=6, n_classes=3)
+    at = Problem(stream(Z, 64), labels, 3, 0.1, 6).at
+    weights, direction = np.random.default_rng(1).standard_normal((2, 6, 3))
+    step = 1e-6
+    slope = (at(weights + step * direction).value - at(weights - step * direction).value) / (2 * step)
+    assert slope == pytest.approx((at(weights).gradient * direction).sum(), rel=1e-6)
+    assert at(weights).value == pytest.approx(objective(weights, Z, labels, 0.1), rel=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_the_step_by_the_bound_always_brings_the_fall_that_it_promises(n_classes):
+    Z, labels, _ = problem(n=200, n_columns=8, n_classes=n_classes)
+    own = Problem(stream(Z), labels, n_classes, 1e-3, 8)
+    weights = np.zeros((8, own.n_weights))
+    for _ in range(20):
+        before = own.at(weights)
+        step = -own.precondition(before.gradient)
+        after = own.at(weights + step)
+        # the bound is above the objective: f(w + step) <= f(w) + <g, step> / 2
+        assert after.value <= before.value + 0.5 * (before.gradient * step).sum() + 1e-14
+        weights = after.weights
+
+
+@pytest.mark.parametrize("rows", [1, 37, 128, 400])
+def test_any_cut_of_the_stream_gives_the_same_model(rows):
+    Z, labels, _ = problem(n=400, n_columns=10, n_classes=3)
+    whole = fit_on_stream(stream(Z), labels, 3, 1e-3, n_columns=10)
+    cut = fit_on_stream(stream(Z, rows), labels, 3, 1e-3, n_columns=10)
+    assert cut.n_iter == whole.n_iter
+    np.testing.assert_allclose(cut.coef, whole.coef, rtol=1e-10, atol=1e-10)
+
+
+def test_a_fit_that_was_killed_at_any_pass_goes_on_to_the_same_bits():
+    Z, labels, _ = problem(n=400, n_columns=10, n_classes=3)
+    kept = Kept()
+    whole = fit_on_stream(stream(Z), labels, 3, 1e-4, n_columns=10, checkpoints=kept)
+    assert len(kept) > 5
+    for done in (1, 3, len(kept)):
+        passes = []
+
+        def counted(passes=passes):
+            passes.append(1)
+            return stream(Z)()
+
+        again = fit_on_stream(counted, labels, 3, 1e-4, n_columns=10, checkpoints=Kept(kept[:done]))
+        np.testing.assert_array_equal(again.coef, whole.coef)
+        assert again.n_iter == whole.n_iter
+        # one pass more is that of the Gram matrix
+        assert len(passes) == (len(kept) - done + 1 if done < len(kept) else 0)
+
+
+def test_a_corrected_step_that_leads_up_is_given_up_for_the_bound(monkeypatch):
+    Z, labels, _ = problem(n=300, n_columns=8, n_classes=3)
+    descent = Descent(Problem(stream(Z), labels, 3, 1e-3, 8))
+    descent.step()
+    before = descent.at
+    monkeypatch.setattr(descent, "_corrected", lambda: 1e3 * before.gradient)
+    descent.step()
+    np.testing.assert_allclose(descent.at.weights, before.weights - descent.problem.precondition(before.gradient))
+    assert descent.at.value < before.value
+    assert len(descent.changes) == 1
+
+
+def test_the_gram_matrix_of_some_chunks_stands_for_all(monkeypatch):
+    Z, labels, _ = problem(n=6000, n_columns=10, n_classes=3)
+    whole = fit_on_stream(stream(Z, 500), labels, 3, 1e-3, n_columns=10)
+    monkeypatch.setattr(boehning, "GRAM_ROWS", 1000)
+    some = fit_on_stream(stream(Z, 500), labels, 3, 1e-3, n_columns=10)
+    assert some.converged
+    assert abs(objective(some.coef, Z, labels, 1e-3) - objective(whole.coef, Z, labels, 1e-3)) <= 1e-4
+    found = StreamedDesign(stream(Z, 500), 6000, 10, has_intercept=False).bound(0.5, 1e-3, 1000)
+    rows = np.concatenate([Z[i : i + 500] for i in (0, 3000)])
+    system = 1e-3 * np.eye(10) + 0.5 * rows.T @ rows / len(rows)
+    np.testing.assert_allclose(found(np.eye(10)), np.linalg.inv(system), rtol=1e-9)
+
+
+def test_no_block_is_wider_or_longer_than_it_came_and_nothing_grows_with_n():
+    Z, labels, _ = problem(n=3000, n_columns=10, n_classes=3)
+    largest = []
+
+    def watched():
+        for rows, block in stream(Z, 256)():
+            largest.append(len(block))
+            yield rows, block
+
+    descent = Descent(Problem(watched, labels, 3, 1e-3, 10))
+    descent.step()
+    assert max(largest) == 256
+    held = [descent.at.weights, descent.at.gradient, *(array for pair in descent.changes for array in pair)]
+    assert {array.shape for array in held} == {(10, 3)}
+    assert descent.problem.design.gram is None
+
+
+def test_labels_that_are_no_class_and_features_that_are_not_finite_are_refused():
+    Z, labels, _ = problem(n=50, n_columns=4, n_classes=3)
+    with pytest.raises(ValueError, match="labels must be 0 to 1, got 0 to 2"):
+        fit_on_stream(stream(Z), labels, 2, 1e-3, n_columns=4)
+    Z[7, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        fit_on_stream(stream(Z), labels, 3, 1e-3, n_columns=4)
+
+
+def test_what_gives_up_says_so():
+    Z, labels, _ = problem(n=200, n_columns=8, n_classes=3)
+    model = fit_on_stream(stream(Z), labels, 3, 1e-5, n_columns=8, max_passes=2)
+    assert (model.converged, model.n_iter) == (False, 2)

@@ -1,0 +1,136 @@
+"""Table IX and what the survey states about it, on rows that have the printed numbers and on rows that have others."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from rfstudy.report.claims.compared import Names
+from rfstudy.report.claims.judge import judge
+from rfstudy.report.matching import compared
+
+
+def helper(name):
+    specification = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+report_rows, verdict_rows = helper("report_rows"), helper("verdict_rows")
+
+ROUNDS = 3
+
+
+def printed():
+    """The printed numbers as rows of the tidy table."""
+    frame = report_rows.context_of([]).published
+    return frame[frame["experiment"] == "Table IX"].to_dict("records")
+
+
+def as_measured(protocol="code", dataset="mnist8m", factors=None, **columns):
+    """Rows of an experiment that has the printed numbers, times by rounds; ``factors`` multiply values of
+    (method, kernel, metric).
+    """
+    rows = []
+    for row in printed():
+        if protocol == "text" and row["kernel"] != "gaussian":
+            continue
+        place = (row["method"], row["kernel"], row["metric"])
+        own = {
+            "origin": "measured", "preset": "laptop", "paper": "survey", "experiment": f"survey-million-{protocol}",
+            "protocol": protocol, "dataset": dataset, "kernel": row["kernel"], "method": row["method"],
+            "n_features": 4096, "n_features_label": "4096", "n_train": 8100000, "n_test": 10000, "d": 100, "repeat": 0,
+            "split": row["split"], "learner": row["learner"] if row["metric"] != "time_total_s" else "",
+            "metric": row["metric"], "value": row["value"] * (factors or {}).get(place, 1.0), "status": "ok",
+            "run": "one", "settings": {},
+        } | columns  # fmt: skip
+        if row["metric"] == "time_total_s":
+            rows += [own | {"axis": "round", "at": i, "n_train": 10000} for i in range(ROUNDS)]
+        else:
+            rows.append(own)
+    return rows
+
+
+def grown(**columns):
+    """Rows along n, which are no cells of the table."""
+    rows = [
+        row for row in as_measured() if row["metric"] != "time_total_s" and row["method"] in ("rff", "orf", "lsrff")
+    ]
+    return [row | {"axis": "n_train", "at": 50000.0, "n_train": 50000, "value": 9.0} | columns for row in rows]
+
+
+def verdict(claim, rows, protocol="code"):
+    context = report_rows.context_of(rows)
+    return judge(verdict_rows.configured()[claim], context.rows, protocol, Names(context, "survey"))[0]
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [("survey-41", "fails"), ("survey-42", "holds"), ("survey-43", "holds"), ("survey-44", "holds")],
+)
+def test_of_the_printed_numbers_the_claims_are_as_the_reference_data_say(claim, expected):
+    assert verdict(claim, as_measured()) == expected
+    assert verdict(claim, as_measured() + grown()) == expected
+    assert verdict(claim, as_measured(dataset="mnist8m-made")) == expected
+    assert verdict(claim, []) == "not run"
+
+
+ERROR = "approximation_error_frobenius"
+
+
+@pytest.mark.parametrize(
+    ("claim", "factors", "expected"),
+    [
+        ("survey-41", {("ssf", "gaussian", ERROR): 0.5}, "holds"),
+        ("survey-42", {("orf", "arccos1", ERROR): 0.9}, "partly"),
+        # above 0.75 for both, and below that of the Gaussian kernel
+        ("survey-42", {("orf", "gaussian", ERROR): 4.0}, "partly"),
+        ("survey-42", {("orf", k, ERROR): 0.1 for k in ("arccos0", "arccos1")}, "fails"),
+        ("survey-43", {("ssf", "arccos0", "time_total_s"): 0.5}, "partly"),
+        ("survey-43", {("rff", k, "time_total_s"): 2.0 for k in ("gaussian", "arccos0", "arccos1")}, "partly"),
+        ("survey-44", {("lsrff", "gaussian", "error_pct"): 2.0}, "partly"),
+        ("survey-44", {("lsrff", k, ERROR): 0.1 for k in ("gaussian", "arccos0")}, "partly"),
+    ],
+)
+def test_other_numbers_give_other_verdicts(claim, factors, expected):
+    assert verdict(claim, as_measured(factors=factors)) == expected
+
+
+def test_made_rows_stand_beside_the_printed_numbers_and_are_not_comparable():
+    spec = report_rows.spec_of("scorecard-all")
+
+    def verdicts(rows):
+        cells = [c for c in compared(report_rows.context_of(rows), spec) if c.place.table == "Table IX"]
+        return {(c.place.kernel, c.place.metric, c.place.method): c for c in cells if c.protocol == "code"}
+
+    own = verdicts(as_measured())
+    # times are ratios to those of RFF
+    assert len(own) == 3 * (9 * 3 + 8)
+    assert {each.score.verdict for each in own.values()} == {"reproduced"}
+    made = verdicts(as_measured(dataset="mnist8m-made"))
+    assert {each.score.verdict for each in made.values()} == {"not comparable"}
+    assert {place: each.ours.value for place, each in made.items()} == {p: e.ours.value for p, e in own.items()}
+    # where both were measured the task itself counts
+    both = verdicts(as_measured() + as_measured(dataset="mnist8m-made", factors={("rff", "gaussian", ERROR): 3.0}))
+    assert {each.score.verdict for each in both.values()} == {"reproduced"}
+
+
+@pytest.mark.parametrize("protocol", ["text", "code"])
+def test_the_table_has_ours_below_what_is_printed(tmp_path, protocol):
+    rows = as_measured(protocol, dataset="mnist8m-made", factors={("ssf", "gaussian", ERROR): 2.0}) + grown()
+    results = [report_rows.written(tmp_path, [row for row in rows if row["protocol"] == protocol])]
+    frame, text = report_rows.as_read(report_rows.made(report_rows.spec_of(f"table-09-{protocol}"), results))
+    assert len(frame) == 2 * 4 * (3 if protocol == "code" else 1)
+    own = frame[(frame["kernel"] == "Gaussian") & (frame["quantity"] == "approximation error")].set_index("source")
+    assert (own.loc["published", "SSF"], own.loc["ours", "SSF"]) == ("0.0078", "0.0156")
+    total = frame[frame["quantity"].str.contains("total time")].set_index("source")
+    assert set(total["RFF"]) == {"1"}
+    assert "MNIST, deformed" in text
+    assert "deformations of our own" in text
+
+
+def test_what_was_not_run_says_so():
+    frame, _ = report_rows.as_read(report_rows.made(report_rows.spec_of("table-09-code"), []))
+    assert set(frame[frame["source"] == "ours"]["GQ"]) == {"not run"}
+    assert "0.0121" in set(frame["GQ"])

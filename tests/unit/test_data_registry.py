@@ -195,7 +195,8 @@ def test_the_sizes_are_those_of_the_survey():
         if (name, "n_dims") not in printed:
             continue
         compared += 1
-        assert task["d"] == int(printed[name, "n_dims"])
+        # what is streamed is reduced
+        assert task.get("streamed", {}).get("columns", task["d"]) == int(printed[name, "n_dims"])
         assert task["n_train"] == int(printed[name, "n_train"])
         assert task["split"] == {"yes": "half", "no": "published"}[printed[name, "random_split"]]
         # the two known exceptions: the survey counts a row of skin twice, and tests cod-RNA on another file
@@ -219,6 +220,62 @@ def test_whatever_a_task_is_made_from_it_has_its_sizes_its_split_and_its_target(
     assert [tasks[task_id]["d"] for task_id in ("toy", "mill", "features")] == [2, 2, 32]
 
 
+PUBLISHED = without(TASK, "stand_in") | {
+    "files": {"train": "toy.csv", "test": "toy2.csv"},
+    "split": "published",
+    "stand_in": stand_in()["stand_in"],
+}
+TWO_FILES = SOURCE + SOURCE.splitlines()[-1].replace("toy.csv:", "toy2.csv:")
+MADE = {"base": "toy", "maker": "deformed_digits", "n_train": 70, "rows_per_chunk": 30}
+READ = {"base": "toy", "source": "files-of-toy", "file": "toy.csv", "columns": 9, "n_train": 70}
+STREAMED = {"label": "Many", "published_as": {}, "streamed": MADE, "d": 3}
+STREAM_STAND_IN = {"label": "few (stand-in for Many)", "streamed": MADE | {"n_train": 7}}
+
+
+def load_ordered(tmp_path, tasks):
+    """As ``load_with``, of two files, whose order counts."""
+    (tmp_path / "sources.yaml").write_text(TWO_FILES, encoding="utf-8")
+    (tmp_path / "datasets.yaml").write_text(yaml.safe_dump(tasks, sort_keys=False), encoding="utf-8")
+    return registry.load(tmp_path)
+
+
+def test_a_streamed_task_has_the_test_rows_of_its_base_and_knows_its_chunks(tmp_path):
+    tasks = {"toy": PUBLISHED, "many": STREAMED, "read": STREAMED | {"streamed": READ, "stand_in": STREAM_STAND_IN}}
+    known = load_ordered(tmp_path, tasks).tasks
+    stated = {"n": 72, "n_train": 70, "n_test": 2, "split": "published", "target": "binary", "d": 3}
+    for name in ("many", "read"):
+        assert {key: known[name][key] for key in stated} == stated
+    many, read = known["many"], known["read"]
+    assert registry.n_chunks(many["streamed"]) == 3
+    assert registry.n_chunks(read["streamed"]) == 1
+    for embedded in (True, False):
+        assert registry.base_of(many, embedded=embedded) == registry.base_of(read, embedded=embedded) == "toy"
+        assert registry.streamed_of(many, embedded=embedded) == MADE
+        assert registry.code_of(many, embedded=embedded) == ["data.stream", "data.streams.deformed_digits"]
+    assert (registry.source_of(many), registry.source_of(read)) == ("", "files-of-toy")
+    assert registry.streamed_of(read, embedded=True) == STREAM_STAND_IN["streamed"]
+    assert registry.code_of(read, embedded=False) == ["data.stream"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"streamed": MADE | READ}, "rows come from a 'file' of a 'source', or from a 'maker'"),
+        ({"streamed": without(MADE, "n_train")}, "streamed needs the key 'n_train'"),
+        ({"streamed": MADE | {"base": "lost"}}, "streamed.base: 'lost' is no task of files with a published split"),
+        ({"streamed": MADE | {"maker": "lost"}}, "there is no maker of rows 'lost'; there are deformed_digits"),
+        ({"streamed": MADE | {"strength": 2}}, "has no parameter 'strength'; it takes none"),
+        ({"streamed": READ}, "it needs the key 'stand_in'"),
+        ({"streamed": READ | {"file": "lost"}, "stand_in": STREAM_STAND_IN}, "sources.yaml has no file 'lost'"),
+        ({"stand_in": {"label": "few (stand-in for Many)"}}, "stand_in: it needs the key 'streamed'"),
+        ({"in_place_of": "lost"}, "in_place_of: there is no task 'lost' in datasets.yaml"),
+    ],
+)
+def test_a_wrong_streamed_task_is_named_with_what_is_wrong(tmp_path, change, message):
+    with pytest.raises(UserError, match=message):
+        load_ordered(tmp_path, {"toy": PUBLISHED, "many": STREAMED | change})
+
+
 @pytest.mark.parametrize(
     ("change", "target"),
     [
@@ -237,7 +294,7 @@ def test_the_target_is_what_the_labels_have_values_for_unless_it_is_stated(tmp_p
 
 def test_the_targets_of_the_study(tmp_path):
     tasks = registry.load(CONFIG).tasks
-    images = {"mnist", "cifar10", "cifar10-vgg", "cifar10-hog"}
+    images = {"mnist", "mnist8m", "mnist8m-made", "cifar10", "cifar10-vgg", "cifar10-hog"}
     targets = {"classes": {*images, "letter", "har"}, "regression": {"buzz", "news", "year", "buzz-size", "year-size"}}
     for target, expected in targets.items():
         assert {task_id for task_id, task in tasks.items() if task["target"] == target} == expected
@@ -336,7 +393,10 @@ def test_a_task_says_which_source_it_needs_and_for_how_long_its_job_asks():
         ({"rows": "rows.csv"}, "has the split 'published', not 'half'"),
         ({"split": "published"}, "needs the files of both parts, or a list of rows"),
         ({"split": "random", "n_test": 3}, r"n_train \+ n_test = 6 is more than n = 5"),
-        ({"generator": GENERATED["generator"]}, "made from one of source, generator, features_of; this one has source"),
+        (
+            {"generator": GENERATED["generator"]},
+            "made from one of source, generator, features_of, streamed; this one has source",
+        ),
         ({"waves": 3}, "a task that has 'source' has no key 'waves'"),
         ({"target": "regression"}, "a task with the target 'regression' has no labels"),
         ({"labels": {"a": 1, "b": 2, "c": 3}, "target": "binary"}, r"needs labels of two values, not \[1, 2, 3\]"),

@@ -19,7 +19,7 @@ def helper(name):
 
 report_rows, verdict_rows = helper("report_rows"), helper("verdict_rows")
 
-ROUNDS = 3
+ROUNDS = 5
 
 
 def printed():
@@ -107,18 +107,22 @@ def test_made_rows_stand_beside_the_printed_numbers_and_are_not_comparable():
     own = verdicts(as_measured())
     # times are ratios to those of RFF
     assert len(own) == 3 * (9 * 3 + 8)
-    assert {each.score.verdict for each in own.values()} == {"reproduced"}
+    # small errors are printed to too few digits for a verdict
+    verdicts_of_own = [each.score.verdict for each in own.values()]
+    assert set(verdicts_of_own) == {"reproduced", "too noisy"}
+    assert {place[1] for place, each in own.items() if each.score.verdict == "too noisy"} == {"train_error_pct"}
     made = verdicts(as_measured(dataset="mnist8m-made"))
     assert {each.score.verdict for each in made.values()} == {"not comparable"}
     assert {place: each.ours.value for place, each in made.items()} == {p: e.ours.value for p, e in own.items()}
     # where both were measured the task itself counts
     both = verdicts(as_measured() + as_measured(dataset="mnist8m-made", factors={("rff", "gaussian", ERROR): 3.0}))
-    assert {each.score.verdict for each in both.values()} == {"reproduced"}
+    assert [each.score.verdict for each in both.values()] == verdicts_of_own
 
 
 @pytest.mark.parametrize("protocol", ["text", "code"])
 def test_the_table_has_ours_below_what_is_printed(tmp_path, protocol):
-    rows = as_measured(protocol, dataset="mnist8m-made", factors={("ssf", "gaussian", ERROR): 2.0}) + grown()
+    rows = as_measured(protocol, dataset="mnist8m-made", factors={("ssf", "gaussian", ERROR): 2.0})
+    rows += grown(dataset="mnist8m-made")
     results = [report_rows.written(tmp_path, [row for row in rows if row["protocol"] == protocol])]
     frame, text = report_rows.as_read(report_rows.made(report_rows.spec_of(f"table-09-{protocol}"), results))
     assert len(frame) == 2 * 4 * (3 if protocol == "code" else 1)

@@ -208,6 +208,47 @@ def generated(what: str, task_id: str, task: dict, entry: dict) -> tuple[np.ndar
     return X, y, n_train if task["split"] == "published" else None
 
 
+def write_chunk(task_id: str, task: dict, number: int, raw_dir, base_dir, out) -> None:
+    """Make one chunk of a streamed task, or of its stand-in; without rows where its file could not be had."""
+    from rfstudy.data import stream
+
+    streamed = streamed_of(task, embedded=raw_dir is None)
+    if "maker" in streamed:
+        stream.write_chunk(*stream.made(task_id, streamed, number, base_dir), out)
+        return
+    try:
+        known = downloaded(streamed["source"], raw_dir, [])  # checked where the chunks are gathered
+    except Missing:
+        stream.write_chunk(*stream.no_rows(streamed), out)
+        return
+    name = streamed["file"]
+    stream.write_chunk(*stream.parsed(streamed, number, Path(raw_dir) / known.get(name, {}).get("file", name)), out)
+
+
+def gathered(task_id: str, task: dict, raw_dir, base_dir, chunks: list, out_dir: Path) -> Rows:
+    """The rows of a stream, reduced and memory-mapped; ``Missing`` where its file could not be had."""
+    from rfstudy.data import stream
+
+    is_stand_in = stands_in(task, embedded=raw_dir is None)
+    entry = {"d": task["d"]} | task["stand_in"] if is_stand_in else task
+    streamed = entry["streamed"]
+    if "file" in streamed:
+        downloaded(streamed["source"], raw_dir, [streamed["file"]])
+    out_dir.mkdir(parents=True, exist_ok=True)
+    own = [] if chunks else [out_dir / "chunk.npz"]
+    for path in own:
+        write_chunk(task_id, task, 0, raw_dir, base_dir, path)
+    reduced = out_dir / "reduced.npy"
+    X, y, n_train, kept = stream.gather(streamed, chunks or own, base_dir, entry["d"], reduced)
+    for path in (*own, reduced):
+        path.unlink()  # what is mapped stays until it is copied
+    sizes = {"n": len(y), "d": entry["d"], "n_train": n_train, "n_test": len(y) - n_train}
+    facts = {"second_moment_kept_pct": round(100 * kept, 4)}
+    return Rows(
+        X, y, n_train, sizes if is_stand_in else sizes_of(task), entry["label"] if is_stand_in else "", facts=facts
+    )
+
+
 def extracted(task: dict, base_dir, raw_dir, checkpoint: Path, device: str) -> Rows:
     """The features of another task's rows; of its stand-in where it has one, and ``Missing`` where it has no rows, or
     the files of the extractor could not be had.

@@ -160,12 +160,19 @@ def extractor_of(task: dict) -> tuple[str, dict]:
 
 def source_of(task: dict) -> str:
     """The source whose files a task needs: it is made from them, or its extractor asks for them; empty where none."""
-    return task.get("source") or task.get("features_of", {}).get("source", "")
+    return next((of["source"] for of in (task, *map(task.get, ("features_of", "streamed"))) if of and "source" in of), "")
 
 
 def streamed_of(task: dict, *, embedded: bool) -> dict:
     """How a task is streamed, or its stand-in; empty where it is not."""
     return (task["stand_in"] if stands_in(task, embedded=embedded) else task).get("streamed", {})
+
+
+def sizes_of_stand_in(task: dict) -> dict[str, int]:
+    """The training and test rows of a stand-in; the test rows of a stream are those of its base, at most the task's."""
+    if "streamed" in task["stand_in"]:
+        return {"n_train": task["stand_in"]["streamed"]["n_train"], "n_test": task["n_test"]}
+    return {key: task["stand_in"]["generator"][key] for key in ("n_train", "n_test")}
 
 
 def maker_of(streamed: dict) -> tuple[str, dict]:
@@ -187,13 +194,6 @@ def n_chunks(streamed: dict) -> int:
 def base_of(task: dict, *, embedded: bool) -> str:
     """The task whose prepared rows a task is made of; empty where there is none."""
     return streamed_of(task, embedded=embedded).get("base", "") or task.get("features_of", {}).get("task", "")
-
-
-def source_of(task: dict, *, embedded: bool) -> str:
-    """The source whose files a task is made from; empty where there is none, or something stands in for them."""
-    return (
-        "" if stands_in(task, embedded=embedded) else task.get("source") or task.get("streamed", {}).get("source", "")
-    )
 
 
 def code_of(task: dict, *, embedded: bool) -> list[str]:

@@ -179,7 +179,7 @@ class Descent:
         self.problem, self.checkpoints = problem, checkpoints
         self.changes: list[tuple[np.ndarray, np.ndarray]] = []
         self.passes, self.is_stuck = 0, False
-        stored = checkpoints.load() if checkpoints else []
+        stored = [] if checkpoints is None else checkpoints.load()
         self.at = None
         for each in stored:
             self._arrive(Point(each["weights"], float(each["value"]), each["gradient"]), bool(each["forget"]))
@@ -230,7 +230,7 @@ class Descent:
 
     def _keep(self, point: Point, forget: bool) -> None:
         self._arrive(point, forget)
-        if self.checkpoints:
+        if self.checkpoints is not None:
             of_point = {"weights": point.weights, "value": point.value, "gradient": point.gradient}
             self.checkpoints.append(**of_point, forget=forget, passes=self.passes)
 

@@ -22,7 +22,7 @@ import sys
 from pathlib import Path
 
 from rfstudy.data.modules import step_of
-from rfstudy.data.registry import OF_BLOCKS
+from rfstudy.data.registry import OF_BLOCKS, sizes_of_stand_in
 from rfstudy.files import shown
 from rfstudy.learners import entry as learners
 from rfstudy.study.code import PACKAGE, defines
@@ -219,7 +219,7 @@ def rows_of_split(own: dict, task: dict, settings: dict) -> tuple[int, int] | st
     """Training and test rows of a repeat before any cap, or what is wrong with the split."""
     sizes_of = task
     if settings["data"] == "embedded" and "stand_in" in task:
-        sizes_of = {key: task["stand_in"]["generator"][key] for key in ("n_train", "n_test")}
+        sizes_of = sizes_of_stand_in(task)
     n_train, n_test = sizes_of["n_train"], sizes_of["n_test"]
     total = sizes_of.get("n", n_train + n_test)
     how = {"rule": task["split"]} | (own.get("split") or {})

@@ -28,9 +28,9 @@ METRICS = ("approximation_error_frobenius", "train_error_pct", "error_pct")
 #: Two matrices of 8,192 columns, the factor and what it is made from, a chunk of the features, and the budget.
 RESOURCES = {"mb": 5000, "minutes": 240}
 
-#: Keys of ``grid``: the kernels; training rows (at most all); further numbers of them (the axis ``n_train``), at which
-#: some methods are run for the first kernel; s; rows of the kernel matrices whose error is told; lambda; and the
-#: training rows that are timed.
+#: Keys of ``grid``: the kernels; training rows (at most all); s; rows of the kernel matrices whose error is told;
+#: lambda; the training rows that are timed; and other numbers of rows (the axis ``n_train``) and other penalties (the
+#: axis ``penalty``), at which some methods are run for the first kernel.
 GRID = {
     "kernels": {
         "type": "array",
@@ -39,19 +39,20 @@ GRID = {
         "items": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}},
     },
     "rows": {"$ref": "#/$defs/count"},
-    "growth": {
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["rows", "methods"],
-        "properties": {
-            "rows": {"$ref": "#/$defs/counts"},
-            "methods": {"type": "array", "uniqueItems": True, "items": {"type": "string"}},
-        },
-    },
     "n_features": {"$ref": "#/$defs/count"},
     "approximation_rows": {"$ref": "#/$defs/count"},
     "penalty": {"$ref": "#/$defs/positive"},
     "timed_rows": {"$ref": "#/$defs/count"},
+    "walks": {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["n_train", "penalty", "methods"],
+        "properties": {
+            "n_train": {"type": "array", "items": {"type": "integer", "minimum": 1}},
+            "penalty": {"type": "array", "items": {"type": "number", "exclusiveMinimum": 0}},
+            "methods": {"type": "array", "uniqueItems": True, "items": {"type": "string"}},
+        },
+    },
 }
 
 #: Bytes within which the features of the training rows are kept for all passes.
@@ -82,32 +83,33 @@ def check(spec: dict) -> None:
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell an entry and kernel and, of those that grow, number of rows."""
+    """One cell an entry and kernel and, of those that walk, place on an axis."""
     grid, entries = job.spec["grid"], job.spec["methods"]
-    growing = [entry for entry in entries if entry["method"] in grid["growth"]["methods"]]
+    walking = [entry for entry in entries if entry["method"] in grid["walks"]["methods"]]
+    places = [(axis, value) for axis in ("n_train", "penalty") for value in grid["walks"][axis]]
     return [
         cell
         for repeat in job.spec["repeats"]
         for cell in (
-            *(cell_of(job, entry, kernel, grid["rows"], repeat) for kernel in grid["kernels"] for entry in entries),
-            *(along_rows(job, entry, n, repeat) for entry in growing for n in grid["growth"]["rows"]),
+            *(cell_of(job, entry, kernel, repeat) for kernel in grid["kernels"] for entry in entries),
+            *(walked(job, entry, axis, value, repeat) for entry in walking for axis, value in places),
         )
     ]
 
 
-def along_rows(job: Job, entry: dict, n: int, repeat: int) -> Cell:
-    """The cell of an entry at a place of the axis ``n_train``."""
-    cell = cell_of(job, entry, job.spec["grid"]["kernels"][0], n, repeat)
-    return replace(cell, columns=cell.columns | {"axis": "n_train", "at": n})
+def walked(job: Job, entry: dict, axis: str, value: float, repeat: int) -> Cell:
+    """The cell of an entry at a place of an axis, for the first kernel."""
+    cell = cell_of(job, entry, job.spec["grid"]["kernels"][0], repeat, **{axis: value})
+    return replace(cell, columns=cell.columns | {"axis": axis, "at": value})
 
 
-def cell_of(job: Job, entry: dict, kernel: dict, n: int, repeat: int) -> Cell:
-    """The cell of an entry for a kernel on n training rows."""
+def cell_of(job: Job, entry: dict, kernel: dict, repeat: int, n_train=None, penalty=None) -> Cell:
+    """The cell of an entry for a kernel; the grid says what is left open."""
     grid, has_width = job.spec["grid"], "length_scale" in KERNELS[kernel["name"]]["parameters"]
-    given = {key: grid[key] for key in ("n_features", "approximation_rows", "penalty")}
+    given = {key: grid[key] for key in ("n_features", "approximation_rows")}
     given |= {"kernel": kernel, "bandwidth": job.spec["bandwidth"] if has_width else None}
-    at = {"kernel": kernel_id(kernel), "n_train": n, "repeat": repeat}
-    return Cell(entry, at, given, {"kernel": at["kernel"], "repeat": repeat})
+    at = {"kernel": kernel_id(kernel), "n_train": n_train or grid["rows"], "penalty": penalty or grid["penalty"]}
+    return Cell(entry, at | {"repeat": repeat}, given, {"kernel": at["kernel"], "repeat": repeat})
 
 
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
@@ -124,8 +126,8 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
         because = {"status": status, "settings": settings | {"reason": str(error)}}
         return [shared | because | {"metric": metric} for metric in METRICS], {}
     shared |= {"n_columns": phi.n_columns_}
-    train, model, classes = fitted(phi, sample, given["penalty"], checkpoints, f"{cell.name} logistic")
-    solved = {"penalty": given["penalty"], "solver": model.solver, "tolerance": GAP_TOLERANCE}
+    train, model, classes = fitted(phi, sample, cell.at["penalty"], checkpoints, f"{cell.name} logistic")
+    solved = {"penalty": cell.at["penalty"], "solver": model.solver, "tolerance": GAP_TOLERANCE}
     solved |= {} if model.converged else {"converged": False}
     of_learner = shared | {"learner": "logistic", "settings": settings | solved}
     errors = {
@@ -192,7 +194,7 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
     """What ``time`` takes the times of: all work on so many rows, as it is streamed, for every map and kernel."""
     grid = job.spec["grid"]
     every = [(kernel, entry) for kernel in grid["kernels"] for entry in job.spec["methods"]]
-    return [timed_cell(job, cell_of(job, entry, kernel, grid["timed_rows"], 0)) for kernel, entry in every]
+    return [timed_cell(job, cell_of(job, entry, kernel, 0, n_train=grid["timed_rows"])) for kernel, entry in every]
 
 
 def timed_cell(job: Job, cell: Cell) -> Timed:
@@ -202,7 +204,7 @@ def timed_cell(job: Job, cell: Cell) -> Timed:
 
     def total():
         phi = map_of(job, cell, kernel).fit(sample.X_train, sample.y_train)
-        _, model, classes = fitted(phi, sample, cell.given["penalty"])
+        _, model, classes = fitted(phi, sample, cell.at["penalty"])
         error_of(job, lambda: phi.transform_blocks(sample.X_test), sample.y_test, model, classes)
 
     columns = sample.size_columns | {"n_features": s, "n_features_label": str(s), "kernel": cell.at["kernel"]}

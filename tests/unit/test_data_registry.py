@@ -207,7 +207,7 @@ def test_the_sizes_are_those_of_the_survey():
             assert "cod-rna.r" in task["not_comparable"]
         else:
             assert task["n_test"] == int(printed[name, "n_test"])
-    assert compared == 10
+    assert compared == 11
 
 
 def test_whatever_a_task_is_made_from_it_has_its_sizes_its_split_and_its_target(tmp_path):

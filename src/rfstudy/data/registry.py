@@ -160,7 +160,9 @@ def extractor_of(task: dict) -> tuple[str, dict]:
 
 def source_of(task: dict) -> str:
     """The source whose files a task needs: it is made from them, or its extractor asks for them; empty where none."""
-    return next((of["source"] for of in (task, *map(task.get, ("features_of", "streamed"))) if of and "source" in of), "")
+    return next(
+        (of["source"] for of in (task, *map(task.get, ("features_of", "streamed"))) if of and "source" in of), ""
+    )
 
 
 def streamed_of(task: dict, *, embedded: bool) -> dict:

@@ -107,10 +107,10 @@ def test_made_rows_stand_beside_the_printed_numbers_and_are_not_comparable():
     own = verdicts(as_measured())
     # times are ratios to those of RFF
     assert len(own) == 3 * (9 * 3 + 8)
-    # small errors are printed to too few digits for a verdict
+    # a number that is printed with two digits is known to less than the margin
     verdicts_of_own = [each.score.verdict for each in own.values()]
     assert set(verdicts_of_own) == {"reproduced", "too noisy"}
-    assert {place[1] for place, each in own.items() if each.score.verdict == "too noisy"} == {"train_error_pct"}
+    assert verdicts_of_own.count("reproduced") > len(own) / 2
     made = verdicts(as_measured(dataset="mnist8m-made"))
     assert {each.score.verdict for each in made.values()} == {"not comparable"}
     assert {place: each.ours.value for place, each in made.items()} == {p: e.ours.value for p, e in own.items()}

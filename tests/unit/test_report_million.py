@@ -107,10 +107,10 @@ def test_made_rows_stand_beside_the_printed_numbers_and_are_not_comparable():
     own = verdicts(as_measured())
     # times are ratios to those of RFF
     assert len(own) == 3 * (9 * 3 + 8)
-    # a number that is printed with two digits is known to less than the margin
+    # of one run beside one run nobody knows how far chance takes them apart; times have rounds
     verdicts_of_own = [each.score.verdict for each in own.values()]
-    assert set(verdicts_of_own) == {"reproduced", "too noisy"}
-    assert verdicts_of_own.count("reproduced") > len(own) / 2
+    expected = {place: "reproduced" if place[1] == "time_total_s" else "too noisy" for place in own}
+    assert verdicts_of_own == list(expected.values())
     made = verdicts(as_measured(dataset="mnist8m-made"))
     assert {each.score.verdict for each in made.values()} == {"not comparable"}
     assert {place: each.ours.value for place, each in made.items()} == {p: e.ours.value for p, e in own.items()}

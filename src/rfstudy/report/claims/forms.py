@@ -185,9 +185,12 @@ def within(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
     """No difference worth the name, by a margin: of each side ``of`` to the side ``over`` or to a ``value`` (0), of all
     sides ``among`` to each other, or of each side ``of`` to itself along the sizes (``along: sizes``).
 
-    ``worse_by`` bounds the loss alone, and ``mean_over: sizes`` takes the mean over the sizes first. Where the margin
-    is a number of standard errors, the test is the one of the statistic and asks for no interval.
+    ``worse_by`` bounds the loss alone, and ``mean_over: sizes`` takes the mean over the sizes first; ``between`` bounds
+    the ratio in place of the difference. Where the margin is a number of standard errors, the test is the one of the
+    statistic and asks for no interval.
     """
+    if "between" in test:
+        return _same_ratios(rows, test, names)
     if "among" in test:
         return _ranges(rows, test, names, sides(test["among"]))
     if test.get("along") == "sizes":
@@ -205,6 +208,21 @@ def within(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
             practical = practical_margin(test, samples[-1])
             found.append(_no_difference(where, estimate, what, test, scales, practical))
     return found
+
+
+def _same_ratios(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
+    """The points of a claim of no difference whose margin is a ratio to each side."""
+    return [
+        point(where, estimate, what, _ratio_told(estimate), agrees(estimate, bounds_of(test, where)))
+        for one in sides(test["of"])
+        for where, estimate, what in _quotients(rows, test, names, one, side(test["over"]))
+    ]
+
+
+def _ratio_told(estimate: Estimate) -> str:
+    if not math.isfinite(estimate.low + estimate.high):
+        return number(estimate.value)
+    return f"{number(estimate.value)} [{number(estimate.low)}, {number(estimate.high)}]"
 
 
 def _from(estimate: Estimate, value: float) -> Estimate:
@@ -252,8 +270,10 @@ def _ranges(rows: pd.DataFrame, test: dict, names: Names, among: list[Side]) -> 
     found = []
     for where, samples in found_for(rows, test, names, among):
         estimate = _range_of(samples)
-        told = _range_told(estimate)
-        found.append(point(where, estimate, "range over the methods", told, _within_range(test, estimate, where)))
+        order = sorted(samples, key=lambda each: each.mean)
+        bounds = bounds_of(test, where, {"pooled_sd": pooled_deviation(order[-1], order[0])})
+        verdict = agrees(estimate, bounds, practical_margin(test, order[0]))
+        found.append(point(where, estimate, "range over the methods", _range_told(estimate), verdict))
     return found
 
 
@@ -262,17 +282,12 @@ def _range_told(estimate: Estimate) -> str:
     return f"{estimate.value:.2f}{end}"
 
 
-def _within_range(test: dict, estimate: Estimate, where: dict) -> dict:
-    verdict = agrees(estimate, bounds_of(test, where))
-    return verdict
-
-
 def _range_along(rows: pd.DataFrame, test: dict, names: Names, own: Side) -> list[Point]:
     found = []
     for where, samples in along_sizes(rows, test, names, [own]):
         if len(samples) > 1:
             estimate = _range_of([each for (each,) in samples.values()])
-            verdict = _within_range(test, estimate, where)
+            verdict = agrees(estimate, bounds_of(test, where))
             found.append(point(where, estimate, f"range over s of {names.side(own)}", _range_told(estimate), verdict))
     return found
 

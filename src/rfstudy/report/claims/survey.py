@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 
 from rfstudy.metrics import fact_of
-from rfstudy.report.claims.compared import Names, places, rows_of, side, sides
+from rfstudy.report.claims.borders import judged, point
+from rfstudy.report.claims.compared import (
+    Estimate,
+    Found,
+    Names,
+    Sample,
+    Side,
+    fisher,
+    places,
+    quotient,
+    rows_of,
+    side,
+    sides,
+    spearman,
+)
 from rfstudy.report.claims.points import Point, number
 from rfstudy.report.notes import LEARNER_NAMES
 
@@ -143,3 +159,80 @@ def among_worst(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
                   what=fact_of(test["metric"]).label, told=told)
         )  # fmt: skip
     return found
+
+
+LARGER_WITH = {
+    "properties": {
+        "among": {"$ref": "#/$defs/sides"},
+        "metric": {"$ref": "#/$defs/metric"},
+        "kernels": {"type": "array", "minItems": 1, "items": {"type": "string"}},
+        "than": {"type": "string"},
+    },
+    "required": ["among", "metric", "kernels", "than"],
+}
+
+
+def larger_with(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
+    """The metric of each method ``among`` is larger with each of the ``kernels`` than with the kernel ``than``."""
+    what = f"{fact_of(test['metric']).label} over that with the {test['than']} kernel"
+    found = []
+    for one in sides(test["among"]):
+        for where, (own,), (other,) in _with_both(rows, test, names, [one]):
+            estimate = quotient(own, other, is_time=False)
+            verdict = judged({}, estimate, [("above", 1.0)], 1.0)
+            found.append(point(where | {"side": names.side(one)}, estimate, what, number(estimate.value), verdict))
+    return found
+
+
+ORDERED_AS_WITH = {
+    "properties": {
+        "among": {"$ref": "#/$defs/sides"},
+        "metric": {"$ref": "#/$defs/metric"},
+        "kernels": {"type": "array", "minItems": 1, "items": {"type": "string"}},
+        "than": {"type": "string"},
+        "above": {"type": "number"},
+    },
+    "required": ["among", "metric", "kernels", "than", "above"],
+}
+
+
+def ordered_as_with(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
+    """The rank correlation, over the methods ``among``, of their times with each of the ``kernels`` and with the kernel
+    ``than`` is ``above`` a bound.
+
+    The times of one kernel are ranked among themselves: they have to be of one record, the two kernels need not.
+    """
+    what = f"rank correlation of {fact_of(test['metric']).label} with that with the {test['than']} kernel"
+    found = []
+    for where, own, other in _with_both(rows, test, names, sides(test["among"])):
+        rho = spearman(*([each.mean for each in of] for of in (own, other)))
+        aside = next(filter(None, map(_timed_apart, (own, other))), "")
+        estimate = Estimate(rho, *fisher(rho, len(own)), aside=aside)
+        verdict = judged({}, estimate, [("above", test["above"])], 0.0)
+        found.append(point(where, estimate, what, f"{rho:+.2f}", verdict))
+    return found
+
+
+def _with_both(rows: pd.DataFrame, test: dict, names: Names, wanted: list[Side]) -> Iterator[tuple]:
+    """The places of each of the ``kernels`` at which the kernel ``than`` was run too, on the same data at the same
+    size, with the samples of both.
+    """
+
+    def found_with(kernel: str) -> dict[tuple, Found]:
+        own = test | {"select": test["select"] | {"kernel": kernel}}
+        found = places(rows_of(rows, own, wanted), wanted, own, names)
+        return {(each.where["dataset"], each.where["n_features_label"]): each for each in found}
+
+    reference = found_with(test["than"])
+    for kernel in test["kernels"]:
+        for place, (where, samples) in found_with(kernel).items():
+            if place in reference:
+                yield where, samples, reference[place].samples
+
+
+def _timed_apart(samples: list[Sample]) -> str:
+    """Why times cannot be ranked among themselves: not of one record, or other work beside one; else an empty text."""
+    records = {run for each in samples if each.kind == "rounds" for run, _round in each.values}
+    if len(records) != 1 or any(each.kind != "rounds" for each in samples):
+        return "timed apart"
+    return "contended" if any(each.contended for each in samples) else ""

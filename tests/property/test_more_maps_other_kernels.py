@@ -1,7 +1,10 @@
 """The nine maps of the survey's experiments with the Laplacian, Cauchy and arc-cosine kernels."""
 
+import itertools
+
 import numpy as np
 import pytest
+from scipy.linalg import hadamard
 from scipy.special import j0
 
 from rfstudy.kernels import ArcCosine, Cauchy, Laplacian
@@ -55,6 +58,64 @@ def test_qmc_is_unbiased(kernel, assert_mean):
         Z = make_map("qmc", kernel, n_components=16, random_state=seed).fit_transform(X)
         sample.append(Z[0] @ Z[1])
     assert_mean(sample, kernel(X)[0, 1])
+
+
+def mean_product(W, weights, X, order):
+    """2 E a(w.x) a(w.y) for frequencies W (m, d) that have these probabilities."""
+    first, second = activation(X @ W.T, order)
+    return 2 * weights @ (first * second)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("d", [3, 4])
+@pytest.mark.parametrize("name", ["sorf", "rom"])
+def test_structured_arc_cosine_features_have_the_mean_of_all_their_signs(name, d, order, assert_mean):
+    """The rows of 2 H D1 H D2 H D3 over all 2^12 signs, padded to four columns. They are no Gaussian vectors: the
+    kernel itself is missed by more than the draws leave open.
+    """
+    X, blocks, H = points(order + d)[:, :d], 20_000, hadamard(4) / 2
+    signs = np.array(list(itertools.product([-1.0, 1.0], repeat=12))).reshape(-1, 3, 1, 4)
+    W = 2 * (H * signs[:, 0]) @ (H * signs[:, 1]) @ (H * signs[:, 2])
+    W = W[..., :d].reshape(-1, d)
+    expected = mean_product(W, np.full(len(W), 1 / len(W)), X, order)
+    Z = make_map(name, ArcCosine(order), n_components=4 * blocks, random_state=order).fit_transform(X)
+    sample = blocks * (Z[0] * Z[1]).reshape(blocks, 4).sum(axis=1)
+    assert_mean(sample, expected)
+    with pytest.raises(AssertionError):
+        assert_mean(sample, ArcCosine(order)(X)[0, 1])
+
+
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("n_nodes", [2, 3])
+def test_arc_cosine_features_of_nodes_have_the_mean_of_the_grid(n_nodes, order, assert_mean):
+    """Every coordinate is a Gauss-Hermite node; all of them are zero with the probability (2/3)^d of three nodes, and
+    the kernel itself is missed.
+    """
+    X, s, d = points(order + 2)[:, :3], 80_000, 3
+    nodes, chances = np.polynomial.hermite_e.hermegauss(n_nodes)
+    W = np.array(list(itertools.product(nodes, repeat=d)))
+    weights = np.prod(list(itertools.product(chances / chances.sum(), repeat=d)), axis=1)
+    Z = make_map("gq", ArcCosine(order), n_components=s, n_nodes=n_nodes, random_state=order).fit_transform(X)
+    assert_mean(s * Z[0] * Z[1], mean_product(W, weights, X, order))
+    with pytest.raises(AssertionError):
+        assert_mean(s * Z[0] * Z[1], ArcCosine(order)(X)[0, 1])
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_ssf_tends_to_the_mean_of_the_arc_cosine_features_over_a_torus(order):
+    """In four dimensions the directions fill a product of two circles and not the sphere (next test but one): the limit
+    is the mean over a grid of angles, which the features come nearer than as many independent draws would.
+    """
+    X, s = points(order + 6)[:, :4], 8192
+    phi = make_map("ssf", ArcCosine(order), n_components=s, radii="single").fit(X)
+    angles = (np.arange(1000) + 0.5) * 2 * np.pi / 1000
+    circle = np.sqrt(2) * np.stack([np.cos(angles), np.sin(angles)])  # of the coordinates (k, 2 + k)
+    first, second = (circle.T @ X[:, [k, 2 + k]].T for k in (0, 1))
+    projections = first[:, None] + second
+    limit = 2 * np.prod(activation(projections, order), axis=2).mean()
+    Z = phi.transform(X)
+    sample = s * Z[0] * Z[1]
+    assert abs(sample.mean() - limit) < sample.std() / np.sqrt(s)
 
 
 @pytest.mark.parametrize("order", [0, 1])

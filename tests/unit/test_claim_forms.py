@@ -230,6 +230,25 @@ def test_a_range_is_within_only_if_every_pair_is():
         assert verdict(entry, made) == expected
 
 
+@pytest.mark.parametrize(
+    ("ratio", "noise", "expected"),
+    [(1.24, 0.0, "holds"), (0.81, 0.0, "holds"), (1.26, 0.0, "contradicted"), (0.79, 0.0, "contradicted"),
+     (1.2, 0.1, "not testable"), (1.3, 0.1, "fails")],
+)  # fmt: skip
+def test_within_may_bound_the_ratio(ratio, noise, expected):
+    entry = {"form": "within", "metric": ERROR, "of": "orf", "over": "rff", "between": [0.8, 1.25]}
+    # the interval of the logarithm is 0.12 wide to each side where there is noise
+    assert verdict(entry, rows(ERROR, orf=ratio * np.exp(noise * BASE), rff=[1.0] * 5)) == expected
+
+
+@pytest.mark.parametrize(("spread", "expected"), [(0.3, "holds"), (0.6, "not testable"), (2.1, "fails")])
+def test_a_range_may_be_within_two_pooled_deviations(spread, expected):
+    """The two ends go together, so that their difference has no interval; half a point is the practical margin."""
+    entry = {"form": "within", "metric": ACCURACY, "among": ["rff", "orf", "qmc"], "below": {"pooled_sd": 2}}
+    made = rows(ACCURACY, rff=70 + BASE, orf=70 + spread + BASE, qmc=70 + spread / 2 + BASE)
+    assert verdict(entry, made) in (expected, "contradicted" if expected == "fails" else expected)
+
+
 # threshold and ratio
 
 

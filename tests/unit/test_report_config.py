@@ -205,6 +205,21 @@ def test_a_job_reads_every_file_once_and_each_output_has_the_rows_of_its_experim
     assert times == files
 
 
+def test_an_output_of_one_kernel_has_its_rows_and_the_facts_about_the_data(tmp_path):
+    row = {"origin": "measured", "status": "ok", "preset": "quick", "experiment": "a"}
+    rows = [row | {"kernel": kernel, "metric": "accuracy_pct", "value": 1.0} for kernel in ("arccos0", "arccos1")]
+    rows.append(row | {"kernel": "arccos0", "metric": "fact_rows", "value": 2.0})
+    tidy.write(rows, tmp_path / "a.csv")
+    (tmp_path / "empty.yaml").write_text("")
+    specs = [{"experiments": ["a"], "kernel": "arccos1"}, {"experiments": ["a"]}]
+    empty = tmp_path / "empty.yaml"
+    one, both = (context.rows for _, context in contexts(specs, [tmp_path / "a.csv"], None, empty, empty))
+    assert list(zip(one["kernel"], one["metric"], strict=True)) == [
+        ("arccos1", "accuracy_pct"), ("arccos0", "fact_rows")
+    ]  # fmt: skip
+    assert len(both) == 3
+
+
 MADE = {"kind": "curves", "caption": "c", "experiments": {"text": "survey-gaussian-text"}, "datasets": ["eeg"]}
 MADE |= {"width": "page", "methods": ["rff"], "sizes": ["2d"], "repeats": 10}
 PANEL = {"metric": "accuracy_pct", "learner": "ridge", "split": "test", "label": "a", "scale": "linear"}
@@ -229,6 +244,11 @@ PANEL = {"metric": "accuracy_pct", "learner": "ridge", "split": "test", "label":
         (
             {"rows": {"by": "learner", "titles": {"ridge": "Ridge", "svn": "SVM"}}},
             r"made\.rows\.titles: 'svn' is no learner of the experiments; did you mean svm\?",
+        ),
+        ({"kernel": "arccos0"}, r"made\.kernel: 'arccos0' is no kernel of \.experiments\.text; "),
+        (
+            {"rows": {"by": "kernel", "titles": {"arccos1": "Arc"}}},
+            r"made\.rows\.titles: 'arccos1' is no kernel of the",
         ),
         ({"width": "wide"}, r"made\.width: 'wide' is not one of \['column', 'page'\]"),
         ({"extends": "other"}, "output 'made' extends 'other', which does not exist"),

@@ -65,6 +65,17 @@ def test_panels_are_aligned_and_equally_large_whatever_their_labels_are(width):
     assert two[0] - one[0] - one[2] > text_width(long, 7.0) > 0.5
 
 
+def test_titles_stand_over_the_middle_of_their_parts_of_a_row():
+    row = Row([Panel(labelled(name)) for name in ("1", "a label of an axis", "2", "3")], 1.0, ("left", "right"))
+    figure = laid_out("page", [row], [], []).figure
+    places = boxes(figure)
+    for text, part in zip(figure.texts, (places[:2], places[2:]), strict=False):
+        middle = text.get_position()[0] * WIDTHS["page"]
+        assert middle == pytest.approx((part[0][0] + part[1][0] + part[1][2]) / 2)
+    assert [text.get_text() for text in figure.texts][:2] == ["left", "right"]
+    assert_fit_to_print(figure)
+
+
 def test_a_row_hangs_on_the_one_above_and_takes_its_axis():
     rows = [Row([Panel(labelled("1"))], 1.0), Row([Panel(labelled("1"))], 0.5, joined=True)]
     figure = laid_out("column", rows, [], []).figure
@@ -359,6 +370,30 @@ def test_what_runs_along_the_axis_and_what_the_rows_are_may_be_something_else():
     assert "(a) Gaussian kernel" in text
     assert "(b) Laplacian kernel" in text
     assert "Not drawn: C (not run)." in text
+
+
+@pytest.mark.parametrize("there", [3, 2, 1])
+def test_rows_of_panels_may_stand_abreast(there):
+    """Two side by side, what is not run left out before: the last one of three leaves a place free, and what is lowest
+    in its column names the axis.
+    """
+    kernels = ["gaussian", "laplacian", "arccos0"][:there]
+    rows = [row | {"kernel": kernel} for kernel in kernels for row in walked_rows() if row["kernel"] == "gaussian"]
+    titles = {"cauchy": "Cauchy", **{kernel: kernel for kernel in kernels}}
+    spec = WALKED | {"width": "page", "abreast": 2, "rows": {"by": "kernel", "titles": titles}}
+    figure = curves.draw(report_rows.context_of(rows), spec).figure
+    assert_fit_to_print(figure)
+    places = boxes(figure)
+    assert len(places) == there
+    assert [ax.get_xlabel() for ax in figure.axes] == ["", "distance", "distance"][-there:]
+    named = [text.get_text() for text in figure.texts][:there]
+    assert named == [f"({letter}) {kernel}" for letter, kernel in zip("bcd", kernels, strict=False)]
+    if there > 1:
+        assert places[0][1] == pytest.approx(places[1][1])
+        assert places[0][0] + places[0][2] < places[1][0]
+    if there > 2:
+        assert places[2][0] == pytest.approx(places[0][0])
+        assert places[2][1] + places[2][3] < places[0][1]
 
 
 def test_a_panel_that_would_mix_rows_is_an_error():

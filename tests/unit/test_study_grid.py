@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rfstudy.arrays import seed_of, seed_sequence
@@ -252,6 +253,63 @@ def test_a_grid_runs_on_another_kernel(prepared, tmp_path, kernel, methods, name
     assert row["value"] == pytest.approx(np.linalg.norm(exact - Z @ Z.T) / np.linalg.norm(exact), rel=1e-4)
     assert row["value"] < 0.5  # 320 features of the right kernel
     assert scores.loc[scores["n_features_label"].eq("64d"), "value"].min() > 65
+
+
+ORDER_0, ORDER_1 = ({"name": "arc_cosine", "order": order} for order in (0, 1))
+SQUARE = {"name": "polynomial", "degree": 2, "coef0": 1.0}
+OF_KERNELS = {
+    "kernel": ORDER_0,
+    "bandwidth": None,
+    "preprocess": ["standard"],
+    "methods": [
+        {"method": "rff"},
+        {"method": "lsrff"},
+        {"method": "rff", "kernel": ORDER_1},
+        {"method": "lsrff", "kernel": ORDER_1},
+        {"method": "trp", "kernel": SQUARE},
+    ],
+}
+
+
+@pytest.mark.parametrize("circle", ["cell", "size"])
+def test_entries_may_have_kernels_of_their_own(prepared, tmp_path, circle):
+    """The rows of each are those of an experiment on its kernel alone, choices included: only what is of one kernel is
+    shared.
+    """
+    standing = [{"method": "rff"}, {"method": "rff", "kernel": ORDER_1}, {"method": "trp", "kernel": SQUARE}]
+    alone = {"arccos0": ORDER_0, "arccos1": ORDER_1, "polynomial": SQUARE}
+
+    def rows(folder, **changes):
+        (tmp_path / folder).mkdir()
+        settings = {"repeats": 2}
+        changes = OF_KERNELS | {"search": {"penalty": {"shared_by": circle}, "method": standing}} | changes
+        toy = toys.selected(settings, **changes)
+        errors, scores, chosen = toys.run_grid(toy, {"made": prepared}, tmp_path / folder, settings)
+        return [table.drop(columns="run") for table in (errors, scores)], chosen.get("made", {})
+
+    together, chosen = rows("together")
+    for name, kernel in alone.items():
+        methods = [
+            {"method": entry["method"]} for entry in OF_KERNELS["methods"] if entry.get("kernel", ORDER_0) == kernel
+        ]
+        search = {"penalty": {"shared_by": circle}, "method": methods[0]}
+        separate, own = rows(name, kernel=kernel, methods=methods, search=search)
+        for both, one in zip(together, separate, strict=True):
+            found = both[both["kernel"].eq(name)].reset_index(drop=True)
+            assert found["status"].eq("ok").all()
+            pd.testing.assert_frame_equal(found, one, rtol=1e-9)
+        if circle == "size":
+            shared = chosen["size"] if name == "arccos0" else chosen["size"][name]
+            assert shared["2d"]["chosen"] == own["size"]["2d"]["chosen"]
+    assert sum(map(len, together)) == 2 * (5 + 5 + 2)  # errors and accuracies of five entries, frequencies of two
+
+
+def test_entries_of_several_kernels_are_cells_and_arrays_of_their_own():
+    spec = SPEC | {"kernel": ORDER_0, "preprocess": ["none"], "methods": [entry(), entry(kernel=ORDER_1)]}
+    cells = grid_cells(spec | {"sizes": {"multiples_of_d": [1]}}, {}, 7, [0])
+    assert [(cell.name, cell.given.get("kernel")) for cell in cells] == [
+        ("rff/7/d/0", None), ("rff-arccos1/7/d/0", ORDER_1)
+    ]  # fmt: skip
 
 
 def formula(kernel, X):

@@ -248,6 +248,9 @@ def test_choices_are_shared_by_experiments_that_differ_in_names_and_have_fewer_s
         assert not plan.same_choices(all_sizes, other)
 
 
+RFF, ARC_COSINE = {"method": "rff"}, {"method": "rff", "kernel": {"name": "arc_cosine", "order": 1}}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -266,6 +269,18 @@ def test_choices_are_shared_by_experiments_that_differ_in_names_and_have_fewer_s
         (
             {"kernel": {"name": "linear"}, "search": {"length_scale": {"grid": [1], "shared_by": "cell"}}},
             "searches a length scale, the kernel linear has none",
+        ),
+        (
+            {"methods": [RFF, ARC_COSINE], "search": {"length_scale": {"grid": [1], "shared_by": "cell"}}},
+            "searches a length scale, the kernel arc_cosine has none",
+        ),
+        (
+            {"methods": [RFF, ARC_COSINE], "search": {"method": RFF, "penalty": {"shared_by": "size"}}},
+            "search.method must name one method for arccos1, it has 0: what all methods share is shared by those of o",
+        ),
+        (
+            {"methods": [RFF], "search": {"method": [RFF, {"method": "orf"}], "penalty": {"shared_by": "size"}}},
+            "search.method must name one method for the kernel of the experiment, it has 2",
         ),
     ],
 )

@@ -360,6 +360,15 @@ def test_a_choice_is_shared_by_the_cells_that_there_are():
     assert shared("experiment", few, "4d") == [("rff", "2d"), ("rff", "4d"), ("kprff", "2d")]
 
 
+def test_a_choice_is_shared_by_the_maps_of_one_kernel():
+    other = {"kernel": {"name": "polynomial", "degree": 2, "coef0": 1}}
+    spec = {"methods": [{"method": "rff"}, {"method": "rm"} | other, {"method": "ts"} | other], "sizes": SIZES}
+    for circle in ("size", "experiment"):
+        for method, expected in (("rff", {"rff"}), ("rm", {"rm", "ts"})):
+            entry = next(each for each in spec["methods"] if each["method"] == method)
+            assert {each["method"] for each, _ in searching.sharers(spec, circle, entry, "2d")} == expected
+
+
 def test_who_has_no_say_in_a_shared_penalty(prepared, tmp_path, monkeypatch):
     """An entry that takes no part in the search, one that leaves the learner out, one that is singular everywhere."""
     regular_from(monkeypatch, lambda cell: 1e9 if cell.entry["variant"] else 0, [])

@@ -161,3 +161,11 @@ def test_what_a_run_asks_for_holds_for_the_sizes_of_a_data_set_too():
     assert on_made() == {"multiples_of_d": [2, 8]}
     assert on_made(largest_multiple_of_d=4) == {"multiples_of_d": [2]}
     assert on_made(only_sizes=["8d"]) == {"multiples_of_d": [8]}
+
+
+def test_a_run_of_some_kernels_chooses_nothing_for_the_others():
+    square = {"name": "polynomial", "degree": 2, "coef0": 1}
+    methods = [{"method": "rff"}, {"method": "trp", "kernel": square}]
+    for wanted in (["rff", "trp"], ["trp"]):
+        toy = selected({"only_methods": wanted}, methods=methods, search={"method": methods})
+        assert [entry["method"] for entry in toy["search"]["method"]] == wanted

@@ -119,7 +119,7 @@ EDITS = [
     (SURVEY, LENGTHS, "grid: [1, 2]", ".datasets.ijcnn1: search.length_scale must say by whom it is shared: one of"),
     (SURVEY, "    size: {multiples_of_d: 8}\n", "", ".datasets.ijcnn1: search.size must say with which size length_sc"),
     (SURVEY, "    learner: ridge\n", "    learner: rigde\n", ".datasets.ijcnn1: search, names the learner rigde; did"),
-    (SURVEY, COVTYPE, "covtyp: {}", ".datasets.covtyp: there is no data set 'covtyp'; did you mean covtype? known are"),
+    (SURVEY, "skin: {preprocess: [minmax]}", "skn: {}", ".datasets.skn: there is no data set 'skn'; did you mean skin"),
     (SURVEY, COVTYPE, "covtype: {}", ".datasets.covtype: neither it nor the experiment has the key 'preprocess'"),
     (SURVEY, COVTYPE, "covtype: {preprocess: [minmx]}", ".datasets.covtype.preprocess: there is no preprocessing step"),
     (SURVEY, COVTYPE, "covtype: {preprocess: [{pca: {n_components: 500}}]}", ".datasets.covtype.preprocess: pca cannot "
@@ -142,8 +142,8 @@ EDITS = [
     (SURVEY, "{method: rff}", "{method: rks}", ".methods[0].method: there is no method 'rks'; "),
     (SURVEY, COVTYPE, "covtype: {preprocess: [none], split: {rule: half, n_train: 10}}", ".datasets.covtype.split: n_t"
      "rain are of the rule random; the rule half does not look at them"),
-    (SURVEY, "{name: gaussian}", "{name: gaussian, length_scale: 2}", ".datasets.ijcnn1: has a length scale in kernel "
-     "and in search: keep one of them"),
+    (SURVEY, COVTYPE, "covtype: {preprocess: [none], kernel: {name: gaussian, length_scale: 2}}", ".datasets.covtype: "
+     "has a length scale in kernel and in search: keep one of them"),
     (SURVEY, "      C: [0.01", "      max_entries: -1\n      C: [0.01", ".learners.svm.max_entries: -1 is less than o"),
     (SURVEY, "time: {examples: [ijcnn1, eeg]}", "steps: [{name: a, methods: []}]", ".steps[0].methods: [] should be n"),
     (SURVEY, COVTYPE, "covtype: {preprocess: null}", ".datasets.covtype: neither it nor the experiment has the key"),

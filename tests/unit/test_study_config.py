@@ -231,3 +231,18 @@ def test_methods_walk_the_steps_and_keep_what_they_changed():
         "method": "ssf", "variant": "one", "options": {"sweeps": 2, "radii": "single"},
         "datasets": {"eeg": {"preprocess": ["standard_rows"]}}, "learners": {"ridge": {"scaling": "sum"}},
     }  # fmt: skip
+
+
+def test_a_kernel_of_an_entry_is_for_the_kinds_that_ask_for_it():
+    methods = [{"method": "rff"}, {"method": "orf", "kernel": {"name": "arc_cosine", "order": 0}}]
+    assert config.problems_of_kernels({"kind": "grid", "methods": methods}) == []
+    (told,) = config.problems_of_kernels({"kind": "variance", "methods": methods})
+    assert told.startswith(".methods[1].kernel: an experiment of the kind variance has one kernel")
+
+
+def test_entries_are_told_apart_by_their_kernels_too():
+    zero, one = ({"name": "arc_cosine", "order": order} for order in (0, 1))
+    entries = [{"method": "rff"}, {"method": "rff", "kernel": zero}, {"method": "rff", "kernel": one}]
+    assert config.listed_twice(entries) == []
+    assert config.listed_twice([*entries, {"method": "rff", "kernel": one}]) == [("rff", "", "arccos1")]
+    assert config.kernels_of({"kernel": zero, "methods": [*entries, None]}) == [zero, one]

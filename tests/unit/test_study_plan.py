@@ -424,3 +424,11 @@ def test_a_method_is_run_at_the_sizes_that_its_data_set_says_unless_an_entry_nam
     there = {dataset: plan.on_dataset(toy, dataset)["methods"] for dataset in ("eeg", "skin")}
     assert [entry.get("only_sizes") for entry in there["eeg"]] == [["2d"], ["d"], ["4d"], ["1000"]]
     assert [entry.get("only_sizes") for entry in there["skin"]] == [None, ["d"], None, None]
+
+
+def test_an_experiment_may_be_timed_on_its_examples_whatever_the_preset_says():
+    how = {"datasets": "examples", "examples": ["eeg"]}
+    toy = selected(datasets={"eeg": {}, "skin": {}}, time=how)
+    by_dataset = SETTINGS | {"shard_by": ["experiment", "dataset"]}
+    assert SETTINGS["time"]["datasets"] == "all"
+    assert [shard.name for shard in plan.time_shards(toy, by_dataset)] == ["eeg"]

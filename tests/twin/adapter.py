@@ -23,6 +23,7 @@ from rfstudy.study import collect, config, generate, measure, plan, selection, t
 
 from .chain import Grid
 from .kinds_on_data import OnData
+from .search import PLAIN
 
 #: Where the schema of what all experiments have stands.
 SCHEMAS = Path(__file__).resolve().parents[2] / "config" / "schemas"
@@ -134,7 +135,10 @@ def searched(study) -> dict:
     said = {"learner": study.judge, "size": study.search_size, "held_out": study.held_out}
     said |= {"learners": {study.judge or next(iter(study.learners)): study.of_judge}} if study.of_judge else {}
     said |= {quantity: how for quantity, how in study.search.items() if quantity != "penalty"}
-    return {"method": {"method": "rff"}} | {key: value for key, value in said.items() if value is not None}
+    kernels = [json.loads(of) for of in dict.fromkeys(json.dumps(each.get("kernel")) for each in study.methods)]
+    plain = [{"method": PLAIN[of["name"]], "kernel": of} if of else {"method": "rff"} for of in kernels]
+    said |= {"method": plain if len(plain) > 1 else plain[0]}
+    return {key: value for key, value in said.items() if value is not None}
 
 
 def entry(method: dict) -> dict:

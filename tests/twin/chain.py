@@ -41,8 +41,8 @@ class Grid:
     protocol: str
     data: dict[str, Data]
     scaling: dict[str, list[str]]  # by data set, steps one after the other
-    # {method, variant, options}, and what is different there: scaling, length_scale, learners (None: not run), searched
-    # (what of the search it takes part in), only_sizes (labels), walk ({axis, option, values})
+    # {method, variant, options}, and what is different there: kernel, scaling, length_scale, learners (None: not run),
+    # searched (what of the search it takes part in), only_sizes (labels), walk ({axis, option, values})
     methods: list[dict]
     sizes: dict[str, list[int]]  # {"multiples_of_d": [1, 2]} or {"values": [6]}
     learners: dict[str, dict]  # ridge: scaling, center, penalties, n_folds; svm, l1_svm: C, n_folds
@@ -102,7 +102,7 @@ def grid_rows(study: Grid) -> list[dict]:
         found += [shared | row for row in fact_rows(study, dataset)]
         choices = Choices(study, dataset, entries(study, dataset), sizes(study, dataset))
         for entry in entries(study, dataset):
-            name = {"method": entry["method"], "variant": entry.get("variant", "")}
+            name = {"method": entry["method"], "variant": entry.get("variant", "")} | of_kernel(entry)
             for place, (s, label) in itertools.product(places(entry), sizes(study, dataset)):
                 if label not in entry.get("only_sizes", [label]):
                     continue
@@ -139,6 +139,12 @@ def entries(study: Grid, dataset: str) -> list[dict]:
     ]
 
 
+def of_kernel(entry: dict) -> dict:
+    """The column of the kernel, where an entry has one of its own."""
+    own = entry.get("kernel")
+    return {"kernel": f"arccos{own['order']}" if own["name"] == "arc_cosine" else own["name"]} if own else {}
+
+
 def places(entry: dict) -> list[dict]:
     """Where an entry stands on the axis that it walks, as columns of the table; one empty place if it does not."""
     walk = entry.get("walk")
@@ -163,7 +169,8 @@ def cell_rows(study: Grid, dataset: str, entry: dict, place: dict, size, repeat:
         given["options"] = given["options"] | {entry["walk"]["option"]: place["at"]}
     sample = draw_sample(study, dataset, given["preprocess"], repeat)
     label = {"options": given["options"], "capped": sample.capped}
-    settings = label | {"length_scale": given["length_scale"], "preprocess": given["preprocess"]}
+    settings = label | {"preprocess": given["preprocess"]}
+    settings |= {"length_scale": given["length_scale"]} if given["length_scale"] else {}
     edges = [each for each in told.pop("at_edge", []) if each in study.learners or each not in entry]
     edges_of_map = [each for each in edges if each in OF_MAP]
     settings |= {"at_edge": edges_of_map} if edges_of_map else {}
@@ -186,7 +193,7 @@ def cell_rows(study: Grid, dataset: str, entry: dict, place: dict, size, repeat:
         ]
     phi = phi if drawn == s else phi.prefix(s)
     columns = {"n_columns": phi.n_columns_}
-    found = [error_row | columns | error_of(study, dataset, phi, sample, given["length_scale"], repeat, of_map)]
+    found = [error_row | columns | error_of(study, dataset, phi, sample, given, repeat, of_map)]
     if entry["method"] in ("lsrff", "slsrff"):
         n_distinct = len({tuple(frequency) for frequency in phi.frequencies_.tolist()})
         found.append(error_row | columns | {"metric": "distinct_features", "value": n_distinct})
@@ -216,7 +223,7 @@ def largest_alike(study: Grid, dataset: str, entry: dict, options: dict, size, r
     return max(each[0] for each in named if of_map(each) == of_map(size))
 
 
-def error_of(study: Grid, dataset, phi, sample: Sample, length_scale, repeat: int, settings: dict) -> dict:
+def error_of(study: Grid, dataset, phi, sample: Sample, given: dict, repeat: int, settings: dict) -> dict:
     """The relative error of the kernel matrix on random training rows, the same for all maps of a repeat."""
     n_train = len(sample.y_train)
     generator = np.random.default_rng(seed_sequence(study.seed, "approximation", dataset, repeat))
@@ -226,7 +233,22 @@ def error_of(study: Grid, dataset, phi, sample: Sample, length_scale, repeat: in
     approximate, told = Z @ Z.T, {"rows": len(taken)}
     if hasattr(phi, "approximate_kernel"):  # a map with an estimate that is no product of its features
         approximate, told = phi.approximate_kernel(X), told | {"estimate": "approximate_kernel"}
-    return {"value": relative_error(gaussian(X, length_scale), approximate, study.norm), "settings": settings | told}
+    return {"value": relative_error(exact(given, X), approximate, study.norm), "settings": settings | told}
+
+
+def exact(given: dict, X: np.ndarray) -> np.ndarray:
+    """The matrix of the kernel that a cell is given, of X (n, d), float64."""
+    kernel = given["kernel"]
+    if kernel["name"] == "gaussian":
+        return gaussian(X, given["length_scale"])
+    inner = X.astype(np.float64) @ X.T.astype(np.float64)
+    if kernel["name"] == "polynomial":
+        return (kernel["coef0"] + inner) ** kernel["degree"]
+    lengths = np.sqrt(np.outer(np.diag(inner), np.diag(inner)))
+    angle = np.arccos(np.clip(inner / lengths, -1, 1))
+    if kernel["order"] == 0:
+        return 1 - angle / np.pi
+    return lengths * (np.sin(angle) + (np.pi - angle) * np.cos(angle)) / np.pi
 
 
 def gaussian(X: np.ndarray, length_scale: float, Y: np.ndarray | None = None) -> np.ndarray:

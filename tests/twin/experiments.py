@@ -116,6 +116,27 @@ GRIDS = {
         repeats=3,
         svm_limit=3000,
     ),
+    # three kernels, of which each shares its penalties
+    "kernels": Grid(
+        name="twin-kernels",
+        protocol="text",
+        data={"halves": made(121, 4, seed=1)},
+        scaling={"halves": ["standard"]},
+        methods=[
+            {"method": "rff"},
+            {"method": "lsrff"},
+            {"method": "rff", "kernel": {"name": "arc_cosine", "order": 0}},
+            {"method": "lsrff", "kernel": {"name": "arc_cosine", "order": 0}},
+            {"method": "gq", "kernel": {"name": "arc_cosine", "order": 1}},
+            {"method": "rm", "kernel": {"name": "polynomial", "degree": 2, "coef0": 1}},
+            {"method": "trp", "kernel": {"name": "polynomial", "degree": 2, "coef0": 1}},
+        ],
+        sizes={"multiples_of_d": [1, 4]},
+        length_scale=2.0,
+        learners={"ridge": RIDGE},
+        search={"penalty": {"shared_by": "size"}},
+        repeats=3,
+    ),
     # every cell its own penalty; three classes, published parts, choices on a part of the training rows
     "per-cell": Grid(
         name="twin-per-cell",

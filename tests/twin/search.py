@@ -7,7 +7,7 @@ import numpy as np
 
 from rfstudy.arrays import seed_of, seed_sequence
 from rfstudy.errors import NotDefinedError
-from rfstudy.kernels import Gaussian
+from rfstudy.kernels import ArcCosine, Gaussian, Polynomial
 from rfstudy.maps import make_map
 
 from .data import draw_sample, folds, held_out_rows, length_scale_by
@@ -20,8 +20,8 @@ QUANTITIES = ("preprocess", "length_scale", "bandwidth", "options", "penalty")
 #: On how many repeats, the first ones, a choice is made where several repeats share it.
 SHARED_ON = 3
 
-#: The map that stands for all.
-PLAIN = {"method": "rff", "options": {}}
+#: The map that stands for all of a kernel.
+PLAIN = {"gaussian": "rff", "arc_cosine": "rff", "polynomial": "trp"}
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Choices:
         values, told = {}, {}
         for circle in circles:
             on = [repeat] if circle == "cell" else list(range(min(SHARED_ON, self.study.repeats)))
-            stand_in = PLAIN if circle in ("experiment", "size") else entry
+            stand_in = plain(entry) if circle in ("experiment", "size") else entry
             found = self.in_circle(circle, stand_in, size, on)
             searched = entry.get("searched", QUANTITIES)
             edges = [each for each in found.pop("at_edge", []) if each in searched or each in self.study.learners]
@@ -63,10 +63,11 @@ class Choices:
         if not quantities:
             return {}
         size = self.stated_size() if circle in ("experiment", "method") else size
-        key = (circle, entry["method"], entry.get("variant"), size, tuple(on))
+        key = (circle, entry["method"], entry.get("variant"), repr(entry.get("kernel")), size, tuple(on))
         if key not in self.made:
             wider = CIRCLES[: CIRCLES.index(circle)]
-            entries = self.entries if circle in ("experiment", "size") else [entry]
+            of_kernel = [each for each in self.entries if each.get("kernel") == entry.get("kernel")]
+            entries = of_kernel if circle in ("experiment", "size") else [entry]
             all_sizes = circle in ("experiment", "method")
             everywhere = itertools.product(entries, self.sizes if all_sizes else [size])
             sharers = [(each, own) for each, own in everywhere if own[1] in each.get("only_sizes", [own[1]])]
@@ -214,15 +215,24 @@ class Choices:
         return features(phi, X), y, seen
 
 
+def plain(entry: dict) -> dict:
+    """The entry that stands for all of the kernel of an entry."""
+    own = {"kernel": entry["kernel"]} if "kernel" in entry else {}
+    return {"method": PLAIN[own.get("kernel", {"name": "gaussian"})["name"]], "options": {}} | own
+
+
 def conditions(study, dataset: str, entry: dict, values: dict, repeat: int) -> dict:
     """What a cell is computed under: what its entry says, else what was chosen, else what the experiment says."""
     scaling = entry.get("scaling") or values.get("preprocess") or study.scaling[dataset]
+    kernel = entry.get("kernel", {"name": "gaussian"})
     length_scale = entry.get("length_scale") or values.get("length_scale") or study.length_scale
-    if length_scale is None:
+    if kernel["name"] != "gaussian":
+        length_scale = None
+    elif length_scale is None:
         rule = study.rule | values.get("bandwidth", {})
         length_scale = length_scale_by(rule, study, dataset, scaling, repeat)
     options = laid_over(entry["options"], values.get("options", {}))
-    return {"preprocess": scaling, "length_scale": length_scale, "options": options}
+    return {"preprocess": scaling, "kernel": kernel, "length_scale": length_scale, "options": options}
 
 
 def learners_of(study, entry: dict) -> dict[str, dict]:
@@ -242,9 +252,12 @@ def left_out(study, learner: str, n_train: int, n_columns: int) -> bool:
 
 def feature_map(study, dataset: str, entry: dict, s: int, repeat: int, given: dict):
     """The unfitted map of a cell: its seed depends on data set, method, size and repeat."""
+    own = {key: value for key, value in given["kernel"].items() if key != "name"}
+    known = {"gaussian": Gaussian, "arc_cosine": ArcCosine, "polynomial": Polynomial}
+    stated = {"length_scale": given["length_scale"]} if given["length_scale"] else {}
     return make_map(
         entry["method"],
-        kernel=Gaussian(length_scale=given["length_scale"]),
+        kernel=known[given["kernel"]["name"]](**own, **stated),
         n_components=s,
         device="cpu",
         random_state=seed_of(study.seed, "features", dataset, entry["method"], s, repeat),

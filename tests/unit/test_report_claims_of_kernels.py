@@ -122,7 +122,7 @@ def test_times_beside_other_work_are_not_ranked():
 
 
 @pytest.mark.parametrize(
-    ("ts", "trp", "expected"), [(80.0, 80.01, "holds"), (80.0, 70.0, "partly"), (60.0, 60.01, "partly")]
+    ("ts", "trp", "expected"), [(80.0, 80.01, "holds"), (80.0, 70.0, "partly"), (60.0, 60.01, "fails")]
 )
 def test_two_sketches_are_alike_and_better_than_the_third(ts, trp, expected):
     level = {"rm": 70.0, "ts": ts, "trp": trp}

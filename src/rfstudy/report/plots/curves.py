@@ -324,7 +324,7 @@ def _draw_lines(ax, place: Place, lines: list[Line], x: dict, side: str = "", st
         set_strip(ax, strip, place.limits, log=place.log)
     else:
         set_upright(ax, place.limits, log=place.log)
-    for i, cells in place.courses.items():
+    for position, (i, cells) in enumerate(place.courses.items()):
         if strip:
             outside = beyond(cells[["lower", "mean", "upper"]], place.limits, side).any(axis=1)
             # a bar of another line that reaches zero lies below every limit
@@ -334,7 +334,7 @@ def _draw_lines(ax, place: Place, lines: list[Line], x: dict, side: str = "", st
         if _is_level(cells):
             _draw_level(ax, cells, lines[i].look)
             continue
-        shift = DODGE * step * ((i + 0.5) / len(lines) - 0.5)
+        shift = DODGE * step * ((position + 0.5) / len(place.courses) - 0.5)
         at, mean = cells["x"].to_numpy(), cells["mean"].to_numpy(dtype=float)
         at = at * 2.0**shift if x["scale"] == "log" else at + shift
         lower = whisker_ends(cells["lower"], mean, shown.low, log=place.log)

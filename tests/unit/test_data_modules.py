@@ -55,8 +55,13 @@ def test_what_is_read_from_a_source_is_what_python_sees(kind, name):
         if parameter.kind is parameter.KEYWORD_ONLY and not (kind == "extractors" and parameter.name in modules.GIVEN)
     }
     assert modules.parameters(kind, name) == expected
-    first = {"steps": ["X_train"], "generators": ["n", "d", "random"], "extractors": ["X"]}[kind]
-    assert [p.name for p in signature if p.kind is p.POSITIONAL_OR_KEYWORD] == first
+    first = {
+        "steps": ["X_train"],
+        "generators": ["n", "d", "random"],
+        "extractors": ["X"],
+        "streams": ["first", "last", "images", "labels", "seed"],
+    }
+    assert [p.name for p in signature if p.kind is p.POSITIONAL_OR_KEYWORD] == first[kind]
     # a configuration can be wrong about every one of them, so each has a type
     assert all(annotation in modules.TYPES for annotation, _ in expected.values())
 

@@ -134,6 +134,23 @@ def test_the_table_has_ours_below_what_is_printed(tmp_path, protocol):
     assert "deformations of our own" in text
 
 
+def test_a_stand_in_at_another_size_is_shown_with_its_size_and_compared_with_nothing(tmp_path):
+    other = {"n_features": 256, "n_features_label": "256", "stand_in": "digits, deformed (stand-in for MNIST-8M)"}
+    rows = as_measured(**other)
+    table = report_rows.made(report_rows.spec_of("table-09-code"), [report_rows.written(tmp_path, rows)])
+    frame, text = report_rows.as_read(table)
+    own = frame[(frame["quantity"] == "approximation error") & (frame["source"] == "ours")]
+    assert own["GQ"].tolist() == ["0.0121", "0.0383", "0.0369"]
+    assert "Ours at s = 256." in text
+    assert "digits, deformed stand-in" in text
+    # of the task itself another size is another cell
+    rows = as_measured(n_features=256, n_features_label="256")
+    frame, _ = report_rows.as_read(
+        report_rows.made(report_rows.spec_of("table-09-code"), [report_rows.written(tmp_path, rows, "own.csv")])
+    )
+    assert set(frame[frame["source"] == "ours"]["GQ"]) == {"not run"}
+
+
 def test_what_was_not_run_says_so():
     frame, _ = report_rows.as_read(report_rows.made(report_rows.spec_of("table-09-code"), []))
     assert set(frame[frame["source"] == "ours"]["GQ"]) == {"not run"}

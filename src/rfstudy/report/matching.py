@@ -85,8 +85,9 @@ class Quantity(NamedTuple):
     stand_in: str
 
     def cell(self, size: str, method: str) -> pd.DataFrame:
-        """The rows of a size and method."""
-        return self.cells.get((size, method), self.nothing)
+        """The rows of a size and method; of a stand-in that was run at one size only, whatever it is, those."""
+        sizes = {each for each, _ in self.cells}
+        return self.cells.get((*sizes, method) if self.stand_in and len(sizes) == 1 else (size, method), self.nothing)
 
 
 class Measured:

@@ -48,7 +48,8 @@ def make(context: Context, spec: dict) -> Table:
                 cells = {look(method, context.looks).label: text(each) for method, each in own.items()}
                 rows.append({"kernel": name, "quantity": words, "source": source} | cells)
     shown = context.rows.loc[sorted({row for each in found.values() for row in each.rows.index})]
-    remarks = [OURS_NOTE, *notes(shown, spec, context)]
+    others = sorted(set(shown["n_features_label"]) - {each.place.size for each in found.values()})
+    remarks = [OURS_NOTE, *([f"Ours at s = {', '.join(others)}."] if others else []), *notes(shown, spec, context)]
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, method_columns(context, spec["methods"]))
 
 

@@ -83,6 +83,7 @@ def test_errors_are_larger_than_with_the_gaussian_kernel_on_the_same_data(factor
     made = errors(lambda kernel, method: 0.2 * factor, **nine)
     assert verdict("survey-36", gaussian + made) == expected
     assert verdict("survey-36", made) == "not run"
+    assert verdict("survey-36", errors(lambda *of: 0.2, kernels=("gaussian",), n_train=50, **nine) + made) == "not run"
     # of data that the Gaussian kernel was not run on nothing is said
     elsewhere = [row for row in made if row["dataset"] != "eeg"]
     assert verdict("survey-36", [row for row in gaussian if row["dataset"] == "eeg"] + elsewhere) == "not run"

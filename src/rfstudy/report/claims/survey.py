@@ -161,6 +161,9 @@ def among_worst(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
     return found
 
 
+#: Columns that two kernels share which are compared.
+SAME_DATA = ("dataset", "n_train", "n_features_label", "axis", "at")
+
 LARGER_WITH = {
     "properties": {
         "among": {"$ref": "#/$defs/sides"},
@@ -221,7 +224,8 @@ def _with_both(rows: pd.DataFrame, test: dict, names: Names, wanted: list[Side])
     def found_with(kernel: str) -> dict[tuple, Found]:
         own = test | {"select": test["select"] | {"kernel": kernel}}
         found = places(rows_of(rows, own, wanted), wanted, own, names)
-        return {(each.where["dataset"], each.where["n_features_label"]): each for each in found}
+        # the kernels may be those of several experiments
+        return {tuple(str(each.where[column]) for column in SAME_DATA): each for each in found}
 
     reference = found_with(test["than"])
     for kernel in test["kernels"]:

@@ -117,7 +117,8 @@ EDITS = [
     (SURVEY, "kind: grid", "kind: gird", ".kind: there is no 'gird'; did you mean grid? known are"),
     (SURVEY, LENGTHS, "grid: [], shared_by: experiment", ".search.length_scale.grid: [] should be non-empty"),
     (SURVEY, LENGTHS, "grid: [1, 2]", ".datasets.ijcnn1: search.length_scale must say by whom it is shared: one of"),
-    (SURVEY, "    size: {multiples_of_d: 8}\n", "", ".datasets.ijcnn1: search.size must say with which size length_sc"),
+    (SURVEY, COVTYPE, "covtype: {preprocess: [none], search: {size: null}}", ".datasets.covtype: search.size must say "
+     "with which size length_sc"),
     (SURVEY, "    learner: ridge\n", "    learner: rigde\n", ".datasets.ijcnn1: search, names the learner rigde; did"),
     (SURVEY, "skin: {preprocess: [minmax]}", "skn: {}", ".datasets.skn: there is no data set 'skn'; did you mean skin"),
     (SURVEY, COVTYPE, "covtype: {}", ".datasets.covtype: neither it nor the experiment has the key 'preprocess'"),
@@ -132,6 +133,9 @@ EDITS = [
     (SURVEY, COVTYPE, "covtype: {preprocess: [none], search: {size: {values: 0}}}", ".datasets.covtype.search.size.valu"
      "es: 0 is less than the minimum of 1"),
     (SURVEY, COVTYPE, "covtype: {preprocess: [none], options: {rom: {x: 1}}}", ".datasets.covtype.options.rom.x: not"),
+    (SURVEY, COVTYPE, "covtype: {preprocess: [none], only_sizes: {rmo: [2d]}}", ".datasets.covtype.only_sizes.rmo: ther"
+     "e is no method 'rmo'; did you mean"),
+    (SURVEY, COVTYPE, "covtype: {preprocess: [none], only_sizes: {rom: []}}", ".datasets.covtype.only_sizes.rom: [] sh"),
     (SURVEY, "examples: [ijcnn1, eeg]", "examples: [ijcnn, eeg]", ".time.examples[0]: 'ijcnn' is none of the data set"),
     (SURVEY, "examples: [ijcnn1, eeg]", "learner: svn", ".time.learner: there is no learner 'svn' here; did you mean"),
     (SURVEY, "time: {examples: [ijcnn1, eeg]}", "largest_multiple_of_d: 1", ".datasets.ijcnn1: largest_multiple_of_"),
@@ -235,6 +239,12 @@ def test_a_learner_that_is_timed_is_there_on_every_data_set(folder):
     edited(folder, SURVEY, COVTYPE, "covtype: {preprocess: [minmax], learners: {svm: null}}")
     (told,) = planned(folder, preset="laptop", only_experiments=[TEXT])
     assert told.startswith(f"config/{SURVEY}: {TEXT}.datasets.covtype.time.learner: there is no learner 'svm' here")
+
+
+def test_sizes_that_are_timed_are_named_of_an_accuracy_grid_alone(folder):
+    edited(folder, "experiments/theory.yaml", "  time: {}\n", "  time: {sizes: [1000]}\n")
+    (told,) = planned(folder, preset="laptop", only_experiments=["theory-scaling"])
+    assert ".time.sizes: a list is of an accuracy grid; of the kind scaling it is a number" in told
 
 
 def test_a_preset_says_who_shares_the_penalty(folder):

@@ -135,7 +135,7 @@ EDITS = [
     (SURVEY, COVTYPE, "covtype: {preprocess: [none], options: {rom: {x: 1}}}", ".datasets.covtype.options.rom.x: not"),
     (SURVEY, COVTYPE, "covtype: {preprocess: [none], only_sizes: {rmo: [2d]}}", ".datasets.covtype.only_sizes.rmo: ther"
      "e is no method 'rmo'; did you mean"),
-    (SURVEY, COVTYPE, "covtype: {preprocess: [none], only_sizes: {rom: []}}", ".datasets.covtype.only_sizes.rom: [] sh"),
+    (SURVEY, COVTYPE, "covtype: {preprocess: [none], only_sizes: {rom: []}}", ".datasets.covtype.only_sizes.rom: [] s"),
     (SURVEY, "examples: [ijcnn1, eeg]", "examples: [ijcnn, eeg]", ".time.examples[0]: 'ijcnn' is none of the data set"),
     (SURVEY, "examples: [ijcnn1, eeg]", "learner: svn", ".time.learner: there is no learner 'svn' here; did you mean"),
     (SURVEY, "time: {examples: [ijcnn1, eeg]}", "largest_multiple_of_d: 1", ".datasets.ijcnn1: largest_multiple_of_"),

@@ -126,6 +126,7 @@ FACTS = {
     "effective_rank": Fact("", "effective rank", bounds=NON_NEGATIVE),
     "class_share_pct": Fact("%", "share of the class", bounds=PERCENT),
     "mean_squared_length": Fact("", "mean squared length of the features", bounds=NON_NEGATIVE),
+    "smallest_singular_value": Fact("", "smallest singular value of the features", bounds=NON_NEGATIVE),
     "overlap_pct": Fact("%", "share of features that both chose", bounds=PERCENT),
     "score_spectrum_correlation": Fact("", "correlation of score and spectrum", bounds=CORRELATION),
     "score_deviation": Fact("", "largest deviation of a score", "low", SHARE, NON_NEGATIVE),

@@ -19,6 +19,7 @@ from rfstudy.report.times import ROUND, by_rounds, contended
 #: Names of the learners as the study prints them.
 LEARNER_NAMES = {
     "ridge": "ridge",
+    "ridge_tuned": "ridge, penalty tuned",
     "svm": "LIBLINEAR",
     "l1_svm": "l1-SVM",
     "kernel_svm": "kernel SVM",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from rfstudy.report.claims.compared import (
     Sample,
     Side,
     fisher,
+    of_methods,
     places,
     quotient,
     rows_of,
@@ -240,3 +242,123 @@ def _timed_apart(samples: list[Sample]) -> str:
     if len(records) != 1 or any(each.kind != "rounds" for each in samples):
         return "timed apart"
     return "contended" if any(each.contended for each in samples) else ""
+
+
+class Walk(NamedTuple):
+    """Means over the repeats along the features of a map on one data set, from few to many."""
+
+    where: dict
+    what: str
+    frequencies: np.ndarray  # s/n
+    columns: np.ndarray  # of the features, over n
+    means: np.ndarray
+
+
+def walks(rows: pd.DataFrame, test: dict, names: Names) -> Iterator[Walk]:
+    """The walks of a metric, one a side ``of`` and data set."""
+    for one in sides(test["of"]):
+        what = f"{names.side(one)}, {fact_of(test['metric']).label}"
+        own = of_methods(rows_of(rows, test, [one]), one.methods)
+        for dataset, walked in own.groupby("dataset", sort=False):
+            steps = walked.groupby("n_features")[["value", "n_columns", "n_train"]].mean().sort_index()
+            n = steps["n_train"].to_numpy(dtype=float)
+            s, columns = steps.index.to_numpy(dtype=float) / n, steps["n_columns"].to_numpy(dtype=float) / n
+            yield Walk({"dataset": dataset}, what, s, columns, steps["value"].to_numpy(dtype=float))
+
+
+FALLS = {
+    "properties": {"metric": {"$ref": "#/$defs/metric"}, "of": {"$ref": "#/$defs/sides"}, "strictly": {"const": True}},
+    "required": ["metric", "of"],
+}
+
+
+def falls(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
+    """The mean over the repeats rises at no step along the features; ``strictly``: falls at every step. The largest
+    ratio of a mean to the one before, a point a walk.
+    """
+    found = []
+    for walk in walks(rows, test, names):
+        ratios = walk.means[1:] / walk.means[:-1]
+        if not len(ratios):
+            continue
+        most, steps = float(ratios.max()), len(ratios)
+        wrong = int((ratios >= 1).sum() if test.get("strictly") else (ratios > 1).sum())
+        place = f"s/n = {walk.frequencies[int(ratios.argmax()) + 1]:.3g}"
+        told = f"at {steps - wrong} of {steps} steps" + (f", times {number(most)} to {place}" if wrong else "")
+        found.append(Point(most, 1.0, not wrong, where=walk.where, what=f"{walk.what}, falls", told=told))
+    return found
+
+
+VANISHES = {
+    "properties": {
+        "metric": {"$ref": "#/$defs/metric"},
+        "of": {"$ref": "#/$defs/sides"},
+        "below": {"type": "number", "exclusiveMinimum": 0},
+    },
+    "required": ["metric", "of", "below"],
+}
+
+
+def vanishes(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
+    """With more frequencies than training rows the mean is below so much of its first value, at every size."""
+    found = []
+    for walk in walks(rows, test, names):
+        beyond = walk.means[walk.frequencies > 1]
+        if len(beyond):
+            share = float(beyond.max() / walk.means[0])
+            what = f"{walk.what}, largest at s > n over that at s/n = {walk.frequencies[0]:.3g}"
+            found.append(Point(share, test["below"], share < test["below"], where=walk.where, what=what,
+                               told=number(share)))  # fmt: skip
+    return found
+
+
+PEAKS = {
+    "properties": {
+        "metric": {"$ref": "#/$defs/metric"},
+        "of": {"$ref": "#/$defs/sides"},
+        "counted": {"enum": ["columns", "frequencies"]},
+        "between": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "number"}},
+    },
+    "required": ["metric", "of", "counted", "between"],
+}
+
+
+def peaks(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
+    """The largest mean lies where the features, ``counted`` by columns or by frequencies, are between two multiples of
+    the training rows.
+    """
+    low, high = test["between"]
+    found = []
+    for walk in walks(rows, test, names):
+        place = float((walk.columns if test["counted"] == "columns" else walk.frequencies)[walk.means.argmax()])
+        what = f"{walk.what}, largest at {test['counted']}/n"
+        margin = low if place < low else high
+        holds = bool(low <= place <= high)
+        found.append(Point(place, margin, holds, where=walk.where, what=what, told=number(place)))
+    return found
+
+
+FALLS_FROM_PEAK = {
+    "properties": {"metric": {"$ref": "#/$defs/metric"}, "of": {"$ref": "#/$defs/sides"}},
+    "required": ["metric", "of"],
+}
+
+
+def falls_from_peak(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
+    """Where the columns are half and twice the training rows the mean is below its peak, and beyond the peak it falls
+    at every step: three points a walk.
+    """
+    found = []
+    for walk in walks(rows, test, names):
+        top = int(walk.means.argmax())
+        for multiple in (0.5, 2.0):
+            there = int(np.abs(np.log(walk.columns / multiple)).argmin())
+            share = float(walk.means[there] / walk.means[top])
+            what = f"{walk.what}, at columns/n = {walk.columns[there]:.3g} over the peak"
+            found.append(Point(share, 1.0, share < 1, where=walk.where, what=what, told=number(share)))
+        ratios = walk.means[top + 1 :] / walk.means[top:-1]
+        if len(ratios):
+            most, falling = float(ratios.max()), int((ratios < 1).sum())
+            told = f"at {falling} of {len(ratios)} steps" + (f", times {number(most)} at most" if most >= 1 else "")
+            found.append(Point(most, 1.0, most < 1, where=walk.where, what=f"{walk.what}, falls beyond it", told=told))
+    return found

@@ -1,0 +1,55 @@
+"""Ridge regression on the singular values of the features: every penalty, however small, on either side of D = n.
+
+With Z = U S V' the coefficients of (Z'Z + shift I) w = Z'y are V S (S^2 + shift)^-1 U'y, whether there are more columns
+or more rows. Nothing is squared, so that a shift far below the rounding errors of a Gram matrix is exact, and the limit
+of no shift is the interpolator of the least norm (or the least squares fit). The features have to be in memory.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import svd
+
+
+class Decomposed(NamedTuple):
+    """Features Z (n, D) as ``left`` (n, r) @ diag(``values`` (r,), largest first) @ ``right`` (r, D), r = min(n, D)."""
+
+    left: np.ndarray
+    values: np.ndarray
+    right: np.ndarray
+
+
+def decompose(Z) -> Decomposed:
+    """The thin singular value decomposition of finite features Z (n, D) in float64; ``ValueError`` for others."""
+    return Decomposed(*svd(np.asarray(Z, dtype=np.float64), full_matrices=False))
+
+
+def ridge_coefficients(Z: Decomposed, y: np.ndarray, shift: float) -> np.ndarray:
+    """The minimiser w (D,) of |Z w - y|^2 + shift |w|^2 for targets y (n,); of the least norm for a shift of zero.
+
+    Directions whose singular value is zero to working precision have no part in it, as in ``numpy.linalg.pinv``.
+    """
+    smallest = max(len(Z.left), Z.right.shape[1]) * np.finfo(np.float64).eps * Z.values[0]
+    values = np.where(Z.values > smallest, Z.values, np.inf)
+    return ((Z.left.T @ y) / (values + shift / values)) @ Z.right
+
+
+def leave_one_out(Z: Decomposed, y: np.ndarray, shifts) -> np.ndarray:
+    """Errors (g, n) of y (n,) at every row by the ridge regressions on the others, for positive shifts (g,).
+
+    The residual over one minus the leverage, (y - H y)_i / (1 - H_ii) (Allen 1974). Both vanish with the shift where
+    there are no fewer columns than rows: they are summed from what the shift leaves of every direction, so that their
+    ratio keeps its digits. ``ValueError`` for a shift that is not positive.
+    """
+    shifts = np.asarray(shifts, dtype=np.float64)
+    if not (shifts > 0).all():
+        raise ValueError(f"leave-one-out errors need positive shifts, got {shifts.tolist()}")
+    kept = shifts[:, None] / (Z.values**2 + shifts[:, None])
+    along, squares = Z.left.T @ y, Z.left**2
+    residuals, complement = (kept * along) @ Z.left.T, kept @ squares.T
+    if len(Z.values) < len(Z.left):
+        residuals += y - Z.left @ along
+        complement += 1.0 - squares.sum(axis=1)
+    return residuals / complement

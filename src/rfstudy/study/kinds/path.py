@@ -1,0 +1,140 @@
+"""Double descent: ridge regression on random Fourier features as they become more than the training rows (survey,
+section 7 and Figure 7).
+
+A path walks along the frequencies of one map: at a ratio s/n the features are those of its first s frequencies, which
+are the map of that size because frequencies are independent. Everything is in float64. Beside the stated penalty, at
+which the training rows are interpolated as soon as there are columns enough, stands the best of a grid by the
+leave-one-out error of the training rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfstudy import metrics
+from rfstudy.arrays import seed_of, seed_sequence
+from rfstudy.errors import UserError
+from rfstudy.learners.decomposed import Decomposed, decompose, leave_one_out, ridge_coefficients
+from rfstudy.learners.penalties import best_penalty, effective_penalties, is_at_edge
+from rfstudy.study.engine import Cell, Job, entry_map, sample_and_kernel
+from rfstudy.study.sample import Sample
+
+STAGES = ("measure",)
+NEEDS_DATA = True
+METRICS = ("mse", "error_pct", "approximation_error_frobenius", "smallest_singular_value")
+RESOURCES = {"mb": 1500, "bytes_per_value": 24, "minutes": 240}
+
+#: Keys of ``grid``: n at most, drawn at random of the training rows; s/n; the stated penalty; those to choose from;
+#: paths in a repeat, each with rows and a map of its own: they are told apart as repeats.
+GRID = {
+    "rows": {"$ref": "#/$defs/count"},
+    "ratios": {"$ref": "#/$defs/positives"},
+    "penalty": {"$ref": "#/$defs/positive"},
+    "penalties": {"$ref": "#/$defs/positives"},
+    "draws": {"$ref": "#/$defs/count"},
+}
+
+#: The maps whose first frequencies are the map of a smaller size.
+INDEPENDENT = ("rff",)
+
+#: What rows of the stated and of the chosen penalty have as their learner.
+STATED, CHOSEN = "ridge", "ridge_tuned"
+
+
+def check(spec: dict) -> None:
+    """Raise ``ValueError`` for maps whose frequencies are not independent."""
+    others = sorted({entry["method"] for entry in spec["methods"]} - set(INDEPENDENT))
+    if others:
+        raise ValueError(f"a path is walked along independent frequencies, those of {', '.join(INDEPENDENT)}; not of "
+                         f"{', '.join(others)}")  # fmt: skip
+
+
+def cells(job: Job) -> list[Cell]:
+    """One cell an entry and path."""
+    grid = job.spec["grid"]
+    given = {key: grid[key] for key in ("rows", "ratios", "penalty", "penalties")}
+    paths = [repeat * grid["draws"] + draw for repeat in job.spec["repeats"] for draw in range(grid["draws"])]
+    return [Cell(entry, {"repeat": path}, given, {"repeat": path}) for path in paths for entry in job.spec["methods"]]
+
+
+def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+    """Rows of one path: at every s/n the error of the kernel matrix of the training rows, the smallest singular value
+    of their features, and for both penalties the errors of ridge regression on labels of -1 and +1.
+    """
+    spec, given, path = job.spec, cell.given, cell.at["repeat"]
+    sample, kernel, length_scale = sample_and_kernel(job, path)
+    chosen = training_rows(spec, len(sample.y_train), given["rows"], path)
+    X_train, X_test = (X.astype(np.float64) for X in (sample.X_train[chosen], sample.X_test))
+    y_train, y_test = signs(job, sample, chosen)
+    n = len(y_train)
+    sizes = [max(1, round(ratio * n)) for ratio in given["ratios"]]
+    seed = seed_of(spec["seed"], "path", spec["dataset"], cell.entry["method"], path)
+    phi = entry_map(spec, cell.entry, kernel, max(sizes), seed).fit(X_train)
+    features, exact = (phi.transform(X_train), phi.transform(X_test)), kernel(X_train)
+    shared = {"n_train": n, "n_test": len(y_test), "d": X_train.shape[1], "axis": "s/n"}
+    rows = []
+    for s, ratio in zip(sizes, given["ratios"], strict=True):
+        Z, Z_test = (first_frequencies(part, s, max(sizes)) for part in features)
+        place = shared | {"n_features": s, "n_features_label": f"{ratio:g}n", "n_columns": Z.shape[1], "at": s / n}
+        settings = {"length_scale": length_scale, "capped": sample.capped}
+        parts = decompose(Z)
+        of_features = {
+            "approximation_error_frobenius": metrics.approximation_error(exact, Z @ Z.T),
+            "smallest_singular_value": float(parts.values[-1]),
+        }
+        rows += [
+            place | {"split": "train", "metric": metric, "value": value, "settings": settings}
+            for metric, value in of_features.items()
+        ]
+        for learner, how in penalties_of(parts, y_train, given).items():
+            (shift,) = effective_penalties([how["penalty"]], n, "mean")
+            coef = ridge_coefficients(parts, y_train, shift)
+            own = place | {"learner": learner, "settings": settings | how}
+            rows += [own | score for score in scores_of(y_train, Z @ coef, y_test, Z_test @ coef)]
+    return rows, {}
+
+
+def training_rows(spec: dict, n_rows: int, most: int, path: int) -> np.ndarray:
+    """At most so many of the training rows at random, in their order, (n,) int."""
+    rng = np.random.default_rng(seed_sequence(spec["seed"], "path rows", path))
+    return np.sort(rng.choice(n_rows, min(most, n_rows), replace=False))
+
+
+def signs(job: Job, sample: Sample, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The labels of the chosen training rows and of the test rows as -1 and +1; ``UserError`` where a data set has not
+    two classes.
+    """
+    n_train = len(sample.y_train)
+    columns, classes = job.data.target.encode(np.concatenate([sample.y_train, sample.y_test]))
+    if classes is None or len(classes) != 2:
+        raise UserError(f"{job.spec['dataset']} has not two classes; a path is about labels of -1 and +1")
+    return columns[:n_train, 0][chosen], columns[n_train:, 0]
+
+
+def first_frequencies(features: np.ndarray, s: int, largest: int) -> np.ndarray:
+    """The features (n, D) of the first s frequencies of a map with ``largest`` frequencies, whose features are given
+    (columns of cosines, then of sines, or of one kind): those of the map of that size.
+    """
+    by_kind = features.reshape(len(features), -1, largest)
+    return np.sqrt(largest / s) * by_kind[:, :, :s].reshape(len(features), -1)
+
+
+def penalties_of(parts: Decomposed, y: np.ndarray, given: dict) -> dict[str, dict]:
+    """By learner its penalty, as rows say it in their settings: the stated one, and that of the least leave-one-out
+    error.
+    """
+    grid = given["penalties"]
+    errors = leave_one_out(parts, y, effective_penalties(grid, len(y), "mean"))
+    best = best_penalty(errors**2, grid, "mse")
+    at_edge = {"at_edge": ["penalty"]} if is_at_edge(best, grid) else {}
+    return {STATED: {"penalty": given["penalty"]}, CHOSEN: {"penalty": best} | at_edge}
+
+
+def scores_of(y_train, predicted_train, y_test, predicted_test) -> list[dict]:
+    """Squared errors of both parts and the wrong signs among the test rows, as columns of rows; all (n,)."""
+    wrong = metrics.error_pct(y_test, np.where(predicted_test > 0, 1.0, -1.0))
+    return [
+        {"split": "train", "metric": "mse", "value": metrics.mse(y_train, predicted_train)},
+        {"split": "test", "metric": "mse", "value": metrics.mse(y_test, predicted_test)},
+        {"split": "test", "metric": "error_pct", "value": wrong},
+    ]

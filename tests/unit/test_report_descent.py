@@ -1,0 +1,141 @@
+"""Double descent and its claims on made rows: verdicts, and figures that fit to print."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rfstudy import tidy
+from rfstudy.report.claims.compared import Names
+from rfstudy.report.claims.judge import judge
+from rfstudy.report.plots import descent
+
+specification = importlib.util.spec_from_file_location(
+    "test_report_figures", Path(__file__).with_name("test_report_figures.py")
+)
+test_report_figures = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(test_report_figures)
+report_rows, assert_fit_to_print = test_report_figures.report_rows, test_report_figures.assert_fit_to_print
+CONTEXT = report_rows.context_of([])
+
+#: Rows of the made data, and s of their walks: columns of [cos | sin] are twice as many.
+N, SIZES = 100, (10, 25, 50, 60, 100, 200, 400)
+
+
+def walk(values, metric="mse", split="test", learner="ridge", layout=2, dataset="sonar", repeats=3):
+    """Rows of a walk with these means, each repeat a percent apart."""
+    return [
+        {
+            "origin": "measured", "run": "r", "preset": "laptop", "paper": "survey", "protocol": "text",
+            "experiment": "survey-double-descent", "dataset": dataset, "kernel": "gaussian", "method": "rff",
+            "variant": "phase" if layout == 1 else "", "n_features": s, "n_features_label": f"{s / N:g}n",
+            "n_columns": layout * s, "axis": "s/n", "at": s / N, "repeat": repeat, "split": split, "n_train": N,
+            "n_test": 50, "d": 60 if dataset == "sonar" else 784, "metric": metric,
+            "value": value * (1 + 0.01 * (repeat - 1)), "status": "ok", "seed": 1,
+            "learner": "" if metric == "approximation_error_frobenius" else learner,
+        }
+        for s, value in zip(SIZES, values, strict=True)
+        for repeat in range(repeats)
+    ]  # fmt: skip
+
+
+#: Means that do all that is claimed, of a peak at the third and at the fifth size.
+PEAK = {2: (0.5, 0.9, 5.0, 2.0, 0.8, 0.4, 0.3), 1: (0.5, 0.6, 0.9, 1.2, 5.0, 0.8, 0.4)}
+FALL = (1.0, 0.5, 0.2, 0.01, 1e-5, 1e-6, 1e-6)
+DECAY = tuple(s**-0.5 for s in SIZES)
+
+
+def rows(changed=None):
+    found = []
+    for dataset in ("sonar", "mnist-1-2"):
+        for layout in (1, 2):
+            means = {
+                ("mse", "test"): PEAK[layout],
+                ("mse", "train"): FALL,
+                ("approximation_error_frobenius", "train"): DECAY,
+            }
+            means |= (changed or {}) if (dataset, layout) == ("sonar", 2) else {}
+            for (metric, split), values in means.items():
+                found += walk(values, metric, split, layout=layout, dataset=dataset)
+    return found
+
+
+def verdict(claim, changed=None):
+    spec = report_rows.spec_of("claims-double-descent-text")
+    frame = tidy.frame(rows(changed))
+    return judge(spec["claims"][claim], frame, "text", Names(report_rows.context_of(frame), "survey"))
+
+
+@pytest.mark.parametrize("claim", ["survey-46", "survey-47", "survey-48", "survey-49"])
+def test_a_walk_that_does_all_that_is_claimed_holds(claim):
+    assert verdict(claim)[0] == "holds"
+
+
+@pytest.mark.parametrize(
+    ("claim", "metric", "split", "position", "value"),
+    [
+        ("survey-46", "mse", "train", 2, 0.6),  # a rise
+        ("survey-46", "mse", "train", 5, 2e-3),  # beyond n, and not below a thousandth
+        ("survey-47", "approximation_error_frobenius", "train", 3, DECAY[2]),  # as large as the one before
+        ("survey-48", "mse", "test", 1, 6.0),  # half as many columns as rows
+        ("survey-49", "mse", "test", 4, 2.1),  # a rise beyond the peak
+    ],
+)
+def test_one_value_elsewhere_and_a_claim_does_not_hold_everywhere(claim, metric, split, position, value):
+    means = {"train": FALL, "test": PEAK[2]}[split] if metric == "mse" else DECAY
+    changed = [*means[:position], value, *means[position + 1 :]]
+    assert verdict(claim, {(metric, split): changed})[0] == "partly"
+
+
+def test_a_claim_about_all_steps_allows_no_rise_but_equal_ones_where_it_says_so():
+    # the last two training errors are equal
+    assert "at 6 of 6 steps" in verdict("survey-46")[1]
+    assert "at 5 of 6 steps" in verdict("survey-46", {("mse", "train"): [1.0, 0.5, 0.2, 0.21, 1e-5, 1e-6, 1e-6]})[1]
+
+
+def test_the_place_of_the_peak_is_counted_in_columns():
+    told = verdict("survey-48")[1]
+    assert "largest at columns/n: sonar 1.00" in told
+    assert "largest at frequencies/n: sonar 0.500" in told
+
+
+def test_the_figure_shows_medians_with_quartiles_and_the_threshold():
+    made = rows()
+    # a mean would be drawn up by one repeat
+    for row in made:
+        if row["metric"] == "mse" and row["split"] == "test" and row["repeat"] == 2:
+            row["value"] *= 1000
+    for row in rows():
+        made += [row | {"metric": "error_pct"}] if row["metric"] == "mse" and row["split"] == "test" else []
+    figure = descent.draw(report_rows.context_of(made), report_rows.spec_of("figure-07-text")).figure
+    assert_fit_to_print(figure)
+    assert len(figure.axes) == 8
+    tested = figure.axes[1]
+    drawn = [line for line in tested.get_lines() if len(line.get_ydata()) == len(SIZES)]
+    np.testing.assert_allclose(drawn[0].get_ydata(), PEAK[2])
+    np.testing.assert_allclose(drawn[0].get_xdata(), np.array(SIZES) / N)
+    upright = {line.get_xdata()[0]: line.get_color() for line in tested.get_lines() if len(line.get_ydata()) == 2}
+    assert upright == {0.5: drawn[0].get_color(), 1.0: drawn[1].get_color()}
+    assert len(tested.collections) == 2
+    notes = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
+    assert (
+        "RFF has 2s columns; RFF (random phases) has s columns. Lines and bands: medians and quartiles over 3 repeats."
+        in notes
+    )
+
+
+def test_learners_are_told_apart_by_their_lines():
+    made = rows()
+    made += [row | {"learner": "ridge_tuned", "value": row["value"] / 2} for row in made if row["metric"] == "mse"]
+    figure = descent.draw(report_rows.context_of(made), report_rows.spec_of("figure-07-tuned-text")).figure
+    assert_fit_to_print(figure)
+    drawn = [line for line in figure.axes[1].get_lines() if len(line.get_ydata()) == len(SIZES)]
+    assert [line.get_linestyle() for line in drawn] == ["-", "--", "-", "--"]
+    np.testing.assert_allclose(drawn[1].get_ydata(), np.array(PEAK[2]) / 2)
+
+
+def test_a_figure_of_double_descent_without_rows_says_so():
+    figure = descent.draw(CONTEXT, report_rows.spec_of("figure-07-text")).figure
+    assert_fit_to_print(figure)
+    assert "Not drawn: sonar, MNIST (1-2) (not run)." in " ".join(text.get_text() for text in figure.texts)

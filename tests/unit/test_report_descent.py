@@ -1,4 +1,4 @@
-"""Double descent and its claims on made rows: verdicts, and figures that fit to print."""
+"""Double descent, its claims and the counter-example on made rows: verdicts, and figures that fit to print."""
 
 import importlib.util
 from pathlib import Path
@@ -9,7 +9,10 @@ import pytest
 from rfstudy import tidy
 from rfstudy.report.claims.compared import Names
 from rfstudy.report.claims.judge import judge
-from rfstudy.report.plots import descent
+from rfstudy.report.context import Context
+from rfstudy.report.plots import counterexample, descent
+from rfstudy.study.engine import Job
+from rfstudy.study.kinds import counterexample as kind
 
 specification = importlib.util.spec_from_file_location(
     "test_report_figures", Path(__file__).with_name("test_report_figures.py")
@@ -139,3 +142,37 @@ def test_a_figure_of_double_descent_without_rows_says_so():
     figure = descent.draw(CONTEXT, report_rows.spec_of("figure-07-text")).figure
     assert_fit_to_print(figure)
     assert "Not drawn: sonar, MNIST (1-2) (not run)." in " ".join(text.get_text() for text in figure.texts)
+
+
+def counter_example(tmp_path, **changes):
+    """The context of what the configured search finds."""
+    grid = {"gram": [[2, 0, 1], [0, 2, 1], [1, 1, 2]], "labels": [2, 1], "target": 2, "penalty": 0.5}
+    job = Job("measure", {"grid": grid | {"entries": [-1, 0, 1]} | changes, "repeats": [0]}, None, None)
+    (cell,) = kind.cells(job)
+    measured, arrays = kind.measure(job, cell, None)
+    shared = {"origin": "measured", "experiment": "survey-counter-example", "preset": "quick", "status": "ok"}
+    np.savez(tmp_path / "arrays.npz", **{f"0/{name}": array for name, array in arrays.items()})
+    made = tidy.frame([shared | row for row in measured])
+    return Context(made, report_rows.METHODS, {}, report_rows.REFERENCE, [tmp_path / "arrays.npz"] if arrays else [])
+
+
+def test_the_counter_example_is_drawn_with_its_fractions(tmp_path):
+    context = counter_example(tmp_path)
+    picture = counterexample.draw(context, report_rows.spec_of("figure-08-text"))
+    assert_fit_to_print(picture.figure)
+    told = " ".join(picture.notes)
+    for variant in ("nearer", "farther"):
+        own = context.rows[(context.rows["variant"] == variant) & (context.rows["metric"] == "excess_risk")]
+        assert f"excess risk at a new point {own['settings'].str.extract(r'.exact.: .([^,]*).,')[0].iloc[0]}" in told
+    bars = picture.figure.axes[1].patches
+    heights = [bar.get_height() for bar in bars]
+    assert [max(pair) for pair in zip(heights[::2], heights[1::2], strict=True)] == [1.0] * 5
+    # nearer by the first, worse by the last two
+    assert heights[0] < 1 == heights[1]
+    assert heights[-2] == 1 > heights[-1]
+
+
+def test_a_search_without_a_counter_example_is_told(tmp_path):
+    context = counter_example(tmp_path, entries=[1])
+    picture = counterexample.draw(context, report_rows.spec_of("figure-08-text"))
+    assert picture.notes == ["Not drawn: counter-example (none found)."]

@@ -113,7 +113,7 @@ EDITS = [
     (SURVEY, "C: [0.01, 0.1, 1, 10, 100]", "C: []", ".learners.svm.C: [] should be non-empty"),
     (SURVEY, "C: [0.01, 0.1, 1, 10, 100]", "C: [.nan]", ".learners.svm.C[0]: nan is no finite number"),
     (SURVEY, "C: [0.01, 0.1, 1, 10, 100]", "C: [1, 1]", ".learners.svm.C: [1, 1] has non-unique elements"),
-    (SURVEY, "  kind: grid\n", "", ": the key 'kind' is missing; known are controls, crossover, decay"),
+    (SURVEY, "  kind: grid\n", "", ": the key 'kind' is missing; known are controls, counterexample"),
     (SURVEY, "kind: grid", "kind: gird", ".kind: there is no 'gird'; did you mean grid? known are"),
     (SURVEY, LENGTHS, "grid: [], shared_by: experiment", ".search.length_scale.grid: [] should be non-empty"),
     (SURVEY, LENGTHS, "grid: [1, 2]", ".datasets.ijcnn1: search.length_scale must say by whom it is shared: one of"),
@@ -347,7 +347,7 @@ def test_an_entry_is_told_by_its_place_in_the_file_where_steps_are_written_out(f
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"only_datasets": "sonar"}, ["only_datasets: 'sonar'"]),
+        ({"only_datasets": "cifar10-dog-frog-images"}, ["only_datasets: 'cifar10-dog-frog-images'"]),
         ({"only_experiments": ["theory-decay"], "only_datasets": ["eeg"]}, ["only_experiments: ", "only_datasets: "]),
         ({"only_experiments": ["theory-decay"], "only_methods": ["rff", "lsrff"]}, ["only_methods: 'lsrff'"]),
         ({"only_experiments": ["slsrff-code-large"]}, ["only_experiments: 'slsrff-code-large'"]),

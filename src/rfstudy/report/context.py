@@ -12,7 +12,7 @@ import pandas as pd
 from rfstudy import tidy
 from rfstudy.files import read_arrays, read_yaml
 from rfstudy.report import published
-from rfstudy.report.aggregate import measured
+from rfstudy.report.aggregate import measured, select
 from rfstudy.report.derived import with_derived
 from rfstudy.report.times import with_printed
 
@@ -62,6 +62,10 @@ class Context:
     def claims(self) -> pd.DataFrame:
         """The claims of the papers, one row each."""
         return published.claims(self._reference_dir)
+
+    def texts(self, name: str, **wanted) -> pd.DataFrame:
+        """A file of facts in words that a schematic is drawn from: the rows whose columns have the wanted values."""
+        return select(published.texts(self._reference_dir, name), **wanted)
 
 
 def contexts(specs: list[dict], results, reference_dir, looks, tasks) -> Iterator[tuple[dict, Context]]:

@@ -15,7 +15,8 @@ import pandas as pd
 from rfstudy import tidy
 from rfstudy.report.typeset import Cell
 
-#: The table files; ``figures.csv`` and ``claims.csv`` hold no values and ``letter_survey_rows.csv`` is data.
+#: The table files; ``figures.csv``, ``claims.csv`` and what schematics are drawn from hold no values, and
+#: ``letter_survey_rows.csv`` is data.
 FILES = (
     "survey_table2.csv", "survey_table3.csv", "survey_table6.csv", "survey_table7.csv", "survey_table9.csv",
     "eerf_table1.csv", "eerf_table2.csv", "eerf_table3.csv", "eerf_table4.csv", "eerf_table5.csv", "nsrf_table1.csv",
@@ -90,7 +91,12 @@ def load(directory, looks: dict, tasks: dict) -> pd.DataFrame:
 
 def claims(directory) -> pd.DataFrame:
     """The claims of the papers, one row each, all columns text."""
-    return pd.read_csv(Path(directory) / "claims.csv", dtype=str, keep_default_na=False)
+    return texts(directory, "claims")
+
+
+def texts(directory, name: str) -> pd.DataFrame:
+    """A file of facts in words, of those in the folder of the published numbers, by its name; all columns text."""
+    return pd.read_csv(Path(directory) / f"{name}.csv", dtype=str, keep_default_na=False)
 
 
 def _row(row: dict, method_ids: dict, dataset_ids: dict) -> dict:

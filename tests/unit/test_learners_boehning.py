@@ -185,7 +185,12 @@ def test_labels_that_are_no_class_and_features_that_are_not_finite_are_refused()
         fit_on_stream(stream(Z), labels, 3, 1e-3, n_columns=4)
 
 
-def test_what_gives_up_says_so():
+def test_what_gives_up_says_so_and_every_step_is_told():
     Z, labels, _ = problem(n=200, n_columns=8, n_classes=3)
-    model = fit_on_stream(stream(Z), labels, 3, 1e-5, n_columns=8, max_passes=2)
-    assert (model.converged, model.n_iter) == (False, 2)
+    told = []
+    model = fit_on_stream(
+        stream(Z), labels, 3, 1e-5, n_columns=8, max_passes=3, progress=lambda *each: told.append(each)
+    )
+    assert (model.converged, model.n_iter) == (False, 3)
+    assert [passes for passes, _, _ in told] == [2, 3]
+    assert told[1][2] == pytest.approx(objective(model.coef, Z, labels, 1e-5))

@@ -23,11 +23,9 @@ because A(f) plus the entropy of p, its conjugate, is :math:`\langle p, f \rangl
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 
 import numpy as np
-from tqdm import tqdm
 
 from rfstudy.arrays import row_blocks
 from rfstudy.learners import streams
@@ -64,7 +62,7 @@ def fit_on_stream(
     tolerance: float = GAP_TOLERANCE,
     max_passes: int = MAX_PASSES,
     checkpoints=None,
-    title: str = "",
+    progress=None,
 ) -> LinearModel:
     """Multinomial logistic regression without an intercept: ``penalty`` |W|^2 / 2 beside the mean of the losses.
 
@@ -78,7 +76,7 @@ def fit_on_stream(
     tolerance : duality gap over the objective;  max_passes : over the features, that of the Gram matrix apart
     checkpoints : object, optional, with ``append(**arrays)`` and ``load()``: the fit goes on from there, step by step
         as if it had not stopped
-    title : of the progress bar, which shows the gap; there is none without it
+    progress : callable, optional, that is told after every step of the passes, the gap and the objective
 
     Returns a ``LinearModel`` whose ``n_iter`` are the passes; ``converged`` is False where it gave up. Raises
     ``ValueError`` for features that are not finite, and labels that are no class.
@@ -87,14 +85,11 @@ def fit_on_stream(
     if labels.min() < 0 or labels.max() >= n_classes:
         raise ValueError(f"labels must be 0 to {n_classes - 1}, got {labels.min()} to {labels.max()}")
     problem = Problem(blocks, labels, n_classes, penalty, n_columns)
-    with tqdm(desc=title, file=sys.stderr, disable=not title, unit=" passes", mininterval=5) as bar:
-        descent = Descent(problem, checkpoints)
-        bar.update(descent.passes)
-        while not (descent.is_solved(tolerance) or descent.is_stuck or descent.passes >= max_passes):
-            before = descent.passes
-            descent.step()
-            bar.update(descent.passes - before)
-            bar.set_postfix_str(f"gap {descent.gap:.1e} of {descent.at.value:.4f}")
+    descent = Descent(problem, checkpoints)
+    while not (descent.is_solved(tolerance) or descent.is_stuck or descent.passes >= max_passes):
+        descent.step()
+        if progress:
+            progress(descent.passes, descent.gap, descent.at.value)
     weights = descent.at.weights
     return LinearModel(weights, np.zeros(weights.shape[1]), "boehning", descent.is_solved(tolerance), descent.passes)
 

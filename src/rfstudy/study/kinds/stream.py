@@ -7,9 +7,11 @@ kernel on so many rows, the first of the training part; a fit leaves checkpoints
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import numpy as np
+from tqdm import tqdm
 
 from rfstudy.arrays import seed_of, seed_sequence
 from rfstudy.errors import NotDefinedError
@@ -126,7 +128,8 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
         because = {"status": status, "settings": settings | {"reason": str(error)}}
         return [shared | because | {"metric": metric} for metric in METRICS], {}
     shared |= {"n_columns": phi.n_columns_}
-    train, model, classes = fitted(phi, sample, cell.at["penalty"], checkpoints, f"{cell.name} logistic")
+    with tqdm(desc=cell.name, file=sys.stderr, unit=" passes", mininterval=5) as bar:
+        train, model, classes = fitted(phi, sample, cell.at["penalty"], checkpoints, shown_by(bar))
     solved = {"penalty": cell.at["penalty"], "solver": model.solver, "tolerance": GAP_TOLERANCE}
     solved |= {} if model.converged else {"converged": False}
     of_learner = shared | {"learner": "logistic", "settings": settings | solved}
@@ -164,12 +167,22 @@ def map_of(job: Job, cell: Cell, kernel):
     return entry_map(spec, cell.entry, kernel, s, seed)
 
 
-def fitted(phi, sample: Sample, penalty: float, checkpoints=None, title: str = ""):
+def shown_by(bar):
+    """What a bar shows of a fit: the passes over the rows, and how near it is."""
+
+    def show(passes: int, gap: float, objective: float) -> None:
+        bar.set_postfix_str(f"gap {gap:.1e} of {objective:.4f}", refresh=False)
+        bar.update(passes - bar.n)
+
+    return show
+
+
+def fitted(phi, sample: Sample, penalty: float, checkpoints=None, progress=None):
     """The features of the training rows as a stream, from memory where they fit; the model; and the sorted classes."""
     classes, labels = np.unique(sample.y_train, return_inverse=True)
     n, D = len(labels), phi.n_columns_
     train = keep_within(lambda: phi.transform_blocks(sample.X_train), n, D, MEMORY_BUDGET)
-    how = {"n_columns": D, "checkpoints": checkpoints, "title": title}
+    how = {"n_columns": D, "checkpoints": checkpoints, "progress": progress}
     return train, fit_on_stream(train, labels.astype(np.uint8), len(classes), penalty, **how), classes
 
 

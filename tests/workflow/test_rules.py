@@ -361,6 +361,23 @@ def test_stand_ins_need_no_download_and_features_of_a_task_are_made_of_it(embedd
     assert "data/extractors/hog.py" in job.code
 
 
+def test_an_extractor_that_needs_weights_gets_them_a_gpu_and_the_time_that_it_takes(new_workspace):
+    target = "data/prepared/original/cifar10-vgg/facts.json"
+    of = ("only_experiments=survey-images-text", "device=cuda")
+    plan = Planned(new_workspace("weights"), target, "--configfile", "config/presets/paper.yaml", "--config", *of)
+    job = plan.named("preprocess", dataset="cifar10-vgg")
+    images = [f"data/prepared/original/cifar10/{name}" for name in ("X.npy", "y.npy", "facts.json")]
+    assert data_of(job) == ["data/raw/vgg16-bn/record.json", *images]
+    assert (option(job, "--raw"), option(job, "--base")) == (["data/raw/vgg16-bn"], ["data/prepared/original/cifar10"])
+    assert option(job, "--device") == ["cuda"]
+    assert (job.resources["gpu"], job.resources["runtime"]) == (1, 240)
+    assert {f"data/{name}.py" for name in ("extractors/vgg", "finetuning", "networks", "images")} <= job.code
+    (weights,) = json.loads(option(plan.named("download", source="vgg16-bn"), "--spec")[0])["files"].items()
+    assert weights[0].startswith(f"vgg16_bn-{weights[1]['sha256'][:8]}.")
+    others = plan.named("preprocess", dataset="cifar10")
+    assert (others.resources["gpu"], others.resources["runtime"]) == (0, 60)
+
+
 def test_the_shipped_measurements_are_drawn_from_themselves(embedded):
     drawn = [job for job in embedded.jobs if job.output and job.output[0].startswith("figures/measured/")]
     assert drawn

@@ -19,7 +19,7 @@ def base(tmp_path):
     """A prepared task of images with a published split."""
     rng = np.random.default_rng(0)
     n = sum(BASE.values())
-    X, y = rng.integers(0, 256, (n, COLUMNS), dtype=np.uint8), np.arange(n) % 5
+    X, y = rng.integers(0, 256, (n, COLUMNS), dtype=np.uint8), rng.integers(0, 5, n)
     facts = BASE | {"task": "images", "status": "ok", "reason": "", "label": "Images", "stand_in": "", "n": n}
     facts |= {"d": COLUMNS, "n_train_published": 30, "sha256": prepared.digest(X, y, 30)}
     prepared.write(tmp_path / "base", facts, X, y)
@@ -115,7 +115,7 @@ def test_moments_add_up_over_chunks_to_the_last_digits(base):
 
 
 def test_the_components_are_those_of_the_rows_at_unit_length_about_the_origin(base, tmp_path):
-    X, _, facts = run(task_of(), base, tmp_path)
+    X, y, facts = run(task_of(), base, tmp_path)
     images, _ = stream.made("many", task_of()["streamed"], 0, base)
     unit = images / np.linalg.norm(images.astype(float), axis=1, keepdims=True)
     reference = TruncatedSVD(8, algorithm="arpack", tol=1e-12).fit(unit)
@@ -124,7 +124,9 @@ def test_the_components_are_those_of_the_rows_at_unit_length_about_the_origin(ba
     kept = 100 * (expected**2).sum() / (unit**2).sum()
     assert facts["facts"] == {"second_moment_kept_pct": pytest.approx(kept, abs=1e-4)}
     # the test part is the base's, and nothing of it decides the components
-    test, _, _ = prepared.read(base)
+    test, of_base, _ = prepared.read(base)
+    np.testing.assert_array_equal(y[95:], of_base[30:])
+    np.testing.assert_array_equal(y[:95], of_base[np.arange(95) % 30])
     of_test = test[30:] / np.linalg.norm(test[30:].astype(float), axis=1, keepdims=True)
     np.testing.assert_allclose(np.abs(X[95:]), np.abs(of_test @ reference.components_.T), atol=1e-6)
 

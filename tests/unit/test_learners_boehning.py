@@ -106,6 +106,18 @@ def test_the_step_by_the_bound_always_brings_the_fall_that_it_promises(n_classes
         weights = after.weights
 
 
+@pytest.mark.parametrize(
+    ("n_classes", "weights", "direction"), [(2, [0.0], [1.0]), (3, [0.0, 0.0, -60.0], [1.0, -1.0, 0.0])]
+)
+def test_no_smaller_bound_would_do(n_classes, weights, direction):
+    """Where two classes have half of the probability each, the curvature between them is the bound."""
+    own = Problem(stream(np.ones((6, 1))), np.arange(6) % n_classes, n_classes, 1e-3, 1)
+    at, along, step = np.array([weights]), np.array([direction]), 1e-5
+    change = own.at(at + step * along).gradient - own.at(at - step * along).gradient
+    curvature = (change * along).sum() / (2 * step * (along**2).sum())
+    np.testing.assert_allclose(own.precondition(along) * curvature, along, rtol=1e-6)
+
+
 @pytest.mark.parametrize("rows", [1, 37, 128, 400])
 def test_any_cut_of_the_stream_gives_the_same_model(rows):
     Z, labels, _ = problem(n=400, n_columns=10, n_classes=3)
@@ -144,6 +156,15 @@ def test_a_corrected_step_that_leads_up_is_given_up_for_the_bound(monkeypatch):
     np.testing.assert_allclose(descent.at.weights, before.weights - descent.problem.precondition(before.gradient))
     assert descent.at.value < before.value
     assert len(descent.changes) == 1
+
+
+def test_the_corrections_save_most_of_the_passes(monkeypatch):
+    Z, labels, _ = problem(n=2000, n_columns=30, n_classes=5)
+    corrected = fit_on_stream(stream(Z), labels, 5, 1e-4, n_columns=30)
+    monkeypatch.setattr(Descent, "_corrected", lambda self: -self.problem.precondition(self.at.gradient))
+    plain = fit_on_stream(stream(Z), labels, 5, 1e-4, n_columns=30)
+    assert plain.converged
+    assert 2 * corrected.n_iter < plain.n_iter
 
 
 def test_the_gram_matrix_of_some_chunks_stands_for_all(monkeypatch):

@@ -67,6 +67,7 @@ def test_every_map_kernel_and_number_of_rows_has_its_rows(folder, tmp_path):
     assert len(plain) == 2 * 2 * 4
     assert set(plain["kernel"]) == {"gaussian", "arccos1"}
     assert set(plain["n_train"]) == {240}
+    assert set(rows["n_test"]) == {N_TEST}
     (harder,) = {*rows.loc[rows["axis"] == "penalty", "n_train"]}
     assert harder == 240
     settings_of_walk = toys.settings_of(rows[(rows["axis"] == "penalty") & (rows["metric"] == "error_pct")])

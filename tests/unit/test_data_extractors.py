@@ -170,6 +170,14 @@ def test_a_checkpoint_is_of_these_images_labels_weights_and_parameters(tmp_path)
     assert keys[0] == vgg.key_of(array.copy(), numbers.copy(), None, [1])
 
 
+def test_a_gpu_that_is_not_there_is_told_before_anything_is_done(monkeypatch):
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(UserError, match="'cuda' was asked for, but PyTorch sees no CUDA device"):
+        fitted(images(3, 32), device="cuda")
+
+
 def test_what_a_network_cannot_see_is_refused():
     with pytest.raises(UserError, match="images with a side of 16 pixels nothing is left: the network needs 32"):
         vgg.columns(3072, **TINY | {"side": 16})

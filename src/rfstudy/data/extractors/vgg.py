@@ -62,7 +62,8 @@ def extract(
         Where the fine-tuning keeps what it has got, and goes on from.
     device : {"auto", "cpu", "cuda"}
 
-    Raises ``UserError`` for images that are not square or not bytes, and for weights of another network.
+    Raises ``UserError`` for images that are not square or not bytes, for weights of another network, and for a device
+    that is not there.
     """
     import torch
 
@@ -71,6 +72,10 @@ def extract(
 
     if X.dtype != np.uint8:
         raise UserError(f"vgg reads images of bytes, not of {X.dtype}")
+    try:
+        where = resolve_device(device)
+    except RuntimeError as error:  # whoever planned the job, on another machine, could not know
+        raise UserError(str(error)) from error
     schedule = Schedule(epochs, batch, learning_rate, tuple(milestones), momentum, weight_decay)
     weights = next(iter(files.values()), None)
     classes, numbers = np.unique(labels, return_inverse=True)
@@ -79,7 +84,7 @@ def extract(
         network = VGG16(len(classes), width)
     if weights:
         load_weights(network, weights)
-    network.to(resolve_device(device))
+    network.to(where)
     training = images_of(X[: len(labels)], side)
     key = key_of(training.numpy(), numbers, weights, [side, width, *vars(schedule).values()])
     fine_tune(network, training, torch.from_numpy(numbers), schedule, checkpoint, key)

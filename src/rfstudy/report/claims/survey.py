@@ -256,10 +256,11 @@ class Walk(NamedTuple):
 
 def walks(rows: pd.DataFrame, test: dict, names: Names) -> Iterator[Walk]:
     """The walks of a metric, one a side ``of`` and data set."""
-    for one in sides(test["of"]):
+    wanted = sides(test["of"])
+    asked = rows_of(rows, test, wanted)
+    for one in wanted:
         what = f"{names.side(one)}, {fact_of(test['metric']).label}"
-        own = of_methods(rows_of(rows, test, [one]), one.methods)
-        for dataset, walked in own.groupby("dataset", sort=False):
+        for dataset, walked in of_methods(asked, one.methods).groupby("dataset", sort=False):
             steps = walked.groupby("n_features")[["value", "n_columns", "n_train"]].mean().sort_index()
             n = steps["n_train"].to_numpy(dtype=float)
             s, columns = steps.index.to_numpy(dtype=float) / n, steps["n_columns"].to_numpy(dtype=float) / n

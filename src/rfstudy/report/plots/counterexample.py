@@ -118,7 +118,8 @@ def _notes(context: Context, rows) -> list[str]:
     notes = [
         f"Exact kernel: K = {_matrix(shared['gram'])} on the training points, k(x, X) = {_vector(shared['cross'])} at "
         f"the new point x; y = {_vector(shared['labels'])}, target {shared['target']} at x, "
-        f"n lambda = {shared['shift']}."
+        f"n lambda = {shared['shift']}. In (a) w = (K + n lambda I)^-1 k(X, x), and a dot is the projection of a thick "
+        "vector on y, T over |y|."
     ]
     for variant, (name, _) in NAMES.items():
         *feature, new = told[variant]["feature"]

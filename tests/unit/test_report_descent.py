@@ -97,6 +97,14 @@ def test_a_claim_about_all_steps_allows_no_rise_but_equal_ones_where_it_says_so(
     assert "at 5 of 6 steps" in verdict("survey-46", {("mse", "train"): [1.0, 0.5, 0.2, 0.21, 1e-5, 1e-6, 1e-6]})[1]
 
 
+def test_a_training_error_that_falls_and_stays_above_a_thousandth_is_no_zero():
+    # at s = 2n, where the next size is below it
+    changed = {("mse", "train"): [1.0, 0.5, 0.2, 0.1, 0.01, 2e-3, 1e-6]}
+    told, evidence = verdict("survey-46", changed)
+    assert told == "partly"
+    assert "largest at s > n over that at s/n = 0.1: sonar 0.00200" in evidence
+
+
 def test_the_place_of_the_peak_is_counted_in_columns():
     told = verdict("survey-48")[1]
     assert "largest at columns/n: sonar 1.00" in told

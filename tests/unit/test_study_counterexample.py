@@ -61,15 +61,17 @@ def test_the_counter_example_is_one_in_floating_point_too():
     assert min(nearer["alignment_with_labels"], farther["alignment_with_labels"]) >= 0
 
 
+# with the target 0 the exact kernel's prediction is no guide: a deviation from it may lower the risk
+@pytest.mark.parametrize("target", [2, 0])
 @pytest.mark.parametrize("entries", [[-1, 0, 1], [-1, -0.5, 0, 0.5, 1]])
-def test_the_search_counts_what_a_naive_one_counts(entries):
-    rows, _ = searched(entries=entries)
+def test_the_search_counts_what_a_naive_one_counts(entries, target):
+    rows, _ = searched(entries=entries, target=target)
     pairs = found = 0
     best = -np.inf
     # of v and -v, which are one kernel, the one whose first entry that is not zero is positive
     features = [np.array(v) for v in itertools.product(entries, repeat=3) if any(v[:2])]
     features = [v for v in features if v[np.flatnonzero(v)[0]] > 0]
-    tried = [risk_of(v) for v in features]
+    tried = [risk_of(v, SEARCH | {"target": target}) for v in features]
     for (one, top), (other, other_top) in itertools.permutations(tried, 2):
         if min(one["alignment_with_labels"], other["alignment_with_labels"]) < -1e-12:
             continue
@@ -85,7 +87,7 @@ def test_the_search_counts_what_a_naive_one_counts(entries):
     assert share["settings"] == {"pairs": pairs, "counter_examples": found}
     assert share["value"] == pytest.approx(100 * found / pairs)
     risks = [row["value"] for row in rows if row["metric"] == "excess_risk"]
-    assert risks[0] - risks[1] == pytest.approx(best)
+    assert risks == [] if not found else risks[0] - risks[1] == pytest.approx(best)
 
 
 def test_a_search_that_finds_nothing_says_so():

@@ -152,8 +152,9 @@ def draw(context: Context, spec: dict) -> Picture:
         the method that the others are held ``against``), ``datasets`` (rows of panels, unless ``rows`` says ``by``
         which column of the tidy table they are told apart and gives the ``titles`` of its values), ``x`` (by default
         the sizes, else an ``axis`` that the experiment walks), ``methods`` and ``sizes`` (their order; a method of the
-        frame that is not listed is drawn too, after the others), ``abreast`` (so many data sets in one row of panels),
-        ``bars`` (one standard "deviation", or one standard "error" of the mean), ``width``, ``paper``, ``repeats``
+        frame that is not listed is drawn too, after the others, but no level line), ``abreast`` (so many data sets in
+        one row of panels), ``bars`` (one standard "deviation", or one standard "error" of the mean), ``width``,
+        ``paper``, ``repeats``
 
     Returns
     -------
@@ -164,9 +165,10 @@ def draw(context: Context, spec: dict) -> Picture:
     if x["axis"] == SIZES["axis"]:
         frame = select(frame, axis=["", ROUND])
     else:
-        # beside those that walk it, what does not in the same experiment
+        # beside those that walk it, what of the listed methods does not in the same experiment
         walked = select(frame, axis=x["axis"])
-        frame = select(frame, axis=["", x["axis"]], experiment=walked["experiment"].unique())
+        level = select(frame, axis="", experiment=walked["experiment"].unique(), method=spec["methods"])
+        frame = pd.concat([walked, level])
     shown = pd.concat([of_quantity(frame, panel) for panel in spec["panels"]])
     shown = shown[~shown.index.duplicated()]
     lines = [Line(*pair, look(pair[0], context.looks, pair[1])) for pair in method_order(shown, spec["methods"])]

@@ -552,6 +552,26 @@ def theory_of_the_survey(table, text):
     assert claims["survey-54"] == "fails"
 
 
+def double_descent(table, text):
+    """Verdicts of the claims, the places of the peaks in columns and in frequencies, and what is left beside them."""
+    claims = table("claims-double-descent-text").set_index("claim")
+    assert dict(claims["verdict"]) == {f"survey-{number}": "holds" for number in (46, 47, 48, 49)}
+    places = claims.loc["survey-48", "evidence"]
+    on_both = r"{}[^:;]*, largest at {}/n: sonar ([\d.]+); MNIST \(1-2\) ([\d.]+)"
+    for layout in ("RFF,", r"RFF \(random phases\)"):
+        assert told(places, on_both.format(layout, "columns")) == [1.0, 1.0]
+    assert "at s = n/2 for [cos | sin] and at s = n for random phases" in text
+    assert told(places, on_both.format("RFF,", "frequencies")) == [0.5, 0.5]
+    assert told(places, on_both.format(r"RFF \(random phases\)", "frequencies")) == [1.0, 1.0]
+    for columns, said in (("0.5", r"([\d.]+) to ([\d.]+) % of that"), ("2", r"twice as many ([\d.]+) to ([\d.]+) %")):
+        beside = rf"columns/n = {columns} over the peak: sonar ([\d.]+); MNIST \(1-2\) ([\d.]+)"
+        shares = [
+            100 * float(each) for pair in re.findall(beside, claims.loc["survey-49", "evidence"]) for each in pair
+        ]
+        assert len(shares) == 4
+        assert told(text, said) == [round(min(shares), 1), round(max(shares), 1)]
+
+
 #: What a finding rests on, by paper and lead.
 HELD = {
     ("slsrff", "The printed accuracies come out under `code`, not under `text`"): printed_accuracies,
@@ -566,6 +586,7 @@ HELD = {
     ("survey", "Approximation"): approximation,
     ("survey", "Prediction"): prediction,
     ("survey", "Theory"): theory_of_the_survey,
+    ("survey", "Double descent"): double_descent,
     (
         "eerf",
         "The printed errors of Adult come out, under a reading that was chosen after a look at them",
@@ -615,6 +636,7 @@ READ = {
     ("survey", "Approximation"): ["At few features", "SSF, which the"],
     ("survey", "Prediction"): ["As printed, no", "LS-RFF is below"],
     ("survey", "Theory"): ["What the text", "Of the lower", "NRFF, compared in", "ROM with three"],
+    ("survey", "Double descent"): ["All that the", "The test error", "With half as"],
     ("eerf", "The printed errors of Adult come out, under a reading that was chosen after a look at them"): [
         "With an intercept"
     ],

@@ -210,7 +210,10 @@ def stage_prepared(stage):
 
 def prepared(dataset):
     """What ``preprocess`` writes for a data set."""
-    return [f"{PREPARED}/{dataset}/{name}" for name in ("X.npy", "y.npy", "facts.json")]
+    return [f"{PREPARED}/{dataset}/{name}" for name in FILES_OF_TASK]
+
+
+FILES_OF_TASK = ("X.npy", "y.npy", "facts.json")
 
 
 def prepared_options(wildcards, input):
@@ -281,6 +284,12 @@ GPUS = 1 if SETTINGS["device"] == "cuda" else 0
 def rows_of(dataset):
     """Rows and columns of a task that a run works with: the size that resources are asked for."""
     return plan.rows_of(REGISTRY.tasks[dataset], SETTINGS)
+
+
+def memory_of_rows(dataset):
+    """The memory in MB of a job that makes the rows of a task whole."""
+    n, d = rows_of(dataset)
+    return int(700 + 24 * n * d / 2**20)
 
 
 def compact(document):
@@ -399,19 +408,27 @@ def preprocess_memory(wildcards):
     if streamed(wildcards):
         columns = REGISTRY.tasks[streamed(wildcards)["base"]]["d"]
         return int(1000 + 4 * data_registry.rows_per_chunk(streamed(wildcards)) * columns / 2**20)
-    n, d = rows_of(wildcards.dataset)
-    return int(700 + 24 * n * d / 2**20)
+    return memory_of_rows(wildcards.dataset)
 
 
 def preprocess_code(wildcards):
     """The package files that make the rows of a task, its generator or extractor included, found by name."""
-    return code_of_task(wildcards.dataset)
+    return code_of_tasks(wildcards.dataset)
 
 
 @cache
-def code_of_task(dataset):
-    """The package files that make the rows of a task."""
-    return code_of("data.preprocess", *data_registry.code_of(REGISTRY.tasks[dataset], embedded=EMBEDDED))
+def code_of_tasks(*datasets):
+    """The package files that make the rows of tasks."""
+    own = [module for name in datasets for module in data_registry.code_of(REGISTRY.tasks[name], embedded=EMBEDDED)]
+    return code_of("data.preprocess", *sorted({*own}))
+
+
+# the tasks that one job prepares; one that is made from files, or from another task, has a job of its own
+TOGETHER = [
+    dataset
+    for dataset in SETTINGS.get("prepared_together", [])
+    if data_registry.is_generated(REGISTRY.tasks[dataset], embedded=EMBEDDED)
+]
 
 
 def list_code():
@@ -423,7 +440,7 @@ def list_code():
                 if of == name:
                     code_of_shard(stage, shard)
     for dataset in REGISTRY.tasks:
-        code_of_task(dataset)
+        code_of_tasks(dataset)
 
 
 # a job that parses this again finds them written

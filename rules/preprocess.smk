@@ -6,7 +6,7 @@ rule preprocess:
         listed=listed_rows,
         code=preprocess_code,
     output:
-        expand("{folder}/{{dataset}}/{file}", folder=PREPARED, file=["X.npy", "y.npy", "facts.json"]),
+        expand("{folder}/{{dataset}}/{file}", folder=PREPARED, file=FILES_OF_TASK),
     log:
         f"logs/preprocess/{SETTINGS['data']}/{{dataset}}.log",
     benchmark:
@@ -19,16 +19,45 @@ rule preprocess:
         runtime=lambda wildcards: data_registry.minutes_of(REGISTRY.tasks[wildcards.dataset]),
         gpu=lambda wildcards: GPUS if data_registry.wants_gpu(REGISTRY.tasks[wildcards.dataset]) else 0,
     params:
-        spec=lambda wildcards: compact(REGISTRY.tasks[wildcards.dataset]),
+        spec=lambda wildcards: compact({wildcards.dataset: REGISTRY.tasks[wildcards.dataset]}),
         raw=lambda wildcards, input: f"--raw {Path(input.raw).parent}" if input.raw else "",
         base=lambda wildcards, input: f"--base {Path(input.base[0]).parent}" if input.base else "",
         chunks=lambda wildcards, input: [f"--chunk {path}" for path in input.get("chunks", [])],
         device=lambda wildcards: (
             f"--device {SETTINGS['device']}" if data_registry.wants_gpu(REGISTRY.tasks[wildcards.dataset]) else ""
         ),
-        out=lambda wildcards, output: str(Path(output[0]).parent),
+        out=PREPARED,
     message:
         f"preprocess {{wildcards.dataset}}: {SETTINGS['data']} data"
     shell:
-        "PYTHONPATH=src python -m rfstudy preprocess --dataset {wildcards.dataset} --spec {params.spec:q} {params.raw}"
-        " {params.base} {params.chunks} {params.device} --reference data/reference --out {params.out:q} > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy preprocess --spec {params.spec:q} {params.raw} {params.base} {params.chunks}"
+        " {params.device} --reference data/reference --out {params.out:q} > {log} 2>&1"
+
+
+# what generators make takes less time than the start of a job: one makes all that the preset lists
+if TOGETHER:
+
+    ruleorder: preprocess_together > preprocess
+
+    use rule preprocess as preprocess_together with:
+        input:
+            code=code_of_tasks(*TOGETHER),
+        output:
+            expand("{folder}/{dataset}/{file}", folder=PREPARED, dataset=TOGETHER, file=FILES_OF_TASK),
+        log:
+            f"logs/preprocess/{SETTINGS['data']}/together.log",
+        benchmark:
+            f"benchmarks/preprocess/{SETTINGS['data']}/together.tsv"
+        resources:
+            mem_mb=max(map(memory_of_rows, TOGETHER)),
+            runtime=60,
+            gpu=0,
+        params:
+            spec=compact({dataset: REGISTRY.tasks[dataset] for dataset in TOGETHER}),
+            raw="",
+            base="",
+            chunks="",
+            device="",
+            out=PREPARED,
+        message:
+            f"preprocess {counted(len(TOGETHER), 'task')}: {SETTINGS['data']} data"

@@ -126,24 +126,24 @@ def maps(name):
 
 
 @commands.command()
-@click.option("--dataset", required=True, help="Id of the task (config/datasets.yaml).")
-@click.option("--spec", type=JSON, required=True, help="The task's entry.")
-@click.option("--raw", type=EXISTING_FOLDER, help="Folder of the downloaded source; without it a stand-in is made.")
-@click.option("--base", type=EXISTING_FOLDER, help="Folder of the prepared data that the task is made of.")
+@click.option("--spec", type=JSON, required=True, help="The entries of the tasks (config/datasets.yaml), by id.")
+@click.option("--raw", type=EXISTING_FOLDER, help="Folder of the downloaded source; without it stand-ins are made.")
+@click.option("--base", type=EXISTING_FOLDER, help="Folder of the prepared data that a task is made of.")
 @click.option(
     "--chunk", "chunks", type=EXISTING_FILE, multiple=True, help="A chunk of a stream; all of them, in order."
 )
 @click.option("--device", default="cpu", show_default=True, help="Where features are extracted: auto, cpu or cuda.")
 @click.option("--reference", type=EXISTING_FOLDER, required=True, help="Folder of the published numbers (row lists).")
-@click.option("--out", type=FOLDER, required=True, help="Folder for X.npy, y.npy and facts.json.")
-def preprocess(dataset, spec, raw, base, chunks, device, reference, out):
-    """Make a task's rows (from files, by a generator, from another task, from chunks) and the facts about them."""
+@click.option("--out", type=FOLDER, required=True, help="Folder in which each task has one: X.npy, y.npy, facts.json.")
+def preprocess(spec, raw, base, chunks, device, reference, out):
+    """Make the rows of tasks (from files, by a generator, from another task, from chunks) and the facts about them."""
     from rfstudy.data import preprocess as stage
     from rfstudy.study.provenance import Run
 
-    told_of = Run("preprocess", spec, 1, device).finished
-    told = {"reference_dir": reference, "base_dir": base, "chunks": chunks, "device": device, "told_of": told_of}
-    stage.preprocess(dataset, spec, raw, out, **told)
+    told = {"reference_dir": reference, "base_dir": base, "chunks": chunks, "device": device}
+    for task_id, task in spec.items():
+        told_of = Run("preprocess", task, 1, device).finished
+        stage.preprocess(task_id, task, raw, out / task_id, told_of=told_of, **told)
 
 
 @commands.command()

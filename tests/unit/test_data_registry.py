@@ -152,6 +152,8 @@ def test_a_file_of_this_machine_needs_no_address_no_checksum_and_no_stand_in(tmp
     with_one = load_with(tmp_path, {"toy": TASK}, yaml.safe_dump(OWN)).tasks["toy"]
     assert registry.stands_in(with_one, embedded=True)
     assert not registry.stands_in(with_one, embedded=False)
+    assert registry.is_generated(with_one, embedded=True)
+    assert not registry.is_generated(with_one, embedded=False)
 
 
 @pytest.mark.parametrize(
@@ -512,3 +514,9 @@ def test_a_file_that_is_missing_or_no_mapping_is_named(tmp_path):
         registry.load(tmp_path)
     with pytest.raises(UserError, match=r"sources\.yaml: must be a mapping"):
         load_with(tmp_path, {"toy": TASK}, source="- a\n- b\n")
+
+
+def test_what_a_generator_makes_needs_no_file_and_no_other_task():
+    tasks = registry.load(CONFIG).tasks
+    assert registry.is_generated(tasks["windmill"], embedded=False)
+    assert not registry.is_generated(tasks["cifar10-auto-truck"], embedded=True)

@@ -56,6 +56,7 @@ def test_only_keeps_what_it_names():
     [
         ({"only_methods": ["rrf"]}, "only_methods names the method rrf; did you mean rff"),
         ({"only_datasets": ["eggs"]}, "only_datasets names the data set eggs; known are made"),
+        ({"prepared_together": ["eggs"]}, "prepared_together names the data set eggs; known are made"),
         ({"only_experiments": ["toys"]}, "only_experiments names the experiment toys; did you mean toy"),
         ({"only_sizes": ["5d"]}, "only_sizes names the size 5d; known are 2d"),
     ],

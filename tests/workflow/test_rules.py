@@ -8,6 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from rfstudy.files import read_yaml
+
 ROOT = Path(__file__).resolve().parents[2]
 
 #: A logger that prints all that Snakemake says of a job: a dry-run has only its message.
@@ -217,7 +219,7 @@ def test_a_command_is_that_of_its_rule_and_works_on_what_the_job_is_named_after(
             assert all(own.get(stage, "time") in part for part in spec)
     assert option(plan.named("download", source="eeg"), "--source") == ["eeg"]
     assert not [job.rule_msg for job in plan.jobs if "--allow-missing" in job.words]
-    assert option(plan.named("preprocess", dataset="eeg"), "--dataset") == ["eeg"]
+    assert [*json.loads(*option(plan.named("preprocess", dataset="eeg"), "--spec"))] == ["eeg"]
     of = "slsrff-text"
     published = ["publish", "--out", f"data/measured/{of}.csv.xz", f"results/laptop/{of}.csv"]
     assert plan.named("publish", experiment=of).words == published  # replaces nothing but rows of the same key
@@ -353,7 +355,7 @@ def test_a_job_of_several_data_sets_is_told_where_each_of_them_is(embedded):
 
 def test_stand_ins_need_no_download_and_features_of_a_task_are_made_of_it(embedded):
     assert "download" not in {job.rule_name for job in embedded.jobs}
-    assert data_of(embedded.named("preprocess", dataset="eeg")) == []
+    assert data_of(embedded.named("preprocess_together")) == []
     job = embedded.named("preprocess", dataset="mnist-1-7-hog")
     base = [f"data/prepared/embedded/mnist-1-7/{name}" for name in ("X.npy", "y.npy", "facts.json")]
     assert data_of(job) == base
@@ -376,6 +378,18 @@ def test_an_extractor_that_needs_weights_gets_them_a_gpu_and_the_time_that_it_ta
     assert weights[0].startswith(f"vgg16_bn-{weights[1]['sha256'][:8]}.")
     others = plan.named("preprocess", dataset="cifar10")
     assert (others.resources["gpu"], others.resources["runtime"]) == (0, 60)
+
+
+def test_one_job_prepares_the_stand_ins_that_a_preset_lists_and_none_that_needs_files(embedded, plan):
+    listed = read_yaml(ROOT / "config/presets/quick.yaml")["prepared_together"]
+    job = embedded.named("preprocess_together")
+    assert [*json.loads(*option(job, "--spec"))] == listed
+    assert {Path(path).parent.name for path in job.output} == set(listed)
+    assert {"data/generators/numeric.py", "data/generators/windmill.py"} <= job.code
+    assert "data/extractors/hog.py" not in job.code
+    alone = {job.wildcards["dataset"] for job in embedded.jobs if job.rule_name == "preprocess"}
+    assert alone == {"mnist-1-7", "mnist-1-7-hog", "cifar10-auto-truck"}
+    assert "preprocess_together" not in {job.rule_name for job in plan.jobs}
 
 
 def test_the_shipped_measurements_are_drawn_from_themselves(embedded):

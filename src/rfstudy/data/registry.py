@@ -125,6 +125,11 @@ def stands_in(task: dict, *, embedded: bool) -> bool:
     return embedded and "stand_in" in task
 
 
+def is_generated(task: dict, *, embedded: bool) -> bool:
+    """Whether a generator makes a task's rows: its own, or its stand-in's."""
+    return "generator" in task or stands_in(task, embedded=embedded)
+
+
 def list_of_rows(task: dict) -> str:
     """The file of the rows that a paper used of a source, in data/reference; empty where there is no such list."""
     rows = task.get("rows", IN_ORDER)

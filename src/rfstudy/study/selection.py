@@ -39,6 +39,7 @@ def select(experiments: dict[str, dict], settings: dict, maps: dict[str, str], d
     check_learners(settings["learners"])
     check_ids("only_methods", set(settings["only_methods"]), set(maps), "method")
     check_ids("only_datasets", set(settings["only_datasets"]), datasets, "data set")
+    check_ids("prepared_together", set(settings.get("prepared_together", [])), datasets, "data set")
     labels = {label for e in experiments.values() for each in size_lists(e) for _, label in sizes(each, 1)}
     check_ids("only_sizes", set(settings["only_sizes"]), labels, "size")
     chosen = {}

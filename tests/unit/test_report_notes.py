@@ -95,6 +95,24 @@ def test_a_mean_over_several_experiments_is_said(change, told):
     assert mixtures({}, change | {"axis": "n", "at": 1.0}) == []
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"split_options": {"without": [898, 10386, 11509, 13179]}},
+        {"split": "blocks", "split_options": {"n_blocks": 50}},
+    ],
+)
+def test_parts_that_a_split_makes_larger_or_smaller_by_repeat_are_of_one_experiment(settings):
+    parts = [{"settings": settings, "n_train": n, "n_test": 14976 - n} for n in (7487, 7488, 7489)]
+    assert mixtures(*parts) == []
+    # another cap, or other rows left out, is another experiment
+    (told,) = mixtures(*parts, parts[0] | {"n_train": 7486})
+    assert "eeg: rows 14,975 and 14,976 in 1 mean" in told
+    # where the split leaves parts as they are
+    (told,) = mixtures(*({"n_train": each["n_train"], "n_test": 7490} for each in parts))
+    assert "training rows 7,487 and 7,488 and 7,489 in 1 mean" in told
+
+
 def test_the_rounds_of_a_time_are_one_mean():
     rounds = [{"axis": "round", "at": float(i), "metric": "time_fit_s", "repeat": 0} for i in range(3)]
     assert mixtures(*rounds) == []

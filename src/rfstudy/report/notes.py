@@ -45,8 +45,10 @@ SEARCHES = {"n_copies": (500, "copies"), "n_steps": (100, "steps")}
 #: What a mean is over repeats of, whatever number of features its label stands for.
 OF_MEAN = [column for column in CELL if column != "n_features"]
 
-#: What all rows of a mean have in common, in words.
-MUST_NOT_MIX = {"seed": "seeds", "n_train": "training rows", "n_test": "test rows", "n_features": "s ="}
+#: What all rows of a mean have in common, in words; ``n_rows`` are those of both parts.
+MUST_NOT_MIX = {
+    "seed": "seeds", "n_train": "training rows", "n_test": "test rows", "n_rows": "rows", "n_features": "s =",
+}  # fmt: skip
 
 
 def stand_in_of(rows: pd.DataFrame) -> str:
@@ -159,9 +161,9 @@ def notes_on_mixtures(ok: pd.DataFrame, paper: str, tasks: dict) -> list[str]:
     """A sentence on means that are over rows of several experiments: other seeds, numbers of rows, or sizes that one
     label stands for. There should be none; ``publish`` refuses such rows.
     """
-    # blocks of rows differ by one, so that halves of random ones differ by repeat
-    of_blocks = np.array([s.get("split") == "blocks" for s in settings_of(ok)], dtype=bool)
-    ok = ok.assign(**{column: ok[column].mask(of_blocks) for column in ("n_train", "n_test")})
+    by_repeat = np.array([_parts_vary(settings) for settings in settings_of(ok)], dtype=bool)
+    of_parts = {column: ok[column].mask(by_repeat) for column in ("n_train", "n_test")}
+    ok = ok.assign(n_rows=(ok["n_train"] + ok["n_test"]).where(by_repeat), **of_parts)
     # rounds of one time are its repeats
     of_mean = ok.assign(at=ok["at"].where(ok["axis"] != ROUND)).groupby(OF_MEAN, dropna=False, sort=False)
     spread = of_mean[list(MUST_NOT_MIX)].nunique()
@@ -179,6 +181,13 @@ def notes_on_mixtures(ok: pd.DataFrame, paper: str, tasks: dict) -> list[str]:
         if told:
             found.append(f"{printed_name(tasks, dataset, paper)}: {', '.join(told)}")
     return [f"Mixed, rows of several experiments in one mean: {'; '.join(found)}."] if found else []
+
+
+def _parts_vary(settings: dict) -> bool:
+    """Whether a split gives other numbers of training and test rows in every repeat, of as many rows in all: blocks
+    differ by a row, and rows that are left out stand in the one part or the other.
+    """
+    return settings.get("split") == "blocks" or "without" in settings.get("split_options", {})
 
 
 def notes_on_searches(ok: pd.DataFrame) -> list[str]:

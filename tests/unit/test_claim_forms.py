@@ -478,6 +478,26 @@ def test_significant_correlations_are_corrected_over_the_sizes_of_a_data_set():
         assert verdict(entry, rows(ERROR, **errors), rows(ACCURACY, **accuracies)) == expected
 
 
+def test_methods_are_compared_within_one_kernel():
+    names = [f"m{i}" for i in range(9)]
+    entry = {
+        "form": "correlates", "among": names, "between": [{"metric": ERROR}, {"metric": ACCURACY}],
+        "sign": "not_positive", "below": 0.5,
+    }  # fmt: skip
+
+    def of_kernel(kernel, ranks):
+        errors = {name: 1.0 + i for i, name in enumerate(names)}
+        accuracies = {name: 90.0 - rank for name, rank in zip(names, ranks, strict=True)}
+        made = [*rows(ERROR, **errors), *rows(ACCURACY, **accuracies)]
+        return [row | {"kernel": kernel} for row in made]
+
+    follows, against = of_kernel("gaussian", range(9)), of_kernel("arccos0", range(9, 0, -1))
+    assert verdict(entry, follows, of_kernel("arccos0", range(9))) == "contradicted"
+    assert verdict(entry, against, of_kernel("gaussian", range(9, 0, -1))) == "holds"
+    # whichever stands last
+    assert verdict(entry, follows, against) == verdict(entry, against, follows) == "partly"
+
+
 def test_the_interval_of_a_rank_correlation_is_fishers():
     low, high = compared.fisher(0.5, 9)
     half = stats.norm.ppf(0.975) * math.sqrt(1.06 / 6)

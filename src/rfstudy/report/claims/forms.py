@@ -686,8 +686,8 @@ def correlates(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
     methods ``among`` at every place, is of the stated ``sign``.
 
     ``not_positive`` is a claim of none: it fails where the correlation is significantly positive (one-sided at 5 %,
-    with Holm's correction over the sizes of one data set) and holds where the upper end of its 95 % interval (Fisher's)
-    is under ``below``. An accuracy counts as its error.
+    with Holm's correction over the sizes of one data set and kernel) and holds where the upper end of its 95 % interval
+    (Fisher's) is under ``below``. An accuracy counts as its error.
     """
     if "between" in test:
         return _over_methods(rows, test, names)
@@ -711,7 +711,7 @@ def _over_methods(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
     for quantity in test["between"]:
         of_place = {}
         for where, found in _of_metric(rows, test, names, quantity):
-            of_place[tuple(str(where[column]) for column in ("experiment", "dataset", *SIZE))] = where, found
+            of_place[tuple(str(where[column]) for column in ("experiment", "dataset", "kernel", *SIZE))] = where, found
         samples.append(of_place)
     signs = [-1.0 if fact_of(quantity["metric"]).better == "high" else 1.0 for quantity in test["between"]]
     what = f"rank correlation of {' and '.join(_error_of(quantity) for quantity in test['between'])}"
@@ -726,7 +726,7 @@ def _over_methods(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
             low, high = fisher(rho, len(first))
             verdict = {"margin": test["below"], "holds": True if high < test["below"] else None}
             found.append(point(where, Estimate(rho, low, high), what, f"{rho:+.2f}", verdict))
-            families.append((place[:2], positive(rho, len(first))))
+            families.append((place[:3], positive(rho, len(first))))
     for family in dict.fromkeys(name for name, _ in families):
         own = [i for i, (name, _) in enumerate(families) if name == family]
         for i, adjusted in zip(own, holm([families[i][1] for i in own]), strict=True):

@@ -128,6 +128,31 @@ def test_facts_of_several_columns_and_several_sources(tmp_path):
         made(spec | {"kind": "facts", "says": {"rates": "rate"}}, [])
 
 
+def test_facts_by_what_they_are_about_with_one_column_for_what_several_are_called():
+    about = {"item": "result", "method": "map"}
+    says = {f"convergence_rate_{norm}": "rate" for norm in ("sup", "delta_spectral")} | {"error_norm": "error"}
+    spec = {"published": "Table III", "paper": "survey", "name": "t", "caption": "c", "about": about, "says": says}
+    frame, _ = made(spec | {"kind": "facts"}, [])
+    assert frame.columns.tolist() == ["result", "map", "rate", "error"]
+    rows = frame.set_index("result")
+    assert rows.loc["Theorem 1 in [50]"].tolist() == ["RFF", "O_p(sqrt(log|S| / s))", "|k - k~|_inf"]
+    assert rows.loc["Theorem 5.4 in [97]", "map"] == "RFF, ORF"
+    assert rows.loc["Theorem 7 in [51]", "rate"] == "O_p(sqrt(n_lambda / s))"
+    assert len(frame) == 9
+
+
+@pytest.mark.parametrize(("place", "rows"), [("01", 34), ("04", 11), ("05", 11), ("08", 10)])
+def test_the_tables_of_texts_of_the_survey_are_whole(place, rows):
+    told = computed(report_rows.spec_of(f"table-{place}-text"), [])
+    assert len(told) == rows
+    assert not told.duplicated().any()
+    # a cell is empty where the text has lost it, and nowhere else
+    says = [name for name in told.columns if name.endswith("_confidence")]
+    for name in says:
+        lost = told[name] == "lost"
+        assert told[name.removesuffix("_confidence")].isin(["", "lost"]).tolist() == lost.tolist()
+
+
 def test_data_sets_have_what_is_printed_of_them_beside_what_was_found():
     frame, _ = made(SPECS["table-04-text"])
     letter = frame[frame["data set"] == "Letter recognition"]

@@ -23,7 +23,7 @@ specification.loader.exec_module(report_rows)
 TABLES = [spec for spec in report_rows.REPORTS if spec["form"] == "tables"]
 
 #: Columns of words: names of data sets; what is claimed, its test, and what is found.
-PROSE = ("data_set", "says", "test", "evidence")
+PROSE = ("data_set", "says", "test", "evidence", "result", "study", "w", "data", "diameter")
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]\d+)?")
 
@@ -235,7 +235,7 @@ def latex_parts(text):
         types = re.sub(r">\{\\raggedright\\arraybackslash\}p\{(0\.\d+)\\linewidth\}", "p", match.group(2))
         assert re.fullmatch("[lrp]+", types)
         head, *rows = [
-            re.split(r"(?<!\\) ?& ?", line.removesuffix(r" \\"))
+            re.split(r"(?<!\\) ?& ?", line.removesuffix(r" \\").removeprefix("{}"))
             for line in match.group(3).splitlines()
             if line.endswith(r" \\") and not line.startswith(r"\caption")
         ]
@@ -493,6 +493,13 @@ def test_latex_sets_groups_of_rows_under_headings():
         r"\multicolumn{2}{@{}l}{\emph{eeg}} \\*", r"rff & 1 \\", r"orf & 2 \\",
         r"\addlinespace", r"\multicolumn{2}{@{}l}{\emph{skin}} \\*", r"rff & 3 \\",
     ]  # fmt: skip
+
+
+def test_a_row_that_begins_with_a_bracket_is_no_argument_of_the_line_before():
+    frame = pd.DataFrame({"study": ["[143]", "*", "Liu [1]"], "of": ["[2]", "*", "x"]})
+    lines = typeset.latex(typeset.Table("made", frame, "Caption")).splitlines()
+    start = lines.index(r"\midrule") + 1
+    assert lines[start : start + 3] == [r"{}[143] & [2] \\", r"{}* & * \\", r"Liu [1] & x \\"]
 
 
 def test_escaping_of_latex():

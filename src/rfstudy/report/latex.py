@@ -131,7 +131,7 @@ def _part(part: Part, kind: Type, name: str, caption: str, letter: str, notes: l
             body.append(r"\addlinespace")
         if skip and row[0]:
             body.append(rf"\multicolumn{{{n_columns}}}{{@{{}}l}}{{\emph{{{escape(row[0])}}}}} \\*")
-        body.append(" & ".join(map(escape, row[skip:])) + r" \\")
+        body.append(_row(row[skip:]))
     label = f"tab:{name}" + (f"-{letter}" if letter not in ("", "a") else "")
     title = rf"\caption{{{escape(caption)}}}\label{{{label}}}"
     heads = zip(_heads(part), part.numeric[skip:], strict=True)
@@ -196,6 +196,12 @@ def _stacked(name: str, cells: list[str]) -> list[str]:
 def _head(lines: list[str], right: bool) -> str:
     stacked = r" \\ ".join(map(escape, lines))
     return rf"\shortstack[{'r' if right else 'l'}]{{{stacked}}}" if len(lines) > 1 else stacked
+
+
+def _row(cells: list[str]) -> str:
+    """A row of cells. A bracket or star at its beginning would be an argument of the command in front of it."""
+    line = " & ".join(map(escape, cells))
+    return ("{}" if line.startswith(("[", "*")) else "") + line + r" \\"
 
 
 def escape(text: str) -> str:

@@ -18,7 +18,7 @@ from rfstudy.report.typeset import Cell
 #: The table files; ``figures.csv``, ``claims.csv`` and what schematics are drawn from hold no values, and
 #: ``letter_survey_rows.csv`` is data.
 FILES = (
-    "survey_table2.csv", "survey_table3.csv", "survey_table6.csv", "survey_table7.csv", "survey_table9.csv",
+    *(f"survey_table{number}.csv" for number in range(1, 10)),
     "eerf_table1.csv", "eerf_table2.csv", "eerf_table3.csv", "eerf_table4.csv", "eerf_table5.csv", "nsrf_table1.csv",
     "slsrff_table1.csv", "slsrff_table2.csv", "slsrff_table3.csv", "text_values.csv",
 )  # fmt: skip
@@ -78,14 +78,14 @@ def load(directory, looks: dict, tasks: dict) -> pd.DataFrame:
     -------
     data frame of the tidy schema. ``experiment`` is the place in the paper ("Table VII"), ``n_features_label``
     the number of features as printed. ``settings`` holds what the columns do not: ``printed`` (a number's
-    digits), ``text`` (a value that is no number: lists of winners, grids, rules) and ``note``. A value that
-    could not be recovered is a row with status "skipped".
+    digits), ``text`` (a value that is no number: lists of winners, grids, rules), ``item`` (what a row of a table of
+    texts is about) and ``note``. A value that could not be recovered is a row with status "skipped".
     """
     method_ids = ids_by_name(looks, "method")
     dataset_ids = ids_by_name(tasks, "data set")
     printed = pd.concat(
         [pd.read_csv(Path(directory) / name, dtype=str, keep_default_na=False) for name in FILES], ignore_index=True
-    )
+    ).fillna("")
     return tidy.frame([_row(row, method_ids, dataset_ids) for row in printed.to_dict("records")])
 
 
@@ -105,7 +105,7 @@ def _row(row: dict, method_ids: dict, dataset_ids: dict) -> dict:
     method = row["method"]
     if method in LEARNERS:  # a setting of a classifier is printed in the column of the methods
         method, learner = "", LEARNERS[method]
-    settings = {"note": row["note"]} if row["note"] else {}
+    settings = {key: row[key] for key in ("item", "note") if row[key]}
     value, status = _number(row["value"]), "ok"
     if row["value"] == "":
         status, settings = "skipped", {"reason": "not legible in the source", **settings}

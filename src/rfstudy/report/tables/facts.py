@@ -15,13 +15,14 @@ from rfstudy.report.typeset import Cell, Table
 
 #: The keys of an entry of this kind beside those of all: the place in the paper; the columns of the printed rows that
 #: say what a row is about, with their headings; what is said (``metric``), in the order of the columns, with theirs.
+#: Metrics of one heading share a column.
 SCHEMA = {
     "properties": {
         "published": {"$ref": "#/$defs/text"},
         "about": {
             "type": "object",
             "minProperties": 1,
-            "propertyNames": {"enum": ["dataset", "kernel", "method"]},
+            "propertyNames": {"enum": ["item", "dataset", "kernel", "method"]},
             "additionalProperties": {"$ref": "#/$defs/text"},
         },
         "says": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"}},
@@ -42,18 +43,20 @@ def make(context: Context, spec: dict) -> Table:
     if absent:
         raise ValueError(f"{spec['published']} of {spec['paper']} says nothing of: {', '.join(absent)}")
     printed = select(printed, metric=list(spec["says"]))
+    printed = printed.assign(item=[settings.get("item", "") for settings in settings_of(printed)])
+    metrics = {heading: [m for m, of in spec["says"].items() if of == heading] for heading in spec["says"].values()}
     rows = []
     for what, own in printed.groupby(list(spec["about"]), sort=False):
         names = (_name(context, column, value, spec) for column, value in zip(spec["about"], what, strict=True))
         row = dict(zip(spec["about"].values(), names, strict=True))
-        rows.append(row | {heading: _said(select(own, metric=metric)) for metric, heading in spec["says"].items()})
+        rows.append(row | {heading: _said(select(own, metric=names)) for heading, names in metrics.items()})
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], _notes(printed))
 
 
 def _name(context: Context, column: str, identifier: str, spec: dict) -> str:
-    """What a row is about, by the name that the paper has for it."""
+    """What a row is about, by the name that the paper has for it; of several, all of them."""
     registry = {"method": context.looks, "dataset": context.tasks}.get(column, {})
-    return printed_name(registry, identifier, spec["paper"])
+    return ", ".join(printed_name(registry, each, spec["paper"]) for each in identifier.split(";"))
 
 
 def _said(rows: pd.DataFrame) -> Cell:

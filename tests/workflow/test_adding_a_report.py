@@ -19,14 +19,19 @@ SETS, MAPS = ["eeg", "magic04", "letter-am-nz"], ["rff", "orf", "qmc", "ssf"]
 
 
 @pytest.fixture(scope="module")
-def means():
-    """Means over the repeats of the error of the kernel matrix: data sets and sizes by maps."""
+def errors():
+    """Errors of the kernel matrix, over the repeats of data sets and sizes by maps."""
     rows = tidy.read(RESULTS)
     rows = rows[
         (rows["metric"] == "approximation_error_frobenius") & (rows["status"] == "ok") & (rows["variant"] == "")
     ]
     rows = rows[rows["dataset"].isin(SETS) & rows["method"].isin(MAPS)]
-    return rows.pivot_table(index=["dataset", "n_features_label"], columns="method", values="value")[MAPS].dropna()
+    return rows.pivot(index=["dataset", "n_features_label", "repeat"], columns="method", values="value")[MAPS]
+
+
+def over_repeats(errors, how: str) -> pd.DataFrame:
+    """A statistic of the repeats: data sets and sizes by maps."""
+    return errors.groupby(level=["dataset", "n_features_label"]).agg(how).dropna()
 
 
 def added(workspace, page, section: str, target: str) -> list[Path]:
@@ -43,7 +48,8 @@ def added(workspace, page, section: str, target: str) -> list[Path]:
     return sorted((workspace.folder / target).parent.glob(Path(target).stem + ".*"))
 
 
-def test_a_kind_of_table(workspace, page, means):
+def test_a_kind_of_table(workspace, page, errors):
+    means = over_repeats(errors, "mean")
     files = added(workspace, page, "A kind of table", "figures/measured/survey/wins-text.md")
     assert [path.suffix for path in files] == [".csv", ".md", ".tex", ".txt"]
     table = pd.read_csv(files[0])
@@ -54,8 +60,8 @@ def test_a_kind_of_table(workspace, page, means):
     assert files[3].read_text().startswith("How often each map has the lowest mean approximation error.")
 
 
-def test_a_kind_of_figure(workspace, page, means):
-    files = added(workspace, page, "A kind of figure", "figures/measured/survey/ranks-text.pdf")
+def test_a_kind_of_figure(workspace, page, errors):
+    files = added(workspace, page, "A kind of figure", "figures/measured/survey/spreads-text.pdf")
     assert [path.suffix for path in files] == [".pdf", ".png", ".txt"]
     with Image.open(files[1]) as image:
         assert image.width == 3.5 * 200
@@ -64,10 +70,11 @@ def test_a_kind_of_figure(workspace, page, means):
     (entry,) = page("architecture.md").blocks("yaml", "A kind of figure")
     kind = {}
     exec(module, kind)
-    spec = yaml.safe_load(entry)["ranks"] | {"paper": "survey"}
+    spec = yaml.safe_load(entry)["spreads"] | {"paper": "survey"}
     looks, tasks = (yaml.safe_load((ROOT / "config" / f"{name}.yaml").read_text()) for name in ("methods", "datasets"))
     context = Context.read([RESULTS], ["survey-gaussian-text"], looks, tasks)
     (ax,) = kind["draw"](context, spec).figure.axes
-    ranks = means.rank(axis=1).groupby(level="n_features_label").mean().loc[["2d", "8d", "32d"]]
+    shares = over_repeats(errors, "std") / over_repeats(errors, "mean")
+    shares = shares.groupby(level="n_features_label").mean().loc[["2d", "8d", "32d"]]
     for line, method in zip(ax.lines, MAPS, strict=True):
-        assert line.get_ydata().tolist() == pytest.approx(ranks[method].tolist())
+        assert line.get_ydata().tolist() == pytest.approx(shares[method].tolist())

@@ -320,7 +320,7 @@ def _comparable_scores(frame: pd.DataFrame, metric: str, sizes: list[str]) -> _S
     if not len(rows):
         return Best("not run")
     check_unique(rows)
-    complete = _complete_scores(rows, metric, sizes)
+    complete = complete_scores(rows, metric, sizes)
     left_out = {pair: len(scores) for pair, scores in complete.items() if len(scores) < MIN_REPEATS}
     takes_part = [pair for pair in complete if pair not in left_out]
     common = sorted(set.intersection(*(set(complete[pair].index) for pair in takes_part))) if takes_part else []
@@ -329,9 +329,9 @@ def _comparable_scores(frame: pd.DataFrame, metric: str, sizes: list[str]) -> _S
     return _Scores({pair: complete[pair].loc[common] for pair in takes_part}, len(common), left_out)
 
 
-def _complete_scores(rows: pd.DataFrame, metric: str, sizes: list[str]) -> dict[tuple[str, str], pd.Series]:
-    """Per method and variant its scores by repeat: the mean over the sizes (of the logarithm of what is no percentage)
-    of the repeats in which every size is ok."""
+def complete_scores(rows: pd.DataFrame, metric: str, sizes: list[str]) -> dict[tuple[str, str], pd.Series]:
+    """Scores of one quantity on one data set, per method and variant and by repeat: the mean over the sizes (of the
+    logarithm of what is no percentage) of the repeats in which every size is ok."""
     ok = rows[rows["status"] == "ok"]
     values = ok["value"]
     if not fact_of(metric).is_percentage:

@@ -25,22 +25,8 @@ SCHEMA = {
         "datasets": {"$ref": "#/$defs/names"},
         "methods": {"$ref": "#/$defs/names"},
         "repeats": {"$ref": "#/$defs/repeats"},
-        "groups": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/names"}},
-        "criteria": {
-            "type": "array",
-            "minItems": 1,
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["metric", "label"],
-                "properties": {
-                    "metric": {"$ref": "#/$defs/text"},
-                    "learner": {"$ref": "#/$defs/text"},
-                    "split": {"$ref": "#/$defs/split"},
-                    "label": {"$ref": "#/$defs/text"},
-                },
-            },
-        },
+        "groups": {"$ref": "#/$defs/groups"},
+        "criteria": {"$ref": "#/$defs/criteria"},
     },
     "required": ["published", "datasets", "methods", "repeats", "groups", "criteria"],
 }

@@ -1,0 +1,68 @@
+"""Whether the study has all of each paper: an output for every table and figure, and a test for every claim."""
+
+import csv
+import importlib.util
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+specification = importlib.util.spec_from_file_location("report_rows", Path(__file__).parent / "report_rows.py")
+report_rows = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(report_rows)
+
+ROMAN = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9}
+#: What has no output or test yet.
+OWED = {f"figure-{n:02d}" for n in (1, 2, 3, 4, 5, 7, 8)} | {"table-09"}
+OWED |= {f"survey-{n}" for n in (41, 42, 43, 44, 46, 47, 48, 49)}
+
+PAPERS = ("survey", "eerf", "nsrf", "slsrff")
+
+
+def printed(name: str) -> list[dict]:
+    with open(report_rows.REFERENCE / name, encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def places(paper: str) -> set[str]:
+    """The numbered tables and figures of a paper, as ``table-06`` and ``figure-09``."""
+    tables = [row["table"] for path in report_rows.REFERENCE.glob(f"{paper}_table*.csv") for row in printed(path.name)]
+    figures = [row["figure"] for row in printed("figures.csv") if row["paper"] == paper]
+    found = set()
+    for name in {*tables, *figures}:
+        numbered = re.fullmatch(r"(Table|Figure) ([IVX]+|\d+)", name)
+        if numbered:
+            form, number = numbered.groups()
+            found.add(f"{form.lower()}-{ROMAN.get(number) or int(number):02d}")
+    return found
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_table_and_figure_of_a_paper_has_an_output(paper):
+    drawn = [report["id"] for report in report_rows.REPORTS if report["paper"] == paper]
+    assert {place for place in places(paper) if not any(name.startswith(place) for name in drawn)} <= OWED
+
+
+def test_the_survey_has_nine_tables_and_fourteen_figures():
+    expected = {f"table-{n:02d}" for n in range(1, 10)} | {f"figure-{n:02d}" for n in range(1, 15)}
+    assert places("survey") == expected
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_claim_of_a_paper_has_a_test(paper):
+    claims = {row["claim_id"] for row in printed("claims.csv") if row["paper"] == paper}
+    entries = yaml.safe_load((report_rows.ROOT / "config/claims" / f"{paper}.yaml").read_text(encoding="utf-8"))
+    assert claims - set(entries) <= OWED
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_claim_of_a_paper_stands_in_one_table_a_protocol(paper):
+    claims = {row["claim_id"] for row in printed("claims.csv") if row["paper"] == paper}
+    tables = [report for report in report_rows.REPORTS if report["paper"] == paper and report["kind"] == "claims"]
+    listed = Counter(
+        (claim, report["protocol"], report.get("learner", "")) for report in tables for claim in report["claims"]
+    )
+    assert {place for place, times in listed.items() if times > 1} == set()
+    assert claims - {claim for claim, *_ in listed} == set()

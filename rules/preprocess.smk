@@ -26,7 +26,7 @@ rule preprocess:
         device=lambda wildcards: (
             f"--device {SETTINGS['device']}" if data_registry.wants_gpu(REGISTRY.tasks[wildcards.dataset]) else ""
         ),
-        out=PREPARED,
+        out=lambda wildcards, output: str(Path(output[0]).parents[1]),
     message:
         f"preprocess {{wildcards.dataset}}: {SETTINGS['data']} data"
     shell:
@@ -58,6 +58,6 @@ if TOGETHER:
             base="",
             chunks="",
             device="",
-            out=PREPARED,
+            out=lambda wildcards, output: str(Path(output[0]).parents[1]),
         message:
             f"preprocess {counted(len(TOGETHER), 'task')}: {SETTINGS['data']} data"

@@ -52,6 +52,18 @@ def test_dropping_axes_puts_what_they_separate_into_one_shard(axes, expected):
     assert [(s.name, s.datasets, s.methods) for s in shards] == expected
 
 
+def test_an_experiment_may_say_itself_what_separates_its_jobs():
+    own = selected(**TWO, search={"penalty": {"shared_by": "method_and_size"}}) | {"shard_by": ["experiment"]}
+    (shard,) = plan.shards(own, SETTINGS | BY_METHOD)
+    assert (shard.name, shard.datasets) == ("all", ("eeg", "skin"))
+    assert [s.name for s in plan.tune_shards(own, SETTINGS | BY_METHOD)] == ["all"]
+    by_method = own | {"shard_by": BY_METHOD["shard_by"]}
+    names = [s.name for s in plan.shards(by_method, SETTINGS | {"shard_by": ["experiment"]})]
+    assert names == [s.name for s in plan.shards(selected(**TWO), SETTINGS | BY_METHOD)]
+    # choices are made with all methods together
+    assert [s.name for s in plan.tune_shards(by_method, SETTINGS)] == ["eeg", "skin"]
+
+
 def test_axes_are_dropped_from_the_end():
     with pytest.raises(config.ConfigurationError, match="must be a beginning of experiment, dataset, method"):
         plan.shards(selected(**TWO), SETTINGS | {"shard_by": ["experiment", "method"]})

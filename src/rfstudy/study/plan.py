@@ -48,13 +48,13 @@ class Shard:
 
 
 def shards(experiment: dict, settings: dict) -> list[Shard]:
-    """The shards of one experiment under a preset's ``shard_by`` and ``repeats_per_shard``.
+    """The shards of one experiment under its own ``shard_by`` or the preset's, and the preset's ``repeats_per_shard``.
 
     Raises ``ConfigurationError`` for another order of axes, and where an experiment leaves something open.
     """
     for dataset in experiment["datasets"] if "search" in experiment else ():
         check_choices(on_dataset(experiment, dataset), dataset)
-    axes = settings["shard_by"]
+    axes = axes_of(experiment, settings)
     if list(axes) != list(AXES[: len(axes)]) or not axes:
         raise ConfigurationError(f"shard_by must be a beginning of {', '.join(AXES)}, got {', '.join(axes)}")
     entries = experiment["methods"]
@@ -78,6 +78,11 @@ def shards(experiment: dict, settings: dict) -> list[Shard]:
                     words.append(f"r{chunk[0]}-{chunk[-1]}")
                 result.append(Shard(experiment["name"], ".".join(filter(None, words)) or "all", part, group, chunk))
     return result
+
+
+def axes_of(experiment: dict, settings: dict) -> list[str]:
+    """What separates the jobs of an experiment: its own ``shard_by``, or the preset's."""
+    return experiment.get("shard_by", settings["shard_by"])
 
 
 def repeats_of(experiment: dict, settings: dict) -> list[int]:
@@ -376,7 +381,7 @@ def time_shards(experiment: dict, settings: dict) -> list[Shard]:
             return []
     everything = tuple(range(len(experiment["methods"])))
     together = tuple(datasets) or ("",)
-    parts = [(dataset,) for dataset in together] if "dataset" in settings["shard_by"] else [together]
+    parts = [(dataset,) for dataset in together] if "dataset" in axes_of(experiment, settings) else [together]
     names = [part[0] if len(part) == 1 and part[0] else "all" for part in parts]
     return [Shard(experiment["name"], name, part, everything, (0,)) for name, part in zip(names, parts, strict=True)]
 
@@ -390,8 +395,8 @@ def tune_shards(experiment: dict, settings: dict) -> list[Shard]:
     """The jobs of ``tune``: as the shards of the other stages, with all methods together."""
     if not is_tuned(experiment):
         return []
-    together = settings | {"shard_by": settings["shard_by"][:2], "repeats_per_shard": None}
-    return shards(experiment, together)
+    together = experiment | {"shard_by": axes_of(experiment, settings)[:2]}
+    return shards(together, settings | {"repeats_per_shard": None})
 
 
 def same_choices(one: dict, other: dict) -> bool:

@@ -94,7 +94,7 @@ def draw(context: Context, spec: dict) -> Picture:
         ]
         rows.append(Row(panels, PANEL_HEIGHT, title))
     told = [*_on_columns(ok, looks), *_absent(shown, context, spec)]
-    return laid_out(spec["width"], rows, _legend(looks, spec) if rows else [], [*told, *notes(shown, spec, context)])
+    return laid_out(spec["width"], rows, _handles(looks, spec) if rows else [], [*told, *notes(shown, spec, context)])
 
 
 def _absent(shown: pd.DataFrame, context: Context, spec: dict) -> list[str]:
@@ -141,7 +141,7 @@ def _pattern(learner: str, spec: dict):
     return PATTERNS[list(spec["learners"]).index(learner) % len(PATTERNS)] if learner else PATTERNS[0]
 
 
-def _legend(looks: dict[tuple, Look], spec: dict) -> list[Line2D]:
+def _handles(looks: dict[tuple, Look], spec: dict) -> list[Line2D]:
     handles = [Line2D([], [], color=own.colour, label=own.label) for own in looks.values()]
     if len(spec["learners"]) > 1:
         handles += [

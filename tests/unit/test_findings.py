@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from rfstudy.report.catalogue import specification
-from rfstudy.report.context import Context
+from rfstudy.report.context import Context, read_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 loaded = importlib.util.spec_from_file_location("report_rows", Path(__file__).parent / "report_rows.py")
@@ -63,10 +63,10 @@ def shipped(experiments) -> list[Path]:
 
 
 @cache
-def context(*experiments) -> Context:
-    files = shipped(experiments)
+def context(*experiments, kernel="") -> Context:
+    tables = read_tables(shipped(experiments))
     looks, tasks = report_rows.METHODS, report_rows.REGISTERED
-    return Context.read(files, list(experiments), looks, tasks, report_rows.REFERENCE)
+    return Context.of(tables, list(experiments), looks, tasks, report_rows.REFERENCE, kernel)
 
 
 @cache
@@ -74,7 +74,7 @@ def table_of(paper: str, name: str):
     """A table of the shipped rows, as machines read it."""
     spec = specification(report_rows.REPORTS, paper, name)
     kind = importlib.import_module(f"rfstudy.report.tables.{spec['kind']}")
-    return report_rows.as_computed(kind.make(context(*spec["experiments"]), spec))
+    return report_rows.as_computed(kind.make(context(*spec["experiments"], kernel=spec.get("kernel", "")), spec))
 
 
 def printed_accuracies(table, text):
@@ -491,6 +491,27 @@ def times_of_the_scores(table, text):
     assert set(everywhere[everywhere].index) == {"d", "2d"}
 
 
+def other_kernels(table, text):
+    """The lowest errors with the arc-cosine kernels, and accuracies and times of the polynomial kernel's maps."""
+    lowest = []
+    for kernel in ("arccos0", "arccos1"):
+        rows = table(f"values-{kernel}-approximation-error-text")
+        rows = rows[rows["data_set_id"].isin(["eeg", "magic04"]) & (rows["method_id"] != "lsrff")]
+        lowest += list(rows.loc[rows.groupby(["data_set_id", "size"])["value"].idxmin(), "method_id"])
+    assert set(lowest) == {"ssf", "qmc"}
+    assert told(text, r"SSF at (\d+) of these (\d+) places") == [lowest.count("ssf"), len(lowest)]
+    gains = table("differences-polynomial-accuracy-ridge-text")
+    assert set(gains["minus_id"].dropna()) == {"rm"}
+    sketch = gains[(gains["method_id"] == "ts") & gains["data_set_id"].isin(["eeg", "magic04"])]
+    effects = sketch[sketch["p_value"] < 0.05]
+    assert list(zip(effects["data_set_id"], effects["size"], strict=True)) == [("eeg", s) for s in ("4d", "8d", "16d")]
+    ends = [rounded(effects["value"].min()), rounded(effects["value"].max())]
+    assert told(text, r"is ([\d.]+) to ([\d.]+) points more accurate .* on EEG at s = 4d to 16d") == ends
+    times = table("values-polynomial-generation-time-text").pivot(index="size", columns="method_id", values="value")
+    assert len(times) == 5
+    assert ((times["rm"] < times["trp"]) & (times["trp"] < times["ts"])).all()
+
+
 def best(table, protocol: str, dataset: str, criterion: str, group: str, source: str = "measured") -> set[str]:
     """The methods that the table of the best ones lists for a data set, or its remark where it lists none."""
     rows = table(f"table-07-{protocol}")
@@ -585,6 +606,7 @@ HELD = {
     ): times_of_the_scores,
     ("survey", "Approximation"): approximation,
     ("survey", "Prediction"): prediction,
+    ("survey", "Other kernels"): other_kernels,
     ("survey", "Theory"): theory_of_the_survey,
     ("survey", "Double descent"): double_descent,
     (
@@ -635,6 +657,7 @@ READ = {
     ],
     ("survey", "Approximation"): ["At few features", "SSF, which the"],
     ("survey", "Prediction"): ["As printed, no", "LS-RFF is below"],
+    ("survey", "Other kernels"): ["With both arc-cosine", "Ridge regression on", "On covtype random"],
     ("survey", "Theory"): ["What the text", "Of the lower", "NRFF, compared in", "ROM with three"],
     ("survey", "Double descent"): ["All that the", "The test error", "With half as"],
     ("eerf", "The printed errors of Adult come out, under a reading that was chosen after a look at them"): [

@@ -39,11 +39,14 @@ class Context:
         return cls.of(read_tables(results), experiments, looks, tasks, reference_dir)
 
     @classmethod
-    def of(cls, tables: dict, experiments: list[str], looks: dict, tasks: dict, reference_dir=None) -> Context:
-        """As ``read``, from tables that were read before (``read_tables``)."""
+    def of(
+        cls, tables: dict, experiments: list[str], looks: dict, tasks: dict, reference_dir=None, kernel=""
+    ) -> Context:
+        """As ``read``, from tables that were read before (``read_tables``); with a ``kernel`` the rows of this one."""
         own = {path: table for path, table in tables.items() if table["experiment"].isin(experiments).any()}
         arrays = [file for path in own if (file := arrays_beside(path)).exists()]
-        return cls(measured(own.values(), experiments), looks, tasks, reference_dir, arrays)
+        rows = [of_kernel(table, kernel) if kernel else table for table in own.values()]
+        return cls(measured(rows, experiments), looks, tasks, reference_dir, arrays)
 
     @cached_property
     def arrays(self) -> dict[str, np.ndarray]:
@@ -80,8 +83,7 @@ def contexts(specs: list[dict], results, reference_dir, looks, tasks) -> Iterato
         kernel = spec.get("kernel", "")
         what = tuple(spec["experiments"]), kernel
         if what not in made:
-            own = {path: of_kernel(table, kernel) for path, table in tables.items()} if kernel else tables
-            made[what] = Context.of(own, spec["experiments"], *registries, reference_dir)
+            made[what] = Context.of(tables, spec["experiments"], *registries, reference_dir, kernel)
         yield spec, made[what]
 
 

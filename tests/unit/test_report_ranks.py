@@ -125,6 +125,7 @@ def test_under_five_data_sets_or_three_methods_there_is_no_test():
         found = ranks.ranking(table, ERROR)
         assert np.isnan(found.p_value)
         assert found.pairs == {}
+        assert found.alike == []
         assert len(found.ranks) == table.shape[1]
     assert ranks.ranking(made(5, 3), ERROR).pairs
 

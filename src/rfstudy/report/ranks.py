@@ -40,8 +40,10 @@ class Ranking(NamedTuple):
 
     @property
     def alike(self) -> list[tuple[str, ...]]:
-        """The longest runs of methods, two or more neighbours by rank, of which no two are told apart."""
-        methods, runs, end = list(self.ranks.index), [], 0
+        """The longest runs of methods, two or more neighbours by rank, of which no two are told apart; none where
+        nothing is tested.
+        """
+        methods, runs, end = list(self.ranks.index) if self.pairs else [], [], 0
         for first in range(len(methods)):
             last = first
             while last + 1 < len(methods) and not any(

@@ -11,6 +11,7 @@ the pairs no p-value that passes.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -54,6 +55,18 @@ class Ranking(NamedTuple):
                 runs.append(tuple(methods[first : last + 1]))
                 end = last + 1
         return runs
+
+
+def ranked_rows(frame: pd.DataFrame, spec: dict, sizes: Iterable[str]) -> pd.DataFrame:
+    """The rows that methods are ranked by: of the data sets, methods and criteria of a specification, at some sizes."""
+    return select(
+        frame,
+        dataset=spec["datasets"],
+        method=spec["methods"],
+        variant="",
+        metric={criterion["metric"] for criterion in spec["criteria"]},
+        n_features_label=sizes,
+    )
 
 
 def scores(frame: pd.DataFrame, quantity: dict, methods: list[str], sizes: list[str]) -> pd.DataFrame:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
 from rfstudy.report.layout import Panel, Row, laid_out
 from rfstudy.report.looks import look
@@ -19,6 +18,7 @@ from rfstudy.report.ranks import (
     Ranking,
     critical_difference,
     datasets_needed,
+    ranked_rows,
     ranking,
     scores,
     smallest_p_value,
@@ -72,21 +72,13 @@ def draw(context: Context, spec: dict) -> Picture:
     -------
     Picture of the width that the specification states, with a panel wherever two maps have scores on two data sets
     """
-    frame = select(
-        context.rows,
-        dataset=spec["datasets"],
-        method=spec["methods"],
-        variant="",
-        metric={criterion["metric"] for criterion in spec["criteria"]},
-        n_features_label={size for sizes in spec["groups"].values() for size in sizes},
-    )
+    frame = ranked_rows(context.rows, spec, {size for sizes in spec["groups"].values() for size in sizes})
     rows, found, absent = [], {}, []
     for criterion in spec["criteria"]:
-        quantity = {key: value for key, value in criterion.items() if key != "label"}
         panels = []
         for group, sizes in spec["groups"].items():
             title = f"{criterion['label']}, {group}"
-            table = scores(frame, quantity, spec["methods"], sizes)
+            table = scores(frame, criterion, spec["methods"], sizes)
             each = ranking(table, criterion["metric"])
             if len(each.ranks) < 2 or len(each.datasets) < 2:
                 absent.append(title)

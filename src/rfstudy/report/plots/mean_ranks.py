@@ -6,12 +6,11 @@ from functools import partial
 
 import pandas as pd
 
-from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
 from rfstudy.report.layout import Panel, laid_out, side_by_side
 from rfstudy.report.looks import look
 from rfstudy.report.notes import not_drawn, notes
-from rfstudy.report.ranks import ranking, scores
+from rfstudy.report.ranks import ranked_rows, ranking, scores
 from rfstudy.report.style import Picture, drawn_as, handle
 
 #: The keys of an entry of this kind beside those of all.
@@ -44,19 +43,11 @@ def draw(context: Context, spec: dict) -> Picture:
     -------
     Picture of the width that the specification states, with a panel for each criterion by which two maps are ranked
     """
-    frame = select(
-        context.rows,
-        dataset=spec["datasets"],
-        method=spec["methods"],
-        variant="",
-        metric={criterion["metric"] for criterion in spec["criteria"]},
-        n_features_label=spec["sizes"],
-    )
+    frame = ranked_rows(context.rows, spec, spec["sizes"])
     panels, absent, counts, drawn = [], [], [], set()
     for criterion in spec["criteria"]:
-        quantity = {key: value for key, value in criterion.items() if key != "label"}
         by_size = {
-            size: ranking(scores(frame, quantity, spec["methods"], [size]), criterion["metric"])
+            size: ranking(scores(frame, criterion, spec["methods"], [size]), criterion["metric"])
             for size in spec["sizes"]
         }
         by_size = {size: each for size, each in by_size.items() if each.datasets and len(each.ranks) > 1}

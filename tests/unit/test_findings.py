@@ -378,6 +378,23 @@ FOUR = ["eeg", "cod-rna", "covtype", "magic04"]
 LEVEL, SMALLEST = 0.05, 0.1
 
 
+NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+
+
+def printed_for_millions(table, text):
+    """Approximation errors over those printed, and test errors beside them, of the maps that were run."""
+    rows = table("table-09-code")
+    sides = rows.pivot_table(index=["quantity", "kernel", "method_id"], columns="source", values="value").dropna()
+    ratios = sides.loc["approximation error"].pipe(lambda own: own["ours"] / own["published"])
+    assert f"of the {NUMBERS[ratios.index.get_level_values('method_id').nunique()]} maps that were run" in text
+    assert len(ratios) == 3 * ratios.index.get_level_values("method_id").nunique()
+    assert told(text, r"are ([\d.]+) to ([\d.]+) times those printed") == [rounded(ratios.min()), rounded(ratios.max())]
+    errors = sides.loc["logistic regression error"]
+    ends = [rounded(end) for source in ("ours", "published") for end in (errors[source].min(), errors[source].max())]
+    pattern = r"err on ([\d.]+) to ([\d.]+) % of the test rows, where ([\d.]+) to ([\d.]+) % are printed"
+    assert told(text, pattern) == ends
+
+
 def is_effect(rows) -> list[bool]:
     """Whether the differences of a table are told as effects: they pass and exceed a tenth of a point."""
     return list((rows["p_value"] < LEVEL) & (rows["value"].abs() > SMALLEST))
@@ -609,6 +626,7 @@ HELD = {
     ("survey", "Other kernels"): other_kernels,
     ("survey", "Theory"): theory_of_the_survey,
     ("survey", "Double descent"): double_descent,
+    ("survey", "Table IX"): printed_for_millions,
     (
         "eerf",
         "The printed errors of Adult come out, under a reading that was chosen after a look at them",
@@ -660,6 +678,7 @@ READ = {
     ("survey", "Other kernels"): ["With both arc-cosine", "Ridge regression on", "On covtype random"],
     ("survey", "Theory"): ["What the text", "Of the lower", "NRFF, compared in", "ROM with three"],
     ("survey", "Double descent"): ["All that the", "The test error", "With half as"],
+    ("survey", "Table IX"): ["On 50,000 digits", "The errors of"],
     ("eerf", "The printed errors of Adult come out, under a reading that was chosen after a look at them"): [
         "With an intercept"
     ],

@@ -170,3 +170,13 @@ def test_what_was_not_run_says_so():
     frame, _ = report_rows.as_read(report_rows.made(report_rows.spec_of("table-09-code"), []))
     assert set(frame[frame["source"] == "ours"]["GQ"]) == {"not run"}
     assert "0.0121" in set(frame["GQ"])
+
+
+def test_who_was_not_timed_is_no_unit_of_times(tmp_path):
+    rows = [row for row in as_measured() if row["metric"] != "time_total_s"]
+    frame, _ = report_rows.as_read(
+        report_rows.made(report_rows.spec_of("table-09-code"), [report_rows.written(tmp_path, rows)])
+    )
+    total = frame[frame["quantity"].str.contains("total time")]
+    assert set(total.loc[total["source"] == "ours", "RFF"]) == {"not run"}
+    assert set(total.loc[total["source"] == "published", "RFF"]) == {"1"}

@@ -44,8 +44,12 @@ def make(context: Context, spec: dict) -> Table:
             own = {method: found.get((kernel, metric, method)) for method in spec["methods"]}
             if not any(own.values()):
                 continue  # of a kernel that these experiments do not have
-            for source, text in (("published", printed), ("ours", ours)):
-                cells = {look(method, context.looks).label: text(each) for method, each in own.items()}
+            # who is divided by the method that has no number of its own has measured that method, too
+            unit = "1" if any(each and each.ours is not None for each in own.values()) else "not run"
+            for source, text, divisor in (("published", printed_as, "1"), ("ours", ours, unit)):
+                cells = {
+                    look(method, context.looks).label: text(each) if each else divisor for method, each in own.items()
+                }
                 rows.append({"kernel": name, "quantity": words, "source": source} | cells)
     shown = context.rows.loc[sorted({row for each in found.values() for row in each.rows.index})]
     others = sorted(set(shown["n_features_label"]) - {each.place.size for each in found.values()})
@@ -58,15 +62,8 @@ def cells_of(context: Context, spec: dict) -> list[Compared]:
     return compared(context, spec, table=spec["published"])
 
 
-def printed(each: Compared | None) -> Cell | str:
-    """The printed number; of the method that others are divided by there is none."""
-    return printed_as(each) if each else "1"
-
-
-def ours(each: Compared | None) -> Cell | str:
+def ours(each: Compared) -> Cell | str:
     """Our number, or why there is none."""
-    if each is None:
-        return "1"
     if each.ours is None:
         return absent(each.why, "std", "lower_quartile", "upper_quartile")
     decimals = 2 if isinstance(each.ours, Ratio) or fact_of(each.place.metric).is_percentage else 4

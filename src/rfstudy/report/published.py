@@ -105,7 +105,7 @@ def _row(row: dict, method_ids: dict, dataset_ids: dict) -> dict:
     method = row["method"]
     if method in LEARNERS:  # a setting of a classifier is printed in the column of the methods
         method, learner = "", LEARNERS[method]
-    settings = {key: row[key] for key in ("item", "note") if row[key]}
+    settings = {key: row[key] for key in ("item", "note") if row.get(key)}
     value, status = _number(row["value"]), "ok"
     if row["value"] == "":
         status, settings = "skipped", {"reason": "not legible in the source", **settings}

@@ -52,7 +52,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """A short id, unique within an experiment and data set: what its arrays are filed under."""
+        """A short id, of one computation within an experiment and data set: what its arrays are filed under."""
         words = ["+".join(map(str, value)) if isinstance(value, list) else str(value) for value in self.at.values()]
         return "/".join(filter(None, [name_of(self.entry), *words]))
 

@@ -24,6 +24,9 @@ SCHEMA = {
     "required": ["published", "methods", "kernels"],
 }
 
+#: What the method is told as that all others are divided by.
+ONE = Cell("1", {"": 1.0})
+
 #: Which printed numbers it is told of: those of its paper.
 SCORED = "paper"
 
@@ -45,10 +48,11 @@ def make(context: Context, spec: dict) -> Table:
             if not any(own.values()):
                 continue  # of a kernel that these experiments do not have
             # who is divided by the method that has no number of its own has measured that method, too
-            unit = "1" if any(each and each.ours is not None for each in own.values()) else "not run"
-            for source, text, divisor in (("published", printed_as, "1"), ("ours", ours, unit)):
+            measured = any(each and each.ours is not None for each in own.values())
+            units = ONE, ONE if measured else absent("not run", "std", "lower_quartile", "upper_quartile")
+            for source, text, unit in zip(("published", "ours"), (printed_as, ours), units, strict=True):
                 cells = {
-                    look(method, context.looks).label: text(each) if each else divisor for method, each in own.items()
+                    look(method, context.looks).label: text(each) if each else unit for method, each in own.items()
                 }
                 rows.append({"kernel": name, "quantity": words, "source": source} | cells)
     shown = context.rows.loc[sorted({row for each in found.values() for row in each.rows.index})]

@@ -219,11 +219,9 @@ def markdown(rows: list[dict]) -> str:
 
 
 def verdicts(shipped: Shipped) -> str:
-    """How many of the printed results of each paper came out under each protocol; counts of rows are no results, and
-    the survey prints no others as numbers.
-    """
+    """How many of the printed results of each paper came out under each protocol; counts of rows are no results."""
     rows = []
-    for paper in ("slsrff", "eerf", "nsrf"):
+    for paper in ("survey", "slsrff", "eerf", "nsrf"):
         spec = shipped.spec(paper, "scorecard-all")
         cells = [
             each

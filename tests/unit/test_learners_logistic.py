@@ -76,7 +76,7 @@ def decision_values(Z, weights):
 
 
 def probabilities_of(decision):
-    return np.exp(decision - softmax._log_partition(decision))
+    return np.exp(decision - softmax.log_partition(decision))
 
 
 @pytest.mark.parametrize("has_intercept", [False, True])

@@ -31,7 +31,7 @@ from rfstudy.arrays import row_blocks
 from rfstudy.learners import streams
 from rfstudy.learners.design import Design
 from rfstudy.learners.linear_model import LinearModel
-from rfstudy.learners.softmax import MAX_HALVINGS, SUFFICIENT
+from rfstudy.learners.softmax import MAX_HALVINGS, SUFFICIENT, log_partition
 
 #: Duality gap over the objective at which the problem is solved.
 GAP_TOLERANCE = 1e-4
@@ -157,14 +157,6 @@ class Problem:
             curvature = 0.25 if self.n_weights == 1 else 0.5
             self._precondition = self.design.bound(curvature, self.penalty, GRAM_ROWS)
         return self._precondition(gradient)
-
-
-def log_partition(decision) -> np.ndarray:
-    """A of decision values (rows, c): the logarithm of the sum of the exponentials, of one column and 0; (rows, 1)."""
-    if decision.shape[1] == 1:
-        return np.logaddexp(0.0, decision)
-    most = decision.max(axis=1, keepdims=True)
-    return most + np.log(np.exp(decision - most).sum(axis=1, keepdims=True))
 
 
 class Descent:

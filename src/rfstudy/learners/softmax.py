@@ -81,15 +81,15 @@ def minimise_logistic(
 
 def objective(penalty, coef, decision, targets, row_weights) -> np.ndarray:
     """The objective of every group, (g,): arrays are those of ``Solution`` and ``minimise_logistic``, penalty (g,)."""
-    losses = _log_partition(decision)[..., 0] - np.where(targets, decision, 0.0).sum(axis=2)
+    losses = log_partition(decision)[..., 0] - np.where(targets, decision, 0.0).sum(axis=2)
     return 0.5 * penalty * (coef**2).sum(axis=(0, 2)) + (row_weights * losses).sum(axis=0)
 
 
-def _log_partition(decision):
-    """A(f), (n, g, 1)."""
-    if decision.shape[2] == 1:
+def log_partition(decision):
+    """A of decision values (..., c): the logarithm of the sum of the exponentials, of one column and 0; (..., 1)."""
+    if decision.shape[-1] == 1:
         return np.logaddexp(0.0, decision)
-    return logsumexp(decision, axis=2, keepdims=True)
+    return logsumexp(decision, axis=-1, keepdims=True)
 
 
 @dataclass
@@ -151,7 +151,7 @@ def _newton(problem, penalty, weights, decision, tolerance, max_iter):
     while len(live) and iteration < max_iter:
         part, own = problem.of(live), penalty[live]
         W, f = weights[:, live], decision[:, live]
-        p = np.exp(f - _log_partition(f))
+        p = np.exp(f - log_partition(f))
         gradient = part.gradient(own, W, p)
         norm = np.sqrt((gradient**2).sum(axis=(0, 2)))
         if iteration == 0:

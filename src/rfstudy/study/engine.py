@@ -16,7 +16,7 @@ from importlib.metadata import version
 
 from tqdm import tqdm
 
-from rfstudy.arrays import resolve_device
+from rfstudy.arrays import resolve_device, seed_of
 from rfstudy.data.modules import code_of_steps
 from rfstudy.errors import UserError
 from rfstudy.kernels import KERNELS, Kernel, make_kernel
@@ -231,6 +231,13 @@ def sample_and_kernel(job: Job, repeat: int) -> tuple[Sample, Kernel, float]:
     length_scale = job.samples.length_scale(repeat, preprocess, bandwidth)
     kernel = make_kernel(job.spec["kernel"] | {"length_scale": length_scale})
     return job.samples.of(repeat, preprocess), kernel, length_scale
+
+
+def feature_seed(spec: dict, entry: dict, n_features: int, repeat: int) -> int:
+    """The seed of an entry's map: data set, method, size and repeat alone decide it, so that experiments of any kind
+    have the same features where they have the same map.
+    """
+    return seed_of(spec["seed"], "features", spec["dataset"], entry["method"], n_features, repeat)
 
 
 def entry_map(spec: dict, entry: dict, kernel, n_features: int, seed: int):

@@ -11,12 +11,13 @@ from functools import partial
 
 import numpy as np
 
-from rfstudy.arrays import seed_sequence, set_threads
+from rfstudy.arrays import set_threads
 from rfstudy.errors import NotDefinedError
 from rfstudy.metrics import approximation_error
 from rfstudy.study.engine import Cell, Job, Work, jobs, work_through
 from rfstudy.study.kinds.grid import cell_settings, grid_cells, map_of, prefixes, sample_of, skipped_rows
 from rfstudy.study.provenance import write_results
+from rfstudy.study.sample import approximation_rows
 
 
 def run(parts: list[dict], prepared_dirs, chosen: dict, journal_dir, out, out_arrays, threads: int) -> None:
@@ -55,7 +56,7 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
         status = "skipped" if isinstance(error, NotDefinedError) else "failed"
         because = {"status": status, "settings": settings | {"reason": str(error)}}
         return [row | size | because for _, size in prefixes(None, cell)], {status: np.array(str(error))}
-    X = sample.X_train[approximation_rows(spec, repeat, len(sample.y_train))]
+    X = sample.X_train[approximation_rows(spec, repeat, len(sample.y_train), spec["approximation"]["rows"])]
     exact = kernel(X.astype(np.float64))
     rows = []
     for prefix, size in prefixes(phi, cell):
@@ -75,9 +76,3 @@ def approximate_kernel(phi, X) -> tuple[np.ndarray, dict]:
         return phi.approximate_kernel(X).astype(np.float64), {"estimate": "approximate_kernel"}
     Z = phi.transform(X).astype(np.float64)
     return Z @ Z.T, {}
-
-
-def approximation_rows(spec: dict, repeat: int, n_train: int) -> np.ndarray:
-    """The training rows on which the error is measured: random, the same for all methods and sizes of a repeat."""
-    generator = np.random.default_rng(seed_sequence(spec["seed"], "approximation", spec["dataset"], repeat))
-    return generator.choice(n_train, min(n_train, spec["approximation"]["rows"]), replace=False)

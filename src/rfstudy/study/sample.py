@@ -163,3 +163,11 @@ class Samples:
         if not 0 < found < np.inf:
             raise UserError(f"bandwidth: the rule {rule['rule']} gives the length scale {found}; is its factor meant?")
         return found
+
+
+def approximation_rows(spec: dict, repeat: int, n_train: int, most: int) -> np.ndarray:
+    """At most so many of the training rows, on which the error of the kernel matrix is measured: random, the same for
+    all methods and sizes of a repeat.
+    """
+    generator = np.random.default_rng(seed_sequence(spec["seed"], "approximation", spec["dataset"], repeat))
+    return generator.choice(n_train, min(n_train, most), replace=False)

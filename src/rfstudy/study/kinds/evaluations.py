@@ -8,10 +8,9 @@ at every budget.
 
 from __future__ import annotations
 
-from rfstudy.arrays import seed_of
 from rfstudy.errors import UserError
 from rfstudy.maps.registry import make_map, resolved_options
-from rfstudy.study.engine import Cell, Job, entry_map, sample_and_kernel
+from rfstudy.study.engine import Cell, Job, entry_map, feature_seed, sample_and_kernel
 from rfstudy.study.svm_rows import accuracy_rows, fit_on
 
 STAGES = ("measure",)
@@ -61,8 +60,7 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     sample, kernel, length_scale = sample_and_kernel(job, repeat)
     X, y = sample.X_train, sample.y_train
     options = spent(cell.entry, s, cell.at["evaluations"][0]) if searches(cell.entry) else cell.entry["options"]
-    # the seed of the accuracy grid: the same map, where both have one
-    seed = seed_of(spec["seed"], "features", spec["dataset"], cell.entry["method"], s, repeat)
+    seed = feature_seed(spec, cell.entry, s, repeat)
     phi = entry_map(spec, cell.entry | {"options": options}, kernel, s, seed).fit(X, y)
     Y, _ = job.data.target.encode(y)
     rows = accuracy_rows(job, sample, fit_on(phi, X, Y, cell.given["C"]), phi.transform)

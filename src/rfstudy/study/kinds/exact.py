@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfstudy.arrays import seed_of
 from rfstudy.kernels import make_kernel
 from rfstudy.learners.exact import fit_kernel_svm
 from rfstudy.learners.l1_svm import fit_l1_svm
 from rfstudy.learners.multiple_kernel import fit_multiple_kernel_svm
 from rfstudy.study.config import kernel_id
-from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned, entry_map
+from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned, entry_map, feature_seed
 from rfstudy.study.svm_rows import accuracy_rows, fit_on
 
 STAGES = ("measure",)
@@ -176,7 +175,7 @@ def normalised_grams(kernels: list, X) -> tuple[np.ndarray, np.ndarray]:
 def unfitted_map(spec: dict, cell: Cell, length_scale: float):
     """The map of an entry at the size of the grid."""
     s = cell.at["n_features"]
-    seed = seed_of(spec["seed"], "features", spec["dataset"], cell.entry["method"], s, cell.at["repeat"])
+    seed = feature_seed(spec, cell.entry, s, cell.at["repeat"])
     return entry_map(spec, cell.entry, make_kernel(spec["kernel"] | {"length_scale": length_scale}), s, seed)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rfstudy.arrays import seed_of
 from rfstudy.data.scale import columns_after
 from rfstudy.data.split import fold_of_block, fold_of_row
 from rfstudy.kernels import KERNELS, make_kernel
@@ -23,6 +22,7 @@ from rfstudy.study.engine import (
     Timed,
     drawn_and_learned,
     entry_map,
+    feature_seed,
     name_of,
 )
 from rfstudy.study.plan import without
@@ -264,8 +264,7 @@ def map_of(spec: dict, cell: Cell, samples: Samples):
     own = {} if length_scale is None else {"length_scale": length_scale}
     kernel = make_kernel(given.get("kernel", spec["kernel"]) | own)
     s = cell.at["n_features"][-1]
-    # data set, method, size and repeat alone decide the draw
-    seed = seed_of(spec["seed"], "features", spec["dataset"], cell.entry["method"], s, cell.at["repeat"])
+    seed = feature_seed(spec, cell.entry, s, cell.at["repeat"])
     return entry_map(spec, cell.entry, kernel, s, seed), kernel, length_scale
 
 

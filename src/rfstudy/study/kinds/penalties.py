@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfstudy.arrays import seed_of
 from rfstudy.kernels import make_kernel
 from rfstudy.learners import streams
 from rfstudy.learners.shifted import solve_shifted
 from rfstudy.study.config import sizes
-from rfstudy.study.engine import Cell, Job, entry_map
+from rfstudy.study.engine import Cell, Job, entry_map, feature_seed
 
 STAGES = ("measure",)
 NEEDS_DATA = True
@@ -51,8 +50,7 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     ((s, label),) = sizes({"multiples_of_d": [cell.at["multiple_of_d"]]}, sample.X_train.shape[1])
     length_scale = job.samples.length_scale(repeat, given["preprocess"], given["bandwidth"])
     kernel = make_kernel(spec["kernel"] | {"length_scale": length_scale})
-    # as in the grid: the same map has the same features
-    seed = seed_of(spec["seed"], "features", spec["dataset"], cell.entry["method"], s, repeat)
+    seed = feature_seed(spec, cell.entry, s, repeat)
     phi = entry_map(spec, cell.entry, kernel, s, seed).fit(sample.X_train, sample.y_train)
     Y, classes = target.encode(sample.y_train)
     mean, squared_length, solve = normal_equations(lambda: phi.transform_blocks(sample.X_train), Y, phi.n_columns_)

@@ -13,15 +13,14 @@ from dataclasses import replace
 import numpy as np
 from tqdm import tqdm
 
-from rfstudy.arrays import seed_of, seed_sequence
 from rfstudy.errors import NotDefinedError
 from rfstudy.kernels import KERNELS, make_kernel
 from rfstudy.learners.boehning import GAP_TOLERANCE, fit_on_stream
 from rfstudy.learners.streams import keep_within
 from rfstudy.metrics import approximation_error
 from rfstudy.study.config import kernel_id
-from rfstudy.study.engine import Cell, Job, Timed, entry_map
-from rfstudy.study.sample import Sample, Samples
+from rfstudy.study.engine import Cell, Job, Timed, entry_map, feature_seed
+from rfstudy.study.sample import Sample, Samples, approximation_rows
 
 STAGES = ("measure",)
 NEEDS_DATA = True
@@ -161,9 +160,9 @@ def rows_and_kernel(job: Job, cell: Cell):
 
 
 def map_of(job: Job, cell: Cell, kernel):
-    """The unfitted map of a cell; the seed is that of the data set, method, size and repeat alone."""
+    """The unfitted map of a cell."""
     spec, s = job.spec, cell.given["n_features"]
-    seed = seed_of(spec["seed"], "features", spec["dataset"], cell.entry["method"], s, cell.at["repeat"])
+    seed = feature_seed(spec, cell.entry, s, cell.at["repeat"])
     return entry_map(spec, cell.entry, kernel, s, seed)
 
 
@@ -195,10 +194,8 @@ def error_of(job: Job, features, y, model, classes) -> float:
 
 def kernel_error(job: Job, cell: Cell, phi, kernel, X_train) -> float:
     """The relative error of the kernel matrix of some training rows, the same for all methods and kernels."""
-    spec = job.spec
-    generator = np.random.default_rng(seed_sequence(spec["seed"], "approximation", spec["dataset"], cell.at["repeat"]))
-    n = min(cell.given["approximation_rows"], len(X_train))
-    X = np.asarray(X_train[np.sort(generator.choice(len(X_train), n, replace=False))])
+    chosen = approximation_rows(job.spec, cell.at["repeat"], len(X_train), cell.given["approximation_rows"])
+    X = np.asarray(X_train[np.sort(chosen)])
     Z = phi.transform(X).astype(np.float64)
     return approximation_error(kernel(X.astype(np.float64)), Z @ Z.T, "frobenius")
 

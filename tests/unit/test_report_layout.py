@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from rfstudy import tidy
 from rfstudy.report.against import compared
 from rfstudy.report.chance import majority_pct
-from rfstudy.report.layout import NOTHING, PAD, STRIP, WIDTHS, Panel, Row, laid_out, text_width, wrapped
+from rfstudy.report.layout import NOTHING, PAD, STRIP, WIDTHS, Panel, Row, labels_apart, laid_out, text_width, wrapped
 from rfstudy.report.notes import contended_where
 from rfstudy.report.plots import curves, required
 from rfstudy.report.requirements import BOUNDS, features_needed
@@ -115,6 +115,35 @@ def test_lines_are_as_long_as_they_may_be():
     assert all(text_width(f"{line} {other.split()[0]}", 6.5) > 2.0 / 1.05 for line, other in itertools.pairwise(lines))
     assert wrapped("a" * 200, 2.0) == ["a" * 200]
     assert PAD > 0
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_labels_of_horizontal_ticks_that_would_touch_are_left_out(width, log):
+    at = [1000, 2000, 5000, 6000, 8000, 10000, 12000]
+    shown = []
+
+    def draw(ax):
+        ax.set_xscale("log" if log else "linear")
+        ax.set_xlim(600, 12600)
+        shown.append(labels_apart(ax, at, [str(value) for value in at]))
+        ax.set_xticks(at, shown[-1])
+        ax.minorticks_off()
+
+    figure = laid_out(width, [Row([Panel(draw)] * 3, 1.0)], [], []).figure
+    figure.draw_without_rendering()
+    for ax, labels in zip(figure.axes, shown, strict=True):
+        assert labels[0] == "1000"
+        assert labels.count("") < len(labels) - 1
+        assert len(ax.get_xticks()) == len(at)
+        extents = [label.get_window_extent() for label in ax.get_xticklabels() if label.get_text()]
+        assert all(left.x1 < right.x0 for left, right in itertools.pairwise(extents))
+        # nothing is left out that has room
+        for i in (i for i, label in enumerate(labels) if not label):
+            before = max(j for j in range(i) if labels[j])
+            apart = np.diff(ax.transData.transform([(at[before], 1), (at[i], 1)])[:, 0]) / figure.dpi
+            halves = text_width(labels[before], 7.0) / 2 + text_width(str(at[i]), 7.0) / 2
+            assert apart < 1.05 * (halves + 0.1)
 
 
 def test_there_is_one_way_to_lay_out_a_figure():

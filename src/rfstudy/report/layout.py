@@ -7,7 +7,7 @@ labels in them turn out to be. The height follows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -41,6 +41,9 @@ HANDLE, HANDLE_PAD, COLUMN_SPACE = 2.3, 0.4, 1.2
 
 #: Characters are moved to whole pixels on a screen, which makes a line up to so much longer than in print.
 HINTED = 1.03
+
+#: Inches between the labels of two horizontal ticks, at least.
+LABEL_GAP = 0.06
 
 #: What a figure says that has no panel.
 NOTHING = "Nothing to show."
@@ -241,6 +244,21 @@ def _legend_columns(labels: list[str], inches: float) -> int:
         if HINTED * sum(widest) + len(widest) * (HANDLE + HANDLE_PAD + COLUMN_SPACE) * size / 72 <= inches:
             return n
     return 1
+
+
+def labels_apart(ax: Axes, at: Sequence[float], labels: Sequence[str]) -> list[str]:
+    """The labels of horizontal ticks, which rise, with nothing in place of each that would touch the one before it.
+
+    The horizontal axis has its scale and limits.
+    """
+    low, high, *places = ax.xaxis.get_transform().transform([*ax.get_xlim(), *at])
+    inches = ax.get_position().width * ax.figure.get_size_inches()[0]
+    shown, end = [], -LABEL_GAP - inches
+    for place, label in zip(places, labels, strict=True):
+        middle, half = inches * (place - low) / (high - low), text_width(label, STYLE["xtick.labelsize"]) * HINTED / 2
+        shown.append(label if middle - half >= end + LABEL_GAP else "")
+        end = middle + half if shown[-1] else end
+    return shown
 
 
 @cache

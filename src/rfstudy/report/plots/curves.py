@@ -23,7 +23,7 @@ from rfstudy.report.against import compared, no_difference
 from rfstudy.report.aggregate import method_order, of_quantity, select
 from rfstudy.report.chance import LABEL, chance_of, notes_on_chance
 from rfstudy.report.context import Context
-from rfstudy.report.layout import Panel, Row, laid_out
+from rfstudy.report.layout import Panel, Row, labels_apart, laid_out
 from rfstudy.report.looks import Look, look
 from rfstudy.report.notes import absence, dataset_name, not_drawn, notes
 from rfstudy.report.published import printed_name
@@ -372,13 +372,13 @@ def _x_axis(ax, cells: pd.DataFrame, x: dict) -> float:
     ends = np.array([along[0] - room, along[-1] + room])
     if log:
         ax.set_xscale("log", base=2 if is_size else 10)
+    ax.set_xlim(2.0**ends if log else ends)
     if is_size or len(at) <= TICKS_OF_X:
         labels = dict(zip(cells["x"], cells["n_features_label"], strict=True)) if is_size else {}
-        ax.set_xticks(at, [labels.get(value, f"{value:g}") for value in at])
+        ax.set_xticks(at, labels_apart(ax, at, [labels.get(value, f"{value:g}") for value in at]))
         ax.xaxis.set_minor_locator(NullLocator())
     elif not log:
         ax.xaxis.set_major_locator(MaxNLocator(5))
-    ax.set_xlim(2.0**ends if log else ends)
     return step
 
 

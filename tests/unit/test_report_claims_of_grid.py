@@ -104,7 +104,9 @@ VERDICTS_WITH_POWER = dict.fromkeys(
     ],
 )
 def test_a_claim_fails_where_they_are_not(identifier, changed):
-    assert of(identifier, frame(**changed, repeats=3)) == "fails"
+    # three repeats say nothing of a claim of no difference
+    few = "not testable" if identifier in ("slsrff-13", "slsrff-15", "slsrff-17") else "fails"
+    assert of(identifier, frame(**changed, repeats=3)) == few
     # with repeats enough to say so, what is turned round, or far beyond its margin, is contradicted
     assert of(identifier, frame(**changed)) == VERDICTS_WITH_POWER.get(identifier, "contradicted")
 

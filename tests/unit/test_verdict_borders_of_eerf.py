@@ -225,6 +225,9 @@ def test_scoring_on_a_tenth_of_the_rows_is_enough(judged):
     assert judged("eerf-13", shares(near, level)) == judged("eerf-13", shares(level, near)) == "holds"
     assert judged("eerf-13", shares(far, level)) == judged("eerf-13", shares(level, far)) == "fails"
     assert judged("eerf-13", shares(clear, level)) == judged("eerf-13", shares(level, clear)) == "contradicted"
+    # a difference that is told apart and not worth the name
+    told = [9.0 + 0.09 + each / 100 for each in off]
+    assert judged("eerf-13", shares(told, level)) == judged("eerf-13", shares(level, told)) == "fails"
     assert judged("eerf-13", shares(near, level) + shares(far, level, "mnist")) == "partly"
     assert judged("eerf-13", shares(level, level, "letter")) == "not run"
     assert judged("eerf-13", shares(9, 9)) == "not testable"

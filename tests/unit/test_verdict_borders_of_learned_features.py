@@ -3,6 +3,7 @@ inside and just outside of every border.
 """
 
 import importlib.util
+import math
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,12 @@ def boxes(gaps, size=100):
              settings={"options": {} if C == 1 else {"C": C}})
         for i, (C, gap) in enumerate(gaps.items())
     ]  # fmt: skip
+
+
+def around_a_power(power, error):
+    """Gaps by C whose least-squares power has, to 2 %, this standard error: the residuals are quadratic in log C."""
+    residuals = dict(zip((0.25, 0.5, 1, 2, 4), (2, -1, -2, -1, 2), strict=True))
+    return {C: C**power * math.exp(error * residual) for C, residual in residuals.items()}
 
 
 def timed(method, seconds, dataset):
@@ -193,11 +200,16 @@ CASES = [
         [cell("nsrf", 100, 3, TRUCK, "time_learn_s", axis="round", at=float(i)) for i in range(5)],
         "not testable",
     ),
-    # a standard deviation below half a point, and not above that of plain features; two values x apart have x / sqrt(2)
+    # a standard deviation below half a point, and not above that of plain features; that of 0, 1, 2, 3, 4 is
+    # the root of 5/2
     *(
-        ("nsrf-20", [cell(m, 100, 80 + by * i, TRUCK, repeat=i) for m, by in (("nsrf", a), ("rff", b)) for i in (0, 1)],
+        ("nsrf-20",
+         [cell(m, 100, 80 + by * i, TRUCK, repeat=i) for m, by in (("nsrf", a), ("rff", b)) for i in range(repeats)],
          verdict)
-        for a, b, verdict in ((0.7, 0.7, "holds"), (0.71, 2, "fails"), (0.5, 0.4, "fails"), (0.7, 2, "holds"))
+        for a, b, repeats, verdict in (
+            (0.31, 0.31, 5, "holds"), (0.32, 2, 5, "fails"), (0.3, 0.2, 5, "fails"), (0.31, 2, 5, "holds"),
+            (0.31, 2, 4, "not testable"),
+        )
     ),
     ("nsrf-20", grid(rff={100: 70}, nsrf={100: 80}), "not testable"),
     # nine tenths of the best of 1000 steps after 100
@@ -269,6 +281,9 @@ CASES = [
     ("nsrf-31", boxes({0.5: 0.5, 1: 1, 2: 2, 4: 4}), "holds"),
     ("nsrf-31", boxes({0.5: 0.25, 1: 1, 2: 4, 4: 16}), "holds"),
     ("nsrf-31", boxes({0.5: 0.24, 1: 1, 2: 4.2, 4: 17}), "contradicted"),
+    # 2.10 with a standard error of 0.10 is no other power than 2, with one of 0.02 it is
+    ("nsrf-31", boxes(around_a_power(2.1, 0.1)), "holds"),
+    ("nsrf-31", boxes(around_a_power(2.1, 0.02)), "contradicted"),
     ("nsrf-31", boxes({0.5: 0.6, 1: 1, 2: 1.7, 4: 3}), "contradicted"),
     ("nsrf-31", boxes({0.5: 0.5, 1: 1, 2: 2, 4: 4}) + boxes({0.5: 1, 1: 1, 2: 1, 4: 1.1}, 500), "partly"),
     # the larger steps no worse than the standard one

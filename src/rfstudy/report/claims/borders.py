@@ -64,7 +64,8 @@ def agrees(estimate: Estimate, bounds: list[tuple[str, float]], practical: float
     keeps the bounds and the interval, or what is known of it, does not.
 
     Nor does it hold beyond the ``practical`` margin of what is compared: bounds that grow with the spread of the
-    repeats would call any two methods the same if only there were noise enough.
+    repeats would call any two methods the same if only there were noise enough. A value that lies beyond its bounds and
+    has no interval cannot speak: a range over many methods does so by chance.
     """
     inside = all(BORDERS[kind](estimate.value, bound) for kind, bound in bounds)
     ends = [estimate.low if kind in ("above", "at_least") else estimate.high for kind, _ in bounds]
@@ -74,7 +75,17 @@ def agrees(estimate: Estimate, bounds: list[tuple[str, float]], practical: float
     outside = any(
         estimate.high < bound if kind in ("above", "at_least") else estimate.low > bound for kind, bound in bounds
     )
-    return {"margin": bounds[0][1], "holds": (True if sure else None) if inside else False, "opposite": outside}
+    verdict = {"margin": bounds[0][1], "holds": (True if sure else None) if inside else False, "opposite": outside}
+    if not inside and math.isnan(estimate.low) and math.isnan(estimate.high):
+        verdict["aside"] = "too few repeats"
+    return verdict
+
+
+def unbreakable(largest: list[str], where: dict, bounds: list[tuple[str, float]]) -> bool:
+    """Whether the upper bounds of a test leave room for all that a value can be at a place: at most the smallest of the
+    formulas ``largest``."""
+    most = min((formula(each, where) for each in largest), default=math.inf)
+    return all(kind in ("below", "at_most") and most <= bound for kind, bound in bounds)
 
 
 def as_effect(verdict: dict, estimate: Estimate, smallest: float) -> dict:

@@ -21,7 +21,17 @@ import pandas as pd
 
 from rfstudy.metrics import fact_of, lower_is_better
 from rfstudy.report import estimates
-from rfstudy.report.claims.borders import agrees, apart, as_effect, bounds_of, flipped, judged, point, size_of
+from rfstudy.report.claims.borders import (
+    agrees,
+    apart,
+    as_effect,
+    bounds_of,
+    flipped,
+    judged,
+    point,
+    size_of,
+    unbreakable,
+)
 from rfstudy.report.claims.compared import (
     BORDERS,
     LEVEL,
@@ -242,7 +252,8 @@ def _no_difference(
         both = [*bounds, *(({"below": "above", "at_most": "at_least"}[kind], -bound) for kind, bound in bounds)]
         if any(isinstance(test.get(kind), dict) and "standard_errors" in test[kind] for kind in BORDERS):
             inside = all(BORDERS[kind](estimate.value, bound) for kind, bound in both)
-            is_one = estimate.low > 0 or estimate.high < 0  # a difference at all
+            is_one = estimate.low > 0 or estimate.high < 0  # a difference at all, and one that is told as an effect
+            is_one = is_one and abs(estimate.value) > fact_of(test["metric"]).smallest_effect
             verdict = {"margin": bounds[0][1], "holds": inside, "opposite": not inside and is_one}
         else:
             verdict = agrees(estimate, both, practical)
@@ -328,6 +339,7 @@ THRESHOLD = {
         "of": {"$ref": "#/$defs/sides"},
         "minus": {"$ref": "#/$defs/side"},
         "absolute": {"type": "boolean"},
+        "largest": {"type": "array", "items": {"type": "string"}, "minItems": 1},
     },
     "required": ["of"],
 }
@@ -335,7 +347,11 @@ THRESHOLD = {
 
 def threshold(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
     """A value of each side ``of``, or its difference ``minus`` another, keeps its bounds at every place; its size alone
-    where ``absolute`` is said."""
+    where ``absolute`` is said.
+
+    ``largest`` has formulas of the place, all of which the value keeps whatever it is of: where a bound is no smaller
+    than one of them nothing can break it, and the point says nothing.
+    """
     found = []
     for one in sides(test["of"]):
         other = [side(test["minus"])] if "minus" in test else []
@@ -346,7 +362,10 @@ def threshold(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
             estimate = difference(*samples) if other else single(samples[0])
             neutral = 0.0 if other else None
             estimate = size_of(estimate) if test.get("absolute") else estimate
-            verdict = judged(test, estimate, bounds_of(test, where, {"standard_errors": estimate.error}), neutral)
+            bounds = bounds_of(test, where, {"standard_errors": estimate.error})
+            verdict = judged(test, estimate, bounds, neutral)
+            if unbreakable(test.get("largest", []), where, bounds):
+                verdict["aside"] = "nothing could break the bound"
             told = signed(estimate.value, metric) if other else number(estimate.value)
             found.append(point(where, estimate, what, told, verdict))
     return found

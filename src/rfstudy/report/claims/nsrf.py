@@ -29,6 +29,7 @@ from rfstudy.report.claims.compared import (
 from rfstudy.report.claims.compared import sample as sampled
 from rfstudy.report.claims.points import Point, number
 from rfstudy.report.claims.words import signed
+from rfstudy.report.significance import MIN_REPEATS
 
 SATURATES = {
     "properties": {"kernels": {"$ref": "#/$defs/labels"}, "below": {"type": "number"}},
@@ -208,12 +209,13 @@ STEADY = {
 
 
 def steady(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
-    """The standard deviation over the repeats is below a bound and not above that of another method, at every size."""
+    """The standard deviation over the repeats is below a bound and not above that of another method, at every size;
+    that of a few repeats is not known well enough to say so."""
     pair, found = [side(test["of"]), side(test["over"])], []
     for where, samples in _all(_accuracies(rows, test, names, pair)):
         spread, other = (deviation(list(each.values.values())) for each in samples)
         verdict = {"margin": float(test["below"]), "holds": spread < test["below"] and spread <= other}
-        aside = "a single repeat" if np.isnan(spread + other) else ""
+        aside = "too few repeats" if min(len(each.values) for each in samples) < MIN_REPEATS else ""
         told = f"{number(spread)} and {number(other)}"
         what = f"standard deviations of {names.side(pair[0])} and {names.side(pair[1])}"
         found.append(point(where, Estimate(spread, aside=aside), what, told, verdict))
@@ -296,14 +298,19 @@ def _of(rows: pd.DataFrame, test: dict, one: Side) -> pd.DataFrame:
 
 
 POWER_OF_BOX = {
-    "properties": {"of": {"$ref": "#/$defs/method"}, "between": {"type": "array", "items": {"type": "number"}}},
+    "properties": {
+        "of": {"$ref": "#/$defs/method"},
+        "between": {"type": "array", "items": {"type": "number"}},
+        "tolerance": {"type": "number", "exclusiveMinimum": 0},
+    },
     "required": ["of", "between"],
 }
 
 
 def power_of_box(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
-    """The duality gap after the same number of rounds grows with the box parameter C by a power between two bounds; one
-    point a number of features, by least squares on the logarithms over all variants of the method.
+    """The duality gap after the same number of rounds grows with the box parameter C by a power between two bounds, up
+    to ``tolerance`` standard errors of it; one point a number of features, by least squares on the logarithms over all
+    variants of the method.
     """
     own = select(chosen(rows, test["select"]), method=test["of"], metric="duality_gap")
     own = own.assign(C=[settings["options"].get("C", 1.0) for settings in settings_of(own)])

@@ -34,8 +34,8 @@ MOST_TOLD, MOST_IN_ALL = 8, 20
 
 #: What the verdicts of claims that were run mean, in short.
 MEANING = {
-    "holds": "at every point",
-    "partly": "at some points",
+    "holds": "at every point that was measured",
+    "partly": "at some of them",
     "fails": "at none, or at fewer than show the opposite",
     "contradicted": "at none, and the 95 % interval of every point lies on the other side",
     "not testable": "no point can speak, or the 95 % interval of a claim of no difference goes beyond its margin",

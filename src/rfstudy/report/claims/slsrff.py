@@ -42,8 +42,8 @@ REQUIRED_FEATURES = {"properties": {"variant": {"enum": ["", "whole"]}}}
 def required_features(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
     """The surrogate needs at least as many features as exact leverage sampling, at every decay and n.
 
-    The claim compares bounds; here it is tested on what they bound, with frequencies drawn from the whole law, as in
-    the theorems, where they were measured, or as the ``variant`` of the test has it. A need beyond the largest size is
+    The claim compares bounds; this is what they bound, with frequencies drawn from the whole law, as in the theorems,
+    where they were measured, or as the ``variant`` of the test has it. A need beyond the largest size is
     at least any other; where both are, the grid cuts them off.
     """
     needed = features_needed(rows)

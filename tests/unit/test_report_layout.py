@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from rfstudy import tidy
@@ -15,7 +16,7 @@ from rfstudy.report.layout import NOTHING, PAD, STRIP, WIDTHS, Panel, Row, label
 from rfstudy.report.notes import contended_where
 from rfstudy.report.plots import curves, required
 from rfstudy.report.requirements import BOUNDS, features_needed
-from rfstudy.report.scales import Span, outlier, plain, reaches, ticks_of
+from rfstudy.report.scales import FEW_TICKS, Span, outlier, plain, reaches, set_both, ticks_of
 
 HERE = Path(__file__).parent
 specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
@@ -245,6 +246,36 @@ def test_error_bars_on_a_logarithmic_axis_are_drawn_in_full():
     assert_fit_to_print(figure)
 
 
+def test_ticks_of_a_narrow_panel_can_be_read():
+    # what lies within a tenth has no power of ten between its ends, and labels side by side have little room
+    figure = Figure(figsize=(1.4, 1.4))
+    ax = figure.add_subplot()
+    set_both(ax, Span(0.93, 1.12), log=True)
+    figure.draw_without_rendering()
+    for axis in (ax.xaxis, ax.yaxis):
+        texts = [label.get_text() for label in axis.get_ticklabels(which="both") if label.get_text()]
+        assert 2 <= len(texts) <= FEW_TICKS + 1
+        assert all(float(text) for text in texts)
+    ends = sorted((box.x0, box.x1) for box in (label.get_window_extent() for label in ax.get_xticklabels()))
+    assert all(before[1] < after[0] for before, after in itertools.pairwise(ends))
+    assert (ax.get_xlim(), ax.get_xscale()) == (ax.get_ylim(), ax.get_yscale()) == ((0.93, 1.12), "log")
+
+
+def test_a_bar_that_a_logarithmic_axis_cannot_show_in_full_is_told():
+    told = "A bar that goes to the lower edge of its panel: the standard deviation is larger than the mean."
+    values = np.array([[0.1, 0.2, 2.7], [0.5, 0.6, 0.7]] * 2 + [[0.3, 0.4, 0.5]])
+    assert told in panel_of(rows_of({"rff": values})).notes
+    assert told not in panel_of(rows_of({"rff": falling(1.0)})).notes
+
+
+def test_the_strip_of_a_broken_axis_shows_nothing_of_the_panel():
+    # a margin of the strip would reach into the panel: the outlier ends just below the others
+    values = {"rff": falling(1.0), "orf": falling(0.9), "gq": falling(0.8)}
+    values["gq"] = values["gq"] * np.array([0.9, 1e-2, 1e-4, 1e-5, 1e-6])[:, None]
+    main, strip = panel_of(rows_of(values)).figure.axes
+    assert strip.get_ylim()[1] <= main.get_ylim()[0]
+
+
 def falling(factor, n=3):
     """Errors of five sizes and n repeats that fall with the size."""
     noise = np.exp(0.01 * np.random.default_rng(int(1000 * factor)).standard_normal((5, n)))
@@ -279,6 +310,7 @@ def test_an_outlier_below_has_its_strip_below_and_only_what_the_panel_cuts_off()
     assert line.lines[0].get_ydata() == pytest.approx(values["gq"][2:].mean(axis=1))
     assert strip.get_xlabel() == "number of features s"
     assert main.get_xlabel() == ""
+    assert strip.get_ylim()[1] <= main.get_ylim()[0]
     assert_fit_to_print(figure)
 
 

@@ -21,8 +21,8 @@ REACH = 2.0
 #: Share of its range that an axis has beyond it at either end; a strip of a broken axis has more.
 MARGIN, STRIP_MARGIN = 0.06, 0.18
 
-#: Ticks of an axis and of a strip, at most.
-TICKS, STRIP_TICKS = 6, 3
+#: Ticks of an axis, of a strip and, where labels stand side by side in a narrow panel, of either axis, at most.
+TICKS, STRIP_TICKS, FEW_TICKS = 6, 3, 4
 
 #: What stands between two powers of ten on a logarithmic axis, by choice: the first that does not crowd it.
 BETWEEN_DECADES = ((1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))
@@ -107,22 +107,29 @@ def reaches(span: Span, value: float, *, log: bool) -> bool:
 
 def set_upright(ax, own: Span, *, log: bool) -> None:
     """Scale, limits and ticks of the upright axis."""
-    _set(ax, own, ticks_of(own, TICKS, log=log), log=log)
+    _set(ax, "y", own, ticks_of(own, TICKS, log=log), log=log)
 
 
-def set_strip(ax, own: Span, panel: Span, *, log: bool) -> None:
-    """As ``set_upright`` for a strip of a broken axis, whose ticks lie beyond the limits of the panel."""
-    outside = Span(max(own.low, panel.high), own.high) if own.high > panel.high else Span(own.low, panel.low)
-    _set(ax, own, ticks_of(outside, STRIP_TICKS, log=log), log=log)
+def set_both(ax, own: Span, *, log: bool) -> None:
+    """Scale, limits and ticks of both axes of a narrow panel, which are alike."""
+    for name in ("x", "y"):
+        _set(ax, name, own, ticks_of(own, FEW_TICKS, log=log), log=log)
 
 
-def _set(ax, own: Span, ticks: np.ndarray, *, log: bool) -> None:
-    ax.set_yscale("log" if log else "linear")
-    ax.set_ylim(own)
-    ax.yaxis.set_major_locator(FixedLocator(ticks))
+def set_strip(ax, own: Span, *, log: bool) -> None:
+    """As ``set_upright`` for a strip of a broken axis."""
+    _set(ax, "y", own, ticks_of(own, STRIP_TICKS, log=log), log=log)
+
+
+def _set(ax, name: str, own: Span, ticks: np.ndarray, *, log: bool) -> None:
+    """Scale, limits and ticks of the axis "x" or "y"."""
+    axis = {"x": ax.xaxis, "y": ax.yaxis}[name]
+    ax.set(**{f"{name}scale": "log" if log else "linear"})
+    ax.set(**{f"{name}lim": own})
+    axis.set_major_locator(FixedLocator(ticks))
     if log:
-        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-        ax.yaxis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+        axis.set_minor_locator(NullLocator())
 
 
 def ticks_of(own: Span, most: int, *, log: bool) -> np.ndarray:

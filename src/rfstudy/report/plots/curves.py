@@ -191,6 +191,7 @@ def draw(context: Context, spec: dict) -> Picture:
         *_on_pairs(there, context.looks, spec.get("bars", "deviation")),
         *_on_levels(there, lines),
         *_on_breaks(there, lines),
+        *_on_bars(there, spec.get("bars", "deviation")),
     ]
     told += notes_on_chance({place.name: place.chance for place in there if place.chance is not None}, drawn=reached)
     told += _absent(absent, spec)
@@ -304,12 +305,17 @@ def _panel(place: Place, lines: list[Line], x: dict, *, labelled: bool) -> Panel
 
 
 def _strips(place: Place) -> dict[str, Span]:
-    """Limits of the strips of a broken axis, by the side of the panel: of what the panel cuts off of an outlier."""
+    """Limits of the strips of a broken axis, by the side of the panel: of what the panel cuts off of an outlier, and
+    nothing that the panel shows."""
     if place.outlier is None:
         return {}
-    values = _ends(place.courses[place.outlier])
+    values, (low, high) = _ends(place.courses[place.outlier]), place.limits
     spans = {side: span_of(values[beyond(values, place.limits, side)], log=place.log) for side in ("above", "below")}
-    return {side: limits(span, log=place.log, margin=STRIP_MARGIN) for side, span in spans.items() if span}
+    strips = {side: limits(span, log=place.log, margin=STRIP_MARGIN) for side, span in spans.items() if span}
+    return {
+        side: own._replace(low=max(own.low, high)) if side == "above" else own._replace(high=min(own.high, low))
+        for side, own in strips.items()
+    }
 
 
 def _label_x(ax, x: dict, labelled: bool) -> None:
@@ -323,7 +329,7 @@ def _draw_lines(ax, place: Place, lines: list[Line], x: dict, side: str = "", st
     step = _x_axis(ax, pd.concat(place.courses.values()), x)
     shown = strip or place.limits
     if strip:
-        set_strip(ax, strip, place.limits, log=place.log)
+        set_strip(ax, strip, log=place.log)
     else:
         set_upright(ax, place.limits, log=place.log)
     for position, (i, cells) in enumerate(place.courses.items()):
@@ -433,6 +439,13 @@ def _on_levels(places: list[Place], lines: list[Line]) -> list[str]:
     level = {i for place in places for i, cells in place.courses.items() if _is_level(cells)}
     names = ", ".join(line.look.label for i, line in enumerate(lines) if i in level)
     return [f"Level lines with a band: {names}, which what runs along the axis does not concern."] if names else []
+
+
+def _on_bars(places: list[Place], bars: str) -> list[str]:
+    """A sentence on the bars that a logarithmic axis cannot show in full."""
+    if not any(place.log and (cells["lower"] <= 0).any() for place in places for cells in place.courses.values()):
+        return []
+    return [f"A bar that goes to the lower edge of its panel: the standard {bars} is larger than the mean."]
 
 
 def _on_breaks(places: list[Place], lines: list[Line]) -> list[str]:

@@ -15,6 +15,7 @@ from rfstudy.metrics import FACTS, fact_of
 from rfstudy.report.context import Context
 from rfstudy.report.layout import Panel, laid_out, side_by_side
 from rfstudy.report.matching import Compared, compared, counts, quantity_in_words
+from rfstudy.report.scales import Span, set_both
 from rfstudy.report.scorecard import ERRORS, VERDICTS
 from rfstudy.report.style import Picture
 
@@ -115,9 +116,8 @@ def _draw_panel(ax, cells: list[Compared]) -> None:
     is_log = not fact_of(metric).is_percentage
     ends = np.concatenate([x, y, y - errors, y + errors])
     low, high = _limits(ends[ends > 0] if is_log else ends, is_log)
-    if is_log:
-        ax.set(xscale="log", yscale="log")
-    ax.set(xlim=(low, high), ylim=(low, high), xlabel="printed", ylabel="ours")
+    set_both(ax, Span(low, high), log=is_log)
+    ax.set(xlabel="printed", ylabel="ours")
     line = np.geomspace(low, high, 200) if is_log else np.linspace(low, high, 200)
     margin = np.array([FACTS[metric].margin(value) for value in line])
     ax.fill_between(line, line - margin, line + margin, color="#DDDDDD", linewidth=0, zorder=0)

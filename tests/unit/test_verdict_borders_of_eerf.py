@@ -377,9 +377,9 @@ def test_a_penalty_for_one_size_does_not_suit_another(judged):
     def walked(m, low, high):
         return walks("adult", m, "divergence", **{"karff/divergence": ((0.1, low), (10.0, high))})
 
-    # the losses have a standard error of one
+    # the losses have a standard error of one; two pairs of sizes are tested, and t(1 - 0.05 / 4; 4) is 3.495
     level, off = [9.0] * 5, [-3.0, 3.0, -1.0, 1.0, 0.0]
-    below, above = ([9.0 + gap + each for each in off] for gap in (1.9375, 2.0625))
+    below, above = ([9.0 + gap + each for each in off] for gap in (3.4375, 3.5625))
     split = chosen(m50=0.1, m100=10.0)
     assert judged("eerf-25", split + walked(50, level, above) + walked(100, level, level)) == "holds"
     assert judged("eerf-25", split + walked(50, level, below) + walked(100, level, level)) == "fails"

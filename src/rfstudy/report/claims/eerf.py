@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from rfstudy.report.claims.points import Point, number
 from rfstudy.report.claims.words import signed
 from rfstudy.report.error_and_time import Timed, curve, within
 from rfstudy.report.estimates import SIGMAS, power_law
-from rfstudy.report.significance import compare, overlap_of
+from rfstudy.report.significance import compare, family, overlap_of
 
 FEWER_FEATURES = {
     "properties": {
@@ -178,8 +179,10 @@ RETUNED = {
 def retuned(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
     """What was chosen of an option at one size costs more than ``by`` standard errors at another (claim eerf-25).
 
-    ``of`` walks the option, and ``chosen`` has in its settings what validation chose of it at every size: so neither
-    value is the better one on the test rows by its choice.
+    So many pairs of sizes are compared that some differ by as much through chance: a loss has to be told as an effect
+    too, with Holm's correction over the pairs of a data set and learner. ``of`` walks the option, and ``chosen`` has in
+    its settings what validation chose of it at every size: so neither value is the better one on the test rows by its
+    choice.
     """
     chosen_at = _chosen(rows, test)
     walked = rows_of(rows, test, sides(test["of"]))
@@ -189,21 +192,29 @@ def retuned(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
         cells.setdefault(key, {}).setdefault(where["n_features_label"], {})[where["at"]] = own
     found = []
     for key, by_size in cells.items():
+        losses, tests = [], {}
         best = {label: chosen_at.get((*key, label)) for label in by_size}
         where = dict(zip(("experiment", "dataset", "learner"), key, strict=True))
         for label, by_value in by_size.items():
             for other, value in best.items():
                 if label == other or best[label] not in by_value or value not in by_value:
                     continue
-                loss = difference(by_value[value], by_value[best[label]])
+                theirs, own = by_value[value], by_value[best[label]]
+                loss = difference(theirs, own)
                 bound = test["by"] * (loss.error if np.isfinite(loss.error) else 0.0)
                 told = f"{signed(loss.value, test['metric'])} with that of {other}"
-                found.append(
+                tests[len(losses)] = compare(pd.Series(theirs.values), pd.Series(own.values), own.overlap)
+                losses.append(
                     Point(
                         loss.value, bound, loss.value > bound, where=where | {"n_features_label": label}, told=told,
                         what="loss by another size's choice", low=loss.low, high=loss.high, error=loss.error,
+                        aside="" if np.isfinite(loss.low) else "too few repeats",
                     )
                 )  # fmt: skip
+        tests = family(tests)
+        found += [
+            replace(point, holds=point.holds and tests[i].stands(test["metric"])) for i, point in enumerate(losses)
+        ]
     return found
 
 

@@ -20,6 +20,7 @@ from rfstudy.study import code as package_code
 from rfstudy.study import config as study_config
 from rfstudy.study import plan, selection
 from rfstudy.study.check import Trial
+from rfstudy.study.experiment import sizes as experiment_sizes
 from rfstudy.study.schema import suggestion
 from rfstudy import outputs
 from rfstudy.drawings import SCORECARD, Drawings, category_of, experiments_of, files_of, page_of, results_of
@@ -182,7 +183,7 @@ def stage_cells(stage):
             return part["time"]["rounds"]
         repeats = part["repeats"].values() if stage == "train" else [part["repeats"]]
         places = sum(len(entry.get("walk", {}).get("values", [None])) for entry in part["methods"])
-        return places * len(study_config.sizes(part["sizes"], 1)) * sum(map(len, repeats))
+        return places * len(experiment_sizes(part["sizes"], 1)) * sum(map(len, repeats))
 
     unit = "round" if stage == "time" else "cell"
     return lambda wildcards: counted(sum(map(cells_of, stage_parts(stage, wildcards))), unit)

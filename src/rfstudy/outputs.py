@@ -17,7 +17,8 @@ from rfstudy.metrics import FACTS
 from rfstudy.report import catalogue
 from rfstudy.report.claims import entries as claim_entries
 from rfstudy.study.code import constant
-from rfstudy.study.config import NAME, ConfigurationError, extended, kernel_id, kernels_of, sizes
+from rfstudy.study.config import NAME, ConfigurationError, extended
+from rfstudy.study.experiment import kernel_id, kernels_of, sizes
 from rfstudy.study.schema import closed, constant_or, problems_of, read_schema, suggestion
 
 #: Keys of an entry that hold ids of methods.

@@ -11,8 +11,9 @@ from rfstudy import tidy
 from rfstudy.data import prepared
 from rfstudy.files import read_sealed
 from rfstudy.maps.registry import REGISTRY
-from rfstudy.study import config, generate, plan, selection, train, tune
+from rfstudy.study import generate, plan, selection, train, tune
 from rfstudy.study.engine import Job
+from rfstudy.study.experiment import merge, with_steps
 from rfstudy.study.journal import Journal
 from rfstudy.study.provenance import Run
 from rfstudy.study.sample import Samples, load_prepared
@@ -50,7 +51,7 @@ EXPERIMENT = {
 
 def selected(settings=None, **changes) -> dict:
     """The toy with changes laid over it, as a run has it; null removes a key."""
-    toy = config.with_steps(config.merge(EXPERIMENT, changes))
+    toy = with_steps(merge(EXPERIMENT, changes))
     known = selection.datasets_named(toy)
     return selection.select({"toy": toy}, SETTINGS | (settings or {}), MAPS, known).get("toy", {})
 

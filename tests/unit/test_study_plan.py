@@ -8,6 +8,7 @@ import pytest
 
 from rfstudy.study import config, plan, selection
 from rfstudy.study.code import PACKAGE
+from rfstudy.study.experiment import merge
 
 specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
 toys = importlib.util.module_from_spec(specification)
@@ -327,7 +328,7 @@ def test_a_timed_job_has_all_methods_of_a_data_set_and_the_sizes_that_the_preset
     (part,) = plan.parts_of("time", toy, shard, SETTINGS)
     assert part["sizes"] == {"multiples_of_d": [1, 8]}
     assert part["time"] == {"rounds": 4, "again": 1}
-    labelled = config.merge(toy, {"time": {"sizes": ["2d", "4d"]}})
+    labelled = merge(toy, {"time": {"sizes": ["2d", "4d"]}})
     (part,) = plan.parts_of("time", labelled, shard, SETTINGS)
     assert part["sizes"] == {"multiples_of_d": [2, 4]}
     assert part["learners"] == {"ridge": toys.RIDGE}

@@ -8,6 +8,7 @@ import pytest
 
 from rfstudy.study import config, plan, selection
 from rfstudy.study.code import PACKAGE
+from rfstudy.study.experiment import merge
 
 specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
 toys = importlib.util.module_from_spec(specification)
@@ -82,7 +83,7 @@ def test_a_wrong_method_of_an_experiment_is_named(change, message):
 
 def test_a_data_set_that_is_not_registered_is_named():
     for change in ({"datasets": {"eegg": {}}}, {"methods": [{"method": "rff", "datasets": {"eegg": {}}}]}):
-        toy = config.merge(EXPERIMENT, change)
+        toy = merge(EXPERIMENT, change)
         with pytest.raises(config.ConfigurationError, match="names the data set eegg; did you mean eeg"):
             selection.select({"toy": toy}, SETTINGS, toys.MAPS, {"made", "eeg"})
 

@@ -26,16 +26,8 @@ from rfstudy.data.registry import OF_BLOCKS, sizes_of_stand_in
 from rfstudy.files import shown
 from rfstudy.learners import entry as learners
 from rfstudy.study.code import PACKAGE, defines
-from rfstudy.study.config import (
-    ConfigurationError,
-    kind_constant,
-    merge,
-    options_tried,
-    resolved_experiments,
-    standing_for_all,
-    walked,
-    wanted_sizes,
-)
+from rfstudy.study.config import ConfigurationError, resolved_experiments
+from rfstudy.study.experiment import kind_constant, merge, options_tried, standing_for_all, walked, wanted_sizes
 from rfstudy.study.plan import check_choices, on_dataset, repeats_of, searched
 from rfstudy.study.schema import OF_DATA, constant_or, suggestion
 

@@ -30,6 +30,7 @@ TABLES = {"maps.registry": ("REGISTRY", "ALIASES"), "kernels": ("KERNELS",), "me
 #: Modules that plan, keep and describe numbers and compute none: what they decide of a cell is in its key.
 BOOKKEEPING = (
     "study.config",
+    "study.experiment",
     "study.selection",
     "study.plan",
     "study.rows",

@@ -22,7 +22,7 @@ from rfstudy.errors import UserError
 from rfstudy.kernels import KERNELS, Kernel, make_kernel
 from rfstudy.maps.registry import REGISTRY, make_map, resolved_options
 from rfstudy.study.code import meaning
-from rfstudy.study.config import own_kernel
+from rfstudy.study.experiment import own_kernel
 from rfstudy.study.journal import Checkpoints, Journal, key_of
 from rfstudy.study.plan import NAMES, without
 from rfstudy.study.provenance import Run

@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from rfstudy.data.modules import code_of_steps
 from rfstudy.learners.entry import facts
 from rfstudy.study.code import constant
-from rfstudy.study.config import (
-    AXES,
+from rfstudy.study.config import AXES, ConfigurationError, check_ids
+from rfstudy.study.experiment import (
     CIRCLES,
     SEARCHED,
-    ConfigurationError,
-    check_ids,
     kernels_of,
     kind_constant,
     merge,

@@ -23,8 +23,8 @@ from rfstudy.errors import NotDefinedError, UserError
 from rfstudy.learners.entry import always_regular, load
 from rfstudy.learners.penalties import best_penalty, is_at_edge
 from rfstudy.learners.scoring import score_sum
-from rfstudy.study.config import CIRCLES, SEARCHED, merge, options_tried, own_kernel, size_of, sizes
 from rfstudy.study.engine import Cell, Job, finished
+from rfstudy.study.experiment import CIRCLES, SEARCHED, merge, options_tried, own_kernel, size_of, sizes
 from rfstudy.study.kinds.grid import (
     choice_for,
     folds_of,

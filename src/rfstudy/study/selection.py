@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from rfstudy.learners import entry as learners
 from rfstudy.maps.registry import resolved_options
-from rfstudy.study.config import (
-    SELECTIONS,
-    ConfigurationError,
-    check_ids,
+from rfstudy.study.config import SELECTIONS, ConfigurationError, check_ids
+from rfstudy.study.experiment import (
     kind_constant,
     listed_twice,
     merge,

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from rfstudy.study.config import merge
 from rfstudy.study.engine import Cell, Job
+from rfstudy.study.experiment import merge
 from rfstudy.study.sample import Sample
 
 STAGES = ("measure",)

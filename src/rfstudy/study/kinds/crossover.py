@@ -11,8 +11,8 @@ import numpy as np
 
 from rfstudy.arrays import seed_of, seed_sequence
 from rfstudy.kernels import make_kernel
-from rfstudy.study.config import spread
 from rfstudy.study.engine import Job, Timed, entry_map
+from rfstudy.study.experiment import spread
 from rfstudy.study.peers import make_peer
 
 #: Nothing but times is measured here.

@@ -15,7 +15,6 @@ from rfstudy.data.split import fold_of_block, fold_of_row
 from rfstudy.kernels import KERNELS, make_kernel
 from rfstudy.learners.entry import load
 from rfstudy.maps.registry import has_prefixes
-from rfstudy.study.config import CIRCLES, SEARCHED, merge, own_kernel, sizes
 from rfstudy.study.engine import (
     Cell,
     Job,
@@ -25,6 +24,7 @@ from rfstudy.study.engine import (
     feature_seed,
     name_of,
 )
+from rfstudy.study.experiment import CIRCLES, SEARCHED, merge, own_kernel, sizes
 from rfstudy.study.plan import without
 from rfstudy.study.rows import base_row, entry_columns
 from rfstudy.study.sample import Prepared, Sample, Samples

@@ -13,8 +13,8 @@ import numpy as np
 from rfstudy.kernels import make_kernel
 from rfstudy.learners import streams
 from rfstudy.learners.shifted import solve_shifted
-from rfstudy.study.config import sizes
 from rfstudy.study.engine import Cell, Job, entry_map, feature_seed
+from rfstudy.study.experiment import sizes
 
 STAGES = ("measure",)
 NEEDS_DATA = True

@@ -13,8 +13,8 @@ import torch
 
 from rfstudy.arrays import seed_of, seed_sequence
 from rfstudy.kernels import make_kernel
-from rfstudy.study.config import spread
 from rfstudy.study.engine import Cell, Job, Timed, entry_map
+from rfstudy.study.experiment import spread
 
 STAGES = ("measure",)
 NEEDS_DATA = False

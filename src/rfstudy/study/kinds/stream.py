@@ -18,8 +18,8 @@ from rfstudy.kernels import KERNELS, make_kernel
 from rfstudy.learners.boehning import GAP_TOLERANCE, fit_on_stream
 from rfstudy.learners.streams import keep_within
 from rfstudy.metrics import approximation_error
-from rfstudy.study.config import kernel_id
 from rfstudy.study.engine import Cell, Job, Timed, entry_map, feature_seed
+from rfstudy.study.experiment import kernel_id
 from rfstudy.study.sample import Sample, Samples, approximation_rows
 
 STAGES = ("measure",)

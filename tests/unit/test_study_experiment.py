@@ -1,0 +1,36 @@
+"""What an experiment says: steps written out, entries told apart."""
+
+from rfstudy.study import experiment
+
+
+def test_methods_walk_the_steps_and_keep_what_they_changed():
+    steps = [
+        {"name": "start"},
+        {"name": "rows", "datasets": {"eeg": {"preprocess": ["standard_rows"]}}},
+        {"name": "sum", "learners": {"ridge": {"scaling": "sum"}}},
+        {"name": "one", "methods": ["ssf"], "options": {"radii": "single"}},
+    ]
+    methods = [
+        {"method": "rff"},
+        {"method": "ssf", "options": {"sweeps": 2}},
+        {"method": "rff", "variant": "control"},
+    ]
+    entries = experiment.with_steps({"methods": methods, "steps": steps})["methods"]
+    assert [(e["method"], e["variant"]) for e in entries] == [
+        ("rff", "start"), ("rff", "rows"), ("rff", "sum"),
+        ("ssf", "start"), ("ssf", "rows"), ("ssf", "sum"), ("ssf", "one"),
+        ("rff", "control"),
+    ]  # fmt: skip
+    assert entries[0] == {"method": "rff", "variant": "start"}
+    assert entries[6] == {
+        "method": "ssf", "variant": "one", "options": {"sweeps": 2, "radii": "single"},
+        "datasets": {"eeg": {"preprocess": ["standard_rows"]}}, "learners": {"ridge": {"scaling": "sum"}},
+    }  # fmt: skip
+
+
+def test_entries_are_told_apart_by_their_kernels_too():
+    zero, one = ({"name": "arc_cosine", "order": order} for order in (0, 1))
+    entries = [{"method": "rff"}, {"method": "rff", "kernel": zero}, {"method": "rff", "kernel": one}]
+    assert experiment.listed_twice(entries) == []
+    assert experiment.listed_twice([*entries, {"method": "rff", "kernel": one}]) == [("rff", "", "arccos1")]
+    assert experiment.kernels_of({"kernel": zero, "methods": [*entries, None]}) == [zero, one]

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from rfstudy.arrays import cosine, dense, product, resolve_device, row_blocks, sine
-from rfstudy.maps.base import for_each_block
+from rfstudy.maps.blocks import for_each_block
 
 #: Frequencies that a thread works on at once, and the most numbers in their product with the data: so few on the CPU
 #: that they stay in a cache.

@@ -14,7 +14,8 @@ import torch
 
 from rfstudy.arrays import block_rows, resolve_device
 from rfstudy.kernels import Kernel
-from rfstudy.maps.base import CACHE_BYTES, SpectralMap, feature_blocks, fill_rows, projector, spectral_mapper
+from rfstudy.maps.base import SpectralMap, projector, spectral_mapper
+from rfstudy.maps.blocks import CACHE_BYTES, feature_blocks, fill_rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,19 +6,16 @@ from rfstudy import tidy
 from rfstudy.report.context import Context
 from rfstudy.report.notes import notes, notes_on_searches, quantity
 
-BY_SIZE = "Penalty and C: tuned once per data set and size{} and shared by all methods."
-BY_METHOD = (
-    "Scaling, bandwidth and penalty: tuned per data set, method and size, on the rows of {}; an approximation error is "
-    "that of the method's own kernel."
-)
+BY_SIZE = "{}: tuned once per data set and size{} and shared by all methods."
+BY_METHOD = "{}: tuned per data set, method and size, on the rows of {}."
 
 
-def told(*settings, status="ok", learner=""):
+def told(*settings, status="ok", learner="", metric="accuracy_pct", **columns):
     rows = [
         {
-            "dataset": "eeg", "method": "rff", "metric": "accuracy_pct", "repeat": i, "status": status,
+            "dataset": "eeg", "method": "rff", "metric": metric, "repeat": i, "status": status,
             "settings": each, "learner": learner,
-        }
+        } | columns
         for i, each in enumerate(settings)
     ]  # fmt: skip
     return notes(tidy.frame(rows), {"paper": "survey"}, Context(tidy.frame([]), {}, {}))
@@ -34,21 +31,62 @@ def told(*settings, status="ok", learner=""):
     ],
 )
 def test_a_shared_choice_is_said_with_the_repeats_that_it_was_made_on(chosen_on, by_size, by_method):
-    assert told({"shared_by": "size", "chosen_on": chosen_on}) == [BY_SIZE.format(by_size)]
-    assert told({"shared_by": "method_and_size", "chosen_on": chosen_on}) == [BY_METHOD.format(by_method)]
+    shared = {"chosen_on": chosen_on, "penalty": 0.1}
+    assert told(shared | {"shared_by": "size"}, learner="ridge") == [BY_SIZE.format("Penalty", by_size)]
+    assert told(shared | {"shared_by": "method_and_size"}, learner="ridge") == [BY_METHOD.format("Penalty", by_method)]
 
 
 def test_a_penalty_that_an_experiment_shares_is_said_and_a_bandwidth_is_not():
     shared = {"shared_by": "experiment", "chosen_on": [0, 1, 2]}
-    (note,) = told(shared, learner="svm")
-    assert note.startswith("Penalty and C: tuned once per data set, on the first 3 repeats, at one size and shared by")
+    (note,) = told(shared | {"C": 10}, learner="svm")
+    assert note.startswith("C: tuned once per data set, on the first 3 repeats, at one size and shared by")
     assert told(shared) == []
 
 
+def test_only_what_the_rows_have_is_named():
+    shared = {"shared_by": "size", "chosen_on": [0]}
+    both = [shared | {"C": 1.0}, shared | {"penalty": 1.0}]
+    assert told(both[0], learner="svm") == [BY_SIZE.format("C", "")]
+    assert told(both[1], learner="ridge") == [BY_SIZE.format("Penalty", "")]
+    assert told(*both, learner="svm") == [BY_SIZE.format("Penalty and C", "")]
+    # of another learner the value has a name that no note knows
+    assert told(shared | {"shrinkage": 0.1}, learner="own") == [BY_SIZE.format("What is chosen", "")]
+
+
+def by_size(one, other, learner="ridge", metric="accuracy_pct", **columns):
+    """The notes on two sizes of an entry with these settings."""
+    shared = {"dataset": "eeg", "method": "rff", "repeat": 0, "status": "ok", "metric": metric, "learner": learner}
+    rows = [
+        shared | {"n_features": s, "n_features_label": str(s), "settings": settings}
+        | ({key: value[i] for key, value in columns.items()})
+        for i, (s, settings) in enumerate(zip((10, 20), (one, other), strict=True))
+    ]  # fmt: skip
+    return notes(tidy.frame(rows), {"paper": "survey"}, Context(tidy.frame([]), {}, {}))
+
+
+def test_what_an_entry_chose_of_its_map_is_what_its_sizes_differ_in():
+    shared = {"shared_by": "method_and_size", "chosen_on": [0], "preprocess": ["minmax"], "length_scale": 1.0}
+    narrow, scaled = shared | {"length_scale": 0.3}, shared | {"preprocess": ["standard"], "length_scale": 0.3}
+    learned, searched = {"penalty": 0.1}, shared | {"options": {"rho": 10}}
+    of = BY_METHOD.format
+    first = "the first repeat"
+    assert by_size(shared | learned, shared | learned) == [of("Penalty", first)]
+    assert by_size(shared | learned, narrow | learned) == [of("Bandwidth and penalty", first)]
+    assert by_size(shared | learned, scaled | learned) == [of("Scaling, bandwidth and penalty", first)]
+    assert by_size(shared, searched, learner="") == [of("Options of the map", first)]
+    assert by_size(shared, narrow, learner="", metric="approximation_error_frobenius") == [
+        of("Bandwidth", first)[:-1] + "; an approximation error is that of the method's own kernel."
+    ]
+    # what another entry, repeat or place has is nothing that was chosen by size
+    for columns in ({"variant": ("", "other")}, {"repeat": (0, 1)}, {"axis": ("rho", "rho"), "at": (1.0, 2.0)}):
+        assert by_size(shared | learned, narrow | learned, **columns) == [of("Penalty", first)]
+
+
 def test_different_choices_are_said_one_after_the_other():
-    one, other = {"shared_by": "size", "chosen_on": [0]}, {"shared_by": "method_and_size", "chosen_on": [0, 1]}
-    expected = [BY_SIZE.format(""), BY_METHOD.format("the first 2 repeats")]
-    assert told(one, other, one) == told(other, one) == expected
+    one = {"shared_by": "size", "chosen_on": [0], "penalty": 0.1}
+    other = {"shared_by": "method_and_size", "chosen_on": [0, 1], "C": 0.1}
+    expected = [BY_SIZE.format("Penalty", ""), BY_METHOD.format("C", "the first 2 repeats")]
+    assert told(one, other, one, learner="x") == told(other, one, learner="x") == expected
 
 
 def test_a_choice_of_the_cell_itself_is_not_said():

@@ -28,15 +28,20 @@ LEARNER_NAMES = {
     "majority": "majority class",
 }
 
-#: What has to be said of a choice that several cells share, by ``shared_by`` of the settings of a row; ``on`` are the
-#: repeats that it was made on.
+#: What has to be said of a choice that several cells share, by ``shared_by`` of the settings of a row; ``what`` was
+#: chosen, ``on`` are the repeats that it was made on.
 SHARED_NOTES = {
-    "experiment": "Penalty and C: tuned once per data set{on} at one size and shared by all methods and sizes.",
-    "size": "Penalty and C: tuned once per data set and size{on} and shared by all methods.",
-    "method_and_size": "Scaling, bandwidth and penalty: tuned per data set, method and size, on the rows of {on}; an "
-    "approximation error is that of the method's own kernel.",
+    "experiment": "{what}: tuned once per data set{on} at one size and shared by all methods and sizes.",
+    "size": "{what}: tuned once per data set and size{on} and shared by all methods.",
+    "method_and_size": "{what}: tuned per data set, method and size, on the rows of {on}.",
 }
 
+#: What notes call the settings of a row that may have been chosen: of its map and data, and of its learner.
+CHOSEN_OF_MAP = {"preprocess": "scaling", "length_scale": "bandwidth", "options": "options of the map"}
+CHOSEN_OF_LEARNER = {"penalty": "penalty", "C": "C"}
+
+#: What tells the rows of one entry and repeat apart from all others, whatever their size.
+OF_SIZES = ("dataset", "kernel", "method", "variant", "axis", "at", "repeat")
 
 #: Copies and steps of a search for features, by the options that set them, and what they are called (Bullins, Zhang and
 #: Zhang, ICLR 2018, Appendix A.1).
@@ -203,23 +208,41 @@ def notes_on_searches(ok: pd.DataFrame) -> list[str]:
 
 def notes_on_choices(ok: pd.DataFrame) -> list[str]:
     """Sentences about what was chosen once for several cells, and on which repeats (``chosen_on`` of the settings)."""
-    shared = {
-        (s["shared_by"], tuple(s["chosen_on"]))
-        for s, learner in zip(settings_of(ok), ok["learner"], strict=True)
+    shared: dict[tuple, list[int]] = {}
+    for i, (s, learner) in enumerate(zip(settings_of(ok), ok["learner"], strict=True)):
         # without a learner it is the bandwidth that an experiment shares
-        if s.get("shared_by") in SHARED_NOTES and (learner or s["shared_by"] != "experiment")
-    }
+        if s.get("shared_by") in SHARED_NOTES and (learner or s["shared_by"] != "experiment"):
+            shared.setdefault((s["shared_by"], tuple(s["chosen_on"])), []).append(i)
     order = list(SHARED_NOTES)
     return [
-        _shared_note(way, repeats) for way, repeats in sorted(shared, key=lambda pair: (order.index(pair[0]), pair[1]))
+        _shared_note(way, repeats, ok.iloc[shared[way, repeats]])
+        for way, repeats in sorted(shared, key=lambda pair: (order.index(pair[0]), pair[1]))
     ]
 
 
-def _shared_note(way: str, repeats: tuple[int, ...]) -> str:
-    """The sentence about one choice; repeats count from 0."""
+def _shared_note(way: str, repeats: tuple[int, ...], rows: pd.DataFrame) -> str:
+    """The sentence about one choice and the rows that have it; repeats count from 0."""
+    chosen = _chosen_by_entries(rows) if way == "method_and_size" else []
+    chosen += [name for key, name in CHOSEN_OF_LEARNER.items() if any(key in s for s in settings_of(rows))]
+    words = f"{', '.join(chosen[:-1])} and {chosen[-1]}" if len(chosen) > 1 else "".join(chosen) or "what is chosen"
+    what = words[0].upper() + words[1:]
     if way in ("experiment", "size"):
-        return SHARED_NOTES[way].format(on="" if repeats == (0,) else f", on {_repeats_in_words(repeats)},")
-    return SHARED_NOTES[way].format(on=_repeats_in_words(repeats))
+        return SHARED_NOTES[way].format(what=what, on="" if repeats == (0,) else f", on {_repeats_in_words(repeats)},")
+    told = SHARED_NOTES[way].format(what=what, on=_repeats_in_words(repeats))
+    if "bandwidth" in chosen and rows["metric"].str.startswith("approximation_error").any():
+        told = f"{told[:-1]}; an approximation error is that of the method's own kernel."
+    return told
+
+
+def _chosen_by_entries(rows: pd.DataFrame) -> list[str]:
+    """What of their maps and data was chosen for rows by entry and size: what the sizes of an entry differ in."""
+    seen: dict[tuple, set[str]] = {}
+    places = rows[list(OF_SIZES)].astype(str).itertuples(index=False, name=None)
+    for place, settings in zip(places, settings_of(rows), strict=True):
+        for key in CHOSEN_OF_MAP:
+            seen.setdefault((key, *place), set()).add(str(settings.get(key)))
+    differing = {key for (key, *_), values in seen.items() if len(values) > 1}
+    return [name for key, name in CHOSEN_OF_MAP.items() if key in differing]
 
 
 def notes_on_rounds(ok: pd.DataFrame, paper: str, looks: dict, tasks: dict) -> list[str]:

@@ -150,6 +150,18 @@ def test_what_is_missing_or_different_is_said_in_the_figure():
     assert len(ridge["rff"].lines[0].get_xdata()) == 5
 
 
+def test_a_line_that_ends_before_the_others_is_said_in_the_figure():
+    rows = report_rows.made_rows(tasks=["eeg", "skin"])
+    rows = [row for row in rows if (row["method"], row["dataset"]) != ("lsrff", "eeg") or row["n_features"] < 100]
+    figure = drawn("figure-10-text", rows)
+    assert_fit_to_print(figure)
+    expected = (
+        "Run at fewer sizes than others: LS-RFF at s = 2d, 4d (approximation error, generation time, ridge accuracy,"
+    )
+    assert expected in all_text(figure)
+    assert "Run at fewer" not in all_text(drawn("figure-10-text", report_rows.made_rows(tasks=["eeg", "skin"])))
+
+
 def test_a_figure_without_any_result_still_says_so():
     figure = drawn("figure-09-code", [])
     assert figure.axes == []

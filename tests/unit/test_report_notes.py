@@ -4,7 +4,7 @@ import pytest
 
 from rfstudy import tidy
 from rfstudy.report.context import Context
-from rfstudy.report.notes import notes, notes_on_searches, quantity
+from rfstudy.report.notes import notes, notes_on_searches, notes_on_sizes, quantity
 
 BY_SIZE = "{}: tuned once per data set and size{} and shared by all methods."
 BY_METHOD = "{}: tuned per data set, method and size, on the rows of {}."
@@ -176,3 +176,45 @@ def test_shorter_searches_than_the_papers_are_told():
     assert notes_on_searches(rows({"n_copies": 200, "n_steps": 60}, {"n_steps": 99}, {})) == [
         "Shorter searches for features than 500 copies of 100 steps, as in the paper: 200 copies of 60 steps; 99 steps."
     ]
+
+
+# --- sizes ------------------------------------------------------------------------------------------------------------
+
+ERROR, SCORE = "approximation_error_frobenius", "mse"
+
+
+def on_sizes(lsrff, rff=lambda metric, s: "ok"):
+    """The notes on rows at s = 10, 20 and 100 of two methods, each with the status that its function of metric and s
+    gives; None is no row.
+    """
+    rows = [
+        SHARED
+        | {"metric": metric, "method": method, "n_features": s, "n_features_label": str(s), "status": status(metric, s)}
+        for metric in (ERROR, SCORE)
+        for s in (10, 20, 100)
+        for method, status in (("rff", rff), ("lsrff", lsrff))
+        if status(metric, s)
+    ]
+    return notes_on_sizes(tidy.frame(rows), "survey", {}, {})
+
+
+def test_a_method_that_stops_before_the_others_is_told_with_its_sizes():
+    told = "Run at fewer sizes than others: lsrff at s = 10, 20 ({} on eeg)."
+    both = "approximation error, mean squared error"
+    assert on_sizes(lambda metric, s: "ok") == []
+    assert on_sizes(lambda metric, s: "ok" if s < 100 else None) == [told.format(both)]
+    assert on_sizes(lambda metric, s: "ok" if s < 100 or metric == SCORE else None) == [
+        told.format("approximation error")
+    ]
+
+
+def test_a_size_without_a_value_is_no_size_that_a_method_lacks():
+    def until_20(metric, s):
+        return "ok" if s < 100 else None
+
+    def skipped(metric, s):
+        return "ok" if s < 100 else "skipped"
+
+    assert on_sizes(until_20, skipped) == []
+    # of a row that has no value other notes tell
+    assert on_sizes(skipped) == []

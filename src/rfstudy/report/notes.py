@@ -277,6 +277,30 @@ def contended_where(rounds: pd.DataFrame, looks: dict, place: str = "n_features_
     return "; ".join(found)
 
 
+def notes_on_sizes(frame: pd.DataFrame, paper: str, looks: dict, tasks: dict) -> list[str]:
+    """A sentence on methods that have no row at sizes at which others of the same data and quantity have a value: a
+    line that ends where a preset stops the method is not one that ends where its axis does.
+    """
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
+    sized = frame[(frame["n_features_label"] != "") & (frame["method"] != "")]
+    for (dataset, _, metric, learner), rows in sized.groupby(["dataset", "kernel", "metric", "learner"], sort=False):
+        ok = select(rows, status="ok").sort_values("n_features", kind="stable")
+        shown = dict.fromkeys(ok["n_features_label"])
+        for (method, variant), own in rows.groupby(["method", "variant"], sort=False):
+            at = [label for label in shown if label in set(own["n_features_label"])]
+            if at and len(at) < len(shown):
+                of_line = found.setdefault((look(method, looks, variant).label, ", ".join(at)), {})
+                of_line.setdefault(printed_name(tasks, dataset, paper), []).append(quantity(metric, learner))
+    told = []
+    for (label, at), by_dataset in found.items():
+        places: dict[str, list[str]] = {}
+        for name, quantities in by_dataset.items():
+            places.setdefault(", ".join(dict.fromkeys(quantities)), []).append(name)
+        where = "; ".join(f"{what} on {', '.join(names)}" for what, names in places.items())
+        told.append(f"{label} at s = {at} ({where})")
+    return [f"Run at fewer sizes than others: {'; '.join(told)}."] if told else []
+
+
 def _repeats_in_words(repeats: tuple[int, ...]) -> str:
     """ "the first repeat", "the first 3 repeats", or by their numbers: "repeats 0, 4, 7"."""
     if repeats == tuple(range(len(repeats))):

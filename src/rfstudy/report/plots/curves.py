@@ -25,7 +25,7 @@ from rfstudy.report.chance import LABEL, chance_of, notes_on_chance
 from rfstudy.report.context import Context
 from rfstudy.report.layout import Panel, Row, labels_apart, laid_out
 from rfstudy.report.looks import Look, look
-from rfstudy.report.notes import absence, dataset_name, not_drawn, notes
+from rfstudy.report.notes import absence, dataset_name, not_drawn, notes, notes_on_sizes
 from rfstudy.report.published import printed_name
 from rfstudy.report.scales import (
     STRIP_MARGIN,
@@ -195,6 +195,8 @@ def draw(context: Context, spec: dict) -> Picture:
     ]
     told += notes_on_chance({place.name: place.chance for place in there if place.chance is not None}, drawn=reached)
     told += _absent(absent, spec)
+    if x["axis"] == SIZES["axis"]:
+        told += notes_on_sizes(shown, spec.get("paper", ""), context.looks, context.tasks)
     rows = _laid(grid, titles, lines, x, spec.get("abreast", 1))
     return laid_out(spec["width"], rows, legend, [*told, *notes(shown, {"paper": ""} | spec, context)])
 

@@ -136,6 +136,11 @@ def test_an_experiment_that_is_defined_twice_is_named(tmp_path):
         ("title: A grid", "title: A grid\n  bandwidth: {rule: median, k: 3}", r"base\.bandwidth\.k: not a key here"),
         (
             "title: A grid",
+            "title: A grid\n  split: {without: [3]}",
+            r"base\.split\.without: stands in the split of an entry or a step alone",
+        ),
+        (
+            "title: A grid",
             "title: A grid\n  search: {shared_by: methods}",
             r"base\.search\.shared_by: 'methods' is not",
         ),

@@ -31,8 +31,21 @@ def problems_of_experiment(experiment: dict, config_dir: Path, datasets=None) ->
         plain = experiment | {"datasets": {key: without_nulls(own) for key, own in experiment["datasets"].items()}}
     return problems_of(plain, schema_of(experiment["kind"], Path(config_dir))) or [
         *problems_of_steps(experiment),
+        *problems_of_splits(experiment),
         *problems_of_methods(experiment),
         *(problems_of_datasets(experiment, datasets) if datasets is not None else ()),
+    ]
+
+
+def problems_of_splits(experiment: dict) -> list[str]:
+    """The rows that all entries of an experiment are to leave out, as ``problems_of``: its rows would not say so, as
+    those of a single entry do in their settings.
+    """
+    own = {f".datasets.{name}": of_one for name, of_one in (experiment.get("datasets") or {}).items()}
+    return [
+        f"{where}.split.without: stands in the split of an entry or a step alone, whose rows say what is left out"
+        for where, of in {"": experiment, **own}.items()
+        if "without" in ((of or {}).get("split") or {})
     ]
 
 

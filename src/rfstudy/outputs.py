@@ -175,8 +175,8 @@ def problems_with(entry: dict, experiments: dict[str, dict], looks: dict, tasks:
                 found.append(f".kernel: {named!r} is no kernel of {where}; {suggestion(named, known['kernels'])}")
             found += problems_of_rows(entry.get("rows"), own, known)
             found += problems_of_quantities(entry, own, "")
-    if not entry.get("experiments"):
-        found += unknown(entry, "datasets", set(tasks), "")
+    for key in ("registered",) if entry.get("experiments") else ("registered", "datasets"):
+        found += unknown(entry, key, set(tasks), "")
     for key in OF_METHODS:
         found += unknown(entry, key, set(looks), "")
     for position, panel in enumerate(entry.get("panels", [])):

@@ -170,7 +170,7 @@ def test_what_rests_on_the_same_rows_is_made_by_one_job():
         assert re.fullmatch(r"(tables|figures)_[a-z0-9_]+", name)
         assert len({(spec["form"], spec["paper"], *spec["experiments"]) for spec in specs}) == 1
     ids = {spec["name"] for spec in groups["tables_survey_gaussian_text"]}
-    assert {"table-06-text", "table-07-text", "values-accuracy-ridge-text"} <= ids
+    assert {"table-06-facts-text", "table-07-text", "values-accuracy-ridge-text"} <= ids
 
 
 def test_what_is_there_already_is_drawn_by_one_job_a_form_or_as_many_as_a_command_line_holds(monkeypatch):

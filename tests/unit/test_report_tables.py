@@ -32,7 +32,7 @@ def test_dataset_statistics_stand_beside_the_printed_ones(tmp_path):
     rows = report_rows.changed(rows, lambda row: row["dataset"] == "eeg", stand_in="generated (stand-in for EEG)")
     rows = [row for row in rows if row["dataset"] != "a8a"]
     frame, text = table("table-06-text", rows, tmp_path)
-    assert len(frame) == 16
+    assert len(frame) == 22
     found = frame[frame["source"] == "found"].set_index("data set")
     assert found.loc["skin", ["d", "training rows", "test rows", "random split", "scaling"]].tolist() == [
         "3", "122529", "122528", "yes", "standard_rows",
@@ -40,15 +40,48 @@ def test_dataset_statistics_stand_beside_the_printed_ones(tmp_path):
     # the paper prints 122,529 test rows of skin and 157,413 of cod-RNA
     assert found["differs in"].to_dict() == {
         "ijcnn1": "", "EEG: generated stand-in": "not comparable", "cod-RNA": "test rows", "covtype": "",
-        "magic04": "", "letter": "", "skin": "test rows", "a8a": "",
+        "magic04": "", "letter": "", "skin": "test rows",
     }  # fmt: skip
-    assert found.loc["a8a", "scaling"] == "not run"
     printed = frame[frame["source"] == "published"].set_index("data set")
     assert printed.loc["ijcnn1", ["d", "training rows", "test rows", "random split", "scaling"]].tolist() == [
         "22", "49990", "91701", "no", "none",
     ]  # fmt: skip
     assert "| ijcnn1 | published | 22 | 49,990 | 91,701 | no | none |" in text
     assert "- Not the paper's data: EEG (generated stand-in)." in text
+
+
+NUMBERS = ["d", "training rows", "test rows", "random split", "scaling"]
+
+
+def test_the_registry_speaks_for_what_was_not_measured(tmp_path):
+    rows = [row for row in report_rows.fact_rows(duplicate_rows=3) if row["dataset"] != "a8a"]
+    frame, text = table("table-06-text", rows, tmp_path)
+    told = frame[frame["source"] == "registered"].set_index("data set")
+    assert list(told.index) == ["a8a", "MNIST", "CIFAR-10", "MNIST-8M"]
+    assert told.loc["MNIST", NUMBERS].tolist() == ["784", "60000", "10000", "no", "not run"]
+    assert told.loc["CIFAR-10", NUMBERS].tolist() == ["3072", "50000", "10000", "no", "not run"]
+    # a stream has the columns of its file and the test part of its base
+    assert told.loc["MNIST-8M", NUMBERS].tolist() == ["784", "8100000", "10000", "no", "not run"]
+    assert set(told["differs in"]) == {""}
+    assert "- Registered: not measured here; what the registry of the data sets says of them." in text
+    of_four = report_rows.changed(rows, lambda row: True, experiment="slsrff-text")
+    assert "Registered" not in table("table-02-text", of_four, tmp_path, "slsrff")[1]
+
+
+def test_what_was_measured_in_place_of_a_data_set_stands_under_its_own_name(tmp_path):
+    def in_its_place(row):
+        return row["dataset"] == "a8a"
+
+    rows = report_rows.changed(
+        report_rows.fact_rows(duplicate_rows=3), in_its_place,
+        dataset="mnist8m-made", experiment="survey-million-text", d=100, n_train=50000, n_test=10000,
+    )  # fmt: skip
+    frame, text = table("table-06-text", rows, tmp_path)
+    assert frame.tail(2)[["data set", "source", *NUMBERS[:3], "differs in"]].to_numpy().tolist() == [
+        ["MNIST-8M", "published", "784", "8100000", "10000", ""],
+        ["MNIST, deformed", "found", "100", "50000", "10000", "d, training rows"],
+    ]
+    assert "- Not comparable with the printed numbers: cod-RNA (other test rows), MNIST, deformed (the training" in text
 
 
 def test_facts_of_any_name_become_columns(tmp_path):

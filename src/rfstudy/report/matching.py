@@ -90,6 +90,14 @@ class Quantity(NamedTuple):
         return self.cells.get((*sizes, method) if self.stand_in and len(sizes) == 1 else (size, method), self.nothing)
 
 
+def measured_as(printed: str, measured: set[str], tasks: dict) -> str:
+    """The data set that stands beside the printed numbers of one: the same, or where that is none of those that were
+    measured the one that the registry has ``in_place_of`` it.
+    """
+    others = [each for each in sorted(measured) if tasks.get(each, {}).get("in_place_of") == printed]
+    return printed if printed in measured or not others else others[0]
+
+
 class Measured:
     """The rows of one report by quantity, for many look-ups."""
 
@@ -105,13 +113,10 @@ class Measured:
         self._datasets: dict[str, set[str]] = {}
 
     def dataset(self, experiment: str, printed: str) -> str:
-        """The data set of an experiment that stands beside the printed numbers of one: the same, or where that was not
-        measured the one that the registry has ``in_place_of`` it."""
+        """The data set of an experiment that stands beside the printed numbers of one (``measured_as``)."""
         if experiment not in self._datasets:
             self._datasets[experiment] = set(select(self.rows, experiment=experiment)["dataset"])
-        measured = self._datasets[experiment]
-        others = [each for each in sorted(measured) if self.tasks.get(each, {}).get("in_place_of") == printed]
-        return printed if printed in measured or not others else others[0]
+        return measured_as(printed, self._datasets[experiment], self.tasks)
 
     def quantity(self, experiment: str, dataset: str, metric: str, of: dict, kernel: str) -> Quantity:
         """The rows of a metric, and of the ``learner`` and ``split`` that an entry of the mapping says; of the methods

@@ -47,9 +47,9 @@ def frame(errors=ERRORS, accuracy=ACCURACY, seconds=SECONDS, datasets=("mnist", 
     return tidy.frame(rows)
 
 
-def of(identifier, rows):
+def of(identifier, rows, **changed):
     names = Names(Context(rows, {}, TASKS), "survey")
-    return judge(verdict_rows.configured()[identifier], rows, "text", names)
+    return judge(verdict_rows.configured()[identifier] | {"not_testable": ""} | changed, rows, "text", names)
 
 
 IDS = [f"survey-{number}" for number in range(24, 29)]
@@ -80,6 +80,13 @@ def test_a_claim_holds_where_the_means_are_as_it_says(identifier):
 )
 def test_a_claim_comes_out_the_other_way_where_they_are_not(identifier, changed, verdict):
     assert of(identifier, frame(**changed))[0] == verdict
+
+
+def test_times_of_ours_say_nothing_of_another_implementation():
+    told = verdict_rows.configured()["survey-28"]["not_testable"]
+    verdict, evidence = of("survey-28", frame(), not_testable=told)
+    assert verdict == "not testable"
+    assert evidence.startswith("about the authors' implementation")
 
 
 def test_a_size_at_which_leverage_scores_were_not_run_still_speaks_for_the_errors():

@@ -22,7 +22,7 @@ from rfstudy.maps.registry import REGISTRY
 from rfstudy.study import collect, config, generate, measure, plan, selection, train, tune
 
 from .chain import Grid
-from .kinds_on_data import OnData
+from .on_data import OnData
 from .search import PLAIN
 
 #: Where the schema of what all experiments have stands.

@@ -88,7 +88,7 @@ def completed(study, found: list[dict]) -> list[dict]:
         "status": "ok",
         "settings": {},
     }
-    percent = ("accuracy_pct", "train_accuracy_pct", "error_pct", "overlap_pct")
+    percent = ("accuracy_pct", "train_accuracy_pct", "error_pct", "train_error_pct", "overlap_pct")
     units = dict.fromkeys(percent, "%") | {"stored_bytes": "B"}
     complete = [shared | {"unit": units.get(row["metric"], "")} | row for row in found]
     return [{key: value for key, value in row.items() if value not in (None, "")} for row in complete]

@@ -84,11 +84,16 @@ def scaled(step: str, X: np.ndarray, X_train: np.ndarray) -> np.ndarray:
 
 
 def length_scale_by(rule: dict, study, dataset: str, scaling: list[str], repeat: int) -> float:
-    """What a bandwidth rule finds on the training rows of a repeat: a factor times the median distance of two rows, or
-    times the mean distance of a row to its k-th nearest other one.
+    """What a bandwidth rule finds on the training rows of a repeat."""
+    return length_scale_of(rule, draw_sample(study, dataset, scaling, repeat).X_train, study.seed, repeat)
+
+
+def length_scale_of(rule: dict, X: np.ndarray, seed: int, repeat: int) -> float:
+    """What a bandwidth rule finds on the rows X (n, d) of a repeat: a factor times the median distance of two of them,
+    or times the mean distance of a row to its k-th nearest other one.
     """
-    X = draw_sample(study, dataset, scaling, repeat).X_train.astype(np.float64)
-    generator = np.random.default_rng(seed_sequence(study.seed, "bandwidth", rule["rule"], repeat))
+    X = X.astype(np.float64)
+    generator = np.random.default_rng(seed_sequence(seed, "bandwidth", rule["rule"], repeat))
     chosen = generator.choice(len(X), min(rule.get("rows", len(X)), len(X)), replace=False)
     if rule["rule"] == "median":
         found = np.median(pdist(X[chosen]))

@@ -10,7 +10,7 @@ from . import adapter
 from .chain import Grid
 from .data import Data
 from .kinds import Measurement
-from .kinds_on_data import OnData
+from .on_data import OnData
 
 
 def made(n: int, d: int, *, seed: int, n_classes: int = 2, noise: float = 0.3, constant: bool = False, **known):
@@ -430,6 +430,10 @@ QUADRANTS = Data(PLANE, np.where(PLANE[:, 0] * PLANE[:, 1] > 0, 1, -1))
 WAVE = Data(SPHERE, np.where(np.cos(2 * np.arctan2(SPHERE[:, 1], SPHERE[:, 0])) > 0, 7, 3), n_train=60)
 NOWHERE = made(20, 4, seed=1, missing="the address does not answer")
 
+#: Classes of rows on both sides of a bent border: three, and two of them.
+ROWS = np.random.default_rng(10).standard_normal((110, 4)).astype(np.float32)
+BENT = np.digitize(ROWS[:, 0] + 0.3 * ROWS[:, 1] ** 2, [-0.3, 0.9]) + 4
+
 NSRF = {"n_copies": 20, "n_steps": 8, "n_peaks": 2, "dual_step": 0.004, "initial_std": 6.0, "noise": 0.05}
 
 ON_DATA = {
@@ -534,5 +538,33 @@ ON_DATA = {
         methods=[{"method": "nsrf_sphere", "options": {"degree": 6, "dual_step": 0.01}}],
         rule={"rule": "median"},
         axes={"n_features": [3, 10], "pictures": [0, 5], "resolution": 5},
+    ),
+    "path": OnData(
+        kind="path",
+        name="twin-path",
+        paper="survey",
+        data={"halves": made(121, 4, seed=1), "parts": made(90, 4, seed=3, n_train=40), "nowhere": NOWHERE},
+        scaling={"halves": ["standard"], "parts": ["minmax"], "nowhere": ["none"]},
+        methods=[{"method": "rff"}, {"method": "rff", "variant": "phase", "options": {"layout": "phase"}}],
+        rule={"rule": "median"},
+        axes={
+            "rows": 16, "ratios": [0.01, 0.25, 0.5, 1, 2.5], "penalty": 1e-6, "penalties": [1e-3, 0.03, 0.1, 1.0],
+            "draws": 2,
+        },
+        cap=45,
+    ),
+    "stream": OnData(
+        kind="stream",
+        name="twin-stream",
+        paper="survey",
+        data={"classes": Data(ROWS, BENT, n_train=70), "two": Data(ROWS, np.where(BENT > 4, 1, -1), n_train=50)},
+        scaling={"classes": ["none"], "two": ["none"]},
+        methods=[{"method": "rff"}, {"method": "orf"}, {"method": "lsrff", "options": {"mode": "text"}}],
+        rule={"rule": "median", "factor": 0.7},
+        axes={
+            "kernels": [{"name": "gaussian"}, {"name": "arc_cosine", "order": 1}], "rows": 60, "n_features": 8,
+            "approximation_rows": 25, "penalty": 0.01, "timed_rows": 20,
+            "walks": {"n_train": [20, 200], "penalty": [0.1], "methods": ["orf"]},
+        },
     ),
 }  # fmt: skip

@@ -6,7 +6,6 @@ follows from it, the game that is played with it included, is computed here.
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import sph_harm_y
@@ -14,43 +13,18 @@ from sklearn.linear_model import lars_path, orthogonal_mp
 from sklearn.svm import SVC
 
 from rfstudy.arrays import seed_of
-from rfstudy.kernels import make_kernel
 from rfstudy.maps import make_map
 
-from .chain import completed, fact_rows, gaussian
-from .data import Data, Sample, draw_sample, folds, length_scale_by
+from .chain import completed, fact_rows
+from .data import Sample, folds
 from .learners import accuracy, best, coded, cross_validated, doubtful, l1_svm, predicted, ridge
+from .on_data import OnData, exact_kernel, kernel_with, name_of, sample_of, sized
+from .paths_and_streams import path_rows, stream_rows
 from .search import features
 
 #: libsvm stops once no margin is off by more than this: with weights of n rows up to C, at a duality gap of C n times
 #: as much.
 LIBSVM_TOLERANCE = 1e-4
-
-
-@dataclass(frozen=True)
-class OnData:
-    """An experiment on data: what its kind walks over stands in ``axes``."""
-
-    kind: str
-    name: str
-    data: dict[str, Data]
-    scaling: dict[str, list[str]]  # by data set
-    methods: list[dict]
-    axes: dict
-    rule: dict | None = None  # of the bandwidth; None where the kernel has none
-    kernel_of_maps: dict | None = None  # None: Gaussian
-    protocol: str = "text"
-    repeats: int = 2
-    cap: int | None = None
-    paper: str = "nsrf"
-    preset: str = "twin"
-    seed: int = 7
-
-    @property
-    def kernel(self) -> str:
-        """The id of the kernel in the rows."""
-        named = self.kernel_of_maps or {"name": "gaussian"}
-        return f"arccos{named['order']}" if "order" in named else named["name"]
 
 
 def rows(study: OnData) -> list[dict]:
@@ -61,11 +35,14 @@ def rows(study: OnData) -> list[dict]:
         "rounds": rounds_rows,
         "peaks": peaks_rows,
         "evaluations": evaluations_rows,
+        "path": path_rows,
+        "stream": stream_rows,
     }
     metrics = {
         "ranking": ["error_pct", "effective_rank", "overlap_pct"],
         "peaks": ["best_potential", "selected_norm"],
         "evaluations": ["accuracy_pct", "train_accuracy_pct"],
+        "path": ["mse", "error_pct", "approximation_error_frobenius", "smallest_singular_value"],
     }
     found = []
     for dataset, data in study.data.items():
@@ -85,29 +62,6 @@ def rows(study: OnData) -> list[dict]:
         of_data += fact_rows(study, dataset)
         found += [{"dataset": dataset, "stand_in": data.stand_in} | row for row in of_data]
     return completed(study, found)
-
-
-def name_of(entry: dict) -> dict:
-    """What the rows of an entry are called."""
-    return {"method": entry["method"], "variant": entry.get("variant", "")}
-
-
-def sample_of(study: OnData, dataset: str, repeat: int) -> tuple[Sample, float | None]:
-    """The rows of a repeat, and the length scale that the rule of the bandwidth finds on them."""
-    scaling = study.scaling[dataset]
-    length_scale = study.rule and length_scale_by(study.rule, study, dataset, scaling, repeat)
-    return draw_sample(study, dataset, scaling, repeat), length_scale
-
-
-def kernel_with(study: OnData, length_scale: float | None):
-    """The library's kernel of an experiment."""
-    own = {} if length_scale is None else {"length_scale": length_scale}
-    return make_kernel((study.kernel_of_maps or {"name": "gaussian"}) | own)
-
-
-def sized(s: int) -> dict:
-    """A number of features as columns of the table."""
-    return {"n_features": s, "n_features_label": str(s)}
 
 
 def accuracies(sample: Sample, decide: Callable) -> list[dict]:
@@ -239,20 +193,6 @@ def exact_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
         decide = machine_on(phi, X, sample.y_train, C)
         found += [columns | row | {"settings": told | row["settings"]} for row in accuracies(sample, decide)]
     return found
-
-
-def exact_kernel(kernel: str, order: int | None, width: float | None, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """The kernel matrix of X (n, d) and Y (m, d), float64: Gaussian, linear, or arc-cosine of order 0 or 1."""
-    X, Y = X.astype(np.float64), Y.astype(np.float64)
-    if kernel == "gaussian":
-        return gaussian(X, width, Y)
-    if kernel == "linear":
-        return X @ Y.T
-    lengths = np.outer(np.linalg.norm(X, axis=1), np.linalg.norm(Y, axis=1))
-    angle = np.arccos(np.clip(X @ Y.T / lengths, -1, 1))
-    if order == 0:
-        return 1 - angle / np.pi
-    return lengths * (np.sin(angle) + (np.pi - angle) * np.cos(angle)) / np.pi
 
 
 # --- peaks of the Fourier potential -----------------------------------------------------------------------------------

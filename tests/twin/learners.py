@@ -9,7 +9,7 @@ from sklearn.svm import SVC, LinearSVC
 #: as a share of the largest decision value, below which rounding (or the tolerance of a solver) may change the class.
 GRID = {"ridge": "penalties", "svm": "C", "l1_svm": "C"}
 CHOSEN = {"ridge": "penalty", "svm": "C", "l1_svm": "C"}
-UNSURE = {"ridge": 1e-4, "svm": 2e-3, "l1_svm": 2e-3}
+UNSURE = {"ridge": 1e-4, "svm": 2e-3, "l1_svm": 2e-3, "logistic": 1e-4}
 
 
 def train(learner: str, options: dict, Z: np.ndarray, Y: np.ndarray, value: float) -> Callable:

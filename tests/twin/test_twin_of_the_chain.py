@@ -14,6 +14,7 @@ from rfstudy.arrays import set_threads
 
 from . import adapter, chain, kinds, kinds_on_data
 from .experiments import GRIDS, MEASUREMENTS, ON_DATA
+from .on_data import OnData
 from .search import Choices
 
 #: What tells rows apart.
@@ -22,7 +23,7 @@ KEY = (
 )  # fmt: skip
 
 #: The twin of each form of experiments.
-TWINS = {chain.Grid: chain, kinds.Measurement: kinds, kinds_on_data.OnData: kinds_on_data}
+TWINS = {chain.Grid: chain, kinds.Measurement: kinds, OnData: kinds_on_data}
 
 
 # --- the comparison ---------------------------------------------------------------------------------------------------
@@ -393,3 +394,38 @@ def test_shown_by_the_game(shown):
     distinct = shown("rounds-on-the-sphere", "distinct_features")
     assert any(row["value"] < row["n_features"] for row in distinct)
     assert not shown("rounds-on-the-sphere", "peak_area")
+
+
+def test_shown_by_the_path(shown):
+    errors = [row for row in shown("path", "mse") if row["status"] == "ok"]
+    assert values(errors, "n_train") == {16}
+    assert values(errors, "repeat") == {0, 1, 2, 3}  # two draws in each of two repeats
+    assert values(errors, "dataset", "capped") == {("halves", True), ("parts", True)}
+    assert values(errors, "variant", "n_features", "n_columns") == {
+        (variant, s, columns * s) for variant, columns in ((None, 2), ("phase", 1)) for s in (1, 4, 8, 16, 40)
+    }
+    # the training rows are interpolated beyond the threshold alone
+    trained = [row for row in errors if row["learner"] == "ridge" and row["split"] == "train"]
+    before, beyond = (
+        [row["value"] for row in trained if (row["n_columns"] > 16) == is_beyond] for is_beyond in (False, True)
+    )
+    assert min(beyond) < 1e-6 < 1e-4 < min(before)
+    chosen = [row for row in errors if row["learner"] == "ridge_tuned"]
+    assert values(chosen, "penalty") >= {0.03, 0.1}
+    assert values(chosen, "at_edge") == {None, ("penalty",)}
+
+
+def test_shown_by_the_stream(shown):
+    errors, passes = shown("stream", "train_error_pct"), shown("stream", "passes")
+    places = values([row for row in errors if row["dataset"] == "classes"], "axis", "at", "n_train", "capped")
+    assert places == {
+        (None, None, 60, True), ("n_train", 20, 20, True), ("n_train", 200, 70, False), ("penalty", 0.1, 60, True),
+    }  # fmt: skip
+    assert values(errors, "dataset", "n_train") >= {("two", 50), ("two", 20)}
+    assert values(errors, "kernel", "method") == {
+        (kernel, method) for kernel in ("gaussian", "arccos1") for method in ("rff", "orf", "lsrff")
+    }
+    assert len(values(errors, "value")) > 10
+    # the changes of the gradient that are remembered are all that there were
+    assert len(values(passes, "value")) > 3
+    assert max(values(passes, "value")) <= 20

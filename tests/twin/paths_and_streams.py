@@ -1,0 +1,223 @@
+"""The naive twins of the survey's two kinds of its own: the path across the interpolation threshold (``study.kinds.
+path``) and the regression on a stream of rows (``study.kinds.stream``), on matrices that are there as a whole.
+
+A map is asked for its frequencies and phases alone where it is plain random Fourier features, else for its features.
+"""
+
+import itertools
+
+import numpy as np
+
+from rfstudy.arrays import seed_of, seed_sequence
+from rfstudy.kernels import make_kernel
+from rfstudy.maps import make_map
+
+from .chain import gaussian, relative_error
+from .data import length_scale_of
+from .learners import accuracy, doubtful, predicted
+from .on_data import OnData, exact_kernel, kernel_with, name_of, sample_of, sized
+from .search import features
+
+#: The duality gap, as a share of the objective, at which a regression on a stream is solved, and the share of the fall
+#: that the slope promises which a step must bring (``learners.boehning``).
+GAP, SUFFICIENT = 1e-4, 1e-4
+
+
+# --- the path across the interpolation threshold ----------------------------------------------------------------------
+
+
+def path_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
+    """Every path of a repeat, along the frequencies of every map."""
+    draws = study.axes["draws"]
+    return [
+        {"repeat": path} | row
+        for path in range(repeat * draws, (repeat + 1) * draws)
+        for entry in study.methods
+        for row in rows_of_path(study, dataset, {"options": {}, **entry}, path)
+    ]
+
+
+def rows_of_path(study: OnData, dataset: str, entry: dict, path: int) -> list[dict]:
+    """At every s/n the errors of ridge regression with the first s frequencies of one map, at two penalties."""
+    axes, found = study.axes, []
+    sample, length_scale = sample_of(study, dataset, path)
+    generator = np.random.default_rng(seed_sequence(study.seed, "path rows", path))
+    n = min(axes["rows"], len(sample.y_train))
+    taken = sorted(generator.choice(len(sample.y_train), n, replace=False))
+    X, X_test = sample.X_train[taken].astype(np.float64), sample.X_test.astype(np.float64)
+    positive = max(sample.y_train)
+    y, y_test = (np.where(labels == positive, 1.0, -1.0) for labels in (sample.y_train[taken], sample.y_test))
+    sizes = [max(1, round(ratio * n)) for ratio in axes["ratios"]]
+    seed = seed_of(study.seed, "path", dataset, entry["method"], path)
+    phi = make_map(
+        entry["method"], kernel_with(study, length_scale), n_components=max(sizes), random_state=seed, device="cpu",
+        **entry["options"],
+    ).fit(X)  # fmt: skip
+    told = {"length_scale": length_scale, "capped": sample.capped}
+    for ratio, s in zip(axes["ratios"], sizes, strict=True):
+        Z, Z_test = waves(phi, s, X), waves(phi, s, X_test)
+        shared = name_of(entry) | sample.counts | {"n_train": n, "n_columns": Z.shape[1], "axis": "s/n", "at": s / n}
+        shared |= {"n_features": s, "n_features_label": f"{ratio:g}n"}
+        of_features = {
+            "approximation_error_frobenius": relative_error(gaussian(X, length_scale), Z @ Z.T, "frobenius"),
+            "smallest_singular_value": np.linalg.svd(Z, compute_uv=False).min(),
+        }
+        found += [
+            shared | {"split": "train", "metric": metric, "value": value, "settings": told}
+            for metric, value in of_features.items()
+        ]
+        best = least_left_out(Z, y, axes["penalties"])
+        at_edge = {"at_edge": ["penalty"]} if best in (min(axes["penalties"]), max(axes["penalties"])) else {}
+        for learner, how in (("ridge", {"penalty": axes["penalty"]}), ("ridge_tuned", {"penalty": best} | at_edge)):
+            w = shrunk(Z, y, n * how["penalty"])
+            decision = (Z_test @ w)[:, None]
+            scores = [
+                {"split": "train", "metric": "mse", "value": np.mean((y - Z @ w) ** 2)},
+                {"split": "test", "metric": "mse", "value": np.mean((y_test - Z_test @ w) ** 2)},
+                {
+                    "split": "test",
+                    "metric": "error_pct",
+                    "value": 100 - accuracy(y_test, predicted(decision, np.array([-1.0, 1.0]))),
+                    "doubtful": doubtful("ridge", decision),
+                },
+            ]
+            found += [shared | {"learner": learner, "settings": told | how} | score for score in scores]
+    return found
+
+
+def waves(phi, s: int, X: np.ndarray) -> np.ndarray:
+    """The features of X (n, d) of the first s frequencies: sqrt(2/s) cos(w.x + b), or [cos(w.x) | sin(w.x)] / sqrt(s)
+    of a map without phases.
+    """
+    angles = np.array([[x @ w for w in phi.frequencies_[:s]] for x in X])
+    if phi.layout == "phase":
+        return np.sqrt(2 / s) * np.cos(angles + phi.phases_[:s])
+    return np.hstack([np.cos(angles), np.sin(angles)]) / np.sqrt(s)
+
+
+def shrunk(Z: np.ndarray, y: np.ndarray, shift: float) -> np.ndarray:
+    """The minimiser of |Z w - y|^2 + shift |w|^2, as least squares with a row more for every column."""
+    more = np.sqrt(shift) * np.eye(Z.shape[1])
+    return np.linalg.lstsq(np.vstack([Z, more]), np.concatenate([y, np.zeros(len(more))]), rcond=None)[0]
+
+
+def least_left_out(Z: np.ndarray, y: np.ndarray, penalties: list[float]) -> float:
+    """The penalty with the least squared error at every row by the regression on the others, n times it added still."""
+    n = len(y)
+    errors = {}
+    for penalty in penalties:
+        others = [np.arange(n) != i for i in range(n)]
+        of_rows = [y[i] - Z[i] @ shrunk(Z[kept], y[kept], n * penalty) for i, kept in enumerate(others)]
+        errors[penalty] = np.mean(np.square(of_rows))
+    return min(errors, key=errors.get)
+
+
+# --- the regression on a stream of rows -------------------------------------------------------------------------------
+
+
+def stream_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
+    """Every map for every kernel, and the maps that walk along the rows and the penalties for the first one."""
+    axes, walks = study.axes, study.axes["walks"]
+    stated = {"n_train": axes["rows"], "penalty": axes["penalty"]}
+    runs = [(entry, kernel, stated, {}) for entry, kernel in itertools.product(study.methods, axes["kernels"])]
+    runs += [
+        (entry, axes["kernels"][0], stated | {axis: value}, {"axis": axis, "at": value})
+        for axis in ("n_train", "penalty")
+        for entry, value in itertools.product(study.methods, walks[axis])
+        if entry["method"] in walks["methods"]
+    ]
+    return [
+        place | row
+        for entry, kernel, at, place in runs
+        for row in rows_of_stream(study, dataset, repeat, {"options": {}, **entry}, kernel, at)
+    ]
+
+
+def rows_of_stream(study: OnData, dataset: str, repeat: int, entry: dict, kernel: dict, at: dict) -> list[dict]:
+    """The error of the kernel matrix, those on training and test rows, and the passes that the regression takes."""
+    axes, data = study.axes, study.data[dataset]
+    n, n_all, s = min(at["n_train"], data.n_train), data.n_train, axes["n_features"]
+    X, y, X_test, y_test = data.X[:n], data.y[:n], data.X[n_all:], data.y[n_all:]
+    told, own, order = {"options": entry["options"], "capped": n < n_all}, {}, kernel.get("order")
+    if kernel["name"] == "gaussian":
+        own = {"length_scale": length_scale_of(study.rule, X, study.seed, repeat)}
+    told |= own
+    seed = seed_of(study.seed, "features", dataset, entry["method"], s, repeat)
+    phi = make_map(
+        entry["method"], make_kernel(kernel | own), n_components=s, random_state=seed, device="cpu", **entry["options"]
+    ).fit(X, y)
+    Z, Z_test = features(phi, X), features(phi, X_test)
+    generator = np.random.default_rng(seed_sequence(study.seed, "approximation", dataset, repeat))
+    taken = generator.choice(n, min(n, axes["approximation_rows"]), replace=False)
+    name = "gaussian" if order is None else f"arccos{order}"
+    exact = exact_kernel(name, order, own.get("length_scale"), X[taken], X[taken])
+    shared = name_of(entry) | sized(s) | {"kernel": name, "n_train": n, "n_test": len(y_test), "d": X.shape[1]}
+    shared |= {"n_columns": Z.shape[1]}
+    weights, passes = regressed(Z, y, at["penalty"])
+    approximation = {
+        "split": "train",
+        "metric": "approximation_error_frobenius",
+        "value": relative_error(exact, Z[taken] @ Z[taken].T, "frobenius"),
+        "settings": told | {"rows": len(taken)},
+    }
+    solved = {"learner": "logistic", "settings": told | {"penalty": at["penalty"], "solver": "boehning"}}
+    solved["settings"] |= {"tolerance": GAP}
+    errors = [
+        {
+            "split": split,
+            "metric": metric,
+            "value": 100 - accuracy(labels, predicted(rows @ weights, np.unique(y))),
+            "doubtful": doubtful("logistic", rows @ weights),
+        }
+        for split, metric, rows, labels in (
+            ("train", "train_error_pct", Z, y),
+            ("test", "error_pct", Z_test, y_test),
+        )
+    ]
+    errors.append({"split": "train", "metric": "passes", "value": passes})
+    return [shared | approximation, *(shared | solved | error for error in errors)]
+
+
+def regressed(Z: np.ndarray, y: np.ndarray, penalty: float) -> tuple[np.ndarray, int]:
+    """The weights (D, c) of logistic regression, of two classes those of the second alone, and how often all rows were
+    passed: Boehning's steps, corrected by the BFGS update of the inverse that they start from, written out as a matrix.
+    """
+    classes = np.unique(y)
+    targets = np.array([[label == each for each in (classes if len(classes) > 2 else classes[1:])] for label in y])
+    (n, D), c = Z.shape, targets.shape[1]
+
+    def objective(w):
+        """The value at the weights and its gradient."""
+        decision = Z @ w.reshape(D, c)
+        alone = 1.0 if c == 1 else 0.0  # of two classes the first has the decision value 0
+        log_sums = np.log(alone + np.exp(decision).sum(axis=1))
+        value = penalty / 2 * w @ w + np.mean(log_sums - (decision * targets).sum(axis=1))
+        probabilities = np.exp(decision - log_sums[:, None])
+        return value, penalty * w + (Z.T @ (probabilities - targets) / n).ravel()
+
+    bound = np.linalg.inv(penalty * np.eye(D) + (1 / 4 if c == 1 else 1 / 2) * Z.T @ Z / n)
+    plain = inverse = np.kron(bound, np.eye(c))
+    w, passes = np.zeros(D * c), 1
+    value, gradient = objective(w)
+    while gradient @ gradient / (2 * penalty) > GAP * value:
+        direction, length = -inverse @ gradient, 1.0
+        while True:
+            passes += 1
+            moved = length * direction
+            new_value, new_gradient = objective(w + moved)
+            if new_value <= value + SUFFICIENT * moved @ gradient:
+                break
+            if inverse is not plain:
+                inverse, direction = plain, -plain @ gradient
+            else:
+                length /= 2
+        inverse = updated(inverse, moved, new_gradient - gradient)
+        w, value, gradient = w + moved, new_value, new_gradient
+    return w.reshape(D, c), passes
+
+
+def updated(inverse: np.ndarray, moved: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """The BFGS update of an inverse Hessian by a step and the change of the gradient along it."""
+    rho = 1 / (moved @ change)
+    left = np.eye(len(moved)) - rho * np.outer(moved, change)
+    return left @ inverse @ left.T + rho * np.outer(moved, moved)

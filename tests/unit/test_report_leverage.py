@@ -234,7 +234,7 @@ def test_a_table_without_rows_says_that_nothing_was_run(name, tmp_path):
 def test_the_claims_table_has_all_four(tmp_path):
     rows = both_costs(2.5) + surrogate_rows() + need_rows("slsrff", 64) + need_rows("lsrff", 64)
     table, _ = made("claims-theory-text", rows, tmp_path)
-    assert table["verdict"].tolist() == ["holds", "not testable", "not testable", "holds"]
+    assert table["verdict"].tolist() == ["holds", "not testable", "not testable", "not testable"]
 
 
 def test_the_figure_has_a_line_a_method_and_marks_what_was_not_enough(tmp_path):

@@ -355,8 +355,8 @@ def few_frequencies(table, text):
     """Accuracies on two pairs at the two ends of the sizes that were run, and those printed."""
     pairs = table("table-01-text")
 
-    def accuracy(method, s, source="measured", pair="cifar10-auto-truck", column="accuracy_pct"):
-        return rounded(one(pairs, column, data_set_id=pair, s=s, source=source, method_id=method))
+    def accuracy(method, s, source="measured", pair="cifar10-auto-truck", column="accuracy_pct", of=pairs):
+        return rounded(one(of, column, data_set_id=pair, s=s, source=source, method_id=method))
 
     three = ("nsrf", "rff", "karff")
     pattern = r"has ([\d.]+) % with 100.*RBF-RF ([\d.]+) and LKRF ([\d.]+) \(printed ([\d.]+), ([\d.]+) and ([\d.]+)\);"
@@ -369,6 +369,9 @@ def few_frequencies(table, text):
         assert accuracy("nsrf", s) < accuracy("nsrf", s, "published")
     lead = [accuracy("nsrf", 1000, source) - accuracy("rff", 1000, source) for source in ("measured", "published")]
     assert 0 < lead[0] < lead[1] / 10
+    others = [table(f"table-01-{protocol}") for protocol in ("code", "tuned")]
+    pattern = r"they\s+have ([\d.]+), ([\d.]+) and ([\d.]+), and .* tuned alike ([\d.]+), ([\d.]+) and ([\d.]+)\."
+    assert told(text, pattern) == [accuracy(m, 100, of=each) for each in others for m in three]
     kernels = table("values-exact-text")
     exact = [one(kernels, "test", data_set_id="cifar10-auto-truck", machine_id=each) for each in ("linear", "arccos1")]
     assert told(text, r"512 columns has ([\d.]+) %, the .* of order 1 ([\d.]+)\.") == [rounded(each) for each in exact]
@@ -869,6 +872,7 @@ READ = {
     ],
     ("nsrf", "Learned frequencies are worth much where few are allowed"): [
         "On automobile against",
+        "As the code",
         "The linear machine",
         "On each pair",
         "These are three",

@@ -18,8 +18,9 @@ ENDINGS = {"figures": ("pdf", "png", "txt"), "tables": ("csv", "md", "tex", "txt
 #: Where the kinds of a form stand: a file a kind.
 FOLDERS = {"tables": "tables", "figures": "plots"}
 
-#: Characters of the specifications of one job at most: an argument of a command line ends at 2^17 bytes.
-LONGEST = 100_000
+#: Characters of the specifications of one job at most, so few that two cores share the figures; an argument of a
+#: command line ends at 2^17 bytes.
+LONGEST = 40_000
 
 #: The kinds that hold every printed number against ours: what the report shows first.
 SCORECARD = ("scorecard", "printed")

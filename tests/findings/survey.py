@@ -1,0 +1,207 @@
+"""What the findings of `survey` rest on: the survey's benchmark."""
+
+import re
+
+from rfstudy.report.aggregate import select, settings_of
+
+from .shipped import Held, context, is_effect, rounded, told
+
+HELD = Held("survey")
+
+
+def best(table, protocol: str, dataset: str, criterion: str, group: str, source: str = "measured") -> set[str]:
+    """The methods that the table of the best ones lists for a data set, or its remark where it lists none."""
+    rows = table(f"table-07-{protocol}")
+    rows = rows[(rows["data_set_id"] == dataset) & (rows["source"] == source)]
+    rows = rows[(rows["criterion"] == criterion) & (rows["group"] == group)]
+    return set(rows["method_id"].fillna(rows["remark"]))
+
+
+SURVEYED = ("ijcnn1", "eeg", "cod-rna", "covtype", "magic04", "letter-am-nz", "skin", "a8a")
+
+
+@HELD.by(
+    "Approximation",
+    "At few features",
+    "SSF, which the",
+    "On ijcnn1 SSF",
+)
+def approximation(table, text):
+    """Who is among the best approximations at few features, and for which data sets the survey lists SSF."""
+    few = ("approximation", "small s")
+    printed = [dataset for dataset in SURVEYED if "ssf" in best(table, "text", dataset, *few, "published")]
+    assert "for six of its eight data sets" in text
+    assert len(printed) == 6
+    for protocol in ("text", "code"):
+        found = {dataset: best(table, protocol, dataset, *few) for dataset in ("eeg", "magic04", "letter-am-nz")}
+        assert all(of & {"orf", "sorf", "rom"} for of in found.values())
+        assert {dataset for dataset, of in found.items() if "ssf" in of} == {"eeg"}
+    assert [best(table, protocol, "ijcnn1", *few) for protocol in ("code", "text")] == [{"ssf"}, {"orf"}]
+    for protocol, length_scale in zip(("code", "text"), told(text, r"scale of (\d+) .* with (\d+)\."), strict=True):
+        rows = context(f"survey-gaussian-{protocol}").rows
+        errors = select(rows, dataset="ijcnn1", metric="approximation_error_frobenius")
+        assert {each["length_scale"] for each in settings_of(errors)} == {length_scale}
+
+
+@HELD.by(
+    "Prediction",
+    "As printed, no",
+    "LS-RFF is below",
+)
+def prediction(table, text):
+    """No best method for ridge regression where it was run, and LS-RFF below RFF on letter."""
+    for protocol in ("text", "code"):
+        for group in ("small s", "large s"):
+            found = [best(table, protocol, dataset, "ridge", group) for dataset in SURVEYED]
+            run = [each for each in found if each not in ({"not run"}, {"no verdict"})]
+            assert len(run) >= 4
+            assert all(each == {"none stands out"} for each in run)
+    rows = table("differences-accuracy-ridge-text")
+    letter = rows[(rows["data_set_id"] == "letter-am-nz") & (rows["method_id"] == "lsrff")].set_index("size")
+    assert "on letter from 4d on" in text
+    below = letter[is_effect(letter)]
+    assert list(below.index) == ["4d", "8d", "16d", "32d"]
+    assert (below["value"] < 0).all()
+
+
+@HELD.by(
+    "Other kernels",
+    "With the arc-cosine",
+    "With order 0",
+    "On TensorSketch it",
+    "On covtype random",
+)
+def other_kernels(table, text):
+    """The lowest errors with the arc-cosine kernels, and accuracies and times of the polynomial kernel's maps."""
+    lowest = []
+    for kernel in ("arccos0", "arccos1"):
+        rows = table(f"values-{kernel}-approximation-error-text")
+        rows = rows[rows["method_id"] != "lsrff"]
+        lowest += list(rows.loc[rows.groupby(["data_set_id", "size"])["value"].idxmin(), "method_id"])
+    either = [method for method in lowest if method in ("ssf", "qmc")]
+    counts = [len(either), len(lowest), lowest.count("ssf")]
+    assert told(text, r"at (\d+) of (\d+) places .* SSF at (\d+) of them") == counts
+    order_0 = table("differences-arccos0-accuracy-ridge-text")
+    assert set(order_0["minus_id"].dropna()) == {"rff"}
+    effects = order_0[order_0["p_value"] < 0.05]
+    own = effects[(effects["data_set_id"] == "ijcnn1") & (effects["method_id"] == "gq")]
+    assert list(own["size"]) == ["4d", "8d", "16d", "32d"]
+    ends = [rounded(own["value"].min()), rounded(own["value"].max())]
+    assert told(text, r"GQ is ([\d.]+) to ([\d.]+) points more accurate than on RFF on ijcnn1 from 4d on") == ends
+    own = effects[(effects["data_set_id"] == "skin") & effects["method_id"].isin(["sorf", "rom"])]
+    assert set(own["size"]) == {"16d", "32d"}
+    assert len(own) == 4
+    ends = [rounded(-own["value"].max()), rounded(-own["value"].min())]
+    assert told(text, r"SORF and ROM ([\d.]+) to ([\d.]+) points less on skin at 16d and 32d") == ends
+    gains = table("differences-polynomial-accuracy-ridge-text")
+    assert set(gains["minus_id"].dropna()) == {"rm"}
+    sketch = gains[gains["method_id"] == "ts"]
+    effects = sketch[sketch["p_value"] < 0.05]
+    counts = [int((effects["value"] > 0).sum()), len(sketch)]
+    assert told(text, r"random Maclaurin features at (\d+) of (\d+)\s+places") == counts
+    assert (effects["value"] < 0).sum() == 1
+    by_set = dict(iter(effects[effects["value"] > 0].groupby("data_set_id")))
+    assert list(by_set["eeg"]["size"]) == ["4d", "8d", "16d"]
+    assert len(by_set["letter-am-nz"]) == 5
+    ends = [rounded(end(by_set[name]["value"])) for name in ("eeg", "letter-am-nz") for end in (min, max)]
+    pattern = (
+        r"on EEG, by ([\d.]+) to ([\d.]+) points at 4d to 16d, and on letter, by ([\d.]+) to ([\d.]+) at all sizes"
+    )
+    assert told(text, pattern) == ends
+    assert all(
+        of["value"].max() < min(ends[1], ends[3]) for name, of in by_set.items() if name not in ("eeg", "letter-am-nz")
+    )
+    times = table("values-polynomial-generation-time-text").pivot(index="size", columns="method_id", values="value")
+    assert len(times) == 5
+    assert ((times["rm"] < times["trp"]) & (times["trp"] < times["ts"])).all()
+
+
+@HELD.by(
+    "Theory",
+    "What the text",
+    "Of the lower",
+    "NRFF, compared in",
+    "ROM with three",
+)
+def theory_of_the_survey(table, text):
+    """Verdicts of the claims, of Table II, and of the numbers of factors of ROM."""
+    claims = table("claims-theory-text").set_index("claim")["verdict"]
+    assert {claims[f"survey-{number}"] for number in (50, 51, 52, 55)} == {"holds"}
+    assert claims["survey-53"] == "not testable"
+    rows = table("table-02-text")
+    plain = rows[rows["method_variant"].fillna("") == ""].set_index("method_id")
+    listed = plain[plain["lower_variance_than_rff"] == "Yes"]["verdict"]
+    assert {"mm", "orf", "sgq"} == set(listed.index[listed == "holds"])
+    assert "gq" in set(listed.index[listed == "fails"])
+    assert {"qmc", "ssf", "rom", "ssr", "nrff"} == set(listed.index[listed == "partly"])
+    nrff = plain.loc["nrff"]
+    points = [nrff[f"variance_points_{how}"] for how in ("lower", "even", "higher")]
+    assert told(text, r"lower at (\d+) of (\d+) points and higher at none") == [points[0], sum(points)]
+    assert points[2] == 0
+    ends = [rounded(nrff[f"at_equal_columns_{end}"]) for end in ("smallest", "largest")]
+    assert told(text, r"its variance is ([\d.]+) to ([\d.]+) times\.") == ends
+    fastfood = plain.loc["fastfood"]
+    assert fastfood["lower_variance_than_rff"] == "No"
+    assert fastfood["variance_points_lower"] == fastfood["variance_points_higher"] > 0
+    assert claims["survey-54"] == "fails"
+
+
+@HELD.by(
+    "Double descent",
+    "All that the",
+    "The test error",
+    "With half as",
+)
+def double_descent(table, text):
+    """Verdicts of the claims, the places of the peaks in columns and in frequencies, and what is left beside them."""
+    claims = table("claims-double-descent-text").set_index("claim")
+    assert dict(claims["verdict"]) == {f"survey-{number}": "holds" for number in (46, 47, 48, 49)}
+    places = claims.loc["survey-48", "evidence"]
+    on_both = r"{}[^:;]*, largest at {}/n: sonar ([\d.]+); MNIST \(1-2\) ([\d.]+)"
+    for layout in ("RFF,", r"RFF \(random phases\)"):
+        assert told(places, on_both.format(layout, "columns")) == [1.0, 1.0]
+    assert "at s = n/2 for [cos | sin] and at s = n for random phases" in text
+    assert told(places, on_both.format("RFF,", "frequencies")) == [0.5, 0.5]
+    assert told(places, on_both.format(r"RFF \(random phases\)", "frequencies")) == [1.0, 1.0]
+    for columns, said in (("0.5", r"([\d.]+) to ([\d.]+) % of that"), ("2", r"twice as many ([\d.]+) to ([\d.]+) %")):
+        beside = rf"columns/n = {columns} over the peak: sonar ([\d.]+); MNIST \(1-2\) ([\d.]+)"
+        shares = [
+            100 * float(each) for pair in re.findall(beside, claims.loc["survey-49", "evidence"]) for each in pair
+        ]
+        assert len(shares) == 4
+        assert told(text, said) == [round(min(shares), 1), round(max(shares), 1)]
+
+
+@HELD.by(
+    "Table IX",
+    "On 50,000 digits",
+    "The errors of",
+    "In all LS-RFF",
+)
+def printed_for_millions(table, text):
+    """Approximation errors over those printed, test errors and total times beside them, of all nine maps."""
+    rows = table("table-09-code")
+    sides = rows.pivot_table(index=["quantity", "kernel", "method_id"], columns="source", values="value").dropna()
+
+    def ends(values):
+        return [rounded(values.min()), rounded(values.max())]
+
+    def parted(quantity):
+        """Those of LS-RFF and those of the others."""
+        own = sides.loc[quantity]
+        is_own = own.index.get_level_values("method_id") == "lsrff"
+        return own[is_own], own[~is_own & (own.index.get_level_values("method_id") != "rff")]
+
+    ratios = sides.loc["approximation error"].pipe(lambda own: own["ours"] / own["published"])
+    assert len(ratios) == 3 * 9
+    others = ratios.drop("lsrff", level="method_id")
+    pattern = r"nine maps are ([\d.]+) to ([\d.]+) times those printed, without LS-RFF ([\d.]+) to ([\d.]+)\s+times"
+    assert told(text, pattern) == ends(ratios) + ends(others)
+    errors = sides.loc["logistic regression error"]
+    pattern = r"err on ([\d.]+) to ([\d.]+) % of\s+the test rows, where ([\d.]+) to ([\d.]+) % are printed"
+    assert told(text, pattern) == ends(errors["ours"]) + ends(errors["published"])
+    slow, quick = parted("total time over that of RFF")
+    pattern = r"takes ([\d.]+) to ([\d.]+) times as long as RFF \(printed: ([\d.]+) to\s+([\d.]+)\), "
+    assert told(text, pattern) == ends(slow["ours"]) + ends(slow["published"])
+    pattern = r"the other maps ([\d.]+) to ([\d.]+) times \(([\d.]+) to ([\d.]+)\)"
+    assert told(text, pattern) == ends(quick["ours"]) + ends(quick["published"])

@@ -73,13 +73,12 @@ def digits_without_a_lead(table, text):
 @HELD.by(
     "On Adult EERF is ahead at every number of features, most where they are few",
     "With 10 features",
-    "RKS that is",
 )
 def ahead_on_adult(table, text):
     """Errors at the fewest and most features, text and tuned; the lead is over three standard errors everywhere."""
 
-    def error(protocol, method, s, learner="ridge", column="value"):
-        rows = table(f"values-error-{learner}-{protocol}")
+    def error(protocol, method, s, column="value"):
+        rows = table(f"values-error-ridge-{protocol}")
         rows = rows[(rows["data_set_id"] == "adult") & (rows["s"] == s)]
         return one(rows, column, method_id=method, method_variant="")
 
@@ -95,21 +94,17 @@ def ahead_on_adult(table, text):
     pattern = (
         rf"it has {number} % and RKS {number}, with 100 {number} and {number}; tuned alike {number} and {number}, "
     )
-    assert told(text, pattern + rf"and {number} and {number}:") == four
+    assert told(text, pattern + rf"and {number} and {number}, so") == four
     for protocol in ("text", "tuned"):
         gains = [lead(protocol, s) for s in range(10, 101, 10)]
         assert min(gains[:3]) > max(gains[-3:])
     assert 0.4 < lead("tuned", 100) / lead("text", 100) < 0.6
     assert lead("tuned", 10) > lead("text", 10)
-    both = [rounded(error("tuned", "rff", 100, "logistic")), rounded(error("text", "kprff", 100, "logistic"))]
-    assert told(text, rf"features \({number}\) than EERF as the text has it \({number}\)") == both
-    assert both[0] < both[1]
 
 
 @HELD.by(
     "To the letter half of the lead on Adult is there, and it does not pass the test",
     "With equations 7",
-    "Centring the targets",
 )
 def to_the_letter(table, text):
     """Errors under equations 7 and 8 as printed, the lead with its test, and what the two decisions are worth."""
@@ -119,7 +114,7 @@ def to_the_letter(table, text):
     both = [rounded(one(readings, quantity="error", method_id=method, **letter)) for method in ("kprff", "rff")]
     lead = [rounded(one(readings, **gain, **letter)), rounded(one(readings, "p_value", **gain, **letter), 3)]
     number = r"([\d.]+)"
-    pattern = rf"EERF has {number} % and RKS {number} with ridge.*features: {number} points \(p = {number}\)"
+    pattern = rf"EERF has {number} % and RKS {number} with ridge.*features, {number} points apart \(p = {number}\)"
     assert told(text, pattern) == both + lead
     assert lead[1] > 0.05
     assert 0.4 < lead[0] / one(readings, step_id="", **gain, **adult) < 0.6
@@ -127,11 +122,11 @@ def to_the_letter(table, text):
         rounded(-one(steps, quantity="change", step_id=step, method_id=method, **adult))
         for step, method in (("scores", "kprff"), ("intercept", "kprff"), ("intercept", "rff"))
     ]
-    assert told(text, rf"is worth {number} points to EERF;.*worth {number} to EERF and {number} to RKS") == worth
+    assert told(text, rf"is worth {number} points to EERF, the intercept {number} to EERF and {number} to RKS") == worth
 
 
 @HELD.by(
-    "A bandwidth by validation gives RKS twice what it gives EERF",
+    "A bandwidth by validation gives RKS twice what it gives EERF on Adult",
     "It is worth",
 )
 def bandwidth_by_validation(table, text):
@@ -155,8 +150,6 @@ def bandwidth_by_validation(table, text):
 @HELD.by(
     "Its ranking is worse than a choice that knows of redundancy, and better than chance on Adult alone",
     "Of one pool",
-    "On Letter in",
-    "Every feature is",
 )
 def the_ranking(table, text):
     """Errors of the ways of choosing from the largest pool, their tests, and the effective ranks."""
@@ -170,10 +163,10 @@ def the_ranking(table, text):
 
     number, pools = r"([\d.]+)", (200, 500, 1000, 2000)
     pattern = (
-        rf"first 100 have {number} % of error, a random 100 {number}, the Lasso's {number} and .* pursuit {number};"
+        rf"first 100 have {number} % of error, a random 100 {number}, the Lasso's {number} and .* pursuit {number},"
     )
     assert told(text, pattern) == [rounded(of("error", 2000, way)) for way in named]
-    pattern = rf"score's have {number} %, a random 100 {number}, .* the Lasso's {number} and .* pursuit {number}\."
+    pattern = rf"on Letter in two classes, A to M against N to Z, {number}, {number}, {number} and {number};"
     assert told(text, pattern) == [rounded(of("error", 2000, way, "letter-halves")) for way in named]
     for pool in pools:
         for way, sign in (("random", 1), ("lasso", -1), ("omp", -1)):

@@ -28,46 +28,58 @@ def printed_adult(table, text):
 
 
 @HELD.by(
-    "On MNIST and Letter neither the printed errors nor the lead come out with ridge classification",
-    "At 450 features",
-    "Logistic regression, LKRF",
-    "On Letter, read",
+    "On MNIST the lead of EERF shrinks as features are added and, tuned alike, ends as a loss; on Letter it depends on "
+    "the learner",
+    "On MNIST EERF",
 )
-def digits_without_a_lead(table, text):
-    """Errors of MNIST and Letter beside those printed, where the lead ends, and what was run."""
-    rows, curves = table("table-03-text"), table("values-error-ridge-text")
-    rows = rows[rows["quantity"] == "error_pct"]
-    sources = ("ours, ridge", "published")
-    where = {"data_set_id": "mnist"}
-    four = [rounded(one(rows, source=s, method_id=m, **where)) for s in sources for m in ("kprff", "rff")]
+def digits_and_letters(table, text):
+    """Errors of MNIST and Letter beside those printed, and where the lead over RKS goes."""
+
+    def error(learner, protocol, method, s, dataset="mnist"):
+        rows = table(f"values-error-{learner}-{protocol}")
+        return one(rows[rows["s"] == s], data_set_id=dataset, method_id=method, method_variant="")
+
+    def lead(learner, protocol, s):
+        return error(learner, protocol, "rff", s) - error(learner, protocol, "kprff", s)
+
+    def pair(learner, protocol, s, dataset="mnist"):
+        return [rounded(error(learner, protocol, method, s, dataset)) for method in ("kprff", "rff")]
+
+    def printed(dataset, method, name):
+        where = {"data_set_id": dataset, "quantity": "error_pct", "source": "published"}
+        return one(table(name), method_id=method, **where)
+
     number = r"([\d.]+)"
-    assert told(text, rf"EERF\s+has {number} % on MNIST and RKS {number} \(printed {number} and {number}\)") == four
-    of_digits = curves[curves["data_set_id"] == "mnist"]
-    errors = of_digits.pivot_table(index="s", columns="method_id", values="value")
-    few = [rounded(errors.loc[45, method]) for method in ("kprff", "rff")]
-    assert told(text, rf"{number} against {number} % at 45") == few
-    lead = errors["rff"] - errors["kprff"]
-    (first,) = told(text, rf"from {number} on it is not")
-    assert (lead > 0).to_dict() == {s: s < first for s in lead.index}
-    assert set(of_digits.loc[of_digits["value"].notna(), "method_id"]) == {"rff", "orf", "kprff"}
-    where = {"data_set_id": "letter", "s": 100.0, "method_variant": ""}
-    ours = {
-        learner: [
-            rounded(one(table(f"values-error-{learner}-text"), method_id=method, **where))
-            for method in ("kprff", "rff", "karff")
-        ]
-        for learner in ("ridge", "logistic")
-    }
-    assert told(text, rf"EERF has {number} % at 100 features and RKS {number};") == ours["ridge"][:2]
-    pattern = (
-        rf"ahead, {number} against {number} %, and LKRF at {number} \(printed {number} for EERF and {number} for LKRF"
+    pattern = rf"EERF has {number} % of error with 45 features and logistic regression and RKS {number}, with 450 "
+    pattern += (
+        rf"{number} and {number} \(with ridge classification {number} and {number}\), and tuned alike {number} and "
     )
-    printed = {"data_set_id": "letter", "quantity": "error_pct", "source": "published"}
-    both = [one(table("table-05-text"), method_id=method, **printed) for method in ("kprff", "karff")]
-    assert told(text, pattern) == ours["logistic"] + both
+    pattern += rf"{number}, then {number} and {number}, where RKS and LKRF, with {number}, are near"
+    few, many = pair("logistic", "text", 45), pair("logistic", "text", 450) + pair("ridge", "text", 450)
+    tuned = pair("logistic", "tuned", 45) + pair("logistic", "tuned", 450)
+    learned = error("logistic", "tuned", "karff", 450)
+    assert told(text, pattern) == [*few, *many, *tuned, rounded(learned)]
+    for learner, protocol in (("ridge", "text"), ("logistic", "text"), ("ridge", "tuned"), ("logistic", "tuned")):
+        leads = [lead(learner, protocol, s) for s in (45, 90, 225, 450)]
+        assert leads == sorted(leads, reverse=True)
+        assert (leads[-1] < -0.1) == (protocol == "tuned" or learner == "ridge")
+    # near is within the margin of the scorecard, half a point
+    of_tables = {"rff": "table-03-text", "karff": "table-05-text", "kprff": "table-03-text"}
+    prints = {method: printed("mnist", method, name) for method, name in of_tables.items()}
+    assert told(text, rf"near the print \({number} and {number}\) and EERF is not \({number}\)") == [*prints.values()]
+    gaps = {method: error("logistic", "tuned", method, 450) - value for method, value in prints.items()}
+    assert [method for method, gap in gaps.items() if abs(gap) < 0.5] == ["rff", "karff"]
+    pattern = (
+        rf"it has {number} % with 100 features and ridge classification and RKS {number}, with logistic regression "
+    )
+    pattern += rf"{number} and {number} and LKRF {number}, nowhere near the print \({number}, and {number} for LKRF\)"
+    ours = {learner: pair(learner, "text", 100, "letter") for learner in ("ridge", "logistic")}
+    learned = rounded(error("logistic", "text", "karff", 100, "letter"))
+    both = [printed("letter", "kprff", "table-05-text"), printed("letter", "karff", "table-05-text")]
+    assert told(text, pattern) == [*ours["ridge"], *ours["logistic"], learned, *both]
     assert ours["ridge"][0] > ours["ridge"][1]
-    assert ours["logistic"][0] < min(ours["logistic"][1:])
-    assert min(ours["logistic"]) > max(both)
+    assert ours["logistic"][0] < ours["logistic"][1] < learned
+    assert min(*ours["logistic"], learned) > max(both) + 0.5
 
 
 @HELD.by(

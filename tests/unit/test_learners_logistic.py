@@ -156,7 +156,7 @@ def test_features_of_unequal_length_take_few_passes_with_blocks_and_the_same_sol
     monkeypatch.setattr(CurvedDesign, "transposed", lambda self, *how: passes.append(1) or transposed(self, *how))
     with_blocks = fit_logistic(stream(Z), Y, 1e-4, n_columns=20, intercept="unpenalised")
     n_with, passes[:] = len(passes), []
-    monkeypatch.setattr(softmax, "BLOCK_BYTES", 0)
+    monkeypatch.setattr(softmax, "HESSIAN_BYTES", 0)
     without = fit_logistic(stream(Z), Y, 1e-4, n_columns=20, intercept="unpenalised")
     assert with_blocks.converged
     assert without.converged

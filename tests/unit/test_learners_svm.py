@@ -219,6 +219,49 @@ def test_without_a_preconditioner_the_solution_is_the_same(monkeypatch, has_inte
     )
 
 
+@pytest.mark.parametrize("has_intercept", [False, True])
+def test_the_exact_inverse_is_that_of_the_hessian_written_out(has_intercept):
+    Z, _, Y = problem(n=80, n_columns=6, n_classes=3)
+    active = np.random.default_rng(5).random(Y.shape) < 0.4
+    whole = newton._Problem(stream(Z, 13), Y, 6, has_intercept)
+    numbers = np.array([2, 5, 9])  # of columns among others
+    inverse = whole.exact_inverse(3.0, active, numbers)
+    columns = np.hstack([Z, np.ones((80, int(has_intercept)))])
+    penalised = np.diag([1.0] * 6 + [0.0] * has_intercept)
+    residual = np.random.default_rng(6).standard_normal((len(penalised), 3))
+    expected = np.column_stack(
+        [
+            np.linalg.solve(penalised + 6.0 * columns[rows].T @ columns[rows], residual[:, j])
+            for j, rows in enumerate(active.T)
+        ]
+    )
+    # the diagonal is raised by what float32 could have lost
+    np.testing.assert_allclose(inverse(residual, numbers), expected, rtol=1e-3, atol=1e-6)
+    np.testing.assert_allclose(inverse(residual[:, 1:], numbers[1:]), expected[:, 1:], rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_features_of_unequal_length_take_few_passes_with_the_exact_hessian_and_the_same_solution_without(
+    dtype, monkeypatch
+):
+    """A few long rows are most of the Gram matrix of all, and none of that of the active ones."""
+    Z, _, Y = problem(n=2000, n_columns=60, dtype=dtype)
+    Z *= np.exp(2 * np.random.default_rng(4).standard_normal((2000, 1))).astype(dtype)
+    passes = []
+    transposed = design.Design.transposed
+    monkeypatch.setattr(design.Design, "transposed", lambda self, *how: passes.append(1) or transposed(self, *how))
+    with_it = fit_svm(stream(Z), Y, 100.0, **options(Z, solver="newton"))
+    n_with, passes[:] = len(passes), []
+    monkeypatch.setattr(newton, "HESSIAN_BYTES", 0)
+    without = fit_svm(stream(Z), Y, 100.0, **options(Z, solver="newton"))
+    assert with_it.converged
+    assert without.converged
+    assert n_with < len(passes) / 2
+    np.testing.assert_allclose(
+        objective(with_it, Z, Y, 100.0), objective(without, Z, Y, 100.0), rtol=2 * newton.GAP_TOLERANCE
+    )
+
+
 def test_more_columns_than_rows_are_solved_too():
     Z, _, Y = problem(n=40, n_columns=90)
     ours = fit_svm(stream(Z), Y, 10.0, **options(Z, solver="newton"))

@@ -13,13 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 
 from rfstudy.learners import streams
-from rfstudy.learners.design import Design
-
-#: Bytes that the blocks of a Hessian may take.
-BLOCK_BYTES = 2**27
+from rfstudy.learners.design import Design, solve
 
 
 class CurvedDesign(Design):
@@ -30,19 +26,6 @@ class CurvedDesign(Design):
         coef, intercepts = weights[: self.n_columns], weights[self.n_columns :].sum(axis=0)
         blocks = streams.checked(self.blocks, self.n_rows, self.n_columns)
         return np.concatenate([block @ coef.astype(block.dtype) for _rows, block in blocks]) + intercepts
-
-    def weighted_grams(self, weights) -> np.ndarray:
-        """Z' diag(w) Z, with the column of ones, for every column w >= 0 of weights (n, m): float64 (m, D, D), products
-        in the type of the features, in one pass.
-        """
-        width = len(self.penalised)
-        grams, roots = np.zeros((weights.shape[1], width, width)), np.sqrt(weights)
-        for rows, chunk in streams.cache_chunks(self.blocks, self.n_rows, self.n_columns):
-            columns = np.hstack([chunk, np.ones((len(chunk), width - self.n_columns), dtype=chunk.dtype)])
-            for gram, root in zip(grams, roots[rows].T, strict=True):
-                scaled = columns * root[:, None].astype(chunk.dtype)
-                gram += scaled.T @ scaled
-        return grams
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,19 +74,15 @@ class Hessian:
         n_rows, _, n_classes = self.probabilities.shape
         weights = self.row_weights[:, :, None] * self._curvatures()
         factors: dict[int, list] = {group: [] for group in groups}
-        for number, gram in enumerate(self.design.weighted_grams(weights.reshape(n_rows, -1))):
-            own = number // n_classes
-            diagonal = np.einsum("ii->i", gram)
-            # products in float32 leave errors of this size, which must not make a block indefinite
-            diagonal *= 1 + len(gram) * np.finfo(np.float32).eps
-            diagonal += self.penalty[own] * np.maximum(self.design.penalised[:, 0], np.finfo(np.float32).eps)
-            factors[groups[own]].append(lapack.dpotrf(gram.T, lower=1, clean=0, overwrite_a=1)[0])
+        penalties = np.repeat(self.penalty, n_classes)
+        for number, factor in enumerate(self.design.weighted_factors(weights.reshape(n_rows, -1), penalties)):
+            factors[groups[number // n_classes]].append(factor)
 
         def apply(residual, groups):
             solved = np.empty_like(residual)
             for at, group in enumerate(groups):
                 for k, factor in enumerate(factors[group]):
-                    solved[:, at, k] = lapack.dpotrs(factor, residual[:, at, k], lower=1)[0]
+                    solved[:, at, k] = solve(factor, residual[:, at, k])
             return balanced(solved)
 
         return apply
@@ -111,7 +90,7 @@ class Hessian:
     def bytes_of_blocks(self) -> int:
         """What ``block_inverse`` holds."""
         _, n_groups, n_classes = self.probabilities.shape
-        return 8 * n_groups * n_classes * len(self.design.penalised) ** 2
+        return self.design.bytes_of_factors(n_groups * n_classes)
 
     def _curvatures(self) -> np.ndarray:
         """The diagonals of diag(p) - pp', (n, g, c)."""

@@ -13,6 +13,11 @@ from rfstudy.learners import streams
 #: Up to this many columns Z'Z (one more pass of n D^2 operations) preconditions the conjugate gradients. It takes
 #: 3 to 7 times fewer passes over the features (measured on ijcnn1, D = 704, squared hinge, C = 0.01 to 100).
 PRECONDITIONED_COLUMNS = 4096
+#: Bytes that the exact Hessians of a Newton step may take.
+HESSIAN_BYTES = 2**27
+#: Columns of the features over the steps of conjugate gradients that cost what the exact Hessian of a column does
+#: (measured).
+COLUMNS_PER_STEP = 8
 
 
 class Design:
@@ -53,7 +58,30 @@ class Design:
         factor, failed = lapack.dpotrf(system, lower=1, clean=0, overwrite_a=1)
         if failed:
             return lambda residual: residual
-        return lambda residual: lapack.dpotrs(factor, residual, lower=1)[0]
+        return lambda residual: solve(factor, residual)
+
+    def bytes_of_factors(self, n: int) -> int:
+        """What ``weighted_factors`` of n columns hold."""
+        return 8 * n * len(self.penalised) ** 2
+
+    def weighted_factors(self, weights, penalties) -> list[np.ndarray]:
+        """Cholesky factors, for ``solve``, of penalty I + Z' diag(w) Z for every column w >= 0 of weights (n, m) and
+        every penalty of (m,), products in the type of the features, in one pass; the column of ones is not penalised.
+        """
+        width = len(self.penalised)
+        grams = [np.zeros((width, width)) for _ in penalties]
+        for rows, chunk in streams.cache_chunks(self.blocks, self.n_rows, self.n_columns):
+            columns = np.hstack([chunk, np.ones((len(chunk), width - self.n_columns), dtype=chunk.dtype)])
+            for gram, weight in zip(grams, weights[rows].T, strict=True):
+                taken = np.flatnonzero(weight)
+                scaled = columns[taken] * np.sqrt(weight[taken])[:, None].astype(chunk.dtype)
+                gram += scaled.T @ scaled
+        for gram, penalty in zip(grams, penalties, strict=True):
+            diagonal = np.einsum("ii->i", gram)
+            # products in float32 leave errors of this size, which must not make a matrix indefinite
+            diagonal *= 1 + width * np.finfo(np.float32).eps
+            diagonal += penalty * np.maximum(self.penalised[:, 0], np.finfo(np.float32).eps)
+        return [lapack.dpotrf(gram.T, lower=1, clean=0, overwrite_a=1)[0] for gram in grams]
 
     def transposed(self, rowwise, weights=None):
         """Z' rowwise(rows, Z weights), float64, in one pass.
@@ -72,3 +100,8 @@ class Design:
             total = total + (np.vstack([product, factors.sum(axis=0)]) if self.has_intercept else product)
         streams.refuse_non_finite(total)
         return total
+
+
+def solve(factor, residual):
+    """The system of a Cholesky factor (D, D), of ``Design.weighted_factors``, for columns (D,) or (D, m)."""
+    return lapack.dpotrs(factor, residual, lower=1)[0]

@@ -5,7 +5,9 @@ of targets at once: all of them share every product with the features. The objec
 quadratic: a Newton step is a ridge regression on the active rows (y f < 1), solved by conjugate gradients, and an
 exact line search makes it converge from any start (Mangasarian 2002; Keerthi & DeCoste 2005, "A modified finite
 Newton method for fast solution of large scale linear SVMs"). The decision values of all rows are carried along:
-a conjugate gradient step costs one pass over the features, a line search none.
+a conjugate gradient step costs one pass over the features, a line search none. The Gram matrix of all rows
+preconditions the conjugate gradients, and once they have taken as many steps as it costs, that of the active ones,
+which is the Hessian itself.
 
 It stops at a certificate: with the dual variables 2 C max(0, 1 - y f) the duality gap is |gradient|^2 / 2 exactly
 (the objective is 1-strongly convex in w; b is minimised exactly at every step), so that the objective is within
@@ -18,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rfstudy.learners.design import Design
+from rfstudy.learners.design import COLUMNS_PER_STEP, HESSIAN_BYTES, Design, solve
 
 #: Relative duality gap at which a column is solved.
 GAP_TOLERANCE = 1e-6
@@ -72,9 +74,20 @@ class _Problem:
         self.design = Design(blocks, len(targets), n_columns, has_intercept)
         self.targets, self.used = targets, targets != 0
 
-    def preconditioner(self, C, active):
-        """The inverse of I + 2 C share Z'Z, share = the mean share of active rows."""
-        return self.design.preconditioner(2 * C * max(active.mean(), 1 / active.size), 1.0)
+    def mean_inverse(self, C, active):
+        """A function of residuals (D, m), and of the numbers of their columns, that applies the inverse of
+        I + 2 C share Z'Z, share = the mean share of active rows.
+        """
+        inverse = self.design.preconditioner(2 * C * max(active.mean(), 1 / active.size), 1.0)
+        return lambda residual, _columns: inverse(residual)
+
+    def exact_inverse(self, C, active, columns):
+        """The same for I + 2 C Z_active' Z_active; ``columns`` are the numbers of the columns of ``active``."""
+        factors = self.design.weighted_factors(2.0 * C * active, np.ones(len(columns)))
+        factor_of = dict(zip(columns, factors, strict=True))
+        return lambda residual, columns: np.column_stack(
+            [solve(factor_of[j], residual[:, k]) for k, j in enumerate(columns)]
+        )
 
 
 def _newton(problem, C, weights, decision, tolerance, max_iter):
@@ -84,7 +97,7 @@ def _newton(problem, C, weights, decision, tolerance, max_iter):
     weights = weights.copy()
     ones = np.ones(len(y))
     lowest, first_norm = np.full(y.shape[1], np.inf), None
-    iteration = 0
+    iteration, exact = 0, None
     while True:
         if design.has_intercept:
             for j, rows in enumerate(used.T):
@@ -105,7 +118,9 @@ def _newton(problem, C, weights, decision, tolerance, max_iter):
         if len(unfinished) == 0 or iteration == max_iter:
             return weights, converged, iteration
         forcing = np.minimum(0.1, np.sqrt(norm[unfinished] / first_norm[unfinished]))
-        step, change = _conjugate_gradients(problem, C, active[:, unfinished], gradient[:, unfinished], forcing)
+        step, change, exact = _conjugate_gradients(
+            problem, C, unfinished, active[:, unfinished], gradient[:, unfinished], forcing, exact
+        )
         for k, j in enumerate(unfinished):
             rows = used[:, j]
             slope, curvature = weights[:D, j] @ step[:D, k], step[:D, k] @ step[:D, k]
@@ -115,20 +130,29 @@ def _newton(problem, C, weights, decision, tolerance, max_iter):
         iteration += 1
 
 
-def _conjugate_gradients(problem, C, active, gradient, forcing):
-    """Steps S (D, m) and Z S (n, m), with |H S + gradient| <= forcing |gradient| for every column.
+def _conjugate_gradients(problem, C, columns, active, gradient, forcing, exact):
+    """Steps S (D, m) and Z S (n, m), with |H S + gradient| <= forcing |gradient| for every column, and the
+    ``exact_inverse`` that the next ones begin with, if any.
 
-    H = I + 2 C Z_active' Z_active is the column's generalised Hessian.
+    H = I + 2 C Z_active' Z_active is the column's generalised Hessian. Its inverse is made after as many steps without
+    it, or with that of earlier active rows, as it costs. ``columns`` are the numbers of the columns, by which it knows
+    them.
     """
-    design, precondition = problem.design, problem.preconditioner(C, active)
+    design, precondition = problem.design, exact or problem.mean_inverse(C, active)
+    patience = np.inf
+    if design.bytes_of_factors(len(columns)) <= HESSIAN_BYTES:
+        patience = design.n_columns * active.mean() / COLUMNS_PER_STEP
     step, change = np.zeros_like(gradient), np.zeros(active.shape, order="F")
     residual = -gradient
-    preconditioned = precondition(residual)
-    direction = preconditioned.copy()
-    product = (residual * preconditioned).sum(axis=0)
+    direction = precondition(residual, columns).copy()  # of the residual, where there is no preconditioner
+    product = (residual * direction).sum(axis=0)
     goal = forcing * np.linalg.norm(gradient, axis=0)
-    live = np.arange(gradient.shape[1])
-    for _ in range(MAX_CONJUGATE_GRADIENTS):
+    live = np.arange(len(columns))
+    for taken in range(MAX_CONJUGATE_GRADIENTS):
+        if taken >= patience:
+            exact, patience = problem.exact_inverse(C, active, columns), np.inf
+            precondition, direction = exact, exact(residual, columns)
+            product = (residual * direction).sum(axis=0)
         forward = np.empty((design.n_rows, len(live)), order="F")
 
         def on_active(rows, values, forward=forward, live=live):
@@ -144,11 +168,11 @@ def _conjugate_gradients(problem, C, active, gradient, forcing):
         live = live[np.linalg.norm(residual[:, live], axis=0) > goal[live]]
         if len(live) == 0:
             break
-        preconditioned = precondition(residual[:, live])
+        preconditioned = precondition(residual[:, live], columns[live])
         previous = product[live]
         product[live] = (residual[:, live] * preconditioned).sum(axis=0)
         direction[:, live] = preconditioned + product[live] / previous * direction[:, live]
-    return step, change
+    return step, change, exact
 
 
 def exact_step(y, decision, direction, C, slope, curvature) -> float:

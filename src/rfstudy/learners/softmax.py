@@ -31,7 +31,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from rfstudy.learners.curvature import BLOCK_BYTES, CurvedDesign, Hessian
+from rfstudy.learners.curvature import CurvedDesign, Hessian
+from rfstudy.learners.design import COLUMNS_PER_STEP, HESSIAN_BYTES
 
 #: Half the squared Newton decrement over the objective at which a group is solved.
 TOLERANCE = 1e-7
@@ -43,8 +44,6 @@ MAX_HALVINGS = 40
 SUFFICIENT = 1e-4
 #: Share of the tolerance by which conjugate gradients may miss the fall of the quadratic model.
 NEGLIGIBLE = 0.002
-#: Columns of the features over the steps of conjugate gradients that cost what the blocks of a Hessian do (measured).
-COLUMNS_PER_STEP = 8
 
 
 @dataclass
@@ -159,7 +158,7 @@ def _conjugate_gradients(hessian, groups, gradient, forcing, negligible, blocks)
     ``groups`` are the numbers of the groups, by which blocks know them.
     """
     precondition = blocks or hessian.mean_inverse()
-    patience = len(gradient) / COLUMNS_PER_STEP if hessian.bytes_of_blocks() <= BLOCK_BYTES else np.inf
+    patience = len(gradient) / COLUMNS_PER_STEP if hessian.bytes_of_blocks() <= HESSIAN_BYTES else np.inf
     step, residual = np.zeros_like(gradient), -gradient
     direction = precondition(residual, groups).copy()  # of the residual, where there is no preconditioner
     product = (residual * direction).sum(axis=(0, 2))

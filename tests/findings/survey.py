@@ -61,10 +61,11 @@ def approximation(table, text):
 @HELD.by(
     "Prediction",
     "As printed, no",
-    "LS-RFF is below",
+    "Told apart from",
+    "The losses are",
 )
 def prediction(table, text):
-    """No best method for ridge regression where it was run but LS-RFF on EEG, and LS-RFF below RFF on letter."""
+    """No best method for ridge regression where it was run but LS-RFF on EEG, and who is told apart from RFF."""
     for protocol in ("text", "code"):
         for group in ("small s", "large s"):
             found = {dataset: best(table, protocol, dataset, "ridge", group) for dataset in SURVEYED}
@@ -77,11 +78,28 @@ def prediction(table, text):
     assert is_effect(rows) == [True]
     assert told(text, r"at 32d it is ([\d.]+)\s+points above RFF") == [rounded(rows["value"].iloc[0])]
     rows = table("differences-accuracy-ridge-text")
-    letter = rows[(rows["data_set_id"] == "letter-am-nz") & (rows["method_id"] == "lsrff")].set_index("size")
-    assert "on letter from 4d on" in text
-    below = letter[is_effect(letter)]
-    assert list(below.index) == ["4d", "8d", "16d", "32d"]
-    assert (below["value"] < 0).all()
+    rows = rows[rows["p_value"].notna()]
+    assert set(rows["minus_id"]) == {"rff"}
+    effects = rows[is_effect(rows)]
+    behind = effects[effects["value"] < 0]
+    counts = [len(effects), len(rows), len(behind), len(effects) - len(behind)]
+    assert told(text, r"under `text` are (\d+) of (\d+) comparisons, (\d+) as losses and (\d+) as") == counts
+    by_data = {
+        ("lsrff",): ["letter-am-nz", "ijcnn1", "covtype", "cod-rna"],
+        ("sorf", "rom", "ssf"): ["skin"],
+        ("ssf",): ["cod-rna"],
+    }
+    told_losses = told(
+        text,
+        r"losses are ([\d.]+) to ([\d.]+) points of LS-RFF on letter, ijcnn1, covtype and cod-RNA, "
+        r"([\d.]+) to ([\d.]+) of SORF, ROM and SSF on skin, and ([\d.]+) to ([\d.]+) of SSF on cod-RNA",
+    )
+    parts = [
+        -behind[behind["method_id"].isin(methods) & behind["data_set_id"].isin(datasets)]["value"]
+        for methods, datasets in by_data.items()
+    ]
+    assert sum(map(len, parts)) == len(behind)
+    assert told_losses == [rounded(end) for part in parts for end in (part.min(), part.max())]
 
 
 @HELD.by(

@@ -118,14 +118,22 @@ def resampling(table, text):
     assert (effects["value"] < 0).all()
     own = table("differences-accuracy-own-tuned")
     own = own[own["value"].notna()]
-    assert set(own["data_set_id"]) == {"eeg"}
+    assert set(own["data_set_id"]) == {"eeg", "magic04"}
     assert not any(is_effect(own))
-    at = {key: part["value"] for key, part in own.groupby([own["method_id"], own["method_variant"].fillna("")])}
-    losses = [-at[method, ""] for method in ("lsrff", "slsrff")]
-    pattern = r"LS-RFF is ([\d.]+) to ([\d.]+) points below RFF in the mean and SLS-RFF ([\d.]+) to ([\d.]+),"
-    assert told(text, pattern) == [rounded(end) for loss in losses for end in (loss.min(), loss.max())]
-    both = [*at["lsrff", "code"], *at["slsrff", "code"]]
-    assert told(text, r"they are ([\d.]+) below to ([\d.]+) above") == [rounded(-min(both)), rounded(max(both))]
+    by = [own["data_set_id"], own["method_id"], own["method_variant"].fillna("")]
+    at = {key: part["value"] for key, part in own.groupby(by)}
+    losses = [[-at[dataset, method, ""] for dataset in ("eeg", "magic04")] for method in ("lsrff", "slsrff")]
+    pattern = (
+        r"LS-RFF is ([\d.]+) to ([\d.]+) points below RFF in the mean on EEG and ([\d.]+) to ([\d.]+) on magic04, "
+        r"SLS-RFF ([\d.]+) to ([\d.]+) and ([\d.]+) to ([\d.]+),"
+    )
+    assert told(text, pattern) == [rounded(end) for both in losses for loss in both for end in (loss.min(), loss.max())]
+    spans = []
+    for dataset in ("eeg", "magic04"):
+        both = [*at[dataset, "lsrff", "code"], *at[dataset, "slsrff", "code"]]
+        spans += [rounded(-min(both)), rounded(max(both))]
+    pattern = r"they are ([\d.]+) below to ([\d.]+) above and ([\d.]+) below to ([\d.]+) above"
+    assert told(text, pattern) == spans
 
 
 @HELD.by(

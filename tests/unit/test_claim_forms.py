@@ -69,7 +69,7 @@ def test_best_is_one_of_the_named_at_every_place():
     assert verdict(LOWEST, rows(ERROR, rff=0.21, **flat)) == "holds"
     assert verdict(LOWEST, rows(ERROR, rff=0.2, **flat)) == "fails"  # as low is not lowest
     two = rows(ERROR, rff={2: 0.21, 4: 0.1}, orf={2: 0.3, 4: 0.3}, qmc={2: 0.2, 4: 0.2}, ssf={2: 0.4, 4: 0.4})
-    assert judged(LOWEST, two) == ("partly", "lowest: EEG 2d QMC, 4d RFF")
+    assert judged(LOWEST, two) == ("partly", "lowest: EEG 2d QMC by 0.01000, 4d RFF by 0.100")
     # a place that lacks one of them says nothing
     assert verdict(LOWEST, rows(ERROR, rff=0.21, orf=0.3, qmc=0.2)) == "not run"
     assert verdict(LOWEST | {"metric": ACCURACY}, rows(ACCURACY, rff=0.21, **flat)) == "fails"  # high is good
@@ -81,7 +81,7 @@ def test_best_is_by_pooled_standard_deviations(by, expected):
     others = {"rff": 80 + OTHER, "ssf": 70 + OTHER, "qmc": 75 + OTHER}
     assert verdict(entry, rows(ACCURACY, orf=80 + by + BASE, **others)) == expected
     single = rows(ACCURACY, orf=85.0, rff=80.0, ssf=70.0, qmc=75.0)
-    assert judged(entry, single) == ("not testable", "highest: EEG 2d ORF (a single repeat)")
+    assert judged(entry, single) == ("not testable", "highest: EEG 2d ORF by 5.00 (a single repeat)")
 
 
 @pytest.mark.parametrize(("behind", "expected"), [(1.01, "contradicted"), (0.99, "fails")])
@@ -567,6 +567,15 @@ def test_accuracies_on_other_rows_than_the_paper_s_are_set_aside(tasks, settings
     told = "ORF minus RFF: EEG 2d +1.00; letter 2d -1.00 (not comparable)"
     assert judged(entry, own, other, names=names) == ("holds", told)
     assert verdict(entry, other, names=names) == "not testable"
+    # errors of predictions as well
+    wrong = [
+        [each | {"metric": "error_pct", "value": 100 - each["value"]} for each in of_dataset]
+        for of_dataset in (own, other)
+    ]
+    assert judged(entry | {"metric": "error_pct"}, *wrong, names=names) == (
+        "holds",
+        told.replace("ORF minus RFF", "RFF minus ORF"),
+    )
     # errors of the kernel matrix rest on the training rows
     errors = [rows(ERROR, dataset, orf=0.1, rff=0.2) for dataset in ("eeg", "letter")]
     assert verdict(entry | {"metric": ERROR}, *errors, names=names) == "holds"

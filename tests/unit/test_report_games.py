@@ -31,7 +31,7 @@ def test_the_lines_of_the_games_are_means_over_the_repeats_and_named_once():
     (legend,) = figure.legends
     names = [text.get_text() for text in legend.get_texts()]
     assert sorted(set(names)) == sorted(names)
-    assert {"NSRF", "no game", "random search", "bound as printed"} <= set(names)
+    assert {"NSRF", "no game", "random search", "printed bound, exact search"} <= set(names)
     rows = tidy.read(MEASURED / "nsrf-windmill.csv.xz")
     own = rows[(rows["metric"] == "accuracy_pct") & (rows["method"] == "nsrf") & (rows["variant"] == "")]
     expected = own.groupby("n_features")["value"].mean()

@@ -123,9 +123,9 @@ CASES = [
     ("nsrf-01", [exact("gaussian", 92, factor=1), exact("gaussian", 95, factor=0.5)], "fails"),
     ("nsrf-01", [exact("gaussian", 92, factor=1), exact("gaussian", 99, factor=0.5, split="train")], "holds"),
     ("nsrf-01", [exact("arccos0", 99)], "not run"),
-    # no order of the arc-cosine kernel reaches 97 % on the sphere
-    ("nsrf-02", [exact("arccos0", 96.9, "checkerboard"), exact("arccos1", 53, "checkerboard")], "holds"),
-    ("nsrf-02", [exact("arccos0", 97, "checkerboard"), exact("arccos1", 53, "checkerboard")], "fails"),
+    # the checkerboard was chosen by the kernel's accuracy
+    ("nsrf-02", [exact("arccos0", 96.9, "checkerboard"), exact("arccos1", 53, "checkerboard")], "not testable"),
+    ("nsrf-02", [exact("arccos0", 97, "checkerboard"), exact("arccos1", 53, "checkerboard")], "not testable"),
     ("nsrf-02", [exact("arccos0", 90)], "not run"),
     # 99 % and 99.4 % at m = 1000
     ("nsrf-03", [cell("nsrf", 1000, 99), cell("nsrf", 1000, 99.4, metric="train_accuracy_pct")], "holds"),
@@ -137,8 +137,9 @@ CASES = [
                      cell("nsrf_sphere", 100, train, "checkerboard", "train_accuracy_pct")], verdict)
         for test, train, verdict in ((98.8, 99.4, "holds"), (98.79, 99.4, "partly"), (98.7, 99.3, "fails"))
     ),
-    ("nsrf-05", [cell("nsrf_sphere", 100, 50, "checkerboard", "distinct_features")], "holds"),
-    ("nsrf-05", [cell("nsrf_sphere", 100, 51, "checkerboard", "distinct_features")], "fails"),
+    # one harmonic has the labels of our checkerboard
+    ("nsrf-05", [cell("nsrf_sphere", 100, 50, "checkerboard", "distinct_features")], "not testable"),
+    ("nsrf-05", [cell("nsrf_sphere", 100, 51, "checkerboard", "distinct_features")], "not testable"),
     # three points over the best exact kernel at the median width, on both
     *(
         ("nsrf-06", [
@@ -265,7 +266,7 @@ CASES = [
     *(
         ("nsrf-29", [cell("nsrf_sphere", 100, 99, "checkerboard"),
                      cell("nsrf_sphere/degree-62", 100, more, "checkerboard")], verdict)
-        for more, verdict in ((99.25, "holds"), (98.75, "holds"), (99.31, "fails"), (98.69, "fails"))
+        for more, verdict in ((99.25, "not testable"), (98.69, "not testable"))
     ),
     *(
         ("nsrf-30", repeated([cell("nsrf", size, 85.3, TRUCK), cell("nsrf/half-copies", size, 85, TRUCK),
@@ -305,5 +306,8 @@ def test_every_claim_of_the_paper_has_its_borders_here():
     assert own == {claim for claim, *_ in CASES}
     for claim in own:
         verdicts = {verdict for identifier, _, verdict in CASES if identifier == claim}
-        assert "holds" in verdicts or claim == "nsrf-19"
-        assert verdicts & {"fails", "contradicted"} or claim == "nsrf-19"
+        if "not_testable" in verdict_rows.configured()[claim]:
+            assert verdicts - {"not run"} == {"not testable"}
+            continue
+        assert "holds" in verdicts
+        assert verdicts & {"fails", "contradicted"}

@@ -39,6 +39,9 @@ from rfstudy.study.kinds.grid import (
 from rfstudy.study.plan import circle_of, searched
 from rfstudy.study.sample import Sample
 
+#: What of a choice is marked where it is at an end of its grid, beside the penalty.
+WIDTHS = ("length_scale", "bandwidth")
+
 #: Repeats that a choice is made on where several share it.
 SHARED_ON = 3
 
@@ -129,14 +132,26 @@ def best_choice(
     # means that differ by rounding are equal, as they are to ``best_penalty``
     best = int(np.argmax(finest >= finest.max() - 1e-12 * abs(finest.max())))
     values, _ = tried[best]
-    chosen, at_edge = dict(values), []
-    if "length_scale" in values and is_at_edge(values["length_scale"], search["length_scale"]["grid"]):
-        at_edge.append("length_scale")
+    chosen = dict(values)
+    at_edge = [name for name in WIDTHS if name in values and is_end(values[name], search[name]["grid"])]
     if "penalty" in quantities:
         chosen["penalty"], edges = best_penalties(job, found, entry, label, chosen_on, values, shared_with)
         at_edge += edges
     score = float(sign * finest[best]) if np.isfinite(finest[best]) else None
     return {"chosen": chosen, "chosen_on": list(chosen_on), "score": score, "at_edge": at_edge}
+
+
+def is_end(value, grid: list) -> bool:
+    """Whether a chosen length scale, or parameters of the bandwidth rule, are at an end of their grid: parameters where
+    one of them is.
+
+    >>> is_end({"factor": 4}, [{"factor": 4}, {"factor": 2}, {"factor": 1}]), is_end(2, [1, 2, 3])
+    (True, False)
+    """
+    if not isinstance(value, dict):
+        return is_at_edge(value, grid)
+    ends = {name: [each[name] for each in grid if isinstance(each.get(name), (int, float))] for name in value}
+    return any(of and is_at_edge(value[name], of) for name, of in ends.items())
 
 
 def candidates(search: dict, quantities: list[str], method: str) -> list[dict]:

@@ -15,7 +15,7 @@ from rfstudy.report.claims.forms import along_sizes, better
 from rfstudy.report.claims.points import Point, number
 from rfstudy.report.claims.words import signed
 from rfstudy.report.error_and_time import Timed, curve, within
-from rfstudy.report.estimates import SIGMAS, power_law
+from rfstudy.report.estimates import SIGMAS, largest_half, power_law
 from rfstudy.report.significance import compare, family, overlap_of
 
 FEWER_FEATURES = {
@@ -95,8 +95,8 @@ def error_in_time(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
     """The best error within a time: ``of`` is "ahead" of ``over`` within every time (claim eerf-14), or behind at first
     and ahead at last, and "crosses once" (claim eerf-15).
 
-    What can be had changes at the times of the sizes (``times`` has the metric of each method); a method that has
-    nothing yet is behind.
+    What can be had changes at the times of the sizes (``times`` has the metric of each method). A method that has
+    nothing yet is behind, which says nothing of who is "ahead": those times are set aside.
     """
     found = []
     for race in _races(rows, test, names):
@@ -138,9 +138,10 @@ def _ahead(race: Race, budget: float, pair: list[Timed | None], test: dict, name
     what = f"{names.method((test['over'], ''))} minus {names.method((test['of'], ''))} within the time"
     own, other = pair
     if own is None or other is None:
-        told = f"only {names.method((test['over'] if own is None else test['of'], ''))}"
+        only = names.method((test["over"] if own is None else test["of"], ""))
         difference = -np.inf if own is None else np.inf
-        return Point(difference, 0.0, own is not None, where=place, what=what, told=told, opposite=own is None)
+        told, aside = f"only {only}", "the other has nothing yet"
+        return Point(difference, 0.0, own is not None, where=place, what=what, told=told, aside=aside)
     gap = other.error - own.error
     beside = "contended" if own.contended or other.contended else ""
     low, high = compare(other.errors, own.errors, race.overlap).interval()
@@ -240,8 +241,8 @@ RISES_TOWARDS_ONE = {
 def rises_towards_one(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
     """A value rises with its place on an axis, and what it lacks to one falls as a power of it (claim eerf-27).
 
-    One point for the rank correlation, which has to be one, and one for the power, which has to be below zero by its
-    errors.
+    One point for the rank correlation, which has to be one, and one for the power over the larger half of the places,
+    where an asymptotic one shows, which has to be below zero by its errors.
     """
     own = select(rows_of(rows, test, sides(test["of"])), axis=test["axis"])
     found = []
@@ -253,6 +254,7 @@ def rises_towards_one(rows: pd.DataFrame, test: dict, names: Names) -> list[Poin
         ends = f"{number(means.iloc[0])} to {number(means.iloc[-1])}"
         found.append(Point(rho, 1.0, rho > 1 - 1e-9, where=where, what="rank correlation", told=f"{rho:+.2f}, {ends}"))
         lacking = (1.0 - means).where(means < 1.0).dropna()
+        lacking = lacking[lacking.index.isin(largest_half(means.index))]
         power = power_law(lacking.index, lacking)
         if power is not None:
             falls = power.exponent + SIGMAS * power.error < 0

@@ -109,7 +109,8 @@ def best_is(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
         winner = max(samples, key=lambda each: sign * each.mean)
         bounds = bounds_of({"above": test.get("by", 0)}, where, {"pooled_sd": pooled_deviation(first, rival)})
         what = "lowest" if sign < 0 else "highest"
-        found.append(point(where, estimate, what, names.method(winner.who), judged(test, estimate, bounds, 0.0)))
+        told = f"{names.method(winner.who)} by {number(abs(estimate.value))}"
+        found.append(point(where, estimate, what, told, judged(test, estimate, bounds, 0.0)))
     return found
 
 

@@ -14,6 +14,9 @@ from rfstudy.report.claims.points import Part, conclude, joined
 from rfstudy.report.claims.words import named
 from rfstudy.report.notes import absence, comparability
 
+#: Metrics of predictions, which other rows or labels than the paper's make others.
+PREDICTIONS = {"accuracy_pct", "error_pct"}
+
 
 def judge(entry: dict | None, frame: pd.DataFrame, protocol: str, names: Names) -> tuple[str, str]:
     """Verdict and evidence on one claim.
@@ -80,15 +83,15 @@ def function_of(test: dict, paper: str):
 
 def silent_datasets(test: dict, rows: pd.DataFrame, names: Names, entry: dict) -> dict[str, str]:
     """Data sets that cannot speak for a claim, and why: those that the entry sets aside, and of a claim about
-    accuracies those whose rows or labels are not the paper's (the notes say why), or on which none of its methods
-    learned anything."""
+    accuracies or errors those whose rows or labels are not the paper's (the notes say why), or on which none of its
+    methods learned anything."""
     found = dict(entry.get("aside", {}))
     metrics = {test.get("metric"), *(each["metric"] for each in test.get("between", []) if isinstance(each, dict))}
-    if "accuracy_pct" in metrics:
+    if metrics & PREDICTIONS:
         sides = [test[key] for key in ("of", "over", "minus", "best", "among", "against") if key in test]
         sides = [each for each in sides if each not in ("second", "median")]
         methods = {who for told in sides for side in compared.sides(told) for who in side.all}
-        own = select(compared.of_methods(compared.chosen(rows, test["select"]), methods), metric="accuracy_pct")
+        own = select(compared.of_methods(compared.chosen(rows, test["select"]), methods), metric=list(PREDICTIONS))
         for dataset, of_dataset in own.groupby("dataset", sort=False):
             if comparability(of_dataset, names.context.tasks):
                 found.setdefault(dataset, "not comparable")

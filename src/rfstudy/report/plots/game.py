@@ -42,8 +42,8 @@ MARKERS = ("v", "D", "^", "s", "P")
 
 #: The bounds on the gap: how they are drawn and named.
 BOUNDS = {
-    "gap_bound": ({"color": "#CC3311", "linestyle": "dashed"}, "bound as printed"),
-    "gap_bound_mended": ({"color": "#888888", "linestyle": "dashdot"}, "bound with the gradient's true length"),
+    "gap_bound": ({"color": "#CC3311", "linestyle": "dashed"}, "printed bound, exact search"),
+    "gap_bound_mended": ({"color": "#888888", "linestyle": "dashdot"}, "the same, gradient's true length"),
 }
 
 #: What is drawn of a game, beside the bounds.

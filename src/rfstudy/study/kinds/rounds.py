@@ -6,9 +6,10 @@ d\omega`. With :math:`\bar\lambda_t` the even mixture of the features so far and
 weights, the value of the game lies between :math:`\min_\lambda F(\bar\alpha_t, \lambda)` (``margin_lower``, as good as
 the search for the peak) and :math:`\max_\alpha F(\alpha, \bar\lambda_t)`, the optimum of the l1-SVM on the features
 (``margin_objective``); their distance is the ``duality_gap``. ``gap_bound`` is the bound on it that the theorem
-prints, :math:`3 (C + 2 C^2) n / (4 \sqrt t)`. Its proof takes the gradient to be at most (1 + 2 C) sqrt(n) long,
-but its products with the labelled weights are as large as C n: with (1 + 2 C n) sqrt(n) the same proof gives
-``gap_bound_mended``, :math:`3 (C + 2 C^2 n) n / (4 \sqrt t)`.
+prints for a search without errors, :math:`3 (C + 2 C^2) n / (4 \sqrt t)`; half their mean is added to it, which is not
+measured and which the peaks of a round beside the best one make large. Its proof takes the gradient to be at most
+(1 + 2 C) sqrt(n) long, but its products with the labelled weights are as large as C n: with (1 + 2 C n) sqrt(n) the same
+proof gives ``gap_bound_mended``, :math:`3 (C + 2 C^2 n) n / (4 \sqrt t)`.
 
 The axis ``iteration`` counts rounds; ``n_features`` the features found up to then. In the plane the kind leaves what
 Figure 1 shows as arrays, on the sphere the harmonics that were chosen most often.
@@ -237,7 +238,7 @@ def svm_objective(model, decision: np.ndarray, y: np.ndarray, C: float) -> float
 
 
 def gap_bound(rounds: int, n: int, C: float, gradient: float = 1.0) -> float:
-    """The bound of Theorem 4.1 after so many rounds on n rows, up to the errors of the search:
+    """The bound of Theorem 4.1 after so many rounds on n rows, without half the mean error of the search:
     3 (C + 2 C^2 g) n / (4 sqrt(rounds)), printed with g = 1; ``gradient`` is another g.
     """
     return 3.0 * (C + 2.0 * C**2 * gradient) * n / (4.0 * math.sqrt(rounds))

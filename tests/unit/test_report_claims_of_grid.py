@@ -53,8 +53,10 @@ def frame(accuracy=ACCURACY, seconds=SECONDS, errors=ERRORS, datasets=tuple(D), 
 
 
 def of(identifier, rows, **changed):
+    """The verdict by the tests of a claim alone, also of one that our rows cannot answer."""
     names = Names(Context(rows, {}, {}), "slsrff")
-    return judge(verdict_rows.configured()[identifier] | changed, rows, "code", names)[0]
+    entry = verdict_rows.configured()[identifier] | {"not_testable": ""} | changed
+    return judge(entry, rows, "code", names)[0]
 
 
 HOLD = [

@@ -62,7 +62,8 @@ def grown(**columns):
 
 def verdict(claim, rows, protocol="code"):
     context = report_rows.context_of(rows)
-    return judge(verdict_rows.configured()[claim], context.rows, protocol, Names(context, "survey"))[0]
+    entry = verdict_rows.configured()[claim] | {"not_testable": ""}  # by its tests alone
+    return judge(entry, context.rows, protocol, Names(context, "survey"))[0]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,8 @@ def verdict(claim, rows, protocol="code"):
 def test_of_the_printed_numbers_the_claims_are_as_the_reference_data_say(claim, expected):
     assert verdict(claim, as_measured()) == expected
     assert verdict(claim, as_measured() + grown()) == expected
-    assert verdict(claim, as_measured(dataset="mnist8m-made")) == expected
+    # errors of test rows on rows that are not the paper's decide nothing
+    assert verdict(claim, as_measured(dataset="mnist8m-made")) == ("not testable" if claim == "survey-44" else expected)
     assert verdict(claim, []) == "not run"
 
 

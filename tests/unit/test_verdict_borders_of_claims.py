@@ -96,9 +96,9 @@ WITH_INTERVALS = ("slsrff-02", "slsrff-13", "slsrff-14", "slsrff-15", "slsrff-16
         ("slsrff-04", cells("time", x8=(1, 1, 3, 1)), "not run"),
         ("slsrff-04", cells("time", x4=(1, 1, 1, 1), x16=(1, 1, 3, 1)), "not run"),
         # SLS-RFF under twice the time of RFF, from 8d on
-        ("slsrff-05", cells("time", x4=(1, 1, 1, 3), x8=(1, 1, 1, 1.99)), "holds"),
-        ("slsrff-05", cells("time", x8=(1, 1, 1, 2)), "fails"),
-        ("slsrff-05", cells("time", x8=(1, 1, 1, 1)) + cells("time", "covtype", x8=(1, 1, 1, 3)), "partly"),
+        # features that are made twice cannot be made in less than twice the time
+        ("slsrff-05", cells("time", x8=(1, 1, 1, 1.99)), "not testable"),
+        ("slsrff-05", cells("time", x8=(1, 1, 1, 3)), "not testable"),
         # SLS-RFF quicker than leverage-RFF
         *(
             case

@@ -40,8 +40,8 @@ CHANGING_BEST = {
 
 
 def changing_best(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
-    """The methods that are best at the small sizes are not those that are best at the large ones, on most data sets;
-    and none is best everywhere.
+    """The methods that are best at the small sizes are not the same as those that are best at the large ones, on most
+    data sets, as the reference data count what is printed; and none is best everywhere.
 
     One point for "most data sets" and one for "everywhere".
     """
@@ -55,7 +55,7 @@ def changing_best(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
     for dataset, by_size in best.items():
         small, large = ({by_size[size] for size in test[end] if size in by_size} for end in ("small", "large"))
         if small and large:
-            changed[dataset] = not small & large, f"{'+'.join(sorted(small))} to {'+'.join(sorted(large))}"
+            changed[dataset] = small != large, f"{'+'.join(sorted(small))} to {'+'.join(sorted(large))}"
     if not changed:
         return []
     several = len([changes for changes, _ in changed.values() if changes])

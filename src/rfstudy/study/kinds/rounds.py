@@ -8,8 +8,8 @@ the search for the peak) and :math:`\max_\alpha F(\alpha, \bar\lambda_t)`, the o
 (``margin_objective``); their distance is the ``duality_gap``. ``gap_bound`` is the bound on it that the theorem
 prints for a search without errors, :math:`3 (C + 2 C^2) n / (4 \sqrt t)`; half their mean is added to it, which is not
 measured and which the peaks of a round beside the best one make large. Its proof takes the gradient to be at most
-(1 + 2 C) sqrt(n) long, but its products with the labelled weights are as large as C n: with (1 + 2 C n) sqrt(n) the same
-proof gives ``gap_bound_mended``, :math:`3 (C + 2 C^2 n) n / (4 \sqrt t)`.
+(1 + 2 C) sqrt(n) long, but its products with the labelled weights are as large as C n: with (1 + 2 C n) sqrt(n) the
+same proof gives ``gap_bound_mended``, :math:`3 (C + 2 C^2 n) n / (4 \sqrt t)`.
 
 The axis ``iteration`` counts rounds; ``n_features`` the features found up to then. In the plane the kind leaves what
 Figure 1 shows as arrays, on the sphere the harmonics that were chosen most often.

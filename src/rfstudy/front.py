@@ -298,13 +298,13 @@ def penalty(shipped: Shipped) -> str:
         all(after - before > 1 and abs(smaller - after) < 1 for before, after in steps.values()),
         "the gain of leverage scores is a smaller penalty",
     )
-    told_of = [f"{name} goes from {steps[method][0]:.1f} to {steps[method][1]:.1f} %" for method, name in
-               (("slsrff", "SLS-RFF"), ("lsrff", "LS-RFF"))]  # fmt: skip
+    named = {"SLS-RFF": steps["slsrff"], "LS-RFF": steps["lsrff"]}
+    told_of = [f"{name} goes from {before:.1f} to {after:.1f} %" for name, (before, after) in named.items()]
     return (
         f"**Their gain is a smaller penalty.** On EEG at s = 32d, all else as in the code, {' and '.join(told_of)} "
-        "once their weights are not normalised, which makes features longer and the penalty in effect smaller; plain RFF "
-        f"goes from {larger:.1f} to {smaller:.1f} % with that smaller penalty. Of SLS-RFF {printed:.1f} % are printed. "
-        "(`ablation-code`, `table-03-cells-code`)"
+        "once their weights are not normalised, which makes features longer and the penalty in effect smaller; plain "
+        f"RFF goes from {larger:.1f} to {smaller:.1f} % with that smaller penalty. Of SLS-RFF {printed:.1f} % are "
+        "printed. (`ablation-code`, `table-03-cells-code`)"
     )
 
 
@@ -322,12 +322,12 @@ def maps_alike(shipped: Shipped) -> str:
     )
     return (
         "**As the survey says, a better approximation is hardly a better prediction.** At s = 8d the error of "
-        f"orthogonal features (ORF) is {min(ratios):.2f} to {max(ratios):.2f} times that of RFF on the {len(ratios)} data sets of "
-        f"the survey that are measured with five repeats or more, and under 0.8 times on {len(nearer)} of them; ridge "
-        f"regression on ORF is {min(gains):+.1f} to {max(gains):+.1f} points more accurate, and {min(of_few):+.1f} to "
-        f"{max(of_few):+.1f} points at s = 2d. Among all nine maps both errors are correlated in rank by "
-        f"{min(rank):+.2f} to {max(rank):+.2f}, at {sum(each > 0 for each in rank)} of {len(rank)} data sets and sizes "
-        "above zero. (`values-approximation-error-text`, `values-accuracy-ridge-text`)"
+        f"orthogonal features (ORF) is {min(ratios):.2f} to {max(ratios):.2f} times that of RFF on the {len(ratios)} "
+        "data sets of the survey that are measured with five repeats or more, and under 0.8 times on "
+        f"{len(nearer)} of them; ridge regression on ORF is {min(gains):+.1f} to {max(gains):+.1f} points more "
+        f"accurate, and {min(of_few):+.1f} to {max(of_few):+.1f} points at s = 2d. Among all nine maps both errors are "
+        f"correlated in rank by {min(rank):+.2f} to {max(rank):+.2f}, at {sum(each > 0 for each in rank)} of "
+        f"{len(rank)} data sets and sizes above zero. (`values-approximation-error-text`, `values-accuracy-ridge-text`)"
     )
 
 

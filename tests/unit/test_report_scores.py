@@ -49,7 +49,8 @@ def test_the_standard_error_has_both_spreads_and_the_rounding():
 
 def test_a_single_repeat_beside_no_printed_spread_is_too_noisy_for_a_verdict():
     single = Number(85.0, None, 1)
-    assert score("accuracy_pct", Number(80.0, rounding=0.005), single).verdict == "too noisy"
+    alone = score("accuracy_pct", Number(80.0, rounding=0.005), single)
+    assert (alone.verdict, alone.difference, alone.error, alone.in_errors) == ("too noisy", 5.0, None, None)
     assert score("accuracy_pct", Number(80.0, std=0.5, repeats=10), single).verdict == "better"
     assert score("accuracy_pct", Number(80.0), Number(85.0, 0.5, 3)).verdict == "better"
 

@@ -27,7 +27,7 @@ RULE_NOTE = (
     f"{POINTS:g} points of accuracy, of an error in percent the smaller of {POINTS:g} points and {SHARE:.0%} of it, "
     f"{SHARE:.0%} of any other value; numbers of rows and columns are the same or not comparable. Standard error of "
     "the difference: both spreads over the square roots of their repeats, ours where none is printed (and the printed "
-    "one for a single repeat of ours; with neither it is too noisy), and half a unit of the last printed digit."
+    "one for a single repeat of ours; with neither it is not known and the cell too noisy), and half a unit of the last printed digit."
 )
 
 
@@ -137,8 +137,10 @@ def score(
         return Score(difference, None, None, "not comparable")
     if fact.tolerance is None:
         return Score(difference, 0.0, None, "not comparable" if difference else "reproduced")
-    too_noisy = too_noisy or is_single(published, ours)
-    margin, error = fact.margin(published.value), standard_error(published, ours)
+    margin = fact.margin(published.value)
+    if is_single(published, ours):
+        return Score(difference, margin, None, "too noisy")
+    error = standard_error(published, ours)
     if abs(difference) < max(margin, ERRORS * error) or too_noisy:
         noisy = too_noisy or ERRORS * error > MARGINS * margin
         return Score(difference, margin, error, "too noisy" if noisy else "reproduced")

@@ -27,7 +27,8 @@ RULE_NOTE = (
     f"{POINTS:g} points of accuracy, of an error in percent the smaller of {POINTS:g} points and {SHARE:.0%} of it, "
     f"{SHARE:.0%} of any other value; numbers of rows and columns are the same or not comparable. Standard error of "
     "the difference: both spreads over the square roots of their repeats, ours where none is printed (and the printed "
-    "one for a single repeat of ours; with neither it is not known and the cell too noisy), and half a unit of the last printed digit."
+    "one for a single repeat of ours; with neither it is not known and the cell too noisy), and half a unit of the "
+    "last printed digit."
 )
 
 

@@ -53,6 +53,12 @@ def printed_accuracies(table, text):
     ours = text_cells.loc[text_cells["data_set"] == "EEG", "ours"].dropna()
     assert len(ours) == 32
     assert (ours - majority).abs().max() < 0.1 + 0.05  # a tenth, and the rounding of the share
+    trees = text_cells[text_cells["data_set"].str.startswith("covtype")]
+    assert trees[["ours", "published"]].notna().all().all()
+    ends = [rounded(end) for of in (trees["ours"], trees["published"]) for end in (of.min(), of.max())]
+    number = r"([\d.]+)"
+    pattern = rf"on covtype it has {number} to {number} %, where {number} to {number} are printed"
+    assert told(text, pattern) == ends
 
 
 @HELD.by(

@@ -243,7 +243,6 @@ def test_rows_of_a_mean_are_of_one_experiment(tmp_path, what):
     "changes",
     [
         {"settings": {"penalty": 7.0}},  # each repeat has its own
-        {"settings": {"singular_at": 1e-9}},
         {"settings": {"converged": False}},
         {"settings": {"reason": "singular"}, "status": "failed"},
     ],
@@ -253,14 +252,6 @@ def test_what_a_repeat_found_may_differ(tmp_path, changes):
     out = published(tmp_path, rows(range(4)))
     publish.run(results(tmp_path, rows([3, 4], "b", **changes)), out)
     assert tidy.read(out)["run"].tolist() == ["a", "a", "a", "b", "b"]
-
-
-def test_a_penalty_that_was_raised_where_it_was_singular_is_what_a_repeat_found(tmp_path):
-    out = published(tmp_path, rows([0, 1], settings={"penalty": 1e-8}))
-    raised = {"penalty": 1e-6, "singular_at": 1e-8}
-    publish.run(results(tmp_path, rows([2], "b", settings=raised)), out)
-    with pytest.raises(UserError, match="penalty 1e-07 joins 1e-08"):
-        publish.run(results(tmp_path, rows([3], "b", settings=raised | {"singular_at": 1e-7})), out)
 
 
 def test_what_is_seen_to_vary_among_the_joining_rows_may_differ_too(tmp_path):

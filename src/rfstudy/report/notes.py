@@ -150,9 +150,6 @@ def notes(frame: pd.DataFrame, spec: dict, context: Context) -> list[str]:
     found += notes_on_choices(ok) + notes_on_rounds(ok, spec["paper"], context.looks, context.tasks)
     if any(s.get("solver") == "newton" for s in settings_of(select(ok, learner="svm"))):
         found.append("LIBLINEAR's objective minimised by Newton's method where the rows' settings say so.")
-    raised = sum("singular_at" in s for s in settings_of(ok))
-    if raised:
-        found.append(f"A penalty was raised to the next of the grid where its system was singular: {raised} values.")
     unfinished = sum(s.get("converged") is False for s in settings_of(ok))
     if unfinished:
         found.append(f"Solver stopped before convergence: {unfinished} of {len(ok)} values.")

@@ -33,7 +33,7 @@ OF_CELL = (*OF_DATASET, "preset", "n_features")
 MAY_VARY = ("n_columns", "d", "spread_kind", "confidence")
 
 #: Settings that say what came out of a measurement, not how it was made.
-FOUND = ("reason", "converged", "singular_at", "at_edge", "contended", "others", "calls", "detail")
+FOUND = ("reason", "converged", "at_edge", "contended", "others", "calls", "detail")
 
 #: What tells cells apart: rows that a report averages have these in common.
 CELL = tuple(column for column in tidy.KEY if column not in ("preset", "repeat", "n_features"))
@@ -213,9 +213,6 @@ def grouped(table: pd.DataFrame, columns, place=tuple) -> dict[tuple, list[dict]
     rows = table.astype(object).where(table.notna(), None).to_dict("records")
     for where, row in zip(places(table, columns), rows, strict=True):
         settings = json.loads(row["settings"] or "{}")
-        if "singular_at" in settings:
-            # the penalty was raised for this repeat; what it has in common with others is the one that was asked for
-            settings |= {name: settings["singular_at"] for name in ("penalty", "C") if name in settings}
         groups[place(where)].append(row | {f"settings.{name}": value for name, value in settings.items()})
     return groups
 

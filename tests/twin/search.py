@@ -116,13 +116,8 @@ class Choices:
             reached = max((mean for mean in means if not np.isnan(mean)), default=-np.inf)
             if chosen is None or reached > top + 1e-9:
                 chosen, top = tried, reached
-        edges = []
-        if "length_scale" in grids and len(grids["length_scale"]) > 1:
-            edges = (
-                ["length_scale"]
-                if chosen["length_scale"] in (*grids["length_scale"][:1], *grids["length_scale"][-1:])
-                else []
-            )
+        widths = [quantity for quantity in ("length_scale", "bandwidth") if quantity in grids]
+        edges = [quantity for quantity in widths if is_end(chosen[quantity], grids[quantity])]
         if "penalty" in quantities:
             penalties = {}
             for learner in learners:
@@ -275,3 +270,10 @@ def laid_over(base, change):
     if not isinstance(base, dict) or not isinstance(change, dict):
         return change
     return base | {key: laid_over(base.get(key), value) for key, value in change.items()}
+
+
+def is_end(value, grid: list) -> bool:
+    """Whether nothing smaller, or nothing larger, was there to choose; of parameters, for one of them."""
+    if isinstance(value, dict):
+        return any(is_end(value[name], [each[name] for each in grid if name in each]) for name in value)
+    return len(set(grid)) > 1 and value in (min(grid), max(grid))

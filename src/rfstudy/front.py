@@ -301,10 +301,10 @@ def penalty(shipped: Shipped) -> str:
     named = {"SLS-RFF": steps["slsrff"], "LS-RFF": steps["lsrff"]}
     told_of = [f"{name} goes from {before:.1f} to {after:.1f} %" for name, (before, after) in named.items()]
     return (
-        f"**Their gain is a smaller penalty.** On EEG at s = 32d, all else as in the code, {' and '.join(told_of)} "
-        "once their weights are not normalised, which makes features longer and the penalty in effect smaller; plain "
-        f"RFF goes from {larger:.1f} to {smaller:.1f} % with that smaller penalty. Of SLS-RFF {printed:.1f} % are "
-        "printed. (`ablation-code`, `table-03-cells-code`)"
+        "**The gain of SLS-RFF and LS-RFF is a smaller penalty.** On EEG at s = 32d, all else as in the code, "
+        f"{' and '.join(told_of)} once their weights are not normalised, which makes features longer and the penalty "
+        f"in effect smaller; plain RFF goes from {larger:.1f} to {smaller:.1f} % with that smaller penalty. Of SLS-RFF "
+        f"{printed:.1f} % are printed. (`ablation-code`, `table-03-cells-code`)"
     )
 
 

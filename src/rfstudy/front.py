@@ -26,6 +26,7 @@ from rfstudy.metrics import FACTS
 from rfstudy.outputs import load_reports
 from rfstudy.report import style
 from rfstudy.report.catalogue import modules_of, specification
+from rfstudy.report.claims.compared import spearman
 from rfstudy.report.context import Context
 from rfstudy.report.matching import compared
 from rfstudy.report.typeset import one_number_a_cell, told
@@ -292,14 +293,16 @@ def penalty(shipped: Shipped) -> str:
     (printed,) = cells.loc[
         cells["data_set"].eq("EEG") & cells["s"].eq("32d") & cells["method_id"].eq("slsrff"), "published"
     ]
-    steps = {method: [at[step, method] for step in ("sorted", "code")] for method in ("lsrff", "slsrff")}
     larger, smaller = at["folds", "rff"], at["smaller-penalty", "rff"]
+    steps = {
+        name: (at["sorted", method], at["code", method])
+        for name, method in (("SLS-RFF", "slsrff"), ("LS-RFF", "lsrff"))
+    }
     holds(
         all(after - before > 1 and abs(smaller - after) < 1 for before, after in steps.values()),
         "the gain of leverage scores is a smaller penalty",
     )
-    named = {"SLS-RFF": steps["slsrff"], "LS-RFF": steps["lsrff"]}
-    told_of = [f"{name} goes from {before:.1f} to {after:.1f} %" for name, (before, after) in named.items()]
+    told_of = [f"{name} goes from {before:.1f} to {after:.1f} %" for name, (before, after) in steps.items()]
     return (
         "**The gain of SLS-RFF and LS-RFF is a smaller penalty.** On EEG at s = 32d, all else as in the code, "
         f"{' and '.join(told_of)} once their weights are not normalised, which makes features longer and the penalty "
@@ -331,33 +334,32 @@ def maps_alike(shipped: Shipped) -> str:
     )
 
 
-def rank_correlations(shipped: Shipped) -> list[float]:
-    """The rank correlation over the maps of the error of the kernel matrix with the share of wrong predictions, of
-    every data set and size of the survey at which all maps have ``ENOUGH`` repeats.
+def errors_and_accuracies(shipped: Shipped) -> list[pd.DataFrame]:
+    """Of the survey's benchmark as its text says, by data set and size: the errors of the kernel matrix of all maps and
+    the accuracies of ridge regression on them, those with ``ENOUGH`` repeats.
     """
-    values = []
+    found = []
     for name in ("approximation-error", "accuracy-ridge"):
         rows = shipped.table("survey", f"values-{name}-text")
         rows = rows[rows["n"].ge(ENOUGH)]
-        values.append(
-            rows.pivot(index=["data_set_id", "size"], columns="method_id", values="value").astype(float).dropna()
-        )
-    errors, accuracies = values
-    both = errors.index.intersection(accuracies.index)
-    ranks = [of.loc[both].rank(axis="columns") for of in (errors, -accuracies)]
-    return ranks[0].corrwith(ranks[1], axis="columns").tolist()
+        found.append(rows.pivot(index=["data_set_id", "size"], columns="method_id", values="value").astype(float))
+    return found
+
+
+def rank_correlations(shipped: Shipped) -> list[float]:
+    """The rank correlation over the maps of the error of the kernel matrix with the share of wrong predictions, at
+    every data set and size that has all maps.
+    """
+    errors, accuracies = (of.dropna() for of in errors_and_accuracies(shipped))
+    return [spearman(errors.loc[at], -accuracies.loc[at]) for at in errors.index.intersection(accuracies.index)]
 
 
 def against_plain(shipped: Shipped, size: str) -> list[tuple[float, float]]:
-    """Of each data set of the survey with ``ENOUGH`` repeats: the error of ORF over that of RFF at a size, and how
-    many points more accurate it is.
+    """Of each data set of the survey: the error of ORF over that of RFF at a size, and how many points more accurate it
+    is.
     """
-    found = {}
-    for name in ("approximation-error", "accuracy-ridge"):
-        rows = shipped.table("survey", f"values-{name}-text")
-        rows = rows[rows["size"].eq(size) & rows["n"].ge(ENOUGH) & rows["method_id"].isin(["rff", "orf"])]
-        found[name] = rows.pivot(index="data_set_id", columns="method_id", values="value").dropna().astype(float)
-    errors, accuracies = found.values()
+    of_size = [of.xs(size, level="size")[["rff", "orf"]].dropna() for of in errors_and_accuracies(shipped)]
+    errors, accuracies = of_size
     both = errors.index.intersection(accuracies.index)
     ratios = errors.loc[both, "orf"] / errors.loc[both, "rff"]
     gains = accuracies.loc[both, "orf"] - accuracies.loc[both, "rff"]

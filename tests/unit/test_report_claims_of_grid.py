@@ -156,6 +156,12 @@ def test_the_identity_term_is_compared_with_its_spread():
     assert of("slsrff-25", frame()) == "not run"
 
 
+def test_what_our_rows_could_answer_in_one_way_only_is_not_testable():
+    for claim in ("slsrff-01", "slsrff-03", "slsrff-05"):
+        told = verdict_rows.configured()[claim]["not_testable"]
+        assert of(claim, frame(), not_testable=told) == "not testable"
+
+
 def test_times_of_different_records_are_not_compared():
     rows = frame()
     apart = rows.assign(run=rows["method"])

@@ -151,7 +151,7 @@ def is_end(value, grid: list) -> bool:
     if not isinstance(value, dict):
         return is_at_edge(value, grid)
     ends = {name: [each[name] for each in grid if isinstance(each.get(name), (int, float))] for name in value}
-    return any(of and is_at_edge(value[name], of) for name, of in ends.items())
+    return any(is_at_edge(value[name], of) for name, of in ends.items())
 
 
 def candidates(search: dict, quantities: list[str], method: str) -> list[dict]:

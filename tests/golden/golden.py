@@ -1,0 +1,206 @@
+"""Golden copies of the measured tables and figures: their numbers and verdicts, without words.
+
+``python tests/golden/golden.py check [PATTERN ...]`` makes the outputs again from ``data/measured`` and prints every
+cell that differs from the copy; ``write`` replaces the copies. Patterns select outputs by name, e.g.
+``survey/table-07*``. Change a copy only in a commit of its own that lists cell, old value, new value and reason.
+
+A table is kept as the columns of its CSV file that hold numbers, ids or verdicts. A figure is kept as the data that its
+axes draw: vertices of lines, positions of markers, bars and error bars. Labels, captions and places on the page are not
+kept.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import lzma
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).parent
+MEASURED = ROOT / "data" / "measured"
+PAPERS = ("survey", "eerf", "nsrf", "slsrff", "study")
+
+#: Relative difference up to which two numbers are the same.
+TOLERANCE = 1e-6
+
+#: Words that are outcomes. A column of text is kept if it holds nothing else.
+VERDICTS = (
+    "reproduced", "better", "worse", "too noisy", "not comparable", "not run",
+    "holds", "partly", "fails", "contradicted", "not testable",
+    "same", "differs", "yes", "no", "kept", "missed", "lost", "deduced", "not printed", "none stands out", "no verdict",
+)  # fmt: skip
+
+#: Columns of text that say which cell a row is about.
+KEYS = ("size", "metric", "kernel", "learner", "claim", "protocol", "criterion", "random_split")
+
+
+def made(patterns: list[str]):
+    """Yield (name, what it is made of) for each measured output whose name matches a pattern."""
+    import importlib
+
+    from rfstudy.outputs import load_reports
+    from rfstudy.report import typeset
+    from rfstudy.report.catalogue import module_of
+    from rfstudy.report.context import contexts
+    from rfstudy.study.config import load_experiments, load_looks, load_registry
+
+    config, shipped = ROOT / "config", {path.name.split(".")[0]: path for path in MEASURED.glob("*.csv.xz")}
+    tasks = load_registry(config).tasks
+    reports = load_reports(config, load_experiments(config, set(tasks)), load_looks(config), tasks)
+    named = {f"{spec['paper']}/{spec['name']}": spec for spec in reports}
+    specs = {
+        name: spec
+        for name, spec in named.items()
+        if any(fnmatch(name, pattern) for pattern in patterns)
+        and (not spec["experiments"] or set(spec["experiments"]) & set(shipped))
+    }
+    files = {shipped[each] for spec in specs.values() for each in spec["experiments"] if each in shipped}
+    registries = ROOT / "data" / "reference", config / "methods.yaml", config / "datasets.yaml"
+    for name, (spec, context) in zip(specs, contexts(list(specs.values()), sorted(files), *registries), strict=True):
+        kind = importlib.import_module(f"rfstudy.{module_of(spec['kind'])}")
+        if spec["form"] == "tables":
+            yield name, of_table(typeset.csv(kind.make(context, spec)))
+        else:
+            yield name, of_figure(kind.draw(context, spec).figure)
+
+
+def of_table(text: str) -> dict[str, list]:
+    """The columns of a CSV file that hold numbers, ids or verdicts."""
+    frame = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+    kept = {}
+    for column in frame.columns:
+        values = [number(value) for value in frame[column]]
+        texts = {value for value in values if isinstance(value, str)}
+        if column in KEYS or column.endswith(("_id", "_variant")) or texts <= {"", *VERDICTS}:
+            kept[column] = values
+    return kept
+
+
+def of_figure(figure) -> list:
+    """The data that the axes of a figure draw: [kind, coordinates] of each artist, each once, in a fixed order."""
+    from matplotlib.collections import Collection
+    from matplotlib.image import AxesImage
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    found = {}
+    for axes in figure.axes:
+        data = axes.transData
+        for artist in axes.get_children():
+            if artist is axes.patch or not artist.get_visible():
+                continue
+            if isinstance(artist, Line2D) and artist.get_transform() == data:
+                kind, points = "line", np.column_stack(artist.get_data(orig=False))
+            elif isinstance(artist, AxesImage):
+                kind, points = "image", np.asarray(artist.get_array().filled(np.nan), dtype=float)
+            elif isinstance(artist, Collection) and len(artist.get_offsets()) and artist.get_offset_transform() == data:
+                kind, points = "markers", np.asarray(artist.get_offsets())
+            elif isinstance(artist, Collection) and artist.get_transform() == data:
+                vertices = [path.vertices for path in artist.get_paths() if len(path.vertices)]
+                kind, points = "segments", np.concatenate(vertices) if vertices else np.empty((0, 2))
+            elif isinstance(artist, Patch) and artist.get_data_transform() == data:
+                kind, points = "patch", artist.get_patch_transform().transform(artist.get_path().vertices)
+            else:
+                continue
+            points = np.atleast_2d(np.ma.filled(np.ma.asarray(points, dtype=float), np.nan))
+            rounded = [[number(f"{value:.7g}") for value in row] for row in points.tolist()]
+            if rounded and any(value == value for row in rounded for value in row):
+                found[json.dumps([kind, rounded])] = None
+    return sorted(map(json.loads, found), key=json.dumps)
+
+
+def number(text: str) -> float | str:
+    """The number that a text states, else the text."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def is_same(old, new) -> bool:
+    """Whether two cells are equal, numbers up to rounding."""
+    if isinstance(old, float) and isinstance(new, float):
+        return old == new or (old != old and new != new) or abs(old - new) <= TOLERANCE * max(abs(old), abs(new))
+    return old == new
+
+
+def differences(old, new, where: str):
+    """Yield a line for each cell in which two outputs differ."""
+    if isinstance(old, dict):
+        for column in dict.fromkeys([*old, *new]):
+            if column not in old or column not in new:
+                yield f"{where}: column {column} is {'new' if column not in old else 'gone'}"
+                continue
+            if len(old[column]) != len(new[column]):
+                yield f"{where}: {column} has {len(new[column])} rows, had {len(old[column])}"
+                continue
+            for row, (before, after) in enumerate(zip(old[column], new[column], strict=True)):
+                if not is_same(before, after):
+                    yield f"{where}: {column}, row {row}: {before!r} is now {after!r}"
+        return
+    gone, come = unmatched(old, new), unmatched(new, old)
+    for what, artists in (("gone", gone), ("new", come)):
+        for kind, points in artists:
+            yield f"{where}: {kind} of {len(points)} points is {what}: {str(points[:3])[:150]}"
+
+
+def unmatched(own: list, other: list) -> list:
+    """The artists of a figure that another does not have."""
+    remaining: dict[tuple, list] = {}
+    for kind, points in other:
+        remaining.setdefault((kind, len(points)), []).append(np.array(points, dtype=float))
+    missing = []
+    for kind, points in own:
+        array = np.array(points, dtype=float)
+        alike = remaining.get((kind, len(points)), [])
+        if not any(
+            array.shape == each.shape and np.allclose(array, each, rtol=TOLERANCE, atol=1e-12, equal_nan=True)
+            for each in alike
+        ):
+            missing.append((kind, points))
+    return missing
+
+
+def read(paper: str) -> dict:
+    """The golden copies of a paper's outputs, by name."""
+    return json.loads(lzma.decompress((HERE / f"{paper}.json.xz").read_bytes()))
+
+
+def check(patterns: list[str]) -> list[str]:
+    """The differences between the outputs that match the patterns and their golden copies, one line each."""
+    old = {name: content for paper in PAPERS for name, content in read(paper).items()}
+    old = {name: content for name, content in old.items() if any(fnmatch(name, pattern) for pattern in patterns)}
+    found, seen = [], set()
+    for name, content in made(patterns):
+        seen.add(name)
+        found += differences(old[name], content, name) if name in old else [f"{name}: is new"]
+    return found + [f"{name}: is gone" for name in old if name not in seen]
+
+
+def write(patterns: list[str]) -> None:
+    """Replace the golden copies of the outputs that match the patterns."""
+    new = dict(made(patterns))
+    for paper in {name.split("/")[0] for name in new}:
+        path = HERE / f"{paper}.json.xz"
+        kept = (read(paper) if path.exists() else {}) | {
+            n: each for n, each in new.items() if n.startswith(f"{paper}/")
+        }
+        text = json.dumps(dict(sorted(kept.items())), separators=(",", ":"))
+        path.write_bytes(lzma.compress(text.encode(), preset=9))
+
+
+if __name__ == "__main__":
+    command, *wanted = sys.argv[1:] or ["check"]
+    wanted = wanted or ["*"]
+    if command == "write":
+        write(wanted)
+    else:
+        lines = check(wanted)
+        print("\n".join(lines) or "equal")
+        sys.exit(bool(lines))

@@ -1,0 +1,19 @@
+"""The measured tables and figures have the same numbers and verdicts as their golden copies."""
+
+import golden
+import pytest
+
+
+@pytest.mark.parametrize("paper", golden.PAPERS)
+def test_outputs_equal_their_golden_copies(paper):
+    assert golden.check([f"{paper}/*"]) == []
+
+
+def test_a_changed_number_is_found():
+    old, new = {"value": [1.0, 2.0, "holds"]}, {"value": [1.0, 2.1, "fails"]}
+    assert len(list(golden.differences(old, new, "a table"))) == 2
+
+
+def test_a_moved_point_is_found():
+    old, new = [["line", [[0.0, 1.0], [1.0, 2.0]]]], [["line", [[0.0, 1.0], [1.0, 2.1]]]]
+    assert len(list(golden.differences(old, new, "a figure"))) == 2

@@ -5,7 +5,7 @@ rule collect:
         facts=lambda wildcards: [
             f"{PREPARED}/{dataset}/facts.json" for dataset in EXPERIMENTS[wildcards.experiment]["datasets"]
         ],
-        code=code_of("study.collect"),
+        code=code_of("rfstudy.study.collect"),
     output:
         rows=f"{RESULTS}/{{experiment}}.csv",
         records=f"{RESULTS}/{{experiment}}.provenance.json",

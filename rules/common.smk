@@ -12,9 +12,9 @@ LOCK = "envs/requirements.lock"
 sys.path.insert(0, str(ROOT / "src"))
 
 from rfstudy.data import registry as data_registry
-from rfstudy.errors import gathered
+from random_features.errors import gathered
 from rfstudy.files import read_yaml
-from rfstudy.maps import registry as map_registry
+from random_features.maps import registry as map_registry
 from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
 from rfstudy.study import config as study_config
@@ -330,7 +330,7 @@ def asked(collection, **like):
 def code_behind(form, reports):
     """The package files that the outputs of one job are drawn with."""
     own = {module for report in reports for module in catalogue.modules_of(report)}
-    return code_of(f"report.{catalogue.FOLDERS[form]}", *sorted(own))
+    return code_of(f"rfstudy.report.{catalogue.FOLDERS[form]}", *sorted(own))
 
 
 def papers_of(reports):
@@ -421,7 +421,7 @@ def preprocess_code(wildcards):
 def code_of_tasks(*datasets):
     """The package files that make the rows of tasks."""
     own = [module for name in datasets for module in data_registry.code_of(REGISTRY.tasks[name], embedded=EMBEDDED)]
-    return code_of("data.preprocess", *sorted({*own}))
+    return code_of("rfstudy.data.preprocess", *sorted({*own}))
 
 
 # the tasks that one job prepares; one that is made from files, or from another task, has a job of its own

@@ -1,6 +1,6 @@
 rule download:
     input:
-        code=code_of("data.download"),
+        code=code_of("rfstudy.data.download"),
         local=local_files,
     output:
         "data/raw/{source}/record.json",

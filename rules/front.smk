@@ -7,7 +7,10 @@ rule front_page:
         reports=expand("config/figures/{name}.yaml", name=glob_wildcards("config/figures/{name}.yaml").name),
         registries=expand("config/{name}.yaml", name=["methods", "datasets", "scorecard"]),
         page="README.md",
-        code=code_of("front", *{f"report.{catalogue.FOLDERS[form]}.{kind}" for kind, form in catalogue.kinds().items()}),
+        code=code_of(
+            "rfstudy.front",
+            *{f"rfstudy.report.{catalogue.FOLDERS[form]}.{kind}" for kind, form in catalogue.kinds().items()},
+        ),
     output:
         "results/measured/front-page.md",
     log:

@@ -3,7 +3,7 @@ rule publish:
     input:
         rows=f"{RESULTS}/{{experiment}}.csv",
         records=f"{RESULTS}/{{experiment}}.provenance.json",
-        code=code_of("study.publish"),
+        code=code_of("rfstudy.study.publish"),
     output:
         touch(f"{RESULTS}/{{experiment}}.published"),
     log:

@@ -26,7 +26,7 @@ for collection in (PRESET, "measured"):
             f"report_{collection}"
         input:
             drawn=DRAWINGS.files(collection),
-            code=code_of("report.pages"),
+            code=code_of("rfstudy.report.pages"),
         output:
             pages=[shown_page(collection, entry) for entry in shown],
             captions=[f"{page_of(collection, entry)}.rst" for entry in shown],

@@ -1,7 +1,35 @@
-"""Random features for kernel methods: the maps, the learners and the study that compares them.
+"""The study that compares random feature maps. The maps, kernels and learners themselves are ``random_features``.
 
-Import what you need from the submodules (``rfstudy.maps``, ``rfstudy.kernels``, ``rfstudy.learners``);
-this module imports nothing, so that the command line starts at once.
+The modules of the library were once part of this package. Their old names (``rfstudy.kernels``, ``rfstudy.maps.quasi``)
+still import: they are the same modules, so old scripts run and old pickles load.
 """
 
-__version__ = "0.1.0"
+import sys
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+
+from random_features import __version__
+
+__all__ = ["__version__"]
+
+MOVED = {"arrays", "errors", "hadamard", "kernels", "learners", "length_scales", "maps"}
+
+
+class OldNames(MetaPathFinder, Loader):
+    """Imports ``rfstudy.<moved module>`` as the module of ``random_features`` of the same name."""
+
+    def find_spec(self, name, path=None, target=None):
+        package, *below = name.split(".")
+        return ModuleSpec(name, self) if package == __name__ and below and below[0] in MOVED else None
+
+    def create_module(self, spec):
+        module = import_module(spec.name.replace(__name__, "random_features", 1))
+        spec.loader_state = module.__spec__  # the import system overwrites it
+        return module
+
+    def exec_module(self, module):
+        module.__spec__ = module.__spec__.loader_state
+
+
+sys.meta_path.insert(0, OldNames())

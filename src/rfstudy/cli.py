@@ -19,7 +19,7 @@ from time import sleep
 
 import click
 
-from rfstudy.errors import UserError
+from random_features.errors import UserError
 from rfstudy.files import read_sealed
 
 
@@ -120,7 +120,7 @@ def download(source_id, spec, mirror, lock, allow_missing, out):
 @click.argument("name", required=False)
 def maps(name):
     """List the random feature maps, or say what is known of the one of this NAME."""
-    from rfstudy.maps.registry import described, list_maps
+    from random_features.maps.registry import described, list_maps
 
     print(described(name) if name else list_maps())
 

@@ -20,7 +20,7 @@ import zlib
 from functools import cache
 from pathlib import Path
 
-from rfstudy.errors import UserError
+from random_features.errors import UserError
 
 #: Half-written files are called ``.partial-<machine>-<process>-...``.
 PARTIAL = ".partial-"

@@ -19,9 +19,9 @@ import pandas as pd
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from rfstudy.errors import UserError
+from random_features.errors import UserError
+from random_features.maps.registry import REGISTRY
 from rfstudy.files import read_yaml, write_atomically
-from rfstudy.maps.registry import REGISTRY
 from rfstudy.metrics import FACTS
 from rfstudy.outputs import load_reports
 from rfstudy.report import style
@@ -82,7 +82,7 @@ class Shipped:
 
     def _table(self, paper: str, name: str) -> pd.DataFrame:
         spec = self.spec(paper, name)
-        kind = importlib.import_module(f"rfstudy.{modules_of(spec)[0]}")
+        kind = importlib.import_module(modules_of(spec)[0])
         return one_number_a_cell(kind.make(self.context(*spec["experiments"]), spec))
 
     def runs(self, experiment: str) -> list[dict]:
@@ -177,7 +177,7 @@ def shown(shipped: Shipped, name: str) -> str:
 def picture(shipped: Shipped, name: str) -> bytes:
     """A picture as PNG, the same bytes for the same rows; its text ``Source`` is the ``digest`` of what it shows."""
     spec = of_results(shipped.spec(*PICTURES[name][:2]))
-    kind = importlib.import_module(f"rfstudy.{modules_of(spec)[0]}")
+    kind = importlib.import_module(modules_of(spec)[0])
     drawn, large, small = kind.draw(shipped.context(*spec["experiments"]), spec), io.BytesIO(), io.BytesIO()
     with style.style():
         drawn.figure.savefig(large, format="png", metadata={"Software": None})

@@ -198,16 +198,6 @@ def approximation_error(exact, approximate, norm: str = "frobenius", *, ridge: f
     return float(measure(difference) / size)
 
 
-def class_index(decision: np.ndarray) -> np.ndarray:
-    """Index of the predicted class from decision values of shape (..., c): shape (...).
-
-    One column decides by its sign (a zero is the first class), several by the largest value.
-    """
-    if decision.shape[-1] == 1:
-        return (decision[..., 0] > 0).astype(np.intp)
-    return decision.argmax(axis=-1)
-
-
 def accuracy_pct(y_true, y_predicted) -> float:
     """Share of equal labels in percent.
 

@@ -11,8 +11,8 @@ import csv
 import re
 from pathlib import Path
 
+from random_features.learners import entry as learners
 from rfstudy.files import read_yaml, shown, yaml_files
-from rfstudy.learners import entry as learners
 from rfstudy.metrics import FACTS
 from rfstudy.report import catalogue
 from rfstudy.report.claims import entries as claim_entries
@@ -108,7 +108,9 @@ def load_claims(config_dir: Path, experiments: dict[str, dict], looks: dict, tas
     own = list(experiments.values())
     known = {
         "methods": set(looks),
-        "metrics": set(FACTS).union(*(constant_or(f"study.kinds.{each['kind']}", "METRICS", ()) for each in own)),
+        "metrics": set(FACTS).union(
+            *(constant_or(f"rfstudy.study.kinds.{each['kind']}", "METRICS", ()) for each in own)
+        ),
         "datasets": set(tasks),
         "experiments": set(experiments),
         "sizes": labels_of(own),
@@ -236,7 +238,9 @@ def problems_of_quantities(part, experiments: list[dict], where: str) -> list[st
         return []
     found = []
     if isinstance(part, dict) and isinstance(part.get("metric"), str):
-        metrics = set(FACTS).union(*(constant_or(f"study.kinds.{e['kind']}", "METRICS", ()) for e in experiments))
+        metrics = set(FACTS).union(
+            *(constant_or(f"rfstudy.study.kinds.{e['kind']}", "METRICS", ()) for e in experiments)
+        )
         learners = {name for experiment in experiments for name in experiment.get("learners") or {}}
         for key, known in (("metric", metrics), ("learner", learners)):
             if key in part and part[key] not in known:

@@ -13,7 +13,7 @@ import zlib
 
 import pandas as pd
 
-from rfstudy.errors import UserError
+from random_features.errors import UserError
 from rfstudy.files import REMEDY, check_recorded, write_atomically
 from rfstudy.metrics import FACTS, fact_of
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rfstudy.kernels import Gaussian
-from rfstudy.maps import leverage, make_map, pool
-from rfstudy.maps.leverage import ridge_leverage_scores, row_leverage_scores
+from random_features.kernels import Gaussian
+from random_features.maps import leverage, make_map, pool
+from random_features.maps.leverage import ridge_leverage_scores, row_leverage_scores
 
 N, D, S, PENALTY = 60, 3, 10, 0.02
 

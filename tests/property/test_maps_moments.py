@@ -12,8 +12,8 @@ from scipy.linalg import hadamard
 from scipy.special import gamma, jv
 from scipy.stats import chi, chi2, kstest
 
-from rfstudy.kernels import Gaussian
-from rfstudy.maps import make_map
+from random_features.kernels import Gaussian
+from random_features.maps import make_map
 
 DRAWS = 10_000
 D = 8

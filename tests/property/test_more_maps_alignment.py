@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from rfstudy.kernels import (
+from random_features.kernels import (
     ArcCosine,
     Cauchy,
     Gaussian,
     Laplacian,
     Linear,
 )
-from rfstudy.maps import make_map
-from rfstudy.maps.alignment import aligned_distribution, project_to_simplex
-from rfstudy.maps.candidates import target_columns
+from random_features.maps import make_map
+from random_features.maps.alignment import aligned_distribution, project_to_simplex
+from random_features.maps.candidates import target_columns
 
 SELECTING = ("karff", "kprff", "clrff")
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.kernel_approximation import Nystroem as ReferenceNystroem
 
-from rfstudy.kernels import ArcCosine, Cauchy, Gaussian, Laplacian, Linear, NeuralTangent, Polynomial
-from rfstudy.maps import make_map
-from rfstudy.maps.compression import geodesic_ascent, shrunken_weights
+from random_features.kernels import ArcCosine, Cauchy, Gaussian, Laplacian, Linear, NeuralTangent, Polynomial
+from random_features.maps import make_map
+from random_features.maps.compression import geodesic_ascent, shrunken_weights
 
 
 def data(n=60, d=3, seed=0):

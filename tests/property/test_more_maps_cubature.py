@@ -5,9 +5,9 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import chi
 
-from rfstudy.kernels import ArcCosine, Gaussian
-from rfstudy.maps import make_map
-from rfstudy.maps.cubature import simplex_corners
+from random_features.kernels import ArcCosine, Gaussian
+from random_features.maps import make_map
+from random_features.maps.cubature import simplex_corners
 
 
 def direction(seed, d=8):

@@ -6,7 +6,7 @@ import torch
 from scipy.integrate import quad
 from scipy.stats import cauchy, kstest, laplace
 
-from rfstudy.kernels import ArcCosine, Cauchy, Gaussian, Laplacian, Linear, NeuralTangent, Polynomial
+from random_features.kernels import ArcCosine, Cauchy, Gaussian, Laplacian, Linear, NeuralTangent, Polynomial
 
 EVERY_KERNEL = [
     Gaussian(1.3),

@@ -7,9 +7,9 @@ import pytest
 from scipy.linalg import hadamard
 from scipy.special import j0
 
-from rfstudy.kernels import ArcCosine, Cauchy, Laplacian
-from rfstudy.maps import make_map
-from rfstudy.maps.registry import REGISTRY
+from random_features.kernels import ArcCosine, Cauchy, Laplacian
+from random_features.maps import make_map
+from random_features.maps.registry import REGISTRY
 
 D = 8
 SAMPLING = ("rff", "orf", "sorf", "rom", "fastfood", "qmc", "ssf", "gq", "mm", "scrf", "pmodel")

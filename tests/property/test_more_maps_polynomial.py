@@ -7,9 +7,9 @@ times s, are draws of a map with one column. Those of TS are not: one fit is one
 import numpy as np
 import pytest
 
-from rfstudy.kernels import Polynomial
-from rfstudy.maps import make_map
-from rfstudy.maps.polynomial import maclaurin_coefficients, power_law
+from random_features.kernels import Polynomial
+from random_features.maps import make_map
+from random_features.maps.polynomial import maclaurin_coefficients, power_law
 
 LAWS = ("restricted", "geometric", "proportional")
 

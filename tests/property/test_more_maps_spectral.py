@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.linalg import circulant, hadamard, sqrtm, toeplitz
 
-from rfstudy.kernels import ArcCosine, Cauchy, Gaussian, Laplacian
-from rfstudy.maps import base, make_map
+from random_features.kernels import ArcCosine, Cauchy, Gaussian, Laplacian
+from random_features.maps import base, make_map
 
 D = 8
 DISTANCES = np.array([0.3, 0.7, 1.3, 2.0])

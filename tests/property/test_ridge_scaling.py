@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rfstudy.learners.ridge import cross_validate_ridge, fit_ridge
+from random_features.learners.ridge import cross_validate_ridge, fit_ridge
 
 
 def stream(Z, rows):

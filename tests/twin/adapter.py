@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from random_features.kernels import Circle
+from random_features.maps.registry import REGISTRY
 from rfstudy import tidy
 from rfstudy.data import prepared
 from rfstudy.files import read_sealed
-from rfstudy.kernels import Circle
-from rfstudy.maps.registry import REGISTRY
 from rfstudy.study import collect, config, generate, measure, plan, selection, train, tune
 
 from .chain import Grid

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from rfstudy.arrays import seed_sequence
-from rfstudy.errors import NotDefinedError
+from random_features.arrays import seed_sequence
+from random_features.errors import NotDefinedError
 
 from .data import Data, Sample, draw_sample, folds
 from .learners import CHOSEN, accuracy, at_edge, best_regular, coded, cross_validated, doubtful, predicted, train

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.spatial.distance import cdist, pdist
 
-from rfstudy.arrays import seed_sequence
+from random_features.arrays import seed_sequence
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rfstudy.arrays import seed_of, seed_sequence
-from rfstudy.kernels import Gaussian
-from rfstudy.maps import make_map
+from random_features.arrays import seed_of, seed_sequence
+from random_features.kernels import Gaussian
+from random_features.maps import make_map
 
 from .chain import completed, gaussian, relative_error
 from .learners import ridge

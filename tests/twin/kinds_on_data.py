@@ -12,8 +12,8 @@ from scipy.special import sph_harm_y
 from sklearn.linear_model import lars_path, orthogonal_mp
 from sklearn.svm import SVC
 
-from rfstudy.arrays import seed_of
-from rfstudy.maps import make_map
+from random_features.arrays import seed_of
+from random_features.maps import make_map
 
 from .chain import completed, fact_rows
 from .data import Sample, folds

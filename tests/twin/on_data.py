@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rfstudy.kernels import make_kernel
+from random_features.kernels import make_kernel
 
 from .chain import gaussian
 from .data import Data, Sample, draw_sample, length_scale_by

@@ -8,9 +8,9 @@ import itertools
 
 import numpy as np
 
-from rfstudy.arrays import seed_of, seed_sequence
-from rfstudy.kernels import make_kernel
-from rfstudy.maps import make_map
+from random_features.arrays import seed_of, seed_sequence
+from random_features.kernels import make_kernel
+from random_features.maps import make_map
 
 from .chain import gaussian, relative_error
 from .data import length_scale_of

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rfstudy.arrays import seed_of, seed_sequence
-from rfstudy.errors import NotDefinedError
-from rfstudy.kernels import ArcCosine, Gaussian, Polynomial
-from rfstudy.maps import make_map
+from random_features.arrays import seed_of, seed_sequence
+from random_features.errors import NotDefinedError
+from random_features.kernels import ArcCosine, Gaussian, Polynomial
+from random_features.maps import make_map
 
 from .data import draw_sample, folds, held_out_rows, length_scale_by
 from .learners import at_edge, best, coded, cross_validated, ridge, scored_on

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from rfstudy.arrays import set_threads
+from random_features.arrays import set_threads
 
 from . import adapter, chain, kinds, kinds_on_data
 from .experiments import GRIDS, MEASUREMENTS, ON_DATA

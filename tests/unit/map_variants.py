@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rfstudy.kernels import (
+from random_features.kernels import (
     ArcCosine,
     Cauchy,
     Gaussian,
@@ -11,8 +11,8 @@ from rfstudy.kernels import (
     NeuralTangent,
     Polynomial,
 )
-from rfstudy.maps import make_map
-from rfstudy.maps.registry import REGISTRY
+from random_features.maps import make_map
+from random_features.maps.registry import REGISTRY
 
 #: All but the one that is for three columns only: test_maps_nsrf_sphere.py.
 MAPS = tuple(name for name in REGISTRY if name != "nsrf_sphere")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from random_features.maps.registry import REGISTRY
 from rfstudy import tidy
 from rfstudy.data import prepared
 from rfstudy.files import read_sealed
-from rfstudy.maps.registry import REGISTRY
 from rfstudy.study import generate, plan, selection, train, tune
 from rfstudy.study.engine import Job
 from rfstudy.study.experiment import merge, with_steps

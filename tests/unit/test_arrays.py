@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from rfstudy.arrays import cosine, exponential, seed_of, seed_sequence, sine
+from random_features.arrays import cosine, exponential, seed_of, seed_sequence, sine
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

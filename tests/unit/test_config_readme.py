@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rfstudy.learners.entry import known
+from random_features.learners.entry import known
 from rfstudy.report import catalogue
 from rfstudy.study.code import constant, modules_in
 from rfstudy.study.schema import bandwidth_schema, kind_schema, learner_schema
@@ -18,7 +18,7 @@ SCHEMAS = {
     for path in (ROOT / "config" / "schemas").glob("*.yaml")
 }
 COMMON = SCHEMAS["experiments"]
-KINDS = modules_in("study.kinds")
+KINDS = modules_in("rfstudy.study.kinds")
 
 #: Definitions that have a table of their own, or are no mapping of fixed keys.
 ELSEWHERE = {f"#/$defs/{name}" for name in ("search", "time", "overlay", "entry", "bandwidth", "learners")}
@@ -80,13 +80,13 @@ EXPECTED = {
     ),
     "`time`": set(COMMON["$defs"]["time"]["properties"]),
     "Kinds": {kind for kind in KINDS if kind != "grid"},
-    "Kernels": set(constant("kernels", "KERNELS")),
+    "Kernels": set(constant("random_features.kernels", "KERNELS")),
     "Learners": {"repeats"}
     | {f"{learner}.{option}" for learner in known() for option in learner_schema(learner) if option != "repeats"},
     "Bandwidth rules": {"rule"}
     | {
         f"{rule}.{key}"
-        for rule in modules_in("study.bandwidths")
+        for rule in modules_in("rfstudy.study.bandwidths")
         for key in bandwidth_schema(rule)["properties"]
         if key != "rule"
     },
@@ -116,18 +116,18 @@ def test_a_table_has_every_key_and_no_other(heading):
 def test_the_keys_of_the_grids_of_all_kinds():
     for name, _measured, of_grid in tables()["Kinds"]:
         (kind,) = spans(name)
-        assert sorted(spans(of_grid)) == sorted(constant(f"study.kinds.{kind}", "GRID"))
+        assert sorted(spans(of_grid)) == sorted(constant(f"rfstudy.study.kinds.{kind}", "GRID"))
 
 
 def test_the_parameters_of_all_kernels():
     for name, parameters in tables()["Kernels"]:
         (kernel,) = spans(name)
-        assert tuple(spans(parameters)) == constant("kernels", "KERNELS")[kernel]["parameters"]
+        assert tuple(spans(parameters)) == constant("random_features.kernels", "KERNELS")[kernel]["parameters"]
 
 
 def test_every_bandwidth_rule_is_named():
     (row,) = [row for row in tables()["Bandwidth rules"] if spans(row[0]) == ["rule"]]
-    assert sorted(spans(row[1])) == modules_in("study.bandwidths")
+    assert sorted(spans(row[1])) == modules_in("rfstudy.study.bandwidths")
 
 
 def test_the_keys_of_tasks_are_explained_on_their_page():

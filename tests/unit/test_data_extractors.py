@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.extractors import hog, vgg
-from rfstudy.errors import UserError
 
 #: As the code of the paper on learned Fourier features has them.
 PAPER = {"orientations": 8, "pixels_per_cell": 4, "cells_per_block": 1, "block_norm": "L1"}

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
+from random_features.errors import UserError
 from rfstudy.data import finetuning
 from rfstudy.data.finetuning import SHIFT, Schedule, augmented, fine_tune, load_checkpoint
 from rfstudy.data.networks import VGG16
-from rfstudy.errors import UserError
 
 SCHEDULE = Schedule(epochs=6, batch=8, learning_rate=0.002, milestones=(4,), momentum=0.9, weight_decay=5e-4)
 

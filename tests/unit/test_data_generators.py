@@ -5,11 +5,11 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
+from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.generators import binary, breast_cancer, checkerboard, classes, digits, numeric, regression, windmill
 from rfstudy.data.plane import NOISE, blades_of, lay_into_columns
 from rfstudy.data.scale import fit_steps
-from rfstudy.errors import UserError
 
 N_TRAIN, N_TEST = 400, 2000
 

@@ -4,8 +4,8 @@ import inspect
 
 import pytest
 
+from random_features.errors import UserError
 from rfstudy.data import modules
-from rfstudy.errors import UserError
 
 EVERY = [(kind, name) for kind in modules.KINDS for name in modules.names(kind)]
 
@@ -130,4 +130,4 @@ def test_names_that_lead_elsewhere_are_unknown():
 
 def test_the_code_of_steps():
     given = ["minmax", {"pca": {"n_components": 3}}, "minmax"]
-    assert modules.code_of_steps(given) == ["data.steps.minmax", "data.steps.pca"]
+    assert modules.code_of_steps(given) == ["rfstudy.data.steps.minmax", "rfstudy.data.steps.pca"]

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from random_features.errors import UserError
 from rfstudy.data.networks import LAST, VGG16, hidden_width, load_weights, normalised
-from rfstudy.errors import UserError
 
 #: A share of the channels with which the network is fitted in seconds.
 NARROW = 1 / 32

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from random_features.errors import UserError
 from rfstudy.data.parse import PARSERS, encode_labels, left_out, read_rows, read_task
-from rfstudy.errors import UserError
 
 
 def parse(parser, tmp_path, content, **task):

@@ -7,9 +7,9 @@ import re
 import numpy as np
 import pytest
 
+from random_features.errors import UserError
 from rfstudy.data import prepared
 from rfstudy.data.preprocess import preprocess
-from rfstudy.errors import UserError
 from rfstudy.files import digest_of
 from rfstudy.study.sample import load_prepared
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from random_features.errors import UserError
 from rfstudy.data import registry
 from rfstudy.data.prepared import digest, write_facts
 from rfstudy.data.preprocess import preprocess
-from rfstudy.errors import UserError
 from rfstudy.files import digest_of
 
 TASKS = registry.load(Path(__file__).parents[2] / "config").tasks

@@ -7,9 +7,9 @@ import jsonschema
 import pytest
 import yaml
 
+from random_features.errors import UserError
 from rfstudy.data import registry
 from rfstudy.data.parse import PARSERS
-from rfstudy.errors import UserError
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "config"
@@ -253,10 +253,13 @@ def test_a_streamed_task_has_the_test_rows_of_its_base_and_knows_its_chunks(tmp_
     for embedded in (True, False):
         assert registry.base_of(many, embedded=embedded) == registry.base_of(read, embedded=embedded) == "toy"
         assert registry.streamed_of(many, embedded=embedded) == MADE
-        assert registry.code_of(many, embedded=embedded) == ["data.stream", "data.streams.deformed_digits"]
+        assert registry.code_of(many, embedded=embedded) == [
+            "rfstudy.data.stream",
+            "rfstudy.data.streams.deformed_digits",
+        ]
     assert (registry.source_of(many), registry.source_of(read)) == ("", "files-of-toy")
     assert registry.streamed_of(read, embedded=True) == STREAM_STAND_IN["streamed"]
-    assert registry.code_of(read, embedded=False) == ["data.stream"]
+    assert registry.code_of(read, embedded=False) == ["rfstudy.data.stream"]
 
 
 @pytest.mark.parametrize(
@@ -352,10 +355,10 @@ def test_a_file_whose_first_rows_train_has_published_parts(tmp_path):
 
 
 def test_a_task_says_which_code_makes_it_and_whether_that_wants_a_gpu():
-    for embedded, modules in ((True, ["data.generators.numeric"]), (False, [])):
+    for embedded, modules in ((True, ["rfstudy.data.generators.numeric"]), (False, [])):
         assert registry.code_of(TASK, embedded=embedded) == modules
-        assert registry.code_of(GENERATED, embedded=embedded) == ["data.generators.windmill"]
-        assert registry.code_of(FEATURES, embedded=embedded) == ["data.extractors.hog"]
+        assert registry.code_of(GENERATED, embedded=embedded) == ["rfstudy.data.generators.windmill"]
+        assert registry.code_of(FEATURES, embedded=embedded) == ["rfstudy.data.extractors.hog"]
     assert not any(map(registry.wants_gpu, (TASK, GENERATED, FEATURES)))
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.scale import columns_after, fit_range, fit_steps
-from rfstudy.errors import UserError
 
 SEEDS = range(5)
 TYPES = (np.float32, np.float64, np.uint8)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.decomposition import TruncatedSVD
 
+from random_features.errors import UserError
 from rfstudy.data import prepared, preprocess, registry, stream
 from rfstudy.data.streams import deformed_digits
-from rfstudy.errors import UserError
 
 SIDE, COLUMNS = 6, 36
 BASE = {"n_train": 30, "n_test": 12}

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from random_features.errors import UserError
 from rfstudy import files
-from rfstudy.errors import UserError
 from rfstudy.files import (
     MACHINE,
     check_recorded,

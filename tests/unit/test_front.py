@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from random_features.errors import UserError
+from random_features.maps.registry import REGISTRY
 from rfstudy import front
-from rfstudy.errors import UserError
-from rfstudy.maps.registry import REGISTRY
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy.linalg import hadamard
 
-from rfstudy.hadamard import next_power_of_two, sequency_order, walsh_hadamard
+from random_features.hadamard import next_power_of_two, sequency_order, walsh_hadamard
 
 
 @pytest.mark.parametrize("p", [1, 2, 4, 32, 64, 128, 512, 1024])

@@ -1,69 +1,117 @@
-"""Who may import whom: a floor imports only floors below it, and light modules stay light."""
+"""Which module may import which: the library imports nothing of the study, a layer only lower ones, and what the
+workflow reads while it parses stays light."""
 
+import pickle
 import subprocess
 import sys
 
 import pytest
 
-from rfstudy.study.code import PACKAGE, imported_files
+import random_features.maps.montecarlo
+from random_features.kernels import Gaussian
+from random_features.maps import make_map
+from rfstudy.study.code import PACKAGES, SOURCE, imported_files
 
-#: Floor of each part of the package; a file may import its own part and lower floors.
-FLOORS = {
-    "__init__": 0, "errors": 0, "files": 1, "metrics": 1, "arrays": 1, "tidy": 2,
-    "length_scales": 2, "kernels": 3, "hadamard": 3,
-    "maps": 4, "learners": 4, "data": 4,
-    "study": 5,
-    "outputs": 6, "drawings": 6, "front": 7, "cli": 8, "__main__": 9,
+#: Layer of each part of a package. A file may import its own part and lower layers; the study may import the library.
+LAYERS = {
+    "random_features": {
+        "errors": 0, "arrays": 1, "length_scales": 2, "hadamard": 3, "kernels": 3, "maps": 4, "learners": 4,
+        "__init__": 5,
+    },
+    "rfstudy": {
+        "__init__": 0, "files": 1, "metrics": 1, "tidy": 2, "data": 4, "study": 5, "outputs": 6, "drawings": 6,
+        "front": 7, "cli": 8, "__main__": 9,
+    },
 }  # fmt: skip
 
-#: Parts of one floor that are apart on purpose: a map knows no data set, a learner knows no map.
-REPORT_MAY_IMPORT = {"__init__", "errors", "tidy", "files", "metrics", "report"}
+REPORT_MAY_IMPORT = {"__init__", "tidy", "files", "metrics", "report"}
 
 
-def part_of(path) -> str:
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+def part_of(path) -> tuple[str, str]:
+    """The package of a file and its part there."""
+    package, part, *_ = path.relative_to(SOURCE).parts
+    return package, part.removesuffix(".py")
 
 
-FILES = sorted(PACKAGE.rglob("*.py"))
+FILES = sorted(path for package in PACKAGES for path in (SOURCE / package).rglob("*.py"))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_file_imports_only_its_own_part_and_lower_floors(path):
-    part = part_of(path)
-    for imported in imported_files(path):
-        target = part_of(imported)
-        if part == "report":
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_file_imports_only_its_own_part_and_lower_layers(path):
+    package, part = part_of(path)
+    for imported in imported_files(path) - {SOURCE / package / "__init__.py"}:
+        imported_package, target = part_of(imported)
+        if imported_package != package:
+            assert package == "rfstudy", f"{path} imports {imported}"
+            assert part != "report" or target in ("__init__", "errors", "maps"), f"{path} imports {imported}"
+        elif part == "report":
             assert target in REPORT_MAY_IMPORT, f"{path} imports {imported}"
         elif target == "report":
             assert part in ("cli", "front", "outputs", "drawings"), f"{path} imports {imported}"
         elif target != part:
-            assert FLOORS[target] < FLOORS[part], f"{path} imports {imported}"
+            assert LAYERS[package][target] < LAYERS[package][part], f"{path} imports {imported}"
 
 
 @pytest.mark.parametrize(
     "module",
     [
-        "study.config",
-        "study.plan",
-        "study.code",
-        "data.registry",
-        "maps.registry",
-        "learners.entry",
-        "data.modules",
-        "report.catalogue",
-        "drawings",
-        "files",
-        "cli",
+        "random_features",
+        "random_features.maps.registry",
+        "random_features.learners.entry",
+        "rfstudy.study.config",
+        "rfstudy.study.plan",
+        "rfstudy.study.code",
+        "rfstudy.data.registry",
+        "rfstudy.data.modules",
+        "rfstudy.report.catalogue",
+        "rfstudy.drawings",
+        "rfstudy.files",
+        "rfstudy.cli",
     ],
 )
 def test_what_the_workflow_imports_when_it_parses_is_light(module):
     heavy = "{'numpy', 'pandas', 'torch', 'sklearn', 'scipy', 'matplotlib'}"
-    program = f"import sys, rfstudy.{module}; print(*({heavy} & set(sys.modules)))"
+    program = f"import sys, {module}; print(*({heavy} & set(sys.modules)))"
+    assert run(program) == ""
+
+
+def run(program: str) -> str:
+    """What a program prints in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"PYTHONPATH": str(PACKAGE.parent)},
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env={"PYTHONPATH": str(SOURCE)}
     )
-    assert done.stdout.strip() == ""
+    return done.stdout.strip()
+
+
+OLD_NAMES = """
+import rfstudy.maps.montecarlo
+from rfstudy import arrays, hadamard, kernels, learners, length_scales, maps
+from rfstudy.errors import UserError
+from rfstudy.learners.ridge import LEARNER
+import random_features as new, random_features.arrays, random_features.errors, random_features.hadamard
+import random_features.kernels, random_features.learners.ridge, random_features.length_scales
+
+assert rfstudy.maps.montecarlo.RandomFourier is new.maps.RandomFourier
+for name in ("arrays", "hadamard", "kernels", "learners", "length_scales", "maps"):
+    assert globals()[name] is getattr(new, name), name
+    assert getattr(new, name).__spec__.name == f"random_features.{name}"
+assert UserError is new.errors.UserError
+assert LEARNER is new.learners.ridge.LEARNER
+try:
+    import rfstudy.kernel
+except ModuleNotFoundError as error:
+    print(error)
+"""
+
+
+def test_the_old_names_of_the_library_are_the_same_modules():
+    assert run(OLD_NAMES) == "No module named 'rfstudy.kernel'"
+
+
+def test_a_pickle_made_under_the_old_names_loads():
+    now = pickle.dumps(make_map("rff", Gaussian(2.0), n_components=4), protocol=0)
+    old = now.replace(b"random_features.", b"rfstudy.")
+    assert old.count(b"rfstudy.") >= 2
+    loaded = pickle.loads(old)
+    assert type(loaded) is random_features.maps.montecarlo.RandomFourier
+    assert loaded.kernel == Gaussian(2.0)

@@ -10,11 +10,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from rfstudy import maps
-from rfstudy.kernels import Cauchy, Gaussian, Laplacian, Linear, Polynomial
-from rfstudy.maps import list_maps, make_map
-from rfstudy.maps.montecarlo import OrthogonalRandom
-from rfstudy.maps.stated import as_kernel
+from random_features import maps
+from random_features.kernels import Cauchy, Gaussian, Laplacian, Linear, Polynomial
+from random_features.maps import list_maps, make_map
+from random_features.maps.montecarlo import OrthogonalRandom
+from random_features.maps.stated import as_kernel
 
 
 def data(n=60, d=4, seed=0):
@@ -134,7 +134,7 @@ def test_a_map_of_scikit_learns_kernel_is_the_map_of_ours():
 
 @pytest.mark.parametrize("stated", ["gauss", "poly", Matern(0.5), 3.0])
 def test_what_is_no_kernel_is_refused_with_what_is_taken(stated):
-    with pytest.raises(TypeError, match=r"kernel must be an object from rfstudy.kernels, 'rbf', 'linear'"):
+    with pytest.raises(TypeError, match=r"kernel must be an object from random_features.kernels, 'rbf', 'linear'"):
         make_map("rff", kernel=stated)
 
 

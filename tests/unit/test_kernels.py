@@ -11,8 +11,8 @@ from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
-from rfstudy import arrays, kernels
-from rfstudy.kernels import (
+from random_features import arrays, kernels
+from random_features.kernels import (
     DECAYS,
     KERNELS,
     ArcCosine,

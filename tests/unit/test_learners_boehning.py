@@ -8,9 +8,9 @@ import pytest
 from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
 
-from rfstudy.learners import boehning
-from rfstudy.learners.boehning import Descent, Problem, StreamedDesign, fit_on_stream
-from rfstudy.learners.logistic import fit_logistic
+from random_features.learners import boehning
+from random_features.learners.boehning import Descent, Problem, StreamedDesign, fit_on_stream
+from random_features.learners.logistic import fit_logistic
 
 specification = importlib.util.spec_from_file_location("linear_problems", Path(__file__).parent / "linear_problems.py")
 linear_problems = importlib.util.module_from_spec(specification)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rfstudy.learners.decomposed import decompose, leave_one_out, ridge_coefficients
+from random_features.learners.decomposed import decompose, leave_one_out, ridge_coefficients
 
 N = 12
 #: Fewer columns than rows, as many, and more.

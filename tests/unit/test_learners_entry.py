@@ -13,10 +13,10 @@ from scipy.optimize import minimize
 from scipy.special import expit, logsumexp, softmax
 from sklearn.svm import SVC, LinearSVC
 
+from random_features.learners import entry
 from rfstudy.data.target import KINDS, Target
-from rfstudy.learners import entry
 from rfstudy.study import config
-from rfstudy.study.code import PACKAGE
+from rfstudy.study.code import SOURCE
 
 N_ROWS, N_COLUMNS = 121, 5
 
@@ -381,7 +381,7 @@ def test_the_schema_refuses_what_the_learner_refuses(name):
 
 
 def test_the_experiments_ask_for_options_that_the_learners_have():
-    experiments = config.load_experiments(PACKAGE.parents[1] / "config")
+    experiments = config.load_experiments(SOURCE.parent / "config")
     asked = [
         (name, options)
         for experiment in experiments.values()
@@ -404,11 +404,11 @@ def run(program, folder):
 
 def test_facts_are_read_without_a_heavy_import():
     program = (
-        "import json, sys; from rfstudy.learners import entry\n"
+        "import json, sys; from random_features.learners import entry\n"
         "facts = {name: entry.facts(name)['grid'] for name in entry.known()}\n"
         "print(json.dumps([facts, sorted({'numpy', 'scipy', 'sklearn', 'torch'} & set(sys.modules))]))"
     )
-    assert run(program, PACKAGE.parent) == [
+    assert run(program, SOURCE) == [
         {"l1_svm": "C", "logistic": "penalties", "ridge": "penalties", "svm": "C"},
         [],
     ]
@@ -416,8 +416,8 @@ def test_facts_are_read_without_a_heavy_import():
 
 MEAN = """
 import numpy as np
-from rfstudy.learners.entry import Learner
-from rfstudy.learners.linear_model import LinearModel
+from random_features.learners.entry import Learner
+from random_features.learners.linear_model import LinearModel
 
 SCHEMA = {"shrinkage": {"type": "array", "items": {"type": "number"}}}
 
@@ -431,10 +431,12 @@ LEARNER = Learner(grid="shrinkage", chosen="shrinkage", targets=("regression",),
 
 
 def test_a_new_file_is_a_new_learner(tmp_path):
-    shutil.copytree(PACKAGE, tmp_path / "rfstudy", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "rfstudy/learners/mean.py").write_text(MEAN, encoding="utf-8")
+    shutil.copytree(
+        SOURCE / "random_features", tmp_path / "random_features", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    (tmp_path / "random_features/learners/mean.py").write_text(MEAN, encoding="utf-8")
     program = (
-        "import json, numpy as np; from rfstudy.learners import entry\n"
+        "import json, numpy as np; from random_features.learners import entry\n"
         "model = entry.load('mean').fit(None, np.array([[1.0], [5.0]]), 0.5, n_columns=2, options={})\n"
         "print(json.dumps([entry.known(), entry.facts('mean'), model.intercept.tolist()]))"
     )

@@ -6,16 +6,16 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from rfstudy.data.target import decode_labels, encode_labels
-from rfstudy.learners import exact, gram
-from rfstudy.learners.exact import (
+from random_features.learners import exact, gram
+from random_features.learners.exact import (
     cross_validate_kernel_ridge,
     cross_validate_kernel_svm,
     fit_kernel_ridge,
     fit_kernel_svm,
 )
-from rfstudy.learners.ridge import cross_validate_ridge
-from rfstudy.learners.svm import cross_validate_svm, fit_svm
+from random_features.learners.ridge import cross_validate_ridge
+from random_features.learners.svm import cross_validate_svm, fit_svm
+from rfstudy.data.target import decode_labels, encode_labels
 
 EPS = np.finfo(np.float64).eps
 

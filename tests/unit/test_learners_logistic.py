@@ -12,10 +12,10 @@ from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from random_features.learners import design, logistic, softmax, streams
+from random_features.learners.curvature import CurvedDesign, Hessian
+from random_features.learners.logistic import cross_validate_logistic, fit_logistic
 from rfstudy.data.target import decode_labels, encode_labels
-from rfstudy.learners import design, logistic, softmax, streams
-from rfstudy.learners.curvature import CurvedDesign, Hessian
-from rfstudy.learners.logistic import cross_validate_logistic, fit_logistic
 
 specification = importlib.util.spec_from_file_location("linear_problems", Path(__file__).parent / "linear_problems.py")
 linear_problems = importlib.util.module_from_spec(specification)

@@ -5,8 +5,8 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from rfstudy.learners import multiple_kernel
-from rfstudy.learners.multiple_kernel import GAP, fit_multiple_kernel_svm
+from random_features.learners import multiple_kernel
+from random_features.learners.multiple_kernel import GAP, fit_multiple_kernel_svm
 
 
 def problem(n=120, seed=0):

@@ -11,10 +11,10 @@ from scipy.optimize import minimize, minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
+from random_features.learners import design, newton, streams, svm
+from random_features.learners.linear_model import LinearModel
+from random_features.learners.svm import cross_validate_svm, fit_svm
 from rfstudy.data.target import decode_labels
-from rfstudy.learners import design, newton, streams, svm
-from rfstudy.learners.linear_model import LinearModel
-from rfstudy.learners.svm import cross_validate_svm, fit_svm
 
 specification = importlib.util.spec_from_file_location("linear_problems", Path(__file__).parent / "linear_problems.py")
 linear_problems = importlib.util.module_from_spec(specification)

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from random_features.learners import streams
+from random_features.learners.penalties import best_penalty, check_grid, effective_penalties, is_at_edge
+from random_features.learners.scoring import check_folds, gain, score_sum
+from random_features.learners.shifted import SIZE_IN_CACHE, solve_shifted
+from random_features.learners.targets import as_columns, sign_columns
 from rfstudy.data.target import encode_labels
-from rfstudy.learners import streams
-from rfstudy.learners.penalties import best_penalty, check_grid, effective_penalties, is_at_edge
-from rfstudy.learners.scoring import check_folds, gain, score_sum
-from rfstudy.learners.shifted import SIZE_IN_CACHE, solve_shifted
-from rfstudy.learners.targets import as_columns, sign_columns
 
 EPS = np.finfo(np.float64).eps
 
@@ -220,7 +220,7 @@ def test_a_matrix_beyond_the_cache_takes_the_same_solution(monkeypatch):
     A = rng.standard_normal((50, 20))
     matrix, rhs, shifts = A.T @ A, rng.standard_normal((20, 1)), np.geomspace(0.1, 10, 8)
     inside = solve_shifted(matrix.copy(), rhs, shifts)
-    monkeypatch.setattr("rfstudy.learners.shifted.SIZE_IN_CACHE", 10)
+    monkeypatch.setattr("random_features.learners.shifted.SIZE_IN_CACHE", 10)
     assert SIZE_IN_CACHE > 20
     np.testing.assert_allclose(solve_shifted(matrix.copy(), rhs, shifts), inside, rtol=1e-12)
 

@@ -26,8 +26,8 @@ sys.meta_path.insert(0, Missing())
 EVERY_MAP = """
 import warnings
 import numpy as np
-from rfstudy.kernels import Polynomial
-from rfstudy.maps import list_maps, make_map
+from random_features.kernels import Polynomial
+from random_features.maps import list_maps, make_map
 
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)
@@ -41,14 +41,14 @@ for entry in list_maps():
 
 EVERY_LEARNER = """
 import importlib, pkgutil
-import rfstudy.learners
-for module in pkgutil.iter_modules(rfstudy.learners.__path__):
-    importlib.import_module(f"rfstudy.learners.{module.name}")
+import random_features.learners
+for module in pkgutil.iter_modules(random_features.learners.__path__):
+    importlib.import_module(f"random_features.learners.{module.name}")
 
 import numpy as np
-from rfstudy.learners.ridge import fit_ridge
-from rfstudy.learners.svm import fit_svm
-from rfstudy.maps import make_map
+from random_features.learners.ridge import fit_ridge
+from random_features.learners.svm import fit_svm
+from random_features.maps import make_map
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(200, 3))
@@ -74,7 +74,7 @@ def modules_of(requirements) -> set[str]:
     }
 
 
-STUDY_ONLY = modules_of(PROJECT["optional-dependencies"]["study"]) - modules_of(PROJECT["dependencies"])
+STUDY_ONLY = modules_of(PROJECT["optional-dependencies"]["study"]) - modules_of(PROJECT["dependencies"]) | {"rfstudy"}
 
 
 def run_without_the_study(program: str) -> list[str]:
@@ -90,7 +90,7 @@ def run_without_the_study(program: str) -> list[str]:
 
 def test_what_is_blocked_is_what_the_study_adds():
     assert {"pandas", "matplotlib", "yaml", "snakemake", "pooch", "tqdm", "jsonschema"} <= STUDY_ONLY
-    with pytest.raises(AssertionError, match="pandas is not installed here"):
+    with pytest.raises(AssertionError, match="rfstudy is not installed here"):
         run_without_the_study("import rfstudy.tidy")
 
 
@@ -109,8 +109,8 @@ BEYOND = """
 import sys
 import torch, sklearn.base, sklearn.utils.validation
 before = set(sys.modules)
-import rfstudy.kernels
-from rfstudy.maps import make_map
+import random_features.kernels
+from random_features.maps import make_map
 make_map("rff", n_components=4)
 print(*{name.partition(".")[0] for name in set(sys.modules) - before})
 print(*{".".join(name.split(".")[:2]) for name in set(sys.modules) - before if name.startswith("sklearn.")})
@@ -127,5 +127,5 @@ def test_the_library_imports_little_beyond_torch_and_the_base_of_estimators():
         env={"PYTHONPATH": str(ROOT / "src")},
     )
     packages, of_sklearn = (set(line.split()) for line in done.stdout.splitlines())
-    assert packages <= {"rfstudy", "sklearn"}
+    assert packages <= {"random_features", "sklearn"}
     assert not of_sklearn & {f"sklearn.{name}" for name in ("linear_model", "svm", "model_selection", "pipeline")}

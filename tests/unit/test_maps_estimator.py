@@ -12,9 +12,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rfstudy.kernels import ArcCosine, Gaussian, Laplacian, Linear, Polynomial
-from rfstudy.maps import base, list_maps, make_map
-from rfstudy.maps.registry import ALIASES, REGISTRY, resolve
+from random_features.kernels import ArcCosine, Gaussian, Laplacian, Linear, Polynomial
+from random_features.maps import base, list_maps, make_map
+from random_features.maps.registry import ALIASES, REGISTRY, resolve
 
 specification = importlib.util.spec_from_file_location("map_variants", Path(__file__).parent / "map_variants.py")
 map_variants = importlib.util.module_from_spec(specification)

@@ -5,10 +5,10 @@ import pytest
 import torch
 from scipy.optimize import brentq
 
-from rfstudy.kernels import Gaussian
-from rfstudy.maps import game, make_map, nsrf
-from rfstudy.maps.game import class_signs, project_to_dual
-from rfstudy.maps.peaks import PARTS, Climb, PeakSearch, largest_variance
+from random_features.kernels import Gaussian
+from random_features.maps import game, make_map, nsrf
+from random_features.maps.game import class_signs, project_to_dual
+from random_features.maps.peaks import PARTS, Climb, PeakSearch, largest_variance
 
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
@@ -193,7 +193,7 @@ def test_noise_of_its_own_is_as_long_as_the_step():
 def test_blocks_and_threads_do_not_matter(monkeypatch):
     X, _ = problem()
     weights, starts = some_weights(60), np.random.default_rng(2).normal(size=(23, 3))
-    monkeypatch.setattr("rfstudy.maps.peaks.BLOCK", {"cpu": (5, 2**20)})
+    monkeypatch.setattr("random_features.maps.peaks.BLOCK", {"cpu": (5, 2**20)})
     before, found = torch.get_num_threads(), []
     try:
         for threads in (1, 3):
@@ -202,16 +202,16 @@ def test_blocks_and_threads_do_not_matter(monkeypatch):
     finally:
         torch.set_num_threads(before)
     np.testing.assert_array_equal(found[0][0], found[1][0])
-    monkeypatch.setattr("rfstudy.maps.peaks.BLOCK", {"cpu": (128, 2**20)})
+    monkeypatch.setattr("random_features.maps.peaks.BLOCK", {"cpu": (128, 2**20)})
     whole = PeakSearch(X, "cpu").climb(weights, starts, Climb(6, noise=0), [4])
-    monkeypatch.setattr("rfstudy.maps.peaks.BLOCK", {"cpu": (128, 60 * 4)})
+    monkeypatch.setattr("random_features.maps.peaks.BLOCK", {"cpu": (128, 60 * 4)})
     parts = PeakSearch(X, "cpu").climb(weights, starts, Climb(6, noise=0), [4])
     np.testing.assert_allclose(parts[0], whole[0], rtol=1e-8)
 
 
 def test_noise_is_another_in_each_block_and_round(monkeypatch):
     """Copies that start at one point go apart, also those of two blocks."""
-    monkeypatch.setattr("rfstudy.maps.peaks.BLOCK", {"cpu": (4, 2**20)})
+    monkeypatch.setattr("random_features.maps.peaks.BLOCK", {"cpu": (4, 2**20)})
     X, _ = problem()
     search, weights = PeakSearch(X, "cpu"), some_weights(60)
     points = np.random.default_rng(2).normal(size=(200, 3))

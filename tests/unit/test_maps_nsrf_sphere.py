@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.special import eval_legendre
 
-from rfstudy.errors import NotDefinedError
-from rfstudy.kernels import ArcCosine, Linear
-from rfstudy.maps import make_map, nsrf_sphere
-from rfstudy.maps.nsrf_sphere import HarmonicsOfRows, harmonics_at, pairs_up_to
+from random_features.errors import NotDefinedError
+from random_features.kernels import ArcCosine, Linear
+from random_features.maps import make_map, nsrf_sphere
+from random_features.maps.nsrf_sphere import HarmonicsOfRows, harmonics_at, pairs_up_to
 
 
 def on_the_sphere(n=60, seed=0, dtype=np.float64):

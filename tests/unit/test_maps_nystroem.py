@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from rfstudy.kernels import ArcCosine, Gaussian, Laplacian, Polynomial
-from rfstudy.maps import make_map, nystroem
-from rfstudy.maps.nystroem import SINGLE_PRECISION_RANGE, split
+from random_features.kernels import ArcCosine, Gaussian, Laplacian, Polynomial
+from random_features.maps import make_map, nystroem
+from random_features.maps.nystroem import SINGLE_PRECISION_RANGE, split
 
 N, D, S = 400, 8, 150
 
@@ -108,6 +108,6 @@ def test_blocks_of_any_size_have_the_leading_directions_taken_out_once(monkeypat
     np.testing.assert_allclose(np.concatenate([block for _, block in rows]), whole, atol=TOLERANCE)
     before = torch.get_num_threads()
     torch.set_num_threads(2)
-    monkeypatch.setattr("rfstudy.maps.base.CACHE_BYTES", 5 * 4 * 2 * S)
+    monkeypatch.setattr("random_features.maps.base.CACHE_BYTES", 5 * 4 * 2 * S)
     np.testing.assert_allclose(phi.transform(X), whole, atol=TOLERANCE)
     torch.set_num_threads(before)

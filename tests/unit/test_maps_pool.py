@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rfstudy.kernels import ArcCosine, Gaussian
-from rfstudy.maps import make_map, pool
-from rfstudy.maps.pool import Pool
+from random_features.kernels import ArcCosine, Gaussian
+from random_features.maps import make_map, pool
+from random_features.maps.pool import Pool
 
 J, D, N = 6, 3, 20
 

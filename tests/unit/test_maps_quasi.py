@@ -5,9 +5,9 @@ import pytest
 from scipy.special import gamma, jv, ndtr
 from scipy.stats import chi, qmc
 
-from rfstudy.maps import make_map
-from rfstudy.maps.quasi import scrambled_points
-from rfstudy.maps.spherical import (
+from random_features.maps import make_map
+from random_features.maps.quasi import scrambled_points
+from random_features.maps.spherical import (
     inner_products,
     logarithmic_energy,
     lowest_energy_indices,

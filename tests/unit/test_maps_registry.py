@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from rfstudy.kernels import Gaussian, Kernel
-from rfstudy.maps import list_maps, make_map
-from rfstudy.maps.base import RandomFeatureMap
-from rfstudy.maps.montecarlo import RandomFourier
-from rfstudy.maps.registry import ALIASES, REGISTRY, map_class, module_path, resolve, resolved_options
+from random_features.kernels import Gaussian, Kernel
+from random_features.maps import list_maps, make_map
+from random_features.maps.base import RandomFeatureMap
+from random_features.maps.montecarlo import RandomFourier
+from random_features.maps.registry import ALIASES, REGISTRY, map_class, module_path, resolve, resolved_options
 
 COMMON = {"kernel", "n_components", "device", "random_state"}
 
@@ -26,7 +26,7 @@ class Unsupported(Kernel):
 
 def test_registry_imports_the_standard_library_only():
     program = (
-        "import sys, rfstudy.maps.registry; "
+        "import sys, random_features.maps.registry; "
         "outside = {name.partition('.')[0] for name in sys.modules} - set(sys.stdlib_module_names); "
         "print(*sorted(outside & {'numpy', 'scipy', 'sklearn', 'torch', 'pandas', 'yaml'}))"
     )

@@ -12,10 +12,10 @@ import torch
 from scipy import sparse
 from sklearn.utils import get_tags
 
-from rfstudy import arrays, length_scales
-from rfstudy.kernels import Cauchy, Gaussian, Laplacian
-from rfstudy.maps import base, list_maps, make_map
-from rfstudy.maps.registry import map_class
+from random_features import arrays, length_scales
+from random_features.kernels import Cauchy, Gaussian, Laplacian
+from random_features.maps import base, list_maps, make_map
+from random_features.maps.registry import map_class
 
 specification = importlib.util.spec_from_file_location("map_variants", Path(__file__).parent / "map_variants.py")
 map_variants = importlib.util.module_from_spec(specification)
@@ -199,7 +199,7 @@ WIDE = """
 import resource, sys
 import numpy as np
 from scipy import sparse
-from rfstudy.maps import make_map
+from random_features.maps import make_map
 
 def wide(n, d, per_row=10):
     rng = np.random.default_rng(0)

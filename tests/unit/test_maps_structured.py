@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.linalg import hadamard
 
-from rfstudy.hadamard import sequency_order
-from rfstudy.kernels import Gaussian
-from rfstudy.maps import make_map
+from random_features.hadamard import sequency_order
+from random_features.kernels import Gaussian
+from random_features.maps import make_map
 
 
 def fitted(name, d, s, **options):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rfstudy.kernels import Gaussian
-from rfstudy.maps import make_map
+from random_features.kernels import Gaussian
+from random_features.maps import make_map
 
 VARIANTS = {
     **{

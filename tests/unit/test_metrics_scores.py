@@ -3,15 +3,16 @@
 import numpy as np
 import pytest
 
+from random_features.learners.targets import class_index
 from rfstudy import metrics
 
 SCORES = (metrics.accuracy_pct, metrics.error_pct, metrics.mse, metrics.rmse, metrics.relative_error)
 
 
 def test_one_column_is_decided_by_its_sign_and_several_by_the_largest():
-    assert metrics.class_index(np.array([[-1.0], [0.0], [1e-300]])).tolist() == [0, 0, 1]
+    assert class_index(np.array([[-1.0], [0.0], [1e-300]])).tolist() == [0, 0, 1]
     decision = np.array([[[0.2, 0.1, 0.2], [-3.0, -1.0, -2.0]]])
-    assert metrics.class_index(decision).tolist() == [[0, 1]]  # of equal ones the first
+    assert class_index(decision).tolist() == [[0, 1]]  # of equal ones the first
 
 
 def test_shares_of_labels():

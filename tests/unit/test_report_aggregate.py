@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from random_features.errors import UserError
 from rfstudy import tidy
-from rfstudy.errors import UserError
 from rfstudy.metrics import lower_is_better
 from rfstudy.report.aggregate import (
     check_unique,

@@ -9,7 +9,7 @@ from docutils.core import publish_parts
 from jinja2 import Environment
 from PIL import Image
 
-from rfstudy.errors import UserError
+from random_features.errors import UserError
 from rfstudy.report import pages, typeset
 
 NOTES = [

@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from rfstudy.errors import UserError
+from random_features.errors import UserError
 from rfstudy.study.bandwidths import fixed, median, neighbour
 from rfstudy.study.code import constant, modules_in
 
@@ -25,10 +25,10 @@ def distances(X):
 
 
 def test_every_rule_has_a_schema_of_the_parameters_of_its_function():
-    assert modules_in("study.bandwidths") == ["fixed", "median", "neighbour"]
+    assert modules_in("rfstudy.study.bandwidths") == ["fixed", "median", "neighbour"]
     for rule in (fixed, median, neighbour):
         name = rule.__name__.rpartition(".")[2]
-        assert set(constant(f"study.bandwidths.{name}", "SCHEMA")["properties"]) == set(
+        assert set(constant(f"rfstudy.study.bandwidths.{name}", "SCHEMA")["properties"]) == set(
             rule.length_scale.__kwdefaults__ or {}
         ) | set(rule.SCHEMA.get("required", []))
 

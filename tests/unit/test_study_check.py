@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from random_features.errors import UserError, gathered
+from random_features.maps.registry import REGISTRY
 from rfstudy import outputs
-from rfstudy.errors import UserError, gathered
-from rfstudy.maps.registry import REGISTRY
 from rfstudy.study import check, config, plan, selection, trial
-from rfstudy.study.code import PACKAGE
+from rfstudy.study.code import SOURCE
 
-CONFIG = PACKAGE.parents[1] / "config"
+CONFIG = SOURCE.parent / "config"
 MAPS = {name: entry.module for name, entry in REGISTRY.items()}
 GRID = "multiples_of_d: [2, 4, 8, 16, 32]"
 COVTYPE = "covtype: {preprocess: [minmax]}"
@@ -375,7 +375,7 @@ def test_what_was_found_in_order_is_built_once_until_a_configuration_or_the_pack
     assert len(built) == 1
     assert planned(folder, **only, repeats=2) == []
     assert len(built) == 2
-    monkeypatch.setattr(check, "PACKAGE", folder)  # other code
+    monkeypatch.setattr(check, "SOURCE", folder)  # other code
     assert planned(folder, **only) == []
     assert len(built) == 3
     # what is wrong is not remembered
@@ -388,7 +388,7 @@ def test_what_was_found_in_order_is_built_once_until_a_configuration_or_the_pack
 def test_the_process_of_its_own_answers_as_the_function_does():
     part = {"what": "map", "method": "rom", "options": {"n_factors": 0}, "kernel": {"name": "gaussian"}, "sizes": 4}
     told = f"[{check.json.dumps(part)}]"
-    environment = {"PYTHONPATH": str(PACKAGE.parent)}
+    environment = {"PYTHONPATH": str(SOURCE)}
     command = [sys.executable, "-m", "rfstudy.study.trial"]
     done = subprocess.run(command, input=told, capture_output=True, text=True, env=environment, check=True)
     assert check.json.loads(done.stdout) == [[0, ".options", "n_factors == 0, must be >= 1."]]

@@ -9,33 +9,49 @@ from rfstudy.study import code
 
 
 def closure(*modules):
-    return {str(path.relative_to(code.PACKAGE)) for path in code.import_closure(*modules)}
+    return {str(path.relative_to(code.SOURCE)) for path in code.import_closure(*modules)}
 
 
 def test_the_closure_follows_imports_and_stops_at_what_is_not_imported():
-    train = closure("study.train")
-    assert {"study/train.py", "study/kinds/grid.py", "study/engine.py", "learners/entry.py", "tidy.py"} <= train
+    train = closure("rfstudy.study.train")
+    assert {
+        "rfstudy/study/train.py",
+        "rfstudy/study/kinds/grid.py",
+        "rfstudy/study/engine.py",
+        "random_features/learners/entry.py",
+        "rfstudy/tidy.py",
+    } <= train
     assert not {name for name in train if name.startswith(("report/", "cli"))}
     # what is imported by name is named by whoever runs it
-    assert not {"learners/ridge.py", "learners/svm.py", "maps/quasi.py", "study/kinds/decay.py"} & train
+    assert (
+        not {
+            "random_features/learners/ridge.py",
+            "random_features/learners/svm.py",
+            "random_features/maps/quasi.py",
+            "rfstudy/study/kinds/decay.py",
+        }
+        & train
+    )
     assert not {name for name in train if name.startswith(("study/bandwidths/", "data/steps/"))} - {
-        "study/bandwidths/__init__.py",
-        "data/steps/__init__.py",
+        "rfstudy/study/bandwidths/__init__.py",
+        "rfstudy/data/steps/__init__.py",
     }
-    assert "maps/registry.py" not in train  # a list: a new entry must not rerun the old ones
-    assert {"learners/ridge.py", "learners/streams.py"} <= closure("study.train", "learners.ridge")
-    assert "learners/svm.py" not in closure("study.train", "learners.ridge")
-    assert "maps/quasi.py" in closure("study.train", "maps.quasi")
+    assert "random_features/maps/registry.py" not in train  # a list: a new entry must not rerun the old ones
+    assert {"random_features/learners/ridge.py", "random_features/learners/streams.py"} <= closure(
+        "rfstudy.study.train", "random_features.learners.ridge"
+    )
+    assert "random_features/learners/svm.py" not in closure("rfstudy.study.train", "random_features.learners.ridge")
+    assert "random_features/maps/quasi.py" in closure("rfstudy.study.train", "random_features.maps.quasi")
 
 
 @pytest.fixture
 def edited(tmp_path, monkeypatch):
-    """A copy of the package that may be edited, seen by the functions under test as the package."""
-    package = tmp_path / "rfstudy"
-    shutil.copytree(code.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(code, "PACKAGE", package)
+    """A copy of both packages that may be edited, seen by the functions under test as the packages."""
+    source = tmp_path / "src"
+    shutil.copytree(code.SOURCE, source, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(code, "SOURCE", source)
     forget()
-    yield package
+    yield source
     monkeypatch.undo()
     forget()
 
@@ -50,59 +66,61 @@ def forget():
 def test_a_listing_is_as_old_as_the_youngest_of_its_files_until_one_is_edited(edited, tmp_path):
     for file in edited.rglob("*.py"):
         os.utime(file, (1000, 1000))
-    os.utime(edited / "tidy.py", (2000, 2000))
-    first = code.listing(tmp_path / "code", "study.train", "maps.quasi")
+    os.utime(edited / "rfstudy/tidy.py", (2000, 2000))
+    first = code.listing(tmp_path / "code", "rfstudy.study.train", "random_features.maps.quasi")
     listed = [line.split("  ")[1] for line in first.read_text().splitlines()]
-    assert set(listed) == closure("study.train", "maps.quasi")
+    assert set(listed) == closure("rfstudy.study.train", "random_features.maps.quasi")
     assert len(listed) == len(set(listed))
     assert first.stat().st_mtime == 2000
-    assert code.listing(tmp_path / "code", "maps.quasi", "study.train").name != first.name  # named by its stage
-    other = code.listing(tmp_path / "code", "study.train", "maps.leverage")
+    assert (
+        code.listing(tmp_path / "code", "random_features.maps.quasi", "rfstudy.study.train").name != first.name
+    )  # named by its stage
+    other = code.listing(tmp_path / "code", "rfstudy.study.train", "random_features.maps.leverage")
     assert other != first
 
-    def listing_again(root="maps.quasi"):
+    def listing_again(root="random_features.maps.quasi"):
         forget()
-        return code.listing(tmp_path / "code", "study.train", root).read_text()
+        return code.listing(tmp_path / "code", "rfstudy.study.train", root).read_text()
 
     before, of_other = first.read_text(), other.read_text()
     # what is touched, and what is not listed, changes nothing
-    os.utime(edited / "maps/quasi.py")
-    with (edited / "report/pages.py").open("a") as stream:
+    os.utime(edited / "random_features/maps/quasi.py")
+    with (edited / "rfstudy/report/pages.py").open("a") as stream:
         stream.write("# an edit\n")
     assert listing_again() == before
     assert first.stat().st_mtime == 2000
     # an edit is seen even where the file keeps its age
-    with (edited / "maps/quasi.py").open("a") as stream:
+    with (edited / "random_features/maps/quasi.py").open("a") as stream:
         stream.write("# an edit\n")
-    os.utime(edited / "maps/quasi.py", (500, 500))
+    os.utime(edited / "random_features/maps/quasi.py", (500, 500))
     after = listing_again()
     assert [line for line in after.splitlines() if line not in before] == [
-        line for line in after.splitlines() if line.endswith("  maps/quasi.py")
+        line for line in after.splitlines() if line.endswith("  random_features/maps/quasi.py")
     ] != []  # fmt: skip
     assert first.stat().st_mtime > 2000
-    assert listing_again("maps.leverage") == of_other
+    assert listing_again("random_features.maps.leverage") == of_other
     assert other.stat().st_mtime == 2000
 
 
 def test_what_is_no_module_or_no_definition_is_an_error():
     with pytest.raises(FileNotFoundError, match=r"rfstudy\.study\.nothing"):
-        code.import_closure("study.nothing")
+        code.import_closure("rfstudy.study.nothing")
     with pytest.raises(FileNotFoundError, match=r"rfstudy\.study\.nothing"):
-        code.meaning("study.nothing")
-    with pytest.raises(KeyError, match=r"rfstudy\.kernels defines no Gausian"):
-        code.meaning("kernels:Gausian")
+        code.meaning("rfstudy.study.nothing")
+    with pytest.raises(KeyError, match=r"random_features\.kernels defines no Gausian"):
+        code.meaning("random_features.kernels:Gausian")
     with pytest.raises(KeyError, match="no constant GRID"):
-        code.constant("study.kinds.grid", "GRID")
+        code.constant("rfstudy.study.kinds.grid", "GRID")
     with pytest.raises(KeyError, match="no constant cells"):
-        code.constant("study.kinds.decay", "cells")
+        code.constant("rfstudy.study.kinds.decay", "cells")
 
 
 def test_constants_are_read_without_an_import():
-    assert code.constant("study.kinds.decay", "STAGES") == ("measure",)
-    assert code.constant("kernels", "KERNELS")["gaussian"]["class"] == "Gaussian"
-    assert code.defines("study.kinds.grid", "timed")
-    assert not code.defines("study.kinds.grid", "seed_of")  # imported, not defined
-    assert {"ridge", "svm"} <= set(code.modules_in("learners"))
+    assert code.constant("rfstudy.study.kinds.decay", "STAGES") == ("measure",)
+    assert code.constant("random_features.kernels", "KERNELS")["gaussian"]["class"] == "Gaussian"
+    assert code.defines("rfstudy.study.kinds.grid", "timed")
+    assert not code.defines("rfstudy.study.kinds.grid", "seed_of")  # imported, not defined
+    assert {"ridge", "svm"} <= set(code.modules_in("random_features.learners"))
 
 
 MODULES = {
@@ -167,7 +185,8 @@ def decorate(function):
 @pytest.fixture
 def package(tmp_path, monkeypatch):
     """A package in place of ours, and its meaning after an edit."""
-    monkeypatch.setattr(code, "PACKAGE", tmp_path)
+    monkeypatch.setattr(code, "SOURCE", tmp_path)
+    (tmp_path / "rfstudy").mkdir()
 
     def forget():
         for function in vars(code).values():
@@ -175,9 +194,9 @@ def package(tmp_path, monkeypatch):
 
     def meaning(*roots, **edits):
         for name, text in (MODULES | {name: edit(MODULES[name]) for name, edit in edits.items()}).items():
-            (tmp_path / f"{name}.py").write_text(text)
+            (tmp_path / "rfstudy" / f"{name}.py").write_text(text)
         forget()
-        return code.meaning(*roots)
+        return code.meaning(*(f"rfstudy.{root}" for root in roots))
 
     yield meaning
     forget()

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from rfstudy.errors import UserError
+from random_features.errors import UserError
 from rfstudy.study import config
-from rfstudy.study.code import PACKAGE
+from rfstudy.study.code import SOURCE
 
 specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
 toys = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(toys)
 selected, SETTINGS, EXPERIMENT = toys.selected, toys.SETTINGS, toys.EXPERIMENT
 
-CONFIG = PACKAGE.parents[1] / "config"
+CONFIG = SOURCE.parent / "config"
 
 
 def folder_with(tmp_path, **files):

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import yaml
 
+from random_features.learners.entry import load
+from random_features.maps.registry import REGISTRY
 from rfstudy import tidy
 from rfstudy.data.prepared import write_facts
-from rfstudy.learners.entry import load
-from rfstudy.maps.registry import REGISTRY
 from rfstudy.study import config, measure, plan, selection
 from rfstudy.study.engine import Cell, Job, cell_key
 from rfstudy.study.journal import Journal

@@ -16,13 +16,13 @@ import numpy as np
 import psutil
 import pytest
 
+from random_features.errors import UserError
 from rfstudy import tidy
 from rfstudy.cli import choices, commands
 from rfstudy.data.preprocess import preprocess
-from rfstudy.errors import UserError
 from rfstudy.files import read_arrays, write_arrays, write_sealed
 from rfstudy.study import collect, generate, plan, provenance, train
-from rfstudy.study.code import PACKAGE
+from rfstudy.study.code import SOURCE
 from rfstudy.study.provenance import Run, read_records, record_file, write_results
 from rfstudy.study.sample import load_prepared
 
@@ -252,7 +252,7 @@ def git(folder, *arguments):
 
 
 def test_a_record_says_which_commit_computed_and_whether_the_code_was_another(tmp_path, monkeypatch):
-    monkeypatch.setattr(provenance, "PACKAGE", tmp_path / "src" / "rfstudy")
+    monkeypatch.setattr(provenance, "SOURCE", tmp_path / "src")
     (tmp_path / "src" / "rfstudy").mkdir(parents=True)
     (tmp_path / "src" / "rfstudy" / "maps.py").write_text("x = 1")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
@@ -351,7 +351,7 @@ def test_a_job_that_is_killed_around_any_write_is_finished_by_the_next(tmp_path)
         "methods": [{"method": "rff", "variant": "", "options": {}}],
         "grid": {"dimensions": [2], "rows": 10, "n_features": [4], "norms": ["sup"], "ridge": 0.1},
     }  # fmt: skip
-    environment = os.environ | {"PYTHONPATH": str(PACKAGE.parent), "OMP_NUM_THREADS": "1"}
+    environment = os.environ | {"PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
         [sys.executable, "-c", KILLED, tmp_path, json.dumps(spec)],
         capture_output=True, text=True, env=environment, timeout=300,
@@ -398,7 +398,7 @@ def test_a_job_ends_with_the_workflow_that_started_it(tmp_path):
     (tmp_path / "job.py").write_text(job)
     process = subprocess.Popen(
         [sys.executable, "-c", workflow, f"{sys.executable} {tmp_path}/job.py"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(SOURCE)},
     )  # fmt: skip
     child = int(process.stdout.readline())
     process.send_signal(signal.SIGKILL)
@@ -418,7 +418,7 @@ def test_a_job_that_no_workflow_started_goes_on(tmp_path, number):
     it is an ancestor, and goes on, too.
     """
     job = "import time; from rfstudy import cli; cli.LOOK_SECONDS = 0.01; cli.end_with_the_workflow(); time.sleep(0.3)"
-    environment = os.environ | {"PYTHONPATH": str(PACKAGE.parent), "RFSTUDY_WORKFLOW": number}
+    environment = os.environ | {"PYTHONPATH": str(SOURCE), "RFSTUDY_WORKFLOW": number}
     done = subprocess.run([sys.executable, "-c", job], env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -435,7 +435,7 @@ def test_a_file_that_ends_too_early_is_no_interruption(tmp_path):
         "cli.main()\n"
     )
     (tmp_path / "tune.json").write_text("")
-    environment = os.environ | {"PYTHONPATH": str(PACKAGE.parent)}
+    environment = os.environ | {"PYTHONPATH": str(SOURCE)}
     done = subprocess.run(
         [sys.executable, "-c", job, tmp_path / "tune.json"],
         env=environment,

@@ -7,10 +7,10 @@ import pytest
 from sklearn.linear_model import LassoLars, OrthogonalMatchingPursuit, lars_path
 from sklearn.preprocessing import StandardScaler
 
-from rfstudy.arrays import seed_sequence
+from random_features.arrays import seed_sequence
+from random_features.kernels import Gaussian
+from random_features.maps import make_map
 from rfstudy.data.target import make_target
-from rfstudy.kernels import Gaussian
-from rfstudy.maps import make_map
 from rfstudy.study.engine import Job
 from rfstudy.study.kinds import energy, ranking
 

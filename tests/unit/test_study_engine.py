@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from random_features.errors import UserError
+from random_features.kernels import KERNELS, make_kernel
+from random_features.maps.registry import REGISTRY
 from rfstudy import tidy
-from rfstudy.errors import UserError
-from rfstudy.kernels import KERNELS, make_kernel
-from rfstudy.maps.registry import REGISTRY
 from rfstudy.study import collect, engine, measure
 from rfstudy.study.engine import Cell, Job, Work, arrays_of, cell_key, jobs, work_through
 from rfstudy.study.journal import Journal
@@ -231,7 +231,7 @@ def keys(prepared, stage, settings=None, facts=None, **changes) -> set[str]:
     settings = {"repeats": 2} | (settings or {})
     toy = toys.selected(settings, **{key: changes.get(key, BASE.get(key)) for key in {*BASE, *changes}})
     (spec,) = toys.parts(stage, toy, settings)
-    work = toys.job(stage, spec, prepared, prepared / "journal", ["study.train:measure"])
+    work = toys.job(stage, spec, prepared, prepared / "journal", ["rfstudy.study.train:measure"])
     work = replace(work, data=replace(work.data, facts=work.data.facts | (facts or {})))
     if stage == "generate":
         return {cell_key(work, cell) for cell in grid_cells(spec, {}, 3, spec["repeats"])}

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfstudy.arrays import seed_of, seed_sequence
-from rfstudy.kernels import make_kernel
-from rfstudy.maps import make_map
-from rfstudy.maps.registry import REGISTRY, Entry
+from random_features.arrays import seed_of, seed_sequence
+from random_features.kernels import make_kernel
+from random_features.maps import make_map
+from random_features.maps.registry import REGISTRY, Entry
 from rfstudy.metrics import approximation_error
 from rfstudy.study import config, generate
-from rfstudy.study.code import PACKAGE
+from rfstudy.study.code import SOURCE
 from rfstudy.study.engine import cell_key
 from rfstudy.study.kinds.grid import by_size, choice_for, conditions, grid_cells
 from rfstudy.study.sample import draw_sample, load_prepared
@@ -26,7 +26,7 @@ specification = importlib.util.spec_from_file_location("study_toys", Path(__file
 toys = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(toys)
 
-ROOT = PACKAGE.parents[1]
+ROOT = SOURCE.parent
 N_TRAIN, D, LENGTH_SCALE = 40, 5, 2.0
 
 
@@ -100,7 +100,7 @@ def test_a_system_without_a_solution_is_a_failure_with_its_reason(prepared, tmp_
     def fail(*arguments):
         raise np.linalg.LinAlgError("singular matrix")
 
-    monkeypatch.setattr("rfstudy.maps.montecarlo.RandomFourier.fit", fail)
+    monkeypatch.setattr("random_features.maps.montecarlo.RandomFourier.fit", fail)
     for rows in stages(prepared, tmp_path, {"method": "rff"}):
         assert rows["status"].eq("failed").all()
         assert rows["settings"].str.contains("singular matrix").all()
@@ -374,7 +374,7 @@ def nested(monkeypatch):
     )  # fmt: skip
     monkeypatch.setitem(REGISTRY, "nested", known)
     monkeypatch.setitem(toys.MAPS, "nested", "montecarlo")
-    monkeypatch.setattr("rfstudy.maps.registry.map_class", lambda name: Nested)
+    monkeypatch.setattr("random_features.maps.registry.map_class", lambda name: Nested)
     Nested.fits = 0
     return Nested
 

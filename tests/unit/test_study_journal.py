@@ -13,7 +13,7 @@ import pytest
 
 from rfstudy.files import SEAL, write_sealed
 from rfstudy.study import journal as journals
-from rfstudy.study.code import PACKAGE
+from rfstudy.study.code import SOURCE
 from rfstudy.study.journal import Checkpoints, Journal, key_of
 
 
@@ -228,7 +228,7 @@ for number in range(10**6):
 
 def test_a_killed_process_loses_no_checkpoint_that_it_had_written(tmp_path):
     process = subprocess.Popen(
-        [sys.executable, "-c", KILLED, tmp_path], stdout=subprocess.PIPE, env={"PYTHONPATH": str(PACKAGE.parent)}
+        [sys.executable, "-c", KILLED, tmp_path], stdout=subprocess.PIPE, env={"PYTHONPATH": str(SOURCE)}
     )
     while not process.stdout.readline().startswith(b"20"):
         time.sleep(0)

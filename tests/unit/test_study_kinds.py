@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from random_features.maps.registry import REGISTRY, make_map
 from rfstudy import tidy
-from rfstudy.maps.registry import REGISTRY, make_map
 from rfstudy.metrics import approximation_error
 from rfstudy.study import config, measure, plan
 from rfstudy.study.code import modules_in
@@ -239,7 +239,7 @@ def test_every_experiment_has_cells_in_both_extents():
 
 
 def test_a_kind_says_what_the_plan_asks_of_it():
-    for name in modules_in("study.kinds"):
+    for name in modules_in("rfstudy.study.kinds"):
         module = importlib.import_module(f"rfstudy.study.kinds.{name}")
         assert set(module.RESOURCES) >= {"mb", "minutes"}
         assert isinstance(module.NEEDS_DATA, bool)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from rfstudy.arrays import seed_of
-from rfstudy.errors import UserError
-from rfstudy.kernels import make_kernel
-from rfstudy.maps.registry import make_map
+from random_features.arrays import seed_of
+from random_features.errors import UserError
+from random_features.kernels import make_kernel
+from random_features.maps.registry import make_map
 from rfstudy.study.kinds import evaluations, exact, peaks, rounds
 
 specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")

@@ -103,7 +103,7 @@ class Laboratory:
 
     def __init__(self, folder: Path):
         self.folder, self.source = folder, folder / "src"
-        shutil.copytree(code.PACKAGE, self.source / "rfstudy", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(code.SOURCE, self.source, ignore=shutil.ignore_patterns("__pycache__"))
         helpers = folder / "helpers"
         helpers.mkdir()
         shutil.copy(Path(__file__).with_name("study_toys.py"), helpers)
@@ -127,7 +127,7 @@ class Laboratory:
 
     def edit(self, module: str, old: str | None, new: str) -> None:
         """Replace a text of a module, or write a new one."""
-        path = self.source / "rfstudy" / module
+        path = self.source / module
         if old is None:
             path.write_text(new, encoding="utf-8")
             return
@@ -177,41 +177,49 @@ class SpectralKernel(Kernel):"""
 #: Edits by what they are: (module, old text, new text), a new file without an old text.
 HARMLESS = {
     "comments and docstrings": [
-        ("maps/montecarlo.py", "from __future__", "# a comment\nfrom __future__"),
-        ("study/generate.py", '    """The error rows and learned', '    """Another text. The error rows and learned'),
-        ("learners/ridge.py", "def _cross_validate(", "#: A comment.\ndef _cross_validate("),
+        ("random_features/maps/montecarlo.py", "from __future__", "# a comment\nfrom __future__"),
+        (
+            "rfstudy/study/generate.py",
+            '    """The error rows and learned',
+            '    """Another text. The error rows and learned',
+        ),
+        ("random_features/learners/ridge.py", "def _cross_validate(", "#: A comment.\ndef _cross_validate("),
     ],
     "units, labels and references": [
-        ("metrics.py", '"mse": Fact("",', '"mse": Fact("m^2",'),
-        ("metrics.py", "FACTS = {", 'FACTS = {\n    "regret": Fact("", "regret", "low"),'),
-        ("maps/registry.py", 'reference="Liu et al., AAAI 2020"', 'reference="Liu et al."'),
+        ("rfstudy/metrics.py", '"mse": Fact("",', '"mse": Fact("m^2",'),
+        ("rfstudy/metrics.py", "FACTS = {", 'FACTS = {\n    "regret": Fact("", "regret", "low"),'),
+        ("random_features/maps/registry.py", 'reference="Liu et al., AAAI 2020"', 'reference="Liu et al."'),
     ],
     "a new map": [
-        ("maps/registry.py", '\n    "rff": Entry(', NEW_MAP),
-        ("maps/plain.py", None, "class Plain:\n    pass\n"),
+        ("random_features/maps/registry.py", '\n    "rff": Entry(', NEW_MAP),
+        ("random_features/maps/plain.py", None, "class Plain:\n    pass\n"),
     ],
     "a new learner, kind, rule and step": [
-        ("learners/mean.py", None, "SCHEMA = {}\nLEARNER = None\n"),
-        ("study/kinds/other.py", None, "STAGES = ()\n"),
-        ("study/bandwidths/unit.py", None, "SCHEMA = {}\n"),
-        ("data/steps/twice.py", None, "def fit(X_train):\n    return lambda X: 2 * X\n"),
+        ("random_features/learners/mean.py", None, "SCHEMA = {}\nLEARNER = None\n"),
+        ("rfstudy/study/kinds/other.py", None, "STAGES = ()\n"),
+        ("rfstudy/study/bandwidths/unit.py", None, "SCHEMA = {}\n"),
+        ("rfstudy/data/steps/twice.py", None, "def fit(X_train):\n    return lambda X: 2 * X\n"),
     ],
     "a new kernel": [
-        ("kernels.py", "class SpectralKernel(Kernel):", NEW_KERNEL),
-        ("kernels.py", "KERNELS = {", 'KERNELS = {\n    "sinc": {"class": "Sinc", "parameters": ()},'),
+        ("random_features/kernels.py", "class SpectralKernel(Kernel):", NEW_KERNEL),
+        ("random_features/kernels.py", "KERNELS = {", 'KERNELS = {\n    "sinc": {"class": "Sinc", "parameters": ()},'),
     ],
     "the loop, journals, records and configuration": [
-        ("study/engine.py", "mininterval=5", "mininterval=6"),
-        ("study/search.py", "mininterval=5", "mininterval=6"),
-        ("study/journal.py", "SYNC_SECONDS = 30.0", "SYNC_SECONDS = 20.0"),
-        ("study/provenance.py", '"stage": stage,', '"stage": stage, "sort": "run",'),
-        ("study/config.py", "class ConfigurationError", "ANOTHER = 3\n\n\nclass ConfigurationError"),
-        ("study/experiment.py", "def merge(", "ANOTHER = 3\n\n\ndef merge("),
-        ("tidy.py", "STATUSES = (", "MORE = ()\nSTATUSES = ("),
+        ("rfstudy/study/engine.py", "mininterval=5", "mininterval=6"),
+        ("rfstudy/study/search.py", "mininterval=5", "mininterval=6"),
+        ("rfstudy/study/journal.py", "SYNC_SECONDS = 30.0", "SYNC_SECONDS = 20.0"),
+        ("rfstudy/study/provenance.py", '"stage": stage,', '"stage": stage, "sort": "run",'),
+        ("rfstudy/study/config.py", "class ConfigurationError", "ANOTHER = 3\n\n\nclass ConfigurationError"),
+        ("rfstudy/study/experiment.py", "def merge(", "ANOTHER = 3\n\n\ndef merge("),
+        ("rfstudy/tidy.py", "STATUSES = (", "MORE = ()\nSTATUSES = ("),
     ],
     "another kind, and what of a module is not used": [
-        ("study/kinds/variance.py", "def moments(", "def other():\n    pass\n\n\ndef moments("),
-        ("maps/montecarlo.py", "class OrthogonalRandom(SpectralMap)", "class OrthogonalRandom(SpectralMap, object)"),
+        ("rfstudy/study/kinds/variance.py", "def moments(", "def other():\n    pass\n\n\ndef moments("),
+        (
+            "random_features/maps/montecarlo.py",
+            "class OrthogonalRandom(SpectralMap)",
+            "class OrthogonalRandom(SpectralMap, object)",
+        ),
     ],
 }
 
@@ -228,31 +236,35 @@ def test_an_edit_that_changes_no_number_discards_no_cell(laboratory, what):
     [
         # a default: the cells that do not state the option
         (
-            "maps/registry.py",
+            "random_features/maps/registry.py",
             '            "center_targets": True,\n',
             '            "center_targets": False,\n',
             of("slsrff-"),
             SOLUTIONS,
         ),
         # a map: its cells
-        ("maps/quasi.py", "class QuasiMonteCarlo(SpectralMap):", "class QuasiMonteCarlo(SpectralMap, object):",
+        ("random_features/maps/quasi.py", "class QuasiMonteCarlo(SpectralMap):",
+         "class QuasiMonteCarlo(SpectralMap, object):",
          of("qmc-"), SOLUTIONS),
         # a step: the cells that it prepares
-        ("data/steps/standard.py", "def fit(", "ONE = 1\n\n\ndef fit(", of("qmc-"), SOLUTIONS),
-        ("data/steps/minmax.py", "def fit(", "ONE = 1\n\n\ndef fit(", of(*SHARED - {"qmc-"}),
+        ("rfstudy/data/steps/standard.py", "def fit(", "ONE = 1\n\n\ndef fit(", of("qmc-"), SOLUTIONS),
+        ("rfstudy/data/steps/minmax.py", "def fit(", "ONE = 1\n\n\ndef fit(", of(*SHARED - {"qmc-"}),
          SCORES + 3 * SOLUTIONS),
         # a bandwidth rule: the cells whose length scale it finds
-        ("study/bandwidths/median.py", " = MEDIAN_ROWS", " = 3000", of(*SHARED - {"rff-fixed"}),
+        ("rfstudy/study/bandwidths/median.py", " = MEDIAN_ROWS", " = 3000", of(*SHARED - {"rff-fixed"}),
          SCORES + 3 * SOLUTIONS),
         # a learner: what it trains, and what was chosen with it
-        ("learners/svm.py", "LIBLINEAR_TOLERANCE = 1e-4", "LIBLINEAR_TOLERANCE = 1e-5",
+        ("random_features/learners/svm.py", "LIBLINEAR_TOLERANCE = 1e-4", "LIBLINEAR_TOLERANCE = 1e-5",
          of(*SHARED, stages=("train",), learners=("svm",)), SCORES // 2),
         # a stage and a kind: their own
-        ("study/generate.py", "return Z @ Z.T, {}", "return Z @ Z.T + 0, {}", of(*SHARED, stages=("generate",)), 0),
-        ("study/sample.py", "min(n_train, most)", "min(n_train, int(most))", of(*SHARED, stages=("generate",)), 0),
-        ("study/kinds/decay.py", "np.sqrt(2 * d)", "np.sqrt(2.0 * d)", of(measured=True), 0),
+        ("rfstudy/study/generate.py", "return Z @ Z.T, {}", "return Z @ Z.T + 0, {}",
+         of(*SHARED, stages=("generate",)), 0),
+        ("rfstudy/study/sample.py", "min(n_train, most)", "min(n_train, int(most))",
+         of(*SHARED, stages=("generate",)), 0),
+        ("rfstudy/study/kinds/decay.py", "np.sqrt(2 * d)", "np.sqrt(2.0 * d)", of(measured=True), 0),
         # the kernel: everything
-        ("kernels.py", "class Gaussian(Scaled, GaussianSpectrum):", "class Gaussian(Scaled, GaussianSpectrum, object):",
+        ("random_features/kernels.py", "class Gaussian(Scaled, GaussianSpectrum):",
+         "class Gaussian(Scaled, GaussianSpectrum, object):",
          EVERYTHING, TUNED),
     ],
     ids=lambda value: value if isinstance(value, str) and value.endswith(".py") else "",

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rfstudy.errors import UserError
-from rfstudy.kernels import Gaussian
-from rfstudy.maps import make_map
+from random_features.errors import UserError
+from random_features.kernels import Gaussian
+from random_features.maps import make_map
 from rfstudy.metrics import approximation_error
 from rfstudy.study.kinds import path
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rfstudy.study import config, plan, selection
-from rfstudy.study.code import PACKAGE
+from rfstudy.study.code import SOURCE
 from rfstudy.study.experiment import merge
 
 specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
@@ -381,16 +381,24 @@ def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_
         time={"learner": "svm"},
     )
     eeg, skin = plan.shards(toy, SETTINGS | {"shard_by": ["experiment", "dataset"]})
-    of_maps = ["study.generate", "study.kinds.grid", "maps.montecarlo", "maps.quasi"]
+    of_maps = [
+        "rfstudy.study.generate",
+        "rfstudy.study.kinds.grid",
+        "random_features.maps.montecarlo",
+        "random_features.maps.quasi",
+    ]
     assert plan.code_roots("generate", toy, eeg) == [
-        *of_maps, "study.bandwidths.fixed", "data.steps.minmax", "data.steps.pca", "data.steps.unit",
+        *of_maps, "rfstudy.study.bandwidths.fixed",
+        "rfstudy.data.steps.minmax", "rfstudy.data.steps.pca", "rfstudy.data.steps.unit",
     ]  # fmt: skip
     assert plan.code_roots("generate", toy, skin) == [
-        *of_maps, "study.bandwidths.median", "data.steps.none", "data.steps.pca",
+        *of_maps, "rfstudy.study.bandwidths.median", "rfstudy.data.steps.none", "rfstudy.data.steps.pca",
     ]  # fmt: skip
     for stage, learners in {"tune": ["ridge", "svm"], "train": ["ridge", "svm"], "time": ["svm"]}.items():
         roots = plan.code_roots(stage, toy, eeg)
-        assert [root for root in roots if root.startswith("learners.")] == [f"learners.{name}" for name in learners]
+        assert [root for root in roots if root.startswith("random_features.learners.")] == [
+            f"random_features.learners.{name}" for name in learners
+        ]
     # tune draws the map that stands for all, and the others where they share a penalty or have choices of their own
     toy["search"]["method"][0]["module"] = "structured"
     for circle in ("size", "method_and_size"):
@@ -401,7 +409,7 @@ def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_
     assert plan.methods_in("generate", toy, eeg) == ["montecarlo", "quasi"]
     for stage in ("generate", "train", "tune", "time"):
         for root in plan.code_roots(stage, toy, eeg):
-            assert (PACKAGE / f"{root.replace('.', '/')}.py").is_file()
+            assert (SOURCE / f"{root.replace('.', '/')}.py").is_file()
 
 
 def test_the_memory_of_a_job_grows_with_what_it_holds_and_never_beyond_n_columns_of_a_gram_matrix():

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from random_features.errors import UserError
 from rfstudy import tidy
-from rfstudy.errors import UserError
 from rfstudy.files import digest_of, read_arrays, record_file, write_json
 from rfstudy.study import publish
 from rfstudy.study.provenance import read_records, write_results

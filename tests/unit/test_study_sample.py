@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from rfstudy.arrays import seed_sequence
+from random_features.arrays import seed_sequence
+from random_features.errors import UserError
 from rfstudy.data.prepared import digest, write
 from rfstudy.data.split import split
-from rfstudy.errors import UserError
 from rfstudy.study import sample
 from rfstudy.study.bandwidths import median
 from rfstudy.study.sample import Samples, draw_sample, load_prepared

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rfstudy.arrays import seed_sequence
+from random_features.arrays import seed_sequence
+from random_features.errors import NotDefinedError
+from random_features.learners.ridge import fit_ridge
 from rfstudy.data.split import split
-from rfstudy.errors import NotDefinedError
-from rfstudy.learners.ridge import fit_ridge
 from rfstudy.study import search as searching
 from rfstudy.study.kinds.grid import choice_for
 from rfstudy.study.sample import Sample
@@ -497,7 +497,7 @@ def test_a_map_that_does_not_exist_has_no_choice_and_stops_nobody(prepared, tmp_
     def fail(*arguments):
         raise error("no such map")
 
-    monkeypatch.setattr("rfstudy.maps.montecarlo.OrthogonalRandom.fit", fail)
+    monkeypatch.setattr("random_features.maps.montecarlo.OrthogonalRandom.fit", fail)
     search_of = {"length_scale": {"grid": [1.0, 2.0], "shared_by": "cell"}, "penalty": {"shared_by": "cell"}}
     settings = {"repeats": 1}
     toy = toys.selected(settings, methods=METHODS, sizes=SIZES, search=search_of)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rfstudy.study import config, plan, selection
-from rfstudy.study.code import PACKAGE
+from rfstudy.study.code import SOURCE
 from rfstudy.study.experiment import merge
 
 specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
@@ -15,7 +15,7 @@ toys = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(toys)
 selected, SETTINGS, EXPERIMENT = toys.selected, toys.SETTINGS, toys.EXPERIMENT
 
-CONFIG = PACKAGE.parents[1] / "config"
+CONFIG = SOURCE.parent / "config"
 
 
 def test_the_repositorys_experiments_pass_and_plan_under_every_preset():

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from random_features.kernels import Gaussian, Polynomial
+from random_features.maps.registry import REGISTRY, make_map
 from rfstudy import tidy
-from rfstudy.kernels import Gaussian, Polynomial
-from rfstudy.maps.registry import REGISTRY, make_map
 from rfstudy.report.comparisons import comparisons
 from rfstudy.study import config, plan, selection, time
 from rfstudy.study.engine import Timed

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
+from random_features.learners.ridge import cross_validate_ridge, fit_ridge
 from rfstudy.data.split import block_of_row, fold_of_block, split
-from rfstudy.learners.ridge import cross_validate_ridge, fit_ridge
 from rfstudy.study import config
 from rfstudy.study.check import rows_of_split
 from rfstudy.study.kinds import controls, penalties

@@ -9,9 +9,9 @@ import pytest
 from scipy.spatial.distance import pdist
 from sklearn.linear_model import LogisticRegression
 
+from random_features.kernels import Gaussian
+from random_features.learners import boehning
 from rfstudy import tidy
-from rfstudy.kernels import Gaussian
-from rfstudy.learners import boehning
 from rfstudy.metrics import approximation_error
 from rfstudy.study import measure, time
 from rfstudy.study.kinds import stream
@@ -115,7 +115,7 @@ def test_the_numbers_are_those_of_the_same_steps_in_memory(folder, tmp_path):
 def test_blocks_of_any_size_give_the_same_numbers(folder, tmp_path, monkeypatch):
     whole = run(spec_of(), folder, tmp_path)
     monkeypatch.setattr(stream, "MEMORY_BUDGET", 0)
-    monkeypatch.setattr("rfstudy.arrays.CPU_BLOCK_BYTES", 2**11)
+    monkeypatch.setattr("random_features.arrays.CPU_BLOCK_BYTES", 2**11)
     (tmp_path / "journal").rename(tmp_path / "journal-of-the-first")
     cut = run(spec_of(), folder, tmp_path, "two")
     np.testing.assert_allclose(cut["value"], whole["value"], rtol=1e-10)
@@ -131,7 +131,7 @@ def test_features_beyond_the_budget_are_never_whole_in_memory(folder, tmp_path, 
 
     monkeypatch.setattr(boehning.StreamedDesign, "transposed", watched)
     monkeypatch.setattr(stream, "MEMORY_BUDGET", 240 * 32 * 4 - 1)
-    monkeypatch.setattr("rfstudy.arrays.CPU_BLOCK_BYTES", 2**11)
+    monkeypatch.setattr("random_features.arrays.CPU_BLOCK_BYTES", 2**11)
     job = toys.job("measure", spec_of(), folder, tmp_path / "journal")
     stream.measure(job, stream.cells(job)[0], None)
     assert max(longest) == 2**11 // (32 * 4)

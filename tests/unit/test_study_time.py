@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from random_features.errors import NotDefinedError
+from random_features.maps import make_map
 from rfstudy import tidy
 from rfstudy.data.prepared import write_facts
 from rfstudy.data.target import Target
-from rfstudy.errors import NotDefinedError
-from rfstudy.maps import make_map
 from rfstudy.metrics import FACTS
 from rfstudy.study import time as stage
 from rfstudy.study.engine import Job, Timed
@@ -467,6 +467,8 @@ def test_the_scores_that_are_timed_are_those_of_the_pool(method, options, monkey
 def test_a_round_depends_on_the_kernels_of_its_entries():
     order = {"name": "arc_cosine", "order": 1}
     methods = [{"method": "rff", "options": {}}, {"method": "rff", "options": {}, "kernel": order}]
-    assert [root for root in stage.roots({"kind": "grid", "methods": methods}) if root.startswith("kernels:")] == [
-        "kernels:ArcCosine"
-    ]
+    assert [
+        root
+        for root in stage.roots({"kind": "grid", "methods": methods})
+        if root.startswith("random_features.kernels:")
+    ] == ["random_features.kernels:ArcCosine"]

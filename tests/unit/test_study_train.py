@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rfstudy.arrays import seed_of
+from random_features.arrays import seed_of
+from random_features.kernels import Gaussian
+from random_features.maps import make_map
 from rfstudy.data.prepared import write_facts
 from rfstudy.data.split import fold_of_row
-from rfstudy.kernels import Gaussian
-from rfstudy.maps import make_map
 from rfstudy.study import train
 from rfstudy.study.sample import draw_sample, load_prepared
 
@@ -143,7 +143,7 @@ def test_a_shared_penalty_that_leaves_a_singular_system_is_a_failure_and_is_not_
 
 def test_a_choice_that_is_singular_on_all_rows_is_made_among_the_others(prepared, tmp_path, monkeypatch):
     """Folds do not see it: their scores are made up, and the smallest value has the best."""
-    module = importlib.import_module("rfstudy.learners.ridge")
+    module = importlib.import_module("random_features.learners.ridge")
     scores = np.array([[0.1] * 4, [0.3] * 4, [0.2] * 4])
     learner = replace(module.LEARNER, cross_validate=lambda *arguments, **how: scores.copy())
     monkeypatch.setattr(module, "LEARNER", learner)
@@ -202,7 +202,7 @@ def test_the_learners_of_a_map_share_its_features_and_never_anothers(prepared, t
     mapped = []
     transform = type(make_map("rff")).transform_blocks
     monkeypatch.setattr(
-        "rfstudy.maps.base.RandomFeatureMap.transform_blocks",
+        "random_features.maps.base.RandomFeatureMap.transform_blocks",
         lambda self, X: (mapped.append(len(X)), transform(self, X))[1],
     )
     changes = {"learners": learners, "methods": methods, "sizes": {"multiples_of_d": [2, 4]}}

@@ -2,8 +2,8 @@
 
 import pytest
 
+from random_features.errors import UserError
 from rfstudy import tidy
-from rfstudy.errors import UserError
 from rfstudy.study.provenance import write_results
 
 

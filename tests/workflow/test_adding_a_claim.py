@@ -11,8 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from random_features.errors import UserError
 from rfstudy import tidy
-from rfstudy.errors import UserError
 from rfstudy.files import read_yaml
 from rfstudy.outputs import load_reports
 from rfstudy.study.config import load_experiments

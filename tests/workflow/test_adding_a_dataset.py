@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 
+from random_features.arrays import seed_of
+from random_features.kernels import Gaussian
+from random_features.maps import make_map
 from rfstudy import tidy
-from rfstudy.arrays import seed_of
 from rfstudy.files import read_yaml
-from rfstudy.kernels import Gaussian
-from rfstudy.maps import make_map
 from rfstudy.outputs import load_reports
 from rfstudy.report.catalogue import modules_of, specification
 from rfstudy.report.context import Context
@@ -38,7 +38,7 @@ def drawn(workspace, paper: str, name: str) -> list[np.ndarray]:
     spec = specification(load_reports(workspace.folder / "config", experiments, looks, tasks), paper, name)
     files = [workspace.folder / f"results/quick/{each}.csv" for each in spec["experiments"]]
     context = Context.read(files, spec["experiments"], looks, tasks, workspace.folder / "data/reference")
-    kind = importlib.import_module(f"rfstudy.{modules_of(spec)[0]}")
+    kind = importlib.import_module(modules_of(spec)[0])
     return [line.get_ydata() for ax in kind.draw(context, spec).figure.axes for line in ax.get_lines()]
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import chi
 
+from random_features.arrays import seed_of
 from rfstudy import tidy
-from rfstudy.arrays import seed_of
 
 TABLES = [f"figures/quick/survey/values-{name}-text.md" for name in ("approximation-error", "accuracy-ridge")]
 
@@ -46,13 +46,13 @@ def test_the_example_joins_the_tables_and_moves_nobody_elses_numbers(workspace, 
     module, entry = page("adding-a-method.md").blocks("python")
     (line,) = page("adding-a-method.md").blocks("yaml")
     file = workspace.add(module)
-    workspace.insert("src/rfstudy/maps/registry.py", entry, before="}\n\n#: Other names in use")
+    workspace.insert("src/random_features/maps/registry.py", entry, before="}\n\n#: Other names in use")
     path = workspace.folder / "config/experiments/survey.yaml"
     path.write_text(path.read_text().replace("    - {method: orf}\n", line + "    - {method: orf}\n", 1))
     assert workspace.touched(files) == [
         "config/experiments/survey.yaml",
-        "src/rfstudy/maps/registry.py",
-        "src/rfstudy/maps/stratified.py",
+        "src/random_features/maps/registry.py",
+        "src/random_features/maps/stratified.py",
     ]
     run_study(workspace, "rff,stratified")
 

@@ -9,10 +9,10 @@ import json
 import numpy as np
 import pytest
 
+from random_features.arrays import seed_of, seed_sequence
+from random_features.kernels import Gaussian
+from random_features.maps import make_map
 from rfstudy import tidy
-from rfstudy.arrays import seed_of, seed_sequence
-from rfstudy.kernels import Gaussian
-from rfstudy.maps import make_map
 
 SEED = 2021
 
@@ -28,10 +28,10 @@ def test_a_kernel(workspace, page, plain):
     before = workspace.sources()
     kernel, entry = page("architecture.md").blocks("python", "A kernel")
     (experiment,) = page("architecture.md").blocks("yaml", "A kernel")
-    workspace.insert("src/rfstudy/kernels.py", kernel, before="")
-    workspace.insert("src/rfstudy/kernels.py", entry, before='    "circle": {"class"')
+    workspace.insert("src/random_features/kernels.py", kernel, before="")
+    workspace.insert("src/random_features/kernels.py", entry, before='    "circle": {"class"')
     workspace.add(experiment)
-    assert workspace.touched(before) == ["config/experiments/sinc.yaml", "src/rfstudy/kernels.py"]
+    assert workspace.touched(before) == ["config/experiments/sinc.yaml", "src/random_features/kernels.py"]
     rows = run(workspace, "sinc-decay", "repeats=2")
 
     assert list(rows["repeat"]) == [0, 1]
@@ -52,7 +52,7 @@ def test_a_learner(workspace, page, plain):
     (experiment,) = page("architecture.md").blocks("yaml", "A learner")
     workspace.add(module)
     workspace.add(experiment)
-    assert workspace.touched(before) == ["config/experiments/diagonal.yaml", "src/rfstudy/learners/diagonal.py"]
+    assert workspace.touched(before) == ["config/experiments/diagonal.yaml", "src/random_features/learners/diagonal.py"]
     rows = run(workspace, "slsrff-diagonal", "only_datasets=magic04", "only_methods=rff", "only_sizes=2d", "repeats=3")
 
     rows = rows[rows["learner"].eq("diagonal")]

@@ -76,7 +76,7 @@ def test_the_command_line_answers(site):
 def test_every_map_can_be_made_and_used(site):
     script = """
 import numpy as np
-from rfstudy.maps import list_maps, make_map
+from random_features.maps import list_maps, make_map
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(40, 3)), np.tile([-1, 1], 20)
 X /= np.linalg.norm(X, axis=1, keepdims=True)

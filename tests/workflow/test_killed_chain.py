@@ -22,7 +22,7 @@ KIND = '''
 
 import numpy as np
 
-from rfstudy.arrays import seed_of
+from random_features.arrays import seed_of
 from rfstudy.study.engine import Cell
 
 STAGES = ("measure",)

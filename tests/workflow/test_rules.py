@@ -231,16 +231,21 @@ def test_a_job_reads_the_code_of_what_it_runs_and_of_nothing_else(plan):
 
     of_text = {"experiment": "survey-gaussian-text"}
     lsrff, rff = (code("train", **of_text, shard=f"eeg.{method}") for method in ("lsrff", "rff"))
-    assert {"maps/leverage.py", "learners/ridge.py", "learners/svm.py", "data/steps/standard_rows.py"} <= lsrff
-    assert "maps/leverage.py" not in rff
-    assert "learners/svm.py" in code("tune", **of_text, shard="eeg")
-    assert "learners/svm.py" not in code("generate", **of_text, shard="eeg.rff")
-    assert {"maps/leverage.py", "study/kinds/grid.py"} <= code("time", **of_text, shard="eeg")
-    assert "study/kinds/variance.py" in code("measure", experiment="theory-variance", shard="rff")
-    assert "data/parse.py" in code("preprocess", dataset="eeg")
-    assert "report/plots/curves.py" in code("figures_survey_gaussian_text")
-    assert "report/tables/grid.py" in code("tables_survey_gaussian_text")
-    assert "report/plots/curves.py" not in code("tables_survey_gaussian_text")
+    assert {
+        "random_features/maps/leverage.py",
+        "random_features/learners/ridge.py",
+        "random_features/learners/svm.py",
+        "rfstudy/data/steps/standard_rows.py",
+    } <= lsrff
+    assert "random_features/maps/leverage.py" not in rff
+    assert "random_features/learners/svm.py" in code("tune", **of_text, shard="eeg")
+    assert "random_features/learners/svm.py" not in code("generate", **of_text, shard="eeg.rff")
+    assert {"random_features/maps/leverage.py", "rfstudy/study/kinds/grid.py"} <= code("time", **of_text, shard="eeg")
+    assert "rfstudy/study/kinds/variance.py" in code("measure", experiment="theory-variance", shard="rff")
+    assert "rfstudy/data/parse.py" in code("preprocess", dataset="eeg")
+    assert "rfstudy/report/plots/curves.py" in code("figures_survey_gaussian_text")
+    assert "rfstudy/report/tables/grid.py" in code("tables_survey_gaussian_text")
+    assert "rfstudy/report/plots/curves.py" not in code("tables_survey_gaussian_text")
 
 
 def test_the_code_of_all_jobs_is_listed_before_any_is_planned(new_workspace):
@@ -249,7 +254,9 @@ def test_the_code_of_all_jobs_is_listed_before_any_is_planned(new_workspace):
     wanted = ("results/quick/theory-decay.csv", "--config", "only_experiments=theory-decay,slsrff-text")
     space.snakemake("--dry-run", "--cores", "1", *wanted)
     stages = {path.name.partition("-")[0] for path in (space.folder / CODE).iterdir()}
-    assert {f"study.{stage}" for stage in ("generate", "train", "measure", "time")} | {"data.preprocess"} <= stages
+    assert {f"rfstudy.study.{stage}" for stage in ("generate", "train", "measure", "time")} | {
+        "rfstudy.data.preprocess"
+    } <= stages
 
 
 def test_jobs_ask_for_what_they_need(plan):
@@ -360,7 +367,7 @@ def test_stand_ins_need_no_download_and_features_of_a_task_are_made_of_it(embedd
     base = [f"data/prepared/embedded/mnist-1-7/{name}" for name in ("X.npy", "y.npy", "facts.json")]
     assert data_of(job) == base
     assert option(job, "--base") == ["data/prepared/embedded/mnist-1-7"]
-    assert "data/extractors/hog.py" in job.code
+    assert "rfstudy/data/extractors/hog.py" in job.code
 
 
 def test_an_extractor_that_needs_weights_gets_them_a_gpu_and_the_time_that_it_takes(new_workspace):
@@ -385,8 +392,8 @@ def test_one_job_prepares_the_stand_ins_that_a_preset_lists_and_none_that_needs_
     job = embedded.named("preprocess_together")
     assert [*json.loads(*option(job, "--spec"))] == listed
     assert {Path(path).parent.name for path in job.output} == set(listed)
-    assert {"data/generators/numeric.py", "data/generators/windmill.py"} <= job.code
-    assert "data/extractors/hog.py" not in job.code
+    assert {"rfstudy/data/generators/numeric.py", "rfstudy/data/generators/windmill.py"} <= job.code
+    assert "rfstudy/data/extractors/hog.py" not in job.code
     alone = {job.wildcards["dataset"] for job in embedded.jobs if job.rule_name == "preprocess"}
     assert alone >= {"mnist-1-7", "mnist-1-7-hog", "cifar10-auto-truck"}
     assert not alone & set(listed)

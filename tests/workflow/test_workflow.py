@@ -17,10 +17,10 @@ import pandas as pd
 import psutil
 import pytest
 
+from random_features.arrays import seed_of
+from random_features.kernels import Gaussian
+from random_features.maps import make_map
 from rfstudy import tidy
-from rfstudy.arrays import seed_of
-from rfstudy.kernels import Gaussian
-from rfstudy.maps import make_map
 from rfstudy.study.provenance import read_records
 
 COMPUTE = ("stream", "preprocess", "tune", "generate", "train", "measure", "time")
@@ -140,15 +140,26 @@ OF_EEG = {name for name in ALL if name.startswith("eeg")}
 #: again, those of tune, and those of time. What stands behind an edited job in the chain runs again, too.
 EDITS = [
     # all maps share a penalty, which is chosen with all of them
-    (("maps/quasi.py",), "", ALL, {"eeg", "skin"}, {"eeg"}),
-    (("learners/svm.py",), "", ALL, {"eeg", "skin"}, {"eeg"}),
-    (("data/steps/standard_rows.py",), "", OF_EEG, {"eeg"}, {"eeg"}),
-    (("study/time.py",), "", set(), set(), {"eeg"}),
+    (("random_features/maps/quasi.py",), "", ALL, {"eeg", "skin"}, {"eeg"}),
+    (("random_features/learners/svm.py",), "", ALL, {"eeg", "skin"}, {"eeg"}),
+    (("rfstudy/data/steps/standard_rows.py",), "", OF_EEG, {"eeg"}, {"eeg"}),
+    (("rfstudy/study/time.py",), "", set(), set(), {"eeg"}),
     # of the registry a job takes the defaults of its maps, and nothing else
-    (("maps/registry.py",), '"pool_multiple": 1, "penalty": 0.05, "layout"', ALL, {"eeg", "skin"}, {"eeg"}),
+    (
+        ("random_features/maps/registry.py",),
+        '"pool_multiple": 1, "penalty": 0.05, "layout"',
+        ALL,
+        {"eeg", "skin"},
+        {"eeg"},
+    ),
     # what none of them reruns, all of them together do not
     (
-        ("maps/registry.py", "study/kinds/decay.py", "study/bandwidths/median.py", "report/tables/grid.py"),
+        (
+            "random_features/maps/registry.py",
+            "rfstudy/study/kinds/decay.py",
+            "rfstudy/study/bandwidths/median.py",
+            "rfstudy/report/tables/grid.py",
+        ),
         *("", set(), set(), set()),
     ),
 ]
@@ -160,7 +171,7 @@ EDITS = [
     ids=[f"{' '.join(modules)}{' default' * bool(old)}" for modules, old, *_ in EDITS],
 )
 def test_editing_a_module_reruns_exactly_its_users(finished, modules, old, shards, tuned, timed):
-    before = {path: path.read_text() for path in (finished.folder / "src/rfstudy" / module for module in modules)}
+    before = {path: path.read_text() for path in (finished.folder / "src" / module for module in modules)}
     try:
         for path, text in before.items():
             assert not old or text.count(old) == 1

@@ -30,10 +30,10 @@ import pooch
 import requests
 from tqdm import tqdm
 
+from random_features.errors import UserError
 from rfstudy.data import lock
 from rfstudy.data.raw import CARRIERS, RECORD
 from rfstudy.data.registry import UNKNOWN
-from rfstudy.errors import UserError
 from rfstudy.files import digest_of, shown, write_atomically, write_json
 
 log = logging.getLogger(__name__)

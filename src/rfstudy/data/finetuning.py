@@ -17,9 +17,9 @@ import torch
 from torch.nn import functional
 from tqdm import tqdm
 
-from rfstudy.arrays import seed_of
+from random_features.arrays import seed_of
+from random_features.errors import UserError
 from rfstudy.data.networks import normalised
-from rfstudy.errors import UserError
 from rfstudy.files import write_atomically
 
 #: Pixels by which an image is shifted at most, both ways; what comes in is black.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rfstudy.errors import UserError
+from random_features.errors import UserError
 
 
 def image_shape(d: int) -> tuple[int, ...]:

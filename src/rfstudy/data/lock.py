@@ -12,8 +12,8 @@ import re
 from contextlib import contextmanager
 from pathlib import Path
 
+from random_features.errors import UserError
 from rfstudy.data.registry import UNKNOWN
-from rfstudy.errors import UserError
 from rfstudy.files import read_yaml, shown, write_atomically
 
 HEADER = """\

@@ -13,7 +13,7 @@ import importlib
 from functools import cache
 from pathlib import Path
 
-from rfstudy.errors import UserError
+from random_features.errors import UserError
 
 #: What the files of a folder are called, and the function whose parameters a configuration gives.
 KINDS = {
@@ -46,12 +46,12 @@ def load(kind: str, name: str):
     """The module of a step, generator or extractor; ``UserError`` lists those that there are."""
     if name not in names(kind):
         raise UserError(unknown(kind, name))
-    return importlib.import_module(f"rfstudy.data.{kind}.{name}")
+    return importlib.import_module(module_name(kind, name))
 
 
 def module_name(kind: str, name: str) -> str:
-    """Where the code of a step, generator or extractor stands, as a dotted name below the package."""
-    return f"data.{kind}.{name}"
+    """Where the code of a step, generator or extractor stands, as a full name."""
+    return f"rfstudy.data.{kind}.{name}"
 
 
 def problems(kind: str, name, given: dict) -> list[str]:
@@ -134,7 +134,7 @@ def step_text(step: str | dict) -> str:
 
 
 def code_of_steps(steps) -> list[str]:
-    """Where the code of preprocessing steps stands, as dotted names below the package."""
+    """Where the code of preprocessing steps stands, as full names."""
     return sorted({module_name("steps", step_of(step)[0]) for step in steps})
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from rfstudy.errors import UserError
+from random_features.errors import UserError
 
 #: Channels of the convolutions of 3 x 3 pixels, in groups behind each of which the image is halved.
 CHANNELS = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512))

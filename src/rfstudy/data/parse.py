@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from random_features.errors import UserError
 from rfstudy.data.registry import DROP, IN_ORDER, file_names, target_of
-from rfstudy.errors import UserError
 
 #: The label map's key for every label that it does not name.
 REST = "rest"

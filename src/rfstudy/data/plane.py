@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfstudy.errors import UserError
+from random_features.errors import UserError
 
 #: Standard deviation of the noise (of the whole vector; the points have lengths of 0.5 to 1).
 NOISE = 0.1

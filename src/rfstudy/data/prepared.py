@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rfstudy.errors import UserError
+from random_features.errors import UserError
 from rfstudy.files import read_json, shown, write_atomically, write_json
 
 #: The key of the facts' own digest.

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from rfstudy.arrays import seed_sequence
+from random_features.arrays import seed_sequence
+from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.facts import describe
 from rfstudy.data.parse import encode_labels, left_out, read_task
 from rfstudy.data.prepared import digest, read, read_record, write
 from rfstudy.data.registry import extractor_of, file_names, generator_of, stands_in, streamed_of, target_of
-from rfstudy.errors import UserError
 from rfstudy.files import digest_of, shown
 
 #: What an extractor that takes long keeps beside the arrays until they are written.

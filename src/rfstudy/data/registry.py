@@ -13,9 +13,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.raw import problems_of_name
-from rfstudy.errors import UserError
 from rfstudy.files import read_yaml, shown
 
 #: The part of a file name that a task's ``files`` may hold: one file for everything, or one for each published part.
@@ -204,11 +204,11 @@ def base_of(task: dict, *, embedded: bool) -> str:
 
 
 def code_of(task: dict, *, embedded: bool) -> list[str]:
-    """The modules that a task's rows are made by beside the common ones: dotted names below the package."""
+    """The modules that a task's rows are made by beside the common ones: full names."""
     streamed = streamed_of(task, embedded=embedded)
     if streamed:
         makers = [modules.module_name("streams", streamed["maker"])] if "maker" in streamed else []
-        return ["data.stream", *makers]
+        return ["rfstudy.data.stream", *makers]
     if "features_of" in task:
         return [modules.module_name("extractors", extractor_of(task)[0])]
     entry = task if "generator" in task else task["stand_in"] if stands_in(task, embedded=embedded) else None

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rfstudy.arrays import block_rows, row_blocks
+from random_features.arrays import block_rows, row_blocks
 from rfstudy.data.modules import check_steps, load, step_of
 
 Step = Callable[[np.ndarray], np.ndarray]

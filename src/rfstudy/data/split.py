@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfstudy.arrays import seed_sequence
+from random_features.arrays import seed_sequence
 from rfstudy.data.registry import OF_BLOCKS
 
 #: Rules that give the same rows in every repeat.

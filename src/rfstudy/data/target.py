@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from random_features.learners.targets import class_index
 from rfstudy import metrics
 
 KINDS = ("binary", "classes", "regression")
@@ -127,7 +128,7 @@ def decode_labels(decision, classes) -> np.ndarray:
         raise ValueError(f"{len(classes)} classes are decided by (n, {n_columns}) values, got shape {decision.shape}")
     if np.isnan(decision).any():
         raise ValueError("the decision values hold NaN")
-    return classes[metrics.class_index(decision)]
+    return classes[class_index(decision)]
 
 
 def encode_numbers(y) -> np.ndarray:

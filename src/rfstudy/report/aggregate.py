@@ -13,8 +13,8 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
+from random_features.errors import UserError
 from rfstudy import tidy
-from rfstudy.errors import UserError
 
 #: What one mean is taken over repeats of.
 CELL = [column for column in tidy.KEY if column != "repeat"]

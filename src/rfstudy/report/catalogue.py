@@ -39,14 +39,17 @@ def kinds() -> dict[str, str]:
 
 
 def module_of(kind: str) -> str:
-    """Where the code of a kind stands, as a dotted name below the package."""
-    return f"report.{FOLDERS[kinds()[kind]]}.{kind}"
+    """Where the code of a kind stands, as a full name."""
+    return f"rfstudy.report.{FOLDERS[kinds()[kind]]}.{kind}"
 
 
 def modules_of(spec: dict) -> list[str]:
     """The modules that make an output: that of its kind, and a paper's own tests where it is a table of claims."""
     own = Path(__file__).parent / "claims" / f"{spec['paper']}.py"
-    return [module_of(spec["kind"]), *([f"report.claims.{spec['paper']}"] if "claims" in spec and own.exists() else [])]
+    return [
+        module_of(spec["kind"]),
+        *([f"rfstudy.report.claims.{spec['paper']}"] if "claims" in spec and own.exists() else []),
+    ]
 
 
 def specifications(by_paper: dict[str, dict[str, dict]]) -> list[dict]:

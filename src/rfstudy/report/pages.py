@@ -12,7 +12,7 @@ import html
 import re
 from pathlib import Path
 
-from rfstudy.errors import UserError
+from random_features.errors import UserError
 from rfstudy.files import write_atomically
 
 STYLE = """

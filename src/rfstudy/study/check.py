@@ -21,11 +21,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from random_features.learners import entry as learners
 from rfstudy.data.modules import step_of
 from rfstudy.data.registry import OF_BLOCKS, sizes_of_stand_in
 from rfstudy.files import shown
-from rfstudy.learners import entry as learners
-from rfstudy.study.code import PACKAGE, defines
+from rfstudy.study.code import PACKAGES, SOURCE, defines
 from rfstudy.study.config import ConfigurationError, resolved_experiments
 from rfstudy.study.experiment import kind_constant, merge, options_tried, standing_for_all, walked, wanted_sizes
 from rfstudy.study.plan import check_choices, on_dataset, repeats_of, searched
@@ -67,7 +67,7 @@ class Trial:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
-                env=os.environ | {"PYTHONPATH": str(PACKAGE.parent), "OMP_NUM_THREADS": "1"},
+                env=os.environ | {"PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"},
             )
             # it reads this before it imports anything
             self._process.stdin.write(self._told)
@@ -94,9 +94,9 @@ class Trial:
 
 
 def key_of_trial(told: str) -> str:
-    """The hash of what is to be built and of the package that builds it."""
+    """The hash of what is to be built and of the packages that build it."""
     state = hashlib.sha256(f"{sys.version}\n{told}".encode())
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in sorted(path for package in PACKAGES for path in (SOURCE / package).rglob("*.py")):
         state.update(path.read_bytes())
     return state.hexdigest()[:32]
 
@@ -263,7 +263,7 @@ def entries_in(own: dict):
 def parts(experiment: dict, settings: dict, tasks: dict):
     """Pairs of a place and what is built there, a mapping that ``study.trial`` understands."""
     # a kind that completes its kernels itself makes them itself
-    own_kernels = defines(f"study.kinds.{experiment['kind']}", "kernels")
+    own_kernels = defines(f"rfstudy.study.kinds.{experiment['kind']}", "kernels")
     if not own_kernels:
         yield ".kernel", {"what": "kernel", "kernel": experiment["kernel"]}
     for dataset in experiment["datasets"]:
@@ -336,13 +336,13 @@ def kind_part(experiment: dict, repeats: list[int], settings: dict) -> dict:
 
 def without_own_options(entry: dict, kind: str) -> dict:
     """An entry without the options that its kind takes for itself."""
-    of_kind = constant_or(f"study.kinds.{kind}", "OPTIONS", {})
+    of_kind = constant_or(f"rfstudy.study.kinds.{kind}", "OPTIONS", {})
     return entry | {"options": {key: value for key, value in entry["options"].items() if key not in of_kind}}
 
 
 def changes_columns(step) -> bool:
     """Whether a preprocessing step leaves another number of columns: its file says so."""
-    return defines(f"data.steps.{step_of(step)[0]}", "columns")
+    return defines(f"rfstudy.data.steps.{step_of(step)[0]}", "columns")
 
 
 def columns_of(task: dict, settings: dict) -> int:

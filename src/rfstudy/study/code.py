@@ -21,40 +21,46 @@ from pathlib import Path
 
 from rfstudy.files import write_atomically
 
-PACKAGE = Path(__file__).resolve().parents[1]
+#: The folder of the packages, and the packages whose files are code of the study.
+SOURCE = Path(__file__).resolve().parents[2]
+PACKAGES = ("random_features", "rfstudy")
 
 #: Tables of ids, not computations, by module: what their entries decide of a cell (its map's options, its kernel's
 #: class) is in the key of the cell by itself, so that a new entry, unit or label discards nothing.
-TABLES = {"maps.registry": ("REGISTRY", "ALIASES"), "kernels": ("KERNELS",), "metrics": ("FACTS",)}
+TABLES = {
+    "random_features.maps.registry": ("REGISTRY", "ALIASES"),
+    "random_features.kernels": ("KERNELS",),
+    "rfstudy.metrics": ("FACTS",),
+}
 
 #: Modules that plan, keep and describe numbers and compute none: what they decide of a cell is in its key.
 BOOKKEEPING = (
-    "study.config",
-    "study.experiment",
-    "study.selection",
-    "study.plan",
-    "study.rows",
-    "study.journal",
-    "study.provenance",
-    "tidy",
-    "files",
+    "rfstudy.study.config",
+    "rfstudy.study.experiment",
+    "rfstudy.study.selection",
+    "rfstudy.study.plan",
+    "rfstudy.study.rows",
+    "rfstudy.study.journal",
+    "rfstudy.study.provenance",
+    "rfstudy.tidy",
+    "rfstudy.files",
 )
 
 #: Modules whose edit reruns no job: lists of ids that the specification of a job has taken its part from.
-LISTS = (PACKAGE / "maps" / "registry.py",)
+LISTS = ("random_features/maps/registry.py",)
 
 
 @cache
 def import_closure(*modules: str) -> tuple[Path, ...]:
-    """Files of the package that the named modules import, directly or not, wherever the import stands.
+    """Files of both packages that the named modules import, directly or not, wherever the import stands.
 
     Parameters
     ----------
-    modules : dotted names below the package, e.g. ``"study.train"``
+    modules : full names, e.g. ``"rfstudy.study.train"``
 
     Returns
     -------
-    tuple of absolute paths, sorted. A name that is no file of the package raises ``FileNotFoundError``.
+    tuple of absolute paths, sorted. A name that is no module of a package raises ``FileNotFoundError``.
     """
     found: set[Path] = set()
     waiting = [file_of(module) for module in modules]
@@ -63,7 +69,7 @@ def import_closure(*modules: str) -> tuple[Path, ...]:
         if path in found:
             continue
         found.add(path)
-        waiting.extend(imported_files(path) - found - set(LISTS))
+        waiting.extend(imported_files(path) - found - {SOURCE / name for name in LISTS})
     return tuple(sorted(found))
 
 
@@ -76,7 +82,7 @@ def listing(folder, *modules: str) -> Path:
     """
     own = hashlib.sha256(" ".join(sorted(modules)).encode()).hexdigest()[:12]
     path, files = Path(folder) / f"{modules[0]}-{own}.txt", import_closure(*modules)
-    text = "".join(f"{hash_of(file)}  {file.relative_to(PACKAGE).as_posix()}\n" for file in files)
+    text = "".join(f"{hash_of(file)}  {file.relative_to(SOURCE).as_posix()}\n" for file in files)
     there = path.read_text(encoding="utf-8") if path.exists() else None
     if text != there:
 
@@ -104,7 +110,7 @@ def imported_files(path: Path) -> frozenset[Path]:
         for module, attribute in imports_of(statement, path).values():
             names = [*module.split("."), *([attribute] if attribute else [])]
             # importing a.b.c runs a, a.b and a.b.c
-            for length in range(len(names) + 1):
+            for length in range(1, len(names) + 1):
                 found = module_file(".".join(names[:length]))
                 if found is not None:
                     files.add(found)
@@ -117,7 +123,8 @@ def meaning(*roots: str) -> str:
 
     Parameters
     ----------
-    roots : modules below the package ("maps.quasi": all of it), or one definition of a module ("kernels:Gaussian")
+    roots : modules ("random_features.maps.quasi": all of it), or one definition of a module
+        ("random_features.kernels:Gaussian")
 
     Names that are looked up while the program runs (a module by its id) cannot be seen here: whoever looks them up
     names them as roots. A root that does not exist raises ``FileNotFoundError`` or ``KeyError``.
@@ -127,7 +134,7 @@ def meaning(*roots: str) -> str:
     for root in roots:
         module, _, name = root.partition(":")
         if name and name not in module_of(module).definitions:
-            raise KeyError(f"rfstudy.{module} defines no {name}")
+            raise KeyError(f"{module} defines no {name}")
         waiting += [(module, name)] if name else module_of(module).all_of(module)
     while waiting:
         place = waiting.pop()
@@ -157,7 +164,7 @@ def constant(module: str, name: str):
     """The value of a literal constant of a module, read without importing it; ``KeyError`` if there is none."""
     nodes = module_of(module).definitions.get(name, [])
     if len(nodes) != 1 or not isinstance(nodes[0], ast.Assign | ast.AnnAssign):
-        raise KeyError(f"rfstudy.{module} has no constant {name}")
+        raise KeyError(f"{module} has no constant {name}")
     return ast.literal_eval(nodes[0].value)
 
 
@@ -167,15 +174,15 @@ def defines(module: str, name: str) -> bool:
 
 
 def modules_in(package: str) -> list[str]:
-    """The names of the modules in a folder of the package, e.g. "learners", in order."""
-    folder = PACKAGE.joinpath(*package.split("."))
+    """The names of the modules in a package, e.g. "random_features.learners", in order."""
+    folder = SOURCE.joinpath(*package.split("."))
     return sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
 
 
 @cache
 def module_file(module: str) -> Path | None:
-    """The file of a dotted name below the package ("" is the package itself), or None."""
-    base = PACKAGE.joinpath(*filter(None, module.split(".")))
+    """The file of a module, or None where no package has it."""
+    base = SOURCE.joinpath(*module.split("."))
     for candidate in (base / "__init__.py", base.with_suffix(".py")):
         if candidate.is_file():
             return candidate
@@ -183,10 +190,10 @@ def module_file(module: str) -> Path | None:
 
 
 def file_of(module: str) -> Path:
-    """The file of a dotted name below the package; ``FileNotFoundError`` if there is none."""
+    """The file of a module; ``FileNotFoundError`` if there is none."""
     path = module_file(module)
     if path is None:
-        raise FileNotFoundError(f"rfstudy.{module} is no module of the package")
+        raise FileNotFoundError(f"there is no module {module} in {' or '.join(PACKAGES)}")
     return path
 
 
@@ -247,24 +254,23 @@ def defined_names(node: ast.stmt) -> list[str]:
 
 
 def imports_of(node: ast.AST, path: Path) -> dict[str, tuple[str, str]]:
-    """What an import statement binds: local name -> (module below the package, attribute); nothing for another node.
+    """What an import statement binds of our packages: local name -> (module, attribute); nothing for another node.
 
     ``import rfstudy.a`` binds the module itself ("" as attribute), as does ``from rfstudy import a``.
     """
     found: dict[str, tuple[str, str]] = {}
     if isinstance(node, ast.Import):
         for alias in node.names:
-            parts = alias.name.split(".")
-            if parts[0] == "rfstudy":
-                found[alias.asname or alias.name] = (".".join(parts[1:]), "")
+            if alias.name.split(".")[0] in PACKAGES:
+                found[alias.asname or alias.name] = (alias.name, "")
     elif isinstance(node, ast.ImportFrom):
-        here = ["rfstudy", *path.relative_to(PACKAGE).parent.parts]
+        here = path.relative_to(SOURCE).parent.parts
         base = here[: len(here) - node.level + 1] if node.level else []
         parts = [*base, *(node.module.split(".") if node.module else [])]
-        if parts[:1] == ["rfstudy"]:
-            stem = ".".join(parts[1:])
+        if parts and parts[0] in PACKAGES:
+            stem = ".".join(parts)
             for alias in node.names:
-                inner = ".".join(filter(None, (stem, alias.name)))
+                inner = f"{stem}.{alias.name}"
                 is_module = module_file(inner) is not None
                 found[alias.asname or alias.name] = (inner, "") if is_module else (stem, alias.name)
     return found

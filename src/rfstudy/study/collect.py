@@ -8,9 +8,9 @@ import json
 
 import pandas as pd
 
+from random_features.errors import UserError
 from rfstudy import tidy
 from rfstudy.data.modules import step_text
-from rfstudy.errors import UserError
 from rfstudy.files import read_arrays
 from rfstudy.study.plan import NAMES
 from rfstudy.study.provenance import read_records, write_results

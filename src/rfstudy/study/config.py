@@ -15,8 +15,8 @@ from pathlib import Path
 
 import yaml
 
+from random_features.errors import UserError
 from rfstudy.data import registry
-from rfstudy.errors import UserError
 from rfstudy.files import read_yaml, shown, yaml_files
 from rfstudy.study.experiment import merge, with_steps
 from rfstudy.study.schema import learners_schema, problems_of, read_schema, suggestion

@@ -16,11 +16,11 @@ from importlib.metadata import version
 
 from tqdm import tqdm
 
-from rfstudy.arrays import resolve_device, seed_of
+from random_features.arrays import resolve_device, seed_of
+from random_features.errors import UserError
+from random_features.kernels import KERNELS, Kernel, make_kernel
+from random_features.maps.registry import REGISTRY, make_map, resolved_options
 from rfstudy.data.modules import code_of_steps
-from rfstudy.errors import UserError
-from rfstudy.kernels import KERNELS, Kernel, make_kernel
-from rfstudy.maps.registry import REGISTRY, make_map, resolved_options
 from rfstudy.study.code import meaning
 from rfstudy.study.experiment import own_kernel
 from rfstudy.study.journal import Checkpoints, Journal, key_of
@@ -179,7 +179,9 @@ def cell_key(job: Job, cell: Cell) -> str:
         cell.at,
         cell.given,
         deciding_facts(job.data.facts) if job.data else {},
-        meaning(*job.roots, f"kernels:{kernel}", *entry_roots(cell.entry), *given_roots(common | cell.given)),
+        meaning(
+            *job.roots, f"random_features.kernels:{kernel}", *entry_roots(cell.entry), *given_roots(common | cell.given)
+        ),
         versions(),
     )
 
@@ -206,14 +208,14 @@ def entry_roots(entry: dict) -> tuple[str, ...]:
     if not entry:
         return ()
     known = REGISTRY[entry["method"]]
-    return (f"maps.{known.module}:{known.class_name}",)
+    return (f"random_features.maps.{known.module}:{known.class_name}",)
 
 
 def given_roots(given: dict) -> tuple[str, ...]:
     """The code that the conditions of a cell name: preprocessing steps, a bandwidth rule, a learner."""
     rule, learner = given.get("bandwidth"), given.get("learner")
-    bandwidth = [f"study.bandwidths.{rule['rule']}:length_scale"] if rule else []
-    learners = [f"learners.{learner}:LEARNER"] if learner else []
+    bandwidth = [f"rfstudy.study.bandwidths.{rule['rule']}:length_scale"] if rule else []
+    learners = [f"random_features.learners.{learner}:LEARNER"] if learner else []
     return (*code_of_steps(given.get("preprocess", [])), *bandwidth, *learners)
 
 

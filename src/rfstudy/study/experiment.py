@@ -136,7 +136,7 @@ def kernel_id(kernel: dict) -> str:
     It is the ``name`` of the kernel object, read from ``KERNELS`` without an import of it.
     """
     try:
-        return constant("kernels", "KERNELS")[kernel["name"]].get("id", kernel["name"]).format(**kernel)
+        return constant("random_features.kernels", "KERNELS")[kernel["name"]].get("id", kernel["name"]).format(**kernel)
     except KeyError:
         return kernel["name"]
 
@@ -154,7 +154,7 @@ def kernels_of(experiment: dict) -> list[dict]:
 
 def kind_constant(experiment: dict, name: str):
     """A constant of the kind of an experiment: STAGES, NEEDS_DATA or RESOURCES."""
-    return constant(f"study.kinds.{experiment['kind']}", name)
+    return constant(f"rfstudy.study.kinds.{experiment['kind']}", name)
 
 
 def standing_for_all(search: dict) -> list[tuple[str, dict]]:

@@ -11,8 +11,8 @@ from functools import partial
 
 import numpy as np
 
-from rfstudy.arrays import set_threads
-from rfstudy.errors import NotDefinedError
+from random_features.arrays import set_threads
+from random_features.errors import NotDefinedError
 from rfstudy.metrics import approximation_error
 from rfstudy.study.engine import Cell, Job, Work, jobs, work_through
 from rfstudy.study.kinds.grid import cell_settings, grid_cells, map_of, prefixes, sample_of, skipped_rows
@@ -27,7 +27,7 @@ def run(parts: list[dict], prepared_dirs, chosen: dict, journal_dir, out, out_ar
     """
     set_threads(threads)
     done = Work()
-    for job in jobs("generate", parts, prepared_dirs, journal_dir, threads, ("study.generate:measure",)):
+    for job in jobs("generate", parts, prepared_dirs, journal_dir, threads, ("rfstudy.study.generate:measure",)):
         spec = job.spec
         if job.data.skipped:
             missing = [{"metric": metric_of(spec), "split": "train"}]

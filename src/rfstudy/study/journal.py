@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rfstudy.errors import UserError
+from random_features.errors import UserError
 from rfstudy.files import digest_of, force_onto_disk, read_arrays, read_sealed, write_arrays, write_sealed
 
 #: Seconds after which cells and checkpoints are forced onto the disk: what a machine that loses its power may lose.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 
-from rfstudy.arrays import set_threads
+from random_features.arrays import set_threads
 from rfstudy.study.engine import Job, Work, jobs, work_through
 from rfstudy.study.provenance import write_results
 from rfstudy.study.rows import base_row, entry_columns
@@ -46,4 +46,4 @@ def skipped_rows(job: Job, metrics) -> list[dict]:
 
 def roots(spec: dict) -> list[str]:
     """The definition that every cell uses: what the kind measures in one."""
-    return [f"study.kinds.{spec['kind']}:measure"]
+    return [f"rfstudy.study.kinds.{spec['kind']}:measure"]

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from random_features.learners.entry import facts
 from rfstudy.data.modules import code_of_steps
-from rfstudy.learners.entry import facts
 from rfstudy.study.code import constant
 from rfstudy.study.config import AXES, ConfigurationError, check_ids
 from rfstudy.study.experiment import (
@@ -242,7 +242,7 @@ def check_choices(experiment: dict, dataset: str) -> None:
 def check_length_scale(where: str, experiment: dict, kernel: dict) -> None:
     """Raise ``ConfigurationError`` unless the methods of a kernel that has a length scale have it from one place."""
     search = experiment["search"]
-    has_length_scale = "length_scale" in constant("kernels", "KERNELS")[kernel["name"]]["parameters"]
+    has_length_scale = "length_scale" in constant("random_features.kernels", "KERNELS")[kernel["name"]]["parameters"]
     entries = [each for each in experiment["methods"] if each and each.get("kernel", experiment["kernel"]) == kernel]
     of_entries = ["length_scale" in entry for entry in entries]
     found = {"kernel": "length_scale" in kernel, "search": "length_scale" in search}
@@ -431,11 +431,11 @@ def learners_in(stage: str, experiment: dict) -> list[str]:
 
 def code_roots(stage: str, experiment: dict, shard: Shard) -> list[str]:
     """The modules whose import closure a job runs: those that a stage imports by name are named here."""
-    roots = [f"study.{stage}", f"study.kinds.{experiment['kind']}"]
-    roots += [f"maps.{module}" for module in methods_in(stage, experiment, shard)]
-    roots += [f"learners.{name}" for name in learners_in(stage, experiment)]
+    roots = [f"rfstudy.study.{stage}", f"rfstudy.study.kinds.{experiment['kind']}"]
+    roots += [f"random_features.maps.{module}" for module in methods_in(stage, experiment, shard)]
+    roots += [f"random_features.learners.{name}" for name in learners_in(stage, experiment)]
     on = [on_dataset(experiment, dataset) for dataset in shard.datasets]
-    roots += [f"study.bandwidths.{each['bandwidth']['rule']}" for each in on if each.get("bandwidth")]
+    roots += [f"rfstudy.study.bandwidths.{each['bandwidth']['rule']}" for each in on if each.get("bandwidth")]
     return [*dict.fromkeys(roots), *code_of_steps([step for steps in step_lists(on) for step in steps])]
 
 

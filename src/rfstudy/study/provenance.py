@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rfstudy import tidy
 from rfstudy.files import digest_of, read_record_file, record_file, write_arrays, write_json
-from rfstudy.study.code import PACKAGE
+from rfstudy.study.code import SOURCE
 from rfstudy.study.journal import key_of
 
 #: Folders and files whose uncommitted edits make a result one of no commit.
@@ -50,7 +50,7 @@ class Run:
 
 def code_state() -> dict:
     """The commit of the checkout and whether tracked code differs from it; empty outside a checkout."""
-    root = PACKAGE.parents[1]
+    root = SOURCE.parent
 
     def git(*arguments):
         return subprocess.run(

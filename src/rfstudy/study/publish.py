@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from random_features.errors import UserError
 from rfstudy import tidy
-from rfstudy.errors import UserError
 from rfstudy.files import read_arrays, record_file
 from rfstudy.study.provenance import read_records, write_results
 

@@ -12,9 +12,9 @@ import math
 from functools import cache
 from pathlib import Path
 
-from rfstudy.errors import nearest
+from random_features.errors import nearest
+from random_features.learners import entry as learners
 from rfstudy.files import read_yaml
-from rfstudy.learners import entry as learners
 from rfstudy.study.code import constant, defines, modules_in
 
 #: Keys of every experiment whose kind needs data.
@@ -39,7 +39,7 @@ def schema_of(kind: str, config_dir: Path) -> dict:
     definitions = common["$defs"] | {
         "learners": learners_schema(),
         "kernel": kernel_schema(),
-        "bandwidth": {"oneOf": [bandwidth_schema(rule) for rule in modules_in("study.bandwidths")]},
+        "bandwidth": {"oneOf": [bandwidth_schema(rule) for rule in modules_in("rfstudy.study.bandwidths")]},
     }
     return common | {
         "properties": common["properties"] | {"kernel": {"$ref": "#/$defs/kernel"}} | own["properties"],
@@ -61,7 +61,7 @@ def read_schema(config_dir: Path, name: str) -> dict:
 
 def kernel_schema() -> dict:
     """The schema of a kernel: its name and those of its parameters, whose values the kernel checks when it is made."""
-    kernels = constant("kernels", "KERNELS")
+    kernels = constant("random_features.kernels", "KERNELS")
     return {
         "oneOf": [
             closed({"name": {"const": name}} | dict.fromkeys(kernel["parameters"], A_VALUE)) | {"required": ["name"]}
@@ -76,7 +76,7 @@ def kind_schema(kind: str) -> dict:
     A kind that needs data adds those of data, one that says what is ``timed`` in it the key ``time``. ``large`` is laid
     over ``grid`` where a preset asks for the large extent.
     """
-    module = f"study.kinds.{kind}"
+    module = f"rfstudy.study.kinds.{kind}"
     own = constant_or(module, "SCHEMA", {})
     properties, required = dict(own.get("properties", {})), list(own.get("required", []))
     grid = constant_or(module, "GRID", {})
@@ -98,7 +98,7 @@ def learner_schema(learner: str) -> dict:
 
 def bandwidth_schema(rule: str) -> dict:
     """The schema of a bandwidth rule: its name and the parameters of its file."""
-    own = constant(f"study.bandwidths.{rule}", "SCHEMA")
+    own = constant(f"rfstudy.study.bandwidths.{rule}", "SCHEMA")
     return closed({"rule": {"const": rule}, **own["properties"]}) | {"required": ["rule", *own.get("required", [])]}
 
 

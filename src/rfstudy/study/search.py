@@ -18,11 +18,11 @@ from dataclasses import replace
 import numpy as np
 from tqdm import tqdm
 
-from rfstudy.arrays import seed_sequence
-from rfstudy.errors import NotDefinedError, UserError
-from rfstudy.learners.entry import always_regular, load
-from rfstudy.learners.penalties import best_penalty, is_at_edge
-from rfstudy.learners.scoring import score_sum
+from random_features.arrays import seed_sequence
+from random_features.errors import NotDefinedError, UserError
+from random_features.learners.entry import always_regular, load
+from random_features.learners.penalties import best_penalty, is_at_edge
+from random_features.learners.scoring import score_sum
 from rfstudy.study.engine import Cell, Job, finished
 from rfstudy.study.experiment import CIRCLES, SEARCHED, merge, options_tried, own_kernel, size_of, sizes
 from rfstudy.study.kinds.grid import (

@@ -5,8 +5,8 @@ Imported by the workflow when it parses: the standard library, PyYAML and, to ch
 
 from __future__ import annotations
 
-from rfstudy.learners import entry as learners
-from rfstudy.maps.registry import resolved_options
+from random_features.learners import entry as learners
+from random_features.maps.registry import resolved_options
 from rfstudy.study.config import SELECTIONS, ConfigurationError, check_ids
 from rfstudy.study.experiment import (
     kind_constant,

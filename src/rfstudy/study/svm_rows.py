@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfstudy.arrays import row_blocks
-from rfstudy.learners.l1_svm import fit_l1_svm
+from random_features.arrays import row_blocks
+from random_features.learners.l1_svm import fit_l1_svm
 from rfstudy.study.engine import Job
 from rfstudy.study.sample import Sample
 

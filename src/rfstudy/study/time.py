@@ -19,9 +19,9 @@ import time
 import numpy as np
 import psutil
 
-from rfstudy.arrays import set_threads
-from rfstudy.errors import NotDefinedError
-from rfstudy.kernels import KERNELS
+from random_features.arrays import set_threads
+from random_features.errors import NotDefinedError
+from random_features.kernels import KERNELS
 from rfstudy.study.engine import (
     Cell,
     Job,
@@ -61,9 +61,18 @@ def run(parts: list[dict], prepared_dirs, chosen: dict, journal_dir, out, thread
 def roots(spec: dict) -> list[str]:
     """The definitions that a round uses: this stage's, the kind's, and those of all maps, kernels and learners."""
     maps = [root for entry in spec["methods"] for root in entry_roots(entry)]
-    kernels = [f"kernels:{KERNELS[entry['kernel']['name']]['class']}" for entry in spec["methods"] if "kernel" in entry]
-    learners = [f"learners.{learner}:LEARNER" for learner in spec.get("learners", {})]
-    return ["study.time:one_round", f"study.kinds.{spec['kind']}:timed", *dict.fromkeys(maps + kernels), *learners]
+    kernels = [
+        f"random_features.kernels:{KERNELS[entry['kernel']['name']]['class']}"
+        for entry in spec["methods"]
+        if "kernel" in entry
+    ]
+    learners = [f"random_features.learners.{learner}:LEARNER" for learner in spec.get("learners", {})]
+    return [
+        "rfstudy.study.time:one_round",
+        f"rfstudy.study.kinds.{spec['kind']}:timed",
+        *dict.fromkeys(maps + kernels),
+        *learners,
+    ]
 
 
 def take_times(job: Job, chosen: dict, threads: int) -> Work:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfstudy.arrays import set_threads
-from rfstudy.errors import UserError
+from random_features.arrays import set_threads
+from random_features.errors import UserError
+from random_features.learners.entry import load
+from random_features.learners.penalties import best_penalty, is_at_edge
+from random_features.learners.streams import keep_within
+from random_features.maps.registry import REGISTRY
 from rfstudy.files import read_arrays
-from rfstudy.learners.entry import load
-from rfstudy.learners.penalties import best_penalty, is_at_edge
-from rfstudy.learners.streams import keep_within
-from rfstudy.maps.registry import REGISTRY
 from rfstudy.study.engine import Cell, Job, Work, arrays_of, jobs, work_through
 from rfstudy.study.kinds.grid import cell_settings, folds_of, grid_cells, map_of, prefixes, sample_of, skipped_rows
 from rfstudy.study.provenance import write_results
@@ -36,7 +36,7 @@ def run(parts: list[dict], prepared_dirs, chosen: dict, arrays_file, journal_dir
     set_threads(threads)
     arrays = read_arrays(arrays_file)
     done = Work()
-    for job in jobs("train", parts, prepared_dirs, journal_dir, threads, ("study.train:measure",)):
+    for job in jobs("train", parts, prepared_dirs, journal_dir, threads, ("rfstudy.study.train:measure",)):
         done.add(train(job, chosen.get(job.spec["dataset"], {}), arrays_of(arrays, job.spec["dataset"])))
     write_results(done.rows, done.records, out)
 

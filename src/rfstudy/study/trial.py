@@ -43,7 +43,7 @@ def try_kernel(kernel: dict):
 
 def kernel_of(kernel: dict):
     """The kernel of a mapping, of length scale 1 where it leaves that open."""
-    from rfstudy.kernels import KERNELS, make_kernel
+    from random_features.kernels import KERNELS, make_kernel
 
     known = KERNELS.get(kernel["name"], {"parameters": ()})["parameters"]
     return make_kernel({key: 1.0 for key in known if key == "length_scale"} | kernel)
@@ -51,8 +51,8 @@ def kernel_of(kernel: dict):
 
 def try_map(method: str, options: dict, kernel: dict, sizes, steps=()):
     """A map for a kernel, at a number of features or at all sizes of an accuracy grid (``sizes`` on ``d``)."""
-    from rfstudy.errors import NotDefinedError
-    from rfstudy.maps.registry import check_kernel, make_map, resolve
+    from random_features.errors import NotDefinedError
+    from random_features.maps.registry import check_kernel, make_map, resolve
 
     try:
         made = kernel_of(kernel)
@@ -89,7 +89,7 @@ def try_learner(learner: str, options: dict, target: str):
     """A learner's fit and cross-validation on a few points, where it serves the target."""
     import numpy as np
 
-    from rfstudy.learners.entry import load
+    from random_features.learners.entry import load
 
     entry = load(learner)
     n_folds = options.get("n_folds", 2)

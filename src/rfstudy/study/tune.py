@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rfstudy.arrays import set_threads
+from random_features.arrays import set_threads
 from rfstudy.files import write_sealed
 from rfstudy.study.engine import jobs
 from rfstudy.study.search import search
 
 #: What is computed in a cell of a search.
-ROOTS = ("study.search:scores_of", "study.search:regular_at")
+ROOTS = ("rfstudy.study.search:scores_of", "rfstudy.study.search:regular_at")
 
 
 def run(parts: list[dict], prepared_dirs, journal_dir, out, threads: int) -> None:

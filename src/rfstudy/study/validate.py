@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from random_features.errors import nearest
+from random_features.maps.registry import REGISTRY, resolved_options
 from rfstudy.data import modules
-from rfstudy.errors import nearest
-from rfstudy.maps.registry import REGISTRY, resolved_options
 from rfstudy.study.code import modules_in
 from rfstudy.study.experiment import listed_twice, options_by_method, standing_for_all, walked
 from rfstudy.study.schema import constant_or, problems_of, schema_of, suggestion
@@ -20,7 +20,7 @@ from rfstudy.study.schema import constant_or, problems_of, schema_of, suggestion
 
 def problems_of_experiment(experiment: dict, config_dir: Path, datasets=None) -> list[str]:
     """What is wrong with an experiment, whose steps are not written out yet, as ``problems_of``."""
-    kinds = modules_in("study.kinds")
+    kinds = modules_in("rfstudy.study.kinds")
     if "kind" not in experiment:
         return [f": the key 'kind' is missing; known are {', '.join(kinds)}"]
     if experiment["kind"] not in kinds:
@@ -58,7 +58,7 @@ def without_nulls(document):
 
 def problems_of_methods(experiment: dict) -> list[str]:
     """What is wrong with the maps that an experiment names and with the options it gives them, as ``problems_of``."""
-    own = constant_or(f"study.kinds.{experiment['kind']}", "OPTIONS", {})
+    own = constant_or(f"rfstudy.study.kinds.{experiment['kind']}", "OPTIONS", {})
     found, named = [], []
     for where, method in methods_named(experiment):
         if method in REGISTRY:
@@ -100,7 +100,7 @@ def problems_of_kernels(experiment: dict) -> list[str]:
     """The entries with a kernel of their own in an experiment whose kind does not ask them for it, as
     ``problems_of``.
     """
-    if constant_or(f"study.kinds.{experiment['kind']}", "KERNELS_OF_ENTRIES", False):
+    if constant_or(f"rfstudy.study.kinds.{experiment['kind']}", "KERNELS_OF_ENTRIES", False):
         return []
     return [
         f".methods[{i}].kernel: an experiment of the kind {experiment['kind']} has one kernel for all methods"

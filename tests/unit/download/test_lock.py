@@ -10,9 +10,9 @@ from multiprocessing import get_context
 import pytest
 import yaml
 
+from random_features.errors import UserError
 from rfstudy.data import lock
 from rfstudy.data.download import DownloadError
-from rfstudy.errors import UserError
 
 from .source import CONTENT, DIGEST, download, names_in, source_with, zipped
 

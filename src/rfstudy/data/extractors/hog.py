@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from tqdm import tqdm
 
+from random_features.errors import UserError
 from rfstudy.data.images import image_shape
-from rfstudy.errors import UserError
 
 #: Whether the extractor is faster on a GPU, and the minutes that its job asks for.
 GPU = False

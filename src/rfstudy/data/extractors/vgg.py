@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rfstudy.arrays import block_rows, resolve_device, row_blocks, seed_of
+from random_features.arrays import block_rows, resolve_device, row_blocks, seed_of
+from random_features.errors import UserError
 from rfstudy.data.images import image_shape
-from rfstudy.errors import UserError
 from rfstudy.files import digest_of
 
 #: Whether the extractor is faster on a GPU, and the minutes that its job asks for: a killed one goes on.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rfstudy.errors import UserError
+from random_features.errors import UserError
 
 
 def generate(n, d, random, *, blades: int):

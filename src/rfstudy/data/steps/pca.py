@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.decomposition import PCA
 
-from rfstudy.errors import UserError
+from random_features.errors import UserError
 
 
 def fit(X_train, *, n_components: int):

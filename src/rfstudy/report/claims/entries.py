@@ -11,7 +11,7 @@ import ast
 from functools import cache
 from pathlib import Path
 
-from rfstudy.errors import nearest
+from random_features.errors import nearest
 
 HERE = Path(__file__).parent
 

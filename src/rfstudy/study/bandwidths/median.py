@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfstudy.errors import UserError
-from rfstudy.length_scales import MEDIAN_ROWS, median_distance
+from random_features.errors import UserError
+from random_features.length_scales import MEDIAN_ROWS, median_distance
 
 SCHEMA = {
     "properties": {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics import pairwise_distances_chunked
 
-from rfstudy.errors import UserError
+from random_features.errors import UserError
 
 SCHEMA = {
     "properties": {

@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from rfstudy.arrays import seed_of, seed_sequence
-from rfstudy.kernels import make_kernel
+from random_features.arrays import seed_of, seed_sequence
+from random_features.kernels import make_kernel
 from rfstudy.study.engine import Job, Timed, entry_map
 from rfstudy.study.experiment import spread
 from rfstudy.study.peers import make_peer

@@ -10,8 +10,8 @@ import itertools
 
 import numpy as np
 
-from rfstudy.arrays import seed_of, seed_sequence
-from rfstudy.kernels import make_kernel
+from random_features.arrays import seed_of, seed_sequence
+from random_features.kernels import make_kernel
 from rfstudy.metrics import approximation_error
 from rfstudy.study.engine import Cell, Job, entry_map
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfstudy.arrays import seed_of, seed_sequence
-from rfstudy.kernels import make_kernel
+from random_features.arrays import seed_of, seed_sequence
+from random_features.kernels import make_kernel
 from rfstudy.study.engine import Cell, Job, entry_map
 
 STAGES = ("measure",)

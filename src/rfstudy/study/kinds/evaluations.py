@@ -8,8 +8,8 @@ at every budget.
 
 from __future__ import annotations
 
-from rfstudy.errors import UserError
-from rfstudy.maps.registry import make_map, resolved_options
+from random_features.errors import UserError
+from random_features.maps.registry import make_map, resolved_options
 from rfstudy.study.engine import Cell, Job, entry_map, feature_seed, sample_and_kernel
 from rfstudy.study.svm_rows import accuracy_rows, fit_on
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfstudy.kernels import make_kernel
-from rfstudy.learners.exact import fit_kernel_svm
-from rfstudy.learners.l1_svm import fit_l1_svm
-from rfstudy.learners.multiple_kernel import fit_multiple_kernel_svm
+from random_features.kernels import make_kernel
+from random_features.learners.exact import fit_kernel_svm
+from random_features.learners.l1_svm import fit_l1_svm
+from random_features.learners.multiple_kernel import fit_multiple_kernel_svm
 from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned, entry_map, feature_seed
 from rfstudy.study.experiment import kernel_id
 from rfstudy.study.svm_rows import accuracy_rows, fit_on

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from random_features.kernels import KERNELS, make_kernel
+from random_features.learners.entry import load
+from random_features.maps.registry import has_prefixes
 from rfstudy.data.scale import columns_after
 from rfstudy.data.split import fold_of_block, fold_of_row
-from rfstudy.kernels import KERNELS, make_kernel
-from rfstudy.learners.entry import load
-from rfstudy.maps.registry import has_prefixes
 from rfstudy.study.engine import (
     Cell,
     Job,

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from random_features.arrays import seed_of, seed_sequence
+from random_features.errors import UserError
+from random_features.learners.decomposed import Decomposed, decompose, leave_one_out, ridge_coefficients
+from random_features.learners.penalties import best_penalty, effective_penalties, is_at_edge
 from rfstudy import metrics
-from rfstudy.arrays import seed_of, seed_sequence
-from rfstudy.errors import UserError
-from rfstudy.learners.decomposed import Decomposed, decompose, leave_one_out, ridge_coefficients
-from rfstudy.learners.penalties import best_penalty, effective_penalties, is_at_edge
 from rfstudy.study.engine import Cell, Job, entry_map, sample_and_kernel
 from rfstudy.study.sample import Sample
 

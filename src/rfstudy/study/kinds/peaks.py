@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from rfstudy.arrays import seed_of
+from random_features.arrays import seed_of
 from rfstudy.study.engine import Cell, Job, entry_map, sample_and_kernel
 
 STAGES = ("measure",)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfstudy.kernels import make_kernel
-from rfstudy.learners import streams
-from rfstudy.learners.shifted import solve_shifted
+from random_features.kernels import make_kernel
+from random_features.learners import streams
+from random_features.learners.shifted import solve_shifted
 from rfstudy.study.engine import Cell, Job, entry_map, feature_seed
 from rfstudy.study.experiment import sizes
 

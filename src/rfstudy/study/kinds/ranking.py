@@ -14,13 +14,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram, orthogonal_mp_gram
 
-from rfstudy.arrays import seed_of
-from rfstudy.errors import UserError
-from rfstudy.kernels import make_kernel
-from rfstudy.learners import streams
-from rfstudy.learners.penalties import best_penalty
-from rfstudy.learners.ridge import cross_validate_ridge, fit_ridge
-from rfstudy.maps.alignment import KernelPolarizationFourier
+from random_features.arrays import seed_of
+from random_features.errors import UserError
+from random_features.kernels import make_kernel
+from random_features.learners import streams
+from random_features.learners.penalties import best_penalty
+from random_features.learners.ridge import cross_validate_ridge, fit_ridge
+from random_features.maps.alignment import KernelPolarizationFourier
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.kinds.grid import folds_of
 

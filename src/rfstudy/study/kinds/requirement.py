@@ -20,11 +20,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from rfstudy.arrays import row_blocks, seed_of, seed_sequence
-from rfstudy.kernels import HARMONICS_BLOCK, Circle, harmonics, make_kernel, spectrum
-from rfstudy.learners.exact import fit_kernel_ridge
-from rfstudy.learners.ridge import fit_ridge
-from rfstudy.maps.registry import make_map
+from random_features.arrays import row_blocks, seed_of, seed_sequence
+from random_features.kernels import HARMONICS_BLOCK, Circle, harmonics, make_kernel, spectrum
+from random_features.learners.exact import fit_kernel_ridge
+from random_features.learners.ridge import fit_ridge
+from random_features.maps.registry import make_map
 from rfstudy.study.engine import Cell, Job
 
 STAGES = ("measure",)

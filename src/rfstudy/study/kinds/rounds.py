@@ -25,8 +25,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 from scipy.special import sph_harm_y
 
-from rfstudy.arrays import seed_of
-from rfstudy.maps.registry import make_map
+from random_features.arrays import seed_of
+from random_features.maps.registry import make_map
 from rfstudy.study.engine import Cell, Job, entry_map, sample_and_kernel
 from rfstudy.study.sample import Sample
 from rfstudy.study.svm_rows import accuracy_rows, decided, fit_on

@@ -11,8 +11,8 @@ from dataclasses import is_dataclass
 import numpy as np
 import torch
 
-from rfstudy.arrays import seed_of, seed_sequence
-from rfstudy.kernels import make_kernel
+from random_features.arrays import seed_of, seed_sequence
+from random_features.kernels import make_kernel
 from rfstudy.study.engine import Cell, Job, Timed, entry_map
 from rfstudy.study.experiment import spread
 

@@ -14,11 +14,11 @@ from functools import partial
 import numpy as np
 import scipy.linalg
 
-from rfstudy.arrays import seed_of, seed_sequence
+from random_features.arrays import seed_of, seed_sequence
+from random_features.kernels import make_kernel
+from random_features.learners.ridge import cross_validate_ridge
+from random_features.maps.registry import REGISTRY
 from rfstudy.data.split import fold_of_row
-from rfstudy.kernels import make_kernel
-from rfstudy.learners.ridge import cross_validate_ridge
-from rfstudy.maps.registry import REGISTRY
 from rfstudy.study.engine import Job, Timed, entry_map
 from rfstudy.study.peers import make_peer
 

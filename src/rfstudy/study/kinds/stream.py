@@ -13,10 +13,10 @@ from dataclasses import replace
 import numpy as np
 from tqdm import tqdm
 
-from rfstudy.errors import NotDefinedError
-from rfstudy.kernels import KERNELS, make_kernel
-from rfstudy.learners.boehning import GAP_TOLERANCE, fit_on_stream
-from rfstudy.learners.streams import keep_within
+from random_features.errors import NotDefinedError
+from random_features.kernels import KERNELS, make_kernel
+from random_features.learners.boehning import GAP_TOLERANCE, fit_on_stream
+from random_features.learners.streams import keep_within
 from rfstudy.metrics import approximation_error
 from rfstudy.study.engine import Cell, Job, Timed, entry_map, feature_seed
 from rfstudy.study.experiment import kernel_id

@@ -1,0 +1,53 @@
+"""Errors that mean something to whoever runs the study: what a user can mend, and what a method cannot do."""
+
+from collections.abc import Iterable
+from contextlib import contextmanager
+from difflib import get_close_matches
+from math import inf
+from numbers import Real
+
+
+class UserError(ValueError):
+    """Something outside the code is wrong (bad configuration, missing files); the message says what and what to do.
+
+    The command line prints it as one line.
+    """
+
+
+class NotDefinedError(ValueError):
+    """A feature map does not exist for this size or number of columns; a study skips such a cell and goes on."""
+
+
+@contextmanager
+def gathered(problems: list[str]):
+    """A context in which a ``UserError`` is no end: the lines of its message join ``problems``, to be told together."""
+    try:
+        yield
+    except UserError as error:
+        problems += str(error).splitlines()
+
+
+def check_positive(name: str, value) -> None:
+    """Raise ``ValueError`` unless ``value`` is a finite number above 0 (``TypeError`` if it is no number)."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not 0 < value < inf:
+        raise ValueError(f"{name} must be positive and finite, got {value!r}")
+
+
+def nearest(word, known: Iterable) -> list[str]:
+    """The word among those that are known that another one resembles most, or none."""
+    return get_close_matches(str(word), sorted(map(str, known)), n=1)
+
+
+def did_you_mean(word, known: Iterable[str]) -> str:
+    """What a message says after a word that is not known: the known one that is nearest, or nothing.
+
+    Examples
+    --------
+    >>> from random_features.errors import did_you_mean
+    >>> did_you_mean("ofr", ["rff", "orf"])
+    " (did you mean 'orf'?)"
+    """
+    close = nearest(word, known)
+    return f" (did you mean {close[0]!r}?)" if close else ""

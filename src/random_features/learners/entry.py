@@ -1,0 +1,156 @@
+"""Learners by name: what the entry of a learner says of it, and how it is found.
+
+A learner is one file of this folder, named after it, with two names at module level: ``SCHEMA``, a literal mapping from
+its options in an experiment to their JSON schemas, and ``LEARNER``, its ``Learner``. The grid and ``n_folds`` are
+options of every learner: a schema has them only where they are not what they are elsewhere. There is no list: a new
+file is a new learner. This module imports the standard library only, so that a workflow can read ``facts`` while it
+parses.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from pathlib import Path
+
+from random_features.errors import UserError
+
+#: The schema of a grid of penalties or Cs, and that of the number of folds that choose from it.
+GRID_SCHEMA = {
+    "type": "array",
+    "minItems": 1,
+    "uniqueItems": True,
+    "items": {"type": "number", "exclusiveMinimum": 0},
+}
+FOLDS_SCHEMA = {"type": "integer", "minimum": 2}
+
+
+def known() -> tuple[str, ...]:
+    """The ids of all learners: the files of this folder that have a ``LEARNER``."""
+    paths = sorted(Path(__file__).parent.glob("*.py"))
+    return tuple(path.stem for path in paths if "LEARNER" in _assignments(path))
+
+
+def load(name: str) -> Learner:
+    """The entry of a learner by its id; ``ValueError`` lists those there are."""
+    _check_known(name)
+    return importlib.import_module(f"random_features.learners.{name}").LEARNER
+
+
+def facts(name: str) -> dict:
+    """What a learner's file says in literals, read without an import: nothing of NumPy or scikit-learn is loaded.
+
+    Returns a dict of what ``Learner`` has beside its functions ("grid", "chosen", "targets", "bytes_per_entry"), and
+    "schema", by option. Raises ``ValueError`` as ``load``.
+
+    >>> facts("svm")["targets"]
+    ('binary', 'classes')
+    """
+    return dict(_facts(name))
+
+
+@cache
+def _facts(name: str) -> dict:
+    _check_known(name)
+    assigned = _assignments(Path(__file__).with_name(f"{name}.py"))
+    given = {keyword.arg: keyword.value for keyword in assigned["LEARNER"].keywords}
+    result = {}
+    for field in fields(Learner):
+        if field.name in given and not isinstance(given[field.name], ast.Name):
+            result[field.name] = ast.literal_eval(given[field.name])
+        elif field.name not in given and field.default is not MISSING and not callable(field.default):
+            result[field.name] = field.default
+    common = {result["grid"]: GRID_SCHEMA, "n_folds": FOLDS_SCHEMA}
+    return result | {"schema": common | ast.literal_eval(assigned["SCHEMA"])}
+
+
+def required(options: dict, *names: str) -> dict:
+    """The named options alone; ``UserError`` says which are missing: what is minimised is never a silent default."""
+    missing = [name for name in names if name not in options]
+    if missing:
+        raise UserError(f"the learner's options do not say {', '.join(missing)}; they say {', '.join(options)}")
+    return {name: options[name] for name in names}
+
+
+def without_limit(options: dict, n_rows: int, n_columns: int) -> str:
+    """The ``limit`` of a learner that has none."""
+    return ""
+
+
+def always_regular(blocks, Y, values, *, n_columns: int, options: dict) -> list[bool]:
+    """The ``regular`` of a learner that has a solution at every value."""
+    return [True] * len(values)
+
+
+@dataclass(frozen=True)
+class Learner:
+    """The entry of a learner. ``options`` is its mapping in an experiment; keys that are not its own are not read.
+
+    Attributes
+    ----------
+    grid : the option that holds the grid of values to choose from, e.g. "penalties"
+    chosen : what the settings of a row call the value that was used, e.g. "penalty"
+    targets : the kinds of targets that it serves ("binary", "classes", "regression")
+    fit : callable (blocks, Y, value, *, n_columns, options) -> ``LinearModel``, for one value of the grid; ``blocks``
+        is the stream of features (see ``random_features.learners``), Y (n, c) float64 the encoded targets
+    cross_validate : callable (blocks, Y, folds, *, n_columns, score, options) -> ndarray (len(grid), n_folds) of
+        held-out scores; ``folds`` (n,) holds the fold in which a row is held out, ``score`` is "accuracy" or "mse"
+    regular : callable (blocks, Y, values, *, n_columns, options) -> a bool for each of the values: whether ``fit`` has
+        a solution there
+    limit : callable (options, n_rows, n_columns) -> the reason why features of this shape are left out, or ""
+    bytes_per_entry : memory that it asks for, in bytes for each of the n_rows x n_columns features; 0 where they are
+        streamed
+
+    ``fit`` and ``cross_validate`` raise ``ValueError`` for options, targets and scores that they do not take, ``fit``
+    ``numpy.linalg.LinAlgError`` where the system is singular (a singular fold scores NaN).
+    """
+
+    grid: str
+    chosen: str
+    targets: tuple[str, ...]
+    fit: Callable
+    cross_validate: Callable
+    regular: Callable = always_regular
+    limit: Callable = without_limit
+    bytes_per_entry: int = 0
+
+    def left_out(self, target: str, options: dict, n_rows: int, n_columns: int) -> str:
+        """The reason why a kind of target, or features of this shape, are not for the learner, or an empty text."""
+        if target not in self.targets:
+            return f"the learner serves targets that are {' or '.join(self.targets)}, not {target}"
+        return self.limit(options, n_rows, n_columns)
+
+    def smallest_regular(self, blocks, Y, *, n_columns: int, options: dict) -> float:
+        """The smallest value of the grid at which there is a solution; parameters are those of ``fit``.
+
+        Raises ``numpy.linalg.LinAlgError`` where there is none.
+        """
+        from numpy.linalg import LinAlgError
+
+        values = sorted(required(options, self.grid)[self.grid])
+        for value, has_solution in zip(
+            values, self.regular(blocks, Y, values, n_columns=n_columns, options=options), strict=True
+        ):
+            if has_solution:
+                return value
+        raise LinAlgError(f"the system is singular at every value of the grid {values}")
+
+
+def _check_known(name: str) -> None:
+    if name not in known():
+        raise ValueError(f"there is no learner {name!r}; known are {', '.join(known())}")
+
+
+@cache
+def _assignments(path: Path) -> dict[str, ast.expr]:
+    """What a file assigns at module level, by name, as syntax."""
+    return {
+        target.id: node.value
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }

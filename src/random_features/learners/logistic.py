@@ -1,0 +1,192 @@
+"""Logistic regression on a stream of features, with an L2 penalty: binary, multinomial, or one class against the rest.
+
+Newton's method of ``softmax`` reads the features block by block, from memory where they fit into a stated budget. What
+it holds beside them is of the size of the targets (once for every fold) and of Z'Z. With fewer rows than columns the
+features are rotated into the space of their rows first, where the same problem has n columns.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from random_features.learners import streams
+from random_features.learners.entry import Learner, required
+from random_features.learners.linear_model import LinearModel
+from random_features.learners.penalties import check_grid, effective_penalties
+from random_features.learners.scoring import check_folds, score_sum, warn_unconverged
+from random_features.learners.softmax import minimise_logistic
+from random_features.learners.targets import sign_columns
+
+#: Bytes within which the features are kept in memory rather than read from the stream in every pass.
+MEMORY_BUDGET = 2**30
+
+SCHEMA = {
+    "scaling": {
+        "enum": ["mean", "sum", "per_column"],
+        "description": "whether the penalty is against the mean of the losses or their sum, or divided by the columns",
+    },
+    "intercept": {"enum": ["none", "unpenalised"]},
+    "classes": {
+        "enum": ["multinomial", "one_vs_rest"],
+        "description": "several classes: one model of all probabilities, or a binary one for each class",
+    },
+}
+
+
+def fit_logistic(
+    blocks,
+    Y,
+    penalty: float,
+    *,
+    n_columns: int,
+    scaling="mean",
+    intercept="none",
+    classes="multinomial",
+    memory_budget: int = MEMORY_BUDGET,
+) -> LinearModel:
+    """Logistic regression: minimise penalty |W|^2 / 2 + mean over the rows of -log P(y | z).
+
+    P(y = +1 | z) = 1 / (1 + exp(-w.z - b)) for one column of targets, and for several
+    P(y = k | z) = exp(w_k.z + b_k) / sum_j exp(w_j.z + b_j), or each column by itself as the one.
+
+    Parameters
+    ----------
+    blocks : callable, the stream of features (see ``random_features.learners``)
+    Y : ndarray (n,) or (n, c) of -1 and +1, as ``encode_labels`` gives it
+    penalty : positive number
+    n_columns : D, the columns of the features
+    scaling : "mean", the objective above (MATLAB's ``fitclinear``), or
+        "sum", penalty |W|^2 / 2 + sum of the losses (scikit-learn's C is 1 / penalty), or
+        "per_column", the same with penalty / D
+    intercept : "none" (b = 0) or "unpenalised"
+    classes : "multinomial" or "one_vs_rest"
+    memory_budget : bytes within which the features are kept rather than read from the stream in every pass
+
+    Returns a ``LinearModel``; ``converged`` is False where the solver gave up early. Raises ``ValueError`` for NaN or
+    infinity, a column with one class, rows of several columns that name no class or several, and options that do not
+    exist.
+    """
+    Y, grid = sign_columns(Y), check_grid(penalty, "penalty")
+    targets = _targets(Y, intercept, classes)
+    penalties = _against_the_mean(grid, [len(Y)], scaling, n_columns)
+    row_weights = np.full(targets.shape[:2], 1 / len(Y))
+    blocks, n_used, back = _smallest(blocks, len(Y), n_columns, memory_budget)
+    (solution,) = minimise_logistic(
+        blocks,
+        targets,
+        row_weights,
+        np.repeat(penalties, targets.shape[1], axis=1),
+        n_columns=n_used,
+        has_intercept=intercept == "unpenalised",
+    )
+    coef = back(solution.coef.reshape(n_used, -1))
+    return LinearModel(coef, solution.intercept.ravel(), "newton", bool(solution.converged.all()), solution.n_iter)
+
+
+def cross_validate_logistic(
+    blocks,
+    Y,
+    penalties,
+    folds,
+    *,
+    n_columns: int,
+    scaling="mean",
+    intercept="none",
+    classes="multinomial",
+    memory_budget: int = MEMORY_BUDGET,
+) -> np.ndarray:
+    """Held-out accuracies of logistic regression in percent, shape (len(penalties), n_folds).
+
+    Parameters and errors are those of ``fit_logistic``; ``folds`` as in ``cross_validate_ridge``, with both signs of
+    every column among the training rows. All folds are trained in the same passes over the features, from the largest
+    penalty to the smallest, each from the solution of the one before. A ``ConvergenceWarning`` says how many of the
+    fits did not converge.
+    """
+    Y, grid = sign_columns(Y), check_grid(penalties, "penalties")
+    folds, n_folds = check_folds(folds, Y, "accuracy", every_column=True)
+    targets = _targets(Y, intercept, classes)
+    n_groups = targets.shape[1]  # of a fold
+    counts = len(Y) - np.bincount(folds)
+    training = (folds[:, None] != np.arange(n_folds)) / counts
+    order = np.argsort(grid)[::-1]
+    blocks, n_used, _ = _smallest(blocks, len(Y), n_columns, memory_budget)
+    solutions = minimise_logistic(
+        blocks,
+        np.tile(targets, (1, n_folds, 1)),
+        np.repeat(training, n_groups, axis=1),
+        np.repeat(_against_the_mean(grid[order], counts, scaling, n_columns), n_groups, axis=1),
+        n_columns=n_used,
+        has_intercept=intercept == "unpenalised",
+    )
+    scores, unconverged = np.empty((len(grid), n_folds)), 0
+    for i, solution in zip(order, solutions, strict=True):
+        unconverged += int((~solution.converged).reshape(n_folds, n_groups).any(axis=1).sum())
+        for fold in range(n_folds):
+            held_out, groups = folds == fold, slice(fold * n_groups, (fold + 1) * n_groups)
+            decision = solution.decision[held_out, groups].reshape(-1, 1, Y.shape[1])
+            scores[i, fold] = score_sum(Y[held_out], decision, "accuracy")[0] / len(decision)
+    warn_unconverged(unconverged, scores.size, "logistic")
+    return scores
+
+
+def _targets(Y, intercept, classes):
+    """Whether a row is of a class, bool (n, groups, classes of a group), after a check of the options."""
+    if intercept not in ("none", "unpenalised"):
+        raise ValueError(f"intercept must be one of none, unpenalised, got {intercept!r}")
+    if classes not in ("multinomial", "one_vs_rest"):
+        raise ValueError(f"classes must be one of multinomial, one_vs_rest, got {classes!r}")
+    positive = Y > 0
+    if Y.shape[1] == 1 or classes == "one_vs_rest":
+        return positive[:, :, None]
+    named = positive.sum(axis=1)
+    if (named != 1).any():
+        row = int(np.argmax(named != 1))
+        raise ValueError(f"row {row} of the targets names {named[row]} classes with +1 in place of one")
+    return positive[:, None, :]
+
+
+def _against_the_mean(penalties, counts, scaling, n_columns):
+    """Penalties as they stand beside the mean of the losses of so many rows: (grid, len(counts))."""
+    return np.column_stack([effective_penalties(penalties, n, scaling, n_columns) / n for n in counts])
+
+
+def _smallest(blocks, n_rows, n_columns, memory_budget):
+    """The stream of features, its number of columns, and a function that makes coefficients (n_columns, c) of its own.
+
+    With fewer rows than columns the solution is Z' a (the gradient of the losses is): with Z Z' = U S U' the features
+    U sqrt(S), as many as Z Z' has rank, have the same inner products, and their coefficients v are Z' U v / sqrt(S).
+    """
+    if n_rows < n_columns and 8 * n_rows * n_columns <= memory_budget:
+        features = streams.kept(blocks, n_rows, n_columns)
+        eigenvalues, U = np.linalg.eigh(features.row_gram)
+        some = eigenvalues > n_rows * np.finfo(np.float64).eps * eigenvalues[-1]
+        if some.any():
+            roots, U = np.sqrt(eigenvalues[some]), U[:, some]
+            rotated = streams.Kept(U * roots)
+            return rotated, len(roots), lambda coef: streams.transposed_product(features.Z, U / roots @ coef)
+    return streams.keep_within(blocks, n_rows, n_columns, memory_budget), n_columns, lambda coef: coef
+
+
+def _fit(blocks, Y, value, *, n_columns, options):
+    return fit_logistic(blocks, Y, value, n_columns=n_columns, **_objective(options))
+
+
+def _cross_validate(blocks, Y, folds, *, n_columns, score, options):
+    if score != "accuracy":
+        raise ValueError(f"logistic regression is scored by its accuracy, not by {score!r}")
+    grid = required(options, "penalties")["penalties"]
+    return cross_validate_logistic(blocks, Y, grid, folds, n_columns=n_columns, **_objective(options))
+
+
+def _objective(options):
+    return required(options, "scaling", "intercept", "classes")
+
+
+LEARNER = Learner(
+    grid="penalties",
+    chosen="penalty",
+    targets=("binary", "classes"),
+    fit=_fit,
+    cross_validate=_cross_validate,
+    bytes_per_entry=8,
+)

@@ -1,0 +1,85 @@
+"""Penalties: their grid, their scaling with the number of rows, and the choice of one from held-out scores."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from random_features.learners.scoring import gain
+
+
+def check_grid(grid, name: str, *, zero_allowed: bool = False) -> np.ndarray:
+    """A grid of penalties or Cs as float64 (g,); ``ValueError`` unless finite and positive (or zero, if allowed)."""
+    values = np.atleast_1d(np.asarray(grid, dtype=np.float64))
+    lowest = "non-negative" if zero_allowed else "positive"
+    good = np.isfinite(values) & ((values >= 0) if zero_allowed else (values > 0))
+    if values.ndim != 1 or values.size == 0 or not good.all():
+        raise ValueError(f"{name} must be finite and {lowest}, got {grid!r}")
+    return values
+
+
+#: How a penalty is chosen from held-out scores: the best, or the largest that is as good to one standard error.
+CHOICES = ("best", "one_standard_error")
+
+
+def best_penalty(scores, grid, score: str = "accuracy", choice: str = "best") -> float:
+    """The value of the grid with the best mean over the folds; of equal ones the largest.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (len(grid), n_folds), as the ``cross_validate_...`` functions return it
+    grid : the penalties (or Cs) of the rows, in any order
+    score : "accuracy" (more is better) or "mse" (less is better)
+    choice : "best", or "one_standard_error": the largest value whose mean is within one standard error, over the folds,
+        of the best one's (Breiman et al. 1984, section 3.4.3): where the score is flat, the simpler model
+
+    The tie goes to the larger value, as in the cross-validation code of the survey's group. Means that differ
+    by rounding only (1e-12 relative) are equal. A value whose score is NaN in a fold (a singular system) is not
+    chosen. Raises ``ValueError`` for shapes that do not fit, ``numpy.linalg.LinAlgError`` if no value is left.
+
+    >>> best_penalty([[90.0, 80.0], [80.0, 90.0], [70.0, 70.0]], [0.1, 1.0, 10.0])
+    1.0
+    >>> best_penalty([[92.0, 80.0], [80.0, 90.0], [70.0, 70.0]], [0.1, 1.0, 10.0], choice="one_standard_error")
+    1.0
+    """
+    if choice not in CHOICES:
+        raise ValueError(f"choice must be one of {', '.join(CHOICES)}, got {choice!r}")
+    scores, grid = np.asarray(scores, dtype=np.float64), np.asarray(grid, dtype=np.float64)
+    if grid.ndim != 1 or scores.ndim != 2 or len(scores) != len(grid) or scores.size == 0:
+        raise ValueError(f"scores {scores.shape} do not belong to a grid of shape {grid.shape}")
+    means = gain(scores.mean(axis=1), score)
+    best = np.max(means, where=~np.isnan(means), initial=-np.inf)
+    if best == -np.inf:
+        raise np.linalg.LinAlgError(f"the system is singular at every value of the grid {grid.tolist()}")
+    margin = 1e-12 * abs(best)
+    if choice == "one_standard_error" and scores.shape[1] > 1:
+        margin += scores[np.nanargmax(means)].std(ddof=1) / np.sqrt(scores.shape[1])
+    return float(grid[means >= best - margin].max())
+
+
+def is_at_edge(value: float, grid, scores=None) -> bool:
+    """Whether a chosen value is the smallest or the largest that there was to choose: of a grid, or of those of its
+    values that have a score in every fold, ``scores`` (len(grid), n_folds). A grid of one value leaves no choice.
+
+    >>> is_at_edge(0.1, [0.1, 1.0, 10.0]), is_at_edge(1.0, [0.1, 1.0, 10.0])
+    (True, False)
+    >>> is_at_edge(1.0, [0.1, 1.0, 10.0], [[float("nan")], [90.0], [80.0]])
+    True
+    """
+    values = np.asarray(grid, dtype=np.float64)
+    if scores is not None:
+        values = values[~np.isnan(scores).any(axis=1)]
+    return len(grid) > 1 and value in (values.min(), values.max())
+
+
+def effective_penalties(penalties, n_rows: int, scaling: str, n_columns: int | None = None) -> np.ndarray:
+    """What is added to the diagonal of Z'Z, Z of shape (n, D): n penalty for the scaling "mean", penalty for "sum" and
+    penalty / D for "per_column".
+
+    ``n_columns`` is D; without it, on a kernel matrix, "per_column" is a ``ValueError``, as an unknown scaling is.
+    """
+    factors = {"mean": n_rows, "sum": 1.0}
+    if n_columns is not None:
+        factors["per_column"] = 1.0 / n_columns
+    if scaling not in factors:
+        raise ValueError(f"scaling must be one of {', '.join(map(repr, factors))}, got {scaling!r}")
+    return np.asarray(penalties, dtype=np.float64) * factors[scaling]

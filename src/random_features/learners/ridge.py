@@ -1,0 +1,243 @@
+"""Ridge regression on a stream of features: one fit, or a whole grid of penalties over all folds in two passes.
+
+The blocks of rows are summed into one Gram matrix Z'Z per fold; the training Gram of a fold is the sum of the
+others. All penalties of a fold share one factorisation (``shifted``), and one more pass predicts every row with
+the models of its fold. The memory is that of n_folds + 3 matrices of n_columns x n_columns, whatever n. With no
+more rows than columns the same problem is solved in its dual form on ZZ', where the features are kept: n x D
+numbers are then no more than the D x D of the primal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from random_features.learners import streams
+from random_features.learners.entry import Learner, required
+from random_features.learners.gram import check_center, ridge_on_gram, scores_on_gram
+from random_features.learners.linear_model import LinearModel
+from random_features.learners.penalties import check_grid, effective_penalties
+from random_features.learners.scoring import check_folds, score_sum
+from random_features.learners.shifted import solve_shifted
+from random_features.learners.targets import as_columns
+
+#: Largest relative change of the coefficients that rounding in float32 may cause under precision="auto".
+FLOAT32_TOLERANCE = 1e-3
+
+SCHEMA = {
+    "scaling": {
+        "enum": ["mean", "sum", "per_column"],
+        "description": "whether the penalty is multiplied by the number of rows, or divided by that of columns",
+    },
+    "center": {"enum": ["targets", "both", "none"], "description": "what is centred: the targets, the features too"},
+    "choice": {
+        "enum": ["best", "one_standard_error"],
+        "description": "of the penalty: the best score, or the largest penalty that is as good to one standard error",
+    },
+}
+
+
+def fit_ridge(
+    blocks, Y, penalty: float, *, n_columns: int, scaling="mean", center="targets", precision="auto"
+) -> LinearModel:
+    """Ridge regression: minimise (1/n) |Z w + b - y|^2 + penalty |w|^2 for every column of the targets.
+
+    Parameters
+    ----------
+    blocks : callable, the stream of features (see ``random_features.learners``)
+    Y : ndarray (n,) or (n, c), numbers: a regression target, or labels from ``encode_labels``
+    penalty : non-negative number
+    n_columns : D, the columns of the features
+    scaling : "mean", the objective above, that is (Z'Z + n penalty I) w = Z'y, or
+        "sum", |Z w + b - y|^2 + penalty |w|^2, that is (Z'Z + penalty I) w = Z'y, or
+        "per_column", the same with penalty / D
+    center : "targets", y is centred and b its mean over the training rows (the survey's code);
+        "both", the features too: b is the unpenalised intercept; "none", b = 0
+    precision : of the products with the features. "float32", "float64", or "auto": float64, unless the blocks are
+        float32 and rounding is harmless (``float32_is_harmless``). Sums and solutions are float64 always, and so is
+        all of the dual form.
+
+    Raises ``ValueError`` for NaN or infinity in features or targets and for options that do not exist, and
+    ``numpy.linalg.LinAlgError`` where the system is singular.
+    """
+    Y, penalties = as_columns(Y), check_grid(penalty, "penalty", zero_allowed=True)
+    shifts = effective_penalties(penalties, len(Y), scaling, n_columns)
+    check_center(center)
+    if len(Y) <= n_columns:
+        rank = len(Y) - (center == "both")
+        if penalties[0] == 0 and rank < n_columns:  # K may be regular, but the coefficients are not unique
+            raise np.linalg.LinAlgError(
+                f"the ridge system is singular at penalty 0: {n_columns} columns, {rank} independent rows; "
+                "use a larger penalty"
+            )
+        features = streams.kept(blocks, len(Y), n_columns)
+        dual, intercept = ridge_on_gram(features.row_gram, Y, shifts, center)
+        return LinearModel(streams.transposed_product(features.Z, dual[0]), intercept[0], "dual")
+    sums, _ = _sums_per_fold(blocks, Y, np.zeros(len(Y), dtype=int), 1, n_columns, shifts.min(), precision)
+    coef, intercept = _solve(sums, [0], shifts, center)
+    return LinearModel(coef[0], intercept[0], "primal")
+
+
+def cross_validate_ridge(
+    blocks, Y, penalties, folds, *, n_columns: int, scaling="mean", center="targets", precision="auto", score="accuracy"
+) -> np.ndarray:
+    """Held-out scores of ridge regression, shape (len(penalties), n_folds).
+
+    Parameters are those of ``fit_ridge``, and
+
+    penalties : ndarray (g,) of non-negative numbers. n in the scaling "mean" is the number of training rows of the
+        fold, and centring uses those rows only
+    folds : integer ndarray (n,), the fold in which a row is held out: 0..k-1
+    score : "accuracy", in percent, of columns from ``encode_labels``, or "mse", the squared error averaged over
+        rows and columns
+
+    A penalty at which the system of a fold is singular to working precision scores NaN there, and ``best_penalty``
+    does not choose it. Errors as ``fit_ridge`` otherwise; ``ValueError`` too for an empty fold or one whose training
+    rows hold a single class.
+    """
+    Y, penalties = as_columns(Y), check_grid(penalties, "penalties", zero_allowed=True)
+    folds, n_folds = check_folds(folds, Y, score)
+    check_center(center)
+    counts = np.bincount(folds)
+    shifts = [effective_penalties(penalties, len(Y) - count, scaling, n_columns) for count in counts]
+    if len(Y) <= n_columns:
+        K = streams.kept(blocks, len(Y), n_columns).row_gram
+        scores = scores_on_gram(K, Y, folds, score, lambda K, Y, fold: ridge_on_gram(K, Y, shifts[fold], center, "nan"))
+        scores[penalties == 0] = np.nan  # fewer training rows than columns: singular in the primal, K may be regular
+        return scores
+    sums, dtype = _sums_per_fold(blocks, Y, folds, n_folds, n_columns, np.min(shifts), precision)
+    models = [
+        _solve(sums, [other for other in range(n_folds) if other != fold], shifts[fold], center, "nan")
+        for fold in range(n_folds)
+    ]
+    del sums
+    return _score_held_out(blocks, Y, folds, models, n_columns, dtype, score) / counts
+
+
+def regular_penalties(
+    blocks, Y, penalties, *, n_columns: int, scaling="mean", center="targets", precision="auto"
+) -> np.ndarray:
+    """At which penalties ``fit_ridge`` has a solution, bool (len(penalties),), from one pass; parameters and errors
+    are those of ``cross_validate_ridge``.
+    """
+    Y, penalties = as_columns(Y), check_grid(penalties, "penalties", zero_allowed=True)
+    shifts = effective_penalties(penalties, len(Y), scaling, n_columns)
+    check_center(center)
+    if len(Y) <= n_columns:
+        K = streams.kept(blocks, len(Y), n_columns).row_gram
+        found, _ = ridge_on_gram(K, Y, shifts, center, "nan")
+        rank = len(Y) - (center == "both")
+        return ~np.isnan(found).any(axis=(1, 2)) & ((penalties > 0) | (rank >= n_columns))
+    sums, _ = _sums_per_fold(blocks, Y, np.zeros(len(Y), dtype=int), 1, n_columns, shifts.min(), precision)
+    coef, _ = _solve(sums, [0], shifts, center, "nan")
+    return ~np.isnan(coef).any(axis=(1, 2))
+
+
+def float32_is_harmless(trace: float, smallest_shift: float) -> bool:
+    """Whether products in float32 may make up a Gram matrix, by the smallest number added to its diagonal.
+
+    Products of r = ``streams.CHUNK_ROWS`` rows in float32, summed in float64, give A + E in place of A = Z'Z with
+    |E| <= sqrt(r) eps trace(A): rounding errors add like a random walk (Higham & Mary 2019; eps = 2^-23 is twice
+    the unit roundoff, their constant), entry by entry in proportion to |Z|'|Z|, whose norm is at most
+    |Z|_F^2 = trace(A). From (A + E + shift) w' = (A + shift) w follows |w' - w| <= |E| |w'| / shift: rounding is
+    harmless where |E| / shift is below ``FLOAT32_TOLERANCE``. With rows of unit norm (trace = n) and the scaling "mean"
+    that asks for a penalty of at least 0.0054.
+    """
+    error = np.sqrt(streams.CHUNK_ROWS) * np.finfo(np.float32).eps * trace
+    return bool(error <= FLOAT32_TOLERANCE * smallest_shift)
+
+
+@dataclass
+class _Sums:
+    """Sums over the rows of one fold: Z'Z, Z'[Y, 1], 1'Y and the number of rows."""
+
+    gram: np.ndarray
+    cross: np.ndarray
+    targets: np.ndarray
+    n_rows: int
+
+
+def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, precision):
+    """The ``_Sums`` of every fold, and the precision of their products.
+
+    Under "auto" the rows of the first block stand for the trace; where they were no fair sample of it, the pass is
+    repeated in float64.
+    """
+    if precision not in ("auto", "float32", "float64"):
+        raise ValueError(f"precision must be 'auto', 'float32' or 'float64', got {precision!r}")
+    dtype = np.dtype("float64" if precision == "auto" else precision)
+    if precision == "auto":
+        first = next(streams.checked(blocks, len(Y), n_columns))[1]
+        trace = len(Y) * float(np.vdot(first, first)) / len(first)
+        if first.dtype == np.float32 and float32_is_harmless(trace, smallest_shift):
+            dtype = np.dtype("float32")
+    Y1 = np.column_stack([Y, np.ones(len(Y))])
+    grams, crosses = streams.grams_by_group(blocks, Y1, folds, n_folds, n_columns, dtype)
+    if precision == "auto" and dtype == np.float32:
+        trace = sum(np.trace(gram) for gram in grams)
+        if not float32_is_harmless(trace, smallest_shift):
+            del grams
+            return _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, "float64")
+    members = [folds == fold for fold in range(n_folds)]
+    sums = [
+        _Sums(gram, cross, Y[rows].sum(axis=0), np.count_nonzero(rows))
+        for gram, cross, rows in zip(grams, crosses, members, strict=True)
+    ]
+    return sums, dtype
+
+
+def _solve(sums, training, shifts, center, singular="raise"):
+    """Coefficients (g, D, c) and intercepts (g, c) for every shift on the rows of the training folds."""
+    gram = sums[training[0]].gram.copy()
+    for fold in training[1:]:
+        gram += sums[fold].gram
+    cross = sum(sums[fold].cross for fold in training)
+    n_rows = sum(sums[fold].n_rows for fold in training)
+    target_mean = sum(sums[fold].targets for fold in training) / n_rows
+    rhs, column_mean = cross[:, :-1], cross[:, -1] / n_rows
+    if center != "none":
+        rhs = rhs - np.outer(cross[:, -1], target_mean)
+    if center == "both":
+        gram -= np.outer(n_rows * column_mean, column_mean)
+    coef = solve_shifted(gram, rhs, shifts, singular)
+    intercept = np.zeros((len(shifts), rhs.shape[1]))
+    if center != "none":
+        intercept += target_mean
+    if center == "both":
+        intercept -= column_mean @ coef
+    return coef, intercept
+
+
+def _score_held_out(blocks, Y, folds, models, n_columns, dtype, score):
+    """Sums of the score over the rows of every fold under the models of that fold, (g, n_folds): one pass."""
+    n_grid, n_targets = models[0][1].shape
+    columns = [coef.transpose(1, 0, 2).reshape(n_columns, -1).astype(dtype) for coef, _ in models]
+    totals = np.zeros((n_grid, len(models)))
+    for fold, rows, chunk in streams.grouped(blocks, folds, len(models), n_columns, dtype):
+        decision = (chunk @ columns[fold]).reshape(-1, n_grid, n_targets) + models[fold][1]
+        totals[:, fold] += score_sum(Y[rows], decision, score)
+    return totals
+
+
+def _fit(blocks, Y, value, *, n_columns, options):
+    return fit_ridge(blocks, Y, value, n_columns=n_columns, **required(options, "scaling", "center"))
+
+
+def _cross_validate(blocks, Y, folds, *, n_columns, score, options):
+    chosen = required(options, "penalties", "scaling", "center")
+    return cross_validate_ridge(blocks, Y, folds=folds, n_columns=n_columns, score=score, **chosen)
+
+
+def _regular(blocks, Y, values, *, n_columns, options):
+    return regular_penalties(blocks, Y, values, n_columns=n_columns, **required(options, "scaling", "center"))
+
+
+LEARNER = Learner(
+    grid="penalties",
+    chosen="penalty",
+    targets=("binary", "classes", "regression"),
+    fit=_fit,
+    cross_validate=_cross_validate,
+    regular=_regular,
+)

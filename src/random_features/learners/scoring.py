@@ -1,0 +1,71 @@
+"""Held-out scores: what is averaged, over which rows, and the checks of the folds."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from random_features.learners.targets import class_index
+
+SCORES = ("accuracy", "mse")
+
+
+def check_score(score: str) -> None:
+    """``ValueError`` for a score that is neither "accuracy" nor "mse"."""
+    if score not in SCORES:
+        raise ValueError(f"score must be one of {', '.join(SCORES)}, got {score!r}")
+
+
+def gain(values, score: str) -> np.ndarray:
+    """Values of a score turned so that more is better: "accuracy" as it is, "mse" with its sign changed."""
+    check_score(score)
+    return np.asarray(values, dtype=np.float64) * (1.0 if score == "accuracy" else -1.0)
+
+
+def score_sum(Y, decision, score: str) -> np.ndarray:
+    """Sum over rows of what the score averages: shape (grid,).
+
+    ``Y`` has shape (m, c), ``decision`` (m, grid, c). "accuracy": 100 for a right class, else 0, so that the
+    average is in percent; "mse": squared error, averaged over the columns of the targets. Decision values that are
+    NaN, those of a model that could not be fitted, score NaN.
+    """
+    if score == "accuracy":
+        right = 100.0 * (class_index(decision) == class_index(Y)[:, None]).sum(axis=0)
+        return np.where(np.isnan(decision).any(axis=(0, 2)), np.nan, right)
+    return ((decision - Y[:, None, :]) ** 2).mean(axis=2).sum(axis=0)
+
+
+def check_folds(folds, Y, score: str, *, every_column: bool = False) -> tuple[np.ndarray, int]:
+    """The fold of each row as an integer array (n,), and the number of folds.
+
+    Raises ``ValueError`` unless the folds are 0..k-1, k >= 2, none of them empty, and, where classes are scored, the
+    training rows of every fold hold at least two (with ``every_column``: both signs in every column).
+    """
+    check_score(score)
+    folds = np.asarray(folds)
+    if folds.shape != (len(Y),) or folds.dtype.kind not in "iu":
+        raise ValueError(f"folds must be an integer array of shape ({len(Y)},), got {folds.dtype} {folds.shape}")
+    present = np.unique(folds)
+    n_folds = len(present)
+    if n_folds < 2 or not np.array_equal(present, np.arange(n_folds)):
+        raise ValueError(f"folds must be 0..k-1 with k >= 2 and none empty, found {present[:20].tolist()}")
+    if score == "accuracy":
+        for fold in range(n_folds):
+            training = Y[folds != fold]
+            constant = (training == training[0]).all(axis=0)
+            if constant.all() or (every_column and constant.any()):
+                raise ValueError(
+                    f"the training rows of fold {fold} hold one class only"
+                    f"{f' in column {constant.argmax()}' if Y.shape[1] > 1 else ''}; stratify the folds"
+                )
+    return folds, n_folds
+
+
+def warn_unconverged(unconverged: int, fits: int, learner: str) -> None:
+    """A ``ConvergenceWarning`` where some fits of a cross-validation stopped before they met their tolerance."""
+    if unconverged:
+        from sklearn.exceptions import ConvergenceWarning  # ridge regression needs nothing of scikit-learn
+
+        message = f"{unconverged} of {fits} {learner} fits of a cross-validation did not converge"
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)

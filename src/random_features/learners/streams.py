@@ -1,0 +1,155 @@
+"""Passes over a stream of feature blocks: checks, chunks, sums of products, and features kept in memory.
+
+All learners read their features through these functions, so that the size of the blocks matters to none of them.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from random_features.arrays import row_blocks
+
+#: Rows per product of features with themselves: the sum of two D x D matrices that follows each product then costs
+#: a tenth of it (measured; at 512 rows a third).
+CHUNK_ROWS = 2048
+#: Bytes of a chunk that is read twice (forward and backward): it should still be in the cache the second time.
+CACHE_BYTES = 4 * 2**20
+
+
+def checked(blocks, n_rows: int, n_columns: int):
+    """One pass over the stream: its (slice, block) pairs, after a check of widths, types and row numbers.
+
+    Raises ``ValueError`` where blocks do not cover the rows 0..n_rows-1 in order, or are no float32 or float64
+    arrays of shape (rows, n_columns).
+    """
+    done = 0
+    for rows, block in blocks():
+        if block.ndim != 2 or block.shape[1] != n_columns or block.dtype not in (np.float32, np.float64):
+            raise ValueError(
+                f"a block must be float32 or float64 of shape (rows, {n_columns}), got {block.dtype} {block.shape}"
+            )
+        if rows.start != done or rows.stop - rows.start != len(block) or rows.stop > n_rows:
+            raise ValueError(f"a block of {len(block)} rows is numbered {rows}; row {done} of {n_rows} was due")
+        done = rows.stop
+        yield rows, block
+    if done != n_rows:
+        raise ValueError(f"the stream of features ended after {done} of {n_rows} rows")
+
+
+def cache_chunks(blocks, n_rows: int, n_columns: int):
+    """As ``checked``, cut into pieces small enough to be read twice from the cache."""
+    for rows, block in checked(blocks, n_rows, n_columns):
+        for part in row_blocks(len(block), max(64, CACHE_BYTES // (n_columns * block.itemsize))):
+            yield slice(rows.start + part.start, rows.start + part.stop), block[part]
+
+
+def assemble(blocks, n_rows: int, n_columns: int, dtype=None) -> np.ndarray:
+    """All features as one C-contiguous array (n_rows, n_columns), in ``dtype`` or in that of the first block."""
+    Z = None
+    for rows, block in checked(blocks, n_rows, n_columns):
+        if Z is None:
+            Z = np.empty((n_rows, n_columns), dtype=dtype or block.dtype)
+        Z[rows] = block
+    return Z
+
+
+class Kept:
+    """A stream of features that is read from memory: one block, and the products of its rows, computed once."""
+
+    def __init__(self, Z: np.ndarray):
+        self.Z = Z
+
+    def __call__(self):
+        return iter([(slice(0, len(self.Z)), self.Z)])
+
+    @cached_property
+    def row_gram(self) -> np.ndarray:
+        """Z Z' as ``row_gram`` gives it; whoever changes it makes a copy."""
+        return row_gram(self.Z)
+
+
+def keep_within(blocks, n_rows: int, n_columns: int, memory_budget: int):
+    """The same stream, read from memory where the features fit into ``memory_budget`` bytes."""
+    if isinstance(blocks, Kept):
+        return blocks
+    first = next(checked(blocks, n_rows, n_columns))[1]
+    if n_rows * n_columns * first.itemsize > memory_budget:
+        return blocks
+    return Kept(first if len(first) == n_rows else assemble(blocks, n_rows, n_columns))
+
+
+def kept(blocks, n_rows: int, n_columns: int) -> Kept:
+    """The same stream, read from memory."""
+    if isinstance(blocks, Kept):
+        next(checked(blocks, n_rows, n_columns))
+        return blocks
+    return Kept(assemble(blocks, n_rows, n_columns))
+
+
+def grouped(blocks, groups: np.ndarray, n_groups: int, n_columns: int, dtype):
+    """One pass that sorts the rows by group: triples (group, row numbers, chunk (rows, n_columns) in ``dtype``).
+
+    A chunk holds ``CHUNK_ROWS`` rows of one group whatever the size of the blocks, the last one of a group fewer.
+    It is overwritten when the next one is asked for.
+    """
+    chunks = np.empty((n_groups, CHUNK_ROWS, n_columns), dtype=dtype)
+    members = np.empty((n_groups, CHUNK_ROWS), dtype=np.intp)
+    filled = np.zeros(n_groups, dtype=int)
+    for rows, block in checked(blocks, len(groups), n_columns):
+        for group in range(n_groups):
+            waiting = np.flatnonzero(groups[rows] == group)
+            while len(waiting):
+                taken, waiting = np.split(waiting, [CHUNK_ROWS - filled[group]])
+                place = slice(filled[group], filled[group] + len(taken))
+                contiguous = taken[-1] - taken[0] + 1 == len(taken)
+                chunks[group, place] = block[taken[0] : taken[-1] + 1] if contiguous else block[taken]
+                members[group, place] = rows.start + taken
+                filled[group] = place.stop
+                if place.stop == CHUNK_ROWS:
+                    yield group, members[group], chunks[group]
+                    filled[group] = 0
+    for group in np.flatnonzero(filled):
+        yield int(group), members[group, : filled[group]], chunks[group, : filled[group]]
+
+
+def grams_by_group(
+    blocks, B: np.ndarray, groups: np.ndarray, n_groups: int, n_columns: int, dtype=np.float64
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Z'Z (n_columns, n_columns) and Z'B (n_columns, c) over the rows of every group, in one pass.
+
+    The products of a chunk are formed in ``dtype`` (by NumPy, which knows that chunk.T @ chunk is symmetric) and
+    summed in float64. Raises ``ValueError`` for features that are not finite.
+    """
+    grams = [np.zeros((n_columns, n_columns)) for _ in range(n_groups)]
+    crosses = [np.zeros((n_columns, B.shape[1])) for _ in range(n_groups)]
+    product = np.empty((n_columns, n_columns), dtype=dtype)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+        for group, members, chunk in grouped(blocks, groups, n_groups, n_columns, dtype):
+            grams[group] += np.matmul(chunk.T, chunk, out=product)
+            crosses[group] += chunk.T @ B[members].astype(dtype)
+    for gram in grams:
+        refuse_non_finite(np.diagonal(gram))
+    return grams, crosses
+
+
+def row_gram(Z: np.ndarray) -> np.ndarray:
+    """Z Z' of shape (n, n) in float64 for features kept in memory, with both triangles."""
+    gram = np.zeros((len(Z), len(Z)))
+    for columns in row_blocks(Z.shape[1], CHUNK_ROWS):
+        chunk = Z[:, columns].astype(np.float64)
+        refuse_non_finite(chunk)
+        gram += chunk @ chunk.T
+    return gram
+
+
+def transposed_product(Z: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Z' B in float64, shape (n_columns, c), for features kept in memory, without a float64 copy of them."""
+    return np.concatenate([Z[:, columns].astype(np.float64).T @ B for columns in row_blocks(Z.shape[1], CHUNK_ROWS)])
+
+
+def refuse_non_finite(sums: np.ndarray) -> None:
+    """``ValueError`` where sums over the features (or features) are not finite: NaN or infinity reach every sum."""
+    if not np.isfinite(sums).all():
+        raise ValueError("the features hold NaN, infinity or values too large for their precision")

@@ -1,0 +1,316 @@
+"""Linear SVMs on a stream of features: LIBLINEAR while the data are small, a primal Newton method above.
+
+What loss and intercept ask for decides the solver:
+
+| loss | intercept | solver |
+|---|---|---|
+| squared hinge | none | LIBLINEAR's trust region solver (its number 2) below ``LIBLINEAR_ENTRIES``; ``newton`` above |
+| squared hinge | unpenalised | ``newton`` (LIBLINEAR can only penalise an intercept) |
+| hinge | none | LIBLINEAR's dual coordinate descent |
+| hinge | unpenalised | libsvm on ZZ', up to ``HINGE_ROWS`` rows |
+
+Newton's method works on the features, or on ZZ' where there are few rows, or no more than columns. The last row of
+the table is the one correct route in scikit-learn: LIBLINEAR treats an intercept as a weight and penalises it,
+b^2 / (2 intercept_scaling^2), and its coordinate descent becomes slow as the scaling grows; libsvm's dual has the
+equality constraint that belongs to a free intercept.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
+
+from random_features.learners import streams
+from random_features.learners.entry import Learner, required
+from random_features.learners.gram import cross_validate_svm_on_gram, svm_on_gram
+from random_features.learners.linear_model import LinearModel
+from random_features.learners.newton import minimise_squared_hinge
+from random_features.learners.penalties import check_grid
+from random_features.learners.scoring import check_folds, score_sum, warn_unconverged
+from random_features.learners.targets import sign_columns
+
+#: Entries n_rows x n_columns x columns of targets from which solver="auto" leaves LIBLINEAR: it holds 24 bytes an entry
+#: of the features (its own copy and ours) and works through them once per column.
+LIBLINEAR_ENTRIES = 1e8
+#: Rows up to which Newton's method works on ZZ' whatever the number of columns.
+DUAL_ROWS = 1024
+#: Rows up to which libsvm is given ZZ' (3.2 GB).
+HINGE_ROWS = 20_000
+LIBLINEAR_TOLERANCE = 1e-4
+LIBLINEAR_MAX_ITERATIONS = 20_000
+#: LIBLINEAR squares its gradients, which are as large as C times the features, and steps along them: where such a
+#: number underflows or overflows, its trust region solver goes on for ever. It is not called with numbers beyond these.
+LIBLINEAR_RANGE = (1e-100, 1e100)
+
+SCHEMA = {
+    "loss": {"enum": ["squared_hinge", "hinge"]},
+    "intercept": {"enum": ["none", "unpenalised"]},
+    "scaling": {
+        "enum": ["sum", "per_column"],
+        "description": "sum, the default: C as it is; per_column: times the columns, as for features that are longer",
+    },
+    "solver": {
+        "enum": ["auto", "liblinear", "newton"],
+        "description": "auto, the default, is LIBLINEAR below 1e8 entries, Newton above",
+    },
+    "max_entries": {
+        "type": ["number", "null"],
+        "exclusiveMinimum": 0,
+        "description": "rows x columns above which no support vector machine is run; null, the default, for no limit",
+    },
+}
+
+
+def fit_svm(
+    blocks,
+    y_columns,
+    C: float,
+    *,
+    n_rows: int,
+    n_columns: int,
+    loss="squared_hinge",
+    intercept="none",
+    solver="auto",
+    memory_budget: int = 2**30,
+) -> LinearModel:
+    """A linear SVM for every column: minimise |w|^2 / 2 + C sum loss(y (w.z + b)).
+
+    Parameters
+    ----------
+    blocks : callable, the stream of features (see ``random_features.learners``)
+    y_columns : ndarray (n_rows,) or (n_rows, c) of -1 and +1, as ``encode_labels`` gives it
+    C : positive number
+    n_rows, n_columns : shape of the features
+    loss : "squared_hinge", max(0, 1 - m)^2 (the survey's LIBLINEAR solver 2), or "hinge", max(0, 1 - m)
+    intercept : "none" (b = 0, the survey's) or "unpenalised"
+    solver : "auto" (the table above), "liblinear" or "newton"
+    memory_budget : bytes within which "newton" keeps the features rather than read the stream in every pass
+
+    Returns a ``LinearModel`` that names its solver; ``converged`` is False where the solver gave up early.
+    Raises ``numpy.linalg.LinAlgError`` where LIBLINEAR would not end (``check_liblinear``), ``ValueError`` for NaN or
+    infinity, a column with one class, and a combination without a solver.
+    """
+    Y, grid = _check_targets(y_columns, n_rows), check_grid(C, "C")
+    solver = choose_solver(n_rows, n_columns, Y.shape[1], loss, intercept, solver)
+    if solver == "libsvm" or (solver == "newton" and is_dual(n_rows, n_columns, memory_budget)):
+        blocks = features = streams.kept(blocks, n_rows, n_columns)
+        dual = svm_on_gram(features.row_gram, Y, grid[0], loss, intercept)
+        # with a C so large that ZZ' + I / (2 C) is singular, the features themselves still have a solution
+        if solver == "libsvm" or dual.converged:
+            coef = streams.transposed_product(features.Z, dual.dual_coef)
+            return LinearModel(coef, dual.intercept, solver, dual.converged, dual.n_iter)
+    if solver == "newton":
+        blocks = streams.keep_within(blocks, n_rows, n_columns, memory_budget)
+        (solution,) = minimise_squared_hinge(
+            blocks, Y, grid, n_columns=n_columns, has_intercept=intercept == "unpenalised"
+        )
+        return LinearModel(solution.coef, solution.bias, solver, bool(solution.converged.all()), solution.n_iter)
+    Z = streams.assemble(blocks, n_rows, n_columns, np.float64)
+    streams.refuse_non_finite(Z)
+    return _liblinear(Z, Y, grid[0], loss)
+
+
+def cross_validate_svm(
+    blocks,
+    y_columns,
+    grid,
+    folds,
+    *,
+    n_rows: int,
+    n_columns: int,
+    loss="squared_hinge",
+    intercept="none",
+    solver="auto",
+    memory_budget: int = 2**30,
+) -> np.ndarray:
+    """Held-out accuracies of the linear SVM in percent, shape (len(grid), n_folds); ``grid`` holds values of C.
+
+    Parameters and errors are those of ``fit_svm``; ``folds`` as in ``cross_validate_ridge``, with both signs of every
+    column among the training rows. "newton" trains all folds in the same passes over the features and goes through
+    the grid from the smallest C, each from the solution of the one before. A ``ConvergenceWarning`` says how many of
+    the fits did not converge.
+    """
+    Y, grid = _check_targets(y_columns, n_rows), check_grid(grid, "grid")
+    folds, n_folds = check_folds(folds, Y, "accuracy", every_column=True)
+    solver = choose_solver(n_rows, n_columns, Y.shape[1], loss, intercept, solver)
+    unconverged = None
+    if solver == "libsvm" or (solver == "newton" and is_dual(n_rows, n_columns, memory_budget)):
+        blocks = streams.kept(blocks, n_rows, n_columns)
+        scores, unconverged = cross_validate_svm_on_gram(blocks.row_gram, Y, grid, folds, loss, intercept)
+    if solver == "newton" and unconverged != 0:
+        blocks = streams.keep_within(blocks, n_rows, n_columns, memory_budget)
+        scores, unconverged = _cross_validate_newton(
+            blocks, Y, grid, folds, n_columns, has_intercept=intercept == "unpenalised"
+        )
+    elif solver == "liblinear":
+        Z = streams.assemble(blocks, n_rows, n_columns, np.float64)
+        streams.refuse_non_finite(Z)
+        scores, unconverged = np.empty((len(grid), n_folds)), 0
+        for fold in range(n_folds):
+            training, held_out = folds != fold, folds == fold
+            Z_training = Z[training]
+            for i, C in enumerate(grid):
+                try:
+                    model = _liblinear(Z_training, Y[training], C, loss)
+                except np.linalg.LinAlgError:
+                    scores[i, fold] = np.nan  # as where a system is singular: this value is not chosen
+                    continue
+                unconverged += not model.converged
+                scores[i, fold] = _accuracy(Y[held_out], model.decision(Z[held_out]))
+    warn_unconverged(unconverged, scores.size, "SVM")
+    return scores
+
+
+def is_dual(n_rows: int, n_columns: int, memory_budget: int) -> bool:
+    """Whether Newton's method works on ZZ': with no more rows than columns that is the smaller problem, and with few
+    rows its steps, factorisations in place of many passes over the features, are quicker in any case.
+    """
+    return n_rows <= max(n_columns, DUAL_ROWS) and 8 * n_rows * max(n_rows, n_columns) <= memory_budget
+
+
+def choose_solver(n_rows: int, n_columns: int, n_targets: int, loss: str, intercept: str, solver: str) -> str:
+    """The solver that "auto" stands for: "liblinear", "newton" or "libsvm"; ``ValueError`` for what has none."""
+    options = {
+        "loss": (loss, ("squared_hinge", "hinge")),
+        "intercept": (intercept, ("none", "unpenalised")),
+        "solver": (solver, ("auto", "liblinear", "newton")),
+    }
+    for name, (value, allowed) in options.items():
+        if value not in allowed:
+            raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
+    if loss == "hinge" and solver == "newton":
+        raise ValueError("solver='newton' minimises the squared hinge loss only")
+    if intercept == "unpenalised" and solver == "liblinear":
+        raise ValueError("LIBLINEAR penalises its intercept; use solver='auto' for an unpenalised one")
+    if loss == "hinge" and intercept == "unpenalised":
+        if n_rows > HINGE_ROWS:
+            raise ValueError(
+                f"the hinge loss with an unpenalised intercept is solved on at most {HINGE_ROWS} rows, got {n_rows}; "
+                "use loss='squared_hinge'"
+            )
+        return "libsvm"
+    if solver != "auto":
+        return solver
+    if loss == "hinge":
+        if n_rows * n_columns * n_targets >= LIBLINEAR_ENTRIES:
+            raise ValueError(
+                f"the hinge loss on {n_rows} x {n_columns} features would take LIBLINEAR "
+                f"{24e-9 * n_rows * n_columns:.1f} GB; use loss='squared_hinge', or insist with solver='liblinear'"
+            )
+        return "liblinear"
+    if intercept == "unpenalised" or n_rows * n_columns * n_targets >= LIBLINEAR_ENTRIES:
+        return "newton"
+    return "liblinear"
+
+
+def _cross_validate_newton(blocks, Y, grid, folds, n_columns, has_intercept):
+    """Scores and unconverged fits, with a column of targets for every fold and class, zero on held-out rows."""
+    n_folds, n_targets = folds.max() + 1, Y.shape[1]
+    training = folds[:, None] != np.arange(n_folds)
+    targets = (training[:, :, None] * Y[:, None, :]).reshape(len(Y), -1)
+    scores, unconverged = np.empty((len(grid), n_folds)), 0
+    order = np.argsort(grid)
+    solutions = minimise_squared_hinge(blocks, targets, grid[order], n_columns=n_columns, has_intercept=has_intercept)
+    for i, solution in zip(order, solutions, strict=True):
+        unconverged += int((~solution.converged).reshape(n_folds, n_targets).any(axis=1).sum())
+        for fold in range(n_folds):
+            held_out = folds == fold
+            columns = slice(fold * n_targets, (fold + 1) * n_targets)
+            scores[i, fold] = _accuracy(Y[held_out], solution.decision[held_out, columns])
+    return scores, unconverged
+
+
+def check_liblinear(Z, C: float) -> None:
+    """Raise ``numpy.linalg.LinAlgError`` where LIBLINEAR would not come to an end with features Z (n, D)."""
+    largest = np.abs(Z).max(initial=0.0)
+    with np.errstate(over="ignore", under="ignore"):
+        numbers = [C, *([C * largest, C * largest**2 * len(Z)] if largest else [])]
+    low, high = LIBLINEAR_RANGE
+    if min(numbers) < low or max(numbers) > high:
+        raise np.linalg.LinAlgError(f"LIBLINEAR does not end at C = {C:g} with features as large as {largest:.3g}")
+
+
+def _liblinear(Z, Y, C, loss):
+    check_liblinear(Z, C)
+    coef, converged, n_iter = [], True, 0
+    for y in Y.T:
+        model = LinearSVC(
+            C=C,
+            loss=loss,
+            dual=loss == "hinge",
+            fit_intercept=False,
+            tol=LIBLINEAR_TOLERANCE,
+            max_iter=LIBLINEAR_MAX_ITERATIONS,
+            random_state=0,
+        )
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(Z, y)
+        for warning in caught:
+            if issubclass(warning.category, ConvergenceWarning):
+                converged = False  # reported in the result instead
+            else:
+                warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+        coef.append(model.coef_[0])
+        n_iter = max(n_iter, int(np.max(model.n_iter_)))
+    return LinearModel(np.column_stack(coef), np.zeros(Y.shape[1]), "liblinear", converged, n_iter)
+
+
+def _check_targets(y_columns, n_rows):
+    Y = sign_columns(y_columns)
+    if len(Y) != n_rows:
+        raise ValueError(f"the targets have {len(Y)} rows, n_rows is {n_rows}")
+    return Y
+
+
+def _accuracy(Y, decision):
+    return score_sum(Y, decision[:, None, :], "accuracy")[0] / len(Y)
+
+
+def scaled_cost(C, n_columns: int, scaling: str):
+    """What the losses are multiplied by: C for the scaling "sum", C n_columns for "per_column".
+
+    Features that are sqrt(n_columns) times longer have the same machines with C as these have with C n_columns.
+    """
+    factors = {"sum": 1, "per_column": n_columns}
+    if scaling not in factors:
+        raise ValueError(f"scaling must be one of {', '.join(map(repr, factors))}, got {scaling!r}")
+    return np.asarray(C) * factors[scaling]
+
+
+def _fit(blocks, Y, value, *, n_columns, options):
+    C = scaled_cost(value, n_columns, options.get("scaling", "sum"))
+    return fit_svm(blocks, Y, C, n_rows=len(Y), n_columns=n_columns, **_objective(options))
+
+
+def _cross_validate(blocks, Y, folds, *, n_columns, score, options):
+    if score != "accuracy":
+        raise ValueError(f"support vector machines are scored by their accuracy, not by {score!r}")
+    grid = scaled_cost(required(options, "C")["C"], n_columns, options.get("scaling", "sum"))
+    return cross_validate_svm(blocks, Y, grid, folds, n_rows=len(Y), n_columns=n_columns, **_objective(options))
+
+
+def _objective(options):
+    """What is minimised, which the options must say, and the solver, which they may leave open."""
+    return required(options, "loss", "intercept") | {"solver": options.get("solver", "auto")}
+
+
+def _limit(options, n_rows, n_columns):
+    most = options.get("max_entries")
+    if most is None or n_rows * n_columns <= most:
+        return ""
+    return f"{n_rows} rows x {n_columns} columns are over the max_entries that the preset allows"
+
+
+LEARNER = Learner(
+    grid="C",
+    chosen="C",
+    targets=("binary", "classes"),
+    fit=_fit,
+    cross_validate=_cross_validate,
+    limit=_limit,
+    bytes_per_entry=40,
+)

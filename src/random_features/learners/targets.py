@@ -1,0 +1,44 @@
+"""Targets as a learner takes them: columns of finite numbers, for a support vector machine of -1 and +1."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def as_columns(y) -> np.ndarray:
+    """Numeric targets of shape (n,) or (n, c) as a finite float64 array of shape (n, c).
+
+    Raises ``ValueError`` for another shape, no rows, NaN or infinity.
+    """
+    columns = np.asarray(y, dtype=np.float64)
+    if columns.ndim == 1:
+        columns = columns[:, None]
+    if columns.ndim != 2 or columns.size == 0:
+        raise ValueError(f"targets must have shape (n,) or (n, c) with n, c >= 1, got {np.shape(y)}")
+    if not np.isfinite(columns).all():
+        raise ValueError("the targets hold NaN or infinity")
+    return columns
+
+
+def sign_columns(y) -> np.ndarray:
+    """As ``as_columns`` for columns that may hold nothing but -1 and +1, and must hold both.
+
+    Raises ``ValueError`` that names the first column with other values or with one class only.
+    """
+    columns = as_columns(y)
+    for j, column in enumerate(columns.T):
+        if not np.isin(column, (-1.0, 1.0)).all():
+            raise ValueError(f"column {j} of the targets holds values other than -1 and +1")
+        if (column == column[0]).all():
+            raise ValueError(f"column {j} of the targets holds one class only ({column[0]:+.0f})")
+    return columns
+
+
+def class_index(decision: np.ndarray) -> np.ndarray:
+    """Index of the predicted class from decision values of shape (..., c): shape (...).
+
+    One column decides by its sign (a zero is the first class), several by the largest value.
+    """
+    if decision.shape[-1] == 1:
+        return (decision[..., 0] > 0).astype(np.intp)
+    return decision.argmax(axis=-1)

@@ -1,0 +1,18 @@
+"""Random feature maps: ``make_map`` builds one by its name, ``list_maps`` says which there are.
+
+The classes of the maps can be imported from here, too: ``from random_features.maps import OrthogonalRandom``.
+"""
+
+from random_features.maps.registry import class_named, class_names, list_maps, make_map
+
+__all__ = ["list_maps", "make_map"]
+
+
+def __getattr__(name: str):
+    if name.startswith("_"):
+        raise AttributeError(name)
+    return class_named(name)
+
+
+def __dir__():
+    return [*globals(), *class_names()]

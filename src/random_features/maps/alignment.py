@@ -1,0 +1,352 @@
+"""Features chosen by their alignment with the targets: sampled by surrogate leverage scores (SLS-RFF), reweighted
+under a divergence (KA-RFF, LKRF) or ranked (KP-RFF, EERF).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from random_features.errors import check_positive
+from random_features.maps.candidates import AlignedMap, check_task, target_columns
+from random_features.maps.leverage import ScoredPoolMap
+
+WEIGHTS = ("uniform", "sqrt")
+
+#: Default of rho, as a multiple of the number of candidates: the value of the authors' example.
+RHO_PER_CANDIDATE = 0.005
+
+#: Bisection ends when the bracket of the multiplier is this small in relation to it.
+BISECTION_TOLERANCE = 1e-12
+
+
+class SurrogateLeverageFourier(ScoredPoolMap):
+    r"""Surrogate-leverage random Fourier features: frequencies in proportion to their alignment with the targets.
+
+    The scores of a pool of s frequencies with features :math:`z_i(X) \in R^n` are
+
+    .. math:: p_i = (y^T z_i(X))^2 + [\,n \|z_i(X)\|^2\,]
+
+    the bracket with ``identity=True``, and q = p / sum(p). For several classes the first term is summed over the
+    centred columns of a one-hot coding. See ``mode`` for what is done with q. In the mode "text" the map is unbiased,
+    as LS-RFF is. Set-up O(n s) after the features.
+
+    Parameters
+    ----------
+    kernel : kernel object, default None
+        None is ``Gaussian(1.0)``.
+    n_components : int, default 100
+        s, the number of frequencies.
+    mode : {"text", "keep", "columns", "sorted", "code", "trace", "permuted"}
+        "text" draws s frequencies from q (cosine and sine scored together) and weights them by sqrt(1 / (s q_i)).
+        "code" does what the code behind the published numbers does: all 2 s columns of the pool stay, cosine and
+        sine are scored apart and sorted by falling score, and column i is multiplied by sqrt(1 / q_i) without the
+        1 / (2 s) of an importance weight. The others lie between: "keep" draws nothing and keeps the weights of
+        "text"; "columns" also scores cosine and sine apart, with weights sqrt(1 / (2 s q_i)); "sorted" also reorders
+        the frequencies as "code" does. "trace" and "permuted" are controls of "columns".
+    pool_multiple : int, default 1
+        Frequencies of the pool over s; more than 1 in the mode "text" only. The paper has a pool of s.
+    identity : bool, default False
+        The term that makes the scores an upper bound of the ridge leverage scores (equation 12). The paper's algorithm
+        leaves it out (equations 13 to 15), where its theorem does not hold.
+    center_targets : bool, default True
+        Whether the mean of the targets is subtracted. The paper's formulas have the labels -1 and +1 as they are
+        (False), which favours low frequencies where the classes are unbalanced.
+    task : {"auto", "classification", "regression"}
+        "auto" takes floating-point targets that are not all integers as those of a regression, others as labels.
+    layout : {"cos_sin", "phase"}
+        D = 2 s or D = s columns; "phase" in the modes "text" and "keep" only.
+    device : {"auto", "cpu", "cuda"}
+    random_state : int, RandomState instance or None
+
+    Attributes
+    ----------
+    pool_ : Pool
+        The frequencies that are scored.
+    learned_ : dict
+        ``indices`` and ``weights`` of what is in use.
+
+    References
+    ----------
+    Liu, Huang, Chen, Yang and Suykens, Random Fourier features via fast surrogate leverage weighted sampling, AAAI
+    2020, Algorithm 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from random_features.maps.alignment import SurrogateLeverageFourier
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> phi = SurrogateLeverageFourier(n_components=50, random_state=0).fit(X, X[:, 0] > 0)
+    >>> phi.transform(X).shape, phi.learned_["indices"].shape
+    ((200, 100), (50,))
+    """
+
+    method = "slsrff"
+    _requires_y = True
+
+    def __init__(
+        self,
+        kernel=None,
+        n_components=100,
+        *,
+        mode="text",
+        pool_multiple=1,
+        identity=False,
+        center_targets=True,
+        task="auto",
+        layout="cos_sin",
+        device="auto",
+        random_state=None,
+    ):
+        super().__init__(
+            kernel,
+            n_components,
+            mode=mode,
+            pool_multiple=pool_multiple,
+            layout=layout,
+            device=device,
+            random_state=random_state,
+        )
+        self.identity = identity
+        self.center_targets = center_targets
+        self.task = task
+
+    def _check_options(self):
+        super()._check_options()
+        check_task(self.task)
+
+    def pool_scores(self, blocks, y=None, *, n_rows):
+        targets = target_columns(y, self.task, centred=self.center_targets)
+        sums, squares = 0.0, 0.0
+        for part, features in blocks:
+            sums += targets[part].T @ features
+            if self.identity:
+                squares += np.square(features, dtype=np.float64).sum(axis=0)
+        scores = (sums**2).sum(axis=0) + n_rows * squares
+        # Targets that do not vary prefer no feature.
+        return scores if scores.any() else np.ones_like(scores)
+
+
+class KernelAlignmentFourier(AlignedMap):
+    r"""Kernel-alignment features (LKRF): a distribution over candidates that aligns the kernel with the targets.
+
+    Of J candidates with the scores :math:`v_j = \sum_c (\sum_i Y_{ic} z_j(x_i))^2` (see ``target_columns`` for the
+    columns Y) the map learns
+
+    .. math:: \max_a v^T a \quad\text{over } a \ge 0,\; \sum_j a_j = 1,\; J \sum_j (a_j - 1/J)^2 \le \rho,
+
+    the last being the chi-square divergence from the uniform distribution, by bisection over its multiplier. When a
+    has more than s entries that are not zero, s candidates are drawn from a with replacement, so that the expected
+    kernel is that of a; otherwise all of these are used, D <= s. Time O(n J d) to fit, O(D d) a row.
+
+    Parameters
+    ----------
+    kernel : kernel object, default None
+        None is ``Gaussian(1.0)``. For the linear kernel the candidates are the columns of the data.
+    n_components : int, default 100
+        s, the greatest number of features.
+    n_candidates : int, default None
+        J >= s; None is 10 s.
+    rho : float, default None
+        The divergence allowed, > 0: about 0 keeps a uniform, J - 1 allows a single candidate. None is 0.005 J, which
+        the authors use in their example and which leaves about a tenth of the candidates.
+    weights : {"uniform", "sqrt"}
+        What multiplies the features where a's whole support is used: 1 / sqrt(D), as in the authors' code, which
+        leaves the weights to the linear model, or sqrt(a_j), whose kernel is that of a.
+    scoring_fraction : float, default 1.0
+        Share of the rows that the scores are computed on: in (0, 1].
+    scoring_rows : {"random", "first"}
+        Which rows these are.
+    center_targets : bool, default True
+        Whether the mean of the targets, over all rows, is subtracted; the columns of three classes or more always have
+        it subtracted.
+    task : {"auto", "classification", "regression"}
+        "auto" takes floating-point targets that are not all integers as those of a regression, others as labels.
+    device : {"auto", "cpu", "cuda"}
+    random_state : int, RandomState instance or None
+
+    Attributes
+    ----------
+    learned_ : dict
+        ``indices`` and ``weights`` of the candidates in use, float64 (D,); the ``support`` of a, its ``probabilities``
+        there, and s ``draws`` from it.
+
+    References
+    ----------
+    Sinha and Duchi, Learning kernels with random features, NIPS 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from random_features.maps.alignment import KernelAlignmentFourier
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> phi = KernelAlignmentFourier(n_components=50, n_candidates=500, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> phi.transform(X).shape[1] <= 50
+    True
+    """
+
+    method = "karff"
+
+    def __init__(
+        self,
+        kernel=None,
+        n_components=100,
+        *,
+        n_candidates=None,
+        rho=None,
+        weights="uniform",
+        scoring_fraction=1.0,
+        scoring_rows="random",
+        center_targets=True,
+        task="auto",
+        device="auto",
+        random_state=None,
+    ):
+        super().__init__(
+            kernel,
+            n_components,
+            n_candidates=n_candidates,
+            scoring_fraction=scoring_fraction,
+            scoring_rows=scoring_rows,
+            center_targets=center_targets,
+            task=task,
+            device=device,
+            random_state=random_state,
+        )
+        self.rho = rho
+        self.weights = weights
+
+    def _check_options(self):
+        super()._check_options()
+        if self.rho is not None:
+            check_positive("rho", self.rho)
+        if self.weights not in WEIGHTS:
+            raise ValueError(f"weights must be one of {', '.join(WEIGHTS)}, got {self.weights!r}")
+
+    def _rank(self, scores, rng):
+        distribution = aligned_distribution(scores, self.rho or RHO_PER_CANDIDATE * len(scores))
+        support = np.flatnonzero(distribution)
+        draws = rng.choice(len(scores), size=self.n_components, p=distribution)
+        return {"support": support, "probabilities": distribution[support], "draws": draws}
+
+    def _part(self, ranked, n_components):
+        indices = ranked["support"]
+        if len(indices) > n_components:
+            indices = ranked["draws"][:n_components]
+        elif self.weights == "sqrt":
+            return {"indices": indices, "weights": np.sqrt(ranked["probabilities"])}
+        return {"indices": indices, "weights": np.full(len(indices), len(indices) ** -0.5)}
+
+
+class KernelPolarizationFourier(AlignedMap):
+    r"""Kernel-polarization features (EERF): the candidates that correlate most with the targets.
+
+    Of J candidates with the scores :math:`S_j^2 = \sum_c (\frac1n \sum_i Y_{ic} z_j(x_i))^2` (see ``target_columns``
+    for the columns Y) the s with the largest are used, all with the weight 1 / sqrt(s). Time O(n J d) to fit, O(s d) a
+    row.
+
+    Parameters
+    ----------
+    kernel : kernel object, default None
+        None is ``Gaussian(1.0)``. For the linear kernel the candidates are the columns of the data.
+    n_components : int, default 100
+        s; D = s columns.
+    n_candidates : int, default None
+        J >= s; None is 10 s.
+    scoring_fraction : float, default 1.0
+        Share of the rows that the scores are computed on: in (0, 1].
+    scoring_rows : {"random", "first"}
+        Which rows these are.
+    center_targets : bool, default True
+        Whether the mean of the targets, over all rows, is subtracted; the columns of three classes or more always have
+        it subtracted.
+    task : {"auto", "classification", "regression"}
+        "auto" takes floating-point targets that are not all integers as those of a regression, others as labels.
+    device : {"auto", "cpu", "cuda"}
+    random_state : int, RandomState instance or None
+
+    Attributes
+    ----------
+    learned_ : dict
+        ``indices`` of the candidates by falling score, and their ``weights``; ``order``, those of the map that this one
+        is a ``prefix`` of.
+
+    References
+    ----------
+    Shahrampour, Beirami and Tarokh, On data-dependent random features for improved generalization in supervised
+    learning, AAAI 2018, Algorithm 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from random_features.maps.alignment import KernelPolarizationFourier
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> KernelPolarizationFourier(n_components=50, random_state=0).fit_transform(X, np.sin(X[:, 0])).shape
+    (200, 50)
+    """
+
+    method = "kprff"
+
+    def _rank(self, scores, rng):
+        return {"order": np.argsort(-scores, kind="stable")[: self.n_components]}
+
+    def _part(self, ranked, n_components):
+        return {"indices": ranked["order"][:n_components], "weights": np.full(n_components, n_components**-0.5)}
+
+
+def aligned_distribution(scores: np.ndarray, rho: float) -> np.ndarray:
+    r"""The distribution a that maximises ``scores @ a`` within the chi-square divergence rho of the uniform one.
+
+    The maximiser is the projection of :math:`1/J + v / \lambda` onto the simplex for the multiplier lambda at which
+    the divergence :math:`J \|a - 1/J\|^2` is rho, or for lambda to 0 where the constraint is not active.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (J,)
+        v; only their differences matter.
+    rho : float
+        Divergence allowed, > 0.
+
+    Returns
+    -------
+    float64 ndarray of shape (J,), entries >= 0 that sum to 1
+
+    References
+    ----------
+    Sinha and Duchi, NIPS 2016.
+
+    Examples
+    --------
+    >>> aligned_distribution(np.array([3.0, 1.0, 0.0]), rho=10.0)
+    array([1., 0., 0.])
+    """
+    scores = np.asarray(scores, dtype=np.float64) - np.max(scores)
+    n = len(scores)
+    spread = -scores.min()
+    if spread == 0:
+        return np.full(n, 1.0 / n)
+    scores = scores / spread
+    best = (scores == 0) / np.count_nonzero(scores == 0)
+    if _divergence(best) <= rho:
+        return best
+    low, high = 0.0, 1.0
+    while _divergence(project_to_simplex(1.0 / n + scores / high)) > rho:
+        low, high = high, 2.0 * high
+    while high - low > BISECTION_TOLERANCE * high:
+        middle = 0.5 * (low + high)
+        if _divergence(project_to_simplex(1.0 / n + scores / middle)) > rho:
+            low = middle
+        else:
+            high = middle
+    return project_to_simplex(1.0 / n + scores / high)
+
+
+def project_to_simplex(point: np.ndarray) -> np.ndarray:
+    """The nearest point of {a >= 0, sum(a) = 1} to a vector of shape (J,), in O(J log J)."""
+    falling = np.sort(point)[::-1]
+    excess = (np.cumsum(falling) - 1.0) / np.arange(1, len(point) + 1)
+    threshold = excess[np.flatnonzero(falling > excess)[-1]]
+    return np.maximum(point - threshold, 0.0)
+
+
+def _divergence(distribution):
+    return len(distribution) * ((distribution - 1.0 / len(distribution)) ** 2).sum()

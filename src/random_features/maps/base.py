@@ -1,0 +1,538 @@
+"""What all feature maps share: the estimator and its phases ``draw``, ``learn``, ``transform``, and the spectral map.
+
+``RandomFeatureMap`` is the template of every map: a subclass says what it draws (``_draw``), what it learns
+(``_learn``), how it takes over what was learned (``_use``) and how a block of rows is mapped (``_mapper``). To ``fit``
+is to draw and to learn; to ``restore`` is to draw and to take over what was learned elsewhere.
+``SpectralMap`` is the template of the maps that are a fixed function of projections on frequencies; a subclass says
+only where its frequencies come from.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from copy import copy, deepcopy
+from functools import cache
+from numbers import Integral
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from random_features.arrays import block_rows, cosine, is_sparse, resolve_device, sine
+from random_features.kernels import Gaussian
+from random_features.maps.blocks import CACHE_BYTES, feature_blocks, fill_rows
+from random_features.maps.registry import check_kernel
+from random_features.maps.stated import as_kernel
+
+LAYOUTS = ("cos_sin", "phase")
+
+
+class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+    """Base class of the feature maps: ``transform(X) @ transform(Y).T`` approximates ``kernel(X, Y)``.
+
+    Data may be sparse: maps that project rows on frequencies never make them dense, the others, which say so, do it a
+    block of rows at a time. Features are dense.
+
+    Subclasses set ``method``, their name in the registry, and store ``kernel``, ``n_components``, ``device``,
+    ``random_state`` and their options in ``__init__``, unchanged.
+
+    A parameter that is set after the map was drawn or fitted is for the next ``fit`` or ``draw``; what the map is until
+    then, ``transform`` and all else that it can do, stays as it was. ``device`` alone, where the work is done, may
+    change at any time.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        d, the columns of the data.
+    n_columns_ : int
+        D, the columns of the features.
+    kernel_ : kernel object
+        The kernel that is approximated.
+    learned_ : dict of ndarray
+        What depends on the data and cannot be drawn again from the seed; empty for most maps.
+    """
+
+    method: str
+    #: What ``kernel=None`` stands for.
+    default_kernel = Gaussian()
+    #: Whether ``fit`` needs the targets.
+    _requires_y = False
+    #: Whether ``_mapper`` is given sparse tensors of sparse data; dense blocks otherwise.
+    _takes_sparse_rows = False
+    #: How many times ``CACHE_BYTES`` a block of rows takes: more where one large product is most of the work.
+    _caches_per_block = 1
+
+    @abstractmethod
+    def _draw(self, n_features: int, rng: np.random.Generator) -> None:
+        """Draw everything that does not depend on the data, in float64; store it by ``_cast``."""
+
+    def _learn(self, X, y, rng: np.random.Generator) -> dict:
+        """What the data decide, as arrays by name; ``_draw`` has been called."""
+        return {}
+
+    def _learn_resumably(self, X, y, rng: np.random.Generator, checkpoints) -> dict:
+        """``_learn`` of a map that learns for long: ``checkpoints`` as ``fit`` takes them, or None."""
+        return self._learn(X, y, rng)
+
+    def _use(self, learned: dict) -> None:
+        """Complete the map with what ``_learn`` returned, in this process or in another."""
+
+    @abstractmethod
+    def _count_columns(self) -> int:
+        """D, once the map is complete."""
+
+    @abstractmethod
+    def _mapper(self, rows: int, device, dtype):
+        """A function that writes the features of X (r, d) into out (r, D) for r <= ``rows``, torch tensors.
+
+        X may be a sparse tensor where ``_takes_sparse_rows`` says so. The function may keep buffers: every thread makes
+        one of its own, and the map itself is only read.
+        """
+
+    def _work_columns(self) -> int:
+        """Columns of the widest intermediate array of ``_mapper``; decides how many rows fit the cache."""
+        return self._count_columns()
+
+    def fit(self, X, y=None, checkpoints=None):
+        """Draw the map for the columns of X and learn from X (and y) what the method takes from data.
+
+        The same as ``draw`` for the columns and the type of X, and ``learn`` from X and y.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            float32 and float64 are kept, others become float64. NaN and infinity raise ``ValueError``.
+        y : array-like of shape (n,), optional
+            Targets; only maps that learn from them look at them.
+        checkpoints : object, optional
+            Where a map that learns for long keeps what it has, ``append(**arrays)``, and finds what an earlier process
+            with the same parameters and data had got, ``load()``: a list of dicts of arrays. Other maps do not look
+            at it.
+
+        Returns
+        -------
+        self
+        """
+        X, y = self._checked(X, y, dtype=[np.float64, np.float32])
+        self._draw_for(X.shape[1], X.dtype, lambda kernel: kernel.completed_by(X))
+        return self._learn_from(X, y, checkpoints)
+
+    def draw(self, n_features_in: int, *, dtype=np.float32):
+        """Draw all that does not depend on the data; ``learn`` or ``restore`` completes the map.
+
+        Parameters
+        ----------
+        n_features_in : int
+            d, the columns of the data.
+        dtype : float32 or float64
+            The type of the data that the map is for.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For parameters outside their range, and a kernel that the map does not support.
+        NotDefinedError
+            Where the map does not exist for d columns.
+        """
+        self._draw_first(n_features_in, dtype)
+        return self
+
+    def _draw_first(self, n_features_in, dtype, complete=None):
+        """Draw, before any data are seen."""
+        check_scalar(n_features_in, "n_features_in", Integral, min_val=1)
+        # Of an earlier fit: this map knows the width alone.
+        vars(self).pop("feature_names_in_", None)
+        self.n_features_in_ = n_features_in
+        self._draw_for(n_features_in, dtype, complete)
+
+    def learn(self, X, y=None, checkpoints=None):
+        """Complete the map that ``draw`` has drawn by what the method takes from data; again with the same result.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            Cast to the type that the map was drawn for. NaN and infinity raise ``ValueError``.
+        y : array-like of shape (n,), optional
+            Targets; only maps that learn from them look at them.
+        checkpoints : object, optional
+            As for ``fit``.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was drawn before.
+        ValueError
+            If a parameter was set since, which the draw does not know.
+        """
+        check_is_fitted(self, "_drawn", msg="%(name)s has nothing to complete: call draw before learn, or fit for both")
+        changed = [name for name, value in self._drawn_with.items() if getattr(self, name) != value]
+        if changed:
+            raise ValueError(f"{self.method}: {', '.join(changed)} changed since draw: draw again before learn, or fit")
+        return self._learn_from(*self._checked(X, y, dtype=self._dtype, reset=False), checkpoints)
+
+    def restore(self, n_features_in: int, learned: dict | None = None, *, dtype=np.float32):
+        """Make the map as ``fit`` left it, without data: draw from the seed, take over what was learned.
+
+        Parameters
+        ----------
+        n_features_in : int
+            d, the columns of the data.
+        learned : dict of ndarray
+            ``learned_`` of the fitted map.
+        dtype : float32 or float64
+            The type of the data that the map was fitted on.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If ``random_state`` is not an integer: the draw could not be repeated. If ``learned`` is not of this map.
+        """
+        if not isinstance(self.random_state, Integral):
+            raise ValueError(f"only a map with an integer random_state can be restored, got {self.random_state!r}")
+        learned = dict(learned or {})
+        for name, array in learned.items():
+            if np.asarray(array).dtype.kind == "f" and not np.isfinite(array).all():
+                raise ValueError(f"{self.method}: what was learned holds NaN or infinity, in {name}")
+        try:
+            self._draw_first(n_features_in, dtype, lambda kernel: _with_length_scale(kernel, learned))
+            return self._complete(learned)
+        except (KeyError, IndexError) as error:
+            raise ValueError(
+                f"{self.method}: this map did not learn {', '.join(learned) or 'nothing'}: {error}"
+            ) from error
+
+    def prefix(self, n_components: int):
+        """The fitted map of a smaller size that the first features of this one are.
+
+        Only maps whose registry entry says ``prefix`` have it: there the prefix is the map that ``fit`` with fewer
+        components finds, and costs nothing.
+
+        Parameters
+        ----------
+        n_components : int
+            From 1 to this map's ``n_components``.
+
+        Returns
+        -------
+        fitted map of the same class; this one stays as it is
+
+        Raises
+        ------
+        NotImplementedError
+            If a prefix of this map's features is not the map at a smaller size.
+        """
+        raise NotImplementedError(f"{self.method}: a prefix of its features is not the map at a smaller size; fit that")
+
+    def transform(self, X):
+        """The features of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, D), float32 for float32 data, else float64
+        """
+        X = self._validate(X)
+        features = np.empty((X.shape[0], self.n_columns_), dtype=X.dtype)
+        self._fill(X, features)
+        return features
+
+    def transform_blocks(self, X, rows: int | None = None):
+        """The features of X in blocks of rows, for what must not hold the whole matrix.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+        rows : int, optional
+            Rows per block; by default as many as ``arrays.block_rows`` allows.
+
+        Returns
+        -------
+        iterator of (slice, ndarray of shape (rows, D)), every block an array of its own
+        """
+        X = self._validate(X)
+        if rows is None:
+            rows = block_rows(self.n_columns_ * X.dtype.itemsize)
+        check_scalar(rows, "rows", Integral, min_val=1)
+        return feature_blocks(self._as_fitted()._fill, X, self.n_columns_, rows)
+
+    def _validate(self, X):
+        check_is_fitted(self, "n_columns_")
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return _without_duplicates(X)
+
+    def _checked(self, X, y, **checks):
+        """X, and y where the map learns from it, after scikit-learn's checks."""
+        if self._requires_y:
+            X, y = validate_data(self, X, y, accept_sparse="csr", **checks)
+        else:
+            X = validate_data(self, X, accept_sparse="csr", **checks)
+        return _without_duplicates(X), y
+
+    def check_parameters(self) -> None:
+        """Raise ``ValueError`` for parameters outside their range, and a kernel that the map does not support; whoever
+        draws or fits need not call it.
+        """
+        checked = copy(self)
+        check_scalar(checked.n_components, "n_components", Integral, min_val=1)
+        checked.kernel_ = checked._kernel_object()
+        check_kernel(checked.method, checked.kernel_)
+        checked._check_options()
+
+    def _kernel_object(self):
+        """The kernel as it was stated."""
+        return self.default_kernel if self.kernel is None else as_kernel(self.kernel)
+
+    def set_params(self, **params):
+        """Set parameters, as scikit-learn's estimators do; ``kernel__<name>`` is a parameter of the kernel.
+
+        A kernel that other maps share stays as it is: this map gets another one.
+
+        Returns
+        -------
+        self
+        """
+        of_kernel = {name: value for name, value in params.items() if name.startswith("kernel__")}
+        super().set_params(**{name: value for name, value in params.items() if name not in of_kernel})
+        if of_kernel:
+            stated = {name.removeprefix("kernel__"): value for name, value in of_kernel.items()}
+            self.kernel = self._kernel_object().set_params(**stated)
+        return self
+
+    def _draw_for(self, n_features, dtype, complete=None):
+        """Check the parameters, then draw what does not depend on data.
+
+        ``complete`` makes a kernel whose length scale waits for data one with a number.
+        """
+        self.check_parameters()
+        self.kernel_ = self._kernel_object() if complete is None else complete(self._kernel_object())
+        if np.dtype(dtype) not in (np.float32, np.float64):
+            raise ValueError(f"dtype must be float32 or float64, got {np.dtype(dtype).name}")
+        # What an earlier fit has completed is of another draw.
+        for name in ("_drawn", "n_columns_", "learned_"):
+            vars(self).pop(name, None)
+        self._dtype = np.dtype(dtype)
+        self._drawn_with = {name: value for name, value in self.get_params(deep=False).items() if name != "device"}
+        # Through RandomState, because scikit-learn's random_state may be None or a shared RandomState.
+        words = check_random_state(self.random_state).randint(2**32, size=4, dtype=np.uint32)
+        rng = np.random.default_rng(words)
+        self._draw(n_features, rng)
+        self._drawn = rng
+
+    def _learn_from(self, X, y, checkpoints):
+        # A copy of the generator as the draw has left it, so that learning again gives the same.
+        return self._complete(self._learn_resumably(X, y, deepcopy(self._drawn), checkpoints))
+
+    def _check_options(self) -> None:
+        """Raise ``ValueError`` for options outside their range."""
+
+    def _complete(self, learned):
+        self._use(learned)
+        self.learned_ = learned | _learned_length_scale(self._kernel_object(), self.kernel_)
+        self.n_columns_ = self._count_columns()
+        return self
+
+    def _as_fitted(self):
+        """A shallow copy of this map with the parameters that it was drawn with, if it was."""
+        fitted = copy(self)
+        vars(fitted).update(vars(self).get("_drawn_with", {}))
+        return fitted
+
+    def _shortened(self, n_components):
+        """This map as it was fitted, not yet complete, with fewer components."""
+        check_is_fitted(self, "n_columns_")
+        shorter = self._as_fitted()
+        check_scalar(n_components, "n_components", Integral, min_val=1, max_val=shorter.n_components)
+        shorter.n_components = n_components
+        shorter._drawn_with = self._drawn_with | {"n_components": n_components}
+        return shorter
+
+    def _cast(self, array):
+        """The array in the type of the data the map was fitted on."""
+        return np.ascontiguousarray(array, dtype=self._dtype)
+
+    def _fill(self, X, features):
+        """Write the features of X into ``features``, block by block."""
+        fitted = self._as_fitted()
+        cache_bytes = self._caches_per_block * CACHE_BYTES
+        device = resolve_device(self.device)
+        sparse, growth = fitted._takes_sparse_rows, fitted._growth()
+        fill_rows(fitted._mapper, X, features, fitted._work_columns(), device, cache_bytes, growth, sparse=sparse)
+
+    def _growth(self):
+        """The power in which the features, or what they are computed from, grow with the data."""
+        return 2
+
+    @property
+    def _n_features_out(self):
+        return self.n_columns_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.target_tags.required = self._requires_y
+        return tags
+
+
+def _without_duplicates(X):
+    """X, of a sparse matrix with entries that are stored in parts a copy in which they are added up."""
+    if is_sparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def _learned_length_scale(stated, completed) -> dict:
+    """What ``learned_`` has of a length scale that data decided."""
+    return {} if stated == completed else {"length_scale": np.array(completed.length_scale)}
+
+
+def _with_length_scale(kernel, learned: dict):
+    """The kernel with the length scale that is taken out of ``learned``, if one was learned."""
+    if "length_scale" not in learned:
+        return kernel
+    return kernel.set_params(length_scale=float(learned.pop("length_scale")))
+
+
+class SpectralMap(RandomFeatureMap):
+    r"""Base class of the maps :math:`\phi(x) = s^{-1/2} [\cos(w_i^T x) | \sin(w_i^T x)]_{i \le s}`.
+
+    The frequencies :math:`w_i` are the rows of W (s, d). In the layout "phase" the features are
+    :math:`\sqrt{2/s} \cos(w_i^T x + b_i)` with b_i uniform on [0, 2 pi). For a kernel with an activation a
+    (arc-cosine) they are :math:`\sqrt{2/s}\, a(w_i^T x)` in either layout. Subclasses draw ``frequencies_`` in
+    ``_draw_frequencies``, or replace ``_projector`` where W is structured. A projector of one's own is given dense
+    rows, unless ``_takes_sparse_rows`` says that it takes sparse ones.
+
+    Attributes
+    ----------
+    frequencies_ : ndarray of shape (s, d)
+        W; only maps that hold it as a matrix have it (``dense_frequencies`` works for all).
+    phases_ : ndarray of shape (s,)
+        b; only in the layout "phase".
+    """
+
+    def __init__(self, kernel=None, n_components=100, *, layout="cos_sin", device="auto", random_state=None):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.layout = layout
+        self.device = device
+        self.random_state = random_state
+
+    @property
+    def _takes_sparse_rows(self):
+        return type(self)._projector is SpectralMap._projector
+
+    @abstractmethod
+    def _draw_frequencies(self, n_features: int, rng: np.random.Generator) -> None:
+        """Draw what determines W."""
+
+    def _check_options(self):
+        if self.layout not in LAYOUTS:
+            raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}, got {self.layout!r}")
+
+    def _draw(self, n_features, rng):
+        self._draw_frequencies(n_features, rng)
+        if self._has_phases():
+            self.phases_ = self._cast(rng.uniform(0.0, 2.0 * np.pi, size=self.n_components))
+
+    def _has_phases(self):
+        return self.layout == "phase" and self.kernel_.activation is None
+
+    def _has_pairs(self):
+        return self.layout == "cos_sin" and self.kernel_.activation is None
+
+    def _count_columns(self):
+        return (2 if self._has_pairs() else 1) * self.n_components
+
+    def _work_columns(self):
+        return self.n_components
+
+    def dense_frequencies(self) -> np.ndarray:
+        """W as an array of shape (s, d), also for the maps that never hold it: the images of the unit vectors."""
+        check_is_fitted(self, "n_columns_")
+        device, dtype = torch.device("cpu"), torch.from_numpy(np.empty(0, self._dtype)).dtype
+        project = self._as_fitted()._projector(self.n_features_in_, device, dtype)
+        return project(torch.eye(self.n_features_in_, dtype=dtype)).numpy().T.copy()
+
+    def _projector(self, rows: int, device, dtype):
+        """A function that returns ``X @ W.T`` (r, s) for X (r, d), r <= ``rows``; valid until its next call."""
+        return projector(self.frequencies_, rows, device, dtype)
+
+    def _mapper(self, rows, device, dtype):
+        return spectral_mapper(
+            self._projector(rows, device, dtype),
+            1.0 / np.sqrt(self.n_components) if self._has_pairs() else np.sqrt(2.0 / self.n_components),
+            activation=self.kernel_.activation,
+            pairs=self._has_pairs(),
+            phases=torch.from_numpy(self.phases_).to(device, dtype) if self._has_phases() else None,
+        )
+
+
+def projector(frequencies: np.ndarray, rows: int, device, dtype):
+    """A function that returns ``X @ W.T`` (r, s) for X (r, d), r <= ``rows``, and frequencies W (s, d).
+
+    X may be sparse. The result is valid until the next call.
+    """
+    transposed = torch.from_numpy(frequencies).to(device, dtype).T
+    projections = torch.empty(rows, transposed.shape[1], device=device, dtype=dtype)
+
+    @cache
+    def contiguous():
+        """W.T with the rows that the entries of sparse data pick one after the other in memory."""
+        return transposed.contiguous()
+
+    def project(X):
+        return X @ contiguous() if X.is_sparse else torch.mm(X, transposed, out=projections[: len(X)])
+
+    return project
+
+
+def spectral_mapper(project, scale, *, activation=None, pairs=False, phases=None):
+    """A function that writes ``scale`` times a function of projections on frequencies into ``out``, as ``_mapper``'s.
+
+    Parameters
+    ----------
+    project : callable
+        X (r, d) -> projections (r, s), which may be overwritten.
+    scale : float or tensor of shape (D,)
+    activation : callable, optional
+        A kernel's; D = s. The cosine otherwise.
+    pairs : bool
+        Whether the left half of the features are cosines and the right half sines: of all projections where D = 2 s, of
+        their left and right half where D = s.
+    phases : tensor of shape (s,), optional
+        Added to the projections.
+    """
+
+    def fill(X, out):
+        projections = project(X)
+        if phases is not None:
+            projections.add_(phases)
+        if pairs:
+            half = out.shape[1] // 2
+            cosine(projections[:, :half], out[:, :half])
+            sine(projections[:, -half:], out[:, half:])
+        elif activation is None:
+            cosine(projections, out)
+        else:
+            activation(projections, out)
+        out.mul_(scale)
+
+    return fill

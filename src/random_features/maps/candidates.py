@@ -1,0 +1,187 @@
+"""What the maps that choose among candidate features share: the candidates, and the targets they are scored against."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from math import ceil
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.utils import check_scalar
+from sklearn.utils.multiclass import type_of_target
+
+from random_features.errors import NotDefinedError
+from random_features.maps.pool import PoolMap
+
+TASKS = ("auto", "classification", "regression")
+
+#: Which rows the candidates are scored on, where it is a share of them.
+SCORING_ROWS = ("random", "first")
+
+
+class CandidateMap(PoolMap):
+    r"""Base class: J candidates are drawn, a subclass chooses some and weights them in ``_choose``.
+
+    The candidates are :math:`\sqrt 2 \cos(w_j^T x + b_j)`, or :math:`\sqrt 2\, a(w_j^T x)` for a kernel with an
+    activation a: for the arc-cosine kernels with w_j ~ N(0, I), for the linear kernel the d columns of the data, times
+    sqrt(d). Their mean product is the kernel. The features are the chosen candidates times their weights.
+
+    Attributes
+    ----------
+    pool_ : Pool
+        The candidates.
+    learned_ : dict
+        ``indices``: int (D,), the candidates in use; ``weights``: float64 (D,), D <= s.
+    """
+
+    #: Candidates per feature where ``n_candidates`` is None.
+    candidates_per_feature = 10
+
+    def __init__(self, kernel=None, n_components=100, *, n_candidates=None, device="auto", random_state=None):
+        super().__init__(kernel, n_components, layout="phase", device=device, random_state=random_state)
+        self.n_candidates = n_candidates
+
+    def _check_options(self):
+        super()._check_options()
+        if self.n_candidates is None:
+            return
+        if self.kernel_.name == "linear":
+            raise ValueError("n_candidates must be None for the linear kernel: the candidates are the columns")
+        check_scalar(self.n_candidates, "n_candidates", Integral, min_val=self.n_components)
+
+    def _draw_frequencies(self, n_features, rng):
+        if self.kernel_.name == "linear":
+            if self.n_components > n_features:
+                raise NotDefinedError(
+                    f"{self.method}: the candidates of the linear kernel are the {n_features} columns, "
+                    f"fewer than n_components={self.n_components}"
+                )
+            return np.sqrt(n_features) * np.eye(n_features)
+        n_candidates = self.n_candidates or self.candidates_per_feature * self.n_components
+        return self.kernel_.draw_frequencies(rng, (n_candidates, n_features))
+
+    def _pool_scale(self):
+        return np.sqrt(2.0)
+
+
+class AlignedMap(CandidateMap):
+    """Base class of the maps that score the candidates by their correlation with the targets.
+
+    The score of a candidate z is :math:`\\sum_c (\\sum_i Y_{ic} z(x_i))^2` with the columns of ``target_columns``.
+    A subclass says in ``_rank`` what follows from the scores for maps of any size up to its own, and in ``_part`` what
+    a map of one size makes of that: where the number of candidates is stated, all sizes share the pool and its scores.
+    """
+
+    _requires_y = True
+
+    def __init__(
+        self,
+        kernel=None,
+        n_components=100,
+        *,
+        n_candidates=None,
+        scoring_fraction=1.0,
+        scoring_rows="random",
+        center_targets=True,
+        task="auto",
+        device="auto",
+        random_state=None,
+    ):
+        super().__init__(kernel, n_components, n_candidates=n_candidates, device=device, random_state=random_state)
+        self.scoring_fraction = scoring_fraction
+        self.scoring_rows = scoring_rows
+        self.center_targets = center_targets
+        self.task = task
+
+    @abstractmethod
+    def _rank(self, scores, rng) -> dict:
+        """What follows from the scores (J,), as arrays by name, whatever the size of the map up to its own."""
+
+    @abstractmethod
+    def _part(self, ranked: dict, n_components: int) -> dict:
+        """Indices and weights of the candidates that a map of a size takes, given what ``_rank`` returned."""
+
+    def _learn(self, X, y, rng):
+        ranked = self._rank(self._alignments(X, y, rng), rng)
+        return ranked | self._part(ranked, self.n_components)
+
+    def _choose(self, X, y, rng):
+        learned = self._learn(X, y, rng)
+        return learned["indices"], learned["weights"]
+
+    def prefix(self, n_components: int):
+        """The fitted map of a smaller size, from the same pool and its scores: where ``n_candidates`` is stated."""
+        smaller = self._shortened(n_components)
+        if smaller.n_candidates is None:
+            raise NotImplementedError(
+                f"{self.method}: without n_candidates a smaller map has another pool, and a prefix of the features of "
+                "this one is not that map; fit that"
+            )
+        return smaller._complete(self.learned_ | smaller._part(self.learned_, n_components))
+
+    def _check_options(self):
+        super()._check_options()
+        check_scalar(self.scoring_fraction, "scoring_fraction", Real, min_val=0, max_val=1, include_boundaries="right")
+        if self.scoring_rows not in SCORING_ROWS:
+            raise ValueError(f"scoring_rows must be one of {', '.join(SCORING_ROWS)}, got {self.scoring_rows!r}")
+        check_task(self.task)
+
+    def _alignments(self, X, y, rng):
+        """The scores of the candidates, float64 (J,), from a share of the rows."""
+        targets = target_columns(y, self.task, centred=self.center_targets)
+        if self.scoring_fraction < 1:
+            n_rows = X.shape[0]
+            n_scored = ceil(self.scoring_fraction * n_rows)
+            rows = slice(n_scored) if self.scoring_rows == "first" else np.sort(rng.permutation(n_rows)[:n_scored])
+            X, targets = X[rows], targets[rows]
+        return alignments(self.pool_.blocks(X), targets)
+
+
+def alignments(blocks, targets: np.ndarray) -> np.ndarray:
+    """``((targets.T @ Z) ** 2).sum(axis=0)``, float64 (J,), for targets (n, c) and features Z (n, J).
+
+    ``blocks`` has the features as (slice, ndarray of shape (rows, J)) pairs, as ``Pool.blocks`` gives them.
+    """
+    return (sum(targets[part].T @ features for part, features in blocks) ** 2).sum(axis=0)
+
+
+def check_task(task: str) -> None:
+    """Raise ``ValueError`` for an unknown name."""
+    if task not in TASKS:
+        raise ValueError(f"task must be one of {', '.join(TASKS)}, got {task!r}")
+
+
+def target_columns(y, task: str = "auto", *, centred: bool = True) -> np.ndarray:
+    """Targets as numeric columns, to be correlated with features.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels of any type, or numbers.
+    task : {"auto", "classification", "regression"}
+        "auto" takes floating-point targets that are not all integers as those of a regression, others as labels.
+    centred : bool
+        Whether to subtract the mean from each column; the columns of three classes or more are always centred.
+
+    Returns
+    -------
+    float64 ndarray of shape (n, c): one column for numbers; one for two classes, -1 and +1 in their sorted order; one
+    per class otherwise, 1 for its rows.
+
+    Examples
+    --------
+    >>> target_columns(["a", "b", "b", "b"], centred=False).T
+    array([[-1.,  1.,  1.,  1.]])
+    >>> target_columns([0.5, 2.0, 0.5]).T
+    array([[-0.5,  1. , -0.5]])
+    """
+    y = np.asarray(y)
+    if task == "regression" or (task == "auto" and type_of_target(y) == "continuous"):
+        columns = y.astype(np.float64)[:, None]
+    else:
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) > 2:
+            columns, centred = np.equal.outer(codes, np.arange(len(classes))).astype(np.float64), True
+        else:
+            columns = 2.0 * codes[:, None] - 1.0
+    return columns - columns.mean(axis=0) if centred else columns

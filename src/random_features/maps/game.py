@@ -1,0 +1,255 @@
+"""Features that are learned in a game: a player finds those that align best with weighted targets, the other, the dual
+variables of a support vector machine, moves the weight to the rows that they leave close to the margin.
+
+``GameMap`` is the template: it plays the rounds, keeps what it has in checkpoints and replays a game that was played. A
+subclass says what is searched (``_searcher``) and how a component that was found responds to the rows (``_responses``).
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from abc import abstractmethod
+from collections.abc import Iterator
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils import ClassifierTags, check_scalar
+
+from random_features.arrays import one_blas_thread
+from random_features.errors import check_positive
+from random_features.maps.base import RandomFeatureMap
+
+#: Alternating projections onto the box and the hyperplane after each step of the dual player (Appendix A.2).
+ALTERNATIONS = 10
+
+#: Seconds between checkpoints: what a killed search loses beside the round that it is in.
+CHECKPOINT_SECONDS = 10.0
+
+
+class Round(NamedTuple):
+    """One round of a game: what the dual player had chosen, and what it was answered.
+
+    ``alpha`` are the n dual variables, ``potentials`` (k,) those of the components that were found, divided by n^2,
+    ``n_components`` how many were found up to here, and ``payoff`` the objective of the game, F(alpha, lambda), for
+    the mean lambda of this round's components with mass 1.
+    """
+
+    number: int
+    n_components: int
+    alpha: np.ndarray
+    potentials: np.ndarray
+    payoff: float
+
+
+class GameMap(RandomFeatureMap):
+    r"""Base class of the maps that are learned by no-regret dynamics against the dual of a support vector machine.
+
+    The game is :math:`\min_\lambda \max_\alpha F(\alpha, \lambda) = 1^T \alpha - \frac12 \int v_\alpha\, d\lambda` over
+    measures of mass 1 and dual variables in :math:`\{0 \le \alpha \le C, y^T \alpha = 0\}`, with the potential
+    :math:`v_\alpha(\omega) = |\sum_i y_i \alpha_i \phi_\omega(x_i)|^2`. Each round finds components :math:`\omega` of
+    large potential, and takes a step of projected gradient ascent on alpha against them.
+
+    References
+    ----------
+    Bullins, Zhang and Zhang, Not-so-random features, ICLR 2018, Algorithm 2.
+    """
+
+    _requires_y = True
+    #: The arrays of ``learned_`` that have a row for each component.
+    _component_arrays: tuple[str, ...]
+
+    @abstractmethod
+    def _searcher(self, X):
+        """A function (weights (n,) float64, number of the round) -> dict of arrays, a row for each component found,
+        and a dict in which it counts what it spends its time on.
+
+        ``weights`` are y alpha / n; ``potentials`` is one of the arrays, largest first.
+        """
+
+    @abstractmethod
+    def _responses(self, X, components: dict) -> np.ndarray:
+        """What components, as ``_searcher`` returns them, are on the rows of X (n, d): complex (n, k)."""
+
+    @abstractmethod
+    def _components_per_round(self) -> int:
+        """k."""
+
+    @abstractmethod
+    def _evaluations_per_round(self) -> int:
+        """Evaluations of the potential, with its gradient or without, in a round."""
+
+    def _mass(self) -> float:
+        """The mass of the measure that the dual player's gradient is taken at: 2 for a component and its opposite."""
+        return 2.0
+
+    def _dual_step(self, n_rows: int) -> float:
+        """The step of the ascent."""
+        return 1.0 / n_rows if self.dual_step is None else self.dual_step
+
+    def _first_dual(self, signs) -> np.ndarray:
+        """Where the dual player begins."""
+        return project_to_dual(np.full(len(signs), self.C / 2.0), signs, self.C)
+
+    def _check_options(self):
+        super()._check_options()
+        check_positive("C", self.C)
+        check_step("dual_step", self.dual_step)
+
+    @property
+    def components_per_round_(self) -> int:
+        """k, the components that a round finds."""
+        return self._as_fitted()._components_per_round()
+
+    @property
+    def n_rounds_(self) -> int:
+        """Rounds in which the components in use were found."""
+        return self._as_fitted()._count_rounds()
+
+    @property
+    def evaluations_(self) -> int:
+        """Evaluations of the potential that it took to find them."""
+        return self.n_rounds_ * self._as_fitted()._evaluations_per_round()
+
+    def _count_rounds(self):
+        return -(-self.n_components // self._components_per_round())
+
+    def prefix(self, n_components):
+        first = self._shortened(n_components)
+        if hasattr(self, "phases_"):
+            first.phases_ = self.phases_[:n_components]
+        return first._complete(self._components(slice(n_components)))
+
+    def _learn(self, X, y, rng):
+        return self._learn_resumably(X, y, rng, None)
+
+    def _learn_resumably(self, X, y, rng, checkpoints):
+        signs, begun = class_signs(y, self.method), time.perf_counter()
+        found = checkpoints.load() if checkpoints else []
+        alpha = found[-1].pop("alpha") if found else self._first_dual(signs)
+        found = [{name: part for name, part in each.items() if name != "alpha"} for each in found]
+        first = sum(len(each["potentials"]) for each in found) // self._components_per_round()
+        saved, unsaved = time.monotonic(), len(found)
+        # one thread, because the order of a sum depends on their number, and the game on every rounding
+        with one_blas_thread():
+            search, spent = self._searcher(X)
+            for number in self._progress(first):
+                components = search(signs * alpha / X.shape[0], number)
+                found.append(components)
+                alpha = self._ascended(alpha, X, signs, components)
+                if checkpoints and time.monotonic() - saved >= CHECKPOINT_SECONDS:
+                    checkpoints.append(**joined(found[unsaved:]), alpha=alpha)
+                    saved, unsaved = time.monotonic(), len(found)
+        self.seconds_ = {"wall": time.perf_counter() - begun} | spent
+        return {name: learned[: self.n_components] for name, learned in joined(found).items()}
+
+    def _components(self, part):
+        """A part of the components that were learned."""
+        return {name: self.learned_[name][part] for name in self._component_arrays}
+
+    def _progress(self, first):
+        """The numbers of the rounds from ``first`` on, with a bar where they last."""
+        rounds = range(first, self._count_rounds())
+        try:
+            from tqdm import tqdm
+        except ImportError:  # the maps alone need no progress bar
+            return rounds
+        how = {"initial": first, "total": len(rounds) + first, "file": sys.stderr, "mininterval": 5, "delay": 5}
+        return tqdm(rounds, desc=f"{self.method} rounds", leave=False, **how)
+
+    def _ascended(self, alpha, X, signs, components):
+        """The dual player's next choice: a step against the mean of the components of a round, projected."""
+        responses = self._responses(X, components)
+        sums = (signs * alpha) @ responses
+        gradient = 1.0 - self._mass() * signs * (responses @ sums.conj()).real / len(sums)
+        return project_to_dual(alpha + self._dual_step(X.shape[0]) * gradient, signs, self.C)
+
+    def replay(self, X, y) -> Iterator[Round]:
+        """The rounds of the game on the rows that the map was fitted on, without a search.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+        y : array-like of shape (n,)
+            Those of ``fit``; of other rows the result is the game that the components found there would have led to.
+
+        Returns
+        -------
+        iterator of ``Round``, first to last
+        """
+        X = self._validate(X).astype(self._dtype, copy=False)
+        return self._as_fitted()._replayed(X, class_signs(y, self.method))
+
+    def _replayed(self, X, signs):
+        alpha, k = self._first_dual(signs), self._components_per_round()
+        for number, start in enumerate(range(0, self.n_components, k)):
+            components = self._components(slice(start, start + k))
+            potentials = components["potentials"]
+            payoff = float(alpha.sum() - 0.5 * X.shape[0] ** 2 * potentials.mean())
+            yield Round(number, start + len(potentials), alpha, potentials, payoff)
+            with one_blas_thread():
+                alpha = self._ascended(alpha, X, signs, components)
+
+    def best_response(self, X, y, alpha) -> dict:
+        """The components of large potential at dual variables ``alpha`` (n,), by a search like that of one more round.
+
+        The smallest payoff F(alpha, lambda) is at most ``alpha.sum() - n^2 potentials[0] / 2``, and that number where
+        the search has found the greatest potential.
+
+        Returns
+        -------
+        dict of arrays, a row for each component: those of ``learned_``
+        """
+        X, fitted = self._validate(X).astype(self._dtype, copy=False), self._as_fitted()
+        with one_blas_thread():
+            search, _ = fitted._searcher(X)
+            return search(class_signs(y, self.method) * alpha / X.shape[0], fitted._count_rounds())
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
+
+
+def joined(parts: list[dict]) -> dict:
+    """Dicts of arrays of the same names as one, the arrays one after the other."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def class_signs(y, method: str) -> np.ndarray:
+    """-1.0 for the rows of the first class in sorted order, +1.0 for those of the second; ``ValueError`` for three."""
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    if len(classes) > 2:
+        raise ValueError(f"{method} learns from two classes, got {len(classes)}; fit one map for each pair")
+    return 2.0 * codes - 1.0
+
+
+def check_step(name: str, value) -> None:
+    """Raise ``ValueError`` or ``TypeError`` unless ``value`` is None or a number >= 0."""
+    if value is not None:
+        check_scalar(value, name, Real, min_val=0)
+
+
+def project_to_dual(alpha: np.ndarray, signs: np.ndarray, C: float, alternations: int = ALTERNATIONS) -> np.ndarray:
+    r"""A point of :math:`\{0 \le \alpha \le C, y^T \alpha = 0\}` near to ``alpha`` by alternating projections.
+
+    Parameters
+    ----------
+    alpha : ndarray of shape (n,)
+    signs : ndarray of shape (n,), -1 and +1
+    C : upper end of the box
+    alternations : how often the box and then the hyperplane are projected onto
+
+    Returns
+    -------
+    ndarray of shape (n,), on the hyperplane; what it exceeds the box by falls geometrically with ``alternations``
+
+    References
+    ----------
+    Bullins, Zhang and Zhang, Not-so-random features, ICLR 2018, Algorithm 3.
+    """
+    for _ in range(alternations):
+        alpha = np.clip(alpha, 0.0, C)
+        alpha = alpha - (signs @ alpha / len(alpha)) * signs
+    return alpha

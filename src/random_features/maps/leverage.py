@@ -1,0 +1,277 @@
+"""Random Fourier features chosen and weighted by scores of the data: ridge leverage scores (LS-RFF).
+
+A pool of frequencies, s of them in both papers, is drawn from the kernel's spectral measure; every feature of the pool
+gets a score from the data. Two readings of the method exist. The text resamples the pool by the scores and weights what
+it drew. The code that the published numbers come from keeps the whole pool and only weights it. Between the two stand
+the modes that take one of their differences at a time.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from numbers import Integral
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+from sklearn.utils import check_scalar
+
+from random_features.errors import check_positive
+from random_features.maps.pool import PoolMap
+
+#: From the paper's text to the group's code, one difference at a time.
+MODES = ("text", "keep", "columns", "sorted", "code")
+
+#: What is held against "columns" to tell its weights from the length that they give to the features.
+CONTROLS = ("trace", "permuted")
+
+#: Modes that score cosine and sine apart, and of these the ones that reorder the frequencies as the code does.
+COLUMN_MODES = ("columns", "sorted", "code", *CONTROLS)
+SORTED_MODES = ("sorted", "code")
+
+
+class ScoredPoolMap(PoolMap):
+    """Base class: a subclass scores the columns of the pool's feature matrix in ``pool_scores``.
+
+    With q the scores divided by their sum,
+
+    * ``mode="text"``: q per frequency (the scores of its cosine and sine are added), s frequencies are drawn from q
+      with replacement, and a frequency i has the weight sqrt(1 / (s q_i)), so that the expectation over the drawing
+      is the kernel of the pool, of ``pool_multiple`` s frequencies;
+    * ``mode="keep"``: nothing is drawn, the whole pool stays with these weights;
+    * ``mode="columns"``: q per column of [cos(Wx) | sin(Wx)] / sqrt(s), and column i has the weight
+      sqrt(1 / (2 s q_i));
+    * ``mode="sorted"``: q per column of [cos(Wx + b) | sin(Wx + b)] / sqrt(s); all 2 s columns are sorted by falling q,
+      the frequencies of the first s get the cosine and those of the last s the sine, with b in the old order;
+    * ``mode="code"``: as "sorted", with the weight sqrt(1 / q_i). The factor 1 / (2 s) that importance weights need is
+      missing, so that the features are about sqrt(2 s) times longer than those of RFF.
+
+    1 / q_i has no bounded mean for the scores of single columns, so that "columns" lengthens the features, which acts
+    as a smaller penalty. Two controls tell this from what the scores know:
+
+    * ``mode="trace"``: as "columns", with all weights divided by the root mean square length of the features over the
+      rows of ``fit``: the trace of the kernel matrix is that of RFF, the number of rows;
+    * ``mode="permuted"``: as "columns", with the weights in a random order: as long, and without the scores.
+
+    Attributes
+    ----------
+    pool_ : Pool
+        ``pool_multiple`` s frequencies.
+    n_distinct_ : int
+        Different frequencies among those in use.
+    learned_ : dict
+        ``indices``: int (s,) frequencies of the pool, or (2 s,) columns of its feature matrix in the modes that score
+        columns; ``weights``: float64 of the same shape.
+    """
+
+    def __init__(
+        self,
+        kernel=None,
+        n_components=100,
+        *,
+        mode="text",
+        pool_multiple=1,
+        layout="cos_sin",
+        device="auto",
+        random_state=None,
+    ):
+        super().__init__(kernel, n_components, layout=layout, device=device, random_state=random_state)
+        self.mode = mode
+        self.pool_multiple = pool_multiple
+
+    @abstractmethod
+    def pool_scores(self, blocks, y=None, *, n_rows: int) -> np.ndarray:
+        """A score >= 0 for every column of the pool's features, float64 (``pool_.n_columns``,).
+
+        What ``fit`` computes of the data; here on features that are ready, and once the pool is drawn.
+
+        Parameters
+        ----------
+        blocks : iterable of (slice, ndarray of shape (rows, ``pool_.n_columns``))
+            The features of n rows, as ``pool_.blocks`` gives them.
+        y : array-like of shape (n,), optional
+            Targets; only maps that learn from them look at them.
+        n_rows : int
+            n.
+        """
+
+    def _check_options(self):
+        super()._check_options()
+        if self.mode not in (*MODES, *CONTROLS):
+            raise ValueError(f"mode must be one of {', '.join((*MODES, *CONTROLS))}, got {self.mode!r}")
+        if self.mode in COLUMN_MODES and not self._has_pairs():
+            raise ValueError(f"mode={self.mode!r} is defined for the layout 'cos_sin' and shift-invariant kernels only")
+        check_scalar(self.pool_multiple, "pool_multiple", Integral, min_val=1)
+        if self.mode != "text" and self.pool_multiple > 1:
+            raise ValueError(f"mode={self.mode!r} keeps the whole pool: pool_multiple is of the mode 'text'")
+
+    def _has_phases(self):
+        return super()._has_phases() or self.mode in SORTED_MODES
+
+    def _draw_frequencies(self, n_features, rng):
+        return self.kernel_.draw_frequencies(rng, (self._pool_size(), n_features))
+
+    def _pool_size(self):
+        return self.n_components * self.pool_multiple
+
+    def _pool_scale(self):
+        return 1.0 / np.sqrt(self._pool_size()) if self._has_pairs() else np.sqrt(2.0 / self._pool_size())
+
+    def _choose(self, X, y, rng):
+        scores = self.pool_scores(self.pool_.blocks(X), y, n_rows=X.shape[0])
+        if not scores.max() > 0:
+            raise ValueError(f"{self.method}: every feature of the pool has the score 0, so that none can be drawn")
+        # A score of 0 would be an infinite weight where nothing is drawn.
+        scores = np.maximum(scores, np.finfo(np.float64).eps * scores.max())
+        if self._has_pairs() and self.mode not in COLUMN_MODES:
+            scores = scores.reshape(2, -1).sum(axis=0)
+        probabilities = scores / scores.sum()
+        weights = np.sqrt(1.0 / probabilities)
+        if self.mode == "text":
+            weights /= np.sqrt(self.n_components)
+        elif self.mode != "code":
+            weights /= np.sqrt(len(weights))
+        if self.mode == "trace":
+            weights /= root_mean_square_length(self.pool_.blocks(X), weights)
+        elif self.mode == "permuted":
+            weights = rng.permutation(weights)
+        if self.mode == "text":
+            indices = rng.choice(len(scores), size=self.n_components, p=probabilities)
+        elif self.mode in SORTED_MODES:
+            indices = np.argsort(weights, kind="stable")
+        else:
+            indices = np.arange(len(scores))
+        return indices, weights[indices]
+
+    @property
+    def n_distinct_(self) -> int:
+        """Different frequencies among those in use: what is drawn more often than once is one feature."""
+        return len(np.unique(self.learned_["indices"] % self._as_fitted()._pool_size()))
+
+    def _use(self, learned):
+        if self.mode in COLUMN_MODES:
+            self.chosen_ = self.pool_.reordered(learned["indices"], learned["weights"])
+        else:
+            super()._use(learned)
+
+
+def root_mean_square_length(blocks, weights: np.ndarray) -> float:
+    """The root mean square length of weighted features, given as (slice, (rows, D)) blocks, with weights (D,)."""
+    squares, n_rows = np.zeros(len(weights)), 0
+    for _, features in blocks:
+        squares += np.square(features, dtype=np.float64).sum(axis=0)
+        n_rows += len(features)
+    return float(np.sqrt(squares @ weights**2 / n_rows))
+
+
+class LeverageScoreFourier(ScoredPoolMap):
+    r"""Leverage-score random Fourier features: frequencies in proportion to their ridge leverage scores.
+
+    With Z (n, D) the features of a pool of s frequencies, the scores are
+
+    .. math:: p_i = [Z^T Z (Z^T Z + n \lambda I)^{-1}]_{ii}
+
+    and q = p / sum(p). See ``mode`` for what is done with them. In the mode "text" the map is unbiased: given the pool
+    its expectation is the pool's kernel, which is unbiased itself. Set-up O(n s^2 + s^3), streamed over blocks of rows;
+    O(s d) a row.
+
+    Parameters
+    ----------
+    kernel : kernel object, default None
+        None is ``Gaussian(1.0)``.
+    n_components : int, default 100
+        s, the number of frequencies.
+    mode : {"text", "keep", "columns", "sorted", "code", "trace", "permuted"}
+        "text" draws s frequencies from q (cosine and sine scored together) and weights them by sqrt(1 / (s q_i)).
+        "code" does what the code behind the published numbers does: all 2 s columns of the pool stay, cosine and
+        sine are scored apart and sorted by falling score, and column i is multiplied by sqrt(1 / q_i) without the
+        1 / (2 s) of an importance weight. The others lie between: "keep" draws nothing and keeps the weights of
+        "text"; "columns" also scores cosine and sine apart, with weights sqrt(1 / (2 s q_i)); "sorted" also reorders
+        the frequencies as "code" does. "trace" and "permuted" are controls of "columns".
+    pool_multiple : int, default 1
+        Frequencies of the pool over s; more than 1 in the mode "text" only. The papers have a pool of s.
+    penalty : float, default 0.05
+        lambda > 0, the mean-scaled ridge penalty of the scores.
+    layout : {"cos_sin", "phase"}
+        D = 2 s or D = s columns; "phase" in the modes "text" and "keep" only.
+    device : {"auto", "cpu", "cuda"}
+    random_state : int, RandomState instance or None
+
+    Attributes
+    ----------
+    pool_ : Pool
+        The frequencies that are scored.
+    learned_ : dict
+        ``indices`` and ``weights``, see above.
+
+    References
+    ----------
+    Li, Ton, Oglic and Sejdinovic, Towards a unified analysis of random Fourier features, ICML 2019, Algorithm 1;
+    Liu et al., AAAI 2020, equation (3).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from random_features.maps.leverage import LeverageScoreFourier
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> phi = LeverageScoreFourier(n_components=50, random_state=0).fit(X)
+    >>> phi.transform(X).shape, phi.learned_["indices"].shape
+    ((200, 100), (50,))
+    """
+
+    method = "lsrff"
+
+    def __init__(
+        self,
+        kernel=None,
+        n_components=100,
+        *,
+        mode="text",
+        pool_multiple=1,
+        penalty=0.05,
+        layout="cos_sin",
+        device="auto",
+        random_state=None,
+    ):
+        super().__init__(
+            kernel,
+            n_components,
+            mode=mode,
+            pool_multiple=pool_multiple,
+            layout=layout,
+            device=device,
+            random_state=random_state,
+        )
+        self.penalty = penalty
+
+    def _check_options(self):
+        super()._check_options()
+        check_positive("penalty", self.penalty)
+
+    def pool_scores(self, blocks, y=None, *, n_rows):
+        ridge = n_rows * self.penalty
+        if n_rows <= self.pool_.n_columns:
+            return row_leverage_scores(np.concatenate([features for _, features in blocks]), ridge)
+        gram = np.zeros((self.pool_.n_columns, self.pool_.n_columns))
+        for _, features in blocks:
+            gram += features.T @ features
+        return ridge_leverage_scores(gram, ridge)
+
+
+def ridge_leverage_scores(gram: np.ndarray, ridge: float) -> np.ndarray:
+    """The diagonal of ``gram @ inv(gram + ridge * I)`` for a positive semi-definite matrix; ``gram`` is overwritten."""
+    gram[np.diag_indices_from(gram)] += ridge
+    factor = cholesky(gram, lower=True, overwrite_a=True)
+    inverse = solve_triangular(factor, np.eye(len(factor)), lower=True, overwrite_b=True)
+    return 1.0 - ridge * (inverse**2).sum(axis=0)
+
+
+def row_leverage_scores(features: np.ndarray, ridge: float) -> np.ndarray:
+    """``ridge_leverage_scores`` of Z'Z for features Z (n, D) with n <= D, from the smaller matrix ZZ'.
+
+    Z'Z (Z'Z + ridge I)^-1 = Z' (ZZ' + ridge I)^-1 Z; neither side of the first form is made.
+    """
+    features = features.astype(np.float64)
+    system = features @ features.T
+    system[np.diag_indices_from(system)] += ridge
+    factor = cholesky(system, lower=True, overwrite_a=True)
+    return (solve_triangular(factor, features, lower=True, overwrite_b=True) ** 2).sum(axis=0)

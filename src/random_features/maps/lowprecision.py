@@ -1,0 +1,129 @@
+"""Random Fourier features of a few bits each (LP-RFF): stochastic rounding by a hash of the data."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+import torch
+from sklearn.utils import check_scalar
+
+from random_features.maps.montecarlo import RandomFourier
+
+#: Odd constants of the 64-bit mixer SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), as signed integers.
+MIXERS = (0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64)
+
+
+class LowPrecisionFourier(RandomFourier):
+    r"""Low-precision random Fourier features: features with phases, rounded at random to 2^b values.
+
+    .. math:: \phi(x) = Q\big(\sqrt{2/s} \cos(Wx + b)\big)
+
+    Q rounds to the grid :math:`-c + j \delta`, :math:`0 \le j < 2^b`, with :math:`c = \sqrt{2/s}` and
+    :math:`\delta = 2c / (2^b - 1)`: to the upper neighbour with the fraction of the way to it as probability. Hence E Q
+    is the identity, and different rows are rounded independently, so that an entry of the approximate kernel matrix
+    off the diagonal is unbiased; an entry on the diagonal is too large by the sum of the rounding variances, at most
+    :math:`s \delta^2 / 4`. A row needs b s bits, although it is handed out as floating-point numbers here.
+
+    The random bits are a hash of the seed and of the content of the row (pairwise independent over rows), so that
+    ``transform`` is a function: equal rows get equal features, in any order and any block. Projections are computed in
+    float64, so that the order of summation, which depends on the shape of a block and on the device, decides a
+    rounding with a probability of about 1e-14 only. Time O(s d) a row.
+
+    Parameters
+    ----------
+    kernel : kernel object, default None
+        None is ``Gaussian(1.0)``.
+    n_components : int, default 100
+        s, the number of frequencies; D = s columns.
+    n_bits : int, default 4
+        b, from 1 to 32 bits per feature.
+    device : {"auto", "cpu", "cuda"}
+    random_state : int, RandomState instance or None
+
+    References
+    ----------
+    Zhang, May, Dao and Re, Low-precision random Fourier features for memory-constrained kernel approximation,
+    AISTATS 2019.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from random_features.maps.lowprecision import LowPrecisionFourier
+    >>> X = np.random.default_rng(0).normal(size=(20, 3))
+    >>> Z = LowPrecisionFourier(n_components=50, n_bits=1, random_state=0).fit_transform(X)
+    >>> np.unique(Z)
+    array([-0.2,  0.2])
+    """
+
+    method = "lprff"
+
+    def __init__(self, kernel=None, n_components=100, *, n_bits=4, device="auto", random_state=None):
+        super().__init__(kernel, n_components, layout="phase", device=device, random_state=random_state)
+        self.n_bits = n_bits
+
+    def _check_options(self):
+        super()._check_options()
+        check_scalar(self.n_bits, "n_bits", Integral, min_val=1, max_val=32)
+
+    def _draw(self, n_features, rng):
+        super()._draw(n_features, rng)
+        words = np.iinfo(np.int64)
+        self._row_factors = rng.integers(words.min, words.max, size=n_features, endpoint=True) | 1
+        self._column_factors = rng.integers(words.min, words.max, size=self.n_components, endpoint=True) | 1
+        self._column_offsets = rng.integers(words.min, words.max, size=self.n_components, endpoint=True)
+
+    def _work_columns(self):
+        # float64 values and 64-bit hashes
+        return 4 * self.n_components
+
+    def _mapper(self, rows, device, dtype):
+        fill_exact = super()._mapper(rows, device, torch.float64)
+        amplitude = np.sqrt(2.0 / self.n_components)
+        steps = 2**self.n_bits - 1
+        row_factors, column_factors, column_offsets = (
+            torch.from_numpy(words).to(device)
+            for words in (self._row_factors, self._column_factors, self._column_offsets)
+        )
+        exact = torch.empty(rows, self.n_components, device=device, dtype=torch.float64)
+
+        def fill(X, out):
+            X, position = X.double(), exact[: len(X)]
+            fill_exact(X, position)
+            keys = _key_of_rows(X, row_factors)
+            uniform = _uniform(_mix(keys) * column_factors + column_offsets)
+            position.add_(amplitude).mul_(steps / (2.0 * amplitude)).add_(uniform).floor_().clamp_(0, steps)
+            out.copy_(position.mul_(2.0 * amplitude / steps).sub_(amplitude))
+
+        return fill
+
+
+def _key_of_rows(X, factors):
+    """A 64-bit word for each row of X (r, d), dense or sparse, from its content: (r, 1). Zeros add nothing."""
+    if not X.is_sparse:
+        return (_mix(_bits(X)) * factors).sum(dim=1, keepdim=True)
+    rows, columns = X.indices()
+    words = _mix(_bits(X.values())) * factors[columns]
+    return words.new_zeros(len(X)).index_add_(0, rows, words)[:, None]
+
+
+def _bits(X):
+    """The bit patterns of float64 numbers as integers, one pattern for the two zeros."""
+    return (X + 0.0).view(torch.int64)
+
+
+def _mix(words):
+    """A bijection of 64-bit words that makes every output bit depend on all input bits (SplitMix64's finaliser)."""
+    words = (words ^ _shift_right(words, 30)) * MIXERS[0]
+    words = (words ^ _shift_right(words, 27)) * MIXERS[1]
+    return words ^ _shift_right(words, 31)
+
+
+def _uniform(words):
+    """Numbers in [0, 1) from the upper 53 bits of 64-bit words."""
+    return _shift_right(words, 11).double() * 2.0**-53
+
+
+def _shift_right(words, bits):
+    """The logical shift, which PyTorch lacks for signed words."""
+    return (words >> bits) & (2 ** (64 - bits) - 1)

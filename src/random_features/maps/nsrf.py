@@ -1,0 +1,246 @@
+"""Not-so-random features: frequencies at the peaks of a potential in the Fourier domain, found by Langevin dynamics."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils import check_scalar
+
+from random_features.errors import check_positive
+from random_features.maps.base import SpectralMap
+from random_features.maps.game import GameMap, check_step, class_signs, joined
+from random_features.maps.peaks import Climb, PeakSearch
+
+MODES = ("text", "code")
+SEARCHES = ("langevin", "random")
+
+#: Where "text" begins: this many times the variance of the kernel's frequencies (Appendix A.1).
+VARIANCE_OF_START = 1.5
+
+#: What the code behind the published numbers uses: standard deviation of the start, step, noise, penalty of a
+#: frequency's mean square, and the step of the dual player times n^2.
+CODE = {"initial_std": 0.3, "step_size": 20.0, "noise": 0.01, "decay": 0.01, "dual_step": 2000.0}
+
+
+class PeakSearchFourier(GameMap, SpectralMap):
+    r"""Not-so-random features: frequencies where a reweighted Fourier transform of the classes has its peaks.
+
+    In each round copies of a Langevin dynamics climb the potential
+
+    .. math:: v_\alpha(w) = \Big|\frac1n \sum_i y_i \alpha_i e^{i w^T x_i}\Big|^2, \qquad
+       w \leftarrow w + \zeta \nabla v_\alpha(w) + \text{noise},
+
+    and the best points of the k best copies are kept; then the dual variables alpha of a support vector machine, which
+    begin near C / 2, take a step against these frequencies (see ``GameMap``). Time O(n d) for each copy, step and
+    round to learn, O(s d) a row. The search makes sparse data dense as a whole; what is learned maps them as they are.
+
+    Parameters
+    ----------
+    kernel : Gaussian, default None
+        None is ``Gaussian(1.0)``. Its frequencies, made wider, are where the copies start.
+    n_components : int, default 100
+        s, the number of frequencies.
+    mode : {"text", "code"}
+        "text" is the paper: the features are [cos(Wx) | sin(Wx)] / sqrt(s). "code" is the code behind the published
+        numbers: sqrt(2 / s) cos(Wx + b), D = s, one frequency a round, and a potential from which 0.01 of the mean
+        square of the frequency's entries is taken. It does not evaluate the last point of a copy.
+    C : float, default 1.0
+        The upper end of the dual variables.
+    dual_step : float, default None
+        eta of the ascent on alpha; 0 leaves alpha uniform. None is 1 / n, in "code" 2000 / n^2. The gradient is
+        1 - 2 y Re(conj(F) e^{iwx}) with F = sum_i y_i alpha_i e^{iwx_i}, a mean over the round's frequencies; in "code"
+        without the 2.
+    n_peaks : int, default None
+        k, the frequencies kept in a round; None is 10, in "code" 1.
+    search : {"langevin", "random"}
+        "random" evaluates as many points as Langevin would, drawn like those that it starts from.
+    n_copies, n_steps : int, default 500 and 100
+    initial_std : float, default None
+        Standard deviation of the entries of a start; None is sqrt(1.5) / length scale, in "code" 0.3.
+    step_size : float, default None
+        zeta. None is 0.7 over the product of the data's largest variance and the copy's best potential so far: a step
+        as large as the curvature of a peak allows, whatever the scale of data and alpha. In "code" None is 20.
+    noise : float, default None
+        Standard deviation of what is added to the entries of a frequency in each step; 0 is gradient ascent. None is
+        noise as long, on average, as the gradient's step; in "code" 0.01.
+    step_factor, noise_factor : float, default 1.0
+        What ``step_size`` and ``noise`` are multiplied by, whether they are given or found. Noise that is found follows
+        the step.
+    device : {"auto", "cpu", "cuda"}
+    random_state : int, RandomState instance or None
+        With one seed a device gives the same frequencies, whatever the number of threads. Starts are the same on all
+        devices, noise is not.
+
+    Attributes
+    ----------
+    learned_ : dict
+        ``frequencies`` (s, d), round by round, the largest potential first, and their ``potentials`` (s,) at the time.
+    seconds_ : dict
+        After learning: ``wall``, and on the CPU the sums over threads of ``products``, ``trigonometry`` and ``rest``.
+
+    References
+    ----------
+    Bullins, Zhang and Zhang, Not-so-random features, ICLR 2018, Algorithms 1 and 2, and Appendix A.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from random_features.kernels import Gaussian
+    >>> from random_features.maps.nsrf import PeakSearchFourier
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(300, 2))
+    >>> y = np.sin(20 * X[:, 0]) > 0
+    >>> phi = PeakSearchFourier(Gaussian(0.2), 10, n_copies=100, n_steps=30, random_state=0).fit(X, y)
+    >>> bool(np.abs(np.abs(phi.frequencies_[0]) - [20, 0]).max() < 1), phi.transform(X).shape
+    (True, (300, 20))
+    """
+
+    method = "nsrf"
+    _component_arrays = ("frequencies", "potentials")
+
+    def __init__(
+        self,
+        kernel=None,
+        n_components=100,
+        *,
+        mode="text",
+        C=1.0,
+        dual_step=None,
+        n_peaks=None,
+        search="langevin",
+        n_copies=500,
+        n_steps=100,
+        initial_std=None,
+        step_size=None,
+        noise=None,
+        step_factor=1.0,
+        noise_factor=1.0,
+        device="auto",
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.mode = mode
+        self.C = C
+        self.dual_step = dual_step
+        self.n_peaks = n_peaks
+        self.search = search
+        self.n_copies = n_copies
+        self.n_steps = n_steps
+        self.initial_std = initial_std
+        self.step_size = step_size
+        self.noise = noise
+        self.step_factor = step_factor
+        self.noise_factor = noise_factor
+        self.device = device
+        self.random_state = random_state
+
+    @property
+    def layout(self) -> str:
+        """How the features are laid out, by the mode."""
+        return "phase" if self.mode == "code" else "cos_sin"
+
+    def _check_options(self):
+        super()._check_options()
+        for name, value, allowed in (("mode", self.mode, MODES), ("search", self.search, SEARCHES)):
+            if value not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
+        for name in ("n_copies", "n_steps"):
+            check_scalar(getattr(self, name), name, Integral, min_val=1)
+        if self.n_peaks is not None:
+            check_scalar(self.n_peaks, "n_peaks", Integral, min_val=1)
+        if self._components_per_round() > self.n_copies:
+            raise ValueError(f"n_copies={self.n_copies} copies find no {self._components_per_round()} peaks a round")
+        if self.initial_std is not None:
+            check_positive("initial_std", self.initial_std)
+        for name in ("step_size", "noise"):
+            check_step(name, getattr(self, name))
+        for name in ("step_factor", "noise_factor"):
+            check_positive(name, getattr(self, name))
+
+    def _draw_frequencies(self, n_features, rng):
+        self._search_seed = int(rng.integers(2**63))
+
+    def _components_per_round(self):
+        return self.n_peaks or (1 if self.mode == "code" else 10)
+
+    def _evaluations_per_round(self):
+        return self.n_copies * self._climb().evaluations
+
+    def _mass(self):
+        return 1.0 if self.mode == "code" else 2.0
+
+    def _dual_step(self, n_rows):
+        if self.mode == "code" and self.dual_step is None:
+            return CODE["dual_step"] / n_rows**2
+        return super()._dual_step(n_rows)
+
+    def _first_dual(self, signs):
+        # the code projects after a step only
+        return np.full(len(signs), self.C / 2.0) if self.mode == "code" else super()._first_dual(signs)
+
+    def _option(self, name):
+        """An option of the search, or what it is in "code" where it is None."""
+        value = getattr(self, name)
+        return CODE[name] if value is None and self.mode == "code" else value
+
+    @property
+    def start_std_(self) -> float:
+        """The standard deviation of the entries of a start, once the map has been drawn."""
+        return self._as_fitted()._option("initial_std") or VARIANCE_OF_START**0.5 * self.kernel_.frequency_scale
+
+    def _climb(self):
+        """How a copy climbs."""
+        code = self.mode == "code"
+        decay = CODE["decay"] if code else 0.0
+        return Climb(
+            self.n_steps,
+            self._option("step_size"),
+            self._option("noise"),
+            decay,
+            last=not code,
+            step_factor=self.step_factor,
+            noise_factor=self.noise_factor,
+        )
+
+    def _searcher(self, X):
+        peaks, how, copies = PeakSearch(X, self.device), self._climb(), self.n_copies
+
+        def search(weights, number):
+            rng = np.random.default_rng([self._search_seed, number])
+            tries = 1 if self.search == "langevin" else how.evaluations
+            best = {"frequencies": self._cast(np.empty((0, X.shape[1]))), "potentials": self._cast(np.empty(0))}
+            for _ in range(tries):
+                starts = self._cast(self.start_std_ * rng.standard_normal((copies, X.shape[1])))
+                if self.search == "langevin":
+                    found = peaks.climb(weights, starts, how, [self._search_seed, number])
+                else:
+                    found = starts, peaks.evaluate(weights, starts)
+                best = highest(joined([best, dict(zip(best, found, strict=True))]), self._components_per_round())
+            return best
+
+        return search, peaks.seconds
+
+    def _responses(self, X, components):
+        projections = (X @ components["frequencies"].T).astype(np.float64)
+        return np.cos(projections) + 1j * np.sin(projections)
+
+    def _use(self, learned):
+        self.frequencies_ = self._cast(learned["frequencies"])
+
+    def potential(self, X, y, alpha, frequencies) -> np.ndarray:
+        """v / n^2 at ``frequencies`` (m, d) for rows X (n, d), targets y (n,) and dual variables ``alpha`` (n,).
+
+        Returns
+        -------
+        ndarray of shape (m,), in the type of the data that the map was fitted on
+        """
+        X = self._validate(X).astype(self._dtype, copy=False)
+        weights = class_signs(y, self.method) * alpha / X.shape[0]
+        return PeakSearch(X, self.device).evaluate(weights, self._cast(frequencies))
+
+
+def highest(components: dict, count: int) -> dict:
+    """The ``count`` components of the largest potential, largest first."""
+    order = np.argsort(-components["potentials"], kind="stable")[:count]
+    return {name: values[order] for name, values in components.items()}

@@ -1,0 +1,152 @@
+"""The Nystroem approximation, the baseline that takes its features from a sample of the data."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+import numpy as np
+import torch
+
+from random_features.arrays import dense, one_blas_thread, product
+from random_features.maps.base import RandomFeatureMap
+
+#: Eigenvalues of the landmarks' kernel matrix below this share of the largest one are rounding errors.
+SMALLEST_EIGENVALUE = 1e-12
+
+#: The largest ratio of two eigenvalues whose features are computed in float32 together: whitening then amplifies the
+#: rounding errors of what enters by its square root, 64, at most.
+SINGLE_PRECISION_RANGE = 2.0**12
+
+#: The most landmarks whose matrix one thread decomposes: the threads of NumPy's BLAS go on spinning when they have
+#: worked, beside those of ``transform``, for longer than they save in a matrix of this size.
+ONE_THREAD_LANDMARKS = 1000
+
+
+class Nystroem(RandomFeatureMap):
+    r"""Nystroem features: kernel values at landmarks, whitened by the landmarks' own kernel matrix.
+
+    .. math:: \phi(x) = \Lambda^{-1/2} U^T k_L(x), \qquad K_{LL} = U \Lambda U^T, \qquad
+       k_L(x) = (k(x, l_1), \dots, k(x, l_s))
+
+    with the landmarks l_i drawn from the rows uniformly without replacement (all of them where there are fewer than
+    s). Eigenvalues below 1e-12 of the largest are dropped, so that D <= s. With all rows as landmarks the kernel matrix
+    is exact. Set-up O(s^2 d + s^3), time O(s d + s D) a row.
+
+    For float32 data, too, the whitening is found and kernel values are computed in float64; features of small
+    eigenvalues are as accurate as the others, a few 1e-6 of the length of a row. Sparse data are made dense, a block of
+    rows at a time; landmarks are held dense.
+
+    Parameters
+    ----------
+    kernel : kernel object, default None
+        Any kernel; None is ``Gaussian(1.0)``.
+    n_components : int, default 100
+        s, the number of landmarks.
+    device : {"auto", "cpu", "cuda"}
+    random_state : int, RandomState instance or None
+
+    Attributes
+    ----------
+    learned_ : dict
+        ``landmarks``: (s, d), rows of the data.
+
+    References
+    ----------
+    Williams and Seeger, Using the Nystroem method to speed up kernel machines, NIPS 2001.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from random_features.kernels import Gaussian
+    >>> from random_features.maps.nystroem import Nystroem
+    >>> X = np.random.default_rng(0).normal(size=(30, 5))
+    >>> Z = Nystroem(n_components=30, random_state=0).fit_transform(X)
+    >>> bool(np.allclose(Z @ Z.T, Gaussian()(X)))
+    True
+    """
+
+    method = "nystroem"
+    _caches_per_block = 4
+
+    def __init__(self, kernel=None, n_components=100, *, device="auto", random_state=None):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.device = device
+        self.random_state = random_state
+
+    def _draw(self, n_features, rng):
+        """Nothing is drawn before the data are seen."""
+
+    def _learn(self, X, y, rng):
+        chosen = rng.permutation(X.shape[0])[: self.n_components]
+        return {"landmarks": dense(X[chosen])}
+
+    def _use(self, learned):
+        self._landmarks = learned["landmarks"].astype(np.float64)
+        with one_blas_thread() if len(self._landmarks) <= ONE_THREAD_LANDMARKS else nullcontext():
+            eigenvalues, eigenvectors = np.linalg.eigh(self.kernel_(self._landmarks))
+        if not eigenvalues[-1] > 0:
+            raise ValueError("nystroem: the kernel is zero between all landmarks")
+        kept = eigenvalues > SMALLEST_EIGENVALUE * eigenvalues[-1]
+        self._eigenvalues = eigenvalues[kept]
+        self._whitening = eigenvectors[:, kept] / np.sqrt(self._eigenvalues)
+
+    def _count_columns(self):
+        return self._whitening.shape[1]
+
+    def _work_columns(self):
+        # float64 kernel values at all landmarks
+        return 2 * len(self._landmarks)
+
+    def _mapper(self, rows, device, dtype):
+        if dtype == torch.float64:
+            return self._double_mapper(rows, device)
+        return self._single_mapper(rows, device)
+
+    def _double_mapper(self, rows, device):
+        values = self.kernel_.against(self._landmarks, rows, device, torch.float64)
+        whitening = torch.from_numpy(self._whitening).to(device)
+        return lambda X, out: product(values(X), whitening, out)
+
+    def _single_mapper(self, rows, device):
+        """Features in float32, with those of the smallest and of the largest eigenvalues in float64.
+
+        Rounding leaves in every kernel value an error in proportion to it, so that in the direction of a small
+        eigenvalue, where a kernel vector is short, it would be seen 1 / sqrt(eigenvalue) times enlarged. Therefore the
+        part of the kernel vector in the leading directions is taken out before it is rounded, and the directions of
+        eigenvalues that are still too small are left in float64; ``split`` says which and how many.
+        """
+        n_last, n_leading = split(self._eigenvalues)
+        n_middle = len(self._eigenvalues) - n_last - n_leading
+        exactly = n_last + n_leading > 0
+        values = self.kernel_.against(self._landmarks, rows, device, torch.float64 if exactly else torch.float32)
+        last, middle, leading = (
+            torch.from_numpy(np.ascontiguousarray(columns)).to(device)
+            for columns in np.split(self._whitening, [n_last, n_last + n_middle], axis=1)
+        )
+        middle = middle.float()
+        back = (leading * torch.from_numpy(self._eigenvalues[n_last + n_middle :]).to(device)).T.contiguous()
+
+        def fill(X, out):
+            vectors = values(X)
+            if n_leading:
+                coefficients = vectors @ leading
+                out[:, n_last + n_middle :] = coefficients
+                vectors.addmm_(coefficients, back, alpha=-1.0)
+            if n_last:
+                out[:, :n_last] = vectors @ last
+            product(vectors.float(), middle, out[:, n_last : n_last + n_middle])
+
+        return fill
+
+
+def split(eigenvalues: np.ndarray) -> tuple[int, int]:
+    """How many of rising eigenvalues > 0 need float64: of the smallest, and of the leading ones.
+
+    The others lie within ``SINGLE_PRECISION_RANGE``. A leading direction costs twice, because its part of the kernel
+    vector is computed and taken out; the sum of the costs is the least.
+    """
+    falling = eigenvalues[::-1]
+    n_last = np.searchsorted(eigenvalues, falling / SINGLE_PRECISION_RANGE)
+    n_leading = int(np.argmin(2 * np.arange(len(falling)) + n_last))
+    return int(n_last[n_leading]), n_leading

@@ -1,0 +1,212 @@
+"""Peaks of a Fourier potential: batches of frequencies, their potentials and gradients, climbed by Langevin dynamics.
+
+The potential of weights u (n,) is :math:`v(w) = |\\sum_i u_i e^{i w^T x_i}|^2`. Frequencies are worked on in blocks of
+fixed size, each on one thread, so that a result does not depend on how many threads there are.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+
+from random_features.arrays import cosine, dense, product, resolve_device, row_blocks, sine
+from random_features.maps.blocks import for_each_block
+
+#: Frequencies that a thread works on at once, and the most numbers in their product with the data: so few on the CPU
+#: that they stay in a cache.
+BLOCK = {"cpu": (128, 2**21), "cuda": (512, 2**28)}
+
+#: What the seconds of a search are told of.
+PARTS = ("products", "trigonometry", "rest")
+
+#: The step of a copy where none is given, over the largest variance of the data and the copy's best potential. At a
+#: peak the logarithm of the potential is curved by at most twice that variance: 1 is where ascent begins to oscillate.
+RELATIVE_STEP = 0.7
+
+
+@dataclass(frozen=True)
+class Climb:
+    """How Langevin dynamics climb: the step on the potential, the standard deviation of the noise, the decay.
+
+    A step of None is as large as the curvature of a peak allows (``RELATIVE_STEP``); a noise of None as long, on
+    average, as the gradient's step. Each is multiplied by its factor. ``decay`` is the penalty of a frequency's mean
+    square. With ``last`` the point after the last step is evaluated too.
+    """
+
+    n_steps: int
+    step_size: float | None = None
+    noise: float | None = None
+    decay: float = 0.0
+    last: bool = True
+    step_factor: float = 1.0
+    noise_factor: float = 1.0
+
+    @property
+    def evaluations(self) -> int:
+        """Evaluations of the potential for each copy."""
+        return self.n_steps + self.last
+
+
+class PeakSearch:
+    """Searches for peaks of the potentials of rows X (n, d), float32 or float64, an array or a csr matrix.
+
+    Attributes
+    ----------
+    seconds : dict
+        On the CPU, by ``PARTS``: the sum over threads of the seconds that were spent so far.
+    """
+
+    def __init__(self, X, device: str = "auto"):
+        self.device, X = resolve_device(device), dense(X)
+        self.X = torch.tensor(X, device=self.device)
+        self.largest_variance = largest_variance(X)
+        self.seconds: dict = {}
+
+    def evaluate(self, weights: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
+        """The potentials (m,) of ``frequencies`` (m, d) for ``weights`` (n,)."""
+        frequencies = torch.tensor(frequencies, device=self.device, dtype=self.X.dtype)
+        potentials = torch.empty(len(frequencies), device=self.device, dtype=self.X.dtype)
+
+        def work(potential, part):
+            potentials[part] = potential.at(frequencies[part])
+
+        self._in_blocks(weights, len(frequencies), work)
+        return potentials.cpu().numpy()
+
+    def climb(self, weights: np.ndarray, starts: np.ndarray, how: Climb, seed) -> tuple[np.ndarray, np.ndarray]:
+        """The best point on the way of each copy.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n,)
+        starts : ndarray of shape (copies, d)
+        how : Climb
+        seed : sequence of integers, of the noise
+
+        Returns
+        -------
+        the points, ndarray of shape (copies, d), and their potentials (copies,)
+        """
+        points = torch.tensor(starts, device=self.device, dtype=self.X.dtype)
+        potentials = torch.empty(len(points), device=self.device, dtype=self.X.dtype)
+
+        def work(potential, part):
+            words = np.random.SeedSequence([*seed, part.start]).generate_state(1, np.uint64)
+            generator = torch.Generator(self.device).manual_seed(int(words[0] >> 1))
+            points[part], potentials[part] = self._climbed(potential, points[part], how, generator)
+
+        self._in_blocks(weights, len(points), work)
+        return points.cpu().numpy(), potentials.cpu().numpy()
+
+    def _climbed(self, potential, W, how, generator):
+        """The best points on the way of the copies of a block, and their potentials."""
+        best, highest = W.clone(), torch.full((len(W),), -1.0, device=W.device, dtype=W.dtype)
+        noise = torch.empty_like(W)
+        for _ in range(how.n_steps):
+            values, step = potential.with_gradient(W)
+            _keep_best(best, highest, W, values)
+            if how.step_size is None:
+                longest = how.step_factor * RELATIVE_STEP / max(self.largest_variance, _tiny(W))
+                step.mul_((longest / highest.clamp(min=_tiny(W)))[:, None])
+            else:
+                step.mul_(how.step_factor * how.step_size)
+            if how.decay:
+                step.sub_(W, alpha=2.0 * how.step_factor * how.step_size * how.decay / W.shape[1])
+            if how.noise != 0:
+                noise.normal_(generator=generator)
+                scale = how.noise if how.noise else step.square().mean(dim=1, keepdim=True).sqrt_()
+                noise.mul_(how.noise_factor * scale)
+                step.add_(noise)
+            W = W + step
+        if how.last:
+            _keep_best(best, highest, W, potential.at(W))
+        return best, highest
+
+    def _in_blocks(self, weights, count, work):
+        """Call ``work(potential, slice)`` for blocks of ``count`` frequencies, on all threads."""
+        most, entries = BLOCK[self.device.type]
+        blocks = -(-count // max(1, min(most, entries // len(self.X))))
+        rows = -(-count // blocks)
+        weights = torch.tensor(weights, device=self.device, dtype=self.X.dtype)
+        weighted = self.X * (2.0 * weights)[:, None]
+        used = []
+
+        def make():
+            potential = Potential(self.X, weights, weighted, rows)
+            used.append(potential)
+            return partial(work, potential)
+
+        parts = list(row_blocks(count, rows))
+        threads = min(len(parts), torch.get_num_threads()) if self.device.type == "cpu" else 1
+        for_each_block(make, parts, threads)
+        if self.device.type == "cpu":
+            for part in PARTS:
+                self.seconds[part] = self.seconds.get(part, 0.0) + sum(each.seconds[part] for each in used)
+
+
+class Potential:
+    """The potential of rows X (n, d) and weights (n,), at up to ``rows`` frequencies at once.
+
+    ``weighted`` (n, d) are the rows times twice their weights. ``seconds`` are those spent, by ``PARTS``, on the CPU.
+    """
+
+    def __init__(self, X, weights, weighted, rows: int):
+        self.X, self.weights, self.weighted = X, weights, weighted
+        self.cosines = torch.empty(rows, len(X), device=X.device, dtype=X.dtype)
+        self.sines = torch.empty_like(self.cosines)
+        self.seconds = dict.fromkeys(PARTS, 0.0)
+        self._told = time.perf_counter()
+
+    def at(self, W):
+        """The potentials (r,) of frequencies W (r, d)."""
+        real, imaginary = self._transform(W)
+        return real.square() + imaginary.square()
+
+    def with_gradient(self, W):
+        """The potentials (r,) of frequencies W (r, d), and their gradients (r, d)."""
+        real, imaginary = self._transform(W)
+        slopes = self.cosines[: len(W)].mul_(imaginary[:, None])
+        slopes.addcmul_(self.sines[: len(W)], real[:, None], value=-1.0)
+        gradients = torch.empty_like(W)
+        self._spend("rest")
+        product(slopes, self.weighted, gradients)
+        self._spend("products")
+        return real.square() + imaginary.square(), gradients
+
+    def _transform(self, W):
+        """Real and imaginary part of sum_i u_i exp(i w.x_i), (r,) each; leaves the buffers filled."""
+        cosines, sines = self.cosines[: len(W)], self.sines[: len(W)]
+        self._spend("rest")
+        product(W, self.X.T, sines)
+        self._spend("products")
+        cosine(sines, cosines)
+        sine(sines, sines)
+        self._spend("trigonometry")
+        return cosines @ self.weights, sines @ self.weights
+
+    def _spend(self, part):
+        """Count the time since the last call for a part."""
+        now = time.perf_counter()
+        self.seconds[part] += now - self._told
+        self._told = now
+
+
+def largest_variance(X: np.ndarray) -> float:
+    """The largest variance of the rows X (n, d) along a direction."""
+    covariance = np.cov(X, rowvar=False, bias=True, dtype=np.float64)
+    return float(np.linalg.eigvalsh(np.atleast_2d(covariance))[-1])
+
+
+def _keep_best(best, highest, W, values):
+    """Write the frequencies W whose ``values`` are the highest so far into ``best``, and these into ``highest``."""
+    better = values > highest
+    torch.where(better, values, highest, out=highest)
+    torch.where(better[:, None], W, best, out=best)
+
+
+def _tiny(W):
+    return torch.finfo(W.dtype).tiny

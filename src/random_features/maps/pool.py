@@ -1,0 +1,151 @@
+"""The pool: features of many frequencies, of which a map keeps some, weighted.
+
+A pool is drawn from the kernel's spectral measure. What the data say of it (scores, products at pairs of rows) is taken
+from ``Pool.blocks``; what a map keeps is a ``Pool.subset``, again a pool, whose features are the map's.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from random_features.arrays import block_rows, resolve_device
+from random_features.kernels import Kernel
+from random_features.maps.base import SpectralMap, projector, spectral_mapper
+from random_features.maps.blocks import CACHE_BYTES, feature_blocks, fill_rows
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Features of frequencies w_j: cosines, pairs of cosine and sine, or activations, times a scale.
+
+    Parameters
+    ----------
+    kernel : kernel object
+        Its activation makes the features; the cosine where it has none.
+    frequencies : ndarray of shape (J, d)
+        W, in the type of the data.
+    phases : ndarray of shape (J,), optional
+        Added to the projections.
+    layout : {"phase", "cos_sin", "split"}
+        One column for each frequency; [cos(Wx) | sin(Wx)], two for each; one for each, the cosine for the first half of
+        the frequencies and the sine for the second half.
+    scale : float, or float64 ndarray with a number for each column
+    device : {"auto", "cpu", "cuda"}
+    """
+
+    kernel: Kernel
+    frequencies: np.ndarray
+    phases: np.ndarray | None = None
+    layout: str = "phase"
+    scale: float | np.ndarray = 1.0
+    device: str = "auto"
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the features."""
+        return (2 if self.layout == "cos_sin" else 1) * len(self.frequencies)
+
+    def blocks(self, X):
+        """The features of X (n, d), an array or a csr matrix of float32 or float64.
+
+        Returns
+        -------
+        iterator of (slice, ndarray of shape (rows, n_columns))
+        """
+        return feature_blocks(self._fill, X, self.n_columns, block_rows(self.n_columns * X.dtype.itemsize))
+
+    def subset(self, indices: np.ndarray, weights: np.ndarray) -> Pool:
+        """The features of the frequencies ``indices`` (m,), times ``weights`` (m,); a cosine and its sine have one."""
+        return replace(
+            self,
+            frequencies=self.frequencies[indices],
+            phases=None if self.phases is None else self.phases[indices],
+            scale=self.scale * (np.tile(weights, 2) if self.layout == "cos_sin" else weights),
+        )
+
+    def reordered(self, columns: np.ndarray, weights: np.ndarray) -> Pool:
+        """As many features as in a pool of pairs, with the frequencies and weights of its ``columns`` in their order.
+
+        The first half are cosines and the second half sines, whatever the columns were, with the phases of the pool in
+        the old order: that of the code behind the published leverage-score features. For the columns in their own order
+        these are the features of the pool, weighted one by one.
+        """
+        return replace(
+            self,
+            frequencies=self.frequencies[columns % len(self.frequencies)],
+            phases=None if self.phases is None else np.tile(self.phases, 2),
+            layout="split",
+            scale=self.scale * weights,
+        )
+
+    def mapper(self, rows: int, device, dtype):
+        """A function that writes the features of X (r, d) into out (r, n_columns) for r <= ``rows``, torch tensors."""
+        scale = self.scale
+        return spectral_mapper(
+            projector(self.frequencies, rows, device, dtype),
+            torch.from_numpy(scale).to(device, dtype) if isinstance(scale, np.ndarray) else scale,
+            activation=self.kernel.activation,
+            pairs=self.layout != "phase",
+            phases=None if self.phases is None else torch.from_numpy(self.phases).to(device, dtype),
+        )
+
+    def _fill(self, X, features):
+        device = resolve_device(self.device)
+        fill_rows(self.mapper, X, features, len(self.frequencies), device, CACHE_BYTES, sparse=True)
+
+
+class PoolMap(SpectralMap):
+    """Base class of the maps that draw a pool and keep a weighted part of it, which a subclass chooses in ``_choose``.
+
+    Attributes
+    ----------
+    pool_ : Pool
+        All that was drawn, not weighted.
+    chosen_ : Pool
+        What the features are made of.
+    learned_ : dict
+        ``indices`` and ``weights`` of what is in use.
+    """
+
+    @abstractmethod
+    def _draw_frequencies(self, n_features, rng) -> np.ndarray:
+        """The frequencies of the pool, float64 of shape (J, d)."""
+
+    @abstractmethod
+    def _pool_scale(self) -> float:
+        """What the features of the pool are multiplied by."""
+
+    @abstractmethod
+    def _choose(self, X, y, rng) -> tuple[np.ndarray, np.ndarray]:
+        """Indices and weights of what is kept of ``pool_``, which has been drawn."""
+
+    def _draw(self, n_features, rng):
+        frequencies = self._cast(self._draw_frequencies(n_features, rng))
+        phases = self._cast(rng.uniform(0.0, 2.0 * np.pi, size=len(frequencies))) if self._has_phases() else None
+        layout = "cos_sin" if self._has_pairs() else "phase"
+        self.pool_ = Pool(self.kernel_, frequencies, phases, layout, self._pool_scale(), self.device)
+
+    def _learn(self, X, y, rng):
+        indices, weights = self._choose(X, y, rng)
+        return {"indices": indices, "weights": weights}
+
+    def _use(self, learned):
+        self.chosen_ = self.pool_.subset(learned["indices"], learned["weights"])
+
+    @property
+    def frequencies_(self) -> np.ndarray:
+        """The frequencies in use."""
+        return self.chosen_.frequencies
+
+    def _count_columns(self):
+        return self.chosen_.n_columns
+
+    def _work_columns(self):
+        return len(self.chosen_.frequencies)
+
+    def _mapper(self, rows, device, dtype):
+        return self.chosen_.mapper(rows, device, dtype)

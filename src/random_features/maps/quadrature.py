@@ -1,0 +1,65 @@
+"""Frequencies at the nodes of a Gauss-Hermite rule (GQ)."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils import check_scalar
+
+from random_features.maps.base import SpectralMap
+
+
+class GaussianQuadrature(SpectralMap):
+    r"""Gaussian quadrature features: frequencies sampled from the dense grid of a Gauss-Hermite rule.
+
+    Every coordinate of every frequency is drawn independently from the L nodes of the rule for N(0, 1), with the
+    weights as probabilities, and multiplied by 1 / l:
+
+    .. math:: \phi(x) = s^{-1/2} [\cos(Wx) \,|\, \sin(Wx)], \qquad
+       E \tilde k(\tau) = \prod_{j=1}^{d} \sum_{m=1}^{L} a_m \cos(\gamma_m \tau_j / \ell)
+
+    which agrees with the Gaussian kernel up to the order 2 L - 1 in each coordinate. L = 2 are random signs, L = 3
+    the nodes 0 and +-sqrt(3) with the weights 2/3, 1/6 and 1/6. Sampling the grid replaces its L^d nodes, and because
+    the weights are the probabilities, all features have equal weight.
+
+    Parameters
+    ----------
+    kernel : kernel object, default None
+        None is ``Gaussian(1.0)``.
+    n_components : int, default 100
+        s, the number of frequencies.
+    n_nodes : int, default 3
+        L >= 2, the nodes of the rule in each coordinate.
+    layout : {"cos_sin", "phase"}
+        D = 2 s or D = s columns.
+    device : {"auto", "cpu", "cuda"}
+    random_state : int, RandomState instance or None
+
+    References
+    ----------
+    Dao, De Sa and Re, Gaussian quadrature for kernel features, NIPS 2017, section 4 (subsampled dense grids).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from random_features.maps.quadrature import GaussianQuadrature
+    >>> phi = GaussianQuadrature(n_components=1000, random_state=0).fit(np.zeros((1, 2)))
+    >>> np.unique(phi.frequencies_.round(3) + 0.0)
+    array([-1.732,  0.   ,  1.732])
+    """
+
+    method = "gq"
+
+    def __init__(self, kernel=None, n_components=100, *, n_nodes=3, layout="cos_sin", device="auto", random_state=None):
+        super().__init__(kernel, n_components, layout=layout, device=device, random_state=random_state)
+        self.n_nodes = n_nodes
+
+    def _check_options(self):
+        super()._check_options()
+        check_scalar(self.n_nodes, "n_nodes", Integral, min_val=2)
+
+    def _draw_frequencies(self, n_features, rng):
+        nodes, weights = np.polynomial.hermite_e.hermegauss(self.n_nodes)
+        chosen = rng.choice(nodes, p=weights / weights.sum(), size=(self.n_components, n_features))
+        self.frequencies_ = self._cast(self.kernel_.frequency_scale * chosen)

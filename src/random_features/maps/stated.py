@@ -1,0 +1,44 @@
+"""The kernel that the parameter ``kernel`` of a map states: an object, or what scikit-learn calls by the same name."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from random_features.kernels import Gaussian, Kernel, Linear
+
+#: Kernels by the names that scikit-learn's estimators have for them.
+OF_SCIKIT_LEARN = {"rbf": Gaussian("scale"), "linear": Linear()}
+
+
+def as_kernel(kernel) -> Kernel:
+    """The kernel object for what stands for one.
+
+    Parameters
+    ----------
+    kernel : kernel object, "rbf", "linear" or scikit-learn's ``RBF``
+        "rbf" is the Gaussian kernel with the length scale of scikit-learn's ``gamma="scale"``, the default of its
+        ``SVC``; ``RBF(length_scale)`` of its Gaussian processes is ``Gaussian(length_scale)``.
+
+    Raises
+    ------
+    TypeError
+        For anything else; ``ValueError`` for an ``RBF`` with a length scale a column.
+
+    Examples
+    --------
+    >>> from random_features.maps.stated import as_kernel
+    >>> as_kernel("rbf")
+    Gaussian(length_scale='scale')
+    """
+    if isinstance(kernel, str) and kernel in OF_SCIKIT_LEARN:
+        return OF_SCIKIT_LEARN[kernel]
+    if type(kernel).__name__ == "RBF" and type(kernel).__module__.startswith("sklearn."):
+        if np.ndim(kernel.length_scale) > 0:
+            raise ValueError(f"a Gaussian kernel has one length scale, got {kernel!r}: divide the columns by theirs")
+        return Gaussian(float(kernel.length_scale))
+    if not callable(kernel) or not isinstance(getattr(kernel, "name", None), str):
+        raise TypeError(
+            f"kernel must be an object from random_features.kernels, {', '.join(map(repr, OF_SCIKIT_LEARN))},"
+            f" scikit-learn's RBF or None, got {kernel!r}"
+        )
+    return kernel

@@ -62,7 +62,7 @@ def load_study():
     with gathered(problems):
         registry = study_config.load_registry(CONFIG)
     with gathered(problems):
-        looks = study_config.load_looks(CONFIG)
+        styles = study_config.load_methods(CONFIG)
     stop_at(problems)
     with gathered(problems):
         experiments = study_config.load_experiments(CONFIG, set(registry.tasks))
@@ -73,7 +73,7 @@ def load_study():
         chosen = selection.select(of_run, settings, maps, set(registry.tasks))
         selection.check_selection(chosen, settings)
     with gathered(problems):
-        reports = outputs.load_reports(CONFIG, experiments, looks, registry.tasks)
+        reports = outputs.load_reports(CONFIG, experiments, styles, registry.tasks)
     stop_at(problems)
     return settings, registry, chosen, reports
 

@@ -7,7 +7,7 @@ for job, (collection, reports) in DRAWINGS.jobs("figures").items():
         input:
             rows=DRAWINGS.rows(collection, reports),
             published=expand("data/reference/{name}.csv", name=glob_wildcards("data/reference/{name}.csv").name),
-            looks="config/methods.yaml",
+            methods="config/methods.yaml",
             tasks="config/datasets.yaml",
             code=code_behind("figures", reports),
         output:
@@ -27,4 +27,4 @@ for job, (collection, reports) in DRAWINGS.jobs("figures").items():
             f"figures {collection}/{'+'.join(papers_of(reports))} {behind(reports)}: {counted(len(reports), 'figure')}"
         shell:
             "PYTHONPATH=src python -m rfstudy figures --spec {params.spec:q} --reference data/reference"
-            " --looks {input.looks:q} --tasks {input.tasks:q} --out {params.out:q} {input.rows:q} > {log} 2>&1"
+            " --methods {input.methods:q} --tasks {input.tasks:q} --out {params.out:q} {input.rows:q} > {log} 2>&1"

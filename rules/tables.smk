@@ -7,7 +7,7 @@ for job, (collection, reports) in DRAWINGS.jobs("tables").items():
         input:
             rows=DRAWINGS.rows(collection, reports),
             published=expand("data/reference/{name}.csv", name=glob_wildcards("data/reference/{name}.csv").name),
-            looks="config/methods.yaml",
+            methods="config/methods.yaml",
             tasks="config/datasets.yaml",
             code=code_behind("tables", reports),
         output:
@@ -27,4 +27,4 @@ for job, (collection, reports) in DRAWINGS.jobs("tables").items():
             f"tables {collection}/{'+'.join(papers_of(reports))} {behind(reports)}: {counted(len(reports), 'table')}"
         shell:
             "PYTHONPATH=src python -m rfstudy tables --spec {params.spec:q} --reference data/reference"
-            " --looks {input.looks:q} --tasks {input.tasks:q} --out {params.out:q} {input.rows:q} > {log} 2>&1"
+            " --methods {input.methods:q} --tasks {input.tasks:q} --out {params.out:q} {input.rows:q} > {log} 2>&1"

@@ -276,7 +276,7 @@ def report_options(command):
         click.argument("results", type=EXISTING_FILE, nargs=-1),
         click.option("--out", type=FOLDER, required=True, help="Folder of the folders of the papers."),
         click.option("--tasks", type=EXISTING_FILE, required=True, help="config/datasets.yaml"),
-        click.option("--looks", type=EXISTING_FILE, required=True, help="config/methods.yaml"),
+        click.option("--methods", type=EXISTING_FILE, required=True, help="config/methods.yaml"),
         click.option("--reference", type=EXISTING_FOLDER, required=True, help="Folder of the published numbers."),
         click.option("--spec", "specs", type=JSON, required=True, help="A list, as report.catalogue gives it."),
     ):
@@ -286,20 +286,20 @@ def report_options(command):
 
 @commands.command()
 @report_options
-def tables(specs, reference, looks, tasks, out, results):
+def tables(specs, reference, methods, tasks, out, results):
     """Make tables from the rows of experiments and the published numbers."""
     from rfstudy.report import tables as stage
 
-    stage.run(specs, results, reference, looks, tasks, out)
+    stage.run(specs, results, reference, methods, tasks, out)
 
 
 @commands.command()
 @report_options
-def figures(specs, reference, looks, tasks, out, results):
+def figures(specs, reference, methods, tasks, out, results):
     """Draw figures from the rows of experiments and the published numbers."""
     from rfstudy.report import plots as stage
 
-    stage.run(specs, results, reference, looks, tasks, out)
+    stage.run(specs, results, reference, methods, tasks, out)
 
 
 @commands.command()

@@ -59,9 +59,9 @@ class Shipped:
     def __init__(self, root):
         self.root = Path(root)
         config = self.root / "config"
-        self.tasks, self.looks = (read_yaml(config / f"{name}.yaml") for name in ("datasets", "methods"))
+        self.tasks, self.styles = (read_yaml(config / f"{name}.yaml") for name in ("datasets", "methods"))
         self.experiments = load_experiments(config, set(self.tasks))
-        self.reports = load_reports(config, self.experiments, self.looks, self.tasks)
+        self.reports = load_reports(config, self.experiments, self.styles, self.tasks)
         self.table, self.context = cache(self._table), cache(self._context)
 
     def file(self, experiment: str) -> Path:
@@ -78,7 +78,7 @@ class Shipped:
 
     def _context(self, *experiments: str) -> Context:
         files = [self.file(name) for name in experiments if self.file(name).exists()]
-        return Context.read(files, list(experiments), self.looks, self.tasks, self.root / "data" / "reference")
+        return Context.read(files, list(experiments), self.styles, self.tasks, self.root / "data" / "reference")
 
     def _table(self, paper: str, name: str) -> pd.DataFrame:
         spec = self.spec(paper, name)

@@ -25,10 +25,10 @@ from rfstudy.study.schema import closed, constant_or, problems_of, read_schema, 
 OF_METHODS = ("methods", "baselines")
 
 
-def load_reports(config_dir: Path, experiments: dict[str, dict], looks: dict, tasks: dict) -> list[dict]:
+def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, tasks: dict) -> list[dict]:
     """The specifications of all tables and figures (``catalogue.specifications``).
 
-    ``experiments`` are all that are configured, by name; ``looks`` and ``tasks`` the parsed registries.
+    ``experiments`` are all that are configured, by name; ``styles`` and ``tasks`` the parsed registries.
     ``ConfigurationError`` names file, entry and key of everything that is wrong.
     """
     problems, by_paper = [], {}
@@ -37,18 +37,18 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], looks: dict, ta
         found = {
             name: problems_of_name(name)
             or problems_of(entry, schema_of(entry, config_dir))
-            or problems_with(entry, experiments, looks, tasks)
+            or problems_with(entry, experiments, styles, tasks)
             or (unknown(entry, "claims", claims_of(config_dir, path.stem), "") if "claims" in entry else [])
             for name, entry in entries.items()
         }  # fmt: skip
         where = f"{path.parent.parent.name}/figures/{path.name}"
         problems += [f"{where}: {name}{problem}" for name, of_entry in found.items() for problem in of_entry]
         by_paper[path.stem] = entries
-    scorecard, of_scorecard = load_scorecard(config_dir, experiments, looks)
+    scorecard, of_scorecard = load_scorecard(config_dir, experiments, styles)
     problems += of_scorecard
     if problems:
         raise ConfigurationError("\n".join(problems))
-    claims = load_claims(config_dir, experiments, looks, tasks)
+    claims = load_claims(config_dir, experiments, styles, tasks)
     return [
         claim_entries.resolved(spec | numbers_of(spec, scorecard), claims.get(spec["paper"], {}))
         for spec in catalogue.specifications(by_paper)
@@ -62,7 +62,7 @@ def problems_of_name(name: str) -> list[str]:
     return [": the name of an output has lower-case letters, digits and hyphens only"]
 
 
-def load_scorecard(config_dir: Path, experiments: dict[str, dict], looks: dict) -> tuple[dict, list[str]]:
+def load_scorecard(config_dir: Path, experiments: dict[str, dict], styles: dict) -> tuple[dict, list[str]]:
     """Where the printed numbers are measured (``scorecard.yaml``), and what is wrong with it."""
     scorecard = read_yaml(Path(config_dir) / "scorecard.yaml")
     where = f"{Path(config_dir).name}/scorecard.yaml"
@@ -76,7 +76,7 @@ def load_scorecard(config_dir: Path, experiments: dict[str, dict], looks: dict) 
             for name in entry.get("experiments", {}).values()
             if name not in experiments
         ]
-        known = {"learner": learners.known(), "over": looks}
+        known = {"learner": learners.known(), "over": styles}
         problems += [
             f"{where}: {paper}, {entry['table']}, {metric}: no {key} is called {how[key]!r}; {suggestion(how[key], of)}"
             for paper, of_paper in scorecard.items()
@@ -99,15 +99,17 @@ def numbers_of(spec: dict, scorecard: dict) -> dict:
     return {"scorecard": of_paper} if which else {}
 
 
-def load_claims(config_dir: Path, experiments: dict[str, dict], looks: dict, tasks: dict) -> dict[str, dict[str, dict]]:
+def load_claims(
+    config_dir: Path, experiments: dict[str, dict], styles: dict, tasks: dict
+) -> dict[str, dict[str, dict]]:
     """The entries of all papers' claims, by paper and id, with what they extend laid under them.
 
-    ``experiments`` are all that are configured, by name; ``looks`` and ``tasks`` the parsed registries.
+    ``experiments`` are all that are configured, by name; ``styles`` and ``tasks`` the parsed registries.
     ``ConfigurationError`` names file, claim and key of everything that is wrong.
     """
     own = list(experiments.values())
     known = {
-        "methods": set(looks),
+        "methods": set(styles),
         "metrics": set(FACTS).union(
             *(constant_or(f"rfstudy.study.kinds.{each['kind']}", "METRICS", ()) for each in own)
         ),
@@ -157,7 +159,7 @@ def schema_of(entry: dict, config_dir: Path) -> dict:
     }
 
 
-def problems_with(entry: dict, experiments: dict[str, dict], looks: dict, tasks: dict) -> list[str]:
+def problems_with(entry: dict, experiments: dict[str, dict], styles: dict, tasks: dict) -> list[str]:
     """What an entry names that its experiments, or the registries, do not have."""
     found = []
     for protocol, named in entry["experiments"].items():
@@ -180,12 +182,12 @@ def problems_with(entry: dict, experiments: dict[str, dict], looks: dict, tasks:
     for key in ("registered",) if entry.get("experiments") else ("registered", "datasets"):
         found += unknown(entry, key, set(tasks), "")
     for key in OF_METHODS:
-        found += unknown(entry, key, set(looks), "")
+        found += unknown(entry, key, set(styles), "")
     for position, panel in enumerate(entry.get("panels", [])):
-        if panel.get("against", "rff") not in looks:
+        if panel.get("against", "rff") not in styles:
             baseline = panel.get("against", "rff")
             found.append(
-                f".panels[{position}].against: {baseline!r} is none of the methods; {suggestion(baseline, looks)}"
+                f".panels[{position}].against: {baseline!r} is none of the methods; {suggestion(baseline, styles)}"
             )
     return list(dict.fromkeys(found))
 

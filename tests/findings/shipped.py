@@ -55,8 +55,8 @@ def shipped(experiments) -> list[Path]:
 @cache
 def context(*experiments, kernel="") -> Context:
     tables = read_tables(shipped(experiments))
-    looks, tasks = report_rows.METHODS, report_rows.REGISTERED
-    return Context.of(tables, list(experiments), looks, tasks, report_rows.REFERENCE, kernel)
+    styles, tasks = report_rows.METHODS, report_rows.REGISTERED
+    return Context.of(tables, list(experiments), styles, tasks, report_rows.REFERENCE, kernel)
 
 
 @cache

@@ -48,11 +48,11 @@ def made(patterns: list[str]):
     from rfstudy.report import typeset
     from rfstudy.report.catalogue import module_of
     from rfstudy.report.context import contexts
-    from rfstudy.study.config import load_experiments, load_looks, load_registry
+    from rfstudy.study.config import load_experiments, load_methods, load_registry
 
     config, shipped = ROOT / "config", {path.name.split(".")[0]: path for path in MEASURED.glob("*.csv.xz")}
     tasks = load_registry(config).tasks
-    reports = load_reports(config, load_experiments(config, set(tasks)), load_looks(config), tasks)
+    reports = load_reports(config, load_experiments(config, set(tasks)), load_methods(config), tasks)
     named = {f"{spec['paper']}/{spec['name']}": spec for spec in reports}
     specs = {
         name: spec
@@ -63,7 +63,7 @@ def made(patterns: list[str]):
     files = {shipped[each] for spec in specs.values() for each in spec["experiments"] if each in shipped}
     registries = ROOT / "data" / "reference", config / "methods.yaml", config / "datasets.yaml"
     for name, (spec, context) in zip(specs, contexts(list(specs.values()), sorted(files), *registries), strict=True):
-        kind = importlib.import_module(f"rfstudy.{module_of(spec['kind'])}")
+        kind = importlib.import_module(module_of(spec["kind"]))
         if spec["form"] == "tables":
             yield name, of_table(typeset.csv(kind.make(context, spec)))
         else:

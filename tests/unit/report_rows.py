@@ -70,21 +70,21 @@ def spec_of(name, paper="survey"):
     return catalogue.specification(REPORTS, paper, name)
 
 
-def context_of(rows, looks=METHODS, tasks=None):
+def context_of(rows, styles=METHODS, tasks=None):
     """The context of rows, made ones or a data frame."""
     frame = tidy.frame(rows) if isinstance(rows, list) else rows
-    return Context(frame, looks, DATASETS if tasks is None else tasks, REFERENCE)
+    return Context(frame, styles, DATASETS if tasks is None else tasks, REFERENCE)
 
 
-def tabulate(spec, results, out, looks=METHODS, tasks=None, reference=REFERENCE):
+def tabulate(spec, results, out, styles=METHODS, tasks=None, reference=REFERENCE):
     """Write the table of a specification from tidy files, as the stage does; the paths."""
     tasks = DATASETS if tasks is None else tasks
-    return tables.tabulate(Context.read(results, spec["experiments"], looks, tasks, reference), spec, out)
+    return tables.tabulate(Context.read(results, spec["experiments"], styles, tasks, reference), spec, out)
 
 
-def made(spec, results, looks=METHODS, tasks=None, reference=REFERENCE):
+def made(spec, results, styles=METHODS, tasks=None, reference=REFERENCE):
     """The table of a specification from tidy files."""
-    context = Context.read(results, spec["experiments"], looks, DATASETS if tasks is None else tasks, reference)
+    context = Context.read(results, spec["experiments"], styles, DATASETS if tasks is None else tasks, reference)
     return importlib.import_module(f"rfstudy.report.tables.{spec['kind']}").make(context, spec)
 
 
@@ -100,10 +100,10 @@ def as_computed(table):
     return pd.read_csv(io.StringIO(typeset.csv(table)), keep_default_na=False, na_values=[""])
 
 
-def draw(spec, results, out, looks=METHODS, tasks=None):
+def draw(spec, results, out, styles=METHODS, tasks=None):
     """Draw the figure of a specification from tidy files, as the stage does; the paths."""
     tasks = DATASETS if tasks is None else tasks
-    return plots.draw(Context.read(results, spec["experiments"], looks, tasks, REFERENCE), spec, out)
+    return plots.draw(Context.read(results, spec["experiments"], styles, tasks, REFERENCE), spec, out)
 
 
 def made_rows(tasks=TASKS, methods=NINE, repeats=3, sizes=SIZES, **columns) -> list[dict]:

@@ -16,10 +16,10 @@ from rfstudy.report.context import Context
 
 ERROR, ACCURACY, TIME = "approximation_error_frobenius", "accuracy_pct", "time_feature_s"
 TASKS = {"eeg": {"label": "EEG", "split": "half"}, "letter": {"label": "letter", "split": "published"}}
-LOOKS = {
+STYLES = {
     method: {"label": method.upper(), "colour": "#000000", "marker": "o"} for method in ("rff", "orf", "qmc", "ssf")
 }
-NAMES = Names(Context(tidy.frame([]), LOOKS, TASKS), "survey")
+NAMES = Names(Context(tidy.frame([]), STYLES, TASKS), "survey")
 
 #: Five repeats of mean 0 and standard deviation 1, and five that are not correlated with them.
 BASE = np.array([-2.0, -1.0, 0.0, 1.0, 2.0]) / np.sqrt(2.5)
@@ -560,7 +560,7 @@ def test_data_that_cannot_speak_are_set_aside():
 
 @pytest.mark.parametrize(("tasks", "settings"), [({"not_comparable": "other test rows"}, {}), ({}, {"capped": True})])
 def test_accuracies_on_other_rows_than_the_paper_s_are_set_aside(tasks, settings):
-    names = Names(Context(tidy.frame([]), LOOKS, TASKS | {"letter": TASKS["letter"] | tasks}), "survey")
+    names = Names(Context(tidy.frame([]), STYLES, TASKS | {"letter": TASKS["letter"] | tasks}), "survey")
     entry = BEATS | {"select": {"dataset": ["eeg", "letter"]}}
     own, other = rows(ACCURACY, orf=71.0, rff=70.0), rows(ACCURACY, "letter", orf=69.0, rff=70.0)
     other = [each | {"settings": settings} for each in other]

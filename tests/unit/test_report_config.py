@@ -1,4 +1,4 @@
-"""The looks of the methods and the catalogue of outputs: complete, valid, and told apart by every reader."""
+"""The plot styles of the methods and the catalogue of outputs: complete, valid, and told apart by every reader."""
 
 import importlib.util
 import itertools
@@ -20,7 +20,7 @@ from rfstudy.files import write_arrays
 from rfstudy.outputs import load_reports
 from rfstudy.report import catalogue
 from rfstudy.report.context import contexts
-from rfstudy.report.looks import look
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.study.config import ConfigurationError, extended
 
 specification = importlib.util.spec_from_file_location("report_rows", Path(__file__).parent / "report_rows.py")
@@ -76,10 +76,10 @@ def test_the_schema_refuses_what_is_wrong(document, message):
 
 def test_every_method_has_a_look_of_its_own():
     assert set(METHODS) >= IDS
-    looks = [look(method, METHODS) for method in METHODS]
-    assert len({(each.colour, each.marker) for each in looks}) == len(looks)
-    assert len({each.label for each in looks}) == len(looks)
-    assert {each.marker for each in looks} <= set(matplotlib.markers.MarkerStyle.markers)
+    styles = [plot_style(method, METHODS) for method in METHODS]
+    assert len({(each.colour, each.marker) for each in styles}) == len(styles)
+    assert len({each.label for each in styles}) == len(styles)
+    assert {each.marker for each in styles} <= set(matplotlib.markers.MarkerStyle.markers)
 
 
 def lab(colour: str, matrix) -> np.ndarray:
@@ -106,16 +106,16 @@ def test_methods_of_one_panel_are_told_apart_by_everybody(group, vision):
 
 
 def test_a_method_without_an_entry_gets_a_look_that_is_its_own_and_stays():
-    # the looks of ids that are new to the study are part of its files: they must not depend on the process
+    # the plot styles of ids that are new to the study are part of its files: they must not depend on the process
     code = (
-        "import sys, json, yaml; from rfstudy.report.looks import look;"
-        "print(json.dumps([look(m, yaml.safe_load(open(sys.argv[1], encoding='utf-8'))) for m in ('newmap', 'other')]))"
+        "import sys, json, yaml; from rfstudy.report.plot_styles import plot_style as style;"
+        "print(json.dumps([style(m, yaml.safe_load(open(sys.argv[1]))) for m in ('newmap', 'other')]))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(CONFIG / "methods.yaml")],
         env={"PYTHONPATH": str(ROOT / "src"), "PYTHONHASHSEED": "7"}, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    here = [look(method, METHODS) for method in ("newmap", "other")]
+    here = [plot_style(method, METHODS) for method in ("newmap", "other")]
     assert json.loads(done.stdout) == [list(each) for each in here]
     assert here[0].label == "newmap"
     assert {(each.colour, each.marker) for each in here}.isdisjoint(
@@ -125,7 +125,7 @@ def test_a_method_without_an_entry_gets_a_look_that_is_its_own_and_stays():
 
 
 def test_a_variant_keeps_colour_and_marker_and_is_hollow():
-    plain, variant = look("ssf", METHODS), look("ssf", METHODS, "grid")
+    plain, variant = plot_style("ssf", METHODS), plot_style("ssf", METHODS, "grid")
     assert (variant.colour, variant.marker) == (plain.colour, plain.marker)
     assert variant.label == "SSF (grid)"
     assert variant.hollow

@@ -15,7 +15,7 @@ from rfstudy.report.plots import dots
 from rfstudy.report.significance import holm
 from rfstudy.report.tables import crossed as table
 
-LOOKS = {"rff": {"label": "RFF", "colour": "#000000", "marker": "o"}}
+STYLES = {"rff": {"label": "RFF", "colour": "#000000", "marker": "o"}}
 TASKS = {"eeg": {"label": "EEG", "published_as": {}, "split": "half", "n_train": 50, "n_test": 50}}
 REPEATS = 10
 RNG = np.random.default_rng(0)
@@ -43,7 +43,7 @@ def measured(experiment, variant, values, **more):
 
 def context(*extra):
     rows = [row for (experiment, variant), values in VALUES.items() for row in measured(experiment, variant, values)]
-    return Context(tidy.frame([*rows, *extra]), LOOKS, TASKS)
+    return Context(tidy.frame([*rows, *extra]), STYLES, TASKS)
 
 
 SPEC = {
@@ -129,7 +129,7 @@ def test_what_was_not_run_is_said():
     assert str(made.frame["RFF minus neighbour"].iloc[2]) == ""
     picture = dots.draw(context(), spec)
     assert any("never (not run)" in note for note in picture.notes)
-    nothing = dots.draw(Context(tidy.frame([]), LOOKS, TASKS), spec)
+    nothing = dots.draw(Context(tidy.frame([]), STYLES, TASKS), spec)
     assert not nothing.figure.axes
 
 

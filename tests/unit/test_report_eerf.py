@@ -16,7 +16,7 @@ from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
 from rfstudy.report.derived import best_on_test, with_derived
 from rfstudy.report.error_and_time import Timed, at_time, curve, within
-from rfstudy.report.looks import look
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.plots.curves import with_errors
 from rfstudy.report.significance import gain_of, turns
 from rfstudy.report.steps import course
@@ -450,14 +450,12 @@ def test_a_method_that_does_not_walk_is_a_level_line():
 
 def test_variants_that_are_compared_look_different():
     methods = report_rows.METHODS
-    looks = [look(*pair, variant) for pair, variant in ((("kprff", methods), "lasso"), (("kprff", methods), "omp"))]
-    assert [each.label for each in looks] == ["Lasso", "orthogonal matching pursuit"]
-    assert (
-        len({(each.colour, each.marker) for each in [*looks, look("kprff", methods), look("rff", methods, "pool")]})
-        == 4
-    )
-    assert look("karff", methods, "best-on-test").label == "KA-RFF, best on test"
-    assert look("karff", methods, "best-on-test").colour == methods["karff"]["colour"]
+    styles = [plot_style("kprff", methods, variant) for variant in ("lasso", "omp")]
+    assert [each.label for each in styles] == ["Lasso", "orthogonal matching pursuit"]
+    others = [plot_style("kprff", methods), plot_style("rff", methods, "pool")]
+    assert len({(each.colour, each.marker) for each in [*styles, *others]}) == 4
+    assert plot_style("karff", methods, "best-on-test").label == "KA-RFF, best on test"
+    assert plot_style("karff", methods, "best-on-test").colour == methods["karff"]["colour"]
 
 
 def test_sizes_that_differ_by_data_set_are_rows():

@@ -300,7 +300,7 @@ def test_the_picture_has_a_panel_a_quantity_and_protocol():
     drawn = Counter()
     for ax in picture.figure.axes:
         quantity, protocol = ax.get_title().rsplit(", ", 1)
-        own = [each for each in cells if each.protocol == protocol and plot._panel_of(each, context.looks) == quantity]
+        own = [each for each in cells if each.protocol == protocol and plot._panel_of(each, context.styles) == quantity]
         assert ax.get_xlim() == ax.get_ylim()
         for bars in ax.containers:
             points = {tuple(point) for point in bars.lines[0].get_xydata()}

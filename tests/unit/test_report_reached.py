@@ -9,7 +9,7 @@ from rfstudy.report.reached import needs
 from rfstudy.report.tables import reached
 
 SIZES = ["d", "2d", "4d"]
-LOOKS = {
+STYLES = {
     "rff": {"label": "RFF", "colour": "#000000", "marker": "o", "published_as": {"slsrff": "RFF"}},
     "qmc": {"label": "QMC", "colour": "#AAAAAA", "marker": "s", "published_as": {"slsrff": "QMC"}},
 }
@@ -51,7 +51,7 @@ def context():
         for i, (size, mean) in enumerate(zip(SIZES, means, strict=True))
         for repeat, shift in enumerate((-1, 1))
     ]  # fmt: skip
-    return SimpleNamespace(rows=tidy.frame(measured), published=tidy.frame(printed), looks=LOOKS, tasks=TASKS)
+    return SimpleNamespace(rows=tidy.frame(measured), published=tidy.frame(printed), styles=STYLES, tasks=TASKS)
 
 
 def test_the_smallest_size_that_is_no_lower_than_the_best_printed_number():

@@ -50,10 +50,10 @@ def test_boxes_do_not_overlap_and_edges_run_to_the_right():
 
 
 def test_a_new_map_of_a_family_stands_in_the_taxonomy():
-    looks = report_rows.METHODS | {
+    styles = report_rows.METHODS | {
         "mine": report_rows.METHODS["gq"] | {"label": "Mine", "year": 2030, "published_as": {}}
     }
-    context = report_rows.context_of([], looks)
+    context = report_rows.context_of([], styles)
     nodes = diagram.nodes_of(context.texts("survey_diagrams", figure="Figure 2"), context, "survey")
     assert "Mine\u00a0(2030)" in nodes["quadrature-maps"].text
 

@@ -51,7 +51,7 @@ def planned(folder: Path, **given) -> list[str]:
     with gathered(problems):
         registry = config.load_registry(folder)
     with gathered(problems):
-        looks = config.load_looks(folder)
+        styles = config.load_methods(folder)
     if not problems:
         with gathered(problems):
             experiments = config.load_experiments(folder, set(registry.tasks))
@@ -59,7 +59,7 @@ def planned(folder: Path, **given) -> list[str]:
         with gathered(problems):
             chosen = selection.select(experiments, settings, MAPS, set(registry.tasks))
             selection.check_selection(chosen, settings)
-            outputs.load_reports(folder, experiments, looks, registry.tasks)
+            outputs.load_reports(folder, experiments, styles, registry.tasks)
             check.Trial(chosen, settings, registry.tasks, folder).finish()
             for make in (plan.shards, plan.tune_shards, plan.time_shards):
                 assert all(make(each, settings) is not None for each in chosen.values())

@@ -26,8 +26,8 @@ from rfstudy.outputs import load_reports
 from rfstudy.study.config import load_experiments
 
 config = Path("config")
-looks, tasks = (read_yaml(config / name) for name in ("methods.yaml", "datasets.yaml"))
-reports = load_reports(config, load_experiments(config), looks, tasks)
+styles, tasks = (read_yaml(config / name) for name in ("methods.yaml", "datasets.yaml"))
+reports = load_reports(config, load_experiments(config), styles, tasks)
 print(json.dumps([spec for spec in reports if [spec["paper"], spec["id"]] == sys.argv[1:]]))
 """
 
@@ -42,7 +42,7 @@ def tabled(workspace, paper, rows, table="claims"):
     specs = [spec for spec in json.loads(specifications(workspace, paper, table).stdout) if spec["protocol"] == "text"]
     tidy.write(rows, workspace.folder / "rows.csv")
     workspace.rfstudy(
-        "tables", "--spec", json.dumps(specs), "--reference", "data/reference", "--looks", "config/methods.yaml",
+        "tables", "--spec", json.dumps(specs), "--reference", "data/reference", "--methods", "config/methods.yaml",
         "--tasks", "config/datasets.yaml", "--out", "out", "rows.csv",
     )  # fmt: skip
     return pd.read_csv(workspace.folder / f"out/{paper}/{table}-text.csv", keep_default_na=False).set_index("claim")
@@ -108,9 +108,9 @@ def test_a_typo_is_named_with_its_claim_and_key(workspace, page, wrong, right, m
     workspace.add(block.replace(right, wrong, 1))
     monkeypatch.chdir(workspace.folder)
     config = Path("config")
-    looks, tasks = (read_yaml(config / name) for name in ("methods.yaml", "datasets.yaml"))
+    styles, tasks = (read_yaml(config / name) for name in ("methods.yaml", "datasets.yaml"))
     with pytest.raises(UserError) as caught:
-        load_reports(config, load_experiments(config), looks, tasks)
+        load_reports(config, load_experiments(config), styles, tasks)
     told = str(caught.value)
     assert f"config/claims/eerf.yaml: {message.removeprefix('.')}" in told or message in told
 

@@ -33,11 +33,11 @@ def prepared(workspace, task: str):
 
 def drawn(workspace, paper: str, name: str) -> list[np.ndarray]:
     """The lines of a figure, drawn of the rows of the workspace: the y of each."""
-    tasks, looks = (read_yaml(workspace.folder / f"config/{each}.yaml") for each in ("datasets", "methods"))
+    tasks, styles = (read_yaml(workspace.folder / f"config/{each}.yaml") for each in ("datasets", "methods"))
     experiments = load_experiments(workspace.folder / "config")
-    spec = specification(load_reports(workspace.folder / "config", experiments, looks, tasks), paper, name)
+    spec = specification(load_reports(workspace.folder / "config", experiments, styles, tasks), paper, name)
     files = [workspace.folder / f"results/quick/{each}.csv" for each in spec["experiments"]]
-    context = Context.read(files, spec["experiments"], looks, tasks, workspace.folder / "data/reference")
+    context = Context.read(files, spec["experiments"], styles, tasks, workspace.folder / "data/reference")
     kind = importlib.import_module(modules_of(spec)[0])
     return [line.get_ydata() for ax in kind.draw(context, spec).figure.axes for line in ax.get_lines()]
 

@@ -71,8 +71,8 @@ def test_a_kind_of_figure(workspace, page, errors):
     kind = {}
     exec(module, kind)
     spec = yaml.safe_load(entry)["spreads"] | {"paper": "survey"}
-    looks, tasks = (yaml.safe_load((ROOT / "config" / f"{name}.yaml").read_text()) for name in ("methods", "datasets"))
-    context = Context.read([RESULTS], ["survey-gaussian-text"], looks, tasks)
+    styles, tasks = (yaml.safe_load((ROOT / f"config/{name}.yaml").read_text()) for name in ("methods", "datasets"))
+    context = Context.read([RESULTS], ["survey-gaussian-text"], styles, tasks)
     (ax,) = kind["draw"](context, spec).figure.axes
     shares = over_repeats(errors, "std") / over_repeats(errors, "mean")
     shares = shares.groupby(level="n_features_label").mean().loc[["2d", "8d", "32d"]]

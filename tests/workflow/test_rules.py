@@ -167,7 +167,7 @@ def test_an_experiment_is_put_together_from_all_its_jobs_and_data(plan):
 
 
 #: Options that name what is read, those that name what is written, and those that name a folder of either.
-READ = ("--tuned", "--arrays", "--looks", "--tasks")
+READ = ("--tuned", "--arrays", "--methods", "--tasks")
 WRITTEN = ("--out", "--out-arrays")
 FOLDERS = ("--prepared", "--raw", "--base", "--drawn")
 

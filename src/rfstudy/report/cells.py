@@ -9,8 +9,8 @@ import pandas as pd
 from rfstudy.metrics import fact_of
 from rfstudy.report.context import Context
 from rfstudy.report.estimates import Power
-from rfstudy.report.looks import look
 from rfstudy.report.notes import dataset_name, remark_on_data
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.significance import Paired
 from rfstudy.report.times import median_and_quartiles
@@ -29,13 +29,13 @@ def dataset_cell(context: Context, dataset: str, paper: str, rows: pd.DataFrame)
 
 def method_cell(context: Context, method: str, variant: str = "") -> Cell:
     """The cell of a method: its label, and the ids of the method and of its variant."""
-    label = look(method, context.looks, variant).label
+    label = plot_style(method, context.styles, variant).label
     return Cell(label, {"": label, "id": method, "variant": variant})
 
 
 def method_columns(context: Context, methods: list[str]) -> dict[str, dict]:
     """What the columns of methods have in common, each under its label (``Table.unfold``)."""
-    labels = {method: look(method, context.looks).label for method in methods}
+    labels = {method: plot_style(method, context.styles).label for method in methods}
     return {label: {"method": label, "method_id": method} for method, label in labels.items()}
 
 

@@ -1,4 +1,4 @@
-"""What tables and figures are made from: measured rows and arrays, printed numbers and claims, looks and tasks."""
+"""What tables and figures are made from: rows and arrays, published numbers, claims, plot styles, tasks."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ class Context:
     ----------
     rows : tidy rows that were measured; times by rounds are summed to what papers print, and what papers print under
         another name is read off them (``derived``)
-    looks, tasks : the parsed registries (``methods.yaml``, ``datasets.yaml``: id -> entry)
+    styles, tasks : the parsed registries (``methods.yaml``, ``datasets.yaml``: id -> entry)
     reference_dir : folder of the published numbers
     array_files : ``.npz`` files that go with the rows
     """
 
-    def __init__(self, rows: pd.DataFrame, looks: dict, tasks: dict, reference_dir=None, array_files: Iterable = ()):
-        self.rows, self.looks, self.tasks = with_derived(with_printed(rows)), looks, tasks
+    def __init__(self, rows: pd.DataFrame, styles: dict, tasks: dict, reference_dir=None, array_files: Iterable = ()):
+        self.rows, self.styles, self.tasks = with_derived(with_printed(rows)), styles, tasks
         self._reference_dir, self._array_files = reference_dir, tuple(array_files)
 
     @classmethod
-    def read(cls, results, experiments: list[str], looks: dict, tasks: dict, reference_dir=None) -> Context:
+    def read(cls, results, experiments: list[str], styles: dict, tasks: dict, reference_dir=None) -> Context:
         """From the tidy files of experiments, with the arrays beside them; rows of other experiments are left out."""
-        return cls.of(read_tables(results), experiments, looks, tasks, reference_dir)
+        return cls.of(read_tables(results), experiments, styles, tasks, reference_dir)
 
     @classmethod
     def of(
-        cls, tables: dict, experiments: list[str], looks: dict, tasks: dict, reference_dir=None, kernel=""
+        cls, tables: dict, experiments: list[str], styles: dict, tasks: dict, reference_dir=None, kernel=""
     ) -> Context:
         """As ``read``, from tables that were read before (``read_tables``); with a ``kernel`` the rows of this one."""
         own = {path: table for path, table in tables.items() if table["experiment"].isin(experiments).any()}
         arrays = [file for path in own if (file := arrays_beside(path)).exists()]
         rows = [of_kernel(table, kernel) if kernel else table for table in own.values()]
-        return cls(measured(rows, experiments), looks, tasks, reference_dir, arrays)
+        return cls(measured(rows, experiments), styles, tasks, reference_dir, arrays)
 
     @cached_property
     def arrays(self) -> dict[str, np.ndarray]:
@@ -59,7 +59,7 @@ class Context:
     @cached_property
     def published(self) -> pd.DataFrame:
         """The printed numbers as tidy rows."""
-        return published.load(self._reference_dir, self.looks, self.tasks)
+        return published.load(self._reference_dir, self.styles, self.tasks)
 
     @cached_property
     def claims(self) -> pd.DataFrame:
@@ -71,12 +71,12 @@ class Context:
         return select(published.texts(self._reference_dir, name), **wanted)
 
 
-def contexts(specs: list[dict], results, reference_dir, looks, tasks) -> Iterator[tuple[dict, Context]]:
+def contexts(specs: list[dict], results, reference_dir, styles, tasks) -> Iterator[tuple[dict, Context]]:
     """Specifications, each with its context; those of the same rows share it, and every file is read once.
 
-    ``looks`` and ``tasks`` are the YAML files of the registries.
+    ``methods`` and ``tasks`` are the YAML files of the registries.
     """
-    registries = [read_yaml(path) for path in (looks, tasks)]
+    registries = [read_yaml(path) for path in (styles, tasks)]
     tables = read_tables(results)
     made: dict[tuple, Context] = {}
     for spec in specs:

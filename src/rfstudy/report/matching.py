@@ -20,8 +20,8 @@ from rfstudy.report.aggregate import by_repeat, facts_of, select, settings_of
 from rfstudy.report.cells import absent
 from rfstudy.report.context import Context
 from rfstudy.report.derived import undefined
-from rfstudy.report.looks import look
 from rfstudy.report.notes import absence, comparability, quantity, stand_in_of
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_text
 from rfstudy.report.scorecard import VERDICTS, Number, Score, half_unit, quotient, score
 from rfstudy.report.times import ROUND, Ratio, by_rounds, ratio
@@ -270,10 +270,10 @@ def judgement(each: Compared) -> dict:
     return dict(zip(JUDGED, rounded, strict=True)) | {"verdict": each.score.verdict}
 
 
-def quantity_in_words(each: Compared, looks: dict) -> str:
+def quantity_in_words(each: Compared, styles: dict) -> str:
     """What a number is of: "ridge accuracy", "generation time over that of RFF"."""
     label = quantity(each.place.metric, each.learner)
-    return f"{label} over that of {look(each.over, looks).label}" if each.over else label
+    return f"{label} over that of {plot_style(each.over, styles).label}" if each.over else label
 
 
 def counts(cells: list[Compared], lead: str) -> str:

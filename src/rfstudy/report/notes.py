@@ -12,7 +12,7 @@ from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import CELL, reasons, select, settings_of
 from rfstudy.report.context import Context
 from rfstudy.report.derived import notes_on_derived
-from rfstudy.report.looks import look
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.times import ROUND, by_rounds, contended
 
@@ -147,7 +147,7 @@ def notes(frame: pd.DataFrame, spec: dict, context: Context) -> list[str]:
         found.append(f"Presets: {'; '.join(f'{preset} for {of}' for preset, of in names.items())}.")
     found += notes_on_mixtures(ok, spec["paper"], context.tasks) + notes_on_derived(ok, context.tasks)
     found += notes_on_searches(ok)
-    found += notes_on_choices(ok) + notes_on_rounds(ok, spec["paper"], context.looks, context.tasks)
+    found += notes_on_choices(ok) + notes_on_rounds(ok, spec["paper"], context.styles, context.tasks)
     if any(s.get("solver") == "newton" for s in settings_of(select(ok, learner="svm"))):
         found.append("LIBLINEAR's objective minimised by Newton's method where the rows' settings say so.")
     unfinished = sum(s.get("converged") is False for s in settings_of(ok))
@@ -156,7 +156,7 @@ def notes(frame: pd.DataFrame, spec: dict, context: Context) -> list[str]:
     absent = [size for size in spec.get("sizes", []) if size not in set(ok["n_features_label"])]
     if absent and len(ok):
         found.append(f"Not run: s = {', '.join(absent)}.")
-    return found + _left_out(frame, spec["paper"], context.looks, context.tasks)
+    return found + _left_out(frame, spec["paper"], context.styles, context.tasks)
 
 
 def notes_on_mixtures(ok: pd.DataFrame, paper: str, tasks: dict) -> list[str]:
@@ -242,7 +242,7 @@ def _chosen_by_entries(rows: pd.DataFrame) -> list[str]:
     return [name for key, name in CHOSEN_OF_MAP.items() if key in differing]
 
 
-def notes_on_rounds(ok: pd.DataFrame, paper: str, looks: dict, tasks: dict) -> list[str]:
+def notes_on_rounds(ok: pd.DataFrame, paper: str, styles: dict, tasks: dict) -> list[str]:
     """Sentences about times by rounds: how many there are, and beside which of them other work ran."""
     rounds = by_rounds(ok)
     if not len(rounds):
@@ -253,12 +253,12 @@ def notes_on_rounds(ok: pd.DataFrame, paper: str, looks: dict, tasks: dict) -> l
     told = [
         f"{printed_name(tasks, dataset, paper)}: {where}"
         for dataset, of_dataset in rounds.groupby("dataset", sort=False)
-        if (where := contended_where(of_dataset, looks))
+        if (where := contended_where(of_dataset, styles))
     ]
     return [*found, f"Contended, other work ran beside it: {'. '.join(told)}."] if told else found
 
 
-def contended_where(rounds: pd.DataFrame, looks: dict, place: str = "n_features_label") -> str:
+def contended_where(rounds: pd.DataFrame, styles: dict, place: str = "n_features_label") -> str:
     """Where other work ran beside rounds of one data set: "all", or methods with their places; "" where nowhere."""
     of = ["method", "variant"]
     marked = rounds.assign(contended=contended(rounds))
@@ -270,11 +270,11 @@ def contended_where(rounds: pd.DataFrame, looks: dict, place: str = "n_features_
         places = [str(each) for each in cells[cells].index.get_level_values(place)]
         if places:
             at = "all sizes" if len(places) == len(cells) > 1 else ", ".join(places)
-            found.append(f"{look(method, looks, variant).label if method else variant} at {at}")
+            found.append(f"{plot_style(method, styles, variant).label if method else variant} at {at}")
     return "; ".join(found)
 
 
-def notes_on_sizes(frame: pd.DataFrame, paper: str, looks: dict, tasks: dict) -> list[str]:
+def notes_on_sizes(frame: pd.DataFrame, paper: str, styles: dict, tasks: dict) -> list[str]:
     """A sentence on methods that have no row at sizes at which others of the same data and quantity have a value: a
     line that ends where a preset stops the method is not one that ends where its axis does.
     """
@@ -286,7 +286,7 @@ def notes_on_sizes(frame: pd.DataFrame, paper: str, looks: dict, tasks: dict) ->
         for (method, variant), own in rows.groupby(["method", "variant"], sort=False):
             at = [label for label in shown if label in set(own["n_features_label"])]
             if at and len(at) < len(shown):
-                of_line = found.setdefault((look(method, looks, variant).label, ", ".join(at)), {})
+                of_line = found.setdefault((plot_style(method, styles, variant).label, ", ".join(at)), {})
                 of_line.setdefault(printed_name(tasks, dataset, paper), []).append(quantity(metric, learner))
     told = []
     for (label, at), by_dataset in found.items():
@@ -318,14 +318,14 @@ def _repeats(ok: pd.DataFrame, expected: int | None) -> list[str]:
     return [f"Fewer repeats than the paper's {expected}: {', '.join(told)}."]
 
 
-def _left_out(frame: pd.DataFrame, paper: str, looks: dict, tasks: dict) -> list[str]:
+def _left_out(frame: pd.DataFrame, paper: str, styles: dict, tasks: dict) -> list[str]:
     """How many rows are in no mean, by status, data set and reason, and of which methods."""
     found = []
     for status in ("failed", "skipped"):
         told = []
         for dataset, rows in select(frame, status=status).groupby("dataset", sort=False):
             pairs = dict.fromkeys(zip(rows["method"], rows["variant"], strict=True))
-            names = [look(method, looks, variant).label for method, variant in pairs if method]
+            names = [plot_style(method, styles, variant).label for method, variant in pairs if method]
             of = f" of {', '.join(names)}" if 0 < len(names) <= 4 else ""
             why = why_not(rows)
             number = f"{len(rows)} value{'s' if len(rows) > 1 else ''}"

@@ -66,13 +66,13 @@ def printed_name(registry: dict, identifier: str, paper: str) -> str:
     return entry.get("label", identifier)
 
 
-def load(directory, looks: dict, tasks: dict) -> pd.DataFrame:
+def load(directory, styles: dict, tasks: dict) -> pd.DataFrame:
     """All published values as one tidy frame (``origin`` "published").
 
     Parameters
     ----------
     directory : path of the folder with the table files; ``FileNotFoundError`` for one that is missing
-    looks, tasks : the parsed registries (``methods.yaml``, ``datasets.yaml``)
+    styles, tasks : the parsed registries (``methods.yaml``, ``datasets.yaml``)
 
     Returns
     -------
@@ -81,7 +81,7 @@ def load(directory, looks: dict, tasks: dict) -> pd.DataFrame:
     digits), ``text`` (a value that is no number: lists of winners, grids, rules), ``item`` (what a row of a table of
     texts is about) and ``note``. A value that could not be recovered is a row with status "skipped".
     """
-    method_ids = ids_by_name(looks, "method")
+    method_ids = ids_by_name(styles, "method")
     dataset_ids = ids_by_name(tasks, "data set")
     printed = pd.concat(
         [pd.read_csv(Path(directory) / name, dtype=str, keep_default_na=False) for name in FILES], ignore_index=True

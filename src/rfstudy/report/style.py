@@ -1,4 +1,4 @@
-"""How the study is drawn: one matplotlib style, the look of a method in it, and files that are equal byte for byte.
+"""How the study is drawn: one matplotlib style, the plot style of each method, and files that are equal byte for byte.
 
 Where things stand on a figure is the business of ``layout``.
 
@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from rfstudy.files import write_atomically
-from rfstudy.report.looks import Look
+from rfstudy.report.plot_styles import PlotStyle
 from rfstudy.report.typeset import told
 
 #: Points: no text is smaller, and a superscript, seven tenths of its text, is that large in a title.
@@ -61,8 +61,8 @@ STYLE = {
 REFERENCE = {"color": "#777777", "linestyle": (0, (1, 1.2)), "linewidth": 1.0, "zorder": 1.5}
 
 
-def drawn_as(each: Look) -> dict:
-    """A look as keywords of matplotlib's lines."""
+def drawn_as(each: PlotStyle) -> dict:
+    """A plot style as keywords of matplotlib's lines."""
     return {
         "color": each.colour,
         "marker": each.marker,
@@ -72,7 +72,7 @@ def drawn_as(each: Look) -> dict:
     }
 
 
-def handle(each: Look) -> Line2D:
+def handle(each: PlotStyle) -> Line2D:
     """An entry of a legend."""
     return Line2D([], [], label=each.label, **drawn_as(each))
 

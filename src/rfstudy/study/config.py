@@ -148,14 +148,14 @@ def load_registry(config_dir: Path) -> registry.Registry:
     return registry.load(config_dir)
 
 
-def load_looks(config_dir: Path) -> dict[str, dict]:
-    """The names and looks of the methods, checked by their schema and against each other."""
-    looks = checked(config_dir, "methods")
-    problems = registry.claimed_twice(looks)
+def load_methods(config_dir: Path) -> dict[str, dict]:
+    """Labels, plot styles and published names of the methods, checked by their schema and against each other."""
+    methods = checked(config_dir, "methods")
+    problems = registry.claimed_twice(methods)
     if problems:
         where = shown(Path(config_dir) / "methods.yaml")
         raise ConfigurationError("\n".join(f"{where}: {problem}" for problem in problems))
-    return looks
+    return methods
 
 
 def checked(config_dir: Path, name: str) -> dict:

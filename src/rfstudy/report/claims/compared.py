@@ -28,7 +28,7 @@ from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import select, settings_of
 from rfstudy.report.context import Context
 from rfstudy.report.estimates import SIGMAS
-from rfstudy.report.looks import look
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.significance import LEVEL, MIN_REPEATS, compare, overlap_of
 from rfstudy.report.times import COSTS, ROUND, TOO_WIDE, contended, shortest
@@ -124,7 +124,7 @@ class Names:
 
     def method(self, who: tuple[str, str]) -> str:
         """The label of a method and its variant."""
-        return look(who[0], self.context.looks, who[1]).label
+        return plot_style(who[0], self.context.styles, who[1]).label
 
     def side(self, side: Side, metric: str = "") -> str:
         """A side in words: "SLS-RFF", "worse of LS-RFF and SLS-RFF", "lowest of 7 maps"."""

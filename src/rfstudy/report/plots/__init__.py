@@ -13,12 +13,12 @@ from rfstudy.report.catalogue import outputs
 from rfstudy.report.context import Context, contexts
 
 
-def run(specs: list[dict], results, reference, looks, tasks, out) -> None:
+def run(specs: list[dict], results, reference, methods, tasks, out) -> None:
     """The stage: write the figures of specifications below ``out``, a folder a paper.
 
-    ``looks`` and ``tasks`` are the YAML files of the registries.
+    ``methods`` and ``tasks`` are the YAML files of the registries.
     """
-    for spec, context in contexts(specs, results, reference, looks, tasks):
+    for spec, context in contexts(specs, results, reference, methods, tasks):
         draw(context, spec, Path(out) / spec["paper"])
 
 

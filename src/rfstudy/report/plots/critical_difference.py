@@ -10,8 +10,8 @@ from functools import partial
 
 from rfstudy.report.context import Context
 from rfstudy.report.layout import Panel, Row, laid_out
-from rfstudy.report.looks import look
 from rfstudy.report.notes import not_drawn, notes
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.ranks import (
     MIN_DATASETS,
@@ -86,7 +86,7 @@ def draw(context: Context, spec: dict) -> Picture:
                 continue
             found[title] = each
             panels.append(
-                Panel(partial(_panel, each=each, looks=context.looks), f"{title} ({len(each.datasets)} sets)")
+                Panel(partial(_panel, each=each, styles=context.styles), f"{title} ({len(each.datasets)} sets)")
             )
         if any(panels):
             rows.append(Row(panels, max(_height(each) for each in found.values())))
@@ -100,7 +100,7 @@ def _height(each: Ranking) -> float:
     return HEAD + BAR_LINE * len(each.alike) + LABEL_LINE * (-(-len(each.ranks) // 2) + 0.5)
 
 
-def _panel(ax, each: Ranking, looks: dict) -> None:
+def _panel(ax, each: Ranking, styles: dict) -> None:
     """A scale of ranks, everything below it in inches downwards."""
     n = len(each.ranks)
     ax.set_axis_off()
@@ -119,10 +119,10 @@ def _panel(ax, each: Ranking, looks: dict) -> None:
         from_left = position < (n + 1) // 2
         line = position if from_left else n - 1 - position
         y, x = first + LABEL_LINE * line, 1 - 0.06 * (n - 1) if from_left else n + 0.06 * (n - 1)
-        drawn = drawn_as(look(method, looks))
+        drawn = drawn_as(plot_style(method, styles))
         ax.plot([rank, rank, x], [0, y, y], color=drawn["color"], linewidth=0.7, zorder=1)
         ax.plot(rank, 0, **drawn | {"linestyle": "none"}, clip_on=False, zorder=3)
-        name = look(method, looks).label
+        name = plot_style(method, styles).label
         text = f"{name} {rank:.1f}" if from_left else f"{rank:.1f} {name}"
         beyond = -0.02 * (n - 1) if from_left else 0.02 * (n - 1)
         ax.text(x + beyond, y, text, ha="right" if from_left else "left", va="center", fontsize=LABEL_SIZE)

@@ -18,8 +18,8 @@ from rfstudy.report.aggregate import select
 from rfstudy.report.comparisons import threads_of
 from rfstudy.report.context import Context
 from rfstudy.report.layout import Panel, Row, laid_out
-from rfstudy.report.looks import Look, look
 from rfstudy.report.notes import contended_where, not_drawn
+from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.style import Picture
 from rfstudy.report.times import by_rounds, ratio
 
@@ -54,7 +54,7 @@ TIMES, RATIOS = 1.9, 0.95
 QUARTILES = (0.25, 0.5, 0.75)
 
 #: How a transformer of scikit-learn is drawn; markers tell two of one panel apart.
-PEER = Look("", "#777777", "x", "dashed")
+PEER = PlotStyle("", "#777777", "x", "dashed")
 PEER_MARKERS = ("x", "+", "1", "2")
 
 
@@ -75,8 +75,8 @@ def draw(context: Context, spec: dict) -> Picture:
     frame = select(by_rounds(context.rows), metric="time_transform_s", status="ok")
     panels, missing = [], []
     for panel in spec["panels"]:
-        found = _courses(select(frame, kernel=panel["kernel"]), panel, context.looks)
-        panels += [(panel, found, look(panel["reference"], context.looks).label)] if found else []
+        found = _courses(select(frame, kernel=panel["kernel"]), panel, context.styles)
+        panels += [(panel, found, plot_style(panel["reference"], context.styles).label)] if found else []
         missing += [] if found else [panel["label"]]
     rows = [
         Row([Panel(partial(_times, found=found), panel["label"]) for panel, found, _ in panels], TIMES),
@@ -84,7 +84,9 @@ def draw(context: Context, spec: dict) -> Picture:
     ]
     told = [_told(*panel) for panel in panels]
     told += [*not_drawn({"not run": missing} if missing else {}), threads_of(frame)]
-    beside = contended_where(frame[frame["kernel"].isin([panel["kernel"] for panel, *_ in panels])], context.looks, "d")
+    beside = contended_where(
+        frame[frame["kernel"].isin([panel["kernel"] for panel, *_ in panels])], context.styles, "d"
+    )
     told += [f"Contended, other work ran beside it: {beside}."] if beside else []
     handles = {each.label: Line2D([], [], label=each.label, **each.drawn) for _, found, _ in panels for each in found}
     return laid_out(spec["width"], rows if panels else [], list(handles.values()), list(filter(None, told)))
@@ -105,12 +107,12 @@ class Course(NamedTuple):
     place: float | str
 
 
-def _courses(rows, panel: dict, looks: dict) -> list[Course]:
+def _courses(rows, panel: dict, styles: dict) -> list[Course]:
     """The lines of one kernel; none without its reference."""
     reference = _cells(rows, panel["reference"], "")
     found, n_peers = [], 0
     for method, variant in _lines(rows, panel["methods"]) if reference else []:
-        each = look(method, looks) if method else PEER._replace(label=f"{variant} (scikit-learn)")
+        each = plot_style(method, styles) if method else PEER._replace(label=f"{variant} (scikit-learn)")
         cells = {d: cell for d, cell in _cells(rows, method, variant).items() if d in reference}
         dimensions = np.array(list(cells))
         times = [1e6 * (cell["value"] / cell["n_train"]).quantile(QUARTILES).to_numpy(float) for cell in cells.values()]

@@ -24,8 +24,8 @@ from rfstudy.report.aggregate import method_order, of_quantity, select
 from rfstudy.report.chance import LABEL, chance_of, notes_on_chance
 from rfstudy.report.context import Context
 from rfstudy.report.layout import Panel, Row, labels_apart, laid_out
-from rfstudy.report.looks import Look, look
 from rfstudy.report.notes import absence, dataset_name, not_drawn, notes, notes_on_sizes
+from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.scales import (
     STRIP_MARGIN,
@@ -112,7 +112,7 @@ class Line(NamedTuple):
 
     method: str
     variant: str
-    look: Look
+    style: PlotStyle
 
 
 class Place(NamedTuple):
@@ -171,7 +171,7 @@ def draw(context: Context, spec: dict) -> Picture:
         frame = pd.concat([walked, level])
     shown = pd.concat([of_quantity(frame, panel) for panel in spec["panels"]])
     shown = shown[~shown.index.duplicated()]
-    lines = [Line(*pair, look(pair[0], context.looks, pair[1])) for pair in method_order(shown, spec["methods"])]
+    lines = [Line(*pair, plot_style(pair[0], context.styles, pair[1])) for pair in method_order(shown, spec["methods"])]
     grid, titles, absent = [], [], {}
     for letter, (name, title, rows) in zip(ascii_lowercase, _rows(shown, context, spec), strict=False):
         places = []
@@ -179,16 +179,16 @@ def draw(context: Context, spec: dict) -> Picture:
             own = of_quantity(rows, panel)
             places.append(_place(name, panel, own, lines, spec | {"x": x}, context))
             if places[-1] is None:
-                absent[name, panel["label"]] = _why_absent(rows, own, panel, context.looks)
+                absent[name, panel["label"]] = _why_absent(rows, own, panel, context.styles)
         grid.append(places)
         titles.append(f"({letter}) {title}" if _n_rows(spec) > 1 else title)
     there = [place for places in grid for place in places if place]
-    legend = [handle(line.look) for line in lines] if there else []
+    legend = [handle(line.style) for line in lines] if there else []
     reached = any(place.reached for place in there)
     if reached:
         legend.append(Line2D([], [], label=LABEL, **REFERENCE))
     told = [
-        *_on_pairs(there, context.looks, spec.get("bars", "deviation")),
+        *_on_pairs(there, context.styles, spec.get("bars", "deviation")),
         *_on_levels(there, lines),
         *_on_breaks(there, lines),
         *_on_bars(there, spec.get("bars", "deviation")),
@@ -196,7 +196,7 @@ def draw(context: Context, spec: dict) -> Picture:
     told += notes_on_chance({place.name: place.chance for place in there if place.chance is not None}, drawn=reached)
     told += _absent(absent, spec)
     if x["axis"] == SIZES["axis"]:
-        told += notes_on_sizes(shown, spec.get("paper", ""), context.looks, context.tasks)
+        told += notes_on_sizes(shown, spec.get("paper", ""), context.styles, context.tasks)
     rows = _laid(grid, titles, lines, x, spec.get("abreast", 1))
     return laid_out(spec["width"], rows, legend, [*told, *notes(shown, {"paper": ""} | spec, context)])
 
@@ -342,14 +342,14 @@ def _draw_lines(ax, place: Place, lines: list[Line], x: dict, side: str = "", st
         if not len(cells):
             continue
         if _is_level(cells):
-            _draw_level(ax, cells, lines[i].look)
+            _draw_level(ax, cells, lines[i].style)
             continue
         shift = DODGE * step * ((position + 0.5) / len(place.courses) - 0.5)
         at, mean = cells["x"].to_numpy(), cells["mean"].to_numpy(dtype=float)
         at = at * 2.0**shift if x["scale"] == "log" else at + shift
         lower = whisker_ends(cells["lower"], mean, shown.low, log=place.log)
         upper = cells["upper"].to_numpy(dtype=float)
-        ax.errorbar(at, mean, yerr=[mean - lower, upper - mean], elinewidth=0.6, **drawn_as(lines[i].look))
+        ax.errorbar(at, mean, yerr=[mean - lower, upper - mean], elinewidth=0.6, **drawn_as(lines[i].style))
         beside = cells["contended"].to_numpy(dtype=bool)
         if beside.any():
             ax.plot(at[beside], mean[beside], marker="x", color="black", markersize=5.0, linestyle="none", zorder=4)
@@ -360,7 +360,7 @@ def _is_level(cells: pd.DataFrame) -> bool:
     return bool(cells["x"].isna().all())
 
 
-def _draw_level(ax, cells: pd.DataFrame, own: Look) -> None:
+def _draw_level(ax, cells: pd.DataFrame, own: PlotStyle) -> None:
     """A line through the whole panel, with a band where the others have error bars."""
     ((lower, mean, upper),) = cells[["lower", "mean", "upper"]].to_numpy(dtype=float)
     ax.axhspan(lower, upper, color=own.colour, alpha=0.12, linewidth=0, zorder=0.5)
@@ -390,13 +390,13 @@ def _x_axis(ax, cells: pd.DataFrame, x: dict) -> float:
     return step
 
 
-def _why_absent(rows: pd.DataFrame, own: pd.DataFrame, panel: dict, looks: dict) -> str:
+def _why_absent(rows: pd.DataFrame, own: pd.DataFrame, panel: dict, styles: dict) -> str:
     """Why a panel has nothing to show; a reason that rows give stands in the other notes."""
     # times are taken apart from everything else: what was run need not have been timed
     if len(rows) and not len(own) and fact_of(panel["metric"]).unit == "s":
         return "not timed"
     if "against" in panel and (own["status"] == "ok").any():
-        return f"nothing to compare with {look(panel['against'], looks).label}"
+        return f"nothing to compare with {plot_style(panel['against'], styles).label}"
     return absence(own).split(":")[0]
 
 
@@ -414,7 +414,7 @@ def _absent(absent: dict[tuple[str, str], str], spec: dict) -> list[str]:
     return not_drawn(by_reason)
 
 
-def _on_pairs(places: list[Place], looks: dict, bars: str) -> list[str]:
+def _on_pairs(places: list[Place], styles: dict, bars: str) -> list[str]:
     """What stands for a difference in panels that are held against a method; ``bars`` are one standard deviation or
     error."""
     held = [place for place in places if "against" in place.panel]
@@ -432,14 +432,14 @@ def _on_pairs(places: list[Place], looks: dict, bars: str) -> list[str]:
             ("ratios of times by rounds: median and quartiles", any(rounds)),
         ]
         told = "; ".join(way for way, there in ways if there)
-        found.append(f"Each method against {look(baseline, looks).label} of the same repeat; {told}.")
+        found.append(f"Each method against {plot_style(baseline, styles).label} of the same repeat; {told}.")
     return found
 
 
 def _on_levels(places: list[Place], lines: list[Line]) -> list[str]:
     """A sentence on the methods that are level lines."""
     level = {i for place in places for i, cells in place.courses.items() if _is_level(cells)}
-    names = ", ".join(line.look.label for i, line in enumerate(lines) if i in level)
+    names = ", ".join(line.style.label for i, line in enumerate(lines) if i in level)
     return [f"Level lines with a band: {names}, which what runs along the axis does not concern."] if names else []
 
 
@@ -455,7 +455,7 @@ def _on_breaks(places: list[Place], lines: list[Line]) -> list[str]:
     found: dict[str, dict[str, list[str]]] = {}
     for place in places:
         if place.outlier is not None:
-            of_line = found.setdefault(lines[place.outlier].look.label, {})
+            of_line = found.setdefault(lines[place.outlier].style.label, {})
             of_line.setdefault(place.panel["label"], []).append(place.name)
     told = []
     for label, by_panel in found.items():

@@ -18,8 +18,8 @@ from matplotlib.ticker import NullLocator
 from rfstudy.report.aggregate import method_order, of_quantity, select
 from rfstudy.report.context import Context
 from rfstudy.report.layout import Panel, Row, laid_out
-from rfstudy.report.looks import Look, look
 from rfstudy.report.notes import absence, dataset_name, not_drawn, notes
+from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.scales import limits, set_upright, span_of
 from rfstudy.report.style import Picture
@@ -81,20 +81,20 @@ def draw(context: Context, spec: dict) -> Picture:
     metrics = list(dict.fromkeys(panel["metric"] for panel in spec["panels"]))
     shown = select(context.rows, dataset=spec["datasets"], metric=metrics, learner=["", *spec["learners"]])
     ok = select(shown, status="ok")
-    looks = {pair: look(pair[0], context.looks, pair[1]) for pair in method_order(ok, spec["methods"])}
+    styles = {pair: plot_style(pair[0], context.styles, pair[1]) for pair in method_order(ok, spec["methods"])}
     by_dataset = {dataset: own for dataset in spec["datasets"] if len(own := select(ok, dataset=dataset))}
     rows = []
     for letter, (dataset, own) in zip(ascii_lowercase, by_dataset.items(), strict=False):
         title = f"({letter}) {dataset_name(context.tasks, dataset, spec['paper'], own)}"
-        drawn = partial(_panel, looks=looks, spec=spec, labelled=len(rows) == len(by_dataset) - 1)
+        drawn = partial(_panel, styles=styles, spec=spec, labelled=len(rows) == len(by_dataset) - 1)
         quantities = [(panel, of_quantity(own, panel)) for panel in spec["panels"]]
         panels = [
             Panel(partial(drawn, rows=of_panel, log=panel["scale"] == "log"), panel["label"]) if len(of_panel) else None
             for panel, of_panel in quantities
         ]
         rows.append(Row(panels, PANEL_HEIGHT, title))
-    told = [*_on_columns(ok, looks), *_absent(shown, context, spec)]
-    return laid_out(spec["width"], rows, _handles(looks, spec) if rows else [], [*told, *notes(shown, spec, context)])
+    told = [*_on_columns(ok, styles), *_absent(shown, context, spec)]
+    return laid_out(spec["width"], rows, _handles(styles, spec) if rows else [], [*told, *notes(shown, spec, context)])
 
 
 def _absent(shown: pd.DataFrame, context: Context, spec: dict) -> list[str]:
@@ -109,14 +109,14 @@ def _absent(shown: pd.DataFrame, context: Context, spec: dict) -> list[str]:
     return not_drawn(missing)
 
 
-def _panel(ax, rows: pd.DataFrame, looks: dict[tuple, Look], spec: dict, *, log: bool, labelled: bool) -> None:
-    for (method, variant), own_look in looks.items():
+def _panel(ax, rows: pd.DataFrame, styles: dict[tuple, PlotStyle], spec: dict, *, log: bool, labelled: bool) -> None:
+    for (method, variant), own_style in styles.items():
         own = select(rows, method=method, variant=variant)
         # where columns are as many as rows: s/n over columns/n
         for place in (own["n_features"] / own["n_columns"]).unique():
-            ax.axvline(place, color=own_look.colour, **THRESHOLD)
+            ax.axvline(place, color=own_style.colour, **THRESHOLD)
         for learner in ("", *spec["learners"]):
-            _line(ax, select(own, learner=learner), own_look, _pattern(learner, spec))
+            _line(ax, select(own, learner=learner), own_style, _pattern(learner, spec))
     ax.set_xscale("log")
     ax.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
     ax.xaxis.set_minor_locator(NullLocator())
@@ -127,7 +127,7 @@ def _panel(ax, rows: pd.DataFrame, looks: dict[tuple, Look], spec: dict, *, log:
         ax.set_xlabel("$s/n$")
 
 
-def _line(ax, rows: pd.DataFrame, own: Look, pattern) -> None:
+def _line(ax, rows: pd.DataFrame, own: PlotStyle, pattern) -> None:
     """The median over the repeats, and the band between the quartiles."""
     if not len(rows):
         return
@@ -141,8 +141,8 @@ def _pattern(learner: str, spec: dict):
     return PATTERNS[list(spec["learners"]).index(learner) % len(PATTERNS)] if learner else PATTERNS[0]
 
 
-def _handles(looks: dict[tuple, Look], spec: dict) -> list[Line2D]:
-    handles = [Line2D([], [], color=own.colour, label=own.label) for own in looks.values()]
+def _handles(styles: dict[tuple, PlotStyle], spec: dict) -> list[Line2D]:
+    handles = [Line2D([], [], color=own.colour, label=own.label) for own in styles.values()]
     if len(spec["learners"]) > 1:
         handles += [
             Line2D([], [], color="#777777", linestyle=_pattern(learner, spec), label=words)
@@ -151,10 +151,10 @@ def _handles(looks: dict[tuple, Look], spec: dict) -> list[Line2D]:
     return [*handles, Line2D([], [], color="black", label="columns = $n$", **THRESHOLD)]
 
 
-def _on_columns(shown: pd.DataFrame, looks: dict[tuple, Look]) -> list[str]:
+def _on_columns(shown: pd.DataFrame, styles: dict[tuple, PlotStyle]) -> list[str]:
     """A sentence on the columns of every map: which multiple of s they are."""
     told = []
-    for (method, variant), own in looks.items():
+    for (method, variant), own in styles.items():
         rows = select(shown, method=method, variant=variant)
         multiples = (rows["n_columns"] / rows["n_features"]).dropna().unique()
         told += [f"{own.label} has {'' if multiple == 1 else f'{multiple:g}'}s columns" for multiple in multiples]

@@ -109,9 +109,9 @@ def nodes_of(facts: pd.DataFrame, context: Context, paper: str) -> dict[str, Nod
 
 def maps_of(family: str, context: Context, paper: str) -> list[str]:
     """The maps of a family by their names in a paper, each with its year, from the first to the last."""
-    own = [(entry["year"], method) for method, entry in context.looks.items() if entry["family"] == family]
+    own = [(entry["year"], method) for method, entry in context.styles.items() if entry["family"] == family]
     own.sort(key=lambda pair: pair[0])
-    told = [f"{printed_name(context.looks, method, paper)} ({year})" for year, method in own]
+    told = [f"{printed_name(context.styles, method, paper)} ({year})" for year, method in own]
     return [each.replace(" ", FIXED_SPACE) for each in told]
 
 
@@ -229,6 +229,6 @@ def _on_families(facts: pd.DataFrame, context: Context) -> list[str]:
     shown = set(facts["family"]) - {""}
     if not shown:
         return []
-    absent = list(dict.fromkeys(entry["family"] for entry in context.looks.values() if entry["family"] not in shown))
+    absent = list(dict.fromkeys(entry["family"] for entry in context.styles.values() if entry["family"] not in shown))
     told = [f"Families of the registry that have no place here: {', '.join(absent)}."] if absent else []
     return [*told, *(f"{remark[0].upper()}{remark[1:]}." for remark in facts["note"] if remark)]

@@ -16,8 +16,8 @@ from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
 from rfstudy.report.error_and_time import Timed, curve
 from rfstudy.report.layout import Panel, laid_out, side_by_side
-from rfstudy.report.looks import look
 from rfstudy.report.notes import absence, dataset_name, not_drawn, notes
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.scales import limits, plain, set_upright, span_of, ticks_of
 from rfstudy.report.style import Picture, drawn_as, handle
@@ -66,9 +66,9 @@ def draw(context: Context, spec: dict) -> Picture:
             absent.setdefault(why, []).append(printed_name(context.tasks, dataset, spec["paper"]))
             continue
         title = f"({letter}) {dataset_name(context.tasks, dataset, spec['paper'], rows)}"
-        panels.append(Panel(partial(_panel, curves=curves, spec=spec, looks=context.looks), title))
+        panels.append(Panel(partial(_panel, curves=curves, spec=spec, styles=context.styles), title))
     rows = side_by_side(panels, ACROSS, PANEL_HEIGHT)
-    legend = [handle(look(method, context.looks)) for method in spec["methods"]] if panels else []
+    legend = [handle(plot_style(method, context.styles)) for method in spec["methods"]] if panels else []
     told = ["Bars: one standard error of the error, the quartiles of the time."] if panels else []
     metrics = [spec["quantity"]["metric"], *spec["times"].values()]
     shown = select(context.rows, dataset=spec["datasets"], method=spec["methods"], variant="", metric=metrics)
@@ -77,14 +77,14 @@ def draw(context: Context, spec: dict) -> Picture:
     return laid_out(spec["width"], rows, legend, told)
 
 
-def _panel(ax, curves: dict[str, list[Timed]], spec: dict, looks: dict) -> None:
+def _panel(ax, curves: dict[str, list[Timed]], spec: dict, styles: dict) -> None:
     ends = []
     for method, points in curves.items():
         error, half = (np.array([getattr(point, name) for point in points]) for name in ("error", "standard_error"))
         time = np.array([point.time for point in points])
         quartiles = np.array([point.seconds.quantile([0.25, 0.75]).to_numpy() for point in points]).T
         bars = np.abs(quartiles - time)
-        ax.errorbar(time, error, yerr=half, xerr=bars, elinewidth=0.6, **drawn_as(look(method, looks)))
+        ax.errorbar(time, error, yerr=half, xerr=bars, elinewidth=0.6, **drawn_as(plot_style(method, styles)))
         ends += [(quartiles, np.concatenate([error - half, error + half]))]
         beside = [i for i, point in enumerate(points) if point.contended]
         if beside:

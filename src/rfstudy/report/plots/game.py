@@ -16,8 +16,8 @@ from matplotlib.lines import Line2D
 from rfstudy.report.aggregate import method_order, select
 from rfstudy.report.context import Context
 from rfstudy.report.layout import Panel, Row, laid_out
-from rfstudy.report.looks import Look, look
 from rfstudy.report.notes import absence, dataset_name, not_drawn, notes
+from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.scales import limits, set_upright, span_of
 from rfstudy.report.style import Picture, drawn_as, handle
 
@@ -56,7 +56,7 @@ def draw(context: Context, spec: dict) -> Picture:
     """The figure of one specification of kind "game"; what was not run is named in a note."""
     frame = select(context.rows, axis="iteration", status="ok", metric=SHOWN)
     lines = [
-        (method, variant, looks_of(context, spec, method, variant))
+        (method, variant, style_of(context, spec, method, variant))
         for method, variant in method_order(frame, spec["methods"])
     ]
     rows, missing = [], {}
@@ -82,9 +82,9 @@ def draw(context: Context, spec: dict) -> Picture:
     return laid_out(spec["width"], rows, legend, [*told, *notes(frame, {"repeats": None} | spec, context)])
 
 
-def looks_of(context: Context, spec: dict, method: str, variant: str) -> Look:
-    """The look of a method, or of a variant, which has the label and the colour of its place among ``labels``."""
-    own = look(method, context.looks, variant)
+def style_of(context: Context, spec: dict, method: str, variant: str) -> PlotStyle:
+    """The plot style of a method, or of a variant, which has the label and colour of its place among ``labels``."""
+    own = plot_style(method, context.styles, variant)
     if variant not in spec["labels"]:
         return own
     position = list(spec["labels"]).index(variant)

@@ -8,8 +8,8 @@ import pandas as pd
 
 from rfstudy.report.context import Context
 from rfstudy.report.layout import Panel, laid_out, side_by_side
-from rfstudy.report.looks import look
 from rfstudy.report.notes import not_drawn, notes
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.ranks import ranked_rows, ranking, scores
 from rfstudy.report.style import Picture, drawn_as, handle
 
@@ -57,19 +57,19 @@ def draw(context: Context, spec: dict) -> Picture:
         ranks = pd.DataFrame({size: each.ranks for size, each in by_size.items()}).reindex(spec["methods"])
         drawn |= set(ranks.dropna(how="all").index)
         counts.append(f"{criterion['label']} {', '.join(str(len(each.datasets)) for each in by_size.values())}")
-        panels.append(Panel(partial(_panel, ranks=ranks, looks=context.looks), criterion["label"]))
+        panels.append(Panel(partial(_panel, ranks=ranks, styles=context.styles), criterion["label"]))
     told = ["Mean ranks over the data sets on which every map has a value; 1 is best."] if panels else []
     told += [f"Data sets by size: {'; '.join(counts)}."] if panels else []
     told += not_drawn({"not run": absent} if absent else {})
-    legend = [handle(look(method, context.looks)) for method in spec["methods"] if method in drawn]
+    legend = [handle(plot_style(method, context.styles)) for method in spec["methods"] if method in drawn]
     rows = side_by_side(panels, ACROSS, PANEL_HEIGHT)
     return laid_out(spec["width"], rows, legend, told + notes(frame, spec, context))
 
 
-def _panel(ax, ranks: pd.DataFrame, looks: dict) -> None:
+def _panel(ax, ranks: pd.DataFrame, styles: dict) -> None:
     """Ranks by method (rows) and size (columns), the best on top."""
     for method, own in ranks.iterrows():
-        ax.plot(range(len(own)), own.to_numpy(), **drawn_as(look(method, looks)))
+        ax.plot(range(len(own)), own.to_numpy(), **drawn_as(plot_style(method, styles)))
     ax.set_xticks(range(ranks.shape[1]), ranks.columns)
     ax.set_yticks(range(1, len(ranks) + 1))
     ax.set_ylim(len(ranks) + 0.3, 0.7)

@@ -69,7 +69,7 @@ def draw(context: Context, spec: dict) -> Picture:
     panels: dict[tuple[str, str], list[Compared]] = {}
     for each in cells:
         if each.score.difference is not None:
-            panels.setdefault((_panel_of(each, context.looks), each.protocol), []).append(each)
+            panels.setdefault((_panel_of(each, context.styles), each.protocol), []).append(each)
     quantities = sorted(dict.fromkeys(quantity for quantity, _ in panels), key=lambda quantity: quantity == COUNTS)
     protocols = list(dict.fromkeys(protocol for _, protocol in panels))
     drawn = [
@@ -93,12 +93,12 @@ def _panel(cells: list[Compared] | None, quantity: str, protocol: str) -> Panel 
     return Panel(lambda ax: _draw_panel(ax, cells), f"{quantity}, {protocol}")
 
 
-def _panel_of(each: Compared, looks: dict) -> str:
+def _panel_of(each: Compared, styles: dict) -> str:
     """What a panel is of, with its unit; all counts share one."""
     fact = FACTS[each.place.metric]
     if fact.tolerance is None:
         return COUNTS
-    return quantity_in_words(each, looks) + (f" ({fact.unit})" if fact.unit and not each.over else "")
+    return quantity_in_words(each, styles) + (f" ({fact.unit})" if fact.unit and not each.over else "")
 
 
 def _drawn(verdict: str) -> dict:

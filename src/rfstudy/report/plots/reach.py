@@ -15,8 +15,8 @@ from matplotlib.ticker import NullLocator
 from rfstudy.report.aggregate import of_quantity, select
 from rfstudy.report.context import Context
 from rfstudy.report.layout import Panel, laid_out, side_by_side
-from rfstudy.report.looks import look
 from rfstudy.report.notes import dataset_name, notes
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.reached import Need, Reached, needs
 from rfstudy.report.style import REFERENCE, Picture, drawn_as, handle
 
@@ -50,7 +50,7 @@ def draw(context: Context, spec: dict) -> Picture:
         first = len(panels) % ACROSS == 0
         panels.append(Panel(lambda ax, own=own, first=first: _panel(ax, own, context, spec, first), title))
     legend = [
-        handle(look(spec["baseline"], context.looks)),
+        handle(plot_style(spec["baseline"], context.styles)),
         Line2D([], [], label="best of the others", **OTHER),
         Line2D([], [], label="as many as printed", **REFERENCE),
     ]
@@ -63,7 +63,7 @@ def _panel(ax, own: list[Need], context: Context, spec: dict, first: bool) -> No
     x = np.arange(len(own))
     sizes = spec["sizes"]
     ax.plot(x, [sizes.index(need.size) for need in own], **REFERENCE)
-    baseline = drawn_as(look(spec["baseline"], context.looks))
+    baseline = drawn_as(plot_style(spec["baseline"], context.styles))
     for drawn, each in ((baseline, [n.baseline for n in own]), (OTHER, [n.other for n in own])):
         _line(ax, each, sizes, drawn)
     ax.set_xticks(x, [need.size for need in own], rotation=90)

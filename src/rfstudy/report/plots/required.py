@@ -1,8 +1,8 @@
 """The features that ridge regression needs against the number of rows: one panel a decay of the eigenvalues.
 
 A hollow triangle at the largest size that was tried says that it was not enough; so does a caret at the end of an
-interval. Frequencies that are drawn from the whole law have the look of a variant. A stated bound has no constant: it
-is drawn through the first requirement of its method, so that only its slope says anything.
+interval. Frequencies that are drawn from the whole distribution have the plot style of a variant. A stated bound has no
+constant: it is drawn through the first requirement of its method, so that only its slope says anything.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from matplotlib.ticker import NullLocator
 from rfstudy.report.aggregate import method_order, select, settings_of
 from rfstudy.report.context import Context
 from rfstudy.report.layout import Panel, Row, laid_out
-from rfstudy.report.looks import Look, look
 from rfstudy.report.notes import absence, not_drawn
+from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.requirements import BOUNDS, CONFIDENCE, features_needed, stated_bounds
 from rfstudy.report.scales import Span, limits, span_of
 from rfstudy.report.style import Picture, drawn_as, handle
@@ -62,7 +62,7 @@ class Bound(NamedTuple):
     """A stated bound on a method's requirement at one decay, scaled to pass through its first point."""
 
     text: str
-    look: Look
+    style: PlotStyle
     n: np.ndarray
     s: np.ndarray
 
@@ -83,7 +83,7 @@ def draw(context: Context, spec: dict) -> Picture:
     frame = context.rows
     needed = features_needed(frame)
     lines = method_order(needed, spec["methods"])
-    looks = [look(method, context.looks, variant) for method, variant in lines]
+    styles = [plot_style(method, context.styles, variant) for method, variant in lines]
     there = [panel for panel in spec["panels"] if (needed["decay"] == panel["decay"]).any()]
     missing = [panel["decay"] for panel in spec["panels"] if panel not in there]
     told = not_drawn({absence(frame).split(":")[0] if not len(needed) else "not run": missing}) if missing else []
@@ -98,14 +98,14 @@ def draw(context: Context, spec: dict) -> Picture:
     panels = [
         Panel(
             lambda ax, panel=panel, first=first: _panel(
-                ax, select(needed, decay=panel["decay"]), lines, looks, bounds[panel["decay"]], shown, first
+                ax, select(needed, decay=panel["decay"]), lines, styles, bounds[panel["decay"]], shown, first
             ),
             panel["label"],
         )
         for panel, first in zip(there, [True] + [False] * len(there), strict=False)
     ]
     notes = _notes(frame, needed, bounds, spec.get("bounds", {}).get("variant", ""))
-    legend = [handle(each) for each in looks]
+    legend = [handle(each) for each in styles]
     if any(bounds.values()):
         legend.append(Line2D([], [], color="black", label="stated bound", **BOUND))
     return laid_out(spec["width"], [Row(panels, PANEL_HEIGHT)], legend, told + notes)
@@ -125,14 +125,14 @@ def _bounds(needed: pd.DataFrame, decay: str, context: Context, spec: dict) -> l
         all_n = needed["n"].astype(float)
         n = np.geomspace(own["n"].iloc[0], all_n.max(), 33)
         stated = BOUNDS[text](n)
-        found.append(Bound(text, look(method, context.looks), n, stated * own["s"].iloc[0] / stated[0]))
+        found.append(Bound(text, plot_style(method, context.styles), n, stated * own["s"].iloc[0] / stated[0]))
     return found
 
 
-def _panel(ax, rows, lines: list, looks: list[Look], bounds: list[Bound], shown: Span, first: bool) -> None:
+def _panel(ax, rows, lines: list, styles: list[PlotStyle], bounds: list[Bound], shown: Span, first: bool) -> None:
     for bound in bounds:
-        ax.plot(bound.n, bound.s, color=bound.look.colour, **BOUND)
-    for position, ((method, variant), each) in enumerate(zip(lines, looks, strict=True)):
+        ax.plot(bound.n, bound.s, color=bound.style.colour, **BOUND)
+    for position, ((method, variant), each) in enumerate(zip(lines, styles, strict=True)):
         own = select(rows, method=method, variant=variant).sort_values("n")
         _line(ax, own, each, 2.0 ** (DODGE * ((position + 0.5) / len(lines) - 0.5)))
     sizes = sorted(set(rows["n"]))
@@ -149,7 +149,7 @@ def _panel(ax, rows, lines: list, looks: list[Look], bounds: list[Bound], shown:
         ax.tick_params(labelleft=False)
 
 
-def _line(ax, own: pd.DataFrame, each: Look, shift: float) -> None:
+def _line(ax, own: pd.DataFrame, each: PlotStyle, shift: float) -> None:
     """What a method needs, with intervals; sizes that were not enough are triangles, open ends of intervals carets."""
     n = own["n"].to_numpy(dtype=float) * shift
     s, lower, upper, largest = own[["s", "lower", "upper", "largest"]].to_numpy(dtype=float).T
@@ -181,7 +181,7 @@ def _notes(frame, needed: pd.DataFrame, bounds: dict[str, list[Bound]], variant:
     if needed["s"].isna().any():
         told.append("Open triangle: not reached, s is the largest.")
     texts = {
-        decay: ", ".join(f"{bound.text} ({bound.look.label})" for bound in of) for decay, of in bounds.items() if of
+        decay: ", ".join(f"{bound.text} ({bound.style.label})" for bound in of) for decay, of in bounds.items() if of
     }
     if texts:
         stated = "; ".join(f"{decay} {text}" for decay, text in texts.items())

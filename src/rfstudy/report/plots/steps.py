@@ -19,8 +19,8 @@ from rfstudy.report.aggregate import by_repeat, of_quantity, select
 from rfstudy.report.chance import LABEL, chance_of, notes_on_chance
 from rfstudy.report.context import Context
 from rfstudy.report.layout import Panel, laid_out, side_by_side
-from rfstudy.report.looks import look
 from rfstudy.report.notes import absence, dataset_name, not_drawn, notes
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.scales import Span, limits, reaches, span_of, united
 from rfstudy.report.steps import course
@@ -80,7 +80,7 @@ def draw(context: Context, spec: dict) -> Picture:
             by_chance[printed_name(context.tasks, dataset, spec["paper"])] = chance
             chance = chance if reaches(span, chance, log=False) else None
         reached = reached or chance is not None
-        draw_panel = partial(_panel, spec=spec, looks=context.looks, first=first, chance=chance, span=span)
+        draw_panel = partial(_panel, spec=spec, styles=context.styles, first=first, chance=chance, span=span)
         panels.append(Panel(partial(draw_panel, rows=rows), title))
     told = not_drawn(absent) + notes_on_chance(by_chance, drawn=reached)
     through = [control["label"] for control in spec.get("controls", []) if control.get("line")]
@@ -90,7 +90,7 @@ def draw(context: Context, spec: dict) -> Picture:
         told.append("A pale line: the step does not concern the method.")
     height = LINE * (len(spec["steps"]) + len(spec.get("controls", [])) + 0.2)
     rows = side_by_side(panels, ACROSS, height)
-    legend = [handle(look(method, context.looks)) for method in spec["methods"]] if panels else []
+    legend = [handle(plot_style(method, context.styles)) for method in spec["methods"]] if panels else []
     legend += [Line2D([], [], label=LABEL, **REFERENCE)] if reached else []
     return laid_out(spec["width"], rows, legend, told + notes(frame, spec, context))
 
@@ -112,12 +112,12 @@ def _of_control(rows: pd.DataFrame, control: dict) -> pd.Series:
     return by_repeat(select(rows, method=control["method"], variant=control["variant"]))
 
 
-def _panel(ax, rows: pd.DataFrame, spec: dict, looks: dict, first: bool, chance: float | None, span: Span) -> None:
+def _panel(ax, rows: pd.DataFrame, spec: dict, styles: dict, first: bool, chance: float | None, span: Span) -> None:
     """The steps as lines and, below a rule, the controls as single markers."""
     reached = course(rows, spec["steps"], spec["methods"])
     n_steps, n_methods = len(reached), len(spec["methods"])
     for position, method in enumerate(spec["methods"]):
-        drawn = drawn_as(look(method, looks))
+        drawn = drawn_as(plot_style(method, styles))
         y = np.arange(n_steps) + DODGE * ((position + 0.5) / n_methods - 0.5)
         cells = [each[method] for each in reached]
         mean = np.array([cell.values.mean() for cell in cells])
@@ -132,7 +132,7 @@ def _panel(ax, rows: pd.DataFrame, spec: dict, looks: dict, first: bool, chance:
         values = _of_control(rows, control)
         if not len(values):
             continue
-        drawn = drawn_as(look(control["method"], looks, control["variant"])) | {"linestyle": "none"}
+        drawn = drawn_as(plot_style(control["method"], styles, control["variant"])) | {"linestyle": "none"}
         mean, spread = values.mean(), np.nan_to_num(values.std(ddof=1))
         ax.errorbar(mean, n_steps + position, xerr=spread, elinewidth=0.6, **drawn)
         if control.get("line"):

@@ -61,9 +61,9 @@ def draw(context: Context, spec: dict) -> Picture:
 def _algorithms(context: Context, spec: dict) -> dict[int, list[Entry]]:
     """By year the maps that the paper names, then what else it names."""
     found: dict[int, list[Entry]] = {}
-    for method, entry in context.looks.items():
+    for method, entry in context.styles.items():
         if spec["paper"] in (entry.get("published_as") or {}):
-            name = printed_name(context.looks, method, spec["paper"])
+            name = printed_name(context.styles, method, spec["paper"])
             found.setdefault(entry["year"], []).append(Entry(name, MAP))
     return _with_facts(found, context, spec, "algorithm", OTHER)
 

@@ -8,8 +8,8 @@ from rfstudy.metrics import fact_of, lower_is_better
 from rfstudy.report.aggregate import of_quantity, select, summarise
 from rfstudy.report.cells import by_place, dataset_cell, difference_cell, mean_and_std
 from rfstudy.report.context import Context
-from rfstudy.report.looks import look
 from rfstudy.report.notes import notes
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.significance import Turn, compare, family, gain_of, note_on_tests, overlap_of, turns
 from rfstudy.report.steps import Reached, controls_of, course
@@ -49,7 +49,7 @@ def make(context: Context, spec: dict) -> Table:
     cells = summarise(frame)
     full = int(cells["n"].max()) if len(cells) else 0
     at = by_place(cells, "dataset", "variant", "method")
-    labels = {method: look(method, context.looks).label for method in spec["methods"]}
+    labels = {method: plot_style(method, context.styles).label for method in spec["methods"]}
     others = [method for method in spec["methods"] if method not in spec["baselines"]]
     empty = {
         **dict.fromkeys(labels.values(), ""),

@@ -11,9 +11,9 @@ import pandas as pd
 from rfstudy.report.aggregate import by_repeat, of_quantity, select
 from rfstudy.report.cells import by_place, cell_text, dataset_cell, method_columns, most_repeats
 from rfstudy.report.context import Context
-from rfstudy.report.looks import look
 from rfstudy.report.matching import printed_cells
 from rfstudy.report.notes import notes
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name, printed_text
 from rfstudy.report.significance import all_beat, note_on_tests, overlap_of
 from rfstudy.report.times import summarise
@@ -81,13 +81,13 @@ def make(context: Context, spec: dict) -> Table:
                 continue
             texts = {"published": {}, "measured": {}}
             for method in spec["methods"]:
-                heading = look(method, context.looks).label
+                heading = plot_style(method, context.styles).label
                 told = [printed_text(printed.get((dataset, size, method, metric))) for metric in metrics]
                 texts["published"][heading] = _together(metrics, told)
                 told = [cell_text(at.get((dataset, size, method, metric)), metric, full) for metric in metrics]
                 texts["measured"][heading] = _together(metrics, told, size in marked and method in others)
             rows += [{"data set": name, "s": size, "source": source, **of} for source, of in texts.items()]
-    names = [" and ".join(look(m, context.looks).label for m in group) for group in (others, spec["baselines"])]
+    names = [" and ".join(plot_style(m, context.styles).label for m in group) for group in (others, spec["baselines"])]
     remarks = [
         f"{BULLET}: {names[0]} are each more accurate than each of {names[1]}. Measured cells with it: {bullets}.",
         note_on_tests(overlaps, "all pairs of methods and all sizes of a data set", metrics[:1]),

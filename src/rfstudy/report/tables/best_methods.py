@@ -12,8 +12,8 @@ import pandas as pd
 from rfstudy.report.aggregate import of_quantity, select, settings_of
 from rfstudy.report.cells import dataset_cell, method_cell
 from rfstudy.report.context import Context
-from rfstudy.report.looks import look
 from rfstudy.report.notes import comparability, notes, quantity
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import ids_by_name, printed_name
 from rfstudy.report.significance import MIN_REPEATS, TOO_MANY, Best, best_methods, note_on_tests, overlap_of
 from rfstudy.report.typeset import Cell, Table
@@ -49,7 +49,7 @@ def make(context: Context, spec: dict) -> Table:
     )
     frame = pd.concat([of_quantity(frame, criterion) for criterion in spec["criteria"]])
     of_table = select(context.published, paper=spec["paper"], experiment=spec["published"])
-    ids = ids_by_name(context.looks, "method")
+    ids = ids_by_name(context.styles, "method")
     rows, agreements, left_out, overlaps = [], [], [], {}
     for dataset in spec["datasets"]:
         ours, printed = select(frame, dataset=dataset), select(of_table, dataset=dataset)
@@ -74,7 +74,7 @@ def make(context: Context, spec: dict) -> Table:
             cells[heading] = (_listed(as_printed, context), _outcome(best, agreement, context), Cell(agreement, ()))
             if best.left_out and best.verdict != "no verdict":
                 where = f"{printed_name(context.tasks, dataset, spec['paper'])}, {heading}"
-                left_out.append(f"{where}: {_counts(best.left_out, context.looks)}")
+                left_out.append(f"{where}: {_counts(best.left_out, context.styles)}")
         name = dataset_cell(context, dataset, spec["paper"], ours)
         for position, source in enumerate(("published", "measured", "agreement")):
             rows.append({"data set": name, "source": source, **{key: cell[position] for key, cell in cells.items()}})
@@ -90,8 +90,8 @@ def make(context: Context, spec: dict) -> Table:
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context), unfold)
 
 
-def _counts(of: dict, looks: dict) -> str:
-    return ", ".join(f"{look(method, looks, variant).label} ({n})" for (method, variant), n in of.items())
+def _counts(of: dict, styles: dict) -> str:
+    return ", ".join(f"{plot_style(method, styles, variant).label} ({n})" for (method, variant), n in of.items())
 
 
 def _tally(agreements: list[str]) -> list[str]:

@@ -7,8 +7,8 @@ import pandas as pd
 from rfstudy.report.aggregate import method_order, select, summarise
 from rfstudy.report.cells import by_place, dataset_cell, difference_cell, mean_and_std, method_cell
 from rfstudy.report.context import Context
-from rfstudy.report.looks import look
 from rfstudy.report.notes import notes
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.significance import compare, family, note_on_tests, overlap_of
 from rfstudy.report.typeset import Table
@@ -57,7 +57,7 @@ def make(context: Context, spec: dict) -> Table:
     frame = pd.DataFrame(rows, columns=["data set", spec["label"], "choice", *spec["says"].values(), "change"])
     remarks = [
         f"Mean ± standard deviation over {full} repeats. Change: of the first quantity, against "
-        f"{look(own[0], context.looks).label}; in brackets Holm's p-value.",
+        f"{plot_style(own[0], context.styles).label}; in brackets Holm's p-value.",
         note_on_tests(overlaps, "all places and ways of a data set", [metric]),
     ]
     return Table(spec["name"], frame, spec["caption"], remarks + notes(shown, spec, context))

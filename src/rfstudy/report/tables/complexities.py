@@ -16,8 +16,8 @@ from rfstudy.report.estimates import (
     of_map,
     pooled,
 )
-from rfstudy.report.looks import look
 from rfstudy.report.notes import notes, notes_on_draws
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.times import shortest
 from rfstudy.report.typeset import Cell, Table
 
@@ -86,7 +86,7 @@ def make(context: Context, spec: dict) -> Table:
         VARIANCE_NOTE,
         VERDICT_NOTE,
         *notes_on_draws(frame),
-        *_columns(frame, context.looks),
+        *_columns(frame, context.styles),
         *_threads(frame),
     ]
     table = pd.DataFrame(rows)
@@ -123,12 +123,12 @@ def _ratio_cells(points: pd.DataFrame, at_columns: pd.DataFrame, bias: pd.DataFr
     }
 
 
-def _columns(frame: pd.DataFrame, looks: dict) -> list[str]:
+def _columns(frame: pd.DataFrame, styles: dict) -> list[str]:
     rows = frame[frame["n_columns"].notna()]
     halves = rows[rows["n_columns"] == rows["n_features"]]["method"].unique()
     if not len(halves):
         return []
-    names = ", ".join(look(method, looks).label for method in halves)
+    names = ", ".join(plot_style(method, styles).label for method in halves)
     return [f"{names}: features with random phases, s columns, half those of [cos | sin]."]
 
 

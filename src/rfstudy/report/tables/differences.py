@@ -9,8 +9,8 @@ import pandas as pd
 from rfstudy.report.aggregate import by_repeat, method_order, of_quantity, select
 from rfstudy.report.cells import dataset_cell, difference_cell, method_cell
 from rfstudy.report.context import Context
-from rfstudy.report.looks import look
 from rfstudy.report.notes import notes
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.significance import Paired, compare, family, note_on_tests, overlap_of
 from rfstudy.report.typeset import Cell, Table
@@ -52,7 +52,7 @@ def make(context: Context, spec: dict) -> Table:
         overlaps[printed] = overlap
         effects.append(f"{printed}: {_effects(tests, metric)}")
         for pair, baseline in dict.fromkeys(place[:2] for place in tests):
-            label = look(baseline, context.looks).label
+            label = plot_style(baseline, context.styles).label
             row = {"data set": name, "method": method_cell(context, *pair)}
             row["minus"] = Cell(label, {"": label, "id": baseline})
             rows.append(row | {size: difference_cell(tests.get((pair, baseline, size))) for size in spec["sizes"]})

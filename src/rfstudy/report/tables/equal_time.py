@@ -9,8 +9,8 @@ from rfstudy.report.aggregate import select
 from rfstudy.report.cells import absent, dataset_cell, difference_cell, three_digits
 from rfstudy.report.context import Context
 from rfstudy.report.error_and_time import Timed, at_time, curve
-from rfstudy.report.looks import look
 from rfstudy.report.notes import absence, notes
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.significance import compare, family, note_on_tests, overlap_of
 from rfstudy.report.typeset import Cell, Table
@@ -37,7 +37,7 @@ def make(context: Context, spec: dict) -> Table:
     The curve of the baseline is read between two of its sizes; a time beyond its last one is not read.
     """
     (method,), (baseline,) = spec["methods"], spec["baselines"]
-    labels = [look(each, context.looks).label for each in (method, baseline)]
+    labels = [plot_style(each, context.styles).label for each in (method, baseline)]
     metric, frame = spec["quantity"]["metric"], select(context.rows, dataset=spec["datasets"])
     rows, tests, overlaps = [], {}, {}
     for dataset in spec["datasets"]:

@@ -13,9 +13,9 @@ from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import by_repeat, select, settings_of
 from rfstudy.report.cells import absent, dataset_cell
 from rfstudy.report.context import Context
-from rfstudy.report.looks import look
 from rfstudy.report.matching import Place, printed_cells
 from rfstudy.report.notes import LEARNER_NAMES, absence, notes
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_text
 from rfstudy.report.times import by_rounds, ratio
 from rfstudy.report.typeset import Cell, Table
@@ -84,7 +84,7 @@ def make(context: Context, spec: dict) -> Table:
     told = told[(told["variant"] == "") | told["variant"].isin(spec.get("variants", {}).values())]
     remarks = [
         "Errors: mean ± one standard error.",
-        TIMES_NOTE.format(name=look(spec["baselines"][0], context.looks).label),
+        TIMES_NOTE.format(name=plot_style(spec["baselines"][0], context.styles).label),
     ]
     remarks += notes(told, spec, context)
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, columns)
@@ -97,7 +97,7 @@ def _columns(printed: dict[Place, dict], spec: dict, context: Context) -> dict[s
     headings = {spec["quantity"]["metric"]: fact_of(spec["quantity"]["metric"]).label} | spec["times"]
     for metric, heading in headings.items():
         for method in (method for method in spec["methods"] if (metric, method) in there):
-            label = look(method, context.looks).label
+            label = plot_style(method, context.styles).label
             found[f"{heading}, {label}"] = {"quantity": metric, "method": label, "method_id": method}
     return found
 

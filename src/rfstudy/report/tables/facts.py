@@ -55,7 +55,7 @@ def make(context: Context, spec: dict) -> Table:
 
 def _name(context: Context, column: str, identifier: str, spec: dict) -> str:
     """What a row is about, by the name that the paper has for it; of several, all of them."""
-    registry = {"method": context.looks, "dataset": context.tasks}.get(column, {})
+    registry = {"method": context.styles, "dataset": context.tasks}.get(column, {})
     return ", ".join(printed_name(registry, each, spec["paper"]) for each in identifier.split(";"))
 
 

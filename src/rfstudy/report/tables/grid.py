@@ -7,8 +7,8 @@ import pandas as pd
 from rfstudy.report.aggregate import method_order, methods_shown, of_quantity, select
 from rfstudy.report.cells import absent, by_place, cell_text, dataset_cell, method_cell, most_repeats
 from rfstudy.report.context import Context
-from rfstudy.report.looks import look
 from rfstudy.report.notes import absence, notes
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.times import ROUND, summarise
 from rfstudy.report.typeset import Cell, Table
 
@@ -58,7 +58,9 @@ def _by_size(shown: pd.DataFrame, context: Context, spec: dict) -> Table:
     """The table with a row for every size of a data set, and the methods as columns."""
     metric, cells = spec["quantity"]["metric"], summarise(shown)
     full = most_repeats(cells)
-    columns = {pair: look(pair[0], context.looks, pair[1]).label for pair in methods_shown(shown, spec["methods"])}
+    columns = {
+        pair: plot_style(pair[0], context.styles, pair[1]).label for pair in methods_shown(shown, spec["methods"])
+    }
     rows = []
     for dataset in spec["datasets"]:
         of_dataset = select(cells, dataset=dataset).sort_values("n_features", kind="stable")

@@ -7,9 +7,9 @@ import pandas as pd
 from rfstudy.metrics import fact_of
 from rfstudy.report.cells import absent, method_columns
 from rfstudy.report.context import Context
-from rfstudy.report.looks import look
 from rfstudy.report.matching import Compared, compared, our_cell, printed_as, quantity_in_words
 from rfstudy.report.notes import notes
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.times import Ratio
 from rfstudy.report.typeset import Cell, Table
 
@@ -40,7 +40,7 @@ def make(context: Context, spec: dict) -> Table:
     the table calls them.
     """
     found = {(each.place.kernel, each.place.metric, each.place.method): each for each in cells_of(context, spec)}
-    quantities = {each.place.metric: quantity_in_words(each, context.looks) for each in found.values()}
+    quantities = {each.place.metric: quantity_in_words(each, context.styles) for each in found.values()}
     rows = []
     for kernel, name in spec["kernels"].items():
         for metric, words in quantities.items():
@@ -52,7 +52,8 @@ def make(context: Context, spec: dict) -> Table:
             units = ONE, ONE if measured else absent("not run", "std", "lower_quartile", "upper_quartile")
             for source, text, unit in zip(("published", "ours"), (printed_as, ours), units, strict=True):
                 cells = {
-                    look(method, context.looks).label: text(each) if each else unit for method, each in own.items()
+                    plot_style(method, context.styles).label: text(each) if each else unit
+                    for method, each in own.items()
                 }
                 rows.append({"kernel": name, "quantity": words, "source": source} | cells)
     shown = context.rows.loc[sorted({row for each in found.values() for row in each.rows.index})]

@@ -7,8 +7,8 @@ import pandas as pd
 from rfstudy.report.aggregate import of_quantity, select
 from rfstudy.report.cells import absent, dataset_cell, method_cell
 from rfstudy.report.context import Context
-from rfstudy.report.looks import look
 from rfstudy.report.notes import notes
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.reached import Reached, needs
 from rfstudy.report.typeset import Cell, Table
 
@@ -33,7 +33,7 @@ NOTE = (
 def make(context: Context, spec: dict) -> Table:
     """One row a data set and printed size; of ``spec`` what ``needs`` takes."""
     shown = of_quantity(select(context.rows, dataset=spec["datasets"]), spec["quantity"])
-    baseline = look(spec["baseline"], context.looks).label
+    baseline = plot_style(spec["baseline"], context.styles).label
     rows = []
     for need in needs(context, spec):
         rows.append(

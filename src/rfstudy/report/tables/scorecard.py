@@ -7,9 +7,9 @@ import pandas as pd
 from rfstudy.metrics import fact_of
 from rfstudy.report.context import Context
 from rfstudy.report.derived import undefined
-from rfstudy.report.looks import look
 from rfstudy.report.matching import Compared, compared, counts, judgement, quantity_in_words
 from rfstudy.report.notes import cap_of, dataset_name
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.scorecard import RULE_NOTE
 from rfstudy.report.times import Ratio
@@ -58,8 +58,8 @@ def _row(each: Compared, context: Context, paper: str) -> dict:
         "data set": printed_name(context.tasks, place.dataset, paper),
         "kernel": place.kernel,
         "s": place.size,
-        "method": look(place.method, context.looks).label if place.method else "",
-        "quantity": quantity_in_words(each, context.looks),
+        "method": plot_style(place.method, context.styles).label if place.method else "",
+        "quantity": quantity_in_words(each, context.styles),
         "published": None if lost else _number(published.value, each),
         "published spread": None if lost or each.over else each.printed["spread"],
         "confidence": each.printed["confidence"],

@@ -12,9 +12,9 @@ import pandas as pd
 from rfstudy.report.aggregate import of_quantity, select
 from rfstudy.report.cells import absent, dataset_cell, method_cell
 from rfstudy.report.context import Context
-from rfstudy.report.looks import look
 from rfstudy.report.matching import JUDGED, compared, counts_by_confidence, judgement, our_cell, printed_as
 from rfstudy.report.notes import notes
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.scorecard import RULE_NOTE
 from rfstudy.report.times import TOO_WIDE, by_rounds
@@ -64,7 +64,7 @@ def make(context: Context, spec: dict) -> Table:
             if place not in found:
                 continue
             each = found[place]
-            label = look(each.place.method, context.looks).label
+            label = plot_style(each.place.method, context.styles).label
             rows.append(
                 {
                     "data set": name,
@@ -81,7 +81,7 @@ def make(context: Context, spec: dict) -> Table:
     over = next((each.over for each in found.values() if each.over), "")
     if over:
         note = RATIO_BY_ROUND_NOTE if len(by_rounds(shown)) else RATIO_NOTE
-        remarks.insert(0, note.format(name=look(over, context.looks).label))
+        remarks.insert(0, note.format(name=plot_style(over, context.styles).label))
     table = pd.DataFrame(rows).astype(dict.fromkeys(JUDGED, float))
     return Table(spec["name"], table, spec["caption"], remarks + notes(shown, spec, context))
 

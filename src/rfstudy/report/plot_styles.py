@@ -1,0 +1,52 @@
+"""One plot style per method throughout the study: label, colour, marker and line style.
+
+Tables need the labels as figures do, but no matplotlib: this module does not import it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import zlib
+from typing import NamedTuple
+
+#: Plot styles of methods without an entry; the id decides.
+SPARE_COLOURS = ("#4477AA", "#AA3377", "#228833", "#BB5566", "#66CCEE", "#888888")
+SPARE_MARKERS = ("h", "p", "d", "H", ">", "8")
+SPARE_LINESTYLES = ("dotted", "dashdot", "dashed")
+
+
+class PlotStyle(NamedTuple):
+    """Label, colour, marker and line style (as matplotlib takes it) of one method; ``hollow`` markers are variants."""
+
+    label: str
+    colour: str
+    marker: str
+    linestyle: str | tuple
+    hollow: bool = False
+
+
+def plot_style(method: str, styles: dict, variant: str = "") -> PlotStyle:
+    """Return the plot style of a method.
+
+    ``styles`` is the parsed ``methods.yaml``. A method without an entry gets a style that depends on its id only and
+    that no entry uses. A variant (a differently configured entry of the same method) keeps colour and marker, and is
+    dotted and hollow, unless the entry gives it a style under ``variants``.
+    """
+    entry = styles.get(method, {})
+    if entry:
+        base = PlotStyle(entry["label"], entry["colour"], entry["marker"], _linestyle(entry.get("linestyle", "solid")))
+    else:
+        taken = {(entry["colour"], entry["marker"]) for entry in styles.values()}
+        spare = list(itertools.product(SPARE_COLOURS, SPARE_MARKERS, SPARE_LINESTYLES))
+        spare = [each for each in spare if each[:2] not in taken]
+        base = PlotStyle(method, *spare[zlib.crc32(method.encode()) % len(spare)])
+    if not variant:
+        return base
+    defaults = {"label": f"{base.label} ({variant})", "linestyle": "dotted"}
+    own = defaults | entry.get("variants", {}).get(variant, {})
+    return base._replace(**own | {"linestyle": _linestyle(own["linestyle"])}, hollow=True)
+
+
+def _linestyle(style: str | list) -> str | tuple:
+    """Return a line style as matplotlib takes it: its name, or a pattern of dashes."""
+    return style if isinstance(style, str) else (0, style)

@@ -8,13 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import report_rows
+
 from rfstudy.report.catalogue import specification
 from rfstudy.report.context import Context, read_tables
 
 ROOT = Path(__file__).resolve().parents[2]
-loaded = importlib.util.spec_from_file_location("report_rows", ROOT / "tests" / "unit" / "report_rows.py")
-report_rows = importlib.util.module_from_spec(loaded)
-loaded.loader.exec_module(report_rows)
 
 #: A difference is told as an effect where its p-value is below the first and it exceeds the second, in points.
 LEVEL, SMALLEST = 0.05, 0.1

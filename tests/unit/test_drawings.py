@@ -1,15 +1,9 @@
 """What a run draws, from which rows, and into which files."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
+import report_rows
 
 from rfstudy.drawings import Drawings, category_of
-
-specification = importlib.util.spec_from_file_location("report_rows", Path(__file__).with_name("report_rows.py"))
-report_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(report_rows)
 
 
 def report(name, form, *experiments, paper="survey"):

@@ -1,21 +1,14 @@
 """Logistic regression with one bound in place of the Hessian: its minimum, its certificate, and how it goes on."""
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
+from linear_problems import problem, stream
 from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
 
 from random_features.learners import boehning
 from random_features.learners.boehning import Descent, Problem, StreamedDesign, fit_on_stream
 from random_features.learners.logistic import fit_logistic
-
-specification = importlib.util.spec_from_file_location("linear_problems", Path(__file__).parent / "linear_problems.py")
-linear_problems = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(linear_problems)
-problem, stream = linear_problems.problem, linear_problems.stream
 
 
 class Kept(list):

@@ -1,13 +1,12 @@
 """Logistic regression: its gradient and Hessian, its minimum against scikit-learn's, streams, and hard cases."""
 
 import functools
-import importlib.util
 import tracemalloc
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
+from linear_problems import problem, stream
 from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -16,11 +15,6 @@ from random_features.learners import design, logistic, softmax, streams
 from random_features.learners.curvature import CurvedDesign, Hessian
 from random_features.learners.logistic import cross_validate_logistic, fit_logistic
 from rfstudy.data.target import decode_labels, encode_labels
-
-specification = importlib.util.spec_from_file_location("linear_problems", Path(__file__).parent / "linear_problems.py")
-linear_problems = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(linear_problems)
-problem, stream = linear_problems.problem, linear_problems.stream
 
 PENALTIES = [1e-1, 1e-3, 1e-5]
 

@@ -1,12 +1,11 @@
 """Linear SVMs: the Newton solver against LIBLINEAR and a general optimiser, the routes, and what they report."""
 
 import functools
-import importlib.util
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
+from linear_problems import problem, stream
 from scipy.optimize import minimize, minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
@@ -15,11 +14,6 @@ from random_features.learners import design, newton, streams, svm
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.svm import cross_validate_svm, fit_svm
 from rfstudy.data.target import decode_labels
-
-specification = importlib.util.spec_from_file_location("linear_problems", Path(__file__).parent / "linear_problems.py")
-linear_problems = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(linear_problems)
-problem, stream = linear_problems.problem, linear_problems.stream
 
 CS = [0.01, 0.1, 1.0, 10.0, 100.0]
 

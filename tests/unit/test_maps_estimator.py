@@ -1,13 +1,12 @@
 """Every map of the registry as an estimator: scikit-learn's checks, kernels, types, blocks, restoring and errors."""
 
-import importlib.util
 import threading
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from map_variants import GAMES, KERNELS, MAPS, QUICK_SEARCH, VARIANTS, build, data, needs_targets
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -15,20 +14,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from random_features.kernels import ArcCosine, Gaussian, Laplacian, Linear, Polynomial
 from random_features.maps import base, list_maps, make_map
 from random_features.maps.registry import ALIASES, REGISTRY, resolve
-
-specification = importlib.util.spec_from_file_location("map_variants", Path(__file__).parent / "map_variants.py")
-map_variants = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(map_variants)
-GAMES, KERNELS, MAPS, QUICK_SEARCH, VARIANTS, build, data, needs_targets = (
-    map_variants.GAMES,
-    map_variants.KERNELS,
-    map_variants.MAPS,
-    map_variants.QUICK_SEARCH,
-    map_variants.VARIANTS,
-    map_variants.build,
-    map_variants.data,
-    map_variants.needs_targets,
-)
 
 #: For the Gaussian kernel, and without LP-RFF, which rounds by the bits of a row.
 GAUSSIAN = [

@@ -1,6 +1,5 @@
 """Sparse data: every map makes of them what it makes of the same numbers held dense, in memory for what they store."""
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -9,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from map_variants import VARIANTS, build, data
 from scipy import sparse
 from sklearn.utils import get_tags
 
@@ -16,11 +16,6 @@ from random_features import arrays, length_scales
 from random_features.kernels import Cauchy, Gaussian, Laplacian
 from random_features.maps import base, list_maps, make_map
 from random_features.maps.registry import map_class
-
-specification = importlib.util.spec_from_file_location("map_variants", Path(__file__).parent / "map_variants.py")
-map_variants = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(map_variants)
-VARIANTS, build, data = map_variants.VARIANTS, map_variants.build, map_variants.data
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -1,19 +1,14 @@
 """The claims of the surrogate leverage paper about its data sets, on made rows in which they hold and do not."""
 
-import importlib.util
 import itertools
-from pathlib import Path
 
 import pytest
+import verdict_rows
 
 from rfstudy import tidy
 from rfstudy.report.claims.compared import Names
 from rfstudy.report.claims.judge import judge
 from rfstudy.report.context import Context
-
-specification = importlib.util.spec_from_file_location("verdict_rows", Path(__file__).parent / "verdict_rows.py")
-verdict_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(verdict_rows)
 
 D = {"eeg": 14, "cod-rna": 8, "covtype": 54, "magic04": 10}
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)

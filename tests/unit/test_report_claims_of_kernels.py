@@ -1,18 +1,12 @@
 """The claims of the survey on arc-cosine and polynomial kernels, on made rows in which they hold and do not."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
+import verdict_rows
 
 from rfstudy import tidy
 from rfstudy.report.claims.compared import Names
 from rfstudy.report.claims.judge import judge
 from rfstudy.report.context import Context
-
-specification = importlib.util.spec_from_file_location("verdict_rows", Path(__file__).parent / "verdict_rows.py")
-verdict_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(verdict_rows)
 
 ARC_COSINE = ("arccos0", "arccos1")
 EIGHT = ("rff", "orf", "sorf", "rom", "fastfood", "qmc", "ssf", "gq")

@@ -1,13 +1,7 @@
 """The claims of the survey about the Gaussian kernel that have a test of their own, on made rows at their borders."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
-
-specification = importlib.util.spec_from_file_location("verdict_rows", Path(__file__).parent / "verdict_rows.py")
-verdict_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(verdict_rows)
+import verdict_rows
 
 NINE = ("rff", "orf", "sorf", "rom", "fastfood", "qmc", "ssf", "gq", "lsrff")
 SIZES = ("2d", "4d", "16d", "32d")

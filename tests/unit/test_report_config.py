@@ -1,6 +1,5 @@
 """The plot styles of the methods and the catalogue of outputs: complete, valid, and told apart by every reader."""
 
-import importlib.util
 import itertools
 import json
 import re
@@ -13,7 +12,9 @@ import jsonschema
 import matplotlib.markers
 import numpy as np
 import pytest
+import report_rows
 import yaml
+from report_rows import REPORTS
 
 from rfstudy import tidy
 from rfstudy.files import write_arrays
@@ -22,11 +23,6 @@ from rfstudy.report import catalogue
 from rfstudy.report.context import contexts
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.study.config import ConfigurationError, extended
-
-specification = importlib.util.spec_from_file_location("report_rows", Path(__file__).parent / "report_rows.py")
-report_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(report_rows)
-REPORTS = report_rows.REPORTS
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config"

@@ -1,17 +1,11 @@
 """The figure of times against d: where a map overtakes the reference, and what is drawn of it."""
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
+import report_rows
 
 from rfstudy import tidy
 from rfstudy.report.plots.crossover import crossing, draw
-
-specification = importlib.util.spec_from_file_location("report_rows", Path(__file__).parent / "report_rows.py")
-report_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(report_rows)
 
 DIMENSIONS = np.array([16.0, 64.0, 256.0, 1024.0])
 N_TRAIN = 1000

@@ -1,10 +1,9 @@
 """Double descent, its claims and the counter-example on made rows: verdicts, and figures that fit to print."""
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
+import report_rows
+from figure_checks import assert_fit_to_print
 
 from rfstudy import tidy
 from rfstudy.report.claims.compared import Names
@@ -14,12 +13,6 @@ from rfstudy.report.plots import counterexample, descent
 from rfstudy.study.engine import Job
 from rfstudy.study.kinds import counterexample as kind
 
-specification = importlib.util.spec_from_file_location(
-    "test_report_figures", Path(__file__).with_name("test_report_figures.py")
-)
-test_report_figures = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(test_report_figures)
-report_rows, assert_fit_to_print = test_report_figures.report_rows, test_report_figures.assert_fit_to_print
 CONTEXT = report_rows.context_of([])
 
 #: Rows of the made data, and s of their walks: columns of [cos | sin] are twice as many.

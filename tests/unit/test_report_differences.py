@@ -1,16 +1,11 @@
 """The table of differences on made rows: the family of a data set, what is an effect, what cannot be tested."""
 
-import importlib.util
 import math
-from pathlib import Path
 
 import pytest
+import verdict_rows
 from scipy import stats
-
-specification = importlib.util.spec_from_file_location("verdict_rows", Path(__file__).parent / "verdict_rows.py")
-verdict_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(verdict_rows)
-accuracies, around = verdict_rows.accuracies, verdict_rows.around
+from verdict_rows import accuracies, around
 
 SPEC = {
     "kind": "differences", "datasets": ["eeg"], "methods": ["rff", "orf", "qmc"], "baselines": ["rff"],

@@ -4,11 +4,12 @@ import importlib
 import importlib.util
 import json
 from functools import cache
-from pathlib import Path
 
+import eerf_rows
 import numpy as np
 import pandas as pd
 import pytest
+import report_rows
 
 from rfstudy import tidy
 from rfstudy.report import catalogue, derived, plots, typeset
@@ -21,15 +22,6 @@ from rfstudy.report.plots.curves import with_errors
 from rfstudy.report.significance import gain_of, turns
 from rfstudy.report.steps import course
 
-
-def beside(name):
-    specification = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
-report_rows, eerf_rows = beside("report_rows"), beside("eerf_rows")
 SPECS = {spec["name"]: spec for spec in report_rows.REPORTS if spec["paper"] == "eerf"}
 QUANTITY = {"metric": "error_pct", "learner": "ridge", "split": "test"}
 

@@ -1,73 +1,24 @@
 """Figures from made-up rows: what they show, that nothing overlaps, and that the same input is the same file."""
 
-import importlib.util
-import itertools
 import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+import report_rows
 import yaml
+from figure_checks import all_text, assert_fit_to_print
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.text import Text
 
 from rfstudy.report import catalogue
 from rfstudy.report.layout import NOTHING, WIDTHS
 from rfstudy.report.plots import curves, steps
 
-HERE = Path(__file__).parent
-specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
-report_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(report_rows)
-
-
-def texts_of(figure):
-    """Visible texts of a figure with their boxes in pixels and their axes (None for the figure's own); tick labels
-    outside of the range of an axis are not drawn."""
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    found = [(text, None) for text in figure.texts]
-    found += [(text, None) for legend in figure.legends for text in legend.get_texts()]
-    for ax in figure.axes:
-        found += [(text, ax) for text in (ax.title, *ax.texts)]
-        for axis in (ax.xaxis, ax.yaxis):
-            low, high = sorted(axis.get_view_interval())
-            found += [(tick.label1, ax) for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
-    renderer = canvas.get_renderer()
-    return [(t.get_text(), t.get_window_extent(renderer), ax) for t, ax in found if t.get_text().strip()]
-
-
-def overlap(one, other) -> bool:
-    """Whether boxes share more than a hundredth of an inch: they contain descents that are rarely used."""
-    return min(one.x1, other.x1) - max(one.x0, other.x0) > 2 and min(one.y1, other.y1) - max(one.y0, other.y0) > 2
-
-
-def assert_fit_to_print(figure):
-    """No text runs out of the figure, over another text or into a panel that is not its own, and none is too small."""
-    assert figure.get_size_inches()[0] in WIDTHS.values()
-    assert figure.dpi == 200
-    texts = texts_of(figure)
-    assert all(text.get_fontsize() >= 6.0 for text in figure.findobj(Text) if text.get_text().strip())
-    width, height = figure.get_size_inches() * figure.dpi
-    for text, box, own in texts:
-        assert box.x0 >= 0, text
-        assert box.y0 >= 0, text
-        assert box.x1 <= width, text
-        assert box.y1 <= height, text
-        assert not [ax for ax in figure.axes if ax is not own and overlap(box, ax.bbox)], text
-    for (one, a, _), (other, b, _) in itertools.combinations(texts, 2):
-        assert not overlap(a, b), (one, other)
-
 
 def drawn(name, rows, **changes):
     return curves.draw(report_rows.context_of(rows), report_rows.spec_of(name) | changes).figure
-
-
-def all_text(figure):
-    return " ".join(text for text, _, _ in texts_of(figure)).replace("\n", " ")
 
 
 def test_a_full_figure_has_every_panel_line_and_label():

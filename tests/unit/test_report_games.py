@@ -1,18 +1,12 @@
 """The pictures of learned features, drawn of the games that are shipped: what they show is what was measured."""
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
+import report_rows
 
 from rfstudy import tidy
 from rfstudy.report.context import Context
 from rfstudy.report.plots import game, plane, sphere
-
-specification = importlib.util.spec_from_file_location("report_rows", Path(__file__).with_name("report_rows.py"))
-report_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(report_rows)
 
 MEASURED = report_rows.ROOT / "data" / "measured"
 

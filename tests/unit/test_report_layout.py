@@ -1,11 +1,12 @@
 """Where things stand on a figure, what its axes show, and the lines that are no measurements of a method."""
 
-import importlib.util
 import itertools
 from pathlib import Path
 
 import numpy as np
 import pytest
+import report_rows
+from figure_checks import all_text, assert_fit_to_print
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -17,17 +18,6 @@ from rfstudy.report.notes import contended_where
 from rfstudy.report.plots import curves, required
 from rfstudy.report.requirements import BOUNDS, features_needed
 from rfstudy.report.scales import FEW_TICKS, Span, outlier, plain, reaches, set_both, ticks_of
-
-HERE = Path(__file__).parent
-specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
-report_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(report_rows)
-figures = importlib.util.spec_from_file_location("test_report_figures", HERE / "test_report_figures.py")
-test_report_figures = importlib.util.module_from_spec(figures)
-figures.loader.exec_module(test_report_figures)
-assert_fit_to_print = test_report_figures.assert_fit_to_print
-all_text = test_report_figures.all_text
-
 
 # --- places -----------------------------------------------------------------------------------------------------------
 

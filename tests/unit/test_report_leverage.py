@@ -1,11 +1,11 @@
 """What is stated about leverage sampling on made rows: powers of the cost, requirements, every verdict, the figure."""
 
-import importlib.util
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
+import report_rows
+import verdict_rows
 
 from rfstudy import tidy
 from rfstudy.report import catalogue
@@ -14,14 +14,6 @@ from rfstudy.report.claims.judge import judge
 from rfstudy.report.estimates import largest_half, varying
 from rfstudy.report.plots import required
 from rfstudy.report.requirements import features_needed, growth_of_need, told_size
-
-HERE = Path(__file__).parent
-specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
-report_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(report_rows)
-specification = importlib.util.spec_from_file_location("verdict_rows", HERE / "verdict_rows.py")
-verdict_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(verdict_rows)
 
 SIZES = (32, 64, 128, 256, 512)
 SAMPLES = (64, 128, 256, 512)

@@ -1,13 +1,13 @@
 """The one join of printed and measured numbers: which rows meet, what is said of each, and that nothing is left out."""
 
 import copy
-import importlib.util
 import shutil
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
+import report_rows
 import yaml
 from matplotlib.colors import to_rgb
 
@@ -21,9 +21,6 @@ from rfstudy.report.scorecard import VERDICTS
 from rfstudy.study.config import ConfigurationError
 
 HERE = Path(__file__).parent
-specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
-report_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(report_rows)
 
 CONFIG = HERE.parents[1] / "config"
 SCORECARD = yaml.safe_load((CONFIG / "scorecard.yaml").read_text(encoding="utf-8"))

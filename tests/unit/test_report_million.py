@@ -1,23 +1,14 @@
 """Table IX and what the survey states about it, on rows that have the printed numbers and on rows that have others."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
+import report_rows
+import verdict_rows
 
 from rfstudy.report.claims.compared import Names
 from rfstudy.report.claims.judge import judge
 from rfstudy.report.matching import compared
-
-
-def helper(name):
-    specification = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
-report_rows, verdict_rows = helper("report_rows"), helper("verdict_rows")
 
 ROUNDS = 5
 

@@ -1,22 +1,17 @@
 """Mean ranks over data sets: the tests against scipy and by hand, what few data sets cannot say, and the figures."""
 
-import importlib.util
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import report_rows
 from scipy import stats
 
 from rfstudy import tidy
 from rfstudy.report import ranks
 from rfstudy.report.plots import critical_difference, mean_ranks
 from rfstudy.report.significance import holm
-
-specification = importlib.util.spec_from_file_location("report_rows", Path(__file__).parent / "report_rows.py")
-report_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(report_rows)
 
 ERROR = "approximation_error_frobenius"
 

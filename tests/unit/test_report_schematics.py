@@ -1,20 +1,13 @@
 """Schematics, drawn of facts and of the registry of the methods: what they show, and that it fits to print."""
 
-import importlib.util
-from pathlib import Path
-
 import pandas as pd
 import pytest
+import report_rows
+from figure_checks import assert_fit_to_print
 
 from rfstudy.report import boxes
 from rfstudy.report.plots import diagram, timeline
 
-specification = importlib.util.spec_from_file_location(
-    "test_report_figures", Path(__file__).with_name("test_report_figures.py")
-)
-test_report_figures = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(test_report_figures)
-report_rows, assert_fit_to_print = test_report_figures.report_rows, test_report_figures.assert_fit_to_print
 CONTEXT = report_rows.context_of([])
 
 KINDS = {"timeline": timeline, "diagram": diagram}

@@ -1,19 +1,13 @@
 """Printed numbers beside ours: the rule of the scorecard, and the tables of accuracies, times and verdicts."""
 
-import importlib.util
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
+import report_rows
 
 from rfstudy.metrics import FACTS
 from rfstudy.report.scorecard import Number, quotient, score, standard_error
-
-HERE = Path(__file__).parent
-specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
-report_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(report_rows)
 
 
 def table(name, rows, tmp_path):

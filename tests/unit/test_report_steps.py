@@ -1,20 +1,13 @@
 """An ablation on made rows: what is carried over, what a step changes, which changes count, and the controls."""
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
+import report_rows
 
 from rfstudy import tidy
 from rfstudy.report.significance import gain_of, turns
 from rfstudy.report.steps import controls_of, course
-
-HERE = Path(__file__).parent
-specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
-report_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(report_rows)
 
 SPEC = report_rows.spec_of("ablation-code", "slsrff")
 OTHERS = ["lsrff", "slsrff"]

@@ -1,20 +1,13 @@
 """Tables from made-up rows: what stands in them, beside what is printed, and that every format is sound."""
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
+import report_rows
 
 from rfstudy import tidy
 from rfstudy.report import cells
 from rfstudy.report.comparisons import comparisons
-
-HERE = Path(__file__).parent
-specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
-report_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(report_rows)
 
 
 def table(name, rows, tmp_path, paper="survey"):

@@ -1,11 +1,11 @@
 """Claims about the maps themselves on made rows: fitted powers, pooled estimates, every verdict, and the tables."""
 
-import importlib.util
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
+import report_rows
+import verdict_rows
 
 from rfstudy import tidy
 from rfstudy.report import published
@@ -13,14 +13,6 @@ from rfstudy.report.cells import with_error
 from rfstudy.report.claims.compared import Names
 from rfstudy.report.claims.judge import judge
 from rfstudy.report.estimates import Tally, growth, lower_variance_verdict, pooled, power_law, tally
-
-HERE = Path(__file__).parent
-specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
-report_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(report_rows)
-specification = importlib.util.spec_from_file_location("verdict_rows", HERE / "verdict_rows.py")
-verdict_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(verdict_rows)
 
 DISTANCES = (0.5, 1.0, 2.0)
 

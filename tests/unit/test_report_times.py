@@ -1,20 +1,15 @@
 """Times by rounds, with known answers: sums of phases, medians and quartiles, ratios, and where they are shown."""
 
-import importlib.util
 import itertools
-from pathlib import Path
 
 import pytest
+import verdict_rows
+from verdict_rows import printed, row
 
 from rfstudy import tidy
 from rfstudy.report import plots, times
 from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
-
-specification = importlib.util.spec_from_file_location("verdict_rows", Path(__file__).parent / "verdict_rows.py")
-verdict_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(verdict_rows)
-row, printed = verdict_rows.row, verdict_rows.printed
 
 D = {"eeg": 14, "cod-rna": 8, "covtype": 50, "magic04": 10}
 PHASES = {"draw": 1.0, "learn": 2.0, "transform": 4.0, "fit": 8.0, "predict_transform": 16.0, "predict": 32.0}

@@ -6,19 +6,14 @@ import io
 import itertools
 import re
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import report_rows
 
 from rfstudy.report import catalogue, latex, typeset
 from rfstudy.report.tables import dataset_facts
-
-HERE = Path(__file__).parent
-specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
-report_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(report_rows)
 
 TABLES = [spec for spec in report_rows.REPORTS if spec["form"] == "tables"]
 

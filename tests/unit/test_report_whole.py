@@ -1,17 +1,12 @@
 """Whether the study has all of each paper: an output for every table and figure, and a test for every claim."""
 
 import csv
-import importlib.util
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
+import report_rows
 import yaml
-
-specification = importlib.util.spec_from_file_location("report_rows", Path(__file__).parent / "report_rows.py")
-report_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(report_rows)
 
 ROMAN = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9}
 

@@ -1,19 +1,12 @@
 """From files to settings and experiments: merging and checking."""
 
-import importlib.util
 import re
-from pathlib import Path
 
 import pytest
 
 from random_features.errors import UserError
 from rfstudy.study import config
 from rfstudy.study.code import SOURCE
-
-specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
-toys = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(toys)
-selected, SETTINGS, EXPERIMENT = toys.selected, toys.SETTINGS, toys.EXPERIMENT
 
 CONFIG = SOURCE.parent / "config"
 

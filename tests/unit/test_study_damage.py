@@ -2,19 +2,18 @@
 that is killed at any moment is finished by the next.
 """
 
-import importlib.util
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import click
 import numpy as np
 import psutil
 import pytest
+import study_toys as toys
 
 from random_features.errors import UserError
 from rfstudy import tidy
@@ -25,10 +24,6 @@ from rfstudy.study import collect, generate, plan, provenance, train
 from rfstudy.study.code import SOURCE
 from rfstudy.study.provenance import Run, read_records, record_file, write_results
 from rfstudy.study.sample import load_prepared
-
-specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
-toys = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(toys)
 
 SEARCH = {"penalty": {"shared_by": "method_and_size"}}
 RUN = {"run": "f00d", "uncommitted": False, "stage": "preprocess"}

@@ -1,13 +1,12 @@
 """The one loop over cells: it resumes, keeps arrays and checkpoints, and says which run computed what; and the keys."""
 
-import importlib.util
 import json
 from dataclasses import replace
 from importlib.metadata import version
-from pathlib import Path
 
 import numpy as np
 import pytest
+import study_toys as toys
 
 from random_features.errors import UserError
 from random_features.kernels import KERNELS, make_kernel
@@ -23,10 +22,6 @@ from rfstudy.study.provenance import Run
 from rfstudy.study.rows import kernel_id
 from rfstudy.study.search import candidate_cell
 from rfstudy.study.time import Rounds, take_times
-
-specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
-toys = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(toys)
 
 SPEC = {
     "preset": "quick", "experiment": "toy", "paper": "survey", "protocol": "text", "kind": "decay", "dataset": "",

@@ -2,14 +2,13 @@
 what a cell is computed under; other kernels; sizes that share one map.
 """
 
-import importlib.util
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import study_toys as toys
 
 from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
@@ -21,10 +20,6 @@ from rfstudy.study.code import SOURCE
 from rfstudy.study.engine import cell_key
 from rfstudy.study.kinds.grid import by_size, choice_for, conditions, grid_cells
 from rfstudy.study.sample import draw_sample, load_prepared
-
-specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
-toys = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(toys)
 
 ROOT = SOURCE.parent
 N_TRAIN, D, LENGTH_SCALE = 40, 5, 2.0

@@ -1,12 +1,11 @@
 """The kinds of experiments on learned features against naive computations: the game by rounds, exact kernels, peaks,
 budgets."""
 
-import importlib.util
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
+import study_toys as toys
 from sklearn.svm import SVC
 
 from random_features.arrays import seed_of
@@ -14,10 +13,6 @@ from random_features.errors import UserError
 from random_features.kernels import make_kernel
 from random_features.maps.registry import make_map
 from rfstudy.study.kinds import evaluations, exact, peaks, rounds
-
-specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
-toys = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(toys)
 
 N, N_TEST = 120, 300
 SEARCH = {"mode": "text", "n_copies": 20, "n_steps": 15, "n_peaks": 5, "initial_std": 8}

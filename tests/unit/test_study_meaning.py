@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import study_toys
 
 from rfstudy.study import code
 
@@ -106,7 +107,7 @@ class Laboratory:
         shutil.copytree(code.SOURCE, self.source, ignore=shutil.ignore_patterns("__pycache__"))
         helpers = folder / "helpers"
         helpers.mkdir()
-        shutil.copy(Path(__file__).with_name("study_toys.py"), helpers)
+        shutil.copy(study_toys.__file__, helpers)
         (helpers / "meaning_study.py").write_text(STUDY, encoding="utf-8")
         command = [sys.executable, "-B", "-c", SERVER, str(self.source), str(helpers), str(folder)]
         self.server = subprocess.Popen(

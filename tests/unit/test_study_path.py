@@ -1,21 +1,15 @@
 """The path across the interpolation threshold: where its peak stands, and every size against a map of its own."""
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
+import study_toys as toys
 
 from random_features.errors import UserError
 from random_features.kernels import Gaussian
 from random_features.maps import make_map
 from rfstudy.metrics import approximation_error
 from rfstudy.study.kinds import path
-
-specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).with_name("study_toys.py"))
-toys = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(toys)
 
 GRID = {"rows": 30, "ratios": [0.1, 0.25, 0.5, 0.75, 1, 1.5, 3], "penalty": 1e-12, "penalties": [1e-6, 0.1], "draws": 1}
 LAYOUTS = ({"method": "rff", "variant": "", "options": {}},

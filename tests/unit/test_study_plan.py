@@ -1,19 +1,14 @@
 """From experiments to jobs: shards, what differs by data set, and what each stage is told."""
 
 import copy
-import importlib.util
-from pathlib import Path
 
 import pytest
+import study_toys as toys
+from study_toys import SETTINGS, parts, selected
 
 from rfstudy.study import config, plan, selection
 from rfstudy.study.code import SOURCE
 from rfstudy.study.experiment import merge
-
-specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
-toys = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(toys)
-selected, parts, SETTINGS = toys.selected, toys.parts, toys.SETTINGS
 
 TWO = {
     "datasets": {"eeg": {}, "skin": {}, "made": None},

@@ -1,11 +1,10 @@
 """What is chosen by validation: by every circle, on which repeats, and what a tie goes to."""
 
-import importlib.util
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
+import study_toys as toys
 
 from random_features.arrays import seed_sequence
 from random_features.errors import NotDefinedError
@@ -15,10 +14,6 @@ from rfstudy.study import search as searching
 from rfstudy.study.kinds.grid import choice_for
 from rfstudy.study.sample import Sample
 from rfstudy.study.search import search, tuning_rows
-
-specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
-toys = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(toys)
 
 RIDGE, SVM = toys.RIDGE | {"penalties": [1e-3, 0.1, 10.0]}, toys.SVM
 METHODS = [{"method": "rff"}, {"method": "orf", "variant": "wide"}]

@@ -1,19 +1,14 @@
 """What a run builds: its restrictions, what a preset lays under and over an experiment, ids that there are none of."""
 
 import copy
-import importlib.util
-from pathlib import Path
 
 import pytest
+import study_toys as toys
+from study_toys import EXPERIMENT, SETTINGS, selected
 
 from rfstudy.study import config, plan, selection
 from rfstudy.study.code import SOURCE
 from rfstudy.study.experiment import merge
-
-specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
-toys = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(toys)
-selected, SETTINGS, EXPERIMENT = toys.selected, toys.SETTINGS, toys.EXPERIMENT
 
 CONFIG = SOURCE.parent / "config"
 

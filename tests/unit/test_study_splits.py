@@ -1,12 +1,12 @@
 """Splits of entries of their own: by blocks of rows, without some rows, with folds that follow the blocks."""
 
-import importlib.util
 import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import study_toys as toys
 from scipy.spatial.distance import cdist
 
 from random_features.learners.ridge import cross_validate_ridge, fit_ridge
@@ -14,10 +14,6 @@ from rfstudy.data.split import block_of_row, fold_of_block, split
 from rfstudy.study import config
 from rfstudy.study.check import rows_of_split
 from rfstudy.study.kinds import controls, penalties
-
-specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
-toys = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(toys)
 
 N, D = 120, 3
 RIDGE = toys.RIDGE | {"n_folds": 3}

@@ -1,11 +1,10 @@
 """The kind of experiment that streams its rows: what it measures, that it goes on, and that memory does not grow."""
 
-import importlib.util
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
+import study_toys as toys
 from scipy.spatial.distance import pdist
 from sklearn.linear_model import LogisticRegression
 
@@ -15,10 +14,6 @@ from rfstudy import tidy
 from rfstudy.metrics import approximation_error
 from rfstudy.study import measure, time
 from rfstudy.study.kinds import stream
-
-specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
-toys = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(toys)
 
 N, N_TEST, D = 300, 90, 6
 

@@ -2,15 +2,14 @@
 meanwhile. Clocks and loads are made here where numbers have to come out; one real process burns the processor.
 """
 
-import importlib.util
 import json
 import subprocess
 import sys
 import types
-from pathlib import Path
 
 import numpy as np
 import pytest
+import study_toys as toys
 
 from random_features.errors import NotDefinedError
 from random_features.maps import make_map
@@ -25,10 +24,6 @@ from rfstudy.study.plan import parts_of, time_shards
 from rfstudy.study.time import LoadOfOthers, Rounds, long_enough
 
 SHORTEST = 0.02
-
-specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
-toys = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(toys)
 
 
 class Machine:

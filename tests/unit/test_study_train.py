@@ -4,10 +4,10 @@ import importlib
 import importlib.util
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+import study_toys as toys
 
 from random_features.arrays import seed_of
 from random_features.kernels import Gaussian
@@ -16,10 +16,6 @@ from rfstudy.data.prepared import write_facts
 from rfstudy.data.split import fold_of_row
 from rfstudy.study import train
 from rfstudy.study.sample import draw_sample, load_prepared
-
-specification = importlib.util.spec_from_file_location("study_toys", Path(__file__).parent / "study_toys.py")
-toys = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(toys)
 
 N_TRAIN, D, LENGTH_SCALE = 60, 3, 1.5
 PENALTIES = [1e-6, 1e-3, 0.1, 10.0]

@@ -1,18 +1,11 @@
 """The verdict of every table on small made rows with known answers, just inside and just outside of every border."""
 
-import importlib.util
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-specification = importlib.util.spec_from_file_location("verdict_rows", Path(__file__).parent / "verdict_rows.py")
-verdict_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(verdict_rows)
-row, printed, accuracies, around = (
-    verdict_rows.row, verdict_rows.printed, verdict_rows.accuracies, verdict_rows.around,
-)  # fmt: skip
+import verdict_rows
+from verdict_rows import accuracies, around, printed, row
 
 
 @pytest.fixture

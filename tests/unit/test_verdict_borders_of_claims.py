@@ -3,17 +3,13 @@
 Values that stand on a border are numbers that a computer holds exactly, so that "at least" and "more than" differ.
 """
 
-import importlib.util
 import itertools
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-specification = importlib.util.spec_from_file_location("verdict_rows", Path(__file__).parent / "verdict_rows.py")
-verdict_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(verdict_rows)
-row, on_axis, on_circle = verdict_rows.row, verdict_rows.on_axis, verdict_rows.on_circle
+import verdict_rows
+from verdict_rows import on_axis, on_circle, row
 
 
 @pytest.fixture

@@ -3,21 +3,10 @@
 Values that stand on a border are numbers that a computer holds exactly, so that "at least" and "more than" differ.
 """
 
-import importlib.util
-from pathlib import Path
-
+import eerf_rows
 import pytest
-
-
-def beside(name):
-    specification = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
-verdict_rows, eerf_rows = beside("verdict_rows"), beside("eerf_rows")
-row = eerf_rows.row
+import verdict_rows
+from eerf_rows import row
 
 #: In the order in which values of a cell are given.
 FIVE = ("rff", "orf", "ses", "karff", "kprff")

@@ -2,16 +2,11 @@
 inside and just outside of every border.
 """
 
-import importlib.util
 import math
-from pathlib import Path
 
 import pytest
-
-specification = importlib.util.spec_from_file_location("verdict_rows", Path(__file__).parent / "verdict_rows.py")
-verdict_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(verdict_rows)
-row, repeated = verdict_rows.row, verdict_rows.repeated
+import verdict_rows
+from verdict_rows import repeated, row
 
 EIGHT = (
     "mnist-1-7", "mnist-4-9", "mnist-5-6", "cifar10-plane-bird", "cifar10-auto-truck", "cifar10-dog-frog",

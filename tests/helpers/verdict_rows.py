@@ -4,19 +4,15 @@ Nothing here knows how a table is made. The registries are empty, so that method
 """
 
 import csv
-import importlib.util
 from functools import cache
 from pathlib import Path
+
+import report_rows
 
 from rfstudy import tidy
 from rfstudy.files import read_yaml
 from rfstudy.report.claims import entries
 from rfstudy.study.config import extended
-
-HERE = Path(__file__).parent
-specification = importlib.util.spec_from_file_location("report_rows", HERE / "report_rows.py")
-report_rows = importlib.util.module_from_spec(specification)
-specification.loader.exec_module(report_rows)
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "data" / "reference"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rfstudy.report.significance import LEVEL, paired_test
+from rfstudy.report.compare import LEVEL, paired
 
 SAMPLES, REPEATS, ROWS = 2000, 10, 120
 
@@ -24,7 +24,7 @@ def false_alarms(n_train: int, n_test: int, overlap: float) -> float:
         order = rng.permuted(np.tile(np.arange(ROWS), (REPEATS, 1)), axis=1)
         train, test = targets[:, order[:, :n_train]], targets[:, order[:, n_train : n_train + n_test]]
         errors = ((test - train.mean(axis=2, keepdims=True)) ** 2).mean(axis=2)
-        rejected += paired_test(*errors, overlap)[2] < LEVEL
+        rejected += paired(*errors, overlap).p < LEVEL
     return rejected / SAMPLES
 
 

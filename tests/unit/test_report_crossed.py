@@ -9,10 +9,10 @@ import pytest
 from scipy import stats
 
 from rfstudy import tidy
+from rfstudy.report.compare import holm
 from rfstudy.report.context import Context
 from rfstudy.report.crossed import crossed, differences_of
 from rfstudy.report.plots import dots
-from rfstudy.report.significance import holm
 from rfstudy.report.tables import crossed as table
 
 STYLES = {"rff": {"label": "RFF", "colour": "#000000", "marker": "o"}}
@@ -82,7 +82,7 @@ def test_differences_are_paired_and_corrected_where_splits_are_random_and_holm_i
         p_values.append(2 * stats.t.sf(abs(t), REPEATS - 1))
     adjusted = holm(p_values)
     for label, p_value in zip(("random halves", "late"), adjusted, strict=True):
-        assert found[label, "RFF", "neighbour"].p_value == pytest.approx(p_value)
+        assert found[label, "RFF", "neighbour"].p == pytest.approx(p_value)
 
 
 def test_the_table_has_means_and_differences():
@@ -111,7 +111,7 @@ def test_what_does_not_walk_stands_beside_every_place_of_what_does():
         "tests": [{"column": "LS-RFF", "against": "RFF"}],
     }
     found = differences_of(crossed(context(*walked), spec), spec, context(*walked))
-    assert [found[str(at), "LS-RFF", "RFF"].difference for at in (1, 4)] == [pytest.approx(1), pytest.approx(4)]
+    assert [found[str(at), "LS-RFF", "RFF"].value for at in (1, 4)] == [pytest.approx(1), pytest.approx(4)]
 
 
 def test_a_column_may_hold_what_the_row_says():

@@ -471,7 +471,7 @@ def values(*numbers):
 def test_a_gain_in_errors_is_positive():
     step = {"rff": values(9), "orf": values(8), "kprff": values(7)}
     gain = gain_of("kprff", step, ["rff", "orf"], sign=-1.0)
-    assert (gain.baseline, round(gain.test.difference, 6)) == ("orf", 1.0)
+    assert (gain.baseline, round(gain.test.value, 6)) == ("orf", 1.0)
     assert gain_of("kprff", step, ["rff", "orf"]).baseline == "rff"
 
 
@@ -488,7 +488,7 @@ def test_readings_are_held_against_the_first_one_alone():
     assert steps[3]["rff"].values.equals(steps[2]["rff"].values)
     reached = [{method: each.values for method, each in now.items()} for now in alone]
     found = turns(reached, ["", "a", "b", "c"], ["kprff"], ["rff"], sign=-1.0, alone=True)
-    assert {turn.step: round(turn.test.difference, 6) for turn in found} == {"a": -5.0, "b": 0.0, "c": -0.5}
+    assert {turn.step: round(turn.test.value, 6) for turn in found} == {"a": -5.0, "b": 0.0, "c": -0.5}
 
 
 def test_the_table_of_readings():

@@ -10,8 +10,8 @@ from scipy import stats
 
 from rfstudy import tidy
 from rfstudy.report import ranks
+from rfstudy.report.compare import holm
 from rfstudy.report.plots import critical_difference, mean_ranks
-from rfstudy.report.significance import holm
 
 ERROR = "approximation_error_frobenius"
 

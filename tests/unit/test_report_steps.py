@@ -6,6 +6,7 @@ import pytest
 import report_rows
 
 from rfstudy import tidy
+from rfstudy.report.compare import is_effect
 from rfstudy.report.significance import gain_of, turns
 from rfstudy.report.steps import controls_of, course
 
@@ -64,9 +65,9 @@ def test_the_gain_is_over_the_better_baseline():
     step = values_of(reached(rows))[0]
     gain = gain_of("slsrff", step, SPEC["baselines"])
     assert gain.baseline == "qmc"
-    assert gain.test.difference == pytest.approx(np.mean(step["slsrff"] - step["qmc"]))
-    assert gain.test.difference == pytest.approx(-1.5, abs=0.2)
-    assert gain.test.p_value < 0.001
+    assert gain.test.value == pytest.approx(np.mean(step["slsrff"] - step["qmc"]))
+    assert gain.test.value == pytest.approx(-1.5, abs=0.2)
+    assert gain.test.p < 0.001
 
 
 def test_only_the_step_that_changes_the_gain_counts():
@@ -74,9 +75,9 @@ def test_only_the_step_that_changes_the_gain_counts():
     values = values_of(reached(report_rows.step_rows(tasks=["eeg"], steps=made)))
     found = turns(values, SPEC["steps"], OTHERS, SPEC["baselines"], overlap=1.0)
     assert len(found) == 18
-    told = [(turn.step, turn.method) for turn in found if turn.test.stands("accuracy_pct")]
+    told = [(turn.step, turn.method) for turn in found if is_effect(turn.test, "accuracy_pct")]
     assert told == [("code", "lsrff"), ("code", "slsrff")]
-    assert found[-1].test.difference == pytest.approx(9.0, abs=0.3)
+    assert found[-1].test.value == pytest.approx(9.0, abs=0.3)
     few = values_of(reached(report_rows.step_rows(tasks=["eeg"], repeats=3)))
     assert turns(few, SPEC["steps"], OTHERS, SPEC["baselines"]) == []
 
@@ -88,7 +89,7 @@ def test_controls_are_held_against_the_step_that_they_name():
         ("smaller-penalty", "lsrff"), ("smaller-penalty", "slsrff"), ("trace", "lsrff"), ("trace", "slsrff"),
         ("permuted", "lsrff"), ("permuted", "slsrff"), ("identity-text", "slsrff"), ("identity-code", "slsrff"),
     }  # fmt: skip
-    assert all(abs(test.difference) < 0.2 and test.repeats == 10 for test in found.values())
+    assert all(abs(test.value) < 0.2 and test.n == 10 for test in found.values())
 
 
 def test_the_table_shows_steps_changes_gains_and_controls(tmp_path):

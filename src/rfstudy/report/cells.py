@@ -7,12 +7,12 @@ import math
 import pandas as pd
 
 from rfstudy.metrics import fact_of
+from rfstudy.report.compare import Estimate
 from rfstudy.report.context import Context
 from rfstudy.report.estimates import Power
 from rfstudy.report.notes import dataset_name, remark_on_data
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
-from rfstudy.report.significance import Paired
 from rfstudy.report.times import median_and_quartiles
 from rfstudy.report.typeset import Cell
 
@@ -85,14 +85,14 @@ def mean_and_std(cell: dict | None, metric: str, full: int) -> Cell:
     return Cell(f"{text} ({', '.join(fewer)})" if fewer else text, told)
 
 
-def difference_cell(test: Paired | None) -> Cell | str:
+def difference_cell(test: Estimate | None) -> Cell | str:
     """A difference of two means with its p-value in brackets, where there is one; empty without a repeat of both."""
-    if test is None or not test.repeats:
+    if test is None or not test.n:
         return ""
-    known = test.p_value == test.p_value  # it is missing where the repeats are too few
-    p_value = "<0.001" if test.p_value < 0.001 else f"{test.p_value:.3f}"
-    text = f"{test.difference:+.2f}" + (f" ({p_value})" if known else "")
-    return Cell(text, {"": test.difference, "std": None, "n": test.repeats, "p_value": test.p_value, "remark": ""})
+    known = test.p == test.p  # it is missing where the repeats are too few
+    p_value = "<0.001" if test.p < 0.001 else f"{test.p:.3f}"
+    text = f"{test.value:+.2f}" + (f" ({p_value})" if known else "")
+    return Cell(text, {"": test.value, "std": None, "n": test.n, "p_value": test.p, "remark": ""})
 
 
 def three_digits(value: float) -> float:

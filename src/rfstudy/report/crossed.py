@@ -9,8 +9,8 @@ from __future__ import annotations
 import pandas as pd
 
 from rfstudy.report.aggregate import by_repeat, select
+from rfstudy.report.compare import Estimate, family, overlap_of, paired
 from rfstudy.report.context import Context
-from rfstudy.report.significance import Paired, compare, family, overlap_of
 
 #: What a cell is of where neither row nor column says it.
 PLAIN = {"variant": "", "axis": ""}
@@ -37,7 +37,7 @@ def wanted(quantity: dict, row: dict, column: dict) -> dict:
     return {key: value if isinstance(value, str | list) else [value] for key, value in named.items()}
 
 
-def differences_of(cells: dict[tuple[str, str], pd.DataFrame], spec: dict, context: Context) -> dict[tuple, Paired]:
+def differences_of(cells: dict[tuple[str, str], pd.DataFrame], spec: dict, context: Context) -> dict[tuple, Estimate]:
     """By row, column and the column that it is held against, for the pairs that ``spec["tests"]`` names: the paired
     difference; Holm's correction is over all of a data set.
     """
@@ -48,7 +48,7 @@ def differences_of(cells: dict[tuple[str, str], pd.DataFrame], spec: dict, conte
             if len(one) and len(other):
                 place = (row["label"], pair["column"], pair["against"])
                 overlap = max(overlap_of(one, context), overlap_of(other, context))
-                test = compare(by_repeat(one), by_repeat(other), overlap)
+                test = paired(by_repeat(one), by_repeat(other), overlap)
                 by_dataset.setdefault(one["dataset"].iloc[0], {})[place] = test
     return {place: test for tests in by_dataset.values() for place, test in family(tests).items()}
 

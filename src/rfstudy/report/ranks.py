@@ -19,7 +19,8 @@ import pandas as pd
 
 from rfstudy.metrics import lower_is_better
 from rfstudy.report.aggregate import of_quantity, select
-from rfstudy.report.significance import LEVEL, complete_scores, holm
+from rfstudy.report.compare import LEVEL, holm
+from rfstudy.report.significance import complete_scores
 
 #: Data sets that a test needs; under them Friedman's distribution is a poor guide.
 MIN_DATASETS = 5

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from rfstudy.report.aggregate import by_repeat, select
-from rfstudy.report.significance import Paired, compare
+from rfstudy.report.compare import Estimate, paired
 
 
 class Reached(NamedTuple):
@@ -47,10 +47,10 @@ def course(rows: pd.DataFrame, steps, methods: list[str], alone: bool = False) -
     return reached
 
 
-def controls_of(rows: pd.DataFrame, spec: dict, overlap: float = 0.0) -> list[tuple[dict, str, pd.DataFrame, Paired]]:
+def controls_of(rows: pd.DataFrame, spec: dict, overlap: float = 0.0) -> list[tuple[dict, str, pd.DataFrame, Estimate]]:
     """Every comparison with a control on one data set: the control's entry of ``spec``, the method that it is held
     against, the control's rows, and control minus method at the step that the entry names (``overlap`` as in
-    ``significance.compare``; its p-value is the test's own)."""
+    ``compare.paired``; its p-value is the test's own)."""
     steps = list(spec["steps"])
     reached = course(rows, steps, spec["methods"], spec.get("one_at_a_time", False))
     found = []
@@ -58,6 +58,6 @@ def controls_of(rows: pd.DataFrame, spec: dict, overlap: float = 0.0) -> list[tu
         own = select(rows, method=control["method"], variant=control["variant"])
         at = reached[steps.index(control["step"])]
         found += [
-            (control, method, own, compare(by_repeat(own), at[method].values, overlap)) for method in control["against"]
+            (control, method, own, paired(by_repeat(own), at[method].values, overlap)) for method in control["against"]
         ]
     return found

@@ -89,7 +89,7 @@ def unbreakable(largest: list[str], where: dict, bounds: list[tuple[str, float]]
 
 
 def as_effect(verdict: dict, estimate: Estimate, smallest: float) -> dict:
-    """A verdict under which a difference counts only as an effect (``significance``): its interval lies above zero and
+    """A verdict under which a difference counts only as an effect (``is_effect``): its interval lies above zero and
     itself above the ``smallest`` one. One that is large enough and has no interval cannot speak."""
     large = verdict["holds"] and estimate.value > smallest
     if large and math.isnan(estimate.low):

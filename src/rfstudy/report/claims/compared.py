@@ -26,11 +26,12 @@ from scipy.special import ndtr, ndtri
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import select, settings_of
+from rfstudy.report.compare import LEVEL, MIN_REPEATS, overlap_of
+from rfstudy.report.compare import paired as paired_test
 from rfstudy.report.context import Context
 from rfstudy.report.estimates import SIGMAS
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
-from rfstudy.report.significance import LEVEL, MIN_REPEATS, compare, overlap_of
 from rfstudy.report.times import COSTS, ROUND, TOO_WIDE, contended, shortest
 
 #: What tells two places apart; a side that names its size or metric is at no other.
@@ -340,8 +341,7 @@ def paired(one: Sample, other: Sample) -> tuple[np.ndarray, np.ndarray]:
 
 def interval(values, overlap: float = 0.0) -> tuple[float, float]:
     """The interval of a mean of paired differences (n,), missing under ``MIN_REPEATS`` of them."""
-    values = pd.Series(np.asarray(values, dtype=float))
-    return compare(values, 0.0 * values, overlap).interval()
+    return paired_test(values, 0.0, overlap)[1:3]
 
 
 def single(own: Sample) -> Estimate:

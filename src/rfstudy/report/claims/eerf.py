@@ -14,9 +14,9 @@ from rfstudy.report.claims.compared import Names, Sample, chosen, difference, pl
 from rfstudy.report.claims.forms import along_sizes, better
 from rfstudy.report.claims.points import Point, number
 from rfstudy.report.claims.words import signed
+from rfstudy.report.compare import family, is_effect, overlap_of, paired
 from rfstudy.report.error_and_time import Timed, curve, within
 from rfstudy.report.estimates import SIGMAS, largest_half, power_law
-from rfstudy.report.significance import compare, family, overlap_of
 
 FEWER_FEATURES = {
     "properties": {
@@ -144,7 +144,7 @@ def _ahead(race: Race, budget: float, pair: list[Timed | None], test: dict, name
         return Point(difference, 0.0, own is not None, where=place, what=what, told=told, aside=aside)
     gap = other.error - own.error
     beside = "contended" if own.contended or other.contended else ""
-    low, high = compare(other.errors, own.errors, race.overlap).interval()
+    low, high = paired(other.errors, own.errors, race.overlap)[1:3]
     return Point(
         gap, 0.0, gap > 0, where=place, what=what, told=signed(gap, test["metric"]), low=low, high=high,
         opposite=bool(high < 0), aside=beside,
@@ -204,7 +204,7 @@ def retuned(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
                 loss = difference(theirs, own)
                 bound = test["by"] * (loss.error if np.isfinite(loss.error) else 0.0)
                 told = f"{signed(loss.value, test['metric'])} with that of {other}"
-                tests[len(losses)] = compare(pd.Series(theirs.values), pd.Series(own.values), own.overlap)
+                tests[len(losses)] = paired(pd.Series(theirs.values), pd.Series(own.values), own.overlap)
                 losses.append(
                     Point(
                         loss.value, bound, loss.value > bound, where=where | {"n_features_label": label}, told=told,
@@ -214,7 +214,7 @@ def retuned(rows: pd.DataFrame, test: dict, names: Names) -> list[Point]:
                 )  # fmt: skip
         tests = family(tests)
         found += [
-            replace(point, holds=point.holds and tests[i].stands(test["metric"])) for i, point in enumerate(losses)
+            replace(point, holds=point.holds and is_effect(tests[i], test["metric"])) for i, point in enumerate(losses)
         ]
     return found
 

@@ -57,9 +57,9 @@ from rfstudy.report.claims.compared import (
 )
 from rfstudy.report.claims.points import Point, number
 from rfstudy.report.claims.words import signed
+from rfstudy.report.compare import holm
 from rfstudy.report.estimates import SIGMAS, largest_half
 from rfstudy.report.notes import LEARNER_NAMES
-from rfstudy.report.significance import holm
 
 
 def better(metric: str) -> float:

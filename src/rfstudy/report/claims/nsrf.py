@@ -29,7 +29,7 @@ from rfstudy.report.claims.compared import (
 from rfstudy.report.claims.compared import sample as sampled
 from rfstudy.report.claims.points import Point, number
 from rfstudy.report.claims.words import signed
-from rfstudy.report.significance import MIN_REPEATS
+from rfstudy.report.compare import MIN_REPEATS
 
 SATURATES = {
     "properties": {"kernels": {"$ref": "#/$defs/labels"}, "below": {"type": "number"}},

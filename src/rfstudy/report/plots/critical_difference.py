@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from rfstudy.report.compare import LEVEL
 from rfstudy.report.context import Context
 from rfstudy.report.layout import Panel, Row, laid_out
 from rfstudy.report.notes import not_drawn, notes
@@ -23,7 +24,6 @@ from rfstudy.report.ranks import (
     scores,
     smallest_p_value,
 )
-from rfstudy.report.significance import LEVEL
 from rfstudy.report.style import Picture, drawn_as
 
 #: The keys of an entry of this kind beside those of all.

@@ -7,11 +7,12 @@ import pandas as pd
 from rfstudy.metrics import fact_of, lower_is_better
 from rfstudy.report.aggregate import of_quantity, select, summarise
 from rfstudy.report.cells import by_place, dataset_cell, difference_cell, mean_and_std
+from rfstudy.report.compare import family, is_effect, note_on_tests, overlap_of, paired
 from rfstudy.report.context import Context
 from rfstudy.report.notes import notes
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
-from rfstudy.report.significance import Turn, compare, family, gain_of, note_on_tests, overlap_of, turns
+from rfstudy.report.significance import Turn, gain_of, turns
 from rfstudy.report.steps import Reached, controls_of, course
 from rfstudy.report.typeset import Cell, Table
 
@@ -81,7 +82,7 @@ def make(context: Context, spec: dict) -> Table:
             rows.append(row)
         found = turns(values, spec["steps"], others, spec["baselines"], overlap, sign=sign, alone=alone)
         if found:
-            changed = _changes([turn for turn in found if turn.test.stands(metric)], spec["steps"], labels)
+            changed = _changes([turn for turn in found if is_effect(turn.test, metric)], spec["steps"], labels)
             significant.append(f"{printed_name(context.tasks, dataset, spec['paper'])}: {changed or 'none'}")
         for position, (control, method, *_) in enumerate(controls):
             told = {"": control["label"], "id": control["variant"], "minus": labels[method]}
@@ -131,7 +132,7 @@ def _changes_of(reached: list[dict[str, Reached]], controls: list, overlap: floa
     for position, now in enumerate(reached[1:], start=1):
         before = reached[0 if alone else position - 1]
         tests |= {
-            (position, method): compare(each.values, before[method].values, overlap)
+            (position, method): paired(each.values, before[method].values, overlap)
             for method, each in now.items()
             if not each.carried
         }
@@ -168,6 +169,6 @@ def _changes(found: list[Turn], steps: dict, labels: dict) -> str:
     """Changes of the gains in words, one step after the other: "all features kept (LS-RFF +0.22, SLS-RFF +0.33)"."""
     told = []
     for step, label in steps.items():
-        of_step = [f"{labels[turn.method]} {turn.test.difference:+.2f}" for turn in found if turn.step == step]
+        of_step = [f"{labels[turn.method]} {turn.test.value:+.2f}" for turn in found if turn.step == step]
         told += [f"{label} ({', '.join(of_step)})"] if of_step else []
     return ", ".join(told)

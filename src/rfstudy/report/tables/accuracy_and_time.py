@@ -10,12 +10,13 @@ import pandas as pd
 
 from rfstudy.report.aggregate import by_repeat, of_quantity, select
 from rfstudy.report.cells import by_place, cell_text, dataset_cell, method_columns, most_repeats
+from rfstudy.report.compare import note_on_tests, overlap_of
 from rfstudy.report.context import Context
 from rfstudy.report.matching import printed_cells
 from rfstudy.report.notes import notes
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name, printed_text
-from rfstudy.report.significance import all_beat, note_on_tests, overlap_of
+from rfstudy.report.significance import all_beat
 from rfstudy.report.times import summarise
 from rfstudy.report.typeset import Cell, Table
 

@@ -11,11 +11,12 @@ import pandas as pd
 
 from rfstudy.report.aggregate import of_quantity, select, settings_of
 from rfstudy.report.cells import dataset_cell, method_cell
+from rfstudy.report.compare import MIN_REPEATS, note_on_tests, overlap_of
 from rfstudy.report.context import Context
 from rfstudy.report.notes import comparability, notes, quantity
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import ids_by_name, printed_name
-from rfstudy.report.significance import MIN_REPEATS, TOO_MANY, Best, best_methods, note_on_tests, overlap_of
+from rfstudy.report.significance import TOO_MANY, Best, best_methods
 from rfstudy.report.typeset import Cell, Table
 
 #: The keys of an entry of this kind beside those of all.

@@ -6,11 +6,11 @@ import pandas as pd
 
 from rfstudy.report.aggregate import method_order, select, summarise
 from rfstudy.report.cells import by_place, dataset_cell, difference_cell, mean_and_std, method_cell
+from rfstudy.report.compare import family, note_on_tests, overlap_of, paired
 from rfstudy.report.context import Context
 from rfstudy.report.notes import notes
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
-from rfstudy.report.significance import compare, family, note_on_tests, overlap_of
 from rfstudy.report.typeset import Table
 
 #: The keys of an entry of this kind beside those of all; the first of ``methods`` is what the others are held against,
@@ -70,7 +70,7 @@ def _against(rows: pd.DataFrame, own: tuple[str, str], ways: list, overlap: floa
         for where, cell in rows[rows["status"] == "ok"].groupby(["at", "method", "variant"])
     }
     tests = {
-        (place, (method, variant)): compare(of, values[place, *own], overlap)
+        (place, (method, variant)): paired(of, values[place, *own], overlap)
         for (place, method, variant), of in values.items()
         if (method, variant) in ways and (method, variant) != own and (place, *own) in values
     }

@@ -7,10 +7,10 @@ import pandas as pd
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import summarise
 from rfstudy.report.cells import difference_cell, mean_and_std
+from rfstudy.report.compare import note_on_tests
 from rfstudy.report.context import Context
 from rfstudy.report.crossed import crossed, differences_of, overlaps_of
 from rfstudy.report.notes import notes
-from rfstudy.report.significance import note_on_tests
 from rfstudy.report.typeset import Cell, Table
 
 #: The keys of an entry of this kind beside those of all.

@@ -8,11 +8,11 @@ import pandas as pd
 
 from rfstudy.report.aggregate import by_repeat, method_order, of_quantity, select
 from rfstudy.report.cells import dataset_cell, difference_cell, method_cell
+from rfstudy.report.compare import Estimate, family, is_effect, note_on_tests, overlap_of, paired
 from rfstudy.report.context import Context
 from rfstudy.report.notes import notes
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
-from rfstudy.report.significance import Paired, compare, family, note_on_tests, overlap_of
 from rfstudy.report.typeset import Cell, Table
 
 #: The keys of an entry of this kind beside those of all.
@@ -78,8 +78,8 @@ def _tests(ours: pd.DataFrame, spec: dict, overlap: float) -> dict:
     found = {}
     for pair, baseline, size in itertools.product(pairs, spec["baselines"], spec["sizes"]):
         other = values.get((baseline, "", size))
-        test = compare(values[*pair, size], other, overlap) if other is not None else None
-        if test and test.repeats:
+        test = paired(values[*pair, size], other, overlap) if other is not None else None
+        if test and test.n:
             found[pair, baseline, size] = test
     return family(found)
 
@@ -88,8 +88,8 @@ def _plain(baselines: list[str]) -> set[tuple[str, str]]:
     return {(baseline, "") for baseline in baselines}
 
 
-def _effects(tests: dict[tuple, Paired], metric: str) -> str:
+def _effects(tests: dict[tuple, Estimate], metric: str) -> str:
     """How many differences are effects, by their sign: "3 of 24 above, 5 below"."""
-    told = [test.difference for test in tests.values() if test.stands(metric)]
+    told = [test.value for test in tests.values() if is_effect(test, metric)]
     above = sum(difference > 0 for difference in told)
     return f"{above} of {len(tests)} above, {len(told) - above} below"

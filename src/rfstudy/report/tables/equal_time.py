@@ -7,12 +7,12 @@ import pandas as pd
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import select
 from rfstudy.report.cells import absent, dataset_cell, difference_cell, three_digits
+from rfstudy.report.compare import family, note_on_tests, overlap_of, paired
 from rfstudy.report.context import Context
 from rfstudy.report.error_and_time import Timed, at_time, curve
 from rfstudy.report.notes import absence, notes
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
-from rfstudy.report.significance import compare, family, note_on_tests, overlap_of
 from rfstudy.report.typeset import Cell, Table
 
 #: The keys of an entry of this kind beside those of all: ``times`` are the metrics of both by method; ``methods`` are
@@ -54,7 +54,7 @@ def make(context: Context, spec: dict) -> Table:
         overlap = overlap_of(errors, context)
         overlaps[printed_name(context.tasks, dataset, spec["paper"])] = overlap
         of_dataset = family(
-            {(place, what): compare(point.errors, values, overlap) for place, (point, values_of, _) in enumerate(found)
+            {(place, what): paired(point.errors, values, overlap) for place, (point, values_of, _) in enumerate(found)
              for what, values in values_of.items()}
         )  # fmt: skip
         tests |= {(dataset, *key): test for key, test in of_dataset.items()}

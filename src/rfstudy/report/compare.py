@@ -1,0 +1,236 @@
+"""The one comparison of the study: a paired test between methods, and a rule for published against measured numbers.
+
+All methods of a repeat see the same rows, so every test pairs the repeats. If repeats are random splits of the same
+rows, their training sets overlap and the differences are not independent: the variance of their mean is larger than
+1/R of theirs by the factor 1 + R n_test/n_train (Nadeau and Bengio, Inference for the generalization error, Machine
+Learning 52, 2003: the corrected resampled t-test). If the rows stay the same and only the map varies, the plain paired
+test says what holds for these rows.
+
+Two means, one published and one ours, agree if they differ by less than the larger of a practical margin (``metrics``)
+and ``ERRORS`` standard errors of their difference. If the second exceeds ``MARGINS`` margins, the verdict is "too
+noisy". A difference beyond the standard errors is one, however large they are.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtr, stdtrit
+
+from rfstudy.metrics import FACTS, POINTS, SHARE, fact_of
+from rfstudy.report.aggregate import facts_of, select, settings_of
+
+#: Level of a test (or of a family of tests), and the number of repeats that a test needs.
+LEVEL = 0.05
+MIN_REPEATS = 5
+
+#: Standard errors within which a published and a measured mean are the same, and how many margins they may reach.
+ERRORS, MARGINS = 3.0, 2.0
+
+#: What a comparison of one cell and a test of one claim can result in.
+CELL_VERDICTS = ("reproduced", "better", "worse", "not run", "not comparable", "too noisy")
+CLAIM_VERDICTS = ("holds", "partly", "fails", "contradicted", "not testable", "not run")
+
+#: Split rules of ``data.split`` that draw new training rows in every repeat.
+RANDOM_SPLITS = ("half", "random", "blocks")
+
+RULE_NOTE = (
+    f"Reproduced: the difference is under the larger of the margin and {ERRORS:g} standard errors; better, worse: it "
+    f"is not, as the metric has it; too noisy: it is, but {ERRORS:g} "
+    f"standard errors are more than {MARGINS:g} margins. Margin: "
+    f"{POINTS:g} points of accuracy, of an error in percent the smaller of {POINTS:g} points and {SHARE:.0%} of it, "
+    f"{SHARE:.0%} of any other value; numbers of rows and columns are the same or not comparable. Standard error of "
+    "the difference: both spreads over the square roots of their repeats, ours where none is printed (and the printed "
+    "one for a single repeat of ours; with neither it is not known and the cell too noisy), and half a unit of the "
+    "last printed digit."
+)
+
+
+class Estimate(NamedTuple):
+    """A number and how well it is known; what is not known is NaN.
+
+    ``value`` with the ends ``low`` and ``high`` of its interval (by default 95 % of Student's t; quartiles for ratios
+    of times), its standard ``error``, the ``p``-value of "no difference", the number ``n`` of repeats or rounds, and
+    the ``reason`` why it must not decide anything ("" if it may).
+    """
+
+    value: float
+    low: float = np.nan
+    high: float = np.nan
+    error: float = np.nan
+    p: float = np.nan
+    n: int = 0
+    reason: str = ""
+
+
+def paired(one, other=0.0, overlap: float = 0.0) -> Estimate:
+    """Mean of ``one - other`` with the two-sided paired t-test of no difference.
+
+    The standard error is sqrt((1/R + ``overlap``) S^2), S^2 the variance of the R differences (ddof = 1, so NaN for a
+    single one), and the degrees of freedom are R - 1. Interval and p-value are NaN under ``MIN_REPEATS`` repeats. If
+    the differences do not vary (two deterministic methods), t has no value: p is 1 if they are all zero, else 0.
+
+    Parameters
+    ----------
+    one, other : series by repeat, paired on the repeats that both have; or array-likes of shape (R,) in the same order;
+        ``other`` may be one number
+    overlap : n_test/n_train if the repeats are random splits of the same rows (see ``overlap_of``); 0 is the plain test
+    """
+    if isinstance(one, pd.Series) and isinstance(other, pd.Series):
+        one, other = one.align(other, join="inner")
+    differences = np.asarray(one, dtype=np.float64) - np.asarray(other, dtype=np.float64)
+    n = len(differences)
+    value = float(differences.mean()) if n else np.nan
+    if n < 2:
+        return Estimate(value, n=n)
+    deviation = float(differences.std(ddof=1))
+    # rounding leaves a deviation of a few units in the last place if the differences are equal
+    if deviation <= 8 * np.finfo(np.float64).eps * np.abs(differences).max():
+        deviation = 0.0
+    error = deviation * float(np.sqrt(1.0 / n + overlap))
+    if n < MIN_REPEATS:
+        return Estimate(value, error=error, n=n)
+    half = float(stdtrit(n - 1, 1.0 - LEVEL / 2)) * error
+    p = float(2.0 * stdtr(n - 1, -abs(value) / error)) if error else float(value == 0.0)
+    return Estimate(value, value - half, value + half, error, p, n)
+
+
+def is_effect(estimate: Estimate, metric: str) -> bool:
+    """Whether a difference counts: significant at ``LEVEL`` and larger than the smallest effect of the metric."""
+    return bool(estimate.p < LEVEL and abs(estimate.value) > fact_of(metric).smallest_effect)
+
+
+def holm(p_values) -> np.ndarray:
+    """Holm's adjustment of p-values of shape (m,); those that are NaN stay so and do not count."""
+    from statsmodels.stats.multitest import multipletests  # takes a second to import
+
+    adjusted = np.array(p_values, dtype=np.float64)
+    tested = ~np.isnan(adjusted)
+    if tested.any():
+        adjusted[tested] = multipletests(adjusted[tested], method="holm")[1]
+    return adjusted
+
+
+def family(tests: dict) -> dict:
+    """The tests of one family (estimates by any key) with Holm's adjusted p-values."""
+    adjusted = holm([test.p for test in tests.values()]).tolist()
+    return {key: test._replace(p=p) for (key, test), p in zip(tests.items(), adjusted, strict=True)}
+
+
+def overlap_of(rows: pd.DataFrame, context) -> float:
+    """n_test/n_train if the repeats of the rows are random splits of the same rows; 0 if only the map varies.
+
+    0 as well for what no learner predicts (errors of the kernel matrix) and for times. The first of these that has a
+    ``split`` says how a data set was split: the settings of the rows, those of the facts about the data in the same
+    experiment, and the registry. A published training part counts as split at random if a cap draws rows of it in every
+    repeat, or if the experiment has another number of rows in its place.
+
+    Parameters
+    ----------
+    rows : measured rows of one experiment, data set and quantity; ``ValueError`` for several data sets, and for random
+        splits whose numbers of rows are missing
+    context : of the report, with the facts about the data among its rows
+    """
+    rows = select(rows, status="ok")
+    if not len(rows):
+        return 0.0
+    fact = fact_of(rows["metric"].iloc[0])
+    if not (rows["learner"].iloc[0] or fact.is_percentage) or fact.unit == "s":
+        return 0.0
+    if rows["dataset"].nunique() > 1:
+        raise ValueError(f"a test is within one data set, got {sorted(rows['dataset'].unique())}")
+    dataset = rows["dataset"].iloc[0]
+    facts = facts_of(select(context.rows, dataset=dataset, experiment=rows["experiment"].iloc[0]))
+    task = context.tasks.get(dataset, {})
+    stated = [s["split"] for s in (*settings_of(rows.iloc[:1]), *settings_of(facts)) if "split" in s]
+    rule = (stated or [task.get("split", "published")])[0]
+    whole = facts["n_train"].max() if len(facts) else pd.NA
+    if pd.isna(whole) and not rows["stand_in"].iloc[0]:
+        whole = task.get("n_train", pd.NA)
+    if rule not in RANDOM_SPLITS and (pd.isna(whole) or (rows["n_train"] == whole).fillna(True).all()):
+        return 0.0
+    if rows[["n_train", "n_test"]].isna().any(axis=None):
+        raise ValueError(f"{dataset} was split at random, but its rows lack the numbers of training and test rows")
+    return float((rows["n_test"] / rows["n_train"]).max())
+
+
+def note_on_tests(overlaps: dict[str, float], of_family: str, metrics: list[str]) -> str:
+    """The sentence under a table about its tests: which test, over which family, and what counts as an effect.
+
+    Parameters
+    ----------
+    overlaps : result of ``overlap_of`` by name of the data set
+    of_family : what Holm's correction covers ("all methods and sizes of a data set")
+    metrics : what is compared
+    """
+    corrected = [name for name, overlap in overlaps.items() if overlap]
+    plain = [name for name, overlap in overlaps.items() if not overlap]
+    parts = [f"Tests: two-sided t-tests paired by repeat, none under {MIN_REPEATS} repeats"]
+    if corrected:
+        where = f" ({', '.join(corrected)})" if plain else ""
+        parts.append(
+            f"where repeats are random splits of the same rows{where}, the variance is corrected for the overlap of "
+            "their training sets by n_test/n_train (Nadeau and Bengio 2003)"
+        )
+    if plain:
+        where = f" ({', '.join(plain)})" if corrected else ""
+        parts.append(f"where only the map varies{where}, the test is the plain one and holds for these rows")
+    smallest = max(fact_of(metric).smallest_effect for metric in metrics)
+    of = " of a percentage" if not all(fact_of(metric).is_percentage for metric in metrics) else ""
+    effect = f" and exceeds {smallest:g} points{of}" if smallest else ""
+    return (
+        f"{'; '.join(parts)}. Holm's correction is over {of_family}; a difference is told as an effect if it passes at "
+        f"{LEVEL:.0%}{effect}."
+    )
+
+
+def with_verdicts(cells: pd.DataFrame) -> pd.DataFrame:
+    """The frame of published and measured numbers with the columns difference, margin, standard_error and verdict.
+
+    The standard error of the difference combines both means and the rounding of the published one. A mean without a
+    spread borrows the other's: our spread over the published number of repeats (over ours if that is unknown), and the
+    published spread for a single repeat of ours. A single repeat of ours without any spread is too noisy.
+
+    Parameters
+    ----------
+    cells : one row per cell, with ``metric``; ``published``, its ``published_std``, ``published_error`` (standard
+        error), ``published_n`` and ``rounding`` (half a unit of the last digit); our ``value``, ``std``, ``error`` and
+        ``n``; ``comparable`` (boolean) and ``reason`` ("too noisy" if our number is so by itself). Numbers that are
+        not known are NaN. ``KeyError`` for an unknown metric
+    """
+    published, value = cells["published"], cells["value"]
+    their_spread = cells["published_std"].fillna(cells["published_error"] * np.sqrt(cells["published_n"]))
+    our_spread = cells["std"].fillna(cells["error"] * np.sqrt(cells["n"]))
+    their_error = cells["published_error"].fillna(cells["published_std"] / np.sqrt(cells["published_n"]))
+    our_error = cells["error"].fillna(cells["std"] / np.sqrt(cells["n"]))
+    their_error, our_error = (
+        their_error.fillna(our_spread / np.sqrt(cells["published_n"])).fillna(our_error),
+        our_error.fillna(their_spread / np.sqrt(cells["n"])),
+    )
+    error = np.sqrt(their_error.fillna(0.0) ** 2 + our_error.fillna(0.0) ** 2 + cells["rounding"].fillna(0.0) ** 2)
+    facts = [FACTS[metric] for metric in cells["metric"]]
+    margin = pd.Series([f.margin(v) for f, v in zip(facts, published, strict=True)], cells.index, dtype=float)
+    counted = pd.Series([f.tolerance is None for f in facts], cells.index, dtype=bool)
+    low = pd.Series([f.better == "low" for f in facts], cells.index, dtype=bool)
+
+    difference = value - published
+    compared = cells["comparable"].astype(bool) & difference.notna()
+    too_noisy = cells["reason"] == "too noisy"
+    within = (difference.abs() < np.maximum(margin, ERRORS * error)) | too_noisy
+    noisy = (ERRORS * error > MARGINS * margin) | too_noisy
+    single = (cells["n"] == 1) & our_spread.isna() & their_spread.isna()
+    rules = {
+        "not run": value.isna(),
+        "not comparable": ~compared | (counted & (difference != 0)),
+        "reproduced": counted | (within & ~noisy & ~single),
+        "too noisy": within | single,
+        "better": (difference < 0) == low,
+    }
+    return cells.assign(
+        difference=difference,
+        margin=margin.where(compared),
+        standard_error=error.where(compared & ~counted & ~single),
+        verdict=np.select(list(rules.values()), list(rules), "worse"),
+    )

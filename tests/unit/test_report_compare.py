@@ -1,0 +1,188 @@
+"""The paired test: against the formula by hand, against enumeration, and on data whose answer is known."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from rfstudy import tidy
+from rfstudy.report.aggregate import by_repeat
+from rfstudy.report.compare import MIN_REPEATS, Estimate, family, holm, is_effect, note_on_tests, overlap_of, paired
+from rfstudy.report.context import Context
+
+ERROR = "approximation_error_frobenius"
+
+
+def series(values, start=0):
+    return pd.Series(np.asarray(values, dtype=float), index=range(start, start + len(values)))
+
+
+# --- one test -------------------------------------------------------------------------------------------------------
+
+
+def by_hand(a, b, n_train, n_test):
+    """The corrected resampled t-test of Nadeau and Bengio, as it stands in their paper: loops and scipy's t."""
+    differences = [x - y for x, y in zip(a, b, strict=True)]
+    n = len(differences)
+    mean = sum(differences) / n
+    variance = sum((each - mean) ** 2 for each in differences) / (n - 1)
+    t = mean / math.sqrt((1 / n + n_test / n_train) * variance)
+    return mean, 2 * stats.t.sf(abs(t), n - 1)
+
+
+@pytest.mark.parametrize(("n_train", "n_test"), [(100, 100), (200, 100), (90, 10)])
+def test_the_corrected_test_is_the_formula(n_train, n_test):
+    a, b = np.random.default_rng(0).standard_normal((2, 10))
+    found = paired(a, b, n_test / n_train)
+    assert (found.value, found.p) == pytest.approx(by_hand(a, b, n_train, n_test), rel=1e-10)
+    assert found.error == pytest.approx(np.sqrt(0.1 + n_test / n_train) * (a - b).std(ddof=1))
+
+
+def test_without_overlap_it_is_the_paired_t_test():
+    a, b = np.random.default_rng(0).standard_normal((2, 10))
+    expected = stats.ttest_rel(a, b)
+    ends = expected.confidence_interval(0.95)
+    found = paired(a, b)
+    assert found[:3] == pytest.approx(((a - b).mean(), ends.low, ends.high), rel=1e-9)
+    assert found.p == pytest.approx(expected.pvalue, rel=1e-10)
+    assert paired(a - b) == found
+    wide = paired(a, b, 1.0)
+    assert wide.high - wide.low == pytest.approx(np.sqrt((1 / 10 + 1) * 10) * (ends.high - ends.low))
+
+
+def test_differences_that_do_not_vary():
+    a = np.array([0.1, 0.2, 0.3, 0.7, 0.9])
+    assert paired(a, a, 1.0) == Estimate(0.0, 0.0, 0.0, 0.0, 1.0, 5)
+    # a + 0.1 - a is 0.1 but for rounding
+    found = paired(a + 0.1, a)
+    assert (found.error, found.p, found.low) == (0.0, 0.0, found.value)
+
+
+def test_cells_are_compared_over_the_repeats_that_both_have():
+    one, other = series(np.arange(12.0) + 1), series(np.arange(12.0) ** 1.1, start=2)
+    assert paired(one, other, 0.5) == paired(one[range(2, 12)], other[range(2, 12)].to_numpy(), 0.5)
+    few = paired(one[: MIN_REPEATS - 1], one[:4] - 1)
+    assert (few.value, few.error, few.n) == (1.0, 0.0, 4)
+    assert all(map(math.isnan, (few.low, few.high, few.p)))
+    assert not is_effect(few, "accuracy_pct")
+    assert paired(one[:MIN_REPEATS], one[:5] - 1).p == 0.0
+    assert math.isnan(paired(one[:1], one[:1]).error)
+    assert paired(one[:3], one[5:]).n == 0
+    rows = tidy.frame([{"method": "rff", "repeat": 0, "value": 1.0, "status": "ok"}] * 2)
+    with pytest.raises(ValueError, match="must differ in their repeat"):
+        by_repeat(rows)
+
+
+@pytest.mark.parametrize(
+    ("difference", "p_value", "metric", "stands"),
+    [
+        (0.101, 0.049, "accuracy_pct", True), (-0.101, 0.049, "accuracy_pct", True),
+        (0.1, 0.001, "accuracy_pct", False), (0.101, 0.05, "accuracy_pct", False),
+        (0.001, 0.049, ERROR, True), (5.0, math.nan, "accuracy_pct", False),
+    ],
+)  # fmt: skip
+def test_an_effect_passes_and_exceeds_a_tenth_of_a_point(difference, p_value, metric, stands):
+    assert is_effect(Estimate(difference, p=p_value, n=10), metric) == stands
+
+
+# --- families -------------------------------------------------------------------------------------------------------
+
+
+def test_holm_by_hand():
+    # ordered 0.01, 0.02, 0.03, 0.04 times 4, 3, 2, 1 is 0.04, 0.06, 0.06, 0.04; never to decrease, the last is 0.06
+    assert holm([0.04, 0.01, 0.03, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
+    assert holm([0.6, 0.7]).tolist() == [1.0, 1.0]
+    assert holm([]).tolist() == []
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 5, 6])
+def test_holm_is_the_closure_of_bonferroni(m):
+    """Rejecting a hypothesis where Bonferroni rejects every set that holds it, over all sets."""
+    rng = np.random.default_rng(m)
+    for p_values in (rng.random(m) ** 3, np.round(rng.random(m) ** 3, 1)):
+        closed = [
+            max(
+                min(1.0, size * min(p_values[list(chosen)]))
+                for size in range(1, m + 1)
+                for chosen in itertools.combinations(range(m), size)
+                if i in chosen
+            )
+            for i in range(m)
+        ]
+        assert holm(p_values) == pytest.approx(closed)
+
+
+def test_what_could_not_be_tested_is_no_member_of_a_family():
+    tests = {name: Estimate(1.0, p=p, n=10) for name, p in (("a", 0.02), ("b", math.nan), ("c", 0.03))}
+    adjusted = {name: test.p for name, test in family(tests).items()}
+    assert (adjusted["a"], adjusted["c"]) == pytest.approx((0.04, 0.04))
+    assert math.isnan(adjusted["b"])
+
+
+# --- what repeats are -------------------------------------------------------------------------------------------------
+
+
+def rows_of(n_train=60, n_test=40, metric="accuracy_pct", learner="ridge", dataset="d", **columns):
+    shared = {
+        "experiment": "e", "dataset": dataset, "method": "rff", "metric": metric, "learner": learner, "repeat": 0,
+        "value": 1.0, "status": "ok", "n_train": n_train, "n_test": n_test,
+    }  # fmt: skip
+    return tidy.frame([shared | columns])
+
+
+def overlap(rows, facts=None, tasks=None):
+    told = [] if facts is None else [rows_of(metric="fact_rows", learner="", split="all", **facts)]
+    return overlap_of(rows, Context(pd.concat([rows, *told]), {}, tasks or {}))
+
+
+def test_random_splits_overlap_by_the_rows_that_were_used():
+    half, fixed = {"settings": {"split": "half"}}, {"settings": {"split": "published"}}
+    assert overlap(rows_of(), half) == pytest.approx(40 / 60)
+    assert overlap(rows_of(), {"settings": {"split": "random"}}) == pytest.approx(40 / 60)
+    assert overlap(rows_of(), fixed) == 0.0
+    # the facts say it before the registry does, and a row before the facts
+    assert overlap(rows_of(), fixed, {"d": {"split": "half"}}) == 0.0
+    assert overlap(rows_of(), tasks={"d": {"split": "half"}}) == pytest.approx(40 / 60)
+    assert overlap(rows_of(settings={"split": "random"}), fixed) == pytest.approx(40 / 60)
+    assert overlap(rows_of()) == 0.0
+
+
+def test_training_rows_that_a_cap_draws_from_a_published_part_overlap():
+    fixed = {"settings": {"split": "published"}, "n_train": 60, "n_test": 40}
+    assert overlap(rows_of(30, 20), fixed) == pytest.approx(20 / 30)
+    # test rows alone are drawn anew: the training rows are the same
+    assert overlap(rows_of(60, 20), fixed) == 0.0
+    assert overlap(rows_of(30, 20), tasks={"d": {"split": "published", "n_train": 60}}) == pytest.approx(20 / 30)
+    # the registry's rows are not those of a stand-in
+    assert overlap(rows_of(30, 20, stand_in="made"), tasks={"d": {"split": "published", "n_train": 60}}) == 0.0
+
+
+def test_errors_of_the_kernel_matrix_and_times_have_no_training_sets():
+    half = {"settings": {"split": "half"}}
+    assert overlap(rows_of(metric=ERROR, learner=""), half) == 0.0
+    assert overlap(rows_of(metric="time_train_s"), half) == 0.0
+    assert overlap(rows_of(status="failed"), half) == 0.0
+
+
+def test_rows_that_do_not_say_enough_are_refused():
+    with pytest.raises(ValueError, match="lack the numbers of training and test rows"):
+        overlap(rows_of(n_test=None), {"settings": {"split": "half"}})
+    with pytest.raises(ValueError, match="within one data set"):
+        overlap(pd.concat([rows_of(), rows_of(dataset="other")]))
+
+
+def test_the_note_says_which_test_it_was():
+    both = note_on_tests({"EEG": 1.0, "cod-RNA": 0.0}, "all of it", ["accuracy_pct"])
+    assert "splits of the same rows (EEG), the variance is corrected" in both
+    assert "only the map varies (cod-RNA), the test is the plain one and holds for these rows" in both
+    assert "none under 5 repeats" in both
+    assert "Holm's correction is over all of it" in both
+    assert "passes at 5% and exceeds 0.1 points." in both
+    assert "none under 5 repeats. Holm's" in note_on_tests({}, "all of it", ["accuracy_pct"])
+    plain = note_on_tests({"cod-RNA": 0.0}, "all", [ERROR])
+    assert "corrected for" not in plain
+    assert "points" not in plain
+    assert "0.1 points of a percentage" in note_on_tests({"EEG": 1.0}, "all", [ERROR, "accuracy_pct"])

@@ -4,9 +4,9 @@
 cell that differs from the copy; ``write`` replaces the copies. Patterns select outputs by name, e.g.
 ``survey/table-07*``. Change a copy only in a commit of its own that lists cell, old value, new value and reason.
 
-A table is kept as the columns of its CSV file that hold numbers, ids or verdicts. A figure is kept as the data that its
-axes draw: vertices of lines, positions of markers, bars and error bars. Labels, captions and places on the page are not
-kept.
+A table is kept as the columns of its CSV file that hold numbers, ids or verdicts. A figure is kept as the points that
+its axes draw, whatever artists draw them. Labels, captions and places on the page are not kept, and neither are
+schematics, which show no data.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def made(patterns: list[str]):
         name: spec
         for name, spec in named.items()
         if any(fnmatch(name, pattern) for pattern in patterns)
-        and (not spec["experiments"] or set(spec["experiments"]) & set(shipped))
+        and (set(spec["experiments"]) & set(shipped) or (spec["form"] == "tables" and not spec["experiments"]))
     }
     files = {shipped[each] for spec in specs.values() for each in spec["experiments"] if each in shipped}
     registries = ROOT / "data" / "reference", config / "methods.yaml", config / "datasets.yaml"
@@ -83,36 +83,48 @@ def of_table(text: str) -> dict[str, list]:
 
 
 def of_figure(figure) -> list:
-    """The data that the axes of a figure draw: [kind, coordinates] of each artist, each once, in a fixed order."""
+    """The data that the axes of a figure draw, whatever artists draw them: all points, each once, and all images.
+
+    A point is a vertex of a line, an error bar, a band or a bar, or the position of a marker. On a logarithmic axis an
+    error bar that reaches zero ends at the edge of the axes; such ends are left out.
+    """
     from matplotlib.collections import Collection
     from matplotlib.image import AxesImage
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    found = {}
+    found, images = [np.empty((0, 2))], []
     for axes in figure.axes:
         data = axes.transData
         for artist in axes.get_children():
             if artist is axes.patch or not artist.get_visible():
                 continue
+            if isinstance(artist, AxesImage):
+                images.append(np.asarray(artist.get_array().filled(np.nan), dtype=float))
+                continue
             if isinstance(artist, Line2D) and artist.get_transform() == data:
-                kind, points = "line", np.column_stack(artist.get_data(orig=False))
-            elif isinstance(artist, AxesImage):
-                kind, points = "image", np.asarray(artist.get_array().filled(np.nan), dtype=float)
+                points = np.column_stack(artist.get_data(orig=False))
             elif isinstance(artist, Collection) and len(artist.get_offsets()) and artist.get_offset_transform() == data:
-                kind, points = "markers", np.asarray(artist.get_offsets())
+                points = np.asarray(artist.get_offsets())
             elif isinstance(artist, Collection) and artist.get_transform() == data:
                 vertices = [path.vertices for path in artist.get_paths() if len(path.vertices)]
-                kind, points = "segments", np.concatenate(vertices) if vertices else np.empty((0, 2))
+                points = np.concatenate(vertices) if vertices else np.empty((0, 2))
             elif isinstance(artist, Patch) and artist.get_data_transform() == data:
-                kind, points = "patch", artist.get_patch_transform().transform(artist.get_path().vertices)
+                points = artist.get_patch_transform().transform(artist.get_path().vertices)
             else:
                 continue
             points = np.atleast_2d(np.ma.filled(np.ma.asarray(points, dtype=float), np.nan))
-            rounded = [[number(f"{value:.7g}") for value in row] for row in points.tolist()]
-            if rounded and any(value == value for row in rounded for value in row):
-                found[json.dumps([kind, rounded])] = None
-    return sorted(map(json.loads, found), key=json.dumps)
+            points = points[np.isfinite(points).all(axis=1)]
+            if axes.get_yscale() == "log":
+                points = points[points[:, 1] > axes.get_ylim()[0] * (1 + TOLERANCE)]
+            found.append(points)
+    points = rounded(np.concatenate(found))
+    return [["points", sorted(map(list, set(map(tuple, points))))], *(["image", rounded(image)] for image in images)]
+
+
+def rounded(array: np.ndarray) -> list[list[float]]:
+    """The rows of an array, to seven digits."""
+    return [[number(f"{value:.7g}") for value in row] for row in array.tolist()]
 
 
 def number(text: str) -> float | str:
@@ -144,27 +156,26 @@ def differences(old, new, where: str):
                 if not is_same(before, after):
                     yield f"{where}: {column}, row {row}: {before!r} is now {after!r}"
         return
-    gone, come = unmatched(old, new), unmatched(new, old)
-    for what, artists in (("gone", gone), ("new", come)):
-        for kind, points in artists:
-            yield f"{where}: {kind} of {len(points)} points is {what}: {str(points[:3])[:150]}"
+    for what, one, other in (("gone", old, new), ("new", new, old)):
+        points, others = ([row for kind, rows in each if kind == "points" for row in rows] for each in (one, other))
+        for x, y in unmatched(points, others):
+            yield f"{where}: the point ({x:g}, {y:g}) is {what}"
+        images, others = ([np.array(rows) for kind, rows in each if kind == "image"] for each in (one, other))
+        for image in images:
+            if not any(image.shape == each.shape and is_close(image, each).all() for each in others):
+                yield f"{where}: an image of shape {image.shape} is {what}"
 
 
-def unmatched(own: list, other: list) -> list:
-    """The artists of a figure that another does not have."""
-    remaining: dict[tuple, list] = {}
-    for kind, points in other:
-        remaining.setdefault((kind, len(points)), []).append(np.array(points, dtype=float))
-    missing = []
-    for kind, points in own:
-        array = np.array(points, dtype=float)
-        alike = remaining.get((kind, len(points)), [])
-        if not any(
-            array.shape == each.shape and np.allclose(array, each, rtol=TOLERANCE, atol=1e-12, equal_nan=True)
-            for each in alike
-        ):
-            missing.append((kind, points))
-    return missing
+def unmatched(points: list[list[float]], others: list[list[float]]) -> list[list[float]]:
+    """The points that are not among others, up to rounding."""
+    known = set(map(tuple, others))
+    rest, others = [point for point in points if tuple(point) not in known], np.array(others).reshape(-1, 2)
+    return [point for point in rest if not is_close(others, np.array(point)).all(axis=1).any()]
+
+
+def is_close(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Which numbers are equal up to rounding."""
+    return np.isclose(one, other, rtol=TOLERANCE, atol=1e-12, equal_nan=True)
 
 
 def read(paper: str) -> dict:

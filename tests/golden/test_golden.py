@@ -15,5 +15,5 @@ def test_a_changed_number_is_found():
 
 
 def test_a_moved_point_is_found():
-    old, new = [["line", [[0.0, 1.0], [1.0, 2.0]]]], [["line", [[0.0, 1.0], [1.0, 2.1]]]]
+    old, new = [["points", [[0.0, 1.0], [1.0, 2.0]]]], [["points", [[0.0, 1.0], [1.0, 2.1]]]]
     assert len(list(golden.differences(old, new, "a figure"))) == 2

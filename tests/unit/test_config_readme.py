@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from random_features.kernels import KERNELS
 from random_features.learners.entry import known
 from rfstudy.report import catalogue
 from rfstudy.study.code import constant, modules_in
@@ -80,7 +81,7 @@ EXPECTED = {
     ),
     "`time`": set(COMMON["$defs"]["time"]["properties"]),
     "Kinds": {kind for kind in KINDS if kind != "grid"},
-    "Kernels": set(constant("random_features.kernels", "KERNELS")),
+    "Kernels": set(KERNELS),
     "Learners": {"repeats"}
     | {f"{learner}.{option}" for learner in known() for option in learner_schema(learner) if option != "repeats"},
     "Bandwidth rules": {"rule"}
@@ -122,7 +123,7 @@ def test_the_keys_of_the_grids_of_all_kinds():
 def test_the_parameters_of_all_kernels():
     for name, parameters in tables()["Kernels"]:
         (kernel,) = spans(name)
-        assert tuple(spans(parameters)) == constant("random_features.kernels", "KERNELS")[kernel]["parameters"]
+        assert tuple(spans(parameters)) == KERNELS[kernel]["parameters"]
 
 
 def test_every_bandwidth_rule_is_named():

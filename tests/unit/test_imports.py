@@ -115,3 +115,4 @@ def test_a_pickle_made_under_the_old_names_loads():
     loaded = pickle.loads(old)
     assert type(loaded) is random_features.maps.montecarlo.RandomFourier
     assert loaded.kernel == Gaussian(2.0)
+    assert pickle.loads(old.replace(b"kernels.gaussian", b"kernels")).kernel == Gaussian(2.0)  # once one file

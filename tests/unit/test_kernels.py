@@ -1,8 +1,6 @@
 """The exact kernels: values, types, the rules for their parameters, and kernels by their names."""
 
-import ast
 from dataclasses import fields
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +11,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from random_features import arrays, kernels
 from random_features.kernels import (
-    DECAYS,
     KERNELS,
     ArcCosine,
     Cauchy,
@@ -24,8 +21,8 @@ from random_features.kernels import (
     NeuralTangent,
     Polynomial,
     make_kernel,
-    spectrum,
 )
+from random_features.kernels.circle import DECAYS, spectrum
 
 #: Every kernel as an experiment asks for it.
 MADE = [
@@ -103,7 +100,7 @@ def test_the_kernel_on_the_circle_has_the_stated_eigenvalues(decay):
     assert kernel(points[:1], points[:3])[0, 2] == pytest.approx(sum(mu * np.cos(4 * np.pi * np.arange(1, 11) / 32)))
 
 
-def test_the_frequencies_follow_the_law():
+def test_the_frequencies_follow_their_distribution():
     kernel = Circle("slowest", 5)
     mu = spectrum("slowest", 5)
     drawn = kernel.draw_frequencies(np.random.default_rng(0), (5000, 1)) / (2 * np.pi)
@@ -120,32 +117,19 @@ def test_make_kernel(asked, kernel, row_id):
     assert made.name == kernel.name == row_id
 
 
-def test_every_kernel_of_the_table_is_made_here():
-    assert [asked["name"] for asked, _, _ in MADE] == list(KERNELS)
-
-
 @pytest.mark.parametrize("name", KERNELS)
-def test_the_table_agrees_with_the_classes(name):
+def test_every_kernel_has_an_example_here_and_states_the_fields_of_its_class(name):
+    assert name in [asked["name"] for asked, _, _ in MADE]
     cls = getattr(kernels, KERNELS[name]["class"])
     assert KERNELS[name]["parameters"] == tuple(field.name for field in fields(cls))
-
-
-def test_the_table_can_be_read_without_running_the_module():
-    tree = ast.parse(Path(kernels.__file__).read_text(encoding="utf-8"))
-    (table,) = [
-        node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign) and [getattr(target, "id", None) for target in node.targets] == ["KERNELS"]
-    ]
-    assert ast.literal_eval(table) == KERNELS
 
 
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"length_scale": 1.0}, "a kernel needs a name, got {'length_scale': 1.0}; there are gaussian, laplacian"),
-        ({"name": "gausian", "length_scale": 1.0}, r"'gausian' \(did you mean 'gaussian'\?\); there are gaussian, lap"),
-        ({"name": "matern"}, "no kernel is called 'matern'; there are gaussian, laplacian, cauchy, arc_cosine"),
+        ({"length_scale": 1.0}, "a kernel needs a name, got {'length_scale': 1.0}; there are arc_cosine, cauchy"),
+        ({"name": "gausian", "length_scale": 1.0}, r"'gausian' \(did you mean 'gaussian'\?\); there are arc_cosine, c"),
+        ({"name": "matern"}, "no kernel is called 'matern'; there are arc_cosine, cauchy, circle, gaussian"),
         ({"name": "arccos1"}, "no kernel is called 'arccos1'.*arc_cosine"),
         (
             {"name": "gaussian", "lengthscale": 1.0},

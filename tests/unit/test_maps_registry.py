@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from random_features.kernels import Gaussian, Kernel
+from random_features.kernels import Gaussian
+from random_features.kernels.base import Kernel
 from random_features.maps import list_maps, make_map
 from random_features.maps.base import RandomFeatureMap
 from random_features.maps.montecarlo import RandomFourier
@@ -156,5 +157,5 @@ def test_a_kernel_from_elsewhere_says_which_one_it_is_like():
 
 @pytest.mark.parametrize("kernel", ["gaussian", 1.0, len])
 def test_kernel_must_be_an_object_of_the_package(kernel):
-    with pytest.raises(TypeError, match=r"rfstudy\.kernels"):
+    with pytest.raises(TypeError, match=r"random_features\.kernels"):
         make_map("rff", kernel=kernel)

@@ -107,8 +107,8 @@ def test_what_is_no_module_or_no_definition_is_an_error():
         code.import_closure("rfstudy.study.nothing")
     with pytest.raises(FileNotFoundError, match=r"rfstudy\.study\.nothing"):
         code.meaning("rfstudy.study.nothing")
-    with pytest.raises(KeyError, match=r"random_features\.kernels defines no Gausian"):
-        code.meaning("random_features.kernels:Gausian")
+    with pytest.raises(KeyError, match=r"random_features\.kernels\.gaussian defines no Gausian"):
+        code.meaning("random_features.kernels.gaussian:Gausian")
     with pytest.raises(KeyError, match="no constant GRID"):
         code.constant("rfstudy.study.kinds.grid", "GRID")
     with pytest.raises(KeyError, match="no constant cells"):
@@ -117,7 +117,7 @@ def test_what_is_no_module_or_no_definition_is_an_error():
 
 def test_constants_are_read_without_an_import():
     assert code.constant("rfstudy.study.kinds.decay", "STAGES") == ("measure",)
-    assert code.constant("random_features.kernels", "KERNELS")["gaussian"]["class"] == "Gaussian"
+    assert code.constant("random_features.kernels.gaussian", "KERNEL")["class"] == "Gaussian"
     assert code.defines("rfstudy.study.kinds.grid", "timed")
     assert not code.defines("rfstudy.study.kinds.grid", "seed_of")  # imported, not defined
     assert {"ridge", "svm"} <= set(code.modules_in("random_features.learners"))

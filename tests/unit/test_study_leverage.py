@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
 
-from random_features.kernels import Circle, Gaussian, spectrum
+from random_features.kernels import Circle, Gaussian
+from random_features.kernels.circle import spectrum
 from rfstudy.study.engine import Job
 from rfstudy.study.kinds import requirement, surrogate
 

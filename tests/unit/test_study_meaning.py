@@ -166,13 +166,13 @@ NEW_MAP = """
     "plain": Entry("plain", "Plain", "Monte Carlo", ("gaussian",), "here", "O(s d)", True, defaults={}),
     "rff": Entry("""
 
-NEW_KERNEL = """@dataclass(frozen=True)
+NEW_KERNEL = """KERNEL = {"class": "Sinc", "parameters": ()}
+
+
 class Sinc(Kernel):
     def __call__(self, X, Y=None):
         return np.sinc(X)
-
-
-class SpectralKernel(Kernel):"""
+"""
 
 
 #: Edits by what they are: (module, old text, new text), a new file without an old text.
@@ -202,8 +202,7 @@ HARMLESS = {
         ("rfstudy/data/steps/twice.py", None, "def fit(X_train):\n    return lambda X: 2 * X\n"),
     ],
     "a new kernel": [
-        ("random_features/kernels.py", "class SpectralKernel(Kernel):", NEW_KERNEL),
-        ("random_features/kernels.py", "KERNELS = {", 'KERNELS = {\n    "sinc": {"class": "Sinc", "parameters": ()},'),
+        ("random_features/kernels/sinc.py", None, NEW_KERNEL),
     ],
     "the loop, journals, records and configuration": [
         ("rfstudy/study/engine.py", "mininterval=5", "mininterval=6"),
@@ -264,7 +263,7 @@ def test_an_edit_that_changes_no_number_discards_no_cell(laboratory, what):
          of(*SHARED, stages=("generate",)), 0),
         ("rfstudy/study/kinds/decay.py", "np.sqrt(2 * d)", "np.sqrt(2.0 * d)", of(measured=True), 0),
         # the kernel: everything
-        ("random_features/kernels.py", "class Gaussian(Scaled, GaussianSpectrum):",
+        ("random_features/kernels/gaussian.py", "class Gaussian(Scaled, GaussianSpectrum):",
          "class Gaussian(Scaled, GaussianSpectrum, object):",
          EVERYTHING, TUNED),
     ],

@@ -383,11 +383,12 @@ def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_
         "random_features.maps.quasi",
     ]
     assert plan.code_roots("generate", toy, eeg) == [
-        *of_maps, "rfstudy.study.bandwidths.fixed",
+        *of_maps, "random_features.kernels.gaussian", "rfstudy.study.bandwidths.fixed",
         "rfstudy.data.steps.minmax", "rfstudy.data.steps.pca", "rfstudy.data.steps.unit",
     ]  # fmt: skip
     assert plan.code_roots("generate", toy, skin) == [
-        *of_maps, "rfstudy.study.bandwidths.median", "rfstudy.data.steps.none", "rfstudy.data.steps.pca",
+        *of_maps, "random_features.kernels.gaussian", "rfstudy.study.bandwidths.median",
+        "rfstudy.data.steps.none", "rfstudy.data.steps.pca",
     ]  # fmt: skip
     for stage, learners in {"tune": ["ridge", "svm"], "train": ["ridge", "svm"], "time": ["svm"]}.items():
         roots = plan.code_roots(stage, toy, eeg)

@@ -463,7 +463,5 @@ def test_a_round_depends_on_the_kernels_of_its_entries():
     order = {"name": "arc_cosine", "order": 1}
     methods = [{"method": "rff", "options": {}}, {"method": "rff", "options": {}, "kernel": order}]
     assert [
-        root
-        for root in stage.roots({"kind": "grid", "methods": methods})
-        if root.startswith("random_features.kernels:")
-    ] == ["random_features.kernels:ArcCosine"]
+        root for root in stage.roots({"kind": "grid", "methods": methods}) if root.startswith("random_features.kernels")
+    ] == ["random_features.kernels.arc_cosine:ArcCosine"]

@@ -26,12 +26,11 @@ def run(workspace, experiment: str, *settings: str):
 
 def test_a_kernel(workspace, page, plain):
     before = workspace.sources()
-    kernel, entry = page("architecture.md").blocks("python", "A kernel")
+    (kernel,) = page("architecture.md").blocks("python", "A kernel")
     (experiment,) = page("architecture.md").blocks("yaml", "A kernel")
-    workspace.insert("src/random_features/kernels.py", kernel, before="")
-    workspace.insert("src/random_features/kernels.py", entry, before='    "circle": {"class"')
+    workspace.add(kernel)
     workspace.add(experiment)
-    assert workspace.touched(before) == ["config/experiments/sinc.yaml", "src/random_features/kernels.py"]
+    assert workspace.touched(before) == ["config/experiments/sinc.yaml", "src/random_features/kernels/sinc.py"]
     rows = run(workspace, "sinc-decay", "repeats=2")
 
     assert list(rows["repeat"]) == [0, 1]

@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from random_features.arrays import block_rows, cosine, is_sparse, resolve_device, sine
-from random_features.kernels import Gaussian
+from random_features.kernels.gaussian import Gaussian
 from random_features.maps.blocks import CACHE_BYTES, feature_blocks, fill_rows
 from random_features.maps.registry import check_kernel
 from random_features.maps.stated import as_kernel

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from random_features.hadamard import random_signs
-from random_features.kernels import Polynomial
+from random_features.kernels.polynomial import Polynomial
 from random_features.maps.base import RandomFeatureMap
 
 LAWS = ("restricted", "geometric", "proportional")

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from random_features.arrays import block_rows, resolve_device
-from random_features.kernels import Kernel
+from random_features.kernels.base import Kernel
 from random_features.maps.base import SpectralMap, projector, spectral_mapper
 from random_features.maps.blocks import CACHE_BYTES, feature_blocks, fill_rows
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from random_features.kernels import Gaussian, Kernel, Linear
+from random_features.kernels.base import Kernel
+from random_features.kernels.gaussian import Gaussian
+from random_features.kernels.linear import Linear
 
 #: Kernels by the names that scikit-learn's estimators have for them.
 OF_SCIKIT_LEARN = {"rbf": Gaussian("scale"), "linear": Linear()}

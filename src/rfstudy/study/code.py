@@ -29,7 +29,6 @@ PACKAGES = ("random_features", "rfstudy")
 #: class) is in the key of the cell by itself, so that a new entry, unit or label discards nothing.
 TABLES = {
     "random_features.maps.registry": ("REGISTRY", "ALIASES"),
-    "random_features.kernels": ("KERNELS",),
     "rfstudy.metrics": ("FACTS",),
 }
 
@@ -124,7 +123,7 @@ def meaning(*roots: str) -> str:
     Parameters
     ----------
     roots : modules ("random_features.maps.quasi": all of it), or one definition of a module
-        ("random_features.kernels:Gaussian")
+        ("random_features.kernels.gaussian:Gaussian")
 
     Names that are looked up while the program runs (a module by its id) cannot be seen here: whoever looks them up
     names them as roots. A root that does not exist raises ``FileNotFoundError`` or ``KeyError``.

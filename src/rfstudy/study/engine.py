@@ -18,7 +18,8 @@ from tqdm import tqdm
 
 from random_features.arrays import resolve_device, seed_of
 from random_features.errors import UserError
-from random_features.kernels import KERNELS, Kernel, make_kernel
+from random_features.kernels import KERNELS, make_kernel
+from random_features.kernels.base import Kernel
 from random_features.maps.registry import REGISTRY, make_map, resolved_options
 from rfstudy.data.modules import code_of_steps
 from rfstudy.study.code import meaning
@@ -171,7 +172,7 @@ def cell_key(job: Job, cell: Cell) -> str:
     """The hash of everything that decides a cell."""
     # what a cell is given counts in place of what the specification says about all cells
     common = without(job.spec, *IRRELEVANT, *cell.given)
-    kernel = KERNELS[cell.given.get("kernel", job.spec["kernel"])["name"]]["class"]
+    kernel = cell.given.get("kernel", job.spec["kernel"])["name"]
     return key_of(
         job.stage,
         common,
@@ -180,7 +181,10 @@ def cell_key(job: Job, cell: Cell) -> str:
         cell.given,
         deciding_facts(job.data.facts) if job.data else {},
         meaning(
-            *job.roots, f"random_features.kernels:{kernel}", *entry_roots(cell.entry), *given_roots(common | cell.given)
+            *job.roots,
+            f"random_features.kernels.{kernel}:{KERNELS[kernel]['class']}",
+            *entry_roots(cell.entry),
+            *given_roots(common | cell.given),
         ),
         versions(),
     )

@@ -5,6 +5,7 @@ Imported by the workflow when it parses: standard library and PyYAML only.
 
 from __future__ import annotations
 
+from random_features.kernels import KERNELS
 from rfstudy.study.code import constant
 
 #: Who shares a choice, from the widest circle to the narrowest: all of an experiment; all methods at a size; all sizes
@@ -136,7 +137,7 @@ def kernel_id(kernel: dict) -> str:
     It is the ``name`` of the kernel object, read from ``KERNELS`` without an import of it.
     """
     try:
-        return constant("random_features.kernels", "KERNELS")[kernel["name"]].get("id", kernel["name"]).format(**kernel)
+        return KERNELS[kernel["name"]].get("id", kernel["name"]).format(**kernel)
     except KeyError:
         return kernel["name"]
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from random_features.kernels import KERNELS
 from random_features.learners.entry import facts
 from rfstudy.data.modules import code_of_steps
-from rfstudy.study.code import constant
 from rfstudy.study.config import AXES, ConfigurationError, check_ids
 from rfstudy.study.experiment import (
     CIRCLES,
@@ -242,7 +242,7 @@ def check_choices(experiment: dict, dataset: str) -> None:
 def check_length_scale(where: str, experiment: dict, kernel: dict) -> None:
     """Raise ``ConfigurationError`` unless the methods of a kernel that has a length scale have it from one place."""
     search = experiment["search"]
-    has_length_scale = "length_scale" in constant("random_features.kernels", "KERNELS")[kernel["name"]]["parameters"]
+    has_length_scale = "length_scale" in KERNELS[kernel["name"]]["parameters"]
     entries = [each for each in experiment["methods"] if each and each.get("kernel", experiment["kernel"]) == kernel]
     of_entries = ["length_scale" in entry for entry in entries]
     found = {"kernel": "length_scale" in kernel, "search": "length_scale" in search}
@@ -429,11 +429,20 @@ def learners_in(stage: str, experiment: dict) -> list[str]:
     return list(experiment.get("learners", {})) if stage in ("tune", "train") else []
 
 
+def kernels_in(document) -> set[str]:
+    """The names of all kernels in an experiment or a part of it: those of mappings with such a ``name``."""
+    if isinstance(document, dict):
+        own = {document["name"]} & set(KERNELS) if isinstance(document.get("name"), str) else set()
+        return own.union(*map(kernels_in, document.values()))
+    return set().union(*map(kernels_in, document)) if isinstance(document, list) else set()
+
+
 def code_roots(stage: str, experiment: dict, shard: Shard) -> list[str]:
     """The modules whose import closure a job runs: those that a stage imports by name are named here."""
     roots = [f"rfstudy.study.{stage}", f"rfstudy.study.kinds.{experiment['kind']}"]
     roots += [f"random_features.maps.{module}" for module in methods_in(stage, experiment, shard)]
     roots += [f"random_features.learners.{name}" for name in learners_in(stage, experiment)]
+    roots += [f"random_features.kernels.{name}" for name in sorted(kernels_in(experiment))]
     on = [on_dataset(experiment, dataset) for dataset in shard.datasets]
     roots += [f"rfstudy.study.bandwidths.{each['bandwidth']['rule']}" for each in on if each.get("bandwidth")]
     return [*dict.fromkeys(roots), *code_of_steps([step for steps in step_lists(on) for step in steps])]

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from random_features.errors import nearest
+from random_features.kernels import KERNELS
 from random_features.learners import entry as learners
 from rfstudy.files import read_yaml
 from rfstudy.study.code import constant, defines, modules_in
@@ -61,11 +62,10 @@ def read_schema(config_dir: Path, name: str) -> dict:
 
 def kernel_schema() -> dict:
     """The schema of a kernel: its name and those of its parameters, whose values the kernel checks when it is made."""
-    kernels = constant("random_features.kernels", "KERNELS")
     return {
         "oneOf": [
             closed({"name": {"const": name}} | dict.fromkeys(kernel["parameters"], A_VALUE)) | {"required": ["name"]}
-            for name, kernel in kernels.items()
+            for name, kernel in KERNELS.items()
         ]
     }
 

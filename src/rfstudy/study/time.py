@@ -62,7 +62,7 @@ def roots(spec: dict) -> list[str]:
     """The definitions that a round uses: this stage's, the kind's, and those of all maps, kernels and learners."""
     maps = [root for entry in spec["methods"] for root in entry_roots(entry)]
     kernels = [
-        f"random_features.kernels:{KERNELS[entry['kernel']['name']]['class']}"
+        f"random_features.kernels.{entry['kernel']['name']}:{KERNELS[entry['kernel']['name']]['class']}"
         for entry in spec["methods"]
         if "kernel" in entry
     ]

@@ -1,0 +1,85 @@
+"""Exact kernels: the matrices that random features approximate, and what a feature map has to know of them.
+
+A kernel is a small immutable object. Kernels with a spectral representation also say how their frequencies are
+distributed, coordinate by coordinate, and which function of the projections makes the features:
+``k(x, y) = E[cos(w . (x - y))]`` for shift-invariant kernels (``activation`` is None, the map's layout decides),
+``k(x, y) = 2 E[a(w . x) a(w . y)]`` for a kernel with an activation a.
+
+A kernel is one file of this folder and has the name of the file. A literal ``KERNEL`` in the file names its class, the
+parameters that an experiment states, and its id in tables where that is not its name. A new file is a new kernel; there
+is no list. The classes can be imported from here (``from random_features.kernels import Gaussian``). This module needs
+only the standard library, so a workflow can read ``KERNELS`` while it parses.
+"""
+
+import ast
+import importlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from random_features.errors import UserError, did_you_mean
+
+
+def read_kernels() -> dict[str, dict]:
+    """The literal ``KERNEL`` of every file of this folder that has one, by the name of the file."""
+    found = {}
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "KERNEL":
+                found[path.stem] = ast.literal_eval(node.value)
+    return found
+
+
+#: All kernels by name: ``class``, ``parameters`` and perhaps ``id``.
+KERNELS = read_kernels()
+
+
+def class_named(class_name: str) -> type:
+    """The kernel class of a name, imported now; ``AttributeError`` where there is none."""
+    for name, entry in KERNELS.items():
+        if entry["class"] == class_name:
+            return getattr(importlib.import_module(f"{__name__}.{name}"), class_name)
+    classes = sorted(entry["class"] for entry in KERNELS.values())
+    near = did_you_mean(class_name, classes)
+    raise AttributeError(f"{__name__} has no {class_name!r}{near}; it has {', '.join(classes)}")
+
+
+def __getattr__(name: str):
+    if name.startswith("_"):
+        raise AttributeError(name)
+    return class_named(name)
+
+
+def make_kernel(kernel: Mapping):
+    """The kernel of a mapping: its ``name`` in ``KERNELS`` and all of its parameters.
+
+    Parameters
+    ----------
+    kernel : mapping
+        E.g. ``{"name": "gaussian", "length_scale": 0.7}``; the length scale is in the units of the data.
+
+    Raises
+    ------
+    UserError
+        A ``ValueError``, for an unknown name, an unknown or missing parameter, or a value outside its range
+        (``TypeError`` for one of another type).
+
+    Examples
+    --------
+    >>> from random_features.kernels import make_kernel
+    >>> make_kernel({"name": "polynomial", "degree": 2, "coef0": 1.0})
+    Polynomial(degree=2, coef0=1.0)
+    """
+    if "name" not in kernel:
+        raise UserError(f"a kernel needs a name, got {dict(kernel)}; there are {', '.join(KERNELS)}")
+    name = kernel["name"]
+    if name not in KERNELS:
+        raise UserError(f"no kernel is called {name!r}{did_you_mean(name, KERNELS)}; there are {', '.join(KERNELS)}")
+    known = KERNELS[name]["parameters"]
+    has = f"it has {', '.join(known)}" if known else "it has none"
+    for parameter in kernel:
+        if parameter not in ("name", *known):
+            raise UserError(f"the kernel {name} has no parameter {parameter!r}{did_you_mean(parameter, known)}; {has}")
+    missing = [parameter for parameter in known if parameter not in kernel]
+    if missing:
+        raise UserError(f"the kernel {name} needs {' and '.join(missing)}, got {dict(kernel)}; {has}")
+    return class_named(KERNELS[name]["class"])(**{parameter: kernel[parameter] for parameter in known})

@@ -1,0 +1,119 @@
+"""The arc-cosine kernels, and what kernels of the angles between rows have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from sklearn.metrics.pairwise import check_pairwise_arrays
+
+from random_features.arrays import block_rows, row_blocks
+from random_features.kernels.base import GaussianSpectrum
+
+KERNEL = {"class": "ArcCosine", "parameters": ("order",), "id": "arccos{order}"}
+
+#: Cosines this near to 1 or -1 lose half of their digits on the way to the angle.
+NEARLY_PARALLEL = 1e-6
+
+
+@dataclass(frozen=True)
+class ArcCosine(GaussianSpectrum):
+    r"""The arc-cosine kernel of order b, :math:`k(x, y) = \|x\|^b \|y\|^b J_b(\theta) / \pi`.
+
+    .. math:: J_0 = \pi - \theta, \quad J_1 = \sin\theta + (\pi - \theta) \cos\theta, \quad
+       J_2 = 3 \sin\theta \cos\theta + (\pi - \theta) (1 + 2 \cos^2\theta)
+
+    with theta the angle between x and y, pi / 2 where one of them is zero.
+
+    Parameters
+    ----------
+    order : {0, 1, 2}, default 1
+        b. Raises ``ValueError`` for another one.
+
+    Notes
+    -----
+    The kernel is :math:`2\, E[a(w^T x)\, a(w^T y)]` with w ~ N(0, I) and the activation a(u) = max(0, u)^b; for order
+    0 the Heaviside step with a(0) = 1/2 (Cho and Saul, NIPS 2009, equation (1)). The survey's equation (6) lacks the
+    factor 2.
+
+    Examples
+    --------
+    >>> from random_features.kernels import ArcCosine
+    >>> ArcCosine(order=0)([[1.0, 0.0]], [[0.0, 3.0]])
+    array([[0.5]])
+    >>> ArcCosine(order=1).name
+    'arccos1'
+    """
+
+    order: int = 1
+
+    def __post_init__(self):
+        if self.order not in (0, 1, 2):
+            raise ValueError(f"order must be 0, 1 or 2, got {self.order!r}")
+
+    @property
+    def name(self) -> str:
+        """ "arccos0", "arccos1" or "arccos2": the orders differ in what features they allow."""
+        return f"arccos{self.order}"
+
+    @property
+    def frequency_scale(self) -> float:
+        return 1.0
+
+    def activation(self, projections, out):
+        """Write max(0, projections)^b, for order 0 the step, into ``out``; tensors of one shape."""
+        if self.order == 0:
+            torch.sign(projections, out=out)
+            out.add_(1.0).mul_(0.5)
+            return
+        torch.clamp(projections, min=0.0, out=out)
+        if self.order == 2:
+            out.square_()
+
+    def __call__(self, X, Y=None):
+        return of_angles(X, Y, self._at)
+
+    def _at(self, theta, lengths):
+        """The kernel at angles and products of lengths."""
+        cosine, sine = np.cos(theta), np.sin(theta)
+        if self.order == 0:
+            angular = np.pi - theta
+        elif self.order == 1:
+            angular = sine + (np.pi - theta) * cosine
+        else:
+            angular = 3.0 * sine * cosine + (np.pi - theta) * (1.0 + 2.0 * cosine**2)
+        return lengths**self.order * angular / np.pi
+
+
+def of_angles(X, Y, function):
+    """The matrix (n, m) of a function of angles and products of lengths, which takes some rows of both at once: what it
+    computes on the way is several times as large as its result.
+    """
+    X, Y = check_pairwise_arrays(X, Y)
+    matrix = np.empty((len(X), len(Y)), dtype=X.dtype)
+    for part in row_blocks(len(X), block_rows(8 * len(Y))):
+        matrix[part] = function(*angles(X[part], Y))
+    return matrix
+
+
+def angles(X, Y):
+    """Angles between rows and products of their lengths, (n, m) float64.
+
+    A zero vector is taken as orthogonal to all others. Angles of nearly parallel rows come from the difference of their
+    directions, accurate to rounding, and are exactly 0 for equal rows.
+    """
+    X, Y = X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
+    x_lengths, y_lengths = np.linalg.norm(X, axis=1), np.linalg.norm(Y, axis=1)
+    lengths = np.outer(x_lengths, y_lengths)
+    x_units = X / np.where(x_lengths > 0, x_lengths, 1.0)[:, None]
+    y_units = Y / np.where(y_lengths > 0, y_lengths, 1.0)[:, None]
+    cosines = np.clip(x_units @ y_units.T, -1.0, 1.0)
+    found = np.arccos(cosines)
+    nearly_parallel = np.abs(cosines) > 1.0 - NEARLY_PARALLEL
+    for row in np.flatnonzero(nearly_parallel.any(axis=1)):
+        x, y = x_units[row], y_units[nearly_parallel[row]]
+        found[row, nearly_parallel[row]] = 2.0 * np.arctan2(
+            np.linalg.norm(x - y, axis=1), np.linalg.norm(x + y, axis=1)
+        )
+    return found, lengths

@@ -1,0 +1,113 @@
+"""What kernels have in common: the matrix, the parameters, and how their frequencies are distributed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import fields, replace
+from typing import ClassVar
+
+import numpy as np
+import torch
+from scipy.special import ndtri
+
+from random_features.errors import did_you_mean
+from random_features.length_scales import RULES
+
+
+class Kernel(ABC):
+    """A positive definite kernel; subclasses are frozen dataclasses whose fields are the parameters.
+
+    ``name`` is the id that tables and the registry of maps use.
+    """
+
+    name: str
+
+    @abstractmethod
+    def __call__(self, X, Y=None) -> np.ndarray:
+        """The kernel matrix of shape (n, m) for X (n, d) and Y (m, d); Y None means X."""
+
+    def against(self, Y, rows: int, device, dtype):
+        """The kernel values of many blocks of rows with one Y (m, d), for what must be fast.
+
+        Parameters
+        ----------
+        Y : array-like of shape (m, d)
+        rows : int
+            Rows of a block at most.
+        device : torch.device
+        dtype : torch.float32 or torch.float64
+            Of the values, which are computed in float64 up to their last rounding or two.
+
+        Returns
+        -------
+        A function of a tensor X (r, d) on ``device``, r <= ``rows``, that returns the tensor ``kernel(X, Y)`` (r, m)
+        there, valid until its next call.
+        """
+        Y = np.asarray(Y, dtype=np.float64)
+        return lambda X: torch.from_numpy(self(X.cpu().double().numpy(), Y)).to(device, dtype)
+
+    def get_params(self, deep: bool = True) -> dict:
+        """The constructor's parameters by name (scikit-learn's convention, so that ``clone`` works)."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def set_params(self, **params) -> Kernel:
+        """A kernel with other parameters; this one, which others may share, stays as it is.
+
+        Raises ``ValueError`` for a parameter that the kernel does not have, or a value outside its range.
+        """
+        known = self.get_params()
+        for name in params:
+            if name not in known:
+                has = f"{did_you_mean(name, known)}; it has {', '.join(known) or 'none'}"
+                raise ValueError(f"the kernel {self.name} has no parameter {name!r}{has}")
+        return replace(self, **params)
+
+    def completed_by(self, X) -> Kernel:
+        """The kernel for data X (n, d), an array or a csr matrix: with a number where the length scale is a rule."""
+        rule = self.get_params().get("length_scale")
+        return self.set_params(length_scale=RULES[rule](X)) if isinstance(rule, str) else self
+
+
+class SpectralKernel(Kernel):
+    """A kernel that is an expectation over frequencies with independent coordinates of one distribution."""
+
+    #: None for shift-invariant kernels; else a function (projections, out) of two torch tensors of shape
+    #: (n, s) that writes the activation of the projections into ``out``.
+    activation: ClassVar = None
+
+    @abstractmethod
+    def frequency_quantile(self, probabilities) -> np.ndarray:
+        """Quantiles of one coordinate of the frequencies, elementwise for probabilities inside (0, 1)."""
+
+    @abstractmethod
+    def draw_frequencies(self, rng: np.random.Generator, shape) -> np.ndarray:
+        """Independent frequencies, float64 of the given shape (..., d)."""
+
+
+class GaussianSpectrum(SpectralKernel):
+    """A kernel with frequencies N(0, ``frequency_scale``^2 I): what orthogonal and structured maps need."""
+
+    @property
+    @abstractmethod
+    def frequency_scale(self) -> float:
+        """Standard deviation of one coordinate of the frequencies."""
+
+    def frequency_quantile(self, probabilities):
+        return self.frequency_scale * ndtri(probabilities)
+
+    def draw_frequencies(self, rng, shape):
+        return self.frequency_scale * rng.standard_normal(shape)
+
+
+class Scaled(Kernel):
+    """A kernel of x / l and y / l, with a field ``length_scale`` that is a number or a rule."""
+
+    @property
+    def ell(self) -> float:
+        """l as a number; ``ValueError`` while it is a rule that waits for data."""
+        if isinstance(self.length_scale, str):
+            raise ValueError(
+                f"length_scale={self.length_scale!r} waits for data: a map learns it when it is fitted, and"
+                " kernel.completed_by(X) is the kernel with the number"
+            )
+        return self.length_scale

@@ -1,0 +1,62 @@
+"""The Cauchy kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from sklearn.metrics.pairwise import check_pairwise_arrays
+
+from random_features.kernels.base import Scaled, SpectralKernel
+from random_features.length_scales import check_length_scale
+
+KERNEL = {"class": "Cauchy", "parameters": ("length_scale",)}
+
+
+@dataclass(frozen=True)
+class Cauchy(Scaled, SpectralKernel):
+    r"""The Cauchy kernel :math:`k(x, y) = \prod_j 1 / (1 + (x_j - y_j)^2 / \ell^2)`.
+
+    Parameters
+    ----------
+    length_scale : float, "median" or "scale", default 1.0
+        :math:`\ell > 0`, in the units of the data, or a rule as for :class:`Gaussian`. Raises ``ValueError`` when it is
+        not positive.
+
+    Notes
+    -----
+    The coordinates of the frequencies are independent with the Laplace density :math:`\ell e^{-\ell |w|} / 2` (Rahimi
+    and Recht, NIPS 2007, Figure 1).
+
+    Examples
+    --------
+    >>> from random_features.kernels import Cauchy
+    >>> Cauchy(length_scale=2.0)([[0.0, 0.0]], [[2.0, 2.0]])
+    array([[0.25]])
+    """
+
+    length_scale: float | str = 1.0
+    name: ClassVar[str] = "cauchy"
+
+    def __post_init__(self):
+        check_length_scale(self.length_scale)
+
+    @property
+    def frequency_scale(self) -> float:
+        """Standard deviation of one coordinate of the frequencies."""
+        return np.sqrt(2.0) / self.ell
+
+    def frequency_quantile(self, probabilities):
+        centred = np.asarray(probabilities) - 0.5
+        return -np.sign(centred) * np.log1p(-2.0 * np.abs(centred)) / self.ell
+
+    def draw_frequencies(self, rng, shape):
+        return rng.laplace(scale=1.0 / self.ell, size=shape)
+
+    def __call__(self, X, Y=None):
+        X, Y = check_pairwise_arrays(X, Y)
+        product = np.ones((len(X), len(Y)), dtype=X.dtype)
+        for x, y in zip(X.T, Y.T, strict=True):
+            product *= 1.0 + (np.subtract.outer(x, y) / self.ell) ** 2
+        return 1.0 / product

@@ -1,0 +1,107 @@
+"""A kernel on the circle whose eigenvalues are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from numbers import Integral
+from typing import ClassVar
+
+import numpy as np
+from sklearn.utils import check_scalar
+
+from random_features.arrays import row_blocks
+from random_features.kernels.base import SpectralKernel
+
+KERNEL = {"class": "Circle", "parameters": ("decay", "terms"), "id": "circle-{decay}"}
+
+
+#: Unnormalised distributions over the harmonics j = 1, 2, ... of :class:`Circle`: those whose kernel matrices of n
+#: points have the eigenvalues lambda_i ~ n exp(-c i), n i^(-2t) with t = 1, and n / i.
+DECAYS = {
+    "exponential": lambda j: np.exp(-0.5 * j),
+    "polynomial": lambda j: j**-2.0,
+    "slowest": lambda j: 1.0 / j,
+}
+
+#: Harmonics that are computed together.
+HARMONICS_BLOCK = 1024
+
+
+@dataclass(frozen=True)
+class Circle(SpectralKernel):
+    r"""The kernel :math:`k(x, y) = \sum_j \mu_j \cos(2 \pi j (x - y))` on the circle [0, 1), of known eigenvalues.
+
+    With x uniform on [0, 1) its eigenfunctions are :math:`\cos(2 \pi j x)` and :math:`\sin(2 \pi j x)` with the
+    eigenvalues :math:`\mu_j / 2`, and :math:`\mu` is the distribution of the frequencies :math:`2 \pi j`; k(x, x) = 1.
+    Data have one column.
+
+    Parameters
+    ----------
+    decay : {"exponential", "polynomial", "slowest"}
+        How mu falls: as exp(-j / 2), j^-2 or 1 / j. Raises ``ValueError`` for another one.
+    terms : int
+        The number of harmonics, at least 1.
+
+    Notes
+    -----
+    The decays are those of Table 1 of Liu et al., AAAI 2020.
+
+    Examples
+    --------
+    >>> from random_features.kernels import Circle
+    >>> Circle("slowest", 2)([[0.0]], [[0.5]]).round(4)
+    array([[-0.3333]])
+    >>> Circle("slowest", 2).name
+    'circle-slowest'
+    """
+
+    decay: str
+    terms: int
+    #: What maps have to know: shift-invariant, frequencies of a distribution of its own.
+    like: ClassVar[str] = "laplacian"
+
+    def __post_init__(self):
+        if self.decay not in DECAYS:
+            raise ValueError(f"decay must be one of {', '.join(DECAYS)}, got {self.decay!r}")
+        check_scalar(self.terms, "terms", Integral, min_val=1)
+
+    @property
+    def name(self) -> str:
+        """ "circle-exponential", "circle-polynomial" or "circle-slowest"."""
+        return f"circle-{self.decay}"
+
+    def frequencies(self) -> np.ndarray:
+        """All frequencies 2 pi j, shape (terms,)."""
+        return 2.0 * np.pi * np.arange(1, self.terms + 1)
+
+    def frequency_quantile(self, probabilities):
+        cumulated = np.cumsum(spectrum(self.decay, self.terms))
+        return self.frequencies()[np.searchsorted(cumulated[:-1], probabilities)]
+
+    def draw_frequencies(self, rng, shape):
+        return rng.choice(self.frequencies(), size=shape, p=spectrum(self.decay, self.terms))
+
+    def __call__(self, X, Y=None):
+        X = np.asarray(X, dtype=np.float64)
+        Y = X if Y is None else np.asarray(Y, dtype=np.float64)
+        frequencies, weights = self.frequencies(), np.sqrt(spectrum(self.decay, self.terms))
+        K = np.zeros((len(X), len(Y)))
+        for part in row_blocks(self.terms, HARMONICS_BLOCK):
+            K += harmonics(X, frequencies[part], weights[part]) @ harmonics(Y, frequencies[part], weights[part]).T
+        return K
+
+
+@cache
+def spectrum(decay: str, terms: int) -> np.ndarray:
+    """The distribution of the harmonics 1 to ``terms`` for a ``decay``: (terms,), sums to 1, read-only."""
+    weights = DECAYS[decay](np.arange(1.0, terms + 1))
+    weights /= weights.sum()
+    weights.flags.writeable = False
+    return weights
+
+
+def harmonics(X: np.ndarray, frequencies: np.ndarray, weights) -> np.ndarray:
+    """[a_j cos(w_j x) | a_j sin(w_j x)] for X (n, 1), w (m,) and a (m,) or one number; shape (n, 2 m)."""
+    angles = X * frequencies
+    return np.concatenate([np.cos(angles) * weights, np.sin(angles) * weights], axis=1)

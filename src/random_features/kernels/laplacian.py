@@ -1,0 +1,53 @@
+"""The Laplacian kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from sklearn.metrics.pairwise import check_pairwise_arrays, laplacian_kernel
+
+from random_features.kernels.base import Scaled, SpectralKernel
+from random_features.length_scales import check_length_scale
+
+KERNEL = {"class": "Laplacian", "parameters": ("length_scale",)}
+
+
+@dataclass(frozen=True)
+class Laplacian(Scaled, SpectralKernel):
+    r"""The Laplacian kernel :math:`k(x, y) = \exp(-\|x - y\|_1 / \ell)`.
+
+    Parameters
+    ----------
+    length_scale : float, "median" or "scale", default 1.0
+        :math:`\ell > 0`, in the units of the data, or a rule as for :class:`Gaussian`. Raises ``ValueError`` when it is
+        not positive.
+
+    Notes
+    -----
+    The coordinates of the frequencies are independent with the Cauchy density :math:`\ell / (\pi (1 + \ell^2 w^2))`
+    (Rahimi and Recht, NIPS 2007, Figure 1). They have no moments.
+
+    Examples
+    --------
+    >>> from random_features.kernels import Laplacian
+    >>> Laplacian(length_scale=2.0)([[0.0, 0.0]], [[2.0, 2.0]]).round(4)
+    array([[0.1353]])
+    """
+
+    length_scale: float | str = 1.0
+    name: ClassVar[str] = "laplacian"
+
+    def __post_init__(self):
+        check_length_scale(self.length_scale)
+
+    def frequency_quantile(self, probabilities):
+        return np.tan(np.pi * (np.asarray(probabilities) - 0.5)) / self.ell
+
+    def draw_frequencies(self, rng, shape):
+        return rng.standard_cauchy(shape) / self.ell
+
+    def __call__(self, X, Y=None):
+        X, Y = check_pairwise_arrays(X, Y)
+        return laplacian_kernel(X, Y, gamma=1.0 / self.ell).astype(X.dtype, copy=False)

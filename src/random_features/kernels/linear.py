@@ -1,0 +1,45 @@
+"""The linear kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from sklearn.metrics.pairwise import linear_kernel
+
+from random_features.kernels.base import Kernel
+
+KERNEL = {"class": "Linear", "parameters": ()}
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    r"""The linear kernel :math:`k(x, y) = \langle x, y \rangle`.
+
+    Notes
+    -----
+    It is :math:`2\, E[a(w^T x)\, a(w^T y)]` with :math:`a(u) = u / \sqrt 2` and w uniform on the scaled unit vectors
+    :math:`\sqrt d\, e_1, \dots, \sqrt d\, e_d`: the features are the columns of the data.
+
+    Examples
+    --------
+    >>> from random_features.kernels import Linear
+    >>> Linear()([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[11.]])
+    """
+
+    name: ClassVar[str] = "linear"
+
+    def activation(self, projections, out):
+        """Write projections / sqrt(2) into ``out``; tensors of one shape."""
+        torch.mul(projections, 0.5**0.5, out=out)
+
+    def draw_frequencies(self, rng: np.random.Generator, shape) -> np.ndarray:
+        """Unit vectors times sqrt(d), float64 of ``shape`` (s, d): columns drawn with replacement."""
+        n_frequencies, n_features = shape
+        return np.sqrt(n_features) * np.eye(n_features)[rng.integers(n_features, size=n_frequencies)]
+
+    def __call__(self, X, Y=None):
+        return linear_kernel(X, Y)

@@ -16,7 +16,6 @@ from rfstudy.files import read_yaml, shown, yaml_files
 from rfstudy.metrics import FACTS
 from rfstudy.report import catalogue
 from rfstudy.report.claims import entries as claim_entries
-from rfstudy.study.code import constant
 from rfstudy.study.config import NAME, ConfigurationError, extended
 from rfstudy.study.experiment import kernel_id, kernels_of, sizes
 from rfstudy.study.schema import closed, constant_or, problems_of, read_schema, suggestion
@@ -147,16 +146,14 @@ def without_nulls(entry: dict) -> dict:
 
 
 def schema_of(entry: dict, config_dir: Path) -> dict:
-    """The schema of an entry: the keys of all, and those of its kind."""
+    """Return the schema of an entry: the keys of all entries, and those that the file of its kind names."""
     kinds = catalogue.kinds()
     if not isinstance(entry.get("kind"), str) or entry["kind"] not in kinds:
         return closed({"kind": {"enum": list(kinds)}}) | {"additionalProperties": True, "required": ["kind"]}
-    common = read_schema(Path(config_dir), "figures")
-    own = constant(catalogue.module_of(entry["kind"]), "SCHEMA")
-    return common | {
-        "properties": common["properties"] | own.get("properties", {}),
-        "required": common["required"] + own.get("required", []),
-    }
+    schema, module = read_schema(Path(config_dir), "figures"), catalogue.module_of(entry["kind"])
+    required = [*schema["required"], *constant_or(module, "REQUIRED", ())]
+    keys = [*required, *constant_or(module, "OPTIONAL", ()), "kernel"]
+    return schema | {"properties": {key: schema["properties"][key] for key in keys}, "required": required}
 
 
 def problems_with(entry: dict, experiments: dict[str, dict], styles: dict, tasks: dict) -> list[str]:

@@ -91,10 +91,7 @@ EXPECTED = {
         for key in bandwidth_schema(rule)["properties"]
         if key != "rule"
     },
-    "Tables and figures (`figures/<paper>.yaml`)": {"extends"}.union(
-        SCHEMAS["figures"]["properties"],
-        *(constant(catalogue.module_of(kind), "SCHEMA").get("properties", {}) for kind in catalogue.kinds()),
-    ),
+    "Tables and figures (`figures/<paper>.yaml`)": {"extends", *SCHEMAS["figures"]["properties"]},
     "Where the printed numbers are measured (`scorecard.yaml`)": keys(
         SCHEMAS["scorecard"]["$defs"]["paper"], SCHEMAS["scorecard"]["$defs"]
     ),

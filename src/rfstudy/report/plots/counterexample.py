@@ -19,8 +19,8 @@ from rfstudy.report.layout import Panel, Row, laid_out
 from rfstudy.report.notes import not_drawn
 from rfstudy.report.style import SMALLEST, Picture
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {"properties": {"width": {"$ref": "#/$defs/width"}}, "required": ["width"]}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("width",)
 
 #: The approximations, the nearer first, with the names that the proposition has for them and their colours.
 NAMES = {"nearer": ("A1", "#D55E00"), "farther": ("A2", "#0072B2")}

@@ -26,18 +26,8 @@ from rfstudy.report.ranks import (
 )
 from rfstudy.report.style import Picture, drawn_as
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "width": {"$ref": "#/$defs/width"},
-        "datasets": {"$ref": "#/$defs/names"},
-        "methods": {"$ref": "#/$defs/names"},
-        "repeats": {"$ref": "#/$defs/repeats"},
-        "groups": {"$ref": "#/$defs/groups"},
-        "criteria": {"$ref": "#/$defs/criteria"},
-    },
-    "required": ["width", "datasets", "methods", "repeats", "groups", "criteria"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("width", "datasets", "methods", "repeats", "groups", "criteria")
 
 #: Inches: a line of labels, a bar, and what scale and ruler take above them.
 LABEL_LINE, BAR_LINE, HEAD = 0.125, 0.06, 0.36

@@ -23,28 +23,8 @@ from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.style import Picture
 from rfstudy.report.times import by_rounds, ratio
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "width": {"$ref": "#/$defs/width"},
-        "panels": {
-            "type": "array",
-            "minItems": 1,
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["kernel", "label", "reference", "methods"],
-                "properties": {
-                    "kernel": {"$ref": "#/$defs/text"},
-                    "label": {"$ref": "#/$defs/text"},
-                    "reference": {"$ref": "#/$defs/text"},
-                    "methods": {"$ref": "#/$defs/names"},
-                },
-            },
-        },
-    },
-    "required": ["width", "panels"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("width", "panels")
 
 
 #: Inches: heights of the panels of the times and of the ratios.

@@ -43,55 +43,9 @@ from rfstudy.report.scales import (
 from rfstudy.report.style import REFERENCE, Picture, drawn_as, handle
 from rfstudy.report.times import ROUND, summarise
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "width": {"$ref": "#/$defs/width"},
-        "datasets": {"$ref": "#/$defs/names"},
-        "methods": {"$ref": "#/$defs/names"},
-        "sizes": {"$ref": "#/$defs/names"},
-        "repeats": {"$ref": "#/$defs/repeats"},
-        "bars": {"enum": ["deviation", "error"]},
-        "abreast": {"type": "integer", "minimum": 2},
-        "x": {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["axis", "label", "scale"],
-            "properties": {
-                "axis": {"$ref": "#/$defs/text"},
-                "label": {"$ref": "#/$defs/text"},
-                "scale": {"enum": ["linear", "log"]},
-            },
-        },
-        "rows": {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["by", "titles"],
-            "properties": {
-                "by": {"enum": ["dataset", "kernel", "learner", "n_features_label"]},
-                "titles": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"}},
-            },
-        },
-        "panels": {
-            "type": "array",
-            "minItems": 1,
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["metric", "label", "scale"],
-                "properties": {
-                    "metric": {"$ref": "#/$defs/text"},
-                    "learner": {"$ref": "#/$defs/text"},
-                    "split": {"$ref": "#/$defs/split"},
-                    "label": {"$ref": "#/$defs/text"},
-                    "scale": {"enum": ["linear", "log"]},
-                    "against": {"$ref": "#/$defs/text"},
-                },
-            },
-        },
-    },
-    "required": ["width", "methods", "panels"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("width", "methods", "panels")
+OPTIONAL = ("datasets", "sizes", "repeats", "bars", "abreast", "x", "rows")
 
 #: What runs along the horizontal axis unless an entry says otherwise.
 SIZES = {"axis": "n_features", "label": "number of features s", "scale": "log"}

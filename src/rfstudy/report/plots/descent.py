@@ -24,31 +24,8 @@ from rfstudy.report.published import printed_name
 from rfstudy.report.scales import limits, set_upright, span_of
 from rfstudy.report.style import Picture
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "width": {"$ref": "#/$defs/width"},
-        "datasets": {"$ref": "#/$defs/names"},
-        "methods": {"$ref": "#/$defs/names"},
-        "learners": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"}},
-        "panels": {
-            "type": "array",
-            "minItems": 1,
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["metric", "split", "label", "scale"],
-                "properties": {
-                    "metric": {"$ref": "#/$defs/text"},
-                    "split": {"$ref": "#/$defs/split"},
-                    "label": {"$ref": "#/$defs/text"},
-                    "scale": {"enum": ["linear", "log"]},
-                },
-            },
-        },
-    },
-    "required": ["width", "datasets", "methods", "learners", "panels"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("width", "datasets", "methods", "learners", "panels")
 
 #: Ticks of s/n.
 TICKS = (0.05, 0.1, 0.5, 1, 5, 10)

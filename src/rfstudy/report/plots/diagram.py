@@ -22,16 +22,8 @@ from rfstudy.report.layout import PAD, WIDTHS, Panel, Row, laid_out
 from rfstudy.report.published import printed_name
 from rfstudy.report.style import Picture
 
-#: The keys of an entry of this kind beside those of all: the figure in the paper, and the file of the reference data
-#: that has its nodes and edges.
-SCHEMA = {
-    "properties": {
-        "width": {"$ref": "#/$defs/width"},
-        "published": {"$ref": "#/$defs/text"},
-        "facts": {"$ref": "#/$defs/text"},
-    },
-    "required": ["width", "published", "facts"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("width", "published", "facts")
 
 #: Inches: between a text and its box, between boxes of a column (more above one that others follow), between columns at
 #: least, on either side of the label of an edge.

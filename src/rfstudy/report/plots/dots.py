@@ -16,17 +16,9 @@ from rfstudy.report.notes import not_drawn, notes
 from rfstudy.report.scales import limits, span_of
 from rfstudy.report.style import Picture
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "width": {"$ref": "#/$defs/width"},
-        "quantity": {"$ref": "#/$defs/quantity"},
-        "lines": {"$ref": "#/$defs/lines"},
-        "columns": {"$ref": "#/$defs/lines"},
-        "repeats": {"$ref": "#/$defs/repeats"},
-    },
-    "required": ["width", "quantity", "lines", "columns"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("width", "quantity", "lines", "columns")
+OPTIONAL = ("repeats",)
 
 #: Colours that stay apart under the common colour-vision deficiencies (Okabe and Ito 2008), and markers.
 COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")

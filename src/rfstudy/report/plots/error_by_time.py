@@ -22,18 +22,9 @@ from rfstudy.report.published import printed_name
 from rfstudy.report.scales import limits, plain, set_upright, span_of, ticks_of
 from rfstudy.report.style import Picture, drawn_as, handle
 
-#: The keys of an entry of this kind beside those of all; ``times`` are the metrics of the axis by method.
-SCHEMA = {
-    "properties": {
-        "width": {"$ref": "#/$defs/width"},
-        "datasets": {"$ref": "#/$defs/names"},
-        "methods": {"$ref": "#/$defs/names"},
-        "repeats": {"$ref": "#/$defs/repeats"},
-        "quantity": {"$ref": "#/$defs/quantity"},
-        "times": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"}},
-    },
-    "required": ["width", "datasets", "methods", "quantity", "times"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("width", "datasets", "methods", "quantity", "times")
+OPTIONAL = ("repeats",)
 
 #: Inches, and panels side by side.
 PANEL_HEIGHT, ACROSS = 1.35, 4

@@ -21,17 +21,9 @@ from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.scales import limits, set_upright, span_of
 from rfstudy.report.style import Picture, drawn_as, handle
 
-#: The keys of an entry of this kind beside those of all. ``labels`` are the names of variants in the legend.
-SCHEMA = {
-    "properties": {
-        "width": {"$ref": "#/$defs/width"},
-        "datasets": {"$ref": "#/$defs/names"},
-        "methods": {"$ref": "#/$defs/names"},
-        "labels": {"type": "object", "additionalProperties": {"$ref": "#/$defs/text"}},
-        "repeats": {"$ref": "#/$defs/repeats"},
-    },
-    "required": ["width", "datasets", "methods", "labels"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("width", "datasets", "methods", "labels")
+OPTIONAL = ("repeats",)
 
 #: Inches.
 PANEL_HEIGHT = 1.5

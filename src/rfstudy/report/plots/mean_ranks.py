@@ -13,18 +13,8 @@ from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.ranks import ranked_rows, ranking, scores
 from rfstudy.report.style import Picture, drawn_as, handle
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "width": {"$ref": "#/$defs/width"},
-        "datasets": {"$ref": "#/$defs/names"},
-        "methods": {"$ref": "#/$defs/names"},
-        "sizes": {"$ref": "#/$defs/names"},
-        "repeats": {"$ref": "#/$defs/repeats"},
-        "criteria": {"$ref": "#/$defs/criteria"},
-    },
-    "required": ["width", "datasets", "methods", "sizes", "repeats", "criteria"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("width", "datasets", "methods", "sizes", "repeats", "criteria")
 
 #: Inches, and panels side by side.
 PANEL_HEIGHT, ACROSS = 1.7, 3

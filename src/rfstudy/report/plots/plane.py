@@ -18,22 +18,8 @@ from rfstudy.report.layout import PAD, WIDTHS, Panel, Row, laid_out
 from rfstudy.report.notes import not_drawn, notes
 from rfstudy.report.style import Picture
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "width": {"$ref": "#/$defs/width"},
-        "method": {"$ref": "#/$defs/text"},
-        "dataset": {"$ref": "#/$defs/text"},
-        "pictures": {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 0}},
-        "layers": {
-            "type": "array",
-            "minItems": 1,
-            "uniqueItems": True,
-            "items": {"enum": ["weights", "potential", "decision"]},
-        },
-    },
-    "required": ["width", "method", "dataset", "pictures", "layers"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("width", "method", "dataset", "pictures", "layers")
 
 #: Colours of the two classes, light ones of their sides of a decision, of frequencies so far and of the last ones.
 CLASSES = ("#0072B2", "#D55E00")

@@ -19,8 +19,8 @@ from rfstudy.report.scales import Span, set_both
 from rfstudy.report.scorecard import ERRORS, VERDICTS
 from rfstudy.report.style import Picture
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {"properties": {"width": {"$ref": "#/$defs/width"}}, "required": ["width"]}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("width",)
 
 #: Which printed numbers of the scorecard it is told of: those of its paper.
 SCORED = "paper"

@@ -10,8 +10,8 @@ from rfstudy.report.layout import Panel, Row, laid_out
 from rfstudy.report.notes import absence, not_drawn
 from rfstudy.report.style import Picture
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {"properties": {"width": {"$ref": "#/$defs/width"}}, "required": ["width"]}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("width",)
 
 
 COLOUR = "#0072B2"

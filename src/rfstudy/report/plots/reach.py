@@ -20,18 +20,8 @@ from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.reached import Need, Reached, needs
 from rfstudy.report.style import REFERENCE, Picture, drawn_as, handle
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "width": {"$ref": "#/$defs/width"},
-        "published": {"$ref": "#/$defs/text"},
-        "datasets": {"$ref": "#/$defs/names"},
-        "sizes": {"$ref": "#/$defs/names"},
-        "quantity": {"$ref": "#/$defs/quantity"},
-        "baseline": {"$ref": "#/$defs/text"},
-    },
-    "required": ["width", "published", "datasets", "sizes", "quantity", "baseline"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("width", "published", "datasets", "sizes", "quantity", "baseline")
 
 #: Inches of a panel, panels side by side, and how the best of the others is drawn.
 PANEL_HEIGHT, ACROSS = 1.5, 4

@@ -23,30 +23,9 @@ from rfstudy.report.requirements import BOUNDS, CONFIDENCE, features_needed, sta
 from rfstudy.report.scales import Span, limits, span_of
 from rfstudy.report.style import Picture, drawn_as, handle
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "width": {"$ref": "#/$defs/width"},
-        "methods": {"$ref": "#/$defs/names"},
-        "bounds": {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["published", "variant"],
-            "properties": {"published": {"$ref": "#/$defs/text"}, "variant": {"type": "string"}},
-        },
-        "panels": {
-            "type": "array",
-            "minItems": 1,
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["decay", "label"],
-                "properties": {"decay": {"$ref": "#/$defs/text"}, "label": {"$ref": "#/$defs/text"}},
-            },
-        },
-    },
-    "required": ["width", "methods", "panels"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("width", "methods", "panels")
+OPTIONAL = ("bounds",)
 
 #: Inches.
 PANEL_HEIGHT = 1.9

@@ -17,15 +17,8 @@ from rfstudy.report.notes import not_drawn, notes
 from rfstudy.report.plots.plane import CLASSES, kept_of
 from rfstudy.report.style import Picture
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "width": {"$ref": "#/$defs/width"},
-        "method": {"$ref": "#/$defs/text"},
-        "dataset": {"$ref": "#/$defs/text"},
-    },
-    "required": ["width", "method", "dataset"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("width", "method", "dataset")
 
 #: Where the sphere is seen from: longitude and latitude in degrees.
 SEEN_FROM = (20.0, 25.0)

@@ -26,20 +26,9 @@ from rfstudy.report.scales import Span, limits, reaches, span_of, united
 from rfstudy.report.steps import course
 from rfstudy.report.style import REFERENCE, Picture, drawn_as, handle
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "width": {"$ref": "#/$defs/width"},
-        "datasets": {"$ref": "#/$defs/names"},
-        "methods": {"$ref": "#/$defs/names"},
-        "sizes": {"$ref": "#/$defs/one_size"},
-        "repeats": {"$ref": "#/$defs/repeats"},
-        "quantity": {"$ref": "#/$defs/quantity"},
-        "steps": {"$ref": "#/$defs/steps_in_words"},
-        "controls": {"$ref": "#/$defs/controls"},
-    },
-    "required": ["width", "datasets", "methods", "repeats", "quantity", "steps"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("width", "datasets", "methods", "repeats", "quantity", "steps")
+OPTIONAL = ("sizes", "controls")
 
 #: Inches that a step takes, and panels side by side.
 LINE, ACROSS = 0.17, 4

@@ -13,16 +13,8 @@ from rfstudy.report.layout import PAD, WIDTHS, Panel, Row, laid_out
 from rfstudy.report.published import printed_name
 from rfstudy.report.style import Picture
 
-#: The keys of an entry of this kind beside those of all: the figure in the paper, and the file of the reference data
-#: that has what is not in the registry of the methods.
-SCHEMA = {
-    "properties": {
-        "width": {"$ref": "#/$defs/width"},
-        "published": {"$ref": "#/$defs/text"},
-        "facts": {"$ref": "#/$defs/text"},
-    },
-    "required": ["width", "published", "facts"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("width", "published", "facts")
 
 #: Inches: between columns, between entries of a column, of the band with the years, and around all.
 BETWEEN, APART, BAND, AROUND = 0.07, 0.055, 0.17, 0.04

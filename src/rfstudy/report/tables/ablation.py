@@ -16,21 +16,9 @@ from rfstudy.report.significance import Turn, gain_of, turns
 from rfstudy.report.steps import Reached, controls_of, course
 from rfstudy.report.typeset import Cell, Table
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "datasets": {"$ref": "#/$defs/names"},
-        "methods": {"$ref": "#/$defs/names"},
-        "baselines": {"$ref": "#/$defs/names"},
-        "sizes": {"$ref": "#/$defs/one_size"},
-        "repeats": {"$ref": "#/$defs/repeats"},
-        "quantity": {"$ref": "#/$defs/quantity"},
-        "steps": {"$ref": "#/$defs/steps_in_words"},
-        "one_at_a_time": {"type": "boolean"},
-        "controls": {"$ref": "#/$defs/controls"},
-    },
-    "required": ["datasets", "methods", "baselines", "repeats", "quantity", "steps"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("datasets", "methods", "baselines", "repeats", "quantity", "steps")
+OPTIONAL = ("sizes", "one_at_a_time", "controls")
 
 
 def make(context: Context, spec: dict) -> Table:

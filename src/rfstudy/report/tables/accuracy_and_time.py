@@ -20,20 +20,9 @@ from rfstudy.report.significance import all_beat
 from rfstudy.report.times import summarise
 from rfstudy.report.typeset import Cell, Table
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "published": {"$ref": "#/$defs/text"},
-        "datasets": {"$ref": "#/$defs/names"},
-        "methods": {"$ref": "#/$defs/names"},
-        "baselines": {"$ref": "#/$defs/names"},
-        "sizes": {"$ref": "#/$defs/names"},
-        "repeats": {"$ref": "#/$defs/repeats"},
-        "quantity": {"$ref": "#/$defs/quantity"},
-        "time": {"$ref": "#/$defs/quantity"},
-    },
-    "required": ["published", "datasets", "methods", "baselines", "sizes", "repeats", "quantity"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("published", "datasets", "methods", "baselines", "sizes", "repeats", "quantity")
+OPTIONAL = ("time",)
 
 
 #: What stands before the measured numbers that are significant.

@@ -19,18 +19,8 @@ from rfstudy.report.published import ids_by_name, printed_name
 from rfstudy.report.significance import TOO_MANY, Best, best_methods
 from rfstudy.report.typeset import Cell, Table
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "published": {"$ref": "#/$defs/text"},
-        "datasets": {"$ref": "#/$defs/names"},
-        "methods": {"$ref": "#/$defs/names"},
-        "repeats": {"$ref": "#/$defs/repeats"},
-        "groups": {"$ref": "#/$defs/groups"},
-        "criteria": {"$ref": "#/$defs/criteria"},
-    },
-    "required": ["published", "datasets", "methods", "repeats", "groups", "criteria"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("published", "datasets", "methods", "repeats", "groups", "criteria")
 
 
 #: What stands under a table of best methods, whatever its rows.

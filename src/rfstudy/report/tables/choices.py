@@ -13,19 +13,8 @@ from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.typeset import Table
 
-#: The keys of an entry of this kind beside those of all; the first of ``methods`` is what the others are held against,
-#: ``label`` heads the column of the ``axis``.
-SCHEMA = {
-    "properties": {
-        "datasets": {"$ref": "#/$defs/names"},
-        "methods": {"$ref": "#/$defs/names"},
-        "repeats": {"$ref": "#/$defs/repeats"},
-        "axis": {"$ref": "#/$defs/text"},
-        "label": {"$ref": "#/$defs/text"},
-        "says": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"}},
-    },
-    "required": ["datasets", "methods", "repeats", "axis", "label", "says"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("datasets", "methods", "repeats", "axis", "label", "says")
 
 
 def make(context: Context, spec: dict) -> Table:

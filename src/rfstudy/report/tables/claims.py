@@ -12,17 +12,9 @@ from rfstudy.report.context import Context
 from rfstudy.report.notes import notes
 from rfstudy.report.typeset import Table
 
-#: The keys of an entry of this kind beside those of all. ``claims`` are ids of the reference data; in a specification
-#: each has its entry of ``config/claims`` with it, or None where it has none. With a ``learner`` they are tested on its
-#: rows and those of the maps alone.
-SCHEMA = {
-    "properties": {
-        "repeats": {"$ref": "#/$defs/repeats"},
-        "learner": {"$ref": "#/$defs/text"},
-        "claims": {"$ref": "#/$defs/names"},
-    },
-    "required": ["claims"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("claims",)
+OPTIONAL = ("repeats", "learner")
 
 
 def make(context: Context, spec: dict) -> Table:

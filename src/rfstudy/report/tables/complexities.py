@@ -21,11 +21,8 @@ from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.times import shortest
 from rfstudy.report.typeset import Cell, Table
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {"published": {"$ref": "#/$defs/text"}, "methods": {"$ref": "#/$defs/names"}},
-    "required": ["published", "methods"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("published", "methods")
 
 
 #: Printed columns: heading and metric.

@@ -12,11 +12,8 @@ from rfstudy.report.notes import notes
 from rfstudy.report.times import shortest
 from rfstudy.report.typeset import Table
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {"methods": {"$ref": "#/$defs/names"}, "timed": {"$ref": "#/$defs/text"}},
-    "required": ["methods", "timed"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("methods", "timed")
 
 
 #: What is timed, in words, by metric.

@@ -13,18 +13,9 @@ from rfstudy.report.crossed import crossed, differences_of, overlaps_of
 from rfstudy.report.notes import notes
 from rfstudy.report.typeset import Cell, Table
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "heading": {"$ref": "#/$defs/text"},
-        "quantity": {"$ref": "#/$defs/quantity"},
-        "lines": {"$ref": "#/$defs/lines"},
-        "columns": {"$ref": "#/$defs/lines"},
-        "tests": {"$ref": "#/$defs/tests"},
-        "repeats": {"$ref": "#/$defs/repeats"},
-    },
-    "required": ["heading", "quantity", "lines", "columns"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("heading", "quantity", "lines", "columns")
+OPTIONAL = ("tests", "repeats")
 
 
 def make(context: Context, spec: dict) -> Table:

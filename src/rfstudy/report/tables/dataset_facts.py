@@ -14,8 +14,8 @@ from rfstudy.report.notes import absence, notes_on_data
 from rfstudy.report.published import printed_name
 from rfstudy.report.typeset import Cell, Table, text
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {"properties": {"datasets": {"$ref": "#/$defs/names"}}, "required": ["datasets"]}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("datasets",)
 
 
 #: The facts by topic, in order, as they are called in a table; others follow under ``OTHERS`` by their own names.

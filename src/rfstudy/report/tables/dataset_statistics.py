@@ -11,16 +11,9 @@ from rfstudy.report.matching import measured_as
 from rfstudy.report.notes import absence, notes_on_data, stand_in_of
 from rfstudy.report.typeset import Cell, Table
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "published": {"$ref": "#/$defs/text"},
-        "datasets": {"$ref": "#/$defs/names"},
-        "registered": {"$ref": "#/$defs/names"},
-        "says": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"}},
-    },
-    "required": ["published", "datasets"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("published", "datasets")
+OPTIONAL = ("registered", "says")
 
 
 #: The columns of the dataset statistics that hold numbers.

@@ -15,18 +15,8 @@ from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.typeset import Cell, Table
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "datasets": {"$ref": "#/$defs/names"},
-        "methods": {"$ref": "#/$defs/names"},
-        "baselines": {"$ref": "#/$defs/names"},
-        "sizes": {"$ref": "#/$defs/names"},
-        "repeats": {"$ref": "#/$defs/repeats"},
-        "quantity": {"$ref": "#/$defs/quantity"},
-    },
-    "required": ["datasets", "methods", "baselines", "sizes", "repeats", "quantity"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("datasets", "methods", "baselines", "sizes", "repeats", "quantity")
 
 
 def make(context: Context, spec: dict) -> Table:

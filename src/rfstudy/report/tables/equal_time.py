@@ -15,19 +15,9 @@ from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.typeset import Cell, Table
 
-#: The keys of an entry of this kind beside those of all: ``times`` are the metrics of both by method; ``methods`` are
-#: read at the times of the first of them, ``baselines`` the one that is read.
-SCHEMA = {
-    "properties": {
-        "datasets": {"$ref": "#/$defs/names"},
-        "methods": {"type": "array", "minItems": 1, "maxItems": 1, "items": {"$ref": "#/$defs/text"}},
-        "baselines": {"type": "array", "minItems": 1, "maxItems": 1, "items": {"$ref": "#/$defs/text"}},
-        "repeats": {"$ref": "#/$defs/repeats"},
-        "quantity": {"$ref": "#/$defs/quantity"},
-        "times": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"}},
-    },
-    "required": ["datasets", "methods", "baselines", "quantity", "times"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("datasets", "methods", "baselines", "quantity", "times")
+OPTIONAL = ("repeats",)
 
 
 def make(context: Context, spec: dict) -> Table:

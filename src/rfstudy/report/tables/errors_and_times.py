@@ -20,23 +20,9 @@ from rfstudy.report.published import printed_text
 from rfstudy.report.times import by_rounds, ratio
 from rfstudy.report.typeset import Cell, Table
 
-#: The keys of an entry of this kind beside those of all: ``settings`` and ``times`` are printed metrics with their
-#: headings, ``variants`` those of a method that stand in a row of their own beside its plain ones.
-SCHEMA = {
-    "properties": {
-        "published": {"$ref": "#/$defs/text"},
-        "datasets": {"$ref": "#/$defs/names"},
-        "methods": {"$ref": "#/$defs/names"},
-        "baselines": {"type": "array", "minItems": 1, "maxItems": 1, "items": {"$ref": "#/$defs/text"}},
-        "learners": {"$ref": "#/$defs/names"},
-        "repeats": {"$ref": "#/$defs/repeats"},
-        "quantity": {"$ref": "#/$defs/quantity"},
-        "variants": {"type": "object", "additionalProperties": {"$ref": "#/$defs/text"}},
-        "settings": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"}},
-        "times": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"}},
-    },
-    "required": ["published", "datasets", "methods", "baselines", "learners", "quantity", "settings", "times"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("published", "datasets", "methods", "baselines", "learners", "quantity", "settings", "times")
+OPTIONAL = ("repeats", "variants")
 
 #: What is said of a plain method where the variant that is printed was not measured.
 PLAIN = "by validation"

@@ -13,22 +13,8 @@ from rfstudy.report.context import Context
 from rfstudy.report.published import RECONSTRUCTED, printed_name
 from rfstudy.report.typeset import Cell, Table
 
-#: The keys of an entry of this kind beside those of all: the place in the paper; the columns of the printed rows that
-#: say what a row is about, with their headings; what is said (``metric``), in the order of the columns, with theirs.
-#: Metrics of one heading share a column.
-SCHEMA = {
-    "properties": {
-        "published": {"$ref": "#/$defs/text"},
-        "about": {
-            "type": "object",
-            "minProperties": 1,
-            "propertyNames": {"enum": ["item", "dataset", "kernel", "method"]},
-            "additionalProperties": {"$ref": "#/$defs/text"},
-        },
-        "says": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"}},
-    },
-    "required": ["published", "about", "says"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("published", "about", "says")
 
 MARK_NOTE = f"{RECONSTRUCTED}: deduced, see data/reference/README.md."
 

@@ -12,17 +12,9 @@ from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.times import ROUND, summarise
 from rfstudy.report.typeset import Cell, Table
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "datasets": {"$ref": "#/$defs/names"},
-        "methods": {"$ref": "#/$defs/names"},
-        "sizes": {"$ref": "#/$defs/names"},
-        "repeats": {"$ref": "#/$defs/repeats"},
-        "quantity": {"$ref": "#/$defs/quantity"},
-    },
-    "required": ["datasets", "methods", "repeats", "quantity"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("datasets", "methods", "repeats", "quantity")
+OPTIONAL = ("sizes",)
 
 
 def make(context: Context, spec: dict) -> Table:

@@ -11,15 +11,8 @@ from rfstudy.report.notes import notes
 from rfstudy.report.times import summarise
 from rfstudy.report.typeset import Cell, Table
 
-#: The keys of an entry of this kind beside those of all. ``kernels`` are names of the kernels that are shown.
-SCHEMA = {
-    "properties": {
-        "datasets": {"$ref": "#/$defs/names"},
-        "methods": {"$ref": "#/$defs/names"},
-        "kernels": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"}},
-    },
-    "required": ["datasets", "methods", "kernels"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("datasets", "methods", "kernels")
 
 #: The two scores of a machine: heading, metric and split.
 SCORES = (("test", "accuracy_pct", "test"), ("training", "train_accuracy_pct", "train"))

@@ -11,23 +11,8 @@ from rfstudy.report.estimates import of_map, pooled
 from rfstudy.report.notes import notes, notes_on_draws
 from rfstudy.report.typeset import Cell, Table
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "methods": {"$ref": "#/$defs/names"},
-        "quantity": {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["metric"],
-            "properties": {
-                "metric": {
-                    "enum": ["variance_ratio", "variance_ratio_columns", "kernel_variance", "kernel_bias", "kernel_mse"]
-                }
-            },
-        },
-    },
-    "required": ["methods", "quantity"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("methods", "quantity")
 
 
 def make(context: Context, spec: dict) -> Table:

@@ -13,16 +13,9 @@ from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.times import Ratio
 from rfstudy.report.typeset import Cell, Table
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "published": {"$ref": "#/$defs/text"},
-        "methods": {"$ref": "#/$defs/names"},
-        "kernels": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"}},
-        "repeats": {"$ref": "#/$defs/repeats"},
-    },
-    "required": ["published", "methods", "kernels"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("published", "methods", "kernels")
+OPTIONAL = ("repeats",)
 
 #: What the method is told as that all others are divided by.
 ONE = Cell("1", {"": 1.0})

@@ -17,15 +17,8 @@ from rfstudy.report.estimates import (
 from rfstudy.report.notes import notes
 from rfstudy.report.typeset import Cell, Table
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "published": {"$ref": "#/$defs/text"},
-        "methods": {"$ref": "#/$defs/names"},
-        "norms": {"$ref": "#/$defs/names"},
-    },
-    "required": ["published", "methods", "norms"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("published", "methods", "norms")
 
 
 #: The norms of the measured errors whose rate is stated, and by which name.

@@ -10,10 +10,6 @@ from rfstudy.report.context import Context
 from rfstudy.report.times import TOO_WIDE
 from rfstudy.report.typeset import Table
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {}
-
-
 #: What stands under the comparisons of speed.
 RATIOS_NOTE = (
     "A ratio is the median of the ratios by round, in which the two sides take turns; a verdict needs quartiles no "

@@ -12,17 +12,8 @@ from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.reached import Reached, needs
 from rfstudy.report.typeset import Cell, Table
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "published": {"$ref": "#/$defs/text"},
-        "datasets": {"$ref": "#/$defs/names"},
-        "sizes": {"$ref": "#/$defs/names"},
-        "quantity": {"$ref": "#/$defs/quantity"},
-        "baseline": {"$ref": "#/$defs/text"},
-    },
-    "required": ["published", "datasets", "sizes", "quantity", "baseline"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("published", "datasets", "sizes", "quantity", "baseline")
 
 NOTE = (
     "Printed: the best number at a size, and whose it is. Reached: the smallest size of ours whose mean over the "

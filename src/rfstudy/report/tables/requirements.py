@@ -14,11 +14,8 @@ from rfstudy.report.notes import notes
 from rfstudy.report.requirements import BOUNDS, decay_of, features_needed, growth_of_need, told_size
 from rfstudy.report.typeset import Cell, Table
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {"published": {"$ref": "#/$defs/text"}, "methods": {"$ref": "#/$defs/names"}},
-    "required": ["published", "methods"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("published", "methods")
 
 
 NEED_NOTE = (

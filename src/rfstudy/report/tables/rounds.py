@@ -10,16 +10,8 @@ from rfstudy.report.context import Context
 from rfstudy.report.notes import notes
 from rfstudy.report.typeset import Table
 
-#: The keys of an entry of this kind beside those of all; ``says`` are the metrics that are columns, with headings.
-SCHEMA = {
-    "properties": {
-        "datasets": {"$ref": "#/$defs/names"},
-        "methods": {"$ref": "#/$defs/names"},
-        "sizes": {"$ref": "#/$defs/names"},
-        "says": {"type": "object", "minProperties": 1, "additionalProperties": {"$ref": "#/$defs/text"}},
-    },
-    "required": ["datasets", "methods", "sizes", "says"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("datasets", "methods", "sizes", "says")
 
 
 def make(context: Context, spec: dict) -> Table:

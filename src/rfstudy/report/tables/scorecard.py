@@ -15,9 +15,6 @@ from rfstudy.report.scorecard import RULE_NOTE
 from rfstudy.report.times import Ratio
 from rfstudy.report.typeset import Table
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {"properties": {}, "required": []}
-
 #: Which printed numbers of the scorecard it is told of: those of its paper.
 SCORED = "paper"
 

@@ -20,19 +20,9 @@ from rfstudy.report.scorecard import RULE_NOTE
 from rfstudy.report.times import TOO_WIDE, by_rounds
 from rfstudy.report.typeset import Table
 
-#: The keys of an entry of this kind beside those of all.
-SCHEMA = {
-    "properties": {
-        "published": {"$ref": "#/$defs/text"},
-        "datasets": {"$ref": "#/$defs/names"},
-        "methods": {"$ref": "#/$defs/names"},
-        "sizes": {"$ref": "#/$defs/names"},
-        "repeats": {"$ref": "#/$defs/repeats"},
-        "quantity": {"$ref": "#/$defs/quantity"},
-        "near": {"type": "number", "exclusiveMinimum": 0},
-    },
-    "required": ["published", "datasets", "methods", "sizes", "repeats", "quantity"],
-}
+#: Keys of an entry of this kind, beside those of all entries.
+REQUIRED = ("published", "datasets", "methods", "sizes", "repeats", "quantity")
+OPTIONAL = ("near",)
 
 #: Which printed numbers of the scorecard it is told of: those of its table.
 SCORED = "table"

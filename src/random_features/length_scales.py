@@ -67,10 +67,18 @@ def variance_of_all(X) -> float:
 RULES = {"median": lambda X: median_distance(X, np.random.default_rng(0)), "scale": spread}
 
 
+#: The smallest and largest length scale: the square of a smaller or larger one is 0 or infinite in float64.
+SMALLEST, LARGEST = 1e-150, 1e150
+
+
 def check_length_scale(value) -> None:
-    """Raise ``TypeError`` unless ``value`` is a number or a rule, ``ValueError`` for a number that is not above 0."""
+    """Raise ``TypeError`` unless ``value`` is a number or a rule, ``ValueError`` for a number out of its range."""
     if not isinstance(value, str):
         check_positive("length_scale", value)
+        if not SMALLEST <= value <= LARGEST:
+            raise ValueError(
+                f"length_scale must be between {SMALLEST:g} and {LARGEST:g}, got {value!r}: scale the data"
+            )
     elif value not in RULES:
         rules = ", ".join(map(repr, RULES))
         raise TypeError(f"length_scale must be a number or one of {rules}, got {value!r}")

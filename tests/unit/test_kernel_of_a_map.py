@@ -168,3 +168,8 @@ def test_the_list_of_maps_is_shown_as_a_table():
     assert lines[0].split() == ["name", "family", "kernels", "cost", "reference"]
     place = lines[0].index("cost")
     assert all(line[place : place + 2] == "O(" and line[place - 1] == " " for line in lines[1:])
+
+
+def test_the_class_of_a_kernel_is_refused_with_what_to_write():
+    with pytest.raises(TypeError, match=r"kernel must be an object, got the class Gaussian: write Gaussian\(\)"):
+        make_map("rff", kernel=Gaussian).fit(np.ones((3, 2)))

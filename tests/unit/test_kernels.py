@@ -5,6 +5,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from scipy.sparse import csr_matrix
+from scipy.spatial.distance import cdist
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
@@ -191,3 +193,33 @@ def test_a_gaussian_kernel_of_ordinary_data_is_that_of_scikit_learn_to_the_last_
         X = np.random.default_rng(0).normal(size=(40, 6)).astype(dtype)
         X += dtype(1000)
         np.testing.assert_array_equal(Gaussian(2.0)(X, Y and X[:Y]), rbf_kernel(X, Y and X[:Y], gamma=0.125))
+
+
+def exact_gaussian(X, Y, length_scale):
+    return np.exp(-0.5 * cdist(X.astype(float), Y.astype(float), "sqeuclidean") / length_scale**2)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("far", [1e6, 1e9, 1e15])
+@pytest.mark.parametrize("n_far", [1, 20])
+def test_rows_that_are_far_off_leave_the_gaussian_kernel_of_the_others_as_it_is(dtype, far, n_far):
+    X = np.random.default_rng(0).normal(size=(40, 6))
+    X[:n_far] += far
+    X = X.astype(dtype)
+    tolerance = 10 * np.finfo(dtype).eps
+    np.testing.assert_allclose(Gaussian(1.5)(X), exact_gaussian(X, X, 1.5), atol=tolerance)
+    np.testing.assert_allclose(Gaussian(1.5)(X, X[::3]), exact_gaussian(X, X[::3], 1.5), atol=tolerance)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e7])
+def test_sparse_rows_far_from_the_origin_keep_their_distances(offset):
+    X = np.random.default_rng(0).normal(size=(50, 6)) + offset
+    sparse = csr_matrix(X)
+    np.testing.assert_allclose(Gaussian(1.5)(sparse), exact_gaussian(X, X, 1.5), atol=1e-14)
+    np.testing.assert_allclose(Gaussian(1.5)(sparse, sparse[:7]), exact_gaussian(X, X[:7], 1.5), atol=1e-14)
+
+
+@pytest.mark.parametrize("length_scale", [1e-300, 1e300])
+def test_a_length_scale_whose_square_is_no_number_is_refused(length_scale):
+    with pytest.raises(ValueError, match="length_scale must be between 1e-150 and 1e"):
+        Gaussian(length_scale)

@@ -111,3 +111,12 @@ def test_blocks_of_any_size_have_the_leading_directions_taken_out_once(monkeypat
     monkeypatch.setattr("random_features.maps.base.CACHE_BYTES", 5 * 4 * 2 * S)
     np.testing.assert_allclose(phi.transform(X), whole, atol=TOLERANCE)
     torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("far", [1e6, 1e8, 1e9])
+def test_one_row_that_is_far_off_leaves_the_kernel_matrix_as_it_is(dtype, far):
+    X = np.random.default_rng(0).normal(size=(40, 6)).astype(dtype)
+    X[0] = far
+    Z = nystroem.Nystroem(Gaussian(1.5), n_components=40, random_state=0).fit_transform(X).astype(float)
+    np.testing.assert_allclose(Z @ Z.T, Gaussian(1.5)(X.astype(float)), atol=20 * np.finfo(dtype).eps)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import torch
 from scipy.sparse import issparse
-from sklearn.metrics.pairwise import check_pairwise_arrays, rbf_kernel
+from sklearn.metrics.pairwise import check_pairwise_arrays, euclidean_distances, rbf_kernel
 from sklearn.utils.extmath import row_norms
 
 from random_features.arrays import exponential, product
@@ -16,6 +16,15 @@ from random_features.kernels.base import GaussianSpectrum, Scaled
 from random_features.length_scales import check_length_scale
 
 KERNEL = {"class": "Gaussian", "parameters": ("length_scale",)}
+
+#: |x|^2 / (2 l^2) from which rounding takes half of the digits of a squared distance found as |x|^2 - 2 x.y + |y|^2.
+FAR = 0.5 / np.sqrt(np.finfo(np.float64).eps)
+
+#: Exponents under which the exponential is 0 in float64, and roundings of |x|^2 + |y|^2 that an exponent is wrong by.
+LOWEST, ROUNDINGS = -746.0, 64.0
+
+#: Numbers that are held at a time while pairs are found again.
+PAIRS_PER_BLOCK = 2**22
 
 
 @dataclass(frozen=True)
@@ -51,40 +60,85 @@ class Gaussian(Scaled, GaussianSpectrum):
         return 1.0 / self.ell
 
     def __call__(self, X, Y=None):
-        return rbf_kernel(*self._nearby(*check_pairwise_arrays(X, Y)), gamma=0.5 / self.ell**2)
-
-    def _nearby(self, X, Y):
-        """X and Y, both moved by the mean of X where they lie so many length scales from the origin that rounding would
-        take half of the digits of a squared distance, which is found as |x|^2 - 2 x.y + |y|^2.
-        """
-        farthest = np.sqrt(max(row_norms(rows, squared=True).max() for rows in (X, Y)))
-        if farthest * np.finfo(np.float64).eps ** 0.25 < self.ell or issparse(X) or issparse(Y):
-            return X, Y
-        centre = X.mean(axis=0, dtype=np.float64)
-        moved = (X - centre).astype(X.dtype, copy=False)
-        return moved, moved if Y is X else (Y - centre).astype(Y.dtype, copy=False)
+        X, Y = check_pairwise_arrays(X, Y)
+        gamma = 0.5 / self.ell**2
+        farthest = max(row_norms(rows, squared=True).max() for rows in (X, Y))
+        if gamma * farthest <= FAR:
+            return rbf_kernel(X, Y, gamma=gamma)
+        centre = 0.0 if issparse(X) or issparse(Y) else np.median(X, axis=0).astype(np.float64)
+        U = _moved(X, centre)
+        V = U if Y is X else _moved(Y, centre)
+        exponents = euclidean_distances(U, None if Y is X else V, squared=True)
+        exponents *= -gamma
+        u, v = (gamma * row_norms(rows, squared=True) for rows in (U, V))
+        _recompute_near_pairs(exponents, u, v, X, Y, gamma)
+        return np.exp(exponents, out=exponents).astype(X.dtype, copy=False)
 
     def against(self, Y, rows, device, dtype):
         # The exponents are one matrix product, [u, |u|^2, 1] with [v, -1/2, -|v|^2 / 2], for u and v the rows of X and
-        # of Y in length scales, seen from the mean of Y so that |u|^2 is not large beside |u - v|^2.
-        Y = np.asarray(Y, dtype=np.float64)
-        (m, d), centre = Y.shape, Y.mean(axis=0)
-        v = (Y - centre) / self.ell
-        right = np.concatenate([v.T, np.full((1, m), -0.5), -0.5 * (v**2).sum(axis=1)[None]])
+        # of Y in length scales, seen from the median of Y so that |u|^2 is not large compared with |u - v|^2.
+        landmarks = np.asarray(Y, dtype=np.float64)
+        (m, d), centre = landmarks.shape, np.median(landmarks, axis=0)
+        v = (landmarks - centre) / self.ell
+        lengths = 0.5 * (v**2).sum(axis=1)
+        right = np.concatenate([v.T, np.full((1, m), -0.5), -lengths[None]])
         right, centre = torch.from_numpy(right).to(device), torch.from_numpy(centre).to(device)
         left = torch.ones(rows, d + 2, device=device, dtype=torch.float64)
         exponents = torch.empty(rows, m, device=device, dtype=torch.float64)
         rounded = torch.empty(rows, m, device=device, dtype=dtype) if dtype != torch.float64 else None
+        farthest = lengths.max()
 
         def values(X):
             block, result = left[: len(X)], exponents[: len(X)]
-            u = block[:, :d]
+            u, squares = block[:, :d], block[:, d]
             torch.sub(X, centre, out=u).div_(self.ell)
-            torch.sum(u * u, dim=1, out=block[:, d])
+            torch.sum(u * u, dim=1, out=squares)
             product(block, right, result)
+            if max(farthest, 0.5 * float(squares.max())) > FAR:
+                exact, u_lengths = result.cpu().numpy(), 0.5 * squares.cpu().numpy()
+                _recompute_near_pairs(exact, u_lengths, lengths, X.cpu().numpy(), landmarks, 0.5 / self.ell**2)
+                result.copy_(torch.from_numpy(exact))
             if rounded is not None:
                 result = rounded[: len(X)].copy_(result)
             exponential(result, result)
             return result
 
         return values
+
+
+def _moved(X, centre) -> np.ndarray:
+    """The rows of X (n, d) in float64, seen from a centre (d,) or 0."""
+    return X.astype(np.float64) if issparse(X) else np.asarray(X, dtype=np.float64) - centre
+
+
+def _recompute_near_pairs(exponents, u, v, X, Y, gamma) -> None:
+    """Replace exponents -gamma |x - y|^2 of shape (n, m) that rounding has spoiled and that are not too low to matter.
+
+    A squared distance that is found as |x|^2 - 2 x.y + |y|^2 is wrong by a few roundings of |x|^2 + |y|^2. Pairs for
+    which that is too much are found again from the difference x - y. Most pairs with a row that is far off need no
+    more than the knowledge that their kernel value is 0.
+
+    Parameters
+    ----------
+    exponents : float64 array of shape (n, m), changed in place
+    u, v : gamma times the squared norms of the rows (n,) and (m,) that the exponents were found from
+    X, Y : arrays or csr matrices of shape (n, d) and (m, d)
+    """
+    np.minimum(exponents, 0.0, out=exponents)
+    doubtful = np.flatnonzero(u > FAR) if (v <= FAR).all() else np.arange(len(u))
+    rows_per_block = max(1, PAIRS_PER_BLOCK // len(v))
+    for start in range(0, len(doubtful), rows_per_block):
+        rows = doubtful[start : start + rows_per_block]
+        lengths = u[rows, None] + v
+        error = ROUNDINGS * np.finfo(np.float64).eps * lengths
+        i, j = np.nonzero((lengths > FAR) & (exponents[rows] + error > LOWEST))
+        for first in range(0, len(i), PAIRS_PER_BLOCK // X.shape[1] + 1):
+            pairs = slice(first, first + PAIRS_PER_BLOCK // X.shape[1] + 1)
+            difference = _dense_rows(X, rows[i[pairs]]) - _dense_rows(Y, j[pairs])
+            exponents[rows[i[pairs]], j[pairs]] = -gamma * np.einsum("ij,ij->i", difference, difference)
+
+
+def _dense_rows(X, rows) -> np.ndarray:
+    """Rows of an array or csr matrix as a dense float64 array."""
+    chosen = X[rows]
+    return (chosen.toarray() if issparse(chosen) else chosen).astype(np.float64)

@@ -85,8 +85,8 @@ class Nystroem(RandomFeatureMap):
         self._landmarks = learned["landmarks"].astype(np.float64)
         with one_blas_thread() if len(self._landmarks) <= ONE_THREAD_LANDMARKS else nullcontext():
             eigenvalues, eigenvectors = np.linalg.eigh(self.kernel_(self._landmarks))
-        if not eigenvalues[-1] > 0:
-            raise ValueError("nystroem: the kernel is zero between all landmarks")
+        if not (np.isfinite(eigenvalues).all() and eigenvalues[-1] > 0):
+            raise ValueError("nystroem: the kernel matrix of the landmarks is zero or not finite: scale the data")
         kept = eigenvalues > SMALLEST_EIGENVALUE * eigenvalues[-1]
         self._eigenvalues = eigenvalues[kept]
         self._whitening = eigenvectors[:, kept] / np.sqrt(self._eigenvalues)

@@ -38,6 +38,8 @@ def as_kernel(kernel) -> Kernel:
         if np.ndim(kernel.length_scale) > 0:
             raise ValueError(f"a Gaussian kernel has one length scale, got {kernel!r}: divide the columns by theirs")
         return Gaussian(float(kernel.length_scale))
+    if isinstance(kernel, type):
+        raise TypeError(f"kernel must be an object, got the class {kernel.__name__}: write {kernel.__name__}()")
     if not callable(kernel) or not isinstance(getattr(kernel, "name", None), str):
         raise TypeError(
             f"kernel must be an object from random_features.kernels, {', '.join(map(repr, OF_SCIKIT_LEARN))},"

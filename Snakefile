@@ -16,9 +16,7 @@ include: "rules/train.smk"
 include: "rules/measure.smk"
 include: "rules/time.smk"
 include: "rules/collect.smk"
-include: "rules/tables.smk"
-include: "rules/figures.smk"
-include: "rules/report.smk"
+include: "rules/draw.smk"
 include: "rules/publish.smk"
 include: "rules/front.smk"
 
@@ -26,30 +24,14 @@ include: "rules/front.smk"
 rule all:
     default_target: True
     input:
-        asked(PRESET),
-        DRAWINGS.pages(PRESET),
+        pages(PRESET),
     message:
         f"all: the tables and figures of {PRESET} are there"
 
 
-rule all_tables:
-    input:
-        asked(PRESET, form="tables"),
-    message:
-        f"all_tables: the tables of {PRESET} are there"
-
-
-rule all_figures:
-    input:
-        asked(PRESET, form="figures"),
-    message:
-        f"all_figures: the figures of {PRESET} are there"
-
-
 rule measured_figures:
     input:
-        asked("measured"),
-        DRAWINGS.pages("measured"),
+        pages("measured"),
     message:
         "measured_figures: the tables and figures of the shipped measurements are there"
 
@@ -63,7 +45,8 @@ rule publish_all:
 
 rule benchmarks:
     input:
-        asked(PRESET, on_demand=True, paper="study"),
+        pages(PRESET, paper="study"),
+        asked(PRESET, [spec for spec in DRAWABLE[PRESET] if spec not in WANTED[PRESET]], paper="study"),
     message:
         "benchmarks: the tables and figures about the library are there"
 
@@ -75,7 +58,7 @@ for paper in sorted({report["paper"] for report in REPORTS} - {"study"}):
         name:
             paper
         input:
-            asked(PRESET, paper=paper),
+            pages(PRESET, paper=paper),
         message:
             f"{paper}: its tables and figures are there"
 
@@ -86,6 +69,6 @@ for paper, identifier in sorted({(r["paper"], r["id"]) for r in REPORTS if r["pa
         name:
             f"{paper}_{identifier.replace('-', '_')}"
         input:
-            asked(PRESET, paper=paper, id=identifier),
+            asked(PRESET, WANTED[PRESET], paper=paper, id=identifier),
         message:
             f"{paper}: {identifier} is there, under every protocol"

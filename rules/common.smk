@@ -1,7 +1,9 @@
 # Pure helpers: the registries, the settings of this run, the shards of an experiment, their paths, and the code that
 # a step depends on. No rule here.
+import hashlib
 import json
 import os
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -23,7 +25,6 @@ from rfstudy.study.check import Trial
 from rfstudy.study.experiment import sizes as experiment_sizes
 from rfstudy.study.schema import suggestion
 from rfstudy import outputs
-from rfstudy.drawings import SCORECARD, Drawings, category_of, experiments_of, files_of, page_of, results_of
 
 
 def tell_shortly(kind, error, trace):
@@ -301,53 +302,6 @@ def compact(document):
 # the experiments of a run that names none of their outputs
 ASKED_FOR = [name for name, experiment in EXPERIMENTS.items() if selection.is_asked_for(experiment, SETTINGS)]
 
-
-# what this run draws: of its own rows, and of those that ship with the repository
-DRAWINGS = Drawings(
-    REPORTS,
-    PRESET,
-    frozenset(EXPERIMENTS),
-    frozenset(ASKED_FOR),
-    frozenset(glob_wildcards(str(ROOT / results_of("measured", "{name}"))).name),
-)
-
-
-def asked(collection, **like):
-    """The files of what is wanted of a collection; where there is nothing, whoever asks for it is told so."""
-
-    def nothing(wildcards):
-        what = "".join(f"{key}={value} " for key, value in like.items())
-        return stop_at(
-            [
-                f"nothing to do: no table or figure {what}is drawn from {collection} rows of"
-                f" {', '.join(EXPERIMENTS)} alone; ask for rows, e.g. {results_of(PRESET, next(iter(EXPERIMENTS)))}"
-            ]
-        )
-
-    return DRAWINGS.files(collection, **like) or nothing
-
-
-def code_behind(form, reports):
-    """The package files that the outputs of one job are drawn with."""
-    own = {module for report in reports for module in catalogue.modules_of(report)}
-    return code_of(f"rfstudy.report.{catalogue.FOLDERS[form]}", *sorted(own))
-
-
-def papers_of(reports):
-    """The papers that the outputs of one job are of."""
-    return list(dict.fromkeys(report["paper"] for report in reports))
-
-
-def behind(reports):
-    """What the outputs of one job are drawn from, in words, for its message."""
-    names = experiments_of(reports)
-    if len(names) > FEW:
-        return f"from {counted(len(names), 'experiment')}"
-    return f"from {', '.join(names)}" if names else "of stated facts"
-
-
-# experiments that a message names; of more it gives the number
-FEW = 4
 
 
 def shard_results(wildcards):

@@ -20,7 +20,7 @@ from time import sleep
 import click
 
 from random_features.errors import UserError
-from rfstudy.files import read_sealed
+from rfstudy.files import read_json, read_sealed
 
 
 class Told(dict):
@@ -270,36 +270,23 @@ def publish(out, replace, results):
     stage.run(results, out, replace or "")
 
 
-def report_options(command):
-    """The options that tables and figures share."""
-    for option in (
-        click.argument("results", type=EXISTING_FILE, nargs=-1),
-        click.option("--out", type=FOLDER, required=True, help="Folder of the folders of the papers."),
-        click.option("--tasks", type=EXISTING_FILE, required=True, help="config/datasets.yaml"),
-        click.option("--methods", type=EXISTING_FILE, required=True, help="config/methods.yaml"),
-        click.option("--reference", type=EXISTING_FOLDER, required=True, help="Folder of the published numbers."),
-        click.option("--spec", "specs", type=JSON, required=True, help="A list, as report.catalogue gives it."),
-    ):
-        command = option(command)
-    return command
-
-
 @commands.command()
-@report_options
-def tables(specs, reference, methods, tasks, out, results):
-    """Make tables from the rows of experiments and the published numbers."""
-    from rfstudy.report import tables as stage
+@click.option("--outputs", type=EXISTING_FILE, required=True, help="JSON file of the outputs (report.catalogue).")
+@click.option("--only", help="The one of them to draw, e.g. survey/figure-09-text.")
+@click.option("--reference", type=EXISTING_FOLDER, required=True, help="Folder of the published numbers.")
+@click.option("--methods", type=EXISTING_FILE, required=True, help="config/methods.yaml")
+@click.option("--tasks", type=EXISTING_FILE, required=True, help="config/datasets.yaml")
+@click.option("--pages", type=FOLDER, help="Folder of the pages for Snakemake's report; without it none are made.")
+@click.option("--out", type=FOLDER, required=True, help="Folder in which each paper has one.")
+@click.argument("results", type=EXISTING_FILE, nargs=-1)
+def draw(outputs, only, reference, methods, tasks, pages, out, results):
+    """Draw tables and figures from the rows of experiments and the published numbers."""
+    from rfstudy.report import draw as stage
 
-    stage.run(specs, results, reference, methods, tasks, out)
-
-
-@commands.command()
-@report_options
-def figures(specs, reference, methods, tasks, out, results):
-    """Draw figures from the rows of experiments and the published numbers."""
-    from rfstudy.report import plots as stage
-
-    stage.run(specs, results, reference, methods, tasks, out)
+    specs = [each for each in read_json(outputs) if only in (None, f"{each['paper']}/{each['name']}")]
+    if not specs:
+        raise UserError(f"{outputs} lists no output {only!r}")
+    stage.run(specs, results, reference, methods, tasks, out, pages)
 
 
 @commands.command()
@@ -310,17 +297,6 @@ def front(root, out):
     from rfstudy import front as stage
 
     stage.run(root, out)
-
-
-@commands.command()
-@click.option("--drawn", type=EXISTING_FOLDER, required=True, help="Folder of the tables and figures.")
-@click.option("--out", type=FOLDER, required=True, help="Folder of the pages.")
-@click.argument("names", nargs=-1, required=True)
-def report(drawn, out, names):
-    """Make the pages of Snakemake's report: NAMES (survey/table-07-text) with their captions and notes."""
-    from rfstudy.report import pages as stage
-
-    stage.run(names, drawn, out)
 
 
 def spare_the_collector():

@@ -1,8 +1,10 @@
-"""What there is to draw: the entries of ``config/figures``, checked against their kinds and against the experiments.
+"""The outputs of the study: entries of ``config/figures``, and which of them a run can draw into which files.
 
-An entry gives one specification, and one set of files, for every protocol that it names an experiment of. Everything
-in it that is about experiments (their names, data sets, sizes, learners and metrics) is looked up here, so that a typo
-is an error before anything is computed, and no empty panel.
+An entry gives one specification, and one set of files, for every protocol that it names an experiment of. Experiments,
+data sets, sizes, learners and metrics in an entry are checked here, so a typo is an error before anything is computed.
+
+A *collection* is what can be drawn from one set of rows: those of a preset, or "measured", the rows that ship with the
+repository.
 """
 
 from __future__ import annotations
@@ -16,9 +18,19 @@ from rfstudy.files import read_yaml, shown, yaml_files
 from rfstudy.metrics import FACTS
 from rfstudy.report import catalogue
 from rfstudy.report.claims import entries as claim_entries
-from rfstudy.study.config import NAME, ConfigurationError, extended
+from rfstudy.study.config import MEASURED, NAME, ConfigurationError, extended
 from rfstudy.study.experiment import kernel_id, kernels_of, sizes
 from rfstudy.study.schema import closed, constant_or, problems_of, read_schema, suggestion
+
+#: The parts of the report, sorted by name: the comparison of published numbers with ours, then the papers.
+SCORECARD = "1 Scorecard"
+CATEGORIES = {
+    "survey": "2 Survey (Liu et al. 2021)",
+    "eerf": "3 EERF (Shahrampour et al. 2018)",
+    "nsrf": "4 NSRF (Bullins et al. 2018)",
+    "slsrff": "5 SLS-RFF (Liu et al. 2020)",
+    "study": "6 The library",
+}
 
 #: Keys of an entry that hold ids of methods.
 OF_METHODS = ("methods", "baselines")
@@ -245,3 +257,40 @@ def problems_of_quantities(part, experiments: list[dict], where: str) -> list[st
             if key in part and part[key] not in known:
                 found.append(f"{where}.{key}: there is no {key} {part[key]!r}; {suggestion(part[key], known)}")
     return found + [problem for place, each in inner for problem in problems_of_quantities(each, experiments, place)]
+
+
+def drawable(specs: list[dict], experiments) -> list[dict]:
+    """The outputs whose rows all come from these experiments."""
+    return [spec for spec in specs if set(spec["experiments"]) <= set(experiments)]
+
+
+def drawable_in_part(specs: list[dict], experiments) -> list[dict]:
+    """The outputs that need no rows, or some of these experiments: what was not measured reads "not run" there."""
+    return [spec for spec in specs if not spec["experiments"] or set(spec["experiments"]) & set(experiments)]
+
+
+def results_of(collection: str, experiment: str) -> str:
+    """The file of the rows that a collection has of an experiment."""
+    if collection == MEASURED:
+        return f"data/measured/{experiment}.csv.xz"
+    return f"results/{collection}/{experiment}.csv"
+
+
+def files_of(collection: str, spec: dict) -> list[str]:
+    """The files of one table or figure."""
+    return [f"figures/{collection}/{spec['paper']}/{name}" for name in catalogue.outputs(spec)]
+
+
+def pages_of(collection: str, paper: str) -> str:
+    """The folder of the pages that Snakemake's report shows of a paper."""
+    return f"figures/{collection}/pages/{paper}"
+
+
+def experiments_of(specs: list[dict]) -> list[str]:
+    """The experiments whose rows some outputs are drawn from."""
+    return list(dict.fromkeys(name for spec in specs for name in spec["experiments"]))
+
+
+def category_of(spec: dict) -> str:
+    """The part of the report that shows a table or figure."""
+    return SCORECARD if spec["kind"] in catalogue.SCORECARD else CATEGORIES[spec["paper"]]

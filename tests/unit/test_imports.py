@@ -19,7 +19,7 @@ LAYERS = {
         "__init__": 5,
     },
     "rfstudy": {
-        "__init__": 0, "files": 1, "metrics": 1, "tidy": 2, "data": 4, "study": 5, "outputs": 6, "drawings": 6,
+        "__init__": 0, "files": 1, "metrics": 1, "tidy": 2, "data": 4, "study": 5, "outputs": 6,
         "front": 7, "cli": 8, "__main__": 9,
     },
 }  # fmt: skip
@@ -47,7 +47,7 @@ def test_a_file_imports_only_its_own_part_and_lower_layers(path):
         elif part == "report":
             assert target in REPORT_MAY_IMPORT, f"{path} imports {imported}"
         elif target == "report":
-            assert part in ("cli", "front", "outputs", "drawings"), f"{path} imports {imported}"
+            assert part in ("cli", "front", "outputs"), f"{path} imports {imported}"
         elif target != part:
             assert LAYERS[package][target] < LAYERS[package][part], f"{path} imports {imported}"
 
@@ -64,7 +64,6 @@ def test_a_file_imports_only_its_own_part_and_lower_layers(path):
         "rfstudy.data.registry",
         "rfstudy.data.modules",
         "rfstudy.report.catalogue",
-        "rfstudy.drawings",
         "rfstudy.files",
         "rfstudy.cli",
     ],

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -157,28 +156,6 @@ def test_an_entry_has_what_it_extends_unless_it_states_it():
     assert (own["methods"], own["kind"]) == (base["methods"], "grid")
     # a mapping is replaced and not merged: no other protocol comes along
     assert {spec["protocol"] for spec in REPORTS if spec["id"] == "values-accuracy-large"} == {"code"}
-
-
-def test_what_rests_on_the_same_rows_is_made_by_one_job():
-    groups = catalogue.together(REPORTS)
-    assert sum(map(len, groups.values())) == len(REPORTS)
-    for name, specs in groups.items():
-        assert re.fullmatch(r"(tables|figures)_[a-z0-9_]+", name)
-        assert len({(spec["form"], spec["paper"], *spec["experiments"]) for spec in specs}) == 1
-    ids = {spec["name"] for spec in groups["tables_survey_gaussian_text"]}
-    assert {"table-06-facts-text", "table-07-text", "values-accuracy-ridge-text"} <= ids
-
-
-def test_what_is_there_already_is_drawn_by_one_job_a_form_or_as_many_as_a_command_line_holds(monkeypatch):
-    groups = catalogue.of_forms(REPORTS)
-    assert sum(map(len, groups.values())) == len(REPORTS)
-    assert not set(groups) & set(catalogue.together(REPORTS))
-    for name, specs in groups.items():
-        assert {f"{spec['form']}_measured" for spec in specs} == {name.rstrip("_0123456789")}
-        assert len(json.dumps(specs, separators=(",", ":"))) < 2**17
-    monkeypatch.setattr(catalogue, "LONGEST", 10)
-    alone = catalogue.of_forms(REPORTS[:3])
-    assert list(alone.values()) == [[spec] for spec in REPORTS[:3]]
 
 
 def test_a_job_reads_every_file_once_and_each_output_has_the_rows_of_its_experiments(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ import pytest
 import report_rows
 
 from rfstudy import tidy
-from rfstudy.report import catalogue, derived, plots, typeset
+from rfstudy.report import derived, plots, typeset
 from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
 from rfstudy.report.derived import best_on_test, with_derived
@@ -514,12 +514,6 @@ def test_the_ablation_goes_from_step_to_step_without_a_size():
     assert adult["RFF"].tolist()[-1] == "as before"
     assert "every step keeps the ones before it" in text
     assert "s = " not in text.split("every step")[0]
-
-
-def test_outputs_are_few_jobs():
-    jobs = catalogue.together(list(SPECS.values()))
-    assert len(jobs) <= 18
-    assert {len({tuple(spec["experiments"]) for spec in specs}) for specs in jobs.values()} == {1}
 
 
 def test_files_are_written_and_equal_twice(tmp_path):

@@ -41,8 +41,9 @@ def tabled(workspace, paper, rows, table="claims"):
     """A table of the claims of a paper under "text" on rows, by claim."""
     specs = [spec for spec in json.loads(specifications(workspace, paper, table).stdout) if spec["protocol"] == "text"]
     tidy.write(rows, workspace.folder / "rows.csv")
+    (workspace.folder / "outputs.json").write_text(json.dumps(specs))
     workspace.rfstudy(
-        "tables", "--spec", json.dumps(specs), "--reference", "data/reference", "--methods", "config/methods.yaml",
+        "draw", "--outputs", "outputs.json", "--reference", "data/reference", "--methods", "config/methods.yaml",
         "--tasks", "config/datasets.yaml", "--out", "out", "rows.csv",
     )  # fmt: skip
     return pd.read_csv(workspace.folder / f"out/{paper}/{table}-text.csv", keep_default_na=False).set_index("claim")

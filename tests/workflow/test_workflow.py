@@ -96,7 +96,7 @@ def test_nothing_is_left_to_do_after_a_run(finished):
 
 
 #: The rule that draws the figures of the small study.
-FIGURES = "figures_survey_gaussian_text"
+FIGURES = "draw_quick_survey"
 
 
 def test_times_are_taken_when_nothing_else_is_left_to_run(finished):
@@ -478,7 +478,7 @@ def test_the_shipped_measurements_are_redrawn_without_computing(workspace):
     shutil.copytree(shipped, workspace.folder / "data" / "measured")
     done = workspace.snakemake("--dry-run", "--cores", "2", "measured_figures")
     stages = {rule.split("_")[0] for rule in planned(done.stdout)}
-    assert stages == {"tables", "figures", "report", "measured", "total"}
+    assert stages == {"draw", "measured", "total"}
 
 
 def test_an_experiment_without_data_sets_ends_in_its_tables_and_reruns_for_its_own_kind(workspace):

@@ -7,8 +7,6 @@ those names while it is parsed, so this module needs nothing but the standard li
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -17,10 +15,6 @@ ENDINGS = {"figures": ("pdf", "png", "txt"), "tables": ("csv", "md", "tex", "txt
 
 #: Where the kinds of a form stand: a file a kind.
 FOLDERS = {"tables": "tables", "figures": "plots"}
-
-#: Characters of the specifications of one job at most, so few that two cores share the figures; an argument of a
-#: command line ends at 2^17 bytes.
-LONGEST = 40_000
 
 #: The kinds that hold every printed number against ours: what the report shows first.
 SCORECARD = ("scorecard", "printed")
@@ -86,45 +80,3 @@ def specification(reports: list[dict], paper: str, name: str) -> dict:
 def outputs(spec: dict) -> list[str]:
     """Names of the files that a specification is written to."""
     return [f"{spec['name']}.{ending}" for ending in ENDINGS[spec["form"]]]
-
-
-def together(reports: list[dict]) -> dict[str, list[dict]]:
-    """The specifications that one job makes, by its name: those of one form and paper that rest on the same rows."""
-    return _grouped(
-        reports,
-        lambda spec: [
-            spec["form"], spec["paper"], *(name.removeprefix(f"{spec['paper']}-") for name in spec["experiments"])
-        ],
-    )  # fmt: skip
-
-
-def of_forms(reports: list[dict]) -> dict[str, list[dict]]:
-    """As ``together`` where no rows are waited for, so that one job makes all of a form, or as many as one argument of
-    a command line holds: the others are numbered jobs."""
-    return {
-        name if part == 1 else f"{name}_{part}": group
-        for name, of_form in _grouped(reports, lambda spec: [spec["form"], "measured"]).items()
-        for part, group in enumerate(_that_fit(of_form), start=1)
-    }
-
-
-def _that_fit(reports: list[dict]) -> list[list[dict]]:
-    """Specifications in order, cut where they would be longer than ``LONGEST`` together."""
-    groups: list[list[dict]] = [[]]
-    length = 0
-    for spec in reports:
-        own = len(json.dumps(spec))
-        if groups[-1] and length + own > LONGEST:
-            groups.append([])
-            length = 0
-        groups[-1].append(spec)
-        length += own
-    return groups
-
-
-def _grouped(reports: list[dict], words: Callable[[dict], list[str]]) -> dict[str, list[dict]]:
-    """Specifications by the words that make the name of a job."""
-    groups: dict[str, list[dict]] = {}
-    for spec in reports:
-        groups.setdefault("_".join(words(spec)).replace("-", "_"), []).append(spec)
-    return groups

@@ -1,8 +1,7 @@
-"""The stage ``report``: a page of HTML for every table and figure, with its caption and notes, and a caption in rst.
+"""Pages of HTML: an output with its caption and notes, for Snakemake's own report.
 
-Snakemake's own report (``snakemake --report``) embeds the pages and shows the captions; nothing of them is loaded from
-anywhere else. A table is set from its Markdown, a figure from its PNG; both have their caption and notes from the
-``.txt`` beside them.
+A page loads nothing from elsewhere. It shows the Markdown of a table or the PNG of a figure, and the text of the
+``.txt`` file next to it.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import html
 import re
 from pathlib import Path
 
-from random_features.errors import UserError
 from rfstudy.files import write_atomically
 
 STYLE = """
@@ -29,36 +27,20 @@ tbody tr.group { border-top: 1px solid #ccc; }
 .notes, .files { max-width: 60em; color: #444; }
 """
 
-#: The first and the last bytes of a PNG.
-PNG_STARTS, PNG_ENDS = b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"
-
 #: What a cell that is a number looks like, its spread and its thousands separators included.
 _NUMBER = re.compile(r"[-+<>≥≤~ ]*\d[\d,.]*([eE][-+]?\d+)?( ?± ?[\d.,eE+-]+)?( ?%)?")
 
 
-def run(names, drawn, out) -> None:
-    """Write ``<out>/<name>.html`` and ``.rst`` for every name (``survey/table-07-text``) in the folder ``drawn``."""
-    for name in names:
-        source, target = Path(drawn) / name, Path(out) / name
-        caption, *notes = paragraphs(written(beside(source, ".txt")))
-        for path, content in (
-            (target.with_name(f"{target.name}.html"), page(name, source, caption, notes)),
-            (target.with_name(f"{target.name}.rst"), rst(caption, notes)),
-        ):
-            write_atomically(path, lambda temporary, text=content: Path(temporary).write_text(text, encoding="utf-8"))
+def write(source: Path, folder) -> None:
+    """Write ``<folder>/<name>.html``, the page of the output whose files are ``source`` with their endings."""
+    content = page(source)
+    path = Path(folder) / f"{source.name}.html"
+    write_atomically(path, lambda temporary: Path(temporary).write_text(content, encoding="utf-8"))
 
 
-def beside(source: Path, ending: str) -> Path:
-    """The file of an output with an ending; names may have dots."""
+def with_ending(source: Path, ending: str) -> Path:
+    """The file of an output with this ending; the name of an output may have dots."""
     return source.with_name(source.name + ending)
-
-
-def written(path: Path) -> str:
-    """The text of a file of an output; ``UserError`` where there is none."""
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    if not text.strip():
-        raise UserError(f"{path} is missing or empty: remove what is left of this output, and it is made again")
-    return text
 
 
 def paragraphs(text: str) -> list[str]:
@@ -66,20 +48,16 @@ def paragraphs(text: str) -> list[str]:
     return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text) if part.strip()]
 
 
-def page(name: str, source: Path, caption: str, notes: list[str]) -> str:
-    """A page of HTML that needs nothing but itself."""
-    figure = beside(source, ".png")
+def page(source: Path) -> str:
+    """The page of the output whose files are ``source`` with their endings."""
+    name = f"{source.parent.name}/{source.name}"
+    caption, *notes = paragraphs(with_ending(source, ".txt").read_text(encoding="utf-8"))
+    figure = with_ending(source, ".png")
     if figure.exists():
-        picture = figure.read_bytes()
-        if not (picture.startswith(PNG_STARTS) and picture.endswith(PNG_ENDS)):
-            raise UserError(f"{figure} is no whole picture: remove it, and it is drawn again")
-        content = base64.b64encode(picture).decode("ascii")
+        content = base64.b64encode(figure.read_bytes()).decode("ascii")
         shown = f'<img src="data:image/png;base64,{content}" alt="{html.escape(caption)}">'
     else:
-        markdown = beside(source, ".md")
-        shown = tables(written(markdown))
-        if not shown:
-            raise UserError(f"{markdown} holds no table, or none that is whole: remove it, and it is made again")
+        shown = tables(with_ending(source, ".md").read_text(encoding="utf-8"))
     files = sorted(path for path in source.parent.glob(f"{source.name}.*") if path.stem == source.name)
     return "\n".join(
         [
@@ -96,14 +74,9 @@ def page(name: str, source: Path, caption: str, notes: list[str]) -> str:
 
 
 def tables(markdown: str) -> str:
-    """The tables of a Markdown text as HTML, each with the title in italics that stands above it, if one does; nothing
-    where one of them lacks a line or a cell.
-    """
+    """The tables of a Markdown text as HTML, each under its title where a line in italics precedes it."""
     made = []
     for above, rows in re.findall(r"((?:^(?!\|).*\n)*)((?:^\|.*\n?)+)", markdown, flags=re.MULTILINE):
-        lengths = [len(cells(line)) for line in rows.splitlines()]
-        if len(lengths) < 2 or len(set(lengths)) > 1 or not lengths[0]:
-            return ""
         made += [f"<h2>{html.escape(title)}</h2>" for title in re.findall(r"^\*([^*].*)\*$", above, re.MULTILINE)]
         made.append(table(rows))
     return "\n".join(made)
@@ -146,19 +119,3 @@ def line_of(tag: str, texts: list[str], numeric: list[bool], attribute: str = ""
     marks = [' class="number"' if right else "" for right in numeric]
     made = (f"<{tag}{mark}>{html.escape(text)}</{tag}>" for text, mark in zip(texts, marks, strict=True))
     return f"<tr{attribute}>{''.join(made)}</tr>"
-
-
-def rst(caption: str, notes: list[str]) -> str:
-    """Caption and notes as reStructuredText in which nothing but the list of notes is markup.
-
-    The report fills these texts in as templates: braces are escaped as well.
-
-    >>> print(rst("Errors of {n} maps_", ["s*"]), end="")
-    \\ Errors of \\{n\\} maps\\_
-    <BLANKLINE>
-    * \\ s\\*
-    """
-    plain = [re.sub(r"([\\*`_|<>:{}%#\[\]])", r"\\\1", text) for text in (caption, *notes)]
-    # what begins a text may look like the mark of a list or of a comment
-    plain = [rf"\ {text}" for text in plain]
-    return "\n\n".join([plain[0], *(f"* {text}" for text in plain[1:])]) + "\n"

@@ -10,16 +10,7 @@ from pathlib import Path
 
 from rfstudy.report import style
 from rfstudy.report.catalogue import outputs
-from rfstudy.report.context import Context, contexts
-
-
-def run(specs: list[dict], results, reference, methods, tasks, out) -> None:
-    """The stage: write the figures of specifications below ``out``, a folder a paper.
-
-    ``methods`` and ``tasks`` are the YAML files of the registries.
-    """
-    for spec, context in contexts(specs, results, reference, methods, tasks):
-        draw(context, spec, Path(out) / spec["paper"])
+from rfstudy.report.context import Context
 
 
 def draw(context: Context, spec: dict, out_dir) -> list[Path]:

@@ -1,0 +1,151 @@
+# Tables and figures. One job draws all of a paper, so libraries are imported and rows are read once; an output that is
+# asked for by its file name is drawn alone.
+report: "report.rst"
+
+
+# the outputs that can be drawn from each set of rows, and those of them that are drawn when none is named
+SHIPPED = glob_wildcards(str(ROOT / outputs.results_of("measured", "{name}"))).name
+DRAWABLE = {
+    PRESET: outputs.drawable(REPORTS, EXPERIMENTS),
+    "measured": outputs.drawable_in_part(REPORTS, SHIPPED),
+}
+WANTED = DRAWABLE | {PRESET: outputs.drawable(REPORTS, ASKED_FOR)}
+
+# what every table and figure is drawn from, beside rows
+PUBLISHED = expand("data/reference/{name}.csv", name=glob_wildcards("data/reference/{name}.csv").name)
+
+
+def asked(collection, specs, **like):
+    """The files of those outputs whose entries match; an error for the one who asks where there are none."""
+    found = [spec for spec in specs if all(spec[key] == value for key, value in like.items())]
+    return [path for spec in found for path in outputs.files_of(collection, spec)] or nothing_drawn(collection, like)
+
+
+def pages(collection, **like):
+    """The pages of the report, one folder a paper: with them, all its tables and figures are drawn."""
+    papers = [spec["paper"] for spec in WANTED[collection] if spec["paper"] == like.get("paper", spec["paper"])]
+    found = [outputs.pages_of(collection, paper) for paper in dict.fromkeys(papers)]
+    return found or nothing_drawn(collection, like)
+
+
+def nothing_drawn(collection, like):
+    """An input function that ends the workflow with a message."""
+    what = "".join(f"{key}={value} " for key, value in like.items())
+    message = (
+        f"nothing to do: no table or figure {what}is drawn from {collection} rows of {', '.join(EXPERIMENTS)} alone;"
+        f" ask for rows, e.g. {outputs.results_of(PRESET, next(iter(EXPERIMENTS)))}"
+    )
+    return lambda wildcards: stop_at([message])
+
+
+def list_of(collection, name, specs):
+    """The file with the specifications of outputs, for the jobs that draw them; a job on another machine reads it."""
+    path = Path(f"results/{collection}/outputs/{name}.json")
+    text = json.dumps(specs)
+    if workflow.is_main_process and not (path.exists() and path.read_text(encoding="utf-8") == text):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def rows_behind(collection, specs):
+    """The files of the rows that some outputs are drawn from."""
+    names = outputs.experiments_of(specs)
+    return [outputs.results_of(collection, name) for name in names if collection != "measured" or name in SHIPPED]
+
+
+def code_behind(specs):
+    """The code that draws some outputs."""
+    kinds = {module for spec in specs for module in catalogue.modules_of(spec)}
+    return code_of("rfstudy.report.draw", "rfstudy.report.tables", "rfstudy.report.plots", *sorted(kinds))
+
+
+def shown(page):
+    """The output that a page of the report shows, by the wildcards of its path."""
+    return next(spec for specs in WANTED.values() for spec in specs if (spec["paper"], spec["name"]) == page)
+
+
+for collection, specs in WANTED.items():
+    for paper in dict.fromkeys(spec["paper"] for spec in specs):
+        of_paper = [spec for spec in specs if spec["paper"] == paper]
+
+        rule:
+            name:
+                f"draw_{collection}_{paper}"
+            input:
+                rows=rows_behind(collection, of_paper),
+                published=PUBLISHED,
+                methods="config/methods.yaml",
+                tasks="config/datasets.yaml",
+                outputs=list_of(collection, paper, of_paper),
+                code=code_behind(of_paper),
+            output:
+                report(
+                    directory(outputs.pages_of(collection, paper)),
+                    patterns=["{output}.html"],
+                    category=lambda wildcards, paper=paper: outputs.category_of(shown((paper, wildcards.output))),
+                    labels=lambda wildcards, paper=paper: {"paper": paper, "output": wildcards.output},
+                ),
+            log:
+                f"logs/{collection}/draw/{paper}.log",
+            priority: len(of_paper)  # the longest job first, so that two cores end together
+            conda:
+                "../envs/study.yaml"
+            threads: 1
+            resources:
+                mem_mb=1000,
+                runtime=60,
+            params:
+                out=f"figures/{collection}",
+            message:
+                f"draw {collection}/{paper}: {counted(len(of_paper), 'output')}"
+            shell:
+                "PYTHONPATH=src python -m rfstudy draw --outputs {input.outputs:q} --reference data/reference"
+                " --methods {input.methods:q} --tasks {input.tasks:q} --pages {output:q} --out {params.out:q}"
+                " {input.rows:q} > {log} 2>&1"
+
+
+ONE = {(collection, spec["paper"], spec["name"]): spec for collection, specs in DRAWABLE.items() for spec in specs}
+LISTS = {collection: list_of(collection, "all", specs) for collection, specs in DRAWABLE.items()}
+
+
+def one_output(function):
+    """An input function or parameter: ``function`` of the collection and the output that a job draws alone."""
+    return lambda wildcards: function(wildcards.collection, ONE[tuple(wildcards)])
+
+
+for form, endings in catalogue.ENDINGS.items():
+    names = sorted({spec["name"] for spec in ONE.values() if spec["form"] == form}) or ["none"]
+
+    rule:
+        name:
+            form.removesuffix("s")
+        input:
+            rows=one_output(lambda collection, spec: rows_behind(collection, [spec])),
+            published=PUBLISHED,
+            methods="config/methods.yaml",
+            tasks="config/datasets.yaml",
+            # other outputs are listed there, too: this one runs again when its own specification changes
+            outputs=ancient(lambda wildcards: LISTS[wildcards.collection]),
+            code=one_output(lambda collection, spec: code_behind([spec])),
+        output:
+            [f"figures/{{collection}}/{{paper}}/{{name}}.{ending}" for ending in endings],
+        log:
+            "logs/{collection}/draw/{paper}/{name}.log",
+        wildcard_constraints:
+            collection="|".join(DRAWABLE),
+            name="|".join(map(re.escape, names)),
+        conda:
+            "../envs/study.yaml"
+        threads: 1
+        resources:
+            mem_mb=1000,
+            runtime=20,
+        params:
+            spec=one_output(lambda collection, spec: hashlib.sha256(json.dumps(spec).encode()).hexdigest()),
+        message:
+            f"{form.removesuffix('s')} {{wildcards.collection}}/{{wildcards.paper}}/{{wildcards.name}}"
+        shell:
+            "PYTHONPATH=src python -m rfstudy draw --outputs {input.outputs:q} --only {wildcards.paper}/{wildcards.name}"
+            " --reference data/reference --methods {input.methods:q} --tasks {input.tasks:q}"
+            " --out figures/{wildcards.collection} {input.rows:q} > {log} 2>&1"

@@ -1,0 +1,32 @@
+"""The stage ``draw``: makes tables and figures from the rows of experiments and from the published numbers.
+
+A job draws a list of outputs (``catalogue.specifications``), so that libraries are imported and rows are read once.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rfstudy.report import pages
+from rfstudy.report.context import contexts
+
+
+def run(specs: list[dict], results, reference, methods, tasks, out, pages_dir=None) -> None:
+    """Write the files of outputs to ``<out>/<paper>``, and a page of HTML for each to ``pages_dir`` where it is given.
+
+    Parameters
+    ----------
+    specs : specifications of the outputs
+    results : tidy files of all experiments that they use
+    reference : folder of the published numbers
+    methods, tasks : the YAML files of the registries
+    """
+    for spec, context in contexts(specs, results, reference, methods, tasks):
+        folder = Path(out) / spec["paper"]
+        if spec["form"] == "tables":
+            from rfstudy.report.tables import tabulate as draw
+        else:  # a job without figures starts without matplotlib
+            from rfstudy.report.plots import draw
+        draw(context, spec, folder)
+        if pages_dir:
+            pages.write(folder / spec["name"], pages_dir)

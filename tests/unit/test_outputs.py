@@ -1,0 +1,34 @@
+"""Which outputs a run can draw, from which rows, and into which files."""
+
+from rfstudy import outputs
+
+
+def output(name, form, *experiments, paper="survey", kind="grid"):
+    return {"name": f"{name}-text", "form": form, "paper": paper, "experiments": list(experiments), "kind": kind}
+
+
+TABLE, FIGURE = output("table-01", "tables", "a"), output("figure-01", "figures", "a", "b")
+FACTS, ELSEWHERE = output("facts", "tables"), output("table-02", "tables", "c", "b")
+ALL = [TABLE, FIGURE, FACTS, ELSEWHERE]
+
+
+def test_a_run_draws_outputs_of_which_it_has_all_experiments():
+    assert outputs.drawable(ALL, {"a", "b"}) == [TABLE, FIGURE, FACTS]
+
+
+def test_shipped_rows_draw_outputs_of_which_they_have_one_experiment():
+    assert outputs.drawable_in_part(ALL, {"b", "d"}) == [FIGURE, FACTS, ELSEWHERE]
+
+
+def test_paths_have_the_collection_and_the_paper():
+    stem = "figures/quick/survey/table-01-text"
+    assert outputs.files_of("quick", TABLE) == [f"{stem}.{ending}" for ending in ("csv", "md", "tex", "txt")]
+    assert outputs.results_of("measured", "a") == "data/measured/a.csv.xz"
+    assert outputs.results_of("quick", "a") == "results/quick/a.csv"
+    assert outputs.experiments_of([FIGURE, ELSEWHERE]) == ["a", "b", "c"]
+
+
+def test_the_comparison_with_published_numbers_comes_first_in_the_report():
+    assert outputs.category_of(TABLE) == "2 Survey (Liu et al. 2021)"
+    assert outputs.category_of(output("scorecard-all", "tables", "a", kind="scorecard")) == "1 Scorecard"
+    assert min(outputs.CATEGORIES.values()) > outputs.SCORECARD

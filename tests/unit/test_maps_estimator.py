@@ -90,6 +90,38 @@ def test_restored_map_is_the_fitted_map(variant, dtype):
     np.testing.assert_array_equal(restored.transform(X), fitted.transform(X))
 
 
+@pytest.mark.parametrize("variant", [v for v in VARIANTS if REGISTRY[VARIANTS[v][0]].data_dependent])
+def test_what_is_not_of_the_same_map_is_not_restored(variant):
+    X, y = data()
+    learned = build(variant).fit(X, y).learned_
+    name = next(name for name in learned if name != "learned_by")
+    without = {key: value for key, value in learned.items() if key != name}
+    for phi, d, arrays in [
+        (build(variant), 4, learned),
+        (build(variant, random_state=1), 5, learned),
+        (build(variant), 5, without),
+        (build(variant), 5, learned | {"another": np.zeros(3)}),
+        (build(variant), 5, learned | {name: np.atleast_1d(learned[name])[:-1]}),
+    ]:
+        with pytest.raises(ValueError, match=r"cannot be restored|did not learn"):
+            phi.restore(d, arrays, dtype=np.float64)
+
+
+@every_map
+def test_the_type_of_an_integer_does_not_matter(variant):
+    X, y = data()
+    n_components = build(variant).n_components
+    other = build(variant).set_params(n_components=np.uint8(n_components)).fit(X, y)
+    np.testing.assert_array_equal(other.transform(X), build(variant).fit(X, y).transform(X))
+
+
+@pytest.mark.parametrize("name", ["rff", "scrf", "pmodel", "sorf", "qmc"])
+def test_small_integer_types_do_not_overflow(name):
+    X = np.random.default_rng(0).normal(size=(10, 8))
+    Z = make_map(name, n_components=np.uint8(200), random_state=0).fit_transform(X)
+    np.testing.assert_array_equal(Z, make_map(name, n_components=200, random_state=0).fit_transform(X))
+
+
 @every_map
 @every_type
 def test_to_fit_is_to_draw_and_to_learn(variant, dtype):

@@ -127,7 +127,7 @@ def test_what_another_map_learned_is_not_restored():
     other = make_map("lsrff", n_components=6, random_state=0)
     with pytest.raises(ValueError, match="lsrff: this map did not learn nothing"):
         other.restore(4, {})
-    with pytest.raises(ValueError, match="lsrff: this map did not learn weights"):
+    with pytest.raises(ValueError, match="it was learned by an unknown map"):
         other.restore(4, {"weights": phi.learned_["weights"]})
     with pytest.raises(ValueError, match="did not learn indices, weights: index"):
         other.restore(4, phi.learned_ | {"indices": phi.learned_["indices"] + 1000})

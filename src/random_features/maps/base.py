@@ -9,6 +9,8 @@ only where its frequencies come from.
 
 from __future__ import annotations
 
+import operator
+import re
 from abc import ABC, abstractmethod
 from copy import copy, deepcopy
 from functools import cache
@@ -27,6 +29,9 @@ from random_features.maps.registry import check_kernel
 from random_features.maps.stated import as_kernel
 
 LAYOUTS = ("cos_sin", "phase")
+
+#: The entry of ``learned_`` that says which map learned it.
+LEARNED_BY = "learned_by"
 
 
 class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
@@ -51,7 +56,8 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     kernel_ : kernel object
         The kernel that is approximated.
     learned_ : dict of ndarray
-        What depends on the data and cannot be drawn again from the seed; empty for most maps.
+        What depends on the data and cannot be drawn again from the seed, and under ``learned_by`` the map that learned
+        it; empty for most maps.
     """
 
     method: str
@@ -199,7 +205,8 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Raises
         ------
         ValueError
-            If ``random_state`` is not an integer: the draw could not be repeated. If ``learned`` is not of this map.
+            If ``random_state`` is not an integer: the draw could not be repeated. If ``learned`` was learned by a map
+            with other parameters or another number of columns, or is not complete.
         """
         if not isinstance(self.random_state, Integral):
             raise ValueError(f"only a map with an integer random_state can be restored, got {self.random_state!r}")
@@ -208,7 +215,14 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             if np.asarray(array).dtype.kind == "f" and not np.isfinite(array).all():
                 raise ValueError(f"{self.method}: what was learned holds NaN or infinity, in {name}")
         try:
+            learned_by = str(learned.pop(LEARNED_BY, ""))
+            arrays = dict(learned)
             self._draw_first(n_features_in, dtype, lambda kernel: _with_length_scale(kernel, learned))
+            if arrays and learned_by != self._description(arrays):
+                raise ValueError(
+                    f"{self.method}: cannot be restored from what another map learned: this is"
+                    f" {self._description(arrays)}, it was learned by {learned_by or 'an unknown map'}"
+                )
             return self._complete(learned)
         except (KeyError, IndexError) as error:
             raise ValueError(
@@ -328,6 +342,8 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         for name in ("_drawn", "n_columns_", "learned_"):
             vars(self).pop(name, None)
         self._dtype = np.dtype(dtype)
+        # NumPy's integers are of few bits, and overflow in the numbers of columns that are computed from this one.
+        self.n_components = operator.index(self.n_components)
         self._drawn_with = {name: value for name, value in self.get_params(deep=False).items() if name != "device"}
         # Through RandomState, because scikit-learn's random_state may be None or a shared RandomState.
         words = check_random_state(self.random_state).randint(2**32, size=4, dtype=np.uint32)
@@ -343,10 +359,20 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Raise ``ValueError`` for options outside their range."""
 
     def _complete(self, learned):
+        learned = {name: array for name, array in learned.items() if name != LEARNED_BY}
         self._use(learned)
         self.learned_ = learned | _learned_length_scale(self._kernel_object(), self.kernel_)
+        if self.learned_:
+            self.learned_[LEARNED_BY] = np.array(self._description(self.learned_))
         self.n_columns_ = self._count_columns()
         return self
+
+    def _description(self, arrays: dict) -> str:
+        """The method, its parameters, the columns of the data and the shapes of what was learned, in one line."""
+        stated = [f"{name}={value}" for name, value in sorted(self._drawn_with.items())]
+        shapes = [f"{name} {np.shape(array)}" for name, array in sorted(arrays.items())]
+        text = f"{self.method}({', '.join(stated)}) for {self.n_features_in_} columns with {', '.join(shapes)}"
+        return re.sub(r"np\.\w+\(([^()]*)\)", r"\1", text)
 
     def _as_fitted(self):
         """A shallow copy of this map with the parameters that it was drawn with, if it was."""

@@ -21,8 +21,9 @@ from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
 from rfstudy.study import config as study_config
 from rfstudy.study import plan, selection
+from rfstudy.study.job import code_roots, searched
+from rfstudy.study.job import sizes as experiment_sizes
 from rfstudy.study.check import Trial
-from rfstudy.study.experiment import sizes as experiment_sizes
 from rfstudy.study.schema import suggestion
 from rfstudy import outputs
 
@@ -121,8 +122,8 @@ wildcard_constraints:
 
 @cache
 def code_of(*modules):
-    """What lists the package files that modules run, as one input; an edit of one of them is a rerun."""
-    return os.path.relpath(package_code.listing(ROOT / ".snakemake" / "rfstudy-code", *modules), ROOT)
+    """The file that holds the hash of the code that modules run; it changes where an edit changes what they do."""
+    return os.path.relpath(package_code.stamp(ROOT / ".snakemake" / "rfstudy-code", *modules), ROOT)
 
 
 def shard_of(stage, wildcards):
@@ -139,18 +140,19 @@ def stage_code(stage):
 @cache
 def code_of_shard(stage, shard):
     """The package files of a stage's job on a shard."""
-    return code_of(*plan.code_roots(stage, EXPERIMENTS[shard.experiment], shard))
+    parts = parts_of_shard(stage, shard)
+    return code_of(f"rfstudy.study.{stage}", *{root for part in parts for root in code_roots(stage, part)})
 
 
 def stage_parts(stage, wildcards):
     """What a stage is told of a shard: one part a data set."""
-    name = stage, wildcards.experiment, wildcards.shard
-    if name not in PARTS:
-        PARTS[name] = plan.parts_of(stage, EXPERIMENTS[name[1]], shard_of(stage, wildcards), SETTINGS)
-    return PARTS[name]
+    return parts_of_shard(stage, shard_of(stage, wildcards))
 
 
-PARTS = {}
+@cache
+def parts_of_shard(stage, shard):
+    """What a stage is told of a shard: one part a data set."""
+    return plan.parts_of(stage, EXPERIMENTS[shard.experiment], shard, SETTINGS)
 
 
 def stage_spec(stage):
@@ -197,7 +199,7 @@ def counted(number, thing):
 
 def stage_choices(wildcards):
     """A parameter function, for the message of a job: what ``tune`` chooses."""
-    chosen = [quantity for part in stage_parts("tune", wildcards) for quantity in plan.searched(part["search"])]
+    chosen = [quantity for part in stage_parts("tune", wildcards) for quantity in searched(part["search"])]
     return ", ".join(dict.fromkeys(chosen))
 
 

@@ -116,17 +116,22 @@ def is_running(process: int) -> bool:
     return True
 
 
+def write_text(text: str, path, *, only_if_changed: bool = False, sync: bool = True) -> None:
+    """Write a text atomically; with ``only_if_changed`` a file that holds it keeps its time."""
+    if only_if_changed and Path(path).is_file() and Path(path).read_text(encoding="utf-8") == text:
+        return
+    write_atomically(path, lambda temporary: Path(temporary).write_text(text, encoding="utf-8"), sync)
+
+
 def write_json(record, path) -> None:
     """Write a JSON document atomically, keys in the order given."""
-    text = json.dumps(record, indent=2) + "\n"
-    write_atomically(path, lambda temporary: Path(temporary).write_text(text, encoding="utf-8"))
+    write_text(json.dumps(record, indent=2) + "\n", path)
 
 
 def write_sealed(content, path, sync: bool = True) -> None:
     """Write a JSON document that carries its digest, atomically, as ``read_sealed`` reads it."""
     body = json.dumps(content)
-    text = SEAL.format(hashlib.sha256(body.encode()).hexdigest()) + body + "}\n"
-    write_atomically(path, lambda temporary: Path(temporary).write_text(text, encoding="utf-8"), sync)
+    write_text(SEAL.format(hashlib.sha256(body.encode()).hexdigest()) + body + "}\n", path, sync=sync)
 
 
 def write_arrays(arrays: dict, path, sync: bool = True) -> None:

@@ -19,7 +19,8 @@ from rfstudy.metrics import FACTS
 from rfstudy.report import catalogue
 from rfstudy.report.claims import entries as claim_entries
 from rfstudy.study.config import MEASURED, NAME, ConfigurationError, extended
-from rfstudy.study.experiment import kernel_id, kernels_of, sizes
+from rfstudy.study.experiment import kernels_of
+from rfstudy.study.job import kernel_id, sizes
 from rfstudy.study.schema import closed, constant_or, problems_of, read_schema, suggestion
 
 #: The parts of the report, sorted by name: the comparison of published numbers with ours, then the papers.

@@ -13,7 +13,8 @@ from rfstudy.data import prepared
 from rfstudy.files import read_sealed
 from rfstudy.study import generate, plan, selection, train, tune
 from rfstudy.study.engine import Job
-from rfstudy.study.experiment import merge, with_steps
+from rfstudy.study.experiment import with_steps
+from rfstudy.study.job import merge
 from rfstudy.study.journal import Journal
 from rfstudy.study.provenance import Run
 from rfstudy.study.sample import Samples, load_prepared
@@ -91,10 +92,10 @@ def labelled(n: int = 80, d: int = 5, seed: int = 0):
     return X, np.where(X[:, 0] + 0.1 * rng.normal(size=n) > 0, 1, -1)
 
 
-def job(stage: str, spec: dict, folder: Path, journal: Path, roots=()) -> Job:
+def job(stage: str, spec: dict, folder: Path, journal: Path) -> Job:
     """One job of a stage, as ``engine.jobs`` makes it."""
     data = load_prepared(folder)
-    return Job(stage, spec, Journal(journal), Run(stage, spec, 1), data, Samples(data, spec), tuple(roots))
+    return Job(stage, spec, Journal(journal), Run(stage, spec, 1), data, Samples(data, spec))
 
 
 def run_grid(toy: dict, prepared: dict[str, Path], folder: Path, settings=None, journal=None):

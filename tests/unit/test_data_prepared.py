@@ -113,7 +113,7 @@ def fact_changed(folder):
 
 def seal_gone(folder):
     facts = json.loads((folder / "facts.json").read_text())
-    del facts[prepared.SEAL]
+    del facts[prepared.CHECKSUM]
     (folder / "facts.json").write_text(json.dumps(facts))
     return r"facts\.json is not what was prepared"
 

@@ -1,253 +1,269 @@
-"""What counts as the code of a step: the files that an import reaches, the definitions that a name does."""
+"""Which modules a result depends on, which edits change their hash, and which finished cells an edit discards."""
 
-import os
+import itertools
 import shutil
 
 import pytest
+import study_toys as toys
 
-from rfstudy.study import code
+from rfstudy.study import code, engine
+from rfstudy.study.engine import Cell, Job, cell_key
+from rfstudy.study.journal import Journal
+from rfstudy.study.kinds.grid import grid_cells
+from rfstudy.study.provenance import Run
+
+PLANNING = {
+    *(f"rfstudy.study.{name}" for name in ("config", "plan", "experiment", "selection", "schema", "validate", "check")),
+    *("rfstudy.study.trial", "rfstudy.data.registry", "rfstudy.outputs", "rfstudy.cli"),
+}
+STAGES = ("tune", "generate", "train", "measure", "time", "collect", "publish")
 
 
-def closure(*modules):
-    return {str(path.relative_to(code.SOURCE)) for path in code.import_closure(*modules)}
-
-
-def test_the_closure_follows_imports_and_stops_at_what_is_not_imported():
-    train = closure("rfstudy.study.train")
-    assert {
-        "rfstudy/study/train.py",
-        "rfstudy/study/kinds/grid.py",
-        "rfstudy/study/engine.py",
-        "random_features/learners/entry.py",
-        "rfstudy/tidy.py",
-    } <= train
-    assert not {name for name in train if name.startswith(("report/", "cli"))}
-    # what is imported by name is named by whoever runs it
-    assert (
-        not {
-            "random_features/learners/ridge.py",
-            "random_features/learners/svm.py",
-            "random_features/maps/quasi.py",
-            "rfstudy/study/kinds/decay.py",
-        }
-        & train
-    )
-    assert not {name for name in train if name.startswith(("study/bandwidths/", "data/steps/"))} - {
-        "rfstudy/study/bandwidths/__init__.py",
-        "rfstudy/data/steps/__init__.py",
-    }
-    assert "random_features/maps/registry.py" not in train  # a list: a new entry must not rerun the old ones
-    assert {"random_features/learners/ridge.py", "random_features/learners/streams.py"} <= closure(
-        "rfstudy.study.train", "random_features.learners.ridge"
-    )
-    assert "random_features/learners/svm.py" not in closure("rfstudy.study.train", "random_features.learners.ridge")
-    assert "random_features/maps/quasi.py" in closure("rfstudy.study.train", "random_features.maps.quasi")
+def forget():
+    """Empty the caches, which hold for one state of the packages."""
+    for function in vars(code).values():
+        getattr(function, "cache_clear", lambda: None)()
 
 
 @pytest.fixture
-def edited(tmp_path, monkeypatch):
+def source(tmp_path, monkeypatch):
     """A copy of both packages that may be edited, seen by the functions under test as the packages."""
-    source = tmp_path / "src"
-    shutil.copytree(code.SOURCE, source, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(code, "SOURCE", source)
+    copy = tmp_path / "src"
+    shutil.copytree(code.SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(code, "SOURCE", copy)
     forget()
-    yield source
+    yield copy
     monkeypatch.undo()
     forget()
 
 
-def forget():
-    """Empty the caches, which hold for one state of the package."""
-    for function in vars(code).values():
-        if hasattr(function, "cache_clear"):
-            function.cache_clear()
+def edit(source, file, old, new):
+    """Replace a text that a file has once, or write a new file where ``old`` is None."""
+    path = source / file
+    text = new if old is None else path.read_text(encoding="utf-8")
+    if old is not None:
+        assert text.count(old) == 1, (file, old)
+    path.write_text(text if old is None else text.replace(old, new), encoding="utf-8")
+    forget()
 
 
-def test_a_listing_is_as_old_as_the_youngest_of_its_files_until_one_is_edited(edited, tmp_path):
-    for file in edited.rglob("*.py"):
-        os.utime(file, (1000, 1000))
-    os.utime(edited / "rfstudy/tidy.py", (2000, 2000))
-    first = code.listing(tmp_path / "code", "rfstudy.study.train", "random_features.maps.quasi")
-    listed = [line.split("  ")[1] for line in first.read_text().splitlines()]
-    assert set(listed) == closure("rfstudy.study.train", "random_features.maps.quasi")
-    assert len(listed) == len(set(listed))
-    assert first.stat().st_mtime == 2000
-    assert (
-        code.listing(tmp_path / "code", "random_features.maps.quasi", "rfstudy.study.train").name != first.name
-    )  # named by its stage
-    other = code.listing(tmp_path / "code", "rfstudy.study.train", "random_features.maps.leverage")
-    assert other != first
+# --- the closure ------------------------------------------------------------------------------------------------------
 
-    def listing_again(root="random_features.maps.quasi"):
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        *(f"rfstudy.study.{stage}" for stage in STAGES),
+        *(f"rfstudy.study.kinds.{kind}" for kind in code.modules_in("rfstudy.study.kinds")),
+        *("rfstudy.data.preprocess", "rfstudy.data.stream", "rfstudy.data.download"),
+    ],
+)
+def test_what_runs_imports_nothing_that_plans(module):
+    assert not PLANNING & set(code.import_closure(module))
+
+
+def test_the_closure_follows_imports_and_holds_nothing_that_is_loaded_by_name():
+    train = set(code.import_closure("rfstudy.study.train"))
+    assert {"rfstudy.study.kinds.grid", "rfstudy.study.engine", "random_features.learners.entry"} <= train
+    assert {"rfstudy", "rfstudy.study", "random_features"} <= train  # packages run, too
+    loaded = {"random_features.learners.ridge", "random_features.maps.quasi", "rfstudy.study.kinds.decay"}
+    assert not loaded & train
+    assert not {"random_features.maps.registry", "rfstudy.metrics"} & train
+    with_ridge = set(code.import_closure("rfstudy.study.train", "random_features.learners.ridge"))
+    assert with_ridge > train | {"random_features.learners.ridge", "random_features.learners.streams"}
+    assert "random_features.learners.svm" not in with_ridge
+
+
+SMALL = {
+    "top": "import math\nfrom rfstudy.parts import half\n\ndef total(x):\n    'A text.'\n    return half(x)\n",
+    "parts": "from . import low\n\nclass Base:\n    '''A text.'''\n    limit = 5\n\ndef half(x):\n    return x / 2\n",
+    "low": "def late():\n    from rfstudy.deep import value as v\n    return v\n",
+    "deep": "value = 1\n",
+    "apart": "value = 1\n",
+}
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """A small package in place of ours: what hashes its module ``top`` after edits."""
+    (tmp_path / "rfstudy").mkdir()
+    monkeypatch.setattr(code, "SOURCE", tmp_path)
+
+    def hash_after(**edits):
+        for name, text in ({"__init__": ""} | SMALL | edits).items():
+            (tmp_path / "rfstudy" / f"{name}.py").write_text(text)
         forget()
-        return code.listing(tmp_path / "code", "rfstudy.study.train", root).read_text()
+        return code.code_hash("rfstudy.top")
 
-    before, of_other = first.read_text(), other.read_text()
-    # what is touched, and what is not listed, changes nothing
-    os.utime(edited / "random_features/maps/quasi.py")
-    with (edited / "rfstudy/report/pages.py").open("a") as stream:
-        stream.write("# an edit\n")
-    assert listing_again() == before
-    assert first.stat().st_mtime == 2000
-    # an edit is seen even where the file keeps its age
-    with (edited / "random_features/maps/quasi.py").open("a") as stream:
-        stream.write("# an edit\n")
-    os.utime(edited / "random_features/maps/quasi.py", (500, 500))
-    after = listing_again()
-    assert [line for line in after.splitlines() if line not in before] == [
-        line for line in after.splitlines() if line.endswith("  random_features/maps/quasi.py")
-    ] != []  # fmt: skip
-    assert first.stat().st_mtime > 2000
-    assert listing_again("random_features.maps.leverage") == of_other
-    assert other.stat().st_mtime == 2000
+    yield hash_after
+    forget()
 
 
-def test_what_is_no_module_or_no_definition_is_an_error():
+@pytest.mark.parametrize(
+    "edits",
+    [
+        {"top": SMALL["top"].replace("half(x)\n", "2 * half(x)\n")},
+        {"parts": SMALL["parts"].replace("5", "6")},
+        {"deep": "value = 2\n"},  # imported inside a function
+        {"__init__": "import sys\n"},
+    ],
+)
+def test_an_edit_of_what_is_imported_changes_the_hash(small, edits):
+    assert small() != small(**edits)
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        {"top": '"""A module."""\n# a comment\n' + SMALL["top"].replace("A text", "Another")},
+        {"top": SMALL["top"].replace("return half(x)", "return (\n        half(x)  # halved\n    )")},
+        {"parts": SMALL["parts"].replace("A text", "Another")},
+        {"apart": "value = 2\n"},
+    ],
+)
+def test_an_edit_of_a_text_or_of_another_module_does_not(small, edits):
+    assert small() == small(**edits)
+
+
+def test_what_is_no_module_or_no_constant_is_an_error():
     with pytest.raises(FileNotFoundError, match=r"rfstudy\.study\.nothing"):
         code.import_closure("rfstudy.study.nothing")
-    with pytest.raises(FileNotFoundError, match=r"rfstudy\.study\.nothing"):
-        code.meaning("rfstudy.study.nothing")
-    with pytest.raises(KeyError, match=r"random_features\.kernels\.gaussian defines no Gausian"):
-        code.meaning("random_features.kernels.gaussian:Gausian")
-    with pytest.raises(KeyError, match="no constant GRID"):
-        code.constant("rfstudy.study.kinds.grid", "GRID")
-    with pytest.raises(KeyError, match="no constant cells"):
-        code.constant("rfstudy.study.kinds.decay", "cells")
+    for module, name in (("rfstudy.study.kinds.decay", "NOTHING"), ("rfstudy.study.kinds.decay", "cells")):
+        with pytest.raises(KeyError, match=f"no constant {name}"):
+            code.constant(module, name)
 
 
 def test_constants_are_read_without_an_import():
     assert code.constant("rfstudy.study.kinds.decay", "STAGES") == ("measure",)
-    assert code.constant("random_features.kernels.gaussian", "KERNEL")["class"] == "Gaussian"
     assert code.defines("rfstudy.study.kinds.grid", "timed")
     assert not code.defines("rfstudy.study.kinds.grid", "seed_of")  # imported, not defined
     assert {"ridge", "svm"} <= set(code.modules_in("random_features.learners"))
 
 
-MODULES = {
-    "__init__": "",
-    "errors": "class UserError(Exception):\n    pass\n",
-    "tidy": "def frame():\n    return 1\n",
-    "sums": """
-import math
-from rfstudy.parts import half as split, unused
-from rfstudy import parts, tidy
+# --- the input of a rule ----------------------------------------------------------------------------------------------
 
-SCALE = 2
 
-def total(x):
-    "What it does."
-    def inner(y):
-        return split(y) * SCALE
-    return inner(x) + parts.third(x)
+def test_a_stamp_is_rewritten_when_the_code_does_something_else(source, tmp_path):
+    def stamp(module="random_features.maps.quasi"):
+        return code.stamp(tmp_path / "code", "rfstudy.study.train", module)
 
-def other(x):
-    return unused(x)
+    path, other = stamp(), stamp("random_features.maps.leverage")
+    assert path != other
+    before, of_other, time = path.read_text(), other.read_text(), path.stat().st_mtime_ns
+    edit(source, "random_features/maps/quasi.py", "from __future__", "# a comment\nfrom __future__")
+    edit(source, "rfstudy/report/pages.py", "from __future__", "import sys\nfrom __future__")
+    assert (stamp().read_text(), path.stat().st_mtime_ns) == (before, time)
+    edit(source, "random_features/maps/quasi.py", "class QuasiMonteCarlo(", "ONE = 1\n\n\nclass QuasiMonteCarlo(")
+    assert stamp().read_text() != before
+    assert stamp("random_features.maps.leverage").read_text() == of_other
 
-class Shape(parts.Base):
-    def area(self):
-        return later()
 
-def later():
-    from rfstudy.late import value
-    return value
+# --- finished cells ---------------------------------------------------------------------------------------------------
 
-def annotated(x: parts.Base = None):
-    return x
-
-@parts.decorate
-def decorated():
-    return 0
-
-def keeps():
-    return tidy.frame()
-""",
-    "parts": """
-from rfstudy.again import third
-
-def half(x):
-    return x / 2
-
-def unused(x):
-    return x
-
-class Base:
-    limit = 5
-
-def decorate(function):
-    return function
-""",
-    "again": "def third(x):\n    return x / 3\n",
-    "late": "value = 1\nanother = 2\n",
-    "always": "import sys\nsys.setrecursionlimit(5000)\n\ndef one():\n    return 1\n",
-}  # fmt: skip
+TOY = {
+    "methods": [
+        {"method": "rff"},
+        {"method": "qmc", "preprocess": ["standard"]},
+        {"method": "rff", "variant": "fixed", "length_scale": 2.0},
+    ],
+    "preprocess": ["minmax"],
+    "bandwidth": {"rule": "median", "length_scale": None},
+    "learners": {"ridge": toys.RIDGE, "svm": toys.SVM},
+}
+NAMES = ("rff", "qmc", "rff-fixed")
 
 
 @pytest.fixture
-def package(tmp_path, monkeypatch):
-    """A package in place of ours, and its meaning after an edit."""
-    monkeypatch.setattr(code, "SOURCE", tmp_path)
-    (tmp_path / "rfstudy").mkdir()
+def keys(source, tmp_path):
+    """The keys of a small study's cells by stage, entry and learner, and of a kind without data, as the code is now."""
+    toy, folder = toys.selected({"repeats": 1}, **TOY), toys.write_data(tmp_path / "made", *toys.labelled())
+    found = {}
+    for stage, learners in (("generate", [""]), ("train", ["ridge", "svm"])):
+        (part,) = toys.parts(stage, toy, {"repeats": 1})
+        work = toys.job(stage, part, folder, tmp_path / "journal")
+        for learner in learners:
+            for name, cell in zip(NAMES, grid_cells(part, {}, 5, [0], learner), strict=True):
+                found[stage, name, learner] = (work, cell)
+    decay = {"kind": "decay", "kernel": {"name": "gaussian"}, "seed": 1, "device": "cpu", "dataset": ""}
+    entry = {"method": "rff", "options": {}}
+    found["measure", "rff", ""] = (
+        Job("measure", decay, Journal(tmp_path), Run("measure", {}, 1)), Cell(entry, {"d": 2}),
+    )  # fmt: skip
+    return lambda: {name: cell_key(*pair) for name, pair in found.items()}
 
-    def forget():
-        for function in vars(code).values():
-            getattr(function, "cache_clear", lambda: None)()
 
-    def meaning(*roots, **edits):
-        for name, text in (MODULES | {name: edit(MODULES[name]) for name, edit in edits.items()}).items():
-            (tmp_path / "rfstudy" / f"{name}.py").write_text(text)
-        forget()
-        return code.meaning(*(f"rfstudy.{root}" for root in roots))
-
-    yield meaning
-    forget()
+def discarded(keys, source, edits):
+    """The cells whose keys edits of the code change."""
+    before = keys()
+    for each in edits:
+        edit(source, *each)
+    return {name for name, key in keys().items() if key != before[name]}
 
 
-def swap(old, new):
-    def edit(text):
-        assert old in text
-        return text.replace(old, new)
+NEW_MAP = """
+    "plain": Entry("plain", "Plain", "Monte Carlo", ("gaussian",), "here", "O(s d)", True),
+    "rff": Entry("""
+FUTURE = "from __future__ import annotations\n"
 
-    return edit
+HARMLESS = {
+    "comments and docstrings": [
+        ("random_features/maps/montecarlo.py", "from __future__", "# a comment\nfrom __future__"),
+        ("rfstudy/study/generate.py", '    """The error rows', '    """Another text. The error rows'),
+        ("rfstudy/study/engine.py", "def cell_key(", "# a comment\ndef cell_key("),
+    ],
+    "units and labels": [
+        ("rfstudy/metrics.py", '"mse": Fact("",', '"mse": Fact("m^2",'),
+        ("rfstudy/metrics.py", "FACTS = {", 'FACTS = {\n    "regret": Fact("", "regret", "low"),'),
+        ("random_features/maps/registry.py", 'reference="Liu et al., AAAI 2020"', 'reference="Liu et al."'),
+    ],
+    "a new map": [
+        ("random_features/maps/registry.py", '\n    "rff": Entry(', NEW_MAP),
+        ("random_features/maps/plain.py", None, "class Plain:\n    pass\n"),
+    ],
+    "a new kernel": [
+        ("random_features/kernels/sinc.py", None, 'KERNEL = {"class": "Sinc", "parameters": ()}\n'),
+    ],
+    "a new learner, kind, rule and step": [
+        ("random_features/learners/mean.py", None, "SCHEMA = {}\nLEARNER = None\n"),
+        ("rfstudy/study/kinds/other.py", None, "STAGES = ()\n"),
+        ("rfstudy/study/bandwidths/unit.py", None, "SCHEMA = {}\n"),
+        ("rfstudy/data/steps/twice.py", None, "def fit(X_train):\n    return lambda X: 2 * X\n"),
+    ],
+    "planning": [
+        (f"{module.replace('.', '/')}.py", FUTURE, f"{FUTURE}import antigravity\n")
+        for module in sorted(PLANNING)
+        if (code.SOURCE / f"{module.replace('.', '/')}.py").is_file()
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", HARMLESS)
+def test_an_edit_that_changes_no_number_discards_no_cell(keys, source, what):
+    assert discarded(keys, source, HARMLESS[what]) == set()
+
+
+GRID = set(itertools.product(["generate"], NAMES, [""])) | set(itertools.product(["train"], NAMES, ["ridge", "svm"]))
 
 
 @pytest.mark.parametrize(
-    ("root", "edits"),
+    ("file", "is_discarded"),
     [
-        ("sums:total", {"sums": swap("return inner(x)", "return 2 * inner(x)")}),
-        ("sums:total", {"sums": swap("SCALE = 2", "SCALE = 3")}),
-        ("sums:total", {"parts": swap("x / 2", "x / 2.5")}),  # by another name, in a function within
-        ("sums:total", {"again": swap("x / 3", "x / 3.5")}),  # through a module that only passes it on
-        ("sums:Shape", {"parts": swap("limit = 5", "limit = 6")}),  # the base of a class
-        ("sums:Shape", {"late": swap("value = 1", "value = 2")}),  # imported where it is used
-        ("sums:annotated", {"parts": swap("limit = 5", "limit = 6")}),  # what an argument is
-        ("sums:decorated", {"parts": swap("return function", "return lambda: function()")}),
-        ("always:one", {"always": swap("5000", "6000")}),  # what runs with its module in any case
-        ("sums", {"parts": swap("def unused(x):\n    return x", "def unused(x):\n    return -x")}),  # all of a module
-        ("sums:total", {"sums": swap("def total(x):", "def total(x, y=0):")}),
+        ("random_features/maps/quasi.py", lambda stage, name, learner: name == "qmc"),
+        ("rfstudy/data/steps/standard.py", lambda stage, name, learner: name == "qmc"),
+        ("rfstudy/data/steps/minmax.py", lambda stage, name, learner: stage != "measure" and name != "qmc"),
+        ("rfstudy/study/bandwidths/median.py", lambda stage, name, learner: name != "rff-fixed" and stage != "measure"),
+        ("random_features/kernels/gaussian.py", lambda stage, name, learner: True),
+        ("random_features/kernels/cauchy.py", lambda stage, name, learner: False),
+        ("random_features/learners/svm.py", lambda stage, name, learner: learner == "svm"),
+        ("rfstudy/study/generate.py", lambda stage, name, learner: stage == "generate"),
+        ("rfstudy/study/kinds/decay.py", lambda stage, name, learner: stage == "measure"),
+        ("rfstudy/study/kinds/grid.py", lambda stage, name, learner: stage != "measure"),
+        ("random_features/arrays.py", lambda stage, name, learner: True),
+        ("rfstudy/study/sample.py", lambda stage, name, learner: True),
     ],
-)
-def test_an_edit_of_what_a_definition_uses_changes_its_meaning(package, root, edits):
-    assert package(root) != package(root, **edits)
-
-
-@pytest.mark.parametrize(
-    ("root", "edits"),
-    [
-        ("sums:total", {"sums": swap('"What it does."', '"Another text."')}),
-        ("sums:total", {"sums": swap("def other(x):", "# a comment\ndef other(x, z=3):")}),
-        ("sums:total", {"sums": swap("    return inner(x) + parts", "\n    return (inner(x)) + parts")}),
-        ("sums:total", {"parts": lambda text: '"""A module."""\n' + text}),
-        ("sums:total", {"parts": swap("limit = 5", "limit = 6")}),
-        ("sums:total", {"late": swap("value = 1", "value = 2")}),
-        ("sums:Shape", {"late": swap("another = 2", "another = 3")}),
-        ("sums:keeps", {"tidy": swap("return 1", "return 2")}),  # keeps numbers and computes none
-        ("always:one", {"always": swap("import sys", "import os, sys")}),
-    ],
-)
-def test_an_edit_of_anything_else_does_not(package, root, edits):
-    assert package(root) == package(root, **edits)
-
-
-def test_several_roots_are_one_meaning_in_any_order(package):
-    assert package("sums:total", "always:one") == package("always:one", "sums:total")
-    assert package("sums:total", "always:one") != package("sums:total")
+)  # fmt: skip
+def test_an_edit_discards_the_cells_that_run_it(keys, source, file, is_discarded):
+    expected = {cell for cell in keys() if is_discarded(*cell)}
+    text = (source / file).read_text(encoding="utf-8")
+    assert discarded(keys, source, [(file, None, f"{text}\nONE = 1\n")]) == expected
+    assert engine.code_hash is code.code_hash  # the journal and the rules use one hash

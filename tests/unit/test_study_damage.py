@@ -323,7 +323,7 @@ def run(at, name):
     os._exit(0)
 
 
-(job,) = jobs("measure", [spec], [], folder / "keys", 1, measure.roots)
+(job,) = jobs("measure", [spec], [], folder / "keys", 1)
 cell_key(job, decay.cells(job)[0])  # reads the code, once for all that follow
 assert run(0, "whole") == 0
 at = 0

@@ -226,7 +226,7 @@ def keys(prepared, stage, settings=None, facts=None, **changes) -> set[str]:
     settings = {"repeats": 2} | (settings or {})
     toy = toys.selected(settings, **{key: changes.get(key, BASE.get(key)) for key in {*BASE, *changes}})
     (spec,) = toys.parts(stage, toy, settings)
-    work = toys.job(stage, spec, prepared, prepared / "journal", ["rfstudy.study.train:measure"])
+    work = toys.job(stage, spec, prepared, prepared / "journal")
     work = replace(work, data=replace(work.data, facts=work.data.facts | (facts or {})))
     if stage == "generate":
         return {cell_key(work, cell) for cell in grid_cells(spec, {}, 3, spec["repeats"])}
@@ -301,6 +301,9 @@ DECIDING = {
     "task's split": ({"facts": {"split": "published"}}, "generate train tune"),
     "task's counts": ({"facts": {"n_train": 5}}, "generate train tune"),
     "task's target": ({"facts": {"target": "classes"}}, "generate train tune"),
+    "range of the target": ({"facts": {"target_range": [0, 1]}}, "generate train tune"),
+    "rows that are missing": ({"facts": {"left_out": {"test": 3}}}, "generate train tune"),
+    "a fact that nobody has thought of": ({"facts": {"target_scaling": "rank"}}, "generate train tune"),
 }  # fmt: skip
 
 #: Changes of names, of what else there is to do, and of what a cell has a choice of its own of.
@@ -498,6 +501,23 @@ def test_what_is_timed_together_is_in_the_key_of_a_round(prepared, counted, chan
 def test_a_round_is_not_taken_again_because_its_choices_were_made_again(prepared, counted):
     first, again = ({**CHOICE, "provenance": {"run": run, "wall_time_s": run}} for run in (1, 2))
     assert timing_keys(prepared, chosen=first) == timing_keys(prepared, chosen=again)
+
+
+def test_auto_is_a_device_before_it_is_in_a_key(prepared, monkeypatch):
+    """Cells of a machine with a GPU and of one without are no cells of each other."""
+
+    monkeypatch.setattr("rfstudy.study.provenance.gpu_name", lambda: "a GPU")
+
+    def keys_on(device, is_there):
+        monkeypatch.setattr("torch.cuda.is_available", lambda: is_there)
+        toy = toys.selected({"device": device})
+        (work,) = engine.jobs(
+            "generate", toys.parts("generate", toy, {"device": device}), [prepared], prepared / "j", 1
+        )
+        return [cell_key(work, cell) for cell in grid_cells(work.spec, {}, 3, [0])]
+
+    assert keys_on("auto", False) == keys_on("cpu", True)
+    assert keys_on("auto", True) == keys_on("cuda", True) != keys_on("cpu", True)
 
 
 def test_a_device_that_is_not_there_ends_a_job_at_its_start(prepared, monkeypatch):

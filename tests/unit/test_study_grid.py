@@ -14,7 +14,7 @@ from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
 from random_features.maps import make_map
 from random_features.maps.registry import REGISTRY, Entry
-from rfstudy.metrics import approximation_error
+from rfstudy.scores import approximation_error
 from rfstudy.study import config, generate
 from rfstudy.study.code import SOURCE
 from rfstudy.study.engine import cell_key

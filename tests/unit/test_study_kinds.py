@@ -9,7 +9,7 @@ import pytest
 
 from random_features.maps.registry import REGISTRY, make_map
 from rfstudy import tidy
-from rfstudy.metrics import approximation_error
+from rfstudy.scores import approximation_error
 from rfstudy.study import config, measure, plan
 from rfstudy.study.code import modules_in
 from rfstudy.study.engine import Job

@@ -8,7 +8,7 @@ import study_toys as toys
 from random_features.errors import UserError
 from random_features.kernels import Gaussian
 from random_features.maps import make_map
-from rfstudy.metrics import approximation_error
+from rfstudy.scores import approximation_error
 from rfstudy.study.kinds import path
 
 GRID = {"rows": 30, "ratios": [0.1, 0.25, 0.5, 0.75, 1, 1.5, 3], "penalty": 1e-12, "penalties": [1e-6, 0.1], "draws": 1}

@@ -6,9 +6,10 @@ import pytest
 import study_toys as toys
 from study_toys import SETTINGS, parts, selected
 
-from rfstudy.study import config, plan, selection
+from random_features.errors import UserError
+from rfstudy.study import config, job, plan, selection
 from rfstudy.study.code import SOURCE
-from rfstudy.study.experiment import merge
+from rfstudy.study.job import merge
 
 TWO = {
     "datasets": {"eeg": {}, "skin": {}, "made": None},
@@ -166,8 +167,8 @@ def test_a_search_may_be_shared_by_others_on_one_data_set():
     assert eeg["search"] == {
         "shared_by": "cell", "length_scale": {"grid": [1, 2]}, "penalty": {}, "max_rows": 50,
     }  # fmt: skip
-    assert plan.circle_of(skin["search"], "length_scale") == plan.circle_of(skin["search"], "penalty")
-    assert plan.circle_of(skin["search"], "penalty") == "method_and_size"
+    assert job.circle_of(skin["search"], "length_scale") == job.circle_of(skin["search"], "penalty")
+    assert job.circle_of(skin["search"], "penalty") == "method_and_size"
     assert [part["penalty_shared_by"] for part in parts("train", toy)] == ["cell", "method_and_size"]
 
 
@@ -201,9 +202,9 @@ def test_nothing_is_tuned_where_every_cell_chooses_its_penalty_and_nothing_else_
     assert plan.tune_shards(selected(), SETTINGS) == []
     shared = selected(search={"penalty": {"shared_by": "method_and_size"}})
     assert plan.is_tuned(shared)
-    assert plan.searched(shared["search"]) == ["penalty"]
+    assert job.searched(shared["search"]) == ["penalty"]
     both = selected(search={"length_scale": {"grid": [1]}, "options": {"grid": [{}]}, "shared_by": "cell"})
-    assert plan.searched(both["search"]) == ["length_scale", "options"]
+    assert job.searched(both["search"]) == ["length_scale", "options"]
 
 
 EVERYONES = {"method": {"method": "rff"}, "size": {"multiples_of_d": 2}}
@@ -293,7 +294,7 @@ RFF, ARC_COSINE = {"method": "rff"}, {"method": "rff", "kernel": {"name": "arc_c
     ],
 )
 def test_what_is_left_open_or_has_nothing_to_be_chosen_with_is_an_error_before_anything_runs(change, message):
-    with pytest.raises(config.ConfigurationError, match=message):
+    with pytest.raises(UserError, match=message):
         plan.shards(selected(**change), SETTINGS)
 
 
@@ -376,36 +377,32 @@ def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_
         time={"learner": "svm"},
     )
     eeg, skin = plan.shards(toy, SETTINGS | {"shard_by": ["experiment", "dataset"]})
-    of_maps = [
-        "rfstudy.study.generate",
-        "rfstudy.study.kinds.grid",
-        "random_features.maps.montecarlo",
-        "random_features.maps.quasi",
-    ]
-    assert plan.code_roots("generate", toy, eeg) == [
-        *of_maps, "random_features.kernels.gaussian", "rfstudy.study.bandwidths.fixed",
-        "rfstudy.data.steps.minmax", "rfstudy.data.steps.pca", "rfstudy.data.steps.unit",
+
+    def roots(stage, shard, prefix=""):
+        found = {root for part in plan.parts_of(stage, toy, shard, SETTINGS) for root in job.code_roots(stage, part)}
+        assert all((SOURCE / f"{root.replace('.', '/')}.py").is_file() for root in found)
+        return sorted(root.removeprefix(prefix) for root in found if root.startswith(prefix))
+
+    maps, learners = "random_features.maps.", "random_features.learners."
+    gaussian, of_maps = "random_features.kernels.gaussian", [f"{maps}montecarlo", f"{maps}quasi"]
+    assert roots("generate", eeg) == [
+        gaussian, *of_maps, "rfstudy.data.steps.minmax", "rfstudy.data.steps.pca", "rfstudy.data.steps.unit",
+        "rfstudy.study.bandwidths.fixed", "rfstudy.study.generate", "rfstudy.study.kinds.grid",
     ]  # fmt: skip
-    assert plan.code_roots("generate", toy, skin) == [
-        *of_maps, "random_features.kernels.gaussian", "rfstudy.study.bandwidths.median",
-        "rfstudy.data.steps.none", "rfstudy.data.steps.pca",
+    assert roots("generate", skin) == [
+        gaussian, *of_maps, "rfstudy.data.steps.none", "rfstudy.data.steps.pca",
+        "rfstudy.study.bandwidths.median", "rfstudy.study.generate", "rfstudy.study.kinds.grid",
     ]  # fmt: skip
-    for stage, learners in {"tune": ["ridge", "svm"], "train": ["ridge", "svm"], "time": ["svm"]}.items():
-        roots = plan.code_roots(stage, toy, eeg)
-        assert [root for root in roots if root.startswith("random_features.learners.")] == [
-            f"random_features.learners.{name}" for name in learners
-        ]
+    for stage, named in {"tune": ["ridge", "svm"], "train": ["ridge", "svm"], "time": ["svm"]}.items():
+        assert roots(stage, eeg, learners) == named
     # tune draws the map that stands for all, and the others where they share a penalty or have choices of their own
-    toy["search"]["method"][0]["module"] = "structured"
+    toy["search"]["method"][0]["method"] = "fastfood"
     for circle in ("size", "method_and_size"):
         toy["search"]["penalty"]["shared_by"] = circle
-        assert plan.methods_in("tune", toy, eeg) == ["montecarlo", "quasi", "structured"]
+        assert roots("tune", eeg, maps) == ["montecarlo", "quasi", "structured"]
     toy["search"] |= {"penalty": {"shared_by": "cell"}, "preprocess": {"grid": [["none"]], "shared_by": "experiment"}}
-    assert plan.methods_in("tune", toy, eeg) == ["structured"]
-    assert plan.methods_in("generate", toy, eeg) == ["montecarlo", "quasi"]
-    for stage in ("generate", "train", "tune", "time"):
-        for root in plan.code_roots(stage, toy, eeg):
-            assert (SOURCE / f"{root.replace('.', '/')}.py").is_file()
+    assert roots("tune", eeg, maps) == ["structured"]
+    assert roots("generate", eeg, maps) == ["montecarlo", "quasi"]
 
 
 def test_the_memory_of_a_job_grows_with_what_it_holds_and_never_beyond_n_columns_of_a_gram_matrix():

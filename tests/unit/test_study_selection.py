@@ -8,7 +8,7 @@ from study_toys import EXPERIMENT, SETTINGS, selected
 
 from rfstudy.study import config, plan, selection
 from rfstudy.study.code import SOURCE
-from rfstudy.study.experiment import merge
+from rfstudy.study.job import merge
 
 CONFIG = SOURCE.parent / "config"
 

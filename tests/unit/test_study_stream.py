@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from random_features.kernels import Gaussian
 from random_features.learners import boehning
 from rfstudy import tidy
-from rfstudy.metrics import approximation_error
+from rfstudy.scores import approximation_error
 from rfstudy.study import measure, time
 from rfstudy.study.kinds import stream
 

@@ -457,11 +457,3 @@ def test_the_scores_that_are_timed_are_those_of_the_pool(method, options, monkey
         expected = (y @ Z) ** 2
     assert first == pytest.approx(expected, rel=1e-4)
     np.testing.assert_array_equal(first, second)
-
-
-def test_a_round_depends_on_the_kernels_of_its_entries():
-    order = {"name": "arc_cosine", "order": 1}
-    methods = [{"method": "rff", "options": {}}, {"method": "rff", "options": {}, "kernel": order}]
-    assert [
-        root for root in stage.roots({"kind": "grid", "methods": methods}) if root.startswith("random_features.kernels")
-    ] == ["random_features.kernels.arc_cosine:ArcCosine"]

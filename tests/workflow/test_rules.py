@@ -77,7 +77,7 @@ class Planned:
 
 
 def listed(folder: Path, inputs: list[str]) -> set[str]:
-    """The package files that the inputs of a job list, each with the hash of its content."""
+    """The modules that the inputs of a job list, each with the hash of its code."""
     lines = [line for path in inputs if path.startswith(CODE) for line in (folder / path).read_text().splitlines()]
     return {line.split("  ")[1] for line in lines}
 
@@ -198,9 +198,8 @@ def test_a_command_is_that_of_its_rule_and_works_on_what_the_job_is_named_after(
         rule, stage = job.rule_name.split("_")[0], job.words[0]
         assert stage == {"table": "draw", "figure": "draw"}.get(rule, rule)
         assert len([path for path in job.input if path.startswith(CODE)]) == 1, job.rule_msg
-        folder = {"draw": "report", "download": "data", "preprocess": "data"}.get(stage, "study")
-        folder = f"{folder}/{stage}"
-        assert f"rfstudy/{folder}.py" in job.code, job.rule_msg
+        module = {"draw": "report", "download": "data", "preprocess": "data"}.get(stage, "study")
+        assert f"rfstudy.{module}.{stage}" in job.code, job.rule_msg
         if "shard" in job.wildcards:
             (spec,) = map(json.loads, option(job, "--spec"))
             words = job.wildcards["shard"].split(".")
@@ -231,21 +230,21 @@ def test_a_job_reads_the_code_of_what_it_runs_and_of_nothing_else(plan):
     of_text = {"experiment": "survey-gaussian-text"}
     lsrff, rff = (code("train", **of_text, shard=f"eeg.{method}") for method in ("lsrff", "rff"))
     assert {
-        "random_features/maps/leverage.py",
-        "random_features/learners/ridge.py",
-        "random_features/learners/svm.py",
-        "rfstudy/data/steps/standard_rows.py",
+        "random_features.maps.leverage",
+        "random_features.learners.ridge",
+        "random_features.learners.svm",
+        "rfstudy.data.steps.standard_rows",
     } <= lsrff
-    assert "random_features/maps/leverage.py" not in rff
-    assert "random_features/learners/svm.py" in code("tune", **of_text, shard="eeg")
-    assert "random_features/learners/svm.py" not in code("generate", **of_text, shard="eeg.rff")
-    assert {"random_features/maps/leverage.py", "rfstudy/study/kinds/grid.py"} <= code("time", **of_text, shard="eeg")
-    assert "rfstudy/study/kinds/variance.py" in code("measure", experiment="theory-variance", shard="rff")
-    assert "rfstudy/data/parse.py" in code("preprocess", dataset="eeg")
-    assert {"rfstudy/report/plots/curves.py", "rfstudy/report/tables/grid.py"} <= code("draw_laptop_survey")
+    assert "random_features.maps.leverage" not in rff
+    assert "random_features.learners.svm" in code("tune", **of_text, shard="eeg")
+    assert "random_features.learners.svm" not in code("generate", **of_text, shard="eeg.rff")
+    assert {"random_features.maps.leverage", "rfstudy.study.kinds.grid"} <= code("time", **of_text, shard="eeg")
+    assert "rfstudy.study.kinds.variance" in code("measure", experiment="theory-variance", shard="rff")
+    assert "rfstudy.data.parse" in code("preprocess", dataset="eeg")
+    assert {"rfstudy.report.plots.curves", "rfstudy.report.tables.grid"} <= code("draw_laptop_survey")
     table = code("table", paper="slsrff", name="table-02-text")
-    assert "rfstudy/report/tables/dataset_statistics.py" in table
-    assert "rfstudy/report/plots/curves.py" not in table
+    assert "rfstudy.report.tables.dataset_statistics" in table
+    assert "rfstudy.report.plots.curves" not in table
 
 
 def test_the_code_of_all_jobs_is_listed_before_any_is_planned(new_workspace):
@@ -349,7 +348,7 @@ def test_stand_ins_need_no_download_and_features_of_a_task_are_made_of_it(embedd
     base = [f"data/prepared/embedded/mnist-1-7/{name}" for name in ("X.npy", "y.npy", "facts.json")]
     assert data_of(job) == base
     assert option(job, "--base") == ["data/prepared/embedded/mnist-1-7"]
-    assert "rfstudy/data/extractors/hog.py" in job.code
+    assert "rfstudy.data.extractors.hog" in job.code
 
 
 def test_an_extractor_that_needs_weights_gets_them_a_gpu_and_the_time_that_it_takes(new_workspace):
@@ -362,7 +361,7 @@ def test_an_extractor_that_needs_weights_gets_them_a_gpu_and_the_time_that_it_ta
     assert (option(job, "--raw"), option(job, "--base")) == (["data/raw/vgg16-bn"], ["data/prepared/original/cifar10"])
     assert option(job, "--device") == ["cuda"]
     assert (job.resources["gpu"], job.resources["runtime"]) == (1, 240)
-    assert {f"rfstudy/data/{name}.py" for name in ("extractors/vgg", "finetuning", "networks", "images")} <= job.code
+    assert {f"rfstudy.data.{name}" for name in ("extractors.vgg", "finetuning", "networks", "images")} <= job.code
     (weights,) = json.loads(option(plan.named("download", source="vgg16-bn"), "--spec")[0])["files"].items()
     assert weights[0].startswith(f"vgg16_bn-{weights[1]['sha256'][:8]}.")
     others = plan.named("preprocess", dataset="cifar10")
@@ -374,8 +373,8 @@ def test_one_job_prepares_the_stand_ins_that_a_preset_lists_and_none_that_needs_
     job = embedded.named("preprocess_together")
     assert [*json.loads(*option(job, "--spec"))] == listed
     assert {Path(path).parent.name for path in job.output} == set(listed)
-    assert {"rfstudy/data/generators/numeric.py", "rfstudy/data/generators/windmill.py"} <= job.code
-    assert "rfstudy/data/extractors/hog.py" not in job.code
+    assert {"rfstudy.data.generators.numeric", "rfstudy.data.generators.windmill"} <= job.code
+    assert "rfstudy.data.extractors.hog" not in job.code
     alone = {job.wildcards["dataset"] for job in embedded.jobs if job.rule_name == "preprocess"}
     assert alone >= {"mnist-1-7", "mnist-1-7-hog", "cifar10-auto-truck"}
     assert not alone & set(listed)

@@ -33,7 +33,7 @@ from tqdm import tqdm
 from random_features.errors import UserError
 from rfstudy.data import lock
 from rfstudy.data.raw import CARRIERS, RECORD
-from rfstudy.data.registry import UNKNOWN
+from rfstudy.data.tasks import UNKNOWN
 from rfstudy.files import digest_of, shown, write_atomically, write_json
 
 log = logging.getLogger(__name__)

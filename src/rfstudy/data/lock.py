@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from random_features.errors import UserError
-from rfstudy.data.registry import UNKNOWN
+from rfstudy.data.tasks import UNKNOWN
 from rfstudy.files import read_yaml, shown, write_atomically
 
 HEADER = """\

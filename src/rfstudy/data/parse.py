@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from random_features.errors import UserError
-from rfstudy.data.registry import DROP, IN_ORDER, file_names, target_of
+from rfstudy.data.tasks import DROP, IN_ORDER, file_names, target_of
 
 #: The label map's key for every label that it does not name.
 REST = "rest"

@@ -16,8 +16,8 @@ import numpy as np
 from random_features.errors import UserError
 from rfstudy.files import read_json, shown, write_atomically, write_json
 
-#: The key of the facts' own digest.
-SEAL = "sha256_of_facts"
+#: The key of the checksum of the facts themselves.
+CHECKSUM = "sha256_of_facts"
 
 
 def digest(X: np.ndarray, y: np.ndarray, n_train: int | None) -> str:
@@ -42,14 +42,14 @@ def write(out_dir, record: dict, X: np.ndarray, y: np.ndarray) -> dict:
 
 def write_facts(record: dict, out_dir) -> dict:
     """Write the facts about a task with their digest; returns both."""
-    record = record | {SEAL: seal_of(record)}
+    record = record | {CHECKSUM: checksum_of(record)}
     write_json(record, Path(out_dir) / "facts.json")
     return record
 
 
-def seal_of(record: dict) -> str:
+def checksum_of(record: dict) -> str:
     """SHA-256 of facts but for their own digest, whatever the order of their keys."""
-    facts = {key: value for key, value in record.items() if key != SEAL}
+    facts = {key: value for key, value in record.items() if key != CHECKSUM}
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
@@ -62,7 +62,7 @@ def read(directory, task_id: str = "") -> tuple[np.ndarray, np.ndarray, dict]:
     directory = Path(directory)
     again = f"remove the folder {shown(directory)} and run again: its files are made anew"
     facts = read_record(directory / "facts.json", again)
-    if facts.get(SEAL) != seal_of(facts):
+    if facts.get(CHECKSUM) != checksum_of(facts):
         raise UserError(
             f"{shown(directory / 'facts.json')} is not what was prepared: it was changed, or is of an earlier version; "
             f"{again}"

@@ -17,7 +17,7 @@ from rfstudy.data import modules
 from rfstudy.data.facts import describe
 from rfstudy.data.parse import encode_labels, left_out, read_task
 from rfstudy.data.prepared import digest, read, read_record, write
-from rfstudy.data.registry import extractor_of, file_names, generator_of, stands_in, streamed_of, target_of
+from rfstudy.data.tasks import extractor_of, file_names, generator_of, stands_in, streamed_of, target_of
 from rfstudy.files import digest_of, shown
 
 #: What an extractor that takes long keeps beside the arrays until they are written.

@@ -16,6 +16,21 @@ from pathlib import Path
 from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.raw import problems_of_name
+from rfstudy.data.tasks import (
+    IN_ORDER,
+    OF_FILE,
+    STREAMED,
+    UNKNOWN,
+    class_values,
+    extractor_of,
+    file_names,
+    generator_of,
+    maker_of,
+    rows_per_chunk,
+    stands_in,
+    streamed_of,
+    target_of,
+)
 from rfstudy.files import read_yaml, shown
 
 #: The part of a file name that a task's ``files`` may hold: one file for everything, or one for each published part.
@@ -37,34 +52,14 @@ FORMS = {
 }
 REMARKS = ("note", "not_comparable", "in_place_of")
 
-#: What ``streamed`` says in any case, of a file, and of a maker.
-STREAMED = ("base", "n_train")
-OF_FILE = ("source", "file", "columns")
-OF_STREAMED = (*STREAMED, *OF_FILE, "maker", "rows_per_chunk")
-
 #: The files that a parser reads as one part; of one that is not listed any number.
 FILES_OF_PARSER = {"libsvm": 1, "table": 1, "arff": 1, "idx": 2, "pair": 2}
-
-#: What ``sources.yaml`` says in place of a checksum that nobody knows.
-UNKNOWN = "unknown"
 
 #: What a source says of files that others can get; of files of this machine it need not.
 OF_PUBLISHED = ("citation", "licence", "page")
 
-#: Rules of ``data.split`` that keep neighbouring rows together.
-OF_BLOCKS = ("blocks", "first_blocks", "last_blocks")
-
-#: What ``features_of`` says that is no parameter of its extractor.
-OF_FEATURES = ("task", "extractor", "source")
-
 #: Minutes that the job asks for which makes the rows of a task, unless its extractor says otherwise.
 MINUTES = 60
-
-#: The value of ``rows`` for a file whose first n_train rows are the published training part.
-IN_ORDER = "in_order"
-
-#: The value of a label map for rows that are left out.
-DROP = "drop"
 
 
 @dataclass(frozen=True)
@@ -120,11 +115,6 @@ def is_local(source: dict) -> bool:
     return all("path" in entry for entry in source["files"].values())
 
 
-def stands_in(task: dict, *, embedded: bool) -> bool:
-    """Whether something takes the place of a task's files: in the embedded preset, of files that have to be got."""
-    return embedded and "stand_in" in task
-
-
 def is_generated(task: dict, *, embedded: bool) -> bool:
     """Whether a generator makes a task's rows: its own, or its stand-in's."""
     return "generator" in task or stands_in(task, embedded=embedded)
@@ -136,33 +126,6 @@ def list_of_rows(task: dict) -> str:
     return "" if rows == IN_ORDER else rows
 
 
-def file_names(task: dict) -> dict[str, list[str]]:
-    """The files of a task by part ("all", or "train" and "test"), each a list."""
-    return {part: [names] if isinstance(names, str) else list(names) for part, names in task["files"].items()}
-
-
-def target_of(task: dict) -> str:
-    """What is learned: "binary", "classes" or "regression"; by default what the label map has values for."""
-    return task.get("target") or ("binary" if len(class_values(task["labels"])) == 2 else "classes")
-
-
-def class_values(labels: dict) -> set[int]:
-    """The integers that a label map gives."""
-    return {value for value in labels.values() if value != DROP}
-
-
-def generator_of(entry: dict) -> tuple[str, dict]:
-    """Name and parameters of the ``generator`` of a task or stand-in."""
-    given = entry["generator"]
-    return given["name"], {key: value for key, value in given.items() if key not in ("name", "n_train", "n_test")}
-
-
-def extractor_of(task: dict) -> tuple[str, dict]:
-    """Name and parameters of the extractor of a task that is ``features_of`` another."""
-    given = task["features_of"]
-    return given["extractor"], {key: value for key, value in given.items() if key not in OF_FEATURES}
-
-
 def source_of(task: dict) -> str:
     """The source whose files a task needs: it is made from them, or its extractor asks for them; empty where none."""
     return next(
@@ -170,27 +133,11 @@ def source_of(task: dict) -> str:
     )
 
 
-def streamed_of(task: dict, *, embedded: bool) -> dict:
-    """How a task is streamed, or its stand-in; empty where it is not."""
-    return (task["stand_in"] if stands_in(task, embedded=embedded) else task).get("streamed", {})
-
-
 def sizes_of_stand_in(task: dict) -> dict[str, int]:
     """The training and test rows of a stand-in; the test rows of a stream are those of its base, at most the task's."""
     if "streamed" in task["stand_in"]:
         return {"n_train": task["stand_in"]["streamed"]["n_train"], "n_test": task["n_test"]}
     return {key: task["stand_in"]["generator"][key] for key in ("n_train", "n_test")}
-
-
-def maker_of(streamed: dict) -> tuple[str, dict]:
-    """Name and parameters of the maker of rows of a stream."""
-    given = {key: value for key, value in streamed.items() if key not in OF_STREAMED}
-    return streamed["maker"], given
-
-
-def rows_per_chunk(streamed: dict) -> int:
-    """The training rows of a chunk at most; all, where a stream does not say."""
-    return streamed.get("rows_per_chunk", streamed["n_train"])
 
 
 def n_chunks(streamed: dict) -> int:

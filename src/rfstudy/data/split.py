@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from random_features.arrays import seed_sequence
-from rfstudy.data.registry import OF_BLOCKS
+from rfstudy.data.tasks import OF_BLOCKS
 
 #: Rules that give the same rows in every repeat.
 FIXED = ("published", "first_blocks", "last_blocks")

@@ -18,7 +18,7 @@ from random_features.arrays import row_blocks, seed_sequence
 from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.prepared import read
-from rfstudy.data.registry import maker_of, rows_per_chunk
+from rfstudy.data.tasks import maker_of, rows_per_chunk
 from rfstudy.files import write_arrays
 
 #: Bytes of a LIBSVM file that are parsed at once, and rows whose second moment is formed at once.

@@ -15,17 +15,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from random_features.learners.targets import class_index
-from rfstudy import metrics
+from rfstudy import scores
 
 KINDS = ("binary", "classes", "regression")
 
 #: What predictions of labels, and of numbers, can be evaluated by.
-OF_LABELS = {"accuracy_pct": metrics.accuracy_pct, "error_pct": metrics.error_pct}
+OF_LABELS = {"accuracy_pct": scores.accuracy_pct, "error_pct": scores.error_pct}
 OF_NUMBERS = {
-    "mse": metrics.mse,
-    "rmse": metrics.rmse,
-    "relative_error": metrics.relative_error,
-    "relative_squared_error_pct": metrics.relative_squared_error_pct,
+    "mse": scores.mse,
+    "rmse": scores.rmse,
+    "relative_error": scores.relative_error,
+    "relative_squared_error_pct": scores.relative_squared_error_pct,
 }
 
 

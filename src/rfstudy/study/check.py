@@ -23,12 +23,14 @@ from pathlib import Path
 
 from random_features.learners import entry as learners
 from rfstudy.data.modules import step_of
-from rfstudy.data.registry import OF_BLOCKS, sizes_of_stand_in
+from rfstudy.data.registry import sizes_of_stand_in
+from rfstudy.data.tasks import OF_BLOCKS
 from rfstudy.files import shown
 from rfstudy.study.code import PACKAGES, SOURCE, defines
 from rfstudy.study.config import ConfigurationError, resolved_experiments
-from rfstudy.study.experiment import kind_constant, merge, options_tried, standing_for_all, walked, wanted_sizes
-from rfstudy.study.plan import check_choices, on_dataset, repeats_of, searched
+from rfstudy.study.experiment import kind_constant, standing_for_all, walked, wanted_sizes
+from rfstudy.study.job import merge, options_tried, searched
+from rfstudy.study.plan import check_choices, on_dataset, repeats_of
 from rfstudy.study.schema import OF_DATA, constant_or, suggestion
 
 #: Where it is remembered what was found to be in order, in the folder of the workflow.

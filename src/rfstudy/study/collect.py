@@ -12,7 +12,7 @@ from random_features.errors import UserError
 from rfstudy import tidy
 from rfstudy.data.modules import step_text
 from rfstudy.files import read_arrays
-from rfstudy.study.plan import NAMES
+from rfstudy.study.job import NAMES
 from rfstudy.study.provenance import read_records, write_results
 from rfstudy.study.rows import base_row
 from rfstudy.study.sample import Prepared, loaded

@@ -18,7 +18,8 @@ import yaml
 from random_features.errors import UserError
 from rfstudy.data import registry
 from rfstudy.files import read_yaml, shown, yaml_files
-from rfstudy.study.experiment import merge, with_steps
+from rfstudy.study.experiment import with_steps
+from rfstudy.study.job import merge
 from rfstudy.study.schema import learners_schema, problems_of, read_schema, suggestion
 from rfstudy.study.validate import problems_of_experiment
 

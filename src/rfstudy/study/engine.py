@@ -18,14 +18,13 @@ from tqdm import tqdm
 
 from random_features.arrays import resolve_device, seed_of
 from random_features.errors import UserError
-from random_features.kernels import KERNELS, make_kernel
+from random_features.kernels import make_kernel
 from random_features.kernels.base import Kernel
 from random_features.maps.registry import REGISTRY, make_map, resolved_options
-from rfstudy.data.modules import code_of_steps
-from rfstudy.study.code import meaning
-from rfstudy.study.experiment import own_kernel
+from rfstudy.data import prepared
+from rfstudy.study.code import code_hash
+from rfstudy.study.job import NAMES, code_roots, own_kernel, without
 from rfstudy.study.journal import Checkpoints, Journal, key_of
-from rfstudy.study.plan import NAMES, without
 from rfstudy.study.provenance import Run
 from rfstudy.study.rows import base_row, entry_columns
 from rfstudy.study.sample import Prepared, Sample, Samples, loaded
@@ -38,8 +37,9 @@ IRRELEVANT += ("learners", "search", "shared_methods", "penalty_shared_by")
 #: The libraries whose versions are part of a cell's key.
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch")
 
-#: What of the facts about a data set decides its cells: the rows, how they are split, and what is predicted.
-DECIDING_FACTS = ("sha256", "split", "n_train", "n_test", "target")
+#: The facts about a data set that decide no cell: its names, what describes its rows, and where they come from. All
+#: other facts are part of every key, those that are added later as well.
+IRRELEVANT_FACTS = ("task", "label", "stand_in", "reason", "facts", "provenance", prepared.CHECKSUM)
 
 
 @dataclass(frozen=True)
@@ -85,25 +85,28 @@ class Job:
     run: Run
     data: Prepared | None = None
     samples: Samples | None = None
-    roots: tuple[str, ...] = ()  # definitions that every cell of the job uses, see ``code.meaning``
 
 
-def jobs(stage: str, parts: list[dict], prepared_dirs, journal_dir, threads: int, roots=()):
-    """The jobs of a stage's parts, one after the other; each part with data has its folder in ``prepared_dirs``."""
-    check_device(parts[0]["device"])
-    run, journal = Run(stage, parts, threads, parts[0]["device"]), Journal(journal_dir)
+def jobs(stage: str, parts: list[dict], prepared_dirs, journal_dir, threads: int):
+    """Yield the jobs of a stage's parts; each part with data has its folder in ``prepared_dirs``.
+
+    The device "auto" is resolved here, so that no cell of a GPU is taken for one of a processor.
+    """
+    device = device_of(parts[0]["device"])
+    run, journal = Run(stage, parts, threads, device), Journal(journal_dir)
+    parts = [spec | {"device": device} for spec in parts]
     without_data = not prepared_dirs and not any(spec["dataset"] for spec in parts)
     for spec, data in ((spec, None) for spec in parts) if without_data else loaded(parts, prepared_dirs):
         samples = Samples(data, spec) if data else None
-        yield Job(stage, spec, journal, run, data, samples, tuple(roots(spec) if callable(roots) else roots))
+        yield Job(stage, spec, journal, run, data, samples)
 
 
-def check_device(device: str) -> None:
-    """Raise ``UserError`` where a job begins whose device is not there: who planned it, on another machine, could not
-    know.
+def device_of(device: str) -> str:
+    """The device that "auto", "cpu" or "cuda" is on this machine; ``UserError`` where there is none, which the machine
+    that planned the job could not know.
     """
     try:
-        resolve_device(device)
+        return resolve_device(device).type
     except RuntimeError as error:
         raise UserError(str(error)) from error
 
@@ -172,28 +175,17 @@ def cell_key(job: Job, cell: Cell) -> str:
     """The hash of everything that decides a cell."""
     # what a cell is given counts in place of what the specification says about all cells
     common = without(job.spec, *IRRELEVANT, *cell.given)
-    kernel = cell.given.get("kernel", job.spec["kernel"])["name"]
+    decided = {"methods": [cell.entry] if cell.entry else []} | common | cell.given
     return key_of(
         job.stage,
         common,
         entry_key(cell.entry),
         cell.at,
         cell.given,
-        deciding_facts(job.data.facts) if job.data else {},
-        meaning(
-            *job.roots,
-            f"random_features.kernels.{kernel}:{KERNELS[kernel]['class']}",
-            *entry_roots(cell.entry),
-            *given_roots(common | cell.given),
-        ),
+        without(job.data.facts, *IRRELEVANT_FACTS) if job.data else {},
+        code_hash(*code_roots(job.stage, decided)),
         versions(),
     )
-
-
-def deciding_facts(facts: dict) -> dict:
-    """What of the facts about a data set decides its cells; a range of the targets where there is one."""
-    said = {fact: facts.get(fact) for fact in DECIDING_FACTS}
-    return said | ({"target_range": facts["target_range"]} if "target_range" in facts else {})
 
 
 def entry_key(entry: dict) -> dict:
@@ -205,22 +197,6 @@ def entry_key(entry: dict) -> dict:
         "class": REGISTRY[entry["method"]].class_name,
         "options": resolved_options(entry["method"], entry["options"]),
     }
-
-
-def entry_roots(entry: dict) -> tuple[str, ...]:
-    """The definition of an entry's map, see ``code.meaning``."""
-    if not entry:
-        return ()
-    known = REGISTRY[entry["method"]]
-    return (f"random_features.maps.{known.module}:{known.class_name}",)
-
-
-def given_roots(given: dict) -> tuple[str, ...]:
-    """The code that the conditions of a cell name: preprocessing steps, a bandwidth rule, a learner."""
-    rule, learner = given.get("bandwidth"), given.get("learner")
-    bandwidth = [f"rfstudy.study.bandwidths.{rule['rule']}:length_scale"] if rule else []
-    learners = [f"random_features.learners.{learner}:LEARNER"] if learner else []
-    return (*code_of_steps(given.get("preprocess", [])), *bandwidth, *learners)
 
 
 @cache

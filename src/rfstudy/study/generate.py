@@ -13,7 +13,7 @@ import numpy as np
 
 from random_features.arrays import set_threads
 from random_features.errors import NotDefinedError
-from rfstudy.metrics import approximation_error
+from rfstudy.scores import approximation_error
 from rfstudy.study.engine import Cell, Job, Work, jobs, work_through
 from rfstudy.study.kinds.grid import cell_settings, grid_cells, map_of, prefixes, sample_of, skipped_rows
 from rfstudy.study.provenance import write_results
@@ -27,7 +27,7 @@ def run(parts: list[dict], prepared_dirs, chosen: dict, journal_dir, out, out_ar
     """
     set_threads(threads)
     done = Work()
-    for job in jobs("generate", parts, prepared_dirs, journal_dir, threads, ("rfstudy.study.generate:measure",)):
+    for job in jobs("generate", parts, prepared_dirs, journal_dir, threads):
         spec = job.spec
         if job.data.skipped:
             missing = [{"metric": metric_of(spec), "split": "train"}]

@@ -19,7 +19,7 @@ def run(parts: list[dict], prepared_dirs, journal_dir, out, out_arrays, threads:
     """The stage: write the rows of a shard, its arrays and their provenance."""
     set_threads(threads)
     done = Work()
-    for job in jobs("measure", parts, prepared_dirs, journal_dir, threads, roots):
+    for job in jobs("measure", parts, prepared_dirs, journal_dir, threads):
         # by name, so that a change of one kind is no change of another
         kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec['kind']}")
         if job.data and job.data.skipped:
@@ -42,8 +42,3 @@ def skipped_rows(job: Job, metrics) -> list[dict]:
         for entry in job.spec["methods"]
         for metric in metrics
     ]
-
-
-def roots(spec: dict) -> list[str]:
-    """The definition that every cell uses: what the kind measures in one."""
-    return [f"rfstudy.study.kinds.{spec['kind']}:measure"]

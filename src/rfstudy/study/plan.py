@@ -14,24 +14,9 @@ from dataclasses import dataclass
 
 from random_features.kernels import KERNELS
 from random_features.learners.entry import facts
-from rfstudy.data.modules import code_of_steps
 from rfstudy.study.config import AXES, ConfigurationError, check_ids
-from rfstudy.study.experiment import (
-    CIRCLES,
-    SEARCHED,
-    kernels_of,
-    kind_constant,
-    merge,
-    own_kernel,
-    sizes,
-    spread,
-    standing_for_all,
-    step_lists,
-    wanted_sizes,
-)
-
-#: Columns of the tidy table that an experiment decides as a whole.
-NAMES = ("preset", "paper", "experiment", "protocol")
+from rfstudy.study.experiment import kernels_of, kind_constant, standing_for_all, wanted_sizes
+from rfstudy.study.job import circle_of, merge, own_kernel, searched, sizes, spread, without
 
 
 @dataclass(frozen=True)
@@ -174,11 +159,6 @@ def entries_of(experiment: dict, shard: Shard) -> list[dict]:
     return [without(entry, "learners") for entry in filter(None, (experiment["methods"][i] for i in shard.methods))]
 
 
-def without(mapping: dict, *keys: str) -> dict:
-    """A copy of a mapping without some of its keys."""
-    return {key: value for key, value in mapping.items() if key not in keys}
-
-
 def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> dict:
     """The work of ``tune``: what is searched, by whom the choice is shared, and the learners that decide."""
     search = experiment["search"]
@@ -205,15 +185,6 @@ def concerns_methods(search: dict) -> bool:
     one that stands for them, and where they share a penalty, at which all of them need a solution.
     """
     return "penalty" in searched(search) or bool(circles_in(search) & {"method", "method_and_size", "cell"})
-
-
-def searched(search: dict) -> list[str]:
-    """The quantities that a search names and that ``tune`` chooses: all but a penalty that every cell chooses alone.
-
-    The cell's penalty is chosen in ``train``, on the features that it is for.
-    """
-    named = [quantity for quantity in SEARCHED if quantity in search]
-    return [q for q in named if q != "penalty" or circle_of(search, q) != "cell"]
 
 
 def check_choices(experiment: dict, dataset: str) -> None:
@@ -266,14 +237,6 @@ def check_one_a_kernel(where: str, experiment: dict) -> None:
                 f"{where}: search.method must name one method for {kernel or 'the kernel of the experiment'}, it has "
                 f"{shared.count(kernel)}: what all methods share is shared by those of one kernel"
             )
-
-
-def circle_of(search: dict, quantity: str) -> str:
-    """Who shares the choice of a quantity (one of ``CIRCLES``)."""
-    circle = search.get(quantity, {}).get("shared_by", search.get("shared_by"))
-    if circle not in CIRCLES:
-        raise ConfigurationError(f"search.{quantity} must say by whom it is shared: one of {', '.join(CIRCLES)}")
-    return circle
 
 
 def learners_of(experiment: dict) -> dict:
@@ -412,40 +375,11 @@ def same_choices(one: dict, other: dict) -> bool:
     return work(one) == work(other) and labels(one) >= labels(other)
 
 
-def methods_in(stage: str, experiment: dict, shard: Shard) -> list[str]:
-    """The modules of the maps that a job of a stage draws."""
-    entries = [experiment["methods"][i] for i in shard.methods]
-    if stage == "tune":
-        searches = [on_dataset(experiment, dataset)["search"] for dataset in shard.datasets]
-        entries = entries if any(map(concerns_methods, searches)) else []
-        entries = [*entries, *(entry for search in searches for _, entry in standing_for_all(search))]
-    return sorted({entry["module"] for entry in entries})
-
-
 def learners_in(stage: str, experiment: dict) -> list[str]:
     """The learners that a job of a stage runs."""
     if stage == "time":
         return [name for name in experiment.get("learners", {}) if name == experiment["time"].get("learner")]
     return list(experiment.get("learners", {})) if stage in ("tune", "train") else []
-
-
-def kernels_in(document) -> set[str]:
-    """The names of all kernels in an experiment or a part of it: those of mappings with such a ``name``."""
-    if isinstance(document, dict):
-        own = {document["name"]} & set(KERNELS) if isinstance(document.get("name"), str) else set()
-        return own.union(*map(kernels_in, document.values()))
-    return set().union(*map(kernels_in, document)) if isinstance(document, list) else set()
-
-
-def code_roots(stage: str, experiment: dict, shard: Shard) -> list[str]:
-    """The modules whose import closure a job runs: those that a stage imports by name are named here."""
-    roots = [f"rfstudy.study.{stage}", f"rfstudy.study.kinds.{experiment['kind']}"]
-    roots += [f"random_features.maps.{module}" for module in methods_in(stage, experiment, shard)]
-    roots += [f"random_features.learners.{name}" for name in learners_in(stage, experiment)]
-    roots += [f"random_features.kernels.{name}" for name in sorted(kernels_in(experiment))]
-    on = [on_dataset(experiment, dataset) for dataset in shard.datasets]
-    roots += [f"rfstudy.study.bandwidths.{each['bandwidth']['rule']}" for each in on if each.get("bandwidth")]
-    return [*dict.fromkeys(roots), *code_of_steps([step for steps in step_lists(on) for step in steps])]
 
 
 def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings: dict) -> dict:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rfstudy.study.experiment import kernel_id, own_kernel
-from rfstudy.study.plan import NAMES
+from rfstudy.study.job import NAMES, kernel_id, own_kernel
 from rfstudy.study.sample import Prepared
 
 

@@ -11,10 +11,10 @@ import numpy as np
 from random_features.arrays import seed_sequence
 from random_features.errors import UserError
 from rfstudy.data import prepared
-from rfstudy.data.registry import OF_BLOCKS
 from rfstudy.data.scale import fit_range, fit_steps
 from rfstudy.data.split import FIXED, block_of_row, split
 from rfstudy.data.target import Target, make_target
+from rfstudy.data.tasks import OF_BLOCKS
 
 #: Bytes up to which the samples of a data set are kept.
 KEPT_BYTES = 2**26

@@ -24,7 +24,7 @@ from random_features.learners.entry import always_regular, load
 from random_features.learners.penalties import best_penalty, is_at_edge
 from random_features.learners.scoring import score_sum
 from rfstudy.study.engine import Cell, Job, finished
-from rfstudy.study.experiment import CIRCLES, SEARCHED, merge, options_tried, own_kernel, size_of, sizes
+from rfstudy.study.job import CIRCLES, SEARCHED, circle_of, merge, options_tried, own_kernel, searched, size_of, sizes
 from rfstudy.study.kinds.grid import (
     choice_for,
     folds_of,
@@ -36,7 +36,6 @@ from rfstudy.study.kinds.grid import (
     place_of,
     sample_of,
 )
-from rfstudy.study.plan import circle_of, searched
 from rfstudy.study.sample import Sample
 
 #: What of a choice is marked where it is at an end of its grid, beside the penalty.

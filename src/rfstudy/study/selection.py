@@ -8,17 +8,8 @@ from __future__ import annotations
 from random_features.learners import entry as learners
 from random_features.maps.registry import resolved_options
 from rfstudy.study.config import SELECTIONS, ConfigurationError, check_ids
-from rfstudy.study.experiment import (
-    kind_constant,
-    listed_twice,
-    merge,
-    own_kernel,
-    size_lists,
-    sizes,
-    spread,
-    standing_for_all,
-    wanted_sizes,
-)
+from rfstudy.study.experiment import kind_constant, listed_twice, size_lists, standing_for_all, wanted_sizes
+from rfstudy.study.job import merge, own_kernel, sizes, spread
 from rfstudy.study.schema import closed, learner_schema, problems_of
 
 

@@ -21,7 +21,6 @@ import psutil
 
 from random_features.arrays import set_threads
 from random_features.errors import NotDefinedError
-from random_features.kernels import KERNELS
 from rfstudy.study.engine import (
     Cell,
     Job,
@@ -29,11 +28,10 @@ from rfstudy.study.engine import (
     Work,
     cell_key,
     entry_key,
-    entry_roots,
     jobs,
     work_through,
 )
-from rfstudy.study.plan import without
+from rfstudy.study.job import without
 from rfstudy.study.provenance import processor_name, write_results
 from rfstudy.study.rows import entry_columns
 
@@ -52,27 +50,10 @@ def run(parts: list[dict], prepared_dirs, chosen: dict, journal_dir, out, thread
     """The stage: write the times of every round and their provenance; ``chosen`` as in ``generate``."""
     set_threads(threads)
     done = Work()
-    for job in jobs("time", parts, prepared_dirs, journal_dir, threads, roots):
+    for job in jobs("time", parts, prepared_dirs, journal_dir, threads):
         if job.data is None or not job.data.skipped:
             done.add(take_times(job, chosen.get(job.spec["dataset"], {}), threads))
     write_results(done.rows, done.records, out)
-
-
-def roots(spec: dict) -> list[str]:
-    """The definitions that a round uses: this stage's, the kind's, and those of all maps, kernels and learners."""
-    maps = [root for entry in spec["methods"] for root in entry_roots(entry)]
-    kernels = [
-        f"random_features.kernels.{entry['kernel']['name']}:{KERNELS[entry['kernel']['name']]['class']}"
-        for entry in spec["methods"]
-        if "kernel" in entry
-    ]
-    learners = [f"random_features.learners.{learner}:LEARNER" for learner in spec.get("learners", {})]
-    return [
-        "rfstudy.study.time:one_round",
-        f"rfstudy.study.kinds.{spec['kind']}:timed",
-        *dict.fromkeys(maps + kernels),
-        *learners,
-    ]
 
 
 def take_times(job: Job, chosen: dict, threads: int) -> Work:
@@ -81,7 +62,7 @@ def take_times(job: Job, chosen: dict, threads: int) -> Work:
     how = job.spec["time"]
     given = {
         # with what an entry has of its own beside its map: preprocessing, bandwidth
-        "entries": [without(entry, "defaults") | entry_key(entry) for entry in job.spec["methods"]],
+        "methods": [without(entry, "defaults") | entry_key(entry) for entry in job.spec["methods"]],
         "learners": job.spec.get("learners", {}),
         "chosen": without(chosen, "provenance"),
         "grid": job.spec.get("grid") or job.spec["sizes"],

@@ -36,7 +36,7 @@ def run(parts: list[dict], prepared_dirs, chosen: dict, arrays_file, journal_dir
     set_threads(threads)
     arrays = read_arrays(arrays_file)
     done = Work()
-    for job in jobs("train", parts, prepared_dirs, journal_dir, threads, ("rfstudy.study.train:measure",)):
+    for job in jobs("train", parts, prepared_dirs, journal_dir, threads):
         done.add(train(job, chosen.get(job.spec["dataset"], {}), arrays_of(arrays, job.spec["dataset"])))
     write_results(done.rows, done.records, out)
 

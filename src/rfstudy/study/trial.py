@@ -74,7 +74,7 @@ def try_map(method: str, options: dict, kernel: dict, sizes, steps=()):
 def numbers(sizes, steps) -> list[int]:
     """The numbers of features: one, or the sizes of an accuracy grid on the columns that steps leave of d."""
     from rfstudy.data.scale import columns_after
-    from rfstudy.study.experiment import sizes as named
+    from rfstudy.study.job import sizes as named
 
     if isinstance(sizes, int):
         return [sizes]

@@ -7,15 +7,12 @@ from rfstudy.files import write_sealed
 from rfstudy.study.engine import jobs
 from rfstudy.study.search import search
 
-#: What is computed in a cell of a search.
-ROOTS = ("rfstudy.study.search:scores_of", "rfstudy.study.search:regular_at")
-
 
 def run(parts: list[dict], prepared_dirs, journal_dir, out, threads: int) -> None:
     """The stage: write the choices for every data set, by circle (``study.search``)."""
     set_threads(threads)
     chosen = {}
-    for job in jobs("tune", parts, prepared_dirs, journal_dir, threads, ROOTS):
+    for job in jobs("tune", parts, prepared_dirs, journal_dir, threads):
         if job.data.skipped:
             chosen[job.spec["dataset"]] = {"status": "skipped", "reason": job.data.skipped}
         else:

@@ -14,7 +14,8 @@ from random_features.errors import nearest
 from random_features.maps.registry import REGISTRY, resolved_options
 from rfstudy.data import modules
 from rfstudy.study.code import modules_in
-from rfstudy.study.experiment import listed_twice, options_by_method, standing_for_all, walked
+from rfstudy.study.experiment import listed_twice, standing_for_all, walked
+from rfstudy.study.job import options_by_method
 from rfstudy.study.schema import constant_or, problems_of, schema_of, suggestion
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
 from rfstudy.study.engine import Cell, Job
-from rfstudy.study.experiment import merge
+from rfstudy.study.job import merge
 from rfstudy.study.sample import Sample
 
 STAGES = ("measure",)

@@ -12,7 +12,7 @@ import numpy as np
 from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.study.engine import Job, Timed, entry_map
-from rfstudy.study.experiment import spread
+from rfstudy.study.job import spread
 from rfstudy.study.peers import make_peer
 
 #: Nothing but times is measured here.

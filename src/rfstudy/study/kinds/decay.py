@@ -12,7 +12,7 @@ import numpy as np
 
 from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
-from rfstudy.metrics import approximation_error
+from rfstudy.scores import approximation_error
 from rfstudy.study.engine import Cell, Job, entry_map
 
 STAGES = ("measure",)

@@ -16,7 +16,7 @@ from random_features.learners.exact import fit_kernel_svm
 from random_features.learners.l1_svm import fit_l1_svm
 from random_features.learners.multiple_kernel import fit_multiple_kernel_svm
 from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned, entry_map, feature_seed
-from rfstudy.study.experiment import kernel_id
+from rfstudy.study.job import kernel_id
 from rfstudy.study.svm_rows import accuracy_rows, fit_on
 
 STAGES = ("measure",)

@@ -12,7 +12,7 @@ import numpy as np
 from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.study.engine import Job, Timed, drawn_and_learned, entry_map
-from rfstudy.study.experiment import spread
+from rfstudy.study.job import spread
 
 #: Nothing but times is measured here.
 STAGES = ()

@@ -24,8 +24,7 @@ from rfstudy.study.engine import (
     feature_seed,
     name_of,
 )
-from rfstudy.study.experiment import CIRCLES, SEARCHED, merge, own_kernel, sizes
-from rfstudy.study.plan import without
+from rfstudy.study.job import CIRCLES, SEARCHED, merge, own_kernel, sizes, without
 from rfstudy.study.rows import base_row, entry_columns
 from rfstudy.study.sample import Prepared, Sample, Samples
 

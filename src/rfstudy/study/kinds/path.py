@@ -15,7 +15,7 @@ from random_features.arrays import seed_of, seed_sequence
 from random_features.errors import UserError
 from random_features.learners.decomposed import Decomposed, decompose, leave_one_out, ridge_coefficients
 from random_features.learners.penalties import best_penalty, effective_penalties, is_at_edge
-from rfstudy import metrics
+from rfstudy import scores
 from rfstudy.study.engine import Cell, Job, entry_map, sample_and_kernel
 from rfstudy.study.sample import Sample
 
@@ -79,7 +79,7 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
         settings = {"length_scale": length_scale, "capped": sample.capped}
         parts = decompose(Z)
         of_features = {
-            "approximation_error_frobenius": metrics.approximation_error(exact, Z @ Z.T),
+            "approximation_error_frobenius": scores.approximation_error(exact, Z @ Z.T),
             "smallest_singular_value": float(parts.values[-1]),
         }
         rows += [
@@ -132,9 +132,9 @@ def penalties_of(parts: Decomposed, y: np.ndarray, given: dict) -> dict[str, dic
 
 def scores_of(y_train, predicted_train, y_test, predicted_test) -> list[dict]:
     """Squared errors of both parts and the wrong signs among the test rows, as columns of rows; all (n,)."""
-    wrong = metrics.error_pct(y_test, np.where(predicted_test > 0, 1.0, -1.0))
+    wrong = scores.error_pct(y_test, np.where(predicted_test > 0, 1.0, -1.0))
     return [
-        {"split": "train", "metric": "mse", "value": metrics.mse(y_train, predicted_train)},
-        {"split": "test", "metric": "mse", "value": metrics.mse(y_test, predicted_test)},
+        {"split": "train", "metric": "mse", "value": scores.mse(y_train, predicted_train)},
+        {"split": "test", "metric": "mse", "value": scores.mse(y_test, predicted_test)},
         {"split": "test", "metric": "error_pct", "value": wrong},
     ]

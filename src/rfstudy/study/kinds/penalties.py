@@ -14,7 +14,7 @@ from random_features.kernels import make_kernel
 from random_features.learners import streams
 from random_features.learners.shifted import solve_shifted
 from rfstudy.study.engine import Cell, Job, entry_map, feature_seed
-from rfstudy.study.experiment import sizes
+from rfstudy.study.job import sizes
 
 STAGES = ("measure",)
 NEEDS_DATA = True

@@ -14,7 +14,7 @@ import torch
 from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.study.engine import Cell, Job, Timed, entry_map
-from rfstudy.study.experiment import spread
+from rfstudy.study.job import spread
 
 STAGES = ("measure",)
 NEEDS_DATA = False

@@ -17,9 +17,9 @@ from random_features.errors import NotDefinedError
 from random_features.kernels import KERNELS, make_kernel
 from random_features.learners.boehning import GAP_TOLERANCE, fit_on_stream
 from random_features.learners.streams import keep_within
-from rfstudy.metrics import approximation_error
+from rfstudy.scores import approximation_error
 from rfstudy.study.engine import Cell, Job, Timed, entry_map, feature_seed
-from rfstudy.study.experiment import kernel_id
+from rfstudy.study.job import kernel_id
 from rfstudy.study.sample import Sample, Samples, approximation_rows
 
 STAGES = ("measure",)

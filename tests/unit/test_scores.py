@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from random_features.learners.targets import class_index
-from rfstudy import metrics
+from rfstudy import scores
 
-SCORES = (metrics.accuracy_pct, metrics.error_pct, metrics.mse, metrics.rmse, metrics.relative_error)
+SCORES = (scores.accuracy_pct, scores.error_pct, scores.mse, scores.rmse, scores.relative_error)
 
 
 def test_one_column_is_decided_by_its_sign_and_several_by_the_largest():
@@ -16,19 +16,19 @@ def test_one_column_is_decided_by_its_sign_and_several_by_the_largest():
 
 
 def test_shares_of_labels():
-    assert metrics.accuracy_pct([1, 1, -1], [1, -1, -1]) == 100 * np.mean([True, False, True])
-    assert metrics.error_pct([1, 1, -1], [1, -1, -1]) == 100 * np.mean([False, True, False])
+    assert scores.accuracy_pct([1, 1, -1], [1, -1, -1]) == 100 * np.mean([True, False, True])
+    assert scores.error_pct([1, 1, -1], [1, -1, -1]) == 100 * np.mean([False, True, False])
 
 
 def test_errors_of_numbers():
     y, predicted = [6.0, 8.0], [3.0, 4.0]  # differences 3 and 4, |y| = 10
-    assert metrics.mse(y, predicted) == 12.5
-    assert metrics.rmse(y, predicted) == pytest.approx(12.5**0.5, rel=1e-15)
-    assert metrics.relative_error(y, predicted) == 0.5
-    assert metrics.relative_squared_error_pct(y, predicted) == 25.0
+    assert scores.mse(y, predicted) == 12.5
+    assert scores.rmse(y, predicted) == pytest.approx(12.5**0.5, rel=1e-15)
+    assert scores.relative_error(y, predicted) == 0.5
+    assert scores.relative_squared_error_pct(y, predicted) == 25.0
     # in float64 whatever comes: 16777217 is no float32, and integers must not wrap around
-    assert metrics.mse(np.array([200], dtype=np.uint8), np.array([201], dtype=np.uint8)) == 1.0
-    assert metrics.mse(np.array([16777216.0], dtype=np.float32), np.array([16777217])) == 1.0
+    assert scores.mse(np.array([200], dtype=np.uint8), np.array([201], dtype=np.uint8)) == 1.0
+    assert scores.mse(np.array([16777216.0], dtype=np.float32), np.array([16777217])) == 1.0
 
 
 @pytest.mark.parametrize("score", SCORES)
@@ -42,7 +42,7 @@ def test_arrays_of_another_shape_are_refused(score, y, predicted):
 
 def test_an_error_relative_to_nothing_is_refused():
     with pytest.raises(ValueError, match="all targets are zero"):
-        metrics.relative_error([0.0, 0.0], [1.0, 0.0])
+        scores.relative_error([0.0, 0.0], [1.0, 0.0])
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_an_error_relative_to_nothing_is_refused():
     ],
 )
 def test_what_cannot_be_equal_has_no_score(y_true, predicted, message):
-    for score in (metrics.accuracy_pct, metrics.error_pct):
+    for score in (scores.accuracy_pct, scores.error_pct):
         with pytest.raises(ValueError, match=message):
             score(y_true, predicted)
 
@@ -65,11 +65,11 @@ def test_matrices_that_have_no_error_relative_to_each_other(norm):
     K = np.eye(3)
     for approximate in (K[:, :1], K[0], 1.0):
         with pytest.raises(ValueError, match="must have one shape"):
-            metrics.approximation_error(K, approximate, norm)
+            scores.approximation_error(K, approximate, norm)
     for other in (np.nan, np.inf):
         with pytest.raises(ValueError, match="NaN or infinity"):
-            metrics.approximation_error(K, np.where(K > 0, other, K), norm)
+            scores.approximation_error(K, np.where(K > 0, other, K), norm)
     with pytest.raises(ValueError, match="no error relative to a matrix of norm 0"):
-        metrics.approximation_error(0 * K, K, norm)
+        scores.approximation_error(0 * K, K, norm)
     with pytest.raises(ValueError, match="no error relative"):
-        metrics.approximation_error(np.empty((0, 0)), np.empty((0, 0)), norm)
+        scores.approximation_error(np.empty((0, 0)), np.empty((0, 0)), norm)

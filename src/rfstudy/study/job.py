@@ -1,0 +1,155 @@
+"""What a job is told and how it is read: the vocabulary that planning and execution share.
+
+Planning imports this module; it imports nothing that plans. Standard library only.
+"""
+
+from __future__ import annotations
+
+from random_features.errors import UserError
+from random_features.kernels import KERNELS
+from random_features.maps.registry import REGISTRY
+from rfstudy.data.modules import code_of_steps
+
+#: Columns of the tidy table that an experiment decides as a whole.
+NAMES = ("preset", "paper", "experiment", "protocol")
+
+#: Who shares a choice, from the widest circle to the narrowest: all of an experiment; all methods at a size; all sizes
+#: of a method; a method at a size; nobody but the cell (a method at a size in one repeat).
+CIRCLES = ("experiment", "size", "method", "method_and_size", "cell")
+
+#: What can be chosen by validation.
+SEARCHED = ("preprocess", "length_scale", "bandwidth", "options", "penalty")
+
+
+def merge(base: dict, overlay: dict, *, null_removes: bool = True) -> dict:
+    """``overlay`` laid over ``base``: mappings merge, null removes, everything else is replaced.
+
+    Neither is changed; what is taken over from one of them alone is shared with it.
+    """
+    result = base | {}  # of the type of the base
+    for key, value in overlay.items():
+        if isinstance(value, dict) and isinstance(result.get(key), dict):
+            result[key] = merge(result[key], value, null_removes=null_removes)
+        elif value is None and null_removes:
+            result.pop(key, None)
+        else:
+            result[key] = value
+    return result
+
+
+def without(mapping: dict, *keys: str) -> dict:
+    """A copy of a mapping without some of its keys."""
+    return {key: value for key, value in mapping.items() if key not in keys}
+
+
+def spread(values: list, number: int | None) -> list:
+    """``number`` of the values, evenly from the first to the last; None is all of them.
+
+    >>> spread([1, 2, 4, 8, 16], 3)
+    [1, 4, 16]
+    """
+    if number is None or number >= len(values):
+        return values
+    steps = max(1, number - 1)
+    return [values[round(i * (len(values) - 1) / steps)] for i in range(number)]
+
+
+def sizes(experiment_sizes: dict, d: int) -> list[tuple[int, str]]:
+    """The numbers of features s with their labels, for data of ``d`` columns.
+
+    >>> sizes({"multiples_of_d": [1, 2]}, 14)
+    [(14, 'd'), (28, '2d')]
+    >>> sizes({"values": [1000]}, 784)
+    [(1000, '1000')]
+    """
+    return [size_of(rule, value, d) for rule, values in experiment_sizes.items() for value in values]
+
+
+def size_of(rule: str, value: int, d: int) -> tuple[int, str]:
+    """One number of features with its label: ``value`` times d, or ``value`` itself."""
+    if rule == "multiples_of_d":
+        return value * d, "d" if value == 1 else f"{value}d"
+    return value, str(value)
+
+
+def kernel_id(kernel: dict) -> str:
+    """The id of a kernel as rows have it; of one that an experiment leaves open (a family), the name of the family.
+
+    It is the ``name`` of the kernel object, read from ``KERNELS`` without an import of it.
+    """
+    try:
+        return KERNELS[kernel["name"]].get("id", kernel["name"]).format(**kernel)
+    except KeyError:
+        return kernel["name"]
+
+
+def own_kernel(entry: dict) -> str:
+    """The id of the kernel that an entry has in place of the experiment's; empty where it has none."""
+    return kernel_id(entry["kernel"]) if "kernel" in entry else ""
+
+
+def circle_of(search: dict, quantity: str) -> str:
+    """Who shares the choice of a quantity (one of ``CIRCLES``)."""
+    circle = search.get(quantity, {}).get("shared_by", search.get("shared_by"))
+    if circle not in CIRCLES:
+        raise UserError(f"search.{quantity} must say by whom it is shared: one of {', '.join(CIRCLES)}")
+    return circle
+
+
+def searched(search: dict) -> list[str]:
+    """The quantities that a search names and that ``tune`` chooses: all but a penalty that every cell chooses alone.
+
+    The cell's penalty is chosen in ``train``, on the features that it is for.
+    """
+    named = [quantity for quantity in SEARCHED if quantity in search]
+    return [q for q in named if q != "penalty" or circle_of(search, q) != "cell"]
+
+
+def options_by_method(search: dict):
+    """Pairs of a map and the grid of its options that a search tries; None is every map."""
+    grid = search.get("options", {}).get("grid", [])
+    return grid.items() if isinstance(grid, dict) else [(None, grid)]
+
+
+def options_tried(search: dict, method: str) -> list[dict]:
+    """The options of a map that a search tries; nothing where it leaves them alone."""
+    return next((grid for named, grid in options_by_method(search) if named in (None, method)), [])
+
+
+def code_roots(stage: str, part: dict) -> list[str]:
+    """Full names of the modules that a part of a stage's work runs: the stage and its kind, and what both load by name.
+
+    ``part`` may be the description of a single cell; its ``learner`` then stands in place of ``learners``.
+    """
+    roots = [f"rfstudy.study.{stage}", f"rfstudy.study.kinds.{part['kind']}"]
+    entries = [*part["methods"], *part.get("shared_methods", [])]
+    roots += [f"random_features.maps.{REGISTRY[entry['method']].module}" for entry in entries]
+    learners = [part["learner"]] if "learner" in part else part.get("learners", [])
+    roots += [f"random_features.learners.{name}" for name in learners]
+    roots += [f"random_features.kernels.{name}" for name in kernels_in(part)]
+    roots += [f"rfstudy.study.bandwidths.{part['bandwidth']['rule']}"] if part.get("bandwidth") else []
+    return sorted({*roots, *code_of_steps(step for steps in step_lists(part) for step in steps)})
+
+
+def step_lists(document) -> list[list]:
+    """All lists of preprocessing steps in an experiment or a part of it, wherever they stand."""
+    if isinstance(document, list):
+        return [steps for each in document for steps in step_lists(each)]
+    if not isinstance(document, dict):
+        return []
+    found = []
+    for key, value in document.items():
+        if key == "preprocess":
+            # in a search several lists are tried
+            found += value["grid"] if isinstance(value, dict) else [value]
+        else:
+            found += step_lists(value)
+    return found
+
+
+def kernels_in(document) -> set[str]:
+    """The names of all kernels in an experiment or a part of it: those of mappings with such a ``name``."""
+    if isinstance(document, dict):
+        own = {document["name"]} & set(KERNELS) if isinstance(document.get("name"), str) else set()
+        return own.union(*map(kernels_in, document.values()))
+    return set().union(*map(kernels_in, document)) if isinstance(document, list) else set()

@@ -15,6 +15,7 @@ import re
 from functools import cache, cached_property
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
@@ -27,8 +28,9 @@ from rfstudy.outputs import load_reports
 from rfstudy.report import style
 from rfstudy.report.catalogue import modules_of, specification
 from rfstudy.report.claims.compared import spearman
+from rfstudy.report.compare import CELL_VERDICTS
 from rfstudy.report.context import Context
-from rfstudy.report.matching import compared
+from rfstudy.report.scorecard import scorecard
 from rfstudy.report.typeset import one_number_a_cell, told
 from rfstudy.study.config import load_experiments
 
@@ -40,9 +42,6 @@ PICTURES = {
 
 #: Pixels across, and colours: enough for lines and letters, and small files.
 WIDTH, COLOURS = 1060, 256
-
-#: The verdicts of the table, in its order.
-VERDICTS = ("reproduced", "better", "worse", "too noisy", "not comparable", "not run")
 
 #: Repeats from which on a finding gives the mean of a cell.
 ENOUGH = 5
@@ -224,15 +223,12 @@ def verdicts(shipped: Shipped) -> str:
     rows = []
     for paper in ("survey", "slsrff", "eerf", "nsrf"):
         spec = shipped.spec(paper, "scorecard-all")
-        cells = [
-            each
-            for each in compared(shipped.context(*spec["experiments"]), spec)
-            if each.protocol and FACTS[each.place.metric].tolerance is not None
-        ]
-        for protocol in dict.fromkeys(each.protocol for each in cells):
-            found = [each.score.verdict for each in cells if each.protocol == protocol]
-            counts = {word: found.count(word) for word in VERDICTS}
-            rows.append({"paper": f"`{paper}`", "protocol": protocol, "printed": len(found)} | counts)
+        cells = scorecard(shipped.context(*spec["experiments"]), spec)
+        is_count = [FACTS[metric].tolerance is None for metric in cells["metric"]]
+        cells = cells[cells["protocol"].ne("") & ~np.array(is_count)]
+        for protocol, found in cells.groupby("protocol", sort=False)["verdict"]:
+            number = {word: int((found == word).sum()) for word in CELL_VERDICTS}
+            rows.append({"paper": f"`{paper}`", "protocol": protocol, "printed": len(found)} | number)
     return markdown(rows)
 
 
@@ -264,8 +260,8 @@ def holds(condition: bool, finding: str) -> None:
 def counted(cells: pd.DataFrame) -> tuple[dict[str, int], int]:
     """The verdicts on printed cells by their number, and how many of the cells can be compared."""
     found = cells["verdict"].value_counts()
-    counts = {word: int(found.get(word, 0)) for word in VERDICTS}
-    return counts, sum(counts[word] for word in VERDICTS[:4])
+    counts = {word: int(found.get(word, 0)) for word in CELL_VERDICTS}
+    return counts, sum(counts[word] for word in CELL_VERDICTS[:4])
 
 
 def printed_accuracies(shipped: Shipped) -> str:

@@ -12,6 +12,7 @@ from PIL import Image
 from random_features.errors import UserError
 from random_features.maps.registry import REGISTRY
 from rfstudy import front
+from rfstudy.report.compare import CELL_VERDICTS
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -97,7 +98,7 @@ def test_the_verdicts_are_those_of_the_scorecards(shipped):
         told = dict(zip(heads, row, strict=True))
         cells = shipped.table(told["paper"].strip("`"), "scorecard-all")
         own = cells[cells["protocol"].eq(told["protocol"]) & ~cells["quantity"].str.contains("rows|columns")]
-        assert int(told["printed"]) == len(own) == sum(int(told[word]) for word in front.VERDICTS)
+        assert int(told["printed"]) == len(own) == sum(int(told[word]) for word in CELL_VERDICTS)
         assert int(told["reproduced"]) == own["verdict"].eq("reproduced").sum()
 
 

@@ -9,8 +9,19 @@ import pytest
 from scipy import stats
 
 from rfstudy import tidy
+from rfstudy.metrics import FACTS
 from rfstudy.report.aggregate import by_repeat
-from rfstudy.report.compare import MIN_REPEATS, Estimate, family, holm, is_effect, note_on_tests, overlap_of, paired
+from rfstudy.report.compare import (
+    MIN_REPEATS,
+    Estimate,
+    family,
+    holm,
+    is_effect,
+    note_on_tests,
+    overlap_of,
+    paired,
+    with_verdicts,
+)
 from rfstudy.report.context import Context
 
 ERROR = "approximation_error_frobenius"
@@ -186,3 +197,106 @@ def test_the_note_says_which_test_it_was():
     assert "corrected for" not in plain
     assert "points" not in plain
     assert "0.1 points of a percentage" in note_on_tests({"EEG": 1.0}, "all", [ERROR, "accuracy_pct"])
+
+
+# --- published against measured ---------------------------------------------------------------------------------------
+
+
+def verdict_on(metric="accuracy_pct", **numbers):
+    """The judgement on one cell."""
+    known = ["published", "published_std", "published_error", "published_n", "rounding", "value", "std", "error", "n"]
+    cell = dict.fromkeys(known, math.nan) | {"metric": metric, "comparable": True, "too_noisy": False} | numbers
+    return with_verdicts(pd.DataFrame([cell])).iloc[0]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        ({"published_std": 0.6, "published_n": 9, "rounding": 0.005, "std": 0.8, "n": 4}, (0.2, 0.4, 0.005)),
+        # a standard error is as printed
+        ({"published_error": 0.2, "std": 0.8, "n": 4}, (0.2, 0.4)),
+        # ours in place of a missing one, over the paper's repeats if they are known
+        ({"published_n": 16, "std": 0.8, "n": 4}, (0.2, 0.4)),
+        ({"std": 0.8, "n": 4}, (0.4, 0.4)),
+        ({"error": 0.3, "n": 0}, (0.3, 0.3)),
+        # theirs for a single repeat of ours
+        ({"published_std": 0.6, "published_n": 9, "n": 1}, (0.2, 0.6)),
+        ({"published_error": 0.2, "published_n": 9, "n": 1}, (0.2, 0.6)),
+    ],
+)
+def test_the_standard_error_has_both_spreads_and_the_rounding(numbers, expected):
+    assert verdict_on(published=80.0, value=81.0, **numbers)["standard_error"] == pytest.approx(math.hypot(*expected))
+
+
+def test_a_single_repeat_without_any_spread_is_too_noisy():
+    alone = verdict_on(published=80.0, rounding=0.005, value=85.0, n=1)
+    assert (alone["verdict"], alone["difference"]) == ("too noisy", 5.0)
+    assert math.isnan(alone["standard_error"])
+    assert verdict_on(published=80.0, published_std=0.5, published_n=10, value=85.0, n=1)["verdict"] == "better"
+    assert verdict_on(published=80.0, value=85.0, std=0.5, n=3)["verdict"] == "better"
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "margin"),
+    [
+        ("accuracy_pct", 80.0, 0.5), ("accuracy_pct", 0.1, 0.5), ("error_pct", 20.0, 0.5), ("error_pct", 5.0, 0.5),
+        ("error_pct", 4.0, 0.4), ("train_error_pct", 0.2, 0.02), ("time_feature_s", 2.0, 0.2), ("mse", 0.5, 0.05),
+        ("n_train", 100, 0.0),
+    ],
+)  # fmt: skip
+def test_the_practical_margin(metric, value, margin):
+    assert FACTS[metric].margin(value) == pytest.approx(margin)
+
+
+@pytest.mark.parametrize(
+    ("metric", "ours", "verdict"),
+    [
+        ("accuracy_pct", 80.4, "reproduced"), ("accuracy_pct", 81.0, "better"), ("accuracy_pct", 79.0, "worse"),
+        ("time_feature_s", 79.0, "reproduced"), ("time_feature_s", 60.0, "better"), ("time_feature_s", 99.0, "worse"),
+    ],
+)  # fmt: skip
+def test_verdicts_follow_the_direction_of_the_metric(metric, ours, verdict):
+    assert verdict_on(metric, published=80.0, published_error=0.03, value=ours, error=0.03)["verdict"] == verdict
+
+
+@pytest.mark.parametrize(
+    ("numbers", "difference", "verdict"),
+    [
+        ({"value": math.nan}, math.nan, "not run"),
+        ({"published": math.nan}, math.nan, "not comparable"),
+        ({"comparable": False}, 1.0, "not comparable"),
+        ({"too_noisy": True}, 1.0, "too noisy"),
+    ],
+)
+def test_what_is_missing_lost_or_other_data_is_not_judged(numbers, difference, verdict):
+    found = verdict_on(**{"published": 80.0, "published_error": 0.1, "value": 81.0, "error": 0.1} | numbers)
+    assert found["verdict"] == verdict
+    assert found["difference"] == pytest.approx(difference, nan_ok=True)
+    assert math.isnan(found["margin"]) == (verdict != "too noisy")
+
+
+def test_an_unknown_metric_is_refused():
+    with pytest.raises(KeyError):
+        verdict_on("acuracy_pct")
+
+
+@pytest.mark.parametrize(
+    ("difference", "error", "verdict"),
+    [
+        (0.49, 0.0, "reproduced"), (0.51, 0.0, "better"), (-0.49, 0.0, "reproduced"), (-0.51, 0.0, "worse"),
+        # three standard errors above the margin: 0.6, 0.9
+        (0.59, 0.2, "reproduced"), (0.61, 0.2, "better"), (-0.89, 0.3, "reproduced"), (-0.91, 0.3, "worse"),
+        # and above twice the margin: 0.999, 1.002
+        (0.1, 0.333, "reproduced"), (0.1, 0.334, "too noisy"), (1.0, 0.334, "too noisy"), (1.01, 0.334, "better"),
+    ],
+)  # fmt: skip
+def test_the_borders_of_the_verdicts(difference, error, verdict):
+    found = verdict_on(published=80.0, published_error=error, value=80.0 + difference, error=0.0)
+    assert (found["verdict"], found["margin"], found["standard_error"]) == (verdict, 0.5, error)
+
+
+@pytest.mark.parametrize(("ours", "verdict"), [(100.0, "reproduced"), (101.0, "not comparable")])
+def test_counts_are_the_same_or_of_other_data(ours, verdict):
+    found = verdict_on("n_test", published=100.0, rounding=0.5, value=ours, n=0)
+    assert (found["verdict"], found["difference"], found["margin"]) == (verdict, ours - 100.0, 0.0)
+    assert math.isnan(found["standard_error"])

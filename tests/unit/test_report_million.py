@@ -8,7 +8,7 @@ import verdict_rows
 
 from rfstudy.report.claims.compared import Names
 from rfstudy.report.claims.judge import judge
-from rfstudy.report.matching import compared
+from rfstudy.report.scorecard import scorecard
 
 ROUNDS = 5
 
@@ -94,22 +94,22 @@ def test_made_rows_stand_beside_the_printed_numbers_and_are_not_comparable():
     spec = report_rows.spec_of("scorecard-all")
 
     def verdicts(rows):
-        cells = [c for c in compared(report_rows.context_of(rows), spec) if c.place.table == "Table IX"]
-        return {(c.place.kernel, c.place.metric, c.place.method): c for c in cells if c.protocol == "code"}
+        cells = scorecard(report_rows.context_of(rows), spec, "Table IX")
+        return {(c.kernel, c.metric, c.method): c for c in cells.itertuples() if c.protocol == "code"}
 
     own = verdicts(as_measured())
     # times are ratios to those of RFF
     assert len(own) == 3 * (9 * 3 + 8)
     # of one run beside one run nobody knows how far chance takes them apart; times have rounds
-    verdicts_of_own = [each.score.verdict for each in own.values()]
+    verdicts_of_own = [each.verdict for each in own.values()]
     expected = {place: "reproduced" if place[1] == "time_total_s" else "too noisy" for place in own}
     assert verdicts_of_own == list(expected.values())
     made = verdicts(as_measured(dataset="mnist8m-made"))
-    assert {each.score.verdict for each in made.values()} == {"not comparable"}
-    assert {place: each.ours.value for place, each in made.items()} == {p: e.ours.value for p, e in own.items()}
+    assert {each.verdict for each in made.values()} == {"not comparable"}
+    assert {place: each.value for place, each in made.items()} == {p: e.value for p, e in own.items()}
     # where both were measured the task itself counts
     both = verdicts(as_measured() + as_measured(dataset="mnist8m-made", factors={("rff", "gaussian", ERROR): 3.0}))
-    assert [each.score.verdict for each in both.values()] == verdicts_of_own
+    assert [each.verdict for each in both.values()] == verdicts_of_own
 
 
 @pytest.mark.parametrize("protocol", ["text", "code"])

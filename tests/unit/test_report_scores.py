@@ -1,13 +1,8 @@
 """Printed numbers beside ours: the rule of the scorecard, and the tables of accuracies, times and verdicts."""
 
-import math
-
 import numpy as np
 import pytest
 import report_rows
-
-from rfstudy.metrics import FACTS
-from rfstudy.report.scorecard import Number, quotient, score, standard_error
 
 
 def table(name, rows, tmp_path):
@@ -22,97 +17,6 @@ def at(frame, **wanted):
         frame = frame[frame[column.replace("_", " ")] == value]
     assert len(frame) == 1
     return frame.iloc[0]
-
-
-def test_the_standard_error_has_both_spreads_and_the_rounding():
-    printed = Number(80.0, std=0.6, repeats=9, rounding=0.005)
-    assert standard_error(printed, Number(81.0, 0.8, 4)) == pytest.approx(math.sqrt(0.2**2 + 0.4**2 + 0.005**2))
-    # a standard error is as printed
-    assert standard_error(Number(80.0, error=0.2), Number(81.0, 0.8, 4)) == pytest.approx(math.sqrt(0.04 + 0.16))
-    # ours in place of a missing one, over the paper's repeats where they are known
-    assert standard_error(Number(80.0, repeats=16), Number(81.0, 0.8, 4)) == pytest.approx(math.sqrt(0.04 + 0.16))
-    assert standard_error(Number(80.0), Number(81.0, 0.8, 4)) == pytest.approx(math.sqrt(0.16 + 0.16))
-    assert standard_error(Number(80.0), Number(2.0, error=0.3)) == pytest.approx(math.sqrt(2 * 0.09))
-    # theirs for a single repeat of ours
-    assert standard_error(printed, Number(81.0, None, 1)) == pytest.approx(math.sqrt(0.04 + 0.36 + 0.005**2))
-    assert standard_error(Number(80.0, error=0.2, repeats=9), Number(81.0, None, 1)) == pytest.approx(
-        math.sqrt(0.04 + 0.36)
-    )
-    assert standard_error(Number(80.0, rounding=0.5), Number(81.0, None, 1)) == 0.5
-
-
-def test_a_single_repeat_beside_no_printed_spread_is_too_noisy_for_a_verdict():
-    single = Number(85.0, None, 1)
-    alone = score("accuracy_pct", Number(80.0, rounding=0.005), single)
-    assert (alone.verdict, alone.difference, alone.error, alone.in_errors) == ("too noisy", 5.0, None, None)
-    assert score("accuracy_pct", Number(80.0, std=0.5, repeats=10), single).verdict == "better"
-    assert score("accuracy_pct", Number(80.0), Number(85.0, 0.5, 3)).verdict == "better"
-
-
-@pytest.mark.parametrize(
-    ("metric", "value", "margin"),
-    [
-        ("accuracy_pct", 80.0, 0.5), ("accuracy_pct", 0.1, 0.5), ("error_pct", 20.0, 0.5), ("error_pct", 5.0, 0.5),
-        ("error_pct", 4.0, 0.4), ("train_error_pct", 0.2, 0.02), ("time_feature_s", 2.0, 0.2), ("mse", 0.5, 0.05),
-        ("n_train", 100, 0.0),
-    ],
-)  # fmt: skip
-def test_the_practical_margin(metric, value, margin):
-    assert FACTS[metric].margin(value) == pytest.approx(margin)
-
-
-@pytest.mark.parametrize(
-    ("metric", "ours", "verdict"),
-    [
-        ("accuracy_pct", 80.4, "reproduced"),
-        ("accuracy_pct", 81.0, "better"),
-        ("accuracy_pct", 79.0, "worse"),
-        ("time_feature_s", 79.0, "reproduced"),
-        ("time_feature_s", 60.0, "better"),
-        ("time_feature_s", 99.0, "worse"),
-    ],
-)
-def test_verdicts_follow_the_direction_of_the_metric(metric, ours, verdict):
-    assert score(metric, Number(80.0, 0.1, 10), Number(ours, 0.1, 10)).verdict == verdict
-
-
-def test_what_is_missing_lost_or_other_data_gets_no_verdict():
-    printed, ours = Number(80.0, 0.1, 10), Number(81.0, 0.1, 10)
-    assert score("accuracy_pct", printed, None) == (None, None, None, "not run")
-    assert score("accuracy_pct", None, ours) == (None, None, None, "not comparable")
-    assert score("accuracy_pct", printed, ours, comparable=False) == (1.0, None, None, "not comparable")
-    assert score("accuracy_pct", printed, ours, too_noisy=True).verdict == "too noisy"
-    with pytest.raises(KeyError):
-        score("acuracy_pct", printed, ours)
-
-
-@pytest.mark.parametrize(
-    ("difference", "error", "verdict"),
-    [
-        (0.49, 0.0, "reproduced"), (0.51, 0.0, "better"), (-0.49, 0.0, "reproduced"), (-0.51, 0.0, "worse"),
-        # three standard errors above the margin: 0.6, 0.9
-        (0.59, 0.2, "reproduced"), (0.61, 0.2, "better"), (-0.89, 0.3, "reproduced"), (-0.91, 0.3, "worse"),
-        # and above twice the margin: 0.999, 1.002
-        (0.1, 0.333, "reproduced"), (0.1, 0.334, "too noisy"), (1.0, 0.334, "too noisy"), (1.01, 0.334, "better"),
-    ],
-)  # fmt: skip
-def test_the_borders_of_the_verdicts(difference, error, verdict):
-    found = score("accuracy_pct", Number(80.0, error=error), Number(80.0 + difference, error=0.0))
-    assert found.verdict == verdict
-    assert (found.margin, found.error) == (0.5, error)
-    assert found.in_errors == (pytest.approx(difference / error) if error else None)
-
-
-def test_counts_are_the_same_or_of_other_data():
-    assert score("n_test", Number(100, rounding=0.5), Number(100)) == (0, 0.0, None, "reproduced")
-    assert score("n_test", Number(100, rounding=0.5), Number(101)) == (1, 0.0, None, "not comparable")
-
-
-def test_a_quotient_of_printed_numbers_knows_its_rounding():
-    ratio = quotient(Number(0.03, 0.01, 10, rounding=0.005), Number(0.02, 0.0, 10, rounding=0.005))
-    assert (ratio.value, ratio.std, ratio.repeats) == (pytest.approx(1.5), None, 10)
-    assert ratio.rounding == pytest.approx(0.035 / 0.015 - 1.5)
-    assert quotient(Number(0.03, rounding=0.005), Number(0.0, rounding=0.005)) is None
 
 
 def test_accuracies_and_times_in_the_form_of_the_paper(tmp_path):

@@ -67,7 +67,7 @@ def _by_round(others: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
         pair = ratio(rows, other) if other is not None else None
         if pair:
             n = len(set(rows["at"]) & set(other["at"]))
-            ends = {"at": np.nan, "mean": pair.value, "lower": pair.lower, "upper": pair.upper}
-            counts = {"n": n, "n_failed": 0, "n_skipped": 0, "rounds": n, "contended": pair.contended}
+            ends = {"at": np.nan, "mean": pair.value, "lower": pair.low, "upper": pair.high}
+            counts = {"n": n, "n_failed": 0, "n_skipped": 0, "rounds": n, "contended": pair.reason == "contended"}
             found.append(named | ends | counts)
     return pd.DataFrame(found)

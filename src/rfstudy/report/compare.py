@@ -30,7 +30,7 @@ MIN_REPEATS = 5
 ERRORS, MARGINS = 3.0, 2.0
 
 #: What a comparison of one cell and a test of one claim can result in.
-CELL_VERDICTS = ("reproduced", "better", "worse", "not run", "not comparable", "too noisy")
+CELL_VERDICTS = ("reproduced", "better", "worse", "too noisy", "not comparable", "not run")
 CLAIM_VERDICTS = ("holds", "partly", "fails", "contradicted", "not testable", "not run")
 
 #: Split rules of ``data.split`` that draw new training rows in every repeat.
@@ -197,8 +197,8 @@ def with_verdicts(cells: pd.DataFrame) -> pd.DataFrame:
     ----------
     cells : one row per cell, with ``metric``; ``published``, its ``published_std``, ``published_error`` (standard
         error), ``published_n`` and ``rounding`` (half a unit of the last digit); our ``value``, ``std``, ``error`` and
-        ``n``; ``comparable`` (boolean) and ``reason`` ("too noisy" if our number is so by itself). Numbers that are
-        not known are NaN. ``KeyError`` for an unknown metric
+        ``n``; booleans: whether the two are ``comparable``, and whether ours is ``too_noisy`` by itself. Numbers that
+        are not known are NaN. ``KeyError`` for an unknown metric
     """
     published, value = cells["published"], cells["value"]
     their_spread = cells["published_std"].fillna(cells["published_error"] * np.sqrt(cells["published_n"]))
@@ -217,9 +217,8 @@ def with_verdicts(cells: pd.DataFrame) -> pd.DataFrame:
 
     difference = value - published
     compared = cells["comparable"].astype(bool) & difference.notna()
-    too_noisy = cells["reason"] == "too noisy"
-    within = (difference.abs() < np.maximum(margin, ERRORS * error)) | too_noisy
-    noisy = (ERRORS * error > MARGINS * margin) | too_noisy
+    within = (difference.abs() < np.maximum(margin, ERRORS * error)) | cells["too_noisy"]
+    noisy = (ERRORS * error > MARGINS * margin) | cells["too_noisy"]
     single = (cells["n"] == 1) & our_spread.isna() & their_spread.isna()
     rules = {
         "not run": value.isna(),

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from rfstudy.report.aggregate import settings_of
-from rfstudy.report.times import Ratio, by_rounds, ratio
+from rfstudy.report.compare import Estimate
+from rfstudy.report.times import by_rounds, ratio
 
 #: What the two sides of a comparison have in common, and what tells them apart.
 TOGETHER = ["dataset", "kernel", "n_features_label", "learner", "metric"]
@@ -25,7 +26,7 @@ class Comparison(NamedTuple):
     against: str
     d: int | None
     n_features: int | None
-    ratio: Ratio
+    ratio: Estimate
     at_most: float
     seconds: float  # medians
     seconds_other: float
@@ -33,7 +34,7 @@ class Comparison(NamedTuple):
     @property
     def verdict(self) -> str:
         """ "kept", "missed", or what stands in the way of a verdict."""
-        return self.ratio.remark or ("kept" if self.ratio.value <= self.at_most else "missed")
+        return self.ratio.reason or ("kept" if self.ratio.value <= self.at_most else "missed")
 
 
 def comparisons(frame: pd.DataFrame) -> list[Comparison]:

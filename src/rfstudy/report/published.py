@@ -8,11 +8,14 @@ measurement.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from rfstudy import tidy
+from rfstudy.report.aggregate import select, settings_of
 from rfstudy.report.typeset import Cell
 
 #: The table files; ``figures.csv``, ``claims.csv`` and what schematics are drawn from hold no values, and
@@ -152,13 +155,38 @@ def _spread(value: float) -> str:
     return text if float(text) == value else f"{value:g}"
 
 
-def printed_text(printed: dict | None) -> Cell:
-    """A printed number (a row as a dict, ``settings`` parsed) with its spread, and a mark if it is deduced."""
-    if printed is None or printed["status"] != "ok":
-        remark = "not printed" if printed is None else "lost"
+def numbers(published: pd.DataFrame, paper: str, table: str | None = None, kernel: str | None = None) -> pd.DataFrame:
+    """The numbers among the published rows (``load``) of a paper, table and kernel, one row each.
+
+    Columns: ``table``, ``dataset``, ``kernel``, ``size``, ``method``, ``metric``, ``learner``, ``printed`` (as printed,
+    "" if lost), ``published`` (NaN if lost), ``published_spread``, ``spread_kind`` and ``confidence``.
+    """
+    rows = select(published, paper=paper, experiment=table, kernel=kernel)
+    settings = settings_of(rows)
+    rows = rows.assign(printed=[s.get("printed", "") for s in settings])
+    rows = rows[np.array(["text" not in s for s in settings], dtype=bool)].rename(
+        columns={"experiment": "table", "n_features_label": "size", "value": "published", "spread": "published_spread"}
+    )
+    columns = ["table", "dataset", "kernel", "size", "method", "metric", "learner", "printed", "published"]
+    return rows[[*columns, "published_spread", "spread_kind", "confidence"]]
+
+
+def half_unit(printed: str) -> float:
+    """Half a unit of the last printed digit.
+
+    >>> half_unit("68.45"), half_unit("1.9e-2")
+    (0.005, 0.0005)
+    """
+    return 0.5 * 10.0 ** Decimal(printed).as_tuple().exponent
+
+
+def printed_text(number) -> Cell:
+    """A published number (a row of ``numbers``; None if there is none) with its spread, and a mark if it is deduced."""
+    if number is None or not number.printed:
+        remark = "not printed" if number is None else "lost"
         return Cell(remark, {"": None, "std": None, "n": None, "remark": remark})
-    spread = "" if pd.isna(printed["spread"]) else f" ± {_spread(printed['spread'])}"
-    deduced = printed["confidence"] == "reconstructed"
-    text = printed["settings"]["printed"] + spread + (RECONSTRUCTED if deduced else "")
-    told = {"": printed["value"], "std": printed["spread"], "n": None, "remark": "deduced" if deduced else ""}
-    return Cell(text, told)
+    spread = "" if pd.isna(number.published_spread) else f" ± {_spread(number.published_spread)}"
+    deduced = number.confidence == "reconstructed"
+    text = number.printed + spread + (RECONSTRUCTED if deduced else "")
+    remark = "deduced" if deduced else ""
+    return Cell(text, {"": number.published, "std": number.published_spread, "n": None, "remark": remark})

@@ -12,7 +12,7 @@ import pandas as pd
 
 from rfstudy.report.aggregate import of_quantity, select, summarise
 from rfstudy.report.context import Context
-from rfstudy.report.matching import printed_cells
+from rfstudy.report.published import numbers
 
 
 class Reached(NamedTuple):
@@ -41,26 +41,23 @@ class Need(NamedTuple):
 def needs(context: Context, spec: dict) -> list[Need]:
     """One a data set and printed size, in the order of ``spec``: ``published`` (of its ``paper``), ``datasets``,
     ``sizes``, ``quantity`` and the ``baseline``."""
-    printed = printed_cells(context.published, spec["paper"], spec["published"])
+    metric = spec["quantity"]["metric"]
+    printed = select(numbers(context.published, spec["paper"], spec["published"]), metric=metric)
+    printed = printed.dropna(subset="published")
     cells = summarise(of_quantity(select(context.rows, axis=""), spec["quantity"]))
     cells = cells[cells["n"] > 0]
     found = []
     for dataset in spec["datasets"]:
         own = select(cells, dataset=dataset)
         for size in spec["sizes"]:
-            numbers = {
-                place.method: row["value"]
-                for place, row in printed.items()
-                if (place.dataset, place.size, place.metric) == (dataset, size, spec["quantity"]["metric"])
-                and pd.notna(row["value"])
-            }
-            if not numbers:
+            of_cell = select(printed, dataset=dataset, size=size)
+            if not len(of_cell):
                 continue
-            best = max(numbers, key=numbers.get)
-            curves = {pair: reached(curve, numbers[best]) for pair, curve in own.groupby(["method", "variant"])}
+            best = of_cell.loc[of_cell["published"].idxmax()]
+            curves = {pair: reached(curve, best["published"]) for pair, curve in own.groupby(["method", "variant"])}
             baseline = curves.pop((spec["baseline"], ""), None)
             other = min(curves.values(), key=_fewest, default=None)
-            found.append(Need(dataset, size, float(numbers[best]), best, baseline, other))
+            found.append(Need(dataset, size, float(best["published"]), best["method"], baseline, other))
     return found
 
 

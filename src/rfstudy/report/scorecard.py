@@ -1,148 +1,221 @@
-"""Whether a measured number is the printed one: the margin, the standard error and the verdict on one cell.
+"""The frame of published numbers and ours: each number that a paper prints joined with the measured rows of its cell.
 
-The rule is one for the whole study, so that a scorecard means the same for every paper. Two means are the same while
-they differ by less than the larger of a practical margin (``metrics``) and three standard errors of their difference;
-where these are more than twice the margin, numbers that are no further apart are too noisy to be called the same. A
-difference beyond three standard errors is one, however large they are. The verdicts are those of ``VERDICTS``; whether
-data may be compared with the printed numbers at all is said by ``notes.comparability``.
+``config/scorecard.yaml`` names, for each printed table, the experiment that measures its numbers under each protocol
+and the rows that they are. Every table and figure that shows published numbers next to ours reads this frame.
 """
 
 from __future__ import annotations
 
-import math
-from decimal import Decimal
-from typing import NamedTuple
+import re
 
-from rfstudy.metrics import FACTS, POINTS, SHARE, lower_is_better
+import numpy as np
+import pandas as pd
 
-VERDICTS = ("reproduced", "better", "worse", "not run", "not comparable", "too noisy")
+from rfstudy.metrics import fact_of
+from rfstudy.report.aggregate import by_repeat, facts_of, select
+from rfstudy.report.cells import absent
+from rfstudy.report.compare import CELL_VERDICTS, Estimate, with_verdicts
+from rfstudy.report.context import Context
+from rfstudy.report.derived import undefined
+from rfstudy.report.notes import absence, cap_of, comparability, quantity, stand_in_of
+from rfstudy.report.plot_styles import plot_style
+from rfstudy.report.published import half_unit, numbers, printed_text
+from rfstudy.report.times import ROUND, ratio
+from rfstudy.report.typeset import Cell
 
-#: Standard errors of a difference up to which it is none, and how many margins they may reach.
-ERRORS, MARGINS = 3.0, 2.0
-
-RULE_NOTE = (
-    f"Reproduced: the difference is under the larger of the margin and {ERRORS:g} standard errors; better, worse: it "
-    f"is not, as the metric has it; too noisy: it is, but {ERRORS:g} "
-    f"standard errors are more than {MARGINS:g} margins. Margin: "
-    f"{POINTS:g} points of accuracy, of an error in percent the smaller of {POINTS:g} points and {SHARE:.0%} of it, "
-    f"{SHARE:.0%} of any other value; numbers of rows and columns are the same or not comparable. Standard error of "
-    "the difference: both spreads over the square roots of their repeats, ours where none is printed (and the printed "
-    "one for a single repeat of ours; with neither it is not known and the cell too noisy), and half a unit of the "
-    "last printed digit."
-)
+#: What a verdict rests on, as columns of a table.
+JUDGED = ("difference", "margin", "standard error", "in standard errors")
 
 
-class Number(NamedTuple):
-    """A mean and how well it is known: the standard deviation over repeats and their number, or a standard error in
-    their place (None where it is not known), and by how much printing may have rounded it (half a unit of the last
-    digit; 0 for a measured number)."""
+def scorecard(context: Context, spec: dict, table: str | None = None, wanted: dict | None = None) -> pd.DataFrame:
+    """One row per published number and protocol, with our number and the verdict.
 
-    value: float
-    std: float | None = None
-    repeats: int | None = None
-    error: float | None = None
-    rounding: float = 0.0
+    Columns: those of ``published.numbers`` (``published`` is the quotient where ``over`` names the method that a number
+    is divided by); ``protocol``, ``experiment``, ``learner``; ours (``value``, ``low``, ``high``, ``std``, ``error``,
+    ``n``; quartiles of the ratio in a round for times, whose ``std`` is missing); ``difference``, ``margin``,
+    ``standard_error``, ``verdict`` (``compare.with_verdicts``); ``reason`` why there is no number or no comparison;
+    ``rows``, the index of the measured rows.
 
-
-class Score(NamedTuple):
-    """Ours minus published, and what it is judged by; None where the two are not set against each other."""
-
-    difference: float | None
-    margin: float | None
-    error: float | None
-    verdict: str
-
-    @property
-    def in_errors(self) -> float | None:
-        """The difference in standard errors."""
-        return self.difference / self.error if self.error else None
-
-
-def half_unit(printed: str) -> float:
-    """Half a unit of the last printed digit.
-
-    Examples
-    --------
-    >>> half_unit("68.45"), half_unit("1.9e-2")
-    (0.005, 0.0005)
+    Parameters
+    ----------
+    context : with the measured rows
+    spec : ``paper``, ``experiments`` and ``scorecard``, the entry of the paper in ``config/scorecard.yaml``
+    table, wanted : only the numbers of a printed table, and of a quantity (its ``metric``, and its ``learner`` if
+        given)
     """
-    return 0.5 * 10.0 ** Decimal(printed).as_tuple().exponent
+    wanted, found = wanted or {}, []
+    for entry in spec["scorecard"]["numbers"]:
+        if table not in (None, entry["table"]):
+            continue
+        printed = numbers(context.published, spec["paper"], entry["table"], entry.get("kernel"))
+        experiments = {p: name for p, name in entry.get("experiments", {}).items() if name in spec["experiments"]}
+        for protocol, experiment in ({"": ""} if "not_run" in entry else experiments).items():
+            quantities = [
+                _of_quantity(printed, metric, source | {"repeats": entry.get("repeats")}, experiment, context)
+                for metric, source in entry["metrics"].items()
+                if wanted.get("metric", metric) == metric
+                and wanted.get("learner") in (None, source.get("learner"))
+                and metric in set(printed["metric"])
+            ]
+            if quantities:
+                cells = pd.concat(quantities).sort_index()
+                if not experiment:
+                    cells["reason"] = entry["not_run"]
+                found.append(cells.assign(protocol=protocol, experiment=experiment))
+    cells = pd.concat(found, ignore_index=True)
+    # the distance of a stand-in to a published number means nothing
+    judged = with_verdicts(cells.assign(published=cells["published"].mask(cells["stand_in"])))
+    cells = judged.assign(published=cells["published"])
+    lost = cells["published"].isna() & cells["value"].notna()
+    reason = cells["reason"].mask(lost, "the printed number is lost, or is zero where it divides")
+    reason = reason.where(cells["verdict"].isin(["not run", "not comparable"]), "")
+    cells["reason"] = reason.mask(
+        (cells["verdict"] == "not comparable") & (reason == ""), "other data than the paper's"
+    )
+    return cells
 
 
-def quotient(over: Number, under: Number) -> Number | None:
-    """The quotient of two printed numbers, whose rounding is the farthest that the true one may be away.
-
-    Its spread is not known, for the two were measured together. None where the denominator may be zero.
-    """
-    if under.value - under.rounding <= 0:
-        return None
-    value = over.value / under.value
-    most = (over.value + over.rounding) / (under.value - under.rounding)
-    least = (over.value - over.rounding) / (under.value + under.rounding)
-    return Number(value, None, over.repeats, rounding=max(most - value, value - least))
+def _of_quantity(printed: pd.DataFrame, metric: str, source: dict, experiment: str, context: Context) -> pd.DataFrame:
+    """The published numbers of a metric, and ours from the rows of an experiment that ``source`` names."""
+    cells = _published(select(printed, metric=[metric]), source)
+    places = cells.groupby(["dataset", "kernel"], sort=False)
+    ours = [_measured(of, *place, metric, source, experiment, context) for place, of in places]
+    return cells.join(pd.concat(ours)) if ours else cells
 
 
-def standard_error(published: Number, ours: Number) -> float:
-    """The standard error of the difference of two means, with the rounding of the printed one.
-
-    A spread that one of the two lacks is the other's: our spread over the published number of repeats where none is
-    printed (over ours where it is not known how many they were), and the printed one for a single repeat of ours.
-    """
-    theirs = _own_error(published)
-    if theirs is None:
-        theirs = _error_with(_spread(ours), published.repeats)
-        theirs = _own_error(ours) if theirs is None else theirs
-    own = _own_error(ours)
-    if own is None:
-        own = _error_with(_spread(published), ours.repeats)
-    return math.sqrt((theirs or 0.0) ** 2 + (own or 0.0) ** 2 + published.rounding**2)
-
-
-def is_single(published: Number, ours: Number) -> bool:
-    """Whether ours is a single repeat and no spread is printed, so that nobody knows how far the next one may fall."""
-    return ours.repeats == 1 and _spread(ours) is None and _spread(published) is None
-
-
-def _own_error(number: Number) -> float | None:
-    return number.error if number.error is not None else _error_with(number.std, number.repeats)
-
-
-def _spread(number: Number) -> float | None:
-    """The standard deviation over repeats, also where the standard error is what is known."""
-    if number.std is None and number.error is not None and number.repeats:
-        return number.error * math.sqrt(number.repeats)
-    return number.std
+def _published(cells: pd.DataFrame, source: dict) -> pd.DataFrame:
+    """Published numbers with spread, repeats and rounding, divided by those of the method ``over``."""
+    kind = cells["spread_kind"]
+    n = [float(runs[1]) if (runs := re.search(r"over (\d+) runs", each)) else source["repeats"] for each in kind]
+    cells = cells.assign(
+        learner=source.get("learner", ""),
+        over=source.get("over", ""),
+        published_std=cells["published_spread"].where(kind.str.startswith("std")),
+        published_error=cells["published_spread"].where(kind == "standard error"),
+        published_n=pd.Series(n, cells.index, dtype=float),
+        rounding=[half_unit(text) if text else np.nan for text in cells["printed"]],
+    )
+    if "over" not in source:
+        return cells
+    columns = ["dataset", "kernel", "size"]
+    under = select(cells, method=source["over"]).set_index(columns)[["published", "rounding"]]
+    cells = cells[cells["method"] != source["over"]].join(under.add_suffix("_under"), on=columns)
+    value = cells["published"] / cells["published_under"]
+    # rounding: the farthest that the true quotient may be away
+    most = (cells["published"] + cells["rounding"]) / (cells["published_under"] - cells["rounding_under"])
+    least = (cells["published"] - cells["rounding"]) / (cells["published_under"] + cells["rounding_under"])
+    return cells.assign(
+        published=value.where(cells["published_under"] > cells["rounding_under"]),
+        rounding=np.maximum(most - value, value - least),
+        published_std=np.nan,
+        published_error=np.nan,
+    )
 
 
-def _error_with(std: float | None, repeats: int | None) -> float | None:
-    return None if std is None or not repeats else std / math.sqrt(repeats)
+def measured_as(printed: str, measured: set[str], tasks: dict) -> str:
+    """The data set measured for a printed one: the same, or else the one that the registry has ``in_place_of`` it."""
+    others = [each for each in sorted(measured) if tasks.get(each, {}).get("in_place_of") == printed]
+    return printed if printed in measured or not others else others[0]
 
 
-def score(
-    metric: str, published: Number | None, ours: Number | None, comparable: bool = True, too_noisy: bool = False
-) -> Score:
-    """The verdict on one printed number.
+def _measured(
+    cells: pd.DataFrame, dataset: str, kernel: str, metric: str, source: dict, experiment: str, context: Context
+) -> pd.DataFrame:
+    """Our numbers of published cells of one data set and kernel, on their index."""
+    rows = select(context.rows, experiment=experiment)
+    dataset = measured_as(dataset, set(rows["dataset"]), context.tasks)
+    rows = select(rows, dataset=dataset)
+    not_defined = undefined(metric, dataset, context.tasks)
+    if "column" in source:  # a fact about the data; only where there is none, of the rows, which may be capped
+        rows = facts if len(facts := facts_of(rows)) else rows
+        of_cell = dict.fromkeys(cells.index, rows)
+        comparable, stand_in = True, bool(stand_in_of(rows))
+        found = dict.fromkeys(cells.index, (Estimate(rows[source["column"]].astype(float).max()), np.nan))
+    else:
+        rows = select(rows, metric=metric, learner=source.get("learner"), split=source.get("split"), axis=["", ROUND])
+        rows = select(rows, kernel=kernel) if rows["kernel"].nunique() > 1 else rows
+        variants = source.get("variants", {})
+        rows = rows[rows["variant"] == rows["method"].map(lambda method: variants.get(method, ""))]
+        comparable, stand_in = not (comparability(rows, context.tasks) or not_defined), bool(stand_in_of(rows))
+        groups = dict(iter(rows.groupby(["n_features_label", "method"], sort=False)))
+        sizes = set(rows["n_features_label"])
+        # a stand-in that was run at one size only has that one, whatever it is
+        size_of = dict.fromkeys(cells["size"], *sizes) if stand_in and len(sizes) == 1 else {}
+        of_cell, found = {}, {}
+        for cell in cells.itertuples():
+            size = size_of.get(cell.size, cell.size)
+            of_cell[cell.Index] = own = groups.get((size, cell.method), rows.iloc[:0])
+            found[cell.Index] = _our_number(own, groups.get((size, cell.over), rows.iloc[:0]) if cell.over else None)
+    task = context.tasks.get(dataset, {})
+    ours = pd.DataFrame([estimate._asdict() | {"std": std} for estimate, std in found.values()], index=list(found))
+    ours["comparable"] = comparable & (ours["reason"] != "contended")
+    ours["stand_in"], ours["too_noisy"] = stand_in, ours["reason"] == "too noisy"
+    differs = task.get("not_comparable", "") or not_defined
+    ours["reason"] = [
+        absence(of) if pd.isna(value) else "; ".join(filter(None, (stand_in_of(of), cap_of(of), differs, busy)))
+        for of, value, busy in zip(
+            of_cell.values(), ours["value"], ours["reason"].replace("too noisy", ""), strict=True
+        )
+    ]
+    return ours.assign(rows=[of.index for of in of_cell.values()])
 
-    ``published`` is None where the printed number is lost or where nothing may be said of the distance (a stand-in);
-    ``ours`` is None where nothing was measured. Numbers that are not comparable, and ours if it is too noisy by itself,
-    get their difference and nothing else. A metric without a tolerance counts what is there: if two such numbers are
-    not the same, they are of different things. ``KeyError`` for a metric of which nothing is known.
-    """
-    fact = FACTS[metric]
-    if ours is None:
-        return Score(None, None, None, "not run")
-    if published is None:
-        return Score(None, None, None, "not comparable")
-    difference = ours.value - published.value
-    if not comparable:
-        return Score(difference, None, None, "not comparable")
-    if fact.tolerance is None:
-        return Score(difference, 0.0, None, "not comparable" if difference else "reproduced")
-    margin = fact.margin(published.value)
-    if is_single(published, ours):
-        return Score(difference, margin, None, "too noisy")
-    error = standard_error(published, ours)
-    if abs(difference) < max(margin, ERRORS * error) or too_noisy:
-        noisy = too_noisy or ERRORS * error > MARGINS * margin
-        return Score(difference, margin, error, "too noisy" if noisy else "reproduced")
-    return Score(difference, margin, error, "better" if (difference < 0) == lower_is_better(metric) else "worse")
+
+def _our_number(rows: pd.DataFrame, over: pd.DataFrame | None) -> tuple[Estimate, float]:
+    """Our mean over repeats, or ratio to another method, and its standard deviation (missing for ratios by rounds)."""
+    if over is not None and ROUND in {*rows["axis"], *over["axis"]}:
+        return ratio(rows, over) or Estimate(np.nan), np.nan
+    values = by_repeat(rows)
+    if over is not None:
+        values = (values / by_repeat(over)).dropna()
+    return Estimate(float(values.mean()), n=len(values)), float(values.std(ddof=1))
+
+
+def our_cell(cell, decimals: int = 2) -> Cell:
+    """Our number of a row of ``scorecard`` with its spread, or its quartiles over the rounds, or why there is none."""
+    if pd.isna(cell.value):
+        return absent(cell.reason, "std")
+    if pd.notna(cell.low):
+        remark = "contended" if "contended" in cell.reason else ""
+        text = f"{cell.value:.{decimals}f} [{cell.low:.{decimals}f}, {cell.high:.{decimals}f}] {remark}".rstrip()
+        values = {"": cell.value, "lower_quartile": cell.low, "upper_quartile": cell.high, "remark": remark}
+        return Cell(text, values)
+    text = f"{cell.value:.{decimals}f}" + ("" if pd.isna(cell.std) else f" ± {cell.std:.{decimals}f}")
+    return Cell(text, {"": cell.value, "std": cell.std, "remark": ""})
+
+
+def printed_cell(cell) -> Cell:
+    """The published number of a row of ``scorecard`` as printed, or the quotient that it is compared by."""
+    if not cell.over:
+        return printed_text(cell)
+    if pd.isna(cell.published):
+        return absent("lost")
+    return Cell(f"{cell.published:.2f}", {"": cell.published, "remark": ""})
+
+
+def judgement(cell) -> dict:
+    """What the verdict on a row of ``scorecard`` rests on, rounded, and the verdict, by the names of the columns."""
+    in_errors = cell.difference / cell.standard_error if cell.standard_error else np.nan
+    values = (cell.difference, cell.margin, cell.standard_error, in_errors)
+    decimals = (2, 2, 3, 1) if fact_of(cell.metric).is_percentage or cell.over else (4, 4, 4, 1)
+    rounded = [round(value, n) for value, n in zip(values, decimals, strict=True)]
+    return dict(zip(JUDGED, rounded, strict=True)) | {"verdict": cell.verdict}
+
+
+def quantity_in_words(cell, styles: dict) -> str:
+    """What a row of ``scorecard`` is of: "ridge accuracy", "generation time over that of RFF"."""
+    label = quantity(cell.metric, cell.learner)
+    return f"{label} over that of {plot_style(cell.over, styles).label}" if cell.over else label
+
+
+def counts(cells: pd.DataFrame, lead: str) -> str:
+    """How often each verdict was given: "Verdicts, 4 printed cells: reproduced 3, better 1."."""
+    number = cells["verdict"].value_counts()
+    words = ", ".join(f"{word} {number[word]}" for word in CELL_VERDICTS if word in number)
+    return f"{lead}, {len(cells)} printed cell{'s' if len(cells) > 1 else ''}: {words}."
+
+
+def counts_by_confidence(cells: pd.DataFrame) -> list[str]:
+    """The counts of all cells and, if the published numbers differ in confidence, of each kind."""
+    kinds = list(cells.groupby("confidence", sort=False))
+    parts = [counts(of_kind, kind.capitalize()) for kind, of_kind in kinds] if len(kinds) > 1 else []
+    return [counts(cells, "Verdicts"), *parts]

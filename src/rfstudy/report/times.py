@@ -10,13 +10,13 @@ are older and hold sums of phases, are left as they are.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from rfstudy.report import aggregate
 from rfstudy.report.aggregate import select, settings_of
+from rfstudy.report.compare import Estimate
 from rfstudy.report.typeset import Cell
 
 ROUND = "round"
@@ -158,46 +158,22 @@ def median_and_quartiles(cell: dict) -> Cell:
     return Cell(f"{text} {remark}".rstrip(), told)
 
 
-class Ratio(NamedTuple):
-    """A ratio of two times: its median over the rounds with the quartiles, or that of means, which has none; and over
-    how many rounds."""
+def ratio(one: pd.DataFrame, other: pd.DataFrame) -> Estimate | None:
+    """The ratio of two cells by rounds (rows of one metric each): the median of the ratios by round, with quartiles.
 
-    value: float
-    lower: float | None = None
-    upper: float | None = None
-    contended: bool = False
-    rounds: int = 0
-
-    @property
-    def error(self) -> float | None:
-        """The standard error of the median, from the quartiles as those of normal ratios: 1.349 standard deviations
-        apart, of which the median of R has sqrt(pi / (2 R))."""
-        if self.lower is None or not self.rounds:
-            return None
-        return (self.upper - self.lower) / 1.349 * math.sqrt(math.pi / (2 * self.rounds))
-
-    @property
-    def too_noisy(self) -> bool:
-        """Whether the interquartile range is over a quarter of the ratio."""
-        return self.lower is not None and self.upper - self.lower > TOO_WIDE * self.value
-
-    @property
-    def remark(self) -> str:
-        """What stands in the way of a verdict, or an empty text."""
-        return "contended" if self.contended else "too noisy" if self.too_noisy else ""
-
-
-def ratio(one: pd.DataFrame, other: pd.DataFrame) -> Ratio | None:
-    """The ratio of two cells by rounds (rows of one metric each): median and quartiles of the ratios by round.
-
-    Only rounds of the same record are paired; None where the two share none.
+    Its error is that of the median of normal ratios, whose quartiles are 1.349 standard deviations apart: sqrt(pi / (2
+    R)) standard deviations for R rounds. The reason is "contended" if other work ran next to a round, and "too noisy"
+    if the quartiles are over ``TOO_WIDE`` of the ratio apart. Only rounds of the same record are paired; None if the
+    two share none.
     """
     pairs = _values(one).merge(_values(other), on=["run", "at"], suffixes=("", "_other"), validate="one_to_one")
     if not len(pairs):
         return None
-    ratios = pairs["value"] / pairs["value_other"]
-    lower, median, upper = (float(ratios.quantile(share)) for share in (0.25, 0.5, 0.75))
-    return Ratio(median, lower, upper, bool((pairs["contended"] | pairs["contended_other"]).any()), len(pairs))
+    low, median, high = (pairs["value"] / pairs["value_other"]).quantile([0.25, 0.5, 0.75])
+    error = (high - low) / 1.349 * math.sqrt(math.pi / (2 * len(pairs)))
+    busy = (pairs["contended"] | pairs["contended_other"]).any()
+    reason = "contended" if busy else "too noisy" if high - low > TOO_WIDE * median else ""
+    return Estimate(float(median), float(low), float(high), float(error), n=len(pairs), reason=reason)
 
 
 def _values(rows: pd.DataFrame) -> pd.DataFrame:

@@ -106,7 +106,7 @@ def _courses(rows, panel: dict, styles: dict) -> list[Course]:
         }
         n_peers += not method
         place = "" if method in ("", panel["reference"]) else _place(dimensions, by_round)
-        ratios = np.array([(r.lower, r.value, r.upper) for r in by_round])
+        ratios = np.array([(r.low, r.value, r.high) for r in by_round])
         found.append(Course(each.label, drawn, dimensions, np.array(times), ratios, place))
     return found
 
@@ -115,7 +115,7 @@ def _place(dimensions: np.ndarray, ratios: list) -> float | str:
     """From which dimension on a line is faster, or why that cannot be said."""
     place = crossing(dimensions, np.array([r.value for r in ratios]))
     beside = np.searchsorted(dimensions, place or np.inf)
-    noisy = any(r.too_noisy for r in ratios[max(0, beside - 1) : beside + 1])
+    noisy = any(r.reason for r in ratios[max(0, beside - 1) : beside + 1])
     return "too noisy to tell" if noisy else place or "nowhere"
 
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from matplotlib.lines import Line2D
 
 from rfstudy.metrics import FACTS, fact_of
+from rfstudy.report.compare import CELL_VERDICTS, ERRORS
 from rfstudy.report.context import Context
 from rfstudy.report.layout import Panel, laid_out, side_by_side
-from rfstudy.report.matching import Compared, compared, counts, quantity_in_words
 from rfstudy.report.scales import Span, set_both
-from rfstudy.report.scorecard import ERRORS, VERDICTS
+from rfstudy.report.scorecard import counts, quantity_in_words, scorecard
 from rfstudy.report.style import Picture
 
 #: Keys of an entry of this kind, beside those of all entries.
@@ -65,40 +66,38 @@ def draw(context: Context, spec: dict) -> Picture:
     context : rows of all experiments of the specification
     spec : ``paper``, ``experiments``, ``scorecard`` and ``width``
     """
-    cells = compared(context, spec)
-    panels: dict[tuple[str, str], list[Compared]] = {}
-    for each in cells:
-        if each.score.difference is not None:
-            panels.setdefault((_panel_of(each, context.styles), each.protocol), []).append(each)
-    quantities = sorted(dict.fromkeys(quantity for quantity, _ in panels), key=lambda quantity: quantity == COUNTS)
-    protocols = list(dict.fromkeys(protocol for _, protocol in panels))
+    cells = scorecard(context, spec)
+    cells["panel"] = [_panel_of(cell, context.styles) for cell in cells.itertuples()]
+    shown = cells[cells["difference"].notna()]
+    panels = dict(iter(shown.groupby(["panel", "protocol"])))
+    quantities = sorted(shown["panel"].unique(), key=lambda quantity: quantity == COUNTS)
     drawn = [
         _panel(panels.get((quantity, protocol)), quantity, protocol)
         for quantity in quantities
-        for protocol in protocols
+        for protocol in shown["protocol"].unique()
     ]
-    across = len(protocols) * (2 if len(quantities) > MOST else 1)
+    across = shown["protocol"].nunique() * (2 if len(quantities) > MOST else 1)
     rows = side_by_side(drawn, across, PANEL)
     legend = [
         Line2D([], [], linestyle="none", label=verdict, **_drawn(verdict))
         for verdict in MARKS
-        if any(each.score.verdict == verdict for of_panel in panels.values() for each in of_panel)
+        if verdict in set(shown["verdict"])
     ]
     return laid_out(spec["width"], rows, legend, _notes(cells))
 
 
-def _panel(cells: list[Compared] | None, quantity: str, protocol: str) -> Panel | None:
-    if not cells:
+def _panel(cells: pd.DataFrame | None, quantity: str, protocol: str) -> Panel | None:
+    if cells is None:
         return None
     return Panel(lambda ax: _draw_panel(ax, cells), f"{quantity}, {protocol}")
 
 
-def _panel_of(each: Compared, styles: dict) -> str:
+def _panel_of(cell, styles: dict) -> str:
     """What a panel is of, with its unit; all counts share one."""
-    fact = FACTS[each.place.metric]
+    fact = FACTS[cell.metric]
     if fact.tolerance is None:
         return COUNTS
-    return quantity_in_words(each, styles) + (f" ({fact.unit})" if fact.unit and not each.over else "")
+    return quantity_in_words(cell, styles) + (f" ({fact.unit})" if fact.unit and not cell.over else "")
 
 
 def _drawn(verdict: str) -> dict:
@@ -107,12 +106,11 @@ def _drawn(verdict: str) -> dict:
     return {"color": mark.colour, "marker": mark.marker, "markerfacecolor": face, "markeredgewidth": 0.7}
 
 
-def _draw_panel(ax, cells: list[Compared]) -> None:
+def _draw_panel(ax, cells: pd.DataFrame) -> None:
     """One panel: equal axes, the line of equality with its band, and the numbers with three standard errors."""
-    metric = cells[0].place.metric
-    x = np.array([each.published.value for each in cells])
-    y = np.array([each.ours.value for each in cells])
-    errors = np.array([ERRORS * (each.score.error or 0.0) for each in cells])
+    metric = cells["metric"].iloc[0]
+    x, y = cells["published"].to_numpy(), cells["value"].to_numpy()
+    errors = ERRORS * cells["standard_error"].fillna(0.0).to_numpy()
     is_log = not fact_of(metric).is_percentage
     ends = np.concatenate([x, y, y - errors, y + errors])
     low, high = _limits(ends[ends > 0] if is_log else ends, is_log)
@@ -122,7 +120,7 @@ def _draw_panel(ax, cells: list[Compared]) -> None:
     margin = np.array([FACTS[metric].margin(value) for value in line])
     ax.fill_between(line, line - margin, line + margin, color="#DDDDDD", linewidth=0, zorder=0)
     ax.plot(line, line, color="#555555", linewidth=0.6, zorder=1)
-    verdicts = [each.score.verdict for each in cells]
+    verdicts = list(cells["verdict"])
     # what is drawn last is what a reader must not miss
     for verdict in reversed(MARKS):
         chosen = [i for i, each in enumerate(verdicts) if each == verdict]
@@ -134,7 +132,7 @@ def _draw_panel(ax, cells: list[Compared]) -> None:
             x[chosen], y[chosen], yerr=(below, above), linestyle="none", elinewidth=0.5, label=verdict, zorder=2,
             **_drawn(verdict),
         )  # fmt: skip
-    told = "\n".join(f"{verdicts.count(word)} {word}" for word in VERDICTS if word in verdicts)
+    told = "\n".join(f"{verdicts.count(word)} {word}" for word in CELL_VERDICTS if word in verdicts)
     is_above = np.mean(y > x) > 0.5
     place = {"x": 0.97, "y": 0.03, "ha": "right", "va": "bottom"} if is_above else {"x": 0.03, "y": 0.97, "va": "top"}
     ax.text(**place, s=told, transform=ax.transAxes, fontsize=SMALL, linespacing=1.1)
@@ -148,13 +146,13 @@ def _limits(values: np.ndarray, is_log: bool) -> tuple[float, float]:
     return tuple(np.exp(ends) if is_log else ends)
 
 
-def _notes(cells: list[Compared]) -> list[str]:
+def _notes(cells: pd.DataFrame) -> list[str]:
     """What the picture shows and what it does not."""
-    shown = [each for each in cells if each.score.difference is not None]
-    hidden = [each for each in cells if each.score.difference is None]
+    has_difference = cells["difference"].notna()
+    shown, hidden = cells[has_difference], cells[~has_difference]
     told = []
-    if shown:
+    if len(shown):
         told.append(f"Line: equal; band: the practical margin; bars: {ERRORS:g} standard errors of the difference.")
         told.append(counts(shown, "Shown"))
-    told += [counts(hidden, "Not shown, for there is nothing to compare")] if hidden else []
+    told += [counts(hidden, "Not shown, for there is nothing to compare")] if len(hidden) else []
     return told

@@ -12,10 +12,9 @@ from rfstudy.report.aggregate import by_repeat, of_quantity, select
 from rfstudy.report.cells import by_place, cell_text, dataset_cell, method_columns, most_repeats
 from rfstudy.report.compare import note_on_tests, overlap_of
 from rfstudy.report.context import Context
-from rfstudy.report.matching import printed_cells
 from rfstudy.report.notes import notes
 from rfstudy.report.plot_styles import plot_style
-from rfstudy.report.published import printed_name, printed_text
+from rfstudy.report.published import numbers, printed_name, printed_text
 from rfstudy.report.significance import all_beat
 from rfstudy.report.times import summarise
 from rfstudy.report.typeset import Cell, Table
@@ -48,8 +47,8 @@ def make(context: Context, spec: dict) -> Table:
     cells = summarise(pd.concat(shown))
     full, at = most_repeats(cells), by_place(cells, "dataset", "n_features_label", "method", "metric")
     printed = {
-        place[1:2] + place[3:]: row
-        for place, row in printed_cells(context.published, spec["paper"], spec["published"]).items()
+        (number.dataset, number.size, number.method, number.metric): number
+        for number in numbers(context.published, spec["paper"], spec["published"]).itertuples()
     }
     others = [method for method in spec["methods"] if method not in spec["baselines"]]
     rows, bullets, overlaps = [], 0, {}

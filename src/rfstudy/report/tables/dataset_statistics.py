@@ -7,8 +7,8 @@ import pandas as pd
 from rfstudy.report.aggregate import facts_of, select, settings_of
 from rfstudy.report.cells import absent, dataset_cell
 from rfstudy.report.context import Context
-from rfstudy.report.matching import measured_as
 from rfstudy.report.notes import absence, notes_on_data, stand_in_of
+from rfstudy.report.scorecard import measured_as
 from rfstudy.report.typeset import Cell, Table
 
 #: Keys of an entry of this kind, beside those of all entries.

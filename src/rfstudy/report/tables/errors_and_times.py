@@ -13,10 +13,9 @@ from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import by_repeat, select, settings_of
 from rfstudy.report.cells import absent, dataset_cell
 from rfstudy.report.context import Context
-from rfstudy.report.matching import Place, printed_cells
 from rfstudy.report.notes import LEARNER_NAMES, absence, notes
 from rfstudy.report.plot_styles import plot_style
-from rfstudy.report.published import printed_text
+from rfstudy.report.published import numbers, printed_text
 from rfstudy.report.times import by_rounds, ratio
 from rfstudy.report.typeset import Cell, Table
 
@@ -44,13 +43,15 @@ def make(context: Context, spec: dict) -> Table:
     told over), ``settings`` (what else is printed, with headings), ``variants`` (of a method the
     one printed, where it was measured).
     """
-    printed = printed_cells(context.published, spec["paper"], spec["published"])
+    printed = numbers(context.published, spec["paper"], spec["published"])
+    # a number that is printed for a list of methods is that of each of them
+    printed = printed.assign(method=printed["method"].str.split(";")).explode("method")
     columns = _columns(printed, spec, context)
     frame = select(context.rows, dataset=spec["datasets"], method=spec["methods"])
     rows, shown = [], []
     for dataset in spec["datasets"]:
-        of_dataset = {place: row for place, row in printed.items() if place.dataset == dataset}
-        sizes = list(dict.fromkeys(place.size for place in of_dataset))
+        of_dataset = select(printed, dataset=dataset)
+        sizes = list(of_dataset["size"].unique())
         ours = select(frame, dataset=dataset, n_features_label=sizes)
         name = dataset_cell(context, dataset, spec["paper"], ours)
         rows.append({"data set": name, "source": "published"} | _published(of_dataset, columns, spec))
@@ -76,9 +77,9 @@ def make(context: Context, spec: dict) -> Table:
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, columns)
 
 
-def _columns(printed: dict[Place, dict], spec: dict, context: Context) -> dict[str, dict]:
+def _columns(printed: pd.DataFrame, spec: dict, context: Context) -> dict[str, dict]:
     """The columns of numbers that are printed, by their heading, each with the metric and method that it is of."""
-    there = {(place.metric, method) for place in printed for method in place.method.split(";")}
+    there = set(zip(printed["metric"], printed["method"], strict=True))
     found = {}
     headings = {spec["quantity"]["metric"]: fact_of(spec["quantity"]["metric"]).label} | spec["times"]
     for metric, heading in headings.items():
@@ -88,22 +89,20 @@ def _columns(printed: dict[Place, dict], spec: dict, context: Context) -> dict[s
     return found
 
 
-def _published(cells: dict[Place, dict], columns: dict[str, dict], spec: dict) -> dict:
-    """The printed row of a data set; a number that is printed for a list of methods is that of each of them."""
-    by_metric: dict[str, dict[str, dict]] = {}
-    for place, row in cells.items():
-        by_metric.setdefault(place.metric, {}).update(dict.fromkeys(place.method.split(";"), row))
-    found = {
-        heading: next((row["value"] for row in by_metric.get(metric, {}).values()), None)
-        for metric, heading in spec["settings"].items()
-    }
-    base = by_metric.get(BASE, {}).get(spec["baselines"][0])
+def _published(cells: pd.DataFrame, columns: dict[str, dict], spec: dict) -> dict:
+    """The printed row of a data set."""
+    number = {(each.metric, each.method): each for each in cells.itertuples()}
+    setting = cells.drop_duplicates("metric").set_index("metric")["published"]
+    found = {heading: setting.get(metric) for metric, heading in spec["settings"].items()}
+    base = number.get((BASE, spec["baselines"][0]))
     for heading, of in columns.items():
-        row = by_metric.get(of["quantity"], {}).get(of["method_id"])
-        if of["quantity"] in spec["times"] and row is not None:
-            found[heading] = _with_ratio(row["settings"]["printed"], row["value"], row["value"] / base["value"])
+        own = number.get((of["quantity"], of["method_id"]))
+        if own is None:
+            found[heading] = ""
+        elif of["quantity"] in spec["times"]:
+            found[heading] = _with_ratio(own.printed, own.published, own.published / base.published)
         else:
-            found[heading] = printed_text(row) if row is not None else ""
+            found[heading] = printed_text(own)
     return found
 
 
@@ -161,8 +160,8 @@ def _time(rows: pd.DataFrame, base: pd.DataFrame) -> Cell | str:
     if not len(rounds) or not len(base):
         return ""
     seconds, over = float(rounds["value"].median()), ratio(rounds, base)
-    remark = over.remark if over else ""
-    quartiles = {"lower_quartile": over and over.lower, "upper_quartile": over and over.upper}
+    remark = over.reason if over else ""
+    quartiles = {"lower_quartile": over and over.low, "upper_quartile": over and over.high}
     cell = _with_ratio(f"{seconds:.3g}", seconds, over and over.value, **quartiles, remark=remark)
     return Cell(" ".join(filter(None, (cell.text, remark))), cell.values)
 

@@ -7,10 +7,9 @@ import pandas as pd
 from rfstudy.metrics import fact_of
 from rfstudy.report.cells import absent, method_columns
 from rfstudy.report.context import Context
-from rfstudy.report.matching import Compared, compared, our_cell, printed_as, quantity_in_words
 from rfstudy.report.notes import notes
 from rfstudy.report.plot_styles import plot_style
-from rfstudy.report.times import Ratio
+from rfstudy.report.scorecard import our_cell, printed_cell, quantity_in_words, scorecard
 from rfstudy.report.typeset import Cell, Table
 
 #: Keys of an entry of this kind, beside those of all entries.
@@ -19,6 +18,9 @@ OPTIONAL = ("repeats",)
 
 #: What the method is told as that all others are divided by.
 ONE = Cell("1", {"": 1.0})
+
+#: What a missing number lacks besides.
+QUARTILES = ("std", "lower_quartile", "upper_quartile")
 
 #: Which printed numbers it is told of: those of its paper.
 SCORED = "paper"
@@ -32,8 +34,9 @@ def make(context: Context, spec: dict) -> Table:
     """Every printed number of a table and ours. Of ``spec``: ``published``, ``methods``, and ``kernels``, ids with what
     the table calls them.
     """
-    found = {(each.place.kernel, each.place.metric, each.place.method): each for each in cells_of(context, spec)}
-    quantities = {each.place.metric: quantity_in_words(each, context.styles) for each in found.values()}
+    cells = scorecard(context, spec, spec["published"])
+    found = {(cell.kernel, cell.metric, cell.method): cell for cell in cells.itertuples()}
+    quantities = {cell.metric: quantity_in_words(cell, context.styles) for cell in found.values()}
     rows = []
     for kernel, name in spec["kernels"].items():
         for metric, words in quantities.items():
@@ -41,28 +44,22 @@ def make(context: Context, spec: dict) -> Table:
             if not any(own.values()):
                 continue  # of a kernel that these experiments do not have
             # who is divided by the method that has no number of its own has measured that method, too
-            measured = any(each and each.ours is not None for each in own.values())
-            units = ONE, ONE if measured else absent("not run", "std", "lower_quartile", "upper_quartile")
-            for source, text, unit in zip(("published", "ours"), (printed_as, ours), units, strict=True):
-                cells = {
-                    plot_style(method, context.styles).label: text(each) if each else unit
-                    for method, each in own.items()
+            measured = any(cell and pd.notna(cell.value) for cell in own.values())
+            units = ONE, ONE if measured else absent("not run", *QUARTILES)
+            for source, text, unit in zip(("published", "ours"), (printed_cell, _ours), units, strict=True):
+                texts = {
+                    plot_style(method, context.styles).label: text(cell) if cell else unit
+                    for method, cell in own.items()
                 }
-                rows.append({"kernel": name, "quantity": words, "source": source} | cells)
-    shown = context.rows.loc[sorted({row for each in found.values() for row in each.rows.index})]
-    others = sorted(set(shown["n_features_label"]) - {each.place.size for each in found.values()})
+                rows.append({"kernel": name, "quantity": words, "source": source} | texts)
+    shown = context.rows.loc[sorted({row for index in cells["rows"] for row in index})]
+    others = sorted(set(shown["n_features_label"]) - set(cells["size"]))
     remarks = [OURS_NOTE, *([f"Ours at s = {', '.join(others)}."] if others else []), *notes(shown, spec, context)]
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, method_columns(context, spec["methods"]))
 
 
-def cells_of(context: Context, spec: dict) -> list[Compared]:
-    """The numbers of the printed table that the experiments of this output have, or that none has."""
-    return compared(context, spec, table=spec["published"])
-
-
-def ours(each: Compared) -> Cell | str:
+def _ours(cell) -> Cell:
     """Our number, or why there is none."""
-    if each.ours is None:
-        return absent(each.why, "std", "lower_quartile", "upper_quartile")
-    decimals = 2 if isinstance(each.ours, Ratio) or fact_of(each.place.metric).is_percentage else 4
-    return our_cell(each.ours, decimals)
+    if pd.isna(cell.value):
+        return absent(cell.reason, *QUARTILES)
+    return our_cell(cell, 2 if cell.over or fact_of(cell.metric).is_percentage else 4)

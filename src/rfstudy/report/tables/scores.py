@@ -5,18 +5,16 @@ A printed number that is lost is compared with nothing. Times are compared only 
 
 from __future__ import annotations
 
-import itertools
-
 import pandas as pd
 
 from rfstudy.report.aggregate import of_quantity, select
-from rfstudy.report.cells import absent, dataset_cell, method_cell
+from rfstudy.report.cells import dataset_cell, method_cell
+from rfstudy.report.compare import RULE_NOTE
 from rfstudy.report.context import Context
-from rfstudy.report.matching import JUDGED, compared, counts_by_confidence, judgement, our_cell, printed_as
 from rfstudy.report.notes import notes
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
-from rfstudy.report.scorecard import RULE_NOTE
+from rfstudy.report.scorecard import JUDGED, counts_by_confidence, judgement, our_cell, printed_cell, scorecard
 from rfstudy.report.times import TOO_WIDE, by_rounds
 from rfstudy.report.typeset import Table
 
@@ -36,39 +34,32 @@ RATIO_BY_ROUND_NOTE = (
 
 
 def make(context: Context, spec: dict) -> Table:
-    """One row a printed cell of one quantity: published, ours and the verdict of ``scorecard``, with what it rests on.
+    """One row per printed cell of one quantity: published, ours and the verdict, with what it rests on.
 
-    Of ``spec``: ``quantity``, which is joined and, for times, divided as ``config/scorecard.yaml`` has it; ``near``, a
-    distance within which cells are counted too.
+    Of ``spec``: ``quantity``, joined and, for times, divided as ``config/scorecard.yaml`` says; ``near``, a distance
+    within which cells are counted too.
     """
-    found = {
-        (each.place.dataset, each.place.size, each.place.method): each
-        for each in compared(context, spec, spec["published"], spec["quantity"])
-    }
+    cells = scorecard(context, spec, spec["published"], spec["quantity"])
+    places = pd.MultiIndex.from_product([spec["datasets"], spec["sizes"], spec["methods"]])
+    cells = cells.set_index(["dataset", "size", "method"], drop=False)
+    cells = cells.reindex(places.intersection(cells.index, sort=False))
     shown = select(context.rows, dataset=spec["datasets"], n_features_label=spec["sizes"], variant="")
     shown = of_quantity(shown, spec["quantity"])
-    rows, judged = [], []
-    for dataset in spec["datasets"]:
-        name = dataset_cell(context, dataset, spec["paper"], select(shown, dataset=dataset))
-        for place in itertools.product([dataset], spec["sizes"], spec["methods"]):
-            if place not in found:
-                continue
-            each = found[place]
-            label = plot_style(each.place.method, context.styles).label
-            rows.append(
-                {
-                    "data set": name,
-                    "s": each.place.size,
-                    "method": method_cell(context, each.place.method),
-                    "published": printed_as(each),
-                    "confidence": each.printed["confidence"],
-                    "ours": our_cell(each.ours) if each.ours else absent(each.why, "std"),
-                    **judgement(each),
-                }
-            )
-            judged.append((printed_name(context.tasks, dataset, spec["paper"]), label, each))
-    remarks = [RULE_NOTE, *counts_by_confidence([each for *_, each in judged]), *_near(judged, spec.get("near"))]
-    over = next((each.over for each in found.values() if each.over), "")
+    names = {d: dataset_cell(context, d, spec["paper"], select(shown, dataset=d)) for d in spec["datasets"]}
+    rows = [
+        {
+            "data set": names[cell.dataset],
+            "s": cell.size,
+            "method": method_cell(context, cell.method),
+            "published": printed_cell(cell),
+            "confidence": cell.confidence,
+            "ours": our_cell(cell),
+            **judgement(cell),
+        }
+        for cell in cells.itertuples()
+    ]
+    remarks = [RULE_NOTE, *counts_by_confidence(cells), *_near(cells, spec, context)]
+    over = next(filter(None, cells["over"]), "")
     if over:
         note = RATIO_BY_ROUND_NOTE if len(by_rounds(shown)) else RATIO_NOTE
         remarks.insert(0, note.format(name=plot_style(over, context.styles).label))
@@ -76,23 +67,24 @@ def make(context: Context, spec: dict) -> Table:
     return Table(spec["name"], table, spec["caption"], remarks + notes(shown, spec, context))
 
 
-def _near(judged: list[tuple], near: float | None) -> list[str]:
-    """Of how many cells ours are within a distance of the printed number, by data set and method."""
-    told = []
-    for comparable, lead in ((True, "Within {} of the printed value"), (False, "Within {}, but not comparable")):
-        cells = [
-            (dataset, method, abs(each.score.difference))
-            for dataset, method, each in judged
-            if each.score.difference is not None and (each.score.verdict != "not comparable") == comparable
-        ]
-        if near is None or not cells:
-            continue
+def _near(cells: pd.DataFrame, spec: dict, context: Context) -> list[str]:
+    """Of how many cells ours are within the distance ``near`` of the printed number, by data set and method."""
+    found = []
+    if "near" not in spec:
+        return found
+    cells = cells[cells["difference"].notna()].assign(near=cells["difference"].abs() <= spec["near"])
+    points = f"{spec['near']:g} points"
+    is_other = cells["verdict"] == "not comparable"
+    for lead, own in (
+        ("Within {} of the printed value", cells[~is_other]),
+        ("Within {}, but not comparable", cells[is_other]),
+    ):
         by_dataset = []
-        for dataset in dict.fromkeys(name for name, *_ in cells):
-            by_method = []
-            for method in dict.fromkeys(method for name, method, _ in cells if name == dataset):
-                distances = [distance for *place, distance in cells if place == [dataset, method]]
-                by_method.append(f"{method} {sum(d <= near for d in distances)} of {len(distances)}")
-            by_dataset.append(f"{dataset}: {', '.join(by_method)}")
-        told.append(f"{lead.format(f'{near:g} points')}: {'; '.join(by_dataset)}.")
-    return told
+        for dataset, of_dataset in own.reset_index(drop=True).groupby("dataset", sort=False):
+            by_method = ", ".join(
+                f"{plot_style(method, context.styles).label} {each.sum()} of {len(each)}"
+                for method, each in of_dataset.groupby("method", sort=False)["near"]
+            )
+            by_dataset.append(f"{printed_name(context.tasks, dataset, spec['paper'])}: {by_method}")
+        found += [f"{lead.format(points)}: {'; '.join(by_dataset)}."] if by_dataset else []
+    return found

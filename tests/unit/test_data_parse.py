@@ -399,3 +399,44 @@ def test_a_substitute_takes_the_place_of_one_file(cifar):
         read_task(CIFAR, cifar[0], cifar[0], {"first": {"file": "first", "excluded_rows": [0]}})
     with pytest.raises(UserError, match="its rows are left out of it"):
         read_task(CIFAR, cifar[0], cifar[0], {"third": {"file": "third", "excluded_rows": [4]}})
+
+
+@pytest.mark.parametrize("missing", ["?", "nan", "NaN", "NA", "null", " ? ", "''"])
+@pytest.mark.parametrize("rest", ["rest", "drop"])
+def test_a_marker_of_a_missing_label_is_not_one_of_the_other_classes(missing, rest):
+    mapping = {"1": 1, "rest": -1} if rest == "rest" else {"1": 1, "rest": "drop"}
+    with pytest.raises(UserError, match="row 1 has no label"):
+        encode_labels(np.array(["1", missing, "2"], dtype=object), mapping)
+
+
+@pytest.mark.parametrize("label", [" 1", "1 ", "'1'", '"1"', "' 1 '"])
+def test_blanks_and_quotes_around_a_label_are_not_part_of_it(label):
+    y, _ = encode_labels(np.array([label, "2"], dtype=object), {"1": 1, "rest": -1})
+    assert y.tolist() == [1, -1]
+
+
+@pytest.mark.parametrize(
+    ("features", "labels", "name"),
+    [("1 2\n\n3 4\n5 6\n", "1\n-1\n1\n", "part0"), ("1 2\n3 4\n5 6\n", "1\n\n-1\n1\n", "part1")],
+)
+def test_a_pair_with_a_blank_line_is_refused(tmp_path, features, labels, name):
+    with pytest.raises(UserError, match=f"{name}: line 2 is blank"):
+        parse("pair", tmp_path, [features, labels], d=2)
+
+
+def test_a_pair_may_end_with_blank_lines(tmp_path):
+    X, labels = parse("pair", tmp_path, ["1 2\r\n3 4\r\n\r\n", "1\n-1\n\n"], d=2)
+    assert X.tolist() == [[1, 2], [3, 4]]
+    assert labels.tolist() == ["1", "-1"]
+
+
+@pytest.mark.parametrize("column", [2**31, 2**63, 10**30])
+def test_a_column_number_beyond_all_integers_is_one_line(tmp_path, column):
+    with pytest.raises(UserError, match="part0"):
+        parse("libsvm", tmp_path, f"1 {column}:1\n", d=4)
+
+
+@pytest.mark.parametrize(("separator", "name"), [("\t", "a tab"), (";", "a semicolon"), (" ", "blanks")])
+def test_a_table_with_another_separator_says_which(tmp_path, separator, name):
+    with pytest.raises(UserError, match=f"part0: no ',' in its first row, but {name}: state the task's separator"):
+        parse("table", tmp_path, separator.join(["1", "2", "a"]) + "\n", d=2)

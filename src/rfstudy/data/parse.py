@@ -22,6 +22,9 @@ REST = "rest"
 #: What stands in a table for a number that is missing.
 NO_NUMBER = ["", "NA", "NaN", "nan", "null"]
 
+#: Texts in lower case that mark a missing label, unless the label map names them.
+NO_LABEL = ("", "?", "na", "nan", "<na>", "null", "none")
+
 #: Whole numbers up to this one are exact in float64.
 LARGEST_EXACT = 2**53
 
@@ -156,13 +159,28 @@ def encode_labels(labels, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
     codes, printed = pd.factorize(np.asarray(labels))
     if (codes < 0).any():  # as it marks what is missing
         raise UserError(f"row {(codes < 0).argmax()} has no label")
-    targets = {str(label): mapping.get(str(label), mapping.get(REST)) for label in printed}
+    names = [plain_label(label) for label in printed]
+    missing = np.array([name not in mapping and name.lower() in NO_LABEL for name in names], dtype=bool)[codes]
+    if missing.any():
+        row = int(missing.argmax())
+        raise UserError(
+            f"row {row} has no label ({str(printed[codes[row]])!r}); if this is the name of a class, name it in the"
+            " label map"
+        )
+    targets = {str(label): mapping.get(name, mapping.get(REST)) for name, label in zip(names, printed, strict=True)}
     unknown = sorted(label for label, target in targets.items() if target is None)
     if unknown:
         raise UserError(f"the label map has no entry for {', '.join(map(repr, unknown[:5]))}; it has {list(mapping)}")
     keep = np.array([target != DROP for target in targets.values()], dtype=bool)[codes]
     values = np.array([0 if target == DROP else target for target in targets.values()], dtype=np.int64)[codes]
     return values[keep], keep
+
+
+def plain_label(label) -> str:
+    """A label as text, without blanks and one pair of quotes around it."""
+    text = str(label).strip()
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+    return text[1:-1].strip() if quoted else text
 
 
 def parse_libsvm(paths: list[Path], task: dict):
@@ -177,7 +195,7 @@ def parse_libsvm(paths: list[Path], task: dict):
         X, labels = load_svmlight_file(
             str(only(paths)), n_features=width(task), dtype=np.float32, zero_based=False, multilabel=False
         )
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise UserError(f"{paths[0].name}: {error}") from error
     if not len(labels):
         raise UserError(f"{paths[0].name} has no rows")
@@ -227,8 +245,7 @@ def parse_pair(paths: list[Path], task: dict):
     if len(paths) != 2:
         raise UserError(f"the parser pair reads a file of features and one of labels, got {len(paths)}")
     try:
-        X = pd.read_csv(paths[0], header=None, sep=r"\s+", dtype="float32").to_numpy()
-        labels = pd.read_csv(paths[1], header=None, sep=r"\s+", dtype="str").to_numpy()
+        X, labels = (read_lines(path, dtype) for path, dtype in zip(paths, ("float32", "str"), strict=True))
     except ValueError as error:
         raise UserError(f"{paths[0].name} and {paths[1].name}: {error}") from error
     if X.shape[1] != width(task) or labels.shape[1] != 1:
@@ -238,6 +255,20 @@ def parse_pair(paths: list[Path], task: dict):
     if len(X) != len(labels):
         raise UserError(f"{paths[0].name} has {len(X)} rows, {paths[1].name} has {len(labels)} labels")
     return checked(without_dropped(X, task), paths[0]), labels[:, 0]
+
+
+def read_lines(path: Path, dtype: str) -> np.ndarray:
+    """The cells of a file with blanks between them (n, columns); blank lines at its end are no rows, others are.
+
+    ``UserError`` names a blank line between the rows, which would belong to a row of another file.
+    """
+    lines = path.read_bytes().rstrip().split(b"\n")
+    blank = next((number for number, line in enumerate(lines, start=1) if not line.strip()), None)
+    if blank is not None:
+        raise UserError(
+            f"{path.name}: line {blank} is blank: remove it, and the line of the same row in the other file"
+        )
+    return pd.read_csv(path, header=None, sep=r"\s+", dtype=dtype).to_numpy()
 
 
 def parse_cifar(paths: list[Path], task: dict):
@@ -278,11 +309,13 @@ def read_table(path: Path, task: dict, skipped: int | list[int] = 0):
     dropped = [number - 1 for number in task.get("drop_columns", [])]
     kept = [column for column in range(n_columns) if column != label_column and column not in dropped]
     types = dict.fromkeys(range(n_columns), "str") | dict.fromkeys(kept, "float32")
+    separator = task.get("separator", ",")
+    check_separator(path, separator, skipped)
     try:
         table = pd.read_csv(
             path,
             header=None,
-            sep=task.get("separator", ","),
+            sep=separator,
             skiprows=skipped,
             skipinitialspace=True,
             dtype=types,
@@ -297,6 +330,18 @@ def read_table(path: Path, task: dict, skipped: int | list[int] = 0):
     if labels.isna().any():
         raise UserError(f"{path.name} has {int(labels.isna().sum())} rows without a label")
     return checked(np.ascontiguousarray(table[kept].to_numpy(dtype=np.float32)), path), labels.to_numpy()
+
+
+def check_separator(path: Path, separator: str, skipped: int | list[int]) -> None:
+    """Raise ``UserError`` if the first row of a table has no separator, but another character that often is one."""
+    header = range(skipped) if isinstance(skipped, int) else skipped
+    with path.open("rb") as stream:
+        rows = (line for number, line in enumerate(stream) if number not in header and line.strip())
+        first = next(rows, b"").decode("latin-1").strip()
+    others = {"a tab": "\t", "a comma": ",", "a semicolon": ";", "blanks": " "}
+    found = next((name for name, other in others.items() if other != separator and other in first), "")
+    if len(separator) == 1 and separator not in first and found:
+        raise UserError(f"{path.name}: no {separator!r} in its first row, but {found}: state the task's separator")
 
 
 def width(task: dict) -> int:

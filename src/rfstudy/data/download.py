@@ -75,6 +75,10 @@ class TooLong(Exception):
     """A transfer that goes on beyond what the file can be."""
 
 
+class NotTheFile(requests.RequestException):
+    """A web page in place of the file: the server explains an error, or asks to log in."""
+
+
 class TooSlow(requests.RequestException):
     """A transfer that does not come forward."""
 
@@ -396,12 +400,20 @@ def open_layer(stream, names: Names):
         return archive.open(names.choose(archive.namelist()))
     if head[TAR_MAGIC] == b"ustar":
         archive = tarfile.TarFile(fileobj=stream)
-        return archive.extractfile(names.choose(archive.getnames()))
+        member = names.choose([member.name for member in archive if member.isfile() or member.issym()])
+        try:
+            return archive.extractfile(member)
+        except KeyError as error:
+            raise ChecksumError(
+                f"{member!r} of the archive is a link to a file that the archive does not have"
+            ) from error
     return None
 
 
 def from_address(address: dict, target: Path, entry: dict) -> None:
     """Download from one address and place the content; what has arrived stays for a later run until it is complete.
+
+    A file whose checksum is not known is always fetched whole: nothing could show that its parts are of one version.
 
     Raises ``ChecksumError`` (nothing is left then) or ``requests.RequestException``.
     """
@@ -410,10 +422,13 @@ def from_address(address: dict, target: Path, entry: dict) -> None:
     part = target.with_name(f".{target.name}.{name}.part")
     length = entry["most_bytes"] if entry["sha256"] == UNKNOWN else entry["bytes"]
     most = length * (ARCHIVE_TIMES if "member" in address else 1) + FRAME_BYTES
+    resumable = entry["sha256"] != UNKNOWN
+    if not resumable:
+        part.unlink(missing_ok=True)
     # what an earlier run left may be of another version of the file: then all of it is fetched once more
     for last in (False, True) if part.exists() else (True,):
         try:
-            request_with_patience(url, part, length, most)
+            request_with_patience(url, part, length, most, resumable=resumable)
         except TooLong:
             part.unlink()
             raise
@@ -428,19 +443,24 @@ def from_address(address: dict, target: Path, entry: dict) -> None:
             part.unlink(missing_ok=True)
 
 
-def request_with_patience(url: str, part: Path, expected_bytes: int, most: int) -> None:
-    """Complete ``part`` from a URL; a failure that may pass is tried again after a while, from where it stopped."""
+def request_with_patience(url: str, part: Path, expected_bytes: int, most: int, *, resumable: bool = True) -> None:
+    """Complete ``part`` from a URL; a failure that may pass is tried again after a while, from where it stopped, or
+    from the first byte if the file is not ``resumable``."""
+    version: dict[str, str] = {}
     for wait in (*WAITS, None):
         try:
-            return request(url, part, expected_bytes, most)
+            return request(url, part, expected_bytes, most, version)
         except requests.RequestException as error:
+            if not resumable:
+                part.write_bytes(b"")
             is_empty = not part.stat().st_size
             if is_empty:
                 part.unlink()
             status = getattr(error.response, "status_code", None)
             if status == requests.codes.requested_range_not_satisfiable and not is_empty:
                 return None  # nothing is missing: an earlier run stopped between the last byte and the checksum
-            final = status is not None and status < 500 and status not in (408, 429)
+            refused = status is not None and status < 500 and status not in (408, 429)
+            final = refused or isinstance(error, NotTheFile)
             if final or wait is None:
                 raise
             log.info("%s: %s; trying again in %g s", url, explain(error), wait)
@@ -513,17 +533,34 @@ def within_patience(transfer, sink: Limited) -> None:
         raise raised[0]
 
 
-def request(url: str, part: Path, expected_bytes: int, most: int) -> None:
-    """One transfer by pooch, appended to what ``part`` holds already, up to so many bytes in all."""
-    with part.open("ab") as file:
-        sink, headers = Limited(file, most), {"Accept-Encoding": "identity"}
-        if file.tell():
-            headers["Range"] = f"bytes={file.tell()}-"
+def request(url: str, part: Path, expected_bytes: int, most: int, version: dict[str, str]) -> None:
+    """One transfer by pooch, appended to what ``part`` holds already, up to so many bytes in all.
 
-        def start_over_if_whole(response, *_, **__):
-            # a server that knows no ranges sends the file from its first byte
+    ``version`` keeps the server's name of the version that the first bytes are of (``If-Range``), so that another
+    version is sent whole. ``requests.RequestException`` for a web page in place of the file, and for other bytes than
+    those that were asked for.
+    """
+    with part.open("ab") as file:
+        start = file.tell()
+        sink, headers = Limited(file, most), {"Accept-Encoding": "identity"}
+        if start:
+            headers |= {"Range": f"bytes={start}-"} | version
+
+        def check(response, *_, **__):
             if response.status_code == requests.codes.ok:
+                if response.headers.get("Content-Type", "").startswith("text/html"):
+                    raise NotTheFile("the server sends a web page in place of the file")
+                # all of the file: the server knows no ranges, or has another version
                 sink.start_over()
+                named = response.headers.get("ETag") or response.headers.get("Last-Modified")
+                version.update({"If-Range": named} if named and not named.startswith("W/") else {})
+            elif response.status_code == requests.codes.partial_content:
+                sent = response.headers.get("Content-Range", "")
+                if not sent.startswith(f"bytes {start}-"):
+                    sink.start_over()
+                    raise requests.RequestException(
+                        f"the server sends {sent or 'unnamed bytes'}, not those from {start} on"
+                    )
 
         # without a terminal (a job's log) tqdm stays silent; the total is corrected by pooch when the answer comes
         with tqdm(total=expected_bytes, desc=url, unit="B", unit_scale=True, disable=None) as progress:
@@ -532,7 +569,7 @@ def request(url: str, part: Path, expected_bytes: int, most: int) -> None:
                 chunk_size=CHUNK_BYTES,
                 timeout=TIMEOUT,
                 headers=headers,
-                hooks={"response": start_over_if_whole},
+                hooks={"response": check},
             )
             within_patience(lambda: transfer(url, sink, None), sink)
 

@@ -1,5 +1,6 @@
 """A server on this machine that the downloads of these tests ask, and an address that nobody listens at."""
 
+import hashlib
 import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,10 +11,14 @@ from rfstudy.data import download as stage
 
 
 class Server:
-    """Serves bytes by path; a path may fail first, be cut off, or know no ranges. Remembers what was asked."""
+    """Serves bytes by path; a path may fail first, be cut off, or know no ranges. Remembers what was asked.
+
+    ``next_version`` is the content that a path has after its first answer; ``headers`` are sent with every answer.
+    """
 
     def __init__(self):
         self.content, self.fail, self.cut, self.no_ranges, self.asked = {}, {}, {}, set(), []
+        self.next_version, self.headers = {}, {}
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -37,13 +42,21 @@ class Server:
         if path not in self.content:
             return request.send_error(404)
         body, first, status = self.content[path], 0, 200
-        if byte_range and path not in self.no_ranges:
+        tag = f'"{hashlib.sha256(body).hexdigest()}"'
+        is_same = request.headers.get("If-Range", tag) == tag
+        if byte_range and path not in self.no_ranges and is_same:
             first, status = int(byte_range.removeprefix("bytes=").removesuffix("-")), 206
         if first >= len(body):
             return request.send_error(416)
         request.send_response(status)
-        request.send_header("Content-Length", str(len(body) - first))
+        headers = {"Content-Length": len(body) - first, "ETag": tag}
+        if status == 206:
+            headers["Content-Range"] = f"bytes {first}-{len(body) - 1}/{len(body)}"
+        for name, value in (headers | self.headers).items():
+            if value is not None:
+                request.send_header(name, str(value))
         request.end_headers()
+        self.content[path] = self.next_version.pop(path, body)
         request.wfile.write(body[first : self.cut.pop(path, None)])
         return None
 

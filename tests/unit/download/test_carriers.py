@@ -2,10 +2,12 @@
 
 import bz2
 import gzip
+import io
 import itertools
 import json
 import lzma
 import os
+import tarfile
 
 import pytest
 
@@ -150,3 +152,14 @@ def test_the_members_of_a_large_archive_are_not_all_listed(server, tmp_path):
         download("toy", source_with({"url": server.url("many.zip"), "member": "toy.data"}), tmp_path)
     assert "it has f0, f1, " in str(caught.value)
     assert len(str(caught.value)) < 1000
+
+
+def test_a_link_in_an_archive_that_leads_nowhere_is_one_message(tmp_path):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        link = tarfile.TarInfo("toy.data")
+        link.type, link.linkname = tarfile.SYMTYPE, "elsewhere/toy.data"
+        archive.addfile(link)
+    (tmp_path / "toy.data.gz").write_bytes(gzip.compress(buffer.getvalue()))
+    with pytest.raises(DownloadError, match="is a link to a file that the archive does not have"):
+        download("toy", source_with(), tmp_path)

@@ -163,6 +163,8 @@ def dripping(server, monkeypatch):
         if not server.slow_headers:
             request.send_response(206 if byte_range else 200)
             request.send_header("Content-Length", str(len(CONTENT) - first))
+            if byte_range:
+                request.send_header("Content-Range", f"bytes {first}-{len(CONTENT) - 1}/{len(CONTENT)}")
             request.end_headers()
             request.wfile.write(CONTENT[first : first + server.whole])
             server.whole = 0
@@ -244,11 +246,51 @@ def test_two_downloads_of_one_file_at_once_are_told_of_each_other(server, tmp_pa
     server.content["toy.data"] = CONTENT
     complete = stage.request_with_patience
 
-    def taken_by_another(url, part, *sizes):
-        complete(url, part, *sizes)
+    def taken_by_another(url, part, *sizes, **options):
+        complete(url, part, *sizes, **options)
         part.unlink()
 
     monkeypatch.setattr(stage, "request_with_patience", taken_by_another)
     with pytest.raises(DownloadError, match="is gone: another process gets the same file"):
         download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert names_in(tmp_path) == []
+
+
+def unknown(server):
+    source = source_with(server.url("toy.data"))
+    file = {"sha256": "unknown", "bytes": None, "most_bytes": 2 * len(CONTENT)}
+    return source | {"files": {"toy.data": source["files"]["toy.data"] | file}}
+
+
+def test_a_file_that_changes_during_a_first_download_is_not_spliced(server, tmp_path):
+    """Whether or not the server names versions, what is recorded is one of them."""
+    new = CONTENT[::-1]
+    for number, headers in enumerate([{}, {"ETag": None}]):
+        server.headers, folder = headers, tmp_path / str(number) / "raw"
+        server.content["toy.data"], server.cut["toy.data"], server.next_version["toy.data"] = CONTENT, CUT, new
+        download("toy", unknown(server), folder)
+        assert (folder / "toy.data").read_bytes() == new
+
+
+def test_another_version_is_sent_whole_in_place_of_the_rest(server, tmp_path):
+    server.content["toy.data"], server.cut["toy.data"], server.next_version["toy.data"] = CONTENT[::-1], CUT, CONTENT
+    download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert server.asked == [("toy.data", None), ("toy.data", f"bytes={CUT}-")]
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("sent", ["bytes 0-9/10", "bytes */10", None])
+def test_other_bytes_than_those_that_were_asked_for_are_not_appended(server, tmp_path, killed, sent, monkeypatch):
+    monkeypatch.setattr(stage, "WAITS", (0.0,))
+    server.headers = {"Content-Range": sent}
+    download("toy", source_with(server.url("toy.data")), tmp_path)
+    assert server.asked == [("toy.data", f"bytes={CUT}-"), ("toy.data", None)]
+    assert (tmp_path / "toy.data").read_bytes() == CONTENT
+
+
+def test_a_web_page_is_not_the_file(server, tmp_path):
+    server.content["toy.data"], server.headers = b"<html>log in</html>", {"Content-Type": "text/html; charset=utf-8"}
+    with pytest.raises(DownloadError, match="the server sends a web page in place of the file"):
+        download("toy", unknown(server), tmp_path)
+    assert len(server.asked) == 1
     assert names_in(tmp_path) == []

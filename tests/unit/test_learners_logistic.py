@@ -11,8 +11,8 @@ from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from random_features.learners import design, logistic, softmax, streams
-from random_features.learners.curvature import CurvedDesign, Hessian
+from random_features.learners import design, logistic, newton, streams
+from random_features.learners.design import Design
 from random_features.learners.logistic import cross_validate_logistic, fit_logistic
 from rfstudy.data.target import decode_labels, encode_labels
 
@@ -54,103 +54,17 @@ def test_the_minimum_is_that_of_scikit_learn_on_five_thousand_rows(penalty, n_cl
     assert of_model(model, Z, Y, penalty) >= lowest * (1 - 1e-4)
 
 
-def grouped(n_classes, has_intercept, seed=1):
-    """A problem of two groups of rows on 60 rows, with weights and probabilities away from the start."""
-    rng = np.random.default_rng(seed)
-    Z, _, Y = problem(n=60, n_columns=4, n_classes=n_classes, seed=seed)
-    training = rng.integers(0, 2, 60)[:, None] != np.arange(2)
-    targets = np.tile((Y > 0)[:, None, :], (1, 2, 1))
-    whole = softmax._Problem(
-        CurvedDesign(stream(Z, 17), 60, 4, has_intercept), targets, training / training.sum(axis=0)
-    )
-    return whole, Z, rng.standard_normal((4 + has_intercept, 2, Y.shape[1]))
-
-
-def decision_values(Z, weights):
-    ones = np.ones((len(Z), len(weights) - Z.shape[1]))
-    return np.einsum("nd,dgc->ngc", np.hstack([Z, ones]), weights)
-
-
-def probabilities_of(decision):
-    return np.exp(decision - softmax.log_partition(decision))
-
-
-def hessian_of(whole, penalty, probabilities):
-    return Hessian(whole.design, penalty, whole.row_weights, probabilities)
-
-
-@pytest.mark.parametrize("has_intercept", [False, True])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_gradient_and_hessian_are_those_of_finite_differences(n_classes, has_intercept):
-    whole, Z, weights = grouped(n_classes, has_intercept)
-    penalty, step = np.array([0.3, 0.01]), 1e-5
-
-    def value(moved):
-        return whole.objective(penalty, moved, decision_values(Z, moved))[0]
-
-    def gradient(moved):
-        return whole.gradient(penalty, moved, probabilities_of(decision_values(Z, moved)))
-
-    found, numeric = gradient(weights), np.zeros(weights.shape)
-    for where in np.ndindex(weights.shape):
-        nudge = np.zeros(weights.shape)
-        nudge[where] = step
-        numeric[where] = ((value(weights + nudge) - value(weights - nudge)) / (2 * step))[where[1]]
-    np.testing.assert_allclose(found, numeric, rtol=0, atol=1e-9)
-    direction = np.random.default_rng(2).standard_normal(weights.shape)
-    curved = hessian_of(whole, penalty, probabilities_of(decision_values(Z, weights))).times(direction)
-    numeric = (gradient(weights + step * direction) - gradient(weights - step * direction)) / (2 * step)
-    np.testing.assert_allclose(curved, numeric, rtol=0, atol=1e-8)
-    forward = whole.design.forward(direction.reshape(len(direction), -1))
-    np.testing.assert_allclose(forward, decision_values(Z, direction).reshape(60, -1), rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_at_equal_probabilities_the_preconditioner_is_the_inverse_of_the_hessian(n_classes):
-    whole, _Z, weights = grouped(n_classes, has_intercept=False)
-    everywhere = softmax._Problem(whole.design, whole.targets, np.full((60, 2), 1 / 60))
-    penalty = np.array([0.2, 0.2])
-    p = probabilities_of(np.zeros((60, 2, weights.shape[2])))
-    direction = weights - (weights.mean(axis=2, keepdims=True) if n_classes > 2 else 0.0)
-    hessian = hessian_of(everywhere, penalty, p)
-    found = hessian.mean_inverse()(hessian.times(direction), np.arange(2))
-    np.testing.assert_allclose(found, direction, rtol=1e-10)
-
-
-@pytest.mark.parametrize("has_intercept", [False, True])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_blocks_are_those_of_the_hessian_written_out(n_classes, has_intercept):
-    whole, Z, weights = grouped(n_classes, has_intercept)
-    penalty = np.array([0.3, 0.01])
-    hessian = hessian_of(whole, penalty, probabilities_of(decision_values(Z, weights)))
-    residual = np.random.default_rng(3).standard_normal(weights.shape)
-    expected = np.empty(weights.shape)
-    for group, k in np.ndindex(weights.shape[1:]):
-        columns = []
-        for unit in np.eye(len(weights)):
-            direction = np.zeros(weights.shape)
-            direction[:, group, k] = unit
-            columns.append(hessian.times(direction)[:, group, k])
-        expected[:, group, k] = np.linalg.solve(np.column_stack(columns), residual[:, group, k])
-    expected -= expected.mean(axis=2, keepdims=True) if weights.shape[2] > 1 else 0.0
-    numbers = np.array([4, 7])  # of groups among others
-    found = hessian.block_inverse(numbers)
-    np.testing.assert_allclose(found(residual, numbers), expected, rtol=1e-3, atol=1e-5)
-    np.testing.assert_allclose(found(residual[:, 1:], numbers[1:]), expected[:, 1:], rtol=1e-3, atol=1e-5)
-    assert hessian.bytes_of_blocks() == 8 * 2 * weights.shape[2] * len(weights) ** 2
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_features_of_unequal_length_take_few_passes_with_blocks_and_the_same_solution_without(dtype, monkeypatch):
     """Rows told apart with certainty beside others: the mean curvature of all rows is that of few."""
     Z, _, Y = problem(n=2000, n_columns=20, n_classes=8, dtype=dtype)
     Z *= np.exp(2 * np.random.default_rng(4).standard_normal((2000, 1))).astype(dtype)
     passes = []
-    transposed = CurvedDesign.transposed
-    monkeypatch.setattr(CurvedDesign, "transposed", lambda self, *how: passes.append(1) or transposed(self, *how))
+    transposed = Design.transposed
+    monkeypatch.setattr(Design, "transposed", lambda self, *how: passes.append(1) or transposed(self, *how))
     with_blocks = fit_logistic(stream(Z), Y, 1e-4, n_columns=20, intercept="unpenalised")
     n_with, passes[:] = len(passes), []
-    monkeypatch.setattr(softmax, "HESSIAN_BYTES", 0)
+    monkeypatch.setattr(newton, "HESSIAN_BYTES", 0)
     without = fit_logistic(stream(Z), Y, 1e-4, n_columns=20, intercept="unpenalised")
     assert with_blocks.converged
     assert without.converged
@@ -158,31 +72,6 @@ def test_features_of_unequal_length_take_few_passes_with_blocks_and_the_same_sol
     lowest = sklearn_objective(Z, np.argmax(Y, axis=1), Y, 1e-4, "unpenalised")
     for model in (with_blocks, without):
         np.testing.assert_allclose(of_model(model, Z, Y, 1e-4), lowest, rtol=1e-6)
-
-
-def test_what_is_still_to_come_is_estimated_from_the_last_quarter_of_the_steps():
-    falls = [np.array([16.0 / 2**k, 1.0]) for k in range(12)]
-    assert np.isinf(softmax.still_to_come(falls[:2])).all()
-    np.testing.assert_allclose(softmax.still_to_come(falls[:4]), [4.0 + 2.0, 2.0])
-    np.testing.assert_allclose(softmax.still_to_come(falls), [sum(16.0 / 2**k for k in (9, 10, 11)), 3.0])
-
-
-@pytest.mark.parametrize(("n_classes", "bound"), [(2, 1 / 4), (5, 1 / 2)])
-def test_the_fixed_hessian_of_boehning_always_descends(n_classes, bound):
-    """What the module says of its preconditioner: with the bound for the curvature the plain step never rises."""
-    Z, _, Y = problem(n_classes=n_classes)
-    penalty = np.array([1e-3])
-    features = CurvedDesign(stream(Z), len(Z), Z.shape[1], has_intercept=False)
-    whole = softmax._Problem(features, (Y > 0)[:, None, :], np.full((len(Z), 1), 1 / len(Z)))
-    solve = features.preconditioner(bound / len(Z), penalty[0])
-    weights = 10 * np.random.default_rng(0).standard_normal((Z.shape[1], 1, Y.shape[1]))
-    values = []
-    for _ in range(20):
-        decision = decision_values(Z, weights)
-        values.append(whole.objective(penalty, weights, decision)[0][0])
-        gradient = whole.gradient(penalty, weights, probabilities_of(decision))
-        weights = weights - solve(gradient[:, 0])[:, None]
-    assert (np.diff(values) < 0).all()
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -350,7 +239,7 @@ def test_without_the_gram_matrix_the_solution_is_the_same(monkeypatch):
 
 def test_fits_that_stop_early_are_told(monkeypatch):
     Z, _, Y = problem(n_classes=3)
-    monkeypatch.setattr(logistic, "minimise_logistic", functools.partial(softmax.minimise_logistic, max_iter=1))
+    monkeypatch.setattr(logistic, "minimise", functools.partial(newton.minimise, max_iter=1))
     model = fit_logistic(stream(Z), Y, 1e-4, n_columns=15)
     assert (model.converged, model.n_iter) == (False, 1)
     with pytest.warns(ConvergenceWarning, match="2 of 2 logistic fits"):

@@ -31,7 +31,7 @@ from random_features.arrays import row_blocks
 from random_features.learners import streams
 from random_features.learners.design import Design
 from random_features.learners.linear_model import LinearModel
-from random_features.learners.softmax import MAX_HALVINGS, SUFFICIENT, log_partition
+from random_features.learners.newton import MAX_HALVINGS, SUFFICIENT, log_partition
 
 #: Duality gap over the objective at which the problem is solved.
 GAP_TOLERANCE = 1e-4

@@ -83,6 +83,12 @@ class Design:
             diagonal += penalty * np.maximum(self.penalised[:, 0], np.finfo(np.float32).eps)
         return [lapack.dpotrf(gram.T, lower=1, clean=0, overwrite_a=1)[0] for gram in grams]
 
+    def forward(self, weights) -> np.ndarray:
+        """Z weights, float64 (n, m), in one pass."""
+        coef, intercepts = weights[: self.n_columns], weights[self.n_columns :].sum(axis=0)
+        blocks = streams.checked(self.blocks, self.n_rows, self.n_columns)
+        return np.concatenate([block @ coef.astype(block.dtype) for _rows, block in blocks]) + intercepts
+
     def transposed(self, rowwise, weights=None):
         """Z' rowwise(rows, Z weights), float64, in one pass.
 

@@ -11,7 +11,6 @@ import numpy as np
 from random_features.learners import gram
 from random_features.learners.linear_model import KernelModel
 from random_features.learners.penalties import check_grid, effective_penalties
-from random_features.learners.scoring import check_folds, warn_unconverged
 from random_features.learners.targets import as_columns, sign_columns
 
 MAX_ROWS = 15_000
@@ -38,51 +37,22 @@ def fit_kernel_ridge(K, Y, penalty: float, *, scaling="mean", center="targets") 
     return KernelModel(dual[0], intercept[0], "dual")
 
 
-def cross_validate_kernel_ridge(
-    K, Y, penalties, folds, *, scaling="mean", center="targets", score="accuracy"
-) -> np.ndarray:
-    """Held-out scores of kernel ridge regression, shape (len(penalties), n_folds); see ``cross_validate_ridge``."""
-    Y, penalties = as_columns(Y), check_grid(penalties, "penalties", zero_allowed=True)
-    K = _check_kernel_matrix(K, len(Y))
-    folds, _ = check_folds(folds, Y, score)
-    gram.check_center(center)
+def fit_kernel_svm(K, Y, C: float) -> KernelModel:
+    """Kernel SVM: minimise |f|^2 / 2 + C sum max(0, 1 - y (f + b)) in the space of the kernel, for every column of +-1.
 
-    def fit(K, Y, fold):
-        return gram.ridge_on_gram(K, Y, effective_penalties(penalties, len(Y), scaling), center, "nan")
-
-    return gram.scores_on_gram(K, Y, folds, score, fit)
-
-
-def fit_kernel_svm(K, Y, C: float, *, loss="hinge", intercept="unpenalised") -> KernelModel:
-    """Kernel SVM: minimise |f|^2 / 2 + C sum loss(y (f + b)) in the space of the kernel, for every column of +-1.
+    libsvm solves it; its intercept b is unpenalised.
 
     Parameters
     ----------
     K : ndarray (n, n), the symmetric kernel matrix of the training rows, n <= 15,000
     Y : ndarray (n,) or (n, c) of -1 and +1, as ``encode_labels`` gives it
     C : positive number
-    loss : "hinge" (libsvm) or "squared_hinge" (the loss of the survey's linear SVM)
-    intercept : "unpenalised", or "none" (b = 0; "squared_hinge" only)
 
     Raises ``ValueError`` for a column with one class, NaN or infinity, and above 15,000 rows. ``converged`` of the
     result tells whether the solver met its tolerance.
     """
     Y, grid = sign_columns(Y), check_grid(C, "C")
-    K = _check_kernel_matrix(K, len(Y))
-    return gram.svm_on_gram(K, Y, grid[0], loss, intercept)
-
-
-def cross_validate_kernel_svm(K, Y, grid, folds, *, loss="hinge", intercept="unpenalised") -> np.ndarray:
-    """Held-out accuracies of the kernel SVM in percent, shape (len(grid), n_folds); ``grid`` holds values of C.
-
-    A ``ConvergenceWarning`` says how many of the fits did not converge.
-    """
-    Y, grid = sign_columns(Y), check_grid(grid, "grid")
-    K = _check_kernel_matrix(K, len(Y))
-    folds, _ = check_folds(folds, Y, "accuracy", every_column=True)
-    scores, unconverged = gram.cross_validate_svm_on_gram(K, Y, grid, folds, loss, intercept)
-    warn_unconverged(unconverged, scores.size, "SVM")
-    return scores
+    return gram.svm_on_gram(_check_kernel_matrix(K, len(Y)), Y, grid[0])
 
 
 def _check_kernel_matrix(K, n_rows):

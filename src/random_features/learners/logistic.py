@@ -1,6 +1,6 @@
 """Logistic regression on a stream of features, with an L2 penalty: binary, multinomial, or one class against the rest.
 
-Newton's method of ``softmax`` reads the features block by block, from memory where they fit into a stated budget. What
+Newton's method reads the features block by block, from memory where they fit into a stated budget. What
 it holds beside them is of the size of the targets (once for every fold) and of Z'Z. With fewer rows than columns the
 features are rotated into the space of their rows first, where the same problem has n columns.
 """
@@ -12,13 +12,10 @@ import numpy as np
 from random_features.learners import streams
 from random_features.learners.entry import Learner, required
 from random_features.learners.linear_model import LinearModel
+from random_features.learners.newton import Logistic, held_out_accuracies, minimise
 from random_features.learners.penalties import check_grid, effective_penalties
-from random_features.learners.scoring import check_folds, score_sum, warn_unconverged
-from random_features.learners.softmax import minimise_logistic
+from random_features.learners.scoring import check_folds, warn_unconverged
 from random_features.learners.targets import sign_columns
-
-#: Bytes within which the features are kept in memory rather than read from the stream in every pass.
-MEMORY_BUDGET = 2**30
 
 SCHEMA = {
     "scaling": {
@@ -42,7 +39,7 @@ def fit_logistic(
     scaling="mean",
     intercept="none",
     classes="multinomial",
-    memory_budget: int = MEMORY_BUDGET,
+    memory_budget: int = streams.MEMORY_BUDGET,
 ) -> LinearModel:
     """Logistic regression: minimise penalty |W|^2 / 2 + mean over the rows of -log P(y | z).
 
@@ -70,10 +67,10 @@ def fit_logistic(
     targets = _targets(Y, intercept, classes)
     penalties = _against_the_mean(grid, [len(Y)], scaling, n_columns)
     row_weights = np.full(targets.shape[:2], 1 / len(Y))
-    blocks, n_used, back = _smallest(blocks, len(Y), n_columns, memory_budget)
-    (solution,) = minimise_logistic(
+    blocks, n_used, back = streams.in_row_space(blocks, len(Y), n_columns, memory_budget)
+    (solution,) = minimise(
         blocks,
-        targets,
+        Logistic(targets),
         row_weights,
         np.repeat(penalties, targets.shape[1], axis=1),
         n_columns=n_used,
@@ -93,7 +90,7 @@ def cross_validate_logistic(
     scaling="mean",
     intercept="none",
     classes="multinomial",
-    memory_budget: int = MEMORY_BUDGET,
+    memory_budget: int = streams.MEMORY_BUDGET,
 ) -> np.ndarray:
     """Held-out accuracies of logistic regression in percent, shape (len(penalties), n_folds).
 
@@ -109,22 +106,16 @@ def cross_validate_logistic(
     counts = len(Y) - np.bincount(folds)
     training = (folds[:, None] != np.arange(n_folds)) / counts
     order = np.argsort(grid)[::-1]
-    blocks, n_used, _ = _smallest(blocks, len(Y), n_columns, memory_budget)
-    solutions = minimise_logistic(
+    blocks, n_used, _ = streams.in_row_space(blocks, len(Y), n_columns, memory_budget)
+    solutions = minimise(
         blocks,
-        np.tile(targets, (1, n_folds, 1)),
+        Logistic(np.tile(targets, (1, n_folds, 1))),
         np.repeat(training, n_groups, axis=1),
         np.repeat(_against_the_mean(grid[order], counts, scaling, n_columns), n_groups, axis=1),
         n_columns=n_used,
         has_intercept=intercept == "unpenalised",
     )
-    scores, unconverged = np.empty((len(grid), n_folds)), 0
-    for i, solution in zip(order, solutions, strict=True):
-        unconverged += int((~solution.converged).reshape(n_folds, n_groups).any(axis=1).sum())
-        for fold in range(n_folds):
-            held_out, groups = folds == fold, slice(fold * n_groups, (fold + 1) * n_groups)
-            decision = solution.decision[held_out, groups].reshape(-1, 1, Y.shape[1])
-            scores[i, fold] = score_sum(Y[held_out], decision, "accuracy")[0] / len(decision)
+    scores, unconverged = held_out_accuracies(solutions, order, Y, folds)
     warn_unconverged(unconverged, scores.size, "logistic")
     return scores
 
@@ -148,23 +139,6 @@ def _targets(Y, intercept, classes):
 def _against_the_mean(penalties, counts, scaling, n_columns):
     """Penalties as they stand beside the mean of the losses of so many rows: (grid, len(counts))."""
     return np.column_stack([effective_penalties(penalties, n, scaling, n_columns) / n for n in counts])
-
-
-def _smallest(blocks, n_rows, n_columns, memory_budget):
-    """The stream of features, its number of columns, and a function that makes coefficients (n_columns, c) of its own.
-
-    With fewer rows than columns the solution is Z' a (the gradient of the losses is): with Z Z' = U S U' the features
-    U sqrt(S), as many as Z Z' has rank, have the same inner products, and their coefficients v are Z' U v / sqrt(S).
-    """
-    if n_rows < n_columns and 8 * n_rows * n_columns <= memory_budget:
-        features = streams.kept(blocks, n_rows, n_columns)
-        eigenvalues, U = np.linalg.eigh(features.row_gram)
-        some = eigenvalues > n_rows * np.finfo(np.float64).eps * eigenvalues[-1]
-        if some.any():
-            roots, U = np.sqrt(eigenvalues[some]), U[:, some]
-            rotated = streams.Kept(U * roots)
-            return rotated, len(roots), lambda coef: streams.transposed_product(features.Z, U / roots @ coef)
-    return streams.keep_within(blocks, n_rows, n_columns, memory_budget), n_columns, lambda coef: coef
 
 
 def _fit(blocks, Y, value, *, n_columns, options):

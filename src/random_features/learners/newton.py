@@ -1,200 +1,336 @@
-"""A primal Newton method for linear SVMs with the squared hinge loss, on a stream of float32 or float64 features.
+r"""Newton's method for linear classifiers on a stream of features: squared hinge, logistic and multinomial losses.
 
-It minimises |w|^2 / 2 + C sum max(0, 1 - y (w.z + b))^2, the objective of LIBLINEAR's solver 2, for many columns
-of targets at once: all of them share every product with the features. The objective is convex and piecewise
-quadratic: a Newton step is a ridge regression on the active rows (y f < 1), solved by conjugate gradients, and an
-exact line search makes it converge from any start (Mangasarian 2002; Keerthi & DeCoste 2005, "A modified finite
-Newton method for fast solution of large scale linear SVMs"). The decision values of all rows are carried along:
-a conjugate gradient step costs one pass over the features, a line search none. The Gram matrix of all rows
-preconditions the conjugate gradients, and once they have taken as many steps as it costs, that of the active ones,
-which is the Hessian itself.
+It minimises :math:`\lambda |W|^2 / 2 + \sum_i q_i \, L(f_i)` with the decision values :math:`f_i = W' z_i + b` and the
+weights :math:`q_i` of the rows. It does so for several *groups* at once: problems with losses, weights of rows and
+solutions of their own that share every product with the features, such as the folds of a cross-validation.
 
-It stops at a certificate: with the dual variables 2 C max(0, 1 - y f) the duality gap is |gradient|^2 / 2 exactly
-(the objective is 1-strongly convex in w; b is minimised exactly at every step), so that the objective is within
-the tolerance of the optimum, not only the gradient small.
+Conjugate gradients solve for Newton's steps, one pass over the features each. The Gram matrix of the features, with the
+mean curvature of the loss over the rows, preconditions them. (With an upper bound of the curvature in its place, the
+preconditioner alone is the fixed Hessian step of Boehning 1992, "Multinomial logistic regression algorithm", which
+always descends.) Where that takes many steps, the blocks of the Hessian that couple no classes precondition the next
+ones, a Gram matrix for each class. The decision values of all rows are carried along, so a line search needs no pass.
+
+A group is solved where half the square of the Newton decrement, the fall of the objective that its quadratic model
+promises, is below the tolerance times the objective (Boyd & Vandenberghe 2004, section 9.5.1); that last step is taken.
+Conjugate gradients stop by the same measure: the falls of their last steps estimate the fall that is still to come
+(Hestenes & Stiefel 1952; Strakos & Tichy 2002), whatever preconditions them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
+from scipy.special import logsumexp
 
 from random_features.learners.design import COLUMNS_PER_STEP, HESSIAN_BYTES, Design, solve
+from random_features.learners.scoring import score_sum
 
-#: Relative duality gap at which a column is solved.
-GAP_TOLERANCE = 1e-6
-#: Newton steps (about ten are usual), and conjugate gradient steps in one of them.
+#: Half the squared Newton decrement over the objective at which a group is solved.
+TOLERANCE = 1e-7
+#: Newton steps (under twenty are usual), conjugate gradient steps in one of them, and halvings of a step.
 MAX_ITERATIONS = 100
 MAX_CONJUGATE_GRADIENTS = 500
+MAX_HALVINGS = 40
+#: Share of the fall that the slope promises which a step must bring (Armijo's rule).
+SUFFICIENT = 1e-4
+#: Share of the tolerance by which conjugate gradients may miss the fall of the quadratic model.
+NEGLIGIBLE = 0.002
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredHinge:
+    """The loss max(0, 1 - y f)^2; ``targets`` (n, g, 1) are -1 or +1."""
+
+    targets: np.ndarray
+    #: Whether the second derivative is diag(h) - h h' for the curvature h of a row, and not diag(h).
+    couples_classes: ClassVar[bool] = False
+
+    def values(self, decision):
+        """The losses (n, g)."""
+        return (np.maximum(0.0, 1.0 - self.targets * decision) ** 2)[..., 0]
+
+    def derivatives(self, decision):
+        """The gradient by the decision values, and the curvature: (n, g, 1) each."""
+        slack = np.maximum(0.0, 1.0 - self.targets * decision)
+        return -2.0 * self.targets * slack, 2.0 * (slack > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Logistic:
+    """The loss log sum_k exp(f_k) - f_y; ``targets`` (n, g, c), bool, mark the class y of a row.
+
+    With one column it is log(1 + exp(f)) - y f.
+    """
+
+    targets: np.ndarray
+    couples_classes: ClassVar[bool] = True
+
+    def values(self, decision):
+        """The losses (n, g)."""
+        return log_partition(decision)[..., 0] - np.where(self.targets, decision, 0.0).sum(axis=2)
+
+    def derivatives(self, decision):
+        """The gradient by the decision values, and the curvature, here the probabilities: (n, g, c) each."""
+        probabilities = np.exp(decision - log_partition(decision))
+        return probabilities - self.targets, probabilities
+
+
+def log_partition(decision):
+    """The logarithm of the sum of the exponentials of decision values (..., c), of one column and 0; (..., 1)."""
+    if decision.shape[-1] == 1:
+        return np.logaddexp(0.0, decision)
+    return logsumexp(decision, axis=-1, keepdims=True)
 
 
 @dataclass
 class Solution:
-    """Coefficients (D, m), bias (m,), decision values of all rows (n, m), convergence by column (m,), Newton steps.
+    """Coefficients (D, g, c) and intercepts (g, c) of g groups, decision values of all rows (n, g, c), convergence by
+    group (g,), Newton steps.
 
     The decision values are those of the solver at work: they change when the next solution is asked for.
     """
 
     coef: np.ndarray
-    bias: np.ndarray
+    intercept: np.ndarray
     decision: np.ndarray
     converged: np.ndarray
     n_iter: int
 
 
-def minimise_squared_hinge(
-    blocks, targets, grid, *, n_columns, has_intercept, tolerance=GAP_TOLERANCE, max_iter=MAX_ITERATIONS
+def minimise(
+    blocks, loss, row_weights, penalties, *, n_columns, has_intercept, tolerance=TOLERANCE, max_iter=MAX_ITERATIONS
 ):
-    """A ``Solution`` for every C of an ascending grid, one after the other; each starts from the one before.
+    """A ``Solution`` for every row of a grid of penalties, one after the other; each starts from the one before.
 
     Parameters
     ----------
     blocks : callable, the stream of features
-    targets : ndarray (n, m) of -1 and +1, and 0 where a column does not use a row (its decision value is computed)
-    grid : positive numbers
+    loss : ``SquaredHinge`` or ``Logistic``
+    row_weights : ndarray (n, g), the q above: 0 where a group does not use a row (its decision value is computed)
+    penalties : ndarray (grid, g) of positive numbers, in descending order
     has_intercept : whether b is free (unpenalised) or 0
-    tolerance : relative duality gap;  max_iter : Newton steps per C
+    tolerance : of the Newton decrement;  max_iter : Newton steps per penalty
 
     Raises ``ValueError`` for features that are not finite.
     """
-    problem = _Problem(blocks, targets, n_columns, has_intercept)
-    weights = np.zeros((n_columns + has_intercept, targets.shape[1]))
-    decision = np.zeros(targets.shape, order="F")
-    for C in grid:
-        weights, converged, n_iter = _newton(problem, C, weights, decision, tolerance, max_iter)
-        bias = weights[n_columns] if has_intercept else np.zeros(targets.shape[1])
-        yield Solution(weights[:n_columns], bias, decision, converged, n_iter)
+    shape = loss.targets.shape
+    problem = Problem(Design(blocks, len(row_weights), n_columns, has_intercept), loss, row_weights)
+    weights, decision = np.zeros((n_columns + has_intercept, *shape[1:])), np.zeros(shape)
+    for penalty in penalties:
+        converged, n_iter = _newton(problem, penalty, weights, decision, tolerance, max_iter)
+        intercept = weights[n_columns].copy() if has_intercept else np.zeros(shape[1:])
+        yield Solution(weights[:n_columns].copy(), intercept, decision, converged, n_iter)
 
 
-class _Problem:
-    """The targets (n, m) of a design, and the rows that each column uses."""
+def held_out_accuracies(solutions, order, Y, folds) -> tuple[np.ndarray, int]:
+    """Accuracies in percent (grid, n_folds) on the rows held out, and how many fits did not converge.
 
-    def __init__(self, blocks, targets, n_columns, has_intercept):
-        self.design = Design(blocks, len(targets), n_columns, has_intercept)
-        self.targets, self.used = targets, targets != 0
+    ``solutions`` of ``minimise`` come in the ``order`` of the grid (g,). The groups are those of the first fold, then
+    those of the second, ...; all groups of a fold together decide the columns of Y (n, c).
+    """
+    n_folds = folds.max() + 1
+    scores, unconverged = np.empty((len(order), n_folds)), 0
+    for i, solution in zip(order, solutions, strict=True):
+        unconverged += int((~solution.converged).reshape(n_folds, -1).any(axis=1).sum())
+        of_folds = solution.decision.reshape(len(Y), n_folds, Y.shape[1])
+        for fold in range(n_folds):
+            rows = folds == fold
+            scores[i, fold] = score_sum(Y[rows], of_folds[rows, fold, None], "accuracy")[0] / rows.sum()
+    return scores, unconverged
 
-    def mean_inverse(self, C, active):
-        """A function of residuals (D, m), and of the numbers of their columns, that applies the inverse of
-        I + 2 C share Z'Z, share = the mean share of active rows.
+
+@dataclass
+class Problem:
+    """What is minimised but for the penalty: features, losses, weights of the rows (n, g)."""
+
+    design: Design
+    loss: SquaredHinge | Logistic
+    row_weights: np.ndarray
+
+    def of(self, groups) -> Problem:
+        """The same problem for some of its groups."""
+        return Problem(
+            self.design, replace(self.loss, targets=self.loss.targets[:, groups]), self.row_weights[:, groups]
+        )
+
+    def objective(self, penalty, weights, decision):
+        """The objective of every group, (g,)."""
+        squares = (weights[: self.design.n_columns] ** 2).sum(axis=(0, 2))
+        return 0.5 * penalty * squares + (self.row_weights * self.loss.values(decision)).sum(axis=0)
+
+    def derivatives(self, penalty, weights, decision):
+        """The gradient (D, g, c) of the objective by the weights, and the ``Hessian``."""
+        slopes, curvature = self.loss.derivatives(decision)
+        pull = self.row_weights[:, :, None] * slopes
+        by_group = self.design.transposed(lambda rows, _: pull[rows].reshape(rows.stop - rows.start, -1))
+        gradient = by_group.reshape(weights.shape) + self.design.penalised[:, :, None] * penalty[:, None] * weights
+        return gradient, Hessian(self.design, penalty, self.row_weights, curvature, self.loss.couples_classes)
+
+
+@dataclass(frozen=True, eq=False)
+class Hessian:
+    """The Hessian of g groups: penalties (g,), weights (n, g) and curvatures (n, g, c) of the rows."""
+
+    design: Design
+    penalty: np.ndarray
+    row_weights: np.ndarray
+    curvature: np.ndarray
+    couples_classes: bool
+
+    def of(self, groups) -> Hessian:
+        """That of some of the groups."""
+        own = {"row_weights": self.row_weights[:, groups], "curvature": self.curvature[:, groups]}
+        return replace(self, penalty=self.penalty[groups], **own)
+
+    def times(self, direction) -> np.ndarray:
+        """The product with a direction (D, g, c), of the same shape, in one pass."""
+
+        def rowwise(rows, forward):
+            h = self.curvature[rows]
+            along = forward.reshape(h.shape)
+            if self.couples_classes:
+                along -= np.einsum("ngc,ngc->ng", h, along)[:, :, None]
+            along *= h
+            along *= self.row_weights[rows, :, None]
+            return forward
+
+        product = self.design.transposed(rowwise, direction.reshape(len(direction), -1))
+        return product.reshape(direction.shape) + self.design.penalised[:, :, None] * self.penalty[:, None] * direction
+
+    def diagonals(self) -> np.ndarray:
+        """The second derivatives by each decision value, (n, g, c)."""
+        return self.curvature * (1 - self.curvature) if self.couples_classes else self.curvature
+
+    def mean_inverse(self):
+        """A function of a residual (D, g, c), and of the numbers of its groups, that applies the inverse of the Hessian
+        with the mean curvature of all rows and groups.
+
+        The trace of diag(p) - pp' is that of max(1, c - 1) directions: the classes' weights add up to zero.
         """
-        inverse = self.design.preconditioner(2 * C * max(active.mean(), 1 / active.size), 1.0)
-        return lambda residual, _columns: inverse(residual)
+        directions = max(1, self.curvature.shape[2] - 1)
+        traces = self.diagonals().sum(axis=2) / directions
+        curvature = (self.row_weights * traces).sum(axis=0).mean() / self.design.n_rows
+        apply = self.design.preconditioner(curvature, self.penalty.mean())
+        return lambda residual, groups: balanced(apply(residual.reshape(len(residual), -1)).reshape(residual.shape))
 
-    def exact_inverse(self, C, active, columns):
-        """The same for I + 2 C Z_active' Z_active; ``columns`` are the numbers of the columns of ``active``."""
-        factors = self.design.weighted_factors(2.0 * C * active, np.ones(len(columns)))
-        factor_of = dict(zip(columns, factors, strict=True))
-        return lambda residual, columns: np.column_stack(
-            [solve(factor_of[j], residual[:, k]) for k, j in enumerate(columns)]
-        )
+    def block_inverse(self, groups):
+        """A function of a residual (D, g, c), and of the numbers of its groups, that applies the inverse of the blocks
+        that couple no classes; ``groups`` are the numbers of the Hessian's own.
+        """
+        n_rows, _, n_classes = self.curvature.shape
+        weights = self.row_weights[:, :, None] * self.diagonals()
+        factors: dict[int, list] = {group: [] for group in groups}
+        penalties = np.repeat(self.penalty, n_classes)
+        for number, factor in enumerate(self.design.weighted_factors(weights.reshape(n_rows, -1), penalties)):
+            factors[groups[number // n_classes]].append(factor)
+
+        def apply(residual, groups):
+            solved = np.empty_like(residual)
+            for at, group in enumerate(groups):
+                for k, factor in enumerate(factors[group]):
+                    solved[:, at, k] = solve(factor, residual[:, at, k])
+            return balanced(solved)
+
+        return apply
+
+    def steps_for_blocks(self) -> float:
+        """How many steps of conjugate gradients cost what ``block_inverse`` does; infinite where it is too large."""
+        _, n_groups, n_classes = self.curvature.shape
+        if self.design.bytes_of_factors(n_groups * n_classes) > HESSIAN_BYTES:
+            return np.inf
+        return self.design.n_columns * np.mean(self.curvature * self.row_weights[:, :, None] > 0) / COLUMNS_PER_STEP
 
 
-def _newton(problem, C, weights, decision, tolerance, max_iter):
-    """Weights, converged (m,) and steps; ``decision`` (Z weights on entry) is updated in place."""
-    y, used, design = problem.targets, problem.used, problem.design
-    D = design.n_columns
-    weights = weights.copy()
-    ones = np.ones(len(y))
-    lowest, first_norm = np.full(y.shape[1], np.inf), None
-    iteration, exact = 0, None
-    while True:
-        if design.has_intercept:
-            for j, rows in enumerate(used.T):
-                shift = exact_step(y[rows, j], decision[rows, j], ones[rows], C, 0.0, 0.0)
-                weights[D, j] += shift
-                decision[:, j] += shift
-        slack = np.where(used, np.maximum(0.0, 1.0 - y * decision), 0.0)
-        objective = 0.5 * (weights[:D] ** 2).sum(axis=0) + C * (slack**2).sum(axis=0)
-        active, pull = slack > 0, y * slack
-        gradient = design.penalised * weights - 2 * C * design.transposed(lambda rows, _, q=pull: q[rows])
-        norm = np.sqrt((gradient[:D] ** 2).sum(axis=0))
-        if first_norm is None:
-            first_norm = norm
-        converged = 0.5 * norm**2 <= tolerance * objective
-        # at the limit of the features' precision the objective stops falling: more steps are in vain
-        unfinished = np.flatnonzero(~converged & (objective < lowest * (1 - 1e-12)))
-        lowest = objective
-        if len(unfinished) == 0 or iteration == max_iter:
-            return weights, converged, iteration
-        forcing = np.minimum(0.1, np.sqrt(norm[unfinished] / first_norm[unfinished]))
-        step, change, exact = _conjugate_gradients(
-            problem, C, unfinished, active[:, unfinished], gradient[:, unfinished], forcing, exact
-        )
-        for k, j in enumerate(unfinished):
-            rows = used[:, j]
-            slope, curvature = weights[:D, j] @ step[:D, k], step[:D, k] @ step[:D, k]
-            length = exact_step(y[rows, j], decision[rows, j], change[rows, k], C, slope, curvature)
-            weights[:, j] += length * step[:, k]
-            decision[:, j] += length * change[:, k]
+def balanced(vectors) -> np.ndarray:
+    """The nearest vectors (D, g, c) whose classes add up to zero, as those of gradients do; of one column the same."""
+    return vectors - vectors.mean(axis=2, keepdims=True) if vectors.shape[2] > 1 else vectors
+
+
+def _newton(problem, penalty, weights, decision, tolerance, max_iter):
+    """Converged (g,) and steps; ``weights`` and ``decision`` (Z weights on entry) are updated in place."""
+    live = np.arange(weights.shape[1])
+    converged = np.zeros(len(live), dtype=bool)
+    value = problem.objective(penalty, weights, decision)
+    iteration, blocks = 0, None
+    while len(live) and iteration < max_iter:
+        part, own = problem.of(live), penalty[live]
+        W, f = weights[:, live], decision[:, live]
+        gradient, hessian = part.derivatives(own, W, f)
+        norm = np.sqrt((gradient**2).sum(axis=(0, 2)))
+        if iteration == 0:
+            first_norm = np.maximum(norm, np.finfo(float).tiny)
+        forcing = np.minimum(0.5, np.sqrt(norm / first_norm[live]))
+        step, blocks = _conjugate_gradients(hessian, live, gradient, forcing, NEGLIGIBLE * tolerance * value, blocks)
+        change = problem.design.forward(step.reshape(len(step), -1)).reshape(f.shape)
+        slope = (gradient * step).sum(axis=(0, 2))
+        length, after = _line_search(part, own, W, f, step, change, slope, value)
+        weights[:, live] += length[:, None] * step
+        decision[:, live] += length[:, None] * change
+        solved = -0.5 * slope <= tolerance * value
+        converged[live] = solved
+        # at the limit of the features' precision no step brings a fall: more of them are in vain
+        unfinished = ~solved & (length > 0)
+        live, value = live[unfinished], after[unfinished]
         iteration += 1
+    return converged, iteration
 
 
-def _conjugate_gradients(problem, C, columns, active, gradient, forcing, exact):
-    """Steps S (D, m) and Z S (n, m), with |H S + gradient| <= forcing |gradient| for every column, and the
-    ``exact_inverse`` that the next ones begin with, if any.
+def _conjugate_gradients(hessian, groups, gradient, forcing, negligible, blocks):
+    """Solutions S (D, g, c) of H S = -gradient, and the ``block_inverse`` that the next iterations begin with, if any.
 
-    H = I + 2 C Z_active' Z_active is the column's generalised Hessian. Its inverse is made after as many steps without
-    it, or with that of earlier active rows, as it costs. ``columns`` are the numbers of the columns, by which it knows
-    them.
+    A group is done where the fall of its quadratic model that is still to come is at most forcing^2 of that so far, or
+    ``negligible`` (g,). New blocks are made after as many steps without them, or with old ones, as they cost.
+    ``groups`` are the numbers of the groups, by which blocks know them.
     """
-    design, precondition = problem.design, exact or problem.mean_inverse(C, active)
-    patience = np.inf
-    if design.bytes_of_factors(len(columns)) <= HESSIAN_BYTES:
-        patience = design.n_columns * active.mean() / COLUMNS_PER_STEP
-    step, change = np.zeros_like(gradient), np.zeros(active.shape, order="F")
-    residual = -gradient
-    direction = precondition(residual, columns).copy()  # of the residual, where there is no preconditioner
-    product = (residual * direction).sum(axis=0)
-    goal = forcing * np.linalg.norm(gradient, axis=0)
-    live = np.arange(len(columns))
-    for taken in range(MAX_CONJUGATE_GRADIENTS):
-        if taken >= patience:
-            exact, patience = problem.exact_inverse(C, active, columns), np.inf
-            precondition, direction = exact, exact(residual, columns)
-            product = (residual * direction).sum(axis=0)
-        forward = np.empty((design.n_rows, len(live)), order="F")
-
-        def on_active(rows, values, forward=forward, live=live):
-            forward[rows] = values
-            return values * active[rows][:, live]
-
+    precondition = blocks or hessian.mean_inverse()
+    patience = hessian.steps_for_blocks()
+    step, residual = np.zeros_like(gradient), -gradient
+    direction = precondition(residual, groups).copy()  # of the residual, where there is no preconditioner
+    product = (residual * direction).sum(axis=(0, 2))
+    smallest = np.finfo(np.float64).eps * product
+    falls: list[np.ndarray] = []
+    live, part = np.flatnonzero(product > 0), hessian
+    while len(live) and len(falls) < MAX_CONJUGATE_GRADIENTS:
+        if len(falls) >= patience:
+            precondition, patience = hessian.block_inverse(groups), np.inf
+            blocks, direction = precondition, precondition(residual, groups)
+            product = (residual * direction).sum(axis=(0, 2))
+        part = part if len(part.penalty) == len(live) else hessian.of(live)
         along = direction[:, live]
-        curved = design.penalised * along + 2 * C * design.transposed(on_active, along)
-        length = product[live] / (along * curved).sum(axis=0)
-        step[:, live] += length * along
-        change[:, live] += length * forward
-        residual[:, live] -= length * curved
-        live = live[np.linalg.norm(residual[:, live], axis=0) > goal[live]]
-        if len(live) == 0:
-            break
-        preconditioned = precondition(residual[:, live], columns[live])
+        curved = part.times(along)
+        length = product[live] / (along * curved).sum(axis=(0, 2))
+        falls.append(np.zeros(len(groups)))
+        falls[-1][live] = 0.5 * length * product[live]
+        step[:, live] += length[:, None] * along
+        residual[:, live] -= length[:, None] * curved
+        preconditioned = precondition(residual[:, live], groups[live])
         previous = product[live]
-        product[live] = (residual[:, live] * preconditioned).sum(axis=0)
-        direction[:, live] = preconditioned + product[live] / previous * direction[:, live]
-    return step, change, exact
+        product[live] = (residual[:, live] * preconditioned).sum(axis=(0, 2))
+        direction[:, live] = preconditioned + (product[live] / previous)[:, None] * along
+        enough = still_to_come(falls) <= np.maximum(forcing**2 * np.sum(falls, axis=0), negligible)
+        live = live[~enough[live] & (product[live] > smallest[live])]
+    return step, blocks
 
 
-def exact_step(y, decision, direction, C, slope, curvature) -> float:
-    """The t that minimises slope t + curvature t^2 / 2 + C sum max(0, 1 - y (decision + t direction))^2.
-
-    All arrays have shape (n,). The derivative rises and is piecewise linear: Newton's method, held inside the bracket
-    that the signs of the derivative have shown so far, ends exactly after finitely many steps.
+def still_to_come(falls: list[np.ndarray]) -> np.ndarray:
+    """An estimate of the fall after some steps of conjugate gradients from those that each of them brought: that of the
+    last quarter, and of two at least.
     """
-    low, high, t, start = -np.inf, np.inf, 0.0, None
-    for _ in range(100):
-        slack = np.maximum(0.0, 1.0 - y * (decision + t * direction))
-        active = slack > 0
-        derivative = slope + curvature * t - 2 * C * np.dot(y * direction, slack)
-        second = curvature + 2 * C * np.dot(direction**2, active)
-        start = abs(derivative) if start is None else start
-        if abs(derivative) <= 1e-12 * start or second == 0:
+    return np.sum(falls[-max(2, len(falls) // 4) :], axis=0) if len(falls) > 2 else np.full(falls[0].shape, np.inf)
+
+
+def _line_search(problem, penalty, weights, decision, step, change, slope, before):
+    """The largest of 1, 1/2, 1/4, ... for each group (g,) that brings a sufficient fall, 0 where none does; and the
+    objective there.
+    """
+    length = np.ones(len(slope))
+    for _ in range(MAX_HALVINGS):
+        after = problem.objective(penalty, weights + length[:, None] * step, decision + length[:, None] * change)
+        short = ~(after <= before + SUFFICIENT * length * slope)
+        if not short.any():
             break
-        low, high = (low, t) if derivative > 0 else (t, high)
-        proposal = t - derivative / second
-        if not low < proposal < high:
-            proposal = 0.5 * (low + high)
-        if proposal == t:
-            break
-        t = proposal
-    return float(t)
+        length[short] /= 2
+    length[short] = 0.0
+    return length, after

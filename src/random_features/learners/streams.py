@@ -11,6 +11,8 @@ import numpy as np
 
 from random_features.arrays import row_blocks
 
+#: Bytes within which learners keep the features in memory rather than read the stream in every pass.
+MEMORY_BUDGET = 2**30
 #: Rows per product of features with themselves: the sum of two D x D matrices that follows each product then costs
 #: a tenth of it (measured; at 512 rows a third).
 CHUNK_ROWS = 2048
@@ -86,6 +88,24 @@ def kept(blocks, n_rows: int, n_columns: int) -> Kept:
         next(checked(blocks, n_rows, n_columns))
         return blocks
     return Kept(assemble(blocks, n_rows, n_columns))
+
+
+def in_row_space(blocks, n_rows: int, n_columns: int, memory_budget: int):
+    """The same problem in as few columns as possible, for learners whose solution is Z' a.
+
+    Returns a stream of features, its number of columns, and a function that turns coefficients for these columns into
+    coefficients (n_columns, c) for the original ones. With fewer rows than columns and Z Z' = U S U', the features
+    U sqrt(S), as many as Z Z' has rank, have the same inner products, and the coefficients v of a solution on them are
+    Z' U v / sqrt(S). Other features stay as they are, in memory where they fit into ``memory_budget`` bytes.
+    """
+    if n_rows < n_columns and 8 * n_rows * n_columns <= memory_budget:
+        features = kept(blocks, n_rows, n_columns)
+        eigenvalues, U = np.linalg.eigh(features.row_gram)
+        some = eigenvalues > n_rows * np.finfo(np.float64).eps * eigenvalues[-1]
+        if some.any():
+            lengths, U = np.sqrt(eigenvalues[some]), U[:, some]
+            return Kept(U * lengths), len(lengths), lambda coef: transposed_product(features.Z, U / lengths @ coef)
+    return keep_within(blocks, n_rows, n_columns, memory_budget), n_columns, lambda coef: coef
 
 
 def grouped(blocks, groups: np.ndarray, n_groups: int, n_columns: int, dtype):

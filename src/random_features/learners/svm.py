@@ -9,10 +9,10 @@ What loss and intercept ask for decides the solver:
 | hinge | none | LIBLINEAR's dual coordinate descent |
 | hinge | unpenalised | libsvm on ZZ', up to ``HINGE_ROWS`` rows |
 
-Newton's method works on the features, or on ZZ' where there are few rows, or no more than columns. The last row of
-the table is the one correct route in scikit-learn: LIBLINEAR treats an intercept as a weight and penalises it,
-b^2 / (2 intercept_scaling^2), and its coordinate descent becomes slow as the scaling grows; libsvm's dual has the
-equality constraint that belongs to a free intercept.
+With fewer rows than columns, Newton's method works in the space of the rows. The last row of the table is the one
+correct route in scikit-learn: LIBLINEAR treats an intercept as a weight and penalises it, b^2 / (2
+intercept_scaling^2), and its coordinate descent becomes slow as the scaling grows; libsvm's dual has the equality
+constraint that belongs to a free intercept.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from random_features.learners import streams
 from random_features.learners.entry import Learner, required
 from random_features.learners.gram import cross_validate_svm_on_gram, svm_on_gram
 from random_features.learners.linear_model import LinearModel
-from random_features.learners.newton import minimise_squared_hinge
+from random_features.learners.newton import SquaredHinge, held_out_accuracies, minimise
 from random_features.learners.penalties import check_grid
 from random_features.learners.scoring import check_folds, score_sum, warn_unconverged
 from random_features.learners.targets import sign_columns
@@ -35,8 +35,6 @@ from random_features.learners.targets import sign_columns
 #: Entries n_rows x n_columns x columns of targets from which solver="auto" leaves LIBLINEAR: it holds 24 bytes an entry
 #: of the features (its own copy and ours) and works through them once per column.
 LIBLINEAR_ENTRIES = 1e8
-#: Rows up to which Newton's method works on ZZ' whatever the number of columns.
-DUAL_ROWS = 1024
 #: Rows up to which libsvm is given ZZ' (3.2 GB).
 HINGE_ROWS = 20_000
 LIBLINEAR_TOLERANCE = 1e-4
@@ -74,7 +72,7 @@ def fit_svm(
     loss="squared_hinge",
     intercept="none",
     solver="auto",
-    memory_budget: int = 2**30,
+    memory_budget: int = streams.MEMORY_BUDGET,
 ) -> LinearModel:
     """A linear SVM for every column: minimise |w|^2 / 2 + C sum loss(y (w.z + b)).
 
@@ -95,19 +93,16 @@ def fit_svm(
     """
     Y, grid = _check_targets(y_columns, n_rows), check_grid(C, "C")
     solver = choose_solver(n_rows, n_columns, Y.shape[1], loss, intercept, solver)
-    if solver == "libsvm" or (solver == "newton" and is_dual(n_rows, n_columns, memory_budget)):
-        blocks = features = streams.kept(blocks, n_rows, n_columns)
-        dual = svm_on_gram(features.row_gram, Y, grid[0], loss, intercept)
-        # with a C so large that ZZ' + I / (2 C) is singular, the features themselves still have a solution
-        if solver == "libsvm" or dual.converged:
-            coef = streams.transposed_product(features.Z, dual.dual_coef)
-            return LinearModel(coef, dual.intercept, solver, dual.converged, dual.n_iter)
+    if solver == "libsvm":
+        features = streams.kept(blocks, n_rows, n_columns)
+        dual = svm_on_gram(features.row_gram, Y, grid[0])
+        coef = streams.transposed_product(features.Z, dual.dual_coef)
+        return LinearModel(coef, dual.intercept, solver, dual.converged, dual.n_iter)
     if solver == "newton":
-        blocks = streams.keep_within(blocks, n_rows, n_columns, memory_budget)
-        (solution,) = minimise_squared_hinge(
-            blocks, Y, grid, n_columns=n_columns, has_intercept=intercept == "unpenalised"
-        )
-        return LinearModel(solution.coef, solution.bias, solver, bool(solution.converged.all()), solution.n_iter)
+        blocks, n_used, back = streams.in_row_space(blocks, n_rows, n_columns, memory_budget)
+        (solution,) = _newton(blocks, Y, np.ones(Y.shape), grid, n_used, intercept)
+        coef, converged = back(solution.coef[:, :, 0]), bool(solution.converged.all())
+        return LinearModel(coef, solution.intercept[:, 0], solver, converged, solution.n_iter)
     Z = streams.assemble(blocks, n_rows, n_columns, np.float64)
     streams.refuse_non_finite(Z)
     return _liblinear(Z, Y, grid[0], loss)
@@ -124,7 +119,7 @@ def cross_validate_svm(
     loss="squared_hinge",
     intercept="none",
     solver="auto",
-    memory_budget: int = 2**30,
+    memory_budget: int = streams.MEMORY_BUDGET,
 ) -> np.ndarray:
     """Held-out accuracies of the linear SVM in percent, shape (len(grid), n_folds); ``grid`` holds values of C.
 
@@ -136,16 +131,17 @@ def cross_validate_svm(
     Y, grid = _check_targets(y_columns, n_rows), check_grid(grid, "grid")
     folds, n_folds = check_folds(folds, Y, "accuracy", every_column=True)
     solver = choose_solver(n_rows, n_columns, Y.shape[1], loss, intercept, solver)
-    unconverged = None
-    if solver == "libsvm" or (solver == "newton" and is_dual(n_rows, n_columns, memory_budget)):
-        blocks = streams.kept(blocks, n_rows, n_columns)
-        scores, unconverged = cross_validate_svm_on_gram(blocks.row_gram, Y, grid, folds, loss, intercept)
-    if solver == "newton" and unconverged != 0:
-        blocks = streams.keep_within(blocks, n_rows, n_columns, memory_budget)
-        scores, unconverged = _cross_validate_newton(
-            blocks, Y, grid, folds, n_columns, has_intercept=intercept == "unpenalised"
-        )
-    elif solver == "liblinear":
+    if solver == "libsvm":
+        K = streams.kept(blocks, n_rows, n_columns).row_gram
+        scores, unconverged = cross_validate_svm_on_gram(K, Y, grid, folds)
+    elif solver == "newton":
+        blocks, n_used, _ = streams.in_row_space(blocks, n_rows, n_columns, memory_budget)
+        # a group for every fold and class
+        used = np.repeat(folds[:, None] != np.arange(n_folds), Y.shape[1], axis=1)
+        order = np.argsort(grid)
+        solutions = _newton(blocks, np.tile(Y, (1, n_folds)), used, grid[order], n_used, intercept)
+        scores, unconverged = held_out_accuracies(solutions, order, Y, folds)
+    else:
         Z = streams.assemble(blocks, n_rows, n_columns, np.float64)
         streams.refuse_non_finite(Z)
         scores, unconverged = np.empty((len(grid), n_folds)), 0
@@ -162,13 +158,6 @@ def cross_validate_svm(
                 scores[i, fold] = _accuracy(Y[held_out], model.decision(Z[held_out]))
     warn_unconverged(unconverged, scores.size, "SVM")
     return scores
-
-
-def is_dual(n_rows: int, n_columns: int, memory_budget: int) -> bool:
-    """Whether Newton's method works on ZZ': with no more rows than columns that is the smaller problem, and with few
-    rows its steps, factorisations in place of many passes over the features, are quicker in any case.
-    """
-    return n_rows <= max(n_columns, DUAL_ROWS) and 8 * n_rows * max(n_rows, n_columns) <= memory_budget
 
 
 def choose_solver(n_rows: int, n_columns: int, n_targets: int, loss: str, intercept: str, solver: str) -> str:
@@ -206,21 +195,13 @@ def choose_solver(n_rows: int, n_columns: int, n_targets: int, loss: str, interc
     return "liblinear"
 
 
-def _cross_validate_newton(blocks, Y, grid, folds, n_columns, has_intercept):
-    """Scores and unconverged fits, with a column of targets for every fold and class, zero on held-out rows."""
-    n_folds, n_targets = folds.max() + 1, Y.shape[1]
-    training = folds[:, None] != np.arange(n_folds)
-    targets = (training[:, :, None] * Y[:, None, :]).reshape(len(Y), -1)
-    scores, unconverged = np.empty((len(grid), n_folds)), 0
-    order = np.argsort(grid)
-    solutions = minimise_squared_hinge(blocks, targets, grid[order], n_columns=n_columns, has_intercept=has_intercept)
-    for i, solution in zip(order, solutions, strict=True):
-        unconverged += int((~solution.converged).reshape(n_folds, n_targets).any(axis=1).sum())
-        for fold in range(n_folds):
-            held_out = folds == fold
-            columns = slice(fold * n_targets, (fold + 1) * n_targets)
-            scores[i, fold] = _accuracy(Y[held_out], solution.decision[held_out, columns])
-    return scores, unconverged
+def _newton(blocks, targets, used, grid, n_columns, intercept):
+    """Solutions for every C of an ascending grid, of targets (n, m) on the rows that each column uses, bool (n, m)."""
+    penalties = np.repeat(1.0 / np.asarray(grid)[:, None], targets.shape[1], axis=1)
+    has_intercept = intercept == "unpenalised"
+    return minimise(
+        blocks, SquaredHinge(targets[:, :, None]), used, penalties, n_columns=n_columns, has_intercept=has_intercept
+    )
 
 
 def check_liblinear(Z, C: float) -> None:

@@ -1,0 +1,114 @@
+"""Newton's method for linear classifiers: derivatives, preconditioners, and what ends the conjugate gradients."""
+
+import numpy as np
+import pytest
+from linear_problems import problem, stream
+
+from random_features.learners import newton
+from random_features.learners.design import Design
+
+#: The losses, by how many classes the problem has.
+LOSSES = {"squared_hinge": 2, "binary": 2, "multinomial": 3}
+
+
+def grouped(loss, has_intercept, seed=1):
+    """A problem of two groups of rows on 60 rows, and weights away from the start."""
+    rng = np.random.default_rng(seed)
+    Z, _, Y = problem(n=60, n_columns=4, n_classes=LOSSES[loss], seed=seed)
+    training = rng.integers(0, 2, 60)[:, None] != np.arange(2)
+    targets = np.tile(Y[:, None, :], (1, 2, 1))
+    losses = newton.SquaredHinge(targets) if loss == "squared_hinge" else newton.Logistic(targets > 0)
+    whole = newton.Problem(Design(stream(Z, 17), 60, 4, has_intercept), losses, training / training.sum(axis=0))
+    return whole, Z, rng.standard_normal((4 + has_intercept, 2, Y.shape[1]))
+
+
+def decision_values(Z, weights):
+    ones = np.ones((len(Z), len(weights) - Z.shape[1]))
+    return np.einsum("nd,dgc->ngc", np.hstack([Z, ones]), weights)
+
+
+def balanced(vectors):
+    return vectors - (vectors.mean(axis=2, keepdims=True) if vectors.shape[2] > 1 else 0.0)
+
+
+@pytest.mark.parametrize("has_intercept", [False, True])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_gradient_and_hessian_are_those_of_finite_differences(loss, has_intercept):
+    whole, Z, weights = grouped(loss, has_intercept)
+    penalty, step = np.array([0.3, 0.01]), 1e-5
+
+    def value(moved):
+        return whole.objective(penalty, moved, decision_values(Z, moved))
+
+    def gradient(moved):
+        return whole.derivatives(penalty, moved, decision_values(Z, moved))[0]
+
+    found, numeric = gradient(weights), np.zeros(weights.shape)
+    for where in np.ndindex(weights.shape):
+        nudge = np.zeros(weights.shape)
+        nudge[where] = step
+        numeric[where] = ((value(weights + nudge) - value(weights - nudge)) / (2 * step))[where[1]]
+    np.testing.assert_allclose(found, numeric, rtol=0, atol=1e-9)
+    direction = np.random.default_rng(2).standard_normal(weights.shape)
+    curved = whole.derivatives(penalty, weights, decision_values(Z, weights))[1].times(direction)
+    numeric = (gradient(weights + step * direction) - gradient(weights - step * direction)) / (2 * step)
+    np.testing.assert_allclose(curved, numeric, rtol=0, atol=1e-8)
+    forward = whole.design.forward(direction.reshape(len(direction), -1))
+    np.testing.assert_allclose(forward, decision_values(Z, direction).reshape(60, -1), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_at_equal_curvature_the_preconditioner_is_the_inverse_of_the_hessian(loss):
+    whole, _Z, weights = grouped(loss, has_intercept=False)
+    everywhere = newton.Problem(whole.design, whole.loss, np.full((60, 2), 1 / 60))
+    hessian = everywhere.derivatives(np.array([0.2, 0.2]), weights, np.zeros((60, *weights.shape[1:])))[1]
+    direction = balanced(weights)
+    found = hessian.mean_inverse()(hessian.times(direction), np.arange(2))
+    np.testing.assert_allclose(found, direction, rtol=1e-10)
+
+
+@pytest.mark.parametrize("has_intercept", [False, True])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_blocks_are_those_of_the_hessian_written_out(loss, has_intercept):
+    whole, Z, weights = grouped(loss, has_intercept)
+    hessian = whole.derivatives(np.array([0.3, 0.01]), weights, decision_values(Z, weights))[1]
+    residual = np.random.default_rng(3).standard_normal(weights.shape)
+    expected = np.empty(weights.shape)
+    for group, k in np.ndindex(weights.shape[1:]):
+        columns = []
+        for unit in np.eye(len(weights)):
+            direction = np.zeros(weights.shape)
+            direction[:, group, k] = unit
+            columns.append(hessian.times(direction)[:, group, k])
+        expected[:, group, k] = np.linalg.solve(np.column_stack(columns), residual[:, group, k])
+    expected = balanced(expected)
+    numbers = np.array([4, 7])  # of groups among others
+    found = hessian.block_inverse(numbers)
+    # the diagonal is raised by what float32 could have lost
+    np.testing.assert_allclose(found(residual, numbers), expected, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(found(residual[:, 1:], numbers[1:]), expected[:, 1:], rtol=1e-3, atol=1e-5)
+
+
+def test_what_is_still_to_come_is_estimated_from_the_last_quarter_of_the_steps():
+    falls = [np.array([16.0 / 2**k, 1.0]) for k in range(12)]
+    assert np.isinf(newton.still_to_come(falls[:2])).all()
+    np.testing.assert_allclose(newton.still_to_come(falls[:4]), [4.0 + 2.0, 2.0])
+    np.testing.assert_allclose(newton.still_to_come(falls), [sum(16.0 / 2**k for k in (9, 10, 11)), 3.0])
+
+
+@pytest.mark.parametrize(("n_classes", "bound"), [(2, 1 / 4), (5, 1 / 2)])
+def test_the_fixed_hessian_of_boehning_always_descends(n_classes, bound):
+    """What the module says of its preconditioner: with the bound for the curvature the plain step never rises."""
+    Z, _, Y = problem(n_classes=n_classes)
+    penalty = np.array([1e-3])
+    features = Design(stream(Z), len(Z), Z.shape[1], has_intercept=False)
+    whole = newton.Problem(features, newton.Logistic((Y > 0)[:, None, :]), np.full((len(Z), 1), 1 / len(Z)))
+    solve = features.preconditioner(bound / len(Z), penalty[0])
+    weights = 10 * np.random.default_rng(0).standard_normal((Z.shape[1], 1, Y.shape[1]))
+    values = []
+    for _ in range(20):
+        decision = decision_values(Z, weights)
+        values.append(whole.objective(penalty, weights, decision)[0])
+        gradient = whole.derivatives(penalty, weights, decision)[0]
+        weights = weights - solve(gradient[:, 0])[:, None]
+    assert (np.diff(values) < 0).all()

@@ -36,7 +36,7 @@ def _panel(ax, found: list[Comparison]) -> None:
     for row, each in enumerate(found):
         ratio = each.ratio
         ax.plot([ratio.value, each.at_most], [row, row], color="#CCCCCC", linewidth=0.8, zorder=1)
-        ax.plot([ratio.lower, ratio.upper], [row, row], color=COLOUR, linewidth=2.2, zorder=2)
+        ax.plot([ratio.low, ratio.high], [row, row], color=COLOUR, linewidth=2.2, zorder=2)
         ax.plot(each.at_most, row, marker="|", color="black", markersize=9, markeredgewidth=1.2, zorder=3)
         face = FACES.get(each.verdict, NO_VERDICT)
         ax.plot(ratio.value, row, marker="o", color=COLOUR, markerfacecolor=face, markersize=5, zorder=4)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import warnings
 from contextlib import nullcontext
 from functools import cache
@@ -185,15 +184,3 @@ def _thread_pools():
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
-
-
-def threads_in_use() -> int:
-    """The threads that PyTorch uses now."""
-    import torch
-
-    return torch.get_num_threads()
-
-
-def available_cores() -> int:
-    """CPU cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -35,6 +35,12 @@ def check_positive(name: str, value) -> None:
         raise ValueError(f"{name} must be positive and finite, got {value!r}")
 
 
+def check_choice(name: str, value, allowed: Iterable[str]) -> None:
+    """Raise ``ValueError`` unless ``value`` is one of the allowed names."""
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
+
+
 def nearest(word, known: Iterable) -> list[str]:
     """The word among those that are known that another one resembles most, or none."""
     return get_close_matches(str(word), sorted(map(str, known)), n=1)

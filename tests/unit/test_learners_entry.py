@@ -324,25 +324,25 @@ def has_fit(learner, Z, Y, value, options):
 @pytest.mark.parametrize("center", ["targets", "both", "none"])
 @pytest.mark.parametrize("scaling", ["mean", "sum", "per_column"])
 @pytest.mark.parametrize("shape", [(60, 4), (9, 12), (5, 4)])
-def test_ridge_is_regular_where_its_fit_is(center, scaling, shape):
+def test_ridge_has_a_solution_where_its_fit_has(center, scaling, shape):
     rng = np.random.default_rng(0)
     Z, Y = np.repeat(rng.standard_normal((shape[0], 2)), shape[1] // 2, axis=1), np.ones((shape[0], 1))
     Y[::2] = -1.0
     options = {"scaling": scaling, "center": center}
     values = [1.0, *np.geomspace(1e-20, 1e-10, 21).tolist(), 1e-300]
-    found = entry.load("ridge").regular(stream(Z), Y, values, n_columns=shape[1], options=options)
+    found = entry.load("ridge").has_solution(stream(Z), Y, values, n_columns=shape[1], options=options)
     assert list(map(bool, found)) == [has_fit(entry.load("ridge"), Z, Y, value, options) for value in values]
     assert set(map(bool, found)) == {True, False}
 
 
 @pytest.mark.parametrize("name", sorted(set(entry.known()) - {"ridge"}))
 def test_other_learners_have_a_solution_everywhere(name):
-    assert entry.load(name).regular(None, None, [0.1, 1.0], n_columns=1, options={}) == [True, True]
+    assert entry.load(name).has_solution(None, None, [0.1, 1.0], n_columns=1, options={}) == [True, True]
 
 
 def test_the_smallest_value_with_a_solution():
     Z, Y = linearly_dependent()
-    find = entry.load("ridge").smallest_regular
+    find = entry.load("ridge").smallest_with_solution
     assert find(stream(Z), Y, n_columns=4, options=SINGULAR) == 1e-3
     assert find(stream(Z), Y, n_columns=4, options=SINGULAR | {"penalties": [3.0, 0.5]}) == 0.5
     with pytest.raises(np.linalg.LinAlgError, match="singular at every value"):

@@ -467,7 +467,7 @@ def test_c_per_column_is_the_machine_of_longer_features(solver):
 
 
 def test_an_unknown_scaling_of_c_is_refused():
-    with pytest.raises(ValueError, match="scaling must be one of 'sum', 'per_column', got 'mean'"):
+    with pytest.raises(ValueError, match="scaling must be one of sum, per_column, got 'mean'"):
         svm.scaled_cost(1.0, 3, "mean")
 
 

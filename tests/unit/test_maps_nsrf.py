@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from random_features.kernels import Gaussian
 from random_features.maps import game, make_map, nsrf
 from random_features.maps.game import class_signs, project_to_dual
-from random_features.maps.peaks import PARTS, Climb, PeakSearch, largest_variance
+from random_features.maps.peaks import Climb, PeakSearch, largest_variance
 
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
@@ -218,13 +218,6 @@ def test_noise_is_another_in_each_block_and_round(monkeypatch):
     starts = np.tile(points[search.evaluate(weights, points).argmin()], (12, 1))
     found = [search.climb(weights, starts, Climb(6, 1.0, 10.0), [4, number])[1] for number in (0, 1)]
     assert len(np.unique(np.concatenate(found))) == 24
-
-
-def test_seconds_are_told_by_part():
-    X, y = problem()
-    phi = learn().fit(X, y)
-    assert set(phi.seconds_) == {"wall", *PARTS}
-    assert all(seconds > 0 for seconds in phi.seconds_.values())
 
 
 # --- the dual ---------------------------------------------------------------------------------------------------------

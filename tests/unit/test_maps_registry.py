@@ -3,6 +3,7 @@
 import inspect
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from random_features.kernels.base import Kernel
 from random_features.maps import list_maps, make_map
 from random_features.maps.base import RandomFeatureMap
 from random_features.maps.montecarlo import RandomFourier
-from random_features.maps.registry import ALIASES, REGISTRY, map_class, module_path, resolve, resolved_options
+from random_features.maps.registry import ALIASES, REGISTRY, map_class, resolve, resolved_options
 
 COMMON = {"kernel", "n_components", "device", "random_state"}
 
@@ -45,7 +46,7 @@ def test_registry_imports_the_standard_library_only():
 def test_entry_agrees_with_its_class(name):
     cls = map_class(name)
     assert cls.method == name
-    assert module_path(name) == type(module_path(name))(inspect.getfile(cls))
+    assert REGISTRY[name].module == Path(inspect.getfile(cls)).stem
     parameters = inspect.signature(cls).parameters
     options = {key: value.default for key, value in parameters.items() if key not in COMMON}
     assert REGISTRY[name].defaults == options

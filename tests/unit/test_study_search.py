@@ -297,14 +297,14 @@ def test_the_judge_may_decide_with_options_of_its_own_but_not_on_its_penalty(pre
 # --- a penalty that is shared -----------------------------------------------------------------------------------------
 
 
-def regular_from(monkeypatch, smallest, seen):
+def solvable_from(monkeypatch, smallest, seen):
     """Ridge regression has a solution from a value on that depends on the candidate."""
 
-    def regular_at(job, cell):
+    def solvable_at(job, cell):
         seen.append((name(cell), cell.at["label"][0], cell.at["repeat"]))
         return [value >= smallest(cell) for value in cell.given["settings"]["penalties"]]
 
-    monkeypatch.setattr(searching, "regular_at", regular_at)
+    monkeypatch.setattr(searching, "solvable_at", solvable_at)
 
 
 SHARING = {
@@ -315,11 +315,11 @@ SHARING = {
 
 
 @pytest.mark.parametrize("circle", SHARING)
-def test_a_shared_penalty_is_the_best_of_those_at_which_all_who_share_it_are_regular(
+def test_a_shared_penalty_is_the_best_of_those_at_which_all_who_share_it_have_a_solution(
     prepared, tmp_path, monkeypatch, circle
 ):
     seen: list = []
-    regular_from(monkeypatch, lambda cell: 0.1 if name(cell) == "orf-wide" else 1e-3, seen)
+    solvable_from(monkeypatch, lambda cell: 0.1 if name(cell) == "orf-wide" else 1e-3, seen)
     found, _ = chosen_by(
         prepared, tmp_path, monkeypatch, lambda _, penalty: 90 - penalty, **STAND_IN, penalty={"shared_by": circle}
     )
@@ -334,7 +334,7 @@ def test_a_shared_penalty_is_the_best_of_those_at_which_all_who_share_it_are_reg
 
 
 def test_one_repeat_in_which_a_map_is_singular_is_enough(prepared, tmp_path, monkeypatch):
-    regular_from(monkeypatch, lambda cell: 10.0 if (name(cell), cell.at["repeat"]) == ("orf-wide", 2) else 0, [])
+    solvable_from(monkeypatch, lambda cell: 10.0 if (name(cell), cell.at["repeat"]) == ("orf-wide", 2) else 0, [])
     found, _ = chosen_by(
         prepared, tmp_path, monkeypatch, lambda _, penalty: 90 - penalty, **STAND_IN, penalty={"shared_by": "size"}
     )
@@ -366,7 +366,7 @@ def test_a_choice_is_shared_by_the_maps_of_one_kernel():
 
 def test_who_has_no_say_in_a_shared_penalty(prepared, tmp_path, monkeypatch):
     """An entry that takes no part in the search, one that leaves the learner out, one that is singular everywhere."""
-    regular_from(monkeypatch, lambda cell: 1e9 if cell.entry["variant"] else 0, [])
+    solvable_from(monkeypatch, lambda cell: 1e9 if cell.entry["variant"] else 0, [])
     methods = [
         {"method": "rff"},
         {"method": "orf", "variant": "hopeless"},
@@ -380,7 +380,7 @@ def test_who_has_no_say_in_a_shared_penalty(prepared, tmp_path, monkeypatch):
     assert found["size"]["2d"]["chosen"]["penalty"] == {"ridge": 1e-3}
 
 
-def test_regular_is_what_has_a_fit_on_all_tuning_rows(prepared, tmp_path):
+def test_solvable_is_what_has_a_fit_on_all_tuning_rows(prepared, tmp_path):
     """Equal columns, and penalties around what rounding outweighs."""
     penalties = [1e-25, 1e-20, 1e-3]
     toy = toys.selected(
@@ -401,7 +401,7 @@ def test_regular_is_what_has_a_fit_on_all_tuning_rows(prepared, tmp_path):
                 expected.append(True)
             except np.linalg.LinAlgError:
                 expected.append(False)
-        assert searching.regular_at(job, cell) == expected
+        assert searching.solvable_at(job, cell) == expected
         seen[entry["method"]] = expected
     assert seen["gq"] == [False, False, True]
 

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_scalar
 
 from random_features.arrays import row_blocks
+from random_features.errors import check_choice
 from random_features.kernels.base import SpectralKernel
 
 KERNEL = {"class": "Circle", "parameters": ("decay", "terms"), "id": "circle-{decay}"}
@@ -62,8 +63,7 @@ class Circle(SpectralKernel):
     like: ClassVar[str] = "laplacian"
 
     def __post_init__(self):
-        if self.decay not in DECAYS:
-            raise ValueError(f"decay must be one of {', '.join(DECAYS)}, got {self.decay!r}")
+        check_choice("decay", self.decay, DECAYS)
         check_scalar(self.terms, "terms", Integral, min_val=1)
 
     @property

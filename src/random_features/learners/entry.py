@@ -80,8 +80,8 @@ def without_limit(options: dict, n_rows: int, n_columns: int) -> str:
     return ""
 
 
-def always_regular(blocks, Y, values, *, n_columns: int, options: dict) -> list[bool]:
-    """The ``regular`` of a learner that has a solution at every value."""
+def always_solvable(blocks, Y, values, *, n_columns: int, options: dict) -> list[bool]:
+    """The ``has_solution`` of a learner that has a solution at every value."""
     return [True] * len(values)
 
 
@@ -98,8 +98,8 @@ class Learner:
         is the stream of features (see ``random_features.learners``), Y (n, c) float64 the encoded targets
     cross_validate : callable (blocks, Y, folds, *, n_columns, score, options) -> ndarray (len(grid), n_folds) of
         held-out scores; ``folds`` (n,) holds the fold in which a row is held out, ``score`` is "accuracy" or "mse"
-    regular : callable (blocks, Y, values, *, n_columns, options) -> a bool for each of the values: whether ``fit`` has
-        a solution there
+    has_solution : callable (blocks, Y, values, *, n_columns, options) -> for each of the values whether ``fit`` has a
+        solution there
     limit : callable (options, n_rows, n_columns) -> the reason why features of this shape are left out, or ""
     bytes_per_entry : memory that it asks for, in bytes for each of the n_rows x n_columns features; 0 where they are
         streamed
@@ -113,7 +113,7 @@ class Learner:
     targets: tuple[str, ...]
     fit: Callable
     cross_validate: Callable
-    regular: Callable = always_regular
+    has_solution: Callable = always_solvable
     limit: Callable = without_limit
     bytes_per_entry: int = 0
 
@@ -123,7 +123,7 @@ class Learner:
             return f"the learner serves targets that are {' or '.join(self.targets)}, not {target}"
         return self.limit(options, n_rows, n_columns)
 
-    def smallest_regular(self, blocks, Y, *, n_columns: int, options: dict) -> float:
+    def smallest_with_solution(self, blocks, Y, *, n_columns: int, options: dict) -> float:
         """The smallest value of the grid at which there is a solution; parameters are those of ``fit``.
 
         Raises ``numpy.linalg.LinAlgError`` where there is none.
@@ -132,7 +132,7 @@ class Learner:
 
         values = sorted(required(options, self.grid)[self.grid])
         for value, has_solution in zip(
-            values, self.regular(blocks, Y, values, n_columns=n_columns, options=options), strict=True
+            values, self.has_solution(blocks, Y, values, n_columns=n_columns, options=options), strict=True
         ):
             if has_solution:
                 return value

@@ -32,7 +32,6 @@ def fit_kernel_ridge(K, Y, penalty: float, *, scaling="mean", center="targets") 
     """
     Y, penalties = as_columns(Y), check_grid(penalty, "penalty", zero_allowed=True)
     K = _check_kernel_matrix(K, len(Y))
-    gram.check_center(center)
     dual, intercept = gram.ridge_on_gram(K, Y, effective_penalties(penalties, len(Y), scaling), center)
     return KernelModel(dual[0], intercept[0], "dual")
 

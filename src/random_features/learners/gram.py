@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
+from random_features.errors import check_choice
 from random_features.learners.linear_model import KernelModel
 from random_features.learners.scoring import score_sum
 from random_features.learners.shifted import solve_shifted
@@ -20,11 +21,8 @@ from random_features.learners.shifted import solve_shifted
 LIBSVM_TOLERANCE = 1e-4
 LIBSVM_CACHE_MB = 500
 
-
-def check_center(center: str) -> None:
-    """``ValueError`` for a centring that is none."""
-    if center not in ("targets", "both", "none"):
-        raise ValueError(f"center must be 'targets', 'both' or 'none', got {center!r}")
+#: What may be centred: the targets, the features too, or nothing.
+CENTERS = ("targets", "both", "none")
 
 
 def ridge_on_gram(K, Y, shifts, center, singular="raise") -> tuple[np.ndarray, np.ndarray]:
@@ -33,6 +31,7 @@ def ridge_on_gram(K, Y, shifts, center, singular="raise") -> tuple[np.ndarray, n
     ``center`` as ``fit_ridge``, ``singular`` as ``solve_shifted``; with "both" K is centred on both sides, that is in
     its feature space. The dual coefficients then add up to zero, so that they apply to the uncentred K of new rows.
     """
+    check_choice("center", center, CENTERS)
     target_mean = np.zeros(Y.shape[1]) if center == "none" else Y.mean(axis=0)
     system = K.copy()
     row_mean = K.mean(axis=0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from random_features.errors import check_choice
 from random_features.learners import streams
 from random_features.learners.entry import Learner, required
 from random_features.learners.linear_model import LinearModel
@@ -122,10 +123,8 @@ def cross_validate_logistic(
 
 def _targets(Y, intercept, classes):
     """Whether a row is of a class, bool (n, groups, classes of a group), after a check of the options."""
-    if intercept not in ("none", "unpenalised"):
-        raise ValueError(f"intercept must be one of none, unpenalised, got {intercept!r}")
-    if classes not in ("multinomial", "one_vs_rest"):
-        raise ValueError(f"classes must be one of multinomial, one_vs_rest, got {classes!r}")
+    check_choice("intercept", intercept, ("none", "unpenalised"))
+    check_choice("classes", classes, ("multinomial", "one_vs_rest"))
     positive = Y > 0
     if Y.shape[1] == 1 or classes == "one_vs_rest":
         return positive[:, :, None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from random_features.errors import check_choice
 from random_features.learners.scoring import gain
 
 
@@ -41,8 +42,7 @@ def best_penalty(scores, grid, score: str = "accuracy", choice: str = "best") ->
     >>> best_penalty([[92.0, 80.0], [80.0, 90.0], [70.0, 70.0]], [0.1, 1.0, 10.0], choice="one_standard_error")
     1.0
     """
-    if choice not in CHOICES:
-        raise ValueError(f"choice must be one of {', '.join(CHOICES)}, got {choice!r}")
+    check_choice("choice", choice, CHOICES)
     scores, grid = np.asarray(scores, dtype=np.float64), np.asarray(grid, dtype=np.float64)
     if grid.ndim != 1 or scores.ndim != 2 or len(scores) != len(grid) or scores.size == 0:
         raise ValueError(f"scores {scores.shape} do not belong to a grid of shape {grid.shape}")
@@ -80,6 +80,5 @@ def effective_penalties(penalties, n_rows: int, scaling: str, n_columns: int | N
     factors = {"mean": n_rows, "sum": 1.0}
     if n_columns is not None:
         factors["per_column"] = 1.0 / n_columns
-    if scaling not in factors:
-        raise ValueError(f"scaling must be one of {', '.join(map(repr, factors))}, got {scaling!r}")
+    check_choice("scaling", scaling, factors)
     return np.asarray(penalties, dtype=np.float64) * factors[scaling]

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from random_features.errors import check_choice
 from random_features.learners import streams
 from random_features.learners.entry import Learner, required
-from random_features.learners.gram import check_center, ridge_on_gram, scores_on_gram
+from random_features.learners.gram import CENTERS, ridge_on_gram, scores_on_gram
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid, effective_penalties
 from random_features.learners.scoring import check_folds, score_sum
@@ -63,10 +64,10 @@ def fit_ridge(
     """
     Y, penalties = as_columns(Y), check_grid(penalty, "penalty", zero_allowed=True)
     shifts = effective_penalties(penalties, len(Y), scaling, n_columns)
-    check_center(center)
+    check_choice("center", center, CENTERS)
     if len(Y) <= n_columns:
         rank = len(Y) - (center == "both")
-        if penalties[0] == 0 and rank < n_columns:  # K may be regular, but the coefficients are not unique
+        if penalties[0] == 0 and rank < n_columns:  # K may have an inverse, but the coefficients are not unique
             raise np.linalg.LinAlgError(
                 f"the ridge system is singular at penalty 0: {n_columns} columns, {rank} independent rows; "
                 "use a larger penalty"
@@ -98,13 +99,13 @@ def cross_validate_ridge(
     """
     Y, penalties = as_columns(Y), check_grid(penalties, "penalties", zero_allowed=True)
     folds, n_folds = check_folds(folds, Y, score)
-    check_center(center)
+    check_choice("center", center, CENTERS)
     counts = np.bincount(folds)
     shifts = [effective_penalties(penalties, len(Y) - count, scaling, n_columns) for count in counts]
     if len(Y) <= n_columns:
         K = streams.kept(blocks, len(Y), n_columns).row_gram
         scores = scores_on_gram(K, Y, folds, score, lambda K, Y, fold: ridge_on_gram(K, Y, shifts[fold], center, "nan"))
-        scores[penalties == 0] = np.nan  # fewer training rows than columns: singular in the primal, K may be regular
+        scores[penalties == 0] = np.nan  # fewer training rows than columns: only K may have an inverse
         return scores
     sums, dtype = _sums_per_fold(blocks, Y, folds, n_folds, n_columns, np.min(shifts), precision)
     models = [
@@ -115,7 +116,7 @@ def cross_validate_ridge(
     return _score_held_out(blocks, Y, folds, models, n_columns, dtype, score) / counts
 
 
-def regular_penalties(
+def have_solutions(
     blocks, Y, penalties, *, n_columns: int, scaling="mean", center="targets", precision="auto"
 ) -> np.ndarray:
     """At which penalties ``fit_ridge`` has a solution, bool (len(penalties),), from one pass; parameters and errors
@@ -123,7 +124,7 @@ def regular_penalties(
     """
     Y, penalties = as_columns(Y), check_grid(penalties, "penalties", zero_allowed=True)
     shifts = effective_penalties(penalties, len(Y), scaling, n_columns)
-    check_center(center)
+    check_choice("center", center, CENTERS)
     if len(Y) <= n_columns:
         K = streams.kept(blocks, len(Y), n_columns).row_gram
         found, _ = ridge_on_gram(K, Y, shifts, center, "nan")
@@ -164,8 +165,7 @@ def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, precisi
     Under "auto" the rows of the first block stand for the trace; where they were no fair sample of it, the pass is
     repeated in float64.
     """
-    if precision not in ("auto", "float32", "float64"):
-        raise ValueError(f"precision must be 'auto', 'float32' or 'float64', got {precision!r}")
+    check_choice("precision", precision, ("auto", "float32", "float64"))
     dtype = np.dtype("float64" if precision == "auto" else precision)
     if precision == "auto":
         first = next(streams.checked(blocks, len(Y), n_columns))[1]
@@ -229,8 +229,8 @@ def _cross_validate(blocks, Y, folds, *, n_columns, score, options):
     return cross_validate_ridge(blocks, Y, folds=folds, n_columns=n_columns, score=score, **chosen)
 
 
-def _regular(blocks, Y, values, *, n_columns, options):
-    return regular_penalties(blocks, Y, values, n_columns=n_columns, **required(options, "scaling", "center"))
+def _has_solution(blocks, Y, values, *, n_columns, options):
+    return have_solutions(blocks, Y, values, n_columns=n_columns, **required(options, "scaling", "center"))
 
 
 LEARNER = Learner(
@@ -239,5 +239,5 @@ LEARNER = Learner(
     targets=("binary", "classes", "regression"),
     fit=_fit,
     cross_validate=_cross_validate,
-    regular=_regular,
+    has_solution=_has_solution,
 )

@@ -6,20 +6,15 @@ import warnings
 
 import numpy as np
 
+from random_features.errors import check_choice
 from random_features.learners.targets import class_index
 
 SCORES = ("accuracy", "mse")
 
 
-def check_score(score: str) -> None:
-    """``ValueError`` for a score that is neither "accuracy" nor "mse"."""
-    if score not in SCORES:
-        raise ValueError(f"score must be one of {', '.join(SCORES)}, got {score!r}")
-
-
 def gain(values, score: str) -> np.ndarray:
     """Values of a score turned so that more is better: "accuracy" as it is, "mse" with its sign changed."""
-    check_score(score)
+    check_choice("score", score, SCORES)
     return np.asarray(values, dtype=np.float64) * (1.0 if score == "accuracy" else -1.0)
 
 
@@ -42,7 +37,7 @@ def check_folds(folds, Y, score: str, *, every_column: bool = False) -> tuple[np
     Raises ``ValueError`` unless the folds are 0..k-1, k >= 2, none of them empty, and, where classes are scored, the
     training rows of every fold hold at least two (with ``every_column``: both signs in every column).
     """
-    check_score(score)
+    check_choice("score", score, SCORES)
     folds = np.asarray(folds)
     if folds.shape != (len(Y),) or folds.dtype.kind not in "iu":
         raise ValueError(f"folds must be an integer array of shape ({len(Y)},), got {folds.dtype} {folds.shape}")

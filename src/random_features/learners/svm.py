@@ -23,6 +23,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
+from random_features.errors import check_choice
 from random_features.learners import streams
 from random_features.learners.entry import Learner, required
 from random_features.learners.gram import cross_validate_svm_on_gram, svm_on_gram
@@ -162,14 +163,9 @@ def cross_validate_svm(
 
 def choose_solver(n_rows: int, n_columns: int, n_targets: int, loss: str, intercept: str, solver: str) -> str:
     """The solver that "auto" stands for: "liblinear", "newton" or "libsvm"; ``ValueError`` for what has none."""
-    options = {
-        "loss": (loss, ("squared_hinge", "hinge")),
-        "intercept": (intercept, ("none", "unpenalised")),
-        "solver": (solver, ("auto", "liblinear", "newton")),
-    }
-    for name, (value, allowed) in options.items():
-        if value not in allowed:
-            raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
+    check_choice("loss", loss, ("squared_hinge", "hinge"))
+    check_choice("intercept", intercept, ("none", "unpenalised"))
+    check_choice("solver", solver, ("auto", "liblinear", "newton"))
     if loss == "hinge" and solver == "newton":
         raise ValueError("solver='newton' minimises the squared hinge loss only")
     if intercept == "unpenalised" and solver == "liblinear":
@@ -257,8 +253,7 @@ def scaled_cost(C, n_columns: int, scaling: str):
     Features that are sqrt(n_columns) times longer have the same machines with C as these have with C n_columns.
     """
     factors = {"sum": 1, "per_column": n_columns}
-    if scaling not in factors:
-        raise ValueError(f"scaling must be one of {', '.join(map(repr, factors))}, got {scaling!r}")
+    check_choice("scaling", scaling, factors)
     return np.asarray(C) * factors[scaling]
 
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from random_features.errors import check_positive
-from random_features.maps.candidates import AlignedMap, check_task, target_columns
+from random_features.errors import check_choice, check_positive
+from random_features.maps.candidates import TASKS, AlignedMap, target_columns
 from random_features.maps.leverage import ScoredPoolMap
 
 WEIGHTS = ("uniform", "sqrt")
@@ -112,7 +112,7 @@ class SurrogateLeverageFourier(ScoredPoolMap):
 
     def _check_options(self):
         super()._check_options()
-        check_task(self.task)
+        check_choice("task", self.task, TASKS)
 
     def pool_scores(self, blocks, y=None, *, n_rows):
         targets = target_columns(y, self.task, centred=self.center_targets)
@@ -219,8 +219,7 @@ class KernelAlignmentFourier(AlignedMap):
         super()._check_options()
         if self.rho is not None:
             check_positive("rho", self.rho)
-        if self.weights not in WEIGHTS:
-            raise ValueError(f"weights must be one of {', '.join(WEIGHTS)}, got {self.weights!r}")
+        check_choice("weights", self.weights, WEIGHTS)
 
     def _rank(self, scores, rng):
         distribution = aligned_distribution(scores, self.rho or RHO_PER_CANDIDATE * len(scores))

@@ -23,6 +23,7 @@ from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from random_features.arrays import block_rows, cosine, is_sparse, resolve_device, sine
+from random_features.errors import check_choice
 from random_features.kernels.gaussian import Gaussian
 from random_features.maps.blocks import CACHE_BYTES, feature_blocks, fill_rows
 from random_features.maps.registry import check_kernel
@@ -470,8 +471,7 @@ class SpectralMap(RandomFeatureMap):
         """Draw what determines W."""
 
     def _check_options(self):
-        if self.layout not in LAYOUTS:
-            raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}, got {self.layout!r}")
+        check_choice("layout", self.layout, LAYOUTS)
 
     def _draw(self, n_features, rng):
         self._draw_frequencies(n_features, rng)

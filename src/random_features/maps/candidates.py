@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils.multiclass import type_of_target
 
-from random_features.errors import NotDefinedError
+from random_features.errors import NotDefinedError, check_choice
 from random_features.maps.pool import PoolMap
 
 TASKS = ("auto", "classification", "regression")
@@ -122,9 +122,8 @@ class AlignedMap(CandidateMap):
     def _check_options(self):
         super()._check_options()
         check_scalar(self.scoring_fraction, "scoring_fraction", Real, min_val=0, max_val=1, include_boundaries="right")
-        if self.scoring_rows not in SCORING_ROWS:
-            raise ValueError(f"scoring_rows must be one of {', '.join(SCORING_ROWS)}, got {self.scoring_rows!r}")
-        check_task(self.task)
+        check_choice("scoring_rows", self.scoring_rows, SCORING_ROWS)
+        check_choice("task", self.task, TASKS)
 
     def _alignments(self, X, y, rng):
         """The scores of the candidates, float64 (J,), from a share of the rows."""
@@ -143,12 +142,6 @@ def alignments(blocks, targets: np.ndarray) -> np.ndarray:
     ``blocks`` has the features as (slice, ndarray of shape (rows, J)) pairs, as ``Pool.blocks`` gives them.
     """
     return (sum(targets[part].T @ features for part, features in blocks) ** 2).sum(axis=0)
-
-
-def check_task(task: str) -> None:
-    """Raise ``ValueError`` for an unknown name."""
-    if task not in TASKS:
-        raise ValueError(f"task must be one of {', '.join(TASKS)}, got {task!r}")
 
 
 def target_columns(y, task: str = "auto", *, centred: bool = True) -> np.ndarray:

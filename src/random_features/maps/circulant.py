@@ -8,6 +8,7 @@ from __future__ import annotations
 import torch
 from scipy.fft import next_fast_len
 
+from random_features.errors import check_choice
 from random_features.hadamard import next_power_of_two, random_signs, walsh_hadamard
 from random_features.maps.base import SpectralMap
 
@@ -89,8 +90,7 @@ class SignedCirculant(SpectralMap):
 
     def _check_options(self):
         super()._check_options()
-        if self.sign_side not in SIGN_SIDES:
-            raise ValueError(f"sign_side must be one of {', '.join(SIGN_SIDES)}, got {self.sign_side!r}")
+        check_choice("sign_side", self.sign_side, SIGN_SIDES)
 
     def _draw_frequencies(self, n_features, rng):
         shape = (-(-self.n_components // n_features), n_features)
@@ -185,8 +185,7 @@ class PModel(SpectralMap):
 
     def _check_options(self):
         super()._check_options()
-        if self.structure not in STRUCTURES:
-            raise ValueError(f"structure must be one of {', '.join(STRUCTURES)}, got {self.structure!r}")
+        check_choice("structure", self.structure, STRUCTURES)
 
     def _draw_frequencies(self, n_features, rng):
         p = next_power_of_two(n_features)

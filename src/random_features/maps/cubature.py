@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from random_features.arrays import cosine, sine
-from random_features.errors import NotDefinedError
+from random_features.errors import NotDefinedError, check_choice
 from random_features.hadamard import next_power_of_two
 from random_features.maps.base import SpectralMap
 from random_features.maps.montecarlo import haar_rows
@@ -139,8 +139,7 @@ class SparseGridQuadrature(CubatureMap):
 
     def _check_options(self):
         super()._check_options()
-        if self.node not in NODES:
-            raise ValueError(f"node must be one of {', '.join(NODES)}, got {self.node!r}")
+        check_choice("node", self.node, NODES)
 
     def _draw_frequencies(self, n_features, rng):
         s, d = self.n_components, n_features
@@ -272,10 +271,8 @@ class SphericalRadial(CubatureMap):
 
     def _check_options(self):
         super()._check_options()
-        if self.weights not in WEIGHTS:
-            raise ValueError(f"weights must be one of {', '.join(WEIGHTS)}, got {self.weights!r}")
-        if self.rotation not in ROTATIONS:
-            raise ValueError(f"rotation must be one of {', '.join(ROTATIONS)}, got {self.rotation!r}")
+        check_choice("weights", self.weights, WEIGHTS)
+        check_choice("rotation", self.rotation, ROTATIONS)
 
     def _draw_frequencies(self, n_features, rng):
         s, d = self.n_components, n_features

@@ -62,8 +62,7 @@ class GameMap(RandomFeatureMap):
 
     @abstractmethod
     def _searcher(self, X):
-        """A function (weights (n,) float64, number of the round) -> dict of arrays, a row for each component found,
-        and a dict in which it counts what it spends its time on.
+        """A function (weights (n,) float64, number of the round) -> dict of arrays, a row for each component found.
 
         ``weights`` are y alpha / n; ``potentials`` is one of the arrays, largest first.
         """
@@ -125,7 +124,7 @@ class GameMap(RandomFeatureMap):
         return self._learn_resumably(X, y, rng, None)
 
     def _learn_resumably(self, X, y, rng, checkpoints):
-        signs, begun = class_signs(y, self.method), time.perf_counter()
+        signs = class_signs(y, self.method)
         found = checkpoints.load() if checkpoints else []
         alpha = found[-1].pop("alpha") if found else self._first_dual(signs)
         found = [{name: part for name, part in each.items() if name != "alpha"} for each in found]
@@ -133,7 +132,7 @@ class GameMap(RandomFeatureMap):
         saved, unsaved = time.monotonic(), len(found)
         # one thread, because the order of a sum depends on their number, and the game on every rounding
         with one_blas_thread():
-            search, spent = self._searcher(X)
+            search = self._searcher(X)
             for number in self._progress(first):
                 components = search(signs * alpha / X.shape[0], number)
                 found.append(components)
@@ -141,7 +140,6 @@ class GameMap(RandomFeatureMap):
                 if checkpoints and time.monotonic() - saved >= CHECKPOINT_SECONDS:
                     checkpoints.append(**joined(found[unsaved:]), alpha=alpha)
                     saved, unsaved = time.monotonic(), len(found)
-        self.seconds_ = {"wall": time.perf_counter() - begun} | spent
         return {name: learned[: self.n_components] for name, learned in joined(found).items()}
 
     def _components(self, part):
@@ -203,7 +201,7 @@ class GameMap(RandomFeatureMap):
         """
         X, fitted = self._validate(X).astype(self._dtype, copy=False), self._as_fitted()
         with one_blas_thread():
-            search, _ = fitted._searcher(X)
+            search = fitted._searcher(X)
             return search(class_signs(y, self.method) * alpha / X.shape[0], fitted._count_rounds())
 
     def __sklearn_tags__(self):

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from sklearn.utils import check_scalar
 
-from random_features.errors import check_positive
+from random_features.errors import check_choice, check_positive
 from random_features.maps.pool import PoolMap
 
 #: From the paper's text to the group's code, one difference at a time.
@@ -96,8 +96,7 @@ class ScoredPoolMap(PoolMap):
 
     def _check_options(self):
         super()._check_options()
-        if self.mode not in (*MODES, *CONTROLS):
-            raise ValueError(f"mode must be one of {', '.join((*MODES, *CONTROLS))}, got {self.mode!r}")
+        check_choice("mode", self.mode, (*MODES, *CONTROLS))
         if self.mode in COLUMN_MODES and not self._has_pairs():
             raise ValueError(f"mode={self.mode!r} is defined for the layout 'cos_sin' and shift-invariant kernels only")
         check_scalar(self.pool_multiple, "pool_multiple", Integral, min_val=1)

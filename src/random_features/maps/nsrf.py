@@ -7,7 +7,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import check_scalar
 
-from random_features.errors import check_positive
+from random_features.errors import check_choice, check_positive
 from random_features.maps.base import SpectralMap
 from random_features.maps.game import GameMap, check_step, class_signs, joined
 from random_features.maps.peaks import Climb, PeakSearch
@@ -76,8 +76,6 @@ class PeakSearchFourier(GameMap, SpectralMap):
     ----------
     learned_ : dict
         ``frequencies`` (s, d), round by round, the largest potential first, and their ``potentials`` (s,) at the time.
-    seconds_ : dict
-        After learning: ``wall``, and on the CPU the sums over threads of ``products``, ``trigonometry`` and ``rest``.
 
     References
     ----------
@@ -142,9 +140,8 @@ class PeakSearchFourier(GameMap, SpectralMap):
 
     def _check_options(self):
         super()._check_options()
-        for name, value, allowed in (("mode", self.mode, MODES), ("search", self.search, SEARCHES)):
-            if value not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
+        check_choice("mode", self.mode, MODES)
+        check_choice("search", self.search, SEARCHES)
         for name in ("n_copies", "n_steps"):
             check_scalar(getattr(self, name), name, Integral, min_val=1)
         if self.n_peaks is not None:
@@ -219,7 +216,7 @@ class PeakSearchFourier(GameMap, SpectralMap):
                 best = highest(joined([best, dict(zip(best, found, strict=True))]), self._components_per_round())
             return best
 
-        return search, peaks.seconds
+        return search
 
     def _responses(self, X, components):
         projections = (X @ components["frequencies"].T).astype(np.float64)

@@ -140,7 +140,7 @@ class PeakSearchHarmonics(GameMap):
             best = [int(potentials.argmax())]
             return {"degrees": degrees[best], "orders": orders[best], "potentials": potentials[best]}
 
-        return search, {}
+        return search
 
     def _responses(self, X, components):
         return harmonics_at(X, components["degrees"], components["orders"])

@@ -6,7 +6,6 @@ fixed size, each on one thread, so that a result does not depend on how many thr
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,9 +18,6 @@ from random_features.maps.blocks import for_each_block
 #: Frequencies that a thread works on at once, and the most numbers in their product with the data: so few on the CPU
 #: that they stay in a cache.
 BLOCK = {"cpu": (128, 2**21), "cuda": (512, 2**28)}
-
-#: What the seconds of a search are told of.
-PARTS = ("products", "trigonometry", "rest")
 
 #: The step of a copy where none is given, over the largest variance of the data and the copy's best potential. At a
 #: peak the logarithm of the potential is curved by at most twice that variance: 1 is where ascent begins to oscillate.
@@ -52,19 +48,12 @@ class Climb:
 
 
 class PeakSearch:
-    """Searches for peaks of the potentials of rows X (n, d), float32 or float64, an array or a csr matrix.
-
-    Attributes
-    ----------
-    seconds : dict
-        On the CPU, by ``PARTS``: the sum over threads of the seconds that were spent so far.
-    """
+    """Searches for peaks of the potentials of rows X (n, d), float32 or float64, an array or a csr matrix."""
 
     def __init__(self, X, device: str = "auto"):
         self.device, X = resolve_device(device), dense(X)
         self.X = torch.tensor(X, device=self.device)
         self.largest_variance = largest_variance(X)
-        self.seconds: dict = {}
 
     def evaluate(self, weights: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
         """The potentials (m,) of ``frequencies`` (m, d) for ``weights`` (n,)."""
@@ -133,33 +122,25 @@ class PeakSearch:
         rows = -(-count // blocks)
         weights = torch.tensor(weights, device=self.device, dtype=self.X.dtype)
         weighted = self.X * (2.0 * weights)[:, None]
-        used = []
 
         def make():
-            potential = Potential(self.X, weights, weighted, rows)
-            used.append(potential)
-            return partial(work, potential)
+            return partial(work, Potential(self.X, weights, weighted, rows))
 
         parts = list(row_blocks(count, rows))
         threads = min(len(parts), torch.get_num_threads()) if self.device.type == "cpu" else 1
         for_each_block(make, parts, threads)
-        if self.device.type == "cpu":
-            for part in PARTS:
-                self.seconds[part] = self.seconds.get(part, 0.0) + sum(each.seconds[part] for each in used)
 
 
 class Potential:
     """The potential of rows X (n, d) and weights (n,), at up to ``rows`` frequencies at once.
 
-    ``weighted`` (n, d) are the rows times twice their weights. ``seconds`` are those spent, by ``PARTS``, on the CPU.
+    ``weighted`` (n, d) are the rows times twice their weights.
     """
 
     def __init__(self, X, weights, weighted, rows: int):
         self.X, self.weights, self.weighted = X, weights, weighted
         self.cosines = torch.empty(rows, len(X), device=X.device, dtype=X.dtype)
         self.sines = torch.empty_like(self.cosines)
-        self.seconds = dict.fromkeys(PARTS, 0.0)
-        self._told = time.perf_counter()
 
     def at(self, W):
         """The potentials (r,) of frequencies W (r, d)."""
@@ -172,27 +153,16 @@ class Potential:
         slopes = self.cosines[: len(W)].mul_(imaginary[:, None])
         slopes.addcmul_(self.sines[: len(W)], real[:, None], value=-1.0)
         gradients = torch.empty_like(W)
-        self._spend("rest")
         product(slopes, self.weighted, gradients)
-        self._spend("products")
         return real.square() + imaginary.square(), gradients
 
     def _transform(self, W):
         """Real and imaginary part of sum_i u_i exp(i w.x_i), (r,) each; leaves the buffers filled."""
         cosines, sines = self.cosines[: len(W)], self.sines[: len(W)]
-        self._spend("rest")
         product(W, self.X.T, sines)
-        self._spend("products")
         cosine(sines, cosines)
         sine(sines, sines)
-        self._spend("trigonometry")
         return cosines @ self.weights, sines @ self.weights
-
-    def _spend(self, part):
-        """Count the time since the last call for a part."""
-        now = time.perf_counter()
-        self.seconds[part] += now - self._told
-        self._told = now
 
 
 def largest_variance(X: np.ndarray) -> float:

@@ -10,6 +10,7 @@ from math import comb
 import numpy as np
 import torch
 
+from random_features.errors import check_choice
 from random_features.hadamard import random_signs
 from random_features.kernels.polynomial import Polynomial
 from random_features.maps.base import RandomFeatureMap
@@ -101,8 +102,7 @@ class RandomMaclaurin(PolynomialMap):
         self.law = law
 
     def _check_options(self):
-        if self.law not in LAWS:
-            raise ValueError(f"law must be one of {', '.join(LAWS)}, got {self.law!r}")
+        check_choice("law", self.law, LAWS)
 
     def _draw(self, n_features, rng):
         degree, s = self.kernel_.degree, self.n_components

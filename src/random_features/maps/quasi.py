@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import qmc
 
+from random_features.errors import check_choice
 from random_features.maps.base import SpectralMap
 
 SEQUENCES = ("halton", "sobol")
@@ -59,8 +60,7 @@ class QuasiMonteCarlo(SpectralMap):
 
     def _check_options(self):
         super()._check_options()
-        if self.sequence not in SEQUENCES:
-            raise ValueError(f"sequence must be one of {', '.join(SEQUENCES)}, got {self.sequence!r}")
+        check_choice("sequence", self.sequence, SEQUENCES)
 
     def _draw_frequencies(self, n_features, rng):
         points = scrambled_points(self.sequence, self.n_components, n_features, rng)

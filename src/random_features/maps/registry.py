@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import inspect
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from random_features.errors import UserError, did_you_mean
 
@@ -433,11 +432,6 @@ def class_named(class_name: str) -> type:
 def class_names() -> list[str]:
     """The names of the classes of all maps."""
     return sorted({entry.class_name for entry in REGISTRY.values()})
-
-
-def module_path(name: str) -> Path:
-    """The file that defines a map, found without importing it."""
-    return Path(__file__).with_name(REGISTRY[resolve(name)[0]].module + ".py")
 
 
 def check_kernel(name: str, kernel) -> None:

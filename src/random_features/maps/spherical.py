@@ -13,6 +13,7 @@ import numpy as np
 from scipy.stats import chi
 from sklearn.utils import check_scalar
 
+from random_features.errors import check_choice
 from random_features.maps.base import SpectralMap
 from random_features.maps.montecarlo import haar_rows
 
@@ -87,8 +88,7 @@ class SphericalStructured(SpectralMap):
 
     def _check_options(self):
         super()._check_options()
-        if self.radii not in RADII:
-            raise ValueError(f"radii must be one of {', '.join(RADII)}, got {self.radii!r}")
+        check_choice("radii", self.radii, RADII)
         check_scalar(self.n_radii, "n_radii", Integral, min_val=1)
 
     def _draw_frequencies(self, n_features, rng):

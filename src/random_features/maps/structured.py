@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from sklearn.utils import check_scalar
 
+from random_features.errors import check_choice
 from random_features.hadamard import next_power_of_two, random_signs, sequency_order, walsh_hadamard
 from random_features.maps.base import SpectralMap
 
@@ -222,8 +223,7 @@ class RandomOrthogonalMatrices(SignedHadamardMap):
     def _check_options(self):
         super()._check_options()
         check_scalar(self.n_factors, "n_factors", Integral, min_val=1)
-        if self.order not in ORDERS:
-            raise ValueError(f"order must be one of {', '.join(ORDERS)}, got {self.order!r}")
+        check_choice("order", self.order, ORDERS)
 
 
 class Fastfood(HadamardBlocksMap):

@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from random_features.arrays import seed_sequence
 from random_features.errors import NotDefinedError, UserError
-from random_features.learners.entry import always_regular, load
+from random_features.learners.entry import always_solvable, load
 from random_features.learners.penalties import best_penalty, is_at_edge
 from random_features.learners.scoring import score_sum
 from rfstudy.study.engine import Cell, Job, finished
@@ -174,10 +174,10 @@ def best_penalties(
         if scores is None or np.isnan(scores).any(axis=1).all():
             continue
         options = learner_settings(job.spec, entry, learner)
-        regular = regular_for_all(job, found, shared_with, chosen_on, values, learner, options)
-        if not (regular & ~np.isnan(scores).any(axis=1)).any():
-            regular[:] = True  # what would suit all does not suit the map that the choice is made with
-        scores[~regular] = np.nan
+        solvable = solvable_for_all(job, found, shared_with, chosen_on, values, learner, options)
+        if not (solvable & ~np.isnan(scores).any(axis=1)).any():
+            solvable[:] = True  # what would suit all does not suit the map that the choice is made with
+        scores[~solvable] = np.nan
         grid = options[load(learner).grid]
         best[learner] = best_penalty(scores, grid, job.data.target.score, options.get("choice", "best"))
         if is_at_edge(best[learner], grid, scores):
@@ -185,7 +185,7 @@ def best_penalties(
     return best, at_edge
 
 
-def regular_for_all(
+def solvable_for_all(
     job: Job, found: dict, shared_with: list, chosen_on: list[int], values: dict, learner: str, options: dict
 ) -> np.ndarray:
     """At which values of a learner's grid, that of ``options``, every entry that shares the choice has a solution on
@@ -194,19 +194,19 @@ def regular_for_all(
     A map that does not exist, and one that has no solution at any value, has no say.
     """
     grid = load(learner).grid
-    regular = np.ones(len(options[grid]), dtype=bool)
-    if load(learner).regular is always_regular:
-        return regular  # without the maps of all who share it
+    solvable = np.ones(len(options[grid]), dtype=bool)
+    if load(learner).has_solution is always_solvable:
+        return solvable  # without the maps of all who share it
     for (entry, label), repeat in itertools.product(shared_with, chosen_on):
         if not (is_learned(entry, learner) and is_searched(entry, "penalty")):
             continue
         cell = candidate_cell(job, found, entry, label, repeat, values, learner, {grid: options[grid]})
-        cell = replace(cell, given=cell.given | {"asked": "regular"})
-        content, _arrays = finished(job, cell, lambda cell, _: ([{"value": at} for at in regular_at(job, cell)], {}))
+        cell = replace(cell, given=cell.given | {"asked": "has_solution"})
+        content, _arrays = finished(job, cell, lambda cell, _: ([{"value": at} for at in solvable_at(job, cell)], {}))
         of_entry = np.array([row["value"] for row in content["rows"]], dtype=bool)
         if of_entry.any():
-            regular &= of_entry
-    return regular
+            solvable &= of_entry
+    return solvable
 
 
 def scores_by_fold(
@@ -285,7 +285,7 @@ def scores_of(job: Job, cell: Cell) -> list[list[float]]:
     return learner.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how).tolist()
 
 
-def regular_at(job: Job, cell: Cell) -> list[bool]:
+def solvable_at(job: Job, cell: Cell) -> list[bool]:
     """At which values of its grid (g,) a learner has a solution on the features of a cell's map; empty where the
     learner is left out or the map does not exist.
     """
@@ -295,7 +295,7 @@ def regular_at(job: Job, cell: Cell) -> list[bool]:
         return []
     seen, values = X[~held_out], options[learner.grid]
     how = {"n_columns": phi.n_columns_, "options": options}
-    return list(map(bool, learner.regular(lambda: phi.transform_blocks(seen), Y[~held_out], values, **how)))
+    return list(map(bool, learner.has_solution(lambda: phi.transform_blocks(seen), Y[~held_out], values, **how)))
 
 
 def tuned_map(job: Job, cell: Cell) -> tuple:

@@ -167,7 +167,7 @@ def fitted_on_own_choice(learner, features, Y, folds, score: str, how: dict) -> 
     """The model at the value of the grid that cross-validation chooses, that value, and whether it is at an edge of the
     values that have a solution.
 
-    A value can be regular on the rows of every fold and singular on all of them: then the choice is made among the
+    A value can have a solution on the rows of every fold and none on all of them. Then the choice is made among the
     others. Raises ``numpy.linalg.LinAlgError`` where none is left.
     """
     options = how["options"]

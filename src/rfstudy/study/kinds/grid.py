@@ -318,7 +318,7 @@ def phases_of_learner(job: Job, cell: Cell, learner: str, phi, sample: Sample) -
         train = features("train", sample.X_train)
         how = {"n_columns": phi.n_columns_, "options": options}
         if kept["value"] is None:
-            kept["value"] = entry.smallest_regular(lambda: iter(train), Y, **how)
+            kept["value"] = entry.smallest_with_solution(lambda: iter(train), Y, **how)
         kept["model"] = entry.fit(lambda: iter(train), Y, kept["value"], **how)
 
     def predict():

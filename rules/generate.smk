@@ -25,7 +25,7 @@ rule generate:
         where=stage_data("generate"),
         prepared=prepared_options,
         tuned=tuned_options,
-        journal=f"{RESULTS}/.journal/generate",
+        journal=f"{RESULTS}/.journal/generate/{{experiment}}.{{shard}}.cells",
     message:
         "generate {wildcards.experiment}/{wildcards.shard}: {params.cells} {params.where}"
     shell:

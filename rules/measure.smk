@@ -24,7 +24,7 @@ rule measure:
         maps=stage_maps("measure"),
         where=stage_data("measure"),
         prepared=prepared_options,
-        journal=f"{RESULTS}/.journal/measure",
+        journal=f"{RESULTS}/.journal/measure/{{experiment}}.{{shard}}.cells",
     message:
         "measure {wildcards.experiment}/{wildcards.shard}: {params.maps} {params.where}"
     shell:

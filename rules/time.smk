@@ -29,7 +29,7 @@ rule time:
         prepared=prepared_options,
         tuned=tuned_options,
         threads=lambda wildcards: EXPERIMENTS[wildcards.experiment]["time"]["threads"],
-        journal=f"{RESULTS}/.journal/time",
+        journal=f"{RESULTS}/.journal/time/{{experiment}}.{{shard}}.cells",
     message:
         "time {wildcards.experiment}/{wildcards.shard}: {params.cells} of {params.maps} {params.where}"
     shell:

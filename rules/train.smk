@@ -25,7 +25,7 @@ rule train:
         where=stage_data("train"),
         prepared=prepared_options,
         tuned=tuned_options,
-        journal=f"{RESULTS}/.journal/train",
+        journal=f"{RESULTS}/.journal/train/{{experiment}}.{{shard}}.cells",
     message:
         "train {wildcards.experiment}/{wildcards.shard}: {params.cells} {params.where}"
     shell:

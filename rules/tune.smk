@@ -22,7 +22,7 @@ rule tune:
         chosen=stage_choices,
         where=stage_data("tune"),
         prepared=prepared_options,
-        journal=f"{RESULTS}/.journal/tune",
+        journal=f"{RESULTS}/.journal/tune/{{experiment}}.{{shard}}.cells",
     message:
         "tune {wildcards.experiment}/{wildcards.shard}: {params.chosen} {params.where}"
     shell:

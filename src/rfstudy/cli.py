@@ -165,7 +165,7 @@ def stage_options(command):
     for option in (
         click.option("--out", type=FILE, required=True, help="File of the results."),
         click.option("--threads", type=THREADS, default=1, show_default=True),
-        click.option("--journal", type=FOLDER, required=True, help="Folder of finished cells."),
+        click.option("--journal", type=FILE, required=True, help="File of finished cells."),
         click.option(
             "--prepared", type=EXISTING_FOLDER, multiple=True, help="Folder of prepared data, one a data set."
         ),

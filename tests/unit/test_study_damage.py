@@ -279,7 +279,7 @@ KILLED = """
 import json, os, shutil, signal, sys
 from pathlib import Path
 
-import rfstudy.files, rfstudy.study.provenance
+import rfstudy.files, rfstudy.study.journal, rfstudy.study.provenance
 from rfstudy.study import measure
 from rfstudy.study.engine import cell_key, jobs
 from rfstudy.study.kinds import decay
@@ -310,7 +310,8 @@ def run(at, name):
     process = os.fork()
     if process:
         return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-    for owner, function in ((os, "replace"), (os, "unlink"), (os, "chmod"), (rfstudy.files.tempfile, "mkstemp")):
+    written = ((os, "replace"), (os, "unlink"), (os, "chmod"), (rfstudy.files.tempfile, "mkstemp"))
+    for owner, function in (*written, (rfstudy.study.journal.Log, "append")):
         setattr(owner, function, watched(getattr(owner, function)))
     moments[0] = at
     out = folder / name / "out.csv"
@@ -353,8 +354,8 @@ def test_a_job_that_is_killed_around_any_write_is_finished_by_the_next(tmp_path)
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     moments = int(done.stdout)
-    # at least: two cells, rows, arrays and records, each with four moments before and after
-    assert moments > 5 * 6
+    # at least: before and after each step of writing rows, arrays and records, and of appending two cells and their run
+    assert moments > 2 * (3 * 3 + 3)
     whole = tidy.read(tmp_path / "whole/out.csv").drop(columns="run")
     assert len(whole) > 0
     for at in range(1, moments):

@@ -113,7 +113,7 @@ def test_a_long_cell_goes_on_from_its_checkpoints_which_go_when_it_is_finished(t
     killed, before = learned(kill_after=5)
     with pytest.raises(KeyboardInterrupt):
         work_through(job(tmp_path), CELLS[:1], killed)
-    assert len(list((tmp_path / "journal").glob("*.checkpoints"))) == 1
+    assert len(list(tmp_path.glob("*.checkpoints"))) == 1
     rest, after = learned()
     found = work_through(job(tmp_path), CELLS[:1], rest)
     assert (before, after) == ([0, 1, 2, 3, 4], [5, 6, 7])

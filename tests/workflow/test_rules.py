@@ -210,7 +210,9 @@ def test_a_command_is_that_of_its_rule_and_works_on_what_the_job_is_named_after(
             ]
             if stage in ("generate", "train", "measure"):
                 assert {entry["method"] for part in spec for entry in part["methods"]} == {words[-1]}
-            assert option(job, "--journal") == [f"results/laptop/.journal/{stage}"]
+            assert option(job, "--journal") == [
+                f"results/laptop/.journal/{stage}/{job.wildcards['experiment']}.{job.wildcards['shard']}.cells"
+            ]
             assert option(job, "--threads") == ["1"]
             assert option(job, "--tuned") == [path for path in job.input if "/tune/" in path]
             own = {"tune": "search", "generate": "approximation", "train": "penalty_shared_by", "measure": "grid"}

@@ -21,6 +21,7 @@ from random_features.arrays import seed_of
 from random_features.kernels import Gaussian
 from random_features.maps import make_map
 from rfstudy import tidy
+from rfstudy.study.journal import Log
 from rfstudy.study.provenance import read_records
 
 COMPUTE = ("stream", "preprocess", "tune", "generate", "train", "measure", "time")
@@ -188,23 +189,28 @@ def test_editing_a_module_reruns_exactly_its_users(finished, modules, old, shard
 def test_a_killed_shard_resumes_and_gives_the_same_table(finished, tmp_path):
     command = shard_command(finished, "train", "eeg.lsrff")
     out = tmp_path / "resumed.csv"
-    journal = tmp_path / "journal"
+    journal = tmp_path / "journal/shard.cells"
     arguments = [{"--out": str(out), "--journal": str(journal)}.get(flag) or value for flag, value in pairs(command)]
     process = subprocess.Popen(
         [sys.executable, "-m", "rfstudy", *arguments], cwd=finished.folder,
         env=finished.environment | {"PYTHONPATH": str(finished.folder / "src")}, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    while len(list(journal.glob("[!.]*.json"))) < 2 and process.poll() is None:
+    while len(cells_in(journal.parent)) < 2 and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    kept = {p: p.stat().st_mtime_ns for p in journal.glob("[!.]*.json")}
+    kept = cells_in(journal.parent)
     assert kept
     assert not out.exists()
     finished.rfstudy(*arguments)
-    assert all(p.stat().st_mtime_ns == when for p, when in kept.items())
-    assert len(list(journal.glob("[!.]*.json"))) > len(kept)
+    assert kept.items() < cells_in(journal.parent).items()
     assert_same_results(out, finished.folder / "results/quick/survey-gaussian-text/train/eeg.lsrff.csv")
+
+
+def cells_in(journal) -> dict[str, tuple]:
+    """The cells, and the records of runs, in the files of a journal: which file has each, and where."""
+    found = ((key, path, start) for path in sorted(journal.glob("*.cells")) for key, start, _ in Log(path).records())
+    return {key: (path.name, start) for key, path, start in found}
 
 
 def is_a_job(process) -> bool:
@@ -224,7 +230,7 @@ def test_a_workflow_that_is_killed_takes_its_jobs_along_and_the_next_ends_in_the
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     journal = workspace.folder / "results/quick/.journal/generate"
-    while len(list(journal.glob("[!.]*.json"))) < 3 and process.poll() is None:
+    while len(cells_in(journal)) < 3 and process.poll() is None:
         time.sleep(0.01)
     jobs = [each for each in psutil.Process(process.pid).children(recursive=True) if is_a_job(each)]
     watched = {each.environ().get("RFSTUDY_WORKFLOW") for each in jobs}
@@ -234,7 +240,7 @@ def test_a_workflow_that_is_killed_takes_its_jobs_along_and_the_next_ends_in_the
     _, alive = psutil.wait_procs(jobs, timeout=20)
     assert not [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
     assert not (workspace.folder / results).exists()
-    kept = {path.name: path.stat().st_mtime_ns for path in journal.glob("[!.]*.json")}
+    kept = cells_in(journal)
     locked = workspace.snakemake(*arguments, "--rerun-incomplete", check=False)
     assert locked.returncode != 0
     assert "--unlock" in locked.stdout + locked.stderr
@@ -243,8 +249,7 @@ def test_a_workflow_that_is_killed_takes_its_jobs_along_and_the_next_ends_in_the
     for space, name in ((workspace, "killed.csv"), (finished, "whole.csv")):
         tidy.write(tidy.read(space.folder / results).sort_values(list(tidy.KEY)), workspace.folder / name)
     assert_same_results(workspace.folder / "killed.csv", workspace.folder / "whole.csv")
-    found = {path.name: path.stat().st_mtime_ns for path in journal.glob("[!.]*.json")}
-    assert kept.items() <= found.items()
+    assert kept.items() <= cells_in(journal).items()
     assert not [path for path in workspace.folder.rglob(".partial-*") if ".snakemake" not in path.parts]
 
 

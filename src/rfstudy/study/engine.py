@@ -87,18 +87,18 @@ class Job:
     samples: Samples | None = None
 
 
-def jobs(stage: str, parts: list[dict], prepared_dirs, journal_dir, threads: int):
+def jobs(stage: str, parts: list[dict], prepared_dirs, journal, threads: int):
     """Yield the jobs of a stage's parts; each part with data has its folder in ``prepared_dirs``.
 
     The device "auto" is resolved here, so that no cell of a GPU is taken for one of a processor.
     """
     device = device_of(parts[0]["device"])
-    run, journal = Run(stage, parts, threads, device), Journal(journal_dir)
+    run, cells = Run(stage, parts, threads, device), Journal(journal)
     parts = [spec | {"device": device} for spec in parts]
     without_data = not prepared_dirs and not any(spec["dataset"] for spec in parts)
     for spec, data in ((spec, None) for spec in parts) if without_data else loaded(parts, prepared_dirs):
         samples = Samples(data, spec) if data else None
-        yield Job(stage, spec, journal, run, data, samples)
+        yield Job(stage, spec, cells, run, data, samples)
 
 
 def device_of(device: str) -> str:

@@ -20,14 +20,14 @@ from rfstudy.study.provenance import write_results
 from rfstudy.study.sample import approximation_rows
 
 
-def run(parts: list[dict], prepared_dirs, chosen: dict, journal_dir, out, out_arrays, threads: int) -> None:
+def run(parts: list[dict], prepared_dirs, chosen: dict, journal, out, out_arrays, threads: int) -> None:
     """The stage: write a shard's rows, their provenance and the arrays of its data-dependent maps.
 
     ``chosen`` holds what ``tune`` found, by data set; it is empty where nothing was searched.
     """
     set_threads(threads)
     done = Work()
-    for job in jobs("generate", parts, prepared_dirs, journal_dir, threads):
+    for job in jobs("generate", parts, prepared_dirs, journal, threads):
         spec = job.spec
         if job.data.skipped:
             missing = [{"metric": metric_of(spec), "split": "train"}]

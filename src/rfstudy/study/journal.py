@@ -1,8 +1,8 @@
 """Finished cells on disk, so that a killed job starts again where it was, and checkpoints within a long one.
 
-A cell (a map at one size and repeat, say) is stored under the hash of everything that decides its result:
-configuration, code and data. A journal is therefore never out of date and never needs to be emptied; it can be
-deleted at any time at the price of the time it saves. Workflow rules do not declare it.
+A job appends its finished cells to one file, each under the hash of everything that decides its result: configuration,
+code and data. A journal is therefore never out of date, and jobs read the files of each other: two experiments that
+share a cell compute it once. Workflow rules do not declare journals; deleting them costs only time.
 """
 
 from __future__ import annotations
@@ -13,133 +13,201 @@ import json
 import os
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from random_features.errors import UserError
-from rfstudy.files import digest_of, force_onto_disk, read_arrays, read_sealed, write_arrays, write_sealed
-
-#: Seconds after which cells and checkpoints are forced onto the disk: what a machine that loses its power may lose.
+#: Seconds after which a file is forced onto the disk, and after which a job looks for new cells of other jobs: what a
+#: machine that loses its power may lose. To force each cell onto the disk would cost more than many cells take.
 SYNC_SECONDS = 30.0
 
-#: Bytes before a checkpoint: its length and the digest of its content.
-HEADER = 8 + 32
+#: Bytes of a key, and of all that precedes the content of a record: its key, its length and its checksum.
+KEY, HEADER = 24, 24 + 8 + 32
+
+#: How the file of a job's cells ends.
+ENDING = ".cells"
 
 
 def key_of(*parts) -> str:
     """The hash of JSON-like values that names a cell."""
     text = json.dumps(parts, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:24]
+    return hashlib.sha256(text.encode()).hexdigest()[:KEY]
+
+
+class Log:
+    """An append-only file of records, each with a key and a checksum of both.
+
+    A process that is killed leaves at most an incomplete record at the end; the next one overwrites it.
+    """
+
+    def __init__(self, path):
+        self.path = Path(path)
+        self.synced = time.monotonic()
+
+    def records(self, start: int = 0) -> Iterator[tuple[str, int, int]]:
+        """Yield the key of every complete record from a position on, the position of its header and its end."""
+        try:
+            with open(self.path, "rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                while start + HEADER <= size:
+                    file.seek(start)
+                    header = file.read(HEADER)
+                    end = start + HEADER + int.from_bytes(header[KEY : KEY + 8], "little")
+                    if end > size:
+                        return
+                    yield header[:KEY].decode("ascii", "replace").rstrip(), start, end
+                    start = end
+        except FileNotFoundError:
+            return
+
+    def read(self, start: int, end: int) -> bytes | None:
+        """The content of the record between two positions; None where it is not what was written."""
+        with open(self.path, "rb") as file:
+            file.seek(start)
+            record = file.read(end - start)
+        body = record[HEADER:]
+        return body if record[KEY + 8 : HEADER] == checksum(record[:KEY], body) else None
+
+    def append(self, key: str, body: bytes, end: int) -> tuple[int, int]:
+        """Write a record at a position, the end of the last complete one; returns its position and its end."""
+        name = key.ljust(KEY).encode("ascii")
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with open(self.path, "ab") as file:
+            file.truncate(end)
+            file.write(name + len(body).to_bytes(8, "little") + checksum(name, body) + body)
+            file.flush()
+            if time.monotonic() - self.synced >= SYNC_SECONDS:
+                os.fsync(file.fileno())
+                self.synced = time.monotonic()
+        return end, end + HEADER + len(body)
+
+
+def checksum(name: bytes, body: bytes) -> bytes:
+    """The SHA-256 of a record."""
+    return hashlib.sha256(name + body).digest()
 
 
 class Journal:
-    """A folder of finished cells: a JSON record each and, where a cell has arrays, an ``.npz`` beside it.
+    """The finished cells of one job, and those of all jobs that keep theirs in the same folder.
 
-    A record carries its key, its own digest and that of its arrays, so that whatever a killed machine, a failing disk
-    or a copy under another name made of them is told from what was written: such a cell is computed again. What is
-    older than ``SYNC_SECONDS`` is forced onto the disk with the next cell, and not each cell on its own, which would
-    cost more than many cells take.
+    Parameters
+    ----------
+    path : the file of this job, e.g. ``results/quick/.journal/train/slsrff-text.all.cells``
     """
 
-    def __init__(self, directory):
-        self.directory = Path(directory)
-        self.synced = time.monotonic()
-        self.unsynced: list[Path] = []
+    def __init__(self, path):
+        self.log = Log(path)
+        self.logs: dict[Path, Log] = {}
+        self.ends: dict[Path, int] = {}
+        self.places: dict[str, tuple[Log, int, int]] = {}
+        self.looked = -SYNC_SECONDS
+
+    def look(self) -> None:
+        """Note which records there are in the files of other jobs and in the own one, which has the last word."""
+        self.looked = time.monotonic()
+        others = sorted(set(self.log.path.parent.glob(f"*{ENDING}")) - {self.log.path})
+        for path in (*others, self.log.path):
+            log = self.log if path == self.log.path else self.logs.setdefault(path, Log(path))
+            for key, start, end in log.records(self.ends.get(path, 0)):
+                self.places[key] = (log, start, end)
+                self.ends[path] = end
 
     def get(self, key: str):
-        """The record and arrays of a finished cell, or None where it is not finished; a damaged one is forgotten, and
-        a line says so.
+        """The content (rows and the record of the run that computed them) and the arrays of a finished cell.
+
+        None where there is no such cell; a damaged one is forgotten, and a line on the console says so.
         """
-        file = self.directory / f"{key}.json"
-        try:
-            cell = read_sealed(file)
-            if cell.get("key", key) != key:  # cells of earlier versions do not tell
-                raise UserError(f"{file} is the record of another cell")
-            return cell["content"], self.arrays_of(file, cell["arrays"])
-        except FileNotFoundError:
+        body = self.body(key)
+        if body is None:
             return None
-        except (UserError, KeyError, TypeError, AttributeError):
-            print(f"{file} or its arrays are damaged: the cell is computed again", file=sys.stderr)
+        length = int.from_bytes(body[:8], "little")
+        content, arrays = json.loads(body[8 : 8 + length]), unpacked(body[8 + length :])
+        run = self.body(content["run"])
+        if run is None:
+            return None
+        return {"rows": content["rows"], "record": json.loads(run) | content["record"]}, arrays
+
+    def body(self, key: str) -> bytes | None:
+        """The content of the last record with a key."""
+        if key not in self.places and time.monotonic() - self.looked >= SYNC_SECONDS:
+            self.look()
+        if key not in self.places:
+            return None
+        log, start, end = self.places[key]
+        body = log.read(start, end)
+        if body is None:
+            print(f"{log.path}: a finished cell is damaged and computed again", file=sys.stderr)
             self.drop(key)
-            return None
+        return body
 
-    @staticmethod
-    def arrays_of(file: Path, digest: str) -> dict:
-        """The arrays beside the record of a cell, which have this digest; "" is that of none."""
-        if not digest:
-            return {}
-        arrays = file.with_suffix(".npz")
-        if not arrays.exists() or digest_of(arrays) != digest:
-            raise UserError(f"{arrays} is not what was written")
-        return read_arrays(arrays)
+    def put(self, key: str, content: dict, arrays: dict | None = None) -> None:
+        """Store a finished cell; the record of its run is stored with the first cell of the run.
 
-    def put(self, key: str, content, arrays: dict | None = None) -> None:
-        """Store a finished cell; the record is written last, so that a half-written cell is not finished."""
-        file, digest = self.directory / f"{key}.json", ""
-        if arrays:
-            beside = file.with_suffix(".npz")
-            write_arrays(arrays, beside, sync=False)
-            digest = digest_of(beside)
-            self.unsynced.append(beside)
-        write_sealed({"key": key, "content": content, "arrays": digest}, file, sync=False)
-        self.unsynced.append(file)
-        if time.monotonic() - self.synced >= SYNC_SECONDS:
-            self.sync()
+        ``content`` has ``rows`` and ``record``. What changes from cell to cell of a run is kept with the cell.
+        """
+        record = content["record"]
+        own = {name: record[name] for name in ("wall_time_s", "load_average") if name in record}
+        if record["run"] not in self.places:
+            self.append(record["run"], json.dumps(record).encode())
+        text = json.dumps({"run": record["run"], "record": own, "rows": content["rows"]}).encode()
+        self.append(key, len(text).to_bytes(8, "little") + text + packed(arrays or {}))
 
-    def sync(self) -> None:
-        """Force onto the disk what was stored since the last time."""
-        for file in self.unsynced:
-            if file.exists():
-                force_onto_disk(file)
-        self.unsynced, self.synced = [], time.monotonic()
+    def append(self, key: str, body: bytes) -> None:
+        """Append a record to the file of this job."""
+        if self.looked < 0:
+            self.look()
+        path = self.log.path
+        start, self.ends[path] = self.log.append(key, body, self.ends.get(path, 0))
+        self.places[key] = (self.log, start, self.ends[path])
 
     def drop(self, key: str) -> None:
-        """Forget a finished cell: it is to be computed again."""
-        (self.directory / f"{key}.json").unlink(missing_ok=True)
+        """Forget a finished cell in this process: it is to be computed, and stored, again."""
+        self.places.pop(key, None)
+
+
+def packed(arrays: dict) -> bytes:
+    """Named arrays as the bytes of an ``.npz``; nothing where there are none."""
+    stream = io.BytesIO()
+    if arrays:
+        np.savez(stream, **arrays)
+    return stream.getvalue()
+
+
+def unpacked(body: bytes) -> dict:
+    """The named arrays in what ``packed`` made."""
+    if not body:
+        return {}
+    with np.load(io.BytesIO(body), allow_pickle=False) as stored:
+        return dict(stored)
 
 
 class Checkpoints:
     """What a long cell has got so far: named arrays, appended to one file one after the other.
 
-    Each is written to the file at once and forced onto the disk at least every ``SYNC_SECONDS``, so that a killed
-    process loses none of them. A record that was cut off or damaged ends the list: those before it are whole.
+    Each is written to the file at once, so that a killed process loses none of them. A record that was cut off or
+    damaged ends the list: those before it are whole.
     """
 
     def __init__(self, journal: Journal, key: str):
-        self.path = journal.directory / f"{key}.checkpoints"
-        self.synced = time.monotonic()
+        self.log = Log(journal.log.path.parent / f"{key}.checkpoints")
+        self.end = 0
 
     def load(self) -> list[dict[str, np.ndarray]]:
         """The checkpoints of an earlier process, in order; what follows a damaged one is dropped."""
-        if not self.path.exists():
-            return []
-        content, start, found = self.path.read_bytes(), 0, []
-        while start + HEADER <= len(content):
-            length = int.from_bytes(content[start : start + 8], "little")
-            body = content[start + HEADER : start + HEADER + length]
-            if len(body) < length or hashlib.sha256(body).digest() != content[start + 8 : start + HEADER]:
+        found = []
+        for _, start, end in self.log.records():
+            body = self.log.read(start, end)
+            if body is None:
                 break
-            with np.load(io.BytesIO(body), allow_pickle=False) as stored:
-                found.append(dict(stored))
-            start += HEADER + length
-        if start < len(content):
-            os.truncate(self.path, start)
+            found.append(unpacked(body))
+            self.end = end
         return found
 
     def append(self, **arrays) -> None:
         """Keep named arrays (or numbers)."""
-        stream = io.BytesIO()
-        np.savez(stream, **arrays)
-        body = stream.getvalue()
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with open(self.path, "ab") as file:
-            file.write(len(body).to_bytes(8, "little") + hashlib.sha256(body).digest() + body)
-            file.flush()
-            if time.monotonic() - self.synced >= SYNC_SECONDS:
-                os.fsync(file.fileno())
-                self.synced = time.monotonic()
+        _, self.end = self.log.append("", packed(arrays), self.end)
 
     def clear(self) -> None:
         """Forget them: the cell is finished."""
-        self.path.unlink(missing_ok=True)
+        self.log.path.unlink(missing_ok=True)

@@ -15,11 +15,11 @@ from rfstudy.study.provenance import write_results
 from rfstudy.study.rows import base_row, entry_columns
 
 
-def run(parts: list[dict], prepared_dirs, journal_dir, out, out_arrays, threads: int) -> None:
+def run(parts: list[dict], prepared_dirs, journal, out, out_arrays, threads: int) -> None:
     """The stage: write the rows of a shard, its arrays and their provenance."""
     set_threads(threads)
     done = Work()
-    for job in jobs("measure", parts, prepared_dirs, journal_dir, threads):
+    for job in jobs("measure", parts, prepared_dirs, journal, threads):
         # by name, so that a change of one kind is no change of another
         kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec['kind']}")
         if job.data and job.data.skipped:

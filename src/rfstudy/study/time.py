@@ -46,11 +46,11 @@ OF_LEARNER = ("fit", "predict")
 BEFORE = 0.2
 
 
-def run(parts: list[dict], prepared_dirs, chosen: dict, journal_dir, out, threads: int) -> None:
+def run(parts: list[dict], prepared_dirs, chosen: dict, journal, out, threads: int) -> None:
     """The stage: write the times of every round and their provenance; ``chosen`` as in ``generate``."""
     set_threads(threads)
     done = Work()
-    for job in jobs("time", parts, prepared_dirs, journal_dir, threads):
+    for job in jobs("time", parts, prepared_dirs, journal, threads):
         if job.data is None or not job.data.skipped:
             done.add(take_times(job, chosen.get(job.spec["dataset"], {}), threads))
     write_results(done.rows, done.records, out)

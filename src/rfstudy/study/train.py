@@ -31,12 +31,12 @@ OF_LEARNER = ("learner", "settings", "penalty", "penalty_at_edge", "how")
 KEPT_BYTES = 2**28
 
 
-def run(parts: list[dict], prepared_dirs, chosen: dict, arrays_file, journal_dir, out, threads: int) -> None:
+def run(parts: list[dict], prepared_dirs, chosen: dict, arrays_file, journal, out, threads: int) -> None:
     """The stage: write a shard's rows and their provenance; ``chosen`` as in ``generate``."""
     set_threads(threads)
     arrays = read_arrays(arrays_file)
     done = Work()
-    for job in jobs("train", parts, prepared_dirs, journal_dir, threads):
+    for job in jobs("train", parts, prepared_dirs, journal, threads):
         done.add(train(job, chosen.get(job.spec["dataset"], {}), arrays_of(arrays, job.spec["dataset"])))
     write_results(done.rows, done.records, out)
 

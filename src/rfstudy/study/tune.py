@@ -8,11 +8,11 @@ from rfstudy.study.engine import jobs
 from rfstudy.study.search import search
 
 
-def run(parts: list[dict], prepared_dirs, journal_dir, out, threads: int) -> None:
+def run(parts: list[dict], prepared_dirs, journal, out, threads: int) -> None:
     """The stage: write the choices for every data set, by circle (``study.search``)."""
     set_threads(threads)
     chosen = {}
-    for job in jobs("tune", parts, prepared_dirs, journal_dir, threads):
+    for job in jobs("tune", parts, prepared_dirs, journal, threads):
         if job.data.skipped:
             chosen[job.spec["dataset"]] = {"status": "skipped", "reason": job.data.skipped}
         else:

@@ -78,27 +78,6 @@ def test_text_in_the_phase_layout_keeps_the_phases_of_the_drawn_frequencies():
     np.testing.assert_allclose(phi.transform(data()), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("layout", ["cos_sin", "phase"])
-def test_text_is_unbiased_for_the_kernel_of_the_pool(layout):
-    """Over 1500 resamplings of one pool, within four standard errors at every pair (five for the largest of 10)."""
-    X = data()
-    phi = fitted(layout=layout)
-    points = X[:4]
-    if layout == "cos_sin":
-        Z = pool_features(phi, points)
-    else:
-        Z = np.sqrt(2 / S) * np.cos(points @ phi.pool_.frequencies.T + phi.pool_.phases)
-    rng = np.random.default_rng(5)
-    sample = []
-    for _ in range(1500):
-        phi._complete(phi._learn(X, None, rng))
-        features = phi.transform(points)
-        sample.append((features @ features.T)[np.triu_indices(4)])
-    sample = np.array(sample)
-    errors = sample.std(axis=0) / np.sqrt(len(sample))
-    assert np.all(np.abs(sample.mean(axis=0) - (Z @ Z.T)[np.triu_indices(4)]) < 5 * errors)
-
-
 def test_text_is_unbiased_for_the_kernel():
     """Over pools and resamplings together, at pairs of the data that the scores were computed on."""
     X = data()[:20]
@@ -112,18 +91,6 @@ def test_text_is_unbiased_for_the_kernel():
     errors = sample.std(axis=0) / np.sqrt(len(sample))
     # Six entries: 4.5 standard errors.
     assert np.all(np.abs(sample.mean(axis=0) - kernel(X[:3])[np.triu_indices(3)]) < 4.5 * errors)
-
-
-def test_text_prefers_features_with_high_scores():
-    """Over many resamplings a frequency is drawn in proportion to its score."""
-    X = data()
-    phi = fitted()
-    q = naive_scores(pool_features(phi, X)).reshape(2, S).sum(axis=0)
-    q = q / q.sum()
-    rng = np.random.default_rng(6)
-    counts = np.sum([np.bincount(phi._learn(X, None, rng)["indices"], minlength=S) for _ in range(500)], axis=0)
-    # Multinomial with 500 S trials; five standard errors for the largest of S.
-    assert np.all(np.abs(counts / (500 * S) - q) < 5 * np.sqrt(q * (1 - q) / (500 * S)))
 
 
 def test_code_keeps_all_features_sorted_by_their_separate_scores():
@@ -149,19 +116,6 @@ def test_code_gives_cosines_to_the_first_half_and_sines_to_the_last():
     phi = fitted(mode="code")
     expected = reordered_pool(phi, data()) * phi.learned_["weights"]
     np.testing.assert_allclose(phi.transform(data()), expected, rtol=1e-9, atol=1e-9)
-
-
-def test_code_is_a_ridge_penalty_per_feature():
-    """Weights sqrt(1 / q_i) under one penalty are the unweighted features under the penalties lambda q_i."""
-    phi = fitted(mode="code")
-    X = data()
-    y = np.sin(X[:, 0]) + X[:, 1]
-    q = phi.learned_["weights"] ** -2.0
-    np.testing.assert_allclose(q.sum(), 1.0)
-    Z, A, penalty = phi.transform(X), reordered_pool(phi, X), 0.5
-    weighted = Z @ np.linalg.solve(Z.T @ Z + penalty * np.eye(2 * S), Z.T @ y)
-    per_feature = A @ np.linalg.solve(A.T @ A + penalty * np.diag(q), A.T @ y)
-    np.testing.assert_allclose(weighted, per_feature, atol=1e-8)
 
 
 def test_keep_is_the_whole_pool_with_the_weights_of_the_resampling():
@@ -261,21 +215,6 @@ def test_from_a_larger_pool_s_frequencies_are_drawn_and_weighted_for_the_kernel_
     Z = phi.transform(X)
     drawn = sum(of_pool[:, :, i] / (S * q[i]) for i in phi.learned_["indices"])
     np.testing.assert_allclose(Z @ Z.T, drawn, rtol=1e-5, atol=1e-7)
-
-
-@pytest.mark.parametrize("method", ["lsrff", "slsrff"])
-def test_larger_pools_leave_more_different_frequencies(method):
-    X, y = data(), np.sign(data()[:, 0])
-    found = [
-        np.mean([
-            make_map(method, kernel=Gaussian(1.5), n_components=30, pool_multiple=multiple, random_state=seed)
-            .fit(X, y).n_distinct_
-            for seed in range(20)
-        ])
-        for multiple in (1, 2, 8)
-    ]  # fmt: skip
-    assert found[0] < 30 * (1 - np.exp(-1)) + 1  # s draws from s equally likely ones leave this many
-    assert found[0] < found[1] < found[2]
 
 
 @pytest.mark.parametrize(("options", "message"), [

@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 
 from random_features.errors import UserError
 from rfstudy.data import modules
-from rfstudy.data.generators import binary, breast_cancer, checkerboard, classes, digits, numeric, regression, windmill
+from rfstudy.data.generators import binary, checkerboard, classes, numeric, regression, windmill
 from rfstudy.data.plane import NOISE, blades_of, lay_into_columns
 from rfstudy.data.scale import fit_steps
 
@@ -87,18 +87,6 @@ def test_binary_columns_are_one_category_of_each_attribute():
     assert (X.sum(1) == 14).all()
     assert (X.sum(0) > 0).all()
     assert np.sum(y == 1) == 144
-
-
-def test_digits_fill_the_range_of_bytes():
-    X, labels = digits.generate(0, 0, None)
-    assert (X.dtype, X.min(), X.max(), X.shape) == (np.uint8, 0, 255, (1797, 64))
-    assert sorted(set(labels)) == list(range(10))
-
-
-def test_breast_cancer_has_its_rows():
-    X, labels = breast_cancer.generate(0, 0, None)
-    assert (X.dtype, X.shape) == (np.float32, (569, 30))
-    assert np.bincount(labels).tolist() == [212, 357]
 
 
 def test_a_regression_is_a_sine_of_the_angle_with_its_share_of_noise():

@@ -85,14 +85,6 @@ def test_other_numbers_of_rows_than_stated_are_an_error(raw, tmp_path, change, m
     assert not (tmp_path / "prepared").exists()
 
 
-def test_the_digest_tells_data_apart(raw, tmp_path):
-    digests = [preprocess("toy", TOY, raw, tmp_path / "a", reference_dir=tmp_path)["sha256"] for _ in range(2)]
-    (raw / "toy.t").write_text("1 2:1\n1 1:2\n", encoding="utf-8")
-    downloaded(raw)
-    digests.append(preprocess("toy", TOY, raw, tmp_path / "a", reference_dir=tmp_path)["sha256"])
-    assert digests[0] == digests[1] != digests[2]
-
-
 def test_a_missing_source_is_a_skipped_task_with_its_reason(raw, tmp_path):
     record = {"status": "missing", "reason": "no network"}
     (raw / "record.json").write_text(json.dumps(record), encoding="utf-8")
@@ -101,11 +93,6 @@ def test_a_missing_source_is_a_skipped_task_with_its_reason(raw, tmp_path):
     assert (facts["n_train"], facts["n_test"], facts["d"]) == (3, 2, 2)
     assert np.load(tmp_path / "prepared" / "X.npy").shape == (0, 2)
     assert np.load(tmp_path / "prepared" / "y.npy").shape == (0,)
-
-
-def test_a_source_that_was_not_downloaded_is_an_error(tmp_path):
-    with pytest.raises(UserError, match=r"record\.json does not exist: run the download"):
-        preprocess("toy", TOY, tmp_path, tmp_path / "prepared", reference_dir=tmp_path)
 
 
 @pytest.mark.parametrize("task_id", [key for key, task in TASKS.items() if "source" in task])
@@ -316,11 +303,6 @@ def test_rows_of_a_substitute_are_left_out_and_told(raw, tmp_path):
         preprocess("toy", task, raw, tmp_path / "other", reference_dir=tmp_path)
 
 
-def test_files_that_are_the_published_ones_have_no_substitutes(raw, tmp_path):
-    facts = preprocess("toy", TOY, raw, tmp_path / "prepared", reference_dir=tmp_path)
-    assert not {"substitutes", "left_out"} & set(facts)
-
-
 def test_features_of_rows_of_a_substitute_are_as_many(images, tmp_path):
     own_images(images, substitutes=["some"], left_out={"test": 2})
     task = FEATURES | {"n": 363, "n_train": 241, "n_test": 122, "d": 32}
@@ -389,22 +371,6 @@ def test_an_extractor_is_given_what_it_asks_for(images, tmp_path, monkeypatch):
 def without_source(features_of):
     """The parameters of an extractor."""
     return {key: value for key, value in features_of.items() if key not in ("extractor", "source")}
-
-
-def test_a_narrow_network_from_images_to_features(images, tmp_path):
-    import torch
-
-    from rfstudy.data.networks import VGG16
-
-    weights = tmp_path / "weights"
-    weights.mkdir()
-    torch.save(VGG16(1000, 1 / 64).state_dict(), weights / "narrow.pth")
-    task = FEATURES | {"features_of": {"task": "mnist-1-7"} | TINY, "d": 64}
-    facts = preprocess("deep", task, downloaded(weights), tmp_path / "a", reference_dir=tmp_path, base_dir=images)
-    X = np.load(tmp_path / "a" / "X.npy")
-    assert (X.dtype, X.shape, facts["d"], facts["n"]) == (np.float32, (361, 64), 64, 361)
-    assert np.isfinite(X).all()
-    assert X.std(axis=0).min() > 0
 
 
 def test_an_extractor_that_learns_needs_training_rows_that_are_the_same_in_every_repeat(images, tmp_path):

@@ -105,15 +105,6 @@ def test_rows_are_the_same_in_chunks_of_any_size(base, tmp_path, rows):
     assert facts["facts"] == whole[2]["facts"]
 
 
-def test_moments_add_up_over_chunks_to_the_last_digits(base):
-    moments = []
-    for rows in (95, 11):
-        task = task_of(rows_per_chunk=rows)
-        made = [stream.made("many", task["streamed"], i, base)[0] for i in range(registry.n_chunks(task["streamed"]))]
-        moments.append(sum(stream.second_moment(X) for X in made))
-    np.testing.assert_allclose(moments[0], moments[1], rtol=1e-12)
-
-
 def test_the_components_are_those_of_the_rows_at_unit_length_about_the_origin(base, tmp_path):
     X, y, facts = run(task_of(), base, tmp_path)
     images, _ = stream.made("many", task_of()["streamed"], 0, base)
@@ -129,15 +120,6 @@ def test_the_components_are_those_of_the_rows_at_unit_length_about_the_origin(ba
     np.testing.assert_array_equal(y[:95], of_base[np.arange(95) % 30])
     of_test = test[30:] / np.linalg.norm(test[30:].astype(float), axis=1, keepdims=True)
     np.testing.assert_allclose(np.abs(X[95:]), np.abs(of_test @ reference.components_.T), atol=1e-6)
-
-
-def test_rows_are_reduced_in_blocks(base, tmp_path, monkeypatch):
-    longest, project = [], stream.at_unit_length
-    monkeypatch.setattr(stream, "BLOCK_ROWS", 16)
-    monkeypatch.setattr(stream, "at_unit_length", lambda X: longest.append(len(X)) or project(X))
-    run(task_of(rows_per_chunk=40), base, tmp_path)
-    assert max(longest) == 16
-    assert not list((tmp_path / "out").glob("reduced*"))
 
 
 def test_the_stand_in_of_a_file_is_made_of_the_base(base, tmp_path):

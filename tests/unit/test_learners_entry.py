@@ -236,6 +236,7 @@ def test_targets_that_a_learner_does_not_serve_are_refused(name):
         ("ridge", {"scaling": "max"}, "scaling must be one of"),
         ("ridge", {"center": "median"}, "center must be"),
         ("svm", {"loss": "log"}, "loss must be one of"),
+        ("svm", {"scaling": "mean"}, "scaling must be one of sum, per_column"),
         ("svm", {"intercept": "penalised"}, "intercept must be one of"),
         ("svm", {"solver": "saga"}, "solver must be one of"),
         ("svm", {"loss": "hinge", "solver": "newton"}, "squared hinge loss only"),

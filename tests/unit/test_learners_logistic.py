@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from random_features.learners import design, logistic, newton, streams
+from random_features.learners import logistic, newton, streams
 from random_features.learners.design import Design
 from random_features.learners.logistic import cross_validate_logistic, fit_logistic
 from rfstudy.data.target import decode_labels, encode_labels
@@ -137,18 +137,6 @@ def test_features_that_are_zero_have_a_model():
     np.testing.assert_allclose(model.intercept, np.log(9 / 3), atol=1e-6)  # the log of the odds
 
 
-@pytest.mark.parametrize("n_classes", [2, 4])
-def test_a_constant_column_stands_for_an_intercept_where_its_penalty_vanishes(n_classes):
-    Z, _, Y = problem(n_classes=n_classes)
-    large = 1e4
-    with_column = np.hstack([Z, np.full((len(Z), 1), large)])
-    free = fit_logistic(stream(Z), Y, 1e-3, n_columns=15, intercept="unpenalised")
-    column = fit_logistic(stream(with_column), Y, 1e-3, n_columns=16, intercept="none")
-    np.testing.assert_allclose(column.coef[-1] * large, free.intercept, atol=1e-4)
-    both = fit_logistic(stream(with_column), Y, 1e-3, n_columns=16, intercept="unpenalised")
-    np.testing.assert_allclose(both.decision(with_column), free.decision(Z), atol=1e-4)
-
-
 @pytest.mark.parametrize("penalty", [1e-2, 1e-6, 1e-10])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_separable_classes_have_a_minimum_that_is_found(n_classes, penalty):
@@ -161,45 +149,6 @@ def test_separable_classes_have_a_minimum_that_is_found(n_classes, penalty):
     np.testing.assert_array_equal(decode_labels(model.decision(Z), classes), labels)
     lowest = sklearn_objective(Z, labels, Y, penalty, "unpenalised")
     assert of_model(model, Z, Y, penalty) <= lowest * (1 + 1e-6)
-
-
-def test_probabilities_of_a_row_add_up_so_that_the_weights_of_the_classes_do():
-    Z, _, Y = problem(n_classes=5)
-    model = fit_logistic(stream(Z), Y, 1e-4, n_columns=15, intercept="unpenalised")
-    np.testing.assert_allclose(model.coef.sum(axis=1), 0, atol=1e-9)
-    # with a free intercept the mean probability of a class is its share of the rows
-    F = model.decision(Z)
-    shares = np.exp(F - logsumexp(F, axis=1, keepdims=True)).mean(axis=0)
-    np.testing.assert_allclose(shares, (Y > 0).mean(axis=0), atol=1e-6)
-
-
-@pytest.mark.parametrize("classes", ["multinomial", "one_vs_rest"])
-@pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("intercept", ["none", "unpenalised"])
-@pytest.mark.parametrize("scaling", ["sum", "mean"])
-def test_a_cross_validation_scores_a_fit_for_every_fold_and_penalty(n_classes, scaling, intercept, classes):
-    Z, labels, Y = problem(n_classes=n_classes)
-    # of such sizes that the penalty shows how many rows a fold is trained on
-    folds = np.random.default_rng(5).choice(3, len(Y), p=[0.75, 0.15, 0.1])
-    how = {"n_columns": 15, "intercept": intercept, "classes": classes, "scaling": scaling}
-    grid = [0.1, 10.0, 1e-3]  # in no order
-    scores = cross_validate_logistic(stream(Z, 33), Y, grid, folds, **how)
-    assert scores.shape == (3, 3)
-    for i, fold in np.ndindex(3, 3):
-        out = folds == fold
-        model = fit_logistic(stream(Z[~out]), Y[~out], grid[i], **how)
-        predicted = decode_labels(model.decision(Z[out]), np.unique(labels))
-        # a row whose decision two solutions within the tolerance may turn is one of the fold's
-        assert abs(scores[i, fold] - 100 * np.mean(predicted == labels[out])) <= 100 / out.sum() + 1e-9
-
-
-def test_a_class_that_the_training_rows_of_a_fold_lack_is_refused():
-    Z, labels, _ = problem(n=30, n_classes=3)
-    labels[:] = np.arange(30) % 2
-    labels[:2] = 2
-    folds = (np.arange(30) >= 2).astype(int)
-    with pytest.raises(ValueError, match="training rows of fold 0 hold one class only in column 2; stratify the folds"):
-        cross_validate_logistic(stream(Z), encode_labels(labels)[0], PENALTIES, folds, n_columns=15)
 
 
 def test_rows_of_no_class_or_of_several_are_refused():
@@ -227,14 +176,6 @@ def test_a_penalty_that_is_not_positive_is_refused(penalty):
     Z, _, Y = problem()
     with pytest.raises(ValueError, match="penalty must be finite and positive"):
         fit_logistic(stream(Z), Y, penalty, n_columns=15)
-
-
-def test_without_the_gram_matrix_the_solution_is_the_same(monkeypatch):
-    Z, _, Y = problem(n_classes=4)
-    with_it = fit_logistic(stream(Z), Y, 1e-4, n_columns=15)
-    monkeypatch.setattr(design, "PRECONDITIONED_COLUMNS", 0)
-    without = fit_logistic(stream(Z), Y, 1e-4, n_columns=15)
-    np.testing.assert_allclose(of_model(without, Z, Y, 1e-4), of_model(with_it, Z, Y, 1e-4), rtol=1e-7)
 
 
 def test_fits_that_stop_early_are_told(monkeypatch):

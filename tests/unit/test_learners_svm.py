@@ -6,14 +6,11 @@ import warnings
 import numpy as np
 import pytest
 from linear_problems import problem, stream
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVC, LinearSVC
 
-from random_features.learners import design, newton, streams, svm
-from random_features.learners.linear_model import LinearModel
+from random_features.learners import design, newton, svm
 from random_features.learners.svm import cross_validate_svm, fit_svm
-from rfstudy.data.target import decode_labels
 
 CS = [0.01, 0.1, 1.0, 10.0, 100.0]
 
@@ -27,30 +24,6 @@ def objective(model, Z, Y, C, loss="squared_hinge"):
 
 def options(Z, **more):
     return {"n_rows": Z.shape[0], "n_columns": Z.shape[1], **more}
-
-
-def quadratic_program(Z, y, C, has_intercept):
-    """The lowest objective of the plain hinge loss, from its dual by a general optimiser.
-
-    For a fixed b the dual is a quadratic program in a box, max sum a (1 - y b) - |Z' (a y)|^2 / 2, 0 <= a <= C, and the
-    primal optimum is a convex function of b.
-    """
-    signed = y[:, None] * Z
-
-    def lowest(b):
-        reward = 1 - y * b
-
-        def value_and_gradient(a):
-            w = signed.T @ a
-            return 0.5 * w @ w - reward @ a, signed @ w - reward
-
-        options = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 10_000, "maxfun": 20_000}
-        start, box = np.full(len(y), C / 2), [(0, C)] * len(y)
-        return -minimize(value_and_gradient, start, jac=True, bounds=box, method="L-BFGS-B", options=options).fun
-
-    if not has_intercept:
-        return lowest(0.0)
-    return minimize_scalar(lowest, bounds=(-5, 5), method="bounded", options={"xatol": 1e-9}).fun
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -94,50 +67,6 @@ def test_newton_is_within_its_certificate_of_a_general_optimiser(C, has_intercep
     assert found <= lowest * (1 + newton.TOLERANCE)
     assert found >= lowest * (1 - 1e-8)  # the optimiser's own error
     assert has_intercept or model.intercept == 0.0
-
-
-def test_an_unpenalised_intercept_is_liblinears_with_a_vanishing_penalty():
-    Z, _, Y = problem()
-    ours = fit_svm(stream(Z), Y, 1.0, **options(Z, intercept="unpenalised"))
-    assert ours.solver == "newton"
-    scaling = 1e3
-    theirs = LinearSVC(C=1.0, dual=False, intercept_scaling=scaling, tol=1e-8, max_iter=100_000).fit(Z, Y[:, 0])
-    penalty = 0.5 * (theirs.intercept_[0] / scaling) ** 2
-    reference = LinearModel(theirs.coef_.T, theirs.intercept_, "liblinear")
-    lowest = objective(reference, Z, Y, 1.0)[0]
-    assert objective(ours, Z, Y, 1.0)[0] <= lowest * (1 + newton.TOLERANCE)
-    # LIBLINEAR's solution may lie above the unpenalised optimum by its penalty and by its tolerance
-    assert objective(ours, Z, Y, 1.0)[0] >= lowest - penalty - 1e-6 * lowest
-
-
-def test_an_unpenalised_intercept_follows_a_shift_of_the_features_along_the_weights():
-    Z, _, Y = problem()
-    shift = np.random.default_rng(1).standard_normal(Z.shape[1])
-    plain = fit_svm(stream(Z), Y, 1.0, **options(Z, intercept="unpenalised"))
-    moved = fit_svm(stream(Z + shift), Y, 1.0, **options(Z, intercept="unpenalised"))
-    np.testing.assert_allclose(objective(plain, Z, Y, 1.0), objective(moved, Z + shift, Y, 1.0), rtol=newton.TOLERANCE)
-
-
-@pytest.mark.parametrize(("intercept", "solver"), [("unpenalised", "libsvm"), ("none", "liblinear")])
-@pytest.mark.parametrize("C", [0.1, 10.0])
-def test_the_plain_hinge_loss_reaches_the_optimum_of_its_quadratic_program(C, intercept, solver):
-    Z, _, Y = problem(n=60, n_columns=5, seed=3)
-    model = fit_svm(stream(Z, 7), Y, C, **options(Z, loss="hinge", intercept=intercept))
-    assert model.solver == solver
-    assert model.converged
-    lowest = quadratic_program(Z, Y[:, 0], C, has_intercept=intercept == "unpenalised")
-    # both solvers stop at violations of 1e-4 of the optimality conditions, of the size of one margin
-    np.testing.assert_allclose(objective(model, Z, Y, C, "hinge"), lowest, rtol=1e-3)
-    assert objective(model, Z, Y, C, "hinge")[0] >= lowest * (1 - 1e-6)
-
-
-def test_the_plain_hinge_loss_with_an_intercept_is_svc_for_every_class():
-    Z, _, Y = problem(n_classes=3)
-    model = fit_svm(stream(Z, 50), Y, 1.0, **options(Z, loss="hinge", intercept="unpenalised"))
-    for j in range(3):
-        reference = SVC(kernel="linear", C=1.0, tol=1e-4).fit(Z, Y[:, j])
-        # decision values agree to the tolerance of the optimality conditions, on which both stop
-        np.testing.assert_allclose(model.decision(Z)[:, j], reference.decision_function(Z), atol=1e-2)
 
 
 @pytest.mark.parametrize("intercept", ["none", "unpenalised"])
@@ -186,67 +115,6 @@ def test_without_a_preconditioner_the_solution_is_the_same(monkeypatch, has_inte
     np.testing.assert_allclose(
         objective(without, Z, Y, 10.0), objective(with_it, Z, Y, 10.0), rtol=2 * newton.TOLERANCE
     )
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_features_of_unequal_length_take_few_passes_with_the_exact_hessian_and_the_same_solution_without(
-    dtype, monkeypatch
-):
-    """A few long rows are most of the Gram matrix of all, and none of that of the active ones."""
-    Z, _, Y = problem(n=2000, n_columns=60, dtype=dtype)
-    Z *= np.exp(2 * np.random.default_rng(4).standard_normal((2000, 1))).astype(dtype)
-    passes = []
-    transposed = design.Design.transposed
-    monkeypatch.setattr(design.Design, "transposed", lambda self, *how: passes.append(1) or transposed(self, *how))
-    with_it = fit_svm(stream(Z), Y, 100.0, **options(Z, solver="newton"))
-    n_with, passes[:] = len(passes), []
-    monkeypatch.setattr(newton, "HESSIAN_BYTES", 0)
-    without = fit_svm(stream(Z), Y, 100.0, **options(Z, solver="newton"))
-    assert with_it.converged
-    assert without.converged
-    assert n_with < len(passes) / 2
-    np.testing.assert_allclose(
-        objective(with_it, Z, Y, 100.0), objective(without, Z, Y, 100.0), rtol=2 * newton.TOLERANCE
-    )
-
-
-def test_more_columns_than_rows_are_solved_too():
-    Z, _, Y = problem(n=40, n_columns=90)
-    ours = fit_svm(stream(Z), Y, 10.0, **options(Z, solver="newton"))
-    theirs = fit_svm(stream(Z), Y, 10.0, **options(Z, solver="liblinear"))
-    np.testing.assert_allclose(objective(ours, Z, Y, 10.0), objective(theirs, Z, Y, 10.0), rtol=1e-4)
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("solver", ["liblinear", "newton"])
-def test_cross_validation_equals_one_fit_per_fold_and_c(solver, n_classes):
-    Z, labels, Y = problem(n=200, n_classes=n_classes)
-    folds = np.random.default_rng(2).integers(0, 3, len(Z))
-    grid = [1.0, 0.01, 10.0]  # in no order
-    scores = cross_validate_svm(stream(Z, 23), Y, grid, folds, **options(Z, solver=solver))
-    assert scores.shape == (3, 3)
-    for i, C in enumerate(grid):
-        for fold in range(3):
-            out = folds == fold
-            model = fit_svm(stream(Z[~out]), Y[~out], C, **options(Z[~out], solver="liblinear"))
-            expected = 100 * np.mean(decode_labels(model.decision(Z[out]), np.unique(labels)) == labels[out])
-            # the two solvers agree to 1e-6 of the objective: a row so near the boundary that its side differs is rare
-            slack = 0 if solver == "liblinear" else 100 / out.sum()
-            assert abs(scores[i, fold] - expected) <= slack + 1e-9
-
-
-@pytest.mark.parametrize(("loss", "intercept"), [("squared_hinge", "unpenalised"), ("hinge", "unpenalised")])
-def test_cross_validation_with_an_intercept_equals_one_fit_per_fold_and_c(loss, intercept):
-    Z, labels, Y = problem(n=150)
-    folds = np.arange(150) % 3
-    chosen = {"loss": loss, "intercept": intercept}
-    scores = cross_validate_svm(stream(Z, 23), Y, [0.1, 10.0], folds, **options(Z, **chosen))
-    for i, C in enumerate([0.1, 10.0]):
-        for fold in range(3):
-            out = folds == fold
-            model = fit_svm(stream(Z[~out]), Y[~out], C, **options(Z[~out], **chosen))
-            expected = 100 * np.mean(decode_labels(model.decision(Z[out]), np.unique(labels)) == labels[out])
-            assert abs(scores[i, fold] - expected) <= 100 / out.sum() + 1e-9
 
 
 def test_the_newton_cross_validation_reads_a_stream_as_often_as_its_slowest_fold():
@@ -378,14 +246,6 @@ def test_targets_and_folds_are_checked():
         cross_validate_svm(stream(Z), sorted_labels, [1.0], (np.arange(40) >= 20).astype(int), **options(Z))
 
 
-def test_the_chunks_of_a_pass_do_not_matter(monkeypatch):
-    Z, _, Y = problem(n=500, dtype=np.float32)
-    whole = fit_svm(stream(Z), Y, 1.0, **options(Z, solver="newton"))
-    monkeypatch.setattr(streams, "CACHE_BYTES", 1)  # the least: 64 rows
-    pieces = fit_svm(stream(Z), Y, 1.0, **options(Z, solver="newton"))
-    np.testing.assert_allclose(objective(pieces, Z, Y, 1.0), objective(whole, Z, Y, 1.0), rtol=1e-6)
-
-
 @pytest.mark.parametrize("intercept", ["none", "unpenalised"])
 @pytest.mark.parametrize("n_columns", [20, 200])
 def test_newton_on_the_rows_and_on_the_columns_find_one_minimum(n_columns, intercept):
@@ -438,14 +298,6 @@ def test_the_range_that_liblinear_is_called_in_has_both_ends(C, largest, ends):
             svm.check_liblinear(Z, C)
 
 
-def test_a_grid_with_a_value_at_which_liblinear_would_not_end_has_scores_at_the_others():
-    Z, _, Y = problem(60, 3)
-    folds = np.arange(60) % 3
-    scores = cross_validate_svm(stream(Z), Y, [1e-200, 1.0], folds, solver="liblinear", **options(Z))
-    assert np.isnan(scores[0]).all()
-    assert (scores[1] > 50).all()
-
-
 @pytest.mark.parametrize("solver", ["liblinear", "newton"])
 def test_c_per_column_is_the_machine_of_longer_features(solver):
     """|w|^2 / 2 + C D sum loss(w.z) is least where |v|^2 / 2 + C sum loss(v.(sqrt(D) z)) is, with v = w / sqrt(D)."""
@@ -464,11 +316,6 @@ def test_c_per_column_is_the_machine_of_longer_features(solver):
     scores = svm.LEARNER.cross_validate(stream(Z), Y, folds, options=per_column, **how)
     plain = svm.LEARNER.cross_validate(stream(Z), Y, folds, options=told | {"C": [0.04, 1.2]}, **how)
     np.testing.assert_array_equal(scores, plain)
-
-
-def test_an_unknown_scaling_of_c_is_refused():
-    with pytest.raises(ValueError, match="scaling must be one of sum, per_column, got 'mean'"):
-        svm.scaled_cost(1.0, 3, "mean")
 
 
 def test_features_that_are_all_zero_are_no_reason_to_refuse():

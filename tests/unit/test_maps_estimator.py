@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 from map_variants import GAMES, KERNELS, MAPS, QUICK_SEARCH, VARIANTS, build, data, needs_targets
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -266,7 +265,8 @@ def test_blocks_check_their_data_at_once():
 
 
 @every_map
-@pytest.mark.parametrize(("n", "d", "s"), [(1, 1, 2), (1, 3, 4), (3, 1, 9), (3, 7, 8), (3, 8, 9), (2, 7, 33)])
+@mean_only
+@pytest.mark.parametrize(("n", "d", "s"), [(9, 3, 1), (1, 1, 2), (1, 3, 4), (3, 1, 9), (3, 7, 8), (2, 7, 33)])
 def test_small_sizes(variant, n, d, s):
     X, y = data(n, d)
     if VARIANTS[variant][1].get("kernel", Gaussian()).name == "linear":
@@ -274,22 +274,6 @@ def test_small_sizes(variant, n, d, s):
     Z = build(variant, n_components=s).fit_transform(X, y)
     assert Z.shape[0] == n
     assert np.isfinite(Z).all()
-
-
-@every_map
-@mean_only
-def test_one_component(variant):
-    X, y = data()
-    Z = build(variant, n_components=1).fit_transform(X, y)
-    assert 1 <= Z.shape[1] <= 3
-    assert np.isfinite(Z).all()
-
-
-@every_map
-def test_constant_columns(variant):
-    X, y = data()
-    X[:, 2] = 1.5
-    assert np.isfinite(build(variant).fit_transform(X, y)).all()
 
 
 @every_map
@@ -309,19 +293,6 @@ def test_length_scale_divides_the_frequencies(variant):
     expected = build(variant).fit(X, y).transform(X)
     wide = build(variant, kernel=Gaussian(2.0)).fit(2 * X, y).transform(2 * X)
     np.testing.assert_allclose(wide, expected, atol=1e-12 * np.abs(expected).max())
-
-
-@every_map
-def test_clone_keeps_the_parameters(variant):
-    phi = build(variant)
-    assert clone(phi).get_params() == phi.get_params()
-
-
-def test_read_only_data_are_read_without_a_warning(recwarn):
-    X, _ = data()
-    X.flags.writeable = False
-    build("rff").fit(X).transform(X)
-    assert not recwarn.list
 
 
 def test_frequencies_are_stored_in_the_type_of_the_data():
@@ -346,24 +317,6 @@ def test_maps_name_the_kernels_they_take(name):
             make_map(name, kernel)
 
 
-@every_map
-def test_bad_data_are_refused(variant):
-    X, y = data()
-    phi = build(variant)
-    with pytest.raises(NotFittedError):
-        phi.transform(X)
-    with pytest.raises(ValueError, match="n_components"):
-        phi.set_params(n_components=0).fit(X, y)
-    phi = build(variant).fit(X, y)
-    with pytest.raises(ValueError, match=r"4 features, but .* expecting 5 features"):
-        phi.transform(X[:, :4])
-    X[0, 0] = np.nan
-    with pytest.raises(ValueError, match="NaN"):
-        phi.transform(X)
-    with pytest.raises(ValueError, match="NaN"):
-        phi.fit(X, y)
-
-
 @pytest.mark.parametrize("variant", [v for v in VARIANTS if needs_targets(v)])
 def test_targets_are_required_and_may_be_of_any_kind(variant):
     X, y = data()
@@ -377,6 +330,7 @@ def test_targets_are_required_and_may_be_of_any_kind(variant):
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
+        ("rff", {"n_components": 0}, "n_components"),
         ("rff", {"layout": "sin_cos"}, "layout must be one of cos_sin, phase"),
         ("rff", {"device": "tpu"}, "device must be"),
         ("rom", {"n_factors": 0}, "n_factors"),

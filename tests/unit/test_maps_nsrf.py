@@ -73,14 +73,6 @@ def test_gradient_is_that_of_the_formula_and_of_finite_differences():
         np.testing.assert_allclose(gradients[:, j], slope, atol=1e-8 * np.abs(gradients).max())
 
 
-def test_the_potential_does_not_depend_on_where_the_data_lie():
-    X, _ = problem()
-    weights, W = some_weights(60), np.random.default_rng(1).normal(size=(7, 3))
-    np.testing.assert_allclose(
-        PeakSearch(X + 3.0, "cpu").evaluate(weights, W), PeakSearch(X, "cpu").evaluate(weights, W), rtol=1e-9
-    )
-
-
 def test_the_potential_of_a_map_is_in_units_of_n_squared():
     X, y = problem()
     phi = learn().fit(X, y)
@@ -131,23 +123,6 @@ def test_naive_twin_of_a_climb(how):
         expected, highest = naive_climb(X, weights, start, how)
         np.testing.assert_allclose(point, expected, rtol=1e-8)
         assert potential == pytest.approx(highest, rel=1e-8)
-
-
-def test_small_steps_without_noise_climb_all_the_way():
-    """With a step of 1 / L: the curvature is at most L = sum_ij |u_i u_j| |x_i - x_j|^2."""
-    X, _ = problem()
-    weights, W = some_weights(60), np.random.default_rng(1).normal(size=(6, 3))
-    distances = ((X[:, None] - X) ** 2).sum(axis=2)
-    step = 1.0 / (np.abs(np.outer(weights, weights)) * distances).sum()
-    search = PeakSearch(X, "cpu")
-    last = search.evaluate(weights, W)
-    for _ in range(20):
-        gradients = gradients_of(X, weights, W)[1]
-        W = W + step * gradients
-        now = search.evaluate(weights, W)
-        # half of what the tangent promises, at least
-        assert (now >= last + 0.49 * step * (gradients**2).sum(axis=1)).all()
-        last = now
 
 
 def test_noise_has_the_length_that_was_asked_for():
@@ -250,23 +225,6 @@ def test_projection_is_feasible_and_near_the_exact_one(C):
     assert moved <= np.linalg.norm(projected - alpha) + 1e-9
     # alternating projections end at a feasible point that need not be the nearest
     assert np.linalg.norm(projected - exact) < 0.1 * moved
-
-
-def test_a_feasible_point_stays_where_it_is():
-    signs = np.array([1.0, -1, 1, -1])
-    np.testing.assert_allclose(project_to_dual(np.array([0.2, 0.5, 0.8, 0.5]), signs, 1.0), [0.2, 0.5, 0.8, 0.5])
-
-
-def test_infeasibility_falls_with_the_alternations():
-    rng = np.random.default_rng(1)
-    signs = np.where(rng.random(100) < 0.1, 1.0, -1.0)
-    alpha = 3 * rng.normal(size=100)
-    beyond = [
-        np.abs(point - np.clip(point, 0, 1)).max()
-        for point in (project_to_dual(alpha, signs, 1.0, alternations) for alternations in (1, 10, 100, 1000))
-    ]
-    assert beyond[0] > beyond[1] > beyond[2] >= beyond[3]
-    assert beyond[3] < 1e-10
 
 
 # --- the game ---------------------------------------------------------------------------------------------------------
@@ -384,24 +342,6 @@ def test_random_search_keeps_the_best_of_as_many_draws():
     best = np.argsort(-potentials)[:3]
     np.testing.assert_allclose(phi.frequencies_, draws[best])
     np.testing.assert_allclose(phi.learned_["potentials"], potentials[best])
-
-
-def test_factors_multiply_the_step_and_the_noise_whether_given_or_found():
-    X, y = problem()
-    given = learn(3, step_size=2.0, noise=0.1).fit(X, y).frequencies_
-    halved = {"step_size": 4.0, "noise": 0.2, "step_factor": 0.5, "noise_factor": 0.5}
-    np.testing.assert_array_equal(learn(3, **halved).fit(X, y).frequencies_, given)
-    found = learn(3).fit(X, y).frequencies_
-    assert not np.allclose(learn(3, step_factor=0.5).fit(X, y).frequencies_, found)
-    assert not np.allclose(learn(3, noise_factor=0.5).fit(X, y).frequencies_, found)
-
-
-def test_without_a_step_the_dual_weights_stay_uniform():
-    X, y = problem()
-    rounds = list(learn(9, dual_step=0).fit(X, y).replay(X, y))
-    for step in rounds[1:]:
-        np.testing.assert_allclose(step.alpha, rounds[0].alpha, atol=1e-12)
-    assert not np.allclose(list(learn(9).fit(X, y).replay(X, y))[2].alpha, rounds[0].alpha)
 
 
 def test_the_best_response_searches_once_more():

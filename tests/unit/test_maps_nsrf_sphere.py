@@ -114,30 +114,6 @@ def test_naive_twin_of_a_game(C, eta):
     assert not np.allclose(alpha, before)
 
 
-def test_each_pick_has_the_greatest_potential_of_its_round():
-    X, y = problem()
-    phi = learn(10).fit(X, y)
-    for step in phi.replay(X, y):
-        found = phi.potential(X, y, step.alpha)
-        best = found["potentials"].argmax()
-        assert found["potentials"][best] == pytest.approx(step.potentials[0], rel=1e-10)
-        assert (found["degrees"][best], found["orders"][best]) == (
-            phi.learned_["degrees"][step.number],
-            phi.learned_["orders"][step.number],
-        )
-    assert phi.evaluations_ == 10 * 28
-
-
-def test_uniform_weights_take_the_same_pair_every_round():
-    X, y = problem()
-    phi = learn(5, dual_step=0).fit(X, y)
-    assert phi.counts_.tolist() == [5]
-    np.testing.assert_allclose(phi.learned_["potentials"], phi.learned_["potentials"][0])
-    weights = np.abs(list(phi.replay(X, y))[-1].alpha)
-    # near C / 2, apart for as much as the classes are unequal
-    assert {round(w, 9) for w in weights} <= {round(0.5 + sign * abs(np.mean(y)) / 2, 9) for sign in (-1, 1)}
-
-
 def test_the_best_response_is_the_next_pick():
     X, y = problem()
     phi = learn(9).fit(X, y)
@@ -162,21 +138,6 @@ def test_features_are_real_and_imaginary_parts_and_repeats_scale_them():
         Y = harmonics_at(X, np.array([degree]), np.array([order]))[:, 0] * np.sqrt(count / 12)
         columns += [Y.real] if order == 0 else [Y.real, Y.imag]
     np.testing.assert_allclose(phi.transform(X), np.column_stack(columns), atol=1e-14)
-
-
-def test_features_of_rounds_one_by_one_have_the_same_kernel():
-    X, y = problem()
-    phi = learn(12).fit(X, y)
-    Y = harmonics_at(X, phi.learned_["degrees"], phi.learned_["orders"])
-    Z = phi.transform(X)
-    np.testing.assert_allclose(Z @ Z.T, (Y @ Y.conj().T).real / 12, atol=1e-13)
-
-
-def test_an_order_of_zero_has_no_imaginary_column():
-    X = on_the_sphere(80)
-    phi = learn(1).fit(X, X[:, 2] > 0)
-    assert phi.orders_.tolist() == [0]
-    assert phi.transform(X).shape == (80, 1) == (80, len(phi.get_feature_names_out()))
 
 
 def test_a_prefix_is_the_map_of_fewer_rounds():

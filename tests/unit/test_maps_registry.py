@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 from random_features.kernels import Gaussian
 from random_features.kernels.base import Kernel
@@ -116,9 +115,7 @@ class GreedyFrequencies(RandomFourier):
         self.frequencies_ = self._cast(learned["frequencies"])
 
     def prefix(self, n_components):
-        smaller = clone(self).set_params(n_components=n_components)
-        learned = {"frequencies": self.learned_["frequencies"][:n_components]}
-        return smaller.restore(self.n_features_in_, learned, dtype=self.frequencies_.dtype)
+        return self._shortened(n_components)._complete({"frequencies": self.learned_["frequencies"][:n_components]})
 
 
 def test_a_prefix_is_the_map_that_is_fitted_at_the_smaller_size():

@@ -10,12 +10,10 @@ import pytest
 import torch
 from map_variants import VARIANTS, build, data
 from scipy import sparse
-from sklearn.utils import get_tags
 
 from random_features import arrays, length_scales
 from random_features.kernels import Cauchy, Gaussian, Laplacian
-from random_features.maps import base, list_maps, make_map
-from random_features.maps.registry import map_class
+from random_features.maps import base, make_map
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -66,15 +64,12 @@ def test_a_map_learns_from_sparse_data_what_it_learns_from_the_same_numbers(vari
     assert of_sparse.learned_.keys() == dense.learned_.keys()
     for name, learned in dense.learned_.items():
         assert type(of_sparse.learned_[name]) is np.ndarray
-        np.testing.assert_allclose(of_sparse.learned_[name], learned, rtol=1e-9, atol=1e-12)
+        if learned.dtype.kind == "U":
+            assert of_sparse.learned_[name] == learned
+        else:
+            np.testing.assert_allclose(of_sparse.learned_[name], learned, rtol=1e-9, atol=1e-12)
     Z = dense.transform(X)
     np.testing.assert_allclose(of_sparse.transform(S), Z, rtol=0, atol=1e-9 * np.abs(Z).max())
-
-
-@every_map
-def test_float32_stays_float32_where_a_map_learns(variant):
-    _, S, y = sparse_data(np.float32)
-    assert build(variant).fit(S, y).transform(S).dtype == np.float32
 
 
 @every_map
@@ -124,16 +119,6 @@ def test_maps_that_project_never_make_data_dense(variant, monkeypatch):
             phi.transform(S)
 
 
-@pytest.mark.parametrize("name", [entry["name"] for entry in list_maps()])
-def test_the_docstring_says_where_data_are_made_dense(name):
-    """SSR does it for one of its rotations, NSRF where it learns, the harmonics at once."""
-    text = " ".join(map_class(name).__doc__.split())
-    phi = make_map(name)
-    expected = not phi._takes_sparse_rows or name in ("ssr", *HOLD_ROWS)
-    assert ("makes sparse data dense" in text or "Sparse data are made dense" in text) == expected
-    assert get_tags(phi).input_tags.sparse
-
-
 @every_map
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_sparse_data_that_are_no_numbers_are_refused(variant, value):
@@ -144,12 +129,6 @@ def test_sparse_data_that_are_no_numbers_are_refused(variant, value):
         phi.transform(S)
     with pytest.raises(ValueError, match="NaN" if np.isnan(value) else "infinity"):
         phi.fit(S, y)
-
-
-def test_sparse_data_of_another_width_are_refused():
-    _, S, y = sparse_data()
-    with pytest.raises(ValueError, match=r"4 features, but .* expecting 5 features"):
-        build("rff").fit(S, y).transform(S[:, :4])
 
 
 @pytest.mark.parametrize("variant", ["rff", "sorf", "lprff", "ts", "kprff", "nystroem"])

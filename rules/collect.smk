@@ -2,9 +2,7 @@ rule collect:
     input:
         rows=shard_results,
         arrays=shard_arrays,
-        facts=lambda wildcards: [
-            f"{PREPARED}/{dataset}/facts.json" for dataset in EXPERIMENTS[wildcards.experiment]["datasets"]
-        ],
+        facts=collected_facts,
         code=code_of("rfstudy.study.collect"),
     output:
         rows=f"{RESULTS}/{{experiment}}.csv",
@@ -19,12 +17,10 @@ rule collect:
         mem_mb=1000,
         runtime=20,
     params:
-        spec=lambda wildcards: compact(plan.facts_parts(EXPERIMENTS[wildcards.experiment], SETTINGS)),
-        prepared=lambda wildcards, input: [f"--prepared {Path(path).parent}" for path in input.facts],
+        work=lambda wildcards: compact([collect_work(wildcards)]),
+        file=f"{RESULTS}/{{experiment}}/collect.work.json",
         files=lambda wildcards, input: counted(len(input.rows), "file"),
-        arrays=lambda wildcards, input: [f"--arrays {path}" for path in input.get("arrays", [])],
     message:
         "collect {wildcards.experiment}: rows of {params.files}"
     shell:
-        "PYTHONPATH=src python -m rfstudy collect --spec {params.spec:q} {params.prepared} {params.arrays}"
-        " --out-arrays {output.arrays:q} --out {output.rows:q} {input.rows:q} > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy collect {params.file:q} > {log} 2>&1"

@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from rfstudy.data import registry as data_registry
 from random_features.errors import gathered
-from rfstudy.files import read_yaml
+from rfstudy.files import read_yaml, write_text
 from random_features.maps import registry as map_registry
 from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
@@ -80,11 +80,6 @@ def load_study():
     return settings, registry, chosen, reports
 
 
-def by_name(make):
-    """The shards of all experiments by stage's maker, under (experiment, name of the shard)."""
-    return {(name, shard.name): shard for name, e in EXPERIMENTS.items() for shard in make(e, SETTINGS)}
-
-
 if set("{}") & set(str(ROOT)):
     stop_at([f"{ROOT}: Snakemake takes the braces in this path for wildcards: move the workflow to another folder"])
 
@@ -96,9 +91,6 @@ if SETTINGS["mirror"]:
 
 # a job that parses this again, on another machine, has been planned already
 TRIAL = Trial(EXPERIMENTS, SETTINGS, REGISTRY.tasks, CONFIG) if workflow.is_main_process else None
-with gathered(PROBLEMS):
-    SHARDS, TUNE_SHARDS, TIME_SHARDS = map(by_name, (plan.shards, plan.tune_shards, plan.time_shards))
-
 # by this a job knows the workflow that it belongs to, and ends when that is gone
 os.environ.update(RFSTUDY_WORKFLOW=str(os.getpid()))
 
@@ -107,6 +99,9 @@ RESULTS = f"results/{PRESET}"
 PREPARED = f"data/prepared/{SETTINGS['data']}"
 EMBEDDED = SETTINGS["data"] == "embedded"
 
+# the stages that compute
+STAGES = ("tune", "generate", "train", "measure", "time")
+
 # a timed job has the machine to itself: nothing else of this workflow runs beside it
 ALL_CORES = workflow.resource_settings.cores or 2
 
@@ -114,7 +109,7 @@ ALL_CORES = workflow.resource_settings.cores or 2
 wildcard_constraints:
     dataset="[a-z0-9-]+",
     number="[0-9]+",
-    experiment="[a-z0-9-]+",
+    experiment="[a-z0-9.-]+",
     shard="[a-z0-9.-]+",
     source="[a-z0-9-]+",
     paper="survey|eerf|nsrf|slsrff|study",
@@ -126,21 +121,48 @@ def code_of(*modules):
     return os.path.relpath(package_code.stamp(ROOT / ".snakemake" / "rfstudy-code", *modules), ROOT)
 
 
-def shard_of(stage, wildcards):
-    """The shard that a job of a stage works on."""
-    kept = {"tune": TUNE_SHARDS, "time": TIME_SHARDS}.get(stage, SHARDS)
-    return kept[wildcards.experiment, wildcards.shard]
-
-
-def stage_code(stage):
-    """An input function: the package files of a stage's job, with those of its kind, maps, learners and steps."""
-    return lambda wildcards: code_of_shard(stage, shard_of(stage, wildcards))
+@cache
+def experiment_of(name):
+    """An experiment, or its part on the data sets that follow its name: ``survey-gaussian-text.eeg.skin``."""
+    name, *datasets = name.split(".")
+    if name not in EXPERIMENTS:
+        stop_at([f"no experiment of this run ({PRESET}) is called {name!r}; {suggestion(name, EXPERIMENTS)}"])
+    own = EXPERIMENTS[name]
+    return own | {"datasets": {each: own["datasets"][each] for each in datasets}} if datasets else own
 
 
 @cache
-def code_of_shard(stage, shard):
-    """The package files of a stage's job on a shard."""
-    parts = parts_of_shard(stage, shard)
+def shards_of(stage, experiment):
+    """The shards of a stage in an experiment, by name; empty where the stage has nothing to do."""
+    of_all = {"tune": plan.tune_shards, "time": plan.time_shards}
+    if stage not in of_all and stage not in plan.stages_of(experiment_of(experiment)):
+        return {}
+    return {shard.name: shard for shard in of_all.get(stage, plan.shards)(experiment_of(experiment), SETTINGS)}
+
+
+def shard_of(stage, wildcards):
+    """The shard that a job of a stage works on."""
+    return shards_of(stage, wildcards.experiment)[wildcards.shard]
+
+
+def stage_code(stage):
+    """An input function: the code of a stage's job, with its kind, maps, learners and steps.
+
+    A part of an experiment has the code of all of it, whose file is there when the plan begins.
+    """
+
+    def file(wildcards):
+        name, *datasets = wildcards.experiment.split(".")
+        shards = shards_of(stage, name).values() if datasets else [shard_of(stage, wildcards)]
+        return code_of_shards(stage, *shards)
+
+    return file
+
+
+@cache
+def code_of_shards(stage, *shards):
+    """The code of a stage's job on shards."""
+    parts = [part for shard in shards for part in parts_of_shard(stage, shard)]
     return code_of(f"rfstudy.study.{stage}", *{root for part in parts for root in code_roots(stage, part)})
 
 
@@ -155,9 +177,28 @@ def parts_of_shard(stage, shard):
     return plan.parts_of(stage, EXPERIMENTS[shard.experiment], shard, SETTINGS)
 
 
-def stage_spec(stage):
-    """A parameter function: what a stage is told of a shard, as JSON."""
-    return lambda wildcards: compact(stage_parts(stage, wildcards))
+def stage_work(stage):
+    """A parameter function: what the job of a stage does, as the text of its work file (see rules/console.smk)."""
+    return lambda wildcards, threads: compact([work_of(stage, wildcards.experiment, wildcards.shard, threads)])
+
+
+def work_of(stage, experiment, name, threads):
+    """The arguments of a stage's ``run`` for a shard."""
+    shard, stem = shards_of(stage, experiment)[name], f"{RESULTS}/{experiment}/{stage}/{name}"
+    work = {
+        "parts": parts_of_shard(stage, shard),
+        "prepared_dirs": [f"{PREPARED}/{dataset}" for dataset in shard.datasets if dataset],
+        "journal": f"{RESULTS}/.journal/{stage}/{experiment}.{name}.cells",
+        "threads": experiment_of(experiment)["time"]["threads"] if stage == "time" else threads,
+        "out": f"{stem}.{'json' if stage == 'tune' else 'csv'}",
+    }
+    if stage in ("generate", "train", "time"):
+        work["tuned"] = tuned_files(experiment, shard)
+    if stage in ("generate", "measure"):
+        work["out_arrays"] = f"{stem}.npz"
+    if stage == "train":
+        work["arrays_file"] = f"{RESULTS}/{experiment}/generate/{name}.npz"
+    return work
 
 
 def stage_data(stage):
@@ -220,49 +261,36 @@ def prepared(dataset):
 FILES_OF_TASK = ("X.npy", "y.npy", "facts.json")
 
 
-def prepared_options(wildcards, input):
-    """The option that tells a stage where the prepared data are, once for each data set."""
-    return [f"--prepared {Path(path).parent}" for path in input.get("prepared", []) if path.endswith("facts.json")]
-
-
 def stage_tuned(stage):
-    """An input function: what ``tune`` chose for the data sets of a job; nothing where there is nothing to choose.
-
-    An earlier experiment with the same work on a data set has made the choice already.
-    """
-
-    def files(wildcards):
-        experiment, shard = EXPERIMENTS[wildcards.experiment], shard_of(stage, wildcards)
-        if not plan.is_tuned(experiment):
-            return []
-        return sorted({chosen_file(experiment, dataset) for dataset in shard.datasets})
-
-    return files
+    """An input function: what ``tune`` chose for the data sets of a job; nothing where there is nothing to choose."""
+    return lambda wildcards: tuned_files(wildcards.experiment, shard_of(stage, wildcards))
 
 
+def tuned_files(experiment, shard):
+    """The files with the choices for a shard of an experiment."""
+    return sorted({chosen_file(experiment, each) for each in shard.datasets}) if shards_of("tune", experiment) else []
+
+
+@cache
 def chosen_file(experiment, dataset):
-    """The file with the choices of an experiment on a data set: of the first experiment with the same work."""
-    own = tune_part(experiment["name"], dataset)
-    for name, shard in TUNE_SHARDS.items():
-        if dataset in shard.datasets and plan.same_choices(tune_part(name[0], dataset), own):
-            return f"{RESULTS}/{name[0]}/tune/{name[1]}.json"
+    """The file with the choices of an experiment on a data set.
+
+    An earlier experiment with the same work on a data set has made the choice already. A part of an experiment
+    (``survey-gaussian-text.eeg``) makes its own, so that it computes nothing else.
+    """
+    others = [] if "." in experiment else EXPERIMENTS
+    own = tune_part(experiment, dataset)
+    for name in (*others, experiment):
+        for shard in shards_of("tune", name).values():
+            if dataset in shard.datasets and plan.same_choices(tune_part(name, dataset), own):
+                return f"{RESULTS}/{name}/tune/{shard.name}.json"
 
 
-def tune_part(name, dataset):
+@cache
+def tune_part(experiment, dataset):
     """What ``tune`` is told of an experiment on one data set."""
-    if (name, dataset) not in TUNE_PARTS:
-        shard = next(s for (n, _), s in TUNE_SHARDS.items() if n == name and dataset in s.datasets)
-        own = plan.on_dataset(EXPERIMENTS[name], dataset)
-        TUNE_PARTS[name, dataset] = plan.tune_part(own, dataset, shard, SETTINGS)
-    return TUNE_PARTS[name, dataset]
-
-
-TUNE_PARTS = {}
-
-
-def tuned_options(wildcards, input):
-    """The option that tells a stage of what was chosen, once for each file."""
-    return [f"--tuned {path}" for path in input.get("tuned", [])]
+    shard = next(each for each in shards_of("tune", experiment).values() if dataset in each.datasets)
+    return plan.tune_part(plan.on_dataset(experiment_of(experiment), dataset), dataset, shard, SETTINGS)
 
 
 def stage_memory(stage):
@@ -305,21 +333,33 @@ def compact(document):
 ASKED_FOR = [name for name, experiment in EXPERIMENTS.items() if selection.is_asked_for(experiment, SETTINGS)]
 
 
-
 def shard_results(wildcards):
     """The rows of all jobs of an experiment, of all its stages."""
     name = wildcards.experiment
-    if name not in EXPERIMENTS:
-        stop_at([f"no experiment of this run ({PRESET}) is called {name!r}; {suggestion(name, EXPERIMENTS)}"])
-    experiment = EXPERIMENTS[name]
-    places = [(stage, s) for stage in plan.stages_of(experiment) for e, s in SHARDS if e == name]
-    places += [("time", s) for e, s in TIME_SHARDS if e == name]
-    return [f"{RESULTS}/{name}/{stage}/{shard}.csv" for stage, shard in places]
+    stages = (*plan.stages_of(experiment_of(name)), "time")
+    return [f"{RESULTS}/{name}/{stage}/{shard}.csv" for stage in stages for shard in shards_of(stage, name)]
 
 
 def shard_arrays(wildcards):
-    """The arrays that an experiment's kind measures beside its rows; what maps learn stays with their shards."""
+    """The arrays that an experiment's kind measures with its rows; what maps learn stays with their shards."""
     return [path.removesuffix(".csv") + ".npz" for path in shard_results(wildcards) if "/measure/" in path]
+
+
+def collected_facts(wildcards):
+    """What ``preprocess`` found of the data sets of an experiment."""
+    return [f"{PREPARED}/{dataset}/facts.json" for dataset in experiment_of(wildcards.experiment)["datasets"]]
+
+
+def collect_work(wildcards):
+    """The arguments of the ``run`` of ``collect`` for an experiment."""
+    return {
+        "specs": plan.facts_parts(experiment_of(wildcards.experiment), SETTINGS),
+        "shard_files": shard_results(wildcards),
+        "prepared_dirs": [str(Path(path).parent) for path in collected_facts(wildcards)],
+        "array_files": shard_arrays(wildcards),
+        "out": f"{RESULTS}/{wildcards.experiment}.csv",
+        "out_arrays": f"{RESULTS}/{wildcards.experiment}.npz",
+    }
 
 
 def local_files(wildcards):
@@ -389,20 +429,20 @@ TOGETHER = [
 
 
 def list_code():
-    """Write what lists the code of any job: Snakemake looks once, early, which files there are in a folder."""
-    for name, experiment in EXPERIMENTS.items():
-        stages = [(stage, SHARDS) for stage in plan.stages_of(experiment)]
-        for stage, kept in [*stages, ("tune", TUNE_SHARDS), ("time", TIME_SHARDS)]:
-            for (of, _), shard in kept.items():
-                if of == name:
-                    code_of_shard(stage, shard)
+    """Write the code hash of every job: Snakemake looks once, early, which files there are in a folder."""
+    for name in EXPERIMENTS:
+        for stage in STAGES:
+            shards = shards_of(stage, name).values()
+            for some in {tuple(shards), *((shard,) for shard in shards)} - {()}:
+                code_of_shards(stage, *some)
     for dataset in REGISTRY.tasks:
         code_of_tasks(dataset)
 
 
 # a job that parses this again finds them written
 if workflow.is_main_process and not PROBLEMS:
-    list_code()
+    with gathered(PROBLEMS):
+        list_code()
 
 
 # what the experiments name is built while the above is worked out

@@ -1,6 +1,12 @@
-# What the console (snakemake --logger rfstudy) is told before the first job: all jobs of the run, which share of the
-# cores each takes, and how long it took the last time, so that it can say about how long the run will still take.
+# Before the first job: what each job will do goes into its work file, and the console (snakemake --logger rfstudy) gets
+# the jobs of the run, their shares of the cores and how long each took the last time, to say how long the run will take.
 from snakemake.logging import logger
+
+
+def write_work(job):
+    """Write the work file of a job; no command line could hold a large one."""
+    if "work" in job.params.keys():
+        write_text(job.params.work, job.params.file, only_if_changed=True, sync=False)
 
 
 def seconds_before(job):
@@ -18,6 +24,8 @@ def stage_of(job):
 
 
 onstart:
+    for job in workflow.dag.needrun_jobs():
+        write_work(job)
     order = {rule: position for position, rule in enumerate(workflow.rules)}
     logger.info(
         "",

@@ -54,6 +54,22 @@ def rows_behind(collection, specs):
     return [outputs.results_of(collection, name) for name in names if collection != "measured" or name in SHIPPED]
 
 
+def rows_of_one(collection, spec):
+    """The rows of one output: those of whole experiments where they have been made, else of its own data sets."""
+    if collection == "measured":
+        return rows_behind(collection, [spec])
+    whole = {name: outputs.results_of(collection, name) for name in spec["experiments"]}
+    parts = {name: outputs.results_of(collection, part_of(name, spec)) for name in whole}
+    return [whole[name] if os.path.exists(whole[name]) else parts[name] for name in whole]
+
+
+def part_of(name, spec):
+    """The part of an experiment that an output shows: its name, with its data sets where these are not all."""
+    there = EXPERIMENTS[name]["datasets"]
+    wanted = [dataset for dataset in there if dataset in spec.get("datasets", there)]
+    return ".".join([name, *wanted]) if 0 < len(wanted) < len(there) else name
+
+
 def code_behind(specs):
     """The code that draws some outputs."""
     kinds = {module for spec in specs for module in catalogue.modules_of(spec)}
@@ -121,7 +137,7 @@ for form, endings in catalogue.ENDINGS.items():
         name:
             form.removesuffix("s")
         input:
-            rows=one_output(lambda collection, spec: rows_behind(collection, [spec])),
+            rows=one_output(rows_of_one),
             published=PUBLISHED,
             methods="config/methods.yaml",
             tasks="config/datasets.yaml",

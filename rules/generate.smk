@@ -20,15 +20,11 @@ rule generate:
         runtime=stage_minutes("generate"),
         gpu=GPUS,
     params:
-        spec=stage_spec("generate"),
+        work=stage_work("generate"),
+        file=f"{RESULTS}/{{experiment}}/generate/{{shard}}.work.json",
         cells=stage_cells("generate"),
         where=stage_data("generate"),
-        prepared=prepared_options,
-        tuned=tuned_options,
-        journal=f"{RESULTS}/.journal/generate/{{experiment}}.{{shard}}.cells",
     message:
         "generate {wildcards.experiment}/{wildcards.shard}: {params.cells} {params.where}"
     shell:
-        "PYTHONPATH=src python -m rfstudy generate --spec {params.spec:q} {params.prepared} {params.tuned}"
-        " --journal {params.journal:q} --threads {threads} --out-arrays {output.arrays:q} --out {output.rows:q}"
-        " > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy generate {params.file:q} > {log} 2>&1"

@@ -20,14 +20,11 @@ rule measure:
         runtime=stage_minutes("measure"),
         gpu=GPUS,
     params:
-        spec=stage_spec("measure"),
+        work=stage_work("measure"),
+        file=f"{RESULTS}/{{experiment}}/measure/{{shard}}.work.json",
         maps=stage_maps("measure"),
         where=stage_data("measure"),
-        prepared=prepared_options,
-        journal=f"{RESULTS}/.journal/measure/{{experiment}}.{{shard}}.cells",
     message:
         "measure {wildcards.experiment}/{wildcards.shard}: {params.maps} {params.where}"
     shell:
-        "PYTHONPATH=src python -m rfstudy measure --spec {params.spec:q} {params.prepared}"
-        " --journal {params.journal:q} --threads {threads} --out-arrays {output.arrays:q} --out {output.rows:q}"
-        " > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy measure {params.file:q} > {log} 2>&1"

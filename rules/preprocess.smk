@@ -19,7 +19,8 @@ rule preprocess:
         runtime=lambda wildcards: data_registry.minutes_of(REGISTRY.tasks[wildcards.dataset]),
         gpu=lambda wildcards: GPUS if data_registry.wants_gpu(REGISTRY.tasks[wildcards.dataset]) else 0,
     params:
-        spec=lambda wildcards: compact({wildcards.dataset: REGISTRY.tasks[wildcards.dataset]}),
+        work=lambda wildcards: compact({wildcards.dataset: REGISTRY.tasks[wildcards.dataset]}),
+        file=f"{PREPARED}/{{dataset}}/work.json",
         raw=lambda wildcards, input: f"--raw {Path(input.raw).parent}" if input.raw else "",
         base=lambda wildcards, input: f"--base {Path(input.base[0]).parent}" if input.base else "",
         chunks=lambda wildcards, input: [f"--chunk {path}" for path in input.get("chunks", [])],
@@ -30,7 +31,7 @@ rule preprocess:
     message:
         f"preprocess {{wildcards.dataset}}: {SETTINGS['data']} data"
     shell:
-        "PYTHONPATH=src python -m rfstudy preprocess --spec {params.spec:q} {params.raw} {params.base} {params.chunks}"
+        "PYTHONPATH=src python -m rfstudy preprocess --spec {params.file:q} {params.raw} {params.base} {params.chunks}"
         " {params.device} --reference data/reference --out {params.out:q} > {log} 2>&1"
 
 
@@ -53,7 +54,8 @@ if TOGETHER:
             runtime=60,
             gpu=0,
         params:
-            spec=compact({dataset: REGISTRY.tasks[dataset] for dataset in TOGETHER}),
+            work=lambda wildcards: compact({dataset: REGISTRY.tasks[dataset] for dataset in TOGETHER}),
+            file=f"{PREPARED}/work.json",
             raw="",
             base="",
             chunks="",

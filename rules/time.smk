@@ -22,16 +22,12 @@ rule time:
         gpu=GPUS,
         exclusive=1,
     params:
-        spec=stage_spec("time"),
+        work=stage_work("time"),
+        file=f"{RESULTS}/{{experiment}}/time/{{shard}}.work.json",
         cells=stage_cells("time"),
         maps=stage_maps("time"),
         where=stage_data("time"),
-        prepared=prepared_options,
-        tuned=tuned_options,
-        threads=lambda wildcards: EXPERIMENTS[wildcards.experiment]["time"]["threads"],
-        journal=f"{RESULTS}/.journal/time/{{experiment}}.{{shard}}.cells",
     message:
         "time {wildcards.experiment}/{wildcards.shard}: {params.cells} of {params.maps} {params.where}"
     shell:
-        "PYTHONPATH=src python -m rfstudy time --spec {params.spec:q} {params.prepared} {params.tuned}"
-        " --journal {params.journal:q} --threads {params.threads} --out {output.rows:q} > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy time {params.file:q} > {log} 2>&1"

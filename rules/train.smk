@@ -20,15 +20,11 @@ rule train:
         runtime=stage_minutes("train"),
         gpu=GPUS,
     params:
-        spec=stage_spec("train"),
+        work=stage_work("train"),
+        file=f"{RESULTS}/{{experiment}}/train/{{shard}}.work.json",
         cells=stage_cells("train"),
         where=stage_data("train"),
-        prepared=prepared_options,
-        tuned=tuned_options,
-        journal=f"{RESULTS}/.journal/train/{{experiment}}.{{shard}}.cells",
     message:
         "train {wildcards.experiment}/{wildcards.shard}: {params.cells} {params.where}"
     shell:
-        "PYTHONPATH=src python -m rfstudy train --spec {params.spec:q} {params.prepared} {params.tuned}"
-        " --arrays {input.arrays:q} --journal {params.journal:q} --threads {threads} --out {output.rows:q}"
-        " > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy train {params.file:q} > {log} 2>&1"

@@ -18,13 +18,11 @@ rule tune:
         runtime=stage_minutes("tune"),
         gpu=GPUS,
     params:
-        spec=stage_spec("tune"),
+        work=stage_work("tune"),
+        file=f"{RESULTS}/{{experiment}}/tune/{{shard}}.work.json",
         chosen=stage_choices,
         where=stage_data("tune"),
-        prepared=prepared_options,
-        journal=f"{RESULTS}/.journal/tune/{{experiment}}.{{shard}}.cells",
     message:
         "tune {wildcards.experiment}/{wildcards.shard}: {params.chosen} {params.where}"
     shell:
-        "PYTHONPATH=src python -m rfstudy tune --spec {params.spec:q} {params.prepared}"
-        " --journal {params.journal:q} --threads {threads} --out {output:q} > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy tune {params.file:q} > {log} 2>&1"

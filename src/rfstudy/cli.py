@@ -10,6 +10,7 @@ import atexit
 import contextlib
 import errno
 import gc
+import importlib
 import json
 import os
 import sys
@@ -23,17 +24,6 @@ from random_features.errors import UserError
 from rfstudy.files import read_json, read_sealed
 
 
-class Told(dict):
-    """A mapping that a command was told; a key that it lacks is the mistake of whoever wrote it, and names itself."""
-
-    def __missing__(self, key):
-        has = ", ".join(map(str, self)) or "no key"
-        raise UserError(f"--spec: {key!r} is missing in a mapping with {has}: take all of it from snakemake -p")
-
-    def __or__(self, other):
-        return Told(super().__or__(other))
-
-
 class JsonParameter(click.ParamType):
     """A mapping or list written as JSON on the command line."""
 
@@ -44,7 +34,7 @@ class JsonParameter(click.ParamType):
         if not isinstance(value, str):
             return value
         try:
-            parsed = json.loads(value, object_hook=Told)
+            parsed = json.loads(value)
         except json.JSONDecodeError as error:
             self.fail(f"not JSON: {error}", param, ctx)
         if not isinstance(parsed, dict | list):
@@ -52,25 +42,18 @@ class JsonParameter(click.ParamType):
         return parsed
 
 
-class PartsParameter(JsonParameter):
-    """The parts of a stage's work: a list of mappings, each of which has what every stage must know."""
+class WorkFile(click.ParamType):
+    """A JSON file in which the workflow tells a job what to do."""
 
-    name = "parts"
+    name = "file"
 
     def convert(self, value, param, ctx):
-        """The parsed parts; what is no list of them, or lacks a key, names the option."""
-        parts = super().convert(value, param, ctx)
-        if not isinstance(parts, list) or not parts or not all(isinstance(part, dict) for part in parts):
-            self.fail("not a list of parts, one a data set, as the workflow gives it (snakemake -p)", param, ctx)
-        for position, part in enumerate(parts):
-            missing = [key for key in OF_EVERY_PART if key not in part]
-            if missing:
-                self.fail(f"part {position} lacks {', '.join(missing)}", param, ctx)
-        return parts
+        """Return what the file holds; a file that cannot be read is an error of the argument."""
+        try:
+            return json.loads(Path(value).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            self.fail(f"{value} is no work file: {error}; the workflow writes it before its jobs", param, ctx)
 
-
-#: What every stage must know of its work, see study.plan.part.
-OF_EVERY_PART = ("preset", "paper", "experiment", "protocol", "kind", "dataset", "kernel", "seed", "device", "methods")
 
 #: Errors of the disk, and of paths that no file can have, not of the code.
 OF_THE_DISK = (
@@ -82,8 +65,7 @@ OF_THE_DISK = (
 LOOK_SECONDS = 2.0
 
 JSON = JsonParameter()
-PARTS = PartsParameter()
-THREADS = click.IntRange(min=1)
+WORK = WorkFile()
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 EXISTING_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -126,7 +108,7 @@ def maps(name):
 
 
 @commands.command()
-@click.option("--spec", type=JSON, required=True, help="The entries of the tasks (config/datasets.yaml), by id.")
+@click.option("--spec", type=WORK, required=True, help="JSON file: entries of tasks (config/datasets.yaml), by id.")
 @click.option("--raw", type=EXISTING_FOLDER, help="Folder of the downloaded source; without it stand-ins are made.")
 @click.option("--base", type=EXISTING_FOLDER, help="Folder of the prepared data that a task is made of.")
 @click.option(
@@ -160,25 +142,6 @@ def stream(dataset, spec, raw, base, number, out):
     stage.write_chunk(dataset, spec, number, raw, base, out)
 
 
-def stage_options(command):
-    """The options that the computing stages share."""
-    for option in (
-        click.option("--out", type=FILE, required=True, help="File of the results."),
-        click.option("--threads", type=THREADS, default=1, show_default=True),
-        click.option("--journal", type=FILE, required=True, help="File of finished cells."),
-        click.option(
-            "--prepared", type=EXISTING_FOLDER, multiple=True, help="Folder of prepared data, one a data set."
-        ),
-        click.option("--spec", type=PARTS, required=True, help="The parts of the work (study.plan.parts_of)."),
-    ):
-        command = option(command)
-    return command
-
-
-TUNED = click.option("--tuned", type=EXISTING_FILE, multiple=True, help="JSON file of choices, where there are any.")
-OUT_ARRAYS = click.option("--out-arrays", type=FILE, required=True, help=".npz file of the arrays.")
-
-
 def choices(files) -> dict:
     """What earlier stages chose, by data set."""
     found: dict = {}
@@ -190,69 +153,29 @@ def choices(files) -> dict:
     return found
 
 
-@commands.command()
-@stage_options
-def tune(spec, prepared, journal, threads, out):
-    """Choose by validation what an experiment leaves to a search."""
-    from rfstudy.study import tune as stage
+def stage_command(name: str, summary: str) -> None:
+    """Add the subcommand of a stage; its work file lists the arguments of the stage's ``run``, once for each shard."""
 
-    stage.run(spec, prepared, journal, out, threads)
-
-
-@commands.command()
-@stage_options
-@TUNED
-@OUT_ARRAYS
-def generate(spec, prepared, tuned, journal, threads, out_arrays, out):
-    """Draw and fit the maps of a shard and measure their approximation error."""
-    from rfstudy.study import generate as stage
-
-    stage.run(spec, prepared, choices(tuned), journal, out, out_arrays, threads)
+    @commands.command(name, help=f"{summary} WORK is a file that the workflow writes.")
+    @click.argument("work", type=WORK)
+    def command(work):
+        stage = importlib.import_module(f"rfstudy.study.{name}")
+        for arguments in work:
+            print(f"{name} {arguments['out']}", flush=True)
+            if "tuned" in arguments:
+                arguments["chosen"] = choices(arguments.pop("tuned"))
+            stage.run(**arguments)
 
 
-@commands.command()
-@stage_options
-@TUNED
-@click.option("--arrays", type=EXISTING_FILE, required=True, help=".npz file of what the maps learned.")
-def train(spec, prepared, tuned, arrays, journal, threads, out):
-    """Train and test the learners of a shard on streamed features."""
-    from rfstudy.study import train as stage
-
-    stage.run(spec, prepared, choices(tuned), arrays, journal, out, threads)
-
-
-@commands.command()
-@stage_options
-@OUT_ARRAYS
-def measure(spec, prepared, journal, threads, out_arrays, out):
-    """Measure what is no grid of accuracies: variances of kernel estimates, memory, rates of errors."""
-    from rfstudy.study import measure as stage
-
-    stage.run(spec, prepared, journal, out, out_arrays, threads)
-
-
-@commands.command()
-@stage_options
-@TUNED
-def time(spec, prepared, tuned, journal, threads, out):
-    """Take the times of all methods of an experiment on a data set, in rounds."""
-    from rfstudy.study import time as stage
-
-    stage.run(spec, prepared, choices(tuned), journal, out, threads)
-
-
-@commands.command()
-@click.option("--spec", "specs", type=JSON, required=True, help="Parts, one a data set (study.plan.facts_parts).")
-@click.option("--prepared", type=EXISTING_FOLDER, multiple=True, help="Folder of prepared data, one a data set.")
-@click.option("--arrays", type=EXISTING_FILE, multiple=True, help=".npz file of a shard's arrays.")
-@OUT_ARRAYS
-@click.option("--out", type=FILE, required=True, help="CSV file of the experiment's rows.")
-@click.argument("shard_files", type=EXISTING_FILE, nargs=-1, required=True)
-def collect(specs, prepared, arrays, out_arrays, out, shard_files):
-    """Put the shards of an experiment together."""
-    from rfstudy.study import collect as stage
-
-    stage.run(specs, shard_files, prepared, arrays, out, out_arrays)
+for _name, _summary in {
+    "tune": "Choose by validation what an experiment leaves to a search.",
+    "generate": "Draw and fit the maps of shards and measure their approximation error.",
+    "train": "Train and test the learners of shards on streamed features.",
+    "measure": "Measure what is no grid of accuracies: variances of kernel estimates, memory, rates of errors.",
+    "time": "Take the times of all methods of an experiment on a data set, in rounds.",
+    "collect": "Put the shards of an experiment together.",
+}.items():
+    stage_command(_name, _summary)
 
 
 @commands.command()

@@ -8,45 +8,23 @@ from click.testing import CliRunner
 
 from rfstudy import cli
 
-PART = json.dumps([dict.fromkeys(cli.OF_EVERY_PART, "")])
 
-
-def told(tmp_path, *arguments, **changes) -> str:
-    """What a stage called with wrong arguments says."""
-    options = {"spec": PART, "journal": str(tmp_path / "journal"), "out": str(tmp_path / "out.csv")}
-    options |= {"out-arrays": str(tmp_path / "out.npz")} | changes
-    words = [word for name, value in options.items() for word in (f"--{name}", value)]
-    done = CliRunner().invoke(cli.commands, ["measure", *words, *arguments])
+@pytest.mark.parametrize("content", [None, "{", "caf\xe9"])
+def test_a_work_file_that_cannot_be_read_is_named(tmp_path, content):
+    path = tmp_path / "work.json"
+    if content is not None:
+        path.write_bytes(content.encode("latin-1"))
+    done = CliRunner().invoke(cli.commands, ["measure", str(path)])
     assert done.exit_code == 2
-    return " ".join(done.output.split())
+    assert "work.json is no work file" in "".join(line.strip() for line in done.output.splitlines())
 
 
-@pytest.mark.parametrize("spec", ["[]", "{}", '["a"]', "[[]]"])
-def test_a_specification_is_a_list_of_parts(tmp_path, spec):
-    assert "'--spec': not a list of parts, one a data set" in told(tmp_path, spec=spec)
-
-
-@pytest.mark.parametrize("spec", ["null", "5", '"x"'])
-def test_a_specification_is_no_number_and_no_word(tmp_path, spec):
-    assert f"'--spec': no mapping and no list: {spec}" in told(tmp_path, spec=spec)
-
-
-@pytest.mark.parametrize("key", cli.OF_EVERY_PART)
-def test_a_part_has_what_every_stage_must_know(tmp_path, key):
-    parts = [dict.fromkeys(cli.OF_EVERY_PART, ""), dict.fromkeys(set(cli.OF_EVERY_PART) - {key}, "")]
-    assert f"'--spec': part 1 lacks {key}" in told(tmp_path, spec=json.dumps(parts))
-
-
-@pytest.mark.parametrize("threads", ["0", "-1"])
-def test_threads_are_at_least_one(tmp_path, threads):
-    assert "'--threads'" in told(tmp_path, threads=threads)
-
-
-def test_a_folder_is_no_file_and_a_file_no_folder(tmp_path):
-    (tmp_path / "file").write_text("")
-    assert "is a directory" in told(tmp_path, out=str(tmp_path))
-    assert "is a file" in told(tmp_path, journal=str(tmp_path / "file"))
-    assert "is a file" in told(tmp_path, prepared=str(tmp_path / "file"))
+def test_a_stage_does_all_that_its_work_file_lists(tmp_path, monkeypatch):
+    done = []
+    monkeypatch.setattr("rfstudy.study.collect.run", lambda **arguments: done.append(arguments))
+    (tmp_path / "work.json").write_text(json.dumps([{"out": "a.csv"}, {"out": "b.csv"}]))
+    assert CliRunner().invoke(cli.commands, ["collect", str(tmp_path / "work.json")]).exit_code == 0
+    assert done == [{"out": "a.csv"}, {"out": "b.csv"}]
 
 
 @pytest.mark.parametrize("number", [errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.EPERM])

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 
-import click
 import numpy as np
 import psutil
 import pytest
@@ -17,7 +16,7 @@ import study_toys as toys
 
 from random_features.errors import UserError
 from rfstudy import tidy
-from rfstudy.cli import choices, commands
+from rfstudy.cli import choices
 from rfstudy.data.preprocess import preprocess
 from rfstudy.files import read_arrays, write_arrays, write_sealed
 from rfstudy.study import collect, generate, plan, provenance, train
@@ -425,15 +424,13 @@ def test_a_file_that_ends_too_early_is_no_interruption(tmp_path):
         "import sys; from rfstudy import cli, files\n"
         "def fail(path): raise EOFError('no data left in file')\n"
         "cli.read_sealed = fail\n"
-        "part = str(dict.fromkeys(cli.OF_EVERY_PART, '')).replace(chr(39), chr(34))\n"
-        "sys.argv = ['rfstudy', 'generate', '--spec', f'[{part}]', '--journal', 'j', '--out', 'o', '--out-arrays', 'a',"
-        " '--tuned', sys.argv[1]]\n"
+        "sys.argv = ['rfstudy', 'generate', sys.argv[1]]\n"
         "cli.main()\n"
     )
-    (tmp_path / "tune.json").write_text("")
+    (tmp_path / "work.json").write_text('[{"out": "o", "tuned": ["tune.json"]}]')
     environment = os.environ | {"PYTHONPATH": str(SOURCE)}
     done = subprocess.run(
-        [sys.executable, "-c", job, tmp_path / "tune.json"],
+        [sys.executable, "-c", job, tmp_path / "work.json"],
         env=environment,
         capture_output=True,
         text=True,
@@ -441,58 +438,3 @@ def test_a_file_that_ends_too_early_is_no_interruption(tmp_path):
     )
     assert done.returncode == 1
     assert "EOFError: no data left in file" in done.stderr
-
-
-def mappings(document, path=()):
-    """All places of keys in a document."""
-    inner = (
-        document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
-    )
-    for key, value in inner:
-        if isinstance(document, dict):
-            yield (*path, key)
-        yield from mappings(value, (*path, key))
-
-
-def without_key(document, path):
-    """A document without one of its keys."""
-    document = json.loads(json.dumps(document))
-    place = document
-    for step in path[:-1]:
-        place = place[step]
-    del place[path[-1]]
-    return document
-
-
-@pytest.mark.parametrize("stage", ["tune", "generate", "train", "collect", "measure"])
-def test_a_specification_by_hand_that_lacks_a_key_is_told_of_it_or_needs_it_not(chain, tmp_path, stage, capsys):
-    folder, _, _ = chain
-    toy = toys.selected(methods=[{"method": "nystroem"}], search=SEARCH)
-    if stage == "measure":
-        made = {"kernel": {"name": "gaussian", "length_scale": 1.0}, "bandwidth": None, "preprocess": None}
-        grid = {"distances": [1.0], "dimensions": [2], "multiples_of_d": [1], "draws": 3}
-        toy = toys.selected(
-            kind="variance", datasets=None, sizes=None, learners=None, approximation=None, grid=grid, **made
-        )
-    parts = plan.facts_parts(toy, toys.SETTINGS) if stage == "collect" else toys.parts(stage, toy)
-    words = ["--arrays", folder / "arrays.npz"] if stage == "train" else ["--out-arrays", tmp_path / "out.npz"]
-    words = [] if stage == "tune" else words
-    words += ["--journal", tmp_path / "journal"] if stage != "collect" else []
-    words += ["--prepared", folder / "made"] if stage != "measure" else []
-    words += ["--tuned", folder / "tune.json"] if stage in ("generate", "train") else []
-    words += ["--out", tmp_path / "out.csv"]
-    words += [folder / "generate.csv", folder / "train.csv"] if stage == "collect" else []
-    places = list(mappings(json.loads(json.dumps(parts))))
-    assert len(places) > 10
-    asked_for = 0
-    for path in places:
-        command = [stage, "--spec", json.dumps(without_key(parts, path)), *map(str, words)]
-        try:
-            commands.main(command, standalone_mode=False)
-        except (UserError, click.ClickException) as error:
-            asked_for += 1
-            message = error.format_message() if isinstance(error, click.ClickException) else str(error)
-            # of a mapping that is empty now it is that which is named
-            assert any(str(key).removesuffix("_by") in message for key in path[-2:])
-            assert "\n" not in message
-    assert asked_for > 8

@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import re
-import shlex
 import shutil
 import signal
 import subprocess
@@ -186,27 +185,6 @@ def test_editing_a_module_reruns_exactly_its_users(finished, modules, old, shard
         assert set(re.findall(pattern, done.stdout, re.MULTILINE)) == expected, rule
 
 
-def test_a_killed_shard_resumes_and_gives_the_same_table(finished, tmp_path):
-    command = shard_command(finished, "train", "eeg.lsrff")
-    out = tmp_path / "resumed.csv"
-    journal = tmp_path / "journal/shard.cells"
-    arguments = [{"--out": str(out), "--journal": str(journal)}.get(flag) or value for flag, value in pairs(command)]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rfstudy", *arguments], cwd=finished.folder,
-        env=finished.environment | {"PYTHONPATH": str(finished.folder / "src")}, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    while len(cells_in(journal.parent)) < 2 and process.poll() is None:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    kept = cells_in(journal.parent)
-    assert kept
-    assert not out.exists()
-    finished.rfstudy(*arguments)
-    assert kept.items() < cells_in(journal.parent).items()
-    assert_same_results(out, finished.folder / "results/quick/survey-gaussian-text/train/eeg.lsrff.csv")
-
-
 def cells_in(journal) -> dict[str, tuple]:
     """The cells, and the records of runs, in the files of a journal: which file has each, and where."""
     found = ((key, path, start) for path in sorted(journal.glob("*.cells")) for key, start, _ in Log(path).records())
@@ -251,18 +229,6 @@ def test_a_workflow_that_is_killed_takes_its_jobs_along_and_the_next_ends_in_the
     assert_same_results(workspace.folder / "killed.csv", workspace.folder / "whole.csv")
     assert kept.items() <= cells_in(journal).items()
     assert not [path for path in workspace.folder.rglob(".partial-*") if ".snakemake" not in path.parts]
-
-
-def shard_command(space, stage: str, shard: str) -> list[str]:
-    """The arguments of the command that the workflow ran for a shard, from the shard's provenance."""
-    records = read_records(space.folder / f"results/quick/survey-gaussian-text/{stage}/{shard}.csv")
-    words = shlex.split(next(iter(records.values()))["command"])
-    return words[words.index("rfstudy") + 1 :]
-
-
-def pairs(words: list[str]):
-    """Each word with the one before it."""
-    return zip([None, *words], words, strict=False)
 
 
 def told(done) -> list[str]:

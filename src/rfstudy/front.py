@@ -27,7 +27,7 @@ from rfstudy.metrics import FACTS
 from rfstudy.outputs import load_reports
 from rfstudy.report import style
 from rfstudy.report.catalogue import modules_of, specification
-from rfstudy.report.claims.compared import spearman
+from rfstudy.report.claims.samples import rank_correlation
 from rfstudy.report.compare import CELL_VERDICTS
 from rfstudy.report.context import Context
 from rfstudy.report.scorecard import scorecard
@@ -347,7 +347,8 @@ def rank_correlations(shipped: Shipped) -> list[float]:
     every data set and size that has all maps.
     """
     errors, accuracies = (of.dropna() for of in errors_and_accuracies(shipped))
-    return [spearman(errors.loc[at], -accuracies.loc[at]) for at in errors.index.intersection(accuracies.index)]
+    places = errors.index.intersection(accuracies.index)
+    return [rank_correlation(errors.loc[at], -accuracies.loc[at]).value for at in places]
 
 
 def against_plain(shipped: Shipped, size: str) -> list[tuple[float, float]]:

@@ -17,7 +17,6 @@ from random_features.learners import entry as learners
 from rfstudy.files import read_yaml, shown, yaml_files
 from rfstudy.metrics import FACTS
 from rfstudy.report import catalogue
-from rfstudy.report.claims import entries as claim_entries
 from rfstudy.study.config import MEASURED, NAME, ConfigurationError, extended
 from rfstudy.study.experiment import kernels_of
 from rfstudy.study.job import kernel_id, sizes
@@ -60,11 +59,7 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, t
     problems += of_scorecard
     if problems:
         raise ConfigurationError("\n".join(problems))
-    claims = load_claims(config_dir, experiments, styles, tasks)
-    return [
-        claim_entries.resolved(spec | numbers_of(spec, scorecard), claims.get(spec["paper"], {}))
-        for spec in catalogue.specifications(by_paper)
-    ]
+    return [spec | numbers_of(spec, scorecard) for spec in catalogue.specifications(by_paper)]
 
 
 def problems_of_name(name: str) -> list[str]:
@@ -109,36 +104,6 @@ def numbers_of(spec: dict, scorecard: dict) -> dict:
     if which == "table":
         of_paper = {"numbers": [entry for entry in of_paper["numbers"] if entry["table"] == spec["published"]]}
     return {"scorecard": of_paper} if which else {}
-
-
-def load_claims(
-    config_dir: Path, experiments: dict[str, dict], styles: dict, tasks: dict
-) -> dict[str, dict[str, dict]]:
-    """The entries of all papers' claims, by paper and id, with what they extend laid under them.
-
-    ``experiments`` are all that are configured, by name; ``styles`` and ``tasks`` the parsed registries.
-    ``ConfigurationError`` names file, claim and key of everything that is wrong.
-    """
-    own = list(experiments.values())
-    known = {
-        "methods": set(styles),
-        "metrics": set(FACTS).union(
-            *(constant_or(f"rfstudy.study.kinds.{each['kind']}", "METRICS", ()) for each in own)
-        ),
-        "datasets": set(tasks),
-        "experiments": set(experiments),
-        "sizes": labels_of(own),
-    }
-    problems, by_paper = [], {}
-    for path in yaml_files(Path(config_dir) / "claims"):
-        document = extended(read_yaml(path), "claim", lambda base, own: base | own)
-        ids = claims_of(config_dir, path.stem)
-        found = claim_entries.problems(document, path.stem, problems_of, known | {"claims": ids})
-        problems += [f"{path.parent.parent.name}/claims/{path.name}: {problem}" for problem in found]
-        by_paper[path.stem] = document
-    if problems:
-        raise ConfigurationError("\n".join(problems))
-    return by_paper
 
 
 def claims_of(config_dir: Path, paper: str) -> set[str]:

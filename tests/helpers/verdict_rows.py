@@ -4,18 +4,21 @@ Nothing here knows how a table is made. The registries are empty, so that method
 """
 
 import csv
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from unittest import mock
 
 import report_rows
 
 from rfstudy import tidy
-from rfstudy.files import read_yaml
-from rfstudy.report.claims import entries
-from rfstudy.study.config import extended
+from rfstudy.report.claims import registry
+from rfstudy.report.claims.rows import Rows, listed
+from rfstudy.report.context import Context
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "data" / "reference"
+PAPERS = ("survey", "eerf", "nsrf", "slsrff")
 PRINTED_COLUMNS = (
     "paper", "table", "dataset", "kernel", "method", "n_features", "n_features_value", "metric", "value", "spread",
     "spread_kind", "confidence", "note",
@@ -95,30 +98,28 @@ def repeated(rows, n=5):
     return [each | {"repeat": repeat} for each in rows for repeat in range(n)]
 
 
-def judged(tmp_path, claim, rows, **changed) -> str:
-    """The verdict of the table of claims on one claim; the rows count as those of the experiment that it rests on.
+def judged(claim, rows, **changed) -> str:
+    """The verdict on one claim; the rows count as those of the experiment that it is tested on under "text".
 
-    ``changed`` are keys of its entry that are other than configured.
+    ``changed`` are attributes of the claim with other values.
     """
-    table, _ = claims_table(tmp_path, claim, rows, **changed)
-    ((identifier, verdict),) = table[["claim", "verdict"]].to_numpy().tolist()
-    assert identifier == claim
-    return verdict
+    return found(claim, rows, **changed)[0]
 
 
-def claims_table(tmp_path, claim, rows, **changed):
-    """The table of one claim, as ``tabulated`` gives it."""
-    entry = configured()[claim] | changed
-    experiment = entries.experiments_of(entry, "text")[0]
-    spec = {"kind": "claims", "paper": claim.split("-")[0], "experiments": [experiment], "claims": {claim: entry}}
-    return tabulated(tmp_path, spec, [each | {"experiment": experiment} for each in rows])
+def found(claim, rows, **changed) -> tuple[str, str]:
+    """Verdict and evidence on one claim, as ``judged``."""
+    experiment = listed(claims()[claim].experiments["text"])[0]
+    return found_as(claim, tidy.frame([each | {"experiment": experiment} for each in rows]), **changed)
+
+
+def found_as(claim, frame, protocol="text", styles=None, tasks=None, **changed) -> tuple[str, str]:
+    """Verdict and evidence on one claim, tested on a frame as it is."""
+    context = Context(frame, styles or {}, tasks or {}, REFERENCE)
+    with mock.patch.dict(registry.CLAIMS, {claim: replace(claims()[claim], **changed)}):
+        return registry.judged(claim, Rows(context.rows, context.rows, context, claim.split("-")[0]), protocol)
 
 
 @cache
-def configured() -> dict[str, dict]:
-    """The entries of all claims, by their ids."""
-    return {
-        identifier: entry
-        for path in sorted((ROOT / "config" / "claims").glob("*.yaml"))
-        for identifier, entry in extended(read_yaml(path), "claim", lambda base, own: base | own).items()
-    }
+def claims() -> dict[str, registry.Claim]:
+    """All claims by their ids."""
+    return {name: each for paper in PAPERS for name, each in registry.claims_of(paper).items()}

@@ -6,9 +6,6 @@ import pytest
 import verdict_rows
 
 from rfstudy import tidy
-from rfstudy.report.claims.compared import Names
-from rfstudy.report.claims.judge import judge
-from rfstudy.report.context import Context
 
 NINE = ("rff", "orf", "sorf", "rom", "fastfood", "qmc", "ssf", "gq", "lsrff")
 
@@ -43,8 +40,7 @@ def frame(errors=ERRORS, accuracy=ACCURACY, seconds=SECONDS, datasets=("mnist", 
 
 
 def of(identifier, rows, **changed):
-    names = Names(Context(rows, {}, TASKS), "survey")
-    return judge(verdict_rows.configured()[identifier] | {"not_testable": ""} | changed, rows, "text", names)
+    return verdict_rows.found_as(identifier, rows, tasks=TASKS, **{"not_testable": ""} | changed)
 
 
 IDS = [f"survey-{number}" for number in range(24, 29)]
@@ -78,7 +74,7 @@ def test_a_claim_comes_out_the_other_way_where_they_are_not(identifier, changed,
 
 
 def test_times_of_ours_say_nothing_of_another_implementation():
-    told = verdict_rows.configured()["survey-28"]["not_testable"]
+    told = verdict_rows.claims()["survey-28"].not_testable
     verdict, evidence = of("survey-28", frame(), not_testable=told)
     assert verdict == "not testable"
     assert evidence.startswith("about the authors' implementation")

@@ -9,8 +9,8 @@ ERROR = "approximation_error_frobenius"
 
 
 @pytest.fixture
-def judged(tmp_path):
-    return lambda claim, rows, **changed: verdict_rows.judged(tmp_path, claim, rows, **changed)
+def judged():
+    return verdict_rows.judged
 
 
 def cell(metric, method, size, value, dataset="eeg", **columns):

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 import report_rows
+import verdict_rows
 from figure_checks import assert_fit_to_print
 
 from rfstudy import tidy
-from rfstudy.report.claims.compared import Names
-from rfstudy.report.claims.judge import judge
 from rfstudy.report.context import Context
 from rfstudy.report.plots import counterexample, descent
 from rfstudy.study.engine import Job
@@ -58,9 +57,8 @@ def rows(changed=None):
 
 
 def verdict(claim, changed=None):
-    spec = report_rows.spec_of("claims-double-descent-text")
-    frame = tidy.frame(rows(changed))
-    return judge(spec["claims"][claim], frame, "text", Names(report_rows.context_of(frame), "survey"))
+    styles, tasks = report_rows.METHODS, report_rows.DATASETS
+    return verdict_rows.found_as(claim, tidy.frame(rows(changed)), styles=styles, tasks=tasks)
 
 
 @pytest.mark.parametrize("claim", ["survey-46", "survey-47", "survey-48", "survey-49"])

@@ -9,8 +9,6 @@ import verdict_rows
 
 from rfstudy import tidy
 from rfstudy.report import catalogue
-from rfstudy.report.claims.compared import Names
-from rfstudy.report.claims.judge import judge
 from rfstudy.report.estimates import largest_half, varying
 from rfstudy.report.plots import required
 from rfstudy.report.requirements import features_needed, growth_of_need, told_size
@@ -95,8 +93,7 @@ def need_rows(method, needed, variant="", decays=("exponential", "polynomial", "
 
 
 def verdict(claim, rows):
-    entry = verdict_rows.configured()[claim]
-    return judge(entry, tidy.frame(rows), "text", Names(report_rows.context_of(rows, tasks={}), claim.split("-")[0]))
+    return verdict_rows.found_as(claim, tidy.frame(rows), styles=report_rows.METHODS)
 
 
 def test_the_larger_half_has_at_least_three_values():
@@ -173,7 +170,7 @@ def test_what_is_drawn_from_the_whole_law_is_told_beside_what_is_drawn_from_a_po
     whole = need_rows("slsrff", 64, "whole") + need_rows("lsrff", 32, "whole")
     _, evidence = verdict("slsrff-23", rows + whole)
     assert evidence.startswith("about two upper bounds, ")
-    assert "from the whole law, slowest: n = 64 64/32" in evidence
+    assert "from the whole distribution, slowest: n = 64 64/32" in evidence
     assert "from a pool of s, slowest: n = 64 32/64" in evidence
 
 

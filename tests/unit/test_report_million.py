@@ -6,8 +6,7 @@ import pytest
 import report_rows
 import verdict_rows
 
-from rfstudy.report.claims.compared import Names
-from rfstudy.report.claims.judge import judge
+from rfstudy import tidy
 from rfstudy.report.scorecard import scorecard
 
 ROUNDS = 5
@@ -52,9 +51,8 @@ def grown(**columns):
 
 
 def verdict(claim, rows, protocol="code"):
-    context = report_rows.context_of(rows)
-    entry = verdict_rows.configured()[claim] | {"not_testable": ""}  # by its tests alone
-    return judge(entry, context.rows, protocol, Names(context, "survey"))[0]
+    known = {"styles": report_rows.METHODS, "tasks": report_rows.DATASETS}
+    return verdict_rows.found_as(claim, tidy.frame(rows), protocol, **known, not_testable="")[0]  # by its test alone
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,6 @@ import verdict_rows
 from rfstudy import tidy
 from rfstudy.report import published
 from rfstudy.report.cells import with_error
-from rfstudy.report.claims.compared import Names
-from rfstudy.report.claims.judge import judge
 from rfstudy.report.estimates import Tally, growth, lower_variance_verdict, pooled, power_law, tally
 
 DISTANCES = (0.5, 1.0, 2.0)
@@ -75,8 +73,7 @@ def cost_rows(method, power_of_s, power_of_d):
 
 
 def verdict(claim, rows):
-    entry = verdict_rows.configured()[claim]
-    return judge(entry, tidy.frame(rows), "text", Names(report_rows.context_of(rows, tasks={}), claim.split("-")[0]))
+    return verdict_rows.found_as(claim, tidy.frame(rows), styles=report_rows.METHODS)
 
 
 def test_the_exponent_of_a_power_law_comes_back():
@@ -185,7 +182,7 @@ def test_three_factors_against_two_and_four(two, four, expected):
     assert verdict("survey-54", rows)[0] == expected
 
 
-@pytest.mark.parametrize("claim", verdict_rows.configured())
+@pytest.mark.parametrize("claim", verdict_rows.claims())
 def test_a_claim_without_rows_is_not_run(claim):
     assert verdict(claim, []) == ("not run", "")
     assert verdict(claim, pair_rows("lprff") + decay_rows("lprff", -0.5)) == ("not run", "")
@@ -193,7 +190,7 @@ def test_a_claim_without_rows_is_not_run(claim):
 
 def test_the_claims_are_those_of_the_reference_data():
     listed = published.claims(report_rows.REFERENCE).set_index("claim_id")
-    assert set(verdict_rows.configured()) <= set(listed.index)
+    assert set(verdict_rows.claims()) <= set(listed.index)
 
 
 @pytest.fixture

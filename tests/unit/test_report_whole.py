@@ -1,12 +1,18 @@
 """Whether the study has all of each paper: an output for every table and figure, and a test for every claim."""
 
 import csv
+import importlib
 import re
 from collections import Counter
 
 import pytest
 import report_rows
-import yaml
+
+from rfstudy import tidy
+from rfstudy.metrics import FACTS
+from rfstudy.report.claims.registry import claims_of, judged
+from rfstudy.report.claims.rows import Rows, listed
+from rfstudy.report.claims.samples import side
 
 ROMAN = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9}
 
@@ -45,8 +51,45 @@ def test_the_survey_has_nine_tables_and_fourteen_figures():
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_claim_of_a_paper_has_a_test(paper):
     claims = {row["claim_id"] for row in printed("claims.csv") if row["paper"] == paper}
-    entries = yaml.safe_load((report_rows.ROOT / "config/claims" / f"{paper}.yaml").read_text(encoding="utf-8"))
-    assert claims - set(entries) == set()
+    assert set(claims_of(paper)) == claims
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_names_in_claims_exist(paper, monkeypatch):
+    """Experiments, data sets, methods and metrics, as the functions ask for them on no rows."""
+    asked = {"datasets": set(), "methods": set(), "metrics": set()}
+    select, find, usable = Rows.of, Rows.measured, Rows.usable
+
+    def of(rows, datasets=None, *arguments, **options):
+        asked["datasets"] |= set(listed(datasets or ()))
+        return select(rows, datasets, *arguments, **options)
+
+    def measured(rows, metric, sides):
+        asked["methods"] |= {method for each in sides for method, _ in each.methods + each.also}
+        asked["metrics"] |= {each.metric or metric for each in sides}
+        return find(rows, metric, sides)
+
+    def chosen(rows, method="", **columns):
+        asked["methods"] |= {side(method).methods[0][0]}
+        asked["metrics"] |= set(listed(columns.get("metric", ())))
+        return usable(rows, method, **columns)
+
+    for name, spy in (("of", of), ("measured", measured), ("usable", chosen)):
+        monkeypatch.setattr(Rows, name, spy)
+    context = report_rows.context_of([])
+    rows = Rows(tidy.frame([]), tidy.frame([]), context, paper)
+    for identifier, claim in claims_of(paper).items():
+        for protocol, experiments in claim.experiments.items():
+            assert set(listed(experiments)) <= set(report_rows.EXPERIMENTS)
+            assert judged(identifier, rows, protocol) == ("not run", "")
+    kinds = {
+        importlib.import_module(f"rfstudy.study.kinds.{each['kind']}") for each in report_rows.EXPERIMENTS.values()
+    }
+    metrics = set(FACTS).union(*(getattr(kind, "METRICS", ()) for kind in kinds))
+    assert asked["datasets"] <= set(report_rows.REGISTERED)
+    assert asked["methods"] <= {"", *report_rows.METHODS}
+    assert asked["metrics"] <= metrics
+    assert all(asked.values())
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -13,8 +13,8 @@ from verdict_rows import on_axis, on_circle, row
 
 
 @pytest.fixture
-def judged(tmp_path):
-    return lambda claim, rows, **changed: verdict_rows.judged(tmp_path, claim, rows, **changed)
+def judged():
+    return verdict_rows.judged
 
 
 # Grids of accuracies, errors and times: claims slsrff-01 to -19, -24 and -25
@@ -259,11 +259,11 @@ def test_the_memory_of_covtype_ends_between_16d_and_32d(judged, n_train, verdict
     assert judged("slsrff-19", rows) == verdict
 
 
-def test_the_matrix_that_the_paper_names_is_as_large_as_the_reference_data_say(tmp_path):
+def test_the_matrix_that_the_paper_names_is_as_large_as_the_reference_data_say():
     rows = [cell("accuracy", 70.0, "covtype", 1, "rff", n_train=290_506, d=54, n_features=54, n_columns=108)]
-    table, _ = verdict_rows.claims_table(tmp_path, "slsrff-19", rows)
-    assert table.loc[0, "verdict"] == "not testable"
-    assert "290506 x 3456 doubles at 32d: 8.03e+09 bytes of 1.718e+10" in table.loc[0, "evidence"]
+    verdict, evidence = verdict_rows.found("slsrff-19", rows)
+    assert verdict == "not testable"
+    assert "290506 x 3456 doubles at 32d: 8.03e+09 bytes of 1.718e+10" in evidence
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -564,6 +564,6 @@ def test_the_rate_of_qmc_in_few_and_in_many_dimensions(judged, slopes, verdict):
 def test_every_claim_has_its_borders_here():
     text = Path(__file__).read_text(encoding="utf-8")
     looped = {f"slsrff-{claim:02}" for claim in range(6, 10)}
-    own = {claim for claim in verdict_rows.configured() if claim.startswith("slsrff") or claim >= "survey-50"}
+    own = {claim for claim in verdict_rows.claims() if claim.startswith("slsrff") or claim >= "survey-50"}
     never = {"slsrff-18"}  # the paper's marks are lost, whatever was measured
     assert {claim for claim in own - never if f'"{claim}"' not in text} == looped

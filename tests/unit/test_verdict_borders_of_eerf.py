@@ -16,17 +16,13 @@ SEVEN = tuple(eerf_rows.SETS)[:7]
 
 
 @pytest.fixture
-def judged(tmp_path):
-    return lambda claim, rows, **changed: verdict_rows.judged(tmp_path, claim, rows, **changed)
+def judged():
+    return verdict_rows.judged
 
 
 @pytest.fixture
-def told(tmp_path):
-    def told(claim, rows):
-        table, _ = verdict_rows.claims_table(tmp_path, claim, rows)
-        return table["evidence"].iloc[0]
-
-    return told
+def told():
+    return lambda claim, rows: verdict_rows.found(claim, rows)[1]
 
 
 def errors(dataset, m, *values, methods=None, **columns):
@@ -284,7 +280,7 @@ def test_the_curves_cross_once(judged):
     beside = race([(1, 11), (2, 8)], [(1, 10), (2, 9)])
     beside = [each | {"settings": {"contended": True}} if each["axis"] == "round" else each
               for each in [{"axis": ""} | each for each in beside]]  # fmt: skip
-    assert judged("eerf-15", beside) == "too noisy"
+    assert judged("eerf-15", beside) == "not testable"
 
 
 def test_the_share_of_the_scoring_shrinks(judged):
@@ -456,5 +452,5 @@ def test_scoring_is_linear_in_rows_and_candidates(judged, of_m, of_n, verdict):
 
 
 def test_every_claim_of_the_paper_is_tested():
-    configured = {claim for claim in verdict_rows.configured() if claim.startswith("eerf-")}
+    configured = {claim for claim in verdict_rows.claims() if claim.startswith("eerf-")}
     assert configured == {f"eerf-{number:02}" for number in range(1, 30)}

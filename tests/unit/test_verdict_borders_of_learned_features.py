@@ -17,8 +17,8 @@ SETTINGS = ("/half-copies", "/twice-copies", "/half-step", "/twice-step", "/half
 
 
 @pytest.fixture
-def judged(tmp_path):
-    return lambda claim, rows, **changed: verdict_rows.judged(tmp_path, claim, rows, **changed)
+def judged():
+    return verdict_rows.judged
 
 
 def cell(method, size, value, dataset="windmill", metric="accuracy_pct", **columns):
@@ -303,10 +303,10 @@ def test_a_claim_at_its_border(judged, claim, rows, verdict):
 
 
 def test_every_claim_of_the_paper_has_its_borders_here():
-    own = {claim for claim in verdict_rows.configured() if claim.startswith("nsrf")}
+    own = {claim for claim in verdict_rows.claims() if claim.startswith("nsrf")}
     assert own == {claim for claim, *_ in CASES}
     for claim in own:
         verdicts = {verdict for identifier, _, verdict in CASES if identifier == claim}
         assert "holds" in verdicts or claim == "nsrf-19"
         assert verdicts & {"fails", "contradicted"} or claim == "nsrf-19"
-        assert "not testable" in verdicts or "not_testable" not in verdict_rows.configured()[claim]
+        assert "not testable" in verdicts or not verdict_rows.claims()[claim].not_testable

@@ -1,22 +1,21 @@
-"""What a test of a claim finds at each place, and the one rule that makes a verdict and its evidence of it.
+"""Points of a claim, and the rule that turns them into a verdict and its evidence.
 
 A *point* is one comparison at one place (a data set and a size, a dimension, a map). The verdict on all points is
 
-* ``holds``: what the claim states is so at every point,
-* ``partly``: at some and not at others,
-* ``fails``: at none, or at fewer than those at which the opposite is shown,
-* ``contradicted``: at none, and at every single one the measurement shows the opposite, not only the absence of what is
-  claimed: for a stated difference the 95 % interval lies wholly on the other side of no difference (a gain that is too
-  small fails, a significant loss contradicts), for a stated agreement or bound it lies wholly beyond the margin. As all
-  points have to be significant at once, no correction for their number is needed,
-* ``not testable``: no point can speak for the claim (nothing was learned on the data set, the curve is cut off by the
-  grid, an identity, or what the entry gives as the reason); or the claim is one of no difference, the estimate is
-  within its margin at every point where it is known, and at one at least the 95 % interval is not: no power,
-* ``too noisy``: no point can speak because times vary too much or other work ran beside them,
-* ``not run``: a part of the test has no point at all.
+* ``holds``: each point shows what the claim states,
+* ``partly``: some points show it and others do not,
+* ``fails``: none does, or fewer than show the opposite,
+* ``contradicted``: none does, and each shows the opposite. For a stated difference, the 95 % interval lies wholly on
+  the other side of no difference: a gain that is too small fails, a significant loss contradicts. For a stated
+  agreement or bound, it lies wholly beyond the margin. All points have to be significant at once, so no correction for
+  their number is needed,
+* ``not testable``: no point can decide (nothing was learned on the data set, the grid ends too early, times are too
+  noisy, an identity, or the reason that the claim itself gives); or the claim is one of no difference, each known
+  estimate is within the margin, and the 95 % interval of at least one is not: no power,
+* ``not run``: a part of the test has no point.
 
-A point that cannot speak for the claim is set aside: it decides nothing and stays in the evidence with its reason. A
-claim of several parts of which one has no other points can still fail by the others, and not hold.
+A point with a reason must not decide. It stays in the evidence with that reason. If one of several parts has only such
+points, the claim can fail by the others, but cannot hold.
 """
 
 from __future__ import annotations
@@ -24,22 +23,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 
-#: Reasons to set a point aside that are about the measurement of time.
-OF_TIMES = ("too noisy", "contended")
-
 NO_POWER = "no power"
 
-#: Up to how many points of a data set, and of a test, are told one by one.
-MOST_TOLD, MOST_IN_ALL = 8, 20
+#: Up to how many points of a data set, and of a part, the evidence lists one by one.
+MOST_OF_GROUP, MOST_IN_ALL = 8, 20
 
-#: What the verdicts of claims that were run mean, in short.
+#: What the verdicts on claims that were run mean, in short.
 MEANING = {
     "holds": "at every point that was measured",
     "partly": "at some of them",
     "fails": "at none, or at fewer than show the opposite",
     "contradicted": "at none, and the 95 % interval of every point lies on the other side",
-    "not testable": "no point can speak, or the 95 % interval of a claim of no difference goes beyond its margin",
-    "too noisy": "the interquartile range of every ratio of times is over a quarter of it",
+    "not testable": "no point can decide, or the 95 % interval of a claim of no difference exceeds its margin",
 }
 
 
@@ -47,180 +42,179 @@ MEANING = {
 class Point:
     """One comparison at one place.
 
-    ``difference`` is what is compared and ``margin`` what it is held against, in the unit and direction of the test.
-    ``where`` are the columns of the place and their values, ``place`` the same in words; ``what`` says of what the
-    difference is, ``group`` (the data set) heads points that are told together, and ``told`` is how the evidence prints
-    one, by default the difference. ``holds`` is None where a difference is within the margin of a claim of no
-    difference and its interval is not. ``opposite`` says that the interval shows the opposite of what is claimed,
-    ``aside`` why the point cannot speak for the claim.
+    ``value`` is compared with ``margin``, in the unit and direction of the test. ``holds`` is None if a difference is
+    within the margin of a claim of no difference and its interval is not; ``opposite`` says that the interval shows the
+    opposite, and ``reason`` why the point must not decide. ``where`` maps the columns of the place to their values,
+    ``what`` names the quantity, and ``text`` is how the evidence prints the value. ``group`` (the data set) and
+    ``place`` are the place in words.
     """
 
-    difference: float
+    value: float
     margin: float
     holds: bool | None
     where: dict = field(default_factory=dict)
-    place: str = ""
     what: str = ""
-    group: str = ""
-    told: str = ""
-    low: float = math.nan
-    high: float = math.nan
+    text: str = ""
     error: float = math.nan
     opposite: bool = False
-    aside: str = ""
+    reason: str = ""
+    group: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True)
 class Part:
-    """The points of one test of a claim, at how many of them it has to hold (``every``, ``most`` or ``some``), and
-    data sets that it is about, those that it has points of and those that are missing. A test that is ``beside`` the
-    others is evidence only;
-    ``in_errors`` says that its differences are to be told in standard errors too, ``together`` that its points are
-    those of other tests, which tell them."""
+    """The points of one part of a claim's test.
+
+    ``datasets`` are the names of the data sets with points, ``missing`` maps those without to the reason ("" if they
+    were not run). A part that is ``only_evidence`` does not decide; ``in_errors`` prints its largest value in standard
+    errors. The points of a part that is ``joined`` are in the evidence of the parts that it joins.
+    """
 
     points: list[Point] = field(default_factory=list)
-    at: str = "every"
-    beside: bool = False
     datasets: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
+    missing: dict[str, str] = field(default_factory=dict)
+    only_evidence: bool = False
     in_errors: bool = False
-    together: bool = False
+    joined: bool = False
 
 
-def conclude(tests: list[Part], needs: str = "every", reason: str = "") -> tuple[str, str]:
-    """Verdict and evidence of the tests of one claim.
+def only_evidence(part: Part) -> Part:
+    """The part as evidence that does not decide."""
+    return replace(part, only_evidence=True)
 
-    ``needs`` says whether every test must have points, or any one; ``reason`` why the claim is not testable ("" if it
-    is).
+
+def joined(*parts: Part) -> list[Part]:
+    """The parts as evidence, and one part that decides: at every place that all of them have, all have to hold."""
+    by_place = [{(point.where.get("dataset"), point.place): point for point in part.points} for part in parts]
+    places = [place for place in by_place[0] if all(place in others for others in by_place)]
+    merged = []
+    for points in ([of_part[place] for of_part in by_place] for place in places):
+        found = [point.holds for point in points]
+        holds = False if False in found else None if None in found else True
+        opposite = any(point.opposite for point in points)
+        reason = next((point.reason for point in points if point.reason), "")
+        merged.append(replace(points[0], holds=holds, opposite=opposite, reason=reason))
+    missing = {name: why for part in parts for name, why in part.missing.items()}
+    return [*map(only_evidence, parts), Part(merged, missing=missing, joined=True)]
+
+
+def conclude(parts: list[Part], at: str = "every", needs: str = "every", not_testable: str = "") -> tuple[str, str]:
+    """Verdict and evidence of the parts of one claim.
+
+    Parameters
+    ----------
+    at : at how many of its points a part has to hold: "every", "most" or "some"
+    needs : whether "every" part must have points, or "any" one
+    not_testable : why the claim is not testable ("" if it is)
     """
-    deciding = [test for test in tests if not test.beside]
-    run = [test for test in deciding if test.points]
+    deciding = [part for part in parts if not part.only_evidence]
+    run = [part for part in deciding if part.points]
     if not run or (needs == "every" and len(run) < len(deciding)):
-        return "not run", ""
-    told = "; ".join(filter(None, (evidence(test) for test in tests)))
-    speaking = {name for test in run for name in test.datasets}
-    missing = [name for test in deciding for name in test.missing if test.points or name not in speaking]
-    missing = list(dict.fromkeys(missing))
-    told += f"; not run: {', '.join(missing)}" if missing else ""
-    if reason:
-        return "not testable", f"{reason}; {told}"
-    return _verdict([_clear(test) for test in run], run), told
-
-
-def _clear(test: Part) -> list[Point]:
-    """The points that speak; one for all of them where most or some decide."""
-    clear = [point for point in test.points if not point.aside]
-    if not clear or test.at == "every":
-        return clear
-    holding, known = (sum(point.holds is wanted for point in clear) for wanted in (True, False))
-    needed = len(clear) // 2 + 1 if test.at == "most" else 1
-    holds = True if holding >= needed else False if len(clear) - known < needed else None
-    opposite = sum(point.opposite for point in clear) > (len(clear) - 1 if test.at == "some" else len(clear) // 2)
-    return [replace(clear[0], holds=holds, opposite=opposite)]
-
-
-def _verdict(clear: list[list[Point]], run: list[Part]) -> str:
-    found = [point.holds for points in clear for point in points]
-    silent = [test for test, points in zip(run, clear, strict=True) if not points]
-    if silent and False not in found:
-        reasons = {point.aside for test in silent for point in test.points}
-        return "too noisy" if reasons <= set(OF_TIMES) else "not testable"
-    if False not in found:
-        return "not testable" if None in found else "holds"
-    against = sum(point.opposite for points in clear for point in points)
-    if True in found:
-        return "partly" if found.count(True) >= against else "fails"
-    opposite = all(point.opposite for points in clear for point in points) and not silent
-    return "contradicted" if opposite else "fails"
+        return "not run", _why_not_run(deciding)
+    text = "; ".join(filter(None, (evidence(part, at) for part in parts)))
+    present = {name for part in run for name in part.datasets}
+    missing = dict.fromkeys(name for part in deciding for name in part.missing if part.points or name not in present)
+    text += f"; not run: {', '.join(missing)}" if missing else ""
+    if not_testable:
+        return "not testable", f"{not_testable}; {text}"
+    return _verdict([_deciding(part, at) for part in run]), text
 
 
 def verdict_on(checks) -> str:
     """The verdict on points of which it is known whether they hold, and nothing else."""
     points = [Point(math.nan, math.nan, bool(check)) for check in checks]
-    return _verdict([points], [Part(points)]) if points else "not run"
+    return _verdict([points]) if points else "not run"
 
 
-def joined(tests: list[Part]) -> list[Part]:
-    """One test of several: at every place that all of them have, all have to hold there."""
-    by_place = [{(point.where.get("dataset"), point.place): point for point in test.points} for test in tests]
-    places = [place for place in by_place[0] if all(place in others for others in by_place)]
-    merged = []
-    for place in places:
-        points = [of_test[place] for of_test in by_place]
-        found = [point.holds for point in points]
-        merged.append(
-            replace(
-                points[0],
-                holds=False if False in found else None if None in found else True,
-                opposite=any(point.opposite for point in points),
-                aside=next((point.aside for point in points if point.aside), ""),
-            )
-        )
-    missing = tuple(dict.fromkeys(name for test in tests for name in test.missing))
-    together = Part(merged, tests[0].at, missing=missing, together=True)
-    return [*(replace(test, beside=True) for test in tests), together]
+def _why_not_run(parts: list[Part]) -> str:
+    by_reason: dict[str, dict[str, None]] = {}
+    for name, why in ((name, why) for part in parts for name, why in part.missing.items() if why):
+        by_reason.setdefault(why, {})[name] = None
+    return "; ".join(f"{', '.join(names)}: {why}" for why, names in by_reason.items())
 
 
-def evidence(test: Part) -> str:
-    """The points in words, by what they are of and by data set: one by one, or their number and range where there are
-    many, with those that are not so."""
-    of_what: dict[str, dict[str, list[Point]]] = {}
-    for point in [] if test.together else test.points:
-        of_what.setdefault(point.what, {}).setdefault(point.group, []).append(point)
+def _deciding(part: Part, at: str) -> list[Point]:
+    """The points of a part that may decide; one in place of all if most or some of them suffice."""
+    points = [point for point in part.points if not point.reason]
+    if not points or at == "every":
+        return points
+    holding, failing = (sum(point.holds is wanted for point in points) for wanted in (True, False))
+    needed = len(points) // 2 + 1 if at == "most" else 1
+    holds = True if holding >= needed else False if len(points) - failing < needed else None
+    opposite = sum(point.opposite for point in points) > (len(points) - 1 if at == "some" else len(points) // 2)
+    return [replace(points[0], holds=holds, opposite=opposite)]
+
+
+def _verdict(parts: list[list[Point]]) -> str:
+    points = [point for part in parts for point in part]
+    found = [point.holds for point in points]
+    undecided = not all(parts)
+    if False not in found:
+        return "not testable" if undecided or None in found else "holds"
+    opposite = [point.opposite for point in points]
+    if True in found:
+        return "partly" if found.count(True) >= sum(opposite) else "fails"
+    return "contradicted" if all(opposite) and not undecided else "fails"
+
+
+def evidence(part: Part, at: str = "every") -> str:
+    """The points in words, by quantity and data set: one by one, or a summary if there are many."""
+    by_quantity: dict[str, dict[str, list[Point]]] = {}
+    for point in [] if part.joined else part.points:
+        by_quantity.setdefault(point.what, {}).setdefault(point.group, []).append(point)
     texts = []
-    for what, groups in of_what.items():
-        if len(test.points) > MOST_IN_ALL:
-            told = [_summary([point for points in groups.values() for point in points], test)]
+    for what, groups in by_quantity.items():
+        if len(part.points) > MOST_IN_ALL:
+            lines = [_summary([point for points in groups.values() for point in points], part)]
         else:
-            told = [_of_group(group, points, test) for group, points in groups.items()]
-        texts.append((f"{what}: " if what else "") + "; ".join(told))
-    if test.together or (test.at != "every" and not test.beside):
-        clear = [point for point in test.points if not point.aside]
-        holding = sum(point.holds is True for point in clear)
-        texts += [f"{'together ' if test.together else ''}so at {holding} of {len(clear)}"] if clear else []
+            lines = [_of_group(group, points, part) for group, points in groups.items()]
+        texts.append((f"{what}: " if what else "") + "; ".join(lines))
+    if part.joined or (at != "every" and not part.only_evidence):
+        deciding = [point for point in part.points if not point.reason]
+        holding = sum(point.holds is True for point in deciding)
+        texts += [f"{'together ' if part.joined else ''}so at {holding} of {len(deciding)}"] if deciding else []
     return "; ".join(texts)
 
 
-def _of_group(group: str, points: list[Point], test: Part) -> str:
-    """The points of one data set; a remark on all of them is made once."""
+def _of_group(group: str, points: list[Point], part: Part) -> str:
+    """The points of one data set; a remark on all of them is printed once."""
     remarks = {_remark(point) for point in points}
     shared = remarks.pop() if len(remarks) == 1 and len(points) > 1 else ""
-    head = " ".join(filter(None, (group, f"({shared})" if shared else "")))
-    told = (
-        ", ".join(_one(point, "" if shared else _remark(point)) for point in points)
-        if len(points) <= MOST_TOLD
-        else _summary(points, test)
-    )
-    return " ".join(filter(None, (head, told)))
+    if len(points) > MOST_OF_GROUP:
+        text = _summary(points, part)
+    else:
+        text = ", ".join(_one(point, "" if shared else _remark(point)) for point in points)
+    return " ".join(filter(None, (group, f"({shared})" if shared else "", text)))
 
 
-def _summary(points: list[Point], test: Part) -> str:
-    values = [point.difference for point in points]
+def _one(point: Point, remark: str) -> str:
+    text = " ".join(filter(None, (point.place, point.text or number(point.value))))
+    return f"{text} ({remark})" if remark else text
+
+
+def _summary(points: list[Point], part: Part) -> str:
+    values = [point.value for point in points]
     span = f"{number(min(values))} to {number(max(values))}"
-    if test.beside:
+    if part.only_evidence:
         return f"{span} at {len(points)} points, {number(math.fsum(values) / len(values))} in the mean"
     text = f"so at {sum(point.holds is True for point in points)} of {len(points)} points, {span}"
-    if test.in_errors and all(point.error > 0 for point in points):
-        text += f", at most {max(abs(point.difference) / point.error for point in points):.1f} standard errors"
+    if part.in_errors and all(point.error > 0 for point in points):
+        text += f", at most {max(abs(point.value) / point.error for point in points):.1f} standard errors"
     elif len({point.margin for point in points}) > 1 and all(point.margin for point in points):
-        text += f", at most {number(max(abs(point.difference / point.margin) for point in points))} of the bound"
+        text += f", at most {number(max(abs(point.value / point.margin) for point in points))} of the bound"
     opposite = sum(point.opposite for point in points)
     text += f", the opposite at {opposite}" if opposite else ""
     remarks = [_remark(point) for point in points]
     text += "".join(f", {remark} at {remarks.count(remark)}" for remark in dict.fromkeys(filter(None, remarks)))
-    failing = [point for point in points if point.holds is False and not point.aside]
-    if 0 < len(failing) <= MOST_TOLD // 2:
+    failing = [point for point in points if point.holds is False and not point.reason]
+    if 0 < len(failing) <= MOST_OF_GROUP // 2:
         text += f", not so at {' / '.join(' '.join(filter(None, (p.group, p.place))) for p in failing)}"
     return text
 
 
 def _remark(point: Point) -> str:
-    return point.aside or (NO_POWER if point.holds is None else "")
-
-
-def _one(point: Point, remark: str) -> str:
-    text = " ".join(filter(None, (point.place, point.told or number(point.difference))))
-    return f"{text} ({remark})" if remark else text
+    return point.reason or (NO_POWER if point.holds is None else "")
 
 
 def number(value: float) -> str:

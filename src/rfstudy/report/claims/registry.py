@@ -1,0 +1,75 @@
+"""The claims of the papers by their ids, and the verdicts on them.
+
+A claim is a function in the file of its paper. It takes the measured rows of its experiments and returns one part of
+its test, or a list of parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+
+from rfstudy.report.aggregate import select
+from rfstudy.report.claims.points import Part, conclude
+from rfstudy.report.claims.rows import Rows, listed
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A registered claim; the attributes are the arguments of ``claim``."""
+
+    test: Callable[..., Part | list[Part]]
+    experiments: dict[str, str | list[str]]
+    stricter: str = ""
+    not_testable: str | dict[str, str] = ""
+    at: str = "every"
+    needs: str = "every"
+    arguments: dict = field(default_factory=dict)
+
+
+CLAIMS: dict[str, Claim] = {}
+
+
+def claim(
+    identifier: str, experiments: dict, *, stricter: str = "", not_testable: str | dict = "", at: str = "every",
+    needs: str = "every", **arguments,
+):  # fmt: skip
+    """Register a function as the test of a claim.
+
+    Parameters
+    ----------
+    identifier : of ``data/reference/claims.csv``
+    experiments : protocol -> the experiments that the claim is tested on
+    stricter : how the test differs from that of the reference data, which is printed with it
+    not_testable : why the claim is not testable; or protocol -> reason
+    at : at how many of its points a part has to hold: "every", "most" or "some"
+    needs : whether "every" part must have points, or "any" one
+    arguments : passed to the function: one function may test several claims
+    """
+
+    def register(test):
+        if identifier in CLAIMS:
+            raise ValueError(f"claim {identifier} is registered twice")
+        CLAIMS[identifier] = Claim(test, experiments, stricter, not_testable, at, needs, arguments)
+        return test
+
+    return register
+
+
+def claims_of(paper: str) -> dict[str, Claim]:
+    """The claims of a paper by their ids."""
+    import_module(f"rfstudy.report.claims.{paper}")
+    return {identifier: each for identifier, each in CLAIMS.items() if identifier.rpartition("-")[0] == paper}
+
+
+def judged(identifier: str, rows: Rows, protocol: str) -> tuple[str, str]:
+    """Verdict and evidence on a claim, tested on the experiments that it has under a protocol; "not run" if none."""
+    own = claims_of(rows.paper)[identifier]
+    experiments = own.experiments.get(protocol)
+    if not experiments:
+        return "not run", ""
+    frame = select(rows.all, experiment=listed(experiments))
+    parts = own.test(replace(rows, all=frame, frame=frame), **own.arguments)
+    reason = own.not_testable if isinstance(own.not_testable, str) else own.not_testable.get(protocol, "")
+    return conclude([parts] if isinstance(parts, Part) else parts, own.at, own.needs, reason)

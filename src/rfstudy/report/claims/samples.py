@@ -1,0 +1,168 @@
+"""Samples of methods at a place, and estimates of their values, differences and ratios.
+
+The values of a sample are repeats, rounds of times, or errors of pairs of points that have standard errors themselves:
+
+* repeats are paired, with the interval of ``compare.paired``,
+* rounds are paired within one record. The range of their ratios takes the place of the interval: it covers the median
+  with 94 % for five rounds, and more for more,
+* values with standard errors are averaged over the repeats, and the interval is ``SIGMAS`` errors to each side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from rfstudy.report.compare import LEVEL, MIN_REPEATS, Estimate, paired
+from rfstudy.report.estimates import SIGMAS
+from rfstudy.report.times import TOO_WIDE
+
+
+class Side(NamedTuple):
+    """One side of a comparison: a method, or the one of several that is lowest or highest at a place.
+
+    ``methods`` are pairs of method and variant; those in ``also`` count if they were measured. ``metric``, ``size`` and
+    ``at`` (a value on the axis, or ``per_feature`` times the number of features) fix what the sides do not share.
+    """
+
+    methods: tuple[tuple[str, str], ...]
+    also: tuple[tuple[str, str], ...] = ()
+    pick: Callable | None = None
+    metric: str = ""
+    size: str = ""
+    at: float | None = None
+    per_feature: float | None = None
+
+
+def side(method: str | Side, **fixed) -> Side:
+    """The side of a method ("slsrff", or "slsrff/identity" for a variant), with what is fixed for it alone."""
+    return method if isinstance(method, Side) else Side((_pair(method),), **fixed)
+
+
+def lowest(*methods: str, also: tuple[str, ...] = ()) -> Side:
+    """The method with the smallest mean at a place."""
+    return Side(tuple(map(_pair, methods)), tuple(map(_pair, also)), min)
+
+
+def highest(*methods: str, also: tuple[str, ...] = ()) -> Side:
+    """The method with the largest mean at a place."""
+    return Side(tuple(map(_pair, methods)), tuple(map(_pair, also)), max)
+
+
+def _pair(method: str) -> tuple[str, str]:
+    name, _, variant = method.partition("/")
+    return name, variant
+
+
+class Sample(NamedTuple):
+    """What was measured of a method at a place, by repeat or round."""
+
+    who: tuple[str, str]
+    values: dict  # repeat, or (run, round), to value
+    kind: str = "repeats"  # repeats | rounds | pooled
+    error: float = math.nan  # of the mean, if the values have errors of their own
+    machine_busy: bool = False
+    overlap: float = 0.0  # n_test / n_train if the repeats share training rows
+    runs: frozenset = frozenset()
+
+    @property
+    def mean(self) -> float:
+        """The mean over repeats, or the median over rounds."""
+        values = list(self.values.values())
+        return float(np.median(values) if self.kind == "rounds" else np.mean(values))
+
+
+def single(sample: Sample) -> Estimate:
+    """The mean of one sample."""
+    values = np.array(list(sample.values.values()))
+    if sample.kind == "repeats":
+        return paired(values, 0.0, sample.overlap)
+    if sample.kind == "rounds":
+        return Estimate(sample.mean, *_range(values))
+    return _of_error(sample.mean, sample.error)
+
+
+def difference(one: Sample, other: Sample) -> Estimate:
+    """The first mean minus the second: of all repeats of each, with the interval of the repeats that both have."""
+    value = one.mean - other.mean
+    if one.kind == "pooled":
+        return _of_error(value, math.hypot(one.error, other.error))
+    first, second = _common(one, other)
+    if one.kind == "rounds":
+        return Estimate(value, *_range(first - second))
+    return shifted(paired(first, second, one.overlap), value)
+
+
+def quotient(one: Sample, other: Sample, is_time: bool) -> Estimate | None:
+    """The first mean over the second.
+
+    For rounds, the median of the ratios within one record, which must not decide if other work ran at that time or the
+    quartiles are too far apart; None if the two share no round. Otherwise the ratio of the means, with the interval of
+    the logarithms of the paired ratios. Times by repeat have no interval, for the methods did not take turns, and must
+    not decide if they are of different records.
+    """
+    first, second = _common(one, other)
+    if one.kind == "rounds":
+        if not len(first):
+            return None
+        ratios = first / second
+        lower, value, upper = (float(np.quantile(ratios, share)) for share in (0.25, 0.5, 0.75))
+        noisy = "too noisy" if upper - lower > TOO_WIDE * value else ""
+        return Estimate(value, *_range(ratios), reason="contended" if one.machine_busy or other.machine_busy else noisy)
+    value = one.mean / other.mean
+    if is_time:
+        return Estimate(value, reason="" if one.runs & other.runs else "timed apart")
+    if len(first) < MIN_REPEATS or (first <= 0).any() or (second <= 0).any():
+        return Estimate(value)
+    logarithm = shifted(paired(np.log(first), np.log(second), one.overlap), math.log(value))
+    return Estimate(value, math.exp(logarithm.low), math.exp(logarithm.high))
+
+
+def shifted(estimate: Estimate, value: float) -> Estimate:
+    """The estimate with another value, at the same distances from the ends of its interval."""
+    shift = value - estimate.value
+    return estimate._replace(value=value, low=estimate.low + shift, high=estimate.high + shift)
+
+
+def spread_of(*samples: Sample) -> float:
+    """The root mean square of the standard deviations over the repeats of samples; NaN with a single repeat."""
+    return math.sqrt(np.mean([deviation(sample) ** 2 for sample in samples]))
+
+
+def deviation(sample: Sample) -> float:
+    """The standard deviation over repeats (ddof = 1); NaN for a single one."""
+    return float(np.std(list(sample.values.values()), ddof=1)) if len(sample.values) > 1 else math.nan
+
+
+def rank_correlation(x, y, sign: float = 1.0) -> Estimate:
+    """Spearman's rank correlation of x and y (n,), times ``sign``, with the 95 % interval of Fisher's transformation
+    (variance 1.06 / (n - 3)) and the one-sided p-value against none or a negative one, both from five pairs on. NaN
+    if one of the two does not vary."""
+    from scipy.special import ndtr, ndtri
+    from scipy.stats import spearmanr  # half of what a table takes to start
+
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return Estimate(math.nan)
+    rho, n = sign * float(spearmanr(x, y).statistic), len(x)
+    if n < 5:
+        return Estimate(rho, p=1.0, n=n)
+    error = math.sqrt(1.06 / (n - 3))
+    z, half = math.atanh(max(-1 + 1e-12, min(1 - 1e-12, rho))), -ndtri(LEVEL / 2) * error
+    return Estimate(rho, math.tanh(z - half), math.tanh(z + half), p=float(ndtr(-z / error)), n=n)
+
+
+def _common(one: Sample, other: Sample) -> tuple[np.ndarray, np.ndarray]:
+    units = [unit for unit in one.values if unit in other.values]
+    return np.array([one.values[unit] for unit in units]), np.array([other.values[unit] for unit in units])
+
+
+def _range(values) -> tuple[float, float]:
+    return (float(np.min(values)), float(np.max(values))) if len(values) >= MIN_REPEATS else (math.nan, math.nan)
+
+
+def _of_error(value: float, error: float) -> Estimate:
+    return Estimate(value, value - SIGMAS * error, value + SIGMAS * error, error)

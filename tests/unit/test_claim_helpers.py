@@ -1,0 +1,612 @@
+"""The helpers of claims on small made rows, on both sides of each border, and the rule from points to a verdict."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rfstudy import tidy
+from rfstudy.report.claims import registry, samples
+from rfstudy.report.claims.helpers import (
+    all_alike,
+    better_than,
+    changes,
+    correlates_with_size,
+    falls_by_step,
+    fits_power,
+    is_best,
+    keeps_bound,
+    no_difference,
+    none_stands_out,
+)
+from rfstudy.report.claims.points import Part, Point, conclude, evidence, joined, number, only_evidence
+from rfstudy.report.claims.rows import Rows
+from rfstudy.report.claims.samples import highest, lowest, side
+from rfstudy.report.context import Context
+
+ERROR, ACCURACY, TIME, BIAS = "approximation_error_frobenius", "accuracy_pct", "time_feature_s", "kernel_bias"
+TASKS = {"eeg": {"label": "EEG", "split": "half"}, "letter": {"label": "letter", "split": "published"}}
+STYLES = {
+    method: {"label": method.upper(), "colour": "#000000", "marker": "o"} for method in ("rff", "orf", "qmc", "ssf")
+}
+
+#: Five repeats of mean 0 and standard deviation 1, and five that are not correlated with them.
+BASE = np.array([-2.0, -1.0, 0.0, 1.0, 2.0]) / np.sqrt(2.5)
+OTHER = np.array([1.0, -2.0, 0.0, 2.0, -1.0]) / np.sqrt(2.5)
+
+#: The half width of a 95 % interval of five paired differences of deviation 1, plain and on random halves.
+PLAIN = stats.t(4).ppf(0.975) / math.sqrt(5)
+CORRECTED = stats.t(4).ppf(0.975) * math.sqrt(1 / 5 + 1)
+
+
+def made(metric, dataset="eeg", **by_method):
+    """Rows by repeat: method -> size in multiples of d -> value or values."""
+    return [
+        {
+            "origin": "measured", "run": "r1", "preset": "laptop", "experiment": "e", "dataset": dataset,
+            "kernel": "gaussian", "repeat": repeat, "status": "ok", "settings": {}, "metric": metric,
+            "value": value, "method": method.partition("__")[0], "variant": method.partition("__")[2],
+            "n_features": 10 * multiple, "n_features_label": f"{multiple}d", "d": 10, "n_train": 100,
+            "n_test": 100, "split": "test" if metric == ACCURACY else "",
+        }
+        for method, by_size in by_method.items()
+        for multiple, values in (by_size if isinstance(by_size, dict) else {2: by_size}).items()
+        for repeat, value in enumerate(np.atleast_1d(values))
+    ]  # fmt: skip
+
+
+def found(helper, *arguments, rows, datasets=("eeg",), tasks=TASKS, at="every", set_aside=None, **options):
+    """Verdict and evidence on the part that a helper makes of rows."""
+    context = Context(tidy.frame(list(rows)), STYLES, tasks)
+    own = Rows(context.rows, context.rows, context, "survey").of(datasets, set_aside=set_aside)
+    return conclude([helper(own, *arguments, **options)], at)
+
+
+def verdict(*arguments, **options):
+    return found(*arguments, **options)[0]
+
+
+def fixed(value, n=5):
+    """Repeats without any spread."""
+    return [float(value)] * n
+
+
+@pytest.mark.parametrize(
+    ("gain", "expected"), [(0.1, "holds"), (0.0, "fails"), (-0.1, "contradicted")]
+)  # fmt: skip
+def test_better_than_needs_a_better_mean(gain, expected):
+    assert (
+        verdict(better_than, ACCURACY, "orf", "rff", rows=made(ACCURACY, orf=fixed(70 + gain), rff=fixed(70)))
+        == expected
+    )
+    # errors are good low
+    assert verdict(better_than, ERROR, "orf", "rff", rows=made(ERROR, orf=fixed(70 - gain), rff=fixed(70))) == expected
+    few = made(ACCURACY, orf=fixed(70 + gain, 4), rff=fixed(70, 4))
+    assert verdict(better_than, ACCURACY, "orf", "rff", rows=few) == expected.replace("contradicted", "fails")
+
+
+@pytest.mark.parametrize(
+    ("options", "border"),
+    # two standard errors, or pooled deviations, of two samples of deviation 1
+    [({"by": 2.0}, 2.0), ({"errors": 2}, 2 * math.sqrt(2 * (1 / 5 + 1))), ({"deviations": 2}, 2.0)],
+)
+def test_better_than_may_need_a_larger_gain(options, border):
+    for gain, expected in ((border + 0.01, "holds"), (border - 0.01, "fails")):
+        rows = made(ACCURACY, orf=70 + gain + BASE, rff=70 + OTHER)
+        assert verdict(better_than, ACCURACY, "orf", "rff", rows=rows, **options) == expected
+    if "deviations" in options:
+        single = made(ACCURACY, orf=80.0, rff=70.0)
+        found_single = found(better_than, ACCURACY, "orf", "rff", rows=single, **options)
+        assert found_single == ("not testable", "ORF minus RFF: EEG 2d +10.00 (a single repeat)")
+
+
+@pytest.mark.parametrize(
+    ("gain", "expected"), [(1.01, "holds"), (0.99, "fails"), (-0.99, "fails"), (-1.01, "contradicted")]
+)
+@pytest.mark.parametrize(("dataset", "half"), [("eeg", CORRECTED), ("letter", PLAIN)])
+def test_an_effect_is_significant(gain, expected, dataset, half):
+    # accuracies on random halves are corrected, those on a published split are not
+    def verdict_of(n):
+        rows = made(ACCURACY, dataset, orf=70 + gain * half + BASE[:n], rff=fixed(70, n))
+        return verdict(better_than, ACCURACY, "orf", "rff", rows=rows, datasets=[dataset], effect=True)
+
+    assert verdict_of(5) == expected
+    assert verdict_of(4) == ("not testable" if gain > 0 else "fails")
+
+
+@pytest.mark.parametrize(("gain", "expected"), [(0.11, "holds"), (0.09, "fails")])
+def test_an_effect_is_larger_than_the_smallest_one(gain, expected):
+    rows = made(ACCURACY, orf=fixed(70 + gain), rff=fixed(70))
+    assert verdict(better_than, ACCURACY, "orf", "rff", rows=rows, effect=True) == expected
+
+
+def test_the_lowest_and_the_highest_of_methods_are_picked_at_each_place():
+    rows = made(ACCURACY, orf={2: 72, 4: 71.1}, qmc={2: 71.1, 4: 72}, rff={2: 71, 4: 70}, ssf={2: 70, 4: 71})
+    sides = lowest("orf", "qmc"), highest("rff", "ssf")
+    text = "worse of ORF and QMC minus better of RFF and SSF: EEG 2d +0.10, 4d +0.10"
+    assert found(better_than, ACCURACY, *sides, rows=rows) == ("holds", text)
+    without = [row for row in rows if row["method"] != "ssf"]
+    assert verdict(better_than, ACCURACY, *sides, rows=without) == "not run"
+    # one that need not have been measured counts where it was
+    also = lowest("orf", also=("qmc",)), highest("rff", also=("ssf",))
+    assert found(better_than, ACCURACY, *also, rows=without)[1].endswith("EEG 2d +0.10, 4d +1.10")
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(
+    ("beyond", "expected"),
+    # in half widths of the interval, from where it touches the margin
+    [(-0.01, "holds"), (0.01, "not testable"), (0.99, "not testable"), (1.01, "fails"), (1.99, "fails"),
+     (2.01, "contradicted")],
+)  # fmt: skip
+def test_no_difference_needs_the_whole_interval(sign, beyond, expected):
+    # two deviations of 0.1; half a point is wider, as is the interval of 0.03 deviations
+    margin, noise = 2 * math.sqrt((0.01 + 0.01 + 0.0003**2 / 0.01) / 2), 0.003 * OTHER
+    difference = margin + (beyond - 1) * 0.003 * CORRECTED
+    rows = made(ACCURACY, orf=70 + sign * difference + 0.1 * BASE + noise, rff=70 + 0.1 * BASE)
+    assert verdict(no_difference, ACCURACY, "orf", "rff", deviations=2, rows=rows) == expected
+    few = [row for row in rows if row["repeat"] < 4]
+    assert verdict(no_difference, ACCURACY, "orf", "rff", deviations=2, rows=few) == "not testable"
+
+
+@pytest.mark.parametrize(("end", "expected"), [(0.49, "holds"), (0.51, "not testable")])
+def test_a_margin_of_deviations_is_no_wider_than_the_practical_one(end, expected):
+    # two deviations are two points, and only half a point is none
+    best, noise = 80 + end - 0.1 * CORRECTED + BASE, 0.1 * OTHER
+    rows = made(ACCURACY, orf=best, rff=80 + BASE + noise, qmc=80 + BASE + noise)
+    assert verdict(no_difference, ACCURACY, "orf", "rff", deviations=2, rows=rows) == expected
+    assert verdict(none_stands_out, ACCURACY, ("orf", "rff", "qmc"), over="second", rows=rows) == expected
+    assert verdict(all_alike, ACCURACY, ("orf", "rff", "qmc"), deviations=2, rows=rows) == expected
+    # of errors, a tenth of that with which they are compared
+    lowest_error = 80 - 16 * end + 0.1 * PLAIN + 5 * BASE
+    rows = made(ERROR, rff=lowest_error, orf=80 + 5 * BASE + noise, qmc=80 + 5 * BASE + noise)
+    assert verdict(none_stands_out, ERROR, ("orf", "rff", "qmc"), over="second", rows=rows) == expected
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(
+    ("value", "expected"), [(1.99, "holds"), (2.01, "fails"), (2.77, "fails"), (2.79, "contradicted")]
+)
+def test_no_difference_within_standard_errors(sign, value, expected):
+    error = math.sqrt(2 / 5)
+    rows = made(ERROR, orf=10 + sign * value * error + BASE, rff=10 + OTHER)
+    assert verdict(no_difference, ERROR, "orf", "rff", errors=2, rows=rows) == expected
+    # a value of its own, whose error is that of the repeats
+    rows = made(BIAS, orf=3 + sign * value / math.sqrt(5) + BASE)
+    assert verdict(no_difference, BIAS, "orf", value=3, errors=2, rows=rows) == expected
+    # an effect smaller than the smallest one is no opposite
+    rows = made(ACCURACY, orf=10 + sign * 0.09 + 1e-3 * BASE, rff=fixed(10))
+    assert verdict(no_difference, ACCURACY, "orf", "rff", errors=2, rows=rows) == "fails"
+
+
+@pytest.mark.parametrize(("spread", "expected"), [(0.99, "holds"), (1.0, "fails"), (1.01, "contradicted")])
+def test_all_alike_is_about_the_range(spread, expected):
+    rows = made(ACCURACY, rff=fixed(70), orf=fixed(70 + spread), qmc=fixed(70.3))
+    assert verdict(all_alike, ACCURACY, ("rff", "orf", "qmc"), margin=1, rows=rows) == expected
+    few = [row for row in rows if row["repeat"] < 4]
+    assert verdict(all_alike, ACCURACY, ("rff", "orf", "qmc"), margin=1, rows=few) == "not testable"
+
+
+@pytest.mark.parametrize(("noise", "expected"), [(0.01, "holds"), (1.0, "not testable")])
+def test_a_range_is_within_only_if_every_pair_is(noise, expected):
+    # the two ends do not vary, the method between them does
+    rows = made(ACCURACY, rff=fixed(70), orf=fixed(70.5), qmc=70.2 + noise * BASE)
+    assert verdict(all_alike, ACCURACY, ("rff", "orf", "qmc"), margin=1, rows=rows) == expected
+
+
+BEST = "orf", "qmc"
+FOUR = ("rff", "orf", "qmc", "ssf")
+
+
+@pytest.mark.parametrize(
+    ("rff", "expected"), [({2: 0.21}, "holds"), ({2: 0.2}, "fails"), ({2: 0.21, 4: 0.1}, "partly")]
+)
+def test_is_best_means_better_than_all_others(rff, expected):
+    others = {name: dict.fromkeys(rff, value) for name, value in (("orf", 0.3), ("qmc", 0.2), ("ssf", 0.4))}
+    assert verdict(is_best, ERROR, BEST, FOUR, rows=made(ERROR, rff=rff, **others)) == expected
+    without = made(ERROR, rff=rff, **{name: others[name] for name in BEST})
+    assert verdict(is_best, ERROR, BEST, FOUR, rows=without) == "not run"
+
+
+@pytest.mark.parametrize(("gain", "expected"), [(2.01, "holds"), (1.99, "fails")])
+def test_is_best_by_pooled_deviations(gain, expected):
+    rows = made(ACCURACY, orf=80 + gain + BASE, rff=80 + OTHER, ssf=70 + OTHER, qmc=75 + OTHER)
+    assert verdict(is_best, ACCURACY, BEST, FOUR, deviations=2, rows=rows) == expected
+    single = made(ACCURACY, orf=85.0, rff=80.0, ssf=70.0, qmc=75.0)
+    text = "highest: EEG 2d ORF by 5.00 (a single repeat)"
+    assert found(is_best, ACCURACY, BEST, FOUR, deviations=2, rows=single) == ("not testable", text)
+
+
+@pytest.mark.parametrize(("behind", "expected"), [(1.01, "contradicted"), (0.99, "fails")])
+def test_is_best_is_contradicted_if_another_surely_is(behind, expected):
+    # errors are not corrected for their splits: only the map varies
+    lead = behind * PLAIN * math.sqrt(2)
+    rows = made(ERROR, rff=20 + BASE, orf=20 + lead + OTHER, qmc=40 + OTHER, ssf=40 + OTHER)
+    assert verdict(is_best, ERROR, BEST, FOUR, rows=rows) == expected
+
+
+@pytest.mark.parametrize(
+    ("over", "gap", "expected"),
+    [("second", 1.0, "holds"), ("second", 1.9, "not testable"), ("second", 2.1, "fails"), ("median", 1.0, "holds"),
+     ("median", 2.1, "fails")],
+)  # fmt: skip
+def test_none_stands_out_within_two_deviations(over, gap, expected):
+    # deviations of 0.2; the best differs from the others by its mean and a little noise
+    base, noise = 0.2 * BASE, 0.06 * OTHER
+    others = 80 + base + noise
+    rows = made(ACCURACY, rff=80 + 0.2 * gap + base, orf=others, qmc=60 + base if over == "second" else others)
+    assert verdict(none_stands_out, ACCURACY, ("rff", "orf", "qmc"), over=over, rows=rows) == expected
+
+
+def test_two_good_methods_hide_each_other_from_the_second_and_not_from_the_median():
+    rows = made(ACCURACY, rff=90 + BASE, orf=90 + BASE, qmc=80 + BASE, ssf=80 + BASE, ssf__other=80 + BASE)
+    among = ("rff", "orf", "qmc", "ssf", "ssf/other")
+    assert verdict(none_stands_out, ACCURACY, among, over="second", rows=rows) == "holds"
+    assert verdict(none_stands_out, ACCURACY, among, over="median", rows=rows) == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("limits", "inside", "outside"),
+    [({"above": 2}, 2.1, 2.0), ({"at_least": 2}, 2.0, 1.9), ({"below": 2}, 1.9, 2.0), ({"at_most": 2}, 2.0, 2.1),
+     ({"between": (1, 2)}, 2.0, 2.1), ({"between": (1, 2)}, 1.0, 0.9), ({"above": 1, "below": 2}, 1.5, 2.0),
+     ({"at_most": lambda where: where["n_features"] / where["d"]}, 2.0, 2.1)],
+)  # fmt: skip
+def test_keeps_bound(limits, inside, outside):
+    for value, expected in ((inside, "holds"), (outside, "fails")):
+        rows = made(ERROR, orf=10 * value, rff=10.0, qmc=value, ssf=11 * value, ssf__other=10 * value)
+        assert verdict(keeps_bound, ERROR, "qmc", rows=rows, **limits) == expected
+        assert verdict(keeps_bound, ERROR, "orf", over="rff", rows=rows, **limits) == expected
+        assert verdict(keeps_bound, BIAS, "orf", minus="rff", rows=made(BIAS, orf=value, rff=0.0), **limits) == expected
+
+
+@pytest.mark.parametrize(
+    ("limits", "values"),
+    [
+        # a gain that is too small fails, a loss contradicts; more than a stated size is not its opposite
+        ({"above": 6}, {6.1: "holds", 6.0: "fails", 4.0: "fails", -4.0: "contradicted"}),
+        ({"at_most": -6}, {-6.0: "holds", -4.0: "fails", 4.0: "contradicted"}),
+        ({"between": (1, 2)}, {1.5: "holds", 2.5: "fails", 0.5: "fails", -0.5: "contradicted"}),
+        ({"between": (-1, 2)}, {1.5: "holds", 2.5: "contradicted", -1.5: "contradicted"}),
+        ({"at_most": 1}, {1.0: "holds", 1.5: "contradicted"}),
+    ],
+)
+def test_the_opposite_of_a_difference_is_on_the_other_side_of_none(limits, values):
+    for value, expected in values.items():
+        rows = made(ACCURACY, orf=fixed(70 + value), rff=fixed(70))
+        assert verdict(keeps_bound, ACCURACY, "orf", minus="rff", rows=rows, **limits) == expected
+        rows = made(ERROR, orf=fixed(math.exp(value)), rff=fixed(1))  # of a ratio it is beyond one
+        limits_of_ratio = {
+            key: tuple(map(math.exp, bound)) if key == "between" else math.exp(bound) for key, bound in limits.items()
+        }
+        if value not in (6.0, -6.0, 1.0):
+            assert verdict(keeps_bound, ERROR, "orf", over="rff", rows=rows, **limits_of_ratio) == expected
+
+
+@pytest.mark.parametrize(("by", "expected"), [(1.01, "contradicted"), (0.99, "fails"), (-0.01, "holds")])
+def test_the_interval_of_a_ratio_is_that_of_its_logarithm(by, expected):
+    rows = made(ERROR, orf=np.exp(0.01 * (BASE + by * PLAIN)), rff=fixed(1))
+    assert verdict(keeps_bound, ERROR, "orf", over="rff", below=1, rows=rows) == expected
+
+
+@pytest.mark.parametrize(("value", "expected"), [(-2.0, "holds"), (-2.1, "fails"), (2.1, "fails")])
+def test_a_bound_may_be_about_the_size_of_a_value(value, expected):
+    assert verdict(keeps_bound, BIAS, "orf", size_alone=True, at_most=2, rows=made(BIAS, orf=value)) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "border"),
+    [({"at_most": 2, "errors": 4}, 2 + 4 / math.sqrt(5)), ({"below": 2, "significant": True}, 2 - PLAIN)],
+)
+def test_a_bound_may_count_standard_errors_or_the_whole_interval(options, border):
+    for value, expected in ((border - 0.01, "holds"), (border + 0.01, "fails")):
+        assert (
+            verdict(keeps_bound, BIAS, "orf", rows=made(BIAS, orf=value + BASE), **options).replace(
+                "contradicted", "fails"
+            )
+            == expected
+        )
+    if "significant" in options:
+        assert verdict(keeps_bound, BIAS, "orf", rows=made(BIAS, orf=0 * BASE[:4]), **options) == "not testable"
+
+
+def test_each_side_is_a_point_and_each_repeat_may_be():
+    assert verdict(keeps_bound, ERROR, ("orf", "qmc"), at_most=2, rows=made(ERROR, orf=1.0, qmc=3.0)) == "partly"
+    rows = made(ERROR, orf=[1.0, 2.9])
+    assert verdict(keeps_bound, ERROR, "orf", at_most=2, rows=rows) == "holds"
+    assert verdict(keeps_bound, ERROR, "orf", at_most=2, by_repeat=True, rows=rows) == "partly"
+
+
+def test_sides_may_differ_in_metric_size_and_place():
+    rows = made(ERROR, orf=0.9) + made("approximation_error_spectral", orf=1.0)
+    sides = side("orf", metric=ERROR), side("orf", metric="approximation_error_spectral")
+    assert verdict(keeps_bound, ERROR, sides[0], over=sides[1], below=1, rows=rows) == "holds"
+    sizes = {"of": side("orf", size="8d"), "over": side("orf", size="2d"), "above": 0.8}
+    for last, expected in ((0.81, "holds"), (0.79, "fails")):
+        rows = made(ERROR, orf={2: 1.0, 4: 0.1, 8: last})
+        assert verdict(keeps_bound, ERROR, rows=rows, **sizes) == expected
+    assert verdict(keeps_bound, ERROR, rows=made(ERROR, orf={2: 1.0}), **sizes) == "not run"
+    on_axis = [
+        row | {"axis": "candidates", "at": at, "value": at} for row in made(ERROR, orf=1.0) for at in (60.0, 100.0)
+    ]
+    sides = side("orf", at=60), side("orf", per_feature=5)  # of 20 features
+    assert found(keeps_bound, ERROR, sides[0], over=sides[1], above=0.5, rows=on_axis) == (
+        "holds", "ORF at 60/ORF at 5 * n_features: EEG 2d 0.600",
+    )  # fmt: skip
+
+
+def rounds(runs=("r1", "r1"), busy=False, **seconds):
+    """Rounds of times: method -> seconds."""
+    return [
+        row | {"axis": "round", "at": row["repeat"], "repeat": 0, "run": run, "settings": {"contended": busy}}
+        for (method, values), run in zip(seconds.items(), runs, strict=True)
+        for row in made(TIME, **{method: values})
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected", "remark"),
+    [
+        (rounds(orf=[3.0, 30.0, 0.3, 3.0, 3.0], rff=[1.0, 10.0, 0.1, 1.0, 4.0]), "holds", ""),  # the median counts
+        (rounds(orf=[1.9] * 5, rff=[1.0] * 5), "fails", ""),
+        (rounds(orf=[1.0, 2.5, 2.5, 2.5, 4.0], rff=[1.0] * 5), "holds", ""),
+        (rounds(orf=[1.0, 2.2, 2.5, 2.9, 4.0], rff=[1.0] * 5), "not testable", "(too noisy)"),  # quartiles over 0.25
+        (rounds(busy=True, orf=[3.0] * 5, rff=[1.0] * 5), "not testable", "(contended)"),
+        (rounds(("r1", "r2"), orf=[3.0] * 5, rff=[1.0] * 5), "not run", ""),
+        (made(TIME, orf=3.0, rff=1.0), "holds", ""),
+        ([row | {"run": row["method"]} for row in made(TIME, orf=3.0, rff=1.0)], "not testable", "(timed apart)"),
+    ],
+)
+def test_times_are_compared_round_by_round_within_a_record(rows, expected, remark):
+    told, text = found(keeps_bound, TIME, "orf", over="rff", above=2, rows=rows)
+    assert told == expected
+    assert text.endswith(remark)
+
+
+def test_falls_by_step():
+    for values, expected in (((3.0, 2.0, 1.0), "holds"), ((3.0, 2.0, 2.0), "partly"), ((1.0, 2.0, 3.0), "fails")):
+        rows = made(ERROR, orf=dict(zip((2, 4, 8), values, strict=True)), rff=dict.fromkeys((2, 4, 8), 1.0))
+        assert verdict(falls_by_step, ERROR, "orf", rows=rows) == expected
+        assert verdict(falls_by_step, ERROR, "orf", over="rff", rows=rows) == expected
+    rows = made(ERROR, orf={2: 3 + BASE, 4: 3.5 + OTHER})  # the error of the step is sqrt(2 / 5)
+    for slack, expected in ((0.01, "holds"), (-0.01, "fails")):
+        assert verdict(falls_by_step, ERROR, "orf", errors=0.5 / math.sqrt(0.4) + slack, rows=rows) == expected
+    for rise, expected in ((2.01, "contradicted"), (1.99, "fails")):  # two intervals that lie apart
+        rows = made(ERROR, orf={2: 3 + BASE, 4: 3 + rise * PLAIN + OTHER})
+        assert verdict(falls_by_step, ERROR, "orf", rows=rows) == expected
+
+
+def test_changes_between_sizes():
+    flat = {"rff": dict.fromkeys((2, 4, 8, 16), 1.0)}
+    sizes = {"over": "rff", "start": ("2d", "4d"), "end": ("8d", "16d")}
+    # geometric means: 2 before, 2.01 and 1.99 after
+    for last, expected in ((4.0401, "holds"), (3.9601, "fails")):
+        rows = made(ERROR, orf={2: 1.0, 4: 4.0, 8: 1.0, 16: last}, **flat)
+        assert verdict(changes, ERROR, "orf", rows=rows, **sizes) == expected
+        assert verdict(changes, ERROR, "orf", falls=True, rows=rows, **sizes) != expected
+    assert verdict(changes, ERROR, "orf", rows=made(ERROR, orf={2: 1.0, 4: 4.0, 8: 5.0}, **flat), **sizes) == "not run"
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "expected"),
+    [
+        ((71, 60, 71.1), {}, "holds"), ((60, 60, 69.9), {}, "fails"), ((60, 60, 70.1), {}, "holds"),
+        ((60, 60, 70.11), {"by": 0.1}, "holds"), ((60, 60, 70.09), {"by": 0.1}, "fails"),
+        ((72, 60, 71.1), {}, "contradicted"),
+    ],
+)  # fmt: skip
+def test_a_gap_grows_from_a_floor(values, options, expected):
+    by_size = {size: fixed(value) for size, value in zip((2, 4, 8), values, strict=True)}
+    rows = made(ACCURACY, orf=by_size, rff=dict.fromkeys((2, 4, 8), fixed(70)))
+    ends = {"minus": "rff", "start": "first", "end": "last", "floor": 0.0}
+    assert verdict(changes, ACCURACY, "orf", rows=rows, **ends, **options).replace("contradicted", "fails") == (
+        expected.replace("contradicted", "fails")
+    )
+    if expected == "contradicted":
+        assert verdict(changes, ACCURACY, "orf", rows=rows, **ends) == expected
+
+
+@pytest.mark.parametrize(("power", "expected"), [(-0.51, "holds"), (-0.49, "fails"), (0.1, "contradicted")])
+def test_fits_power(power, expected):
+    limits = {"below": -0.5, "neutral": 0.0}
+    rows = made(ERROR, orf={m: 3 * m**power for m in (2, 4, 8)})
+    assert verdict(fits_power, ERROR, "orf", "n_features", rows=rows, **limits) == expected
+    assert verdict(fits_power, ERROR, "orf", "n_features", rows=rows[:2], **limits) == "not run"
+
+
+def test_a_power_of_the_larger_half_by_a_column_or_at_one_value_of_it():
+    rows = made(ERROR, orf={1: 9.0, 2: 9.0, 4: 9.0, 8: 64.0, 16: 257.0, 32: 1025.0})
+    arguments = fits_power, ERROR, "orf", "n_features"
+    assert verdict(*arguments, at_least=2, rows=rows) == "fails"
+    assert verdict(*arguments, at_least=2, half=True, rows=rows) == "holds"
+    # in four dimensions the power is one, in eight it is two, of fewer sizes
+    rows = [row | {"d": d} for d, sizes in ((4, (2, 4, 8, 16)), (8, (2, 4, 8)))
+            for row in made(ERROR, orf={m: float(m ** (d // 4)) for m in sizes})]  # fmt: skip
+    assert verdict(*arguments, by="d", at_least=1.5, rows=rows, datasets=None) == "partly"
+    assert verdict(*arguments, held="d", between=(0.99, 1.01), rows=rows, datasets=None) == "holds"
+
+
+def test_a_power_may_be_known_to_its_errors():
+    noise = (0.02, -0.04, 0.02)
+    rows = made(ERROR, orf={m: m * math.exp(off) for m, off in zip((1, 2, 4), noise, strict=True)})
+    arguments = fits_power, ERROR, "orf", "n_features"
+    error = math.sqrt(sum(off**2 for off in noise)) / math.sqrt(2 * math.log(2) ** 2)
+    for power, expected in ((1 - 4 * error, "contradicted"), (1 - 4 * error + 0.002, "holds")):
+        assert verdict(*arguments, at_most=power - 1e-3, errors=4, rows=rows) == expected
+
+
+def test_correlates_with_size():
+    falling, uneven = {2: 4.0, 4: 3.0, 8: 2.0, 16: 1.0}, {2: 3.0, 4: 1.0, 8: 4.0, 16: 2.0}  # the second has rho = 0
+    rows = made(ERROR, orf=falling, rff=uneven)
+    assert verdict(correlates_with_size, ERROR, "orf", sign=-1.0, rows=rows) == "holds"
+    assert verdict(correlates_with_size, ERROR, ("orf", "rff"), sign=-1.0, rows=rows) == "partly"
+    assert verdict(correlates_with_size, ERROR, "orf", sign=1.0, rows=rows) == "fails"
+    many = made(ERROR, orf={m: float(m) for m in range(1, 9)})
+    assert verdict(correlates_with_size, ERROR, "orf", sign=-1.0, rows=many) == "contradicted"
+    assert verdict(correlates_with_size, ERROR, "orf", sign=-1.0, rows=made(ERROR, orf={2: 2.0, 4: 1.0})) == "not run"
+
+
+def test_the_interval_of_a_rank_correlation_is_fishers():
+    x, y = [3, 1, 4, 1.5, 5, 9, 2, 6, 7], [2, 7, 1, 8, 2.5, 8.5, 1.5, 8, 3]
+    rho, half = stats.spearmanr(x, y).statistic, stats.norm.ppf(0.975) * math.sqrt(1.06 / 6)
+    estimate = samples.rank_correlation(x, y)
+    ends = [math.atanh(end) for end in (estimate.low, estimate.high)]
+    assert [estimate.value, *ends] == pytest.approx([rho, math.atanh(rho) - half, math.atanh(rho) + half])
+    assert estimate.p == pytest.approx(stats.norm.sf(math.atanh(rho) / math.sqrt(1.06 / 6)))
+    assert samples.rank_correlation(x, y, -1.0)[:3] == pytest.approx((-rho, -estimate.high, -estimate.low))
+    assert math.isnan(samples.rank_correlation(x, [1.0] * 9).value)
+    assert samples.rank_correlation([1, 2, 3, 4], [1, 2, 3, 4])[3:5] == pytest.approx((math.nan, 1.0), nan_ok=True)
+
+
+# Which rows count
+
+GAINS = made(ACCURACY, orf=71.0, rff=70.0) + made(ACCURACY, "letter", orf=69.0, rff=70.0)
+BOTH = {"datasets": ("eeg", "letter"), "rows": GAINS}
+COMPARED = better_than, ACCURACY, "orf", "rff"
+
+
+@pytest.mark.parametrize("columns", [{"stand_in": "made"}, {"status": "failed", "value": None}, {"variant": "v"}])
+def test_stand_ins_and_what_is_not_ok_do_not_count(columns):
+    assert verdict(*COMPARED, rows=[row | columns for row in GAINS]) == "not run"
+
+
+def test_why_a_claim_was_not_run():
+    assert found(*COMPARED, rows=[row | {"stand_in": "made"} for row in GAINS])[1] == "EEG: a stand-in"
+    skipped = [row | {"status": "skipped", "value": None, "settings": {"reason": "no file"}} for row in GAINS]
+    assert found(*COMPARED, rows=skipped)[1] == "EEG: skipped: no file"
+    assert found(*COMPARED, rows=[], datasets=("eeg", "letter")) == ("not run", "")
+
+
+def test_two_rows_of_one_measurement_are_refused():
+    with pytest.raises(ValueError, match=r"1 rows repeat a measurement of accuracy_pct, of orf"):
+        verdict(*COMPARED, rows=[*GAINS, GAINS[0] | {"value": 1.0}])
+
+
+def test_data_sets_may_be_set_aside():
+    assert verdict(*COMPARED, **BOTH) == "partly"
+    text = "ORF minus RFF: EEG 2d +1.00; letter 2d -1.00 (another test set)"
+    assert found(*COMPARED, **BOTH, set_aside={"letter": "another test set"}) == ("holds", text)
+    assert verdict(*COMPARED, **BOTH, set_aside={"letter": "a", "eeg": "b"}) == "not testable"
+    assert found(*COMPARED, rows=GAINS[:2], datasets=("eeg", "letter"))[1].endswith("not run: letter")
+
+
+@pytest.mark.parametrize(("task", "settings"), [({"not_comparable": "other rows"}, {}), ({}, {"capped": True})])
+def test_scores_on_other_rows_than_the_papers_are_set_aside(task, settings):
+    tasks = TASKS | {"letter": TASKS["letter"] | task}
+    rows = [row | {"settings": settings if row["dataset"] == "letter" else {}} for row in GAINS]
+    text = "ORF minus RFF: EEG 2d +1.00; letter 2d -1.00 (not comparable)"
+    assert found(*COMPARED, rows=rows, datasets=("eeg", "letter"), tasks=tasks) == ("holds", text)
+    # errors of the kernel matrix rest on the training rows alone
+    errors = [row | {"metric": ERROR, "split": ""} for row in rows]
+    arguments = better_than, ERROR, "rff", "orf"
+    assert verdict(*arguments, rows=errors, datasets=("eeg", "letter"), tasks=tasks) == "partly"
+
+
+@pytest.mark.parametrize(("best", "expected"), [(70.5, "not testable"), (70.51, "holds")])
+def test_a_data_set_on_which_nothing_was_learned_is_set_aside(best, expected):
+    # two classes, of 70 and 30 %
+    fact = GAINS[0] | {"metric": "fact_neighbours_agree_by_chance", "value": 0.7**2 + 0.3**2, "method": ""}
+    assert verdict(*COMPARED, rows=[fact, *made(ACCURACY, orf=best, rff=70.0)]) == expected
+
+
+def test_places_of_several_experiments_are_told_apart():
+    other = [row | {"experiment": "f", "value": 141.0 - row["value"]} for row in GAINS[:2]]
+    assert found(*COMPARED, rows=GAINS[:2] + other) == ("partly", "ORF minus RFF: EEG e 2d +1.00; EEG f 2d -1.00")
+
+
+def test_rows_may_be_selected_by_a_condition():
+    rows = made(ACCURACY, orf={2: 1.0, 8: 71.0, 16: 2.0}, rff={2: 2.0, 8: 70.0, 16: 1.0})
+    context = Context(tidy.frame(rows), {}, {})
+    own = Rows(context.rows, context.rows, context, "survey")
+
+    def sizes(where):
+        return [place["n_features_label"] for place, _ in own.of("eeg", where=where).places(ACCURACY, "orf")]
+
+    assert sizes("n_features >= 8 * d") == ["8d", "16d"]
+    assert sizes("share == 0.5") == ["8d"]
+
+
+# The rule from points to a verdict
+
+
+def points(*holds, **columns):
+    return [Point(1.0, 0.0, each, place=str(i), **columns) for i, each in enumerate(holds)]
+
+
+@pytest.mark.parametrize(
+    ("holds", "at", "expected"),
+    [
+        ((True, True), "every", "holds"), ((True, False), "every", "partly"), ((False, False), "every", "fails"),
+        ((None, True), "every", "not testable"), ((None, False), "every", "fails"),
+        ((None, True, False), "every", "partly"), ((), "every", "not run"),
+        ((True, True, False), "most", "holds"), ((True, False), "most", "fails"),
+        ((True, None), "most", "not testable"),
+        ((True, None, False, False), "most", "fails"), ((False, True, False), "some", "holds"),
+        ((False, False), "some", "fails"), ((False, None), "some", "not testable"),
+    ],
+)  # fmt: skip
+def test_the_verdict_of_points(holds, at, expected):
+    assert conclude([Part(points(*holds))], at)[0] == expected
+
+
+def test_a_contradiction_is_one_at_every_point():
+    against = points(False, opposite=True)
+    for others, expected in (
+        (against, "contradicted"), (points(False), "fails"), (points(True), "partly"), (points(None), "fails"),
+    ):  # fmt: skip
+        assert conclude([Part(against + others)])[0] == expected
+    # the opposite at more points than it holds at
+    assert conclude([Part(against * 2 + points(True))])[0] == "fails"
+    assert conclude([Part(against * 2 + points(True, True, False))])[0] == "partly"
+
+
+def test_parts_without_points_that_may_decide():
+    good, bad = Part(points(True)), Part(points(False, opposite=True))
+    silent = Part(points(True, reason="too noisy"))
+    assert conclude([good, Part()])[0] == "not run"
+    assert conclude([good, Part()], needs="any")[0] == "holds"
+    assert conclude([good, silent])[0] == "not testable"
+    assert conclude([bad, silent])[0] == "fails"
+    assert conclude([good, only_evidence(bad)])[0] == "holds"
+    assert conclude([Part(good.points + points(False, reason="too noisy"))])[0] == "holds"
+    assert conclude([good], not_testable="an identity")[0] == "not testable"
+
+
+def test_joined_parts_have_to_hold_at_the_same_places():
+    first, second = Part(points(True, True, False)), Part(points(True, False, True))
+    assert conclude(joined(first, second))[0] == "partly"
+    assert conclude(joined(Part(points(True, False)), Part(points(False, True))))[0] == "fails"
+
+
+def test_many_points_are_summarised():
+    def gaps(n, margin=0.0):
+        return Part([Point(float(i), margin * i, i != 1, place=f"{i}d", group="EEG", what="gap") for i in range(1, n)])
+
+    assert evidence(gaps(4)) == "gap: EEG 1d 1.00, 2d 2.00, 3d 3.00"
+    assert evidence(gaps(30)) == "gap: so at 28 of 29 points, 1.00 to 29.0, not so at EEG 1d"
+    bound = "gap: so at 28 of 29 points, 1.00 to 29.0, at most 0.500 of the bound, not so at EEG 1d"
+    assert evidence(gaps(30, margin=2.0)) == bound
+    assert [number(v) for v in (43.71, -0.00312, 1000.4, 1e-9, 0.0)] == ["43.7", "-0.00312", "1000", "1e-09", "0"]
+
+
+# The registry
+
+
+def test_a_claim_is_judged_on_the_experiments_of_its_protocol():
+    registry.claims_of("survey")
+    context = Context(tidy.frame(GAINS), STYLES, TASKS)
+    rows = Rows(context.rows, context.rows, context, "survey")
+    claim = registry.Claim(
+        lambda rows, dataset: COMPARED[0](rows.of(dataset), *COMPARED[1:]), {"text": "e", "code": "f"}
+    )
+    for dataset, not_testable, protocol, expected in (
+        ("eeg", "", "text", "holds"), ("letter", "", "text", "fails"), ("eeg", "", "code", "not run"),
+        ("eeg", "", "tuned", "not run"), ("eeg", "an identity", "text", "not testable"),
+        ("eeg", {"code": "an identity"}, "text", "holds"), ("eeg", {"text": "an identity"}, "text", "not testable"),
+    ):  # fmt: skip
+        changed = {"arguments": {"dataset": dataset}, "not_testable": not_testable}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(registry.CLAIMS, "survey-01", registry.replace(claim, **changed))
+            assert registry.judged("survey-01", rows, protocol)[0] == expected
+    with pytest.raises(ValueError, match="claim survey-01 is registered twice"):
+        registry.claim("survey-01", {})(lambda rows: [])

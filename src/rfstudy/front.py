@@ -31,7 +31,7 @@ from rfstudy.report.claims.samples import rank_correlation
 from rfstudy.report.compare import CELL_VERDICTS
 from rfstudy.report.context import Context
 from rfstudy.report.scorecard import scorecard
-from rfstudy.report.typeset import one_number_a_cell, told
+from rfstudy.report.typeset import description, one_number_per_cell
 from rfstudy.study.config import load_experiments
 
 #: The pictures of the page: the file, the paper and name of the figure, and what is seen where there is no picture.
@@ -82,7 +82,7 @@ class Shipped:
     def _table(self, paper: str, name: str) -> pd.DataFrame:
         spec = self.spec(paper, name)
         kind = importlib.import_module(modules_of(spec)[0])
-        return one_number_a_cell(kind.make(self.context(*spec["experiments"]), spec))
+        return one_number_per_cell(kind.make(self.context(*spec["experiments"]), spec))
 
     def runs(self, experiment: str) -> list[dict]:
         """The records of the runs that the shipped rows of an experiment point to."""
@@ -184,7 +184,7 @@ def picture(shipped: Shipped, name: str) -> bytes:
     size = (WIDTH, round(image.height * WIDTH / image.width))
     words = PngInfo()
     words.add_text("Source", digest(shipped, name))
-    words.add_text("Description", told(spec["caption"], drawn.notes))
+    words.add_text("Description", description(spec["caption"], drawn.notes))
     image = image.resize(size, Image.Resampling.LANCZOS).quantize(COLOURS, Image.Quantize.FASTOCTREE)
     image.save(small, "PNG", optimize=True, pnginfo=words)
     return small.getvalue()

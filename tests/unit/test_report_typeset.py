@@ -1,6 +1,7 @@
 """Tables as files: what people read and what machines read are the same numbers, and every format is sound."""
 
 import csv
+import html
 import importlib.util
 import io
 import itertools
@@ -12,10 +13,13 @@ import pandas as pd
 import pytest
 import report_rows
 
-from rfstudy.report import catalogue, latex, typeset
+from rfstudy.report import catalogue, typeset
 from rfstudy.report.tables import dataset_facts
 
-TABLES = [spec for spec in report_rows.REPORTS if spec["form"] == "tables"]
+#: One table of every kind and paper.
+TABLES = list(
+    {(spec["kind"], spec["paper"]): spec for spec in reversed(report_rows.REPORTS) if spec["form"] == "tables"}.values()
+)
 
 #: Columns of words: names of data sets; what is claimed, its test, and what is found.
 PROSE = ("data_set", "says", "test", "evidence", "result", "study", "w", "data", "diameter")
@@ -155,93 +159,64 @@ def measured_here(table):
     return any(re.search(r"\d", typeset.text(cell)) for cell in table.frame.iloc[:, -2:].to_numpy().ravel())
 
 
-@every_table
-@with_and_without
-def test_markdown_is_sound(number, with_rows):
-    table = made(number, with_rows)
-    parts = markdown_parts(typeset.markdown(table))
-    assert len(parts) == (len(table.parts) if table.divided else 1)
-    assert sum(len(part) for part in parts) >= (0 if table.divided else len(table.frame))
-    shown = {name for part in parts for name in part.columns}
-    assert shown == set(map(str, table.frame.columns))
-
-
 def markdown_parts(text):
     """The tables of a Markdown file, all texts."""
-    blocks = re.findall(r"(?:^\|.*\n)+", text, re.M)
     parts = []
-    for block in blocks:
-        rows = [re.split(r"(?<!\\) ?\| ?", line.strip())[1:-1] for line in block.splitlines()]
+    for block in re.findall(r"(?:^\|.*\n)+", text, re.M):
+        rows = [re.split(r"(?<!\\)\|", line.strip())[1:-1] for line in block.splitlines()]
         assert len(set(map(len, rows))) == 1
-        assert all(re.fullmatch("---:?", cell) for cell in rows[1])
-        unescaped = [[cell.replace(r"\|", "|") for cell in row] for row in rows]
+        assert all(re.fullmatch(":?-+:?", cell) for cell in rows[1])
+        unescaped = [[cell.strip().replace(r"\|", "|") for cell in row] for row in rows]
         parts.append(pd.DataFrame(unescaped[2:], columns=unescaped[0]))
     return parts
 
 
 @every_table
 @with_and_without
-def test_latex_is_sound_and_says_the_same(number, with_rows):
+def test_markdown_latex_and_html_say_the_same(number, with_rows):
     table = made(number, with_rows)
-    text = typeset.latex(table)
-    read = [part.map(latex.escape).rename(columns=latex.escape) for part in markdown_parts(typeset.markdown(table))]
-    keys = list(map(latex.escape, table.keys))
-    parts = latex_parts(text)
-    for names, groups, rows in parts:
-        (of_part,) = [part for part in read if set(names) <= set(part.columns)][:1]
-        for position, name in enumerate(names):
-            told = [row[position] for row in rows]
-            wanted = list(of_part[name])
-            # parts share the columns that say what a row is about, and leave rows without a cell out
-            keep = list if len(parts) == 1 else lambda cells: [cell for cell in cells if cell]
-            assert keep(told) == keep(wanted) or (name in keys and len(parts) > 1), name
-        assert groups in ([], [cell for cell in of_part.iloc[:, 0] if cell]) or len(parts) > 1
-    columns = {name for names, _, _ in parts for name in names}
-    assert columns >= {latex.escape(str(column)) for column in table.frame.columns[1:]}
+    parts = markdown_parts(typeset.markdown(table))
+    assert len(parts) == max(1, len(list(filter(None, table.parts.values()))))
+    assert {name for part in parts for name in part.columns} == set(map(str, table.frame.columns))
+    pieces = latex_pieces(typeset.latex(table))
+    cells = [html.unescape(cell) for cell in re.findall(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", typeset.html(table), re.S)]
+    assert cells == [cell for part in parts for row in (part.columns, *part.to_numpy()) for cell in row]
+    for names, rows in pieces:
+        (part,) = [each for each in parts if set(names) <= set(each.columns.map(typeset.escape))][:1]
+        part = part.map(typeset.escape).rename(columns=typeset.escape)
+        assert rows == part[names].to_numpy().tolist()
+    assert {name for names, _ in pieces for name in names} >= set(table.frame.columns.map(str).map(typeset.escape))
     for note in table.notes:
-        assert text.count(latex.escape(note) + r"\par") == 1
+        assert typeset.latex(table).count(typeset.escape(note) + r"\par") == 1
 
 
-def latex_parts(text):
-    """The parts of a LaTeX file, each its names of columns, headings of groups and rows; what is unsound fails."""
-    first, text = text.split("\n", 1)
-    packages = re.fullmatch(r"% needs: (.*)", first).group(1).split(", ")
-    needed = {"booktabs": "toprule", "array": "arraybackslash", "longtable": "{longtable}", "pdflscape": "{landscape}"}
-    assert packages == [package for package, sign in needed.items() if sign in text]
-    assert not re.search(r"\\(tiny|scriptsize)", text)
-    assert len(re.findall(r"^\\(normalsize|small|footnotesize)$", text, re.M)) == text.count(r"\caption{")
-    assert text.count("{") - text.count(r"\{") == text.count("}") - text.count(r"\}")
+def latex_pieces(text):
+    """The tables of a LaTeX file, each its names of columns and its rows; what is unsound fails."""
+    assert text.startswith("% needs: array, booktabs, longtable, pdflscape\n")
+    text = text.split("\n", 1)[1]
     opened = []
-    for what, name in re.findall(r"\\(begin|end)\{(\w+\*?)\}", text):
+    for what, name in re.findall(r"\\(begin|end)\{(\w+)\}", text):
         if what == "begin":
             opened.append(name)
         else:
             assert opened.pop() == name
     assert not opened
-    assert text.count(r"\begingroup") == text.count(r"\endgroup")
+    assert text.count("{") - text.count(r"\{") == text.count("}") - text.count(r"\}")
     for character in "%#_":
         assert text.count(character) == text.count("\\" + character)
     assert text.count("$") % 2 == 0
-    assert "±" not in text
-    assert len(set(re.findall(r"\\label\{(.*?)\}", text))) == text.count(r"\label{") == text.count(r"\caption{")
-    assert text.count(r"\addtocounter{table}{-1}") == text.count(r"\caption{") - 1
+    assert not re.search("[±<>≥≤•]", re.sub(r">\{\\raggedright", "", text))
+    assert len(set(re.findall(r"\\label\{(.*?)\}", text))) == text.count(r"\begin{longtable}")
+    assert text.count(r"\addtocounter{table}{-1}") == text.count(r"\begin{longtable}") - 1
     found = []
-    for match in re.finditer(r"\\begin\{(tabular|longtable)\}\{([^\n]*)\}\n(.*?)\\end\{\1\}", text, re.S):
-        types = re.sub(r">\{\\raggedright\\arraybackslash\}p\{(0\.\d+)\\linewidth\}", "p", match.group(2))
-        assert re.fullmatch("[lrp]+", types)
-        head, *rows = [
-            re.split(r"(?<!\\) ?& ?", line.removesuffix(r" \\").removeprefix("{}"))
-            for line in match.group(3).splitlines()
-            if line.endswith(r" \\") and not line.startswith(r"\caption")
-        ]
-        if match.group(1) == "longtable":
-            assert rows.pop(0) == head
-        assert {len(row) for row in (head, *rows)} == {len(types)}
-        groups = re.findall(r"^\\multicolumn\{(\d+)\}\{@\{\}l\}\{\\emph\{(.*)\}\} \\\\\*$", match.group(3), re.M)
-        assert {int(span) for span, _ in groups} <= {len(types)}
-        names = [re.sub(r"\\shortstack\[.\]\{(.*)\}", r"\1", name).replace(r" \\ ", " ") for name in head]
-        found.append((names, [group for _, group in groups], rows))
-    assert len(found) == text.count(r"\caption{")
+    for types, body in re.findall(r"\\begin\{longtable\}\{([^\n]*)\}\n(.*?)\\end\{longtable\}", text, re.S):
+        types = re.sub(r">\{\\raggedright\\arraybackslash\}p\{(0\.\d+)\\linewidth\}", "p", types)
+        head = body.split("\\toprule\n")[1].split("\n\\midrule")[0].removesuffix(r" \\")
+        head = re.sub(r"\\shortstack\[l\]\{(.*?)\}(?= &|$)", lambda m: m[1].replace(r" \\ ", " "), head)
+        rows = [line.removesuffix(r" \\") for line in body.split("\\endlastfoot\n")[1].splitlines()]
+        cells = [[cell.strip() for cell in re.split(r"(?<!\\)&", row)] for row in (head, *rows)]
+        assert {len(row) for row in cells} == {len(types)}
+        found.append((cells[0], cells[1:]))
     return found
 
 
@@ -337,7 +312,7 @@ def test_the_columns_that_are_explained_are_there():
     section = page.split("### The files of a table")[1].split("###")[0].split("Its columns:")[1]
     named = set(re.findall(r"`([a-z_]+)`", section)) - {"lost", "deduced", "contended"}
     by_rounds = {"lower_quartile", "upper_quartile", "rounds"}
-    found = {column for i in range(len(TABLES)) for column in typeset.one_number_a_cell(made(i, True)).columns}
+    found = {column for i in range(len(TABLES)) for column in typeset.one_number_per_cell(made(i, True)).columns}
     assert named - by_rounds <= found
     assert by_rounds < named
 
@@ -395,109 +370,56 @@ def test_numbers_in_csv_files_have_ten_digits_and_no_point_where_they_are_whole(
     ]  # fmt: skip
 
 
-def made_table(n_rows, n_columns, cell="0.123"):
-    frame = pd.DataFrame([[cell] * n_columns] * n_rows, columns=[f"column {i}" for i in range(n_columns)])
-    # nothing is repeated in the first column: no groups
-    frame.iloc[:, 0] = [f"row {i}" for i in range(n_rows)]
-    return typeset.latex(typeset.Table("made", frame, "Caption.", ["A note."]))
+def latex_of(n_columns, cell="0.123", **options):
+    names = ["key", "also", *(f"column {i}" for i in range(n_columns))]
+    frame = pd.DataFrame([[f"row {i}", "x", *[cell] * n_columns] for i in range(5)], columns=names)
+    return typeset.latex(typeset.Table("made", frame, "Caption.", ["A note."], **options))
 
 
-def test_latex_chooses_size_page_and_breaks():
-    # 4 x 8 characters of 4.7 pt and 8 x 6 pt between: in one of two columns
-    assert r"\begin{table}" in made_table(5, 4)
-    assert r"\normalsize" in made_table(5, 4)
-    assert r"\begin{table*}" in made_table(5, 6)
-    wide, wider = made_table(5, 12), made_table(5, 18)
-    assert r"\footnotesize" in wide
-    assert "landscape" not in wide
-    assert wider.splitlines()[1] == r"\begin{landscape}"
-    assert wider.endswith("\\end{landscape}\n")
-    long = made_table(60, 4)
-    assert "longtable" in long
-    assert long.count("A note.") == 1
-    assert long.count(r"\toprule") == 2
-    assert "longtable" not in made_table(30, 4)
+def test_latex_turns_the_page_for_a_wide_table_and_splits_a_wider_one():
+    narrow, wide, wider = (latex_of(n) for n in (4, 12, 40))
+    assert r"\small" in narrow
+    assert "landscape}" not in narrow
+    assert wide.split("\n")[1] == r"\begin{landscape}"
+    pieces = latex_pieces(wider)
+    assert len(pieces) > 1
+    assert [name for names, _ in pieces for name in names[2:]] == [f"column {i}" for i in range(40)]
+    assert {(*names[:2], len(rows)) for names, rows in pieces} == {("key", "also", 5)}
+    last = len(pieces[0][0]) - 3
+    assert rf"\caption{{Caption. (a) column 0 to column {last}.}} \label{{tab:made}}" in wider
+    assert rf"(b) column {last + 1} to " in wider
+    assert wider.count("A note.") == 1
 
 
-def test_latex_names_the_packages_that_it_needs():
-    texts = made_table(12, 3, "a text that is a paragraph, since it is longer than a line may be in a cell of a table")
-    assert made_table(5, 4).startswith("% needs: booktabs\n")
-    assert made_table(60, 4).startswith("% needs: booktabs, longtable\n")
-    assert made_table(5, 18).startswith("% needs: booktabs, pdflscape\n")
-    assert texts.startswith("% needs: booktabs, array\n")
+def test_latex_breaks_texts_into_lines_but_no_numbers():
+    assert latex_of(2, "a text that is a paragraph, because it is longer than a line").count(r"\raggedright") == 2
+    number = typeset.Cell("1,234,567,890.123 ± 1,234,567,890.123 (1,234,567,890 failed)", {"": 1234567890.123})
+    assert "raggedright" not in latex_of(2, number)
 
 
-def test_latex_divides_what_fits_no_page_and_repeats_the_first_column():
-    parts = latex_parts(made_table(5, 40))
-    assert len(parts) == 2
-    names = [name for names, _, _ in parts for name in names]
-    assert names == ["column 0", *(f"column {i}" for i in range(1, 21)), "column 0",
-                     *(f"column {i}" for i in range(21, 40))]  # fmt: skip
-    assert all(row[0] == f"row {i}" for _, _, rows in parts for i, row in enumerate(rows))
-    text = made_table(5, 40)
-    assert r"\caption{Caption. (a) column 1 to column 20.}\label{tab:made}" in text
-    assert r"\caption{Caption. (b) column 21 to column 39.}\label{tab:made-b}" in text
-    assert text.index("(b)") < text.index("A note.")
+def test_parts_are_tables_of_their_own_without_their_empty_rows():
+    frame = pd.DataFrame({"key": ["a", "b"], "x": [1, 2], "y": ["", "text"]})
+    table = typeset.Table("made", frame, "Caption.", parts={"Numbers": ["x"], "Words": ["y"]})
+    numbers, words = markdown_parts(typeset.markdown(table))
+    assert [list(part) for part in (numbers, words)] == [["key", "x"], ["key", "y"]]
+    assert words.to_numpy().tolist() == [["b", "text"]]
+    assert "*Words*" in typeset.markdown(table)
+    assert [rows for _, rows in latex_pieces(typeset.latex(table))] == [[["a", "1"], ["b", "2"]], [["b", "text"]]]
 
 
-def test_latex_divides_a_table_where_it_says():
-    frame = pd.DataFrame([[f"row {i}", *["0.123 ± 0.456"] * 14, "" if i else "here"] for i in range(3)])
-    frame.columns = ["key", *map(str, range(15))]
-    parts = {"Some": ["0", "1", "2", "3"], "Others": [str(i) for i in range(4, 14)], "Few": ["14"]}
-    found = latex_parts(typeset.latex(typeset.Table("made", frame, "Caption.", parts=parts)))
-    assert [names for names, _, _ in found] == [["key", *columns] for columns in parts.values()]
-    # rows without a cell in a part are left out of it
-    assert [len(rows) for _, _, rows in found] == [3, 3, 1]
-    whole = typeset.Table("made", frame[["key", "0", "14"]], "Caption.", parts={"Some": ["0"], "Few": ["14"]})
-    assert len(latex_parts(typeset.latex(whole))) == 1
-    assert typeset.markdown(whole).count("| key |") == 1
+def test_special_characters_are_escaped():
+    frame = pd.DataFrame({"a|b": ["[143]", "*", "1 < 2 & <b>", "x | y"], "n": [1, 2, 3, 4]})
+    table = typeset.Table("made", frame, "Caption.")
+    assert r"| x \| y" in typeset.markdown(table)
+    assert "1 &lt; 2 &amp; &lt;b&gt;" in typeset.html(table)
+    lines = typeset.latex(table).splitlines()
+    start = lines.index(r"\endlastfoot") + 1
+    assert lines[start : start + 2] == [r"{}[143] & 1 \\", r"{}* & 2 \\"]
+    assert lines[start + 2] == r"1 \textless{} 2 \& \textless{}b\textgreater{} & 3 \\"
+    assert typeset.escape("50 % of a_b {c} # $") == r"50 \% of a\_b \{c\} \# \$"
+    assert typeset.escape("x^2 ~ \\ ±") == r"x\textasciicircum{}2 \textasciitilde{} \textbackslash{} $\pm$"
 
 
-def test_latex_breaks_the_lines_of_texts_and_of_names():
-    texts = made_table(12, 3, "a text that is a paragraph, since it is longer than a line may be in a cell of a table")
-    assert texts.count(r"\raggedright\arraybackslash") == 2
-    assert r"\shortstack[l]{column \\ 1}" in made_table(5, 4)
-
-
-def test_latex_breaks_shorter_texts_only_where_nothing_else_fits():
-    text = "fifty characters that are less than a line of text"
-    frame = pd.DataFrame([[f"row {i}", text, *["0.123 ± 0.456"] * 9] for i in range(3)])
-    assert "raggedright" not in typeset.latex(typeset.Table("made", frame.iloc[:, :8], "Caption"))
-    assert "raggedright" in typeset.latex(typeset.Table("made", frame, "Caption"))
-
-
-def test_latex_does_not_break_numbers():
-    cell = typeset.Cell("1,234,567,890.123 ± 1,234,567,890.123 (1,234,567,890 failed)", {"": 1234567890.123})
-    frame = pd.DataFrame([["row", *[cell] * 3]], columns=list("abcd"))
-    assert "raggedright" not in typeset.latex(typeset.Table("made", frame, "Caption"))
-
-
-def test_latex_of_a_table_that_fits_no_page_has_columns_of_positive_width():
-    frame = pd.DataFrame([[f"row {i}", "a paragraph " * 8, *["0.123 ± 0.456"] * 40] for i in range(3)])
-    assert r"p{0." in typeset.latex(typeset.Table("made", frame, "Caption"))
-    hopeless = typeset.Cell("± 1" * 100, {"": 1.0})
-    frame = pd.DataFrame([["row", hopeless, hopeless]], columns=list("abc"))
-    assert len(latex_parts(typeset.latex(typeset.Table("made", frame, "Caption")))) == 2
-
-
-def test_latex_sets_groups_of_rows_under_headings():
-    frame = pd.DataFrame([["eeg", "rff", 1.0], ["eeg", "orf", 2.0], ["skin", "rff", 3.0]], columns=["data", "map", "x"])
-    lines = typeset.latex(typeset.Table("made", frame, "Caption")).splitlines()
-    start = lines.index(r"\midrule") + 1
-    assert lines[start : start + 6] == [
-        r"\multicolumn{2}{@{}l}{\emph{eeg}} \\*", r"rff & 1 \\", r"orf & 2 \\",
-        r"\addlinespace", r"\multicolumn{2}{@{}l}{\emph{skin}} \\*", r"rff & 3 \\",
-    ]  # fmt: skip
-
-
-def test_a_row_that_begins_with_a_bracket_is_no_argument_of_the_line_before():
-    frame = pd.DataFrame({"study": ["[143]", "*", "Liu [1]"], "of": ["[2]", "*", "x"]})
-    lines = typeset.latex(typeset.Table("made", frame, "Caption")).splitlines()
-    start = lines.index(r"\midrule") + 1
-    assert lines[start : start + 3] == [r"{}[143] & [2] \\", r"{}* & * \\", r"Liu [1] & x \\"]
-
-
-def test_escaping_of_latex():
-    assert latex.escape("50 % of a_b & {c}") == r"50 \% of a\_b \& \{c\}"
-    assert latex.escape("x^2 ~ \\") == r"x\textasciicircum{}2 \textasciitilde{} \textbackslash{}"
-    assert latex.escape("1 ± 2") == r"1 $\pm$ 2"
+def test_repeats_in_the_first_column_are_left_out():
+    frame = pd.DataFrame({"data": ["eeg", "eeg", "skin", "eeg"], "x": [1.0, 2.5, 3.0, 12345.0]})
+    assert typeset.in_words(frame).to_numpy().tolist() == [["eeg", "1"], ["", "2.5"], ["skin", "3"], ["eeg", "12,345"]]

@@ -19,7 +19,7 @@ from matplotlib.lines import Line2D
 
 from rfstudy.files import write_atomically
 from rfstudy.report.plot_styles import PlotStyle
-from rfstudy.report.typeset import told
+from rfstudy.report.typeset import description
 
 #: Points: no text is smaller, and a superscript, seven tenths of its text, is that large in a title.
 SMALLEST, TITLE = 6.0, 8.6
@@ -94,7 +94,7 @@ def save(picture: Picture, caption: str, out_dir, names: list[str]) -> list[Path
 
     ``.pdf`` and ``.png`` have caption and notes in their metadata, ``.txt`` has nothing else.
     """
-    words = told(caption, picture.notes)
+    words = description(caption, picture.notes)
     metadata = {
         ".pdf": {"CreationDate": None, "ModDate": None, "Creator": None, "Producer": None, "Subject": words},
         ".png": {"Software": None, "Description": words},

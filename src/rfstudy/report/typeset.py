@@ -1,35 +1,50 @@
-"""A table as CSV, Markdown and LaTeX, from one data frame.
+"""Tables as CSV, Markdown, LaTeX and HTML, from one data frame.
 
-Markdown and LaTeX are for people: "82.31 ± 0.40" in one cell, with caption, notes and thousands separators. CSV is for
-machines: the same cells with one number each, the spread, the count, the p-value and the remark in columns of their
-own. A ``Cell`` holds both, so that neither is made from the other.
+Markdown, LaTeX and HTML are for people: a cell reads "82.31 ± 0.40". CSV is for machines: one number per cell, with
+spread, count, p-value and remark in columns of their own. A ``Cell`` holds both.
 """
 
 from __future__ import annotations
 
-import csv as comma_separated
-import io
 import math
 import numbers
 import re
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from string import ascii_lowercase
 
 import pandas as pd
+from pandas.io.formats.style import Styler
 
 from rfstudy.files import write_atomically
-from rfstudy.report import latex as tex
 
 #: Digits of a number in a CSV file: more than any measurement has, fewer than rounding disturbs.
 DIGITS = 10
 
+#: LaTeX: type size and characters per line of an upright and of a turned A4 page with margins of 25 mm, measured in
+#: Computer Modern. Wider tables are split.
+UPRIGHT, TURNED = (r"\small", 104), (r"\footnotesize", 175)
+
+#: LaTeX: characters of the space between columns; length from which a text becomes a paragraph; least width of one.
+GAP, PARAGRAPH, NARROWEST = 2.5, 40, 20
+
+NEEDS = "% needs: array, booktabs, longtable, pdflscape"
+
+_LATEX = str.maketrans({
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", "±": r"$\pm$", "≥": r"$\geq$", "≤": r"$\leq$", "•": r"\textbullet{}",
+})  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Cell:
-    """What people read in a cell, and what it tells machines: numbers and texts by what they are ("std", "remark").
+    """A cell as people read it, and the numbers and texts in it by name ("std", "remark") for machines.
 
-    The key "" is the number, or the name, that the cell is about. A cell that tells several things has a dict for each.
+    The name "" stands for the number, or the name, that the cell is about. A cell that lists several things has a dict
+    for each.
     """
 
     text: str
@@ -40,25 +55,20 @@ class Cell:
 
     @property
     def records(self) -> list[dict]:
-        """What it tells, one dict a thing."""
+        """The values, one dict for each thing in the cell."""
         return [self.values] if isinstance(self.values, dict) else list(self.values)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A data frame of cells (text, int, float, ``Cell`` or missing) with its name and what is said above and below it.
-
-    A cell of the first column that repeats the one above is left empty in Markdown; where there are such cells, LaTeX
-    has the first column as headings of groups of rows.
+    """A data frame of cells (text, int, float, ``Cell`` or missing) with its name, caption and notes.
 
     Parameters
     ----------
     name, frame, caption, notes : stem of its files, cells, and texts
-    unfold : columns of which a CSV file has one row a cell in place of one column each: column -> what its cells have
-        in common (columns of the CSV file and their values), e.g. ``{"2d": {"size": "2d"}}``
-    parts : title -> columns of the parts that it may be divided into; all have the columns that stand in none of them
-    divided : whether these parts are tables of their own in any case; else LaTeX divides where there is no room
-    names : column -> its name in the CSV file, where that is another
+    unfold : columns that become rows of the CSV file: column -> further columns of the CSV file and their values, e.g.
+        ``{"2d": {"size": "2d"}}``
+    parts : title -> columns of the parts in which people read it; columns that are in no part are in all of them
     """
 
     name: str
@@ -67,20 +77,19 @@ class Table:
     notes: list[str] = field(default_factory=list)
     unfold: dict[str, dict] = field(default_factory=dict)
     parts: dict[str, list[str]] = field(default_factory=dict)
-    divided: bool = False
-    names: dict[str, str] = field(default_factory=dict)
 
     @property
     def keys(self) -> list[str]:
-        """The columns that say what a row is about: they stand in every part."""
-        apart = {column for columns in self.parts.values() for column in columns} or set(self.unfold)
-        named = [column for column in self.frame.columns if column not in apart]
-        return named if apart else named[:2] if _grouped(self.frame) else named[:1]
+        """The columns that say what a row is about."""
+        others = {column for columns in self.parts.values() for column in columns} or set(self.unfold)
+        return [column for column in self.frame.columns if column not in (others or set(self.frame.columns[2:]))]
 
 
 def write(table: Table, out_dir, names: list[str]) -> list[Path]:
-    """Write a table to ``out_dir`` under each of the names; the ending is the format, .txt what is said of it."""
-    formats = {".csv": csv, ".md": markdown, ".tex": latex, ".txt": lambda table: told(table.caption, table.notes)}
+    """Write a table to ``out_dir`` under each of the names; the ending is the format, .txt holds caption and notes."""
+    formats: dict[str, Callable[[Table], str]] = {
+        ".csv": csv, ".md": markdown, ".tex": latex, ".txt": lambda table: description(table.caption, table.notes),
+    }  # fmt: skip
     written = []
     for name in names:
         path = Path(out_dir) / name
@@ -90,56 +99,54 @@ def write(table: Table, out_dir, names: list[str]) -> list[Path]:
     return written
 
 
-def told(caption: str, notes: list[str]) -> str:
-    """Caption and notes as a text, a paragraph each."""
+def description(caption: str, notes: list[str]) -> str:
+    """Return caption and notes as a text, a paragraph each."""
     return "\n\n".join([caption, *notes]) + "\n"
 
 
+# --- for machines -----------------------------------------------------------------------------------------------------
+
+
 def csv(table: Table) -> str:
-    """Header and rows of ``one_number_a_cell``; missing cells are empty."""
-    frame = one_number_a_cell(table)
-    stream = io.StringIO()
-    writer = comma_separated.writer(stream, lineterminator="\n")
-    writer.writerow(frame.columns)
-    writer.writerows([_plain(value) for value in row] for row in frame.itertuples(index=False, name=None))
-    return stream.getvalue()
+    """Return the table as CSV, one number per cell; missing cells are empty."""
+    return one_number_per_cell(table).map(_digits).to_csv(index=False, lineterminator="\n")
 
 
-def one_number_a_cell(table: Table) -> pd.DataFrame:
-    """The table for machines: what its cells tell, each number in a column of its own.
+def one_number_per_cell(table: Table) -> pd.DataFrame:
+    """Return the table with each number and remark in a column of its own.
 
-    The columns of the frame come first, in order, each followed by what else its cells tell (``s_error``,
-    ``s_remark``); then the names that unfolded columns have in place of their headings, and what their cells tell
-    (``value``, ``std``, ``n``, ``remark``). A text in a column of numbers ("not run") is a remark.
+    The columns of the frame come first, in order, each followed by the further values of its cells (``s_error``,
+    ``s_remark``). Cells of unfolded columns follow in rows: their names, then ``value``, ``std``, ``n``, ``remark``.
+    A text in a column of numbers ("not run") is a remark.
     """
     frame = table.frame
     folded = [column for column in frame.columns if column not in table.unfold]
-    with_numbers = [
+    numeric = {
         column for column in folded if not all(isinstance(cell, str) or _missing(cell) for cell in frame[column])
-    ]
+    }
     rows = []
     for cells in (dict(zip(frame.columns, row, strict=True)) for row in frame.itertuples(index=False, name=None)):
         shared = {}
         for column in folded:
-            (record,) = _records(cells[column], column in with_numbers)
+            (record,) = _records(cells[column], column in numeric)
             shared |= {(column, key): value for key, value in record.items()}
         unfolded = [
             {("", key): value for key, value in names.items()} | {(None, key): value for key, value in record.items()}
             for column, names in table.unfold.items()
-            if isinstance(cells[column], Cell) or not _missing(cells[column])
+            if not _missing(cells[column])
             for record in _records(cells[column], True)
         ]
-        empty = all(not isinstance(cells[column], Cell) and _missing(cells[column]) for column in table.unfold)
+        empty = all(_missing(cells[column]) for column in table.unfold)
         rows += [shared | record for record in (unfolded or [{}] * empty)]
     order = {column: position for position, column in enumerate([*folded, "", None])}
     found = dict.fromkeys(key for row in rows for key in row) or [(column, "") for column in folded]
     columns = sorted(found, key=lambda key: (order[key[0]], key[1] != "", key[1] == "remark"))
-    told = [[row.get(column) for column in columns] for row in rows]
-    return pd.DataFrame(told, columns=[_name(*column, table.names) for column in columns], dtype=object)
+    values = [[row.get(column) for column in columns] for row in rows]
+    return pd.DataFrame(values, columns=[_name(*column) for column in columns], dtype=object)
 
 
 def _records(cell, number: bool) -> list[dict]:
-    """What a cell tells; of a plain one the value, or the remark that stands in place of a ``number``."""
+    """Return the values of a cell; a text in place of a ``number`` is a remark."""
     if isinstance(cell, Cell):
         return cell.records
     if _missing(cell):
@@ -148,16 +155,16 @@ def _records(cell, number: bool) -> list[dict]:
 
 
 def _missing(cell) -> bool:
-    return not isinstance(cell, Cell) and (cell == "" if isinstance(cell, str) else bool(pd.isna(cell)))
+    return pd.isna(cell) or cell == ""
 
 
-def _name(column: str | None, key: str, names: dict) -> str:
-    """The name of a column of a CSV file: lower case, words joined by underscores."""
-    words = f"{names.get(column, column)} {key}" if column else key or "value"
+def _name(column: str | None, key: str) -> str:
+    """Return the name of a column of a CSV file: lower case, words joined by underscores."""
+    words = f"{column} {key}" if column else key or "value"
     return re.sub(r"[^a-z0-9]+", "_", words.lower()).strip("_")
 
 
-def _plain(value) -> str:
+def _digits(value) -> str:
     if isinstance(value, str):
         return value
     if pd.isna(value):
@@ -166,70 +173,144 @@ def _plain(value) -> str:
     return str(int(value)) if whole or isinstance(value, numbers.Integral) else f"{value:.{DIGITS}g}"
 
 
-def markdown(table: Table) -> str:
-    """Caption, table with pipes, notes as a list; the parts of a divided table one below the other."""
-    lines = [f"**{table.caption}**", ""]
-    for part in _parts(table) if table.divided else [_part(table.frame)]:
-        lines += [f"*{part.title}*", ""] if part.title else []
-        rules = ["---:" if numeric else "---" for numeric in part.numeric]
-        rows = [[text.replace("|", r"\|") for text in row] for row in (part.names, rules, *part.rows)]
-        lines += [*(f"| {' | '.join(row)} |" for row in rows), ""]
-    lines += [f"- {note}" for note in table.notes]
-    return "\n".join(lines).rstrip("\n") + "\n"
-
-
-def latex(table: Table) -> str:
-    """The table as ``latex.tables`` sets it: whole where that fits, else in its parts, else in ever narrower ones."""
-    return tex.tables(table.name, table.caption, table.notes, _ways(table))
-
-
-def _ways(table: Table) -> Iterator[list[tex.Part]]:
-    """The ways to divide a table: not at all, into its parts, and these into ever more pieces of whole columns."""
-    if not table.divided:
-        yield [_part(table.frame)]
-    if table.parts:
-        yield _parts(table)
-    keys = table.keys
-    rest = [column for column in table.frame.columns if column not in keys]
-    parts = table.parts or {"": rest}
-    for pieces in range(2, max([1, *map(len, parts.values())]) + 1):
-        found = []
-        for title, columns in parts.items():
-            size = math.ceil(len(columns) / pieces)
-            for piece in (columns[start : start + size] for start in range(0, len(columns), size)):
-                ends = " to ".join(dict.fromkeys(map(str, (piece[0], piece[-1]))))
-                found.append(_part(table.frame, [*keys, *piece], f"{title}, {ends}" if title else ends))
-        yield found
-
-
-def _parts(table: Table) -> list[tex.Part]:
-    """The parts of a table; rows that are empty in a part are left out of it."""
-    found = []
-    for title, columns in table.parts.items():
-        told = [any(text(cell) for cell in row) for row in table.frame[columns].itertuples(index=False, name=None)]
-        found.append(_part(table.frame[told], [*table.keys, *columns], title))
-    return found
-
-
-def _part(frame: pd.DataFrame, columns: list[str] | None = None, title: str = "") -> tex.Part:
-    """Some columns of a frame as texts, repeated ones of the first column left out."""
-    frame = frame if columns is None else frame[columns]
-    rows = [[text(cell) for cell in row] for row in frame.itertuples(index=False, name=None)]
-    repeats = [position > 0 and row[0] == rows[position - 1][0] for position, row in enumerate(rows)]
-    rows = [["", *row[1:]] if repeated else row for row, repeated in zip(rows, repeats, strict=True)]
-    numeric = [all(not isinstance(cell, str | Cell) for cell in frame.iloc[:, i]) for i in range(frame.shape[1])]
-    whole = [any(isinstance(cell, Cell) and "±" in cell.text for cell in frame[column]) for column in frame.columns]
-    return tex.Part(title, list(map(str, frame.columns)), rows, numeric, whole)
-
-
-def _grouped(frame: pd.DataFrame) -> bool:
-    return _part(frame).grouped
+# --- for people -------------------------------------------------------------------------------------------------------
 
 
 def text(cell) -> str:
-    """A cell as people read it."""
+    """Return a cell as people read it."""
     if isinstance(cell, str | Cell):
         return str(cell)
     if pd.isna(cell):
         return ""
     return f"{int(cell):,}" if float(cell).is_integer() else f"{cell:.4g}"
+
+
+def in_words(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells as texts; one of the first column that repeats the one above is empty."""
+    texts = frame.astype(object).map(text)
+    first = texts.iloc[:, 0]
+    return texts.assign(**{texts.columns[0]: first.mask(first == first.shift(), "")})
+
+
+def in_parts(table: Table) -> list[tuple[str, pd.DataFrame]]:
+    """Return title and frame of every part; rows that are empty in a part are left out of it."""
+    parts = []
+    for title, columns in ((title, columns) for title, columns in table.parts.items() if columns):
+        shown = (table.frame[columns].astype(object).map(text) != "").any(axis=1)
+        parts.append((title, table.frame.loc[shown, [*table.keys, *columns]]))
+    return parts or [("", table.frame)]
+
+
+def _numeric(frame: pd.DataFrame) -> list[bool]:
+    """Return which columns hold numbers only: they are set flush right."""
+    return [not any(isinstance(cell, str | Cell) for cell in frame[column]) for column in frame.columns]
+
+
+def markdown(table: Table) -> str:
+    """Return caption, parts with their titles, and notes."""
+    blocks = [f"**{table.caption}**"]
+    for title, frame in in_parts(table):
+        texts = in_words(frame).map(lambda text: text.replace("|", r"\|"))
+        texts.columns = [column.replace("|", r"\|") for column in map(str, texts.columns)]
+        aligned = ["right" if right else "left" for right in _numeric(frame)]
+        blocks += [f"*{title}*"] if title else []
+        blocks.append(texts.to_markdown(index=False, disable_numparse=True, colalign=aligned if len(texts) else None))
+    return "\n\n".join([*blocks, "\n".join(f"- {note}" for note in table.notes)]).rstrip("\n") + "\n"
+
+
+def html(table: Table) -> str:
+    """Return the parts with their titles, as HTML."""
+    blocks = []
+    for position, (title, frame) in enumerate(in_parts(table)):
+        titled = Styler(in_words(frame), uuid=f"{table.name}-{position}", cell_ids=False, caption=title or None)
+        right = [column for column, right in zip(frame.columns, _numeric(frame), strict=True) if right]
+        styled = titled.hide(axis="index").format(escape="html").format_index(escape="html", axis="columns")
+        blocks.append(styled.set_properties(subset=right, **{"text-align": "right"}).to_html())
+    return "\n".join(blocks)
+
+
+def latex(table: Table) -> str:
+    """Return the table as a ``longtable``, or as several that share a number: its parts, cut where they are too wide.
+
+    The notes follow the last one. Pages are turned where an upright one is too narrow.
+    """
+    pieces = _pieces(table)
+    turned = any(sum(_width(frame[column]) for column in frame.columns) > UPRIGHT[1] for _, frame in pieces)
+    size, line = TURNED if turned else UPRIGHT
+    lines = [r"\begingroup", size, r"\setlength{\LTcapwidth}{\linewidth}"]
+    for position, (title, frame) in enumerate(pieces):
+        letter = ascii_lowercase[position]
+        caption = f"{table.caption} ({letter}) {title}." if len(pieces) > 1 else table.caption
+        lines += [r"\addtocounter{table}{-1}"] if position else []
+        lines.append(_longtable(frame, escape(caption), f"tab:{table.name}" + f"-{letter}" * (position > 0), line))
+    lines += [*(escape(note) + r"\par" for note in table.notes), r"\endgroup"]
+    lines = [r"\begin{landscape}", *lines, r"\end{landscape}"] if turned else lines
+    return "\n".join([NEEDS, *lines]) + "\n"
+
+
+def _pieces(table: Table) -> list[tuple[str, pd.DataFrame]]:
+    """Return title and frame of pieces that fit a turned page: the parts, cut between columns if too wide."""
+    pieces = []
+    for title, frame in in_parts(table):
+        widths = {column: _width(frame[column]) for column in frame.columns}
+        keys = [column for column in frame.columns if column in table.keys]
+        cuts = [[]]
+        for column in frame.columns.drop(keys):
+            if cuts[-1] and sum(widths[each] for each in [*keys, *cuts[-1], column]) > TURNED[1]:
+                cuts.append([])
+            cuts[-1].append(column)
+        for cut in cuts:
+            ends = " to ".join(dict.fromkeys(map(str, (cut[0], cut[-1])))) if len(cuts) > 1 else ""
+            pieces.append((", ".join(filter(None, (title, ends))), frame[[*keys, *cut]]))
+    return pieces
+
+
+def _longtable(frame: pd.DataFrame, caption: str, label: str, line: int) -> str:
+    """Return one longtable; paragraphs share what the other columns leave of a line, by the roots of their lengths."""
+    roots = {
+        column: max(len(text(cell)) for cell in frame[column]) ** 0.5 for column in frame if _is_long(frame[column])
+    }
+    left = line - sum(_width(frame[column]) for column in frame.columns.drop(list(roots))) - GAP * len(roots)
+    types = ""
+    for column, right in zip(frame.columns, _numeric(frame), strict=True):
+        share = max(NARROWEST, left * roots.get(column, 0) / sum(roots.values() or [1])) / line
+        paragraph = rf">{{\raggedright\arraybackslash}}p{{{share:.2f}\linewidth}}"
+        types += paragraph if column in roots else "r" if right else "l"
+    texts = in_words(frame).map(escape)
+    texts.columns = [_heading(column, frame[column]) for column in frame.columns]
+    return (
+        Styler(texts)
+        .hide(axis="index")
+        .to_latex(environment="longtable", hrules=True, column_format=types, caption=caption, label=label)
+        .rstrip("\n")
+    )
+
+
+def _is_long(cells: pd.Series) -> bool:
+    """Return whether a column holds paragraphs; a number with its spread is never broken into lines."""
+    unbroken = any(isinstance(cell, Cell) and "±" in cell.text for cell in cells)
+    return not unbroken and any(len(text(cell)) > PARAGRAPH for cell in cells)
+
+
+def _width(cells: pd.Series) -> float:
+    """Return the least width of a column in characters, with the space beside it."""
+    texts = [text(cell) for cell in cells]
+    return GAP + (NARROWEST if _is_long(cells) else max(map(_length, [*texts, *str(cells.name).split()])))
+
+
+def _length(text: str) -> float:
+    """Return the length of a text in characters of mean width; capitals and operators are half as wide again."""
+    return len(text) + 0.5 * sum(character.isupper() or character in "+±=<>" for character in text)
+
+
+def _heading(name, cells: pd.Series) -> str:
+    """Return the name of a column in lines that are no longer than its cells or than its longest word."""
+    width = NARROWEST if _is_long(cells) else max([1, *(len(text(cell)) for cell in cells)])
+    lines = textwrap.wrap(str(name), max(width, *map(len, str(name).split())), break_on_hyphens=False)
+    stacked = r" \\ ".join(map(escape, lines))
+    return rf"\shortstack[l]{{{stacked}}}" if len(lines) > 1 else stacked
+
+
+def escape(text: str) -> str:
+    """Return a text for LaTeX: escape its special characters, and a start that would be an option of the row before."""
+    return ("{}" if text.startswith(("[", "*")) else "") + text.translate(_LATEX)

@@ -48,8 +48,8 @@ VARIANCE_NOTE = (
     "Variance ratio: variance of the estimate of one kernel value over that of RFF in the same layout with as many "
     "frequencies, (1 - exp(-z^2))^2 / (2s) as [cos | sin] and 1 / (2s) more with random phases, at every dimension, "
     "distance and direction that was measured; at equal columns: over that of RFF as [cos | sin] with as many columns. "
-    "Lower / even / higher: points whose ratio in the same layout is below 1, not told apart from 1, above 1, by "
-    f"{SIGMAS:g} standard errors."
+    "Variance points, lower / even / higher: points whose ratio in the same layout is below 1, not told "
+    f"from 1, above 1, by {SIGMAS:g} standard errors."
 )
 
 VERDICT_NOTE = (
@@ -91,9 +91,7 @@ def make(context: Context, spec: dict) -> Table:
     parts = {"What is stated of memory, time and variance": list(PRINTED), "Measured exponents": measured}
     parts["Measured variance"] = [c for c in table.columns[1:] if c not in (*PRINTED, *measured)]
     remarks += notes(frame, spec, context)
-    return Table(
-        spec["name"], table, spec["caption"], remarks, parts=parts, names={"lower / even / higher": "variance points"}
-    )
+    return Table(spec["name"], table, spec["caption"], remarks, parts=parts)
 
 
 def _stated(printed: pd.DataFrame) -> dict[str, str]:
@@ -110,12 +108,12 @@ def _ratio_cells(points: pd.DataFrame, at_columns: pd.DataFrame, bias: pd.DataFr
     ratios = {"variance ratio": _range_of(points), "at equal columns": _range_of(at_columns)}
     if not counts.total:
         return ratios | {
-            "lower / even / higher": absent("not run", "lower", "even", "higher"),
+            "variance points": absent("not run", "lower", "even", "higher"),
             "largest bias": absent("not run", "error"),
         }
     largest = bias.loc[bias["value"].abs().idxmax()]
     return ratios | {
-        "lower / even / higher": Cell(str(counts), counts._asdict()),
+        "variance points": Cell(str(counts), counts._asdict()),
         "largest bias": with_error(largest["value"], largest["error"]),
     }
 

@@ -112,7 +112,7 @@ def make(context: Context, spec: dict) -> Table:
     remarks += [f"Without facts: {', '.join(missing)}."] if missing else []
     remarks += notes_on_data(facts, spec, context.tasks)
     parts = {topic: list(of_topic) for topic, of_topic in by_topic}
-    return Table(spec["name"], frame, spec["caption"], remarks, unfold, parts, divided=bool(parts))
+    return Table(spec["name"], frame, spec["caption"], remarks, unfold, parts)
 
 
 def _renamed(facts: pd.DataFrame) -> pd.DataFrame:

@@ -25,7 +25,7 @@ from random_features.maps.registry import REGISTRY
 from rfstudy.files import read_yaml, write_atomically
 from rfstudy.metrics import FACTS
 from rfstudy.outputs import load_reports
-from rfstudy.report import style
+from rfstudy.report import style, tables
 from rfstudy.report.catalogue import modules_of, specification
 from rfstudy.report.claims.samples import rank_correlation
 from rfstudy.report.compare import CELL_VERDICTS
@@ -81,8 +81,7 @@ class Shipped:
 
     def _table(self, paper: str, name: str) -> pd.DataFrame:
         spec = self.spec(paper, name)
-        kind = importlib.import_module(modules_of(spec)[0])
-        return one_number_per_cell(kind.make(self.context(*spec["experiments"]), spec))
+        return one_number_per_cell(tables.make(self.context(*spec["experiments"]), spec))
 
     def runs(self, experiment: str) -> list[dict]:
         """The records of the runs that the shipped rows of an experiment point to."""

@@ -1,7 +1,5 @@
 """The tables of the shipped rows, and how a finding is held against them."""
 
-import importlib
-import importlib.util
 import re
 from collections.abc import Callable
 from functools import cache
@@ -10,6 +8,7 @@ from typing import NamedTuple
 
 import report_rows
 
+from rfstudy.report import tables
 from rfstudy.report.catalogue import specification
 from rfstudy.report.context import Context, read_tables
 
@@ -62,8 +61,7 @@ def context(*experiments, kernel="") -> Context:
 def table_of(paper: str, name: str):
     """A table of the shipped rows, as machines read it."""
     spec = specification(report_rows.REPORTS, paper, name)
-    kind = importlib.import_module(f"rfstudy.report.tables.{spec['kind']}")
-    return report_rows.as_computed(kind.make(context(*spec["experiments"], kernel=spec.get("kernel", "")), spec))
+    return report_rows.as_computed(tables.make(context(*spec["experiments"], kernel=spec.get("kernel", "")), spec))
 
 
 def told(text: str, pattern: str) -> list[float]:

@@ -4,7 +4,6 @@ The rows have the form of a real run; their values follow simple laws (errors fa
 that panels look as they will.
 """
 
-import importlib
 import io
 import itertools
 import json
@@ -79,13 +78,14 @@ def context_of(rows, styles=METHODS, tasks=None):
 def tabulate(spec, results, out, styles=METHODS, tasks=None, reference=REFERENCE):
     """Write the table of a specification from tidy files, as the stage does; the paths."""
     tasks = DATASETS if tasks is None else tasks
-    return tables.tabulate(Context.read(results, spec["experiments"], styles, tasks, reference), spec, out)
+    table = tables.make(Context.read(results, spec["experiments"], styles, tasks, reference), spec)
+    return typeset.write(table, out, catalogue.outputs(spec))
 
 
 def made(spec, results, styles=METHODS, tasks=None, reference=REFERENCE):
     """The table of a specification from tidy files."""
     context = Context.read(results, spec["experiments"], styles, DATASETS if tasks is None else tasks, reference)
-    return importlib.import_module(f"rfstudy.report.tables.{spec['kind']}").make(context, spec)
+    return tables.make(context, spec)
 
 
 def as_read(table):

@@ -12,7 +12,7 @@ import pytest
 import report_rows
 
 from rfstudy import tidy
-from rfstudy.report import derived, plots, typeset
+from rfstudy.report import derived, plots, tables, typeset
 from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
 from rfstudy.report.derived import best_on_test, with_derived
@@ -44,14 +44,14 @@ def context_of(rows):
 def made(spec, rows=None):
     """The table of a specification as people read it, and its Markdown file."""
     own = context(*spec["experiments"]) if rows is None else context_of(rows)
-    table = importlib.import_module(f"rfstudy.report.tables.{spec['kind']}").make(own, spec)
+    table = tables.make(own, spec)
     return report_rows.as_read(table)
 
 
 def computed(spec, rows=None):
     """The table of a specification as machines read it."""
     own = context(*spec["experiments"]) if rows is None else context_of(rows)
-    return report_rows.as_computed(importlib.import_module(f"rfstudy.report.tables.{spec['kind']}").make(own, spec))
+    return report_rows.as_computed(tables.make(own, spec))
 
 
 def drawn(spec, rows=None):
@@ -522,7 +522,7 @@ def test_files_are_written_and_equal_twice(tmp_path):
         [path.read_bytes() for path in plots.draw(context("eerf-text"), spec, tmp_path / each)] for each in "ab"
     )
     assert first == second
-    table = importlib.import_module("rfstudy.report.tables.facts").make(context("eerf-text"), SPECS["table-01-text"])
+    table = tables.make(context("eerf-text"), SPECS["table-01-text"])
     assert "\\begin{table" in typeset.latex(table)
 
 

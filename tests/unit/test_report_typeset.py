@@ -2,7 +2,6 @@
 
 import csv
 import html
-import importlib.util
 import io
 import itertools
 import re
@@ -13,7 +12,7 @@ import pandas as pd
 import pytest
 import report_rows
 
-from rfstudy.report import catalogue, typeset
+from rfstudy.report import catalogue, tables, typeset
 from rfstudy.report.tables import dataset_facts
 
 #: One table of every kind and paper.
@@ -102,8 +101,7 @@ def steps():
 @cache
 def made(number, with_rows):
     spec = TABLES[number]
-    kind = importlib.import_module(f"rfstudy.report.tables.{spec['kind']}")
-    return kind.make(steps() if with_rows and spec["kind"] == "ablation" else context(with_rows), spec)
+    return tables.make(steps() if with_rows and spec["kind"] == "ablation" else context(with_rows), spec)
 
 
 every_table = pytest.mark.parametrize(
@@ -224,9 +222,7 @@ def latex_pieces(text):
 def test_the_same_rows_give_the_same_files(number, tmp_path):
     spec = TABLES[number]
     table = made(number, True)
-    again = importlib.import_module(f"rfstudy.report.tables.{spec['kind']}").make(
-        steps() if spec["kind"] == "ablation" else context(True), spec
-    )
+    again = tables.make(steps() if spec["kind"] == "ablation" else context(True), spec)
     files = [typeset.write(each, tmp_path / folder, catalogue.outputs(spec)) for each, folder in
              ((table, "one"), (again, "two"))]  # fmt: skip
     assert [path.name for path in files[0]] == catalogue.outputs(spec)
@@ -265,7 +261,7 @@ def test_a_grid_for_machines_has_a_row_a_cell():
 
 def kind_of(name, rows, paper="survey"):
     spec = report_rows.spec_of(name, paper)
-    return importlib.import_module(f"rfstudy.report.tables.{spec['kind']}").make(report_rows.context_of(rows), spec)
+    return tables.make(report_rows.context_of(rows), spec)
 
 
 def test_best_methods_for_machines_have_a_row_a_winner():

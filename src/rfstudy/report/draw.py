@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rfstudy.report import pages
+from rfstudy.report import pages, tables, typeset
+from rfstudy.report.catalogue import outputs
 from rfstudy.report.context import contexts
 
 
@@ -24,9 +25,13 @@ def run(specs: list[dict], results, reference, methods, tasks, out, pages_dir=No
     for spec, context in contexts(specs, results, reference, methods, tasks):
         folder = Path(out) / spec["paper"]
         if spec["form"] == "tables":
-            from rfstudy.report.tables import tabulate as draw
+            table = tables.make(context, spec)
+            typeset.write(table, folder, outputs(spec))
+            content = typeset.html(table)
         else:  # a job without figures starts without matplotlib
-            from rfstudy.report.plots import draw
-        draw(context, spec, folder)
+            from rfstudy.report import plots
+
+            plots.draw(context, spec, folder)
+            content = pages.picture(folder / spec["name"])
         if pages_dir:
-            pages.write(folder / spec["name"], pages_dir)
+            pages.write(folder / spec["name"], content, pages_dir)

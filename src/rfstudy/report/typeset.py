@@ -12,6 +12,7 @@ import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from html import escape as escaped
 from pathlib import Path
 from string import ascii_lowercase
 
@@ -222,9 +223,9 @@ def html(table: Table) -> str:
     """Return the parts with their titles, as HTML."""
     blocks = []
     for position, (title, frame) in enumerate(in_parts(table)):
-        titled = Styler(in_words(frame), uuid=f"{table.name}-{position}", cell_ids=False, caption=title or None)
+        styler = Styler(in_words(frame), uuid=f"{table.name}-{position}", cell_ids=False, caption=escaped(title))
         right = [column for column, right in zip(frame.columns, _numeric(frame), strict=True) if right]
-        styled = titled.hide(axis="index").format(escape="html").format_index(escape="html", axis="columns")
+        styled = styler.hide(axis="index").format(escape="html").format_index(escape="html", axis="columns")
         blocks.append(styled.set_properties(subset=right, **{"text-align": "right"}).to_html())
     return "\n".join(blocks)
 

@@ -1,20 +1,17 @@
-"""The stage that makes tables: specifications and tidy files in; CSV, Markdown, LaTeX and what is said of them out.
+"""Kinds of tables, one file each: ``make(context, spec)`` returns a ``typeset.Table``.
 
-One module a kind of table, each with its ``SCHEMA`` and ``make(context, spec) -> Table``. A cell that tells more than
-one number or name is a ``typeset.Cell``: a text for people, and numbers for machines (``report/cells.py`` makes them).
+``REQUIRED`` and ``OPTIONAL`` name the keys of its entries in ``config/figures``. A cell with more than one number is a
+``typeset.Cell``: a text for people and numbers for machines (``report/cells.py`` makes them).
 """
 
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
 
-from rfstudy.report import typeset
-from rfstudy.report.catalogue import outputs
 from rfstudy.report.context import Context
+from rfstudy.report.typeset import Table
 
 
-def tabulate(context: Context, spec: dict, out_dir) -> list[Path]:
-    """Write one table into ``out_dir``; the same input gives the same bytes. Returns the paths of its files."""
-    kind = importlib.import_module(f"rfstudy.report.tables.{spec['kind']}")
-    return typeset.write(kind.make(context, spec), out_dir, outputs(spec))
+def make(context: Context, spec: dict) -> Table:
+    """Return the table of a specification."""
+    return importlib.import_module(f"rfstudy.report.tables.{spec['kind']}").make(context, spec)

@@ -1,10 +1,8 @@
-"""What all feature maps share: the estimator and its phases ``draw``, ``learn``, ``transform``, and the spectral map.
+"""What all feature maps share: the estimator and its phases ``draw``, ``learn`` and ``transform``.
 
 ``RandomFeatureMap`` is the template of every map: a subclass says what it draws (``_draw``), what it learns
 (``_learn``), how it takes over what was learned (``_use``) and how a block of rows is mapped (``_mapper``). To ``fit``
 is to draw and to learn; to ``restore`` is to draw and to take over what was learned elsewhere.
-``SpectralMap`` is the template of the maps that are a fixed function of projections on frequencies; a subclass says
-only where its frequencies come from.
 """
 
 from __future__ import annotations
@@ -13,23 +11,18 @@ import operator
 import re
 from abc import ABC, abstractmethod
 from copy import copy, deepcopy
-from functools import cache
 from numbers import Integral
 
 import numpy as np
-import torch
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from random_features.arrays import block_rows, cosine, is_sparse, resolve_device, sine
-from random_features.errors import check_choice
+from random_features.arrays import block_rows, is_sparse, resolve_device
 from random_features.kernels.gaussian import Gaussian
 from random_features.maps.blocks import CACHE_BYTES, feature_blocks, fill_rows
 from random_features.maps.registry import check_kernel
 from random_features.maps.stated import as_kernel
-
-LAYOUTS = ("cos_sin", "phase")
 
 #: The entry of ``learned_`` that says which map learned it.
 LEARNED_BY = "learned_by"
@@ -436,129 +429,3 @@ def _with_length_scale(kernel, learned: dict):
     if "length_scale" not in learned:
         return kernel
     return kernel.set_params(length_scale=float(learned.pop("length_scale")))
-
-
-class SpectralMap(RandomFeatureMap):
-    r"""Base class of the maps :math:`\phi(x) = s^{-1/2} [\cos(w_i^T x) | \sin(w_i^T x)]_{i \le s}`.
-
-    The frequencies :math:`w_i` are the rows of W (s, d). In the layout "phase" the features are
-    :math:`\sqrt{2/s} \cos(w_i^T x + b_i)` with b_i uniform on [0, 2 pi). For a kernel with an activation a
-    (arc-cosine) they are :math:`\sqrt{2/s}\, a(w_i^T x)` in either layout. Subclasses draw ``frequencies_`` in
-    ``_draw_frequencies``, or replace ``_projector`` where W is structured. A projector of one's own is given dense
-    rows, unless ``_takes_sparse_rows`` says that it takes sparse ones.
-
-    Attributes
-    ----------
-    frequencies_ : ndarray of shape (s, d)
-        W; only maps that hold it as a matrix have it (``dense_frequencies`` works for all).
-    phases_ : ndarray of shape (s,)
-        b; only in the layout "phase".
-    """
-
-    def __init__(self, kernel=None, n_components=100, *, layout="cos_sin", device="auto", random_state=None):
-        self.kernel = kernel
-        self.n_components = n_components
-        self.layout = layout
-        self.device = device
-        self.random_state = random_state
-
-    @property
-    def _takes_sparse_rows(self):
-        return type(self)._projector is SpectralMap._projector
-
-    @abstractmethod
-    def _draw_frequencies(self, n_features: int, rng: np.random.Generator) -> None:
-        """Draw what determines W."""
-
-    def _check_options(self):
-        check_choice("layout", self.layout, LAYOUTS)
-
-    def _draw(self, n_features, rng):
-        self._draw_frequencies(n_features, rng)
-        if self._has_phases():
-            self.phases_ = self._cast(rng.uniform(0.0, 2.0 * np.pi, size=self.n_components))
-
-    def _has_phases(self):
-        return self.layout == "phase" and self.kernel_.activation is None
-
-    def _has_pairs(self):
-        return self.layout == "cos_sin" and self.kernel_.activation is None
-
-    def _count_columns(self):
-        return (2 if self._has_pairs() else 1) * self.n_components
-
-    def _work_columns(self):
-        return self.n_components
-
-    def dense_frequencies(self) -> np.ndarray:
-        """W as an array of shape (s, d), also for the maps that never hold it: the images of the unit vectors."""
-        check_is_fitted(self, "n_columns_")
-        device, dtype = torch.device("cpu"), torch.from_numpy(np.empty(0, self._dtype)).dtype
-        project = self._as_fitted()._projector(self.n_features_in_, device, dtype)
-        return project(torch.eye(self.n_features_in_, dtype=dtype)).numpy().T.copy()
-
-    def _projector(self, rows: int, device, dtype):
-        """A function that returns ``X @ W.T`` (r, s) for X (r, d), r <= ``rows``; valid until its next call."""
-        return projector(self.frequencies_, rows, device, dtype)
-
-    def _mapper(self, rows, device, dtype):
-        return spectral_mapper(
-            self._projector(rows, device, dtype),
-            1.0 / np.sqrt(self.n_components) if self._has_pairs() else np.sqrt(2.0 / self.n_components),
-            activation=self.kernel_.activation,
-            pairs=self._has_pairs(),
-            phases=torch.from_numpy(self.phases_).to(device, dtype) if self._has_phases() else None,
-        )
-
-
-def projector(frequencies: np.ndarray, rows: int, device, dtype):
-    """A function that returns ``X @ W.T`` (r, s) for X (r, d), r <= ``rows``, and frequencies W (s, d).
-
-    X may be sparse. The result is valid until the next call.
-    """
-    transposed = torch.from_numpy(frequencies).to(device, dtype).T
-    projections = torch.empty(rows, transposed.shape[1], device=device, dtype=dtype)
-
-    @cache
-    def contiguous():
-        """W.T with the rows that the entries of sparse data pick one after the other in memory."""
-        return transposed.contiguous()
-
-    def project(X):
-        return X @ contiguous() if X.is_sparse else torch.mm(X, transposed, out=projections[: len(X)])
-
-    return project
-
-
-def spectral_mapper(project, scale, *, activation=None, pairs=False, phases=None):
-    """A function that writes ``scale`` times a function of projections on frequencies into ``out``, as ``_mapper``'s.
-
-    Parameters
-    ----------
-    project : callable
-        X (r, d) -> projections (r, s), which may be overwritten.
-    scale : float or tensor of shape (D,)
-    activation : callable, optional
-        A kernel's; D = s. The cosine otherwise.
-    pairs : bool
-        Whether the left half of the features are cosines and the right half sines: of all projections where D = 2 s, of
-        their left and right half where D = s.
-    phases : tensor of shape (s,), optional
-        Added to the projections.
-    """
-
-    def fill(X, out):
-        projections = project(X)
-        if phases is not None:
-            projections.add_(phases)
-        if pairs:
-            half = out.shape[1] // 2
-            cosine(projections[:, :half], out[:, :half])
-            sine(projections[:, -half:], out[:, half:])
-        elif activation is None:
-            cosine(projections, out)
-        else:
-            activation(projections, out)
-        out.mul_(scale)
-
-    return fill

@@ -10,7 +10,7 @@ from scipy.fft import next_fast_len
 
 from random_features.errors import check_choice
 from random_features.hadamard import next_power_of_two, random_signs, walsh_hadamard
-from random_features.maps.base import SpectralMap
+from random_features.maps.spectral import SpectralMap
 
 SIGN_SIDES = ("input", "output")
 STRUCTURES = ("circulant", "toeplitz")

@@ -16,8 +16,8 @@ import torch
 from random_features.arrays import cosine, sine
 from random_features.errors import NotDefinedError, check_choice
 from random_features.hadamard import next_power_of_two
-from random_features.maps.base import SpectralMap
 from random_features.maps.montecarlo import haar_rows
+from random_features.maps.spectral import SpectralMap
 
 NODES = ("sqrt_d_plus_2", "sqrt_d", "sqrt_3")
 WEIGHTS = ("selfnorm", "signed")

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from random_features.maps.base import SpectralMap
+from random_features.maps.spectral import SpectralMap
 
 
 class MomentMatching(SpectralMap):

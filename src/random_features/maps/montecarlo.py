@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from random_features.maps.base import SpectralMap
+from random_features.maps.spectral import SpectralMap
 
 
 class RandomFourier(SpectralMap):

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils import check_scalar
 
 from random_features.errors import check_choice, check_positive
-from random_features.maps.base import SpectralMap
 from random_features.maps.game import GameMap, check_step, class_signs, joined
 from random_features.maps.peaks import Climb, PeakSearch
+from random_features.maps.spectral import SpectralMap
 
 MODES = ("text", "code")
 SEARCHES = ("langevin", "random")

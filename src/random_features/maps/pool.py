@@ -14,8 +14,8 @@ import torch
 
 from random_features.arrays import block_rows, resolve_device
 from random_features.kernels.base import Kernel
-from random_features.maps.base import SpectralMap, projector, spectral_mapper
 from random_features.maps.blocks import CACHE_BYTES, feature_blocks, fill_rows
+from random_features.maps.spectral import SpectralMap, projector, spectral_mapper
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils import check_scalar
 
-from random_features.maps.base import SpectralMap
+from random_features.maps.spectral import SpectralMap
 
 
 class GaussianQuadrature(SpectralMap):

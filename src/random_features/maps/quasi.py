@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import qmc
 
 from random_features.errors import check_choice
-from random_features.maps.base import SpectralMap
+from random_features.maps.spectral import SpectralMap
 
 SEQUENCES = ("halton", "sobol")
 

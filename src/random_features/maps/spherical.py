@@ -14,8 +14,8 @@ from scipy.stats import chi
 from sklearn.utils import check_scalar
 
 from random_features.errors import check_choice
-from random_features.maps.base import SpectralMap
 from random_features.maps.montecarlo import haar_rows
+from random_features.maps.spectral import SpectralMap
 
 RADII = ("perm", "single", "grid")
 

@@ -16,7 +16,7 @@ from sklearn.utils import check_scalar
 
 from random_features.errors import check_choice
 from random_features.hadamard import next_power_of_two, random_signs, sequency_order, walsh_hadamard
-from random_features.maps.base import SpectralMap
+from random_features.maps.spectral import SpectralMap
 
 HADAMARD = "hadamard"
 ORDERS = ("natural", "sequency")

@@ -1,29 +1,22 @@
-"""Get the files of a source and check their content, whatever carries it.
+"""Get the files of a source and check their content.
 
-A file of this machine (``path``) is read there. Any other is looked for in its folder first (put there by hand or by an
-earlier run), then in a local mirror, then at its addresses in the order of ``sources.yaml``. The checksum is that of
-the content: a plain file, .gz, .bz2, .xz or .zip may carry it, also one inside the other, and what is written is always
-the content. pooch does the transfers; what is added here is that a broken one goes on where it stopped, that one which
-does not come forward is left, and that a later address is tried when an earlier one fails.
+A file of this machine (``path``) is read there. Any other file is taken from its folder (where a user or an earlier run
+has put it), from a local mirror, or from its addresses in the order of ``sources.yaml``. It may be packed (see
+``archives``); what is written is the content. pooch does the transfers. This module adds that a broken transfer goes
+on where it stopped, that a stalled one is given up, and that the next address is tried when one fails.
 
-A file whose checksum nobody has held yet is trusted when it is first used: what arrived is recorded in the lock of the
-sources (``lock``), the log says so, and from then on it is the expected content.
+A file with an unknown checksum is trusted when it is first used: its content is recorded in the lock of the sources
+(``lock``), the log says so, and from then on it is the expected content.
 """
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import hashlib
 import itertools
 import logging
-import lzma
 import os
-import tarfile
 import threading
 import time
-import zipfile
-import zlib
 from pathlib import Path
 
 import pooch
@@ -32,9 +25,10 @@ from tqdm import tqdm
 
 from random_features.errors import UserError
 from rfstudy.data import lock
-from rfstudy.data.raw import CARRIERS, RECORD
+from rfstudy.data.archives import CHUNK_BYTES, ChecksumError, archive_names, unpack
+from rfstudy.data.raw import RECORD
 from rfstudy.data.tasks import UNKNOWN
-from rfstudy.files import digest_of, shown, write_atomically, write_json
+from rfstudy.files import digest_of, shown, write_json
 
 log = logging.getLogger(__name__)
 
@@ -48,27 +42,8 @@ TIMEOUT = 30
 #: keep a job for ever. It is about a kilobyte a second.
 PATIENCE = 60
 
-#: A .tar.gz inside a .zip is met (UCI); more layers than this, the content among them, are none of a data set.
-MAX_LAYERS = 4
-
-#: Where a tar archive says that it is one.
-TAR_MAGIC = slice(257, 262)
-
-#: Names of an archive that a message lists at most.
-MAX_NAMES = 10
-
-#: What is read and written at once; a transfer that breaks off loses less than this.
-CHUNK_BYTES = 2**16
-
-#: What may be longer than its content: a carrier by its own frame, an archive by its other members.
+#: A compressed file may be longer than its content by so many bytes, an archive so many times as long.
 FRAME_BYTES, ARCHIVE_TIMES = 2**20, 20
-
-#: What is raised for a file that cannot be read; for an encrypted member of an archive a RuntimeError, for one in a
-#: compression that is not known a NotImplementedError, which is one, too.
-UNREADABLE = (
-    *(EOFError, OSError, RuntimeError, ValueError),
-    *(lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, zlib.error),
-)
 
 
 class TooLong(Exception):
@@ -85,10 +60,6 @@ class TooSlow(requests.RequestException):
 
 class DownloadError(UserError):
     """A file that could not be had from anywhere; the message says what was tried and where to put it by hand."""
-
-
-class ChecksumError(UserError):
-    """Content that is not the expected one; the message holds the expected and the actual SHA-256."""
 
 
 def download(source_id: str, source: dict, directory, *, lock_path, mirror=None, allow_missing: bool = False) -> dict:
@@ -184,8 +155,8 @@ def substituted(source_id: str, name: str, substitute: dict, directory: Path, mi
     except DownloadError:
         raise why from None
     log.warning("%s of %s could not be had: %s is used in its place, without %d rows", name, source_id, file, len(rows))
-    told = {key: substitute[key] for key in ("file", "sha256", "bytes", "excluded_rows")}
-    return told | {"from": origin}
+    kept = {key: substitute[key] for key in ("file", "sha256", "bytes", "excluded_rows")}
+    return kept | {"from": origin}
 
 
 def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) -> str:
@@ -199,17 +170,17 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
     if target.exists() and digest_of(target) == entry["sha256"]:
         return "already in place"
     tried = []
-    for path in carriers(directory, name):
+    for path in archives_of(directory, name):
         try:
-            place_content(path, target, entry)
+            unpack(path, target, entry)
             return f"put in place by hand: {path.name}"
         except ChecksumError as error:
             rejected = path.rename(set_aside(path))
             tried.append(f"{path}: {error}; moved to {rejected.name}")
             log.warning(tried[-1])
-    for path in carriers(Path(os.path.expanduser(mirror)) / source_id, name) if mirror else ():
+    for path in archives_of(Path(os.path.expanduser(mirror)) / source_id, name) if mirror else ():
         try:
-            place_content(path, target, entry)
+            unpack(path, target, entry)
             return f"mirror: {source_id}/{path.name}"
         except ChecksumError as error:
             tried.append(f"{path}: {error}")
@@ -243,7 +214,7 @@ def from_path(source_id: str, name: str, entry: dict, target: Path) -> str:
             "another path in config/sources.yaml"
         )
     try:
-        place_content(path, target, entry)
+        unpack(path, target, entry)
     except ChecksumError as error:
         raise DownloadError(
             f"the file {name!r} of the data set {source_id!r}, {path}: {error}; {wanted(entry)}"
@@ -270,144 +241,9 @@ def set_aside(path: Path) -> Path:
     return next(other for name in names if not (other := path.with_name(name)).exists())
 
 
-def carriers(folder: Path, name: str) -> list[Path]:
-    """The files in a folder that may carry the content of ``name``."""
-    return [path for ending in CARRIERS if (path := folder / f"{name}{ending}").is_file()]
-
-
-def place_content(carrier: Path, target: Path, entry: dict, member: str | list[str] | None = None) -> None:
-    """Write the content that a file carries to ``target``, if it is the one of the entry (``sha256``, ``bytes``).
-
-    ``member`` is the name inside an archive, by default that of the target, or a list of the names in archives that lie
-    in each other. Raises ``ChecksumError`` and writes nothing if no layer of the file has the checksum. No more is
-    unpacked than the content is long. Where the checksum is not known, the content is the innermost layer.
-    """
-    sha256 = entry["sha256"]
-    if sha256 == UNKNOWN:
-        return write_atomically(target, lambda temporary: unwrap_all(carrier, temporary, target.name, entry, member))
-    names = Names(member or target.name)
-
-    def unwrap(temporary):
-        digests = []
-        with carrier.open("rb") as stream:
-            layer = stream
-            for _ in range(MAX_LAYERS):
-                try:
-                    digests.append(
-                        copy(layer, temporary, entry["bytes"]) or f"that of more than {entry['bytes']} bytes"
-                    )
-                    if digests[-1] == sha256:
-                        return
-                    layer = open_layer(layer, names)
-                except UNREADABLE as error:
-                    if getattr(error, "errno", None):
-                        raise  # the disk, not the file
-                    raise ChecksumError(f"expected sha256 {sha256}, but the file is broken: {error}") from error
-                if layer is None:
-                    break
-        raise ChecksumError(f"expected sha256 {sha256}, actual {digests[-1]}")
-
-    return write_atomically(target, unwrap)
-
-
-def unwrap_all(carrier: Path, temporary, name: str, entry: dict, member: str | list[str] | None) -> None:
-    """Write the innermost layer of a file; ``ChecksumError`` where it cannot be what was asked for."""
-    names = Names(member or name)
-    with carrier.open("rb") as stream:
-        try:
-            layer = stream
-            for _ in range(MAX_LAYERS):
-                inner = open_layer(layer, names)
-                if inner is None:
-                    break
-                layer = inner
-            if member and not names.opened:  # as where a page that explains an error comes in place of the file
-                raise ChecksumError(f"expected an archive with {names}, got something else")
-            layer.seek(0)
-            whole = copy(layer, temporary, entry["most_bytes"])
-        except UNREADABLE as error:
-            if isinstance(error, ChecksumError) or getattr(error, "errno", None):
-                raise
-            raise ChecksumError(f"expected {names}, but the file is broken: {error}") from error
-    if not whole or not Path(temporary).stat().st_size:
-        raise ChecksumError(f"expected content of at least one and at most {entry['most_bytes']} bytes, got another")
-
-
-class Names:
-    """The names of the members to open in archives, from the outermost to the innermost; the last one goes on."""
-
-    def __init__(self, names: str | list[str]):
-        self._names = [names] if isinstance(names, str) else list(names)
-        self.opened = False
-
-    def __str__(self):
-        return " / ".join(self._names)
-
-    def choose(self, members: list[str]) -> str:
-        """The member of the next archive: the name itself, perhaps with an ending, in any folder.
-
-        ``ChecksumError`` lists the members if there is none, or more than one.
-        """
-        name = self._names.pop(0) if len(self._names) > 1 else self._names[0]
-        found = [member for member in members if member == name] or [
-            member for member in members if member.rpartition("/")[2] in endings(name)
-        ]
-        if not found:
-            raise ChecksumError(f"the archive has no {name!r}; it has {', '.join(members[:MAX_NAMES])}")
-        if len(set(found)) > 1:
-            raise ChecksumError(f"the archive has {', '.join(found[:MAX_NAMES])}: its address has to name one (member)")
-        self.opened = True
-        return found[0]
-
-
-def endings(name: str) -> set[str]:
-    """The names that a file may have with what carries it."""
-    return {name + ending for ending in CARRIERS}
-
-
-def copy(stream, path, most: int) -> str:
-    """Write a stream to a file and return the SHA-256 of what was written; an empty text where there is more than
-    ``most`` bytes of it, of which no more is read.
-    """
-    digest, length = hashlib.sha256(), 0
-    with open(path, "wb") as sink:
-        while chunk := stream.read(CHUNK_BYTES):
-            length += len(chunk)
-            if length > most:
-                return ""
-            digest.update(chunk)
-            sink.write(chunk)
-    return digest.hexdigest()
-
-
-def open_layer(stream, names: Names):
-    """What a compressed file or an archive carries, as a stream; None for a file that is neither.
-
-    The format is told by the first bytes, not by the file's name. Of an archive it is the member of its turn.
-    """
-    stream.seek(0)
-    head = stream.read(TAR_MAGIC.stop)
-    stream.seek(0)
-    if head.startswith(b"\x1f\x8b"):
-        # told, for it asks its stream, which says it in another way where that is a GzipFile itself
-        return gzip.GzipFile(fileobj=stream, mode="rb")
-    if head.startswith(b"BZh"):
-        return bz2.BZ2File(stream)
-    if head.startswith(b"\xfd7zXZ\x00"):
-        return lzma.LZMAFile(stream)
-    if head.startswith(b"PK\x03\x04"):
-        archive = zipfile.ZipFile(stream)
-        return archive.open(names.choose(archive.namelist()))
-    if head[TAR_MAGIC] == b"ustar":
-        archive = tarfile.TarFile(fileobj=stream)
-        member = names.choose([member.name for member in archive if member.isfile() or member.issym()])
-        try:
-            return archive.extractfile(member)
-        except KeyError as error:
-            raise ChecksumError(
-                f"{member!r} of the archive is a link to a file that the archive does not have"
-            ) from error
-    return None
+def archives_of(folder: Path, name: str) -> list[Path]:
+    """The files in a folder that may hold the content of ``name``."""
+    return [path for each in archive_names(name) if (path := folder / each).is_file()]
 
 
 def from_address(address: dict, target: Path, entry: dict) -> None:
@@ -433,7 +269,7 @@ def from_address(address: dict, target: Path, entry: dict) -> None:
             part.unlink()
             raise
         try:
-            return place_content(part, target, entry, address.get("member"))
+            return unpack(part, target, entry, address.get("member"))
         except ChecksumError:
             if last:
                 raise

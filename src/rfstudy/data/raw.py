@@ -1,7 +1,7 @@
 """What the files in the folder of a source are called."""
 
-#: Endings of the files that may carry the content of a file, tried in this order.
-CARRIERS = ("", ".xz", ".gz", ".bz2", ".zip")
+#: Endings of the archives and compressed files that may hold the content of a file, tried in this order.
+ARCHIVE_ENDINGS = ("", ".xz", ".gz", ".bz2", ".zip")
 
 #: The file that says where the others are from.
 RECORD = "record.json"
@@ -12,6 +12,6 @@ def problems_of_name(name: str) -> list[str]:
     found = []
     if name.startswith(".") or name == RECORD:
         found.append(f"no file may be called {name!r}: the folder of a source has others of that name")
-    if name.endswith(CARRIERS[1:]):
-        found.append(f"{name!r} has the ending of a carrier, and a file is called as its content is")
+    if name.endswith(ARCHIVE_ENDINGS[1:]):
+        found.append(f"{name!r} has the ending of an archive; name the file by its content")
     return found

@@ -1,4 +1,4 @@
-"""Compressed files and archives as carriers of a file: what is unpacked, and what is taken for broken."""
+"""Compressed files and archives: what is unpacked, and what is taken for broken."""
 
 import bz2
 import gzip
@@ -11,7 +11,7 @@ import tarfile
 
 import pytest
 
-from rfstudy.data import download as stage
+from rfstudy.data import archives
 from rfstudy.data.download import DownloadError
 
 from .source import CONTENT, DIGEST, WRONG, archive_of, download, names_in, source_with, tarred, zipped
@@ -33,7 +33,7 @@ from .source import CONTENT, DIGEST, WRONG, archive_of, download, names_in, sour
         ("tar-in-a.zip", zipped("toy.tar.gz", gzip.compress(tarred("toy.data", CONTENT))), ["toy.tar.gz", "toy.data"]),
     ],
 )
-def test_any_carrier_gives_the_content(server, tmp_path, path, body, member):
+def test_any_archive_gives_the_content(server, tmp_path, path, body, member):
     server.content[path] = body
     address = {"url": server.url(path)} | ({"member": member} if member else {})
     record = download("toy", source_with(address), tmp_path)
@@ -52,7 +52,7 @@ def test_any_carrier_gives_the_content(server, tmp_path, path, body, member):
         (zipped("other.data", CONTENT), "the archive has no 'toy.data'; it has readme.txt, other.data"),
     ],
 )
-def test_a_broken_carrier_is_a_wrong_file(server, tmp_path, body, message):
+def test_a_broken_archive_is_a_wrong_file(server, tmp_path, body, message):
     server.content["toy"] = body
     with pytest.raises(DownloadError, match=message):
         download("toy", source_with(server.url("toy")), tmp_path)
@@ -60,14 +60,14 @@ def test_a_broken_carrier_is_a_wrong_file(server, tmp_path, body, message):
 
 
 def test_a_full_disk_is_not_taken_for_a_broken_file(tmp_path, monkeypatch):
-    (tmp_path / "carrier").write_bytes(CONTENT)
+    (tmp_path / "archive").write_bytes(CONTENT)
 
     def no_space(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(stage, "copy", no_space)
+    monkeypatch.setattr(archives, "copy", no_space)
     with pytest.raises(OSError, match="No space left"):
-        stage.place_content(tmp_path / "carrier", tmp_path / "toy.data", source_with()["files"]["toy.data"])
+        archives.unpack(tmp_path / "archive", tmp_path / "toy.data", source_with()["files"]["toy.data"])
 
 
 def test_a_compressed_file_in_a_compressed_file_is_unpacked(server, tmp_path):
@@ -99,14 +99,14 @@ def test_an_encrypted_archive_does_not_hide_the_next_address(server, tmp_path):
 
 def test_no_more_is_unpacked_than_the_content_is_long(server, tmp_path, monkeypatch):
     written = []
-    copy = stage.copy
+    copy = archives.copy
 
     def watched(stream, path, most):
         digest = copy(stream, path, most)
         written.append(os.path.getsize(path))
         return digest
 
-    monkeypatch.setattr(stage, "copy", watched)
+    monkeypatch.setattr(archives, "copy", watched)
     server.content["toy"] = gzip.compress(bytes(300 * len(CONTENT)))
     with pytest.raises(DownloadError, match=f"actual that of more than {len(CONTENT)} bytes"):
         download("toy", source_with(server.url("toy")), tmp_path)

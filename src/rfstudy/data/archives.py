@@ -1,0 +1,169 @@
+"""Unpack the content of a file from the compressed files and archives that it may come in.
+
+The checksum of a file is that of its content. The content may come plain, as .gz, .bz2, .xz, .zip or .tar, and one of
+these may lie inside another.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import lzma
+import tarfile
+import zipfile
+import zlib
+from pathlib import Path
+
+from random_features.errors import UserError
+from rfstudy.data.raw import ARCHIVE_ENDINGS
+from rfstudy.data.tasks import UNKNOWN
+from rfstudy.files import write_atomically
+
+#: A .tar.gz inside a .zip occurs (UCI). No data set has more layers than this, the content included.
+MAX_LAYERS = 4
+
+#: Where a tar archive says that it is one.
+TAR_MAGIC = slice(257, 262)
+
+#: Names of an archive that a message lists at most.
+MAX_NAMES = 10
+
+#: Bytes that are read and written at once.
+CHUNK_BYTES = 2**16
+
+#: Errors of a file that cannot be unpacked. A RuntimeError says that a member is encrypted, a NotImplementedError, a
+#: kind of it, that its compression is not known.
+UNREADABLE = (
+    *(EOFError, OSError, RuntimeError, ValueError),
+    *(lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, zlib.error),
+)
+
+
+class ChecksumError(UserError):
+    """Content that is not the expected one; the message holds the expected and the actual SHA-256."""
+
+
+def archive_names(name: str) -> list[str]:
+    """The names that a file may have in a folder or in an archive: its own, and those with the ending of an archive."""
+    return [name + ending for ending in ARCHIVE_ENDINGS]
+
+
+def unpack(archive: Path, target: Path, entry: dict, member: str | list[str] | None = None) -> None:
+    """Write the content of an archive, or of a plain file, to ``target`` if it has the checksum of the entry.
+
+    Parameters
+    ----------
+    archive : path
+    target : path
+    entry : dict
+        ``sha256`` and ``bytes`` of the content. Where the checksum is unknown, the content is the innermost layer, of
+        ``most_bytes`` at most.
+    member : str or list of str, optional
+        The name inside an archive, by default that of the target, or the names inside archives that lie in each other.
+
+    Raises ``ChecksumError`` and writes nothing if no layer has the checksum. No more is unpacked than the content is
+    long.
+    """
+    names, expected = Names(member or target.name), entry["sha256"]
+    most = entry["most_bytes"] if expected == UNKNOWN else entry["bytes"]
+
+    def write_content(temporary):
+        with archive.open("rb") as stream:
+            layer = stream
+            for _ in range(MAX_LAYERS):
+                digest = copy(layer, temporary, most)
+                if digest == expected:
+                    return
+                layer = open_layer(layer, names)
+                if layer is None:
+                    break
+        if expected != UNKNOWN:
+            raise ChecksumError(f"expected sha256 {expected}, actual {digest or f'that of more than {most} bytes'}")
+        if member and not names.opened:  # such as a web page that explains an error
+            raise ChecksumError(f"expected an archive with {names}, got something else")
+        if not digest or not Path(temporary).stat().st_size:
+            raise ChecksumError(f"expected content of 1 to {most} bytes, got another")
+
+    def write(temporary):
+        try:
+            write_content(temporary)
+        except UNREADABLE as error:
+            if isinstance(error, ChecksumError) or getattr(error, "errno", None):
+                raise  # an error number is one of the disk, not of the file
+            what = names if expected == UNKNOWN else f"sha256 {expected}"
+            raise ChecksumError(f"expected {what}, but the file is broken: {error}") from error
+
+    write_atomically(target, write)
+
+
+class Names:
+    """The names of the members to open, from the outermost archive to the innermost; the last name is used again."""
+
+    def __init__(self, names: str | list[str]):
+        self._names = [names] if isinstance(names, str) else list(names)
+        self.opened = False
+
+    def __str__(self):
+        return " / ".join(self._names)
+
+    def choose(self, members: list[str]) -> str:
+        """The member of the next archive: the name itself, or with the ending of an archive, in any folder.
+
+        ``ChecksumError`` lists the members if there is none, or more than one.
+        """
+        name = self._names.pop(0) if len(self._names) > 1 else self._names[0]
+        found = [member for member in members if member == name] or [
+            member for member in members if member.rpartition("/")[2] in archive_names(name)
+        ]
+        if not found:
+            raise ChecksumError(f"the archive has no {name!r}; it has {', '.join(members[:MAX_NAMES])}")
+        if len(set(found)) > 1:
+            raise ChecksumError(f"the archive has {', '.join(found[:MAX_NAMES])}: its address has to name one (member)")
+        self.opened = True
+        return found[0]
+
+
+def copy(stream, path, most: int) -> str:
+    """Write a stream to a file and return the SHA-256 of what was written; an empty text where there is more than
+    ``most`` bytes of it, of which no more is read.
+    """
+    digest, length = hashlib.sha256(), 0
+    with open(path, "wb") as sink:
+        while chunk := stream.read(CHUNK_BYTES):
+            length += len(chunk)
+            if length > most:
+                return ""
+            digest.update(chunk)
+            sink.write(chunk)
+    return digest.hexdigest()
+
+
+def open_layer(stream, names: Names):
+    """The content of a compressed file, or the next member of an archive, as a stream; None for a plain file.
+
+    The first bytes decide what it is, not the file's name.
+    """
+    stream.seek(0)
+    head = stream.read(TAR_MAGIC.stop)
+    stream.seek(0)
+    if head.startswith(b"\x1f\x8b"):
+        # with a mode, because it would ask its stream for one, and a GzipFile answers with a number
+        return gzip.GzipFile(fileobj=stream, mode="rb")
+    if head.startswith(b"BZh"):
+        return bz2.BZ2File(stream)
+    if head.startswith(b"\xfd7zXZ\x00"):
+        return lzma.LZMAFile(stream)
+    if head.startswith(b"PK\x03\x04"):
+        archive = zipfile.ZipFile(stream)
+        return archive.open(names.choose(archive.namelist()))
+    if head[TAR_MAGIC] == b"ustar":
+        archive = tarfile.TarFile(fileobj=stream)
+        member = names.choose([member.name for member in archive if member.isfile() or member.issym()])
+        try:
+            return archive.extractfile(member)
+        except KeyError as error:
+            raise ChecksumError(
+                f"{member!r} of the archive is a link to a file that the archive does not have"
+            ) from error
+    return None

@@ -1,7 +1,7 @@
 # With `shard_by: [paper]` one job runs a stage for all experiments of a paper, whose cells take less time than imports.
 # A part of an experiment (rows of one figure) still has jobs of its own.
 OUTPUTS = {
-    "tune": [".json"],
+    "tune": [".json", ".provenance.json"],
     "generate": [".csv", ".provenance.json", ".npz"],
     "train": [".csv", ".provenance.json"],
     "measure": [".csv", ".provenance.json", ".npz"],

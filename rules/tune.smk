@@ -4,7 +4,8 @@ rule tune:
         code=stage_code("tune"),
         lock=LOCK,
     output:
-        f"{RESULTS}/{{experiment}}/tune/{{shard}}.json",
+        chosen=f"{RESULTS}/{{experiment}}/tune/{{shard}}.json",
+        records=f"{RESULTS}/{{experiment}}/tune/{{shard}}.provenance.json",
     log:
         f"logs/{PRESET}/{{experiment}}/tune/{{shard}}.log",
     benchmark:

@@ -21,7 +21,7 @@ from time import sleep
 import click
 
 from random_features.errors import UserError
-from rfstudy.files import read_json, read_sealed
+from rfstudy.files import read_choices, read_json
 
 
 class JsonParameter(click.ParamType):
@@ -146,10 +146,7 @@ def choices(files) -> dict:
     """What earlier stages chose, by data set."""
     found: dict = {}
     for path in files:
-        chosen = read_sealed(path)
-        if not isinstance(chosen, dict):
-            raise UserError(f"{path} holds no choices by data set: it is no file of tune")
-        found |= chosen
+        found |= read_choices(path)
     return found
 
 
@@ -179,18 +176,13 @@ for _name, _summary in {
 
 
 @commands.command()
-@click.option("--out", type=FILE, required=True, help="Published CSV.xz file that the rows are merged into.")
-@click.option(
-    "--replace",
-    type=click.Choice(["cell", "experiment"]),
-    help="Replace all rows of the cells that are published, or of the experiment, and not only those of the same key.",
-)
+@click.option("--out", type=FILE, required=True, help="Published CSV.xz file whose blocks are replaced.")
 @click.argument("results", type=EXISTING_FILE)
-def publish(out, replace, results):
-    """Merge finished real-data rows into the measurements that ship with the repository."""
+def publish(out, results):
+    """Replace the blocks of the measurements that ship with the repository by finished real-data rows."""
     from rfstudy.study import publish as stage
 
-    stage.run(results, out, replace or "")
+    stage.run(results, out)
 
 
 @commands.command()

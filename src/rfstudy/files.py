@@ -1,9 +1,8 @@
 """Files that are there whole or not at all, how documents, named arrays and YAML mappings are kept in them, and how a
 cut or changed one is noticed.
 
-What a job yields has a record beside it with the digest of every file (``check_recorded``); a document without a record
-carries its digest itself (``write_sealed``). Whoever reads either is told of a file that is not the one that was
-written.
+What a job yields has a record beside it with the checksum of every file; whoever reads one of them is told where it is
+not the file that was written (``check_recorded``).
 """
 
 from __future__ import annotations
@@ -28,9 +27,6 @@ MACHINE = platform.node().replace("-", "_")[:32]
 
 #: Seconds after which nobody writes a half-written file of another machine any more.
 ABANDONED = 24 * 3600.0
-
-#: What a sealed document starts with: its digest, and its content from there to the end.
-SEAL = '{{"sha256": "{}", "content": '
 
 #: What a YAML file has at most, aliases counted wherever they stand: a hundred times what any of the study has.
 MOST_LEVELS, MOST_VALUES = 100, 1_000_000
@@ -128,12 +124,6 @@ def write_json(record, path) -> None:
     write_text(json.dumps(record, indent=2) + "\n", path)
 
 
-def write_sealed(content, path, sync: bool = True) -> None:
-    """Write a JSON document that carries its digest, atomically, as ``read_sealed`` reads it."""
-    body = json.dumps(content)
-    write_text(SEAL.format(hashlib.sha256(body.encode()).hexdigest()) + body + "}\n", path, sync=sync)
-
-
 def write_arrays(arrays: dict, path, sync: bool = True) -> None:
     """Write named arrays as one ``.npz``, atomically and without pickle."""
     import numpy as np  # of this module only arrays need it, and the command line starts without
@@ -153,14 +143,16 @@ def read_json(path):
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
-def read_sealed(path):
-    """The content of a document that ``write_sealed`` wrote; ``UserError`` where it was cut or changed since."""
-    text = Path(path).read_bytes()
-    start = len(SEAL.format("0" * 64))
-    body = text[start:].removesuffix(b"}\n")
-    if text != SEAL.format(hashlib.sha256(body).hexdigest()).encode() + body + b"}\n":
-        raise UserError(f"{path} is not what was written: it was cut or changed; {REMEDY}")
-    return json.loads(body)
+def read_choices(path) -> dict:
+    """The choices by data set that ``tune`` wrote; ``UserError`` where the file is another, was cut or changed."""
+    check_recorded(path)
+    try:
+        chosen = read_json(path)
+    except ValueError as error:
+        raise UserError(f"{path} is no JSON ({error}); {REMEDY}") from error
+    if not isinstance(chosen, dict):
+        raise UserError(f"{path} holds no choices by data set: it is no file of tune")
+    return chosen
 
 
 def read_arrays(path) -> dict:
@@ -181,9 +173,10 @@ def read_arrays(path) -> dict:
 
 
 def record_file(path) -> Path:
-    """The provenance file that belongs to a results file, or to the arrays beside it."""
+    """The provenance file beside a file of rows, of arrays or of choices."""
     path = Path(path)
-    return path.with_name(path.name.split(".csv")[0].removesuffix(".npz") + ".provenance.json")
+    stem = re.sub(r"\.(csv(\.xz)?|npz|json)$", "", path.name)
+    return path.with_name(f"{stem}.provenance.json")
 
 
 def digest_of(path) -> str:
@@ -193,31 +186,26 @@ def digest_of(path) -> str:
 
 
 def check_recorded(path) -> None:
-    """``UserError`` where a file is not the one that the record beside it tells of; nothing where there is no record.
-
-    A record tells of a file by its digest, and while the file is being replaced also by that of the one ``before``.
-    """
+    """``UserError`` where a file is not the one that the record beside it tells of; a file may have no record."""
     path, beside = Path(path), record_file(path)
     if not beside.exists():
         return
-    record = read_record_file(beside)
-    expected = [known[path.name] for known in (record["sha256"], record["before"]) if path.name in known]
-    found = digest_of(path)
-    if found not in expected:
-        told = expected[0][:12] if expected else "none"
+    expected, found = read_record_file(beside)["sha256"].get(path.name, "none"), digest_of(path)
+    if found != expected:
         raise UserError(
-            f"{path} is not the file that {beside.name} was written for (sha256 {told}..., found {found[:12]}...): "
-            f"it was cut or changed; {REMEDY}"
+            f"{path} is not the file that {beside.name} was written for (sha256 {expected[:12]}..., found "
+            f"{found[:12]}...): it was cut or changed; {REMEDY}"
         )
 
 
 def read_record_file(path) -> dict:
-    """A provenance file: ``sha256`` (of the files that it is about, by name), ``before`` (of those that they replace),
-    and ``runs``, the records of runs. ``UserError`` where it is none.
+    """A provenance file: ``sha256`` (of the files that it is about, by name) and ``runs``, the records of runs.
+
+    ``UserError`` where it is none.
     """
     try:
         record = read_json(path)
-        complete = {"sha256": dict(record["sha256"]), "before": dict(record.get("before", {})), "runs": record["runs"]}
+        complete = {"sha256": dict(record["sha256"]), "runs": record["runs"]}
         if all(isinstance(run["run"], str) for run in complete["runs"]):
             return complete
         raise ValueError("the name of a run is no text")

@@ -10,7 +10,7 @@ import numpy as np
 from random_features.maps.registry import REGISTRY
 from rfstudy import tidy
 from rfstudy.data import prepared
-from rfstudy.files import read_sealed
+from rfstudy.files import read_choices
 from rfstudy.study import generate, plan, selection, train, tune
 from rfstudy.study.engine import Job
 from rfstudy.study.experiment import with_steps
@@ -108,7 +108,7 @@ def run_grid(toy: dict, prepared: dict[str, Path], folder: Path, settings=None, 
     if plan.is_tuned(toy):
         told = parts("tune", toy, settings)
         tune.run(told, folders(told), journal / "tune", folder / "tune.json", 1)
-        chosen = read_sealed(folder / "tune.json")
+        chosen = read_choices(folder / "tune.json")
     told, arrays = parts("generate", toy, settings), folder / "arrays.npz"
     generate.run(told, folders(told), chosen, journal / "generate", folder / "generate.csv", arrays, 1)
     told = parts("train", toy, settings)

@@ -18,7 +18,7 @@ from random_features.kernels import Circle
 from random_features.maps.registry import REGISTRY
 from rfstudy import tidy
 from rfstudy.data import prepared
-from rfstudy.files import read_sealed
+from rfstudy.files import read_choices
 from rfstudy.study import collect, config, generate, measure, plan, selection, train, tune
 
 from .chain import Grid
@@ -165,7 +165,7 @@ def run_grid(stored: dict[str, Path], experiment: dict, settings: dict, folder: 
         out = folder / f"tune/{shard.name}.json"
         folders = [stored[dataset] for dataset in shard.datasets]
         tune.run(parts("tune", experiment, shard, settings), folders, journal / "tune", out, 1)
-        chosen |= read_sealed(out)
+        chosen |= read_choices(out)
     files = []
     for shard in plan.shards(experiment, settings):
         folders = [stored[dataset] for dataset in shard.datasets]

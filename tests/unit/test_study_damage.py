@@ -18,10 +18,10 @@ from random_features.errors import UserError
 from rfstudy import tidy
 from rfstudy.cli import choices
 from rfstudy.data.preprocess import preprocess
-from rfstudy.files import read_arrays, write_arrays, write_sealed
+from rfstudy.files import read_arrays, write_arrays
 from rfstudy.study import collect, generate, plan, provenance, train
 from rfstudy.study.code import SOURCE
-from rfstudy.study.provenance import Run, read_records, record_file, write_results
+from rfstudy.study.provenance import Run, read_records, record_file, write_choices, write_results
 from rfstudy.study.sample import load_prepared
 
 SEARCH = {"penalty": {"shared_by": "method_and_size"}}
@@ -97,7 +97,7 @@ def test_a_file_between_two_stages_that_was_cut_or_changed_is_named(chain, tmp_p
 
 def test_the_choices_of_all_files_reach_a_stage(tmp_path):
     for dataset in ("eeg", "skin"):
-        write_sealed({dataset: {"penalty": len(dataset)}}, tmp_path / f"{dataset}.json")
+        write_choices({dataset: {"penalty": len(dataset)}}, {"run": dataset}, tmp_path / f"{dataset}.json")
     assert choices([tmp_path / "eeg.json", tmp_path / "skin.json"]) == {"eeg": {"penalty": 3}, "skin": {"penalty": 4}}
 
 
@@ -227,7 +227,7 @@ def test_what_maps_learned_in_another_job_is_refused(chain, tmp_path):
 
 
 def test_choices_that_are_none_are_named(tmp_path):
-    write_sealed(["made"], tmp_path / "tune.json")
+    write_choices(["made"], {"run": "made"}, tmp_path / "tune.json")
     with pytest.raises(UserError, match=r"tune\.json holds no choices by data set"):
         choices([tmp_path / "tune.json"])
 
@@ -423,7 +423,7 @@ def test_a_file_that_ends_too_early_is_no_interruption(tmp_path):
     job = (
         "import sys; from rfstudy import cli, files\n"
         "def fail(path): raise EOFError('no data left in file')\n"
-        "cli.read_sealed = fail\n"
+        "cli.read_choices = fail\n"
         "sys.argv = ['rfstudy', 'generate', sys.argv[1]]\n"
         "cli.main()\n"
     )

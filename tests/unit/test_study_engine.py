@@ -498,11 +498,6 @@ def test_what_is_timed_together_is_in_the_key_of_a_round(prepared, counted, chan
     assert not timing_keys(prepared, **changes) & before
 
 
-def test_a_round_is_not_taken_again_because_its_choices_were_made_again(prepared, counted):
-    first, again = ({**CHOICE, "provenance": {"run": run, "wall_time_s": run}} for run in (1, 2))
-    assert timing_keys(prepared, chosen=first) == timing_keys(prepared, chosen=again)
-
-
 def test_auto_is_a_device_before_it_is_in_a_key(prepared, monkeypatch):
     """Cells of a machine with a GPU and of one without are no cells of each other."""
 

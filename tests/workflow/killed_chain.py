@@ -129,9 +129,6 @@ def content_of(path: Path, name: str) -> bytes:
         return json.dumps(
             record | {"files": {name: of | {"from": ""} for name, of in record["files"].items()}}
         ).encode()
-    if "/tune/" in name:
-        chosen = files.read_sealed(path)
-        return json.dumps({dataset: of | {"provenance": None} for dataset, of in chosen.items()}).encode()
     return path.read_bytes()
 
 

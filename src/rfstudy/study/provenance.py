@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import platform
 import shlex
@@ -13,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from rfstudy import tidy
-from rfstudy.files import digest_of, read_record_file, record_file, write_arrays, write_json
+from rfstudy.files import digest_of, read_record_file, record_file, write_arrays, write_json, write_text
 from rfstudy.study.code import SOURCE
 from rfstudy.study.journal import key_of
 
@@ -110,30 +112,24 @@ def read_records(results_file) -> dict[str, dict]:
 
 
 def write_results(rows, records: dict[str, dict], out, arrays: dict | None = None, out_arrays=None) -> None:
-    """Write what a job yields: its rows, its arrays where it has a file for them, and beside them the records of its
-    runs, sorted, with the digests of these files.
+    """Write what a job yields: its rows, its arrays where it has a file for them, and the record of both.
 
-    The record is there before the rows, so that no kill leaves rows that nothing tells of. Rows that replace others of
-    the same file can be read at any moment: until they are there the record tells of both.
+    The record is there before the rows, so that no kill leaves rows that nothing tells of.
     """
-    out, beside = Path(out), record_file(out)
     digests = {}
     if out_arrays is not None:
         write_arrays(arrays, out_arrays)
         digests[Path(out_arrays).name] = digest_of(out_arrays)
-    before = {out.name: digest_of(out)} if out.exists() and beside.exists() else {}
-    runs = {run["run"]: run for run in read_record_file(beside)["runs"]} if before else {}
-
-    def tell(complete_file):
-        digests[out.name] = digest_of(complete_file)
-        replaced = {"before": before} if before else {}
-        write_json({"sha256": digests, **replaced, "runs": in_order(runs | records)}, beside)
-
-    tidy.write(rows, out, tell)
-    if before:
-        write_json({"sha256": digests, "runs": in_order(records)}, beside)
+    tidy.write(rows, out, lambda complete: write_record(digests | {Path(out).name: digest_of(complete)}, records, out))
 
 
-def in_order(records: dict[str, dict]) -> list[dict]:
-    """Records sorted by run."""
-    return [records[run] for run in sorted(records)]
+def write_choices(chosen: dict, record: dict, out) -> None:
+    """Write choices by data set as JSON, and before them the record of the run that made them."""
+    text = json.dumps(chosen, indent=2) + "\n"
+    write_record({Path(out).name: hashlib.sha256(text.encode()).hexdigest()}, {record["run"]: record}, out)
+    write_text(text, out)
+
+
+def write_record(digests: dict[str, str], records: dict[str, dict], out) -> None:
+    """Write the checksums of files, and the records of their runs, beside a file of results."""
+    write_json({"sha256": digests, "runs": [records[run] for run in sorted(records)]}, record_file(out))

@@ -64,7 +64,7 @@ def take_times(job: Job, chosen: dict, threads: int) -> Work:
         # with what an entry has of its own beside its map: preprocessing, bandwidth
         "methods": [without(entry, "defaults") | entry_key(entry) for entry in job.spec["methods"]],
         "learners": job.spec.get("learners", {}),
-        "chosen": without(chosen, "provenance"),
+        "chosen": chosen,
         "grid": job.spec.get("grid") or job.spec["sizes"],
         "threads": threads,
         "shortest": how["shortest"],

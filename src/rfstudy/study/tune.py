@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from random_features.arrays import set_threads
-from rfstudy.files import write_sealed
 from rfstudy.study.engine import jobs
+from rfstudy.study.provenance import write_choices
 from rfstudy.study.search import search
 
 
@@ -16,5 +16,5 @@ def run(parts: list[dict], prepared_dirs, journal, out, threads: int) -> None:
         if job.data.skipped:
             chosen[job.spec["dataset"]] = {"status": "skipped", "reason": job.data.skipped}
         else:
-            chosen[job.spec["dataset"]] = {"status": "ok", **search(job), "provenance": job.run.finished()}
-    write_sealed(chosen, out)
+            chosen[job.spec["dataset"]] = {"status": "ok", **search(job)}
+    write_choices(chosen, job.run.finished(), out)

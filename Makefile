@@ -29,6 +29,7 @@ check: $(VENV)/.installed
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile rules
 	PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --lint
+	PYTHONPATH=src $(BIN)/python -m rfstudy check
 	for preset in config/presets/*.yaml; do \
 	  PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --dry-run --quiet all --cores 2 --configfile $$preset || exit 1; done
 

@@ -16,15 +16,12 @@ sys.path.insert(0, str(ROOT / "src"))
 from rfstudy.data import registry as data_registry
 from random_features.errors import gathered
 from rfstudy.files import read_yaml, write_text
-from random_features.maps import registry as map_registry
 from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
-from rfstudy.study import config as study_config
 from rfstudy.study import plan, selection
 from rfstudy.study.job import code_roots, searched
 from rfstudy.study.job import sizes as experiment_sizes
-from rfstudy.study.check import Trial
-from rfstudy.study.schema import suggestion
+from rfstudy.models import suggestion
 from rfstudy import outputs
 
 
@@ -56,41 +53,25 @@ configfile: "config/config.yaml"
 
 
 def load_study():
-    """Settings, sources and tasks, experiments and reports of this run, all checked before the DAG is built."""
-    problems = []
-    with gathered(problems):
-        files = dict.fromkeys(["config/config.yaml", *map(str, reversed(workflow.configfiles))])
-        settings = study_config.checked_settings(config, CONFIG, files)
-    with gathered(problems):
-        registry = study_config.load_registry(CONFIG)
-    with gathered(problems):
-        styles = study_config.load_methods(CONFIG)
-    stop_at(problems)
-    with gathered(problems):
-        experiments = study_config.load_experiments(CONFIG, set(registry.tasks))
-    stop_at(problems)
-    with gathered(problems):
-        maps = {name: entry.module for name, entry in map_registry.REGISTRY.items()}
-        of_run = study_config.laid_over(experiments, settings.get("experiments", {}), CONFIG, set(registry.tasks))
-        chosen = selection.select(of_run, settings, maps, set(registry.tasks))
-        selection.check_selection(chosen, settings)
-    with gathered(problems):
-        reports = outputs.load_reports(CONFIG, experiments, styles, registry.tasks)
-    stop_at(problems)
-    return settings, registry, chosen, reports
+    """Return the configuration and the reports of this run, all of it checked before the DAG is built."""
+    files = dict.fromkeys(["config/config.yaml", *map(str, reversed(workflow.configfiles))])
+    with gathered(PROBLEMS):
+        study = selection.load_study(config, CONFIG, files)
+        reports = outputs.load_reports(CONFIG, study.experiments, study.methods, study.registry.tasks)
+    stop_at(PROBLEMS)
+    return study, reports
 
 
 if set("{}") & set(str(ROOT)):
     stop_at([f"{ROOT}: Snakemake takes the braces in this path for wildcards: move the workflow to another folder"])
 
-SETTINGS, REGISTRY, EXPERIMENTS, REPORTS = load_study()
+STUDY, REPORTS = load_study()
+SETTINGS, REGISTRY, EXPERIMENTS = STUDY.settings, STUDY.registry, STUDY.chosen
 
 # where files are had from is no parameter of a job: whatever a mirror holds, their checksums are the same
 if SETTINGS["mirror"]:
     os.environ.update(RFSTUDY_MIRROR=SETTINGS["mirror"])
 
-# a job that parses this again, on another machine, has been planned already
-TRIAL = Trial(EXPERIMENTS, SETTINGS, REGISTRY.tasks, CONFIG) if workflow.is_main_process else None
 # by this a job knows the workflow that it belongs to, and ends when that is gone
 os.environ.update(RFSTUDY_WORKFLOW=str(os.getpid()))
 
@@ -445,8 +426,4 @@ if workflow.is_main_process and not PROBLEMS:
         list_code()
 
 
-# what the experiments name is built while the above is worked out
-if TRIAL:
-    with gathered(PROBLEMS):
-        TRIAL.finish()
 stop_at(PROBLEMS)

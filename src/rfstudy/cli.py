@@ -214,6 +214,31 @@ def front(root, out):
     stage.run(root, out)
 
 
+@commands.command()
+@click.option(
+    "--config", "folder", type=EXISTING_FOLDER, default="config", show_default=True, help="The configuration."
+)
+@click.argument("presets", nargs=-1)
+def check(folder, presets):
+    """Build every kernel, map, learner and kind that the experiments of PRESETS (by default all) name, once."""
+    from rfstudy.study.build import problems_of_preset
+
+    named = presets or [path.stem for path in sorted((folder / "presets").glob("*.yaml"))]
+    problems = [f"{preset}: {problem}" for preset in named for problem in problems_of_preset(folder, preset)]
+    if problems:
+        raise UserError("\n".join(problems))
+    print(f"in order: {', '.join(named)}")
+
+
+@commands.command()
+@click.argument("page", type=EXISTING_FILE, default="config/README.md")
+def readme(page):
+    """Write the tables of PAGE (by default config/README.md) from the models that check the configuration."""
+    from rfstudy.study import readme as stage
+
+    stage.run(page)
+
+
 def spare_the_collector():
     """Have the garbage collector look seldom, and not at all at the end.
 

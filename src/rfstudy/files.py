@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import platform
 import re
@@ -299,6 +300,14 @@ def checking_loader():
             problem = f"a value of the type {node.tag.rpartition(':')[2]}: put it in quotes, or write a list"
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
 
+        def finite(self, node):
+            """Refuse .nan and .inf, which every bound lets pass."""
+            number = self.construct_yaml_float(node)
+            if not math.isfinite(number):
+                problem = f"{node.value} is no finite number"
+                raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+            return number
+
         def decimal(self, node):
             """A number as whoever reads it takes it: 010 is 8 in YAML, and 1:30 is 90."""
             if not re.fullmatch(r"[-+]?(0|[1-9]\d*)", node.value):
@@ -307,6 +316,7 @@ def checking_loader():
             return int(node.value)
 
     CheckingLoader.add_constructor("tag:yaml.org,2002:int", CheckingLoader.decimal)
+    CheckingLoader.add_constructor("tag:yaml.org,2002:float", CheckingLoader.finite)
     for tag in ("timestamp", "binary", "set", "omap", "pairs"):
         CheckingLoader.add_constructor(f"tag:yaml.org,2002:{tag}", CheckingLoader.refuse)
     return CheckingLoader

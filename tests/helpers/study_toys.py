@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from random_features.maps.registry import REGISTRY
 from rfstudy import tidy
 from rfstudy.data import prepared
 from rfstudy.files import read_choices
@@ -18,8 +17,6 @@ from rfstudy.study.job import merge
 from rfstudy.study.journal import Journal
 from rfstudy.study.provenance import Run
 from rfstudy.study.sample import Samples, load_prepared
-
-MAPS = {name: entry.module for name, entry in REGISTRY.items()}
 
 SETTINGS = {
     "preset": "toy", "seed": 3, "device": "cpu", "mirror": "", "allow_missing": False, "only_experiments": [],
@@ -53,8 +50,7 @@ EXPERIMENT = {
 def selected(settings=None, **changes) -> dict:
     """The toy with changes laid over it, as a run has it; null removes a key."""
     toy = with_steps(merge(EXPERIMENT, changes))
-    known = selection.datasets_named(toy)
-    return selection.select({"toy": toy}, SETTINGS | (settings or {}), MAPS, known).get("toy", {})
+    return selection.select({"toy": toy}, SETTINGS | (settings or {}), set(toy["datasets"])).get("toy", {})
 
 
 def parts(stage: str, toy: dict, settings=None) -> list[dict]:

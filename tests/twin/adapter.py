@@ -7,7 +7,6 @@ have a form of their own, so that a change of the chain's form is a change here 
 """
 
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ import pandas as pd
 import yaml
 
 from random_features.kernels import Circle
-from random_features.maps.registry import REGISTRY
 from rfstudy import tidy
 from rfstudy.data import prepared
 from rfstudy.files import read_choices
@@ -24,9 +22,6 @@ from rfstudy.study import collect, config, generate, measure, plan, selection, t
 from .chain import Grid
 from .on_data import OnData
 from .search import PLAIN
-
-#: Where the schema of what all experiments have stands.
-SCHEMAS = Path(__file__).resolve().parents[2] / "config" / "schemas"
 
 #: How the work is cut into jobs: as few as there can be, or one a method and repeat.
 CUTS = {
@@ -42,13 +37,11 @@ def rows_of_the_chain(study, folder: Path, journal: Path, cut: str = "few") -> l
     """
     write_yaml(folder / "config/presets" / f"{study.preset}.yaml", preset(study) | CUTS[cut])
     write_yaml(folder / "config/experiments/twin.yaml", {study.name: written(study)})
-    shutil.copytree(SCHEMAS, folder / "config/schemas")
     given = {"preset": study.preset, "seed": study.seed, "device": "cpu", "mirror": "", "allow_missing": False}
     given |= {"only_experiments": [], "only_datasets": [], "only_methods": [], "only_sizes": []}
     settings = config.load_settings(given, folder / "config")
-    maps = {name: entry.module for name, entry in REGISTRY.items()}
     data = getattr(study, "data", {})
-    experiments = selection.select(config.load_experiments(folder / "config"), settings, maps, set(data))
+    experiments = selection.select(config.load_experiments(folder / "config"), settings, set(data))
     (experiment,) = experiments.values()
     stored = {dataset: write_data(of, folder / "prepared" / dataset) for dataset, of in data.items()}
     run = run_grid if isinstance(study, Grid) else run_measurement

@@ -28,7 +28,7 @@ def base(tmp_path):
 
 def task_of(**streamed):
     """A complete task, as the registry gives it."""
-    own = {"base": "images", "maker": "deformed_digits", "n_train": 95} | streamed
+    own = {"base": "images", "generator": "deformed_digits", "n_train": 95} | streamed
     counts = {"n_train": own["n_train"], "n_test": 12, "n": own["n_train"] + 12}
     return {
         "label": "Many",
@@ -50,7 +50,7 @@ def run(task, base, folder, raw=None):
     return np.load(folder / "out" / "X.npy"), np.load(folder / "out" / "y.npy"), facts
 
 
-# --- makers -----------------------------------------------------------------------------------------------------------
+# --- generators --------------------------------------------------------------------------------------------------
 
 
 def test_a_made_row_is_a_function_of_the_seed_and_its_number():
@@ -125,7 +125,7 @@ def test_the_components_are_those_of_the_rows_at_unit_length_about_the_origin(ba
 def test_the_stand_in_of_a_file_is_made_of_the_base(base, tmp_path):
     made = task_of()["streamed"] | {"n_train": 20}
     task = task_of(file="digits", source="digits", columns=COLUMNS)
-    task["streamed"].pop("maker")
+    task["streamed"].pop("generator")
     task["stand_in"] = {"label": "few (stand-in for Many)", "streamed": made, "d": 4}
     facts = preprocess.preprocess("many", task, None, tmp_path / "out", reference_dir=tmp_path, base_dir=base)
     assert (facts["stand_in"], facts["n_train"], facts["d"]) == ("few (stand-in for Many)", 20, 4)
@@ -204,7 +204,7 @@ def raw_folder(tmp_path):
 
 def of_file(**streamed):
     task = task_of(source="digits", file="digits", columns=COLUMNS, n_train=57, **streamed)
-    task["streamed"].pop("maker")
+    task["streamed"].pop("generator")
     return task
 
 

@@ -19,8 +19,8 @@ LAYERS = {
         "__init__": 5,
     },
     "rfstudy": {
-        "__init__": 0, "files": 1, "metrics": 1, "scores": 1, "tidy": 2, "data": 4, "study": 5, "outputs": 6,
-        "front": 7, "cli": 8, "__main__": 9,
+        "__init__": 0, "fields": 0, "files": 1, "metrics": 1, "models": 1, "scores": 1, "tidy": 2, "data": 4,
+        "study": 5, "outputs": 6, "front": 7, "cli": 8, "__main__": 9,
     },
 }  # fmt: skip
 

@@ -8,15 +8,15 @@ import sys
 
 import numpy as np
 import pytest
-from jsonschema import Draft202012Validator
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp, softmax
 from sklearn.svm import SVC, LinearSVC
 
 from random_features.learners import entry
 from rfstudy.data.target import KINDS, Target
-from rfstudy.study import config
+from rfstudy.models import problems_of
 from rfstudy.study.code import SOURCE
+from rfstudy.study.parts import learner_type
 
 N_ROWS, N_COLUMNS = 121, 5
 
@@ -360,40 +360,21 @@ def test_an_unknown_learner_is_told_the_known_ones(name):
 @pytest.mark.parametrize("name", entry.known())
 def test_the_facts_of_a_learner_are_those_of_its_entry(name):
     facts, learner = entry.facts(name), entry.load(name)
-    schema = facts.pop("schema")
     assert facts == {key: getattr(learner, key) for key in ("grid", "chosen", "targets", "bytes_per_entry")}
     assert set(learner.targets) <= set(KINDS)
-    assert {learner.grid, "n_folds"} <= set(schema)
 
 
 @pytest.mark.parametrize("name", entry.known())
-def test_the_schema_refuses_what_the_learner_refuses(name):
-    properties = entry.facts(name)["schema"]
-    Draft202012Validator.check_schema({"properties": properties})
-    validator = Draft202012Validator({"type": "object", "additionalProperties": False, "properties": properties})
+def test_the_configuration_refuses_what_the_learner_refuses(name):
+    model = learner_type(name)
     good = TWINS[name][2][0] | {entry.load(name).grid: [0.1, 1], "n_folds": 5}
-    assert validator.is_valid(good)
+    assert problems_of(model, good) == []
     for options in TWINS[name][2]:
-        assert validator.is_valid(options)
-    for wrong in [{option: "wrong"} for option in properties] + [{"other": 1}]:
-        assert not validator.is_valid(good | wrong)
+        assert problems_of(model, options) == []
+    for wrong in [{option: "wrong"} for option in model.model_fields] + [{"other": 1}]:
+        assert len(problems_of(model, good | wrong)) == 1
     for grid in ([], [0.0], [-1.0], 1.0):
-        assert not validator.is_valid(good | {entry.load(name).grid: grid})
-
-
-def test_the_experiments_ask_for_options_that_the_learners_have():
-    experiments = config.load_experiments(SOURCE.parent / "config")
-    asked = [
-        (name, options)
-        for experiment in experiments.values()
-        for of in [experiment, *experiment["methods"]]
-        for name, options in of.get("learners", {}).items()
-        if options is not None  # this one is left out
-    ]
-    assert {name for name, _ in asked} == {"l1_svm", "logistic", "ridge", "svm"}
-    for name, options in asked:
-        properties = entry.facts(name)["schema"]
-        Draft202012Validator({"additionalProperties": False, "properties": properties}).validate(options)
+        assert len(problems_of(model, good | {entry.load(name).grid: grid})) == 1
 
 
 def run(program, folder):
@@ -420,9 +401,6 @@ import numpy as np
 from random_features.learners.entry import Learner
 from random_features.learners.linear_model import LinearModel
 
-SCHEMA = {"shrinkage": {"type": "array", "items": {"type": "number"}}}
-
-
 def _fit(blocks, Y, value, *, n_columns, options):
     return LinearModel(np.zeros((n_columns, Y.shape[1])), Y.mean(axis=0) / (1 + value), "mean")
 
@@ -445,8 +423,6 @@ def test_a_new_file_is_a_new_learner(tmp_path):
     assert known == ["l1_svm", "logistic", "mean", "ridge", "svm"]
     assert facts["targets"] == ["regression"]
     assert facts["bytes_per_entry"] == 0
-    own = {"type": "array", "items": {"type": "number"}}  # in place of the schema of other grids
-    assert facts["schema"] == {"shrinkage": own, "n_folds": {"type": "integer", "minimum": 2}}
     assert intercept == [2.0]
 
 

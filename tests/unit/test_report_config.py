@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import jsonschema
 import matplotlib.markers
 import numpy as np
 import pytest
@@ -47,26 +46,6 @@ VISION = {
     "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
     "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
 }
-
-
-SCHEMA = yaml.safe_load((CONFIG / "schemas" / "methods.schema.yaml").read_text(encoding="utf-8"))
-
-
-def test_the_looks_follow_their_schema():
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    jsonschema.validate(METHODS, SCHEMA, jsonschema.Draft202012Validator)
-
-
-@pytest.mark.parametrize(
-    ("document", "message"),
-    [
-        ({"rff": METHODS["rff"] | {"color": "#000000"}}, "'color' was unexpected"),
-        ({"rff": METHODS["rff"] | {"colour": "black"}}, "'black' does not match"),
-    ],
-)
-def test_the_schema_refuses_what_is_wrong(document, message):
-    with pytest.raises(jsonschema.ValidationError, match=message):
-        jsonschema.validate(document, SCHEMA, jsonschema.Draft202012Validator)
 
 
 def test_every_method_has_a_look_of_its_own():

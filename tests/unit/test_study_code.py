@@ -13,8 +13,18 @@ from rfstudy.study.kinds.grid import grid_cells
 from rfstudy.study.provenance import Run
 
 PLANNING = {
-    *(f"rfstudy.study.{name}" for name in ("config", "plan", "experiment", "selection", "schema", "validate", "check")),
-    *("rfstudy.study.trial", "rfstudy.data.registry", "rfstudy.outputs", "rfstudy.cli"),
+    *(
+        f"rfstudy.study.{name}"
+        for name in ("config", "plan", "experiment", "selection", "models", "parts", "settings", "check")
+    ),
+    *(
+        "rfstudy.study.build",
+        "rfstudy.models",
+        "rfstudy.data.registry",
+        "rfstudy.data.forms",
+        "rfstudy.outputs",
+        "rfstudy.cli",
+    ),
 }
 STAGES = ("tune", "generate", "train", "measure", "time", "collect", "publish")
 
@@ -224,9 +234,9 @@ HARMLESS = {
         ("random_features/kernels/sinc.py", None, 'KERNEL = {"class": "Sinc", "parameters": ()}\n'),
     ],
     "a new learner, kind, rule and step": [
-        ("random_features/learners/mean.py", None, "SCHEMA = {}\nLEARNER = None\n"),
+        ("random_features/learners/mean.py", None, "LEARNER = None\n"),
         ("rfstudy/study/kinds/other.py", None, "STAGES = ()\n"),
-        ("rfstudy/study/bandwidths/unit.py", None, "SCHEMA = {}\n"),
+        ("rfstudy/study/bandwidths/unit.py", None, "LENGTH = 1\n"),
         ("rfstudy/data/steps/twice.py", None, "def fit(X_train):\n    return lambda X: 2 * X\n"),
     ],
     "planning": [

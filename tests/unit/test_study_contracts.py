@@ -4,14 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pytest
-import yaml
 
 from random_features.learners.entry import load
-from random_features.maps.registry import REGISTRY
 from rfstudy import tidy
 from rfstudy.data.prepared import write_facts
-from rfstudy.study import config, measure, plan, selection
+from rfstudy.study import config, measure
 from rfstudy.study.engine import Cell, Job, cell_key
 from rfstudy.study.journal import Journal
 
@@ -40,36 +37,6 @@ def test_what_a_cell_is_given_counts_in_place_of_the_specification():
 def test_a_cell_without_a_map_has_a_name_without_one():
     assert Cell({}, {"n_features": [4, 8], "repeat": 0}).name == "4+8/0"
     assert Cell({"method": "rff", "variant": "x"}, {"repeat": 0}).name == "rff-x/0"
-
-
-def test_tune_runs_the_code_of_the_methods_that_it_chooses_for_and_of_no_others():
-    settings = config.load_settings(yaml.safe_load((CONFIG / "config.yaml").read_text("utf-8")), CONFIG)
-    maps = {name: entry.module for name, entry in REGISTRY.items()}
-    datasets = {name for experiment in EXPERIMENTS.values() for name in experiment.get("datasets", {})}
-    chosen = selection.select(EXPERIMENTS, settings, maps, datasets)
-    of_survey = {"montecarlo", "structured", "quasi", "spherical", "quadrature", "leverage"}  # they share a penalty
-    for name, modules in (
-        ("survey-gaussian-text", of_survey),
-        ("slsrff-tuned", {"montecarlo", "quasi", "leverage", "alignment"}),
-    ):
-        experiment = chosen[name]
-        (shard,) = plan.tune_shards(experiment, settings)
-        assert set(plan.methods_in("tune", experiment, shard)) == modules
-        assert set(plan.methods_in("generate", experiment, shard)) >= {"montecarlo", "quasi", "leverage"}
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"smv": {}}, "learners names the learner smv; did you mean svm?"),
-        ({"svm": {"solvr": "newton"}}, "learners.svm.solvr: not a key here; did you mean solver?"),
-        ({"svm": {"repeats": 0}}, "learners.svm.repeats: 0 is less than the minimum of 1"),
-    ],
-)
-def test_options_of_learners_in_a_preset_are_checked(options, message):
-    with pytest.raises(config.ConfigurationError) as error:
-        selection.check_learners(options)
-    assert str(error.value).startswith(message)
 
 
 def test_a_learner_leaves_out_targets_that_it_does_not_serve():

@@ -442,7 +442,7 @@ def test_every_key_of_a_kinds_grid_is_in_the_keys_of_its_cells(kind):
         return {cell_key(work, cell) for cell in module.cells(work)}
 
     before = all_keys(grids[kind])
-    assert set(grids[kind]) == set(module.GRID)
+    assert set(grids[kind]) == set(module.Grid.__annotations__)
     for name, value in grids[kind].items():
         after = all_keys(grids[kind] | {name: value[:1] if isinstance(value, list) else value * 2})
         assert after != before, name

@@ -369,7 +369,6 @@ def nested(monkeypatch):
         defaults={"power": 1.0},
     )  # fmt: skip
     monkeypatch.setitem(REGISTRY, "nested", known)
-    monkeypatch.setitem(toys.MAPS, "nested", "montecarlo")
     monkeypatch.setattr("random_features.maps.registry.map_class", lambda name: Nested)
     Nested.fits = 0
     return Nested

@@ -85,7 +85,7 @@ def decay():
         "kernel": {"name": "gaussian", "length_scale": 1}, "methods": [{"method": "rff"}, {"method": "orf"}],
         "grid": {"dimensions": [4, 8], "rows": 10, "n_features": [8], "norms": ["sup"], "ridge": 0.1},
     }  # fmt: skip
-    return selection.select({"theory": experiment}, SETTINGS, toys.MAPS, set())["theory"]
+    return selection.select({"theory": experiment}, SETTINGS, set())["theory"]
 
 
 def test_an_experiment_without_data_has_shards_by_method_and_its_repeats_stay_together():
@@ -346,7 +346,7 @@ def test_of_a_grid_without_data_the_ends_are_named():
     }  # fmt: skip
     for number, told in ((2, {"ends": 2}), (None, {})):
         settings = SETTINGS | {"time": SETTINGS["time"] | {"sizes": number}}
-        theory = selection.select({"theory": copy.deepcopy(experiment)}, settings, toys.MAPS, set())["theory"]
+        theory = selection.select({"theory": copy.deepcopy(experiment)}, settings, set())["theory"]
         (shard,) = plan.time_shards(theory, settings)
         (part,) = plan.parts_of("time", theory, shard, settings)
         assert part["grid"] == experiment["grid"] | told

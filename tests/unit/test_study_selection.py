@@ -6,28 +6,25 @@ import pytest
 import study_toys as toys
 from study_toys import EXPERIMENT, SETTINGS, selected
 
+from rfstudy.files import read_yaml
 from rfstudy.study import config, plan, selection
 from rfstudy.study.code import SOURCE
-from rfstudy.study.job import merge
 
 CONFIG = SOURCE.parent / "config"
 
 
-def test_the_repositorys_experiments_pass_and_plan_under_every_preset():
-    experiments = config.load_experiments(CONFIG)
-    for preset in (path.stem for path in (CONFIG / "presets").glob("*.yaml")):
-        settings = config.load_settings(config.read_yaml(CONFIG / "config.yaml") | {"preset": preset}, CONFIG)
-        datasets = set().union(*map(selection.datasets_named, experiments.values()))
-        chosen = selection.select(experiments, settings, toys.MAPS, datasets)
-        # all sizes of this one are above the largest of the quick preset
-        assert set(experiments) - set(chosen) == ({"slsrff-code-large"} if preset == "quick" else set())
-        for experiment in chosen.values():
-            for stage in plan.stages_of(experiment):
-                assert all(plan.parts_of(stage, experiment, s, settings) for s in plan.shards(experiment, settings))
-            for shard in plan.tune_shards(experiment, settings):
-                assert plan.parts_of("tune", experiment, shard, settings)
-            for shard in plan.time_shards(experiment, settings):
-                assert plan.parts_of("time", experiment, shard, settings)
+@pytest.mark.parametrize("preset", ["quick", "laptop", "paper"])
+def test_the_experiments_of_the_repository_are_planned_under_every_preset(preset):
+    study = selection.load_study(read_yaml(CONFIG / "config.yaml") | {"preset": preset}, CONFIG)
+    for experiment in study.chosen.values():
+        made = {stage: plan.shards(experiment, study.settings) for stage in plan.stages_of(experiment)}
+        made |= {
+            "tune": plan.tune_shards(experiment, study.settings),
+            "time": plan.time_shards(experiment, study.settings),
+        }
+        assert all(
+            plan.parts_of(stage, experiment, s, study.settings) for stage, shards in made.items() for s in shards
+        )
 
 
 def test_only_keeps_what_it_names():
@@ -40,11 +37,9 @@ def test_only_keeps_what_it_names():
     assert [entry["method"] for entry in found["methods"]] == ["ssf"]
     assert selected({"only_experiments": ["toy"]}, **toy)["name"] == "toy"
     experiments = {"toy": copy.deepcopy(EXPERIMENT), "other": copy.deepcopy(EXPERIMENT) | {"name": "other"}}
-    assert list(selection.select(experiments, SETTINGS | {"only_experiments": ["other"]}, toys.MAPS, {"made"})) == [
-        "other"
-    ]
-    assert selection.select(experiments, SETTINGS | {"only_datasets": ["eeg"]}, toys.MAPS, {"made", "eeg"}) == {}
-    assert selection.select(experiments, SETTINGS | {"only_methods": ["orf"]}, toys.MAPS, {"made"}) == {}
+    assert list(selection.select(experiments, SETTINGS | {"only_experiments": ["other"]}, {"made"})) == ["other"]
+    assert selection.select(experiments, SETTINGS | {"only_datasets": ["eeg"]}, {"made", "eeg"}) == {}
+    assert selection.select(experiments, SETTINGS | {"only_methods": ["orf"]}, {"made"}) == {}
 
 
 @pytest.mark.parametrize(
@@ -60,27 +55,6 @@ def test_only_keeps_what_it_names():
 def test_an_unknown_id_of_the_settings_is_an_error_that_names_it(setting, message):
     with pytest.raises(config.ConfigurationError, match=message):
         selected(setting)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"methods": [{"method": "rrf"}]}, "names the method rrf; did you mean rff"),
-        ({"methods": [{"method": "rff"}, {"method": "rff"}]}, "lists rff twice with the same variant; name variants"),
-        ({"options": {"rrf": {}}}, "names the method rrf"),
-        ({"search": {"method": {"method": "rrf"}}}, "names the method rrf"),
-    ],
-)
-def test_a_wrong_method_of_an_experiment_is_named(change, message):
-    with pytest.raises(config.ConfigurationError, match=f"experiment 'toy' {message}"):
-        selected(**change)
-
-
-def test_a_data_set_that_is_not_registered_is_named():
-    for change in ({"datasets": {"eegg": {}}}, {"methods": [{"method": "rff", "datasets": {"eegg": {}}}]}):
-        toy = merge(EXPERIMENT, change)
-        with pytest.raises(config.ConfigurationError, match="names the data set eegg; did you mean eeg"):
-            selection.select({"toy": toy}, SETTINGS, toys.MAPS, {"made", "eeg"})
 
 
 def test_the_preset_lies_under_the_search_over_the_learners_and_under_the_time():
@@ -128,7 +102,7 @@ THEORY = {
 
 
 def theory(**settings):
-    return selection.select({"theory": copy.deepcopy(THEORY)}, SETTINGS | settings, toys.MAPS, {"eeg"})
+    return selection.select({"theory": copy.deepcopy(THEORY)}, SETTINGS | settings, {"eeg"})
 
 
 def test_the_large_grid_is_laid_over_the_small_one():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from random_features.kernels import Gaussian, Polynomial
-from random_features.maps.registry import REGISTRY, make_map
+from random_features.maps.registry import make_map
 from rfstudy import tidy
 from rfstudy.report.comparisons import comparisons
 from rfstudy.study import config, plan, selection, time
@@ -21,7 +21,6 @@ from rfstudy.study.peers import PEERS, make_peer
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 EXPERIMENTS = config.load_experiments(CONFIG)
-MODULES = {name: entry.module for name, entry in REGISTRY.items()}
 TASKS = set(config.read_yaml(CONFIG / "datasets.yaml"))
 
 
@@ -32,7 +31,7 @@ def settings(preset="quick", **changes):
 
 def study(name, **changes):
     """An experiment of the study as a run builds it; its data sets are none."""
-    return selection.select({name: EXPERIMENTS[name]}, settings(**changes), MODULES, TASKS)[name]
+    return selection.select({name: EXPERIMENTS[name]}, settings(**changes), TASKS)[name]
 
 
 def small(name, **changes):
@@ -226,7 +225,7 @@ def test_the_work_of_a_process_that_a_phase_starts_is_its_own():
 
 def test_an_experiment_on_demand_is_built_and_made_only_where_it_is_named():
     every, named = settings(), settings(only_experiments=["speed"])
-    built = selection.select(EXPERIMENTS, every, MODULES, TASKS)
+    built = selection.select(EXPERIMENTS, every, TASKS)
     assert {"speed", "crossover-gaussian"} <= set(built)
     asked = [name for name, experiment in built.items() if selection.is_asked_for(experiment, every)]
     assert "survey-gaussian-text" in asked

@@ -126,10 +126,10 @@ def map_of(job, cell):
         ({"rule": "first_blocks", "n_blocks": 3}, (66, 34)),
         ({"without": [99]}, (50, 50)),
         ({"without": [100]}, "without: there is no row 100, the task has 100"),
-        ({"rule": "blocks"}, "n_blocks is of the rules blocks, first_blocks, last_blocks, and they need it"),
+        ({"rule": "blocks"}, "the rules blocks, first_blocks, last_blocks need n_blocks, and no other rule takes it"),
         (
             {"rule": "half", "n_blocks": 4},
-            "n_blocks is of the rules blocks, first_blocks, last_blocks, and they need it",
+            "the rules blocks, first_blocks, last_blocks need n_blocks, and no other rule takes it",
         ),
         ({"rule": "blocks", "n_blocks": 101}, "101 blocks of 100 rows"),
     ],

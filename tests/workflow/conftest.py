@@ -13,7 +13,6 @@ import pytest
 
 from rfstudy.data.scale import fit_steps
 from rfstudy.data.split import split
-from rfstudy.study.check import REMEMBERED
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -48,17 +47,12 @@ class Page:
 
 class Workspace:
     """A checkout in a folder of its own and the commands that a user types there.
-
-    What was found to be in order is remembered in ``checked`` for all workspaces: under a hash of the package, so that
-    none takes over what was found in another that was edited.
     """
 
     small = SMALL
 
-    def __init__(self, folder: Path, checked: Path):
+    def __init__(self, folder: Path):
         self.folder = folder
-        (folder / REMEMBERED).parent.mkdir()
-        (folder / REMEMBERED).symlink_to(checked)
         for name in ("Snakefile", "rules", "config", "src", "envs"):
             source = ROOT / name
             copy = shutil.copytree if source.is_dir() else shutil.copy
@@ -156,21 +150,15 @@ def page():
     return Page
 
 
-@pytest.fixture(scope="session")
-def checked(tmp_path_factory):
-    """Where all workspaces remember what was found to be in order."""
-    return tmp_path_factory.mktemp("checked")
-
-
 @pytest.fixture
-def workspace(tmp_path, checked):
-    return Workspace(tmp_path, checked)
+def workspace(tmp_path):
+    return Workspace(tmp_path)
 
 
 @pytest.fixture(scope="session")
-def new_workspace(tmp_path_factory, checked):
+def new_workspace(tmp_path_factory):
     """``new_workspace(name)`` is a workspace that the tests of a module share."""
-    return lambda name: Workspace(tmp_path_factory.mktemp(name), checked)
+    return lambda name: Workspace(tmp_path_factory.mktemp(name))
 
 
 @pytest.fixture(scope="session")

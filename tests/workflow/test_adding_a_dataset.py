@@ -103,7 +103,7 @@ def test_a_generated_task_and_the_features_of_another(workspace, page, plain):
 
     refused = workspace.snakemake("--cores", "1", *wanted, check=False)
     assert refused.returncode != 0
-    assert "datasets.yaml: rings: there is no generator 'rings'; there are binary" in refused.stdout + refused.stderr
+    assert "datasets.yaml: rings.generator: name: there is no generator 'rings'; there are binary" in refused.stdout + refused.stderr
     path = workspace.add(generator)
     refused = workspace.snakemake("--cores", "1", *wanted, check=False)
     assert "a half split of 1000 rows has 500 training rows, not 400" in refused.stdout + refused.stderr
@@ -168,7 +168,7 @@ def test_a_preprocessing_step_joins_an_experiment_and_its_edit_reruns_its_users(
     assert content.count("    skin: {preprocess: [minmax]}\n") == 1
     experiments.write_text(content.replace("    skin: {preprocess: [minmax]}\n", narrow), encoding="utf-8")
     refused = workspace.snakemake("--dry-run", "--cores", "2", RESULTS, "--config", *STUDY, check=False)
-    assert "there is no preprocessing step 'clip'; there are center, divide_255" in refused.stdout + refused.stderr
+    assert "preprocess[0].clip: unknown key; " in refused.stdout + refused.stderr
 
     path = workspace.add(step)
     assert workspace.touched(files) == ["config/experiments/survey.yaml", "src/rfstudy/data/steps/clip.py"]

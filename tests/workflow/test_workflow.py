@@ -248,7 +248,7 @@ def told(done) -> list[str]:
         (["preset=fast"], ["--config: preset: there is no 'fast'; known are laptop, paper, quick"]),
         (
             ["repeat=3", "seed=x"],
-            ["--config: repeat: not a key here; did you mean", "--config: seed: 'x' is not of type 'integer'"],
+            ["--config: repeat: unknown key; did you mean", "--config: seed: 'x': input should be a valid integer"],
         ),
         (["only_datasets=sonar"], ["only_datasets: 'sonar': nothing is left of it under only_datasets=sonar and the"]),
     ],
@@ -410,7 +410,7 @@ def test_a_typo_in_an_experiment_is_named(workspace):
     path.write_text(path.read_text().replace("n_folds: 5", "folds: 5", 1))
     done = workspace.snakemake("--dry-run", check=False)
     assert done.returncode != 0
-    message = "survey.yaml: survey-gaussian-text.learners.ridge.folds: not a key here; did you mean n_folds?"
+    message = "survey.yaml: survey-gaussian-text.learners.ridge.folds: unknown key; did you mean n_folds?"
     assert message in done.stdout + done.stderr
 
 

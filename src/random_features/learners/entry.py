@@ -1,10 +1,9 @@
 """Learners by name: what the entry of a learner says of it, and how it is found.
 
-A learner is one file of this folder, named after it, with two names at module level: ``SCHEMA``, a literal mapping from
-its options in an experiment to their JSON schemas, and ``LEARNER``, its ``Learner``. The grid and ``n_folds`` are
-options of every learner: a schema has them only where they are not what they are elsewhere. There is no list: a new
-file is a new learner. This module imports the standard library only, so that a workflow can read ``facts`` while it
-parses.
+A learner is one file of this folder, named after it, with two names at module level: ``Options``, a ``TypedDict`` of
+its options in an experiment, and ``LEARNER``, its ``Learner``. Its grid and ``n_folds`` are options of every learner
+and are not listed. There is no list of learners: a new file is a new learner. This module imports the standard library
+only, so that a workflow can read ``facts`` while it parses.
 """
 
 from __future__ import annotations
@@ -17,15 +16,6 @@ from functools import cache
 from pathlib import Path
 
 from random_features.errors import UserError
-
-#: The schema of a grid of penalties or Cs, and that of the number of folds that choose from it.
-GRID_SCHEMA = {
-    "type": "array",
-    "minItems": 1,
-    "uniqueItems": True,
-    "items": {"type": "number", "exclusiveMinimum": 0},
-}
-FOLDS_SCHEMA = {"type": "integer", "minimum": 2}
 
 
 def known() -> tuple[str, ...]:
@@ -41,10 +31,10 @@ def load(name: str) -> Learner:
 
 
 def facts(name: str) -> dict:
-    """What a learner's file says in literals, read without an import: nothing of NumPy or scikit-learn is loaded.
+    """Return the fields of a learner that are no functions: "grid", "chosen", "targets" and "bytes_per_entry".
 
-    Returns a dict of what ``Learner`` has beside its functions ("grid", "chosen", "targets", "bytes_per_entry"), and
-    "schema", by option. Raises ``ValueError`` as ``load``.
+    They are read from the file without an import, so nothing of NumPy or scikit-learn is loaded. Raises ``ValueError``
+    as ``load``.
 
     >>> facts("svm")["targets"]
     ('binary', 'classes')
@@ -63,8 +53,7 @@ def _facts(name: str) -> dict:
             result[field.name] = ast.literal_eval(given[field.name])
         elif field.name not in given and field.default is not MISSING and not callable(field.default):
             result[field.name] = field.default
-    common = {result["grid"]: GRID_SCHEMA, "n_folds": FOLDS_SCHEMA}
-    return result | {"schema": common | ast.literal_eval(assigned["SCHEMA"])}
+    return result
 
 
 def required(options: dict, *names: str) -> dict:

@@ -4,13 +4,17 @@ features are chosen in (Bullins, Zhang and Zhang, ICLR 2018, section 3.2). libsv
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from random_features.learners.entry import Learner, required
 from random_features.learners.svm import HINGE_ROWS, cross_validate_svm, fit_svm
 
 #: Nothing but the grid and the folds is left to an experiment.
-SCHEMA = {}
-
 OBJECTIVE = {"loss": "hinge", "intercept": "unpenalised"}
+
+
+class Options(TypedDict, total=False):
+    """The loss is the hinge loss, the intercept is unpenalised, and the solver is libsvm."""
 
 
 def fit_l1_svm(blocks, Y, C: float, *, n_columns: int, options=None):

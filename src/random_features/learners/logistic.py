@@ -7,6 +7,8 @@ features are rotated into the space of their rows first, where the same problem 
 
 from __future__ import annotations
 
+from typing import Literal, TypedDict
+
 import numpy as np
 
 from random_features.errors import check_choice
@@ -18,17 +20,16 @@ from random_features.learners.penalties import check_grid, effective_penalties
 from random_features.learners.scoring import check_folds, warn_unconverged
 from random_features.learners.targets import sign_columns
 
-SCHEMA = {
-    "scaling": {
-        "enum": ["mean", "sum", "per_column"],
-        "description": "whether the penalty is against the mean of the losses or their sum, or divided by the columns",
-    },
-    "intercept": {"enum": ["none", "unpenalised"]},
-    "classes": {
-        "enum": ["multinomial", "one_vs_rest"],
-        "description": "several classes: one model of all probabilities, or a binary one for each class",
-    },
-}
+
+class Options(TypedDict, total=False):
+    """`scaling`: the penalty over two times the squared weights is added to the `mean` of the losses, to their `sum`,
+    or to the sum after a division by the number of columns (`per_column`). `classes`: one `multinomial` model, or
+    `one_vs_rest`, a binary model for each class.
+    """
+
+    scaling: Literal["mean", "sum", "per_column"]
+    intercept: Literal["none", "unpenalised"]
+    classes: Literal["multinomial", "one_vs_rest"]
 
 
 def fit_logistic(

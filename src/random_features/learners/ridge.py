@@ -10,6 +10,7 @@ numbers are then no more than the D x D of the primal.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypedDict
 
 import numpy as np
 
@@ -26,17 +27,17 @@ from random_features.learners.targets import as_columns
 #: Largest relative change of the coefficients that rounding in float32 may cause under precision="auto".
 FLOAT32_TOLERANCE = 1e-3
 
-SCHEMA = {
-    "scaling": {
-        "enum": ["mean", "sum", "per_column"],
-        "description": "whether the penalty is multiplied by the number of rows, or divided by that of columns",
-    },
-    "center": {"enum": ["targets", "both", "none"], "description": "what is centred: the targets, the features too"},
-    "choice": {
-        "enum": ["best", "one_standard_error"],
-        "description": "of the penalty: the best score, or the largest penalty that is as good to one standard error",
-    },
-}
+
+class Options(TypedDict, total=False):
+    """`scaling` of the penalty: `mean` (times the number of rows), `sum` (as it is) or `per_column` (over the number of
+    columns). `center`: `targets` (their mean is the intercept), `both` (an unpenalised intercept) or `none`. `choice`
+    of the penalty: the `best` score (the default), or `one_standard_error`: the largest penalty whose score is within
+    one standard error of the best.
+    """
+
+    scaling: Literal["mean", "sum", "per_column"]
+    center: Literal["targets", "both", "none"]
+    choice: Literal["best", "one_standard_error"]
 
 
 def fit_ridge(

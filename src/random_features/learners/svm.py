@@ -18,6 +18,7 @@ constraint that belongs to a free intercept.
 from __future__ import annotations
 
 import warnings
+from typing import Literal, TypedDict
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -44,23 +45,18 @@ LIBLINEAR_MAX_ITERATIONS = 20_000
 #: number underflows or overflows, its trust region solver goes on for ever. It is not called with numbers beyond these.
 LIBLINEAR_RANGE = (1e-100, 1e100)
 
-SCHEMA = {
-    "loss": {"enum": ["squared_hinge", "hinge"]},
-    "intercept": {"enum": ["none", "unpenalised"]},
-    "scaling": {
-        "enum": ["sum", "per_column"],
-        "description": "sum, the default: C as it is; per_column: times the columns, as for features that are longer",
-    },
-    "solver": {
-        "enum": ["auto", "liblinear", "newton"],
-        "description": "auto, the default, is LIBLINEAR below 1e8 entries, Newton above",
-    },
-    "max_entries": {
-        "type": ["number", "null"],
-        "exclusiveMinimum": 0,
-        "description": "rows x columns above which no support vector machine is run; null, the default, for no limit",
-    },
-}
+
+class Options(TypedDict, total=False):
+    """`scaling` of C: `sum` (as it is, the default) or `per_column` (times the number of columns). `solver`:
+    `liblinear`, `newton` (the same objective), or `auto` (the default), which is LIBLINEAR below 1e8 entries of the
+    features. `max_entries`: rows x columns above which the learner is skipped; null for no limit.
+    """
+
+    loss: Literal["squared_hinge", "hinge"]
+    intercept: Literal["none", "unpenalised"]
+    scaling: Literal["sum", "per_column"]
+    solver: Literal["auto", "liblinear", "newton"]
+    max_entries: float | None
 
 
 def fit_svm(

@@ -1,4 +1,4 @@
-"""Steps, generators, extractors and makers of rows are files that are found by their names; what they take is read from
+"""Steps, generators, extractors and streams are files that are found by their names; what they take is read from
 their sources.
 
 ``data/steps/pca.py`` is the step ``pca``: adding one is adding a file. Nothing is imported to say which there are, what
@@ -20,7 +20,7 @@ KINDS = {
     "steps": ("preprocessing step", "fit"),
     "generators": ("generator", "generate"),
     "extractors": ("extractor", "extract"),
-    "streams": ("maker of rows", "rows"),
+    "streams": ("stream", "rows"),
 }
 
 #: What a parameter may be, by its annotation; another annotation is not judged.

@@ -213,7 +213,7 @@ def write_chunk(task_id: str, task: dict, number: int, raw_dir, base_dir, out) -
     from rfstudy.data import stream
 
     streamed = streamed_of(task, embedded=raw_dir is None)
-    if "maker" in streamed:
+    if "generator" in streamed:
         stream.write_chunk(*stream.made(task_id, streamed, number, base_dir), out)
         return
     try:

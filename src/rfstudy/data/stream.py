@@ -1,9 +1,9 @@
 """Rows of a task that are too many to be held: made in chunks, each by a job of its own, and reduced to a few columns.
 
-A chunk is a range of the training rows: of a file (LIBSVM text, by its bytes) or of a maker (``data/streams``, by its
-numbers), images of bytes. With its rows comes their second moment at unit length. To gather the chunks is to add up
-these moments, whose leading eigenvectors are the principal components about the origin (the columns are not centred,
-as in the code of Dai et al. 2014, whose protocol for MNIST-8M the survey follows), and to write the components of all
+A chunk is a range of the training rows: of a file (LIBSVM text, by its bytes) or of a generator (``data/streams``, by
+its numbers), images of bytes. With its rows comes their second moment at unit length. To gather the chunks is to add up
+these moments, whose leading eigenvectors are the principal components about the origin (the columns are not centred, as
+in the code of Dai et al. 2014, whose protocol for MNIST-8M the survey follows), and to write the components of all
 rows, block by block, into one file that is read through a memory map. The test part is that of another task, the base.
 """
 
@@ -18,7 +18,7 @@ from random_features.arrays import row_blocks, seed_sequence
 from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.prepared import read
-from rfstudy.data.tasks import maker_of, rows_per_chunk
+from rfstudy.data.tasks import rows_per_chunk, stream_generator_of
 from rfstudy.files import write_arrays
 
 #: Bytes of a LIBSVM file that are parsed at once, and rows whose second moment is formed at once.
@@ -32,8 +32,8 @@ def write_chunk(X: np.ndarray, y: np.ndarray, out) -> None:
 
 
 def made(task_id: str, streamed: dict, number: int, base_dir) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of a chunk (from 0) by the maker of an entry, from the training images of its prepared base task."""
-    name, parameters = maker_of(streamed)
+    """The rows of a chunk (from 0) by the generator of an entry, from the training images of its prepared base task."""
+    name, parameters = stream_generator_of(streamed)
     images, labels, n_train = base_images(streamed, base_dir)
     seed = int.from_bytes(seed_sequence("stream", task_id).generate_state(4, np.uint32).tobytes(), "little")
     first = number * rows_per_chunk(streamed)

@@ -5,10 +5,10 @@ Standard library only.
 
 from __future__ import annotations
 
-#: What ``streamed`` says in any case, of a file, and of a maker.
+#: What ``streamed`` states in any case, and for a file.
 STREAMED = ("base", "n_train")
 OF_FILE = ("source", "file", "columns")
-OF_STREAMED = (*STREAMED, *OF_FILE, "maker", "rows_per_chunk")
+OF_STREAMED = (*STREAMED, *OF_FILE, "generator", "rows_per_chunk")
 
 #: What ``sources.yaml`` says in place of a checksum that nobody knows.
 UNKNOWN = "unknown"
@@ -63,10 +63,10 @@ def streamed_of(task: dict, *, embedded: bool) -> dict:
     return (task["stand_in"] if stands_in(task, embedded=embedded) else task).get("streamed", {})
 
 
-def maker_of(streamed: dict) -> tuple[str, dict]:
-    """Name and parameters of the maker of rows of a stream."""
+def stream_generator_of(streamed: dict) -> tuple[str, dict]:
+    """Return the name and the parameters of the generator of a stream."""
     given = {key: value for key, value in streamed.items() if key not in OF_STREAMED}
-    return streamed["maker"], given
+    return streamed["generator"], given
 
 
 def rows_per_chunk(streamed: dict) -> int:

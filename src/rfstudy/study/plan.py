@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 from random_features.kernels import KERNELS
 from random_features.learners.entry import facts
-from rfstudy.study.config import AXES, ConfigurationError, check_ids
+from rfstudy.study.config import ConfigurationError, check_ids
 from rfstudy.study.experiment import kernels_of, kind_constant, standing_for_all, wanted_sizes
 from rfstudy.study.job import circle_of, merge, own_kernel, searched, sizes, spread, without
+from rfstudy.study.models import AXES
 
 
 @dataclass(frozen=True)

@@ -152,9 +152,6 @@ class Samples:
         what = str((repeat, preprocess, own_split)), str((rule["rule"], sorted(parameters.items())))
         if what not in self._length_scales:
             module = importlib.import_module(f"rfstudy.study.bandwidths.{rule['rule']}")
-            missing = [key for key in module.SCHEMA.get("required", []) if key not in rule]
-            if missing:
-                raise UserError(f"bandwidth: the rule {rule['rule']} needs {', '.join(missing)}")
             rng = np.random.default_rng(seed_sequence(self.spec["seed"], "bandwidth", rule["rule"], repeat))
             X_train = self.of(repeat, preprocess, own_split).X_train
             self._length_scales[what] = module.length_scale(X_train, rng, **parameters)

@@ -1,10 +1,4 @@
-"""The schemas of the configuration, and what a document that breaks one is told.
-
-Every *kind* of experiment, learner and bandwidth rule brings the schema of its own keys, as a constant in its file; a
-document is checked against the sum of these, so that a new kind edits no schema.
-
-Imported by the workflow when it parses: the standard library, PyYAML and, to check, jsonschema only.
-"""
+"""JSON schemas of figures, of the scorecard and of claims, and messages on documents that break them."""
 
 from __future__ import annotations
 
@@ -13,93 +7,18 @@ from functools import cache
 from pathlib import Path
 
 from random_features.errors import nearest
-from random_features.kernels import KERNELS
-from random_features.learners import entry as learners
 from rfstudy.files import read_yaml
-from rfstudy.study.code import constant, defines, modules_in
-
-#: Keys of every experiment whose kind needs data.
-OF_DATA = {
-    "preprocess": {"$ref": "#/$defs/steps"},
-    "split": {"$ref": "#/$defs/split"},
-    "bandwidth": {"$ref": "#/$defs/bandwidth"},
-}
+from rfstudy.models import suggestion
+from rfstudy.study.code import constant, defines
 
 #: Letters of a message about a value, at most: a whole mapping is not printed.
 LONGEST_VALUE = 200
-
-#: The schema of a number or a word, neither of which true and false are.
-A_VALUE = {"type": ["number", "string"]}
-
-
-@cache
-def schema_of(kind: str, config_dir: Path) -> dict:
-    """The schema of an experiment of a kind: the keys of all of them, those of the kind, and those of all learners."""
-    common = read_schema(Path(config_dir), "experiments")
-    own = kind_schema(kind)
-    definitions = common["$defs"] | {
-        "learners": learners_schema(),
-        "kernel": kernel_schema(),
-        "bandwidth": {"oneOf": [bandwidth_schema(rule) for rule in modules_in("rfstudy.study.bandwidths")]},
-    }
-    return common | {
-        "properties": common["properties"] | {"kernel": {"$ref": "#/$defs/kernel"}} | own["properties"],
-        "required": common["required"] + own["required"],
-        "$defs": definitions,
-    }
-
-
-def learners_schema() -> dict:
-    """The schema of options by learner; null takes a learner away."""
-    return closed({name: closed(learner_schema(name), null=True) for name in learners.known()})
 
 
 @cache
 def read_schema(config_dir: Path, name: str) -> dict:
     """A schema that stands in a file, read once for all that is checked by it; nobody changes it."""
     return read_yaml(config_dir / "schemas" / f"{name}.schema.yaml")
-
-
-def kernel_schema() -> dict:
-    """The schema of a kernel: its name and those of its parameters, whose values the kernel checks when it is made."""
-    return {
-        "oneOf": [
-            closed({"name": {"const": name}} | dict.fromkeys(kernel["parameters"], A_VALUE)) | {"required": ["name"]}
-            for name, kernel in KERNELS.items()
-        ]
-    }
-
-
-def kind_schema(kind: str) -> dict:
-    """The keys that a kind adds to those of all experiments: its ``SCHEMA``, and as ``grid`` the keys of its ``GRID``.
-
-    A kind that needs data adds those of data, one that says what is ``timed`` in it the key ``time``. ``large`` is laid
-    over ``grid`` where a preset asks for the large extent.
-    """
-    module = f"rfstudy.study.kinds.{kind}"
-    own = constant_or(module, "SCHEMA", {})
-    properties, required = dict(own.get("properties", {})), list(own.get("required", []))
-    grid = constant_or(module, "GRID", {})
-    if grid:
-        properties |= {"grid": closed(grid) | {"required": list(grid)}, "large": closed(grid)}
-        required.append("grid")
-    if constant(module, "NEEDS_DATA"):
-        properties |= OF_DATA
-        required.append("datasets")
-    if defines(module, "timed"):
-        properties["time"] = {"$ref": "#/$defs/time"}
-    return {"properties": properties, "required": required}
-
-
-def learner_schema(learner: str) -> dict:
-    """The properties of a learner's options; every learner may have fewer repeats than its experiment."""
-    return learners.facts(learner)["schema"] | {"repeats": {"type": "integer", "minimum": 1}}
-
-
-def bandwidth_schema(rule: str) -> dict:
-    """The schema of a bandwidth rule: its name and the parameters of its file."""
-    own = constant(f"rfstudy.study.bandwidths.{rule}", "SCHEMA")
-    return closed({"rule": {"const": rule}, **own["properties"]}) | {"required": ["rule", *own.get("required", [])]}
 
 
 def closed(properties: dict, *, null: bool = False) -> dict:
@@ -194,9 +113,3 @@ def closest(error):
 
     named = {each.relative_schema_path[0] for each in error.context if each.validator == "const"}
     return min(error.context, key=distance)
-
-
-def suggestion(word: str, known) -> str:
-    """What to say of a word that is not among those that are known: "did you mean ...? known are ..."."""
-    near = nearest(word, known)
-    return (f"did you mean {near[0]}? " if near else "") + f"known are {', '.join(sorted(map(str, known)))}"

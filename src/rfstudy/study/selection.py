@@ -1,32 +1,59 @@
-"""What a run builds of all experiments: those that it is restricted to, under and over which its preset lays its own.
-
-Imported by the workflow when it parses: the standard library, PyYAML and, to check, jsonschema only.
-"""
+"""The experiments of a run: those that it is restricted to, with what its preset lays under and over them."""
 
 from __future__ import annotations
 
-from random_features.learners import entry as learners
-from random_features.maps.registry import resolved_options
-from rfstudy.study.config import SELECTIONS, ConfigurationError, check_ids
-from rfstudy.study.experiment import kind_constant, listed_twice, size_lists, standing_for_all, wanted_sizes
+from typing import NamedTuple
+
+from random_features.errors import gathered
+from random_features.maps.registry import REGISTRY, resolved_options
+from rfstudy.data.registry import Registry
+from rfstudy.study import config
+from rfstudy.study.check import check_on_datasets
+from rfstudy.study.config import SELECTIONS, check_ids, stop_at
+from rfstudy.study.experiment import kind_constant, size_lists, standing_for_all, wanted_sizes
 from rfstudy.study.job import merge, own_kernel, sizes, spread
-from rfstudy.study.schema import closed, learner_schema, problems_of
 
 
-def select(experiments: dict[str, dict], settings: dict, maps: dict[str, str], datasets: set[str]) -> dict[str, dict]:
-    """The experiments that a run builds: ``only_*`` applied, every id checked against the registries.
+class Study(NamedTuple):
+    """The configuration of a run: its settings, the registries, all experiments, and those that it builds."""
 
-    ``maps`` gives the modules of the feature maps by id. What the preset says of searches, learners and the largest
-    size is laid under what an experiment says.
+    settings: dict
+    registry: Registry
+    methods: dict[str, dict]
+    experiments: dict[str, dict]
+    chosen: dict[str, dict]
+
+
+def load_study(given: dict, config_dir, files=()) -> Study:
+    """Return the configuration of a run, all of it checked; parameters are those of ``config.checked_settings``.
+
+    Raises ``ConfigurationError`` with a line for everything that is wrong.
+    """
+    problems: list[str] = []
+    with gathered(problems):
+        settings = config.checked_settings(given, config_dir, files)
+    with gathered(problems):
+        registry = config.load_registry(config_dir)
+    with gathered(problems):
+        methods = config.load_methods(config_dir)
+    stop_at(problems)
+    datasets = set(registry.tasks)
+    experiments = config.load_experiments(config_dir, datasets)
+    of_run = config.laid_over(experiments, settings.get("experiments", {}), datasets)
+    chosen = select(of_run, settings, datasets)
+    check_selection(chosen, settings)
+    check_on_datasets(chosen, settings, registry.tasks, config_dir)
+    return Study(settings, registry, methods, experiments, chosen)
+
+
+def select(experiments: dict[str, dict], settings: dict, datasets: set[str]) -> dict[str, dict]:
+    """Return the experiments that a run builds: ``only_*`` applied, and every id of the settings checked.
+
+    What the preset says about searches, learners and the largest size is laid under what an experiment says.
     """
     wanted = set(settings["only_experiments"])
     check_ids("only_experiments", wanted, set(experiments), "experiment")
-    for name, experiment in experiments.items():
-        used = {entry["method"] for entry in experiment["methods"]}
-        check_ids(f"experiment {name!r}", used | set(experiment.get("options", {})), set(maps), "method")
-        check_ids(f"experiment {name!r}", datasets_named(experiment), datasets, "data set")
-    check_learners(settings["learners"])
-    check_ids("only_methods", set(settings["only_methods"]), set(maps), "method")
+    check_ids("only_methods", set(settings["only_methods"]), set(REGISTRY), "method")
     check_ids("only_datasets", set(settings["only_datasets"]), datasets, "data set")
     check_ids("prepared_together", set(settings.get("prepared_together", [])), datasets, "data set")
     labels = {label for e in experiments.values() for each in size_lists(e) for _, label in sizes(each, 1)}
@@ -35,10 +62,9 @@ def select(experiments: dict[str, dict], settings: dict, maps: dict[str, str], d
     for name, experiment in experiments.items():
         if wanted and name not in wanted:
             continue
-        experiment = restricted(with_preset(experiment, settings), settings, maps)
-        needs_data = kind_constant(experiment, "NEEDS_DATA")
-        # whoever asks for data sets does not ask for an experiment without any
-        wants_data = needs_data or bool(settings["only_datasets"])
+        experiment = restricted(with_preset(experiment, settings), settings)
+        # a user who asks for data sets does not ask for an experiment without any
+        wants_data = kind_constant(experiment, "NEEDS_DATA") or bool(settings["only_datasets"])
         left = size_lists(experiment)
         has_sizes = not left or any(any(of.values()) for of in left)
         if experiment["methods"] and has_sizes and (experiment["datasets"] or not wants_data):
@@ -47,9 +73,7 @@ def select(experiments: dict[str, dict], settings: dict, maps: dict[str, str], d
 
 
 def check_selection(chosen: dict[str, dict], settings: dict) -> None:
-    """Raise ``ConfigurationError`` where a run has nothing to do, or something that it is restricted to is in none of
-    its experiments: whoever names an id wants something of it.
-    """
+    """Raise ``ConfigurationError`` where a run has nothing to do, or nothing of an id that it is restricted to."""
     everywhere = list(chosen.values())
     present = {
         "only_experiments": set(chosen),
@@ -57,26 +81,17 @@ def check_selection(chosen: dict[str, dict], settings: dict) -> None:
         "only_methods": {entry["method"] for each in everywhere for entry in each["methods"]},
         "only_sizes": {label for each in everywhere for of in size_lists(each) for _, label in sizes(of, 1)},
     }
-    given = [f"{key}={','.join(settings[key])}" for key in SELECTIONS if settings[key]]
-    left = f"nothing is left of it under {' '.join(given)} and the preset {settings['preset']}"
-    problems = [f"{key}: {each!r}: {left}" for key in SELECTIONS for each in settings[key] if each not in present[key]]
-    if not chosen and not problems:
-        problems = [f"there is nothing to do under {' '.join(given)} and the preset {settings['preset']}"]
-    if problems:
-        raise ConfigurationError("\n".join(problems))
-
-
-def check_learners(options: dict) -> None:
-    """Raise ``ConfigurationError`` unless a preset's options by learner are of learners that there are."""
-    check_ids("learners", set(options), set(learners.known()), "learner")
-    problems = problems_of(options, closed({name: closed(learner_schema(name)) for name in options}))
-    if problems:
-        raise ConfigurationError("\n".join(f"learners{problem}" for problem in problems))
+    given = " ".join(f"{key}={','.join(settings[key])}" for key in SELECTIONS if settings[key])
+    under = f"under {given} and the preset {settings['preset']}"
+    absent = [(key, each) for key in SELECTIONS for each in settings[key] if each not in present[key]]
+    problems = [f"{key}: {each!r}: nothing is left of it {under}" for key, each in absent]
+    stop_at(problems or ([] if chosen else [f"there is nothing to do {under}"]))
 
 
 def with_preset(experiment: dict, settings: dict) -> dict:
-    """An experiment over what the preset says of it: who shares a search, the learners' solvers and limits. What it
-    says of the learners of this experiment counts more than what it says of those of all.
+    """Return an experiment over what the preset says about it: the scope of a search, the learners' solvers and limits.
+
+    What the preset says about the learners of this experiment is laid over what it says about those of all.
     """
     of_preset = {}
     if "learners" in experiment:
@@ -102,12 +117,12 @@ def with_preset(experiment: dict, settings: dict) -> dict:
 
 
 def with_own(laid_over: dict, own: dict) -> dict:
-    """What a preset lays over learners, with what it says of them for one experiment, or one data set of it."""
+    """Return what a preset lays over learners, with what it says for one experiment, or for one data set of it."""
     return merge(laid_over, own.get("learners") or {}, null_removes=False)
 
 
 def with_learners(on_dataset: dict | None, laid_over: dict) -> dict | None:
-    """What an experiment says of a data set, with a preset's options laid over those of learners that it states."""
+    """Return the part of an experiment for a data set, with a preset's options laid over those of its learners."""
     if not (on_dataset or {}).get("learners"):
         return on_dataset
     learners = {
@@ -116,30 +131,21 @@ def with_learners(on_dataset: dict | None, laid_over: dict) -> dict | None:
     return on_dataset | {"learners": learners}
 
 
-def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
-    """An experiment with the methods, data sets and sizes that a run asks for, its entries completed."""
-    twice = sorted({method for method, _, _ in listed_twice(experiment["methods"])})
-    if twice:
-        raise ConfigurationError(
-            f"experiment {experiment['name']!r} lists {', '.join(twice)} twice with the same variant; name variants"
-        )
+def restricted(experiment: dict, settings: dict) -> dict:
+    """Return an experiment with the methods, data sets and sizes that a run asks for, and complete entries."""
     experiment = with_fewer_values(experiment, settings["most_values"])
-    entries = [
-        completed(entry, maps)
-        for entry in experiment["methods"]
-        if not settings["only_methods"] or entry["method"] in settings["only_methods"]
-    ]
+    methods, datasets = settings["only_methods"], settings["only_datasets"]
+    entries = [completed(each) for each in experiment["methods"] if not methods or each["method"] in methods]
     kept = {
         key: dict(value or {})
         for key, value in experiment.get("datasets", {}).items()
-        if not settings["only_datasets"] or key in settings["only_datasets"]
+        if not datasets or key in datasets
     }
     result = experiment | {"methods": entries, "datasets": kept}
     shared = [entry for _, entry in standing_for_all(result.get("search", {}))]
     if shared:
-        check_ids(f"experiment {experiment['name']!r}", {entry["method"] for entry in shared}, set(maps), "method")
-        of_run = {own_kernel(entry) for entry in entries}
-        standing = [completed(entry, maps) for entry in shared if own_kernel(entry) in of_run]
+        kernels = {own_kernel(entry) for entry in entries}
+        standing = [completed(entry) for entry in shared if own_kernel(entry) in kernels]
         result["search"] = result["search"] | {"method": standing}
     for own in (result, *kept.values()):
         if "sizes" in own:
@@ -148,8 +154,8 @@ def restricted(experiment: dict, settings: dict, maps: dict[str, str]) -> dict:
 
 
 def with_fewer_values(document, number: int | None):
-    """A document in which so many are left at most of the ``values`` of sizes and walks, and of the mappings that a
-    search tries in its ``grid`` (of all maps, or by map), evenly from the first to the last; None is all of them.
+    """Return a document with at most so many of the ``values`` of sizes and sweeps and of the mappings that a search
+    tries in its ``grid`` (for all maps, or by map), evenly from the first to the last; None keeps all.
     """
     if isinstance(document, list):
         return [with_fewer_values(each, number) for each in document]
@@ -159,7 +165,7 @@ def with_fewer_values(document, number: int | None):
 
 
 def fewer_values(key: str, value, number: int | None):
-    """What stands under a key, as ``with_fewer_values`` leaves it."""
+    """Return the value of a key as ``with_fewer_values`` leaves it."""
     if key == "values" and isinstance(value, list):
         return spread(value, number)
     if key in ("bandwidth", "options") and "grid" in (value or {}):
@@ -169,20 +175,16 @@ def fewer_values(key: str, value, number: int | None):
     return with_fewer_values(value, number)
 
 
-def completed(entry: dict, maps: dict[str, str]) -> dict:
-    """An entry with its variant and options, the module of its map, and the options that the map has by itself: the
-    registry is no input of a job, so that what a job takes from it is part of its specification.
+def completed(entry: dict) -> dict:
+    """Return an entry with its variant and options, the module of its map, and the map's own options.
+
+    The registry of maps is no input of a job, so a job gets what it needs from it.
     """
     method = entry["method"]
-    return {"variant": "", "options": {}, **entry, "module": maps[method], "defaults": resolved_options(method, {})}
-
-
-def datasets_named(experiment: dict) -> set[str]:
-    """All data sets that an experiment or one of its entries names."""
-    of_entries = {dataset for entry in experiment["methods"] for dataset in entry.get("datasets", {})}
-    return of_entries | set(experiment.get("datasets", {}))
+    own = {"module": REGISTRY[method].module, "defaults": resolved_options(method, {})}
+    return {"variant": "", "options": {}, **entry, **own}
 
 
 def is_asked_for(experiment: dict, settings: dict) -> bool:
-    """Whether a run that names no outputs makes those of an experiment: one ``on_demand`` has to be named itself."""
+    """Return whether a run that names no outputs makes those of an experiment; one ``on_demand`` has to be named."""
     return not experiment.get("on_demand", False) or experiment["name"] in settings["only_experiments"]

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-SCHEMA = {
-    "properties": {"length_scale": {"type": "number", "minimum": 1e-100, "maximum": 1e100}},
-    "required": ["length_scale"],
-}
+from rfstudy.fields import Positive
 
 
-def length_scale(X, rng, *, length_scale: float) -> float:
+def length_scale(X, rng, *, length_scale: Positive) -> float:
     """The stated number, whatever the rows X (n, d)."""
     return float(length_scale)

@@ -6,16 +6,10 @@ import numpy as np
 
 from random_features.errors import UserError
 from random_features.length_scales import MEDIAN_ROWS, median_distance
-
-SCHEMA = {
-    "properties": {
-        "rows": {"type": "integer", "minimum": 2},
-        "factor": {"type": "number", "exclusiveMinimum": 0},
-    }
-}
+from rfstudy.fields import Count, Positive
 
 
-def length_scale(X, rng: np.random.Generator, *, rows: int = MEDIAN_ROWS, factor: float = 1.0) -> float:
+def length_scale(X, rng: np.random.Generator, *, rows: Count = MEDIAN_ROWS, factor: Positive = 1.0) -> float:
     """``factor`` times the median Euclidean distance between pairs of at most ``rows`` random rows of X (n, d).
 
     Raises ``UserError`` where most rows are equal, so that the median is 0.

@@ -6,21 +6,13 @@ import numpy as np
 from sklearn.metrics import pairwise_distances_chunked
 
 from random_features.errors import UserError
-
-SCHEMA = {
-    "properties": {
-        "k": {"type": "integer", "minimum": 1},
-        "rows": {"type": "integer", "minimum": 2},
-        "factor": {"type": "number", "exclusiveMinimum": 0},
-    },
-    "required": ["k"],
-}
+from rfstudy.fields import Count, Positive
 
 #: Megabytes of distances that are held at a time.
 WORKING_MEMORY = 64
 
 
-def length_scale(X, rng: np.random.Generator, *, k: int, rows: int = 5000, factor: float = 1.0) -> float:
+def length_scale(X, rng: np.random.Generator, *, k: Count, rows: Count = 5000, factor: Positive = 1.0) -> float:
     """``factor`` times the mean Euclidean distance to the k-th nearest other row, over at most ``rows`` random rows.
 
     The neighbours are looked for among all rows of X (n, d), in blocks: O(rows n) work, memory of one block. Raises

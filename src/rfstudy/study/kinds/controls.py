@@ -8,9 +8,12 @@ maps take no part.
 
 from __future__ import annotations
 
+from typing import Annotated, Literal, TypedDict
+
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
+from rfstudy.fields import Some
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import merge
 from rfstudy.study.sample import Sample
@@ -20,15 +23,11 @@ NEEDS_DATA = True
 METRICS = ("accuracy_pct", "class_share_pct")
 RESOURCES = {"mb": 900, "bytes_per_value": 24, "minutes": 60}
 
-#: Keys of ``grid``: what predicts.
-GRID = {
-    "learners": {
-        "type": "array",
-        "minItems": 1,
-        "uniqueItems": True,
-        "items": {"enum": ["nearest_neighbour", "majority"]},
-    },
-}
+
+class Grid(TypedDict):
+    """`learners`: what predicts, the nearest training row or the majority of the labels."""
+
+    learners: Annotated[list[Literal["nearest_neighbour", "majority"]], *Some]
 
 
 def cells(job: Job) -> list[Cell]:

@@ -18,27 +18,32 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated, TypedDict
 
 import numpy as np
+from annotated_types import MinLen
 
+from rfstudy.fields import Positive, Some
 from rfstudy.study.engine import Cell, Job
 
 STAGES = ("measure",)
 NEEDS_DATA = False
 RESOURCES = {"mb": 500, "minutes": 10}
 
-#: Keys of ``grid``: the kernel matrix of the training points and, last, of the new one; the labels of the training
-#: points; the target at the new one; lambda; what the entries of a feature can be.
-GRID = {
-    "gram": {"type": "array", "minItems": 2, "items": {"type": "array", "minItems": 2, "items": {"type": "number"}}},
-    "labels": {"type": "array", "minItems": 1, "items": {"type": "number"}},
-    "target": {"type": "number"},
-    "penalty": {"$ref": "#/$defs/positive"},
-    "entries": {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "number"}},
-}
-
 #: Eigenvalues are compared in floating point, up to this: those of matrices with entries around 1 are exact to 1e-15.
 ROUNDING = 1e-12
+
+
+class Grid(TypedDict):
+    """The kernel matrix of the training points and, last, of a new one (`gram`), the `labels` of the training points,
+    the `target` at the new one, lambda (`penalty`), and the possible `entries` of an added feature.
+    """
+
+    gram: Annotated[list[Annotated[list[float], MinLen(2)]], MinLen(2)]
+    labels: Annotated[list[float], MinLen(1)]
+    target: float
+    penalty: Positive
+    entries: Annotated[list[float], *Some]
 
 
 @dataclass(frozen=True)

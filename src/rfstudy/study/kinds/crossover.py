@@ -6,11 +6,13 @@ All maps of an experiment map the same rows, in float32, beside transformers of 
 from __future__ import annotations
 
 from functools import partial
+from typing import TypedDict
 
 import numpy as np
 
 from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
+from rfstudy.fields import Count, Counts
 from rfstudy.study.engine import Job, Timed, entry_map
 from rfstudy.study.job import spread
 from rfstudy.study.peers import make_peer
@@ -20,13 +22,16 @@ STAGES = ()
 NEEDS_DATA = False
 RESOURCES = {"mb": 3000, "minutes": 60}
 
-#: Keys of ``grid``: d; at every d so many entries of the data and so many rows at most; names in ``study.peers``.
-GRID = {
-    "dimensions": {"$ref": "#/$defs/counts"},
-    "most_entries": {"$ref": "#/$defs/count"},
-    "most_rows": {"$ref": "#/$defs/count"},
-    "peers": {"type": "array", "items": {"type": "string"}},
-}
+
+class Grid(TypedDict):
+    """`dimensions` (d), at each of them at most `most_rows` rows and `most_entries` entries of the data, and the
+    `peers` that map the same rows, by their names in src/rfstudy/study/peers.py.
+    """
+
+    dimensions: Counts
+    most_entries: Count
+    most_rows: Count
+    peers: list[str]
 
 
 def check(spec: dict) -> None:

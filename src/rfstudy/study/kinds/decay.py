@@ -7,11 +7,13 @@ and sizes of a repeat see the same points. The report fits the power of s and co
 from __future__ import annotations
 
 import itertools
+from typing import Annotated, Literal, TypedDict
 
 import numpy as np
 
 from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
+from rfstudy.fields import Count, Counts, Positive, Some
 from rfstudy.scores import approximation_error
 from rfstudy.study.engine import Cell, Job, entry_map
 
@@ -19,19 +21,17 @@ STAGES = ("measure",)
 NEEDS_DATA = False
 RESOURCES = {"mb": 3000, "minutes": 240}
 
-#: Keys of ``grid``: points; d; s; norms of the error; lambda of the norm delta_spectral, times the number of points.
-GRID = {
-    "rows": {"$ref": "#/$defs/count"},
-    "dimensions": {"$ref": "#/$defs/counts"},
-    "n_features": {"$ref": "#/$defs/counts"},
-    "norms": {
-        "type": "array",
-        "minItems": 1,
-        "uniqueItems": True,
-        "items": {"enum": ["sup", "l2", "frobenius", "spectral", "delta_spectral"]},
-    },
-    "ridge": {"$ref": "#/$defs/positive"},
-}
+
+class Grid(TypedDict):
+    """`rows`, `dimensions` (d), `n_features` (s), `norms` of the error, and `ridge`: the penalty lambda that the norm
+    of the spectral approximation adds to the diagonal, times the number of rows.
+    """
+
+    rows: Count
+    dimensions: Counts
+    n_features: Counts
+    norms: Annotated[list[Literal["sup", "l2", "frobenius", "spectral", "delta_spectral"]], *Some]
+    ridge: Positive
 
 
 def cells(job: Job) -> list[Cell]:

@@ -11,27 +11,32 @@ and the score of a candidate :math:`\sqrt 2 \cos(w_j^T x + b_j)` has the expecta
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 import numpy as np
 
 from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
+from rfstudy.fields import Count, Counts, Positive, Positives
 from rfstudy.study.engine import Cell, Job, entry_map
 
 STAGES = ("measure",)
 NEEDS_DATA = False
 RESOURCES = {"mb": 2000, "minutes": 60}
 
-#: Keys of ``grid``: d; candidates of the pool, J; terms of the target, K; tau while n is ``rows``; n while tau is
-#: ``fixed_input_scale``.
-GRID = {
-    "dimension": {"$ref": "#/$defs/count"},
-    "candidates": {"$ref": "#/$defs/count"},
-    "terms": {"$ref": "#/$defs/count"},
-    "rows": {"$ref": "#/$defs/count"},
-    "input_scales": {"$ref": "#/$defs/positives"},
-    "fixed_input_scale": {"$ref": "#/$defs/positive"},
-    "sample_sizes": {"$ref": "#/$defs/counts"},
-}
+
+class Grid(TypedDict):
+    """`dimension` (d), `candidates` of the pool, `terms` of the target, `input_scales` of the rows at n = `rows`, and
+    `sample_sizes` (n) at the `fixed_input_scale`.
+    """
+
+    dimension: Count
+    candidates: Count
+    terms: Count
+    rows: Count
+    input_scales: Positives
+    fixed_input_scale: Positive
+    sample_sizes: Counts
 
 
 def check(spec: dict) -> None:

@@ -8,8 +8,11 @@ at every budget.
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from random_features.errors import UserError
 from random_features.maps.registry import make_map, resolved_options
+from rfstudy.fields import Count, Counts, Positive
 from rfstudy.study.engine import Cell, Job, entry_map, feature_seed, sample_and_kernel
 from rfstudy.study.svm_rows import accuracy_rows, fit_on
 
@@ -18,17 +21,16 @@ NEEDS_DATA = True
 METRICS = ("accuracy_pct", "train_accuracy_pct")
 RESOURCES = {"mb": 6000, "bytes_per_value": 32, "minutes": 240}
 
-SCHEMA = {"properties": {"options": {"$ref": "#/$defs/options"}}}
-
-#: Keys of ``grid``: s; budgets; C of the hinge loss.
-GRID = {
-    "n_features": {"$ref": "#/$defs/count"},
-    "evaluations": {"$ref": "#/$defs/counts"},
-    "C": {"$ref": "#/$defs/positive"},
-}
-
 #: The options by which a map spends a budget: the size of its pool, the copies of its walk.
 POOL, COPIES = "n_candidates", "n_copies"
+
+
+class Grid(TypedDict):
+    """`n_features` (s), the budgets `evaluations`, and `C` of the hinge loss."""
+
+    n_features: Count
+    evaluations: Counts
+    C: Positive
 
 
 def cells(job: Job) -> list[Cell]:

@@ -9,12 +9,15 @@ their place (multiple-kernel learning); it is the kernel ``combination``.
 
 from __future__ import annotations
 
+from typing import Any, TypedDict
+
 import numpy as np
 
 from random_features.kernels import make_kernel
 from random_features.learners.exact import fit_kernel_svm
 from random_features.learners.l1_svm import fit_l1_svm
 from random_features.learners.multiple_kernel import fit_multiple_kernel_svm
+from rfstudy.fields import Count, Positive, Positives
 from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned, entry_map, feature_seed
 from rfstudy.study.job import kernel_id
 from rfstudy.study.svm_rows import accuracy_rows, fit_on
@@ -24,22 +27,20 @@ NEEDS_DATA = True
 METRICS = ("accuracy_pct", "train_accuracy_pct")
 RESOURCES = {"mb": 8000, "bytes_per_value": 32, "minutes": 240}
 
-#: Keys of ``grid``: kernels without a length scale; multiples of the length scale of the experiment's own kernel; s of
-#: the maps; C of the hinge loss; whether the kernels are combined.
-GRID = {
-    "kernels": {
-        "type": "array",
-        "uniqueItems": True,
-        "items": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}},
-    },
-    "factors": {"$ref": "#/$defs/positives"},
-    "n_features": {"$ref": "#/$defs/count"},
-    "C": {"$ref": "#/$defs/positive"},
-    "combined": {"type": "boolean"},
-}
-
 #: What rows call the combination.
 COMBINATION = "combination"
+
+
+class Grid(TypedDict):
+    """`kernels` without a length scale, `factors` of the length scale of the experiment's own kernel, `combined`:
+    whether their best combination is learned instead, `n_features` (s) of the maps, and `C` of the hinge loss.
+    """
+
+    kernels: list[dict[str, Any]]
+    factors: Positives
+    n_features: Count
+    C: Positive
+    combined: bool
 
 
 def cells(job: Job) -> list[Cell]:

@@ -7,10 +7,13 @@ sets them beside the complexities that Liu et al. state (AAAI 2020, section 3.2)
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 import numpy as np
 
 from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
+from rfstudy.fields import Count, Counts
 from rfstudy.study.engine import Job, Timed, drawn_and_learned, entry_map
 from rfstudy.study.job import spread
 
@@ -19,14 +22,17 @@ STAGES = ()
 NEEDS_DATA = False
 RESOURCES = {"mb": 3000, "minutes": 240}
 
-#: Keys of ``grid``: d; n while s varies; s; s while n varies; n.
-GRID = {
-    "fixed_dimension": {"$ref": "#/$defs/count"},
-    "rows": {"$ref": "#/$defs/count"},
-    "n_features": {"$ref": "#/$defs/counts"},
-    "fixed_n_features": {"$ref": "#/$defs/count"},
-    "sample_sizes": {"$ref": "#/$defs/counts"},
-}
+
+class Grid(TypedDict):
+    """`rows` (n) while `n_features` (s) varies, `fixed_n_features` while `sample_sizes` (n) varies, at
+    `fixed_dimension` (d).
+    """
+
+    fixed_dimension: Count
+    rows: Count
+    n_features: Counts
+    fixed_n_features: Count
+    sample_sizes: Counts
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:

@@ -42,27 +42,6 @@ OF_MAP = ("length_scale", "bandwidth", "preprocess", "options")
 #: What of a learner's options is of the choice of its penalty, and nothing to whom it is given.
 OF_CHOICE = ("n_folds", "choice")
 
-SCHEMA = {
-    "properties": {
-        "sizes": {"$ref": "#/$defs/sizes"},
-        "largest_multiple_of_d": {"type": "integer", "minimum": 1},
-        "search": {"$ref": "#/$defs/search"},
-        "approximation": {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["norm", "rows"],
-            "properties": {
-                "norm": {"enum": ["frobenius", "spectral", "sup", "l2"]},
-                "rows": {"type": "integer", "minimum": 2},
-            },
-        },
-        "learners": {"$ref": "#/$defs/learners"},
-        "scores": {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"type": "string"}},
-        "options": {"$ref": "#/$defs/options"},
-    },
-    "required": ["sizes", "approximation", "learners"],
-}
-
 
 def grid_cells(spec: dict, chosen: dict, d: int, repeats: list[int], learner: str = "") -> list[Cell]:
     """All cells of a part, repeats outermost, so that a repeat's data are loaded once.

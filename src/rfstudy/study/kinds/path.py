@@ -9,6 +9,8 @@ leave-one-out error of the training rows.
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 import numpy as np
 
 from random_features.arrays import seed_of, seed_sequence
@@ -16,6 +18,7 @@ from random_features.errors import UserError
 from random_features.learners.decomposed import Decomposed, decompose, leave_one_out, ridge_coefficients
 from random_features.learners.penalties import best_penalty, effective_penalties, is_at_edge
 from rfstudy import scores
+from rfstudy.fields import Count, Positive, Positives
 from rfstudy.study.engine import Cell, Job, entry_map, sample_and_kernel
 from rfstudy.study.sample import Sample
 
@@ -24,21 +27,23 @@ NEEDS_DATA = True
 METRICS = ("mse", "error_pct", "approximation_error_frobenius", "smallest_singular_value")
 RESOURCES = {"mb": 1500, "bytes_per_value": 24, "minutes": 240}
 
-#: Keys of ``grid``: n at most, drawn at random of the training rows; s/n; the stated penalty; those to choose from;
-#: paths in a repeat, each with rows and a map of its own: they are told apart as repeats.
-GRID = {
-    "rows": {"$ref": "#/$defs/count"},
-    "ratios": {"$ref": "#/$defs/positives"},
-    "penalty": {"$ref": "#/$defs/positive"},
-    "penalties": {"$ref": "#/$defs/positives"},
-    "draws": {"$ref": "#/$defs/count"},
-}
-
 #: The maps whose first frequencies are the map of a smaller size.
 INDEPENDENT = ("rff",)
 
 #: What rows of the stated and of the chosen penalty have as their learner.
 STATED, CHOSEN = "ridge", "ridge_tuned"
+
+
+class Grid(TypedDict):
+    """`rows` (at most n, drawn from the training rows), `ratios` (s/n), the stated `penalty`, the `penalties` to choose
+    from, and `draws`: paths per repeat, each with its own rows and its own map.
+    """
+
+    rows: Count
+    ratios: Positives
+    penalty: Positive
+    penalties: Positives
+    draws: Count
 
 
 def check(spec: dict) -> None:

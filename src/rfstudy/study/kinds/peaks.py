@@ -8,10 +8,12 @@ sqrt(d) standard deviations.
 from __future__ import annotations
 
 import math
+from typing import TypedDict
 
 import numpy as np
 
 from random_features.arrays import seed_of
+from rfstudy.fields import Counts
 from rfstudy.study.engine import Cell, Job, entry_map, sample_and_kernel
 
 STAGES = ("measure",)
@@ -19,10 +21,11 @@ NEEDS_DATA = True
 METRICS = ("best_potential", "selected_norm")
 RESOURCES = {"mb": 3000, "bytes_per_value": 32, "minutes": 240}
 
-SCHEMA = {"properties": {"options": {"$ref": "#/$defs/options"}}}
 
-#: Keys of ``grid``: numbers of steps.
-GRID = {"steps": {"$ref": "#/$defs/counts"}}
+class Grid(TypedDict):
+    """`steps`: the numbers of steps of the search."""
+
+    steps: Counts
 
 
 def cells(job: Job) -> list[Cell]:

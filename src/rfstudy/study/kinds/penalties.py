@@ -8,11 +8,14 @@ that lie apart against the penalty alone.
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 import numpy as np
 
 from random_features.kernels import make_kernel
 from random_features.learners import streams
 from random_features.learners.shifted import solve_shifted
+from rfstudy.fields import Counts, Positives
 from rfstudy.study.engine import Cell, Job, entry_map, feature_seed
 from rfstudy.study.job import sizes
 
@@ -21,12 +24,14 @@ NEEDS_DATA = True
 METRICS = ("accuracy_pct", "mean_squared_length")
 RESOURCES = {"mb": 1500, "bytes_per_value": 24, "minutes": 240}
 
-#: Keys of ``grid``: s in multiples of the columns of the data; what is added to the diagonal of Z'Z, as it is on the
-#: axis ``penalty``, times the mean squared length of the features on the axis ``effective_penalty``.
-GRID = {
-    "multiples_of_d": {"$ref": "#/$defs/counts"},
-    "penalties": {"$ref": "#/$defs/positives"},
-}
+
+class Grid(TypedDict):
+    """`multiples_of_d` (s), and `penalties`: what is added to the diagonal of Z'Z, as it is on the axis `penalty`,
+    times the mean squared length of the features on the axis `effective_penalty`.
+    """
+
+    multiples_of_d: Counts
+    penalties: Positives
 
 
 def cells(job: Job) -> list[Cell]:

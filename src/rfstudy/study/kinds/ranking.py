@@ -9,8 +9,10 @@ classes; ridge regression on the chosen candidates, its penalty cross-validated,
 from __future__ import annotations
 
 import warnings
+from typing import Annotated, TypedDict
 
 import numpy as np
+from annotated_types import Ge
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram, orthogonal_mp_gram
 
@@ -21,6 +23,7 @@ from random_features.learners import streams
 from random_features.learners.penalties import best_penalty
 from random_features.learners.ridge import cross_validate_ridge, fit_ridge
 from random_features.maps.alignment import KernelPolarizationFourier
+from rfstudy.fields import Count, Counts, Positives
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.kinds.grid import folds_of
 
@@ -32,16 +35,19 @@ RESOURCES = {"mb": 3000, "bytes_per_value": 24, "minutes": 240}
 #: How an entry chooses: by score, at random, by the Lasso's path, by orthogonal matching pursuit, or the whole pool.
 OPTIONS = {"choice": ("score", "random", "lasso", "omp", "pool")}
 
-#: Keys of ``grid``: candidates of the pool, J; features that are chosen, M; penalties of ridge regression, folds.
-GRID = {
-    "candidates": {"$ref": "#/$defs/counts"},
-    "n_features": {"$ref": "#/$defs/count"},
-    "penalties": {"$ref": "#/$defs/positives"},
-    "n_folds": {"type": "integer", "minimum": 2},
-}
-
 #: Steps of the Lasso's path for each feature that is wanted: some features leave it again.
 LASSO_STEPS = 4
+
+
+class Grid(TypedDict):
+    """`candidates` of the pool, `n_features` that are chosen, and the `penalties` and `n_folds` of the ridge regression
+    on them.
+    """
+
+    candidates: Counts
+    n_features: Count
+    penalties: Positives
+    n_folds: Annotated[int, Ge(2)]
 
 
 def check(spec: dict) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from typing import Annotated, Literal, TypedDict
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -26,28 +27,12 @@ from random_features.kernels.circle import HARMONICS_BLOCK, Circle, harmonics, s
 from random_features.learners.exact import fit_kernel_ridge
 from random_features.learners.ridge import fit_ridge
 from random_features.maps.registry import make_map
+from rfstudy.fields import Count, Counts, Positive, Some
 from rfstudy.study.engine import Cell, Job
 
 STAGES = ("measure",)
 NEEDS_DATA = False
 RESOURCES = {"mb": 3000, "minutes": 240}
-
-#: Keys of ``grid``: decays of the eigenvalues; n; s; draws of a map in one repeat; fresh points that the risk is
-#: measured on; tolerance of the risk, relative to that of the exact kernel. The kernel says its number of terms.
-GRID = {
-    "decays": {
-        "type": "array",
-        "minItems": 1,
-        "uniqueItems": True,
-        "items": {"enum": ["exponential", "polynomial", "slowest"]},
-    },
-    "sample_sizes": {"$ref": "#/$defs/counts"},
-    "n_features": {"$ref": "#/$defs/counts"},
-    "terms": {"$ref": "#/$defs/count"},
-    "draws": {"$ref": "#/$defs/count"},
-    "test_rows": {"$ref": "#/$defs/count"},
-    "tolerance": {"$ref": "#/$defs/positive"},
-}
 
 #: Options of an entry that are the kind's own and not its map's, with their values.
 OPTIONS = {"pool": ["whole"]}
@@ -57,6 +42,21 @@ AMPLITUDES = (0.5, 0.3, 0.15)
 
 #: Sizes running at which the risk has to be within the tolerance.
 CONFIRMATIONS = 2
+
+
+class Grid(TypedDict):
+    """`decays` of the eigenvalues, `sample_sizes` (n), `n_features` (s, in the order in which they are tried), `terms`
+    (harmonics of the kernel), `draws` of a map per repeat, `test_rows`, and the `tolerance` of the risk relative to
+    that of the exact kernel.
+    """
+
+    decays: Annotated[list[Literal["exponential", "polynomial", "slowest"]], *Some]
+    sample_sizes: Counts
+    n_features: Counts
+    terms: Count
+    draws: Count
+    test_rows: Count
+    tolerance: Positive
 
 
 def kernels(spec: dict):

@@ -20,13 +20,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
+from typing import Annotated, TypedDict
 
 import numpy as np
+from annotated_types import Ge, Predicate
 from scipy.spatial import cKDTree
 from scipy.special import sph_harm_y
 
 from random_features.arrays import seed_of
 from random_features.maps.registry import make_map
+from rfstudy.fields import Count, Counts, distinct
 from rfstudy.study.engine import Cell, Job, entry_map, sample_and_kernel
 from rfstudy.study.sample import Sample
 from rfstudy.study.svm_rows import accuracy_rows, decided, fit_on
@@ -39,16 +42,6 @@ METRICS = (
 )  # fmt: skip
 RESOURCES = {"mb": 3000, "bytes_per_value": 32, "minutes": 240}
 
-SCHEMA = {"properties": {"options": {"$ref": "#/$defs/options"}}}
-
-#: Keys of ``grid``: m, features after which the game is read; m at which its weights are looked at and drawn (0 is the
-#: start), all but 0 and each smaller than the last of the other; points along a side of the grids of pictures.
-GRID = {
-    "n_features": {"$ref": "#/$defs/counts"},
-    "pictures": {"type": "array", "uniqueItems": True, "items": {"type": "integer", "minimum": 0}},
-    "resolution": {"$ref": "#/$defs/count"},
-}
-
 #: How many times the largest frequency at the last look the window of the potential reaches.
 WINDOW = 1.2
 
@@ -57,6 +50,16 @@ LATITUDES, LONGITUDES = 181, 360
 
 #: Harmonics that are drawn.
 STRONGEST = 3
+
+
+class Grid(TypedDict):
+    """`n_features` (m) at which the game is read, `pictures`: m at which its weights are drawn (0 is the start; the
+    others are less than the largest of `n_features`), and `resolution`: points along a side of a picture.
+    """
+
+    n_features: Counts
+    pictures: Annotated[list[Annotated[int, Ge(0)]], Predicate(distinct)]
+    resolution: Count
 
 
 def check(spec: dict) -> None:
@@ -74,7 +77,7 @@ def check(spec: dict) -> None:
 
 def cells(job: Job) -> list[Cell]:
     """One cell an entry and repeat: a game."""
-    given = {key: job.spec["grid"][key] for key in GRID}
+    given = {key: job.spec["grid"][key] for key in Grid.__annotations__}
     return [
         Cell(entry, {"repeat": repeat}, given, {"repeat": repeat})
         for entry in job.spec["methods"]

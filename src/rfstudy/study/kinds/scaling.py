@@ -7,12 +7,14 @@ The report fits powers of s and of d to these numbers and sets them beside the c
 from __future__ import annotations
 
 from dataclasses import is_dataclass
+from typing import TypedDict
 
 import numpy as np
 import torch
 
 from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
+from rfstudy.fields import Count, Counts
 from rfstudy.study.engine import Cell, Job, Timed, entry_map
 from rfstudy.study.job import spread
 
@@ -20,14 +22,15 @@ STAGES = ("measure",)
 NEEDS_DATA = False
 RESOURCES = {"mb": 3000, "minutes": 240}
 
-#: Keys of ``grid``: rows that are mapped; d while s varies; s; s while d varies; d.
-GRID = {
-    "rows": {"$ref": "#/$defs/count"},
-    "fixed_dimension": {"$ref": "#/$defs/count"},
-    "n_features": {"$ref": "#/$defs/counts"},
-    "fixed_n_features": {"$ref": "#/$defs/count"},
-    "dimensions": {"$ref": "#/$defs/counts"},
-}
+
+class Grid(TypedDict):
+    """`rows` that are mapped, `n_features` (s) at `fixed_dimension`, and `dimensions` (d) at `fixed_n_features`."""
+
+    rows: Count
+    fixed_dimension: Count
+    n_features: Counts
+    fixed_n_features: Count
+    dimensions: Counts
 
 
 def cells(job: Job) -> list[Cell]:

@@ -10,15 +10,18 @@ from __future__ import annotations
 import subprocess
 import sys
 from functools import partial
+from typing import Annotated, Any, Literal, TypedDict
 
 import numpy as np
 import scipy.linalg
+from annotated_types import Ge, MinLen
 
 from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
 from random_features.learners.ridge import cross_validate_ridge
 from random_features.maps.registry import REGISTRY
 from rfstudy.data.split import fold_of_row
+from rfstudy.fields import Count, Positive, Positives
 from rfstudy.study.engine import Job, Timed, entry_map
 from rfstudy.study.peers import make_peer
 
@@ -27,57 +30,55 @@ STAGES = ()
 NEEDS_DATA = False
 RESOURCES = {"mb": 8000, "minutes": 120}
 
-#: Keys of ``grid``. Of ``maps``: sides are written as name-type, of a map or of ``study.peers``; all of one comparison
-#: work on the same rows. A phase is "transform", or "fit_transform" where a map learns from the rows.
-GRID = {
-    "maps": {
-        "type": "array",
-        "items": {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["of", "rows", "dimension", "n_features", "at_most"],
-            "properties": {
-                "of": {"type": "array", "minItems": 1, "items": {"type": "string", "pattern": "-float(32|64)$"}},
-                "phases": {"type": "array", "minItems": 1, "items": {"enum": ["transform", "fit_transform"]}},
-                "kernel": {"type": "object", "description": "in place of the experiment's"},
-                "rows": {"$ref": "#/$defs/count"},
-                "dimension": {"$ref": "#/$defs/count"},
-                "n_features": {"$ref": "#/$defs/count"},
-                "at_most": {
-                    "type": "object",
-                    "propertyNames": {"pattern": "-float(32|64)$"},
-                    "additionalProperties": {"$ref": "#/$defs/positive"},
-                },
-            },
-        },
-    },
-    "ridge": {
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["rows", "columns", "penalties", "n_folds", "at_most"],
-        "properties": {
-            "rows": {"$ref": "#/$defs/count"},
-            "columns": {"$ref": "#/$defs/count"},
-            "penalties": {"$ref": "#/$defs/positives"},
-            "n_folds": {"type": "integer", "minimum": 2},
-            "at_most": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["one-solve", "grid-search"],
-                "properties": {"one-solve": {"$ref": "#/$defs/positive"}, "grid-search": {"$ref": "#/$defs/positive"}},
-            },
-        },
-    },
-    "planning": {
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["preset", "at_most_s"],
-        "properties": {"preset": {"type": "string"}, "at_most_s": {"$ref": "#/$defs/positive"}},
-    },
-}
-
 #: Rounds of what takes a minute or more.
 FEW = 3
+
+
+class ComparisonOptions(TypedDict, total=False):
+    """What a comparison may say: the `phases` that are timed, and a `kernel` instead of the experiment's."""
+
+    phases: Annotated[list[Literal["transform", "fit_transform"]], MinLen(1)]
+    kernel: dict[str, Any]
+
+
+class Comparison(ComparisonOptions):
+    """The sides that are timed (`of`, each as `name-float32`), the shape of the data, and the largest ratio to each of
+    the other sides (`at_most`).
+    """
+
+    of: Annotated[list[str], MinLen(1)]
+    rows: Count
+    dimension: Count
+    n_features: Count
+    at_most: dict[str, Positive]
+
+
+class RidgePath(TypedDict):
+    """The size of the problem, the grid, and the largest ratios (`at_most`) to `one-solve` and to `grid-search`."""
+
+    rows: Count
+    columns: Count
+    penalties: Positives
+    n_folds: Annotated[int, Ge(2)]
+    at_most: dict[Literal["one-solve", "grid-search"], Positive]
+
+
+class Planning(TypedDict):
+    """The preset that is planned, and the seconds that this may take."""
+
+    preset: str
+    at_most_s: Positive
+
+
+class Grid(TypedDict):
+    """`maps` (comparisons of one side or several with others, on the same rows: a side is a map or a peer of
+    src/rfstudy/study/peers.py, with its type), the path of `ridge` against one solve and a grid search, and the
+    `planning` of a preset in seconds.
+    """
+
+    maps: list[Comparison]
+    ridge: RidgePath
+    planning: Planning
 
 
 def kernels(spec: dict):

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from typing import Annotated, Any, TypedDict
 
 import numpy as np
+from annotated_types import Predicate
 from tqdm import tqdm
 
 from random_features.errors import NotDefinedError
 from random_features.kernels import KERNELS, make_kernel
 from random_features.learners.boehning import GAP_TOLERANCE, fit_on_stream
 from random_features.learners.streams import keep_within
+from rfstudy.fields import Count, Positive, Some, distinct
 from rfstudy.scores import approximation_error
 from rfstudy.study.engine import Cell, Job, Timed, entry_map, feature_seed
 from rfstudy.study.job import kernel_id
@@ -29,35 +32,31 @@ METRICS = ("approximation_error_frobenius", "train_error_pct", "error_pct")
 #: Two matrices of 8,192 columns, the factor and what it is made from, a chunk of the features, and the budget.
 RESOURCES = {"mb": 5000, "minutes": 240}
 
-#: Keys of ``grid``: the kernels; training rows (at most all); s; rows of the kernel matrices whose error is told;
-#: lambda; the training rows that are timed; and other numbers of rows (the axis ``n_train``) and other penalties (the
-#: axis ``penalty``), at which some methods are run for the first kernel.
-GRID = {
-    "kernels": {
-        "type": "array",
-        "minItems": 1,
-        "uniqueItems": True,
-        "items": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}},
-    },
-    "rows": {"$ref": "#/$defs/count"},
-    "n_features": {"$ref": "#/$defs/count"},
-    "approximation_rows": {"$ref": "#/$defs/count"},
-    "penalty": {"$ref": "#/$defs/positive"},
-    "timed_rows": {"$ref": "#/$defs/count"},
-    "walks": {
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["n_train", "penalty", "methods"],
-        "properties": {
-            "n_train": {"type": "array", "items": {"type": "integer", "minimum": 1}},
-            "penalty": {"type": "array", "items": {"type": "number", "exclusiveMinimum": 0}},
-            "methods": {"type": "array", "uniqueItems": True, "items": {"type": "string"}},
-        },
-    },
-}
-
 #: Bytes within which the features of the training rows are kept for all passes.
 MEMORY_BUDGET = 2**30
+
+
+class Walks(TypedDict):
+    """Numbers of training rows, penalties, and the methods that run at them."""
+
+    n_train: list[Count]
+    penalty: list[Positive]
+    methods: Annotated[list[str], Predicate(distinct)]
+
+
+class Grid(TypedDict):
+    """The `kernels`, training `rows` (the first ones, at most all), `n_features` (s), rows of the kernel matrix
+    (`approximation_rows`), the `penalty` of the mean loss, the training rows that are timed (`timed_rows`), and
+    `walks`: other numbers of rows and other penalties, at which some methods run for the first kernel.
+    """
+
+    kernels: Annotated[list[dict[str, Any]], *Some]
+    rows: Count
+    n_features: Count
+    approximation_rows: Count
+    penalty: Positive
+    timed_rows: Count
+    walks: Walks
 
 
 class MappedRows(Samples):

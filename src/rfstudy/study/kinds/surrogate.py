@@ -13,24 +13,27 @@ leverage is :math:`\mathrm{Tr}\,K (K + n \lambda I)^{-1}`, the total surrogate l
 from __future__ import annotations
 
 import itertools
+from typing import TypedDict
 
 import numpy as np
 
 from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
+from rfstudy.fields import Count, Counts, Positives
 from rfstudy.study.engine import Cell, Job
 
 STAGES = ("measure",)
 NEEDS_DATA = False
 RESOURCES = {"mb": 3000, "minutes": 240}
 
-#: Keys of ``grid``: d; n; lambda, beside n^(-1/2); frequencies.
-GRID = {
-    "dimensions": {"$ref": "#/$defs/counts"},
-    "sample_sizes": {"$ref": "#/$defs/counts"},
-    "penalties": {"$ref": "#/$defs/positives"},
-    "draws": {"$ref": "#/$defs/count"},
-}
+
+class Grid(TypedDict):
+    """`dimensions` (d), `sample_sizes` (n), `penalties` (lambda, next to n^(-1/2)), and `draws` of frequencies."""
+
+    dimensions: Counts
+    sample_sizes: Counts
+    penalties: Positives
+    draws: Count
 
 
 def cells(job: Job) -> list[Cell]:

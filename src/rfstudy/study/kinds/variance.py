@@ -9,26 +9,29 @@ Fourier features, twice: in the layout of the map, with as many frequencies, and
 from __future__ import annotations
 
 import itertools
+from typing import TypedDict
 
 import numpy as np
 
 from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
+from rfstudy.fields import Count, Counts, Positives
 from rfstudy.study.engine import Cell, Job, entry_map
 
 STAGES = ("measure",)
 NEEDS_DATA = False
 RESOURCES = {"mb": 3000, "minutes": 240}
 
-#: Keys of ``grid``: distances in length scales; d; s over d; draws of a map in one repeat.
-GRID = {
-    "distances": {"$ref": "#/$defs/positives"},
-    "dimensions": {"$ref": "#/$defs/counts"},
-    "multiples_of_d": {"$ref": "#/$defs/counts"},
-    "draws": {"$ref": "#/$defs/count"},
-}
-
 DIRECTIONS = ("random", "axis")
+
+
+class Grid(TypedDict):
+    """`distances` in length scales, `dimensions` (d), `multiples_of_d` (s over d), and `draws` of a map per repeat."""
+
+    distances: Positives
+    dimensions: Counts
+    multiples_of_d: Counts
+    draws: Count
 
 
 def cells(job: Job) -> list[Cell]:

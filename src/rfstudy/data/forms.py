@@ -1,0 +1,435 @@
+"""Typed models of ``config/datasets.yaml``: what a task says, by what it is made from.
+
+The parameters of a generator, an extractor or a stream are the keyword arguments of its function, in its own file.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from annotated_types import MaxLen, MinLen
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    StringConstraints,
+    Tag,
+    ValidationInfo,
+    create_model,
+    model_validator,
+)
+
+from rfstudy.data import modules
+from rfstudy.data.sources import Names, Text
+from rfstudy.data.tasks import DROP, IN_ORDER, class_values, target_of
+from rfstudy.fields import Count, Some
+from rfstudy.models import Model, parameters, refuse, suggestion
+
+#: Files that a parser reads as one part; a parser that is not listed reads any number.
+FILES_OF_PARSER = {"libsvm": 1, "table": 1, "arff": 1, "idx": 2, "pair": 2}
+
+
+def with_parameters(kind: str, key: str, given: type[Model]):
+    """Return the check of a mapping that names a file of a folder under ``key``: its other keys are those of ``given``
+    and the parameters of the function in the file.
+    """
+
+    def check(value: dict) -> dict:
+        name = value.get(key)
+        if name not in modules.names(kind):
+            refuse([((), f"{key}: {modules.unknown(kind, name)}")])
+        own = parameters(modules.module_name(kind, name), modules.KINDS[kind][1], *modules.GIVEN)
+        create_model(name, __base__=(given, own)).model_validate(value)
+        return value
+
+    return AfterValidator(check)
+
+
+class Rows(Model):
+    """The rows that a generator makes.
+
+    Attributes
+    ----------
+    name : a file in `src/rfstudy/data/generators`, which has the other parameters
+    n_train : training rows
+    n_test : test rows
+    """
+
+    name: str
+    n_train: Count
+    n_test: Count
+
+
+class FeaturesOf(Model):
+    """The features of another task.
+
+    Attributes
+    ----------
+    task : id of the other task
+    extractor : a file in `src/rfstudy/data/extractors`, which has the other parameters
+    source : id in `sources.yaml` of files that the extractor needs
+    """
+
+    task: str
+    extractor: str
+    source: str = None
+
+
+class FileStream(Model):
+    """Rows of a file in LIBSVM's format.
+
+    Attributes
+    ----------
+    base : id of the task whose test part is the test part
+    source : id in `sources.yaml`
+    file : name of the file
+    columns : columns of the file
+    n_train : training rows
+    rows_per_chunk : largest number of training rows of a job; by default all
+    """
+
+    base: str
+    source: str
+    file: str
+    columns: Count
+    n_train: Count
+    rows_per_chunk: Count = None
+
+
+class GeneratedStream(Model):
+    """Rows of a generator, made from the training images of the base.
+
+    Attributes
+    ----------
+    base : id of the task whose test part is the test part, and whose training images the generator changes
+    generator : a file in `src/rfstudy/data/streams`, which has the other parameters
+    n_train : training rows
+    rows_per_chunk : largest number of training rows of a job; by default all
+    """
+
+    base: str
+    generator: str
+    n_train: Count
+    rows_per_chunk: Count = None
+
+
+Generator = Annotated[dict[str, Any], with_parameters("generators", "name", Rows)]
+Features = Annotated[dict[str, Any], with_parameters("extractors", "extractor", FeaturesOf)]
+OwnStream = Annotated[dict[str, Any], with_parameters("streams", "generator", GeneratedStream)]
+Streamed = Annotated[
+    Annotated[FileStream, Tag("of a file")] | Annotated[OwnStream, Tag("of a generator")],
+    Discriminator(lambda value: "of a generator" if isinstance(value, dict) and "generator" in value else "of a file"),
+]
+
+
+def label_value(value) -> int | str:
+    """Check what a label is mapped to."""
+    if value != DROP and (type(value) is not int or abs(value) > 2**53):
+        raise ValueError(f"{value!r} is neither an integer nor {DROP!r}")
+    return value
+
+
+Labels = Annotated[dict[str, Annotated[Any, AfterValidator(label_value)]], MinLen(1)]
+
+
+class StandIn(Model):
+    """What takes the place of a task's own rows where nothing may be downloaded.
+
+    Attributes
+    ----------
+    label : a text with "stand-in for"; by default "generated (stand-in for ...)"
+    generator : what makes its rows, by default 300 of each part
+    streamed : or how it is streamed
+    d : columns, where they are not the task's
+    labels : of a set that ships with scikit-learn; generated rows come with their classes
+    """
+
+    label: Annotated[str, StringConstraints(pattern="stand-in for")]
+    generator: Generator = None
+    streamed: Streamed = None
+    d: Count = None
+    labels: Labels = None
+
+
+class PublishedAs(Model):
+    """By paper, the name of the data set in its published numbers, or a list of names."""
+
+    survey: Names = None
+    eerf: Names = None
+    nsrf: Names = None
+    slsrff: Names = None
+
+
+class Parts(Model):
+    """The files of a task: `all`, or `train` and `test`."""
+
+    all: Names = None
+    train: Names = None
+    test: Names = None
+
+
+# --- Tasks ------------------------------------------------------------------------------------------------------------
+
+
+class Task(Model):
+    """What every task has.
+
+    Attributes
+    ----------
+    label : as printed in tables and figures
+    published_as : by paper, the name of the data set there; by default none
+    d : columns
+    note : what a reader should know
+    not_comparable : why results are not compared with published numbers
+    in_place_of : the task whose published numbers are shown next to results of this one
+    """
+
+    label: Text
+    published_as: PublishedAs
+    d: Count
+    note: Text = None
+    not_comparable: Text = None
+    in_place_of: str = None
+
+
+class Labelled(Task):
+    """A task whose rows come with a target.
+
+    Attributes
+    ----------
+    split : `published`: the published parts, the default where there are some; `half`: a random half in each repeat,
+        the default otherwise; `random`: `n_train` random rows and `n_test` others in each repeat
+    target : by default `binary` where the labels have two values, else `classes`; a regression has no labels
+    target_range : for a regression: the interval that the targets are mapped to, by their range among the training
+        rows of a repeat; errors are those of the mapped targets. Without it they stay as they are
+    labels : each label as printed to an integer, `rest` for all others; `drop` leaves rows out
+    """
+
+    split: Literal["published", "half", "random"]
+    target: Literal["binary", "classes", "regression"] = None
+    target_range: Annotated[list[float], MinLen(2), MaxLen(2)] = None
+    labels: Labels = None
+
+    @model_validator(mode="after")
+    def check_target(self):
+        """Check target, range and labels against each other."""
+        regression, interval = self.target == "regression", self.target_range
+        if interval and not regression:
+            refuse([((), "only the target 'regression' has a target_range")])
+        if interval and not interval[0] < interval[1]:
+            refuse([(("target_range",), f"must go from a smaller to a larger number, not {interval}")])
+        if regression and self.labels:
+            refuse([((), "the target 'regression' has no labels")])
+        if not self.target and not self.labels:
+            refuse([((), "it needs labels, or a target")])
+        if self.labels:
+            check_labels(self.labels, target_of({"target": self.target, "labels": self.labels}), ("labels",))
+        return self
+
+
+def check_labels(labels: dict, target: str, where: tuple) -> None:
+    """Refuse labels that have not as many values as their target needs."""
+    values = class_values(labels)
+    if len(values) < 2 or (target == "binary" and len(values) != 2):
+        wanted = "two" if target == "binary" else "at least two"
+        refuse([(where, f"the target {target!r} needs labels of {wanted} values, not {sorted(values)}")])
+
+
+class FileTask(Labelled):
+    """A task that is made from the files of a source.
+
+    Attributes
+    ----------
+    source : id in `sources.yaml`
+    files : the source's files: one name, a list of names, or names by published part (`train` and `test`)
+    parser : the format of the files
+    separator : of a table: what separates its cells, by default a comma; several letters are a regular expression
+    header_lines : of a table: lines above its rows, by default none
+    drop_columns : numbers, from 1, of columns that are left out
+    label_column : of a table, by default the last
+    rows : a file of `data/reference` (part, row) that lists the rows, or `in_order`: the first `n_train` rows of the
+        file are its training part
+    n : number of rows; by default the sum of the parts
+    n_train : training rows; in a `half` split by default half of the rows
+    n_test : test rows; likewise
+    stand_in : what takes its place where nothing may be downloaded
+    """
+
+    source: str
+    files: Parts
+    parser: Literal["libsvm", "table", "arff", "idx", "pair", "cifar"]
+    separator: Text = None
+    header_lines: Count = None
+    drop_columns: Annotated[list[Count], *Some] = None
+    label_column: Literal["first", "last"] = None
+    rows: Text = None
+    n: Count
+    n_train: Count
+    n_test: Count
+    stand_in: StandIn = None
+
+    @model_validator(mode="after")
+    def check_files(self, info: ValidationInfo):
+        """Check files and numbers of rows against each other, and against the source."""
+        refuse([((), problem) for problem in (*self.problems_of_files(info.context), *self.problems_of_counts())])
+        return self
+
+    def problems_of_files(self, context: dict):
+        """Yield what is wrong with the files."""
+        parts = self.files.model_dump(exclude_none=True)
+        names = [name for part in parts.values() for name in part]
+        if set(parts) not in ({"all"}, {"train", "test"}):
+            yield f"files must name 'all', or 'train' and 'test', not {', '.join(parts)}"
+        if self.source not in context["sources"]:
+            yield f"there is no source {self.source!r} in sources.yaml; {suggestion(self.source, context['sources'])}"
+            return
+        known = context["sources"][self.source].get("files", {})
+        yield from (
+            f"the source {self.source!r} has no file {name!r}; it has {', '.join(known)}"
+            for name in names
+            if name not in known
+        )
+        needed = FILES_OF_PARSER.get(self.parser)
+        yield from (
+            f"files.{part}: the parser {self.parser} reads {needed} of them as one part, not {len(of_part)}"
+            for part, of_part in parts.items()
+            if needed and len(of_part) != needed
+        )
+        yield from (f"files: {name!r} is there twice" for name in sorted({n for n in names if names.count(n) > 1}))
+        if not is_expression(self.separator or ","):
+            yield f"separator: {self.separator!r} is no regular expression"
+        if self.rows not in (None, IN_ORDER) and not (context["reference"] / self.rows).is_file():
+            yield f"rows: there is no file {self.rows!r} in data/reference"
+        if not self.stand_in and not all("path" in file for file in known.values()):
+            yield "the key 'stand_in' is missing: files have to be downloaded"
+
+    def problems_of_counts(self):
+        """Yield what is wrong with the split and the numbers of rows."""
+        in_use, has_parts = self.n_train + self.n_test, bool(self.files.train or self.rows)
+        if self.split == "random" and in_use > self.n:
+            yield f"n_train + n_test = {in_use} is more than n = {self.n}"
+        if self.split != "random" and in_use != self.n:
+            yield f"n_train + n_test = {in_use} is not n = {self.n}"
+        if self.split == "half":
+            yield from problems_of_half(self.n, self.n_train)
+        if self.split != "published" and has_parts:
+            yield f"a task with published parts has the split 'published', not {self.split!r}"
+        if self.split == "published" and not has_parts:
+            yield "the split 'published' needs the files of both parts, or a list of rows (or rows: in_order)"
+        if self.stand_in and self.stand_in.generator:
+            yield from (
+                f"stand_in: {problem}" for problem in problems_of_generator(self.stand_in.generator, self.split)
+            )
+        if self.stand_in and self.stand_in.labels and self.labels:
+            check_labels(self.stand_in.labels, target_of({"target": self.target, "labels": self.labels}), ("stand_in",))
+
+
+def is_expression(separator: str) -> bool:
+    """Return whether a separator of several letters, which is a regular expression, is one."""
+    try:
+        return len(separator) == 1 or bool(re.compile(separator))
+    except re.error:
+        return False
+
+
+def problems_of_half(n: int, n_train: int):
+    """Yield what is wrong with the number of training rows of a half split."""
+    if n_train != (n + 1) // 2:
+        yield f"a half split of {n} rows has {(n + 1) // 2} training rows, not {n_train}"
+
+
+def problems_of_generator(generator: dict, split: str):
+    """Yield what is wrong with the numbers of rows that a generator makes."""
+    if split == "half":
+        yield from problems_of_half(generator["n_train"] + generator["n_test"], generator["n_train"])
+
+
+class GeneratedTask(Labelled):
+    """A task whose rows a generator makes, in every preset.
+
+    Attributes
+    ----------
+    generator : `name` of a file in `src/rfstudy/data/generators`, its parameters, `n_train` and `n_test`
+    """
+
+    generator: Generator
+
+    @model_validator(mode="after")
+    def check_rows(self):
+        """Check the numbers of rows against the split."""
+        refuse([((), problem) for problem in problems_of_generator(self.generator, self.split)])
+        return self
+
+
+class FeaturesTask(Task):
+    """A task made from another one's rows by an extractor; rows, split and target are the other's.
+
+    Attributes
+    ----------
+    features_of : the other `task`, the `extractor` (a file in `src/rfstudy/data/extractors`), its parameters, and the
+        `source` of files that it needs
+    """
+
+    features_of: Features
+
+    @model_validator(mode="after")
+    def check_other(self, info: ValidationInfo):
+        """Check the other task and the source."""
+        refuse([((), problem) for problem in self.problems(info.context["tasks"], info.context["sources"])])
+        return self
+
+    def problems(self, tasks: dict, sources: dict):
+        """Yield what is wrong with the other task, or with the source of the extractor's files."""
+        own, trail = self.features_of, []
+        if "source" in own and own["source"] not in sources:
+            yield f"there is no source {own['source']!r} in sources.yaml; {suggestion(own['source'], sources)}"
+        if ("source" in own) != ("files" in modules.asked_for(own["extractor"])):
+            does = "reads no files of a source" if "source" in own else "needs a source"
+            yield f"the extractor {own['extractor']!r} {does}"
+        other = own["task"]
+        while other in tasks and other not in trail and "features_of" in tasks[other]:
+            trail.append(other)
+            other = tasks[other]["features_of"].get("task")
+        if other not in tasks:
+            yield f"there is no task {other!r} in datasets.yaml; {suggestion(other, tasks)}"
+        elif other in trail:
+            yield f"tasks are features of each other in a circle: {' -> '.join((*trail, other))}"
+
+
+class StreamedTask(Task):
+    """A task whose rows are made in chunks and reduced to `d` components; its test part is that of the base.
+
+    Attributes
+    ----------
+    streamed : the `base`, `n_train`, `rows_per_chunk`, and a `file` of a `source` with its `columns`, or a `generator`
+        (a file in `src/rfstudy/data/streams`) with its parameters
+    stand_in : what takes its place where nothing may be downloaded
+    """
+
+    streamed: Streamed
+    stand_in: StandIn = None
+
+    @model_validator(mode="after")
+    def check_base(self, info: ValidationInfo):
+        """Check the base, the file, and the task that this one is in place of."""
+        refuse([((), problem) for problem in self.problems(info.context["tasks"], info.context["sources"])])
+        return self
+
+    def problems(self, tasks: dict, sources: dict):
+        """Yield what is wrong with the streams of a task and of its stand-in."""
+        from_file = isinstance(self.streamed, FileStream)
+        if from_file and not self.stand_in:
+            yield "the key 'stand_in' is missing: files have to be downloaded"
+        if self.stand_in and not self.stand_in.streamed:
+            yield "stand_in: the key 'streamed' is missing"
+        if from_file and self.streamed.file not in sources.get(self.streamed.source, {}).get("files", {}):
+            yield f"streamed: sources.yaml has no file {self.streamed.file!r} of a source {self.streamed.source!r}"
+        base = self.streamed.base if from_file else self.streamed["base"]
+        if "source" not in tasks.get(base, {}) or tasks[base].get("split") != "published":
+            yield f"streamed.base: {base!r} is no task of files with a published split"
+        if self.in_place_of and self.in_place_of not in tasks:
+            yield f"in_place_of: there is no task {self.in_place_of!r}; {suggestion(self.in_place_of, tasks)}"
+
+
+#: The key that says what a task is made from, and the model of such a task.
+FORMS = {"source": FileTask, "generator": GeneratedTask, "features_of": FeaturesTask, "streamed": StreamedTask}

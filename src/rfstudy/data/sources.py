@@ -1,0 +1,135 @@
+"""Typed models of ``config/sources.yaml``: files, their addresses, checksums and licences."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from annotated_types import Ge, MinLen, Predicate
+from pydantic import AfterValidator, BeforeValidator, Discriminator, StringConstraints, Tag, model_validator
+
+from rfstudy.data.raw import problems_of_name
+from rfstudy.data.tasks import UNKNOWN
+from rfstudy.fields import Count, distinct
+from rfstudy.models import Model, refuse
+
+Text = Annotated[str, MinLen(1)]
+Names = Annotated[list[Text], MinLen(1), BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
+Sha256 = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
+FileName = Annotated[str, StringConstraints(pattern="^[^/]+$")]
+
+
+class Address(Model):
+    """Where a file can be had.
+
+    Attributes
+    ----------
+    url : the address
+    member : name of the file in an archive; a list of names where one archive is inside another, the outermost first
+    """
+
+    url: Annotated[str, StringConstraints(pattern="^https?://[^ ]+$")]
+    member: Names = None
+
+
+class Substitute(Model):
+    """Another file, in the folder or in a mirror, that is used where the file itself cannot be had.
+
+    Attributes
+    ----------
+    file : its name
+    sha256 : checksum of its content
+    bytes : length of its content
+    excluded_rows : its rows, from 0, that are not those of the file: they are left out, and rows of results say so
+    """
+
+    file: FileName
+    sha256: Sha256
+    bytes: Count
+    excluded_rows: Annotated[list[Annotated[int, Ge(0)]], Predicate(distinct)]
+
+
+class LocalFile(Model):
+    """A file of this machine.
+
+    Attributes
+    ----------
+    path : where it is, from the folder of the workflow (`~` is a home); its checksum is recorded in `sources.lock.yaml`
+        when it is first used
+    """
+
+    path: Text
+
+
+class RemoteFile(Model):
+    """A file to download.
+
+    Attributes
+    ----------
+    sha256 : checksum of the content, after decompression; `unknown` where nobody has held the file: the first content
+        is trusted and recorded in `sources.lock.yaml`
+    bytes : length of the content
+    most_bytes : in place of `bytes` where the checksum is unknown: the largest length that the content may have
+    substitute : another file that is used where this one cannot be had
+    addresses : addresses, tried in this order
+    """
+
+    sha256: Annotated[str, StringConstraints(pattern="^([0-9a-f]{64}|unknown)$")]
+    bytes: Count = None
+    most_bytes: Count = None
+    substitute: Substitute = None
+    addresses: Annotated[list[Address], MinLen(1)]
+
+    @model_validator(mode="after")
+    def check_length(self):
+        """Check that a known checksum goes with a known length, and an unknown one with a largest length."""
+        unknown = self.sha256 == UNKNOWN
+        needed, other = (self.most_bytes, self.bytes) if unknown else (self.bytes, self.most_bytes)
+        if not needed or other:
+            names = ("an unknown checksum", "most_bytes", "bytes") if unknown else ("a checksum", "bytes", "most_bytes")
+            refuse([((), "a file with {} has {!r} and no {!r}".format(*names))])
+        return self
+
+
+def good_name(name: str) -> str:
+    """Check the name of a file of a source."""
+    problems = problems_of_name(name)
+    if problems:
+        raise ValueError("; ".join(problems))
+    return name
+
+
+class Source(Model):
+    """Files that are published together.
+
+    Attributes
+    ----------
+    title : what the files are; for files of this machine the title is enough
+    citation : whom to cite
+    licence : the licence as the publisher states it
+    page : the publisher's page
+    files : by name as published, without the ending of an archive (`.gz`, `.zip`): a file of this machine (`path`), or
+        a file to download
+    """
+
+    title: Text
+    citation: Text = None
+    licence: Text = None
+    page: Annotated[str, StringConstraints(pattern="^https?://[^ ]+$")] = None
+    files: Annotated[
+        dict[
+            Annotated[FileName, AfterValidator(good_name)],
+            Annotated[
+                Annotated[LocalFile, Tag("local")] | Annotated[RemoteFile, Tag("remote")],
+                Discriminator(lambda value: "local" if isinstance(value, dict) and "path" in value else "remote"),
+            ],
+        ],
+        MinLen(1),
+    ]
+
+    @model_validator(mode="after")
+    def check_published(self):
+        """Check that files to download say whose they are."""
+        missing = [key for key in ("citation", "licence", "page") if not getattr(self, key)]
+        if not all(isinstance(file, LocalFile) for file in self.files.values()):
+            refuse([((), f"a source with files to download needs the key {key!r}") for key in missing])
+        return self

@@ -1,0 +1,31 @@
+"""The types with which a file declares its configuration keys: counts, positive numbers, and lists of them.
+
+A kind of experiment, a learner, a bandwidth rule or a preprocessing step declares its keys in its own file, as a
+``TypedDict`` or as keyword arguments. Planning reads these declarations without importing the file
+(``rfstudy.models``); the code that runs imports only this module, which needs nothing heavy.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from annotated_types import Ge, Gt, Le, Lt, MinLen, Predicate
+
+
+def distinct(values: list) -> bool:
+    """Return whether no value of a list is there twice."""
+    return all(value not in values[:i] for i, value in enumerate(values))
+
+
+#: What every list of values to sweep or to choose from is: not empty, and without a value that is there twice.
+Some = (MinLen(1), Predicate(distinct))
+
+Count = Annotated[int, Ge(1)]
+Counts = Annotated[list[Count], *Some]
+
+#: A number whose square is a number too.
+Positive = Annotated[float, Ge(1e-100), Le(1e100)]
+Positives = Annotated[list[Positive], *Some]
+
+Share = Annotated[float, Gt(0), Lt(1)]
+Words = Annotated[list[str], *Some]

@@ -1,0 +1,172 @@
+"""Typed models of the configuration: what every model has in common, and how a mistake is reported.
+
+A mistake is one line: file, key and what to do. All mistakes of a document are reported together. The keys that belong
+to one file of the package (a kind, a learner, a bandwidth rule, a step) are declared there; they become models here
+without an import of that file, because planning must not wait for NumPy.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from random_features.errors import nearest
+
+#: The folder of the packages.
+SOURCE = Path(__file__).resolve().parents[1]
+
+#: Modules that files import the types of their declarations from.
+OF_TYPES = ("typing", "annotated_types", "rfstudy.fields")
+
+#: Longest text of a value in a message.
+LONGEST_VALUE = 200
+
+
+class Model(BaseModel):
+    """A mapping with these keys and no others, whose values have exactly these types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, protected_namespaces=())
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def in_our_words(cls, value, handler):
+        """Validate a mapping; put what is wrong with it into our words while the known keys are at hand."""
+        try:
+            return handler(value)
+        except ValidationError as error:
+            refuse(list(cls.messages(error)))
+            raise
+
+    @classmethod
+    def messages(cls, error: ValidationError) -> Iterable[tuple[tuple, str]]:
+        """Yield the place and the message of every mistake."""
+        known, found = list(cls.model_fields), error.errors(include_url=False)
+        unknown = [each["loc"][-1] for each in found if each["type"] == "extra_forbidden" and len(each["loc"]) == 1]
+        misspelt = {near for key in unknown for near in nearest(key, known)}
+        for each in found:
+            own = len(each["loc"]) == 1
+            if own and each["type"] == "extra_forbidden":
+                yield each["loc"], f"unknown key; {suggestion(each['loc'][0], known)}"
+            elif own and each["type"] == "missing":
+                if each["loc"][0] not in misspelt:
+                    yield (), f"the key {each['loc'][0]!r} is missing; known are {', '.join(sorted(known))}"
+            else:
+                yield each["loc"], message_of(each)
+
+
+def message_of(error: dict) -> str:
+    """Return the message of one mistake that Pydantic found."""
+    context, value = error.get("ctx", {}), shortened(repr(error["input"]))
+    match error["type"]:
+        case "problem":
+            return context["text"]
+        case "union_tag_invalid":
+            known = context["expected_tags"].replace("'", "").split(", ")
+            return f"there is no {context['tag']!r}; {suggestion(context['tag'], known)}"
+        case "union_tag_not_found":
+            return f"the key {context['discriminator']} is missing"
+        case "value_error":
+            return str(context["error"])
+        case "predicate_failed":
+            return f"{value} has a value twice"
+        case "model_type" | "dict_type" | "model_attributes_type":
+            return f"must be a mapping from keys to values, not {value}"
+    return f"{value}: {error['msg'][:1].lower()}{error['msg'][1:]}"
+
+
+def refuse(problems: list[tuple[tuple, str]]):
+    """Raise one ``ValidationError`` with a message for every place."""
+    lines = [
+        InitErrorDetails(type=PydanticCustomError("problem", "{text}", {"text": text}), loc=loc, input=None)
+        for loc, text in problems
+    ]
+    if lines:
+        raise ValidationError.from_exception_data("configuration", lines)
+
+
+def problems_of(model: type[Model], document, **context) -> list[str]:
+    """Return what is wrong with a document, each as ``.key[0].key: message``; validators look up ``context``."""
+    try:
+        model.model_validate(document, context=context)
+    except ValidationError as error:
+        found = [(place(each["loc"], document, each["type"]), message_of(each)) for each in error.errors()]
+        return list(dict.fromkeys(f"{where}: {message}" for where, message in found))
+    return []
+
+
+def place(loc: tuple, document, kind: str = "") -> str:
+    """Return the way to a value as ``.key[0].key``; what Pydantic adds to it (the branch of a union) is left out."""
+    found = ""
+    for part in loc:
+        if isinstance(document, dict) and part in document:
+            found, document = f"{found}.{part}", document[part]
+        elif isinstance(document, list) and isinstance(part, int) and part < len(document):
+            found, document = f"{found}[{part}]", document[part]
+    return found
+
+
+def shortened(text: str) -> str:
+    """Return a text whose middle is cut out where it is long."""
+    half = LONGEST_VALUE // 2
+    return text if len(text) <= LONGEST_VALUE else f"{text[:half]} ... {text[-half:]}"
+
+
+def suggestion(word, known: Iterable) -> str:
+    """Return what to say after a word that is not known: "did you mean ...? known are ..."."""
+    near = nearest(word, known)
+    return (f"did you mean {near[0]}? " if near else "") + f"known are {', '.join(sorted(map(str, known)))}"
+
+
+# --- Declarations in the files that they are about --------------------------------------------------------------------
+
+
+@cache
+def syntax_of(module: str) -> list[ast.stmt]:
+    """Return the statements at the top level of a module, which is not imported."""
+    return ast.parse(SOURCE.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")).body
+
+
+@cache
+def types_of(module: str) -> dict:
+    """Return the types that a module may declare keys with: what it imports from modules of types alone."""
+    scope: dict = {"__name__": module}
+    for node in syntax_of(module):
+        if isinstance(node, ast.ImportFrom) and node.module in OF_TYPES:
+            exec(compile(ast.Module([node], []), module, "exec", dont_inherit=True), scope)
+    return scope | {"TypedDict": Model}
+
+
+@cache
+def declared(module: str, name: str) -> type[Model] | None:
+    """Return the ``TypedDict`` of this name in a module as a model; None where the module declares none."""
+    scope = types_of(module)
+    for node in syntax_of(module):
+        if isinstance(node, ast.ClassDef) and node.bases and {*map(ast.unparse, node.bases)} <= {*scope}:
+            whole = ast.ClassDef(node.name, node.bases, [], node.body, [], type_params=[])
+            exec(compile(ast.fix_missing_locations(ast.Module([whole], [])), module, "exec", dont_inherit=True), scope)
+            if node.keywords:  # total=False
+                scope[node.name] = partial(scope[node.name])
+    return scope.get(name)
+
+
+@cache
+def parameters(module: str, function: str, *given: str) -> type[Model]:
+    """Return the keyword arguments of a function as a model, but for those that a run itself gives."""
+    (node,) = [each for each in syntax_of(module) if isinstance(each, ast.FunctionDef) and each.name == function]
+    keys = {
+        argument.arg: (eval(ast.unparse(argument.annotation), types_of(module)), ... if default is None else None)
+        for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        if argument.arg not in given
+    }
+    return create_model(module.rpartition(".")[2], __base__=Model, **keys)
+
+
+def partial(model: type[Model]) -> type[Model]:
+    """Return a model of which no key is required."""
+    keys = {key: (field.rebuild_annotation(), None) for key, field in model.model_fields.items()}
+    return create_model(model.__name__, __base__=Model, __doc__=model.__doc__, **keys)

@@ -1,0 +1,273 @@
+"""Build everything that the experiments name once: ``python -m rfstudy check``.
+
+Planning checks what can be known without a computation. This command checks the rest: it makes every kernel and every
+map at its sizes, fits every learner to a few points, and lists the cells of every kind. It computes no number of the
+study.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import warnings
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+
+from random_features.errors import NotDefinedError
+from random_features.kernels import KERNELS, make_kernel
+from random_features.learners.entry import load as load_learner
+from random_features.maps.registry import check_kernel, make_map, resolve
+from rfstudy.data import modules
+from rfstudy.data.scale import columns_after, fit_steps
+from rfstudy.data.target import make_target
+from rfstudy.data.tasks import extractor_of
+from rfstudy.files import read_yaml
+from rfstudy.study.check import entries_in, learners_of_entries, located, rows_of_split
+from rfstudy.study.code import defines
+from rfstudy.study.experiment import kind_constant, standing_for_all, wanted_sizes
+from rfstudy.study.job import merge, options_tried, sizes
+from rfstudy.study.models import module_of
+from rfstudy.study.plan import on_dataset, repeats_of
+from rfstudy.study.selection import load_study
+
+#: Shape of the points that a bandwidth rule is tried on.
+RULE_ROWS, RULE_COLUMNS = 500, 2
+
+
+def problems_of_preset(config_dir, preset: str) -> list[str]:
+    """Return what cannot be built of the experiments of a preset, a line each."""
+    study = load_study(read_yaml(Path(config_dir) / "config.yaml") | {"preset": preset}, config_dir)
+    return located(problems_of_parts(study.chosen, study.settings, study.registry.tasks), config_dir)
+
+
+def problems_of_parts(experiments: dict[str, dict], settings: dict, tasks: dict) -> list[tuple[str, str]]:
+    """Return experiments and messages; what several experiments have in common is built once."""
+    known: dict[str, list[str]] = {}
+    found = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, experiment in experiments.items():
+            for where, trial, arguments in parts(experiment, settings, tasks):
+                key = json.dumps([trial.__name__, arguments], sort_keys=True)
+                if key not in known:
+                    known[key] = problems_of_trial(trial(**arguments))
+                found += [(name, f"{where}{problem}") for problem in known[key]]
+    return found
+
+
+def problems_of_trial(builds) -> list[str]:
+    """Return the first problem of a trial, which yields places and functions that raise an error."""
+    for where, build in builds:
+        try:
+            build()
+        except (ValueError, TypeError, ArithmeticError) as error:  # user errors are values, too
+            return [f"{where}: {' '.join(str(error).split())}"]
+    return []
+
+
+# --- What is built ----------------------------------------------------------------------------------------------------
+
+
+def parts(experiment: dict, settings: dict, tasks: dict):
+    """Yield the place of every part of an experiment, how it is tried, and the arguments of that."""
+    module = module_of(experiment["kind"])
+    # a kind that completes its kernels makes them itself
+    own_kernels = defines(module, "kernels")
+    if not own_kernels:
+        yield ".kernel", try_kernel, {"kernel": experiment["kernel"]}
+    for dataset, stated in experiment["datasets"].items():
+        own, made = on_dataset(experiment, dataset), tasks[dataset].get("features_of")
+        if made:
+            counts = {"d": tasks[made["task"]]["d"], "expected": tasks[dataset]["d"]}
+            yield f".datasets.{dataset}", try_extractor, {"features_of": made} | counts
+        if "kernel" in stated:
+            yield f".datasets.{dataset}.kernel", try_kernel, {"kernel": own["kernel"]}
+        of_steps = f".datasets.{dataset}" if "preprocess" in stated else ""
+        yield from parts_on(own, tasks[dataset], settings, of_steps)
+        if "grid" in own:
+            yield ".grid", try_kind, kind_part(own, repeats_of(experiment, settings), settings)
+    if not kind_constant(experiment, "NEEDS_DATA"):
+        entries = [without_own_options(entry, module) for entry in experiment["methods"]]
+        for i, entry in enumerate([] if own_kernels else entries):
+            yield f".methods[{i}]", try_map, map_part(entry, experiment["kernel"], widest(experiment["grid"]))
+        yield ".grid", try_kind, kind_part(experiment, repeats_of(experiment, settings), settings)
+
+
+def parts_on(own: dict, task: dict, settings: dict, of_steps: str):
+    """Yield ``parts`` of an experiment on one data set; ``of_steps`` is the place of its preprocessing."""
+    stand_in = task.get("stand_in", {}) if settings["data"] == "embedded" else {}
+    d, target, search = stand_in.get("d", task["d"]), task["target"], own.get("search", {})
+    step_lists = [(".search.preprocess", steps) for steps in search.get("preprocess", {}).get("grid", [])]
+    step_lists += [(f"{of_steps}.preprocess", own["preprocess"])] if "preprocess" in own else []
+    entries = [(f".methods[{i}]", entry) for i, entry in entries_in(own)] + standing_for_all(search)
+    of_entries = [(f"{where}.preprocess", entry["preprocess"]) for where, entry in entries if "preprocess" in entry]
+    n_train = min(rows_of_split(own, task, settings)[0], settings["max_rows"] or math.inf)
+    for where, steps in step_lists + of_entries:
+        yield where, try_steps, {"steps": steps, "d": d, "n_train": min(n_train, d)}
+    if own.get("bandwidth"):
+        yield ".bandwidth", try_rule, {"bandwidth": own["bandwidth"], "n_train": n_train}
+    for where, name, options in learners_of_entries(own):
+        yield f"{where}.{name}", try_learner, {"learner": name, "options": options, "target": target}
+    for metric in own.get("scores") or []:
+        yield ".scores", try_scores, {"metric": metric, "target": target}
+    for where, entry in entries:
+        if "kernel" in entry:
+            yield f"{where}.kernel", try_kernel, {"kernel": entry["kernel"]}
+        wanted = wanted_sizes(own.get("sizes", {}), None, entry.get("only_sizes", ()))
+        grid = {"sizes": wanted, "d": d} if "sizes" in own else widest(own.get("grid", {}))
+        for options in options_in(entry, search):
+            laid = without_own_options(entry | {"options": merge(entry["options"], options)}, module_of(own["kind"]))
+            for _, steps in [("", entry["preprocess"])] if "preprocess" in entry else step_lists:
+                yield where, try_map, map_part(laid, entry.get("kernel", own["kernel"]), grid, steps)
+
+
+def options_in(entry: dict, search: dict) -> list[dict]:
+    """Return the options that a search tries for an entry, and the values that it sweeps."""
+    walk = entry.get("walk", {"values": []})
+    tried = options_tried(search, entry["method"]) + [{walk["option"]: value} for value in walk["values"]]
+    return tried or [{}]
+
+
+def map_part(entry: dict, kernel: dict, grid, steps=()) -> dict:
+    """Return the map of an entry at its sizes: a number, or those of an accuracy grid on d columns after some steps."""
+    changing = [step for step in steps if defines(f"rfstudy.data.steps.{modules.step_of(step)[0]}", "columns")]
+    part = {"method": entry["method"], "options": entry["options"], "kernel": kernel, "grid": grid}
+    return part | {"steps": list(steps) if changing and isinstance(grid, dict) else []}
+
+
+def kind_part(experiment: dict, repeats: list[int], settings: dict) -> dict:
+    """Return what a kind lists its cells from, for an experiment as a whole or as it is on a data set."""
+    entries = [without_own_options(each, module_of(experiment["kind"])) for each in filter(None, experiment["methods"])]
+    spec = {key: experiment.get(key) for key in ("kernel", "grid", "preprocess", "split", "bandwidth")}
+    spec |= {"methods": entries, "repeats": repeats, "seed": settings["seed"], "device": "cpu"}
+    return {"kind": experiment["kind"], "spec": spec}
+
+
+def without_own_options(entry: dict, module: str) -> dict:
+    """Return an entry without the options that its kind takes for itself."""
+    own = kind_constant({"kind": module.rpartition(".")[2]}, "OPTIONS") if defines(module, "OPTIONS") else {}
+    return entry | {"options": {key: value for key, value in entry["options"].items() if key not in own}}
+
+
+def widest(grid: dict) -> int:
+    """Return the largest number of features in a grid, 1 where it names none."""
+    named = grid.get("n_features", 1)
+    return max(named) if isinstance(named, list) else named
+
+
+# --- How it is built --------------------------------------------------------------------------------------------------
+
+
+def kernel_of(kernel: dict):
+    """Return the kernel of a mapping, with length scale 1 where it leaves that open."""
+    known = KERNELS.get(kernel["name"], {"parameters": ()})["parameters"]
+    return make_kernel({key: 1.0 for key in known if key == "length_scale"} | kernel)
+
+
+def try_kernel(kernel: dict):
+    """Yield how to make a kernel and to evaluate it."""
+    yield "", lambda: kernel_of(kernel)(np.eye(2)[:, :1])
+
+
+def try_map(method: str, options: dict, kernel: dict, grid, steps: list):
+    """Yield how to make a map for a kernel, at a number of features or at all sizes of an accuracy grid."""
+    try:
+        made = kernel_of(kernel)
+        width = columns_after(steps, grid["d"]) if isinstance(grid, dict) else 0
+    except (ValueError, TypeError):
+        return  # reported for the kernel, or for the steps
+    numbers = {s for s, _ in sizes(grid["sizes"], width)} if isinstance(grid, dict) else {grid}
+    yield ".method", lambda: check_kernel(resolve(method)[0], made)
+
+    def build():
+        for s in sorted(numbers):
+            phi = make_map(method, kernel=made, n_components=s, random_state=0, **options)
+            try:
+                phi.check_parameters()
+            except NotDefinedError:
+                continue  # a study skips such a cell
+
+    yield ".options", build
+
+
+def try_learner(learner: str, options: dict, target: str):
+    """Yield how to fit and to cross-validate a learner on a few points, where it serves the target."""
+    entry = load_learner(learner)
+    n_folds = options.get("n_folds", 2)
+    n, grid = 4 * n_folds, options[entry.grid]
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(n, 2))
+    Y = Z[:, :1] if target == "regression" else np.where(np.arange(n) // n_folds % 2, 1.0, -1.0)[:, None]
+
+    def blocks():
+        yield slice(0, n), Z
+
+    def build():
+        score = "mse" if target == "regression" else "accuracy"
+        try:
+            entry.fit(blocks, Y, max(grid), n_columns=2, options=options)
+            entry.cross_validate(blocks, Y, np.arange(n) % n_folds, n_columns=2, score=score, options=options)
+        except np.linalg.LinAlgError:
+            pass  # because of these points, not of the options
+
+    if target in entry.targets:
+        yield "", build
+
+
+def try_steps(steps: list, d: int, n_train: int):
+    """Yield how to count the columns after preprocessing steps, and how to fit the steps to few training rows."""
+    yield "", lambda: columns_after(steps, d)
+    if n_train < d:
+        yield "", lambda: fit_steps(steps, np.random.default_rng(0).normal(size=(n_train, d)))
+
+
+def try_extractor(features_of: dict, d: int, expected: int):
+    """Yield how to count the columns that an extractor makes from d."""
+    name, parameters = extractor_of({"features_of": features_of})
+
+    def build():
+        found = modules.load("extractors", name).columns(d, **parameters)
+        if found != expected:
+            raise ValueError(f"{name} makes {found} columns of {d}, but datasets.yaml says {expected}")
+
+    yield "", build
+
+
+def try_rule(bandwidth: dict, n_train: int):
+    """Yield how to apply a bandwidth rule to as many rows as there are, or to a few."""
+    # more rows than neighbours that it counts
+    rows = min(n_train, max([RULE_ROWS, *(value + 1 for value in bandwidth.values() if isinstance(value, int))]))
+    module = importlib.import_module(f"rfstudy.study.bandwidths.{bandwidth['rule']}")
+    X = np.random.default_rng(0).normal(size=(rows, RULE_COLUMNS))
+    parameters = {key: value for key, value in bandwidth.items() if key != "rule"}
+
+    def build():
+        try:
+            module.length_scale(X, np.random.default_rng(0), **parameters)
+        except ValueError:
+            if rows == n_train:
+                raise
+
+    yield "", build
+
+
+def try_scores(metric: str, target: str):
+    """Yield how to evaluate the predictions of a target by a metric."""
+    yield "", lambda: make_target(target).evaluate(metric, [0, 1], [0, 1])
+
+
+def try_kind(kind: str, spec: dict):
+    """Yield how to make the kernels and maps that a kind completes itself, what it checks itself, and its cells."""
+    module = importlib.import_module(module_of(kind))
+    for kernel, entries in module.kernels(spec) if hasattr(module, "kernels") else ():
+        yield "", lambda kernel=kernel: kernel_of(kernel)
+        for entry in entries:
+            for _, build in try_map(entry["method"], entry["options"], kernel, 1, []):
+                yield "", build
+    if hasattr(module, "check"):
+        yield "", lambda: module.check(spec)
+    if hasattr(module, "cells"):
+        yield "", lambda: module.cells(SimpleNamespace(spec=spec))

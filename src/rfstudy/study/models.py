@@ -1,0 +1,413 @@
+"""Typed models of an experiment: every key, its type and its meaning; ``config/README.md`` is generated from them.
+
+The keys of the ``grid`` of a kind of experiment are declared in the file of the kind.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Gt, Le, MinLen
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    StringConstraints,
+    Tag,
+    ValidationInfo,
+    model_validator,
+)
+
+from rfstudy.fields import Count, Positives, Share, Some, Words
+from rfstudy.models import Model, declared, partial, problems_of, refuse, suggestion
+from rfstudy.study.code import constant, defines, modules_in
+from rfstudy.study.experiment import listed_twice, walked
+from rfstudy.study.job import CIRCLES
+from rfstudy.study.parts import (
+    Approximation,
+    Bandwidth,
+    Dataset,
+    Decision,
+    Entry,
+    Kernel,
+    Learners,
+    OptionLists,
+    Options,
+    OptionsByMap,
+    Size,
+    Sizes,
+    SizesByMap,
+    Split,
+    Steps,
+    check_options,
+)
+
+Limit = Annotated[int, Ge(10)]
+Repeats = Annotated[int, Ge(1), Le(1_000_000)]
+Scope = Literal[CIRCLES]
+
+#: The axes that separate jobs, from the outermost.
+AXES = ("experiment", "dataset", "method")
+Axis = Literal[AXES]
+
+
+# --- The search -------------------------------------------------------------------------------------------------------
+
+
+class Shared(Model):
+    """A quantity whose grid is the learner's.
+
+    Attributes
+    ----------
+    shared_by : scope that shares the choice
+    """
+
+    shared_by: Scope = None
+
+
+class StepSearch(Shared):
+    """Lists of preprocessing steps to choose from.
+
+    Attributes
+    ----------
+    grid : the lists
+    """
+
+    grid: Annotated[list[Steps], *Some]
+
+
+class LengthScaleSearch(Shared):
+    """Length scales to choose from.
+
+    Attributes
+    ----------
+    grid : the length scales; of two that are equally good the larger is chosen
+    """
+
+    grid: Positives
+
+
+class BandwidthSearch(Shared):
+    """Parameters of the bandwidth rule to choose from.
+
+    Attributes
+    ----------
+    grid : mappings that are laid over the rule: `{factor: 0.5}`
+    """
+
+    grid: Annotated[list[Options], *Some]
+
+
+class OptionSearch(Shared):
+    """Options of the map to choose from.
+
+    Attributes
+    ----------
+    grid : mappings that are laid over the options of an entry: a list, or a list by map
+    """
+
+    grid: Annotated[
+        Annotated[OptionLists, Tag("by map")] | Annotated[list[Options], *Some, Tag("of all")],
+        Discriminator(lambda value: "by map" if isinstance(value, dict) else "of all"),
+    ]
+
+
+class Search(Model):
+    """What is chosen by cross-validation on the training rows, and the scope that shares a choice.
+
+    Attributes
+    ----------
+    shared_by : scope of the quantities that do not state their own
+    method : the entry that stands for all where methods share a choice; a list has one for each kernel
+    size : the size that stands for all where sizes share a choice
+    learner : the learner whose score decides; by default the first
+    learners : options that are laid over those of the learner while its score decides on anything but its penalty
+    max_rows : largest number of training rows of the search
+    held_out : in place of folds: the share of the training rows that neither map nor learner sees and that everything
+        is scored on; for maps that learn from all labels
+    preprocess : the preprocessing
+    length_scale : the length scale
+    bandwidth : parameters of the bandwidth rule
+    options : options of the map
+    penalty : the penalty of every learner, whose grid is the learner's
+    """
+
+    shared_by: Scope = None
+    method: Annotated[list[Entry], BeforeValidator(lambda value: [value] if isinstance(value, dict) else value)] = None
+    size: Size = None
+    learner: str = None
+    learners: Learners = None
+    max_rows: Limit | None = None
+    held_out: Share = None
+    preprocess: StepSearch = None
+    length_scale: LengthScaleSearch = None
+    bandwidth: BandwidthSearch = None
+    options: OptionSearch = None
+    penalty: Shared = None
+
+    @model_validator(mode="after")
+    def check_map_options(self, info: ValidationInfo):
+        """Check the options that are tried by map."""
+        if self.options and isinstance(self.options.grid, dict):
+            check_options(
+                [
+                    (("options", "grid", m, i), m, o)
+                    for m, grid in self.options.grid.items()
+                    for i, o in enumerate(grid)
+                ],
+                info,
+            )
+        return self
+
+
+# --- Times ------------------------------------------------------------------------------------------------------------
+
+
+class Timing(Model):
+    """How times are measured.
+
+    Attributes
+    ----------
+    rounds : rounds in which everything that is compared takes turns
+    again : how often a round that overlaps other work is repeated
+    shortest : seconds that short work is repeated for within a round
+    datasets : all data sets of an experiment, or those that it names as `examples`
+    sizes : number of sizes, from the smallest to the largest; null for all
+    threads : threads of what is timed
+    """
+
+    rounds: Count
+    again: Annotated[int, Ge(0)]
+    shortest: Annotated[float, Gt(0)]
+    datasets: Literal["all", "examples"]
+    sizes: Count | None
+    threads: Count
+
+
+class TimedExperiment(partial(Timing)):
+    """What is timed: keys of the preset's `time`, and these. `{}` leaves all to the preset.
+
+    Attributes
+    ----------
+    sizes : number of sizes, null for all; in an accuracy grid also a list of sizes: `[1000, 2000]`
+    learner : the learner whose fit and predictions are timed, next to the phases of the maps
+    examples : the data sets that stand for all in a preset that asks for examples
+    """
+
+    sizes: Annotated[
+        Annotated[list[str | int], *Some, Tag("list")] | Annotated[Count | None, Tag("number")],
+        Discriminator(lambda value: "list" if isinstance(value, list) else "number"),
+    ] = None
+    learner: str = None
+    examples: list[str] = None
+
+
+# --- Experiments ------------------------------------------------------------------------------------------------------
+
+
+class Overlay(Model):
+    """What is different on one data set, laid over the experiment. Null removes a key.
+
+    Attributes
+    ----------
+    kernel : the kernel
+    preprocess : the preprocessing
+    split : the split
+    bandwidth : the bandwidth rule
+    sizes : the sizes
+    only_sizes : by method, the sizes that its entries run at, unless they name some themselves: `lsrff: [1000]`
+    largest_multiple_of_d : larger multiples of d are left out
+    search : the search
+    options : by method: `lsrff: {penalty: 0.01}`
+    learners : the learners; null takes one away
+    scores : the scores
+    """
+
+    kernel: Kernel = None
+    preprocess: Steps = None
+    split: Split = None
+    bandwidth: Bandwidth = None
+    sizes: Sizes = None
+    only_sizes: SizesByMap = None
+    largest_multiple_of_d: Count = None
+    search: Search = None
+    options: OptionsByMap = None
+    learners: Learners = None
+    scores: Words = None
+
+
+class Experiment(Model):
+    """What a paper ran. `extends` names another experiment to start from: mappings merge, null removes a key, lists
+    replace.
+
+    Attributes
+    ----------
+    title : what it is, in words
+    paper : the paper that it belongs to
+    protocol : `text` as the paper says, `code` as its code ran, `tuned`: every method tuned alike
+    kind : what is measured: one of the kinds below
+    kernel : name and parameters of the kernel that the maps approximate; a length scale that is left out comes from
+        `bandwidth` or `search`
+    methods : the maps
+    datasets : tasks of `datasets.yaml`, each with what is different there; null removes an inherited one
+    steps : a sequence of decisions
+    repeats : at most so many, whatever the preset asks for
+    shard_by : what separates its jobs, in place of the preset's
+    on_demand : `true`: runs only where it, or an output of it, is asked for by name
+    time : times are measured; `{}` leaves everything to the preset
+    """
+
+    title: str
+    paper: Literal["survey", "eerf", "nsrf", "slsrff", "study"]
+    protocol: Annotated[str, StringConstraints(pattern="^[a-z]+$")]
+    kind: str
+    kernel: Kernel
+    methods: Annotated[list[Entry], MinLen(1)]
+    datasets: dict[Dataset, Overlay | None] = None
+    steps: list[Decision] = None
+    repeats: Repeats = None
+    shard_by: list[Axis] = None
+    on_demand: bool = None
+    time: TimedExperiment = None
+
+    @model_validator(mode="after")
+    def check_entries(self, info: ValidationInfo):
+        """Check what entries, steps and times say together."""
+        refuse([*self.problems_of_names(info.context or {})])
+        everywhere = list(dict.fromkeys(entry.method for entry in self.methods))
+        given = [
+            (("steps", i, "options"), method, step.options)
+            for i, step in enumerate(self.steps or [])
+            for method in step.methods or everywhere
+        ]
+        search = getattr(self, "search", None)
+        tried = search.options.grid if search and search.options else []
+        for i, options in enumerate(tried if isinstance(tried, list) else []):
+            given += [(("search", "options", "grid", i), method, options) for method in everywhere]
+        check_options(given, info)
+        return self
+
+    def problems_of_names(self, context: dict):
+        """Yield the place and the message of names that are there twice or do not exist, and of keys of other kinds."""
+        steps, datasets = [step.name for step in self.steps or []], self.datasets or {}
+        for i, name in enumerate(steps):
+            if name in steps[:i]:
+                yield ("steps", i, "name"), f"{name!r} is there twice"
+        for i, entry in enumerate(self.methods):
+            if entry.kernel and context.get("one_kernel"):
+                yield ("methods", i, "kernel"), f"the kind {self.kind} has one kernel for all methods"
+        if self.time is not None and not context.get("timed", True):
+            yield ("time",), f"nothing is timed in the kind {self.kind}"
+        for i, name in enumerate((self.time and self.time.examples) or []):
+            if name not in datasets:
+                known = suggestion(name, datasets)
+                yield ("time", "examples", i), f"{name!r} is none of the data sets of the experiment; {known}"
+
+
+class OnData(Experiment):
+    """Further keys of the kinds that need data.
+
+    Attributes
+    ----------
+    preprocess : steps, fitted on the training rows in this order: names, or names with parameters (`{pca:
+        {n_components: 50}}`)
+    split : in place of the split of the tasks
+    bandwidth : the rule that finds the length scale on the training rows
+    options : by method, options that are laid under those of its entries
+    """
+
+    datasets: dict[Dataset, Overlay | None]
+    preprocess: Steps = None
+    split: Split = None
+    bandwidth: Bandwidth = None
+    options: OptionsByMap = None
+
+
+class AccuracyGrid(OnData):
+    """Further keys of the kind `grid`: maps x sizes x repeats x learners.
+
+    Attributes
+    ----------
+    sizes : the numbers of frequencies s
+    largest_multiple_of_d : larger multiples of d are left out
+    search : what validation chooses
+    approximation : the error of the kernel matrix
+    learners : by learner, its options
+    scores : metrics of the predictions; by default those of the target
+    """
+
+    sizes: Sizes
+    largest_multiple_of_d: Count = None
+    search: Search = None
+    approximation: Approximation
+    learners: Learners
+    scores: Words = None
+
+
+def grid_of_kind(grid: dict, info: ValidationInfo) -> dict:
+    """Check a `grid` by what the file of the kind declares; `large` may have some of its keys."""
+    model = declared(module_of(info.data["kind"]), "Grid")
+    (model if info.field_name == "grid" else partial(model)).model_validate(grid)
+    return grid
+
+
+class WithGrid(Experiment):
+    """Further keys of all kinds but `grid`.
+
+    Attributes
+    ----------
+    grid : the values of its axes, see the kinds below
+    large : laid over `grid` where the preset has the extent `large`
+    """
+
+    grid: Annotated[Options, AfterValidator(grid_of_kind)]
+    large: Annotated[Options, AfterValidator(grid_of_kind)] = None
+
+
+class OnDataWithGrid(OnData, WithGrid):
+    """The keys of the kinds that need data, but for `grid`."""
+
+
+def module_of(kind: str) -> str:
+    """Return the module of a kind."""
+    return f"rfstudy.study.kinds.{kind}"
+
+
+def problems_of_experiment(experiment: dict, datasets=None) -> list[str]:
+    """Return what is wrong with an experiment whose steps are not written out yet, as ``problems_of`` does.
+
+    ``datasets`` are the ids of all tasks; without them the data sets that are named are not looked up.
+    """
+    kinds, kind = modules_in("rfstudy.study.kinds"), experiment.get("kind")
+    if kind not in kinds:
+        return [f".kind: there is no {kind!r}; {suggestion(kind, kinds)}"]
+    module = module_of(kind)
+    with_grid, on_data = declared(module, "Grid"), constant(module, "NEEDS_DATA")
+    model = (OnDataWithGrid if on_data else WithGrid) if with_grid else AccuracyGrid
+    # a null takes a key away once the data set's own is laid over the experiment
+    own = experiment.get("datasets")
+    if isinstance(own, dict):
+        experiment = experiment | {"datasets": {key: without_nulls(each) for key, each in own.items()}}
+    found = problems_of(
+        model,
+        experiment,
+        datasets=datasets,
+        options=constant(module, "OPTIONS") if defines(module, "OPTIONS") else {},
+        one_kernel=not defines(module, "KERNELS_OF_ENTRIES"),
+        timed=defines(module, "timed") or not with_grid,
+    )
+    if found:
+        return found
+    steps = [step["name"] for step in experiment.get("steps", [])]
+    return [
+        f".methods: {method} is listed twice with the same variant {variant!r}; name variants"
+        for method, variant, _ in listed_twice([entry for _, entry in walked(experiment)])
+        if variant not in steps
+    ]
+
+
+def without_nulls(document):
+    """Return a document without the keys of its mappings that have no value."""
+    if not isinstance(document, dict):
+        return document
+    return {key: without_nulls(value) for key, value in document.items() if value is not None}

@@ -1,0 +1,340 @@
+"""Typed models of the parts of an experiment: kernels, learners, preprocessing, splits, sizes, and entries with maps.
+
+The keys of a learner, a bandwidth rule or a preprocessing step are declared in its own file, so that an addition edits
+nothing here.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import or_
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge, Gt, MinLen, Predicate
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    StringConstraints,
+    ValidationInfo,
+    create_model,
+    model_validator,
+)
+
+from random_features.errors import nearest
+from random_features.kernels import KERNELS
+from random_features.learners import entry as learners
+from random_features.maps.registry import REGISTRY, resolved_options
+from rfstudy.data import modules
+from rfstudy.fields import Count, Counts, Positive, Positives, Some, Words, distinct
+from rfstudy.models import Model, declared, parameters, refuse, suggestion
+from rfstudy.study.code import modules_in
+from rfstudy.study.job import SEARCHED
+
+Name = Annotated[str, StringConstraints(pattern="^[a-z0-9-]+$")]
+
+
+def known_map(name: str) -> str:
+    """Check the id of a map."""
+    if name not in REGISTRY:
+        raise ValueError(f"there is no method {name!r}; {suggestion(name, REGISTRY)}")
+    return name
+
+
+def known_dataset(name: str, info: ValidationInfo) -> str:
+    """Check the id of a data set, where the caller says which there are."""
+    known = (info.context or {}).get("datasets")
+    if known is not None and name not in known:
+        raise ValueError(f"there is no data set {name!r}; {suggestion(name, known)}")
+    return name
+
+
+MapId = Annotated[str, AfterValidator(known_map)]
+Dataset = Annotated[str, AfterValidator(known_dataset)]
+
+
+# --- What is declared in files of its own -----------------------------------------------------------------------------
+
+
+def by_name(key: str, models: dict[str, type[Model]]):
+    """Return the union of models that a key tells apart, each with this key."""
+    own = [create_model(name, __base__=model, **{key: (Literal[name], ...)}) for name, model in models.items()]
+    return Annotated[reduce(or_, own), Discriminator(key)]
+
+
+def kernel_type():
+    """Return the type of a kernel: its name and its parameters, whose values the kernel itself checks."""
+    value = Annotated[Any, AfterValidator(kernel_parameter)]
+    keys = {name: dict.fromkeys(kernel["parameters"], (value, None)) for name, kernel in KERNELS.items()}
+    return by_name("name", {name: create_model(name, __base__=Model, **own) for name, own in keys.items()})
+
+
+def kernel_parameter(value) -> float | str:
+    """Check that a parameter of a kernel is a number or a word."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError(f"must be a number or a word, not {value!r}")
+    return value
+
+
+def learners_type() -> type[Model]:
+    """Return the model of options by learner; null leaves a learner out."""
+    return create_model(
+        "Learners", __base__=Model, **{name: (learner_type(name) | None, None) for name in learners.known()}
+    )
+
+
+def learner_type(name: str) -> type[Model]:
+    """Return the model of the options of a learner: its own, its grid, and those that every learner has."""
+    positive = Annotated[list[Annotated[float, Gt(0)]], *Some]
+    keys = {
+        learners.facts(name)["grid"]: (positive, None),
+        "n_folds": (Annotated[int, Ge(2)], None),
+        "repeats": (Count, None),
+    }
+    return create_model(name, __base__=declared(f"random_features.learners.{name}", "Options"), **keys)
+
+
+def rule_type():
+    """Return the type of a bandwidth rule: its name and its parameters."""
+    rules = modules_in("rfstudy.study.bandwidths")
+    return by_name("rule", {rule: parameters(f"rfstudy.study.bandwidths.{rule}", "length_scale") for rule in rules})
+
+
+def step_type():
+    """Return the type of a preprocessing step: a name, or a mapping from a name to its parameters."""
+    keys = {name: (parameters(modules.module_name("steps", name), "fit"), None) for name in modules.names("steps")}
+    step = create_model("Step", __base__=Model, **keys)
+    return Annotated[step, BeforeValidator(lambda value: {value: {}} if isinstance(value, str) else value)]
+
+
+Kernel = kernel_type()
+Learners = learners_type()
+Bandwidth = rule_type()
+Steps = Annotated[list[step_type()], MinLen(1)]
+
+
+# --- Parts of an experiment -------------------------------------------------------------------------------------------
+
+
+class Split(Model):
+    """In place of the task's own split.
+
+    Attributes
+    ----------
+    rule : by default the task's; the rules of blocks use contiguous blocks of rows, half of which train: random ones in
+        each repeat, the first, or the last
+    n_train : training rows of the rule `random`
+    n_test : test rows of the rule `random`
+    n_blocks : number of blocks
+    folds : what cross-validation holds out: random `rows` (the default) or whole `blocks` of the split
+    """
+
+    rule: Literal["published", "half", "random", "blocks", "first_blocks", "last_blocks"] = None
+    n_train: Count = None
+    n_test: Count = None
+    n_blocks: Annotated[int, Ge(2)] = None
+    folds: Literal["rows", "blocks"] = None
+
+
+class EntrySplit(Split):
+    """The split of an entry or a step, laid over the experiment's.
+
+    Attributes
+    ----------
+    without : rows of the task, from 0, that neither train nor test
+    """
+
+    without: Annotated[list[Annotated[int, Ge(0)]], *Some] = None
+
+
+class Sizes(Model):
+    """The numbers of frequencies s.
+
+    Attributes
+    ----------
+    multiples_of_d : multiples of the number of columns that the map sees
+    values : numbers as they are
+    """
+
+    multiples_of_d: Counts = None
+    values: Counts = None
+
+
+class Size(Model):
+    """One number of frequencies s.
+
+    Attributes
+    ----------
+    multiples_of_d : a multiple of the number of columns that the map sees
+    values : a number
+    """
+
+    multiples_of_d: Count = None
+    values: Count = None
+
+
+class Approximation(Model):
+    """The error of the kernel matrix.
+
+    Attributes
+    ----------
+    norm : norm of the relative error
+    rows : number of training rows that it is measured on
+    """
+
+    norm: Literal["frobenius", "spectral", "sup", "l2"]
+    rows: Annotated[int, Ge(2)]
+
+
+class SweptValues(Model):
+    """The values of a sweep on one data set.
+
+    Attributes
+    ----------
+    values : values of the option
+    """
+
+    values: Positives
+
+
+class Sweep(SweptValues):
+    """One option that takes one value after another.
+
+    Attributes
+    ----------
+    axis : name of the axis in the rows
+    option : the option
+    """
+
+    axis: Annotated[str, StringConstraints(pattern="^[a-z_]+$")]
+    option: str
+
+
+def problems_of_options(method: str, options: dict, own: dict) -> list[tuple[str, str]]:
+    """Return the key and the message of every option that a map cannot take; ``own`` are those of the kind."""
+    defaults, found = resolved_options(method, {}), []
+    for key, value in options.items():
+        if key in own:
+            if value not in own[key]:
+                found.append((key, f"must be one of {', '.join(own[key])}, got {value!r}"))
+        elif key not in defaults:
+            near = nearest(key, defaults)
+            has = f"{method} has {', '.join(defaults) or 'none'}" + (f" (did you mean {near[0]}?)" if near else "")
+            found.append((key, f"unknown option {key!r}; {has}"))
+        elif None not in (value, defaults[key]) and isinstance(value, bool) != isinstance(defaults[key], bool):
+            found.append((key, f"{value!r} is not of the type of the default, {defaults[key]!r}"))
+    return found
+
+
+def check_options(given: list[tuple[tuple, str, dict | None]], info: ValidationInfo) -> None:
+    """Refuse options that maps cannot take; ``given`` has their place, the map and the options."""
+    own = (info.context or {}).get("options", {})
+    problems: dict[tuple, str] = {}
+    for place, method, options in given:
+        for key, message in problems_of_options(method, options or {}, own):
+            problems.setdefault((*place, key), message)
+    refuse(list(problems.items()))
+
+
+def options_by_map(options: dict, info: ValidationInfo) -> dict:
+    """Check options by map."""
+    check_options([((method,), method, own) for method, own in options.items()], info)
+    return options
+
+
+Options = dict[str, Any]
+OptionsByMap = Annotated[dict[MapId, Options], AfterValidator(options_by_map)]
+SizesByMap = dict[MapId, Annotated[list[str | int], *Some]]
+OptionLists = dict[MapId, Annotated[list[Options], *Some]]
+
+
+class Change(Model):
+    """What is different for an entry on one data set.
+
+    Attributes
+    ----------
+    options : laid over the options of the entry
+    preprocess : in place of the preprocessing of the data set
+    length_scale : in place of the one that the bandwidth rule finds
+    learners : laid over those of the experiment; null leaves a learner out
+    only_sizes : labels of the sizes that it runs at; by default all
+    walk : the values of the sweep
+    """
+
+    options: Options = None
+    preprocess: Steps = None
+    length_scale: Positive = None
+    learners: Learners = None
+    only_sizes: Words = None
+    walk: SweptValues = None
+
+
+Searched = Annotated[list[Literal[SEARCHED]], Predicate(distinct)]
+
+
+class Entry(Change):
+    """One map with its options.
+
+    Attributes
+    ----------
+    method : id of the map (`python -m rfstudy maps` lists them)
+    variant : a name that tells two entries of one map apart
+    options : parameters of the map
+    kernel : in place of the experiment's, in an accuracy grid; what all methods share in `search` is then shared by
+        those of one kernel
+    split : laid over the experiment's
+    searched : what of the search the entry takes part in; by default all
+    walk : an option that takes one value after another; such an entry is not timed
+    datasets : by data set, what is different there; null leaves the entry out
+    """
+
+    method: MapId
+    variant: Annotated[str, StringConstraints(pattern="^[a-z0-9-]*$")] = None
+    options: Options = None
+    kernel: Kernel = None
+    split: EntrySplit = None
+    searched: Searched = None
+    walk: Sweep = None
+    datasets: dict[Dataset, Change | None] = None
+
+    @model_validator(mode="after")
+    def check_own_options(self, info: ValidationInfo):
+        """Check the options of the map, wherever the entry states some."""
+        given = [(("options",), self.method, self.options)]
+        given += [
+            (("datasets", name, "options"), self.method, own.options)
+            for name, own in (self.datasets or {}).items()
+            if own
+        ]
+        if self.walk:
+            given.append((("walk",), self.method, {self.walk.option: self.walk.values}))
+        check_options(given, info)
+        return self
+
+
+class Decision(Model):
+    """One step of a sequence of decisions: every method without a variant gets one entry per step, named after it,
+    which keeps what the steps before changed.
+
+    Attributes
+    ----------
+    name : variant of its rows
+    methods : the methods that it concerns; by default all
+    options : as in an entry
+    preprocess : as in an entry
+    length_scale : as in an entry
+    split : as in an entry
+    learners : as in an entry
+    searched : as in an entry
+    datasets : as in an entry
+    """
+
+    name: Name
+    methods: Annotated[list[MapId], *Some] = None
+    options: Options = None
+    preprocess: Steps = None
+    length_scale: Positive = None
+    split: EntrySplit = None
+    learners: Learners = None
+    searched: Searched = None
+    datasets: dict[Dataset, Change | None] = None

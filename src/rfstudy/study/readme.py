@@ -1,0 +1,137 @@
+"""Write the tables of ``config/README.md`` from the models that check the configuration: ``python -m rfstudy readme``.
+
+The text around the tables is written by hand. A table is between two comments that name its subject.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from pathlib import Path
+
+from random_features.kernels import KERNELS
+from random_features.learners import entry as learners
+from rfstudy.data import forms, modules, sources
+from rfstudy.files import write_text
+from rfstudy.models import Model, declared, parameters, syntax_of
+from rfstudy.study import models, parts, settings
+from rfstudy.study.code import modules_in
+
+BLOCK = re.compile(r"<!-- table: (?P<name>[\w -]+) -->\n.*?<!-- end -->", re.DOTALL)
+
+
+def run(path) -> None:
+    """Write a page with all of its tables made anew."""
+    write_text(written(Path(path).read_text(encoding="utf-8")), path)
+
+
+def written(page: str) -> str:
+    """Return a page with all of its tables made anew."""
+    made = tables()
+    return BLOCK.sub(lambda block: f"<!-- table: {block['name']} -->\n{made[block['name']]}<!-- end -->", page)
+
+
+def tables() -> dict[str, str]:
+    """Return all tables by subject."""
+    of_models = {
+        "settings": [settings.Settings],
+        "preset search": [settings.SharedPenalty],
+        "preset time": [models.Timing],
+        "experiment": [models.Experiment, models.WithGrid, models.OnData, models.AccuracyGrid],
+        "data set": [models.Overlay],
+        "entry": [parts.Entry],
+        "sweep": [parts.Sweep],
+        "step": [parts.Decision],
+        "split": [parts.EntrySplit],
+        "sizes": [parts.Sizes],
+        "approximation": [parts.Approximation],
+        "search": [models.Search],
+        "time": [models.TimedExperiment],
+        "source": [sources.Source],
+        "file": [sources.LocalFile, sources.RemoteFile],
+        "substitute": [sources.Substitute],
+        "address": [sources.Address],
+        "task": [forms.FileTask],
+        "other tasks": [forms.GeneratedTask, forms.FeaturesTask, forms.StreamedTask],
+        "stand-in": [forms.StandIn],
+        "method": [settings.Method],
+    }
+    return {name: table(["key", "meaning"], keys_of(each)) for name, each in of_models.items()} | {
+        "kinds": table(["kind", "what it measures", "keys of its `grid`"], map(of_kind, modules_in(KINDS))),
+        "kernels": table(["name", "parameters"], [(name, spans(of["parameters"])) for name, of in KERNELS.items()]),
+        "learners": table(["learner", "grid", "options"], map(of_learner, learners.known())),
+        "rules": table(["rule", "parameters", "meaning"], map(of_rule, modules_in(RULES))),
+        "preprocessing": table(["step", "parameters", "meaning"], map(of_step, modules.names("steps"))),
+    }
+
+
+KINDS, RULES, LEARNERS = "rfstudy.study.kinds", "rfstudy.study.bandwidths", "random_features.learners"
+
+
+def of_kind(kind: str) -> tuple[str, str, str]:
+    """Return the row of a kind of experiment."""
+    grid = declared(f"{KINDS}.{kind}", "Grid")
+    return kind, first_sentence(f"{KINDS}.{kind}"), one_line(grid.__doc__) if grid else "none: see above"
+
+
+def of_learner(name: str) -> tuple[str, str, str]:
+    """Return the row of a learner."""
+    options = declared(f"{LEARNERS}.{name}", "Options")
+    grid = spans([learners.facts(name)["grid"]])
+    return name, grid, f"{spans(options.model_fields)}. {one_line(options.__doc__)}"
+
+
+def of_rule(rule: str) -> tuple[str, str, str]:
+    """Return the row of a bandwidth rule."""
+    model = parameters(f"{RULES}.{rule}", "length_scale")
+    return rule, spans(model.model_fields), first_sentence(f"{RULES}.{rule}")
+
+
+def of_step(step: str) -> tuple[str, str, str]:
+    """Return the row of a preprocessing step."""
+    module = modules.module_name("steps", step)
+    return step, spans(parameters(module, "fit").model_fields), first_sentence(module)
+
+
+def keys_of(owners: list[type[Model]]) -> list[tuple[str, str]]:
+    """Return the keys of models with their meanings; a key of several models is listed once."""
+    meanings: dict[str, str] = {}
+    for owner in owners:
+        documented = documented_keys(owner)
+        meanings |= {key: documented[key] for key in owner.model_fields if key not in meanings}
+    return list(meanings.items())
+
+
+def documented_keys(model: type[Model]) -> dict[str, str]:
+    """Return the keys that the docstrings of a model and of its bases explain."""
+    found: dict[str, str] = {}
+    for owner in reversed(model.__mro__):
+        section = (inspect.cleandoc(owner.__dict__.get("__doc__") or "") + "\n").partition("Attributes\n----------\n")[
+            2
+        ]
+        for item in re.findall(r"^\w+ : .*(?:\n +.*)*", section, re.MULTILINE):
+            key, _, meaning = item.partition(" : ")
+            found[key] = one_line(meaning)
+    return found
+
+
+def first_sentence(module: str) -> str:
+    """Return the first sentence of the docstring of a module."""
+    return re.split(r"(?<=[.:])\s", one_line(ast.get_docstring(ast.Module(syntax_of(module), []))))[0].rstrip(".:")
+
+
+def table(heading: list[str], rows) -> str:
+    """Return a Markdown table; the first column is code."""
+    lines = [heading, ["---"] * len(heading), *([f"`{first}`", *rest] for first, *rest in rows)]
+    return "".join(f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
+
+
+def spans(words) -> str:
+    """Return words in code style."""
+    return ", ".join(f"`{word}`" for word in words) or "none"
+
+
+def one_line(text: str | None) -> str:
+    """Return a text without line breaks."""
+    return " ".join((text or "").split())

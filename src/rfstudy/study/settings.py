@@ -1,0 +1,151 @@
+"""Typed models of the settings of a run and of the plot styles of the methods."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Gt, MinLen
+from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag, model_validator
+
+from rfstudy.fields import Count, Words
+from rfstudy.models import Model, refuse
+from rfstudy.study.models import AXES, Axis, Limit, Repeats, Shared, Timing
+from rfstudy.study.parts import Learners, Name, Options
+
+
+class SharedPenalty(Model):
+    """What a preset says of the search of every experiment with learners.
+
+    Attributes
+    ----------
+    penalty : scope that shares a penalty where an experiment does not say it
+    max_rows : largest number of training rows of a search
+    """
+
+    penalty: Shared = None
+    max_rows: Limit | None = None
+
+
+class Settings(Model):
+    """Settings of a run: `config.yaml`, laid over a preset.
+
+    Attributes
+    ----------
+    preset : name of a file in `presets/`; results go to `results/<preset>`
+    seed : the seed of the study; all other seeds derive from it
+    device : where maps compute; `auto` is CUDA where there is one
+    mirror : a folder `<mirror>/<dataset>/<original file>[.xz|.gz]` that is tried before any address; setting it reruns
+        nothing
+    allow_missing : data that cannot be had become `skipped` rows instead of an error
+    only_experiments : ids to keep, as a list or as `a,b`; empty keeps all
+    only_datasets : the same for data sets
+    only_methods : the same for methods
+    only_sizes : the same for labels of sizes: `d,8d`
+    data : stand-ins that ship with the code, or the papers' data
+    repeats : repeats of an experiment that does not ask for fewer
+    largest_multiple_of_d : larger multiples of d are left out; sizes that are no multiples of d are not concerned
+    most_values : largest number of sizes that are no multiples of d, of values of a sweep, and of mappings that a
+        search tries, evenly from the first to the last; null for all
+    max_rows : largest number of training and of test rows; capped rows say so
+    search : laid under the search of every experiment with learners
+    experiments : by experiment, keys that are laid over its own in this preset; null removes. Experiments that extend
+        it keep all of theirs
+    learners : by learner, options that are laid over those of every experiment
+    time : how times are measured; laid under the `time` of an experiment
+    prepared_together : tasks whose rows one job makes, where a generator makes them
+    shard_by : what separates jobs: a beginning of `experiment, dataset, method`
+    repeats_per_shard : repeats of one job; null for all
+    threads : threads of a job that measures no times
+    extent : whether `large` is laid over the `grid` of an experiment
+    """
+
+    preset: Name
+    seed: Annotated[int, Ge(0)]
+    device: Literal["auto", "cpu", "cuda"]
+    mirror: str | None
+    allow_missing: bool
+    only_experiments: list[str]
+    only_datasets: list[str]
+    only_methods: list[str]
+    only_sizes: list[str]
+    data: Literal["embedded", "original"]
+    repeats: Repeats
+    largest_multiple_of_d: Count | None
+    most_values: Count | None
+    max_rows: Limit | None
+    search: SharedPenalty
+    experiments: dict[str, Options] = Field(default_factory=dict)
+    learners: Learners
+    time: Timing
+    prepared_together: Words = None
+    shard_by: list[Axis]
+    repeats_per_shard: Repeats | None
+    threads: Count
+    extent: Literal["small", "large"]
+
+    @model_validator(mode="after")
+    def check_axes(self):
+        """Check the axes of jobs."""
+        if not self.shard_by or self.shard_by != list(AXES[: len(self.shard_by)]):
+            refuse([(("shard_by",), f"must be a beginning of {', '.join(AXES)}, not {', '.join(self.shard_by)}")])
+        return self
+
+
+Text = Annotated[str, MinLen(1)]
+Names = Annotated[list[Text], MinLen(1), BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
+
+
+class PublishedAs(Model):
+    """By paper, the name that is printed there, or a list of names."""
+
+    survey: Names = None
+    eerf: Names = None
+    nsrf: Names = None
+    slsrff: Names = None
+
+
+Colour = Annotated[str, StringConstraints(pattern="^#[0-9A-Fa-f]{6}$")]
+Marker = Literal["o", "s", "D", "d", "^", "v", "<", ">", "p", "P", "X", "h", "H", "8", "*"]
+LineStyle = Annotated[
+    Annotated[Literal["solid", "dashed", "dotted", "dashdot"], Tag("word")]
+    | Annotated[list[Annotated[float, Gt(0)]], MinLen(2), Tag("pattern")],
+    Discriminator(lambda value: "pattern" if isinstance(value, list) else "word"),
+]
+
+
+class PlotStyle(Model):
+    """How a method is drawn.
+
+    Attributes
+    ----------
+    label : the name in legends and tables
+    colour : hex
+    marker : matplotlib's letter
+    linestyle : `solid`, `dashed`, `dotted`, `dashdot` or a dash pattern in points
+    """
+
+    label: Text
+    colour: Colour = None
+    marker: Marker = None
+    linestyle: LineStyle = None
+
+
+class Method(PlotStyle):
+    """Names and plot style of a method. A method without an entry gets a style of its own.
+
+    Attributes
+    ----------
+    year : of the publication
+    family : as in the registry of maps
+    reference : the publication
+    published_as : by paper, the name that is printed there, or a list of names
+    variants : by variant, the label and the style; without one it is drawn as the method, hollow and dotted
+    """
+
+    year: Annotated[int, Ge(1900)]
+    family: Text
+    reference: Text
+    published_as: PublishedAs
+    colour: Colour
+    marker: Marker
+    variants: dict[Name, PlotStyle] = None

@@ -1,0 +1,471 @@
+"""A mistake in the configuration is one line that names file, key and remedy; all mistakes are reported together."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+from study_toys import EXPERIMENT, SETTINGS, selected
+
+from random_features.errors import UserError
+from rfstudy import outputs
+from rfstudy.files import read_yaml
+from rfstudy.study import build, config, selection
+from rfstudy.study.check import located, problems_on_datasets
+
+CONFIG = Path(__file__).resolve().parents[2] / "config"
+
+BASE = """
+base:
+  title: A grid
+  paper: survey
+  kind: grid
+  protocol: text
+  kernel: {name: gaussian}
+  datasets: {eeg: {preprocess: [minmax]}, skin: {preprocess: [standard]}}
+  methods: [{method: rff}, {method: orf}]
+  sizes: {multiples_of_d: [2]}
+  approximation: {norm: frobenius, rows: 10}
+  learners:
+    ridge: {scaling: mean, center: none, penalties: [1], n_folds: 5}
+    svm: {loss: hinge, intercept: none, C: [1], n_folds: 5}
+"""
+
+
+def experiments_of(tmp_path, **files):
+    """The experiments of these files."""
+    (tmp_path / "experiments").mkdir(exist_ok=True)
+    for name, text in files.items():
+        (tmp_path / "experiments" / f"{name}.yaml").write_text(text)
+    return config.load_experiments(tmp_path, {"eeg", "skin"})
+
+
+def messages(call, *arguments, **options) -> list[str]:
+    """The lines of the error of a call."""
+    with pytest.raises(UserError) as caught:
+        call(*arguments, **options)
+    return str(caught.value).splitlines()
+
+
+# --- An experiment as it is written -----------------------------------------------------------------------------------
+
+TITLE = "title: A grid"
+
+#: What is in the file, what is put in its place, and the beginning of the line after the name of the experiment.
+EDITS = [
+    # unknown and missing keys
+    ("n_folds: 5}\n    svm", "folds: 5}\n    svm", ".learners.ridge.folds: unknown key; did you mean n_folds? known a"),
+    ("svm:", "svn:", ".learners.svn: unknown key; did you mean svm? known are l1_svm, logistic, ridge, svm"),
+    ("{method: orf}", "{methd: orf}", ".methods[1].methd: unknown key; did you mean method? known are datasets"),
+    (TITLE, f"{TITLE}\n  draws: 3", ".draws: unknown key; "),  # a key of another kind
+    ("{name: gaussian}", "{name: linear, length_scale: 1}", ".kernel.length_scale: unknown key; known are name"),
+    (TITLE, f"{TITLE}\n  bandwidth: {{rule: median, k: 3}}", ".bandwidth.k: unknown key; known are factor, rows, rule"),
+    (TITLE, f"{TITLE}\n  split: {{without: [3]}}", ".split.without: unknown key; "),  # only entries leave rows out
+    ("  paper: survey\n", "", ": the key 'paper' is missing; known are"),
+    ("  sizes: {multiples_of_d: [2]}\n", "", ": the key 'sizes' is missing; known are"),
+    ("  kind: grid\n", "", ".kind: there is no None; known are controls, counterexample"),
+    (TITLE, f"{TITLE}\n  bandwidth: {{rule: neighbour}}", ".bandwidth: the key 'k' is missing; known are"),
+    # names that do not exist
+    ("kind: grid", "kind: gird", ".kind: there is no 'gird'; did you mean grid? known are controls"),
+    ("{name: gaussian}", "{name: gausian}", ".kernel: there is no 'gausian'; did you mean gaussian? known are"),
+    (TITLE, f"{TITLE}\n  bandwidth: {{rule: medain}}", ".bandwidth: there is no 'medain'; did you mean median?"),
+    ("{method: rff}", "{method: rrf}", ".methods[0].method: there is no method 'rrf'; did you mean rff? known are"),
+    ("skin: {p", "skn: {p", ".datasets.skn: there is no data set 'skn'; did you mean skin? known are eeg, skin"),
+    ("{method: rff}", "{method: rff, datasets: {ege: null}}", ".methods[0].datasets.ege: there is no data set 'ege'"),
+    (TITLE, f"{TITLE}\n  options: {{rmo: {{}}}}", ".options.rmo: there is no method 'rmo'; did you mean rm?"),
+    ("[minmax]}", "[minmax], only_sizes: {rmo: [2d]}}", ".datasets.eeg.only_sizes.rmo: there is no method 'rmo'"),
+    (TITLE, f"{TITLE}\n  time: {{examples: [ege]}}", ".time.examples[0]: 'ege' is none of the data sets of the exp"),
+    (TITLE, f"{TITLE}\n  steps: [{{name: a, methods: [rrf]}}]", ".steps[0].methods[0]: there is no method 'rrf'"),
+    # types and ranges
+    ("C: [1]", "C: [0]", ".learners.svm.C[0]: 0: input should be greater than 0"),
+    ("C: [1]", "C: [1, 1]", ".learners.svm.C: [1, 1] has a value twice"),
+    ("C: [1]", "C: []", ".learners.svm.C: []: list should have at least 1 item"),
+    ("rows: 10", "rows: 1", ".approximation.rows: 1: input should be greater than or equal to 2"),
+    ("rows: 10", "rows: 1e3", ".approximation.rows: '1e3': input should be a valid integer"),
+    ("[2]", "[2.0]", ".sizes.multiples_of_d[0]: 2.0: input should be a valid integer"),
+    ("[2]", "[true]", ".sizes.multiples_of_d[0]: True: input should be a valid integer"),
+    ("center: none", "center: all", ".learners.ridge.center: 'all': input should be 'targets', 'both' or 'none'"),
+    (TITLE, f"{TITLE}\n  search: {{shared_by: methods}}", ".search.shared_by: 'methods': input should be 'experiment'"),
+    (TITLE, f"{TITLE}\n  search: {{length_scale: {{grid: [1.0e-200]}}}}", ".search.length_scale.grid[0]: 1e-200: inpu"),
+    (TITLE, f"{TITLE}\n  steps: [{{name: a, methods: []}}]", ".steps[0].methods: []: list should have at least 1 it"),
+    ("{name: gaussian}", "{name: polynomial, degree: true}", ".kernel.degree: must be a number or a word, not True"),
+    # options of maps
+    ("{method: orf}", "{method: rom, options: {n_factor: 3}}", ".methods[1].options.n_factor: unknown option 'n"
+     "_factor'; rom has n_factors, order, layout (did you mean n_factors?)"),
+    ("{method: orf}", "{method: rom, options: {n_factors: true}}", ".methods[1].options.n_factors: True is not of the"),
+    ("{method: orf}", "{method: rom, datasets: {eeg: {options: {x: 1}}}}", ".methods[1].datasets.eeg.options.x: unkno"),
+    ("{method: orf}", "{method: rom, walk: {axis: a, option: x, values: [1]}}", ".methods[1].walk: unknown option 'x'"),
+    ("[minmax]}", "[minmax], options: {rom: {x: 1}}}", ".datasets.eeg.options.rom.x: unknown option 'x'"),
+    (TITLE, f"{TITLE}\n  steps: [{{name: a, options: {{x: 1}}}}]", ".steps[0].options.x: unknown option 'x'"),
+    (TITLE, f"{TITLE}\n  search: {{options: {{grid: {{rom: [{{x: 1}}]}}}}}}", ".search.options.grid.rom[0].x: unknown"),
+    (TITLE, f"{TITLE}\n  search: {{options: {{grid: [{{x: 1}}]}}}}", ".search.options.grid[0].x: unknown option 'x'"),
+    (TITLE, f"{TITLE}\n  search: {{method: {{method: rom, options: {{x: 1}}}}}}", ".search.method.options.x: unknown "),
+    # preprocessing steps, wherever they are
+    ("[minmax]", "[minmx]", ".datasets.eeg.preprocess[0]: unknown key; did you mean minmax? known are center"),
+    ("[minmax]", "[{pca: {n_components: 3, x: 1}}]", ".datasets.eeg.preprocess[0].pca.x: unknown key; known are n_com"),
+    (TITLE, f"{TITLE}\n  preprocess: [{{pca: {{}}}}]", ".preprocess[0].pca: the key 'n_components' is missing; known "),
+    ("{method: orf}", "{method: orf, preprocess: [pac]}", ".methods[1].preprocess[0]: unknown key; did you mean pca?"),
+    (TITLE, f"{TITLE}\n  search: {{preprocess: {{grid: [[none], [x]]}}}}", ".search.preprocess.grid[1][0]: unknown ke"),
+    # what entries and steps say together
+    ("{method: orf}", "{method: rff}", ".methods: rff is listed twice with the same variant ''; name variants"),
+    (TITLE, f"{TITLE}\n  steps: [{{name: a}}, {{name: a}}]", ".steps[1].name: 'a' is there twice"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "line"), EDITS, ids=[f"{old}->{new}"[:60] for old, new, _ in EDITS])
+def test_a_mistake_in_an_experiment_is_one_line(tmp_path, old, new, line):
+    assert BASE.count(old) == 1
+    (found,) = messages(experiments_of, tmp_path, a=BASE.replace(old, new))
+    assert found.removeprefix(f"{tmp_path}/experiments/a.yaml: base").startswith(line)
+
+
+THEORY = """
+theory:
+  title: Errors
+  paper: survey
+  kind: decay
+  protocol: text
+  kernel: {name: gaussian, length_scale: 1}
+  methods: [{method: rff}]
+  grid: {dimensions: [4, 8], rows: 10, n_features: [8], norms: [sup], ridge: 0.1}
+  large: {rows: 100}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("dimensions:", "dimension:", ".grid.dimension: unknown key; did you mean dimensions? known are dimensions, "),
+        ("ridge: 0.1", "ridge: 0", ".grid.ridge: 0: input should be greater than or equal to"),
+        ("norms: [sup]", "norms: [max]", ".grid.norms[0]: 'max': input should be 'sup', 'l2'"),
+        (", ridge: 0.1", "", ".grid: the key 'ridge' is missing; known are"),
+        ("large: {rows", "large: {row", ".large.row: unknown key; did you mean rows? known are"),
+        ("{method: rff}", "{method: rff, kernel: {name: linear}}", ".methods[0].kernel: the kind decay has one kernel"),
+        ("large:", "time: {}\n  large:", ".time: nothing is timed in the kind decay"),
+        ("large:", "preprocess: [none]\n  large:", ".preprocess: unknown key; "),
+    ],
+)
+def test_a_kind_brings_its_own_keys(tmp_path, old, new, line):
+    assert list(experiments_of(tmp_path, a=THEORY)) == ["theory"]
+    (found,) = messages(experiments_of, tmp_path, a=THEORY.replace(old, new, 1))
+    assert found.partition("a.yaml: theory")[2].startswith(line)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (
+            "a: {extends: b}\nb: {extends: a}\n",
+            "a.yaml: a.extends: experiments extend each other in a circle: a -> b -> a",
+        ),
+        ("a: {extends: c}\n", "a.yaml: a.extends: experiment 'a' extends 'c', which does not exist; known are a"),
+        ("a: [1\n", "a.yaml: line 2: "),
+        ("a: {title: x, title: y}\n", "a.yaml: line 1: the key 'title' is given twice, first in line 1"),
+        ("a: {title: 2020-01-01}\n", "a.yaml: line 1: a value of the type timestamp"),
+        ("a: {grid: .nan}\n", "a.yaml: line 1: .nan is no finite number"),
+        ("[a, b]\n", "a.yaml: must be a mapping from keys to values, not a list"),
+        ("a: [1]\n", "a.yaml: a: must be a mapping from keys to values, not [1]"),
+        ("a_b: {title: x}\n", "a.yaml: a_b: the name of an experiment has lower-case letters, digits and hyphens only"),
+        (BASE + "other: {<<: {a: 1}, <<: {b: 2}}\n", "a.yaml: line"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(tmp_path, text, line):
+    (found,) = messages(experiments_of, tmp_path, a=text)
+    assert found.removeprefix(f"{tmp_path}/experiments/").startswith(line)
+
+
+def test_an_experiment_that_is_defined_twice_is_named(tmp_path):
+    (found,) = messages(experiments_of, tmp_path, a=BASE, b=BASE)
+    assert found.endswith("b.yaml: base: 'base' is defined twice, the second time in b.yaml")
+
+
+def test_all_mistakes_are_reported_together_and_inherited_ones_once(tmp_path):
+    wrong = BASE.replace("rows: 10", "rows: 1").replace("C: [1]", "C: [0]")
+    assert len(messages(experiments_of, tmp_path, a=wrong, b="child: {extends: base}\n")) == 2
+
+
+def test_extends_merges_mappings_replaces_lists_and_removes_nulls(tmp_path):
+    child = """
+child:
+  extends: base
+  datasets: {eeg: null, skin: {largest_multiple_of_d: 4}}
+  learners: {ridge: {scaling: sum}, svm: null}
+  methods: [{method: ssf}]
+"""
+    experiments = experiments_of(tmp_path, a=BASE, b=child)
+    found = experiments["child"]
+    assert found["learners"] == {"ridge": {"scaling": "sum", "center": "none", "penalties": [1], "n_folds": 5}}
+    assert found["methods"] == [{"method": "ssf"}]
+    assert found["datasets"] == {"skin": {"preprocess": ["standard"], "largest_multiple_of_d": 4}}
+    assert list(experiments["base"]["datasets"]) == ["eeg", "skin"]
+    assert found["name"] == "child"
+
+
+def test_a_preset_runs_less_of_an_experiment_and_not_of_those_that_extend_it(tmp_path):
+    everything = experiments_of(tmp_path, a=BASE, b="child: {extends: base}\n")
+    less = {"base": {"datasets": {"eeg": None}, "sizes": {"multiples_of_d": [4]}, "repeats": 1}}
+    experiments = config.laid_over(everything, less, {"eeg", "skin"})
+    assert experiments["base"]["datasets"] == {"skin": {"preprocess": ["standard"]}}
+    assert (experiments["base"]["sizes"], experiments["base"]["repeats"]) == ({"multiples_of_d": [4]}, 1)
+    assert experiments["child"] == everything["child"]
+    for overlays, line in (
+        ({"bas": {}}, "experiments names the experiment bas; did you mean base?"),
+        ({"base": {"size": {}}}, "experiments.base.size: unknown key; did you mean sizes?"),
+        ({"base": {"methods": [{"method": "rf"}]}}, "experiments.base.methods[0].method: there is no method 'rf'"),
+    ):
+        assert messages(config.laid_over, everything, overlays)[0].startswith(line)
+
+
+# --- An experiment on its data sets -----------------------------------------------------------------------------------
+
+TASK = {"n": 100, "d": 5, "n_train": 50, "n_test": 50, "split": "half", "target": "binary"}
+LENGTHS = {"bandwidth": None, "search": {"length_scale": {"grid": [1, 2]}}}
+OWN = "{}"
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"preprocess": None}, ".datasets.made: the key 'preprocess' is missing here and in the experiment"),
+        ({"learners": {"ridge": {"n_folds": 51}}}, ".learners.ridge.n_folds: 51 folds of 50 training rows"),
+        ({"learners": {"ridge": {"n_folds": None}}}, ".learners.ridge: the key 'n_folds' is missing"),
+        ({"methods": [{"method": "rff", "learners": {"svm": {}}}]}, ".methods[0].learners.svm: the experiment has no "),
+        ({"time": {"learner": "svn"}}, ".time.learner: there is no learner 'svn' here; known are ridge"),
+        ({"datasets": {"made": {"largest_multiple_of_d": 1}}}, ".datasets.made: largest_multiple_of_d = 1 leaves none"),
+        ({"split": {"rule": "published"}}, ".datasets.made.split: the task has no published parts; its split is half"),
+        ({"split": {"rule": "random", "n_train": 99}}, ".datasets.made.split: 99 training and 50 test rows are more t"),
+        ({"split": {"rule": "half", "n_train": 9}}, ".datasets.made.split: only the rule random takes n_train, not th"),
+        ({"split": {"rule": "blocks"}}, ".datasets.made.split: the rules blocks, first_blocks, last_blocks need n_blo"),
+        ({"split": {"rule": "blocks", "n_blocks": 101}}, ".datasets.made.split: 101 blocks of 100 rows"),
+        ({"methods": [{"method": "rff", "split": {"without": [100]}}]}, ".methods[0].split: without: there is no row "),
+        (LENGTHS, ".datasets.made: search.length_scale must say by whom it is shared"),
+        (LENGTHS | {"search": {"length_scale": {"grid": [1], "shared_by": "size"}}}, ".datasets.made: search.method m"),
+        (LENGTHS | {"search": {"length_scale": {"grid": [1], "shared_by": "method"}}}, ".datasets.made: search.size m"),
+        ({"search": {"learner": "rigde"}}, ".datasets.made: search, names the learner rigde; did you mean ridge?"),
+        ({"kernel": {"name": "gaussian", "length_scale": 2}}, ".datasets.made: has a length scale in kernel and in ba"),
+        ({"bandwidth": None}, ".datasets.made: states no length scale, no bandwidth rule and no grid to search it in"),
+    ],
+)  # fmt: skip
+def test_what_is_impossible_on_a_data_set_is_found_when_the_plan_is_made(changes, line):
+    settings = SETTINGS | {"data": "original"}
+    assert problems_on_datasets(selected(settings), settings, {"made": TASK}) == []
+    (found,) = problems_on_datasets(selected(settings, **changes), settings, {"made": TASK})
+    assert found.startswith(line)
+
+
+def test_only_an_accuracy_grid_is_timed_at_listed_sizes():
+    theory = yaml.safe_load(THEORY)["theory"] | {"datasets": {}, "time": {"sizes": [1000]}}
+    (found,) = problems_on_datasets(theory, SETTINGS, {})
+    assert found == ".time.sizes: only an accuracy grid takes a list; the kind decay takes a number"
+
+
+def test_an_entry_has_its_position_in_the_file_where_steps_are_written_out():
+    experiments = config.load_experiments(CONFIG)
+    raw = config.resolved_experiments(CONFIG)[2]
+    name = next(name for name, each in raw.items() if len(each.get("steps", [])) > 1)
+    last = len(experiments[name]["methods"]) - 1
+    assert last > len(raw[name]["methods"]) - 1
+    (line,) = located([(name, f".methods[{last}].options: wrong")], CONFIG)
+    assert line.endswith(f": {name}.methods[{len(raw[name]['methods']) - 1}].options: wrong")
+
+
+# --- What only a computation can tell: python -m rfstudy check --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"methods": [{"method": "rom", "options": {"n_factors": 0}}]}, ".methods[0].options: n_factors == 0, must be"),
+        ({"methods": [{"method": "qmc", "options": {"sequence": "x"}}]}, ".methods[0].options: sequence must be one o"),
+        ({"methods": [{"method": "rm"}]}, ".methods[0].method: rm does not apply to the kernel gaussian"),
+        ({"methods": [{"method": "karff", "options": {"n_candidates": 9}}]}, ".methods[0].options: n_candidates == 9,"),
+        ({"kernel": {"name": "gaussian", "length_scale": -1}, "bandwidth": None}, ".kernel: length_scale must be posi"),
+        ({"learners": {"svm": {"C": [1], "n_folds": 2}}}, ".learners.svm: the learner's options do not say loss, inte"),
+        ({"scores": ["mse"]}, ".scores: 'mse' is no metric of a binary target; known are"),
+        ({"preprocess": [{"pca": {"n_components": 9}}]}, ".preprocess: pca cannot keep 9 components of 5 columns"),
+        ({"bandwidth": {"rule": "neighbour", "k": 60, "length_scale": None}}, ".bandwidth: the 60-th nearest neighbou"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_built_is_found_by_the_command_check(changes, line):
+    settings = SETTINGS | {"data": "original"}
+    assert build.problems_of_parts({"toy": selected(settings)}, settings, {"made": TASK}) == []
+    ((name, found),) = build.problems_of_parts({"toy": selected(settings, **changes)}, settings, {"made": TASK})
+    assert (name, found[: len(line)]) == ("toy", line)
+
+
+def test_more_components_than_training_rows_cannot_be_built():
+    settings = SETTINGS | {"data": "original", "max_rows": 10}
+    toy = selected(settings, preprocess=[{"pca": {"n_components": 12}}])
+    ((_, found),) = build.problems_of_parts({"toy": toy}, settings, {"made": TASK | {"d": 20}})
+    assert found == ".preprocess: pca cannot keep 12 components of 10 training rows with 20 columns"
+
+
+def test_a_kind_checks_its_grid_before_it_is_run():
+    grid = {"candidates": [20, 500], "n_features": 100, "penalties": [1], "n_folds": 2}
+    own = {key: EXPERIMENT[key] for key in ("title", "paper", "protocol", "kernel", "preprocess", "bandwidth")}
+    experiment = own | {"name": "toy", "kind": "ranking", "grid": grid, "datasets": {"made": {}}}
+    entry = {"method": "kprff", "variant": "", "options": {}, "module": "alignment", "defaults": {}}
+    settings = SETTINGS | {"data": "original"}
+    found = build.problems_of_parts({"toy": experiment | {"methods": [entry]}}, settings, {"made": TASK})
+    assert any(problem.startswith(".grid: candidates") for _, problem in found)
+
+
+# --- Settings ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A copy of the configuration, in the folder where the workflow would run."""
+    shutil.copytree(CONFIG, tmp_path / "config")
+    (tmp_path / "data").symlink_to(CONFIG.parent / "data")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "config"
+
+
+def edited(folder, name, old, new):
+    path = folder / name
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), "utf-8")
+
+
+def settings_of(folder, **given):
+    files = [folder / "config.yaml"]
+    return config.checked_settings(read_yaml(files[0]) | given, folder, files)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "line"),
+    [
+        ("presets/quick.yaml", "repeats: 3", "repeat: 3", "repeat: unknown key; did you mean repeats? known are"),
+        (
+            "presets/quick.yaml",
+            "repeats: 3",
+            "repeats: 9999999",
+            "repeats: 9999999: input should be less than or equal",
+        ),
+        ("presets/quick.yaml", "repeats: 3", "repeats: 3.0", "repeats: 3.0: input should be a valid integer"),
+        (
+            "presets/quick.yaml",
+            "repeats: 3",
+            "repeats: 3\nrepeats: 4",
+            "line 5: the key 'repeats' is given twice, first",
+        ),
+        (
+            "presets/quick.yaml",
+            "{svm: {repeats: 2,",
+            "{svm: {repeats: 0,",
+            "learners.svm.repeats: 0: input should be gr",
+        ),
+        (
+            "presets/quick.yaml",
+            "{svm: {repeats: 2,",
+            "{svm: {repeat: 2,",
+            "learners.svm.repeat: unknown key; did you m",
+        ),
+        ("presets/quick.yaml", "{svm:", "{svn:", "learners.svn: unknown key; did you mean svm? known are l1_svm, logi"),
+        (
+            "presets/quick.yaml",
+            "by: [experiment]",
+            "by: [dataset]",
+            "shard_by: must be a beginning of experiment, data",
+        ),
+        ("presets/quick.yaml", "shortest: 0.004", "shortest: .inf", "line 90: .inf is no finite number"),
+        ("config.yaml", "seed: 2021", "sed: 2021", "sed: unknown key; did you mean seed? known are allow_missing"),
+        (
+            "config.yaml",
+            "preset: quick",
+            "preset: quik",
+            "preset: there is no 'quik'; did you mean quick? known are lap",
+        ),
+    ],
+)
+def test_a_mistake_in_the_settings_names_the_file_that_has_it(folder, name, old, new, line):
+    edited(folder, name, old, new)
+    (found,) = messages(settings_of, folder)
+    assert found.startswith(f"config/{name}: {line}")
+
+
+def test_a_key_of_the_command_line_is_named_as_one(folder):
+    assert messages(settings_of, folder, sed=3)[0].startswith("--config: sed: unknown key; did you mean seed?")
+    assert messages(settings_of, folder, seed=".nan")[0].startswith("--config: seed: ")
+
+
+def test_presets_are_not_laid_over_each_other(folder):
+    def found(chosen, *files):
+        given = {key: value for path in files for key, value in read_yaml(path).items()} | {"preset": chosen}
+        (line,) = messages(config.checked_settings, read_yaml(folder / "config.yaml") | given, folder, files)
+        return line
+
+    presets = folder / "presets"
+    assert found("quick", presets / "laptop.yaml") == (
+        "config/presets/laptop.yaml: is laid over the preset quick: one preset is chosen at a time"
+    )
+    shutil.copy(presets / "laptop.yaml", presets / "mine.yaml")
+    assert found("mine") == "--config: presets/mine.yaml names the preset 'laptop', not 'mine'"
+    edited(folder, "presets/mine.yaml", "preset: laptop", "preset: measured")
+    (presets / "mine.yaml").rename(presets / "measured.yaml")
+    assert "measured is the name of the shipped measurements" in found("measured")
+
+
+def test_settings_are_the_preset_under_what_the_user_gives(tmp_path):
+    (tmp_path / "presets").mkdir()
+    (tmp_path / "presets" / "tiny.yaml").write_text(
+        "preset: tiny\nrepeats: 3\nmax_rows: 10\nlearners: {svm: {repeats: 2, solver: newton}}\n"
+    )
+    general = {"only_experiments": [], "only_datasets": "eeg, skin", "only_methods": [], "only_sizes": 1000}
+    # as they come from a command line: a number alone is one, what is inside a mapping a text
+    given = {
+        "preset": "tiny", "repeats": 5, "allow_missing": "true", "max_rows": "null",
+        "learners": {"svm": {"repeats": "1", "max_entries": "1e6", "scale": "1.0e+6"}}, **general,
+    }  # fmt: skip
+    settings = config.load_settings(given, tmp_path)
+    assert (settings["repeats"], settings["allow_missing"], settings["max_rows"]) == (5, True, None)
+    assert (settings["only_datasets"], settings["only_sizes"]) == (["eeg", "skin"], ["1000"])
+    assert settings["learners"] == {"svm": {"repeats": 1, "solver": "newton", "max_entries": 1e6, "scale": 1e6}}
+
+
+# --- All of it --------------------------------------------------------------------------------------------------------
+
+
+def loaded(folder, **given):
+    files = [folder / "config.yaml"]
+    study = selection.load_study(read_yaml(files[0]) | given, folder, files)
+    outputs.load_reports(folder, study.experiments, study.methods, study.registry.tasks)
+    return study
+
+
+@pytest.mark.parametrize("preset", ["quick", "laptop", "paper"])
+def test_the_configuration_of_the_repository_is_in_order(preset):
+    study = loaded(CONFIG, preset=preset)
+    # all sizes of this one are above the largest of the quick preset
+    assert set(study.experiments) - set(study.chosen) == ({"slsrff-code-large"} if preset == "quick" else set())
+
+
+def test_mistakes_in_several_files_are_reported_together(folder):
+    edited(folder, "datasets.yaml", "parser: libsvm", "parser: libsmv")
+    edited(folder, "methods.yaml", "colour: ", "color: ")
+    found = messages(loaded, folder, sed=3)
+    assert [line.split(":")[0] for line in found] == ["--config", "config/datasets.yaml", "config/methods.yaml"]
+    assert found[2].startswith("config/methods.yaml: rff.color: unknown key; did you mean colour? known are colour")
+
+
+@pytest.mark.parametrize(
+    ("given", "lines"),
+    [
+        ({"only_datasets": "cifar10-dog-frog-images"}, ["only_datasets: 'cifar10-dog-frog-images'"]),
+        ({"only_experiments": ["theory-decay"], "only_datasets": ["eeg"]}, ["only_experiments: ", "only_datasets: "]),
+        ({"only_experiments": ["theory-decay"], "only_methods": ["rff", "lsrff"]}, ["only_methods: 'lsrff'"]),
+        ({"only_sizes": ["64d"]}, ["only_sizes"]),
+    ],
+)
+def test_a_restriction_that_leaves_nothing_is_an_error(given, lines):
+    found = messages(loaded, CONFIG, **given)
+    assert len(found) == len(lines)
+    assert all(line.startswith(start) for line, start in zip(found, lines, strict=True))
+
+
+def test_names_that_two_methods_claim_are_an_error(folder):
+    edited(folder, "methods.yaml", "published_as: {survey: NRFF}", "published_as: {survey: RFF}")
+    (found,) = messages(config.load_methods, folder)
+    assert found == "config/methods.yaml: rff and nrff are both published as 'RFF' in survey"

@@ -11,7 +11,7 @@ from scipy import stats
 from rfstudy import tidy
 from rfstudy.report.compare import holm
 from rfstudy.report.context import Context
-from rfstudy.report.crossed import crossed, differences_of
+from rfstudy.report.crossed import crossed
 from rfstudy.report.plots import dots
 from rfstudy.report.tables import crossed as table
 
@@ -74,7 +74,8 @@ def test_a_cell_has_what_its_row_and_column_say():
 
 
 def test_differences_are_paired_and_corrected_where_splits_are_random_and_holm_is_over_the_data_set():
-    found = differences_of(crossed(context(), SPEC), SPEC, context())
+    found, overlaps = table.tests_between(crossed(context(), SPEC), SPEC, context())
+    assert overlaps == {"random halves": 1.0, "late": 0.0}
     p_values = []
     for variant, overlap in (("halves", 1.0), ("late", 0.0)):
         difference = VALUES["code", variant] - VALUES["controls", variant]
@@ -83,17 +84,6 @@ def test_differences_are_paired_and_corrected_where_splits_are_random_and_holm_i
     adjusted = holm(p_values)
     for label, p_value in zip(("random halves", "late"), adjusted, strict=True):
         assert found[label, "RFF", "neighbour"].p == pytest.approx(p_value)
-
-
-def test_the_table_has_means_and_differences():
-    made = table.make(context(), SPEC)
-    assert list(made.frame.columns) == ["split", "RFF", "neighbour", "RFF minus neighbour"]
-    assert str(made.frame["RFF"].iloc[0]).startswith(f"{VALUES['code', 'halves'].mean():.2f} ± ")
-    difference = (VALUES["code", "late"] - VALUES["controls", "late"]).mean()
-    assert str(made.frame["RFF minus neighbour"].iloc[1]).startswith(f"{difference:+.2f} (")
-    notes = " ".join(made.notes)
-    assert "random splits of the same rows (random halves)" in notes
-    assert "where only the map varies (late)" in notes
 
 
 def test_what_does_not_walk_stands_beside_every_place_of_what_does():
@@ -110,7 +100,7 @@ def test_what_does_not_walk_stands_beside_every_place_of_what_does():
         ],
         "tests": [{"column": "LS-RFF", "against": "RFF"}],
     }
-    found = differences_of(crossed(context(*walked), spec), spec, context(*walked))
+    found, _ = table.tests_between(crossed(context(*walked), spec), spec, context(*walked))
     assert [found[str(at), "LS-RFF", "RFF"].value for at in (1, 4)] == [pytest.approx(1), pytest.approx(4)]
 
 
@@ -131,16 +121,6 @@ def test_what_was_not_run_is_said():
     assert any("never (not run)" in note for note in picture.notes)
     nothing = dots.draw(Context(tidy.frame([]), STYLES, TASKS), spec)
     assert not nothing.figure.axes
-
-
-def test_a_dot_stands_at_the_mean_of_its_cell():
-    (axes,) = dots.draw(context(), SPEC).figure.axes
-    drawn = {container.lines[0].get_xdata()[i] for container in axes.containers for i in range(2)}
-    assert sorted(drawn) == pytest.approx(sorted(values.mean() for values in VALUES.values()))
-    assert [text.get_text() for text in axes.get_yticklabels()] == ["random halves", "late"]
-    ends = [bar for container in axes.containers for bar in container.lines[2][0].get_segments()]
-    widths = sorted((segment[1][0] - segment[0][0]) / 2 for segment in ends)
-    assert widths == pytest.approx(sorted(values.std(ddof=1) for values in VALUES.values()))
 
 
 def test_the_shipped_entries_name_cells_of_experiments_that_there_are():

@@ -19,8 +19,7 @@ from rfstudy.report.derived import best_on_test, with_derived
 from rfstudy.report.error_and_time import Timed, at_time, curve, within
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.plots.curves import with_errors
-from rfstudy.report.significance import gain_of, turns
-from rfstudy.report.steps import course
+from rfstudy.report.steps import course, gain_changes, gain_of
 
 SPECS = {spec["name"]: spec for spec in report_rows.REPORTS if spec["paper"] == "eerf"}
 QUANTITY = {"metric": "error_pct", "learner": "ridge", "split": "test"}
@@ -468,13 +467,6 @@ def values(*numbers):
     return pd.Series([float(number) + 0.01 * (i % 2) for i, number in enumerate([*numbers] * 6)][: 6 * len(numbers)])
 
 
-def test_a_gain_in_errors_is_positive():
-    step = {"rff": values(9), "orf": values(8), "kprff": values(7)}
-    gain = gain_of("kprff", step, ["rff", "orf"], sign=-1.0)
-    assert (gain.baseline, round(gain.test.value, 6)) == ("orf", 1.0)
-    assert gain_of("kprff", step, ["rff", "orf"]).baseline == "rff"
-
-
 def test_readings_are_held_against_the_first_one_alone():
     rows = tidy.frame(eerf_rows.variant_rows(
         "eerf-readings", {"rff": {"": 0.0, "b": 1.0}, "kprff": {"": 0.0, "a": 5.0, "b": 1.0, "c": 0.5}}, ("adult",)
@@ -486,9 +478,8 @@ def test_readings_are_held_against_the_first_one_alone():
     assert alone[3]["rff"].values.equals(alone[0]["rff"].values)
     steps = course(rows, ["", "a", "b", "c"], ["rff", "kprff"])
     assert steps[3]["rff"].values.equals(steps[2]["rff"].values)
-    reached = [{method: each.values for method, each in now.items()} for now in alone]
-    found = turns(reached, ["", "a", "b", "c"], ["kprff"], ["rff"], sign=-1.0, alone=True)
-    assert {turn.step: round(turn.test.value, 6) for turn in found} == {"a": -5.0, "b": 0.0, "c": -0.5}
+    found = gain_changes({"kprff": [gain_of("kprff", now, ["rff"], sign=-1.0) for now in alone]}, alone=True)
+    assert {position: round(test.value, 6) for (position, _), test in found.items()} == {1: -5.0, 2: 0.0, 3: -0.5}
 
 
 def test_the_table_of_readings():

@@ -520,18 +520,21 @@ def need(excess, n=64, method="lsrff", variant="whole", sizes=(8, 16, 32, 64)):
     return rows
 
 
+def five_repeats(deviation=0.01):
+    """Five values around zero, and the half width of their interval: Student's t at 97.5 % is 2.776 for them."""
+    pattern = np.array([-2.0, -1.0, 0.0, 1.0, 2.0]) / np.sqrt(2.5)
+    return deviation * pattern, 2.7764451051977987 / np.sqrt(5) * deviation
+
+
 def test_the_interval_of_a_requirement_is_what_the_repeats_do_not_rule_out():
-    # by hand: with three repeats Student's t at 97.5 % is 4.303, and the half width 4.303 / sqrt(3) deviations
-    deviation = 0.01
-    pattern = deviation * np.array([-1.0, 0.0, 1.0])
-    half = 4.302652729911275 / np.sqrt(3) * deviation
+    pattern, half = five_repeats()
     means = np.array([1.1 * half, 0.5 * half, -0.5 * half, -1.1 * half])
     (found,) = features_needed(tidy.frame(need(pattern[:, None] + means))).to_dict("records")
     assert (found["lower"], found["s"], found["upper"]) == (16.0, 32.0, 64.0)
-    # without a size that is surely enough the interval is open, without repeats there is none
+    # without a size that is surely enough the interval is open, under five repeats there is none
     (found,) = features_needed(tidy.frame(need(pattern[:, None] + means + 0.2 * half))).to_dict("records")
     assert (found["lower"], found["s"], found["upper"]) == (16.0, 32.0, np.inf)
-    (found,) = features_needed(tidy.frame(need([means]))).to_dict("records")
+    (found,) = features_needed(tidy.frame(need(pattern[:4, None] * 0 + means))).to_dict("records")
     assert found["s"] == 32.0
     assert np.isnan([found["lower"], found["upper"]]).all()
     (found,) = features_needed(tidy.frame(need(pattern[:, None] + np.full(4, 2 * half)))).to_dict("records")
@@ -540,8 +543,8 @@ def test_the_interval_of_a_requirement_is_what_the_repeats_do_not_rule_out():
 
 
 def test_the_figure_of_requirements_has_intervals_and_bounds_through_the_first_point():
-    pattern = 0.01 * np.array([-1.0, 0.0, 1.0])[:, None]
-    half = 4.302652729911275 / np.sqrt(3) * 0.01
+    pattern, half = five_repeats()
+    pattern = pattern[:, None]
     means = half * np.array([1.1, 0.5, -0.5, -1.1])
     rows = need(pattern + means) + need(pattern + np.roll(means, 0), n=256)
     rows += need(pattern + means, variant="")

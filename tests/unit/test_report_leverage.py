@@ -125,7 +125,7 @@ def test_what_is_needed_is_the_size_from_which_on_the_mean_is_within_the_toleran
 def test_a_need_grows_with_the_error_of_its_steps():
     needed = features_needed(tidy.frame(need_rows("rff", lambda n: n / 2, decays=("slowest",))))
     power = growth_of_need(needed)
-    assert power.exponent == pytest.approx(1.0)
+    assert power.value == pytest.approx(1.0)
     # an even error of a factor of two has the deviation log(2) / sqrt(12); log n has the deviations 1.5, 0.5 doublings
     assert power.error == pytest.approx(1 / np.sqrt(12 * 2 * (1.5**2 + 0.5**2)), abs=1e-6)
     assert growth_of_need(needed.iloc[:2]) is None

@@ -74,16 +74,6 @@ def test_the_table_says_where_and_who_and_who_does_not():
     assert [str(cell) for cell in made.frame["by the best other"]] == ["d (72.00)", "4d (96.00)", "4d (96.00)"]
 
 
-def test_the_picture_marks_what_is_not_reached():
-    (axes,) = reach.draw(context(), SPEC).figure.axes
-    diagonal, baseline, missed, other, never = axes.get_lines()
-    assert list(diagonal.get_ydata()) == [0, 1, 2]
-    assert (list(baseline.get_xdata()), list(baseline.get_ydata())) == ([0, 1], [1, 1])
-    assert (list(missed.get_xdata()), list(missed.get_ydata())) == ([2], [2])
-    assert list(other.get_ydata()) == [0, 2, 2]
-    assert not len(never.get_xdata())
-
-
 def test_without_rows_there_is_nothing_and_that_is_said():
     empty = context()
     empty.rows = empty.rows.iloc[:0]

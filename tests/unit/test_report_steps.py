@@ -6,9 +6,8 @@ import pytest
 import report_rows
 
 from rfstudy import tidy
-from rfstudy.report.compare import is_effect
-from rfstudy.report.significance import gain_of, turns
-from rfstudy.report.steps import controls_of, course
+from rfstudy.report.compare import is_effect, paired
+from rfstudy.report.steps import Reached, controls_of, course, gain_changes, gain_of
 
 SPEC = report_rows.spec_of("ablation-code", "slsrff")
 OTHERS = ["lsrff", "slsrff"]
@@ -18,8 +17,8 @@ def reached(rows):
     return course(tidy.frame(rows), SPEC["steps"], SPEC["methods"])
 
 
-def values_of(steps):
-    return [{method: each.values for method, each in now.items()} for now in steps]
+def changes(steps, overlap=0.0):
+    return gain_changes({m: [gain_of(m, step, SPEC["baselines"]) for step in steps] for m in OTHERS}, overlap)
 
 
 def table(rows, tmp_path):
@@ -49,10 +48,10 @@ def test_nobody_is_carried_over_a_step_that_was_not_run_or_failed():
     assert not any(each.carried or len(each.values) for each in steps[2].values())
     assert not steps[6]["lsrff"].carried
     assert not len(steps[6]["lsrff"].values)
-    assert gain_of("lsrff", values_of(steps)[6], SPEC["baselines"]) is None
-    assert gain_of("slsrff", values_of(steps)[6], SPEC["baselines"]) is not None
+    assert not len(gain_of("lsrff", steps[6], SPEC["baselines"]))
+    assert len(gain_of("slsrff", steps[6], SPEC["baselines"]))
     # no change of a gain into or out of what is missing
-    found = {(turn.step, turn.method) for turn in turns(values_of(steps), SPEC["steps"], OTHERS, SPEC["baselines"])}
+    found = {(list(SPEC["steps"])[position], method) for position, method in changes(steps)}
     assert found.isdisjoint(
         {("bandwidth", "lsrff"), ("no-factor-n", "slsrff"), ("keep", "lsrff"), ("columns", "lsrff")}
     )
@@ -62,29 +61,39 @@ def test_nobody_is_carried_over_a_step_that_was_not_run_or_failed():
 def test_the_gain_is_over_the_better_baseline():
     rows = report_rows.step_rows(tasks=["eeg"])
     rows = [row | {"value": row["value"] + 1.0} if row["method"] == "qmc" else row for row in rows]
-    step = values_of(reached(rows))[0]
+    step = reached(rows)[0]
     gain = gain_of("slsrff", step, SPEC["baselines"])
-    assert gain.baseline == "qmc"
-    assert gain.test.value == pytest.approx(np.mean(step["slsrff"] - step["qmc"]))
-    assert gain.test.value == pytest.approx(-1.5, abs=0.2)
-    assert gain.test.p < 0.001
+    pd.testing.assert_series_equal(gain, step["slsrff"].values - step["qmc"].values)
+    assert gain.mean() == pytest.approx(-1.5, abs=0.2)
+    # of errors the lower baseline is the better one, and a gain is positive
+    errors = {name: Reached(pd.Series([value] * 5)) for name, value in (("rff", 9.0), ("orf", 8.0), ("kprff", 7.0))}
+    assert set(gain_of("kprff", errors, ["rff", "orf"], sign=-1.0)) == {1.0}
+    assert set(gain_of("kprff", errors, ["rff", "orf"])) == {-2.0}
 
 
 def test_only_the_step_that_changes_the_gain_counts():
     made = dict.fromkeys(report_rows.STEPS, 0.0) | {"code": 9.0}
-    values = values_of(reached(report_rows.step_rows(tasks=["eeg"], steps=made)))
-    found = turns(values, SPEC["steps"], OTHERS, SPEC["baselines"], overlap=1.0)
+    found = changes(reached(report_rows.step_rows(tasks=["eeg"], steps=made)), overlap=1.0)
     assert len(found) == 18
-    told = [(turn.step, turn.method) for turn in found if is_effect(turn.test, "accuracy_pct")]
-    assert told == [("code", "lsrff"), ("code", "slsrff")]
-    assert found[-1].test.value == pytest.approx(9.0, abs=0.3)
-    few = values_of(reached(report_rows.step_rows(tasks=["eeg"], repeats=3)))
-    assert turns(few, SPEC["steps"], OTHERS, SPEC["baselines"]) == []
+    effects = [place for place, test in found.items() if is_effect(test, "accuracy_pct")]
+    assert effects == [(9, "lsrff"), (9, "slsrff")]
+    assert found[9, "slsrff"].value == pytest.approx(9.0, abs=0.3)
+    assert changes(reached(report_rows.step_rows(tasks=["eeg"], repeats=3))) == {}
+
+
+def test_changes_of_a_gain_have_the_variance_of_the_splits():
+    rng = np.random.default_rng(7)
+    gains = {"lsrff": [pd.Series(gain + rng.standard_normal(10)) for gain in (0.0, 2.0)]}
+    for overlap, is_one in ((0.0, True), (1.0, False)):
+        ((place, test),) = gain_changes(gains, overlap).items()
+        assert place == (1, "lsrff")
+        assert test == paired(gains["lsrff"][1], gains["lsrff"][0], overlap)
+        assert is_effect(test, "accuracy_pct") == is_one
 
 
 def test_controls_are_held_against_the_step_that_they_name():
     rows = tidy.frame(report_rows.step_rows(tasks=["eeg"]))
-    found = {(control["variant"], method): test for control, method, _, test in controls_of(rows, SPEC)}
+    found = {(control["variant"], method): test for control, method, test in controls_of(rows, SPEC)}
     assert set(found) == {
         ("smaller-penalty", "lsrff"), ("smaller-penalty", "slsrff"), ("trace", "lsrff"), ("trace", "slsrff"),
         ("permuted", "lsrff"), ("permuted", "slsrff"), ("identity-text", "slsrff"), ("identity-code", "slsrff"),

@@ -85,19 +85,17 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
     ``ValueError`` if two rows claim to be the same measurement: averaging them would count a repeat twice.
     """
     check_unique(frame)
-    ok = frame["status"] == "ok"
-    marked = frame.assign(
-        value=frame["value"].where(ok), ok=ok, failed=frame["status"] == "failed", skipped=frame["status"] == "skipped"
-    )
-    return by_cell(
-        marked,
-        CELL,
-        mean=("value", "mean"),
-        std=("value", "std"),
-        n=("ok", "sum"),
-        n_failed=("failed", "sum"),
-        n_skipped=("skipped", "sum"),
-    )
+    return by_cell(with_status(frame), CELL, mean=("value", "mean"), std=("value", "std"), **COUNTS)
+
+
+#: How many rows of a cell are ok and are not (see ``with_status``), as pandas' ``agg`` takes it.
+COUNTS = {"n": ("ok", "sum"), "n_failed": ("failed", "sum"), "n_skipped": ("skipped", "sum")}
+
+
+def with_status(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with values only where a row is ok, and the columns ``ok``, ``failed`` and ``skipped``."""
+    status = {each: frame["status"] == each for each in ("ok", "failed", "skipped")}
+    return frame.assign(value=frame["value"].where(status["ok"]), **status)
 
 
 def by_cell(frame: pd.DataFrame, columns: list[str], **aggregations: tuple[str, str]) -> pd.DataFrame:

@@ -9,7 +9,6 @@ import pandas as pd
 from rfstudy.metrics import fact_of
 from rfstudy.report.compare import Estimate
 from rfstudy.report.context import Context
-from rfstudy.report.estimates import Power
 from rfstudy.report.notes import dataset_name, remark_on_data
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
@@ -37,6 +36,12 @@ def method_columns(context: Context, methods: list[str]) -> dict[str, dict]:
     """What the columns of methods have in common, each under its label (``Table.unfold``)."""
     labels = {method: plot_style(method, context.styles).label for method in methods}
     return {label: {"method": label, "method_id": method} for method, label in labels.items()}
+
+
+def overlaps_by_name(tests: pd.DataFrame, spec: dict, context: Context) -> dict[str, float]:
+    """The overlap of the repeats of each data set (rows of ``compare.differences``), by its name in the paper."""
+    overlaps = tests.groupby("dataset", sort=False)["overlap"].first()
+    return {printed_name(context.tasks, dataset, spec["paper"]): overlap for dataset, overlap in overlaps.items()}
 
 
 def absent(why: str, *what: str) -> Cell:
@@ -100,11 +105,11 @@ def three_digits(value: float) -> float:
     return float(f"{value:.3g}")
 
 
-def exponent(power: Power | None) -> Cell:
+def exponent(power: Estimate | None) -> Cell:
     """A fitted exponent as a cell."""
     if power is None:
         return absent("not run", "error")
-    return Cell(str(power), {"": power.exponent, "error": power.error, "remark": ""})
+    return Cell(str(power), {"": power.value, "error": power.error, "remark": ""})
 
 
 def with_error(value: float, error: float) -> Cell:

@@ -20,7 +20,7 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from rfstudy.metrics import FACTS, POINTS, SHARE, fact_of
-from rfstudy.report.aggregate import facts_of, select, settings_of
+from rfstudy.report.aggregate import by_repeat, facts_of, select, settings_of
 
 #: Level of a test (or of a family of tests), and the number of repeats that a test needs.
 LEVEL = 0.05
@@ -63,6 +63,9 @@ class Estimate(NamedTuple):
     p: float = np.nan
     n: int = 0
     reason: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f} ± {self.error:.2f}".replace("-0.00", "0.00")
 
 
 def paired(one, other=0.0, overlap: float = 0.0) -> Estimate:
@@ -117,6 +120,40 @@ def family(tests: dict) -> dict:
     """The tests of one family (estimates by any key) with Holm's adjusted p-values."""
     adjusted = holm([test.p for test in tests.values()]).tolist()
     return {key: test._replace(p=p) for (key, test), p in zip(tests.items(), adjusted, strict=True)}
+
+
+def differences(rows: pd.DataFrame, baselines: list[str], place: str, context) -> pd.DataFrame:
+    """Each method and variant against each baseline at the same place, with Holm's correction over a data set.
+
+    Parameters
+    ----------
+    rows : measured rows of one experiment and quantity
+    baselines : ids of the methods that the others are compared with, in their plain variant
+    place : column that the two share beside the data set, such as the size
+    context : of the report, see ``overlap_of``
+
+    Returns
+    -------
+    data frame with a row per test: ``dataset``, ``place``, ``method``, ``variant``, ``minus`` (the baseline), the
+    fields of ``Estimate``, ``effect`` (see ``is_effect``) and ``overlap``; pairs that share no repeat are left out
+    """
+    found = []
+    for dataset, of_dataset in rows.groupby("dataset", sort=False):
+        overlap, tests = overlap_of(of_dataset, context), {}
+        for where, of_place in of_dataset.groupby(place, sort=False):
+            values = {who: by_repeat(cell) for who, cell in of_place.groupby(["method", "variant"], sort=False)}
+            plain = {baseline: values.pop((baseline, "")) for baseline in baselines if (baseline, "") in values}
+            for who, own in values.items():
+                tests |= {(where, *who, minus): paired(own, other, overlap) for minus, other in plain.items()}
+        found += [
+            dict(zip((place, "method", "variant", "minus"), key, strict=True))
+            | test._asdict()
+            | {"dataset": dataset, "effect": is_effect(test, of_dataset["metric"].iloc[0]), "overlap": overlap}
+            for key, test in family(tests).items()
+            if test.n
+        ]
+    columns = ["dataset", place, "method", "variant", "minus", *Estimate._fields, "effect", "overlap"]
+    return pd.DataFrame(found, columns=columns).astype({"effect": bool})
 
 
 def overlap_of(rows: pd.DataFrame, context) -> float:

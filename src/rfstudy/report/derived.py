@@ -1,8 +1,8 @@
-"""What a paper prints and an experiment measures under another name: rows that are read off measured ones.
+"""Rows derived from measured ones: what a paper prints and an experiment measures under another name.
 
-An option of a map that a paper reports at the best of its grid, on the test rows, was walked by the experiment: here
-the best of the walk is chosen, as the paper did, under a variant of its own that says so. And a regression error that a
-paper prints in percent without saying of what is read as the share of the squared responses that is not explained.
+A paper reports an option of a map at the best of its grid on the test rows. The experiment sweeps the option; here the
+best of the sweep is chosen, as the paper did, under a variant of its own that says so. And a regression error that a
+paper prints in percent, without saying of what, is read as the share of the squared responses that is not explained.
 """
 
 from __future__ import annotations
@@ -21,36 +21,34 @@ BEST_ON_TEST = {"divergence": "best-on-test"}
 #: The error in percent that papers print of any task, and what it is read as where the task is a regression.
 ERROR, OF_REGRESSION = "error_pct", "relative_squared_error_pct"
 
-#: One walk: all that stands beside the place on its axis and the repeat.
-WALK = [column for column in CELL if column != "at"]
+#: The columns that the rows of one sweep share: all but the position on its axis and the repeat.
+SWEEP = [column for column in CELL if column != "at"]
 
 
 def with_derived(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with the rows that are read off its own."""
-    errors = select(frame, metric=OF_REGRESSION).assign(metric=ERROR)
-    frame = pd.concat([frame, errors], ignore_index=True) if len(errors) else frame
+    """The frame with the derived rows."""
+    frame = pd.concat([frame, select(frame, metric=OF_REGRESSION).assign(metric=ERROR)], ignore_index=True)
     best = [best_on_test(frame, axis, variant) for axis, variant in BEST_ON_TEST.items()]
-    best = [rows for rows in best if len(rows)]
-    return pd.concat([frame, *best], ignore_index=True) if best else frame
+    return pd.concat([frame, *(rows for rows in best if len(rows))], ignore_index=True)
 
 
 def best_on_test(frame: pd.DataFrame, axis: str, variant: str) -> pd.DataFrame:
-    """Of every walk of a score on the test rows along an axis the place with the best mean over the repeats.
+    """The rows of each sweep of a test score along an axis at the position with the best mean over the repeats.
 
-    Of equal ones the first. The rows stand on no axis, have the variant, and say in their settings where it was
-    (``best_at``). Of a walk without any value the rows of its first place say why.
+    Of equal ones the first. The rows are on no axis, have the variant, and their settings say where it was
+    (``best_at``). Of a sweep without any value, the rows of its first position say why.
     """
-    walked = select(frame, axis=axis, split="test")
-    walked = walked[walked["metric"].map(lambda metric: bool(fact_of(metric).better)).astype(bool)]
+    swept = select(frame, axis=axis, split="test")
+    swept = swept[np.array([bool(fact_of(metric).better) for metric in swept["metric"]], dtype=bool)]
     found = []
-    for _, walk in walked.groupby(WALK, dropna=False, sort=False):
-        means = select(walk, status="ok").groupby("at")["value"].mean()
-        best = walk["at"].min()
+    for _, sweep in swept.groupby(SWEEP, dropna=False, sort=False):
+        means = select(sweep, status="ok").groupby("at")["value"].mean()
+        best = sweep["at"].min()
         if len(means):
-            best = means.idxmin() if lower_is_better(walk["metric"].iloc[0]) else means.idxmax()
-        found.append(walk[walk["at"] == best])
+            best = means.idxmin() if lower_is_better(sweep["metric"].iloc[0]) else means.idxmax()
+        found.append(sweep[sweep["at"] == best])
     if not found:
-        return walked
+        return swept
     rows = pd.concat(found)
     settings = [
         json.dumps(json.loads(text or "{}") | {"best_at": at}, sort_keys=True)

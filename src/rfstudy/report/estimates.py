@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from rfstudy.report.aggregate import select, settings_of
-from rfstudy.report.claims.points import verdict_on
+from rfstudy.report.compare import Estimate
 
 #: Standard errors from which a difference is one. The claims of the papers are tested at many points at once.
 SIGMAS = 4.0
@@ -71,20 +71,12 @@ def lower_variance_verdict(counts: Tally, claim: str) -> str:
     differing = {"Yes": counts.total - counts.lower, "No": counts.lower, "The same": counts.lower + counts.higher}
     if claim not in differing:
         return "no claim"
-    return verdict_on([True] * (counts.total - differing[claim]) + [False] * differing[claim])
+    if not counts.total:
+        return "not run"
+    return {0: "holds", counts.total: "fails"}.get(differing[claim], "partly")
 
 
-class Power(NamedTuple):
-    """A fitted exponent and its standard error."""
-
-    exponent: float
-    error: float
-
-    def __str__(self) -> str:
-        return f"{self.exponent:.2f} ± {self.error:.2f}".replace("-0.00", "0.00")
-
-
-def power_law(x, y) -> Power | None:
+def power_law(x, y) -> Estimate | None:
     """The exponent a of y = c x^a by least squares on the logarithms, x and y of shape (n,), y > 0.
 
     None where there are fewer than three points or one x only: nothing is left for an error.
@@ -97,10 +89,10 @@ def power_law(x, y) -> Power | None:
 
     fit = linregress(np.log(x), np.log(y))
     # where y does not vary at all, the fit is exact and its error has no value
-    return Power(float(fit.slope), float(np.nan_to_num(fit.stderr)))
+    return Estimate(float(fit.slope), error=float(np.nan_to_num(fit.stderr)), n=len(x))
 
 
-def growth(frame: pd.DataFrame, metric: str, over: str) -> Power | None:
+def growth(frame: pd.DataFrame, metric: str, over: str) -> Estimate | None:
     """The power with which a metric of one map grows over ``n_features`` or ``d``, where only that varies."""
     along = varying(frame, metric, over, held="d" if over == "n_features" else "n_features")
     return power_law(along[over], along["value"])

@@ -17,10 +17,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from rfstudy.metrics import lower_is_better
-from rfstudy.report.aggregate import of_quantity, select
+from rfstudy.metrics import fact_of, lower_is_better
+from rfstudy.report.aggregate import of_quantity, pairs_of, select
 from rfstudy.report.compare import LEVEL, holm
-from rfstudy.report.significance import complete_scores
 
 #: Data sets that a test needs; under them Friedman's distribution is a poor guide.
 MIN_DATASETS = 5
@@ -70,21 +69,37 @@ def ranked_rows(frame: pd.DataFrame, spec: dict, sizes: Iterable[str]) -> pd.Dat
     )
 
 
+def complete_scores(rows: pd.DataFrame, metric: str, sizes: list[str]) -> pd.DataFrame:
+    """Scores of one quantity on one data set: repeats in rows, methods with their variants in columns.
+
+    A score is the mean over the sizes, of the logarithm unless the quantity is a percentage. It is missing in repeats
+    in which some size is not ok.
+    """
+    ok = select(rows, status="ok")
+    if not fact_of(metric).is_percentage:
+        if (ok["value"] <= 0).any():
+            raise ValueError(f"{metric} must be positive to be compared on a logarithmic scale")
+        ok = ok.assign(value=np.log(ok["value"]))
+    means = ok.groupby(["repeat", "method", "variant"])["value"].agg(["mean", "size"])
+    complete = means["mean"].where(means["size"] == len(sizes)).unstack(["method", "variant"])
+    return complete.reindex(columns=pd.MultiIndex.from_tuples(pairs_of(rows), names=["method", "variant"]))
+
+
 def scores(frame: pd.DataFrame, quantity: dict, methods: list[str], sizes: list[str]) -> pd.DataFrame:
     """Scores of methods (columns) on data sets (rows), without those that have none.
 
-    A score is the mean over the repeats of ``significance.complete_scores``: over the sizes, of the logarithm where the
-    quantity is no percentage, so that a difference of two is a difference in points or the logarithm of a ratio.
+    A score is the mean over the repeats of ``complete_scores``, so that a difference of two is a difference in points
+    or the logarithm of a ratio.
     """
     rows = select(of_quantity(frame, quantity), method=methods, variant="", n_features_label=sizes)
+    # the mean of each method by itself: one over all columns rounds differently, and equal scores must stay ties
     found = {
-        dataset: {
-            method: by_repeat.mean()
-            for (method, _), by_repeat in complete_scores(own, quantity["metric"], sizes).items()
-        }
+        dataset: complete_scores(own, quantity["metric"], sizes)
+        .apply(lambda of: of.dropna().mean())
+        .droplevel("variant")
         for dataset, own in rows.groupby("dataset", sort=False)
     }
-    table = pd.DataFrame.from_dict(found, orient="index", dtype=float)
+    table = pd.DataFrame(found, dtype=float).T
     return table.reindex(columns=methods).dropna(axis="columns", how="all").dropna(how="all")
 
 

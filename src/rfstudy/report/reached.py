@@ -1,7 +1,6 @@
-"""How many features reach the best printed numbers: of every printed size, by one method and by the best of the others.
+"""How many features reach the best published number at each size: by one method and by the best of the others.
 
-A printed size has its best number, whichever method it is of. Ours reach it at the smallest size whose mean over the
-repeats is no lower; sizes beyond the largest that was run say that none did.
+Ours reach a number at the smallest size whose mean over the repeats is no lower.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ class Reached(NamedTuple):
 
 
 class Need(NamedTuple):
-    """The best printed number at a size of a data set, the method that it is of, and who of ours reaches it where: the
-    baseline, and the other that does with the fewest features (of several the most accurate); None without rows."""
+    """The best published number at a size of a data set, its method, and where ours reach it: the baseline, and the
+    other method that needs the fewest features (of several the most accurate); None without rows."""
 
     dataset: str
     size: str
@@ -39,37 +38,39 @@ class Need(NamedTuple):
 
 
 def needs(context: Context, spec: dict) -> list[Need]:
-    """One a data set and printed size, in the order of ``spec``: ``published`` (of its ``paper``), ``datasets``,
-    ``sizes``, ``quantity`` and the ``baseline``."""
-    metric = spec["quantity"]["metric"]
-    printed = select(numbers(context.published, spec["paper"], spec["published"]), metric=metric)
-    printed = printed.dropna(subset="published")
+    """One per data set and published size, in the order of ``spec``.
+
+    Of ``spec``: ``published`` (the table of its ``paper``), ``datasets``, ``sizes``, ``quantity``, ``baseline``.
+    """
+    printed = numbers(context.published, spec["paper"], spec["published"])
+    printed = select(printed, metric=spec["quantity"]["metric"], dataset=spec["datasets"], size=spec["sizes"])
+    printed = printed.sort_values("published", ascending=False, kind="stable").dropna(subset="published")
+    best = printed.drop_duplicates(["dataset", "size"]).set_index(["dataset", "size"])
     cells = summarise(of_quantity(select(context.rows, axis=""), spec["quantity"]))
-    cells = cells[cells["n"] > 0]
+    cells = cells[cells["n"] > 0].sort_values("n_features")
     found = []
-    for dataset in spec["datasets"]:
-        own = select(cells, dataset=dataset)
-        for size in spec["sizes"]:
-            of_cell = select(printed, dataset=dataset, size=size)
-            if not len(of_cell):
-                continue
-            best = of_cell.loc[of_cell["published"].idxmax()]
-            curves = {pair: reached(curve, best["published"]) for pair, curve in own.groupby(["method", "variant"])}
-            baseline = curves.pop((spec["baseline"], ""), None)
-            other = min(curves.values(), key=_fewest, default=None)
-            found.append(Need(dataset, size, float(best["published"]), best["method"], baseline, other))
+    for dataset, size in pd.MultiIndex.from_product([spec["datasets"], spec["sizes"]]).intersection(
+        best.index, sort=False
+    ):
+        number = best.loc[(dataset, size)]
+        curves = select(cells, dataset=dataset).groupby(["method", "variant"])
+        reached = {who: _reached(curve, number["published"]) for who, curve in curves}
+        baseline = reached.pop((spec["baseline"], ""), None)
+        fewest = min(
+            reached.values(), key=lambda at: (not at.size, at.n_features * bool(at.size), -at.mean), default=None
+        )
+        found.append(Need(dataset, size, float(number["published"]), number["method"], baseline, fewest))
     return found
 
 
-def reached(curve: pd.DataFrame, number: float) -> Reached:
-    """Where the means of one method (rows of ``summarise``) reach a number first."""
-    curve = curve.sort_values("n_features")
+def _order(at: Reached) -> tuple:
+    """Sorts by the number of features, then by the mean, and last those that never reach the number."""
+    return not at.size, at.n_features if at.size else 0, -at.mean
+
+
+def _reached(curve: pd.DataFrame, number: float) -> Reached:
+    """Where the means of one method (rows of ``summarise`` by size) reach a number first."""
     there = curve[curve["mean"] >= number]
-    at = (there if len(there) else curve.iloc[::-1]).iloc[0]
+    at = there.iloc[0] if len(there) else curve.iloc[-1]
     size = at["n_features_label"] if len(there) else ""
     return Reached(at["method"], at["variant"], size, int(at["n_features"]), float(at["mean"]))
-
-
-def _fewest(each: Reached) -> tuple:
-    """What puts the one that reaches a number with the fewest features first, and after them who never does."""
-    return not each.size, each.n_features if each.size else 0, -each.mean

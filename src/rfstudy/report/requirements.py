@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from rfstudy.report.aggregate import select, settings_of
-from rfstudy.report.estimates import Power, power_law
+from rfstudy.report.compare import LEVEL, MIN_REPEATS, Estimate, paired
+from rfstudy.report.estimates import power_law
 
 #: What one requirement is for.
 PLACE = ["decay", "n", "method", "variant"]
@@ -23,7 +23,7 @@ BOUNDS = {
 }
 
 #: Of the interval of a requirement.
-CONFIDENCE = 0.95
+CONFIDENCE = 1 - LEVEL
 
 
 def decay_of(printed: str) -> str:
@@ -44,10 +44,12 @@ def stated_bounds(published: pd.DataFrame) -> dict[tuple[str, str], str]:
 def features_needed(frame: pd.DataFrame) -> pd.DataFrame:
     """The smallest size from which on the mean risk stays within the tolerance of that of the exact kernel.
 
-    Returns ``PLACE``, ``s`` (missing where the largest size is not within the tolerance either), ``lower`` and
-    ``upper``, the ends of the interval of ``_interval``, ``largest``, the largest size that was measured, ``step``, the
-    largest ratio of two sizes that follow each other, and ``exact``, the mean risk of the exact kernel; one row a
-    decay, n, method and variant.
+    Returns one row per decay, n, method and variant (``PLACE``), with ``s`` (missing if the largest size is not within
+    the tolerance either); ``largest``, the largest size that was measured; ``step``, the largest ratio of neighbouring
+    sizes; ``exact``, the mean risk of the exact kernel; and between which sizes the requirement lies: from the first
+    one from which on none is surely too small (``lower``) to the first from which on all are surely enough (``upper``),
+    by the intervals of the mean excess of the risk over what is tolerated (``compare.paired``). Infinite means beyond
+    the largest size.
     """
     rows = select(frame, metric=["risk", "risk_exact"], status="ok")
     rows = rows.assign(
@@ -57,51 +59,32 @@ def features_needed(frame: pd.DataFrame) -> pd.DataFrame:
     )[[*PLACE, "metric", "n_features", "repeat", "value", "tolerance"]]
     found = []
     for place, cell in rows.groupby(PLACE, sort=False):
-        exact, risk, tolerance = (
-            select(cell, metric="risk_exact"),
-            select(cell, metric="risk"),
-            cell["tolerance"].iloc[0],
+        exact = select(cell, metric="risk_exact").set_index("repeat")["value"]
+        risks = select(cell, metric="risk").pivot(index="repeat", columns="n_features", values="value")
+        tolerated = 1.0 + cell["tolerance"].iloc[0]
+        sizes = risks.columns.to_numpy(dtype=float)
+        excess = risks.sub(tolerated * exact, axis=0).dropna()
+        tests = [paired(excess[size]) for size in risks]
+        lower, upper = (
+            _from_which_on(np.array([getattr(test, end) <= 0 for test in tests]), sizes, beyond=np.inf)
+            if len(excess) >= MIN_REPEATS
+            else np.nan
+            for end in ("low", "high")
         )
-        risks = risk.groupby("n_features")["value"].mean().sort_index()
-        within = risks.to_numpy() <= (1.0 + tolerance) * exact["value"].mean()
-        sizes = risks.index.to_numpy(dtype=float)
-        lower, upper = _interval(risk, exact, tolerance)
-        own = {"s": _from_which_on(within, sizes), "lower": lower, "upper": upper, "largest": risks.index.max()}
-        own |= {"step": np.max(sizes[1:] / sizes[:-1], initial=1.0), "exact": exact["value"].mean()}
+        own = {"s": _from_which_on(risks.mean().to_numpy() <= tolerated * exact.mean(), sizes)}
+        own |= {"lower": lower, "upper": upper, "largest": risks.columns.max()}
+        own |= {"step": np.max(sizes[1:] / sizes[:-1], initial=1.0), "exact": exact.mean()}
         found.append(dict(zip(PLACE, place, strict=True)) | own)
     return pd.DataFrame(found, columns=[*PLACE, "s", "lower", "upper", "largest", "step", "exact"])
 
 
-def _from_which_on(holds: np.ndarray, sizes: np.ndarray) -> float:
-    """The first of rising sizes from which on something holds; missing where it does not at the last one."""
+def _from_which_on(holds: np.ndarray, sizes: np.ndarray, beyond: float = np.nan) -> float:
+    """The first of rising sizes from which on something holds; ``beyond`` if it does not at the last one."""
     first = np.flatnonzero(~holds)[-1] + 1 if not holds.all() else 0
-    return float(sizes[first]) if first < len(sizes) else np.nan
+    return float(sizes[first]) if first < len(sizes) else beyond
 
 
-def _interval(risk: pd.DataFrame, exact: pd.DataFrame, tolerance: float) -> tuple[float, float]:
-    """Between which sizes the requirement lies, by the repeats.
-
-    In every repeat the risk at a size exceeds what is tolerated by so much (by less than nothing, where it is within).
-    A 95 % interval of the mean excess by Student's t over the repeats says that a size is enough where it lies below
-    zero, and that it is not where it lies above. The requirement is at least the first size from which on none is
-    surely too small (``lower``) and at most the first from which on all are surely enough (``upper``: infinite, where
-    the largest is not). Missing with one repeat.
-    """
-    by_repeat = risk.set_index(["repeat", "n_features"])["value"].unstack().sort_index(axis=1)
-    allowed = (1.0 + tolerance) * exact.set_index("repeat")["value"]
-    excess = by_repeat.sub(allowed, axis=0).dropna()
-    repeats = len(excess)
-    if repeats < 2:
-        return np.nan, np.nan
-    mean = excess.mean().to_numpy(dtype=float)
-    half = stdtrit(repeats - 1, 0.5 + CONFIDENCE / 2) * excess.std(ddof=1).to_numpy(dtype=float) / np.sqrt(repeats)
-    sizes = excess.columns.to_numpy(dtype=float)
-    lower, upper = _from_which_on(mean - half <= 0, sizes), _from_which_on(mean + half <= 0, sizes)
-    # where even the largest size is surely too small, the requirement lies beyond it
-    return float(np.nan_to_num(lower, nan=np.inf)), float(np.nan_to_num(upper, nan=np.inf))
-
-
-def growth_of_need(needed: pd.DataFrame) -> Power | None:
+def growth_of_need(needed: pd.DataFrame) -> Estimate | None:
     """The power of n with which a requirement grows (rows of one place but n), None with fewer than three met.
 
     A size is known up to the step between sizes only: its logarithm is off by up to a step, evenly, which enters the
@@ -113,7 +96,7 @@ def growth_of_need(needed: pd.DataFrame) -> Power | None:
         return None
     spread = np.log(met["n"].to_numpy(dtype=float))
     of_steps = np.log(met["step"].max()) / np.sqrt(12.0 * ((spread - spread.mean()) ** 2).sum())
-    return Power(power.exponent, float(np.hypot(power.error, of_steps)))
+    return power._replace(error=float(np.hypot(power.error, of_steps)))
 
 
 def told_size(s: float, largest: int) -> str:

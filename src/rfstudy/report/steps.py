@@ -1,63 +1,78 @@
-"""An ablation as a course: what every method reaches at each of a list of steps, and what a step adds.
+"""An ablation: what each method reaches at each of a list of steps, and what a step adds.
 
-One experiment holds all steps, as variants of the methods. A step that does not concern a method has no rows of it:
-the method stays where it was. Tests are paired across repeats, for all variants of a repeat see the same split.
+One experiment holds all steps, as variants of the methods. A step that does not concern a method has no rows of it: the
+method stays where it was. Tests pair the repeats, since all variants of a repeat see the same split.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from rfstudy.report.aggregate import by_repeat, select
-from rfstudy.report.compare import Estimate, paired
+from rfstudy.report.compare import Estimate, family, paired
 
 
 class Reached(NamedTuple):
-    """What a method reaches at a step: its values by repeat, the rows that they come from, and whether these rows are
-    those of an earlier step."""
+    """What a method reaches at a step: its values by repeat, and whether they are those of an earlier step."""
 
     values: pd.Series
-    rows: pd.DataFrame
-    carried: bool
+    carried: bool = False
 
 
 def course(rows: pd.DataFrame, steps, methods: list[str], alone: bool = False) -> list[dict[str, Reached]]:
-    """What the methods reach on one data set: for every step, method -> ``Reached``.
+    """What the methods reach on one data set: for each step, method -> ``Reached``.
 
     ``rows`` are those of one data set and quantity; ``steps`` are names of variants, in order; ``alone`` says that each
     changes the first one and not the one before. A method without rows at a step carries over what it reached there. A
-    step without rows of any method was not run, and nobody carries over.
+    step without rows of any method was not run, and nothing carries over.
     """
-    reached: list[dict[str, Reached]] = []
-    last: dict[str, Reached] = {}
+    rows = select(rows, variant=steps, method=methods)
+    cells = {place: by_repeat(cell) for place, cell in rows.groupby(["variant", "method"], sort=False)}
+    reached, last = [], {}
     for step in steps:
-        of_step = select(rows, variant=step, method=methods)
-        now = {}
-        for method in methods:
-            own = select(of_step, method=method)
-            if len(own) or not len(of_step) or method not in last:
-                now[method] = Reached(by_repeat(own), own, False)
-            else:
-                now[method] = last[method]._replace(carried=True)
-        if not (alone and reached):
-            last |= {method: each for method, each in now.items() if len(each.rows)}
-        reached.append(now)
+        own = {method: Reached(cells[step, method]) for method in methods if (step, method) in cells}
+        carried = {method: each._replace(carried=True) for method, each in last.items()} if own else {}
+        reached.append(dict.fromkeys(methods, Reached(pd.Series(dtype=float))) | carried | own)
+        if not alone or len(reached) == 1:
+            last |= own
     return reached
 
 
-def controls_of(rows: pd.DataFrame, spec: dict, overlap: float = 0.0) -> list[tuple[dict, str, pd.DataFrame, Estimate]]:
-    """Every comparison with a control on one data set: the control's entry of ``spec``, the method that it is held
-    against, the control's rows, and control minus method at the step that the entry names (``overlap`` as in
-    ``compare.paired``; its p-value is the test's own)."""
+def gain_of(method: str, reached: dict[str, Reached], baselines: list[str], sign: float = 1.0) -> pd.Series:
+    """By repeat, the gain of a method at one step over the baseline with the better mean; empty without values of both.
+
+    ``sign`` is -1 if lower is better, so that a gain is positive.
+    """
+    others = [reached[name].values for name in baselines if len(reached[name].values)]
+    best = max(others, key=lambda values: sign * values.mean(), default=pd.Series(dtype=float))
+    return sign * (reached[method].values - best).dropna()
+
+
+def gain_changes(gains: dict[str, list[pd.Series]], overlap: float = 0.0, alone: bool = False) -> dict:
+    """How the gains of methods change from step to step on one data set: tests by position of the step and method.
+
+    The gain of a repeat is compared with that at the step before (``alone``: at the first one); all tests are one
+    family. Changes without a p-value (too few repeats, a step that was not run) are left out.
+    """
+    tests = {
+        (position, method): paired(own[position], own[0 if alone else position - 1], overlap)
+        for method, own in gains.items()
+        for position in range(1, len(own))
+    }
+    return {place: test for place, test in family(tests).items() if not np.isnan(test.p)}
+
+
+def controls_of(rows: pd.DataFrame, spec: dict, overlap: float = 0.0) -> list[tuple[dict, str, Estimate]]:
+    """Each comparison with a control on one data set: the control's entry of ``spec``, the method that it is compared
+    with, and control minus method at the step that the entry names (without Holm's correction)."""
     steps = list(spec["steps"])
     reached = course(rows, steps, spec["methods"], spec.get("one_at_a_time", False))
     found = []
     for control in spec.get("controls", []):
-        own = select(rows, method=control["method"], variant=control["variant"])
-        at = reached[steps.index(control["step"])]
-        found += [
-            (control, method, own, paired(by_repeat(own), at[method].values, overlap)) for method in control["against"]
-        ]
+        own = by_repeat(select(rows, method=control["method"], variant=control["variant"]))
+        of_step = reached[steps.index(control["step"])]
+        found += [(control, method, paired(own, of_step[method].values, overlap)) for method in control["against"]]
     return found

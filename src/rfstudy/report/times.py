@@ -80,23 +80,20 @@ def shortest(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sum(rounds: pd.DataFrame, clock: str, phases: tuple[str, ...], metric: str, split: str) -> pd.DataFrame:
-    """One row a round: the sum of its phases, without a value where one of them is not ok."""
+    """One row per round: the sum of its phases, without a value if one of them is not ok."""
     *others, last = phases
     total = select(rounds, metric=f"{clock}_{last}_s")
     for phase in others:
-        told = select(rounds, metric=f"{clock}_{phase.strip('[]')}_s")[[*PLACE, "value", "status", "settings"]]
+        part = select(rounds, metric=f"{clock}_{phase.strip('[]')}_s")[[*PLACE, "value", "status", "settings"]]
         how = "left" if phase.startswith("[") else "inner"
-        total = total.merge(told, how=how, on=PLACE, suffixes=("", "_of"), validate="many_to_one")
-        missing = total["status_of"].isna()
-        total["value_of"] = total["value_of"].mask(missing, 0.0)
-        total["status_of"], total["settings_of"] = (
-            total["status_of"].mask(missing, "ok"),
-            total["settings_of"].fillna(""),
-        )
-        worse = (total["status"] == "ok") & (total["status_of"] != "ok") | contended(total, "settings_of")
-        total["status"] = total["status_of"].where(total["status"] == "ok", total["status"])
-        total["settings"] = total["settings_of"].where(worse, total["settings"])
-        total["value"] = total["value"] + total["value_of"]
+        total = total.merge(part, how=how, on=PLACE, suffixes=("", "_of"), validate="many_to_one")
+        total["value_of"] = total["value_of"].mask(total["status_of"].isna(), 0.0)
+        total = total.fillna({"status_of": "ok", "settings_of": ""})
+        is_ok = total["status"] == "ok"
+        decides = is_ok & (total["status_of"] != "ok") | contended(total, "settings_of")
+        total["status"] = total["status"].mask(is_ok, total["status_of"])
+        total["settings"] = total["settings"].mask(decides, total["settings_of"])
+        total["value"] += total["value_of"]
         total = total.drop(columns=["value_of", "status_of", "settings_of"])
     return total.assign(metric=metric, split=split)
 
@@ -127,22 +124,12 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
     means = means.assign(lower=means["mean"] - spread, upper=means["mean"] + spread, rounds=0, contended=False)
     if not is_round.any():
         return means
-    rounds = frame[is_round]
-    ok = rounds["status"] == "ok"
-    rounds = rounds.assign(
-        value=rounds["value"].where(ok), ok=ok, failed=rounds["status"] == "failed",
-        skipped=rounds["status"] == "skipped", contended=contended(rounds),
-    )  # fmt: skip
-    cells = [column for column in aggregate.CELL if column != "at"]
-    medians = rounds.groupby(cells, dropna=False, sort=False).agg(
-        mean=("value", "median"),
-        lower=("value", lambda values: values.quantile(0.25)),
-        upper=("value", lambda values: values.quantile(0.75)),
-        n=("ok", "sum"),
-        n_failed=("failed", "sum"),
-        n_skipped=("skipped", "sum"),
-        contended=("contended", "any"),
+    rounds = aggregate.with_status(frame[is_round])
+    medians = rounds.assign(contended=contended(rounds)).groupby(
+        [column for column in aggregate.CELL if column != "at"], dropna=False, sort=False
     )
+    quartiles = medians["value"].quantile([0.25, 0.5, 0.75]).unstack().set_axis(["lower", "mean", "upper"], axis=1)
+    medians = quartiles.join(medians.agg(**aggregate.COUNTS, contended=("contended", "any")))
     medians = medians.reset_index().assign(std=np.nan, at=np.nan)
     medians = medians.assign(rounds=medians["n"])[means.columns]
     return pd.concat([means, medians], ignore_index=True) if len(means) else medians

@@ -320,8 +320,8 @@ def follows_the_spectrum(rows: Rows):
         lacking = lacking[lacking.index.isin(largest_half(means.index))]
         power = power_law(lacking.index, lacking)
         if power is not None:
-            falls = power.exponent + SIGMAS * power.error < 0
-            points.append(Point(power.exponent, 0.0, falls, where, "power of what it lacks to one", str(power)))
+            falls = power.value + SIGMAS * power.error < 0
+            points.append(Point(power.value, 0.0, falls, where, "power of what it lacks to one", str(power)))
     return rows.part(points)
 
 

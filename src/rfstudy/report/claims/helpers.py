@@ -347,7 +347,7 @@ def fitted(where: dict, x, y, name: str, metric: str, along: str, half: bool) ->
     if power is None:
         return None
     spread, symbol = SIGMAS * power.error, "s" if along == "n_features" else "n"
-    estimate = Estimate(power.exponent, power.exponent - spread, power.exponent + spread, power.error)
+    estimate = Estimate(power.value, power.value - spread, power.value + spread, power.error)
     text = str(power) if where else f"{power} for {symbol} = {min(x):g} to {max(x):g}"
     return Found(where, estimate, [], f"{name}, {fact_of(metric).label}, power of {symbol}", text)
 

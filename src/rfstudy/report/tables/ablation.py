@@ -12,8 +12,7 @@ from rfstudy.report.context import Context
 from rfstudy.report.notes import notes
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
-from rfstudy.report.significance import Turn, gain_of, turns
-from rfstudy.report.steps import Reached, controls_of, course
+from rfstudy.report.steps import Reached, controls_of, course, gain_changes, gain_of
 from rfstudy.report.typeset import Cell, Table
 
 #: Keys of an entry of this kind, beside those of all entries.
@@ -53,12 +52,15 @@ def make(context: Context, spec: dict) -> Table:
         if len(ours):
             overlaps[printed_name(context.tasks, dataset, spec["paper"])] = overlap
         reached = course(ours, spec["steps"], spec["methods"], alone)
-        values = [{method: each.values for method, each in now.items()} for now in reached]
         controls = controls_of(ours, spec, overlap)
         changes = _changes_of(reached, controls, overlap, alone)
-        gains = _gains_of(values, others, spec["baselines"], overlap, sign)
+        gained = {method: [gain_of(method, now, spec["baselines"], sign) for now in reached] for method in others}
+        gains = family(
+            {(step, m): paired(own, 0.0, overlap) for m, of in gained.items() for step, own in enumerate(of)}
+        )
+        run = set(select(ours, method=spec["methods"])["variant"])
         for position, ((step, label), now) in enumerate(zip(spec["steps"].items(), reached, strict=True)):
-            if alone and any(len(each.rows) for each in reached[0].values()) and not any(map(_ran, now.values())):
+            if alone and next(iter(spec["steps"])) in run and step not in run:
                 continue  # the data set leaves nothing to decide there
             row = {"data set": name, "step": Cell(label, {"": label, "id": step, "minus": ""})} | empty
             for method, each in now.items():
@@ -68,11 +70,12 @@ def make(context: Context, spec: dict) -> Table:
             for method in others:
                 row[f"gain {labels[method]}"] = difference_cell(gains.get((position, method)))
             rows.append(row)
-        found = turns(values, spec["steps"], others, spec["baselines"], overlap, sign=sign, alone=alone)
+        found = gain_changes(gained, overlap, alone)
         if found:
-            changed = _changes([turn for turn in found if is_effect(turn.test, metric)], spec["steps"], labels)
+            effects = {place: test for place, test in found.items() if is_effect(test, metric)}
+            changed = _in_words(effects, list(spec["steps"].values()), labels)
             significant.append(f"{printed_name(context.tasks, dataset, spec['paper'])}: {changed or 'none'}")
-        for position, (control, method, *_) in enumerate(controls):
+        for position, (control, method, _) in enumerate(controls):
             told = {"": control["label"], "id": control["variant"], "minus": labels[method]}
             step = Cell(f"control: {control['label']}, minus {labels[method]}", told)
             row = {"data set": name, "step": step} | empty
@@ -110,10 +113,6 @@ def make(context: Context, spec: dict) -> Table:
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, unfold, parts)
 
 
-def _ran(each: Reached) -> bool:
-    return not each.carried and len(each.rows) > 0
-
-
 def _changes_of(reached: list[dict[str, Reached]], controls: list, overlap: float, alone: bool) -> dict:
     """The changes of one data set as a family: by position of the step and method, and by ("control", position)."""
     tests = {("control", position): test for position, (*_, test) in enumerate(controls)}
@@ -125,16 +124,6 @@ def _changes_of(reached: list[dict[str, Reached]], controls: list, overlap: floa
             if not each.carried
         }
     return family(tests)
-
-
-def _gains_of(values: list[dict], others: list[str], baselines: list[str], overlap: float, sign: float) -> dict:
-    """The gains of one data set as a family: by position of the step and method."""
-    found = {
-        (position, method): gain_of(method, of_step, baselines, overlap, sign=sign)
-        for position, of_step in enumerate(values)
-        for method in others
-    }
-    return family({place: gain.test for place, gain in found.items() if gain})
 
 
 def _at(spec: dict) -> str:
@@ -153,10 +142,9 @@ def _over(spec: dict, labels: dict) -> str:
     return f"over the better of {' and '.join(names)}" if len(names) > 1 else f"over {names[0]}"
 
 
-def _changes(found: list[Turn], steps: dict, labels: dict) -> str:
-    """Changes of the gains in words, one step after the other: "all features kept (LS-RFF +0.22, SLS-RFF +0.33)"."""
-    told = []
-    for step, label in steps.items():
-        of_step = [f"{labels[turn.method]} {turn.test.value:+.2f}" for turn in found if turn.step == step]
-        told += [f"{label} ({', '.join(of_step)})"] if of_step else []
-    return ", ".join(told)
+def _in_words(effects: dict, steps: list[str], labels: dict) -> str:
+    """Changes of the gains, one step after the other: "all features kept (LS-RFF +0.22, SLS-RFF +0.33)"."""
+    by_step: dict[int, list[str]] = {}
+    for (position, method), test in sorted(effects.items(), key=lambda item: item[0][0]):
+        by_step.setdefault(position, []).append(f"{labels[method]} {test.value:+.2f}")
+    return ", ".join(f"{steps[position]} ({', '.join(of_step)})" for position, of_step in by_step.items())

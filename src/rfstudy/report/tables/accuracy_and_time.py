@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import pandas as pd
 
-from rfstudy.report.aggregate import by_repeat, of_quantity, select
-from rfstudy.report.cells import by_place, cell_text, dataset_cell, method_columns, most_repeats
-from rfstudy.report.compare import note_on_tests, overlap_of
+from rfstudy.metrics import lower_is_better
+from rfstudy.report.aggregate import of_quantity, select
+from rfstudy.report.cells import by_place, cell_text, dataset_cell, method_columns, most_repeats, overlaps_by_name
+from rfstudy.report.compare import differences, note_on_tests
 from rfstudy.report.context import Context
 from rfstudy.report.notes import notes
 from rfstudy.report.plot_styles import plot_style
-from rfstudy.report.published import numbers, printed_name, printed_text
-from rfstudy.report.significance import all_beat
+from rfstudy.report.published import numbers, printed_text
 from rfstudy.report.times import summarise
 from rfstudy.report.typeset import Cell, Table
 
@@ -38,7 +38,7 @@ def make(context: Context, spec: dict) -> Table:
 
     The sizes of a data set are those that are printed or measured for it. Of ``spec``: ``quantity`` is what stands
     before the brackets, ``time`` what stands in them (none without it), ``baselines`` the methods that the others are
-    tested against (see ``significance.all_beat``).
+    tested against: a bullet means an effect in each of these comparisons.
     """
     frame = select(context.rows, dataset=spec["datasets"], n_features_label=spec["sizes"], variant="")
     quantities = [spec[key] for key in ("quantity", "time") if key in spec]
@@ -51,18 +51,15 @@ def make(context: Context, spec: dict) -> Table:
         for number in numbers(context.published, spec["paper"], spec["published"]).itertuples()
     }
     others = [method for method in spec["methods"] if method not in spec["baselines"]]
-    rows, bullets, overlaps = [], 0, {}
+    tests = differences(accuracy, spec["baselines"], "n_features_label", context)
+    sign = -1.0 if lower_is_better(metrics[0]) else 1.0
+    won = tests[tests["effect"] & (sign * tests["value"] > 0)]
+    wins = won.groupby(["dataset", "n_features_label"]).size().to_dict()
+    rows, bullets = [], 0
     for dataset in spec["datasets"]:
         of_dataset = select(accuracy, dataset=dataset)
         name = dataset_cell(context, dataset, spec["paper"], select(frame, dataset=dataset))
-        overlap = overlap_of(of_dataset, context)
-        if len(of_dataset):
-            overlaps[printed_name(context.tasks, dataset, spec["paper"])] = overlap
-        values = {
-            size: {m: by_repeat(select(of_dataset, n_features_label=size, method=m)) for m in spec["methods"]}
-            for size in spec["sizes"]
-        }
-        marked = all_beat(values, others, spec["baselines"], metrics[0], overlap)
+        marked = {size for size in spec["sizes"] if wins.get((dataset, size)) == len(others) * len(spec["baselines"])}
         bullets += len(marked)
         for size in spec["sizes"]:
             is_printed = any((dataset, size, method, metrics[0]) in printed for method in spec["methods"])
@@ -79,7 +76,9 @@ def make(context: Context, spec: dict) -> Table:
     names = [" and ".join(plot_style(m, context.styles).label for m in group) for group in (others, spec["baselines"])]
     remarks = [
         f"{BULLET}: {names[0]} are each more accurate than each of {names[1]}. Measured cells with it: {bullets}.",
-        note_on_tests(overlaps, "all pairs of methods and all sizes of a data set", metrics[:1]),
+        note_on_tests(
+            overlaps_by_name(tests, spec, context), "all pairs of methods and all sizes of a data set", metrics[:1]
+        ),
         " ".join([MARKS_NOTE, *([TIMES_NOTE] if "time" in spec else [])]),
         *notes(pd.concat(shown), spec, context),
     ]

@@ -6,22 +6,27 @@ Measured cells never come from published ones: the two meet only in the rows tha
 from __future__ import annotations
 
 import itertools
+from typing import NamedTuple
 
 import pandas as pd
 
-from rfstudy.report.aggregate import of_quantity, select, settings_of
+from rfstudy.metrics import lower_is_better
+from rfstudy.report.aggregate import check_unique, of_quantity, select, settings_of
 from rfstudy.report.cells import dataset_cell, method_cell
-from rfstudy.report.compare import MIN_REPEATS, note_on_tests, overlap_of
+from rfstudy.report.compare import MIN_REPEATS, family, is_effect, note_on_tests, overlap_of, paired
 from rfstudy.report.context import Context
 from rfstudy.report.notes import comparability, notes, quantity
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import ids_by_name, printed_name
-from rfstudy.report.significance import TOO_MANY, Best, best_methods
+from rfstudy.report.ranks import complete_scores
 from rfstudy.report.typeset import Cell, Table
 
 #: Keys of an entry of this kind, beside those of all entries.
 REQUIRED = ("published", "datasets", "methods", "repeats", "groups", "criteria")
 
+
+#: From how many methods on, a list no longer says which are best.
+TOO_MANY = 5
 
 #: What stands under a table of best methods, whatever its rows.
 BEST_METHODS_NOTE = (
@@ -31,9 +36,71 @@ BEST_METHODS_NOTE = (
 )
 
 
+class Best(NamedTuple):
+    """Outcome of ``best_methods``: ``verdict`` is "listed", "none stands out", "no verdict" or "not run"."""
+
+    verdict: str
+    methods: tuple[tuple[str, str], ...] = ()  # (method, variant), best first
+    repeats: int = 0
+    left_out: dict = {}  # (method, variant) -> complete repeats  # noqa: RUF012
+    p: dict = {}  # (method, variant) -> adjusted p-value against the best  # noqa: RUF012
+
+
+def best_methods(frame: pd.DataFrame, metric: str, groups: dict[str, list[str]], overlap: float = 0.0) -> dict:
+    """Which methods are best over groups of sizes: the best one and all that are not told to be worse.
+
+    The unit of the test is the repeat: all methods of a repeat see the same split, but the sizes of one repeat share
+    that split too and are no independent observations. So a method's score in a repeat is its mean over the sizes of
+    a group (of the logarithm where it is no percentage, so that every size weighs the same), and the method with the
+    best mean score is compared with every other by ``paired``. Two-sided, because the best method is chosen on the
+    same repeats. The groups are one family.
+
+    A method takes part with every repeat in which it is ok at all sizes of the group; with fewer than ``MIN_REPEATS``
+    it is left out. The comparison is made on the repeats that are complete for all who take part; with too few of
+    them, or one method alone, there is no verdict. If ``TOO_MANY`` methods or more are listed, none stands out.
+
+    Parameters
+    ----------
+    frame : tidy rows of one experiment, data set, kernel, learner and split; ``ValueError`` otherwise
+    metric : what is compared
+    groups : labels of the sizes of every group, by its name, e.g. {"small s": ["2d", "4d"]}
+    overlap : of these rows, see ``compare.overlap_of``
+
+    Returns
+    -------
+    dict of ``Best`` by the name of the group
+    """
+    found, tests, order = {}, {}, {}
+    for group, sizes in groups.items():
+        rows = select(frame, metric=metric, n_features_label=sizes)
+        for column in ("experiment", "dataset", "kernel", "learner", "split"):
+            if rows[column].nunique() > 1:
+                raise ValueError(f"best_methods compares within one {column}, got {sorted(rows[column].unique())}")
+        if not len(rows):
+            found[group] = Best("not run")
+            continue
+        check_unique(rows)
+        scores = complete_scores(rows, metric, sizes)
+        repeats = scores.count()
+        left_out = repeats[repeats < MIN_REPEATS].to_dict()
+        scores = scores.drop(columns=list(left_out)).dropna()
+        found[group] = Best("no verdict", repeats=len(scores) if scores.shape[1] else 0, left_out=left_out)
+        if scores.shape[1] > 1 and len(scores) >= MIN_REPEATS:
+            best, *others = scores.mean().sort_values(ascending=lower_is_better(metric), kind="stable").index
+            order[group] = [best, *others]
+            tests |= {(group, other): paired(scores[other], scores[best], overlap) for other in others}
+    tests = family(tests)
+    for group, (best, *others) in order.items():
+        listed = (best, *(other for other in others if not is_effect(tests[group, other], metric)))
+        verdict = "none stands out" if len(listed) >= TOO_MANY else "listed"
+        p = {other: tests[group, other].p for other in others}
+        found[group] = found[group]._replace(verdict=verdict, methods=listed, p=p)
+    return found
+
+
 def make(context: Context, spec: dict) -> Table:
     """Which methods are best, by data set, criterion and group of sizes: as printed, as measured (see
-    ``significance.best_methods``), and whether the two lists are the same, overlap or differ.
+    ``best_methods``), and whether the two lists are the same, overlap or differ.
     """
     frame = select(
         context.rows, dataset=spec["datasets"], n_features_label=list(itertools.chain(*spec["groups"].values()))
@@ -44,31 +111,31 @@ def make(context: Context, spec: dict) -> Table:
     rows, agreements, left_out, overlaps = [], [], [], {}
     for dataset in spec["datasets"]:
         ours, printed = select(frame, dataset=dataset), select(of_table, dataset=dataset)
-        found = {}
+        name = printed_name(context.tasks, dataset, spec["paper"])
+        cells = {}
         for criterion in spec["criteria"]:
             of_criterion = of_quantity(ours, criterion)
             overlap = overlap_of(of_criterion, context)
-            found[criterion["label"]] = best_methods(of_criterion, criterion["metric"], spec["groups"], overlap)
             if len(of_criterion):
                 # an error of the kernel matrix has no training sets, wherever it is from
-                name = printed_name(context.tasks, dataset, spec["paper"])
                 overlaps[name if criterion.get("learner") else quantity(criterion["metric"])] = overlap
-        cells = {}
-        for criterion, (group, sizes) in itertools.product(spec["criteria"], spec["groups"].items()):
-            heading = f"{criterion['label']}, {group}"
-            of_cell = select(of_quantity(ours, criterion), n_features_label=sizes)
-            best = found[criterion["label"]][group]
-            as_printed = _printed_winners(printed, criterion, sizes, ids)
-            agreement = "not comparable" if comparability(of_cell, context.tasks) else _agreement(as_printed, best)
-            agreements.append(agreement)
-            # the agreement stands beside the measured methods in a CSV file
-            cells[heading] = (_listed(as_printed, context), _outcome(best, agreement, context), Cell(agreement, ()))
-            if best.left_out and best.verdict != "no verdict":
-                where = f"{printed_name(context.tasks, dataset, spec['paper'])}, {heading}"
-                left_out.append(f"{where}: {_counts(best.left_out, context.styles)}")
-        name = dataset_cell(context, dataset, spec["paper"], ours)
+            for group, best in best_methods(of_criterion, criterion["metric"], spec["groups"], overlap).items():
+                heading, sizes = f"{criterion['label']}, {group}", spec["groups"][group]
+                listed = _printed_winners(printed, criterion, sizes, ids)
+                is_other = comparability(select(of_criterion, n_features_label=sizes), context.tasks)
+                agreements.append("not comparable" if is_other else _agreement(listed, best))
+                measured = _outcome(best, agreements[-1], context)
+                # the agreement stands beside the measured methods in a CSV file
+                cells[heading] = (_listed(listed, context), measured, Cell(agreements[-1], ()))
+                if best.left_out and best.verdict != "no verdict":
+                    labels = [
+                        f"{plot_style(method, context.styles, variant).label} ({n})"
+                        for (method, variant), n in best.left_out.items()
+                    ]
+                    left_out.append(f"{name}, {heading}: {', '.join(labels)}")
+        of_rows = dataset_cell(context, dataset, spec["paper"], ours)
         for position, source in enumerate(("published", "measured", "agreement")):
-            rows.append({"data set": name, "source": source, **{key: cell[position] for key, cell in cells.items()}})
+            rows.append({"data set": of_rows, "source": source} | {key: cell[position] for key, cell in cells.items()})
     of_family = "the methods and groups of sizes of a data set and criterion"
     tests = note_on_tests(overlaps, of_family, [criterion["metric"] for criterion in spec["criteria"]])
     remarks = [BEST_METHODS_NOTE, tests, *_tally(agreements)]
@@ -81,16 +148,11 @@ def make(context: Context, spec: dict) -> Table:
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context), unfold)
 
 
-def _counts(of: dict, styles: dict) -> str:
-    return ", ".join(f"{plot_style(method, styles, variant).label} ({n})" for (method, variant), n in of.items())
-
-
 def _tally(agreements: list[str]) -> list[str]:
     counts = {word: agreements.count(word) for word in ("same", "overlap", "differs")}
-    if not any(counts.values()):
-        return []
-    told = ", ".join(f"{word} {n}" for word, n in counts.items())
-    return [f"Agreement of the {sum(counts.values())} cells that can be compared: {told}."]
+    words = ", ".join(f"{word} {n}" for word, n in counts.items())
+    total = sum(counts.values())
+    return [f"Agreement of the {total} cells that can be compared: {words}."] if total else []
 
 
 def _printed_winners(rows: pd.DataFrame, criterion: dict, sizes: list[str], ids: dict) -> list[str] | None:
@@ -117,7 +179,7 @@ def _outcome(best: Best, agreement: str, context: Context) -> Cell:
     if best.verdict != "listed":
         return Cell("-" if best.verdict == "none stands out" else best.verdict, _winner(best.verdict) | told)
     methods = {pair: method_cell(context, *pair) for pair in best.methods}
-    values = (_winner("", method) | told | {"p_value": best.adjusted.get(pair)} for pair, method in methods.items())
+    values = (_winner("", method) | told | {"p_value": best.p.get(pair)} for pair, method in methods.items())
     return Cell(", ".join(map(str, methods.values())), tuple(values))
 
 

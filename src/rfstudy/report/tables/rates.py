@@ -7,13 +7,9 @@ import pandas as pd
 
 from rfstudy.report.aggregate import method_order, select, settings_of
 from rfstudy.report.cells import absent, exponent, method_cell, span
-from rfstudy.report.claims.points import verdict_on
+from rfstudy.report.compare import Estimate
 from rfstudy.report.context import Context
-from rfstudy.report.estimates import (
-    SIGMAS,
-    Power,
-    power_law,
-)
+from rfstudy.report.estimates import SIGMAS, power_law
 from rfstudy.report.notes import notes
 from rfstudy.report.typeset import Cell, Table
 
@@ -78,14 +74,14 @@ def _about(printed: pd.DataFrame, method: str) -> pd.DataFrame:
     return printed[np.array([method in names.split(";") for names in printed["method"]], dtype=bool)]
 
 
-def _rate_verdict(fitted: Power | None, powers: list[float]) -> str:
+def _rate_verdict(fitted: Estimate | None, powers: list[float]) -> str:
     if not powers:
         return "no claim"
     if fitted is None:
         return "not run"
     slowest, bound = max(powers), SIGMAS * fitted.error
-    faster = fitted.exponent < min(powers) - bound
-    return verdict_on([fitted.exponent <= slowest + bound]) + ", faster" * faster
+    faster = fitted.value < min(powers) - bound
+    return ("holds" if fitted.value <= slowest + bound else "fails") + ", faster" * faster
 
 
 def _points(frame: pd.DataFrame) -> list[str]:

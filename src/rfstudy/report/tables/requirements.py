@@ -7,16 +7,17 @@ import pandas as pd
 
 from rfstudy.report.aggregate import methods_shown, select, settings_of
 from rfstudy.report.cells import absent, exponent, method_cell
-from rfstudy.report.claims.points import verdict_on
 from rfstudy.report.context import Context
 from rfstudy.report.estimates import SIGMAS, power_law
 from rfstudy.report.notes import notes
-from rfstudy.report.requirements import BOUNDS, decay_of, features_needed, growth_of_need, told_size
+from rfstudy.report.requirements import BOUNDS, decay_of, features_needed, growth_of_need, stated_bounds, told_size
 from rfstudy.report.typeset import Cell, Table
 
 #: Keys of an entry of this kind, beside those of all entries.
 REQUIRED = ("published", "methods")
 
+#: The cell of an n that was not run.
+NOT_RUN = absent("not run", "more than")
 
 NEED_NOTE = (
     "Needed: the smallest s from which on the mean risk of ridge regression at lambda = n^(-1/2) is within "
@@ -38,36 +39,30 @@ def make(context: Context, spec: dict) -> Table:
     printed = select(
         context.published, paper=spec["paper"], experiment=spec["published"], metric="required_features_bound"
     )
-    needed = features_needed(frame)
-    sizes = sorted(set(needed["n"]))
+    bounds, needed = stated_bounds(printed), features_needed(frame)
+    formulas = {decay_of(name): name.split(": ", 1)[1] for name in printed["dataset"]}
     rows = []
-    for decay in dict.fromkeys(decay_of(name) for name in printed["dataset"]):
-        about = printed[[decay_of(name) == decay for name in printed["dataset"]]]
+    for decay, formula in formulas.items():
         of_decay = select(needed, decay=decay)
         for method, variant in methods_shown(of_decay, spec["methods"]):
-            ours = select(of_decay, method=method, variant=variant).set_index("n")
-            texts = [s["text"] for s in settings_of(select(about, method=method))]
-            bound = texts[0].removeprefix("s >= ") if texts else ""
-            met = ours["s"].dropna()
-            power = growth_of_need(ours.reset_index())
-            stated = power_law(met.index, BOUNDS[bound](met.index.to_numpy(dtype=float))) if bound else None
-            row = {
-                "eigenvalues": _formula(about["dataset"].iloc[0]),
-                "method": method_cell(context, method, variant),
-                "stated": bound,
-            }
-            row |= {
-                f"needed, n = {n}": _needed(ours.loc[n, "s"], ours.loc[n, "largest"])
-                if n in ours.index
-                else absent("not run", "more than")
-                for n in sizes
-            }
-            row |= {
-                "power of n": exponent(power),
-                "power of the bound": Cell(f"{stated.exponent:.2f}", {"": stated.exponent}) if stated else "",
-                "verdict": _verdict(power, stated, bound),
-            }
-            rows.append(row)
+            ours, bound = select(of_decay, method=method, variant=variant), bounds.get((decay, method), "")
+            met = ours.dropna(subset="s")["n"].to_numpy(dtype=float)
+            power, stated = growth_of_need(ours), power_law(met, BOUNDS[bound](met)) if bound else None
+            cells = {row.n: _needed(row.s, row.largest) for row in ours.itertuples()}
+            verdict = "not run" if bound else "no claim"
+            if power and stated:
+                verdict = "holds" if power.value <= stated.value + SIGMAS * power.error else "fails"
+            rows.append(
+                {
+                    "eigenvalues": formula,
+                    "method": method_cell(context, method, variant),
+                    "stated": bound,
+                    **{f"needed, n = {n}": cells.get(n, NOT_RUN) for n in sorted(set(needed["n"]))},
+                    "power of n": exponent(power),
+                    "power of the bound": Cell(f"{stated.value:.2f}", {"": stated.value}) if stated else "",
+                    "verdict": verdict,
+                }
+            )
     remarks = [*_tolerance(frame), NEED_VERDICT_NOTE, *_circle(frame)]
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context))
 
@@ -75,18 +70,6 @@ def make(context: Context, spec: dict) -> Table:
 def _needed(s: float, largest: int) -> Cell:
     """What was needed; of what was not met the largest size that is not enough."""
     return Cell(told_size(s, largest), {"": s, "more than": largest if np.isnan(s) else None, "remark": ""})
-
-
-def _formula(printed: str) -> str:
-    return printed.split(": ", 1)[1]
-
-
-def _verdict(power, stated, bound: str) -> str:
-    if not bound:
-        return "no claim"
-    if power is None or stated is None:
-        return "not run"
-    return verdict_on([power.exponent <= stated.exponent + SIGMAS * power.error])
 
 
 def _tolerance(frame: pd.DataFrame) -> list[str]:

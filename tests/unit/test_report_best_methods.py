@@ -1,4 +1,4 @@
-"""Statements made of several tests: on data whose answer is known."""
+"""Lists of best methods, on data whose answer is known."""
 
 import math
 
@@ -9,8 +9,7 @@ from scipy import stats
 
 from rfstudy import tidy
 from rfstudy.report.aggregate import select
-from rfstudy.report.compare import is_effect
-from rfstudy.report.significance import all_beat, best_methods, gain_of, turns
+from rfstudy.report.tables.best_methods import best_methods
 
 ERROR = "approximation_error_frobenius"
 
@@ -35,56 +34,6 @@ def best_of(frame, metric="accuracy_pct", sizes=("2d", "4d"), overlap=0.0):
     return best_methods(frame, metric, {"all": list(sizes)}, overlap)["all"]
 
 
-def series(values, start=0):
-    return pd.Series(np.asarray(values, dtype=float), index=range(start, start + len(values)))
-
-
-def test_every_pair_and_size_of_a_data_set_is_in_the_family_of_the_bullets():
-    def cell(gain):
-        noise = np.resize([-1.0, 1.0], 8)
-        values = {"rff": series(np.zeros(8)), "qmc": series(np.zeros(8))}
-        return values | {name: series(gain + noise) for name in ("lsrff", "slsrff")}
-
-    def marked(*gains, overlap=0.0):
-        return all_beat(dict(enumerate(map(cell, gains))), ["lsrff", "slsrff"], ["rff", "qmc"], "accuracy_pct", overlap)
-
-    # t = gain sqrt(7) at 7 degrees of freedom; p = 0.0115 at 1.2 / sqrt(...), times 4 pairs, and times 8 of two sizes
-    just = float(stats.t.isf(0.0124 / 2, 7)) / math.sqrt(7)
-    assert marked(just) == {0}
-    assert marked(just, 0.0) == set()
-    assert marked(float(stats.t.isf(0.0126 / 2, 7)) / math.sqrt(7)) == set()
-    assert marked(9.0, 0.0, 9.0) == {0, 2}
-    assert marked(-9.0) == set()
-    # with halves the standard error is sqrt(1/8 + 1) in place of sqrt(1/8)
-    assert marked(3 * just * 1.001, overlap=1.0) == {0}
-    assert marked(3 * just * 0.99, overlap=1.0) == set()
-    # one method that is no better than one baseline is enough
-    values = {"2d": cell(9.0) | {"qmc": series(np.full(8, 8.95))}}
-    assert all_beat(values, ["lsrff", "slsrff"], ["rff", "qmc"], "accuracy_pct") == set()
-    assert all_beat(values, ["lsrff", "slsrff"], ["rff"], "accuracy_pct") == {"2d"}
-    # of an error the lower one is better
-    assert all_beat(values, ["rff"], ["lsrff", "slsrff"], ERROR) == {"2d"}
-
-
-# --- gains ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_gain_and_its_turns_have_the_variance_of_the_splits():
-    rng = np.random.default_rng(7)
-    steps = [{name: series(80 + gain + rng.standard_normal(10)) for name in ("rff", "lsrff")} for gain in (0.0, 0.0)]
-    steps[1]["lsrff"] = steps[1]["lsrff"] + 2.0
-    plain, corrected = (gain_of("lsrff", steps[1], ["rff"], overlap).test for overlap in (0.0, 1.0))
-    assert corrected.value == plain.value
-    assert corrected.error == pytest.approx(plain.error * math.sqrt(11))
-    for overlap, is_one in ((0.0, True), (1.0, False)):
-        (turn,) = turns(steps, ["a", "b"], ["lsrff"], ["rff"], overlap)
-        assert (turn.step, turn.method) == ("b", "lsrff")
-        assert is_effect(turn.test, "accuracy_pct") == is_one
-
-
-# --- best methods -----------------------------------------------------------------------------------------------------
-
-
 def test_a_clear_winner_is_listed_alone_and_a_tie_with_it():
     rng = np.random.default_rng(1)
     common = rng.standard_normal((10, 1))
@@ -98,7 +47,7 @@ def test_a_clear_winner_is_listed_alone_and_a_tie_with_it():
     frame = scores({"rff": 80 + common + noise["rff"], "orf": equal, "qmc": equal[:, ::-1]})
     best = best_of(frame)
     assert set(best.methods) == {("orf", ""), ("qmc", "")}
-    assert best.adjusted[("rff", "")] < 1e-6
+    assert best.p[("rff", "")] < 1e-6
 
 
 def test_errors_are_best_low_and_every_size_weighs_the_same():
@@ -180,7 +129,7 @@ def test_groups_of_sizes_are_one_family():
     assert best_of(frame, sizes=["2d"]).methods == (("best", ""),)
     both = best_methods(frame, "accuracy_pct", {"small": ["2d"], "large": ["4d"]})
     assert all(set(best.methods) == {("best", ""), ("other", "")} for best in both.values())
-    assert both["small"].adjusted["other", ""] == pytest.approx(0.06)
+    assert both["small"].p["other", ""] == pytest.approx(0.06)
 
 
 def test_a_tenth_of_a_point_makes_no_method_worse():

@@ -1,4 +1,4 @@
-"""Errors that mean something to whoever runs the study: what a user can mend, and what a method cannot do."""
+"""Errors with a meaning for users (mistakes that they can mend, limits of a method), and checks that raise them."""
 
 from collections.abc import Iterable
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ class NotDefinedError(ValueError):
 
 @contextmanager
 def gathered(problems: list[str]):
-    """A context in which a ``UserError`` is no end: the lines of its message join ``problems``, to be told together."""
+    """Collect the lines of a ``UserError`` in ``problems`` and go on, so that all problems are reported together."""
     try:
         yield
     except UserError as error:

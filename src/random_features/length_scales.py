@@ -1,4 +1,4 @@
-"""Length scales: what is one, and the rules by which data decide it."""
+"""Length scales: their check, and the rules that find one in data."""
 
 from __future__ import annotations
 

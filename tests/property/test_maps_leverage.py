@@ -118,6 +118,19 @@ def test_code_gives_cosines_to_the_first_half_and_sines_to_the_last():
     np.testing.assert_allclose(phi.transform(data()), expected, rtol=1e-9, atol=1e-9)
 
 
+def test_code_is_a_ridge_penalty_per_feature():
+    """Weights sqrt(1 / q_i) under one penalty are the unweighted features under the penalties lambda q_i."""
+    phi = fitted(mode="code")
+    X = data()
+    y = np.sin(X[:, 0]) + X[:, 1]
+    q = phi.learned_["weights"] ** -2.0
+    np.testing.assert_allclose(q.sum(), 1.0)
+    Z, A, penalty = phi.transform(X), reordered_pool(phi, X), 0.5
+    weighted = Z @ np.linalg.solve(Z.T @ Z + penalty * np.eye(2 * S), Z.T @ y)
+    per_feature = A @ np.linalg.solve(A.T @ A + penalty * np.diag(q), A.T @ y)
+    np.testing.assert_allclose(weighted, per_feature, atol=1e-8)
+
+
 def test_keep_is_the_whole_pool_with_the_weights_of_the_resampling():
     phi = fitted(mode="keep")
     Z = pool_features(phi, data())

@@ -166,6 +166,14 @@ def test_kprff_takes_the_best_scores(kind, kernel, candidates):
     np.testing.assert_allclose(phi.transform(X), candidates(phi, X)[:, best] / np.sqrt(7), atol=1e-12, rtol=1e-12)
 
 
+def test_kprff_ignores_scale_and_shift_of_the_targets():
+    X, y = data()
+    first, second = (
+        make_map("kprff", n_components=7, random_state=0).fit_transform(X, targets) for targets in (y, 100 - 8 * y)
+    )
+    np.testing.assert_array_equal(first, second)
+
+
 @pytest.mark.parametrize("name", ["kprff", "karff"])
 def test_linear_kernel_selects_columns(name):
     rng = np.random.default_rng(0)

@@ -125,6 +125,23 @@ def test_naive_twin_of_a_climb(how):
         assert potential == pytest.approx(highest, rel=1e-8)
 
 
+def test_small_steps_without_noise_climb_all_the_way():
+    """With a step of 1 / L: the curvature is at most L = sum_ij |u_i u_j| |x_i - x_j|^2."""
+    X, _ = problem()
+    weights, W = some_weights(60), np.random.default_rng(1).normal(size=(6, 3))
+    distances = ((X[:, None] - X) ** 2).sum(axis=2)
+    step = 1.0 / (np.abs(np.outer(weights, weights)) * distances).sum()
+    search = PeakSearch(X, "cpu")
+    last = search.evaluate(weights, W)
+    for _ in range(20):
+        gradients = gradients_of(X, weights, W)[1]
+        W = W + step * gradients
+        now = search.evaluate(weights, W)
+        # half of what the tangent promises, at least
+        assert (now >= last + 0.49 * step * (gradients**2).sum(axis=1)).all()
+        last = now
+
+
 def test_noise_has_the_length_that_was_asked_for():
     X, _ = problem(30, 50)
     weights, starts = np.zeros(30), np.zeros((40, 50))

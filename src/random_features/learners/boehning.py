@@ -8,7 +8,7 @@ do. A step :math:`-(\lambda I + Z'Z / 2n)^{-1} \nabla f` therefore always descen
 regression algorithm"): one Gram matrix and one Cholesky factor serve all classes and all steps, and a step costs one
 pass over the features. Nothing that is held grows with n but the labels, one byte a row.
 
-Where most rows are told apart with certainty the bound is far above the Hessian, and the step too short. The last few
+Where most rows are classified with certainty the bound is far above the Hessian, and the step too short. The last few
 changes of the gradient correct it: the inverse of the bound is the initial matrix of the limited-memory BFGS update
 (Nocedal 1980). A corrected step that brings no sufficient fall is given up for Boehning's own.
 
@@ -64,7 +64,7 @@ def fit_on_stream(
     checkpoints=None,
     progress=None,
 ) -> LinearModel:
-    """Multinomial logistic regression without an intercept: ``penalty`` |W|^2 / 2 beside the mean of the losses.
+    """Multinomial logistic regression without an intercept: ``penalty`` |W|^2 / 2 plus the mean of the losses.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def fit_on_stream(
     tolerance : duality gap over the objective;  max_passes : over the features, that of the Gram matrix apart
     checkpoints : object, optional, with ``append(**arrays)`` and ``load()``: the fit goes on from there, step by step
         as if it had not stopped
-    progress : callable, optional, that is told after every step of the passes, the gap and the objective
+    progress : callable, optional, called after every step with the passes, the gap and the objective
 
     Returns a ``LinearModel`` whose ``n_iter`` are the passes; ``converged`` is False where it gave up. Raises
     ``ValueError`` for features that are not finite, and labels that are no class.
@@ -160,7 +160,7 @@ class Problem:
 
 
 class Descent:
-    """The way to the solution: where it stands, and the last changes of weights and gradient."""
+    """The descent to the solution: the current point, and the last changes of weights and gradient."""
 
     def __init__(self, problem: Problem, checkpoints=None):
         self.problem, self.checkpoints = problem, checkpoints
@@ -222,7 +222,7 @@ class Descent:
             self.checkpoints.append(**of_point, forget=forget, passes=self.passes)
 
     def _arrive(self, point: Point, forget: bool) -> None:
-        """Stand at another point; what was remembered of the way is forgotten where it led astray."""
+        """Go to another point; forget the last changes where they led astray."""
         if forget:
             self.changes.clear()
         if self.at is not None:

@@ -1,4 +1,4 @@
-"""Learners by name: what the entry of a learner says of it, and how it is found.
+"""Learners by name: the entry that describes each of them, and how it is found.
 
 A learner is one file of this folder, named after it, with two names at module level: ``Options``, a ``TypedDict`` of
 its options in an experiment, and ``LEARNER``, its ``Learner``. Its grid and ``n_folds`` are options of every learner
@@ -57,7 +57,7 @@ def _facts(name: str) -> dict:
 
 
 def required(options: dict, *names: str) -> dict:
-    """The named options alone; ``UserError`` says which are missing: what is minimised is never a silent default."""
+    """Return the named options. ``UserError`` names missing ones: the objective is never a silent default."""
     missing = [name for name in names if name not in options]
     if missing:
         raise UserError(f"the learner's options do not say {', '.join(missing)}; they say {', '.join(options)}")
@@ -81,7 +81,7 @@ class Learner:
     Attributes
     ----------
     grid : the option that holds the grid of values to choose from, e.g. "penalties"
-    chosen : what the settings of a row call the value that was used, e.g. "penalty"
+    chosen : the name of the chosen value in the settings of a row, e.g. "penalty"
     targets : the kinds of targets that it serves ("binary", "classes", "regression")
     fit : callable (blocks, Y, value, *, n_columns, options) -> ``LinearModel``, for one value of the grid; ``blocks``
         is the stream of features (see ``random_features.learners``), Y (n, c) float64 the encoded targets

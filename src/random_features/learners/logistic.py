@@ -1,7 +1,7 @@
 """Logistic regression on a stream of features, with an L2 penalty: binary, multinomial, or one class against the rest.
 
 Newton's method reads the features block by block, from memory where they fit into a stated budget. What
-it holds beside them is of the size of the targets (once for every fold) and of Z'Z. With fewer rows than columns the
+it holds in addition is of the size of the targets (once for every fold) and of Z'Z. With fewer rows than columns the
 features are rotated into the space of their rows first, where the same problem has n columns.
 """
 
@@ -137,7 +137,7 @@ def _targets(Y, intercept, classes):
 
 
 def _against_the_mean(penalties, counts, scaling, n_columns):
-    """Penalties as they stand beside the mean of the losses of so many rows: (grid, len(counts))."""
+    """Penalties of the mean of the losses, for every number of rows: (grid, len(counts))."""
     return np.column_stack([effective_penalties(penalties, n, scaling, n_columns) / n for n in counts])
 
 

@@ -1,4 +1,4 @@
-"""Held-out scores: what is averaged, over which rows, and the checks of the folds."""
+"""Held-out scores and the checks of folds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def gain(values, score: str) -> np.ndarray:
 
 
 def score_sum(Y, decision, score: str) -> np.ndarray:
-    """Sum over rows of what the score averages: shape (grid,).
+    """Sum of a score over rows, shape (grid,).
 
     ``Y`` has shape (m, c), ``decision`` (m, grid, c). "accuracy": 100 for a right class, else 0, so that the
     average is in percent; "mse": squared error, averaged over the columns of the targets. Decision values that are

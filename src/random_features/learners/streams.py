@@ -68,7 +68,7 @@ class Kept:
 
     @cached_property
     def row_gram(self) -> np.ndarray:
-        """Z Z' as ``row_gram`` gives it; whoever changes it makes a copy."""
+        """Z Z' as ``row_gram`` gives it; copy it before you change it."""
         return row_gram(self.Z)
 
 

@@ -158,7 +158,7 @@ def cross_validate_svm(
 
 
 def choose_solver(n_rows: int, n_columns: int, n_targets: int, loss: str, intercept: str, solver: str) -> str:
-    """The solver that "auto" stands for: "liblinear", "newton" or "libsvm"; ``ValueError`` for what has none."""
+    """Return the solver, "liblinear", "newton" or "libsvm", for a problem; ``ValueError`` where there is none."""
     check_choice("loss", loss, ("squared_hinge", "hinge"))
     check_choice("intercept", intercept, ("none", "unpenalised"))
     check_choice("solver", solver, ("auto", "liblinear", "newton"))

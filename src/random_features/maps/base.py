@@ -55,7 +55,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     """
 
     method: str
-    #: What ``kernel=None`` stands for.
+    #: The kernel of ``kernel=None``.
     default_kernel = Gaussian()
     #: Whether ``fit`` needs the targets.
     _requires_y = False

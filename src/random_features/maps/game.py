@@ -24,7 +24,7 @@ from random_features.maps.base import RandomFeatureMap
 #: Alternating projections onto the box and the hyperplane after each step of the dual player (Appendix A.2).
 ALTERNATIONS = 10
 
-#: Seconds between checkpoints: what a killed search loses beside the round that it is in.
+#: Seconds between checkpoints. A killed search loses the work since the last one, and its current round.
 CHECKPOINT_SECONDS = 10.0
 
 

@@ -21,7 +21,7 @@ from random_features.maps.pool import PoolMap
 #: From the paper's text to the group's code, one difference at a time.
 MODES = ("text", "keep", "columns", "sorted", "code")
 
-#: What is held against "columns" to tell its weights from the length that they give to the features.
+#: Controls of the mode "columns": they separate its weights from the length that these give to the features.
 CONTROLS = ("trace", "permuted")
 
 #: Modes that score cosine and sine apart, and of these the ones that reorder the frequencies as the code does.
@@ -46,7 +46,7 @@ class ScoredPoolMap(PoolMap):
       missing, so that the features are about sqrt(2 s) times longer than those of RFF.
 
     1 / q_i has no bounded mean for the scores of single columns, so that "columns" lengthens the features, which acts
-    as a smaller penalty. Two controls tell this from what the scores know:
+    as a smaller penalty. Two controls separate this effect from the information in the scores:
 
     * ``mode="trace"``: as "columns", with all weights divided by the root mean square length of the features over the
       rows of ``fit``: the trace of the kernel matrix is that of RFF, the number of rows;

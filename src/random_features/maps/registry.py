@@ -1,4 +1,4 @@
-"""The feature maps by name: where each lives, which kernels it takes and what is known of it.
+"""The feature maps by name: their modules, the kernels that they take, and facts about them.
 
 The module imports the standard library only, because a workflow reads it while it parses its rules; a map's own
 module is imported when a map is made. A new map is one file and one entry here.
@@ -15,7 +15,7 @@ from random_features.errors import UserError, did_you_mean
 
 @dataclass(frozen=True)
 class Entry:
-    """What the registry knows of a map.
+    """The facts about a map.
 
     ``cost`` is the time to map one row after the set-up, in s frequencies and d columns; ``unbiased`` says whether
     the expectation of the approximate kernel is the kernel; ``defaults`` are the map's own options; ``prefix`` says

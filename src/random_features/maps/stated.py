@@ -13,7 +13,7 @@ OF_SCIKIT_LEARN = {"rbf": Gaussian("scale"), "linear": Linear()}
 
 
 def as_kernel(kernel) -> Kernel:
-    """The kernel object for what stands for one.
+    """The kernel object for a kernel, a name or a kernel of scikit-learn.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a reader must know about a data set before trusting an accuracy on it, counted the same way for every task.
+"""Facts that a reader needs before trusting an accuracy on a data set, counted the same way for every task.
 
 Rows are numbered from 0 in the order of the prepared file (published training rows first), columns from 1.
 """
@@ -80,7 +80,7 @@ def conflicting_rows(columns: np.ndarray, y: np.ndarray) -> int:
 
 
 def part_facts(X: np.ndarray, y: np.ndarray) -> dict:
-    """Range, constant columns, and the order of the classes or the law of the target of one part."""
+    """Range, constant columns, and the order of the classes or the distribution of the target of one part."""
     low, high = X.min(0), X.max(0)
     constant = np.flatnonzero(low == high) + 1
     return {
@@ -88,10 +88,10 @@ def part_facts(X: np.ndarray, y: np.ndarray) -> dict:
         "maximum": float(high.max()),
         "n_constant_columns": len(constant),
         "constant_columns": constant[:MAX_LISTED].tolist(),
-    } | (target_law(y) if y.dtype.kind == "f" else class_order(y))
+    } | (target_distribution(y) if y.dtype.kind == "f" else class_order(y))
 
 
-def target_law(y: np.ndarray) -> dict:
+def target_distribution(y: np.ndarray) -> dict:
     """Mean, standard deviation (ddof = 0) and range of a regression target, and whether neighbours resemble each other.
 
     ``neighbours_correlation`` is the correlation of the target with that of the next row: near 0 unless the rows stand

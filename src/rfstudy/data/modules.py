@@ -50,7 +50,7 @@ def load(kind: str, name: str):
 
 
 def module_name(kind: str, name: str) -> str:
-    """Where the code of a step, generator or extractor stands, as a full name."""
+    """The full name of the module of a step, generator or extractor."""
     return f"rfstudy.data.{kind}.{name}"
 
 
@@ -134,7 +134,7 @@ def step_text(step: str | dict) -> str:
 
 
 def code_of_steps(steps) -> list[str]:
-    """Where the code of preprocessing steps stands, as full names."""
+    """The full names of the modules of preprocessing steps."""
     return sorted({module_name("steps", step_of(step)[0]) for step in steps})
 
 

@@ -26,8 +26,8 @@ SHORTEST_SIDE = 2 ** len(CHANNELS)
 MEAN = (0.485, 0.456, 0.406)
 DEVIATION = (0.229, 0.224, 0.225)
 
-#: Letters of an error that are told: it may name every layer.
-MOST_TOLD = 300
+#: Letters of an error that are reported: it may name every layer.
+MOST_REPORTED = 300
 
 #: The layer whose outputs are the classes, which other classes have to learn anew.
 LAST = "classifier.6"
@@ -95,12 +95,12 @@ def load_weights(network: VGG16, path) -> None:
         state = torch.load(path, map_location="cpu", weights_only=True)
         own = network.state_dict()
         network.load_state_dict(state | {name: own[name] for name in own if name.startswith(f"{LAST}.")})
-    except Exception as error:  # what is no such file, or of another network, is told in as many ways
-        why = " ".join(str(error).split())[:MOST_TOLD]
+    except Exception as error:  # torch raises many kinds of errors for a wrong file
+        why = " ".join(str(error).split())[:MOST_REPORTED]
         raise UserError(f"{path} does not hold the weights of this network: {why}") from error
 
 
 def normalised(images):
-    """Images of bytes (n, 3, side, side) as the network takes them: float32, held against those of ImageNet."""
+    """Images of bytes (n, 3, side, side) as the network takes them: float32, normalised like those of ImageNet."""
     mean, deviation = (images.new_tensor(of, dtype=torch.float32).view(1, 3, 1, 1) for of in (MEAN, DEVIATION))
     return (images.float() / 255 - mean) / deviation

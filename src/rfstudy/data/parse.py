@@ -19,7 +19,7 @@ from rfstudy.data.tasks import DROP, IN_ORDER, file_names, target_of
 #: The label map's key for every label that it does not name.
 REST = "rest"
 
-#: What stands in a table for a number that is missing.
+#: Cells of a table that mark a missing number.
 NO_NUMBER = ["", "NA", "NaN", "nan", "null"]
 
 #: Texts in lower case that mark a missing label, unless the label map names them.
@@ -75,7 +75,7 @@ def read_task(
 def read_part(names: list[str], task: dict, raw_dir, substitutes: dict | None = None) -> tuple[np.ndarray, np.ndarray]:
     """The rows of some files and their labels as printed, without those that substitutes exclude.
 
-    ``UserError`` where one of several files has a substitute: its rows are not told from those of the others.
+    ``UserError`` where one of several files has a substitute: its rows cannot be told apart from those of the others.
     """
     others = {name: known for name, known in (substitutes or {}).items() if name in names}
     paths = [Path(raw_dir) / others.get(name, {}).get("file", name) for name in names]

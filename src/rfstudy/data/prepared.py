@@ -1,4 +1,4 @@
-"""The three files of a prepared task: written whole, and verified by whoever reads them.
+"""The three files of a prepared task: written whole, and verified when they are read.
 
 ``facts.json`` holds the digest of ``X.npy`` and ``y.npy``. It is in the key of every cell that is computed on them, so
 that arrays that are not those of the digest would leave wrong numbers under a right key. Its own digest is its last

@@ -20,7 +20,7 @@ from rfstudy.data.prepared import digest, read, read_record, write
 from rfstudy.data.tasks import extractor_of, file_names, generator_of, stands_in, streamed_of, target_of
 from rfstudy.files import digest_of, shown
 
-#: What an extractor that takes long keeps beside the arrays until they are written.
+#: The checkpoint of an extractor that takes long; it is removed when the arrays are written.
 CHECKPOINT = "checkpoint"
 
 
@@ -133,8 +133,8 @@ def parsed(task: dict, raw_dir, reference_dir) -> Rows:
     if not substitutes:
         return Rows(*rows, sizes_of(task))
     missing = left_out(task, raw_dir, substitutes)
-    told = {"substitutes": list(substitutes), "left_out": missing}
-    return Rows(*rows, without(sizes_of(task), missing), substitutes=told)
+    reported = {"substitutes": list(substitutes), "left_out": missing}
+    return Rows(*rows, without(sizes_of(task), missing), substitutes=reported)
 
 
 def downloaded(source_id: str, raw_dir, names=None) -> dict[str, dict]:
@@ -271,8 +271,8 @@ def extracted(task: dict, base_dir, raw_dir, checkpoint: Path, device: str) -> R
         given["files"] = {file: Path(raw_dir or "") / file for file in downloaded(source, raw_dir or "")}
     X = extractor.extract(images, **parameters, **{key: given[key] for key in asked})
     if not base["stand_in"]:
-        told = {key: base[key] for key in ("substitutes", "left_out") if key in base}
-        return Rows(X, y, n_train, without(sizes_of(task), told.get("left_out", {})), substitutes=told)
+        reported = {key: base[key] for key in ("substitutes", "left_out") if key in base}
+        return Rows(X, y, n_train, without(sizes_of(task), reported.get("left_out", {})), substitutes=reported)
     expected = sizes_of(base) | {"d": extractor.columns(images.shape[1], **parameters)}
     return Rows(X, y, n_train, expected, f"{name} of {base['stand_in']}")
 

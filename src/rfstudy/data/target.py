@@ -1,4 +1,4 @@
-"""The target of a task: how it becomes columns of numbers, what decision values predict, and what is scored.
+"""The target of a task: its encoding as columns of numbers, the predictions of decision values, and its scores.
 
 | kind | a learner is given | a validation scores | metrics |
 |---|---|---|---|
@@ -151,7 +151,7 @@ def _labels(y):
     if np.ma.is_masked(y):
         raise ValueError("the labels hold masked values")
     whole, y = np.asarray(y), np.asarray(y) if isinstance(y, np.ndarray) else np.array(y, dtype=object)
-    if whole.dtype.kind != "U":  # NumPy makes texts of what stands beside a text: a list of them is judged as given
+    if whole.dtype.kind != "U":  # NumPy turns numbers in a list with texts into texts: such a list is checked as given
         y = whole
     if y.ndim != 1:
         raise ValueError(f"labels must have shape (n,), got {y.shape}")

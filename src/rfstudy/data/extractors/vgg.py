@@ -74,7 +74,7 @@ def extract(
         raise UserError(f"vgg reads images of bytes, not of {X.dtype}")
     try:
         where = resolve_device(device)
-    except RuntimeError as error:  # whoever planned the job, on another machine, could not know
+    except RuntimeError as error:  # the job may have been planned on another machine
         raise UserError(str(error)) from error
     schedule = Schedule(epochs, batch, learning_rate, tuple(milestones), momentum, weight_decay)
     weights = next(iter(files.values()), None)

@@ -1,8 +1,8 @@
 rule collect:
     input:
-        rows=shard_results,
-        arrays=shard_arrays,
-        facts=collected_facts,
+        rows=lambda wildcards: shard_results(wildcards.experiment),
+        arrays=lambda wildcards: shard_arrays(wildcards.experiment),
+        facts=lambda wildcards: collected_facts(wildcards.experiment),
         code=code_of("rfstudy.study.collect"),
     output:
         rows=f"{RESULTS}/{{experiment}}.csv",
@@ -17,7 +17,7 @@ rule collect:
         mem_mb=1000,
         runtime=20,
     params:
-        work=lambda wildcards: compact([collect_work(wildcards)]),
+        work=lambda wildcards: compact([collect_work(wildcards.experiment)]),
         file=f"{RESULTS}/{{experiment}}/collect.work.json",
         files=lambda wildcards, input: counted(len(input.rows), "file"),
     message:

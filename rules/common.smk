@@ -83,6 +83,9 @@ EMBEDDED = SETTINGS["data"] == "embedded"
 # the stages that compute
 STAGES = ("tune", "generate", "train", "measure", "time")
 
+# those of them that use what ``tune`` chose
+TUNED = ("generate", "train", "time")
+
 # a timed job has the machine to itself: nothing else of this workflow runs beside it
 ALL_CORES = workflow.resource_settings.cores or 2
 
@@ -173,7 +176,7 @@ def work_of(stage, experiment, name, threads):
         "threads": experiment_of(experiment)["time"]["threads"] if stage == "time" else threads,
         "out": f"{stem}.{'json' if stage == 'tune' else 'csv'}",
     }
-    if stage in ("generate", "train", "time"):
+    if stage in TUNED:
         work["tuned"] = tuned_files(experiment, shard)
     if stage in ("generate", "measure"):
         work["out_arrays"] = f"{stem}.npz"
@@ -314,32 +317,31 @@ def compact(document):
 ASKED_FOR = [name for name, experiment in EXPERIMENTS.items() if selection.is_asked_for(experiment, SETTINGS)]
 
 
-def shard_results(wildcards):
+def shard_results(name):
     """The rows of all jobs of an experiment, of all its stages."""
-    name = wildcards.experiment
     stages = (*plan.stages_of(experiment_of(name)), "time")
     return [f"{RESULTS}/{name}/{stage}/{shard}.csv" for stage in stages for shard in shards_of(stage, name)]
 
 
-def shard_arrays(wildcards):
+def shard_arrays(name):
     """The arrays that an experiment's kind measures with its rows; what maps learn stays with their shards."""
-    return [path.removesuffix(".csv") + ".npz" for path in shard_results(wildcards) if "/measure/" in path]
+    return [path.removesuffix(".csv") + ".npz" for path in shard_results(name) if "/measure/" in path]
 
 
-def collected_facts(wildcards):
+def collected_facts(name):
     """What ``preprocess`` found of the data sets of an experiment."""
-    return [f"{PREPARED}/{dataset}/facts.json" for dataset in experiment_of(wildcards.experiment)["datasets"]]
+    return [f"{PREPARED}/{dataset}/facts.json" for dataset in experiment_of(name)["datasets"]]
 
 
-def collect_work(wildcards):
+def collect_work(name):
     """The arguments of the ``run`` of ``collect`` for an experiment."""
     return {
-        "specs": plan.facts_parts(experiment_of(wildcards.experiment), SETTINGS),
-        "shard_files": shard_results(wildcards),
-        "prepared_dirs": [str(Path(path).parent) for path in collected_facts(wildcards)],
-        "array_files": shard_arrays(wildcards),
-        "out": f"{RESULTS}/{wildcards.experiment}.csv",
-        "out_arrays": f"{RESULTS}/{wildcards.experiment}.npz",
+        "specs": plan.facts_parts(experiment_of(name), SETTINGS),
+        "shard_files": shard_results(name),
+        "prepared_dirs": [str(Path(path).parent) for path in collected_facts(name)],
+        "array_files": shard_arrays(name),
+        "out": f"{RESULTS}/{name}.csv",
+        "out_arrays": f"{RESULTS}/{name}.npz",
     }
 
 

@@ -1,70 +1,90 @@
 # With `shard_by: [paper]` one job runs a stage for all experiments of a paper, whose cells take less time than imports.
-# A part of an experiment (rows of one figure) still has jobs of its own.
-OUTPUTS = {
-    "tune": [".json", ".provenance.json"],
-    "generate": [".csv", ".provenance.json", ".npz"],
-    "train": [".csv", ".provenance.json"],
-    "measure": [".csv", ".provenance.json", ".npz"],
-    "time": [".csv", ".provenance.json"],
+# A part of an experiment (the rows of one figure) still has jobs of its own.
+ENDINGS = {stage: ["csv", "provenance.json", "npz"] for stage in ("generate", "measure")}
+ENDINGS |= {
+    "tune": ["json", "provenance.json"],
+    "train": ["csv", "provenance.json"],
+    "time": ["csv", "provenance.json"],
 }
 
 
-def together(stage, paper):
-    """The shards of a stage in all experiments of a paper."""
-    names = [name for name, experiment in EXPERIMENTS.items() if experiment["paper"] == paper]
-    return [(name, shard) for name in names for shard in shards_of(stage, name).values()]
+def work_together(stage, members):
+    """A parameter function: what one job of a stage does for several shards, given with their experiments."""
+    return lambda wildcards, threads: compact([work_of(stage, name, shard.name, threads) for name, shard in members])
 
 
-if SETTINGS["shard_by"] == ["paper"]:
-    for paper in sorted({experiment["paper"] for experiment in EXPERIMENTS.values()}):
-        for stage in STAGES:
-            members = together(stage, paper)
-            if not members:
-                continue
-            workflow.ruleorder(f"{stage}_{paper}", stage)
+BY_PAPER = {}
+for name, experiment in EXPERIMENTS.items():
+    BY_PAPER.setdefault(experiment["paper"], []).append(name)
 
-            rule:
-                name:
-                    f"{stage}_{paper}"
-                input:
-                    prepared=sorted(
-                        {file for _, shard in members for each in shard.datasets for file in prepared(each)}
-                    ),
-                    tuned=sorted(
-                        {file for name, shard in members for file in tuned_files(name, shard)}
-                        if stage != "tune"
-                        else []
-                    ),
-                    arrays=[
-                        f"{RESULTS}/{name}/generate/{shard.name}.npz" for name, shard in members if stage == "train"
-                    ],
-                    code=sorted({code_of_shards(stage, shard) for _, shard in members}),
-                    lock=LOCK,
-                output:
-                    [
-                        f"{RESULTS}/{name}/{stage}/{shard.name}{ending}"
-                        for name, shard in members
-                        for ending in OUTPUTS[stage]
-                    ],
-                log:
-                    f"logs/{PRESET}/{paper}/{stage}.log",
-                benchmark:
-                    f"benchmarks/{PRESET}/{paper}/{stage}.tsv"
-                priority: {"tune": 1, "time": -1}.get(stage, 0)
-                conda:
-                    "../envs/study.yaml"
-                threads: ALL_CORES if stage == "time" else SETTINGS["threads"]
-                resources:
-                    mem_mb=max(needs_of(stage, shard)["mem_mb"] for _, shard in members),
-                    runtime=240,
-                    gpu=GPUS,
-                    exclusive=int(stage == "time"),
-                params:
-                    work=lambda wildcards, threads, stage=stage, members=members: compact(
-                        [work_of(stage, name, shard.name, threads) for name, shard in members]
-                    ),
-                    file=f"{RESULTS}/{paper}.{stage}.work.json",
-                message:
-                    f"{stage} {paper}: {counted(len(members), 'experiment')}"
-                shell:
-                    f"PYTHONPATH=src python -m rfstudy {stage} {{params.file:q}} > {{log}} 2>&1"
+
+for paper, names in BY_PAPER.items() if SETTINGS["shard_by"] == ["paper"] else []:
+    for stage in STAGES:
+        members = [(name, shard) for name in names for shard in shards_of(stage, name).values()]
+        if not members:
+            continue
+        stems = [f"{RESULTS}/{name}/{stage}/{shard.name}" for name, shard in members]
+        tuned = {path for name, shard in members for path in tuned_files(name, shard)}
+        workflow.ruleorder(f"{stage}_{paper}", stage)
+
+        rule:
+            name:
+                f"{stage}_{paper}"
+            input:
+                prepared=sorted(
+                    {file for _, shard in members for each in filter(None, shard.datasets) for file in prepared(each)}
+                ),
+                tuned=sorted(tuned) if stage in TUNED else [],
+                arrays=[f"{RESULTS}/{name}/generate/{shard.name}.npz" for name, shard in members if stage == "train"],
+                code=sorted({code_of_shards(stage, shard) for _, shard in members}),
+                lock=LOCK,
+            output:
+                [f"{stem}.{ending}" for stem in stems for ending in ENDINGS[stage]],
+            log:
+                f"logs/{PRESET}/{stage}-{paper}.log",
+            benchmark:
+                f"benchmarks/{PRESET}/{stage}-{paper}.tsv"
+            priority: {"tune": 1, "time": -1}.get(stage, 0)
+            conda:
+                "../envs/study.yaml"
+            threads: ALL_CORES if stage == "time" else SETTINGS["threads"]
+            resources:
+                mem_mb=max(needs_of(stage, shard)["mem_mb"] for _, shard in members),
+                runtime=max(needs_of(stage, shard)["runtime"] for _, shard in members),
+                gpu=GPUS,
+                exclusive=int(stage == "time"),
+            params:
+                stage=stage,
+                work=work_together(stage, members),
+                file=f"{RESULTS}/{stage}-{paper}.work.json",
+            message:
+                f"{stage} {paper}: {counted(len({name for name, _ in members}), 'experiment')}"
+            shell:
+                "PYTHONPATH=src python -m rfstudy {params.stage} {params.file:q} > {log} 2>&1"
+
+    workflow.ruleorder(f"collect_{paper}", "collect")
+
+    rule:
+        name:
+            f"collect_{paper}"
+        input:
+            rows=[path for name in names for path in shard_results(name) + shard_arrays(name)],
+            facts=sorted({path for name in names for path in collected_facts(name)}),
+            code=code_of("rfstudy.study.collect"),
+        output:
+            [f"{RESULTS}/{name}.{ending}" for name in names for ending in ("csv", "provenance.json", "npz")],
+        log:
+            f"logs/{PRESET}/collect-{paper}.log",
+        conda:
+            "../envs/study.yaml"
+        threads: 1
+        resources:
+            mem_mb=1000,
+            runtime=20,
+        params:
+            work=lambda wildcards, names=names: compact([collect_work(name) for name in names]),
+            file=f"{RESULTS}/collect-{paper}.work.json",
+        message:
+            f"collect {paper}: {counted(len(names), 'experiment')}"
+        shell:
+            "PYTHONPATH=src python -m rfstudy collect {params.file:q} > {log} 2>&1"

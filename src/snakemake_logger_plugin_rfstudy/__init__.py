@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from traceback import walk_tb
+from itertools import takewhile
 
 from snakemake.logging import ColorizingTextHandler, DefaultFilter, DefaultFormatter, timestamp
 from snakemake.logging import logger as snakemake_logger
@@ -202,35 +202,36 @@ class LogHandler(LogHandlerBase):
         super().close()
 
 
-def name_the_place(record) -> bool:
-    """Say of a file of ``--configfile`` that Snakemake could not read which one it is, and where and what the slip is.
+def name_the_file(record) -> bool:
+    """Say which file of ``--configfile`` cannot be read, and where the mistake is; Snakemake says only that one cannot.
 
-    Snakemake reads these files before anything of the workflow, and says that one of them is no YAML. A filter of its
-    log: all records stay.
+    A filter of Snakemake's log that keeps all records.
     """
-    path = next((path for path in map(file_read_in, frames(sys.exc_info()[2])) if path), None)
-    if path:
-        from rfstudy.files import read_yaml  # not before: it is that of the workflow
+    if record.levelno >= logging.ERROR and sys.exc_info()[1]:
+        from rfstudy.files import read_yaml  # as late as possible: the workflow has it, too
 
-        try:
-            read_yaml(path)
-        except ValueError as error:
-            record.msg, record.args = str(error), ()
+        for path in config_files(sys.argv):
+            try:
+                read_yaml(path)
+            except ValueError as error:
+                record.msg, record.args = str(error), ()
+                break
     return True
 
 
-def frames(trace):
-    """The frames of a traceback, from the outermost."""
-    return [frame for frame, _ in walk_tb(trace)]
+def config_files(words: list[str]) -> list[str]:
+    """The files that follow ``--configfile`` on a command line.
 
-
-def file_read_in(frame) -> str:
-    """The file that Snakemake reads in a frame as configuration, or nothing."""
-    return str(frame.f_locals.get("configpath", "")) if frame.f_code.co_name == "load_configfile" else ""
+    >>> config_files(["snakemake", "--cores", "1", "--configfile", "a.yaml", "b.yaml", "--dry-run"])
+    ['a.yaml', 'b.yaml']
+    """
+    starts = [i for i, word in enumerate(words) if word in ("--configfile", "--configfiles")]
+    files = [takewhile(lambda word: not word.startswith("-"), words[i + 1 :]) for i in starts]
+    return [path for found in files for path in found]
 
 
 # Snakemake imports this package to know its options, also where another console is used
-snakemake_logger.addFilter(name_the_place)
+snakemake_logger.addFilter(name_the_file)
 
 
 def keep_details():

@@ -65,8 +65,12 @@ def shards(experiment: dict, settings: dict) -> list[Shard]:
 
 
 def axes_of(experiment: dict, settings: dict) -> list[str]:
-    """What separates the jobs of an experiment: its own ``shard_by``, or the preset's."""
-    return experiment.get("shard_by", settings["shard_by"])
+    """What separates the jobs of an experiment: its own ``shard_by``, or the preset's.
+
+    A preset with one job for each paper still has one shard for each experiment: a job then works on several shards.
+    """
+    axes = experiment.get("shard_by", settings["shard_by"])
+    return ["experiment"] if axes == ["paper"] else axes
 
 
 def repeats_of(experiment: dict, settings: dict) -> list[int]:

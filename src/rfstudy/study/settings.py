@@ -53,7 +53,7 @@ class Settings(Model):
     learners : by learner, options that are laid over those of every experiment
     time : how times are measured; laid under the `time` of an experiment
     prepared_together : tasks whose rows one job makes, where a generator makes them
-    shard_by : what separates jobs: a beginning of `experiment, dataset, method`
+    shard_by : what separates jobs: `paper`, or a beginning of `experiment, dataset, method`
     repeats_per_shard : repeats of one job; null for all
     threads : threads of a job that measures no times
     extent : whether `large` is laid over the `grid` of an experiment
@@ -78,7 +78,7 @@ class Settings(Model):
     learners: Learners
     time: Timing
     prepared_together: Words = None
-    shard_by: list[Axis]
+    shard_by: list[Axis | Literal["paper"]]
     repeats_per_shard: Repeats | None
     threads: Count
     extent: Literal["small", "large"]
@@ -86,8 +86,10 @@ class Settings(Model):
     @model_validator(mode="after")
     def check_axes(self):
         """Check the axes of jobs."""
-        if not self.shard_by or self.shard_by != list(AXES[: len(self.shard_by)]):
-            refuse([(("shard_by",), f"must be a beginning of {', '.join(AXES)}, not {', '.join(self.shard_by)}")])
+        if not self.shard_by or self.shard_by not in (["paper"], list(AXES[: len(self.shard_by)])):
+            refuse(
+                [(("shard_by",), f"must be paper, or a beginning of {', '.join(AXES)}")]
+            )
         return self
 
 

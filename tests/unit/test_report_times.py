@@ -200,8 +200,8 @@ def test_a_printed_ratio_beside_ours_by_rounds(tabulated, rounds, settings, expe
     assert tuple(table.loc[0, ["ours", "difference", "margin", "verdict"]]) == expected
     assert f"Verdicts, 1 printed cell: {expected[-1]} 1." in text
     assert "medians over rounds of the ratio in a round" in text
-    assert "Times by rounds, in which the methods take turns: the median of 3, with the quartiles." in text
-    assert ("Contended, other work ran beside it: eeg: lsrff at 2d." in text) == bool(settings)
+    assert "Times are medians of 3 rounds in which the methods take turns, with the quartiles." in text
+    assert ("The machine was busy with other work: eeg: lsrff at 2d." in text) == bool(settings)
     assert "Fewer repeats" not in text
 
 
@@ -387,5 +387,5 @@ def test_the_panel_of_times_shows_medians_and_quartiles(monkeypatch, tmp_path):
     assert bars[0].get_ydata().tolist() == [36.0, 60.0]
     note = "".join(text.get_text() for text in figure.texts).replace("\n", " ")
     assert "the median of 2 to 5, with the quartiles" in note
-    assert "Contended, other work ran beside it: eeg: rff at 4d." in note
+    assert "The machine was busy with other work: eeg: rff at 4d." in note
     assert "Not drawn: magic04: time (s), magic04: training time (s) (not timed)." in note

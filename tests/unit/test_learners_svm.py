@@ -23,7 +23,7 @@ def objective(model, Z, Y, C, loss="squared_hinge"):
 
 
 def options(Z, **more):
-    return {"n_rows": Z.shape[0], "n_columns": Z.shape[1], **more}
+    return {"n_columns": Z.shape[1], **more}
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -237,8 +237,8 @@ def test_targets_and_folds_are_checked():
         fit_svm(stream(Z), np.ones(40), 1.0, **options(Z))
     with pytest.raises(ValueError, match="other than -1 and"):
         fit_svm(stream(Z), np.arange(40), 1.0, **options(Z))
-    with pytest.raises(ValueError, match="40 rows, n_rows is 41"):
-        fit_svm(stream(Z), Y, 1.0, n_rows=41, n_columns=Z.shape[1])
+    with pytest.raises(ValueError, match="ended after 40 of 41 rows"):
+        fit_svm(stream(Z), np.append(Y, 1.0), 1.0, **options(Z))
     with pytest.raises(ValueError, match="C must be finite and positive"):
         fit_svm(stream(Z), Y, 0.0, **options(Z))
     sorted_labels = np.where(np.arange(40) < 20, 1.0, -1.0)

@@ -21,7 +21,7 @@ def fit_l1_svm(blocks, Y, C: float, *, n_columns: int, options=None):
     """The model of a stream of features (see ``random_features.learners``) and columns of -1 and +1 (n, c); errors as
     ``fit_svm``.
     """
-    return fit_svm(blocks, Y, C, n_rows=len(Y), n_columns=n_columns, **OBJECTIVE)
+    return fit_svm(blocks, Y, C, n_columns=n_columns, **OBJECTIVE)
 
 
 def cross_validate_l1_svm(blocks, Y, folds, *, n_columns, score, options):
@@ -29,7 +29,7 @@ def cross_validate_l1_svm(blocks, Y, folds, *, n_columns, score, options):
     if score != "accuracy":
         raise ValueError(f"support vector machines are scored by their accuracy, not by {score!r}")
     grid = required(options, "C")["C"]
-    return cross_validate_svm(blocks, Y, grid, folds, n_rows=len(Y), n_columns=n_columns, **OBJECTIVE)
+    return cross_validate_svm(blocks, Y, grid, folds, n_columns=n_columns, **OBJECTIVE)
 
 
 def too_many_rows(options: dict, n_rows: int, n_columns: int) -> str:

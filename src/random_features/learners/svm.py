@@ -61,10 +61,9 @@ class Options(TypedDict, total=False):
 
 def fit_svm(
     blocks,
-    y_columns,
+    Y,
     C: float,
     *,
-    n_rows: int,
     n_columns: int,
     loss="squared_hinge",
     intercept="none",
@@ -76,9 +75,9 @@ def fit_svm(
     Parameters
     ----------
     blocks : callable, the stream of features (see ``random_features.learners``)
-    y_columns : ndarray (n_rows,) or (n_rows, c) of -1 and +1, as ``encode_labels`` gives it
+    Y : ndarray (n,) or (n, c) of -1 and +1, as ``encode_labels`` gives it
     C : positive number
-    n_rows, n_columns : shape of the features
+    n_columns : D, the columns of the features
     loss : "squared_hinge", max(0, 1 - m)^2 (the survey's LIBLINEAR solver 2), or "hinge", max(0, 1 - m)
     intercept : "none" (b = 0, the survey's) or "unpenalised"
     solver : "auto" (the table above), "liblinear" or "newton"
@@ -88,7 +87,8 @@ def fit_svm(
     Raises ``numpy.linalg.LinAlgError`` where LIBLINEAR would not end (``check_liblinear``), ``ValueError`` for NaN or
     infinity, a column with one class, and a combination without a solver.
     """
-    Y, grid = _check_targets(y_columns, n_rows), check_grid(C, "C")
+    Y, grid = sign_columns(Y), check_grid(C, "C")
+    n_rows = len(Y)
     solver = choose_solver(n_rows, n_columns, Y.shape[1], loss, intercept, solver)
     if solver == "libsvm":
         features = streams.kept(blocks, n_rows, n_columns)
@@ -107,11 +107,10 @@ def fit_svm(
 
 def cross_validate_svm(
     blocks,
-    y_columns,
+    Y,
     grid,
     folds,
     *,
-    n_rows: int,
     n_columns: int,
     loss="squared_hinge",
     intercept="none",
@@ -125,7 +124,8 @@ def cross_validate_svm(
     the grid from the smallest C, each from the solution of the one before. A ``ConvergenceWarning`` says how many of
     the fits did not converge.
     """
-    Y, grid = _check_targets(y_columns, n_rows), check_grid(grid, "grid")
+    Y, grid = sign_columns(Y), check_grid(grid, "grid")
+    n_rows = len(Y)
     folds, n_folds = check_folds(folds, Y, "accuracy", every_column=True)
     solver = choose_solver(n_rows, n_columns, Y.shape[1], loss, intercept, solver)
     if solver == "libsvm":
@@ -152,7 +152,8 @@ def cross_validate_svm(
                     scores[i, fold] = np.nan  # as where a system is singular: this value is not chosen
                     continue
                 unconverged += not model.converged
-                scores[i, fold] = _accuracy(Y[held_out], model.decision(Z[held_out]))
+                decision = model.decision(Z[held_out])[:, None, :]
+                scores[i, fold] = score_sum(Y[held_out], decision, "accuracy")[0] / held_out.sum()
     warn_unconverged(unconverged, scores.size, "SVM")
     return scores
 
@@ -232,17 +233,6 @@ def _liblinear(Z, Y, C, loss):
     return LinearModel(np.column_stack(coef), np.zeros(Y.shape[1]), "liblinear", converged, n_iter)
 
 
-def _check_targets(y_columns, n_rows):
-    Y = sign_columns(y_columns)
-    if len(Y) != n_rows:
-        raise ValueError(f"the targets have {len(Y)} rows, n_rows is {n_rows}")
-    return Y
-
-
-def _accuracy(Y, decision):
-    return score_sum(Y, decision[:, None, :], "accuracy")[0] / len(Y)
-
-
 def scaled_cost(C, n_columns: int, scaling: str):
     """What the losses are multiplied by: C for the scaling "sum", C n_columns for "per_column".
 
@@ -255,14 +245,14 @@ def scaled_cost(C, n_columns: int, scaling: str):
 
 def _fit(blocks, Y, value, *, n_columns, options):
     C = scaled_cost(value, n_columns, options.get("scaling", "sum"))
-    return fit_svm(blocks, Y, C, n_rows=len(Y), n_columns=n_columns, **_objective(options))
+    return fit_svm(blocks, Y, C, n_columns=n_columns, **_objective(options))
 
 
 def _cross_validate(blocks, Y, folds, *, n_columns, score, options):
     if score != "accuracy":
         raise ValueError(f"support vector machines are scored by their accuracy, not by {score!r}")
     grid = scaled_cost(required(options, "C")["C"], n_columns, options.get("scaling", "sum"))
-    return cross_validate_svm(blocks, Y, grid, folds, n_rows=len(Y), n_columns=n_columns, **_objective(options))
+    return cross_validate_svm(blocks, Y, grid, folds, n_columns=n_columns, **_objective(options))
 
 
 def _objective(options):

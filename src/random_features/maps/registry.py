@@ -386,17 +386,9 @@ def list_maps() -> Listing:
     >>> [entry["cost"] for entry in list_maps() if entry["name"] == "rff"]
     ['O(s d)']
     """
+    facts = ("family", "kernels", "data_dependent", "unbiased", "reference", "cost")
     return Listing(
-        {
-            "name": name,
-            "family": entry.family,
-            "kernels": entry.kernels,
-            "data_dependent": entry.data_dependent,
-            "unbiased": entry.unbiased,
-            "reference": entry.reference,
-            "cost": entry.cost,
-            "defaults": dict(entry.defaults),
-        }
+        {"name": name, **{fact: getattr(entry, fact) for fact in facts}, "defaults": dict(entry.defaults)}
         for name, entry in REGISTRY.items()
     )
 

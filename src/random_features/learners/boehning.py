@@ -29,7 +29,7 @@ import numpy as np
 
 from random_features.arrays import row_blocks
 from random_features.learners import streams
-from random_features.learners.design import Design
+from random_features.learners.design import Design, inverse
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.newton import MAX_HALVINGS, SUFFICIENT, log_partition
 
@@ -94,31 +94,24 @@ def fit_on_stream(
     return LinearModel(weights, np.zeros(weights.shape[1]), "boehning", descent.is_solved(tolerance), descent.passes)
 
 
-class StreamedDesign(Design):
-    """Features whose Gram matrix is made when it is asked for, whatever its size, and given back."""
+def inverse_bound(design: Design, curvature: float, penalty: float, most_rows: int):
+    """A function that applies (penalty I + curvature Z'Z / n)^-1; Z'Z / n is that of at most so many rows.
 
-    def _gram(self):
-        return None
-
-    def bound(self, curvature: float, penalty: float, most_rows: int):
-        """A function that applies (penalty I + curvature Z'Z / n)^-1; Z'Z / n is that of at most so many rows.
-
-        The products of a chunk are formed in the type of the features and summed in float64. The factor alone is kept.
-        """
-        every = -(-self.n_rows // most_rows)
-        self.gram, product, used, number = np.zeros((self.n_columns, self.n_columns)), None, 0, 0
-        for _, block in streams.checked(self.blocks, self.n_rows, self.n_columns):
-            for rows in row_blocks(len(block), streams.CHUNK_ROWS):
-                if number % every == 0:
-                    chunk = block[rows]
-                    product = np.empty(self.gram.shape, dtype=block.dtype) if product is None else product
-                    self.gram += np.matmul(chunk.T, chunk, out=product)
-                    used += len(chunk)
-                number += 1
-        streams.refuse_non_finite(np.diagonal(self.gram))
-        found = self.preconditioner(curvature / used, penalty)
-        self.gram = None
-        return found
+    The products of a chunk are formed in the type of the features and summed in float64. The factor alone is kept.
+    """
+    every = -(-design.n_rows // most_rows)
+    gram, product, used, number = np.zeros((design.n_columns, design.n_columns)), None, 0, 0
+    for _, block in streams.checked(design.blocks, design.n_rows, design.n_columns):
+        for rows in row_blocks(len(block), streams.CHUNK_ROWS):
+            if number % every == 0:
+                chunk = block[rows]
+                product = np.empty(gram.shape, dtype=block.dtype) if product is None else product
+                gram += np.matmul(chunk.T, chunk, out=product)
+                used += len(chunk)
+            number += 1
+    streams.refuse_non_finite(np.diagonal(gram))
+    gram *= curvature / used
+    return inverse(gram, penalty)
 
 
 class Problem:
@@ -127,7 +120,7 @@ class Problem:
     def __init__(self, blocks, labels, n_classes: int, penalty: float, n_columns: int):
         self.labels, self.penalty = labels, penalty
         self.n_weights = 1 if n_classes == 2 else n_classes
-        self.design = StreamedDesign(blocks, len(labels), n_columns, has_intercept=False)
+        self.design = Design(blocks, len(labels), n_columns, has_intercept=False)
         self._precondition = None
 
     def at(self, weights) -> Point:
@@ -155,7 +148,7 @@ class Problem:
         """The inverse of the bound times a gradient (D, c); the Gram matrix is made when it is first asked for."""
         if self._precondition is None:
             curvature = 0.25 if self.n_weights == 1 else 0.5
-            self._precondition = self.design.bound(curvature, self.penalty, GRAM_ROWS)
+            self._precondition = inverse_bound(self.design, curvature, self.penalty, GRAM_ROWS)
         return self._precondition(gradient)
 
 

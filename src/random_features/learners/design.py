@@ -5,6 +5,8 @@ They work for many columns of weights at once: all of them share every pass over
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from scipy.linalg import lapack
 
@@ -29,16 +31,18 @@ class Design:
     ----------
     n_rows, n_columns, has_intercept : n, D, and whether there is a column of ones
     penalised : ndarray (D, 1) or (D + 1, 1), 1 for a feature and 0 for the column of ones
-    gram : Z'Z with the column of ones, float64, or None above ``PRECONDITIONED_COLUMNS`` or n columns
     """
 
     def __init__(self, blocks, n_rows: int, n_columns: int, has_intercept: bool):
         self.blocks, self.n_rows, self.n_columns, self.has_intercept = blocks, n_rows, n_columns, has_intercept
         self.penalised = np.ones((n_columns + has_intercept, 1))
         self.penalised[n_columns:] = 0
-        self.gram = self._gram() if n_columns <= min(PRECONDITIONED_COLUMNS, n_rows) else None
 
-    def _gram(self):
+    @cached_property
+    def gram(self) -> np.ndarray | None:
+        """Z'Z with the column of ones, float64; None above ``PRECONDITIONED_COLUMNS`` or n columns."""
+        if self.n_columns > min(PRECONDITIONED_COLUMNS, self.n_rows):
+            return None
         one_group, ones = np.zeros(self.n_rows, dtype=int), np.ones((self.n_rows, 1))
         (gram,), (totals,) = streams.grams_by_group(self.blocks, ones, one_group, 1, self.n_columns)
         if not self.has_intercept:
@@ -52,13 +56,7 @@ class Design:
         """
         if self.gram is None:
             return lambda residual: residual
-        system = np.array(self.gram, order="F")
-        system *= curvature
-        np.einsum("ii->i", system)[:] += penalty * self.penalised[:, 0]
-        factor, failed = lapack.dpotrf(system, lower=1, clean=0, overwrite_a=1)
-        if failed:
-            return lambda residual: residual
-        return lambda residual: solve(factor, residual)
+        return inverse(curvature * self.gram, penalty * self.penalised[:, 0])
 
     def bytes_of_factors(self, n: int) -> int:
         """What ``weighted_factors`` of n columns hold."""
@@ -106,6 +104,17 @@ class Design:
             total = total + (np.vstack([product, factors.sum(axis=0)]) if self.has_intercept else product)
         streams.refuse_non_finite(total)
         return total
+
+
+def inverse(matrix: np.ndarray, diagonal):
+    """A function that applies (matrix + diag(diagonal))^-1 to columns, and does nothing where that is singular.
+
+    ``matrix`` (D, D) is symmetric positive semi-definite and overwritten; ``diagonal`` is a number or (D,).
+    """
+    system = np.asfortranarray(matrix.T)  # no copy: the transpose of a symmetric C-ordered matrix
+    np.einsum("ii->i", system)[:] += diagonal
+    factor, failed = lapack.dpotrf(system, lower=1, clean=0, overwrite_a=1)
+    return (lambda residual: residual) if failed else (lambda residual: solve(factor, residual))
 
 
 def solve(factor, residual):

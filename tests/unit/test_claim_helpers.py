@@ -89,7 +89,7 @@ def test_better_than_needs_a_better_mean(gain, expected):
 @pytest.mark.parametrize(
     ("options", "border"),
     # two standard errors, or pooled deviations, of two samples of deviation 1
-    [({"by": 2.0}, 2.0), ({"errors": 2}, 2 * math.sqrt(2 * (1 / 5 + 1))), ({"deviations": 2}, 2.0)],
+    [({"errors": 2}, 2 * math.sqrt(2 * (1 / 5 + 1))), ({"deviations": 2}, 2.0)],
 )
 def test_better_than_may_need_a_larger_gain(options, border):
     for gain, expected in ((border + 0.01, "holds"), (border - 0.01, "fails")):

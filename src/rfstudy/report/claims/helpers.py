@@ -60,9 +60,10 @@ def better(metric: str) -> float:
     return -1.0 if lower_is_better(metric) else 1.0
 
 
-def sides(of) -> list[Side]:
-    """One side or several as a list."""
-    return [side(of)] if isinstance(of, str | Side) else [side(each) for each in of]
+def sides(*given) -> list[Side]:
+    """Sides that are given one by one, in sequences, or as None, as a list."""
+    groups = [[each] if isinstance(each, str | Side) else each or [] for each in given]
+    return [side(each) for group in groups for each in group]
 
 
 def estimated(rows: Rows, metric: str, of, minus=None, over=None, by_repeat: bool = False) -> Iterator[Found]:
@@ -124,30 +125,27 @@ def keeps_bound(
             text = number(estimate.value) if minus is None else signed(estimate.value, metric)
         options = {"neutral": neutral, "errors": errors, "significant": significant}
         points.append(bounded(where, estimate, bounds(where, **limits), what, text, **options))
-    others = [each for each in (minus, over) if each is not None]
-    return rows.part(points, metric, [*sides(of), *others])
+    return rows.part(points, metric, sides(of, minus, over))
 
 
 def better_than(
-    rows: Rows, metric: str, of, over, *, by: float = 0.0, errors: float = 0.0, deviations: float = 0.0,
-    effect: bool = False,
-) -> Part:  # fmt: skip
+    rows: Rows, metric: str, of, over, *, errors: float = 0.0, deviations: float = 0.0, effect: bool = False
+) -> Part:
     """Each side ``of`` is better than the side ``over``.
 
     Parameters
     ----------
-    by, errors, deviations : by more than so much, so many standard errors, or pooled standard deviations
+    errors, deviations : by more than so many standard errors, or pooled standard deviations
     effect : the difference has to pass the paired test and to exceed the smallest effect of the metric
     """
     points, sign = [], better(metric)
     for one in sides(of):
         first, second = (one, over) if sign > 0 else (over, one)  # the gain is printed
         for where, estimate, samples, what, text in estimated(rows, metric, first, minus=second):
-            bound = by + (errors * estimate.error if errors else 0.0)
-            bound += deviations * spread_of(*samples) if deviations else 0.0
+            bound = errors * estimate.error if errors else deviations * spread_of(*samples) if deviations else 0.0
             found = bounded(where, estimate, Bounds(low=bound, is_open=True), what, text, neutral=0.0)
             points.append(_as_effect(found, estimate, metric) if effect else found)
-    return rows.part(points, metric, [*sides(of), over], in_errors=bool(errors))
+    return rows.part(points, metric, sides(of, over), in_errors=bool(errors))
 
 
 def _as_effect(found: Point, gain: Estimate, metric: str) -> Point:
@@ -183,8 +181,7 @@ def no_difference(
             margin = deviations * spread_of(*samples)
             practical = fact_of(metric).margin(samples[-1].mean)
             points.append(agreeing(where, estimate, Bounds(-margin, margin), what, text, practical))
-    others = [] if over is None else [over]
-    return rows.part(points, metric, [*sides(of), *others], in_errors=bool(errors))
+    return rows.part(points, metric, sides(of, over), in_errors=bool(errors))
 
 
 def all_alike(rows: Rows, metric: str, among, *, margin: float | None = None, deviations: float = 0.0) -> Part:
@@ -259,8 +256,7 @@ def falls_by_step(rows: Rows, metric: str, of, *, over=None, errors: float = 0.0
             points.append(
                 point(after.where, step, -slack, holds, f"{after.what}, step", number(-change), opposite=opposite)
             )
-    others = [] if over is None else [over]
-    return rows.part(points, metric, [*sides(of), *others])
+    return rows.part(points, metric, sides(of, over))
 
 
 def changes(
@@ -281,7 +277,7 @@ def changes(
         for of_place in along_sizes(estimated(rows, metric, of, minus, over))
         for found in _change(of_place, metric, start, end, over is not None, -1.0 if falls else 1.0, floor, by)
     ]
-    return rows.part(points, metric, [*sides(of), *(each for each in (minus, over) if each is not None)])
+    return rows.part(points, metric, sides(of, minus, over))
 
 
 def _change(found: list[Found], metric, start, end, is_ratio: bool, sign: float, floor, by) -> list[Point]:

@@ -76,17 +76,14 @@ class Rows:
         datasets = None if datasets is None else listed(datasets)
         frame = select(self.frame, dataset=datasets, n_features_label=sizes, **columns)
         if where:
-            # NA would be no answer: such rows do not meet the condition
-            asked = frame.astype({"n_features": float, "d": float, "at": float})
-            if "share" in where:
-                largest = usable(self.frame).groupby(["experiment", "dataset"])["n_features"].max()
-                of_rows = pd.MultiIndex.from_frame(frame[["experiment", "dataset"]])
-                asked["share"] = asked["n_features"] / largest.reindex(of_rows).to_numpy(dtype=float)
+            frame = usable(frame)
+            asked = frame.astype({"n_features": float, "d": float, "at": float})  # NaN meets no condition, NA raises
+            asked["share"] = asked["n_features"] / asked.groupby(["experiment", "dataset"])["n_features"].transform(
+                "max"
+            )
             frame = frame[asked.eval(where).to_numpy(dtype=bool)]
-        return replace(
-            self, frame=frame, datasets=self.datasets if datasets is None else listed(datasets),
-            set_aside=self.set_aside | (set_aside or {}),
-        )  # fmt: skip
+        datasets, set_aside = datasets or self.datasets, self.set_aside | (set_aside or {})
+        return replace(self, frame=frame, datasets=datasets, set_aside=set_aside)
 
     def usable(self, method: str = "", **columns) -> pd.DataFrame:
         """The selected rows that are ok and of the paper's own data; of a method ("slsrff/identity" for a variant)."""
@@ -295,11 +292,9 @@ def unlearned(frame: pd.DataFrame, rows: pd.DataFrame) -> set[tuple[str, str]]:
 
 
 def _for_every_learner(rows: pd.DataFrame) -> pd.DataFrame:
-    learners = sorted(set(rows["learner"]) - {""})
-    alone = rows["learner"] == ""
-    if not learners or not alone.any():
-        return rows
-    return pd.concat([rows[~alone], *(rows[alone].assign(learner=learner) for learner in learners)])
+    learners, alone = sorted(set(rows["learner"]) - {""}), rows["learner"] == ""
+    copies = [rows[alone].assign(learner=learner) for learner in learners]
+    return pd.concat([rows[~alone], *copies]) if learners else rows
 
 
 def _in_words(column: str, where: dict) -> str:

@@ -1,14 +1,14 @@
-"""Claims of the survey (Liu et al., TPAMI 2021)."""
+"""Claims of the survey (Liu et al., TPAMI 2021) on its benchmark; ``survey_theory`` has those on theory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
 from rfstudy.metrics import fact_of
+from rfstudy.report.claims import survey_theory  # noqa: F401 - it registers claims of the survey too
 from rfstudy.report.claims.bounds import Bounds, agreeing, bounded, point
 from rfstudy.report.claims.helpers import (
     all_alike,
@@ -17,13 +17,12 @@ from rfstudy.report.claims.helpers import (
     changes,
     correlates_with_size,
     estimated,
-    fits_power,
     is_best,
     keeps_bound,
     no_difference,
     none_stands_out,
 )
-from rfstudy.report.claims.points import Part, Point, joined, number, only_evidence
+from rfstudy.report.claims.points import Part, Point, joined, number
 from rfstudy.report.claims.registry import claim
 from rfstudy.report.claims.rows import SIZE, Rows
 from rfstudy.report.claims.samples import Sample, highest, lowest, quotient, rank_correlation, side
@@ -33,15 +32,12 @@ from rfstudy.report.notes import LEARNER_NAMES
 GAUSSIAN = {"text": "survey-gaussian-text", "code": "survey-gaussian-code"}
 IMAGES, KERNELS = {"text": "survey-images-text"}, {"text": "survey-kernels-text"}
 MILLION = {"text": "survey-million-text", "code": "survey-million-code"}
-DESCENT, VARIANCE = {"text": "survey-double-descent"}, {"text": "theory-variance"}
 
 EIGHT_SETS = ("ijcnn1", "eeg", "cod-rna", "covtype", "magic04", "letter-am-nz", "skin", "a8a")
 IMAGE_SETS, MILLIONS = ("mnist", "cifar10-vgg", "cifar10-hog"), ("mnist8m", "mnist8m-made")
-SWEPT = ("sonar", "mnist-1-2")
 EIGHT = ("rff", "orf", "sorf", "rom", "fastfood", "qmc", "ssf", "gq")
 NINE = (*EIGHT, "lsrff")
 SEVEN = tuple(method for method in EIGHT if method != "ssf")
-LAYOUTS = ("rff", "rff/phase")
 SMALL, LARGE = ("2d", "4d"), ("16d", "32d")
 ARC_COSINE = ("arccos0", "arccos1")
 ERROR, ACCURACY, TIME = "approximation_error_frobenius", "accuracy_pct", "time_feature_s"
@@ -55,7 +51,6 @@ OF_MOST = (
     f"most of the others are told by their median; {INTERVAL_WITHIN}, and within 10 % of an error where the margin, so "
     "many standard deviations, is wider"
 )
-FOUR_ERRORS = "a difference counts from four standard errors on"
 SEARCH = (
     "the search for the directions of SSF, which the paper gives as the reason, is made once for a number of features "
     "and is in no time of ours"
@@ -407,170 +402,3 @@ def _unrelated(rows: Rows, metric: str, learner: str, **columns) -> Part:
         for i, adjusted in zip(positions, holm(p), strict=True):
             points[i] = replace(points[i], holds=False, opposite=True) if adjusted < LEVEL else points[i]
     return rows.part(points, metric, NINE)
-
-
-class Sweep(NamedTuple):
-    """Means over the repeats along the features of a map on a data set, from few to many; ``frequencies`` and
-    ``columns`` are over n."""
-
-    where: dict
-    what: str
-    frequencies: np.ndarray
-    columns: np.ndarray
-    means: np.ndarray
-
-
-def _sweeps(rows: Rows, metric: str) -> Iterator[Sweep]:
-    for method in LAYOUTS:
-        what = f"{rows.name(method)}, {fact_of(metric).label}"
-        for dataset, own in rows.measured(metric, [side(method)]).groupby("dataset", sort=False):
-            steps = own.groupby("n_features")[["value", "n_columns", "n_train"]].mean().sort_index()
-            n = steps["n_train"].to_numpy(dtype=float)
-            s, columns = steps.index.to_numpy(dtype=float) / n, steps["n_columns"].to_numpy(dtype=float) / n
-            yield Sweep({"dataset": dataset}, what, s, columns, steps["value"].to_numpy(dtype=float))
-
-
-def _falls(rows: Rows, metric: str, strictly: bool = False) -> Part:
-    """The mean rises at no step, or falls at every step; the value is the largest ratio of neighbours."""
-    points = []
-    for sweep in _sweeps(rows, metric):
-        ratios = sweep.means[1:] / sweep.means[:-1]
-        if not len(ratios):
-            continue
-        most, steps = float(ratios.max()), len(ratios)
-        wrong = int((ratios >= 1).sum() if strictly else (ratios > 1).sum())
-        place = f"s/n = {sweep.frequencies[int(ratios.argmax()) + 1]:.3g}"
-        text = f"at {steps - wrong} of {steps} steps" + (f", times {number(most)} to {place}" if wrong else "")
-        points.append(Point(most, 1.0, not wrong, sweep.where, f"{sweep.what}, falls", text))
-    return rows.part(points)
-
-
-@claim("survey-46", DESCENT)
-def training_error_vanishes(rows: Rows):
-    """With more frequencies than training rows, the error is below a thousandth of its first value at every size."""
-    rows, points = rows.of(SWEPT, learner="ridge", split="train"), []
-    for sweep in _sweeps(rows, "mse"):
-        beyond = sweep.means[sweep.frequencies > 1]
-        if len(beyond):
-            share = float(beyond.max() / sweep.means[0])
-            what = f"{sweep.what}, largest at s > n over that at s/n = {sweep.frequencies[0]:.3g}"
-            points.append(Point(share, 1e-3, share < 1e-3, sweep.where, what, number(share)))
-    return [_falls(rows, "mse"), rows.part(points)]
-
-
-@claim("survey-47", DESCENT, stricter="about -1/2 is -0.6 to -0.4")
-def error_falls_throughout(rows: Rows):
-    power = fits_power(rows, ERROR, LAYOUTS, "n_features", by="d", between=(-0.6, -0.4))
-    return [_falls(rows.of(SWEPT), ERROR, strictly=True), power]
-
-
-@claim("survey-48", DESCENT)
-def peaks_at_interpolation(rows: Rows):
-    """Counted by columns; as evidence by frequencies, of which each is two columns of [cos | sin]."""
-    rows = rows.of(SWEPT, learner="ridge", split="test")
-
-    def peaks(counted: str) -> Part:
-        points = []
-        for sweep in _sweeps(rows, "mse"):
-            place = float(getattr(sweep, counted)[sweep.means.argmax()])
-            what, margin = f"{sweep.what}, largest at {counted}/n", 0.8 if place < 0.8 else 1.25
-            points.append(Point(place, margin, 0.8 <= place <= 1.25, sweep.where, what, number(place)))
-        return rows.part(points)
-
-    return [peaks("columns"), only_evidence(peaks("frequencies"))]
-
-
-@claim("survey-49", DESCENT)
-def falls_from_the_peak(rows: Rows):
-    """Below the peak where the columns are half and twice the training rows, and falling at every step beyond it."""
-    rows, points = rows.of(SWEPT, learner="ridge", split="test"), []
-    for sweep in _sweeps(rows, "mse"):
-        top = int(sweep.means.argmax())
-        for multiple in (0.5, 2.0):
-            near = int(np.abs(np.log(sweep.columns / multiple)).argmin())
-            share = float(sweep.means[near] / sweep.means[top])
-            what = f"{sweep.what}, at columns/n = {sweep.columns[near]:.3g} over the peak"
-            points.append(Point(share, 1.0, share < 1, sweep.where, what, number(share)))
-        ratios = sweep.means[top + 1 :] / sweep.means[top:-1]
-        if len(ratios):
-            most, falling = float(ratios.max()), int((ratios < 1).sum())
-            text = f"at {falling} of {len(ratios)} steps" + (f", times {number(most)} at most" if most >= 1 else "")
-            points.append(Point(most, 1.0, most < 1, sweep.where, f"{sweep.what}, falls beyond it", text))
-    return rows.part(points)
-
-
-def _unbiased(rows: Rows, method: str) -> Part:
-    return no_difference(rows, "kernel_bias", method, errors=4)
-
-
-@claim("survey-50", VARIANCE)
-def rff_as_in_the_formulas(rows: Rows):
-    return [_unbiased(rows, "rff"), no_difference(rows, "variance_ratio", "rff", value=1, errors=4)]
-
-
-@claim("survey-51", VARIANCE, stricter=FOUR_ERRORS)
-def orf_has_less_variance(rows: Rows):
-    wide = rows.of(where="d >= 32 and at <= 1")
-    return [keeps_bound(wide, "variance_ratio", "orf", below=1, significant=True), _unbiased(rows, "orf")]
-
-
-@claim("survey-52", VARIANCE)
-def variance_of_fastfood(rows: Rows):
-    def bound(where: dict) -> float:
-        """The bound over the variance of RFF, in which s cancels."""
-        square = where["at"] ** 2
-        return 1 + 6 * square**2 * (np.exp(-square) + square / 3) / ((1 - np.exp(-square)) ** 2 / 2)
-
-    variance = keeps_bound(rows, "variance_ratio", "fastfood", at_most=bound, errors=4)
-    return [_unbiased(rows, "fastfood"), variance]
-
-
-@claim("survey-53", VARIANCE, stricter="a bound that no features of these lengths could break shows nothing")
-def bias_of_sorf(rows: Rows):
-    def bound(where: dict) -> float:
-        return 6 * where["at"] / np.sqrt(where["d"])
-
-    def largest(where: dict) -> float:
-        """The mean of (w'z)^2 is t^2, so that kernel and approximation lie between 1 - t^2/2 and 1; and both within -1
-        and 1."""
-        square = where["at"] ** 2
-        return min(square / 2, 1 + np.exp(-square / 2))
-
-    part = keeps_bound(rows, "kernel_bias", "sorf", size_alone=True, at_most=bound)
-    points = [
-        replace(each, reason="nothing could break the bound") if largest(each.where) <= bound(each.where) else each
-        for each in part.points
-    ]
-    return [replace(part, points=points), only_evidence(_unbiased(rows, "sorf"))]
-
-
-@claim("survey-54", VARIANCE, stricter=FOUR_ERRORS)
-def three_blocks_of_rom(rows: Rows):
-    four = keeps_bound(rows, "kernel_mse", "rom", minus="rom/four", at_most=0, errors=4)
-    return joined(better_than(rows, "kernel_mse", "rom", "rom/two", errors=4), four)
-
-
-@claim("survey-55", {"text": "theory-decay"})
-def decay_of_qmc(rows: Rows):
-    def decay(rows: Rows, method: str, **limits) -> Part:
-        return fits_power(rows, ERROR, method, "n_features", by="d", **limits)
-
-    return [
-        decay(rows.of(where="d <= 4"), "qmc", below=-0.75, neutral=-0.5),
-        decay(rows.of(where="d >= 32"), "qmc", between=(-0.6, -0.4)),
-        only_evidence(decay(rows.of(where="d > 4 and d < 32"), "qmc", below=-0.5)),
-        only_evidence(decay(rows, "rff", below=-0.4)),
-    ]
-
-
-@claim("survey-56", VARIANCE, needs="any", stricter=FOUR_ERRORS)
-def maps_with_less_variance(rows: Rows):
-    """Features with random phases have half the columns; the experiments have SSF with one radius, which is biased."""
-    less = ("qmc", "nrff", "mm", "orf", "ssf", "rom", "gq", "sgq", "ssr")
-    significant = {"below": 1, "significant": True}
-    return [
-        keeps_bound(rows, "variance_ratio", less, **significant),
-        keeps_bound(rows, "variance_ratio", ("fastfood", "pmodel"), at_least=1, errors=4),
-        only_evidence(keeps_bound(rows, "variance_ratio", "ssf/single", **significant)),
-        only_evidence(keeps_bound(rows, "variance_ratio_columns", "nrff", **significant)),
-    ]

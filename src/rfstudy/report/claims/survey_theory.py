@@ -1,0 +1,188 @@
+"""Claims of the survey on double descent and on the theory of the maps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from rfstudy.metrics import fact_of
+from rfstudy.report.claims.helpers import better_than, fits_power, keeps_bound, no_difference
+from rfstudy.report.claims.points import Part, Point, joined, number, only_evidence
+from rfstudy.report.claims.registry import claim
+from rfstudy.report.claims.rows import Rows
+from rfstudy.report.claims.samples import side
+
+DESCENT, VARIANCE = {"text": "survey-double-descent"}, {"text": "theory-variance"}
+SWEPT, LAYOUTS = ("sonar", "mnist-1-2"), ("rff", "rff/phase")
+ERROR = "approximation_error_frobenius"
+FOUR_ERRORS = "a difference counts from four standard errors on"
+
+
+class Sweep(NamedTuple):
+    """Means over the repeats along the features of a map on a data set, from few to many; ``frequencies`` and
+    ``columns`` are over n."""
+
+    where: dict
+    what: str
+    frequencies: np.ndarray
+    columns: np.ndarray
+    means: np.ndarray
+
+
+def _sweeps(rows: Rows, metric: str) -> Iterator[Sweep]:
+    for method in LAYOUTS:
+        what = f"{rows.name(method)}, {fact_of(metric).label}"
+        for dataset, own in rows.measured(metric, [side(method)]).groupby("dataset", sort=False):
+            steps = own.groupby("n_features")[["value", "n_columns", "n_train"]].mean().sort_index()
+            n = steps["n_train"].to_numpy(dtype=float)
+            s, columns = steps.index.to_numpy(dtype=float) / n, steps["n_columns"].to_numpy(dtype=float) / n
+            yield Sweep({"dataset": dataset}, what, s, columns, steps["value"].to_numpy(dtype=float))
+
+
+def _falls(rows: Rows, metric: str, strictly: bool = False) -> Part:
+    """The mean rises at no step, or falls at every step; the value is the largest ratio of neighbours."""
+    points = []
+    for sweep in _sweeps(rows, metric):
+        ratios = sweep.means[1:] / sweep.means[:-1]
+        if not len(ratios):
+            continue
+        most, steps = float(ratios.max()), len(ratios)
+        wrong = int((ratios >= 1).sum() if strictly else (ratios > 1).sum())
+        place = f"s/n = {sweep.frequencies[int(ratios.argmax()) + 1]:.3g}"
+        text = f"at {steps - wrong} of {steps} steps" + (f", times {number(most)} to {place}" if wrong else "")
+        points.append(Point(most, 1.0, not wrong, sweep.where, f"{sweep.what}, falls", text))
+    return rows.part(points)
+
+
+@claim("survey-46", DESCENT)
+def training_error_vanishes(rows: Rows):
+    """With more frequencies than training rows, the error is below a thousandth of its first value at every size."""
+    rows, points = rows.of(SWEPT, learner="ridge", split="train"), []
+    for sweep in _sweeps(rows, "mse"):
+        beyond = sweep.means[sweep.frequencies > 1]
+        if len(beyond):
+            share = float(beyond.max() / sweep.means[0])
+            what = f"{sweep.what}, largest at s > n over that at s/n = {sweep.frequencies[0]:.3g}"
+            points.append(Point(share, 1e-3, share < 1e-3, sweep.where, what, number(share)))
+    return [_falls(rows, "mse"), rows.part(points)]
+
+
+@claim("survey-47", DESCENT, stricter="about -1/2 is -0.6 to -0.4")
+def error_falls_throughout(rows: Rows):
+    power = fits_power(rows, ERROR, LAYOUTS, "n_features", by="d", between=(-0.6, -0.4))
+    return [_falls(rows.of(SWEPT), ERROR, strictly=True), power]
+
+
+@claim("survey-48", DESCENT)
+def peaks_at_interpolation(rows: Rows):
+    """Counted by columns; as evidence by frequencies, of which each is two columns of [cos | sin]."""
+    rows = rows.of(SWEPT, learner="ridge", split="test")
+
+    def peaks(counted: str) -> Part:
+        points = []
+        for sweep in _sweeps(rows, "mse"):
+            place = float(getattr(sweep, counted)[sweep.means.argmax()])
+            what, margin = f"{sweep.what}, largest at {counted}/n", 0.8 if place < 0.8 else 1.25
+            points.append(Point(place, margin, 0.8 <= place <= 1.25, sweep.where, what, number(place)))
+        return rows.part(points)
+
+    return [peaks("columns"), only_evidence(peaks("frequencies"))]
+
+
+@claim("survey-49", DESCENT)
+def falls_from_the_peak(rows: Rows):
+    """Below the peak where the columns are half and twice the training rows, and falling at every step beyond it."""
+    rows, points = rows.of(SWEPT, learner="ridge", split="test"), []
+    for sweep in _sweeps(rows, "mse"):
+        top = int(sweep.means.argmax())
+        for multiple in (0.5, 2.0):
+            near = int(np.abs(np.log(sweep.columns / multiple)).argmin())
+            share = float(sweep.means[near] / sweep.means[top])
+            what = f"{sweep.what}, at columns/n = {sweep.columns[near]:.3g} over the peak"
+            points.append(Point(share, 1.0, share < 1, sweep.where, what, number(share)))
+        ratios = sweep.means[top + 1 :] / sweep.means[top:-1]
+        if len(ratios):
+            most, falling = float(ratios.max()), int((ratios < 1).sum())
+            text = f"at {falling} of {len(ratios)} steps" + (f", times {number(most)} at most" if most >= 1 else "")
+            points.append(Point(most, 1.0, most < 1, sweep.where, f"{sweep.what}, falls beyond it", text))
+    return rows.part(points)
+
+
+def _unbiased(rows: Rows, method: str) -> Part:
+    return no_difference(rows, "kernel_bias", method, errors=4)
+
+
+@claim("survey-50", VARIANCE)
+def rff_as_in_the_formulas(rows: Rows):
+    return [_unbiased(rows, "rff"), no_difference(rows, "variance_ratio", "rff", value=1, errors=4)]
+
+
+@claim("survey-51", VARIANCE, stricter=FOUR_ERRORS)
+def orf_has_less_variance(rows: Rows):
+    wide = rows.of(where="d >= 32 and at <= 1")
+    return [keeps_bound(wide, "variance_ratio", "orf", below=1, significant=True), _unbiased(rows, "orf")]
+
+
+@claim("survey-52", VARIANCE)
+def variance_of_fastfood(rows: Rows):
+    def bound(where: dict) -> float:
+        """The bound over the variance of RFF, in which s cancels."""
+        square = where["at"] ** 2
+        return 1 + 6 * square**2 * (np.exp(-square) + square / 3) / ((1 - np.exp(-square)) ** 2 / 2)
+
+    variance = keeps_bound(rows, "variance_ratio", "fastfood", at_most=bound, errors=4)
+    return [_unbiased(rows, "fastfood"), variance]
+
+
+@claim("survey-53", VARIANCE, stricter="a bound that no features of these lengths could break shows nothing")
+def bias_of_sorf(rows: Rows):
+    def bound(where: dict) -> float:
+        return 6 * where["at"] / np.sqrt(where["d"])
+
+    def largest(where: dict) -> float:
+        """The mean of (w'z)^2 is t^2, so that kernel and approximation lie between 1 - t^2/2 and 1; and both within -1
+        and 1."""
+        square = where["at"] ** 2
+        return min(square / 2, 1 + np.exp(-square / 2))
+
+    part = keeps_bound(rows, "kernel_bias", "sorf", size_alone=True, at_most=bound)
+    points = [
+        replace(each, reason="nothing could break the bound") if largest(each.where) <= bound(each.where) else each
+        for each in part.points
+    ]
+    return [replace(part, points=points), only_evidence(_unbiased(rows, "sorf"))]
+
+
+@claim("survey-54", VARIANCE, stricter=FOUR_ERRORS)
+def three_blocks_of_rom(rows: Rows):
+    four = keeps_bound(rows, "kernel_mse", "rom", minus="rom/four", at_most=0, errors=4)
+    return joined(better_than(rows, "kernel_mse", "rom", "rom/two", errors=4), four)
+
+
+@claim("survey-55", {"text": "theory-decay"})
+def decay_of_qmc(rows: Rows):
+    def decay(rows: Rows, method: str, **limits) -> Part:
+        return fits_power(rows, ERROR, method, "n_features", by="d", **limits)
+
+    return [
+        decay(rows.of(where="d <= 4"), "qmc", below=-0.75, neutral=-0.5),
+        decay(rows.of(where="d >= 32"), "qmc", between=(-0.6, -0.4)),
+        only_evidence(decay(rows.of(where="d > 4 and d < 32"), "qmc", below=-0.5)),
+        only_evidence(decay(rows, "rff", below=-0.4)),
+    ]
+
+
+@claim("survey-56", VARIANCE, needs="any", stricter=FOUR_ERRORS)
+def maps_with_less_variance(rows: Rows):
+    """Features with random phases have half the columns; the experiments have SSF with one radius, which is biased."""
+    less = ("qmc", "nrff", "mm", "orf", "ssf", "rom", "gq", "sgq", "ssr")
+    significant = {"below": 1, "significant": True}
+    return [
+        keeps_bound(rows, "variance_ratio", less, **significant),
+        keeps_bound(rows, "variance_ratio", ("fastfood", "pmodel"), at_least=1, errors=4),
+        only_evidence(keeps_bound(rows, "variance_ratio", "ssf/single", **significant)),
+        only_evidence(keeps_bound(rows, "variance_ratio_columns", "nrff", **significant)),
+    ]

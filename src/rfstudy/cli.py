@@ -21,7 +21,7 @@ from time import sleep
 import click
 
 from random_features.errors import UserError
-from rfstudy.files import read_choices, read_json
+from rfstudy.files import read_choices, read_json, read_yaml
 
 
 class JsonParameter(click.ParamType):
@@ -196,12 +196,13 @@ def publish(out, results):
 @click.argument("results", type=EXISTING_FILE, nargs=-1)
 def draw(outputs, only, reference, methods, tasks, pages, out, results):
     """Draw tables and figures from the rows of experiments and the published numbers."""
+    from rfstudy.data.entries import read_tasks
     from rfstudy.report import draw as stage
 
     specs = [each for each in read_json(outputs) if only in (None, f"{each['paper']}/{each['name']}")]
     if not specs:
         raise UserError(f"{outputs} lists no output {only!r}")
-    stage.run(specs, results, reference, methods, tasks, out, pages)
+    stage.run(specs, results, reference, read_yaml(methods), read_tasks(tasks), out, pages)
 
 
 @commands.command()

@@ -22,6 +22,7 @@ from PIL.PngImagePlugin import PngInfo
 
 from random_features.errors import UserError
 from random_features.maps.registry import REGISTRY
+from rfstudy.data.entries import read_tasks
 from rfstudy.files import read_yaml, write_atomically
 from rfstudy.metrics import FACTS
 from rfstudy.outputs import load_reports
@@ -58,7 +59,7 @@ class Shipped:
     def __init__(self, root):
         self.root = Path(root)
         config = self.root / "config"
-        self.tasks, self.styles = (read_yaml(config / f"{name}.yaml") for name in ("datasets", "methods"))
+        self.tasks, self.styles = read_tasks(config / "datasets.yaml"), read_yaml(config / "methods.yaml")
         self.experiments = load_experiments(config, set(self.tasks))
         self.reports = load_reports(config, self.experiments, self.styles, self.tasks)
         self.table, self.context = cache(self._table), cache(self._context)

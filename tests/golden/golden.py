@@ -61,7 +61,7 @@ def made(patterns: list[str]):
         and (set(spec["experiments"]) & set(shipped) or (spec["form"] == "tables" and not spec["experiments"]))
     }
     files = {shipped[each] for spec in specs.values() for each in spec["experiments"] if each in shipped}
-    registries = ROOT / "data" / "reference", config / "methods.yaml", config / "datasets.yaml"
+    registries = ROOT / "data" / "reference", load_methods(config), tasks
     for name, (spec, context) in zip(specs, contexts(list(specs.values()), sorted(files), *registries), strict=True):
         kind = importlib.import_module(module_of(spec["kind"]))
         if spec["form"] == "tables":

@@ -14,6 +14,7 @@ import pandas as pd
 import yaml
 
 from rfstudy import tidy
+from rfstudy.data.entries import read_tasks
 from rfstudy.outputs import load_reports
 from rfstudy.report import catalogue, plots, tables, typeset
 from rfstudy.report.context import Context
@@ -22,7 +23,7 @@ from rfstudy.study.config import load_experiments
 ROOT = Path(__file__).resolve().parents[2]
 METHODS = yaml.safe_load((ROOT / "config" / "methods.yaml").read_text(encoding="utf-8"))
 EXPERIMENTS = load_experiments(ROOT / "config")
-REGISTERED = yaml.safe_load((ROOT / "config" / "datasets.yaml").read_text(encoding="utf-8"))
+REGISTERED = read_tasks(ROOT / "config" / "datasets.yaml")
 REPORTS = load_reports(ROOT / "config", EXPERIMENTS, METHODS, REGISTERED)
 REFERENCE = ROOT / "data" / "reference"
 NINE = ("rff", "orf", "sorf", "rom", "fastfood", "qmc", "ssf", "gq", "lsrff")

@@ -11,12 +11,13 @@ from rfstudy import tidy
 LOAD = """
 import json, sys
 from pathlib import Path
+from rfstudy.data.entries import read_tasks
 from rfstudy.files import read_yaml
 from rfstudy.outputs import load_reports
 from rfstudy.study.config import load_experiments
 
 config = Path("config")
-styles, tasks = (read_yaml(config / name) for name in ("methods.yaml", "datasets.yaml"))
+styles, tasks = read_yaml(config / "methods.yaml"), read_tasks(config / "datasets.yaml")
 reports = load_reports(config, load_experiments(config), styles, tasks)
 print(json.dumps([spec for spec in reports if [spec["paper"], spec["name"]] == sys.argv[1:]]))
 """

@@ -14,6 +14,7 @@ from random_features.arrays import seed_of
 from random_features.kernels import Gaussian
 from random_features.maps import make_map
 from rfstudy import tidy
+from rfstudy.data.entries import read_tasks
 from rfstudy.files import read_yaml
 from rfstudy.outputs import load_reports
 from rfstudy.report.catalogue import modules_of, specification
@@ -33,7 +34,8 @@ def prepared(workspace, task: str):
 
 def drawn(workspace, paper: str, name: str) -> list[np.ndarray]:
     """The lines of a figure, drawn of the rows of the workspace: the y of each."""
-    tasks, styles = (read_yaml(workspace.folder / f"config/{each}.yaml") for each in ("datasets", "methods"))
+    tasks = read_tasks(workspace.folder / "config/datasets.yaml")
+    styles = read_yaml(workspace.folder / "config/methods.yaml")
     experiments = load_experiments(workspace.folder / "config")
     spec = specification(load_reports(workspace.folder / "config", experiments, styles, tasks), paper, name)
     files = [workspace.folder / f"results/quick/{each}.csv" for each in spec["experiments"]]
@@ -103,7 +105,7 @@ def test_a_generated_task_and_the_features_of_another(workspace, page, plain):
 
     refused = workspace.snakemake("--cores", "1", *wanted, check=False)
     assert refused.returncode != 0
-    assert "datasets.yaml: rings.generator: name: there is no generator 'rings'; there are binary" in refused.stdout + refused.stderr
+    assert "rings.generator: name: there is no generator 'rings'; there are binary" in refused.stdout + refused.stderr
     path = workspace.add(generator)
     refused = workspace.snakemake("--cores", "1", *wanted, check=False)
     assert "a half split of 1000 rows has 500 training rows, not 400" in refused.stdout + refused.stderr

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from random_features.errors import UserError
-from rfstudy.data import modules
+from rfstudy.data import entries, modules
 from rfstudy.data.forms import FORMS
 from rfstudy.data.sources import Source
 from rfstudy.data.tasks import (
@@ -23,16 +23,12 @@ from rfstudy.data.tasks import (
     rows_per_chunk,
     stands_in,
     streamed_of,
-    target_of,
 )
 from rfstudy.files import read_yaml, shown
 from rfstudy.models import problems_of
 
 #: Minutes that the job asks for which makes the rows of a task, unless its extractor says otherwise.
 MINUTES = 60
-
-#: Rows of each part of a stand-in, where it does not state them.
-STAND_IN_ROWS = 300
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,7 @@ def load(config_dir) -> Registry:
     """
     files = {name: Path(config_dir) / f"{name}.yaml" for name in ("sources", "datasets")}
     sources, raw = map(read_yaml, files.values())
-    tasks = {name: with_defaults(extended(name, raw)) for name in raw}
+    tasks = entries.with_defaults(raw)
     context = {"sources": sources, "tasks": tasks, "reference": Path(config_dir).parent / "data" / "reference"}
     found = {
         "sources": [f"{name}{problem}" for name, each in sources.items() for problem in problems_of(Source, each)],
@@ -66,55 +62,16 @@ def load(config_dir) -> Registry:
         raise UserError("\n".join(problems))
     return Registry(
         {name: complete_source(source) for name, source in sources.items()},
-        {name: complete(task, tasks) for name, task in tasks.items()},
+        entries.complete(tasks),
     )
-
-
-def extended(name: str, tasks: dict, trail: tuple[str, ...] = ()):
-    """Return the entry of a task with the keys of the one that it ``extends``, unless it states them; null removes."""
-    own = tasks.get(name)
-    if not isinstance(own, dict) or "extends" not in own:
-        return own
-    base = own["extends"]
-    if base not in tasks or base in (name, *trail):
-        return own  # unknown key: see with_defaults
-    inherited = extended(base, tasks, (*trail, name))
-    return {key: value for key, value in (inherited | own).items() if key != "extends" and value is not None}
-
-
-def with_defaults(task):
-    """Return a task with what follows from what it states: names, split, numbers of rows, and its stand-in's."""
-    if not isinstance(task, dict):
-        return task
-    task = {"published_as": {}} | task
-    if "source" in task:
-        files = task.get("files")
-        task["files"] = files if isinstance(files, dict) else {"all": files}
-        task |= default_rows(task, "train" in task["files"] or "rows" in task)
-    if isinstance(task.get("stand_in"), dict):
-        own = {"label": f"generated (stand-in for {task.get('label')})"} | task["stand_in"]
-        if isinstance(own.get("generator"), dict):
-            own["generator"] = {"n_train": STAND_IN_ROWS, "n_test": STAND_IN_ROWS} | own["generator"]
-        task["stand_in"] = own
-    return task
-
-
-def default_rows(task: dict, has_parts: bool) -> dict:
-    """Return the split of a task of files, and the numbers of rows that follow from those that it states."""
-    split = task.get("split", "published" if has_parts else "half")
-    n, n_train, n_test = (task.get(key) for key in ("n", "n_train", "n_test"))
-    found = {"split": split}
-    if isinstance(n_train, int) and isinstance(n_test, int) and n is None:
-        found["n"] = n_train + n_test
-    if isinstance(n, int) and split == "half" and n_train is None and n_test is None:
-        found |= {"n_train": (n + 1) // 2, "n_test": n // 2}
-    return found
 
 
 def problems_of_task(task, context: dict) -> list[str]:
     """Return what is wrong with the entry of a task, each as ``problems_of`` does."""
     if not isinstance(task, dict):
         return [f": must be a mapping from keys to values, not {task!r}"]
+    if "extends" in task:
+        return [f".extends: there is no task {task['extends']!r}, or tasks extend each other in a circle"]
     forms = [form for form in FORMS if form in task]
     if len(forms) != 1:
         one = " and ".join(forms) or "none of them"
@@ -127,22 +84,6 @@ def complete_source(source: dict) -> dict:
     of_path = {"sha256": UNKNOWN, "most_bytes": sys.maxsize, "addresses": []}
     files = {name: entry | of_path if "path" in entry else entry for name, entry in source["files"].items()}
     return {"licence": "not stated"} | source | {"files": files}
-
-
-def complete(task: dict, tasks: dict) -> dict:
-    """Return a task with what follows from its generator, from its base, or from the task that it is features of."""
-    if "features_of" in task:
-        other = complete(tasks[task["features_of"]["task"]], tasks)
-        taken = ("n", "n_train", "n_test", "split", "target", "target_range")
-        return task | {key: other[key] for key in taken if key in other}
-    if "streamed" in task:
-        base = complete(tasks[task["streamed"]["base"]], tasks)
-        counts = {"n_train": task["streamed"]["n_train"], "n_test": base["n_test"]}
-        return task | counts | {"n": sum(counts.values()), "split": "published", "target": base["target"]}
-    if "generator" in task:
-        counts = {key: task["generator"][key] for key in ("n_train", "n_test")}
-        task = task | counts | {"n": sum(counts.values())}
-    return task | {"target": target_of(task)}
 
 
 def claimed_twice(entries: dict) -> list[str]:

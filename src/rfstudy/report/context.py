@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from rfstudy import tidy
-from rfstudy.files import read_arrays, read_yaml
+from rfstudy.files import read_arrays
 from rfstudy.report import published
 from rfstudy.report.aggregate import measured, select
 from rfstudy.report.derived import with_derived
@@ -74,16 +74,15 @@ class Context:
 def contexts(specs: list[dict], results, reference_dir, styles, tasks) -> Iterator[tuple[dict, Context]]:
     """Specifications, each with its context; those of the same rows share it, and every file is read once.
 
-    ``methods`` and ``tasks`` are the YAML files of the registries.
+    ``styles`` and ``tasks`` are the parsed registries.
     """
-    registries = [read_yaml(path) for path in (styles, tasks)]
     tables = read_tables(results)
     made: dict[tuple, Context] = {}
     for spec in specs:
         kernel = spec.get("kernel", "")
         what = tuple(spec["experiments"]), kernel
         if what not in made:
-            made[what] = Context.of(tables, spec["experiments"], *registries, reference_dir, kernel)
+            made[what] = Context.of(tables, spec["experiments"], styles, tasks, reference_dir, kernel)
         yield spec, made[what]
 
 

@@ -20,7 +20,7 @@ def run(specs: list[dict], results, reference, methods, tasks, out, pages_dir=No
     specs : specifications of the outputs
     results : tidy files of all experiments that they use
     reference : folder of the published numbers
-    methods, tasks : the YAML files of the registries
+    methods, tasks : the parsed registries
     """
     for spec, context in contexts(specs, results, reference, methods, tasks):
         folder = Path(out) / spec["paper"]

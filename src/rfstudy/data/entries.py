@@ -1,0 +1,87 @@
+"""The entries of ``config/datasets.yaml``, complete: with the keys that a task has from another one, and with defaults.
+
+Planning checks them (``data.registry``); whoever draws results needs the labels of tasks and their numbers of rows.
+"""
+
+from __future__ import annotations
+
+from rfstudy.data.tasks import target_of
+from rfstudy.files import read_yaml
+
+#: Rows of each part of a stand-in, where it does not state them.
+STAND_IN_ROWS = 300
+
+
+def read_tasks(path) -> dict[str, dict]:
+    """Return the tasks in a file by id, complete; the file must have been checked."""
+    return complete(with_defaults(read_yaml(path)))
+
+
+def with_defaults(raw: dict[str, dict]) -> dict[str, dict]:
+    """Return tasks with the keys that they have from others and with what follows from what they state.
+
+    A task whose ``extends`` leads nowhere keeps that key.
+    """
+    return {name: default_keys(extended(name, raw)) for name in raw}
+
+
+def extended(name: str, tasks: dict, trail: tuple[str, ...] = ()):
+    """Return the entry of a task with the keys of the one that it ``extends``, unless it states them; null removes."""
+    own = tasks.get(name)
+    if not isinstance(own, dict) or "extends" not in own:
+        return own
+    base = own["extends"]
+    if base not in tasks or base in (name, *trail):
+        return own
+    inherited = extended(base, tasks, (*trail, name))
+    return {key: value for key, value in (inherited | own).items() if key != "extends" and value is not None}
+
+
+def default_keys(task):
+    """Return a task with what follows from what it states: names, split, numbers of rows, and its stand-in's."""
+    if not isinstance(task, dict):
+        return task
+    task = {"published_as": {}} | task
+    if "source" in task:
+        files = task.get("files")
+        task["files"] = files if isinstance(files, dict) else {"all": files}
+        task |= default_rows(task, "train" in task["files"] or "rows" in task)
+    if isinstance(task.get("stand_in"), dict):
+        own = {"label": f"generated (stand-in for {task.get('label')})"} | task["stand_in"]
+        if isinstance(own.get("generator"), dict):
+            own["generator"] = {"n_train": STAND_IN_ROWS, "n_test": STAND_IN_ROWS} | own["generator"]
+        task["stand_in"] = own
+    return task
+
+
+def default_rows(task: dict, has_parts: bool) -> dict:
+    """Return the split of a task of files, and the numbers of rows that follow from those that it states."""
+    split = task.get("split", "published" if has_parts else "half")
+    n, n_train, n_test = (task.get(key) for key in ("n", "n_train", "n_test"))
+    found = {"split": split}
+    if isinstance(n_train, int) and isinstance(n_test, int) and n is None:
+        found["n"] = n_train + n_test
+    if isinstance(n, int) and split == "half" and n_train is None and n_test is None:
+        found |= {"n_train": (n + 1) // 2, "n_test": n // 2}
+    return found
+
+
+def complete(tasks: dict[str, dict]) -> dict[str, dict]:
+    """Return tasks with what follows from their generators, their bases, or the tasks that they are features of."""
+    return {name: complete_task(task, tasks) for name, task in tasks.items()}
+
+
+def complete_task(task: dict, tasks: dict) -> dict:
+    """Return a task with what follows from its generator, from its base, or from the task that it is features of."""
+    if "features_of" in task:
+        other = complete_task(tasks[task["features_of"]["task"]], tasks)
+        taken = ("n", "n_train", "n_test", "split", "target", "target_range")
+        return task | {key: other[key] for key in taken if key in other}
+    if "streamed" in task:
+        base = complete_task(tasks[task["streamed"]["base"]], tasks)
+        counts = {"n_train": task["streamed"]["n_train"], "n_test": base["n_test"]}
+        return task | counts | {"n": sum(counts.values()), "split": "published", "target": base["target"]}
+    if "generator" in task:
+        counts = {key: task["generator"][key] for key in ("n_train", "n_test")}
+        task = task | counts | {"n": sum(counts.values())}
+    return task | {"target": target_of(task)}

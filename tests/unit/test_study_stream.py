@@ -118,13 +118,13 @@ def test_blocks_of_any_size_give_the_same_numbers(folder, tmp_path, monkeypatch)
 
 def test_features_beyond_the_budget_are_never_whole_in_memory(folder, tmp_path, monkeypatch):
     longest = []
-    transposed = boehning.StreamedDesign.transposed
+    transposed = boehning.Design.transposed
 
     def watched(self, rowwise, weights=None):
         longest.extend(len(block) for _, block in self.blocks())
         return transposed(self, rowwise, weights)
 
-    monkeypatch.setattr(boehning.StreamedDesign, "transposed", watched)
+    monkeypatch.setattr(boehning.Design, "transposed", watched)
     monkeypatch.setattr(stream, "MEMORY_BUDGET", 240 * 32 * 4 - 1)
     monkeypatch.setattr("random_features.arrays.CPU_BLOCK_BYTES", 2**11)
     job = toys.job("measure", spec_of(), folder, tmp_path / "journal")

@@ -210,7 +210,7 @@ def stage_cells(stage):
         if stage == "time":
             return part["time"]["rounds"]
         repeats = part["repeats"].values() if stage == "train" else [part["repeats"]]
-        places = sum(len(entry.get("walk", {}).get("values", [None])) for entry in part["methods"])
+        places = sum(len(entry.get("sweep", {}).get("values", [None])) for entry in part["methods"])
         return places * len(experiment_sizes(part["sizes"], 1)) * sum(map(len, repeats))
 
     unit = "round" if stage == "time" else "cell"

@@ -22,7 +22,7 @@ SETTINGS = {
     "preset": "toy", "seed": 3, "device": "cpu", "mirror": "", "allow_missing": False, "only_experiments": [],
     "only_datasets": [], "only_methods": [], "only_sizes": [], "data": "embedded", "repeats": 4,
     "largest_multiple_of_d": None, "most_values": None, "max_rows": None,
-    "search": {"penalty": {"shared_by": "cell"}, "max_rows": 1000},
+    "search": {"penalty": {"tune_per": "cell"}, "max_rows": 1000},
     "learners": {}, "time": {"rounds": 3, "again": 0, "shortest": 1e-6, "datasets": "all", "sizes": None, "threads": 1},
     "shard_by": ["experiment"], "repeats_per_shard": None, "threads": 1, "extent": "small",
 }  # fmt: skip

@@ -147,8 +147,8 @@ def of_kernel(entry: dict) -> dict:
 
 def places(entry: dict) -> list[dict]:
     """Where an entry stands on the axis that it walks, as columns of the table; one empty place if it does not."""
-    walk = entry.get("walk")
-    return [{"axis": walk["axis"], "at": value} for value in walk["values"]] if walk else [{}]
+    sweep = entry.get("sweep")
+    return [{"axis": sweep["axis"], "at": value} for value in sweep["values"]] if sweep else [{}]
 
 
 def sizes(study: Grid, dataset: str) -> list[tuple[int, str]]:
@@ -166,7 +166,7 @@ def cell_rows(study: Grid, dataset: str, entry: dict, place: dict, size, repeat:
     values, told = choices.of(entry, size, repeat)
     given = conditions(study, dataset, entry, values, repeat)
     if place:
-        given["options"] = given["options"] | {entry["walk"]["option"]: place["at"]}
+        given["options"] = given["options"] | {entry["sweep"]["option"]: place["at"]}
     sample = draw_sample(study, dataset, given["preprocess"], repeat)
     label = {"options": given["options"], "capped": sample.capped}
     settings = label | {"preprocess": given["preprocess"]}
@@ -277,7 +277,7 @@ def accuracy_of(study, learner: str, options: dict, phi, sample: Sample, repeat:
     cell, the best that has a solution on all rows; ``told`` is what rows say of who shares it. Where a shared one
     leaves a singular system, the cell has failed. ``at_edge`` is None of a choice that was made elsewhere.
     """
-    n_train, told = len(sample.y_train), told or {"shared_by": "cell"}
+    n_train, told = len(sample.y_train), told or {"tune_per": "cell"}
     if left_out(study, learner, n_train, phi.n_columns_):
         reason = f"{n_train} rows x {phi.n_columns_} columns are over"
         return {"status": "skipped", "settings": told | {"reason": reason}}
@@ -293,7 +293,7 @@ def accuracy_of(study, learner: str, options: dict, phi, sample: Sample, repeat:
     except np.linalg.LinAlgError:
         return {"status": "failed", "settings": told | {"reason": "singular"}}
     if penalty is None and "chosen_on" in told:  # of what was to be shared nothing has a solution
-        told = {"shared_by": "cell", "chosen_on": [repeat]}
+        told = {"tune_per": "cell", "chosen_on": [repeat]}
     decision = decide(features(phi, sample.X_test))
     solvers = {
         "ridge": "dual" if n_train <= phi.n_columns_ else "primal",

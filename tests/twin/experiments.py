@@ -39,8 +39,8 @@ FACTS = {
 
 def alone(circle: str, **grids) -> dict:
     """A search in which one circle chooses everything."""
-    return {quantity: {"grid": grid, "shared_by": circle} for quantity, grid in grids.items()} | {
-        "penalty": {"shared_by": circle}
+    return {quantity: {"grid": grid, "tune_per": circle} for quantity, grid in grids.items()} | {
+        "penalty": {"tune_per": circle}
     }
 
 
@@ -63,7 +63,7 @@ SINGULAR = Grid(
     sizes={"values": [8, 16]},
     length_scale=0.8,
     learners={"ridge": RIDGE | {"penalties": [1e-25, 1e-20, 0.3, 3.0]}},
-    search={"penalty": {"shared_by": "size"}},
+    search={"penalty": {"tune_per": "size"}},
 )
 
 TUNED = Grid(
@@ -108,8 +108,8 @@ GRIDS = {
         sizes={"multiples_of_d": [1, 2, 8]},
         learners={"ridge": RIDGE, "svm": SVM},
         search={
-            "length_scale": {"grid": [0.1, 0.2, 0.8, 0.80001], "shared_by": "experiment"},  # two of which are as good
-            "penalty": {"shared_by": "size"},
+            "length_scale": {"grid": [0.1, 0.2, 0.8, 0.80001], "tune_per": "experiment"},  # two of which are as good
+            "penalty": {"tune_per": "size"},
         },
         search_size={"multiples_of_d": 2},
         error_rows=40,
@@ -134,7 +134,7 @@ GRIDS = {
         sizes={"multiples_of_d": [1, 4]},
         length_scale=2.0,
         learners={"ridge": RIDGE},
-        search={"penalty": {"shared_by": "size"}},
+        search={"penalty": {"tune_per": "size"}},
         repeats=3,
     ),
     # every cell its own penalty; three classes, published parts, choices on a part of the training rows
@@ -152,7 +152,7 @@ GRIDS = {
         sizes={"multiples_of_d": [2, 3]},
         learners={"ridge": RIDGE, "svm": SVM | {"n_folds": 2}},
         search={
-            "length_scale": {"grid": [0.2, 0.5, 1.0], "shared_by": "experiment"}, "penalty": {"shared_by": "cell"},
+            "length_scale": {"grid": [0.2, 0.5, 1.0], "tune_per": "experiment"}, "penalty": {"tune_per": "cell"},
         },
         search_size={"multiples_of_d": 3},
         tuning_cap=50,
@@ -181,7 +181,7 @@ GRIDS = {
         largest_multiple_of_d={"parts": 2, "few": 1},
         length_scale=1.0,
         learners={"ridge": RIDGE | {"scaling": "sum", "n_folds": 3}},
-        search={"penalty": {"shared_by": "cell"}},
+        search={"penalty": {"tune_per": "cell"}},
         norm="spectral",
         cap=52,
     ),
@@ -192,7 +192,7 @@ GRIDS = {
         name="twin-tuned-per-cell",
         sizes={"values": [6]},
         learners={"ridge": TUNED.learners["ridge"]},
-        search={quantity: how | {"shared_by": "cell"} for quantity, how in TUNED.search.items()},
+        search={quantity: how | {"tune_per": "cell"} for quantity, how in TUNED.search.items()},
         tuning_cap=45,
         repeats=3,
     ),
@@ -225,7 +225,7 @@ GRIDS = {
         sizes={"multiples_of_d": [3]},
         length_scale=0.5**0.5,
         learners={"ridge": RIDGE | {"center": "none"}},
-        search={"penalty": {"shared_by": "cell"}},
+        search={"penalty": {"tune_per": "cell"}},
     ),
     # one quantity for each circle, from the widest to the narrowest, entries that take part in some or at some sizes
     "circles": Grid(
@@ -244,16 +244,16 @@ GRIDS = {
         rule={"rule": "neighbour", "k": 3, "rows": 35},
         learners={"ridge": RIDGE | {"n_folds": 3}, "svm": SVM},
         search={
-            "bandwidth": {"grid": [{"factor": 0.5}, {"factor": 3}, {"k": 9}], "shared_by": "experiment"},
-            "preprocess": {"grid": [["minmax"], ["standard"]], "shared_by": "size"},
+            "bandwidth": {"grid": [{"factor": 0.5}, {"factor": 3}, {"k": 9}], "tune_per": "experiment"},
+            "preprocess": {"grid": [["minmax"], ["standard"]], "tune_per": "size"},
             "options": {
                 "grid": {
                     "slsrff": [{"mode": "text"}, {"mode": "code"}],
                     "kprff": [{"n_candidates": 40}, {"n_candidates": 15}],
                 },
-                "shared_by": "method",
+                "tune_per": "method",
             },
-            "penalty": {"shared_by": "method_and_size"},
+            "penalty": {"tune_per": "method_and_size"},
         },
         search_size={"values": 11},
         svm_repeats=1,
@@ -273,9 +273,9 @@ GRIDS = {
         sizes={"values": [5, 10]},
         learners={"ridge": RIDGE | {"penalties": [1e-25, *PENALTIES]}, "l1_svm": SVM},
         search={
-            "length_scale": {"grid": [0.5, 1, 4], "shared_by": "method"},
-            "options": {"grid": {"kprff": [{}, {"scoring_fraction": 0.3}]}, "shared_by": "cell"},
-            "penalty": {"shared_by": "method"},
+            "length_scale": {"grid": [0.5, 1, 4], "tune_per": "method"},
+            "options": {"grid": {"kprff": [{}, {"scoring_fraction": 0.3}]}, "tune_per": "cell"},
+            "penalty": {"tune_per": "method"},
         },
         search_size={"values": 10},
         judge="l1_svm",
@@ -284,7 +284,7 @@ GRIDS = {
         paper="nsrf",
     ),
     # an option that takes one value after another, on which the number of features that share a draw depends
-    "walk": Grid(
+    "sweep": Grid(
         name="twin-walk",
         protocol="text",
         data={
@@ -294,11 +294,11 @@ GRIDS = {
         scaling={"nowhere": ["none"], "parts": ["standard"]},
         methods=[
             {"method": "rff", "options": {"layout": "phase"}},
-            {"method": "kprff", "walk": {"axis": "candidates", "option": "n_candidates", "values": [12, 30]}},
+            {"method": "kprff", "sweep": {"axis": "candidates", "option": "n_candidates", "values": [12, 30]}},
             {
                 "method": "karff",
                 "options": {"n_candidates": 24},
-                "walk": {"axis": "divergence", "option": "rho", "values": [0.1, 3, 100]},
+                "sweep": {"axis": "divergence", "option": "rho", "values": [0.1, 3, 100]},
                 "only_sizes": ["4", "12"],
                 "searched": [],
             },
@@ -306,7 +306,7 @@ GRIDS = {
         sizes={"values": [4, 8, 12]},
         rule={"rule": "median", "factor": 0.5},
         learners={"ridge": RIDGE},
-        search={"penalty": {"shared_by": "method"}},
+        search={"penalty": {"tune_per": "method"}},
         search_size={"values": 8},
         paper="eerf",
     ),
@@ -331,13 +331,13 @@ GRIDS = {
             | {"scaling": "sum", "n_folds": 3, "penalties": [1e-3, 1e-2, 0.1, 1.0], "choice": "one_standard_error"}
         },
         search={
-            "length_scale": {"grid": [0.1, 0.2, 0.4], "shared_by": "experiment"},
-            "penalty": {"shared_by": "size"},
+            "length_scale": {"grid": [0.1, 0.2, 0.4], "tune_per": "experiment"},
+            "penalty": {"tune_per": "size"},
         },
         search_size={"multiples_of_d": 1},
         of_judge={"scaling": "mean", "n_folds": 5},
     ),
-    "singular-per-cell": replace(SINGULAR, name="twin-singular-per-cell", search={"penalty": {"shared_by": "cell"}}),
+    "singular-per-cell": replace(SINGULAR, name="twin-singular-per-cell", search={"penalty": {"tune_per": "cell"}}),
     # nothing to choose from where the data could not be had
     "missing": Grid(
         name="twin-missing",
@@ -351,7 +351,7 @@ GRIDS = {
         sizes={"multiples_of_d": [1]},
         length_scale=4.0,
         learners={"ridge": RIDGE, "svm": SVM},
-        search={"penalty": {"shared_by": "size"}},
+        search={"penalty": {"tune_per": "size"}},
         svm_solver="liblinear",
     ),
 }  # fmt: skip
@@ -564,7 +564,7 @@ ON_DATA = {
         axes={
             "kernels": [{"name": "gaussian"}, {"name": "arc_cosine", "order": 1}], "rows": 60, "n_features": 8,
             "approximation_rows": 25, "penalty": 0.01, "timed_rows": 20,
-            "walks": {"n_train": [20, 200], "penalty": [0.1], "methods": ["orf"]},
+            "sweeps": {"n_train": [20, 200], "penalty": [0.1], "methods": ["orf"]},
         },
     ),
 }  # fmt: skip

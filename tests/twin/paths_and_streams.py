@@ -117,7 +117,7 @@ def least_left_out(Z: np.ndarray, y: np.ndarray, penalties: list[float]) -> floa
 
 def stream_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
     """Every map for every kernel, and the maps that walk along the rows and the penalties for the first one."""
-    axes, walks = study.axes, study.axes["walks"]
+    axes, walks = study.axes, study.axes["sweeps"]
     stated = {"n_train": axes["rows"], "penalty": axes["penalty"]}
     runs = [(entry, kernel, stated, {}) for entry, kernel in itertools.product(study.methods, axes["kernels"])]
     runs += [

@@ -49,7 +49,7 @@ class Choices:
             for quantity, value in found.items():
                 if quantity in searched:
                     values[quantity] = value
-                    told[quantity] = {"shared_by": circle} | ({"chosen_on": on} if circle != "cell" else {})
+                    told[quantity] = {"tune_per": circle} | ({"chosen_on": on} if circle != "cell" else {})
         return values, told
 
     def stated_size(self) -> tuple[int, str]:
@@ -79,7 +79,7 @@ class Choices:
         they are chosen where it is trained.
         """
         search = self.study.search
-        if quantity not in search or search[quantity]["shared_by"] != circle:
+        if quantity not in search or search[quantity]["tune_per"] != circle:
             return False
         if quantity == "options" and not self.options_tried(entry):
             return False

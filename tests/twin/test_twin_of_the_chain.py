@@ -136,8 +136,8 @@ def test_shown_by_the_text(shown):
     assert values(ridge, "repeat") == {0, 1, 2}
     assert len(values(ridge, "penalty")) > 1  # by size
     assert values(ridge, "length_scale") == {0.80001}  # of equally good ones the largest
-    assert values(ridge, "shared_by", "chosen_on") == {("size", (0, 1, 2))}
-    assert values(errors, "shared_by", "chosen_on") == {("experiment", (0, 1, 2))}
+    assert values(ridge, "tune_per", "chosen_on") == {("size", (0, 1, 2))}
+    assert values(errors, "tune_per", "chosen_on") == {("experiment", (0, 1, 2))}
     assert values(errors, "estimate") == {None, "approximate_kernel"}
     assert values(errors, "rows") == {40, None}
     assert values(shown("text", "fact_class_order"), "split", "detail") == {("train", '"mixed"')}
@@ -153,7 +153,7 @@ def test_shown_by_choices_per_cell(shown):
         rows = [row for row in shown(name) if row["learner"] == learner]
         assert len(values(rows, *cell, chosen)) > len(values(rows, *cell))  # differ between repeats
         assert len(values(rows, chosen)) > 2
-        assert values([row for row in rows if row["status"] == "ok"], "shared_by", "chosen_on") == {("cell", None)}
+        assert values([row for row in rows if row["status"] == "ok"], "tune_per", "chosen_on") == {("cell", None)}
 
 
 def test_shown_by_the_cap(shown):
@@ -178,12 +178,12 @@ def test_shown_by_methods_that_choose_for_themselves(shown):
     assert len(values(rows, *own)) == len(values(rows, *own, "preprocess", "length_scale", "penalty")) == 6
     assert values(rows, "repeat") == {0, 1, 2, 3}
     # made on three of them, which every row says
-    assert values(rows, "shared_by", "chosen_on") == {("method_and_size", (0, 1, 2))}
+    assert values(rows, "tune_per", "chosen_on") == {("method_and_size", (0, 1, 2))}
 
 
 def test_shown_by_cells_that_choose_for_themselves(shown):
     rows = shown("tuned-per-cell")
-    assert values(rows, "shared_by", "chosen_on") == {("cell", None)}
+    assert values(rows, "tune_per", "chosen_on") == {("cell", None)}
     for names in (("preprocess",), ("length_scale",), ("penalty",)):
         assert len(values(rows, "method", *names)) > len(values(rows, "method"))  # differ between repeats
     # the rows of a search are a part of those that train
@@ -230,7 +230,7 @@ def test_shown_by_the_circles(shown):
     # an entry that takes part in one search has the scaling and the rule of the experiment
     assert values(ruled, "preprocess") == {("minmax",)}
     assert values(ruled, "length_scale").isdisjoint(values(plain, "length_scale"))
-    assert values(rows, "shared_by", "chosen_on") == {("method_and_size", (0, 1, 2))}
+    assert values(rows, "tune_per", "chosen_on") == {("method_and_size", (0, 1, 2))}
     assert len(values(rows, "method", "n_features_label", "penalty")) > len(values(rows, "method", "penalty"))
     kprff = [row for row in rows if row["method"] == "kprff"]
     assert values(kprff, "n_features_label", "learner") == {("2d", "ridge"), ("11", "ridge")}
@@ -238,7 +238,7 @@ def test_shown_by_the_circles(shown):
 
 def test_shown_by_what_is_held_out(shown):
     rows = shown("held-out")
-    assert values(rows, "learner", "shared_by") == {("ridge", "method"), ("l1_svm", "method")}
+    assert values(rows, "learner", "tune_per") == {("ridge", "method"), ("l1_svm", "method")}
     assert len(values(rows, "method", "length_scale")) == 3
     assert len(values(rows, "length_scale")) == 2
     assert 1e-25 not in values(rows, "penalty")
@@ -250,7 +250,7 @@ def test_shown_by_what_is_held_out(shown):
 
 
 def test_shown_by_the_walk(shown):
-    rows = shown("walk")
+    rows = shown("sweep")
     assert values(rows, "method", "axis", "at", "status") == {
         ("rff", None, None, "skipped"),
         ("rff", None, None, "ok"),
@@ -259,8 +259,8 @@ def test_shown_by_the_walk(shown):
     }
     assert values([row for row in rows if row["method"] == "karff"], "n_features") == {4, 12}
     measured = [row for row in rows if row["status"] == "ok"]
-    assert values(measured, "method", "shared_by") == {("rff", "method"), ("kprff", "method"), ("karff", "cell")}
-    errors = shown("walk", "approximation_error_frobenius")
+    assert values(measured, "method", "tune_per") == {("rff", "method"), ("kprff", "method"), ("karff", "cell")}
+    errors = shown("sweep", "approximation_error_frobenius")
     for method, places in (("kprff", 2), ("karff", 3)):
         walked = [row for row in errors if row["method"] == method and row["status"] == "ok" and row["n_features"] == 4]
         assert len(values(walked, "value")) == 2 * places

@@ -338,7 +338,7 @@ def test_sides_may_differ_in_metric_size_and_place():
 def rounds(runs=("r1", "r1"), busy=False, **seconds):
     """Rounds of times: method -> seconds."""
     return [
-        row | {"axis": "round", "at": row["repeat"], "repeat": 0, "run": run, "settings": {"contended": busy}}
+        row | {"axis": "round", "at": row["repeat"], "repeat": 0, "run": run, "settings": {"machine_busy": busy}}
         for (method, values), run in zip(seconds.items(), runs, strict=True)
         for row in made(TIME, **{method: values})
     ]
@@ -351,7 +351,7 @@ def rounds(runs=("r1", "r1"), busy=False, **seconds):
         (rounds(orf=[1.9] * 5, rff=[1.0] * 5), "fails", ""),
         (rounds(orf=[1.0, 2.5, 2.5, 2.5, 4.0], rff=[1.0] * 5), "holds", ""),
         (rounds(orf=[1.0, 2.2, 2.5, 2.9, 4.0], rff=[1.0] * 5), "not testable", "(too noisy)"),  # quartiles over 0.25
-        (rounds(busy=True, orf=[3.0] * 5, rff=[1.0] * 5), "not testable", "(contended)"),
+        (rounds(busy=True, orf=[3.0] * 5, rff=[1.0] * 5), "not testable", "(machine busy)"),
         (rounds(("r1", "r2"), orf=[3.0] * 5, rff=[1.0] * 5), "not run", ""),
         (made(TIME, orf=3.0, rff=1.0), "holds", ""),
         ([row | {"run": row["method"]} for row in made(TIME, orf=3.0, rff=1.0)], "not testable", "(timed apart)"),

@@ -167,7 +167,7 @@ def test_the_curves_cross_once():
     both = race([(1, 11), (2, 8)], [(1, 10), (2, 9)]) + race([(1, 9), (2, 8)], [(1, 10), (2, 9)], "mnist")
     assert judged("eerf-15", both) == "partly"
     beside = race([(1, 11), (2, 8)], [(1, 10), (2, 9)])
-    beside = [each | {"settings": {"contended": True}} if each["axis"] == "round" else each
+    beside = [each | {"settings": {"machine_busy": True}} if each["axis"] == "round" else each
               for each in [{"axis": ""} | each for each in beside]]  # fmt: skip
     assert judged("eerf-15", beside) == "not testable"
 

@@ -436,8 +436,8 @@ def test_a_longer_circle_is_found_also_from_outside(tmp_path):
     tasks = {name: FEATURES | {"features_of": {"task": other} | HOG} for name, other in ("ab", "bc", "cb")}
     with pytest.raises(UserError) as caught:
         load_with(tmp_path, tasks)
-    for circle in ("a: tasks are features of each other in a circle: b -> c -> b", "b: tasks", "c: tasks"):
-        assert f"datasets.yaml: {circle}" in str(caught.value)
+    for scope in ("a: tasks are features of each other in a circle: b -> c -> b", "b: tasks", "c: tasks"):
+        assert f"datasets.yaml: {scope}" in str(caught.value)
 
 
 def test_every_problem_is_one_line(tmp_path):

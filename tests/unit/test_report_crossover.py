@@ -92,7 +92,7 @@ def test_a_crossing_beside_ratios_that_scatter_is_none(frame):
     lines = [rows(name, "gaussian", 1e-7 * DIMENSIONS, wobble=w) for name, w in (("scrf", narrow), ("pmodel", wide))]
     # one that never crosses is judged by its last ratio
     lines.append(rows("fastfood", "gaussian", 2.0 * dense, wobble=wide))
-    reference = [rows("rff", "gaussian", dense, contended=True), rows("trp", "polynomial", dense)]
+    reference = [rows("rff", "gaussian", dense, machine_busy=True), rows("trp", "polynomial", dense)]
     figure = figure_of([row for line in [*reference, *lines] for row in line])
     text = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
     assert "faster than RFF: from about d = 100 (SCRF); too noisy to tell (Fastfood, P-model)." in text

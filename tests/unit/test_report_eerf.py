@@ -388,7 +388,7 @@ def by_time(rows, *datasets):
 def test_bars_against_time_are_standard_errors_and_quartiles():
     errors = np.array([[20.0, 22.0, 25.0, 29.0], [11.0, 12.0, 12.0, 15.0]])
     rows = point_of(errors[0], [1.0, 2.0, 3.0, 6.0, 10.0], 50)
-    rows += point_of(errors[1], [20.0, 30.0, 40.0], 100, contended=True)
+    rows += point_of(errors[1], [20.0, 30.0, 40.0], 100, machine_busy=True)
     picture = by_time(rows, "adult")
     (ax,) = picture.figure.axes
     (container,) = ax.containers
@@ -399,7 +399,7 @@ def test_bars_against_time_are_standard_errors_and_quartiles():
     ends = [segment[:, 1] for segment in upright.get_segments()]
     np.testing.assert_allclose(ends, np.stack([mean - half, mean + half], axis=1), rtol=1e-12)
     np.testing.assert_allclose([segment[:, 0] for segment in along.get_segments()], [[2.0, 6.0], [25.0, 35.0]])
-    # a cross on what is contended
+    # a cross on what is machine_busy
     (cross,) = [each for each in ax.lines if each.get_marker() == "x"]
     assert (cross.get_xdata().tolist(), cross.get_ydata().tolist()) == ([30.0], [mean[1]])
     assert any("The machine was busy" in note for note in picture.notes)

@@ -59,7 +59,7 @@ def test_what_is_missing_or_different_is_said_in_the_figure():
         lambda row: row["dataset"] == "skin",
         n_train=100000,
         n_test=100000,
-        settings={"capped": True, "shared_by": "size", "chosen_on": [0], "penalty": 0.1},
+        settings={"capped": True, "tune_per": "size", "chosen_on": [0], "penalty": 0.1},
     )
     rows = report_rows.changed(
         rows,

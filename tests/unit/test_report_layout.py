@@ -14,7 +14,7 @@ from rfstudy import tidy
 from rfstudy.report.against import compared
 from rfstudy.report.chance import majority_pct
 from rfstudy.report.layout import NOTHING, PAD, STRIP, WIDTHS, Panel, Row, labels_apart, laid_out, text_width, wrapped
-from rfstudy.report.notes import contended_where
+from rfstudy.report.notes import machine_busy_where
 from rfstudy.report.plots import curves, required
 from rfstudy.report.requirements import BOUNDS, features_needed
 from rfstudy.report.scales import FEW_TICKS, Span, outlier, plain, reaches, set_both, ticks_of
@@ -368,10 +368,10 @@ def test_times_by_rounds_are_compared_round_by_round():
         return [shared | {"at": at, "value": value} for at, value in enumerate(values)]
 
     pace = np.array([1.0, 8.0, 2.0, 4.0, 1.0])
-    rows = [*rounds("rff", pace), *rounds("orf", pace * [3.0, 2.0, 5.0, 2.5, 4.0], contended=True)]
+    rows = [*rounds("rff", pace), *rounds("orf", pace * [3.0, 2.0, 5.0, 2.5, 4.0], machine_busy=True)]
     (cell,) = compared(tidy.frame(rows), "rff").to_dict("records")
     assert (cell["method"], cell["mean"], cell["lower"], cell["upper"]) == ("orf", 3.0, 2.5, 4.0)
-    assert (cell["n"], cell["rounds"], cell["contended"]) == (5, 5, True)
+    assert (cell["n"], cell["rounds"], cell["machine_busy"]) == (5, 5, True)
 
 
 # --- other axes and rows ----------------------------------------------------------------------------------------------
@@ -565,18 +565,20 @@ def test_the_figure_of_requirements_has_intervals_and_bounds_through_the_first_p
     assert_fit_to_print(picture.figure)
 
 
-def test_where_all_points_are_contended_it_says_all():
-    def rounds(dataset, method, size, contended):
+def test_where_all_points_are_machine_busy_it_says_all():
+    def rounds(dataset, method, size, busy):
         return [
             {
                 "origin": "measured", "dataset": dataset, "method": method, "n_features_label": size, "axis": "round",
-                "at": at, "metric": "time_feature_s", "status": "ok", "settings": {"contended": contended and at == 1},
+                "at": at, "metric": "time_feature_s", "status": "ok", "settings": {"machine_busy": busy and at == 1},
             }
             for at in range(3)
         ]  # fmt: skip
 
     def told(*cells):
-        return contended_where(tidy.frame([row for cell in cells for row in rounds("eeg", *cell)]), report_rows.METHODS)
+        return machine_busy_where(
+            tidy.frame([row for cell in cells for row in rounds("eeg", *cell)]), report_rows.METHODS
+        )
 
     grid = list(itertools.product(("rff", "orf"), ("2d", "4d", "8d")))
     assert told(*((*cell, True) for cell in grid)) == "all"

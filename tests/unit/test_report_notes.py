@@ -31,7 +31,7 @@ def notes_on(*rows):
 def test_a_shared_choice_names_its_scope_and_its_repeats(chosen_on, words):
     settings = {"chosen_on": chosen_on, "penalty": 0.1}
     for scope, sentence in (("size", PER_SIZE), ("method_and_size", PER_METHOD)):
-        assert notes_on({"settings": settings | {"shared_by": scope}}) == [sentence.format("Penalty", words)]
+        assert notes_on({"settings": settings | {"tune_per": scope}}) == [sentence.format("Penalty", words)]
 
 
 @pytest.mark.parametrize(
@@ -43,15 +43,15 @@ def test_a_shared_choice_names_its_scope_and_its_repeats(chosen_on, words):
     ],
 )
 def test_a_shared_choice_names_the_parameters_of_the_learner(keys, learner, tuned):
-    shared = {"shared_by": "size", "chosen_on": [0]}
+    shared = {"tune_per": "size", "chosen_on": [0]}
     rows = [{"settings": shared | own, "learner": learner, "repeat": i} for i, own in enumerate(keys)]
     assert notes_on(*rows) == [PER_SIZE.format(tuned, "the first repeat")]
 
 
 def test_choices_of_a_cell_or_without_a_learner_or_value_need_no_note():
-    assert notes_on({"settings": {"shared_by": "cell", "penalty": 0.1}}, {"settings": {}}) == []
-    assert notes_on({"settings": {"shared_by": "experiment", "chosen_on": [0]}, "learner": ""}) == []
-    failed = {"settings": {"shared_by": "size", "chosen_on": [0], "penalty": 1.0}, "status": "failed"}
+    assert notes_on({"settings": {"tune_per": "cell", "penalty": 0.1}}, {"settings": {}}) == []
+    assert notes_on({"settings": {"tune_per": "experiment", "chosen_on": [0]}, "learner": ""}) == []
+    failed = {"settings": {"tune_per": "size", "chosen_on": [0], "penalty": 1.0}, "status": "failed"}
     assert len(notes_on(failed)) == 1
 
 
@@ -69,7 +69,7 @@ def test_choices_of_a_cell_or_without_a_learner_or_value_need_no_note():
     ],
 )
 def test_what_was_tuned_of_a_map_is_what_the_sizes_of_an_entry_differ_in(one, other, columns, tuned):
-    shared = {"shared_by": "method_and_size", "chosen_on": [0], "penalty": 1, "preprocess": ["minmax"]}
+    shared = {"tune_per": "method_and_size", "chosen_on": [0], "penalty": 1, "preprocess": ["minmax"]}
     rows = [
         {"n_features": size, "n_features_label": str(size), "settings": shared | own}
         | {key: values[i] for key, values in columns.items()}

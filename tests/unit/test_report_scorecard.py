@@ -172,7 +172,7 @@ def test_a_ratio_by_rounds_has_the_error_of_its_median():
     assert each.error == pytest.approx(error)
     # of the paper, which has ten repeats, the spread is ours
     assert each.standard_error == pytest.approx(np.sqrt(1.5 * error**2 + each.rounding**2))
-    told = report_rows.changed(rows, lambda row: row["at"] == 2, settings={"contended": True})
+    told = report_rows.changed(rows, lambda row: row["at"] == 2, settings={"machine_busy": True})
     assert found(told)["text", "eeg", "128d", "lsrff", "time_feature_s"].verdict == "not comparable"
 
 

@@ -197,7 +197,7 @@ def test_ratios_of_speed(tmp_path):
         *rounds("", "Peer", (1.0, 1.0, 1.0), what="Peer"),
         *({**row, "dataset": "made-d9"} for row in rounds("rff", "float32", (7.0, 7.0, 7.0))),
         *rounds("rom", "float32", (9.0, 10.0, 11.0), at_most_s=10),
-        *rounds("fastfood", "float32", (3.9, 3.6, 3.7), at_most={"quiet": 1.0}, contended=True),
+        *rounds("fastfood", "float32", (3.9, 3.6, 3.7), at_most={"quiet": 1.0}, machine_busy=True),
         *rounds("", "quiet", (4.0, 4.0), what="quiet"),
     ]  # fmt: skip
     frame, text = table("speed-ratios", rows, tmp_path, "study")
@@ -207,7 +207,7 @@ def test_ratios_of_speed(tmp_path):
         ["rff!", "Peer", "4.0", "4.0", "6.5", "9.0", "too noisy", "4.0", "1.0"],
         ["rom!", "10 s", "1.0", "0.95", "1.05", "1.0", "kept", "10.0", "10.0"],
         # the third round has no other side
-        ["fastfood!", "quiet", "0.938", "0.919", "0.956", "1.0", "contended", "3.7", "4.0"],
+        ["fastfood!", "quiet", "0.938", "0.919", "0.956", "1.0", "machine busy", "3.7", "4.0"],
     ]
     assert frame[["d", "s"]].drop_duplicates().to_numpy().tolist() == [["8", "16"]]
     assert "- Threads: 2." in text

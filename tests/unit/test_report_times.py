@@ -92,11 +92,11 @@ def test_a_round_with_a_phase_that_is_not_ok_has_no_value_and_its_reason():
 
 
 @pytest.mark.parametrize("position", [0, 1, 2])
-def test_a_sum_with_a_contended_phase_is_contended(position):
+def test_a_sum_with_a_machine_busy_phase_is_machine_busy(position):
     rows = rounds_of()
-    rows[position]["settings"] = {"contended": True}
+    rows[position]["settings"] = {"machine_busy": True}
     told = select(times.with_printed(tidy.frame(rows)), metric=["time_feature_s", "time_test_s"])
-    assert times.contended(told).tolist() == [True, False]
+    assert times.machine_busy(told).tolist() == [True, False]
 
 
 def test_rounds_take_the_place_of_repeats_on_their_data_set_alone():
@@ -125,7 +125,7 @@ def test_a_figure_is_the_median_over_the_rounds_with_the_quartiles():
     by_repeat = cells.loc["magic04"]
     assert by_repeat[["mean", "n", "rounds"]].tolist() == [2.0, 2, 0]
     assert by_repeat[["lower", "upper"]].tolist() == pytest.approx([2 - 2**0.5, 2 + 2**0.5])
-    assert not cells["contended"].any()
+    assert not cells["machine_busy"].any()
 
 
 def test_rounds_that_are_not_ok_enter_no_median():
@@ -158,9 +158,9 @@ def test_a_ratio_is_too_noisy_from_a_quarter_of_it_on(last, noisy):
     assert (found.value, found.reason) == (2.0, "too noisy" if noisy else "")
 
 
-def test_a_ratio_with_a_contended_round_is_contended():
-    found = pair((2.0, 2.0), (1.0, 1.0), settings={"contended": True})
-    assert found.reason == "contended"
+def test_a_ratio_with_a_machine_busy_round_is_machine_busy():
+    found = pair((2.0, 2.0), (1.0, 1.0), settings={"machine_busy": True})
+    assert found.reason == "machine busy"
 
 
 # Tables
@@ -183,7 +183,7 @@ SCORES = {
         ((1.83, 2.0, 2.17), {}, ("2.00 [1.92, 2.08]", "0.0", "0.2", "reproduced")),
         ((1.82, 2.0, 2.18), {}, ("2.00 [1.91, 2.09]", "0.0", "0.2", "too noisy")),
         ((1.5, 2.0, 2.52), {}, ("2.00 [1.75, 2.26]", "0.0", "0.2", "too noisy")),
-        ((2.0, 2.0, 2.0), {"contended": True}, ("2.00 [2.00, 2.00] contended", "0.0", "", "not comparable")),
+        ((2.0, 2.0, 2.0), {"machine_busy": True}, ("2.00 [2.00, 2.00] machine busy", "0.0", "", "not comparable")),
     ],
 )
 def test_a_printed_ratio_beside_ours_by_rounds(tabulated, rounds, settings, expected):
@@ -208,7 +208,7 @@ def test_a_printed_ratio_beside_ours_by_rounds(tabulated, rounds, settings, expe
 def test_a_grid_of_times_has_medians_and_quartiles(tabulated):
     spec = {"kind": "grid", "datasets": ["eeg", "magic04"], "methods": ["rff"], "sizes": ["2d", "4d"], "repeats": 10}
     rows = generation("rff", (0.1, 0.2, 0.3, 0.4, 0.9)) + generation(
-        "rff", (20.0, 20.0), multiple=4, settings={"contended": True}
+        "rff", (20.0, 20.0), multiple=4, settings={"machine_busy": True}
     )
     rows += [
         row("time_feature_s", value, method="rff", dataset="magic04", n_features_label="2d", repeat=i)
@@ -216,7 +216,7 @@ def test_a_grid_of_times_has_medians_and_quartiles(tabulated):
     ]
     table, text = tabulated(spec | {"quantity": {"metric": "time_feature_s"}}, rows)
     assert table.to_numpy().tolist() == [
-        ["eeg", "rff", "0.300 [0.200, 0.400]", "20.0 [20.0, 20.0] contended"],
+        ["eeg", "rff", "0.300 [0.200, 0.400]", "20.0 [20.0, 20.0] machine busy"],
         ["magic04", "rff", "2.00 ± 1.00", "not run"],
     ]  # fmt: skip
     assert "Mean ± standard deviation over 3 repeats." in text
@@ -316,7 +316,7 @@ CLEAR, NOISY = (2.1, 2.1, 2.1), (0.1, 2.1, 9.9)
         ("slsrff-05", ratios_of("slsrff", "rff", {8: CLEAR}), "fails"),
         ("slsrff-05", ratios_of("slsrff", "rff", {8: NOISY, 16: (1.0,) * 3}), "holds"),
         ("slsrff-05", ratios_of("slsrff", "rff", {8: NOISY}), "not testable"),
-        ("slsrff-05", ratios_of("slsrff", "rff", {8: (1.0,) * 3}, settings={"contended": True}), "not testable"),
+        ("slsrff-05", ratios_of("slsrff", "rff", {8: (1.0,) * 3}, settings={"machine_busy": True}), "not testable"),
         ("slsrff-06", ratios_of("lsrff", "slsrff", {1: CLEAR, 2: (1.01,) * 3}), "holds"),
         ("slsrff-06", ratios_of("lsrff", "slsrff", {1: CLEAR, 2: (0.99,) * 3}), "partly"),
         ("slsrff-06", ratios_of("lsrff", "slsrff", {1: NOISY}), "not testable"),
@@ -334,11 +334,11 @@ def test_claims_on_times_by_rounds(claim, rows, verdict):
     assert verdict_rows.judged(claim, rows, not_testable="") == verdict
 
 
-def test_what_is_too_noisy_or_contended_is_in_the_evidence():
+def test_what_is_too_noisy_or_machine_busy_is_in_the_evidence():
     rows = ratios_of("slsrff", "rff", {8: NOISY, 16: (1.0,) * 3})
-    rows += ratios_of("slsrff", "rff", {32: (1.5,) * 3}, settings={"contended": True})
+    rows += ratios_of("slsrff", "rff", {32: (1.5,) * 3}, settings={"machine_busy": True})
     assert verdict_rows.found("slsrff-05", rows, not_testable="")[1] == (
-        "slsrff/rff: eeg 8d 2.10 (too noisy), 16d 1.00, 32d 1.50 (contended); not run: cod-rna, covtype, magic04"
+        "slsrff/rff: eeg 8d 2.10 (too noisy), 16d 1.00, 32d 1.50 (machine busy); not run: cod-rna, covtype, magic04"
     )
 
 
@@ -359,7 +359,7 @@ def test_the_panel_of_times_shows_medians_and_quartiles(monkeypatch, tmp_path):
     drawn = []
     monkeypatch.setattr(plots.style, "save", lambda picture, *_: drawn.append(picture.figure))
     rows = rounds_of(rounds=(1.0, 2.0, 3.0, 4.0, 10.0))
-    rows += rounds_of(rounds=(5.0, 5.0), multiple=4, settings={"contended": True})
+    rows += rounds_of(rounds=(5.0, 5.0), multiple=4, settings={"machine_busy": True})
     rows += [
         row(
             "approximation_error_frobenius",
@@ -380,7 +380,7 @@ def test_the_panel_of_times_shows_medians_and_quartiles(monkeypatch, tmp_path):
     (line, _, (ends,)) = bars
     assert line.get_ydata().tolist() == [21.0, 35.0]
     assert [segment[:, 1].tolist() for segment in ends.get_segments()] == [[14.0, 28.0], [35.0, 35.0]]
-    # a cross on what is contended
+    # a cross on what is machine_busy
     (cross,) = [each for each in figure.axes[1].lines if each.get_marker() == "x"]
     assert cross.get_ydata().tolist() == [35.0]
     (bars,) = figure.axes[2].containers

@@ -306,7 +306,7 @@ def test_times_by_rounds_have_quartiles():
 def test_the_columns_that_are_explained_are_there():
     page = (report_rows.ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     section = page.split("### The files of a table")[1].split("###")[0].split("Its columns:")[1]
-    named = set(re.findall(r"`([a-z_]+)`", section)) - {"lost", "deduced", "contended"}
+    named = set(re.findall(r"`([a-z_]+)`", section)) - {"lost", "deduced", "machine_busy"}
     by_rounds = {"lower_quartile", "upper_quartile", "rounds"}
     found = {column for i in range(len(TABLES)) for column in typeset.one_number_per_cell(made(i, True)).columns}
     assert named - by_rounds <= found

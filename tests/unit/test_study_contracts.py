@@ -30,7 +30,7 @@ def test_what_a_cell_is_given_counts_in_place_of_the_specification():
     assert key(bare) != key(bare, preprocess=["standard"])
     assert key(bare) != key(bare, bandwidth={"rule": "median", "rows": 5})
     assert key(own) == key(own, preprocess=["none"], bandwidth={"rule": "median", "rows": 5})
-    assert key(own) != key(replace(own, given=own.given | {"preprocess": ["minmax"]}))
+    assert key(own) != key(replace(own, conditions=own.conditions | {"preprocess": ["minmax"]}))
     assert key(bare) == key(bare, experiment="another", repeats=[0, 1], learners={"ridge": {}})
 
 

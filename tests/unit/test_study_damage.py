@@ -24,7 +24,7 @@ from rfstudy.study.code import SOURCE
 from rfstudy.study.provenance import Run, read_records, record_file, write_choices, write_results
 from rfstudy.study.sample import load_prepared
 
-SEARCH = {"penalty": {"shared_by": "method_and_size"}}
+SEARCH = {"penalty": {"tune_per": "method_and_size"}}
 RUN = {"run": "f00d", "uncommitted": False, "stage": "preprocess"}
 
 

@@ -62,7 +62,7 @@ def test_a_cell_is_the_naive_computation_on_its_rows():
     job = energy_job()
     for cell in energy.cells(job):
         (row,), _ = energy.measure(job, cell, None)
-        n, scale = cell.given["rows"], cell.given["input_scale"]
+        n, scale = cell.conditions["rows"], cell.conditions["input_scale"]
         assert (n, scale) == {0.2: (4000, 0.2), 8.0: (4000, 8.0), 500: (500, 0.7)}[row["at"]]
         frequencies, phases, _ = energy.candidates_of(job.spec, cell)
         rng = np.random.default_rng(seed_sequence(3, "energy", 2, n, scale, 0))

@@ -39,7 +39,9 @@ CELLS = [Cell({"method": "rff", "variant": "", "options": {}}, {"place": i, "rep
 
 
 def rows_of(cell):
-    return [{"metric": "mse", "value": float(cell.at["place"])}], {"weights": np.full(2, cell.at["place"])}
+    return [{"metric": "mse", "value": float(cell.coordinates["place"])}], {
+        "weights": np.full(2, cell.coordinates["place"])
+    }
 
 
 # --- the loop ---------------------------------------------------------------------------------------------------------
@@ -68,10 +70,10 @@ def test_a_second_run_computes_what_the_first_left_undone_and_both_are_named(tmp
     computed, killed = [], [2]
 
     def compute(cell, _checkpoints):
-        if [cell.at["place"]] == killed:
+        if [cell.coordinates["place"]] == killed:
             killed.clear()
             raise KeyboardInterrupt
-        computed.append(cell.at["place"])
+        computed.append(cell.coordinates["place"])
         return rows_of(cell)
 
     with pytest.raises(KeyboardInterrupt):
@@ -146,7 +148,7 @@ def test_arrays_of_any_kind_reach_the_file_of_their_shard_and_that_of_the_experi
     picture = {"curve": np.linspace(0, 1, 5), "image": np.zeros((2, 3, 4), dtype=np.uint8), "count": np.int64(3)}
 
     def measured(job, cell, checkpoints):
-        return [{"dataset": "points", "repeat": cell.at["repeat"], "metric": "mse", "value": 1.0}], picture
+        return [{"dataset": "points", "repeat": cell.coordinates["repeat"], "metric": "mse", "value": 1.0}], picture
 
     monkeypatch.setattr(decay, "measure", measured)
     files = []
@@ -245,7 +247,7 @@ def keys(prepared, stage, settings=None, facts=None, **changes) -> set[str]:
     }
 
 
-SEARCH = {"length_scale": {"grid": [1.0, 2.0], "shared_by": "cell"}, "max_rows": 30}
+SEARCH = {"length_scale": {"grid": [1.0, 2.0], "tune_per": "cell"}, "max_rows": 30}
 
 #: Changes that change numbers, and the stages whose cells they change.
 DECIDING = {
@@ -334,11 +336,11 @@ IDLE = {
     "norm": ({"approximation": {"norm": "sup", "rows": 20}}, "train tune"),
     "scores": ({"scores": ["error_pct"]}, "generate tune"),
     "grid of the search": (
-        {"search": SEARCH | {"length_scale": {"grid": [5.0], "shared_by": "cell"}}},
+        {"search": SEARCH | {"length_scale": {"grid": [5.0], "tune_per": "cell"}}},
         "generate train tune",
     ),
     "who shares a penalty": (
-        {"search": SEARCH | {"penalty": {"shared_by": "method_and_size"}}},
+        {"search": SEARCH | {"penalty": {"tune_per": "method_and_size"}}},
         "generate train",
     ),
     "facts": ({"facts": {"facts": {"spikes": 3}, "stand_in": "other"}}, "generate train tune"),

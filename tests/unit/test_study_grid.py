@@ -19,7 +19,7 @@ from rfstudy.study import config, generate
 from rfstudy.study.code import SOURCE
 from rfstudy.study.engine import cell_key
 from rfstudy.study.journal import Log
-from rfstudy.study.kinds.grid import by_size, choice_for, conditions, grid_cells
+from rfstudy.study.kinds.grid import by_size, choice_for, conditions_of, grid_cells
 from rfstudy.study.sample import draw_sample, load_prepared
 
 ROOT = SOURCE.parent
@@ -139,7 +139,7 @@ def entry(method="rff", **own):
 def under(chosen, own=None, label="2d", repeat=0, learner="ridge"):
     """The conditions of a cell of an entry, with what ``tune`` found."""
     own = own or entry()
-    return conditions(SPEC, choice_for(chosen, own, label, repeat), own, learner)
+    return conditions_of(SPEC, choice_for(chosen, own, label, repeat), own, learner)
 
 
 def choice(chosen_on=(0, 1, 2), **chosen):
@@ -159,20 +159,20 @@ def test_conditions_are_the_experiments_where_nothing_was_chosen():
     given = under({})
     assert given == {
         "preprocess": ["minmax"], "length_scale": None, "bandwidth": SPEC["bandwidth"], "options": {},
-        "learner": "ridge", "settings": RIDGE, "penalty": None, "how": {"shared_by": "cell"},
+        "learner": "ridge", "settings": RIDGE, "penalty": None, "choice": {"tune_per": "cell"},
     }  # fmt: skip
-    assert under({}, learner="")["how"] == {}
+    assert under({}, learner="")["choice"] == {}
 
 
 def test_choices_of_every_circle_that_a_cell_is_in_reach_it_the_narrowest_last():
     three = {"chosen_on": [0, 1, 2]}
     plain = under(CHOSEN)
     assert (plain["preprocess"], plain["length_scale"], plain["bandwidth"]) == (["unit"], 2.0, None)
-    assert (plain["penalty"], plain["how"]) == (0.1, {"shared_by": "size"} | three)
-    assert under(CHOSEN, learner="")["how"] == {"shared_by": "experiment"} | three
+    assert (plain["penalty"], plain["choice"]) == (0.1, {"tune_per": "size"} | three)
+    assert under(CHOSEN, learner="")["choice"] == {"tune_per": "experiment"} | three
     narrower = under(CHOSEN, entry("orf"))
     assert (narrower["length_scale"], narrower["penalty"]) == (3.0, 1.0)
-    assert narrower["how"] == {"shared_by": "method_and_size"} | three
+    assert narrower["choice"] == {"tune_per": "method_and_size"} | three
     assert under(CHOSEN, entry("orf"), label="d")["length_scale"] == 2.0
     # of the repeat that it was chosen in and of no other
     assert [under(CHOSEN, entry("orf"), "d", repeat)["preprocess"] for repeat in (0, 1)] == [["unit"], ["center"]]
@@ -195,7 +195,9 @@ def test_the_number_of_folds_decides_nothing_where_the_penalty_is_given():
 def test_cells_have_the_repeats_outermost_and_sizes_in_columns_that_the_map_sees():
     spec = SPEC | {"methods": [entry(), entry("orf")], "preprocess": ["none"]}
     cells = grid_cells(spec, {}, 7, [3, 5])
-    assert [(c.at["repeat"], c.entry["method"], c.at["label"], c.at["n_features"]) for c in cells] == [
+    assert [
+        (c.coordinates["repeat"], c.entry["method"], c.coordinates["label"], c.coordinates["n_features"]) for c in cells
+    ] == [
         (repeat, method, [label], [s])
         for repeat in (3, 5)
         for method in ("rff", "orf")
@@ -203,9 +205,9 @@ def test_cells_have_the_repeats_outermost_and_sizes_in_columns_that_the_map_sees
     ]
     assert len({cell.name for cell in cells}) == 8
     reduced = grid_cells(spec | {"preprocess": [{"pca": {"n_components": 4}}]}, {}, 7, [0])
-    assert [c.at["n_features"] for c in reduced[:2]] == [[4], [8]]
+    assert [c.coordinates["n_features"] for c in reduced[:2]] == [[4], [8]]
     numbers = grid_cells(spec | {"preprocess": [{"pca": {"n_components": 4}}], "sizes": {"values": [7]}}, {}, 7, [0])
-    assert numbers[0].at == {"n_features": [7], "label": ["7"], "repeat": 0}
+    assert numbers[0].coordinates == {"n_features": [7], "label": ["7"], "repeat": 0}
 
 
 def test_rows_say_the_columns_and_sizes_that_the_steps_leave(prepared, tmp_path):
@@ -267,8 +269,8 @@ OF_KERNELS = {
 }
 
 
-@pytest.mark.parametrize("circle", ["cell", "size"])
-def test_entries_may_have_kernels_of_their_own(prepared, tmp_path, circle):
+@pytest.mark.parametrize("scope", ["cell", "size"])
+def test_entries_may_have_kernels_of_their_own(prepared, tmp_path, scope):
     """The rows of each are those of an experiment on its kernel alone, choices included: only what is of one kernel is
     shared.
     """
@@ -278,7 +280,7 @@ def test_entries_may_have_kernels_of_their_own(prepared, tmp_path, circle):
     def rows(folder, **changes):
         (tmp_path / folder).mkdir()
         settings = {"repeats": 2}
-        changes = OF_KERNELS | {"search": {"penalty": {"shared_by": circle}, "method": standing}} | changes
+        changes = OF_KERNELS | {"search": {"penalty": {"tune_per": scope}, "method": standing}} | changes
         toy = toys.selected(settings, **changes)
         errors, scores, chosen = toys.run_grid(toy, {"made": prepared}, tmp_path / folder, settings)
         return [table.drop(columns="run") for table in (errors, scores)], chosen.get("made", {})
@@ -288,13 +290,13 @@ def test_entries_may_have_kernels_of_their_own(prepared, tmp_path, circle):
         methods = [
             {"method": entry["method"]} for entry in OF_KERNELS["methods"] if entry.get("kernel", ORDER_0) == kernel
         ]
-        search = {"penalty": {"shared_by": circle}, "method": methods[0]}
+        search = {"penalty": {"tune_per": scope}, "method": methods[0]}
         separate, own = rows(name, kernel=kernel, methods=methods, search=search)
         for both, one in zip(together, separate, strict=True):
             found = both[both["kernel"].eq(name)].reset_index(drop=True)
             assert found["status"].eq("ok").all()
             pd.testing.assert_frame_equal(found, one, rtol=1e-9)
-        if circle == "size":
+        if scope == "size":
             shared = chosen["size"] if name == "arccos0" else chosen["size"][name]
             assert shared["2d"]["chosen"] == own["size"]["2d"]["chosen"]
     assert sum(map(len, together)) == 2 * (5 + 5 + 2)  # errors and accuracies of five entries, frequencies of two
@@ -303,7 +305,7 @@ def test_entries_may_have_kernels_of_their_own(prepared, tmp_path, circle):
 def test_entries_of_several_kernels_are_cells_and_arrays_of_their_own():
     spec = SPEC | {"kernel": ORDER_0, "preprocess": ["none"], "methods": [entry(), entry(kernel=ORDER_1)]}
     cells = grid_cells(spec | {"sizes": {"multiples_of_d": [1]}}, {}, 7, [0])
-    assert [(cell.name, cell.given.get("kernel")) for cell in cells] == [
+    assert [(cell.name, cell.conditions.get("kernel")) for cell in cells] == [
         ("rff/7/d/0", None), ("rff-arccos1/7/d/0", ORDER_1)
     ]  # fmt: skip
 
@@ -453,7 +455,9 @@ POOL = {"method": "kprff", "options": {"n_candidates": 40}}
 
 def test_an_entry_that_walks_has_a_cell_a_value_whose_rows_say_where_it_stands(prepared, tmp_path):
     walk = {"axis": "subsample", "option": "scoring_fraction", "values": [0.25, 1.0]}
-    errors, scores = stages(prepared, tmp_path, POOL | {"walk": walk}, {"method": "rff"}, sizes={"multiples_of_d": [2]})
+    errors, scores = stages(
+        prepared, tmp_path, POOL | {"sweep": walk}, {"method": "rff"}, sizes={"multiples_of_d": [2]}
+    )
     for rows in (errors, scores):
         walked = rows[rows["method"].eq("kprff")]
         assert set(walked["axis"]) == {"subsample"}
@@ -475,7 +479,7 @@ def test_an_entry_that_walks_has_a_cell_a_value_whose_rows_say_where_it_stands(p
 
 def test_the_sizes_of_a_stated_pool_share_a_cell_and_those_of_an_unstated_one_do_not():
     sizes = {"multiples_of_d": [1, 2], "values": [13]}
-    assert [cell.at["n_features"] for cell in cells_of(methods=[POOL], sizes=sizes)] == [[D, 2 * D, 13]]
+    assert [cell.coordinates["n_features"] for cell in cells_of(methods=[POOL], sizes=sizes)] == [[D, 2 * D, 13]]
     assert len(cells_of(methods=[{"method": "kprff"}], sizes=sizes)) == 3
 
 
@@ -488,30 +492,30 @@ def test_sizes_at_which_another_map_was_chosen_are_cells_of_their_own():
         return {"method_and_size": {"kprff": found}}
 
     other = chosen(d={"length_scale": 1.0}, **{"2d": {"length_scale": 2.0}, "4d": {"length_scale": 1.0}})
-    assert [cell.at["label"] for cell in grid_cells(spec, other, D, [0], "ridge")] == [["d", "4d"], ["2d"]]
+    assert [cell.coordinates["label"] for cell in grid_cells(spec, other, D, [0], "ridge")] == [["d", "4d"], ["2d"]]
     # penalties of their own are none of the map's
     penalties = chosen(
         d={"penalty": {"ridge": 1.0}}, **{"2d": {"penalty": {"ridge": 2.0}}, "4d": {"penalty": {"ridge": 1.0}}}
     )
     (cell,) = grid_cells(spec, penalties, D, [0], "ridge")
-    assert cell.given["penalty"] == [1.0, 2.0, 1.0]
+    assert cell.conditions["penalty"] == [1.0, 2.0, 1.0]
     same = chosen(**{label: {"penalty": {"ridge": 1.0}} for label in ("d", "2d", "4d")})
-    assert grid_cells(spec, same, D, [0], "ridge")[0].given["penalty"] == 1.0
+    assert grid_cells(spec, same, D, [0], "ridge")[0].conditions["penalty"] == 1.0
 
 
 def test_a_cell_of_several_sizes_is_timed_size_by_size():
     (cell,) = cells_of(methods=[POOL], sizes={"multiples_of_d": [1, 2]})
-    alone = by_size(replace(cell, given=cell.given | {"penalty": [0.1, 1.0]}))
-    assert [(each.at["n_features"], each.at["label"], each.given["penalty"]) for each in alone] == [
-        ([D], ["d"], 0.1), ([2 * D], ["2d"], 1.0)
-    ]  # fmt: skip
-    assert [each.given for each in by_size(cell)] == [cell.given, cell.given]
+    alone = by_size(replace(cell, conditions=cell.conditions | {"penalty": [0.1, 1.0]}))
+    coordinates = [(each.coordinates["n_features"], each.coordinates["label"]) for each in alone]
+    assert coordinates == [([D], ["d"]), ([2 * D], ["2d"])]
+    assert [each.conditions["penalty"] for each in alone] == [0.1, 1.0]
+    assert [each.conditions for each in by_size(cell)] == [cell.conditions, cell.conditions]
 
 
 def test_an_entry_runs_at_the_sizes_that_it_names():
     methods = [{"method": "rff", "only_sizes": ["2d"]}, {"method": "orf"}]
     cells = cells_of(methods=methods, sizes={"multiples_of_d": [1, 2]})
-    assert [(cell.entry["method"], cell.at["label"]) for cell in cells] == [
+    assert [(cell.entry["method"], cell.coordinates["label"]) for cell in cells] == [
         ("rff", ["2d"]), ("orf", ["d"]), ("orf", ["2d"])
     ]  # fmt: skip
 

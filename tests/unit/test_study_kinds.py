@@ -128,7 +128,7 @@ def test_a_map_with_an_estimate_of_its_own_is_asked_for_it():
 
 def test_the_grid_of_costs_varies_s_and_d_one_at_a_time():
     cells = scaling.cells(job_of("scaling"))
-    assert [(c.at["d"], c.at["n_features"]) for c in cells] == [(4, 8), (4, 16), (8, 16)]
+    assert [(c.coordinates["d"], c.coordinates["n_features"]) for c in cells] == [(4, 8), (4, 16), (8, 16)]
 
 
 def test_bytes_are_those_of_the_arrays_that_a_map_holds():
@@ -234,7 +234,7 @@ def test_every_experiment_has_cells_in_both_extents():
             assert cells
             # of one computation there may be several, which differ in the columns of their rows
             assert len({repr(cell) for cell in cells}) == len(cells)
-            names = {repr((cell.entry, cell.at, cell.given)): cell.name for cell in cells}
+            names = {repr((cell.entry, cell.coordinates, cell.conditions)): cell.name for cell in cells}
             assert len(set(names.values())) == len(names)
 
 

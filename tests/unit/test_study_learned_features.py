@@ -181,7 +181,9 @@ def test_a_distance_to_the_plane_and_out_of_the_box():
 def test_only_the_first_repeat_of_the_method_itself_is_drawn(job_of):
     entries = [{"method": "nsrf", "options": SEARCH}, {"method": "nsrf", "variant": "still", "options": SEARCH}]
     job = job_of("rounds", entries, GRID | {"n_features": [5]}, repeats=(0, 1))
-    drawn = [(cell.entry["variant"], cell.at["repeat"], bool(arrays)) for cell, _, arrays in measured(rounds, job)]
+    drawn = [
+        (cell.entry["variant"], cell.coordinates["repeat"], bool(arrays)) for cell, _, arrays in measured(rounds, job)
+    ]
     assert drawn == [("", 0, True), ("", 1, False), ("still", 0, False), ("still", 1, False)]
 
 
@@ -214,10 +216,10 @@ def test_exact_kernels_are_those_of_scikit_learn(job_of):
         ("gaussian", 2): SVC(gamma=1 / 2, C=2.0, tol=1e-8),
     }
     for cell, rows, arrays in found[:3]:
-        model = twins[cell.at["kernel"], cell.at.get("factor")].fit(X, y)
+        model = twins[cell.coordinates["kernel"], cell.coordinates.get("factor")].fit(X, y)
         assert value(rows, "accuracy_pct") == pytest.approx(100 * model.score(X_test, y_test), abs=100 / N_TEST + 1e-9)
         assert value(rows, "train_accuracy_pct") == pytest.approx(100 * model.score(X, y), abs=100 / N + 1e-9)
-        assert {row["kernel"] for row in rows} == {cell.at["kernel"]}
+        assert {row["kernel"] for row in rows} == {cell.coordinates["kernel"]}
         assert {row["learner"] for row in rows} == {"kernel_svm"}
         assert arrays == {}
     cell, rows, _ = found[3]
@@ -235,7 +237,7 @@ def test_exact_kernels_are_those_of_scikit_learn(job_of):
 def test_a_combination_of_kernels_is_that_of_its_weights(job_of):
     grid = {"kernels": [{"name": "linear"}], "factors": [0.5, 2], "n_features": 40, "C": 2.0, "combined": True}
     (combined, rows, _), (mapped, *_) = measured(exact, job_of("exact", [{"method": "rff"}], grid))
-    assert combined.at == {"repeat": 0, "kernel": "combination"}
+    assert combined.coordinates == {"repeat": 0, "kernel": "combination"}
     assert mapped.entry["method"] == "rff"
     X, y, X_test, y_test = (part.astype(float) for part in sample())
     weights = rows[0]["settings"]["weights"]
@@ -308,12 +310,12 @@ def test_every_budget_has_the_accuracy_of_its_map_and_a_map_without_a_search_one
     grid = {"n_features": 10, "evaluations": [200, 800], "C": 0.2}
     methods = [{"method": "rff"}, {"method": "kprff"}, {"method": "nsrf", "options": SEARCH}]
     found = measured(evaluations, job_of("evaluations", methods, grid))
-    assert [cell.at["evaluations"] for cell, *_ in found] == [[200, 800], [200], [800], [200], [800]]
+    assert [cell.coordinates["evaluations"] for cell, *_ in found] == [[200, 800], [200], [800], [200], [800]]
     X, y, X_test, y_test = sample()
     for cell, rows, _ in found:
-        assert [row["at"] for row in rows if row["metric"] == "accuracy_pct"] == cell.at["evaluations"]
+        assert [row["at"] for row in rows if row["metric"] == "accuracy_pct"] == cell.coordinates["evaluations"]
     for cell, rows, _ in found[1:3]:
-        (budget,) = cell.at["evaluations"]
+        (budget,) = cell.coordinates["evaluations"]
         seed = seed_of(1, "features", "made", "kprff", 10, 0)
         kernel = make_kernel({"name": "gaussian", "length_scale": 0.5})
         phi = make_map("kprff", kernel, n_components=10, random_state=seed, n_candidates=budget).fit(X, y)
@@ -333,7 +335,7 @@ def test_the_best_peak_is_told_with_its_potential_and_length(job_of):
     first = rounds_start(y)
     best = {}
     for cell, rows, _ in found:
-        steps, repeat = cell.at["steps"], cell.at["repeat"]
+        steps, repeat = cell.coordinates["steps"], cell.coordinates["repeat"]
         seed = seed_of(1, "peaks", "made", repeat)
         kernel = make_kernel({"name": "gaussian", "length_scale": 0.5})
         own = options | {"n_steps": steps, "n_peaks": 1}

@@ -147,5 +147,5 @@ def test_the_walk_ends_at_two_sizes_within_the_tolerance(of):
     within = [np.mean(values) <= 1.05 * exact for values in risks.values()]
     assert all(len(values) == 2 for values in risks.values())
     ends = [i for i in range(1, len(within)) if within[i] and within[i - 1]]
-    assert ends == [len(within) - 1] or (not ends and list(risks) == cell.given["n_features"])
+    assert ends == [len(within) - 1] or (not ends and list(risks) == cell.conditions["n_features"])
     assert requirement.measure(job, cell, None) == (rows, {})

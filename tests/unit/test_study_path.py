@@ -125,7 +125,7 @@ def test_more_training_rows_than_asked_for_are_drawn_from(tmp_path):
 
 def test_the_paths_of_a_repeat_are_told_apart_as_repeats(tmp_path):
     job = job_of(tmp_path, *noise(), repeats=(0, 2), draws=3)
-    assert [cell.at["repeat"] for cell in path.cells(job)][::2] == [0, 1, 2, 6, 7, 8]
+    assert [cell.coordinates["repeat"] for cell in path.cells(job)][::2] == [0, 1, 2, 6, 7, 8]
 
 
 def test_a_data_set_without_two_classes_is_refused(tmp_path):

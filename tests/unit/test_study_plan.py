@@ -50,7 +50,7 @@ def test_dropping_axes_puts_what_they_separate_into_one_shard(axes, expected):
 
 
 def test_an_experiment_may_say_itself_what_separates_its_jobs():
-    own = selected(**TWO, search={"penalty": {"shared_by": "method_and_size"}}) | {"shard_by": ["experiment"]}
+    own = selected(**TWO, search={"penalty": {"tune_per": "method_and_size"}}) | {"shard_by": ["experiment"]}
     (shard,) = plan.shards(own, SETTINGS | BY_METHOD)
     assert (shard.name, shard.datasets) == ("all", ("eeg", "skin"))
     assert [s.name for s in plan.tune_shards(own, SETTINGS | BY_METHOD)] == ["all"]
@@ -156,20 +156,20 @@ def test_a_limit_holds_for_multiples_of_d_only():
 
 
 def test_a_search_may_be_shared_by_others_on_one_data_set():
-    wide = {"search": {"shared_by": "method_and_size", "penalty": {"shared_by": "method_and_size"}}}
+    wide = {"search": {"tune_per": "method_and_size", "penalty": {"tune_per": "method_and_size"}}}
     toy = selected(
         {"search": {"max_rows": 50}},
         datasets={"eeg": {}, "skin": wide, "made": None},
         bandwidth=None,
-        search={"shared_by": "cell", "length_scale": {"grid": [1, 2]}, "penalty": {}},
+        search={"tune_per": "cell", "length_scale": {"grid": [1, 2]}, "penalty": {}},
     )
     eeg, skin = parts("tune", toy)
     assert eeg["search"] == {
-        "shared_by": "cell", "length_scale": {"grid": [1, 2]}, "penalty": {}, "max_rows": 50,
+        "tune_per": "cell", "length_scale": {"grid": [1, 2]}, "penalty": {}, "max_rows": 50,
     }  # fmt: skip
-    assert job.circle_of(skin["search"], "length_scale") == job.circle_of(skin["search"], "penalty")
-    assert job.circle_of(skin["search"], "penalty") == "method_and_size"
-    assert [part["penalty_shared_by"] for part in parts("train", toy)] == ["cell", "method_and_size"]
+    assert job.tune_scope(skin["search"], "length_scale") == job.tune_scope(skin["search"], "penalty")
+    assert job.tune_scope(skin["search"], "penalty") == "method_and_size"
+    assert [part["penalty_tune_per"] for part in parts("train", toy)] == ["cell", "method_and_size"]
 
 
 # --- what a stage is told ---------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ def test_generation_depends_on_no_learner_and_no_penalty():
     for change in (
         {"learners": {"ridge": {"penalties": [5]}, "svm": toys.SVM}},
         {"methods": [{"method": "rff", "learners": {"ridge": {"scaling": "sum"}}}]},
-        {"search": {"penalty": {"shared_by": "method_and_size"}}},
+        {"search": {"penalty": {"tune_per": "method_and_size"}}},
         {"scores": ["error_pct"]},
         {"time": {}},
     ):
@@ -200,10 +200,10 @@ def test_generation_depends_on_no_learner_and_no_penalty():
 def test_nothing_is_tuned_where_every_cell_chooses_its_penalty_and_nothing_else_is_open():
     assert not plan.is_tuned(selected())
     assert plan.tune_shards(selected(), SETTINGS) == []
-    shared = selected(search={"penalty": {"shared_by": "method_and_size"}})
+    shared = selected(search={"penalty": {"tune_per": "method_and_size"}})
     assert plan.is_tuned(shared)
     assert job.searched(shared["search"]) == ["penalty"]
-    both = selected(search={"length_scale": {"grid": [1]}, "options": {"grid": [{}]}, "shared_by": "cell"})
+    both = selected(search={"length_scale": {"grid": [1]}, "options": {"grid": [{}]}, "tune_per": "cell"})
     assert job.searched(both["search"]) == ["length_scale", "options"]
 
 
@@ -211,7 +211,7 @@ EVERYONES = {"method": {"method": "rff"}, "size": {"multiples_of_d": 2}}
 
 
 @pytest.mark.parametrize(
-    ("circle", "methods", "has_sizes"),
+    ("scope", "methods", "has_sizes"),
     [
         ("experiment", 0, False),
         ("size", 0, True),
@@ -220,8 +220,8 @@ EVERYONES = {"method": {"method": "rff"}, "size": {"multiples_of_d": 2}}
         ("cell", 1, True),
     ],
 )
-def test_tune_is_told_what_its_circle_looks_at_and_no_more(circle, methods, has_sizes):
-    search = EVERYONES | {"length_scale": {"grid": [1, 2], "shared_by": circle}}
+def test_tune_is_told_what_its_circle_looks_at_and_no_more(scope, methods, has_sizes):
+    search = EVERYONES | {"length_scale": {"grid": [1, 2], "tune_per": scope}}
     (part,) = parts("tune", selected(search=search))
     assert (len(part["methods"]), "sizes" in part) == (methods, has_sizes)
     assert [entry["method"] for entry in part["shared_methods"]] == ["rff"]
@@ -229,7 +229,7 @@ def test_tune_is_told_what_its_circle_looks_at_and_no_more(circle, methods, has_
 
 
 def test_choices_are_shared_by_experiments_that_differ_in_names_and_have_fewer_sizes():
-    search = {"method": {"method": "rff"}, "penalty": {"shared_by": "size"}}
+    search = {"method": {"method": "rff"}, "penalty": {"tune_per": "size"}}
     toy = {"search": search, "sizes": {"multiples_of_d": [2, 4]}}
 
     def told(**changes):
@@ -239,11 +239,10 @@ def test_choices_are_shared_by_experiments_that_differ_in_names_and_have_fewer_s
     assert plan.same_choices(all_sizes, fewer)
     assert not plan.same_choices(fewer, all_sizes)
     # all maps have to have a solution at a penalty that they share; a bandwidth asks nothing of them
-    bandwidth = {"length_scale": {"grid": [1], "shared_by": "experiment"}, "size": {"multiples_of_d": 2}}
+    bandwidth = {"length_scale": {"grid": [1], "tune_per": "experiment"}, "size": {"multiples_of_d": 2}}
     others = {"methods": [{"method": "orf"}]}
     one, another = (
-        told(search=search | bandwidth | {"penalty": {"shared_by": "cell"}}, bandwidth=None, **of)
-        for of in ({}, others)
+        told(search=search | bandwidth | {"penalty": {"tune_per": "cell"}}, bandwidth=None, **of) for of in ({}, others)
     )
     assert plan.same_choices(one, another)
     for other in (
@@ -264,31 +263,31 @@ RFF, ARC_COSINE = {"method": "rff"}, {"method": "rff", "kernel": {"name": "arc_c
     ("change", "message"),
     [
         (
-            {"search": {"penalty": {"shared_by": "size"}}},
+            {"search": {"penalty": {"tune_per": "size"}}},
             "search.method must say with which method penalty is chosen, which is shared by the size",
         ),
         (
-            {"search": {"method": {"method": "rff"}, "length_scale": {"grid": [1], "shared_by": "experiment"}}},
+            {"search": {"method": {"method": "rff"}, "length_scale": {"grid": [1], "tune_per": "experiment"}}},
             "search.size must say with which size length_scale is chosen, which is shared by the experiment",
         ),
-        ({"search": {"length_scale": {"grid": [1], "shared_by": "method"}}}, "search.size must say"),
+        ({"search": {"length_scale": {"grid": [1], "tune_per": "method"}}}, "search.size must say"),
         ({"search": {"length_scale": {"grid": [1]}}}, "search.length_scale must say by whom it is shared: one of expe"),
         ({"search": {"learner": "svm"}}, "search, names the learner svm; known are ridge"),
         ({"bandwidth": None}, "states no length scale, no bandwidth rule and no grid to search it in"),
         (
-            {"kernel": {"name": "linear"}, "search": {"length_scale": {"grid": [1], "shared_by": "cell"}}},
+            {"kernel": {"name": "linear"}, "search": {"length_scale": {"grid": [1], "tune_per": "cell"}}},
             "searches a length scale, the kernel linear has none",
         ),
         (
-            {"methods": [RFF, ARC_COSINE], "search": {"length_scale": {"grid": [1], "shared_by": "cell"}}},
+            {"methods": [RFF, ARC_COSINE], "search": {"length_scale": {"grid": [1], "tune_per": "cell"}}},
             "searches a length scale, the kernel arc_cosine has none",
         ),
         (
-            {"methods": [RFF, ARC_COSINE], "search": {"method": RFF, "penalty": {"shared_by": "size"}}},
+            {"methods": [RFF, ARC_COSINE], "search": {"method": RFF, "penalty": {"tune_per": "size"}}},
             "search.method must name one method for arccos1, it has 0: what all methods share is shared by those of o",
         ),
         (
-            {"methods": [RFF], "search": {"method": [RFF, {"method": "orf"}], "penalty": {"shared_by": "size"}}},
+            {"methods": [RFF], "search": {"method": [RFF, {"method": "orf"}], "penalty": {"tune_per": "size"}}},
             "search.method must name one method for the kernel of the experiment, it has 2",
         ),
     ],
@@ -304,7 +303,7 @@ def test_what_is_left_open_or_has_nothing_to_be_chosen_with_is_an_error_before_a
         {"bandwidth": None, "methods": [{"method": "rff", "length_scale": 1.0}]},
         {"bandwidth": None, "kernel": {"name": "arc_cosine", "order": 1}},
         {"bandwidth": None, "kernel": {"name": "gaussian", "length_scale": 1.0}},
-        {"bandwidth": None, "search": {"length_scale": {"grid": [1], "shared_by": "cell"}}},
+        {"bandwidth": None, "search": {"length_scale": {"grid": [1], "tune_per": "cell"}}},
     ],
 )
 def test_every_place_for_a_length_scale_will_do(change):
@@ -372,7 +371,7 @@ def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_
             {"method": "rff", "datasets": {"eeg": {"preprocess": ["unit"]}}},
             {"method": "qmc", "preprocess": [{"pca": {"n_components": 2}}]},
         ],
-        search={"method": {"method": "orf"}, "penalty": {"shared_by": "size"}},
+        search={"method": {"method": "orf"}, "penalty": {"tune_per": "size"}},
         learners={"svm": toys.SVM},
         time={"learner": "svm"},
     )
@@ -397,10 +396,10 @@ def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_
         assert roots(stage, eeg, learners) == named
     # tune draws the map that stands for all, and the others where they share a penalty or have choices of their own
     toy["search"]["method"][0]["method"] = "fastfood"
-    for circle in ("size", "method_and_size"):
-        toy["search"]["penalty"]["shared_by"] = circle
+    for scope in ("size", "method_and_size"):
+        toy["search"]["penalty"]["tune_per"] = scope
         assert roots("tune", eeg, maps) == ["montecarlo", "quasi", "structured"]
-    toy["search"] |= {"penalty": {"shared_by": "cell"}, "preprocess": {"grid": [["none"]], "shared_by": "experiment"}}
+    toy["search"] |= {"penalty": {"tune_per": "cell"}, "preprocess": {"grid": [["none"]], "tune_per": "experiment"}}
     assert roots("tune", eeg, maps) == ["structured"]
     assert roots("generate", eeg, maps) == ["montecarlo", "quasi"]
 

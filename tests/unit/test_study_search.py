@@ -1,4 +1,4 @@
-"""What is chosen by validation: by every circle, on which repeats, and what a tie goes to."""
+"""What is chosen by validation: by every scope, on which repeats, and what a tie goes to."""
 
 import json
 
@@ -34,7 +34,7 @@ class Oracle:
 
     def __call__(self, job, cell):
         self.asked.append(cell)
-        grid = cell.given["settings"]["penalties" if cell.given["learner"] == "ridge" else "C"]
+        grid = cell.conditions["settings"]["penalties" if cell.conditions["learner"] == "ridge" else "C"]
         return [[self.score(cell, value)] for value in grid]
 
 
@@ -55,7 +55,7 @@ def name(cell):
 STAND_IN = {"method": {"method": "qmc"}, "size": {"multiples_of_d": 8}}
 
 #: By circle: where choices stand, and which map, size and repeats they are made with.
-CIRCLES = {
+TUNE_SCOPES = {
     "experiment": {(): ("qmc", "8d", [0, 1, 2])},
     "size": {(label,): ("qmc", label, [0, 1, 2]) for label in ("2d", "4d")},
     "method": {(method,): (method, "8d", [0, 1, 2]) for method in ("rff", "orf-wide")},
@@ -72,14 +72,14 @@ CIRCLES = {
 
 
 def leaves(document, trail=()):
-    """The choices of a circle by place."""
+    """The choices of a scope by place."""
     if "chosen" in document:
         return {trail: document}
     return {place: found for key, inner in document.items() for place, found in leaves(inner, (*trail, key)).items()}
 
 
-@pytest.mark.parametrize("circle", CIRCLES)
-def test_a_circle_is_asked_with_what_stands_for_it_on_three_repeats_or_its_own(prepared, tmp_path, monkeypatch, circle):
+@pytest.mark.parametrize("scope", TUNE_SCOPES)
+def test_a_circle_is_asked_with_what_stands_for_it_on_three_repeats_or_its_own(prepared, tmp_path, monkeypatch, scope):
     """Every place prefers a value of its own: the best there, as the mean over its repeats."""
     grid = [0.5, 1.0, 2.0, 4.0]
 
@@ -87,32 +87,37 @@ def test_a_circle_is_asked_with_what_stands_for_it_on_three_repeats_or_its_own(p
         return grid[(len(method) + int(label[:-1]) + sum(repeats)) % 4]
 
     def score(cell, penalty):
-        place = (name(cell), cell.at["label"][0])
-        mine = [who[2] for who in CIRCLES[circle].values() if who[:2] == place and cell.at["repeat"] in who[2]]
-        return 80.0 if cell.given["length_scale"] == preferred(*place, mine[0]) else 70.0
+        place = (name(cell), cell.coordinates["label"][0])
+        mine = [
+            who[2] for who in TUNE_SCOPES[scope].values() if who[:2] == place and cell.coordinates["repeat"] in who[2]
+        ]
+        return 80.0 if cell.conditions["length_scale"] == preferred(*place, mine[0]) else 70.0
 
-    quantity = {"length_scale": {"grid": grid, "shared_by": circle}}
+    quantity = {"length_scale": {"grid": grid, "tune_per": scope}}
     found, oracle = chosen_by(prepared, tmp_path, monkeypatch, score, **STAND_IN, **quantity)
-    assert list(found) == [circle]
-    choices = leaves(found[circle])
-    assert set(choices) == set(CIRCLES[circle])
-    for place, (method, label, repeats) in CIRCLES[circle].items():
+    assert list(found) == [scope]
+    choices = leaves(found[scope])
+    assert set(choices) == set(TUNE_SCOPES[scope])
+    for place, (method, label, repeats) in TUNE_SCOPES[scope].items():
         assert choices[place]["chosen"] == {"length_scale": preferred(method, label, repeats)}
         assert choices[place]["chosen_on"] == repeats
         assert choices[place]["score"] == 80.0
-    asked = {(name(cell), cell.at["label"][0], cell.at["repeat"]) for cell in oracle.asked}
-    assert asked == {(method, label, r) for method, label, repeats in CIRCLES[circle].values() for r in repeats}
+    asked = {(name(cell), cell.coordinates["label"][0], cell.coordinates["repeat"]) for cell in oracle.asked}
+    assert asked == {(method, label, r) for method, label, repeats in TUNE_SCOPES[scope].values() for r in repeats}
     # each candidate once; sizes in columns of the data
     assert len(oracle.asked) == len(asked) * len(grid)
-    assert {cell.at["n_features"][0] for cell in oracle.asked} == {int(label[:-1]) * D for _, label, _ in asked}
+    assert {cell.coordinates["n_features"][0] for cell in oracle.asked} == {
+        int(label[:-1]) * D for _, label, _ in asked
+    }
 
 
 def test_what_serves_several_repeats_is_the_best_on_the_mean_of_the_first_three(prepared, tmp_path, monkeypatch):
     """0.5 wins in repeat 0, 1.0 on the mean of three, 2.0 would win on all four."""
     table = {0.5: [90, 60, 60, 60], 1.0: [80, 80, 80, 0], 2.0: [79, 79, 79, 99]}
     found, _ = chosen_by(
-        prepared, tmp_path, monkeypatch, lambda cell, _: table[cell.given["length_scale"]][cell.at["repeat"]],
-        length_scale={"grid": list(table), "shared_by": "method_and_size"},
+        prepared, tmp_path, monkeypatch,
+        lambda cell, _: table[cell.conditions["length_scale"]][cell.coordinates["repeat"]],
+        length_scale={"grid": list(table), "tune_per": "method_and_size"},
     )  # fmt: skip
     choice = found["method_and_size"]["rff"]["2d"]
     assert (choice["chosen"], choice["score"], choice["chosen_on"]) == ({"length_scale": 1.0}, 80.0, [0, 1, 2])
@@ -120,7 +125,7 @@ def test_what_serves_several_repeats_is_the_best_on_the_mean_of_the_first_three(
 
 @pytest.mark.parametrize(("repeats", "expected"), [(1, [0]), (2, [0, 1]), (4, [0, 1, 2])])
 def test_fewer_repeats_than_three_are_all_of_them(prepared, tmp_path, monkeypatch, repeats, expected):
-    how = {"length_scale": {"grid": [1.0], "shared_by": "method_and_size"}}
+    how = {"length_scale": {"grid": [1.0], "tune_per": "method_and_size"}}
     found, _ = chosen_by(prepared, tmp_path, monkeypatch, lambda *_: 1.0, {"repeats": repeats}, **how)
     assert found["method_and_size"]["rff"]["2d"]["chosen_on"] == expected
 
@@ -134,8 +139,8 @@ def test_the_best_of_a_grid_counts_and_not_its_mean(prepared, tmp_path, monkeypa
     }
     found, _ = chosen_by(
         prepared, tmp_path, monkeypatch,
-        lambda cell, penalty: table[cell.given["length_scale"]][penalty][cell.at["repeat"]],
-        shared_by="method_and_size", length_scale={"grid": list(table)}, penalty={"shared_by": "method_and_size"},
+        lambda cell, penalty: table[cell.conditions["length_scale"]][penalty][cell.coordinates["repeat"]],
+        tune_per="method_and_size", length_scale={"grid": list(table)}, penalty={"tune_per": "method_and_size"},
     )  # fmt: skip
     choice = found["method_and_size"]["rff"]["2d"]
     assert choice["chosen"] == {"length_scale": 1.0, "penalty": {"ridge": 0.1}}
@@ -149,9 +154,9 @@ def test_a_tie_goes_to_the_first_scaling_and_options_and_to_the_larger_bandwidth
     prepared, tmp_path, monkeypatch
 ):
     found, _ = chosen_by(
-        prepared, tmp_path, monkeypatch, lambda *_: 75.0, shared_by="method_and_size",
+        prepared, tmp_path, monkeypatch, lambda *_: 75.0, tune_per="method_and_size",
         preprocess={"grid": [["standard"], ["minmax"], ["none"]]}, length_scale={"grid": [1.0, 0.5, 4.0, 2.0]},
-        options={"grid": [{"layout": "phase"}, {}]}, penalty={"shared_by": "method_and_size"},
+        options={"grid": [{"layout": "phase"}, {}]}, penalty={"tune_per": "method_and_size"},
         toy={"learners": {"ridge": RIDGE, "svm": SVM}},
     )  # fmt: skip
     assert found["method_and_size"]["orf-wide"]["4d"]["chosen"] == {
@@ -167,8 +172,8 @@ def test_scores_that_differ_by_rounding_are_a_tie(prepared, tmp_path, monkeypatc
     table = {1.0: 70.1 * (1 + share), 2.0: 70.1}
     assert table[1.0] > table[2.0]
     found, _ = chosen_by(
-        prepared, tmp_path, monkeypatch, lambda cell, _: table[cell.given["length_scale"]],
-        length_scale={"grid": [1.0, 2.0], "shared_by": "method_and_size"},
+        prepared, tmp_path, monkeypatch, lambda cell, _: table[cell.conditions["length_scale"]],
+        length_scale={"grid": [1.0, 2.0], "tune_per": "method_and_size"},
     )  # fmt: skip
     assert found["method_and_size"]["rff"]["2d"]["chosen"] == {"length_scale": expected}
 
@@ -177,22 +182,22 @@ def test_of_a_regression_the_smallest_error_is_the_best(tmp_path, monkeypatch):
     X, _ = toys.labelled(60, D)
     folder = toys.write_data(tmp_path / "numbers", X, X[:, 0].astype(np.float64))
     found, _ = chosen_by(
-        folder, tmp_path, monkeypatch, lambda cell, penalty: abs(cell.given["length_scale"] - 2) + penalty,
-        shared_by="method_and_size", length_scale={"grid": [1.0, 2.0, 4.0]}, penalty={"shared_by": "method_and_size"},
+        folder, tmp_path, monkeypatch, lambda cell, penalty: abs(cell.conditions["length_scale"] - 2) + penalty,
+        tune_per="method_and_size", length_scale={"grid": [1.0, 2.0, 4.0]}, penalty={"tune_per": "method_and_size"},
     )  # fmt: skip
     choice = found["method_and_size"]["rff"]["2d"]
     assert choice["chosen"] == {"length_scale": 2.0, "penalty": {"ridge": 1e-3}}
     assert choice["score"] == pytest.approx(1e-3)
 
 
-# --- several circles and quantities -----------------------------------------------------------------------------------
+# --- several scopes and quantities -----------------------------------------------------------------------------------
 
 
 def test_narrower_circles_are_searched_under_what_wider_ones_chose(prepared, tmp_path, monkeypatch):
     """The scaling for everyone, the bandwidth by size under it, the options by method and size under both."""
 
     def score(cell, _penalty):
-        given, s = cell.given, int(cell.at["label"][0][:-1])
+        given, s = cell.conditions, int(cell.coordinates["label"][0][:-1])
         best = {2: 0.5, 4: 2.0, 8: 1.0}[s]
         phase = cell.entry["options"].get("layout") == "phase"
         return (
@@ -204,22 +209,25 @@ def test_narrower_circles_are_searched_under_what_wider_ones_chose(prepared, tmp
 
     found, oracle = chosen_by(
         prepared, tmp_path, monkeypatch, score, **STAND_IN,
-        preprocess={"grid": [["none"], ["minmax"]], "shared_by": "experiment"},
-        length_scale={"grid": [0.5, 1.0, 2.0], "shared_by": "size"},
-        options={"grid": [{}, {"layout": "phase"}], "shared_by": "method_and_size"},
+        preprocess={"grid": [["none"], ["minmax"]], "tune_per": "experiment"},
+        length_scale={"grid": [0.5, 1.0, 2.0], "tune_per": "size"},
+        options={"grid": [{}, {"layout": "phase"}], "tune_per": "method_and_size"},
     )  # fmt: skip
     assert list(found) == ["experiment", "size", "method_and_size"]
     assert found["experiment"]["chosen"] == {"preprocess": ["minmax"]}
     assert {label: of["chosen"]["length_scale"] for label, of in found["size"].items()} == {"2d": 0.5, "4d": 2.0}
     assert leaves(found["method_and_size"])["rff", "4d"]["chosen"] == {"options": {"layout": "phase"}}
     assert leaves(found["method_and_size"])["orf-wide", "4d"]["chosen"] == {"options": {}}
-    # candidates of the last circle stand under both choices, and those of the second under the first
+    # candidates of the last scope stand under both choices, and those of the second under the first
     later = [cell for cell in oracle.asked if name(cell) != "qmc"]
-    assert {tuple(cell.given["preprocess"]) for cell in later} == {("minmax",)}
-    assert {(cell.at["label"][0], cell.given["length_scale"]) for cell in later} == {("2d", 0.5), ("4d", 2.0)}
+    assert {tuple(cell.conditions["preprocess"]) for cell in later} == {("minmax",)}
+    assert {(cell.coordinates["label"][0], cell.conditions["length_scale"]) for cell in later} == {
+        ("2d", 0.5),
+        ("4d", 2.0),
+    }
     # what is not yet chosen is the experiment's: the fixed rule
-    first = [cell for cell in oracle.asked if cell.at["label"] == ["8d"]]
-    assert {json.dumps(cell.given["bandwidth"]) for cell in first} == {'{"rule": "fixed", "length_scale": 2.0}'}
+    first = [cell for cell in oracle.asked if cell.coordinates["label"] == ["8d"]]
+    assert {json.dumps(cell.conditions["bandwidth"]) for cell in first} == {'{"rule": "fixed", "length_scale": 2.0}'}
 
 
 def test_quantities_of_one_circle_are_searched_together(prepared, tmp_path, monkeypatch):
@@ -227,8 +235,8 @@ def test_quantities_of_one_circle_are_searched_together(prepared, tmp_path, monk
     table = {("none", 1.0): 70, ("none", 2.0): 60, ("minmax", 1.0): 50, ("minmax", 2.0): 80}
     found, oracle = chosen_by(
         prepared, tmp_path, monkeypatch,
-        lambda cell, _: table[cell.given["preprocess"][0], cell.given["length_scale"]],
-        shared_by="cell", preprocess={"grid": [["none"], ["minmax"]]}, length_scale={"grid": [1.0, 2.0]},
+        lambda cell, _: table[cell.conditions["preprocess"][0], cell.conditions["length_scale"]],
+        tune_per="cell", preprocess={"grid": [["none"], ["minmax"]]}, length_scale={"grid": [1.0, 2.0]},
     )  # fmt: skip
     assert all(of["chosen"] == {"preprocess": ["minmax"], "length_scale": 2.0} for of in leaves(found["cell"]).values())
     assert len(oracle.asked) == 4 * 16
@@ -238,7 +246,7 @@ def test_the_options_of_an_entry_stay_under_those_that_are_searched(prepared, tm
     methods = [{"method": "slsrff", "options": {"mode": "code", "identity": False}}]
     found, oracle = chosen_by(
         prepared, tmp_path, monkeypatch, lambda cell, _: 60.0 + 10 * cell.entry["options"]["identity"],
-        options={"grid": [{}, {"identity": True}], "shared_by": "method_and_size"}, toy={"methods": methods},
+        options={"grid": [{}, {"identity": True}], "tune_per": "method_and_size"}, toy={"methods": methods},
     )  # fmt: skip
     assert leaves(found["method_and_size"])["slsrff", "2d"]["chosen"] == {"options": {"identity": True}}
     assert {json.dumps(cell.entry["options"]) for cell in oracle.asked} == {
@@ -247,17 +255,17 @@ def test_the_options_of_an_entry_stay_under_those_that_are_searched(prepared, tm
     }
 
 
-def test_one_learner_judges_and_every_learner_gets_a_penalty(prepared, tmp_path, monkeypatch):
+def test_one_selection_learner_decides_and_every_learner_gets_a_penalty(prepared, tmp_path, monkeypatch):
     def score(cell, value):
-        of_ridge = cell.given["learner"] == "ridge"
+        of_ridge = cell.conditions["learner"] == "ridge"
         best = 1.0 if of_ridge else 4.0
-        return 70.0 + 10 * (cell.given["length_scale"] == best) - abs(value - (0.1 if of_ridge else 1))
+        return 70.0 + 10 * (cell.conditions["length_scale"] == best) - abs(value - (0.1 if of_ridge else 1))
 
-    for judge, expected in ((None, 1.0), ("ridge", 1.0), ("svm", 4.0)):
+    for learner, expected in ((None, 1.0), ("ridge", 1.0), ("svm", 4.0)):
         found, _ = chosen_by(
-            prepared, tmp_path / str(judge), monkeypatch, score, shared_by="method_and_size",
-            length_scale={"grid": [1.0, 4.0]}, penalty={"shared_by": "method_and_size"},
-            toy={"learners": {"ridge": RIDGE, "svm": SVM}}, **({"learner": judge} if judge else {}),
+            prepared, tmp_path / str(learner), monkeypatch, score, tune_per="method_and_size",
+            length_scale={"grid": [1.0, 4.0]}, penalty={"tune_per": "method_and_size"},
+            toy={"learners": {"ridge": RIDGE, "svm": SVM}}, **({"learner": learner} if learner else {}),
         )  # fmt: skip
         assert leaves(found["method_and_size"])["rff", "2d"]["chosen"] == {
             "length_scale": expected,
@@ -265,11 +273,13 @@ def test_one_learner_judges_and_every_learner_gets_a_penalty(prepared, tmp_path,
         }
 
 
-def test_the_judge_may_decide_with_options_of_its_own_but_not_on_its_penalty(prepared, tmp_path, monkeypatch):
+def test_the_selection_learner_may_decide_with_options_of_its_own_but_not_on_its_penalty(
+    prepared, tmp_path, monkeypatch
+):
     """Of the bandwidth decides ridge with the factor n, of the penalty ridge without it."""
 
     def score(cell, penalty):
-        scaling, given = cell.given["settings"]["scaling"], cell.given
+        scaling, given = cell.conditions["settings"]["scaling"], cell.conditions
         return (
             70.0
             + (given["length_scale"] == (1.0 if scaling == "mean" else 4.0))
@@ -279,19 +289,23 @@ def test_the_judge_may_decide_with_options_of_its_own_but_not_on_its_penalty(pre
     for learners, expected in (({}, 4.0), ({"ridge": {"scaling": "mean", "n_folds": 2}}, 1.0)):
         found, oracle = chosen_by(
             prepared, tmp_path / str(expected), monkeypatch, score, **STAND_IN, learners=learners,
-            length_scale={"grid": [1.0, 4.0], "shared_by": "experiment"}, penalty={"shared_by": "size"},
+            length_scale={"grid": [1.0, 4.0], "tune_per": "experiment"}, penalty={"tune_per": "size"},
             toy={"learners": {"ridge": RIDGE | {"scaling": "sum"}}},
         )  # fmt: skip
         assert found["experiment"]["chosen"] == {"length_scale": expected}
         assert {label: of["chosen"] for label, of in found["size"].items()} == {
             label: {"penalty": {"ridge": 0.1}} for label in ("2d", "4d")
         }
-        by_judge = {
-            (cell.at["label"][0], cell.given["settings"]["scaling"], cell.given["settings"]["n_folds"])
+        by_learner = {
+            (
+                cell.coordinates["label"][0],
+                cell.conditions["settings"]["scaling"],
+                cell.conditions["settings"]["n_folds"],
+            )
             for cell in oracle.asked
         }
         wide = ("mean", 2) if learners else ("sum", 4)
-        assert by_judge == {("8d", *wide), ("2d", "sum", 4), ("4d", "sum", 4)}
+        assert by_learner == {("8d", *wide), ("2d", "sum", 4), ("4d", "sum", 4)}
 
 
 # --- a penalty that is shared -----------------------------------------------------------------------------------------
@@ -301,8 +315,8 @@ def solvable_from(monkeypatch, smallest, seen):
     """Ridge regression has a solution from a value on that depends on the candidate."""
 
     def solvable_at(job, cell):
-        seen.append((name(cell), cell.at["label"][0], cell.at["repeat"]))
-        return [value >= smallest(cell) for value in cell.given["settings"]["penalties"]]
+        seen.append((name(cell), cell.coordinates["label"][0], cell.coordinates["repeat"]))
+        return [value >= smallest(cell) for value in cell.conditions["settings"]["penalties"]]
 
     monkeypatch.setattr(searching, "solvable_at", solvable_at)
 
@@ -314,29 +328,31 @@ SHARING = {
 }
 
 
-@pytest.mark.parametrize("circle", SHARING)
+@pytest.mark.parametrize("scope", SHARING)
 def test_a_shared_penalty_is_the_best_of_those_at_which_all_who_share_it_have_a_solution(
-    prepared, tmp_path, monkeypatch, circle
+    prepared, tmp_path, monkeypatch, scope
 ):
     seen: list = []
     solvable_from(monkeypatch, lambda cell: 0.1 if name(cell) == "orf-wide" else 1e-3, seen)
     found, _ = chosen_by(
-        prepared, tmp_path, monkeypatch, lambda _, penalty: 90 - penalty, **STAND_IN, penalty={"shared_by": circle}
+        prepared, tmp_path, monkeypatch, lambda _, penalty: 90 - penalty, **STAND_IN, penalty={"tune_per": scope}
     )
-    choices = leaves(found[circle])
-    place = {"size": ("2d",), "method": ("orf-wide",), "method_and_size": ("orf-wide", "2d")}[circle]
+    choices = leaves(found[scope])
+    place = {"size": ("2d",), "method": ("orf-wide",), "method_and_size": ("orf-wide", "2d")}[scope]
     assert choices[place]["chosen"]["penalty"] == {"ridge": 0.1}
-    assert set(SHARING[circle]) <= {who[:2] for who in seen}
+    assert set(SHARING[scope]) <= {who[:2] for who in seen}
     assert {repeat for *_, repeat in seen} == {0, 1, 2}
-    if circle != "size":
-        own = {"method": ("rff",), "method_and_size": ("rff", "2d")}[circle]
+    if scope != "size":
+        own = {"method": ("rff",), "method_and_size": ("rff", "2d")}[scope]
         assert choices[own]["chosen"]["penalty"] == {"ridge": 1e-3}
 
 
 def test_one_repeat_in_which_a_map_is_singular_is_enough(prepared, tmp_path, monkeypatch):
-    solvable_from(monkeypatch, lambda cell: 10.0 if (name(cell), cell.at["repeat"]) == ("orf-wide", 2) else 0, [])
+    solvable_from(
+        monkeypatch, lambda cell: 10.0 if (name(cell), cell.coordinates["repeat"]) == ("orf-wide", 2) else 0, []
+    )
     found, _ = chosen_by(
-        prepared, tmp_path, monkeypatch, lambda _, penalty: 90 - penalty, **STAND_IN, penalty={"shared_by": "size"}
+        prepared, tmp_path, monkeypatch, lambda _, penalty: 90 - penalty, **STAND_IN, penalty={"tune_per": "size"}
     )
     assert found["size"]["2d"]["chosen"]["penalty"] == {"ridge": 10.0}
 
@@ -346,8 +362,8 @@ def test_a_choice_is_shared_by_the_cells_that_there_are():
     few = {"method": "kprff", "only_sizes": ["2d"]}
     spec = {"methods": [{"method": "rff"}, few], "sizes": SIZES}
 
-    def shared(circle, entry, label):
-        return [(each["method"], size) for each, size in searching.sharers(spec, circle, entry, label)]
+    def shared(scope, entry, label):
+        return [(each["method"], size) for each, size in searching.sharers(spec, scope, entry, label)]
 
     assert shared("size", spec["methods"][0], "4d") == [("rff", "4d")]
     assert shared("size", spec["methods"][0], "2d") == [("rff", "2d"), ("kprff", "2d")]
@@ -358,10 +374,10 @@ def test_a_choice_is_shared_by_the_cells_that_there_are():
 def test_a_choice_is_shared_by_the_maps_of_one_kernel():
     other = {"kernel": {"name": "polynomial", "degree": 2, "coef0": 1}}
     spec = {"methods": [{"method": "rff"}, {"method": "rm"} | other, {"method": "ts"} | other], "sizes": SIZES}
-    for circle in ("size", "experiment"):
+    for scope in ("size", "experiment"):
         for method, expected in (("rff", {"rff"}), ("rm", {"rm", "ts"})):
             entry = next(each for each in spec["methods"] if each["method"] == method)
-            assert {each["method"] for each, _ in searching.sharers(spec, circle, entry, "2d")} == expected
+            assert {each["method"] for each, _ in searching.sharers(spec, scope, entry, "2d")} == expected
 
 
 def test_who_has_no_say_in_a_shared_penalty(prepared, tmp_path, monkeypatch):
@@ -374,7 +390,7 @@ def test_who_has_no_say_in_a_shared_penalty(prepared, tmp_path, monkeypatch):
         {"method": "orf", "variant": "out", "learners": {"ridge": None}},
     ]
     found, _ = chosen_by(
-        prepared, tmp_path, monkeypatch, lambda _, penalty: 90 - penalty, **STAND_IN, penalty={"shared_by": "size"},
+        prepared, tmp_path, monkeypatch, lambda _, penalty: 90 - penalty, **STAND_IN, penalty={"tune_per": "size"},
         toy={"methods": methods},
     )  # fmt: skip
     assert found["size"]["2d"]["chosen"]["penalty"] == {"ridge": 1e-3}
@@ -385,7 +401,7 @@ def test_solvable_is_what_has_a_fit_on_all_tuning_rows(prepared, tmp_path):
     penalties = [1e-25, 1e-20, 1e-3]
     toy = toys.selected(
         methods=[{"method": "rff"}, {"method": "gq", "options": {"n_nodes": 2}}], sizes={"multiples_of_d": [2]},
-        learners={"ridge": RIDGE | {"penalties": penalties}}, search=STAND_IN | {"penalty": {"shared_by": "size"}},
+        learners={"ridge": RIDGE | {"penalties": penalties}}, search=STAND_IN | {"penalty": {"tune_per": "size"}},
     )  # fmt: skip
     (spec,) = toys.parts("tune", toy)
     job, seen = toys.job("tune", spec, prepared, tmp_path / "journal"), {}
@@ -411,12 +427,12 @@ def test_solvable_is_what_has_a_fit_on_all_tuning_rows(prepared, tmp_path):
 
 def test_values_at_an_edge_are_told(prepared, tmp_path, monkeypatch):
     def score(cell, value):
-        best = 0.01 if cell.given["learner"] == "svm" else 1.0
-        return 70 - abs(np.log(cell.given["length_scale"])) - abs(np.log10(value / best))
+        best = 0.01 if cell.conditions["learner"] == "svm" else 1.0
+        return 70 - abs(np.log(cell.conditions["length_scale"])) - abs(np.log10(value / best))
 
     found, _ = chosen_by(
         prepared, tmp_path, monkeypatch, score,
-        shared_by="method_and_size", length_scale={"grid": [0.5, 1.0, 2.0]}, penalty={"shared_by": "method_and_size"},
+        tune_per="method_and_size", length_scale={"grid": [0.5, 1.0, 2.0]}, penalty={"tune_per": "method_and_size"},
         toy={"learners": {"ridge": RIDGE | {"penalties": [0.1, 1.0, 10.0]}, "svm": SVM}},
     )  # fmt: skip
     choice = leaves(found["method_and_size"])["rff", "2d"]
@@ -434,8 +450,8 @@ def test_within_one_standard_error_over_the_folds_of_all_repeats_the_larger_pena
     chosen = {}
     for choice in ("best", "one_standard_error"):
         found, _ = chosen_by(
-            prepared, tmp_path / choice, monkeypatch, lambda cell, penalty: table[penalty][cell.at["repeat"]],
-            penalty={"shared_by": "method_and_size"}, toy={"learners": {"ridge": RIDGE | {"choice": choice}}},
+            prepared, tmp_path / choice, monkeypatch, lambda cell, penalty: table[penalty][cell.coordinates["repeat"]],
+            penalty={"tune_per": "method_and_size"}, toy={"learners": {"ridge": RIDGE | {"choice": choice}}},
         )  # fmt: skip
         chosen[choice] = leaves(found["method_and_size"])["rff", "2d"]["chosen"]["penalty"]["ridge"]
     assert chosen == {"best": 1e-3, "one_standard_error": 0.1}
@@ -448,8 +464,8 @@ def test_a_singular_value_is_not_chosen(prepared, tmp_path, monkeypatch):
     """NaN in one repeat is NaN for the value; a candidate counts by what is left."""
     found, _ = chosen_by(
         prepared, tmp_path, monkeypatch,
-        lambda cell, penalty: np.nan if penalty == 1e-3 and cell.at["repeat"] == 1 else 90 - penalty,
-        penalty={"shared_by": "method_and_size"}, length_scale={"grid": [1.0], "shared_by": "method_and_size"},
+        lambda cell, penalty: np.nan if penalty == 1e-3 and cell.coordinates["repeat"] == 1 else 90 - penalty,
+        penalty={"tune_per": "method_and_size"}, length_scale={"grid": [1.0], "tune_per": "method_and_size"},
     )  # fmt: skip
     choice = leaves(found["method_and_size"])["rff", "2d"]
     assert choice["chosen"]["penalty"] == {"ridge": 0.1}
@@ -458,8 +474,8 @@ def test_a_singular_value_is_not_chosen(prepared, tmp_path, monkeypatch):
 
 def test_where_all_is_singular_no_penalty_is_chosen(prepared, tmp_path, monkeypatch):
     found, _ = chosen_by(
-        prepared, tmp_path, monkeypatch, lambda *_: np.nan, shared_by="method_and_size",
-        length_scale={"grid": [1.0, 2.0]}, penalty={"shared_by": "method_and_size"},
+        prepared, tmp_path, monkeypatch, lambda *_: np.nan, tune_per="method_and_size",
+        length_scale={"grid": [1.0, 2.0]}, penalty={"tune_per": "method_and_size"},
     )  # fmt: skip
     choice = leaves(found["method_and_size"])["rff", "2d"]
     assert choice["chosen"] == {"length_scale": 2.0, "penalty": {}}
@@ -471,7 +487,7 @@ def test_a_learner_that_is_left_out_has_no_penalty_and_the_others_have_theirs(pr
     toy = toys.selected(
         {"learners": {"svm": {"max_entries": 30 * 20}}}, methods=METHODS, sizes=SIZES,
         learners={"ridge": RIDGE, "svm": SVM},
-        search={"penalty": {"shared_by": "method_and_size"}},
+        search={"penalty": {"tune_per": "method_and_size"}},
     )  # fmt: skip
     (spec,) = toys.parts("tune", toy)
     found = search(toys.job("tune", spec, prepared, tmp_path / "journal"))["method_and_size"]["rff"]
@@ -481,10 +497,10 @@ def test_a_learner_that_is_left_out_has_no_penalty_and_the_others_have_theirs(pr
     }
     toy["search"]["learner"] = "svm"
     (spec,) = toys.parts("tune", toy)
-    judged = search(toys.job("tune", spec, prepared, tmp_path / "journal"))["method_and_size"]["rff"]
-    assert judged["4d"]["chosen"] == {}
-    assert "reason" in judged["4d"]
-    assert judged["2d"]["chosen"] == found["2d"]["chosen"]
+    selected = search(toys.job("tune", spec, prepared, tmp_path / "journal"))["method_and_size"]["rff"]
+    assert selected["4d"]["chosen"] == {}
+    assert "reason" in selected["4d"]
+    assert selected["2d"]["chosen"] == found["2d"]["chosen"]
 
 
 @pytest.mark.parametrize("error", [NotDefinedError, np.linalg.LinAlgError])
@@ -493,7 +509,7 @@ def test_a_map_that_does_not_exist_has_no_choice_and_stops_nobody(prepared, tmp_
         raise error("no such map")
 
     monkeypatch.setattr("random_features.maps.montecarlo.OrthogonalRandom.fit", fail)
-    search_of = {"length_scale": {"grid": [1.0, 2.0], "shared_by": "cell"}, "penalty": {"shared_by": "cell"}}
+    search_of = {"length_scale": {"grid": [1.0, 2.0], "tune_per": "cell"}, "penalty": {"tune_per": "cell"}}
     settings = {"repeats": 1}
     toy = toys.selected(settings, methods=METHODS, sizes=SIZES, search=search_of)
     errors, scores, chosen = toys.run_grid(toy, {"made": prepared}, tmp_path, settings)
@@ -507,16 +523,16 @@ def test_a_map_that_does_not_exist_has_no_choice_and_stops_nobody(prepared, tmp_
 # --- which rows are seen ----------------------------------------------------------------------------------------------
 
 
-def choices_on(folder, tmp_path, circle, repeats=2):
+def choices_on(folder, tmp_path, scope, repeats=2):
     search_of = {
-        "shared_by": circle,
+        "tune_per": scope,
         "length_scale": {"grid": [0.3, 1.0, 3.0]}, "preprocess": {"grid": [["none"], ["standard"]]},
-        "penalty": {"shared_by": "method_and_size"} if circle == "method_and_size" else {"shared_by": "cell"},
+        "penalty": {"tune_per": "method_and_size"} if scope == "method_and_size" else {"tune_per": "cell"},
     }  # fmt: skip
     settings = {"repeats": repeats}
     toy = toys.selected(settings, methods=METHODS, sizes={"multiples_of_d": [2]}, search=search_of)
     (spec,) = toys.parts("tune", toy, settings)
-    return leaves(search(toys.job("tune", spec, folder, tmp_path / "journal"))[circle])
+    return leaves(search(toys.job("tune", spec, folder, tmp_path / "journal"))[scope])
 
 
 def test_a_choice_of_a_cell_sees_the_training_rows_of_its_repeat_and_no_other(tmp_path):
@@ -548,10 +564,10 @@ def test_what_was_searched_reaches_the_rows_of_both_stages(prepared, tmp_path):
     """A search over all four quantities, from the configuration to what rows say."""
     search_of = {
         "method": {"method": "rff"}, "size": {"multiples_of_d": 2}, "max_rows": 25,
-        "preprocess": {"grid": [["minmax"], ["standard"]], "shared_by": "experiment"},
-        "length_scale": {"grid": [0.5, 2.0], "shared_by": "method"},
-        "options": {"grid": [{"layout": "cos_sin"}, {"layout": "phase"}], "shared_by": "method_and_size"},
-        "penalty": {"shared_by": "method_and_size"},
+        "preprocess": {"grid": [["minmax"], ["standard"]], "tune_per": "experiment"},
+        "length_scale": {"grid": [0.5, 2.0], "tune_per": "method"},
+        "options": {"grid": [{"layout": "cos_sin"}, {"layout": "phase"}], "tune_per": "method_and_size"},
+        "penalty": {"tune_per": "method_and_size"},
     }  # fmt: skip
     settings = {"repeats": 2}
     toy = toys.selected(settings, methods=METHODS, sizes=SIZES, search=search_of, learners={"svm": SVM})
@@ -572,14 +588,14 @@ def test_what_was_searched_reaches_the_rows_of_both_stages(prepared, tmp_path):
                 value = settings["penalty" if row.learner == "ridge" else "C"]
                 assert value == narrow["penalty"][row.learner]
             # of several choices that of the bandwidth is told of the map, that of the penalty of the learner
-            assert settings["shared_by"] == ("method_and_size" if row.learner else "method")
+            assert settings["tune_per"] == ("method_and_size" if row.learner else "method")
             assert settings["chosen_on"] == [0, 1]
 
 
 def test_a_penalty_that_nobody_could_choose_for_all_is_that_of_the_cell_and_says_so(prepared, tmp_path, monkeypatch):
     """Where the shared choice has no value at all, every cell chooses on the rows of its own repeat."""
     monkeypatch.setattr(searching, "scores_of", lambda job, cell: [[np.nan] * 2] * len(RIDGE["penalties"]))
-    how = {"method": {"method": "rff"}, "penalty": {"shared_by": "size"}}
+    how = {"method": {"method": "rff"}, "penalty": {"tune_per": "size"}}
     toy = toys.selected(
         {"repeats": 2}, methods=METHODS, sizes=SIZES, search=how, learners={"ridge": RIDGE, "svm": None}
     )
@@ -587,7 +603,7 @@ def test_a_penalty_that_nobody_could_choose_for_all_is_that_of_the_cell_and_says
     assert [choice["chosen"] for choice in leaves(chosen["made"]["size"]).values()] == [{"penalty": {}}] * 2
     assert len(scores) > 0
     for row, settings in zip(scores.itertuples(), toys.settings_of(scores), strict=True):
-        assert (settings["shared_by"], settings["chosen_on"]) == ("cell", [row.repeat])
+        assert (settings["tune_per"], settings["chosen_on"]) == ("cell", [row.repeat])
         assert settings["penalty"] in RIDGE["penalties"]
 
 
@@ -616,7 +632,7 @@ def test_a_held_out_part_is_seen_by_neither_map_nor_learner(tmp_path, monkeypatc
         }
         changes |= {"bandwidth": {"rule": "fixed", "length_scale": 0.3}}
         changes |= {"learners": {"ridge": RIDGE}, "repeats": 3}
-        quantity = {"penalty": {"shared_by": "method"}, "size": {"multiples_of_d": 8}}
+        quantity = {"penalty": {"tune_per": "method"}, "size": {"multiples_of_d": 8}}
         toy = toys.selected(None, search=quantity | own, **changes)
         (spec,) = toys.parts("tune", toy)
         found = search(toys.job("tune", spec, prepared, tmp_path / f"journal{share}"))

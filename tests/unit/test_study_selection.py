@@ -59,16 +59,16 @@ def test_an_unknown_id_of_the_settings_is_an_error_that_names_it(setting, messag
 
 def test_the_preset_lies_under_the_search_over_the_learners_and_under_the_time():
     preset = {
-        "search": {"penalty": {"shared_by": "size"}, "max_rows": 77},
+        "search": {"penalty": {"tune_per": "size"}, "max_rows": 77},
         "learners": {"ridge": {"repeats": 2}, "svm": {"solver": "newton"}},
         "time": SETTINGS["time"] | {"rounds": 5, "threads": 2},
     }
     toy = selected(preset, search={"max_rows": 10, "method": {"method": "rff"}}, time={"rounds": 4})
-    assert toy["search"]["penalty"] == {"shared_by": "size"}
+    assert toy["search"]["penalty"] == {"tune_per": "size"}
     assert toy["search"]["max_rows"] == 10
     assert toy["learners"] == {"ridge": toys.RIDGE | {"repeats": 2}}  # no learner that the experiment does not have
     assert toy["time"] == preset["time"] | {"rounds": 4}
-    assert selected(preset, search={"penalty": {"shared_by": "cell"}})["search"]["penalty"] == {"shared_by": "cell"}
+    assert selected(preset, search={"penalty": {"tune_per": "cell"}})["search"]["penalty"] == {"tune_per": "cell"}
     assert "time" not in selected(preset)
 
 

@@ -98,7 +98,7 @@ def test_folds_follow_the_blocks_where_the_split_says_so(prepared, tmp_path, fol
         block = block_of_row(N, 12)[rows_behind(prepared, sample.X_train)]
         assert (sample.train_blocks is None) == (folds == "rows")
         fold = fold_of_block(block if folds == "blocks" else np.arange(60), 3, 3, "train", repeat)
-        (cell,) = [c for c in grid_cells(job) if c.at["repeat"] == repeat]
+        (cell,) = [c for c in grid_cells(job) if c.coordinates["repeat"] == repeat]
         phi = map_of(job, cell).fit(sample.X_train)
         Z, Y = phi.transform(sample.X_train), sample.y_train[:, None].astype(float)
         found = cross_validate_ridge(lambda Z=Z: iter([(slice(0, 60), Z)]), Y, grid, fold, n_columns=Z.shape[1])
@@ -148,12 +148,12 @@ def test_controls_against_what_they_are(prepared, tmp_path):
         **dict.fromkeys(("sizes", "approximation", "search")),
     )  # fmt: skip
     cells = controls.cells(job)
-    assert [(cell.at["variant"], cell.at["repeat"]) for cell in cells] == [
+    assert [(cell.coordinates["variant"], cell.coordinates["repeat"]) for cell in cells] == [
         (step["name"], repeat) for repeat in range(4) for step in STEPS
     ]
     for cell in cells:
         rows, _ = controls.measure(job, cell, None)
-        sample = job.samples.of(cell.at["repeat"], ["none"], cell.given["split"])
+        sample = job.samples.of(cell.coordinates["repeat"], ["none"], cell.conditions["split"])
         nearest = sample.y_train[cdist(sample.X_test, sample.X_train).argmin(axis=1)]
         most = 1 if (sample.y_train == 1).mean() > 0.5 else -1
         found = {(row["metric"], row.get("learner"), row["split"]): row["value"] for row in rows}
@@ -163,7 +163,7 @@ def test_controls_against_what_they_are(prepared, tmp_path):
             ("accuracy_pct", "nearest_neighbour", "test"): pytest.approx(100 * (nearest == sample.y_test).mean()),
             ("accuracy_pct", "majority", "test"): pytest.approx(100 * (sample.y_test == most).mean()),
         }
-        assert cell.columns == {"variant": cell.at["variant"], "repeat": cell.at["repeat"]}
+        assert cell.columns == {"variant": cell.coordinates["variant"], "repeat": cell.coordinates["repeat"]}
 
 
 # --- penalties --------------------------------------------------------------------------------------------------------
@@ -182,9 +182,15 @@ def test_the_walk_over_penalties_is_one_fit_each(prepared, tmp_path, options):
     assert len(cells) == 4 * 2
     for cell in cells[:2]:
         rows, _ = penalties.measure(job, cell, None)
-        sample = job.samples.of(cell.at["repeat"], ["none"])
-        as_grid = replace(cell, at={"n_features": [cell.at["multiple_of_d"] * D], "repeat": cell.at["repeat"]},
-                          given={"preprocess": ["none"], "length_scale": 2.0, "bandwidth": None})  # fmt: skip
+        sample = job.samples.of(cell.coordinates["repeat"], ["none"])
+        as_grid = replace(
+            cell,
+            coordinates={
+                "n_features": [cell.coordinates["multiple_of_d"] * D],
+                "repeat": cell.coordinates["repeat"],
+            },
+            conditions={"preprocess": ["none"], "length_scale": 2.0, "bandwidth": None},
+        )
         phi = map_of(job, as_grid).fit(sample.X_train, sample.y_train)
         Z, T = (phi.transform(X) for X in (sample.X_train, sample.X_test))
         squared = float((Z.astype(float) ** 2).sum() / len(Z))

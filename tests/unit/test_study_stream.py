@@ -24,7 +24,7 @@ GRID = {
     "approximation_rows": 50,
     "penalty": 0.001,
     "timed_rows": 80,
-    "walks": {"n_train": [60, 240], "penalty": [0.1], "methods": ["orf"]},
+    "sweeps": {"n_train": [60, 240], "penalty": [0.1], "methods": ["orf"]},
 }
 
 

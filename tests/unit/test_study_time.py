@@ -173,17 +173,17 @@ def test_work_that_is_quick_by_chance_is_not_taken_at_its_word(machine):
     assert calls <= 40
 
 
-@pytest.mark.parametrize(("others", "contended"), [(0.0, False), (0.2, False), (0.3, True), (1.0, True)])
-def test_a_round_beside_other_work_is_contended(machine, others, contended):
+@pytest.mark.parametrize(("others", "machine_busy"), [(0.0, False), (0.2, False), (0.3, True), (1.0, True)])
+def test_a_round_beside_other_work_is_machine_busy(machine, others, machine_busy):
     machine.others = others
     rows = Rounds([unit(machine, "A", draw=(1.0, 4.0))], 1, SHORTEST).best_of(1, 0)
     for row in rows:
         assert row["settings"]["others"] == pytest.approx(others, abs=0.005)  # our own four threads are none of them
-        assert row["settings"].get("contended", False) is contended
+        assert row["settings"].get("machine_busy", False) is machine_busy
 
 
 @pytest.mark.parametrize(
-    ("loads", "attempts", "others", "contended"),
+    ("loads", "attempts", "others", "machine_busy"),
     [
         ([1.0, 0.0, 0.0], 3, 0.0, False),  # done again once, and no more
         ([1.0, 0.8, 0.9], 3, 0.8, True),  # as often as it may be; the round that met the least
@@ -191,7 +191,7 @@ def test_a_round_beside_other_work_is_contended(machine, others, contended):
         ([0.1, 0.0], 3, 0.1, False),
     ],
 )
-def test_a_round_is_done_again_while_others_are_at_work(machine, monkeypatch, loads, attempts, others, contended):
+def test_a_round_is_done_again_while_others_are_at_work(machine, monkeypatch, loads, attempts, others, machine_busy):
     monkeypatch.setattr(stage, "BEFORE", 0.0)
     at, taken = iter(loads), []
 
@@ -202,9 +202,9 @@ def test_a_round_is_done_again_while_others_are_at_work(machine, monkeypatch, lo
 
     rounds = Rounds([Timed({"method": "A", "variant": ""}, {}, {"draw": draw}, rounds=1)], 1, SHORTEST)
     rows = rounds.best_of(attempts, 0)
-    assert len(taken) == (attempts if contended else taken.index(others) + 1)
+    assert len(taken) == (attempts if machine_busy else taken.index(others) + 1)
     assert rows[0]["settings"]["others"] == pytest.approx(others)
-    assert rows[0]["settings"].get("contended", False) is contended
+    assert rows[0]["settings"].get("machine_busy", False) is machine_busy
 
 
 def test_the_load_is_read_before_the_round_too(machine):
@@ -239,7 +239,7 @@ def test_a_process_that_burns_the_processor_is_noticed(capsys):
     finally:
         process.kill()
         process.wait()
-    assert all(row["settings"]["contended"] is True for row in rows)
+    assert all(row["settings"]["machine_busy"] is True for row in rows)
     assert all(row["settings"]["others"] > stage.OTHERS for row in rows)
     assert "round 5 beside other work" in capsys.readouterr().err
 
@@ -337,14 +337,14 @@ def test_finished_rounds_are_not_taken_again(prepared, tmp_path, quick, monkeypa
     assert taken[2:] == [3, 4]
 
 
-def test_a_contended_round_is_taken_again_when_the_job_is_run_again(prepared, tmp_path, quick, monkeypatch):
+def test_a_machine_busy_round_is_taken_again_when_the_job_is_run_again(prepared, tmp_path, quick, monkeypatch):
     part = timed_part()
     monkeypatch.setattr(stage, "OTHERS", -1.0)
     first = run(part, prepared, tmp_path)
-    assert all(settings["contended"] for settings in toys.settings_of(first))
+    assert all(settings["machine_busy"] for settings in toys.settings_of(first))
     monkeypatch.setattr(stage, "OTHERS", np.inf)
     second = run(part, prepared, tmp_path)
-    assert not any("contended" in settings for settings in toys.settings_of(second))
+    assert not any("machine_busy" in settings for settings in toys.settings_of(second))
     assert set(first["run"]).isdisjoint(second["run"])
     assert run(part, prepared, tmp_path).equals(second)
 
@@ -361,8 +361,8 @@ def test_the_timed_phases_are_the_work_that_train_does(prepared, tmp_path, quick
     changes = {
         "methods": METHODS[:2],
         "learners": {"ridge": {"penalties": [1e-3, 0.1, 10.0]}},
-        "search": {"penalty": {"shared_by": "method_and_size"}, "length_scale": {"grid": [0.7, 3.0]}}
-        | {"shared_by": "method_and_size"},
+        "search": {"penalty": {"tune_per": "method_and_size"}, "length_scale": {"grid": [0.7, 3.0]}}
+        | {"tune_per": "method_and_size"},
         "sizes": {"multiples_of_d": [1, 3]},
     }
     toy = toys.selected(settings, **changes)

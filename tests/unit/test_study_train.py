@@ -98,9 +98,9 @@ def test_a_regression_is_chosen_by_its_squared_error_and_reported_by_four_measur
 
 def test_what_is_searched_for_a_regression_is_what_has_the_smallest_error(prepared, tmp_path):
     grid = [0.05, 1.5, 50.0]
-    search = {"shared_by": "method_and_size", "length_scale": {"grid": grid}, "penalty": {}}
+    search = {"tune_per": "method_and_size", "length_scale": {"grid": grid}, "penalty": {}}
     search["preprocess"] = {"grid": [["none"], ["standard_rows"]]}
-    search["penalty"] = {"shared_by": "method_and_size"}
+    search["penalty"] = {"tune_per": "method_and_size"}
     rows, chosen = run(prepared, tmp_path, repeats=2, search=search)
     found = chosen["method_and_size"]["rff"]["4d"]
     errors = {}
@@ -129,7 +129,7 @@ CONSTANT = {"bandwidth": {"length_scale": 1e12}}
 def test_a_shared_penalty_that_leaves_a_singular_system_is_a_failure_and_is_not_raised(prepared, tmp_path, monkeypatch):
     monkeypatch.setattr("rfstudy.study.search.best_penalty", lambda *arguments: 1e-300)
     learners = {"ridge": RIDGE | {"scaling": "sum", "penalties": [1e-300, 1e-3, 1.0]}}
-    search = {"penalty": {"shared_by": "method_and_size"}}
+    search = {"penalty": {"tune_per": "method_and_size"}}
     rows, _ = run(prepared, tmp_path, learners=learners, search=search, **CONSTANT)
     assert rows["status"].eq("failed").all()
     assert rows["value"].isna().all()

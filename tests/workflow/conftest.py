@@ -46,8 +46,7 @@ class Page:
 
 
 class Workspace:
-    """A checkout in a folder of its own and the commands that a user types there.
-    """
+    """A checkout in a folder of its own and the commands that a user types there."""
 
     small = SMALL
 

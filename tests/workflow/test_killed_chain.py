@@ -58,7 +58,7 @@ killed-grid:
     method: {method: rff}
     size: {multiples_of_d: 2}
     learner: ridge
-    length_scale: {grid: [0.3, 1], shared_by: experiment}
+    length_scale: {grid: [0.3, 1], tune_per: experiment}
   time: null
 
 killed-sums:

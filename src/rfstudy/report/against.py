@@ -23,8 +23,8 @@ def compared(frame: pd.DataFrame, baseline: str) -> pd.DataFrame:
     """Each cell of a frame of one quantity against that of the method ``baseline`` at the same place.
 
     Returns the columns of ``CELL`` (without ``at`` of rounds) and those that ``times.summarise`` gives: ``mean``,
-    ``lower``, ``upper``, ``n`` (pairs), ``n_failed`` and ``n_skipped`` (0), ``rounds`` and ``contended``. Cells of the
-    baseline itself, and cells that share no repeat with it, are left out.
+    ``lower``, ``upper``, ``n`` (pairs), ``n_failed`` and ``n_skipped`` (0), ``rounds`` and ``machine_busy``. Cells of
+    the baseline itself, and cells that share no repeat with it, are left out.
     """
     ok = select(frame, status="ok")
     of_baseline = select(ok, method=baseline, variant="")
@@ -50,7 +50,7 @@ def _by_repeat(others: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
     spread = cells.pop("std").fillna(0.0)
     ends = {"mean": cells["mean"], "lower": cells["mean"] - spread, "upper": cells["mean"] + spread}
     shown = ends if points else {name: np.exp(end) for name, end in ends.items()}
-    return cells.assign(**shown, n_failed=0, n_skipped=0, rounds=0, contended=False)
+    return cells.assign(**shown, n_failed=0, n_skipped=0, rounds=0, machine_busy=False)
 
 
 def _by_round(others: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
@@ -64,5 +64,5 @@ def _by_round(others: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
         if pair:
             ends = {"at": np.nan, "mean": pair.value, "lower": pair.low, "upper": pair.high}
             counts = {"n": pair.n, "n_failed": 0, "n_skipped": 0, "rounds": pair.n}
-            found.append(cell | ends | counts | {"contended": pair.reason == "contended"})
+            found.append(cell | ends | counts | {"machine_busy": pair.reason == "machine busy"})
     return pd.DataFrame(found)

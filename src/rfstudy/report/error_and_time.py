@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from rfstudy.report.aggregate import by_repeat, of_quantity, select
-from rfstudy.report.times import ROUND, contended
+from rfstudy.report.times import ROUND, machine_busy
 
 
 class Timed(NamedTuple):
@@ -24,7 +24,7 @@ class Timed(NamedTuple):
     n_features: int
     errors: pd.Series
     seconds: pd.Series
-    contended: bool
+    machine_busy: bool
 
     @property
     def error(self) -> float:
@@ -54,7 +54,7 @@ def curve(rows: pd.DataFrame, method: str, quantity: dict, time: str) -> list[Ti
     for (n_features, label), of_size in errors.groupby(["n_features", "n_features_label"], sort=True):
         timed = select(rounds, n_features_label=label)
         if len(timed):
-            beside = bool(contended(timed).any())
+            beside = bool(machine_busy(timed).any())
             found.append(Timed(label, int(n_features), by_repeat(of_size), timed.set_index("at")["value"], beside))
     return found
 

@@ -13,7 +13,7 @@ from rfstudy.report.context import Context
 from rfstudy.report.derived import notes_on_derived
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
-from rfstudy.report.times import ROUND, by_rounds, contended
+from rfstudy.report.times import ROUND, by_rounds, machine_busy
 
 #: Names of the learners as the study prints them.
 LEARNER_NAMES = {
@@ -27,7 +27,7 @@ LEARNER_NAMES = {
     "majority": "majority class",
 }
 
-#: Which cells share what was tuned, by ``shared_by`` of the settings of a row.
+#: Which cells share what was tuned, by ``tune_per`` of the settings of a row.
 SHARED = {
     "experiment": "once per data set, for all methods and sizes",
     "size": "once per data set and size, for all methods",
@@ -161,7 +161,7 @@ def notes_on_searches(ok: pd.DataFrame) -> list[str]:
 
 def notes_on_tuning(ok: pd.DataFrame) -> list[str]:
     """Return a sentence for each way in which cells share what was tuned, and for the repeats it was tuned on."""
-    ways = [(each.get("shared_by", ""), tuple(each.get("chosen_on", ()))) for each in settings_of(ok)]
+    ways = [(each.get("tune_per", ""), tuple(each.get("chosen_on", ()))) for each in settings_of(ok)]
     found = []
     for scope, repeats in sorted(set(ways), key=lambda way: ([*SHARED, way[0]].index(way[0]), way[1])):
         rows = ok[[way == (scope, repeats) for way in ways]]
@@ -203,15 +203,15 @@ def notes_on_rounds(ok: pd.DataFrame, paper: str, styles: dict, tasks: dict) -> 
     busy = [
         f"{printed_name(tasks, dataset, paper)}: {where}"
         for dataset, own in rounds.groupby("dataset", sort=False)
-        if (where := contended_where(own, styles))
+        if (where := machine_busy_where(own, styles))
     ]
     found = [f"Times are medians of {number} rounds in which the methods take turns, with the quartiles."]
     return [*found, f"The machine was busy with other work: {'. '.join(busy)}."] if busy else found
 
 
-def contended_where(rounds: pd.DataFrame, styles: dict, place: str = "n_features_label") -> str:
+def machine_busy_where(rounds: pd.DataFrame, styles: dict, place: str = "n_features_label") -> str:
     """Return where the machine was busy during rounds of one data set: "all", methods with their sizes, or ""."""
-    busy = rounds.assign(busy=contended(rounds)).groupby(["method", "variant", place], sort=False)["busy"].any()
+    busy = rounds.assign(busy=machine_busy(rounds)).groupby(["method", "variant", place], sort=False)["busy"].any()
     if busy.all():
         return "all"
     found = []

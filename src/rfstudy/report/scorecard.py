@@ -148,7 +148,7 @@ def _measured(
             found[cell.Index] = _our_number(own, groups.get((size, cell.over), rows.iloc[:0]) if cell.over else None)
     task = context.tasks.get(dataset, {})
     ours = pd.DataFrame([estimate._asdict() | {"std": std} for estimate, std in found.values()], index=list(found))
-    ours["comparable"] = comparable & (ours["reason"] != "contended")
+    ours["comparable"] = comparable & (ours["reason"] != "machine busy")
     ours["stand_in"], ours["too_noisy"] = stand_in, ours["reason"] == "too noisy"
     differs = task.get("not_comparable", "") or not_defined
     ours["reason"] = [
@@ -175,7 +175,7 @@ def our_cell(cell, decimals: int = 2) -> Cell:
     if pd.isna(cell.value):
         return absent(cell.reason, "std")
     if pd.notna(cell.low):
-        remark = "contended" if "contended" in cell.reason else ""
+        remark = "machine busy" if "machine busy" in cell.reason else ""
         text = f"{cell.value:.{decimals}f} [{cell.low:.{decimals}f}, {cell.high:.{decimals}f}] {remark}".rstrip()
         values = {"": cell.value, "lower_quartile": cell.low, "upper_quartile": cell.high, "remark": remark}
         return Cell(text, values)

@@ -90,7 +90,7 @@ def _sum(rounds: pd.DataFrame, clock: str, phases: tuple[str, ...], metric: str,
         total["value_of"] = total["value_of"].mask(total["status_of"].isna(), 0.0)
         total = total.fillna({"status_of": "ok", "settings_of": ""})
         is_ok = total["status"] == "ok"
-        decides = is_ok & (total["status_of"] != "ok") | contended(total, "settings_of")
+        decides = is_ok & (total["status_of"] != "ok") | machine_busy(total, "settings_of")
         total["status"] = total["status"].mask(is_ok, total["status_of"])
         total["settings"] = total["settings"].mask(decides, total["settings_of"])
         total["value"] += total["value_of"]
@@ -105,9 +105,9 @@ def _in_place_of_older(frame: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([frame[~np.array(older, dtype=bool)], rows], ignore_index=True)
 
 
-def contended(rows: pd.DataFrame, column: str = "settings") -> pd.Series:
-    """Whether other work ran beside a row's round, by the ``contended`` of its settings."""
-    told = [bool(s.get("contended")) for s in settings_of(rows.assign(settings=rows[column]))]
+def machine_busy(rows: pd.DataFrame, column: str = "settings") -> pd.Series:
+    """Whether other work ran beside a row's round, by the ``machine_busy`` of its settings."""
+    told = [bool(s.get("machine_busy")) for s in settings_of(rows.assign(settings=rows[column]))]
     return pd.Series(told, index=rows.index, dtype=bool)
 
 
@@ -116,20 +116,20 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
 
     Beside its columns (``mean`` is the median over the rounds, ``n`` their number, ``std`` missing) there are ``lower``
     and ``upper``, the ends of what is drawn as an error bar (one standard deviation, or the quartiles), ``rounds`` (0
-    for means over repeats) and ``contended``.
+    for means over repeats) and ``machine_busy``.
     """
     is_round = frame["axis"] == ROUND
     means = aggregate.summarise(frame[~is_round])
     spread = means["std"].fillna(0.0)
-    means = means.assign(lower=means["mean"] - spread, upper=means["mean"] + spread, rounds=0, contended=False)
+    means = means.assign(lower=means["mean"] - spread, upper=means["mean"] + spread, rounds=0, machine_busy=False)
     if not is_round.any():
         return means
     rounds = aggregate.with_status(frame[is_round])
-    medians = rounds.assign(contended=contended(rounds)).groupby(
+    medians = rounds.assign(machine_busy=machine_busy(rounds)).groupby(
         [column for column in aggregate.CELL if column != "at"], dropna=False, sort=False
     )
     quartiles = medians["value"].quantile([0.25, 0.5, 0.75]).unstack().set_axis(["lower", "mean", "upper"], axis=1)
-    medians = quartiles.join(medians.agg(**aggregate.COUNTS, contended=("contended", "any")))
+    medians = quartiles.join(medians.agg(**aggregate.COUNTS, machine_busy=("machine_busy", "any")))
     medians = medians.reset_index().assign(std=np.nan, at=np.nan)
     medians = medians.assign(rounds=medians["n"])[means.columns]
     return pd.concat([means, medians], ignore_index=True) if len(means) else medians
@@ -140,7 +140,7 @@ def median_and_quartiles(cell: dict) -> Cell:
     median, lower, upper = (cell[key] for key in ("mean", "lower", "upper"))
     decimals = max(0, 2 - math.floor(math.log10(median))) if median > 0 else 3
     text = f"{median:.{decimals}f} [{lower:.{decimals}f}, {upper:.{decimals}f}]"
-    remark = "contended" if cell["contended"] else ""
+    remark = "machine busy" if cell["machine_busy"] else ""
     told = {"": median, "lower_quartile": lower, "upper_quartile": upper, "rounds": cell["rounds"], "remark": remark}
     return Cell(f"{text} {remark}".rstrip(), told)
 
@@ -149,20 +149,20 @@ def ratio(one: pd.DataFrame, other: pd.DataFrame) -> Estimate | None:
     """The ratio of two cells by rounds (rows of one metric each): the median of the ratios by round, with quartiles.
 
     Its error is that of the median of normal ratios, whose quartiles are 1.349 standard deviations apart: sqrt(pi / (2
-    R)) standard deviations for R rounds. The reason is "contended" if other work ran next to a round, and "too noisy"
-    if the quartiles are over ``TOO_WIDE`` of the ratio apart. Only rounds of the same record are paired; None if the
-    two share none.
+    R)) standard deviations for R rounds. The reason is "machine busy" if other work ran next to a round, and "too
+    noisy" if the quartiles are over ``TOO_WIDE`` of the ratio apart. Only rounds of the same record are paired; None
+    if the two share none.
     """
     pairs = _values(one).merge(_values(other), on=["run", "at"], suffixes=("", "_other"), validate="one_to_one")
     if not len(pairs):
         return None
     low, median, high = (pairs["value"] / pairs["value_other"]).quantile([0.25, 0.5, 0.75])
     error = (high - low) / 1.349 * math.sqrt(math.pi / (2 * len(pairs)))
-    busy = (pairs["contended"] | pairs["contended_other"]).any()
-    reason = "contended" if busy else "too noisy" if high - low > TOO_WIDE * median else ""
+    busy = (pairs["machine_busy"] | pairs["machine_busy_other"]).any()
+    reason = "machine busy" if busy else "too noisy" if high - low > TOO_WIDE * median else ""
     return Estimate(float(median), float(low), float(high), float(error), n=len(pairs), reason=reason)
 
 
 def _values(rows: pd.DataFrame) -> pd.DataFrame:
     ok = select(rows, axis=ROUND, status="ok")
-    return ok.assign(contended=contended(ok))[["run", "at", "value", "contended"]]
+    return ok.assign(machine_busy=machine_busy(ok))[["run", "at", "value", "machine_busy"]]

@@ -126,8 +126,8 @@ def parts_on(own: dict, task: dict, settings: dict, of_steps: str):
 
 def options_in(entry: dict, search: dict) -> list[dict]:
     """Return the options that a search tries for an entry, and the values that it sweeps."""
-    walk = entry.get("walk", {"values": []})
-    tried = options_tried(search, entry["method"]) + [{walk["option"]: value} for value in walk["values"]]
+    sweep = entry.get("sweep", {"values": []})
+    tried = options_tried(search, entry["method"]) + [{sweep["option"]: value} for value in sweep["values"]]
     return tried or [{}]
 
 

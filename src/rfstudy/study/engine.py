@@ -30,9 +30,9 @@ from rfstudy.study.rows import base_row, entry_columns
 from rfstudy.study.sample import Prepared, Sample, Samples, loaded
 
 #: What does not decide a cell: a specification's names, its lists of cells, and what its choices and learners come
-#: from, of which a cell has its own share in ``given``. Two experiments that contain the same cell compute it once.
+#: from, of which a cell has its own share in ``conditions``. Two experiments that share a cell compute it once.
 IRRELEVANT = (*NAMES, "methods", "repeats", "sizes", "grid", "time")
-IRRELEVANT += ("learners", "search", "shared_methods", "penalty_shared_by")
+IRRELEVANT += ("learners", "search", "shared_methods", "penalty_tune_per")
 
 #: The libraries whose versions are part of a cell's key.
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch")
@@ -47,14 +47,16 @@ class Cell:
     """One unit of work that is journalled."""
 
     entry: dict  # of an experiment's methods; empty where no map is concerned
-    at: dict  # where it stands, JSON-like: what tells the cells of an entry apart
-    given: dict = field(default_factory=dict)  # what it is computed under, JSON-like
+    coordinates: dict  # JSON-like: size, repeat, position on an axis; what tells the cells of an entry apart
+    conditions: dict = field(default_factory=dict)  # JSON-like: preprocessing, bandwidth, penalty, ...
     columns: dict = field(default_factory=dict)  # columns of the tidy table that its rows share
 
     @property
     def name(self) -> str:
         """A short id, of one computation within an experiment and data set: what its arrays are filed under."""
-        words = ["+".join(map(str, value)) if isinstance(value, list) else str(value) for value in self.at.values()]
+        words = [
+            "+".join(map(str, value)) if isinstance(value, list) else str(value) for value in self.coordinates.values()
+        ]
         return "/".join(filter(None, [name_of(self.entry), *words]))
 
 
@@ -173,15 +175,15 @@ def finished(job: Job, cell: Cell, compute) -> tuple[dict, dict]:
 
 def cell_key(job: Job, cell: Cell) -> str:
     """The hash of everything that decides a cell."""
-    # what a cell is given counts in place of what the specification says about all cells
-    common = without(job.spec, *IRRELEVANT, *cell.given)
-    decided = {"methods": [cell.entry] if cell.entry else []} | common | cell.given
+    # the conditions of a cell count in place of what the specification says about all cells
+    common = without(job.spec, *IRRELEVANT, *cell.conditions)
+    decided = {"methods": [cell.entry] if cell.entry else []} | common | cell.conditions
     return key_of(
         job.stage,
         common,
         entry_key(cell.entry),
-        cell.at,
-        cell.given,
+        cell.coordinates,
+        cell.conditions,
         without(job.data.facts, *IRRELEVANT_FACTS) if job.data else {},
         code_hash(*code_roots(job.stage, decided)),
         versions(),

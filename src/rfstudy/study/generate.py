@@ -45,7 +45,7 @@ def metric_of(spec: dict) -> str:
 
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """The error rows and learned arrays of one cell; a cell without a map has its reason in their place."""
-    spec, repeat = job.spec, cell.at["repeat"]
+    spec, repeat = job.spec, cell.coordinates["repeat"]
     sample = sample_of(job.samples, cell)
     row = sample.size_columns | {"split": "train", "metric": metric_of(spec)}
     phi, kernel, length_scale = map_of(spec, cell, job.samples)

@@ -13,9 +13,9 @@ from rfstudy.data.modules import code_of_steps
 #: Columns of the tidy table that an experiment decides as a whole.
 NAMES = ("preset", "paper", "experiment", "protocol")
 
-#: Who shares a choice, from the widest circle to the narrowest: all of an experiment; all methods at a size; all sizes
+#: Who shares a choice, from the widest scope to the narrowest: all of an experiment; all methods at a size; all sizes
 #: of a method; a method at a size; nobody but the cell (a method at a size in one repeat).
-CIRCLES = ("experiment", "size", "method", "method_and_size", "cell")
+TUNE_SCOPES = ("experiment", "size", "method", "method_and_size", "cell")
 
 #: What can be chosen by validation.
 SEARCHED = ("preprocess", "length_scale", "bandwidth", "options", "penalty")
@@ -88,12 +88,12 @@ def own_kernel(entry: dict) -> str:
     return kernel_id(entry["kernel"]) if "kernel" in entry else ""
 
 
-def circle_of(search: dict, quantity: str) -> str:
-    """Who shares the choice of a quantity (one of ``CIRCLES``)."""
-    circle = search.get(quantity, {}).get("shared_by", search.get("shared_by"))
-    if circle not in CIRCLES:
-        raise UserError(f"search.{quantity} must say by whom it is shared: one of {', '.join(CIRCLES)}")
-    return circle
+def tune_scope(search: dict, quantity: str) -> str:
+    """Who shares the choice of a quantity (one of ``TUNE_SCOPES``)."""
+    scope = search.get(quantity, {}).get("tune_per", search.get("tune_per"))
+    if scope not in TUNE_SCOPES:
+        raise UserError(f"search.{quantity} must say by whom it is shared: one of {', '.join(TUNE_SCOPES)}")
+    return scope
 
 
 def searched(search: dict) -> list[str]:
@@ -102,7 +102,7 @@ def searched(search: dict) -> list[str]:
     The cell's penalty is chosen in ``train``, on the features that it is for.
     """
     named = [quantity for quantity in SEARCHED if quantity in search]
-    return [q for q in named if q != "penalty" or circle_of(search, q) != "cell"]
+    return [q for q in named if q != "penalty" or tune_scope(search, q) != "cell"]
 
 
 def options_by_method(search: dict):

@@ -22,7 +22,7 @@ from rfstudy.fields import Count, Positives, Share, Some, Words
 from rfstudy.models import Model, declared, partial, problems_of, refuse, suggestion
 from rfstudy.study.code import constant, defines, modules_in
 from rfstudy.study.experiment import listed_twice, walked
-from rfstudy.study.job import CIRCLES
+from rfstudy.study.job import TUNE_SCOPES
 from rfstudy.study.parts import (
     Approximation,
     Bandwidth,
@@ -44,7 +44,7 @@ from rfstudy.study.parts import (
 
 Limit = Annotated[int, Ge(10)]
 Repeats = Annotated[int, Ge(1), Le(1_000_000)]
-Scope = Literal[CIRCLES]
+Scope = Literal[TUNE_SCOPES]
 
 #: The axes that separate jobs, from the outermost.
 AXES = ("experiment", "dataset", "method")
@@ -59,10 +59,10 @@ class Shared(Model):
 
     Attributes
     ----------
-    shared_by : scope that shares the choice
+    tune_per : scope that shares the choice
     """
 
-    shared_by: Scope = None
+    tune_per: Scope = None
 
 
 class StepSearch(Shared):
@@ -117,7 +117,7 @@ class Search(Model):
 
     Attributes
     ----------
-    shared_by : scope of the quantities that do not state their own
+    tune_per : scope of the quantities that do not state their own
     method : the entry that stands for all where methods share a choice; a list has one for each kernel
     size : the size that stands for all where sizes share a choice
     learner : the learner whose score decides; by default the first
@@ -132,7 +132,7 @@ class Search(Model):
     penalty : the penalty of every learner, whose grid is the learner's
     """
 
-    shared_by: Scope = None
+    tune_per: Scope = None
     method: Annotated[list[Entry], BeforeValidator(lambda value: [value] if isinstance(value, dict) else value)] = None
     size: Size = None
     learner: str = None

@@ -258,7 +258,7 @@ class Change(Model):
     length_scale : in place of the one that the bandwidth rule finds
     learners : laid over those of the experiment; null leaves a learner out
     only_sizes : labels of the sizes that it runs at; by default all
-    walk : the values of the sweep
+    sweep : the values of the sweep
     """
 
     options: Options = None
@@ -266,7 +266,7 @@ class Change(Model):
     length_scale: Positive = None
     learners: Learners = None
     only_sizes: Words = None
-    walk: SweptValues = None
+    sweep: SweptValues = None
 
 
 Searched = Annotated[list[Literal[SEARCHED]], Predicate(distinct)]
@@ -284,7 +284,7 @@ class Entry(Change):
         those of one kernel
     split : laid over the experiment's
     searched : what of the search the entry takes part in; by default all
-    walk : an option that takes one value after another; such an entry is not timed
+    sweep : an option that takes one value after another; such an entry is not timed
     datasets : by data set, what is different there; null leaves the entry out
     """
 
@@ -294,7 +294,7 @@ class Entry(Change):
     kernel: Kernel = None
     split: EntrySplit = None
     searched: Searched = None
-    walk: Sweep = None
+    sweep: Sweep = None
     datasets: dict[Dataset, Change | None] = None
 
     @model_validator(mode="after")
@@ -306,8 +306,8 @@ class Entry(Change):
             for name, own in (self.datasets or {}).items()
             if own
         ]
-        if self.walk:
-            given.append((("walk",), self.method, {self.walk.option: self.walk.values}))
+        if self.sweep:
+            given.append((("sweep",), self.method, {self.sweep.option: self.sweep.values}))
         check_options(given, info)
         return self
 

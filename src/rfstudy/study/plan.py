@@ -16,7 +16,7 @@ from random_features.kernels import KERNELS
 from random_features.learners.entry import facts
 from rfstudy.study.config import ConfigurationError, check_ids
 from rfstudy.study.experiment import kernels_of, kind_constant, standing_for_all, wanted_sizes
-from rfstudy.study.job import circle_of, merge, own_kernel, searched, sizes, spread, without
+from rfstudy.study.job import merge, own_kernel, searched, sizes, spread, tune_scope, without
 from rfstudy.study.models import AXES
 
 
@@ -175,21 +175,21 @@ def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> d
         "repeats": repeats_of(experiment, settings),
     }
     # all who share a penalty have to have a solution at it
-    if circles_in(search) & {"size", "method_and_size", "cell"} or "penalty" in searched(search):
+    if scopes_in(search) & {"size", "method_and_size", "cell"} or "penalty" in searched(search):
         spec["sizes"] = experiment["sizes"]
     return spec
 
 
-def circles_in(search: dict) -> set[str]:
-    """The circles in which ``tune`` has something to choose."""
-    return {circle_of(search, quantity) for quantity in searched(search)}
+def scopes_in(search: dict) -> set[str]:
+    """The scopes in which ``tune`` has something to choose."""
+    return {tune_scope(search, quantity) for quantity in searched(search)}
 
 
 def concerns_methods(search: dict) -> bool:
     """Whether ``tune`` looks at the methods: where it chooses for them on their own, and not only for all of them with
     one that stands for them, and where they share a penalty, at which all of them need a solution.
     """
-    return "penalty" in searched(search) or bool(circles_in(search) & {"method", "method_and_size", "cell"})
+    return "penalty" in searched(search) or bool(scopes_in(search) & {"method", "method_and_size", "cell"})
 
 
 def check_choices(experiment: dict, dataset: str) -> None:
@@ -200,19 +200,19 @@ def check_choices(experiment: dict, dataset: str) -> None:
     where, search = f"experiment {experiment['name']!r} on {dataset}", experiment["search"]
     for kernel in kernels_of(experiment):
         check_length_scale(where, experiment, kernel)
-    circle_of(search, "penalty")  # of every learner, whatever else is searched
+    tune_scope(search, "penalty")  # of every learner, whatever else is searched
     for quantity in searched(search):
-        circle = circle_of(search, quantity)
-        for missing, circles in (("method", ("experiment", "size")), ("size", ("experiment", "method"))):
-            if circle in circles and missing not in search:
+        scope = tune_scope(search, quantity)
+        for missing, scopes in (("method", ("experiment", "size")), ("size", ("experiment", "method"))):
+            if scope in scopes and missing not in search:
                 raise ConfigurationError(
                     f"{where}: search.{missing} must say with which {missing} {quantity} is chosen, which is shared "
-                    f"by the {circle}"
+                    f"by the {scope}"
                 )
-        if circle in ("experiment", "size"):
+        if scope in ("experiment", "size"):
             check_one_a_kernel(where, experiment)
-    judge = {search["learner"]} if "learner" in search else set()
-    check_ids(f"{where}, search,", judge, set(experiment["learners"]), "learner")
+    selecting = {search["learner"]} if "learner" in search else set()
+    check_ids(f"{where}, search,", selecting, set(experiment["learners"]), "learner")
 
 
 def check_length_scale(where: str, experiment: dict, kernel: dict) -> None:
@@ -269,7 +269,7 @@ def train_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> 
             for name, options in experiment["learners"].items()
         },
         "learners": learners_of(experiment),
-        "penalty_shared_by": circle_of(experiment["search"], "penalty"),
+        "penalty_tune_per": tune_scope(experiment["search"], "penalty"),
         "scores": experiment.get("scores"),
     }
 
@@ -290,7 +290,7 @@ def time_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> d
     how = experiment["time"]
     spec = (sample_part if needs_data else part)(experiment, dataset, settings) | {
         # what walks is timed where it does not
-        "methods": [without(entry, "learners") for entry in experiment["methods"] if entry and "walk" not in entry],
+        "methods": [without(entry, "learners") for entry in experiment["methods"] if entry and "sweep" not in entry],
         "time": without(how, "datasets", "examples", "sizes", "learner", "threads"),
     }
     if "grid" in experiment:

@@ -1,8 +1,8 @@
 """What is chosen by validation: scaling, bandwidth, options of the map, penalty, and who shares the choice.
 
-The mapping ``search`` of an experiment names the quantities, the values that are tried and the circle that shares the
+The mapping ``search`` of an experiment names the quantities, the values that are tried and the scope that shares the
 choice. Circles are gone through from the widest to the narrowest, each under what the wider ones chose; the quantities
-of one circle are searched together over their whole grid. A candidate's score is the best that one learner has over
+of one scope are searched together over their whole grid. A candidate's score is the best that one learner has over
 the grid of its penalties, cross-validated on the training rows of a repeat and averaged over the repeats that the
 choice is made on: three of them (splits, draws of the map, folds) where several share it, its own where none does. A
 tie goes to the values that are named first, and to the larger bandwidth or penalty. A penalty that several maps share
@@ -24,7 +24,17 @@ from random_features.learners.entry import always_solvable, load
 from random_features.learners.penalties import best_penalty, is_at_edge
 from random_features.learners.scoring import score_sum
 from rfstudy.study.engine import Cell, Job, finished
-from rfstudy.study.job import CIRCLES, SEARCHED, circle_of, merge, options_tried, own_kernel, searched, size_of, sizes
+from rfstudy.study.job import (
+    SEARCHED,
+    TUNE_SCOPES,
+    merge,
+    options_tried,
+    own_kernel,
+    searched,
+    size_of,
+    sizes,
+    tune_scope,
+)
 from rfstudy.study.kinds.grid import (
     choice_for,
     folds_of,
@@ -46,34 +56,34 @@ SHARED_ON = 3
 
 
 def search(job: Job) -> dict:
-    """The choices of one data set by circle, for ``kinds.grid.choice_for``.
+    """The choices of one data set by scope, for ``kinds.grid.choice_for``.
 
     A choice is a mapping ``{"chosen": {quantity: value}, "chosen_on": repeats, "score": ..., "at_edge": [...]}``, the
     last the quantities (of a penalty: the learners) whose value is the first or the last of its grid; where it stands
-    in its circle ``kinds.grid.place_of`` says.
+    in its scope ``kinds.grid.place_of`` says.
     """
     spec = job.spec
     found: dict = {}
-    for circle in CIRCLES:
-        quantities = [q for q in searched(spec["search"]) if circle_of(spec["search"], q) == circle]
+    for scope in TUNE_SCOPES:
+        quantities = [q for q in searched(spec["search"]) if tune_scope(spec["search"], q) == scope]
         if not quantities:
             continue
         choices: dict = {}
         title = f"{spec['experiment']} {spec['dataset']} {' and '.join(quantities)}"
-        for entry, label, repeat in tqdm(list(members(spec, circle)), desc=title, file=sys.stderr, mininterval=5):
+        for entry, label, repeat in tqdm(list(members(spec, scope)), desc=title, file=sys.stderr, mininterval=5):
             own = [quantity for quantity in quantities if takes_part(spec["search"], entry, quantity)]
             if not own:
                 continue
-            chosen_on = [repeat] if circle == "cell" else spec["repeats"][:SHARED_ON]
-            shared_with = sharers(spec, circle, entry, label)
+            chosen_on = [repeat] if scope == "cell" else spec["repeats"][:SHARED_ON]
+            shared_with = sharers(spec, scope, entry, label)
             choice = best_choice(job, found, own, entry, label, chosen_on, shared_with)
-            choices = merge(choices, nested(place_of(circle, entry, label, repeat), choice))
-        found[circle] = choices
+            choices = merge(choices, nested(place_of(scope, entry, label, repeat), choice))
+        found[scope] = choices
     return found
 
 
-def members(spec: dict, circle: str):
-    """The (entry, label of the size, repeat) of every choice of a circle; what a choice is shared by stands for all.
+def members(spec: dict, scope: str):
+    """The (entry, label of the size, repeat) of every choice of a scope; what a choice is shared by stands for all.
 
     What all methods share is chosen with the method, one for each kernel, and what all sizes share at the size, that
     the search names.
@@ -81,18 +91,18 @@ def members(spec: dict, circle: str):
     one_size = list(spec["search"].get("size", {}).items())
     all_labels = [label for _, label in sizes(spec.get("sizes", {}), 1)]
     one_label = [label for _, label in sizes({rule: [value] for rule, value in one_size}, 1)]
-    entries = spec["shared_methods"] if circle in ("experiment", "size") else spec["methods"]
-    labels = one_label if circle in ("experiment", "method") else all_labels
-    repeats = spec["repeats"] if circle == "cell" else [None]
+    entries = spec["shared_methods"] if scope in ("experiment", "size") else spec["methods"]
+    labels = one_label if scope in ("experiment", "method") else all_labels
+    repeats = spec["repeats"] if scope == "cell" else [None]
     return itertools.product(entries, labels, repeats)
 
 
-def sharers(spec: dict, circle: str, entry: dict, label: str) -> list[tuple[dict, str]]:
+def sharers(spec: dict, scope: str, entry: dict, label: str) -> list[tuple[dict, str]]:
     """The (entry, label of the size) of all cells that share a choice, whichever of them it is made with."""
     of_kernel = [each for each in spec["methods"] if own_kernel(each) == own_kernel(entry)]
-    entries = of_kernel if circle in ("experiment", "size") else [entry]
+    entries = of_kernel if scope in ("experiment", "size") else [entry]
     all_labels = [name for _, name in sizes(spec.get("sizes", {}), 1)]
-    labels = all_labels if circle in ("experiment", "method") else [label]
+    labels = all_labels if scope in ("experiment", "method") else [label]
     everywhere = itertools.product(entries, labels)
     return [(each, label) for each, label in everywhere if label in each.get("only_sizes", [label])]
 
@@ -116,13 +126,13 @@ def best_choice(
     among those at which all that share it (``sharers``) have a solution.
     """
     spec, search = job.spec, job.spec["search"]
-    judges = [name for name in (search.get("learner"), *spec["learners"]) if name and is_learned(entry, name)]
-    if not judges:
+    selecting = [name for name in (search.get("learner"), *spec["learners"]) if name and is_learned(entry, name)]
+    if not selecting:
         raise UserError(f"learners: there is none by which {entry['method']} could choose {', '.join(quantities)}")
-    of_judge = search.get("learners", {}).get(judges[0], {}) if quantities != ["penalty"] else {}
+    own_options = search.get("learners", {}).get(selecting[0], {}) if quantities != ["penalty"] else {}
     tried = []
     for values in candidates(search, quantities, entry["method"]):
-        scores = scores_by_fold(job, found, entry, label, chosen_on, values, judges[0], of_judge)
+        scores = scores_by_fold(job, found, entry, label, chosen_on, values, selecting[0], own_options)
         if scores is None:
             return {"chosen": {}, "chosen_on": chosen_on, "reason": "there is no map, or no learner, at this size"}
         tried.append((values, scores.mean(axis=1)))
@@ -201,7 +211,7 @@ def solvable_for_all(
         if not (is_learned(entry, learner) and is_searched(entry, "penalty")):
             continue
         cell = candidate_cell(job, found, entry, label, repeat, values, learner, {grid: options[grid]})
-        cell = replace(cell, given=cell.given | {"asked": "has_solution"})
+        cell = replace(cell, conditions=cell.conditions | {"asked": "has_solution"})
         content, _arrays = finished(job, cell, lambda cell, _: ([{"value": at} for at in solvable_at(job, cell)], {}))
         of_entry = np.array([row["value"] for row in content["rows"]], dtype=bool)
         if of_entry.any():
@@ -221,7 +231,7 @@ def scores_by_fold(
 ) -> np.ndarray | None:
     """Scores of a learner's grid (g, folds of all repeats); larger is better but for "mse".
 
-    None where there is no map or the learner is left out. ``values`` are laid over what wider circles chose, and
+    None where there is no map or the learner is left out. ``values`` are laid over what wider scopes chose, and
     ``of_learner`` over the learner's options.
     """
     per_repeat = []
@@ -251,7 +261,7 @@ def candidate_cell(
     own = {"learner": learner, "settings": settings, "rows": job.spec["search"].get("max_rows")}
     if "held_out" in job.spec["search"]:
         own["held_out"] = job.spec["search"]["held_out"]
-    return replace(cell, given=cell.given | own, columns={})
+    return replace(cell, conditions=cell.conditions | own, columns={})
 
 
 def size_with(spec: dict, label: str) -> dict:
@@ -274,13 +284,13 @@ def scores_of(job: Job, cell: Cell) -> list[list[float]]:
     """Scores of a learner's grid (g, folds) on the features of a cell's map, cross-validated, or (g, 1) on rows that
     neither map nor learner saw; empty where the learner is left out or the map does not exist.
     """
-    learner, options, score = load(cell.given["learner"]), cell.given["settings"], job.data.target.score
+    learner, options, score = load(cell.conditions["learner"]), cell.conditions["settings"], job.data.target.score
     phi, X, Y, held_out, blocks = tuned_map(job, cell)
     if phi is None:
         return []
     if held_out.any():
         return [[value] for value in validated(learner, options, phi, X, Y, held_out, score)]
-    folds = folds_of(job.spec, len(Y), options["n_folds"], cell.at["repeat"], blocks)
+    folds = folds_of(job.spec, len(Y), options["n_folds"], cell.coordinates["repeat"], blocks)
     how = {"n_columns": phi.n_columns_, "score": score, "options": options}
     return learner.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how).tolist()
 
@@ -289,7 +299,7 @@ def solvable_at(job: Job, cell: Cell) -> list[bool]:
     """At which values of its grid (g,) a learner has a solution on the features of a cell's map; empty where the
     learner is left out or the map does not exist.
     """
-    learner, options = load(cell.given["learner"]), cell.given["settings"]
+    learner, options = load(cell.conditions["learner"]), cell.conditions["settings"]
     phi, X, Y, held_out, _blocks = tuned_map(job, cell)
     if phi is None:
         return []
@@ -303,11 +313,11 @@ def tuned_map(job: Job, cell: Cell) -> tuple:
     encoded targets Y (n, c), which are held out (n,), and their blocks (n,) where folds follow them. None in place of
     all where the learner is left out or the map does not exist.
     """
-    learner, options = load(cell.given["learner"]), cell.given["settings"]
+    learner, options = load(cell.conditions["learner"]), cell.conditions["settings"]
     sample = sample_of(job.samples, cell)
-    X, y, blocks = tuning_rows(job.spec["seed"], sample, cell.given["rows"])
+    X, y, blocks = tuning_rows(job.spec["seed"], sample, cell.conditions["rows"])
     phi, _kernel, _length_scale = map_of(job.spec, cell, job.samples)
-    held_out = held_out_rows(job.spec["seed"], len(y), cell.at["repeat"], cell.given.get("held_out", 0.0))
+    held_out = held_out_rows(job.spec["seed"], len(y), cell.coordinates["repeat"], cell.conditions.get("held_out", 0.0))
     try:
         phi.fit(X[~held_out], y[~held_out])
     except (NotDefinedError, np.linalg.LinAlgError):

@@ -87,9 +87,7 @@ class Settings(Model):
     def check_axes(self):
         """Check the axes of jobs."""
         if not self.shard_by or self.shard_by not in (["paper"], list(AXES[: len(self.shard_by)])):
-            refuse(
-                [(("shard_by",), f"must be paper, or a beginning of {', '.join(AXES)}")]
-            )
+            refuse([(("shard_by",), f"must be paper, or a beginning of {', '.join(AXES)}")])
         return self
 
 

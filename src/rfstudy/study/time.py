@@ -57,7 +57,7 @@ def run(parts: list[dict], prepared_dirs, chosen: dict, journal, out, threads: i
 
 
 def take_times(job: Job, chosen: dict, threads: int) -> Work:
-    """All rounds of one part; a finished round is journalled and, unless it was contended, not taken again."""
+    """All rounds of one part; a finished round is journalled and, unless it was machine_busy, not taken again."""
     kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec['kind']}")
     how = job.spec["time"]
     given = {
@@ -73,13 +73,13 @@ def take_times(job: Job, chosen: dict, threads: int) -> Work:
     rounds = Rounds(kind.timed(job, chosen), threads, how["shortest"])
 
     def compute(cell: Cell, _checkpoints):
-        return rounds.best_of(1 + how["again"], cell.at["round"]), {}
+        return rounds.best_of(1 + how["again"], cell.coordinates["round"]), {}
 
     cells = [Cell({}, {"round": number}, given) for number in range(how["rounds"])]
     for key in (cell_key(job, cell) for cell in cells):
         content, _arrays = job.journal.get(key) or ({"rows": []}, {})
         # a round beside other work is kept for want of a better one, and no longer than the job
-        if any(row["settings"].get("contended") for row in content["rows"]):
+        if any(row["settings"].get("machine_busy") for row in content["rows"]):
             job.journal.drop(key)
     return work_through(job, cells, compute)
 
@@ -105,7 +105,7 @@ class Rounds:
         rows, others = least
         if others > OTHERS:
             print(f"round {number} beside other work: {others:.2f} cores taken by others", file=sys.stderr)
-            rows = [row | {"settings": row["settings"] | {"contended": True}} for row in rows]
+            rows = [row | {"settings": row["settings"] | {"machine_busy": True}} for row in rows]
         return rows
 
 

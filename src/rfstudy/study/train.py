@@ -25,7 +25,7 @@ from rfstudy.study.sample import Sample
 NO_MAP = ("skipped", "failed")
 
 #: What of a cell's conditions is the learner's and nothing to its map.
-OF_LEARNER = ("learner", "settings", "penalty", "penalty_at_edge", "how")
+OF_LEARNER = ("learner", "settings", "penalty", "penalty_at_edge", "choice")
 
 #: Bytes up to which the features of one map are kept for all learners and passes; above, they are streamed.
 KEPT_BYTES = 2**28
@@ -78,8 +78,8 @@ class LatestMap:
         """The map of a cell as ``generate`` learned it, its length scale, and its features of the training and of the
         test rows as streams, from memory where they are few; in place of the map a reason where there is none.
         """
-        of_map = {key: value for key, value in cell.given.items() if key not in OF_LEARNER}
-        what = (cell.entry, cell.at, of_map)
+        of_map = {key: value for key, value in cell.conditions.items() if key not in OF_LEARNER}
+        what = (cell.entry, cell.coordinates, of_map)
         if what != self._what:
             self._found = self._drawn(cell)
             self._what = what
@@ -109,7 +109,7 @@ def metrics_of(job: Job) -> list[str]:
 def measure(job: Job, cell: Cell, latest: LatestMap) -> tuple[list[dict], dict]:
     """The scores of one learner on one cell as rows; a cell without a map or a solution has rows that say so."""
     sample = sample_of(job.samples, cell)
-    shared = sample.size_columns | {"learner": cell.given["learner"], "split": "test"}
+    shared = sample.size_columns | {"learner": cell.conditions["learner"], "split": "test"}
     phi, length_scale, *features = latest.of(cell)
     if isinstance(phi, tuple):
         status, reason = phi
@@ -132,18 +132,18 @@ def scored(job: Job, cell: Cell, sample: Sample, position: int, n_columns: int, 
     ``position`` is that of the size among those of the cell. A penalty that nobody chose is chosen here; one that is
     shared is taken as it is: where it leaves a singular system, the rows have failed.
     """
-    target, learner, penalty = job.data.target, load(cell.given["learner"]), cell.given["penalty"]
+    target, learner, penalty = job.data.target, load(cell.conditions["learner"]), cell.conditions["penalty"]
     penalty = penalty[position] if isinstance(penalty, list) else penalty
-    options, metrics = cell.given["settings"], metrics_of(job)
+    options, metrics = cell.conditions["settings"], metrics_of(job)
     reason = learner.left_out(target.kind, options, len(sample.y_train), n_columns)
     if reason:
         return [(metric, {}) for metric in metrics], "skipped", {"reason": reason}
     Y, classes = target.encode(sample.y_train)
     how = {"n_columns": n_columns, "options": options}
-    at_edge = "penalty_at_edge" in cell.given and cell.given["penalty_at_edge"][position]
+    at_edge = "penalty_at_edge" in cell.conditions and cell.conditions["penalty_at_edge"][position]
     try:
         if penalty is None:
-            folds = folds_of(job.spec, len(Y), options["n_folds"], cell.at["repeat"], sample.train_blocks)
+            folds = folds_of(job.spec, len(Y), options["n_folds"], cell.coordinates["repeat"], sample.train_blocks)
             model, used, at_edge = fitted_on_own_choice(learner, train_features, Y, folds, target.score, how)
         else:
             model, used = learner.fit(train_features, Y, penalty, **how), penalty
@@ -152,11 +152,11 @@ def scored(job: Job, cell: Cell, sample: Sample, position: int, n_columns: int, 
     decision = np.concatenate([model.decision(block) for _rows, block in test_features()])
     predicted = target.decode(decision, classes)
     told = {learner.chosen: used, "solver": model.solver}
-    if penalty is None and "chosen_on" in cell.given["how"]:
+    if penalty is None and "chosen_on" in cell.conditions["choice"]:
         # what should have been shared had no value at which the shared map has a solution
-        told |= {"shared_by": "cell", "chosen_on": [cell.at["repeat"]]}
+        told |= {"tune_per": "cell", "chosen_on": [cell.coordinates["repeat"]]}
     if at_edge:
-        told["at_edge"] = [*cell.given.get("at_edge", []), "penalty"]
+        told["at_edge"] = [*cell.conditions.get("at_edge", []), "penalty"]
     if not model.converged:
         told["converged"] = False
     values = [(metric, {"value": target.evaluate(metric, sample.y_test, predicted)}) for metric in metrics]

@@ -9,7 +9,7 @@ from rfstudy.study.search import search
 
 
 def run(parts: list[dict], prepared_dirs, journal, out, threads: int) -> None:
-    """The stage: write the choices for every data set, by circle (``study.search``)."""
+    """The stage: write the choices for every data set, by scope (``study.search``)."""
     set_threads(threads)
     chosen = {}
     for job in jobs("tune", parts, prepared_dirs, journal, threads):

@@ -171,7 +171,7 @@ def ahead_at_every_time(rows: Rows):
                 continue
             gap = other.error - own.error
             opposite = paired(other.errors, own.errors, race.overlap).high < 0
-            reason = "contended" if own.contended or other.contended else ""
+            reason = "machine busy" if own.machine_busy or other.machine_busy else ""
             text = signed(gap, ERROR)
             points.append(Point(gap, 0.0, gap > 0, where, what, text, opposite=bool(opposite), reason=reason))
     return rows.part(points, ERROR, ("kprff", "rff"))
@@ -188,8 +188,8 @@ def curves_cross_once(rows: Rows):
         crossings = int(np.count_nonzero(np.diff(ahead)))
         first = next((f"{t:.3g} s" for t, sign in zip(race.budgets, ahead, strict=True) if sign > 0), "nowhere")
         text = f"ahead from {first}" + (f", {crossings} changes" if crossings > 1 else "")
-        busy = any(point is not None and point.contended for pair in race.best for point in pair)
-        reason = "contended" if busy else "" if len(race.budgets) > 1 else "cut off by the grid"
+        busy = any(point is not None and point.machine_busy for pair in race.best for point in pair)
+        reason = "machine busy" if busy else "" if len(race.budgets) > 1 else "cut off by the grid"
         holds, what = ahead[0] < 0 < ahead[-1] and crossings == 1, "best error within the time"
         points.append(Point(ahead[-1], 0.0, holds, race.where, what, text, reason=reason))
     return rows.part(points, ERROR, ("kprff", "rff"))

@@ -18,7 +18,7 @@ from rfstudy.report.context import Context
 from rfstudy.report.notes import LEARNER_NAMES, absence, comparability
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
-from rfstudy.report.times import COSTS, ROUND, contended, shortest
+from rfstudy.report.times import COSTS, ROUND, machine_busy, shortest
 
 #: Columns of the size of a map.
 SIZE = ("n_features", "n_features_label")
@@ -146,7 +146,7 @@ class Rows:
             kind=np.select([rounds, pooled], ["rounds", "pooled"], "repeats"),
             direction=[each.get("direction", "") for each in settings_of(rows)] if pooled.any() else "",
             unit=[(run, at) if is_round else repeat for is_round, run, at, repeat in units],
-            machine_busy=contended(rows) if rounds.any() else False,
+            machine_busy=machine_busy(rows) if rounds.any() else False,
             axis=rows["axis"].mask(rounds, ""),
             at=rows["at"].mask(rounds),
             position=rows["dataset"].map(lambda dataset: order.get(dataset, len(order))),

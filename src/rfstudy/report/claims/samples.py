@@ -111,7 +111,9 @@ def quotient(one: Sample, other: Sample, is_time: bool) -> Estimate | None:
         ratios = first / second
         lower, value, upper = (float(np.quantile(ratios, share)) for share in (0.25, 0.5, 0.75))
         noisy = "too noisy" if upper - lower > TOO_WIDE * value else ""
-        return Estimate(value, *_range(ratios), reason="contended" if one.machine_busy or other.machine_busy else noisy)
+        return Estimate(
+            value, *_range(ratios), reason="machine busy" if one.machine_busy or other.machine_busy else noisy
+        )
     value = one.mean / other.mean
     if is_time:
         return Estimate(value, reason="" if one.runs & other.runs else "timed apart")

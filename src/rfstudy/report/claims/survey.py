@@ -302,7 +302,7 @@ def _timed_apart(samples: list[Sample]) -> str:
     runs = {run for each in samples if each.kind == "rounds" for run, _ in each.values}
     if len(runs) != 1 or any(each.kind != "rounds" for each in samples):
         return "timed apart"
-    return "contended" if any(each.machine_busy for each in samples) else ""
+    return "machine busy" if any(each.machine_busy for each in samples) else ""
 
 
 @claim("survey-39", KERNELS, stricter=SIMILAR)

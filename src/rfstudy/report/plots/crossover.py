@@ -18,7 +18,7 @@ from rfstudy.report.aggregate import select
 from rfstudy.report.comparisons import threads_of
 from rfstudy.report.context import Context
 from rfstudy.report.layout import Panel, Row, laid_out
-from rfstudy.report.notes import contended_where, not_drawn
+from rfstudy.report.notes import machine_busy_where, not_drawn
 from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.style import Picture
 from rfstudy.report.times import by_rounds, ratio
@@ -64,7 +64,7 @@ def draw(context: Context, spec: dict) -> Picture:
     ]
     told = [_told(*panel) for panel in panels]
     told += [*not_drawn({"not run": missing} if missing else {}), threads_of(frame)]
-    beside = contended_where(
+    beside = machine_busy_where(
         frame[frame["kernel"].isin([panel["kernel"] for panel, *_ in panels])], context.styles, "d"
     )
     told += [f"Contended, other work ran beside it: {beside}."] if beside else []

@@ -304,7 +304,7 @@ def _draw_lines(ax, place: Place, lines: list[Line], x: dict, side: str = "", st
         lower = whisker_ends(cells["lower"], mean, shown.low, log=place.log)
         upper = cells["upper"].to_numpy(dtype=float)
         ax.errorbar(at, mean, yerr=[mean - lower, upper - mean], elinewidth=0.6, **drawn_as(lines[i].style))
-        beside = cells["contended"].to_numpy(dtype=bool)
+        beside = cells["machine_busy"].to_numpy(dtype=bool)
         if beside.any():
             ax.plot(at[beside], mean[beside], marker="x", color="black", markersize=5.0, linestyle="none", zorder=4)
 

@@ -77,7 +77,7 @@ def _panel(ax, curves: dict[str, list[Timed]], spec: dict, styles: dict) -> None
         bars = np.abs(quartiles - time)
         ax.errorbar(time, error, yerr=half, xerr=bars, elinewidth=0.6, **drawn_as(plot_style(method, styles)))
         ends += [(quartiles, np.concatenate([error - half, error + half]))]
-        beside = [i for i, point in enumerate(points) if point.contended]
+        beside = [i for i, point in enumerate(points) if point.machine_busy]
         if beside:
             ax.plot(time[beside], error[beside], marker="x", color="black", markersize=5.0, linestyle="none", zorder=4)
     along = limits(span_of(np.concatenate([times.ravel() for times, _ in ends]), log=True), log=True)

@@ -52,11 +52,11 @@ def cells(job: Job) -> list[Cell]:
 
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """The accuracy of every learner on the test rows, and the share of each part that has the class that sorts last."""
-    given = cell.given
-    sample = job.samples.of(cell.at["repeat"], given["preprocess"], given["split"])
-    settings = {"preprocess": given["preprocess"], "capped": sample.capped}
-    if "rule" in given["split"]:
-        settings["split"] = given["split"]["rule"]
+    conditions = cell.conditions
+    sample = job.samples.of(cell.coordinates["repeat"], conditions["preprocess"], conditions["split"])
+    settings = {"preprocess": conditions["preprocess"], "capped": sample.capped}
+    if "rule" in conditions["split"]:
+        settings["split"] = conditions["split"]["rule"]
     shared = sample.size_columns | {"settings": settings}
     last = max(sample.y_train.max(), sample.y_test.max())
     rows = [
@@ -69,7 +69,7 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
             shared
             | {"split": "test", "learner": learner, "metric": "accuracy_pct"}
             | {"value": job.data.target.evaluate("accuracy_pct", sample.y_test, PREDICTIONS[learner](sample))}
-            for learner in given["learners"]
+            for learner in conditions["learners"]
         ),
     ], {}
 

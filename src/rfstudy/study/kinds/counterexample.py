@@ -95,8 +95,8 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     "nearer" and the other as "farther", with their fractions; of how many pairs are counter-examples; and what a
     picture of the vectors in T needs.
     """
-    problem = problem_of(cell.given)
-    tried = approximations(problem, [fraction(entry) for entry in cell.given["entries"]])
+    problem = problem_of(cell.conditions)
+    tried = approximations(problem, [fraction(entry) for entry in cell.conditions["entries"]])
     pairs = admissible(tried, problem)
     found = [(one, other) for one, other in pairs if is_counter_example(one, other)]
     n = len(problem.labels)

@@ -45,21 +45,21 @@ def cells(job: Job) -> list[Cell]:
 
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """Rows of one cell: the error in every norm at every size."""
-    spec, given, method = job.spec, cell.given, cell.entry["method"]
-    d, n, repeat = cell.at["d"], given["rows"], cell.at["repeat"]
+    spec, conditions, method = job.spec, cell.conditions, cell.entry["method"]
+    d, n, repeat = cell.coordinates["d"], conditions["rows"], cell.coordinates["repeat"]
     rng = np.random.default_rng(seed_sequence(spec["seed"], "decay", d, repeat))
     X = rng.standard_normal((n, d)) / np.sqrt(2 * d)
     kernel = make_kernel(spec["kernel"])
     exact = kernel(X)
     rows = []
-    for s in given["n_features"]:
+    for s in conditions["n_features"]:
         seed = seed_of(spec["seed"], "decay", method, d, s, repeat)
         phi = entry_map(spec, cell.entry, kernel, s, seed).fit(X)
         Z = phi.transform(X)
         approximate = Z @ Z.T
-        for norm in given["norms"]:
+        for norm in conditions["norms"]:
             # the penalty of kernel ridge regression, n times lambda, is what the survey adds to the diagonal
-            ridge = {"ridge": n * given["ridge"]} if norm == "delta_spectral" else {}
+            ridge = {"ridge": n * conditions["ridge"]} if norm == "delta_spectral" else {}
             rows.append(
                 {
                     "dataset": f"points-d{d}",

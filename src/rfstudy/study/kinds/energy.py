@@ -61,42 +61,42 @@ def cells(job: Job) -> list[Cell]:
 
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """The row of one cell: the correlation of scores and spectrum along tau, the largest deviation along n."""
-    given, repeat, axis = cell.given, cell.at["repeat"], cell.at["axis"]
-    d, n, scale = given["dimension"], given["rows"], given["input_scale"]
+    conditions, repeat, axis = cell.conditions, cell.coordinates["repeat"], cell.coordinates["axis"]
+    d, n, scale = conditions["dimension"], conditions["rows"], conditions["input_scale"]
     frequencies, phases, pool = candidates_of(job.spec, cell)
     rng = np.random.default_rng(seed_sequence(job.spec["seed"], "energy", d, n, scale, repeat))
     X = scale * rng.standard_normal((n, d))
-    coefficients = rng.uniform(0.5, 1.5, given["terms"])
-    y = np.cos(X @ frequencies[: given["terms"]].T + phases[: given["terms"]]) @ coefficients
+    coefficients = rng.uniform(0.5, 1.5, conditions["terms"])
+    y = np.cos(X @ frequencies[: conditions["terms"]].T + phases[: conditions["terms"]]) @ coefficients
     scores = sum(y[part] @ features for part, features in pool.blocks(X)) / n
     if axis == "rows":
         deviation = np.abs(scores - expected_scores(frequencies, phases, coefficients, scale))
         metric, value = "score_deviation", deviation.max()
     else:
         spectrum = np.zeros(len(frequencies))
-        spectrum[: given["terms"]] = coefficients
+        spectrum[: conditions["terms"]] = coefficients
         metric, value = "score_spectrum_correlation", np.corrcoef(np.abs(scores), spectrum)[0, 1]
     row = {
         "dataset": f"cosines-d{d}",
-        "n_features": given["candidates"],
-        "n_features_label": str(given["candidates"]),
+        "n_features": conditions["candidates"],
+        "n_features_label": str(conditions["candidates"]),
         "n_train": n,
         "d": d,
         "repeat": repeat,
         "axis": axis,
-        "at": cell.at["at"],
-        "settings": {"terms": given["terms"], "input_scale": scale},
+        "at": cell.coordinates["at"],
+        "settings": {"terms": conditions["terms"], "input_scale": scale},
     }
     return [row | {"metric": metric, "value": float(value)}], {}
 
 
 def candidates_of(spec: dict, cell: Cell):
     """The pool of an entry's map, the same at all places of a repeat: frequencies (J, d), phases (J,) and features."""
-    n_candidates = cell.given["candidates"]
-    seed = seed_of(spec["seed"], "energy pool", cell.given["dimension"], n_candidates, cell.at["repeat"])
+    n_candidates = cell.conditions["candidates"]
+    seed = seed_of(spec["seed"], "energy pool", cell.conditions["dimension"], n_candidates, cell.coordinates["repeat"])
     entry = cell.entry | {"options": cell.entry["options"] | {"n_candidates": n_candidates}}
     phi = entry_map(spec, entry, make_kernel(spec["kernel"]), n_candidates, seed)
-    pool = phi.draw(cell.given["dimension"], dtype=np.float64).pool_
+    pool = phi.draw(cell.conditions["dimension"], dtype=np.float64).pool_
     return pool.frequencies, pool.phases, pool
 
 

@@ -36,9 +36,9 @@ class Grid(TypedDict):
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, repeat and budget; of a map that spends none one for all budgets."""
     grid = job.spec["grid"]
-    given = {"C": grid["C"], "n_features": grid["n_features"]}
+    conditions = {"C": grid["C"], "n_features": grid["n_features"]}
     return [
-        Cell(entry, {"evaluations": budgets, "repeat": repeat}, given, {"repeat": repeat})
+        Cell(entry, {"evaluations": budgets, "repeat": repeat}, conditions, {"repeat": repeat})
         for entry in job.spec["methods"]
         for budgets in ([[one] for one in grid["evaluations"]] if searches(entry) else [grid["evaluations"]])
         for repeat in job.spec["repeats"]
@@ -58,20 +58,22 @@ def searches(entry: dict) -> bool:
 
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """The accuracies of the l1-SVM on the features that were found, at every budget of the cell."""
-    spec, repeat, s = job.spec, cell.at["repeat"], cell.given["n_features"]
+    spec, repeat, s = job.spec, cell.coordinates["repeat"], cell.conditions["n_features"]
     sample, kernel, length_scale = sample_and_kernel(job, repeat)
     X, y = sample.X_train, sample.y_train
-    options = spent(cell.entry, s, cell.at["evaluations"][0]) if searches(cell.entry) else cell.entry["options"]
+    options = (
+        spent(cell.entry, s, cell.coordinates["evaluations"][0]) if searches(cell.entry) else cell.entry["options"]
+    )
     seed = feature_seed(spec, cell.entry, s, repeat)
     phi = entry_map(spec, cell.entry | {"options": options}, kernel, s, seed).fit(X, y)
     Y, _ = job.data.target.encode(y)
-    rows = accuracy_rows(job, sample, fit_on(phi, X, Y, cell.given["C"]), phi.transform)
-    settings = {"length_scale": length_scale, "options": options, "C": cell.given["C"], "capped": sample.capped}
+    rows = accuracy_rows(job, sample, fit_on(phi, X, Y, cell.conditions["C"]), phi.transform)
+    settings = {"length_scale": length_scale, "options": options, "C": cell.conditions["C"], "capped": sample.capped}
     columns = {"n_features": s, "n_features_label": str(s), "n_columns": phi.n_columns_, "learner": "l1_svm"}
     return [
         row | columns | {"axis": "evaluations", "at": budget, "settings": settings | row["settings"]}
         for row in rows
-        for budget in cell.at["evaluations"]
+        for budget in cell.coordinates["evaluations"]
     ], {}
 
 

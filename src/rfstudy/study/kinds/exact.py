@@ -46,14 +46,14 @@ class Grid(TypedDict):
 def cells(job: Job) -> list[Cell]:
     """One cell a repeat and kernel, of the experiment's own one a width, or one a repeat for them all; one an entry."""
     grid, repeats = job.spec["grid"], job.spec["repeats"]
-    given = {"C": grid["C"]}
+    conditions = {"C": grid["C"]}
     exact = [
-        Cell({}, {"repeat": repeat, **at}, given | told)
+        Cell({}, {"repeat": repeat, **at}, conditions | told)
         for repeat in repeats
         for at, told in (combination(job.spec) if grid["combined"] else single_kernels(job.spec))
     ]
     places = [{"repeat": repeat, "n_features": grid["n_features"]} for repeat in repeats]
-    return exact + [Cell(entry, at, given) for entry in job.spec["methods"] for at in places]
+    return exact + [Cell(entry, at, conditions) for entry in job.spec["methods"] for at in places]
 
 
 def single_kernels(spec: dict) -> list[tuple[dict, dict]]:
@@ -70,13 +70,13 @@ def combination(spec: dict) -> list[tuple[dict, dict]]:
 
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """The accuracies of one kernel, or of one map, on the test and on the training rows."""
-    spec, repeat = job.spec, cell.at["repeat"]
+    spec, repeat = job.spec, cell.coordinates["repeat"]
     sample = job.samples.of(repeat, spec["preprocess"])
     length_scale = job.samples.length_scale(repeat, spec["preprocess"], spec["bandwidth"])
     Y, _ = job.data.target.encode(sample.y_train)
-    fit = fit_map if cell.entry else fit_combination if "kernels" in cell.given else fit_kernel
+    fit = fit_map if cell.entry else fit_combination if "kernels" in cell.conditions else fit_kernel
     columns, settings, model, features = fit(spec, cell, sample.X_train, Y, length_scale)
-    settings |= {"C": cell.given["C"], "capped": sample.capped}
+    settings |= {"C": cell.conditions["C"], "capped": sample.capped}
     return [
         row | columns | {"repeat": repeat, "settings": settings | row["settings"]}
         for row in accuracy_rows(job, sample, model, features)
@@ -87,7 +87,7 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
     """What ``time`` takes the times of, where kernels are combined: making all kernel matrices and learning their
     weights beside the maps and the machines on their features.
     """
-    return [timed_cell(job, cell) for cell in cells(job) if cell.at["repeat"] == 0]
+    return [timed_cell(job, cell) for cell in cells(job) if cell.coordinates["repeat"] == 0]
 
 
 def timed_cell(job: Job, cell: Cell) -> Timed:
@@ -95,11 +95,11 @@ def timed_cell(job: Job, cell: Cell) -> Timed:
     spec, sample = job.spec, job.samples.of(0, job.spec["preprocess"])
     length_scale = job.samples.length_scale(0, spec["preprocess"], spec["bandwidth"])
     Y, _ = job.data.target.encode(sample.y_train)
-    settings = {"length_scale": length_scale, "C": cell.given["C"], "capped": sample.capped}
+    settings = {"length_scale": length_scale, "C": cell.conditions["C"], "capped": sample.capped}
     if not cell.entry:
         phases = phases_of_combination(cell, sample.X_train, Y, length_scale)
         return Timed({}, sample.size_columns | {"kernel": COMBINATION}, phases, "kernel_svm", settings)
-    s, phi = cell.at["n_features"], unfitted_map(spec, cell, length_scale)
+    s, phi = cell.coordinates["n_features"], unfitted_map(spec, cell, length_scale)
     columns = sample.size_columns | {"n_features": s, "n_features_label": str(s)}
     phases = phases_of_map(cell, phi, sample.X_train, Y)
     return Timed(cell.entry, columns, phases, "l1_svm", settings | {"options": cell.entry["options"]})
@@ -110,7 +110,7 @@ def phases_of_combination(cell: Cell, X, Y, length_scale: float) -> dict:
     kernels, kept = base_kernels(cell, length_scale), {}
     return {
         "transform": lambda: kept.update(grams=normalised_grams(kernels, X)[0]),
-        "fit": lambda: fit_multiple_kernel_svm(kept["grams"], Y, cell.given["C"]),
+        "fit": lambda: fit_multiple_kernel_svm(kept["grams"], Y, cell.conditions["C"]),
     }
 
 
@@ -123,27 +123,32 @@ def phases_of_map(cell: Cell, phi, X, Y) -> dict:
 
     return drawn_and_learned(cell.entry, phi, X, Y[:, 0]) | {
         "transform": lambda: kept.update(Z=phi.transform(X)),
-        "fit": lambda: fit_l1_svm(blocks, Y, cell.given["C"], n_columns=phi.n_columns_),
+        "fit": lambda: fit_l1_svm(blocks, Y, cell.conditions["C"], n_columns=phi.n_columns_),
     }
 
 
 def fit_kernel(spec: dict, cell: Cell, X, Y, length_scale: float):
     """The machine on the exact kernel matrix: columns and settings of its rows, model, and the kernel with X (n, d)."""
-    told, columns, settings = cell.given["kernel"], {}, {}
-    if "factor" in cell.at:
-        settings = {"length_scale": cell.at["factor"] * length_scale}
-        columns = {"axis": "factor", "at": cell.at["factor"]}
+    told, columns, settings = cell.conditions["kernel"], {}, {}
+    if "factor" in cell.coordinates:
+        settings = {"length_scale": cell.coordinates["factor"] * length_scale}
+        columns = {"axis": "factor", "at": cell.coordinates["factor"]}
     kernel, X = make_kernel(told | settings), X.astype(np.float64)
     columns |= {"kernel": kernel.name, "learner": "kernel_svm"}
-    return columns, settings, fit_kernel_svm(kernel(X), Y, cell.given["C"]), lambda rows: kernel(rows.astype(float), X)
+    return (
+        columns,
+        settings,
+        fit_kernel_svm(kernel(X), Y, cell.conditions["C"]),
+        lambda rows: kernel(rows.astype(float), X),
+    )
 
 
 def fit_combination(spec: dict, cell: Cell, X, Y, length_scale: float):
     """The machine on the best combination of the kernels, as ``fit_kernel``; the settings have its weights."""
     kernels = base_kernels(cell, length_scale)
     grams, scales = normalised_grams(kernels, X)
-    model, weights = fit_multiple_kernel_svm(grams, Y, cell.given["C"])
-    told = map(in_words, cell.given["kernels"])
+    model, weights = fit_multiple_kernel_svm(grams, Y, cell.conditions["C"])
+    told = map(in_words, cell.conditions["kernels"])
     settings = {"length_scale": length_scale, "weights": dict(zip(told, weights.round(4).tolist(), strict=True))}
 
     def combined(rows):
@@ -162,7 +167,7 @@ def base_kernels(cell: Cell, length_scale: float) -> list:
     """The kernels of a combination, each at its width."""
     return [
         make_kernel(told["kernel"] | ({"length_scale": told["factor"] * length_scale} if "factor" in told else {}))
-        for told in cell.given["kernels"]
+        for told in cell.conditions["kernels"]
     ]
 
 
@@ -175,14 +180,14 @@ def normalised_grams(kernels: list, X) -> tuple[np.ndarray, np.ndarray]:
 
 def unfitted_map(spec: dict, cell: Cell, length_scale: float):
     """The map of an entry at the size of the grid."""
-    s = cell.at["n_features"]
-    seed = feature_seed(spec, cell.entry, s, cell.at["repeat"])
+    s = cell.coordinates["n_features"]
+    seed = feature_seed(spec, cell.entry, s, cell.coordinates["repeat"])
     return entry_map(spec, cell.entry, make_kernel(spec["kernel"] | {"length_scale": length_scale}), s, seed)
 
 
 def fit_map(spec: dict, cell: Cell, X, Y, length_scale: float):
     """The machine on the features of a map: columns and settings of its rows, model, and ``transform``."""
-    s, phi = cell.at["n_features"], unfitted_map(spec, cell, length_scale).fit(X, Y[:, 0])
+    s, phi = cell.coordinates["n_features"], unfitted_map(spec, cell, length_scale).fit(X, Y[:, 0])
     columns = {"n_features": s, "n_features_label": str(s), "n_columns": phi.n_columns_, "learner": "l1_svm"}
     settings = {"length_scale": length_scale, "options": cell.entry["options"]}
-    return columns, settings, fit_on(phi, X, Y, cell.given["C"]), phi.transform
+    return columns, settings, fit_on(phi, X, Y, cell.conditions["C"]), phi.transform

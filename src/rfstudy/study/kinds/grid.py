@@ -24,7 +24,7 @@ from rfstudy.study.engine import (
     feature_seed,
     name_of,
 )
-from rfstudy.study.job import CIRCLES, SEARCHED, merge, own_kernel, sizes, without
+from rfstudy.study.job import SEARCHED, TUNE_SCOPES, merge, own_kernel, sizes, without
 from rfstudy.study.rows import base_row, entry_columns
 from rfstudy.study.sample import Prepared, Sample, Samples
 
@@ -67,8 +67,8 @@ def sizes_of(entry: dict, named: list) -> list:
 
 def places_of(entry: dict) -> list[dict]:
     """Where an entry stands on the axis that it walks, as columns of the tidy table; one empty place if it does not."""
-    walk = entry.get("walk")
-    return [{"axis": walk["axis"], "at": value} for value in walk["values"]] if walk else [{}]
+    sweep = entry.get("sweep")
+    return [{"axis": sweep["axis"], "at": value} for value in sweep["values"]] if sweep else [{}]
 
 
 def sharing(chosen: dict, entry: dict, place: dict, named: list, repeat: int):
@@ -89,7 +89,7 @@ def sharing(chosen: dict, entry: dict, place: dict, named: list, repeat: int):
 
 def options_of(entry: dict, place: dict, chosen: dict) -> dict:
     """The options of an entry's map at a place of its walk, once what was chosen is laid over the entry's own."""
-    walked = {entry["walk"]["option"]: place["at"]} if place else {}
+    walked = {entry["sweep"]["option"]: place["at"]} if place else {}
     return merge(entry["options"], chosen) | walked
 
 
@@ -102,20 +102,20 @@ def grid_cell(
     where the entry stands on its walk (``places_of``).
     """
     place = dict(place)
-    given = conditions(spec, choices[-1], entry, learner)
+    conditions = conditions_of(spec, choices[-1], entry, learner)
     penalties = [values.get("penalty", {}).get(learner) for values, _ in choices]
     if len(set(penalties)) > 1:
-        given["penalty"] = penalties
+        conditions["penalty"] = penalties
     edges = [learner in how.get("at_edge", []) for _, how in choices]
     if any(edges):
-        given["penalty_at_edge"] = edges  # by size
-    width = columns_after(given["preprocess"], d)
+        conditions["penalty_at_edge"] = edges  # by size
+    width = columns_after(conditions["preprocess"], d)
     numbers = [s * width // d if label.endswith("d") else s for s, label in group]
     at = {"n_features": numbers, "label": [label for _, label in group], "repeat": repeat}
     if place:
         at[place["axis"]] = place["at"]
-    entry = entry | {"options": options_of(entry, place, given.pop("options"))}
-    return Cell(entry, at, given, {"repeat": repeat} | place)
+    entry = entry | {"options": options_of(entry, place, conditions.pop("options"))}
+    return Cell(entry, at, conditions, {"repeat": repeat} | place)
 
 
 def prefixes(phi, cell: Cell):
@@ -123,47 +123,47 @@ def prefixes(phi, cell: Cell):
 
     ``phi`` is the fitted map at the largest size, or None where there is none; it then stands at every size.
     """
-    *smaller, largest = zip(cell.at["n_features"], cell.at["label"], strict=True)
+    *smaller, largest = zip(cell.coordinates["n_features"], cell.coordinates["label"], strict=True)
     for s, label in smaller:
         yield phi and phi.prefix(s), {"n_features": s, "n_features_label": label}
     yield phi, {"n_features": largest[0], "n_features_label": largest[1]}
 
 
-def conditions(spec: dict, choice: tuple, entry: dict, learner: str = "") -> dict:
+def conditions_of(spec: dict, choice: tuple, entry: dict, learner: str = "") -> dict:
     """What a cell is computed under: what its entry has of its own, else what ``tune`` chose, else the experiment's.
 
     Returns the ``split`` and the ``kernel`` where the entry has one of its own, the steps of ``preprocess``, the
     ``length_scale`` (None where a rule finds it on the training rows, or the kernel has none), the rule of the
-    ``bandwidth``, the ``options`` of the map that were chosen, and ``how``: who shares what was chosen, and on which
+    ``bandwidth``, the ``options`` of the map that were chosen, and ``choice``: who shares what was chosen, and on which
     repeats. For a learner also its ``learner`` id, its ``settings`` and the ``penalty`` (None where the cell chooses
     its own, a list where its sizes have different ones). Where what was chosen of the map is at an edge of its grid,
     ``at_edge`` names the quantities.
     """
     values, how = choice
-    given = {
+    conditions = {
         "preprocess": entry.get("preprocess") or values.get("preprocess") or spec["preprocess"],
         "length_scale": entry.get("length_scale") or values.get("length_scale"),
         "bandwidth": None,
         "options": values.get("options", {}),
-        "how": next((how[quantity] for quantity in OF_MAP if quantity in how), {}),
+        "choice": next((how[quantity] for quantity in OF_MAP if quantity in how), {}),
     }
     if "split" in entry:
-        given["split"] = merge(spec["split"] or {}, entry["split"])
+        conditions["split"] = merge(spec["split"] or {}, entry["split"])
     if "kernel" in entry:
-        given["kernel"] = entry["kernel"]
+        conditions["kernel"] = entry["kernel"]
     kernel = entry.get("kernel", spec["kernel"])
-    if given["length_scale"] is None and "length_scale" in KERNELS[kernel["name"]]["parameters"]:
-        given["bandwidth"] = spec["bandwidth"] and merge(spec["bandwidth"], values.get("bandwidth", {}))
+    if conditions["length_scale"] is None and "length_scale" in KERNELS[kernel["name"]]["parameters"]:
+        conditions["bandwidth"] = spec["bandwidth"] and merge(spec["bandwidth"], values.get("bandwidth", {}))
     if learner:
-        given["learner"] = learner
-        given["settings"] = learner_settings(spec, entry, learner)
-        given["penalty"] = values.get("penalty", {}).get(learner)
-        given["how"] = how.get("penalty", {"shared_by": "cell"})
-        if given["penalty"] is not None:
+        conditions["learner"] = learner
+        conditions["settings"] = learner_settings(spec, entry, learner)
+        conditions["penalty"] = values.get("penalty", {}).get(learner)
+        conditions["choice"] = how.get("penalty", {"tune_per": "cell"})
+        if conditions["penalty"] is not None:
             for option in OF_CHOICE:
-                given["settings"].pop(option, None)
+                conditions["settings"].pop(option, None)
     at_edge = [each for each in how.get("at_edge", []) if each in OF_MAP and each not in entry]
-    return given | ({"at_edge": at_edge} if at_edge else {})
+    return conditions | ({"at_edge": at_edge} if at_edge else {})
 
 
 def is_learned(entry: dict, learner: str) -> bool:
@@ -177,18 +177,18 @@ def learner_settings(spec: dict, entry: dict, learner: str) -> dict:
 
 
 def choice_for(chosen: dict, entry: dict, label: str, repeat: int) -> tuple[dict, dict]:
-    """What ``tune`` chose for a cell, of every circle that it is in, and by quantity who shares it (``shared_by``) and
+    """What ``tune`` chose for a cell, of every scope that it is in, and by quantity who shares it (``tune_per``) and
     on which repeats it was chosen (``chosen_on``); ``at_edge`` as in ``search.search``.
     """
     values: dict = {}
     how: dict = {}
-    for circle in CIRCLES:
-        found = chosen.get(circle, {})
-        for word in place_of(circle, entry, label, repeat):
+    for scope in TUNE_SCOPES:
+        found = chosen.get(scope, {})
+        for word in place_of(scope, entry, label, repeat):
             found = found.get(word, {})
         own = {quantity: value for quantity, value in found.get("chosen", {}).items() if is_searched(entry, quantity)}
         values |= own
-        told = {"shared_by": circle} | ({"chosen_on": found["chosen_on"]} if circle != "cell" and found else {})
+        told = {"tune_per": scope} | ({"chosen_on": found["chosen_on"]} if scope != "cell" and found else {})
         how |= dict.fromkeys(own, told)
         edges = [each for each in found.get("at_edge", []) if each in own or ("penalty" in own and each not in OF_MAP)]
         if edges:
@@ -201,7 +201,7 @@ def is_searched(entry: dict, quantity: str) -> bool:
     return quantity in entry.get("searched", SEARCHED)
 
 
-def place_of(circle: str, entry: dict, label: str, repeat: int | None) -> tuple[str, ...]:
+def place_of(scope: str, entry: dict, label: str, repeat: int | None) -> tuple[str, ...]:
     """Where the choice that a cell shares stands among those of its circle: by method, size and repeat, as needed.
 
     All methods are those of one kernel.
@@ -214,12 +214,12 @@ def place_of(circle: str, entry: dict, label: str, repeat: int | None) -> tuple[
         "method_and_size": (name_of(entry), label),
         "cell": (name_of(entry), label, str(repeat)),
     }
-    return places[circle]
+    return places[scope]
 
 
 def sample_of(samples: Samples, cell: Cell) -> Sample:
     """The training and test rows of a cell."""
-    return samples.of(cell.at["repeat"], cell.given["preprocess"], cell.given.get("split"))
+    return samples.of(cell.coordinates["repeat"], cell.conditions["preprocess"], cell.conditions.get("split"))
 
 
 def folds_of(spec: dict, n_rows: int, n_folds: int, repeat: int, blocks=None):
@@ -233,16 +233,16 @@ def folds_of(spec: dict, n_rows: int, n_folds: int, repeat: int, blocks=None):
 
 def map_of(spec: dict, cell: Cell, samples: Samples):
     """The unfitted feature map of a cell, its exact kernel, and the length scale (None where there is none)."""
-    given = cell.given
-    length_scale = given["length_scale"]
-    if given["bandwidth"]:
+    conditions = cell.conditions
+    length_scale = conditions["length_scale"]
+    if conditions["bandwidth"]:
         length_scale = samples.length_scale(
-            cell.at["repeat"], given["preprocess"], given["bandwidth"], given.get("split")
+            cell.coordinates["repeat"], conditions["preprocess"], conditions["bandwidth"], conditions.get("split")
         )
     own = {} if length_scale is None else {"length_scale": length_scale}
-    kernel = make_kernel(given.get("kernel", spec["kernel"]) | own)
-    s = cell.at["n_features"][-1]
-    seed = feature_seed(spec, cell.entry, s, cell.at["repeat"])
+    kernel = make_kernel(conditions.get("kernel", spec["kernel"]) | own)
+    s = cell.coordinates["n_features"][-1]
+    seed = feature_seed(spec, cell.entry, s, cell.coordinates["repeat"])
     return entry_map(spec, cell.entry, kernel, s, seed), kernel, length_scale
 
 
@@ -258,14 +258,16 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
 
 def by_size(cell: Cell) -> list[Cell]:
     """The sizes that a cell holds as cells of their own: whoever wants one of them alone fits it alone."""
-    penalty = cell.given.get("penalty")
+    penalty = cell.conditions.get("penalty")
     return [
         replace(
             cell,
-            at=cell.at | {"n_features": [s], "label": [label]},
-            given=cell.given | ({"penalty": penalty[position]} if isinstance(penalty, list) else {}),
+            coordinates=cell.coordinates | {"n_features": [s], "label": [label]},
+            conditions=cell.conditions | ({"penalty": penalty[position]} if isinstance(penalty, list) else {}),
         )
-        for position, (s, label) in enumerate(zip(cell.at["n_features"], cell.at["label"], strict=True))
+        for position, (s, label) in enumerate(
+            zip(cell.coordinates["n_features"], cell.coordinates["label"], strict=True)
+        )
     ]
 
 
@@ -277,16 +279,16 @@ def timed_cell(job: Job, cell: Cell, learner: str) -> Timed:
     phases = drawn_and_learned(cell.entry, phi, X, y) | {"transform": lambda: exhaust(phi.transform_blocks(X))}
     if learner:
         phases |= phases_of_learner(job, cell, learner, phi, sample)
-    label, s = cell.at["label"][-1], cell.at["n_features"][-1]
+    label, s = cell.coordinates["label"][-1], cell.coordinates["n_features"][-1]
     columns = sample.size_columns | {"n_features": s, "n_features_label": label}
     return Timed(cell.entry, columns, phases, learner, cell_settings(cell, length_scale, sample.capped))
 
 
 def phases_of_learner(job: Job, cell: Cell, learner: str, phi, sample: Sample) -> dict:
     """Fitting on features that are ready, and mapping and predicting the test rows."""
-    entry, target, options = load(learner), job.data.target, cell.given["settings"]
+    entry, target, options = load(learner), job.data.target, cell.conditions["settings"]
     Y, classes = target.encode(sample.y_train)
-    kept: dict = {"value": cell.given["penalty"]}
+    kept: dict = {"value": cell.conditions["penalty"]}
 
     def features(part, X):
         if part not in kept:
@@ -315,10 +317,15 @@ def exhaust(blocks) -> None:
 
 def cell_settings(cell: Cell, length_scale: float | None, capped: bool) -> dict:
     """What the rows of a cell say of how it was computed."""
-    given = cell.given
-    found = {"preprocess": given["preprocess"], "options": cell.entry["options"], "capped": capped, **given["how"]}
-    found |= {"at_edge": given["at_edge"]} if "at_edge" in given else {}
-    own_split = given.get("split", {})
+    conditions = cell.conditions
+    found = {
+        "preprocess": conditions["preprocess"],
+        "options": cell.entry["options"],
+        "capped": capped,
+        **conditions["choice"],
+    }
+    found |= {"at_edge": conditions["at_edge"]} if "at_edge" in conditions else {}
+    own_split = conditions.get("split", {})
     found |= {"split": own_split["rule"]} if "rule" in own_split else {}
     found |= {"split_options": options} if (options := without(own_split, "rule")) else {}
     return found if length_scale is None else {"length_scale": length_scale, **found}

@@ -57,28 +57,30 @@ def check(spec: dict) -> None:
 def cells(job: Job) -> list[Cell]:
     """One cell an entry and path."""
     grid = job.spec["grid"]
-    given = {key: grid[key] for key in ("rows", "ratios", "penalty", "penalties")}
+    conditions = {key: grid[key] for key in ("rows", "ratios", "penalty", "penalties")}
     paths = [repeat * grid["draws"] + draw for repeat in job.spec["repeats"] for draw in range(grid["draws"])]
-    return [Cell(entry, {"repeat": path}, given, {"repeat": path}) for path in paths for entry in job.spec["methods"]]
+    return [
+        Cell(entry, {"repeat": path}, conditions, {"repeat": path}) for path in paths for entry in job.spec["methods"]
+    ]
 
 
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """Rows of one path: at every s/n the error of the kernel matrix of the training rows, the smallest singular value
     of their features, and for both penalties the errors of ridge regression on labels of -1 and +1.
     """
-    spec, given, path = job.spec, cell.given, cell.at["repeat"]
+    spec, conditions, path = job.spec, cell.conditions, cell.coordinates["repeat"]
     sample, kernel, length_scale = sample_and_kernel(job, path)
-    chosen = training_rows(spec, len(sample.y_train), given["rows"], path)
+    chosen = training_rows(spec, len(sample.y_train), conditions["rows"], path)
     X_train, X_test = (X.astype(np.float64) for X in (sample.X_train[chosen], sample.X_test))
     y_train, y_test = signs(job, sample, chosen)
     n = len(y_train)
-    sizes = [max(1, round(ratio * n)) for ratio in given["ratios"]]
+    sizes = [max(1, round(ratio * n)) for ratio in conditions["ratios"]]
     seed = seed_of(spec["seed"], "path", spec["dataset"], cell.entry["method"], path)
     phi = entry_map(spec, cell.entry, kernel, max(sizes), seed).fit(X_train)
     features, exact = (phi.transform(X_train), phi.transform(X_test)), kernel(X_train)
     shared = {"n_train": n, "n_test": len(y_test), "d": X_train.shape[1], "axis": "s/n"}
     rows = []
-    for s, ratio in zip(sizes, given["ratios"], strict=True):
+    for s, ratio in zip(sizes, conditions["ratios"], strict=True):
         Z, Z_test = (first_frequencies(part, s, max(sizes)) for part in features)
         place = shared | {"n_features": s, "n_features_label": f"{ratio:g}n", "n_columns": Z.shape[1], "at": s / n}
         settings = {"length_scale": length_scale, "capped": sample.capped}
@@ -91,7 +93,7 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
             place | {"split": "train", "metric": metric, "value": value, "settings": settings}
             for metric, value in of_features.items()
         ]
-        for learner, how in penalties_of(parts, y_train, given).items():
+        for learner, how in penalties_of(parts, y_train, conditions).items():
             (shift,) = effective_penalties([how["penalty"]], n, "mean")
             coef = ridge_coefficients(parts, y_train, shift)
             own = place | {"learner": learner, "settings": settings | how}
@@ -124,15 +126,15 @@ def first_frequencies(features: np.ndarray, s: int, largest: int) -> np.ndarray:
     return np.sqrt(largest / s) * by_kind[:, :, :s].reshape(len(features), -1)
 
 
-def penalties_of(parts: Decomposed, y: np.ndarray, given: dict) -> dict[str, dict]:
+def penalties_of(parts: Decomposed, y: np.ndarray, conditions: dict) -> dict[str, dict]:
     """By learner its penalty, as rows say it in their settings: the stated one, and that of the least leave-one-out
     error.
     """
-    grid = given["penalties"]
+    grid = conditions["penalties"]
     errors = leave_one_out(parts, y, effective_penalties(grid, len(y), "mean"))
     best = best_penalty(errors**2, grid, "mse")
     at_edge = {"at_edge": ["penalty"]} if is_at_edge(best, grid) else {}
-    return {STATED: {"penalty": given["penalty"]}, CHOSEN: {"penalty": best} | at_edge}
+    return {STATED: {"penalty": conditions["penalty"]}, CHOSEN: {"penalty": best} | at_edge}
 
 
 def scores_of(y_train, predicted_train, y_test, predicted_test) -> list[dict]:

@@ -40,16 +40,21 @@ def cells(job: Job) -> list[Cell]:
 
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """The potential of the best frequency after so many steps, over n^2, and its length."""
-    spec, repeat = job.spec, cell.at["repeat"]
+    spec, repeat = job.spec, cell.coordinates["repeat"]
     sample, kernel, length_scale = sample_and_kernel(job, repeat)
     seed = seed_of(spec["seed"], "peaks", spec["dataset"], repeat)
-    options = cell.entry["options"] | {"n_steps": cell.at["steps"], "n_peaks": 1}
+    options = cell.entry["options"] | {"n_steps": cell.coordinates["steps"], "n_peaks": 1}
     phi = entry_map(spec, cell.entry | {"options": options}, kernel, 1, seed).fit(sample.X_train, sample.y_train)
     (frequency,) = phi.learned_["frequencies"]
     values = {
         "best_potential": phi.learned_["potentials"][0],
         "selected_norm": np.linalg.norm(frequency) / (phi.start_std_ * math.sqrt(len(frequency))),
     }
-    shared = sample.size_columns | {"repeat": repeat, "split": "train", "axis": "steps", "at": cell.at["steps"]}
+    shared = sample.size_columns | {
+        "repeat": repeat,
+        "split": "train",
+        "axis": "steps",
+        "at": cell.coordinates["steps"],
+    }
     shared["settings"] = {"length_scale": length_scale, "options": options, "capped": sample.capped}
     return [shared | {"metric": metric, "value": float(value)} for metric, value in values.items()], {}

@@ -37,9 +37,13 @@ class Grid(TypedDict):
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, size and repeat."""
     spec = job.spec
-    given = {"preprocess": spec["preprocess"], "bandwidth": spec["bandwidth"], "penalties": spec["grid"]["penalties"]}
+    conditions = {
+        "preprocess": spec["preprocess"],
+        "bandwidth": spec["bandwidth"],
+        "penalties": spec["grid"]["penalties"],
+    }
     return [
-        Cell(entry, {"multiple_of_d": multiple, "repeat": repeat}, given, {"repeat": repeat})
+        Cell(entry, {"multiple_of_d": multiple, "repeat": repeat}, conditions, {"repeat": repeat})
         for repeat in spec["repeats"]
         for entry in spec["methods"]
         for multiple in spec["grid"]["multiples_of_d"]
@@ -50,28 +54,28 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """The mean squared length of the features of one map, and the accuracy at every penalty on both axes; a penalty at
     which the system is singular has a row that says so.
     """
-    spec, given, repeat = job.spec, cell.given, cell.at["repeat"]
-    sample, target = job.samples.of(repeat, given["preprocess"]), job.data.target
-    ((s, label),) = sizes({"multiples_of_d": [cell.at["multiple_of_d"]]}, sample.X_train.shape[1])
-    length_scale = job.samples.length_scale(repeat, given["preprocess"], given["bandwidth"])
+    spec, conditions, repeat = job.spec, cell.conditions, cell.coordinates["repeat"]
+    sample, target = job.samples.of(repeat, conditions["preprocess"]), job.data.target
+    ((s, label),) = sizes({"multiples_of_d": [cell.coordinates["multiple_of_d"]]}, sample.X_train.shape[1])
+    length_scale = job.samples.length_scale(repeat, conditions["preprocess"], conditions["bandwidth"])
     kernel = make_kernel(spec["kernel"] | {"length_scale": length_scale})
     seed = feature_seed(spec, cell.entry, s, repeat)
     phi = entry_map(spec, cell.entry, kernel, s, seed).fit(sample.X_train, sample.y_train)
     Y, classes = target.encode(sample.y_train)
     mean, squared_length, solve = normal_equations(lambda: phi.transform_blocks(sample.X_train), Y, phi.n_columns_)
-    settings = {"length_scale": length_scale, "preprocess": given["preprocess"], "options": cell.entry["options"]}
+    settings = {"length_scale": length_scale, "preprocess": conditions["preprocess"], "options": cell.entry["options"]}
     settings |= {"capped": sample.capped, "mean_squared_length": squared_length}
     shared = sample.size_columns | {"n_features": s, "n_features_label": label, "n_columns": phi.n_columns_}
     shared |= {"settings": settings}
     rows = [shared | {"split": "train", "metric": "mean_squared_length", "value": squared_length}]
     factors = {"penalty": 1.0, "effective_penalty": squared_length}
-    shifts = np.concatenate([factor * np.array(given["penalties"]) for factor in factors.values()])
+    shifts = np.concatenate([factor * np.array(conditions["penalties"]) for factor in factors.values()])
     coef = solve(shifts)  # (2 g, D, c)
     predicted = np.concatenate(
         [np.einsum("nd,gdc->gnc", block, coef, optimize=True) for _, block in phi.transform_blocks(sample.X_test)],
         axis=1,
     )
-    places = [(axis, at) for axis in factors for at in given["penalties"]]
+    places = [(axis, at) for axis in factors for at in conditions["penalties"]]
     for (axis, at), decision in zip(places, predicted + mean, strict=True):
         row = shared | {"split": "test", "learner": "ridge", "metric": "accuracy_pct", "axis": axis, "at": at}
         if np.isnan(decision).any():

@@ -59,10 +59,10 @@ def check(spec: dict) -> None:
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, repeat and size of the pool."""
     grid = job.spec["grid"]
-    given = {key: grid[key] for key in ("n_features", "penalties", "n_folds")}
-    given |= {key: job.spec.get(key) for key in ("preprocess", "bandwidth")}
+    conditions = {key: grid[key] for key in ("n_features", "penalties", "n_folds")}
+    conditions |= {key: job.spec.get(key) for key in ("preprocess", "bandwidth")}
     return [
-        Cell(entry, {"candidates": size, "repeat": repeat}, given)
+        Cell(entry, {"candidates": size, "repeat": repeat}, conditions)
         for repeat in job.spec["repeats"]
         for size in grid["candidates"]
         for entry in job.spec["methods"]
@@ -73,8 +73,8 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """Rows of one cell: error of ridge regression on the chosen candidates, their effective rank, and the share of them
     that EERF chooses too.
     """
-    given, repeat, n_candidates = cell.given, cell.at["repeat"], cell.at["candidates"]
-    sample = job.samples.of(repeat, given["preprocess"])
+    conditions, repeat, n_candidates = cell.conditions, cell.coordinates["repeat"], cell.coordinates["candidates"]
+    sample = job.samples.of(repeat, conditions["preprocess"])
     target = job.data.target
     Y, classes = target.encode(sample.y_train)
     if Y.shape[1] > 1:
@@ -82,15 +82,17 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     pool = pool_of(job, cell)
     moments = Moments(pool, sample.X_train, Y)
     rng = np.random.default_rng(seed_of(job.spec["seed"], "random choice", job.spec["dataset"], n_candidates, repeat))
-    chosen = choose(cell.entry["options"]["choice"], moments, given["n_features"], rng)
+    chosen = choose(cell.entry["options"]["choice"], moments, conditions["n_features"], rng)
     part = pool.subset(chosen, np.full(len(chosen), len(chosen) ** -0.5))
     how = {"n_columns": len(chosen), "scaling": "mean", "center": "both"}
-    folds = folds_of(job.spec, len(Y), given["n_folds"], repeat)
+    folds = folds_of(job.spec, len(Y), conditions["n_folds"], repeat)
     train = streams.kept(lambda: part.blocks(sample.X_train), len(Y), len(chosen))
-    penalty = best_penalty(cross_validate_ridge(train, Y, given["penalties"], folds, **how), given["penalties"])
+    penalty = best_penalty(
+        cross_validate_ridge(train, Y, conditions["penalties"], folds, **how), conditions["penalties"]
+    )
     model = fit_ridge(train, Y, penalty, **how)
     decision = np.concatenate([model.decision(block) for _rows, block in part.blocks(sample.X_test)])
-    by_score = choose("score", moments, given["n_features"], rng)
+    by_score = choose("score", moments, conditions["n_features"], rng)
     shared = sample.size_columns | {
         "n_features": len(chosen),
         "n_features_label": str(len(chosen)),
@@ -113,14 +115,16 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
 
 def pool_of(job: Job, cell: Cell):
     """The candidates, the same for all entries, as EERF draws them."""
-    spec, repeat, n_candidates = job.spec, cell.at["repeat"], cell.at["candidates"]
-    sample = job.samples.of(repeat, cell.given["preprocess"])
+    spec, repeat, n_candidates = job.spec, cell.coordinates["repeat"], cell.coordinates["candidates"]
+    sample = job.samples.of(repeat, cell.conditions["preprocess"])
     own = {}
-    if cell.given["bandwidth"]:
-        own["length_scale"] = job.samples.length_scale(repeat, cell.given["preprocess"], cell.given["bandwidth"])
+    if cell.conditions["bandwidth"]:
+        own["length_scale"] = job.samples.length_scale(
+            repeat, cell.conditions["preprocess"], cell.conditions["bandwidth"]
+        )
     phi = KernelPolarizationFourier(
         make_kernel(spec["kernel"] | own),
-        cell.given["n_features"],
+        cell.conditions["n_features"],
         n_candidates=n_candidates,
         device=spec["device"],
         random_state=seed_of(spec["seed"], "ranking", spec["dataset"], n_candidates, repeat),

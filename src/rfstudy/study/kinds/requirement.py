@@ -68,12 +68,12 @@ def kernels(spec: dict):
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, decay and n; it holds all sizes and all repeats: how far s goes depends on their mean."""
     grid = job.spec["grid"]
-    given = {key: grid[key] for key in ("n_features", "terms", "draws", "test_rows", "tolerance")}
-    given["repeats"] = job.spec["repeats"]
+    conditions = {key: grid[key] for key in ("n_features", "terms", "draws", "test_rows", "tolerance")}
+    conditions["repeats"] = job.spec["repeats"]
     places = [{"decay": decay, "rows": n} for decay, n in itertools.product(grid["decays"], grid["sample_sizes"])]
     # the variant of an entry is one of the axes of its draws
     entries = [(entry, {"variant": entry["variant"]}) for entry in job.spec["methods"]]
-    return [Cell(entry, at | own, given) for entry, own in entries for at in places]
+    return [Cell(entry, at | own, conditions) for entry, own in entries for at in places]
 
 
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
@@ -81,23 +81,23 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
 
     The risk of a map in a repeat is the mean over its draws.
     """
-    at, given, repeats = cell.at, cell.given, cell.given["repeats"]
-    kernel = make_kernel(job.spec["kernel"] | {"decay": at["decay"], "terms": given["terms"]})
-    samples = [Sample.drawn(job.spec["seed"], at["rows"], given["test_rows"], repeat) for repeat in repeats]
+    at, conditions, repeats = cell.coordinates, cell.conditions, cell.conditions["repeats"]
+    kernel = make_kernel(job.spec["kernel"] | {"decay": at["decay"], "terms": conditions["terms"]})
+    samples = [Sample.drawn(job.spec["seed"], at["rows"], conditions["test_rows"], repeat) for repeat in repeats]
     exact = [exact_risk(kernel, sample) for sample in samples]
     shared = {
         "dataset": f"circle-{at['decay']}-n{at['rows']}",
         "kernel": kernel.name,
         "n_train": at["rows"],
-        "n_test": given["test_rows"],
+        "n_test": conditions["test_rows"],
         "d": 1,
         "split": "test",
         "learner": "ridge",
         "settings": {
             "penalty": at["rows"] ** -0.5,
-            "terms": given["terms"],
-            "draws": given["draws"],
-            "tolerance": given["tolerance"],
+            "terms": conditions["terms"],
+            "draws": conditions["draws"],
+            "tolerance": conditions["tolerance"],
         },
     }
     rows = [
@@ -106,9 +106,9 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     ]
     laws = [law_of(kernel, sample, cell.entry) if is_whole(cell.entry) else None for sample in samples]
     confirmed = 0
-    for s in given["n_features"]:
+    for s in conditions["n_features"]:
         risks = [
-            np.mean([drawn_risk(job.spec, cell, kernel, sample, law, s, draw) for draw in range(given["draws"])])
+            np.mean([drawn_risk(job.spec, cell, kernel, sample, law, s, draw) for draw in range(conditions["draws"])])
             for sample, law in zip(samples, laws, strict=True)
         ]
         size = {"n_features": s, "n_features_label": str(s), "n_columns": 2 * s, "metric": "risk"}
@@ -116,7 +116,7 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
             shared | size | {"repeat": repeat, "value": float(risk)}
             for repeat, risk in zip(repeats, risks, strict=True)
         ]
-        confirmed = confirmed + 1 if np.mean(risks) <= (1 + given["tolerance"]) * np.mean(exact) else 0
+        confirmed = confirmed + 1 if np.mean(risks) <= (1 + conditions["tolerance"]) * np.mean(exact) else 0
         if confirmed == CONFIRMATIONS:
             break
     return rows, {}
@@ -164,7 +164,15 @@ def exact_risk(kernel: Circle, sample: Sample) -> float:
 def drawn_risk(spec: dict, cell: Cell, kernel: Circle, sample: Sample, law, s: int, draw: int) -> float:
     """The risk of ridge regression on the features of one draw of a map."""
     entry = cell.entry
-    axes = (entry["method"], entry["variant"], cell.at["decay"], cell.at["rows"], s, sample.repeat, draw)
+    axes = (
+        entry["method"],
+        entry["variant"],
+        cell.coordinates["decay"],
+        cell.coordinates["rows"],
+        s,
+        sample.repeat,
+        draw,
+    )
     seed = seed_of(spec["seed"], "requirement", *axes)
     if law is None:
         own = {"penalty": sample.penalty} if entry["method"] == "lsrff" else {}

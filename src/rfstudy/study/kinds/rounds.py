@@ -77,9 +77,9 @@ def check(spec: dict) -> None:
 
 def cells(job: Job) -> list[Cell]:
     """One cell an entry and repeat: a game."""
-    given = {key: job.spec["grid"][key] for key in Grid.__annotations__}
+    conditions = {key: job.spec["grid"][key] for key in Grid.__annotations__}
     return [
-        Cell(entry, {"repeat": repeat}, given, {"repeat": repeat})
+        Cell(entry, {"repeat": repeat}, conditions, {"repeat": repeat})
         for entry in job.spec["methods"]
         for repeat in job.spec["repeats"]
     ]
@@ -92,7 +92,7 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     rows += [row for look in game.looks() for row in look]
     settings = {"length_scale": game.length_scale, "options": cell.entry["options"], "capped": game.sample.capped}
     rows = [row | game.sample.size_columns | {"settings": settings | row.get("settings", {})} for row in rows]
-    is_drawn = cell.at["repeat"] == 0 and not cell.entry["variant"]
+    is_drawn = cell.coordinates["repeat"] == 0 and not cell.entry["variant"]
     return rows, game.pictures() if is_drawn else {}
 
 
@@ -109,7 +109,7 @@ class Game:
     @classmethod
     def played(cls, job: Job, cell: Cell, checkpoints) -> Game:
         """The game of a cell at its largest number of features."""
-        spec, repeat, m = job.spec, cell.at["repeat"], max(cell.given["n_features"])
+        spec, repeat, m = job.spec, cell.coordinates["repeat"], max(cell.conditions["n_features"])
         sample, kernel, length_scale = sample_and_kernel(job, repeat)
         seed = seed_of(spec["seed"], "rounds", spec["dataset"], cell.entry["method"], m, repeat)
         phi = entry_map(spec, cell.entry, kernel, m, seed).draw(sample.X_train.shape[1], dtype=sample.X_train.dtype)
@@ -128,7 +128,7 @@ class Game:
             total += played.alpha
             violation = max(violation, dual_violation(played.alpha, Y[:, 0], C))
             m = played.n_components
-            if m not in self.cell.given["n_features"]:
+            if m not in self.cell.conditions["n_features"]:
                 continue
             prefix = self.phi.prefix(m)
             model = fit_on(prefix, X, Y, C)
@@ -179,7 +179,7 @@ class Game:
         """Triples of m, the rounds played and the weights (n,) with m features, at every look."""
         before = 0
         for number, played in enumerate(self.phi.replay(*self._rows)):
-            if before in self.cell.given["pictures"]:
+            if before in self.cell.conditions["pictures"]:
                 yield before, number, played.alpha
             before = played.n_components
 
@@ -190,13 +190,13 @@ class Game:
     @property
     def _window(self) -> float:
         """Half the side of the window of frequencies that the potential is looked at in, the same for all looks."""
-        looked_at = max(self.cell.given["pictures"], default=0) or None
+        looked_at = max(self.cell.conditions["pictures"], default=0) or None
         return WINDOW * float(np.abs(self.phi.learned_["frequencies"][:looked_at]).max())
 
     def _potential(self, alpha: np.ndarray) -> np.ndarray:
         """The potential v / n^2 of dual weights on a grid of frequencies, (resolution, resolution), rows upwards."""
-        points = square(self._window, self.cell.given["resolution"])
-        side = self.cell.given["resolution"]
+        points = square(self._window, self.cell.conditions["resolution"])
+        side = self.cell.conditions["resolution"]
         return self.phi.potential(*self._rows, alpha, points).reshape(side, side)
 
     def pictures(self) -> dict:
@@ -205,7 +205,7 @@ class Game:
         shown = {"X": X, "y": y.astype(np.int8)}
         if not self._is_plane:
             return shown | self._harmonics()
-        side = self.cell.given["resolution"]
+        side = self.cell.conditions["resolution"]
         extent, (Y, _) = float(np.abs(X).max()), self.job.data.target.encode(y)
         shown |= {"frequencies": self.phi.learned_["frequencies"], "window": np.array(self._window)}
         shown["extent"] = np.array(extent)
@@ -222,7 +222,7 @@ class Game:
 
     def _harmonics(self) -> dict:
         """The harmonics that were chosen most often, on a grid of latitudes from the north and longitudes from 0."""
-        counts = Counter(map(tuple, self._names(max(self.cell.given["n_features"])).tolist())).most_common()
+        counts = Counter(map(tuple, self._names(max(self.cell.conditions["n_features"])).tolist())).most_common()
         polar, azimuth = np.linspace(0, np.pi, LATITUDES)[:, None], np.arange(LONGITUDES) * 2 * np.pi / LONGITUDES
         pairs = [pair for pair, _ in counts]
         waves = [sph_harm_y(degree, order, polar, azimuth).real for degree, order in pairs[:STRONGEST]]

@@ -48,9 +48,10 @@ def places(grid: dict) -> list[dict]:
 
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """The one row of a cell: the bytes."""
-    phi = map_at(job.spec, cell.entry, cell.at).restore(cell.at["d"])
+    phi = map_at(job.spec, cell.entry, cell.coordinates).restore(cell.coordinates["d"])
     return [
-        columns_at(cell.at) | {"n_columns": phi.n_columns_, "metric": "stored_bytes", "value": stored_bytes(phi)}
+        columns_at(cell.coordinates)
+        | {"n_columns": phi.n_columns_, "metric": "stored_bytes", "value": stored_bytes(phi)}
     ], {}
 
 

@@ -36,7 +36,7 @@ RESOURCES = {"mb": 5000, "minutes": 240}
 MEMORY_BUDGET = 2**30
 
 
-class Walks(TypedDict):
+class Sweeps(TypedDict):
     """Numbers of training rows, penalties, and the methods that run at them."""
 
     n_train: list[Count]
@@ -47,7 +47,7 @@ class Walks(TypedDict):
 class Grid(TypedDict):
     """The `kernels`, training `rows` (the first ones, at most all), `n_features` (s), rows of the kernel matrix
     (`approximation_rows`), the `penalty` of the mean loss, the training rows that are timed (`timed_rows`), and
-    `walks`: other numbers of rows and other penalties, at which some methods run for the first kernel.
+    `sweeps`: other numbers of rows and other penalties, at which some methods run for the first kernel.
     """
 
     kernels: Annotated[list[dict[str, Any]], *Some]
@@ -56,7 +56,7 @@ class Grid(TypedDict):
     approximation_rows: Count
     penalty: Positive
     timed_rows: Count
-    walks: Walks
+    sweeps: Sweeps
 
 
 class MappedRows(Samples):
@@ -83,21 +83,21 @@ def check(spec: dict) -> None:
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell an entry and kernel and, of those that walk, place on an axis."""
+    """One cell an entry and kernel and, of those that sweep, place on an axis."""
     grid, entries = job.spec["grid"], job.spec["methods"]
-    walking = [entry for entry in entries if entry["method"] in grid["walks"]["methods"]]
-    places = [(axis, value) for axis in ("n_train", "penalty") for value in grid["walks"][axis]]
+    swept = [entry for entry in entries if entry["method"] in grid["sweeps"]["methods"]]
+    places = [(axis, value) for axis in ("n_train", "penalty") for value in grid["sweeps"][axis]]
     return [
         cell
         for repeat in job.spec["repeats"]
         for cell in (
             *(cell_of(job, entry, kernel, repeat) for kernel in grid["kernels"] for entry in entries),
-            *(walked(job, entry, axis, value, repeat) for entry in walking for axis, value in places),
+            *(swept_cell(job, entry, axis, value, repeat) for entry in swept for axis, value in places),
         )
     ]
 
 
-def walked(job: Job, entry: dict, axis: str, value: float, repeat: int) -> Cell:
+def swept_cell(job: Job, entry: dict, axis: str, value: float, repeat: int) -> Cell:
     """The cell of an entry at a place of an axis, for the first kernel."""
     cell = cell_of(job, entry, job.spec["grid"]["kernels"][0], repeat, **{axis: value})
     return replace(cell, columns=cell.columns | {"axis": axis, "at": value})
@@ -106,17 +106,20 @@ def walked(job: Job, entry: dict, axis: str, value: float, repeat: int) -> Cell:
 def cell_of(job: Job, entry: dict, kernel: dict, repeat: int, n_train=None, penalty=None) -> Cell:
     """The cell of an entry for a kernel; the grid says what is left open."""
     grid, has_width = job.spec["grid"], "length_scale" in KERNELS[kernel["name"]]["parameters"]
-    given = {key: grid[key] for key in ("n_features", "approximation_rows")}
-    given |= {"kernel": kernel, "bandwidth": job.spec["bandwidth"] if has_width else None}
+    conditions = {key: grid[key] for key in ("n_features", "approximation_rows")}
+    conditions |= {"kernel": kernel, "bandwidth": job.spec["bandwidth"] if has_width else None}
     at = {"kernel": kernel_id(kernel), "n_train": n_train or grid["rows"], "penalty": penalty or grid["penalty"]}
-    return Cell(entry, at | {"repeat": repeat}, given, {"kernel": at["kernel"], "repeat": repeat})
+    return Cell(entry, at | {"repeat": repeat}, conditions, {"kernel": at["kernel"], "repeat": repeat})
 
 
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """The error of the kernel matrix, the errors on training and test rows, and the passes over the training rows."""
-    given = cell.given
+    conditions = cell.conditions
     sample, kernel, settings = rows_and_kernel(job, cell)
-    shared = sample.size_columns | {"n_features": given["n_features"], "n_features_label": str(given["n_features"])}
+    shared = sample.size_columns | {
+        "n_features": conditions["n_features"],
+        "n_features_label": str(conditions["n_features"]),
+    }
     shared |= {"settings": settings}
     phi = map_of(job, cell, kernel)
     try:
@@ -127,8 +130,8 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
         return [shared | because | {"metric": metric} for metric in METRICS], {}
     shared |= {"n_columns": phi.n_columns_}
     with tqdm(desc=cell.name, file=sys.stderr, unit=" passes", mininterval=5) as bar:
-        train, model, classes = fitted(phi, sample, cell.at["penalty"], checkpoints, shown_by(bar))
-    solved = {"penalty": cell.at["penalty"], "solver": model.solver, "tolerance": GAP_TOLERANCE}
+        train, model, classes = fitted(phi, sample, cell.coordinates["penalty"], checkpoints, shown_by(bar))
+    solved = {"penalty": cell.coordinates["penalty"], "solver": model.solver, "tolerance": GAP_TOLERANCE}
     solved |= {} if model.converged else {"converged": False}
     of_learner = shared | {"learner": "logistic", "settings": settings | solved}
     errors = {
@@ -138,7 +141,7 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
         ),
         ("passes", "train"): model.n_iter,
     }
-    told = shared | {"settings": settings | {"rows": min(given["approximation_rows"], len(sample.y_train))}}
+    told = shared | {"settings": settings | {"rows": min(conditions["approximation_rows"], len(sample.y_train))}}
     approximation = kernel_error(job, cell, phi, kernel, sample.X_train)
     rows = [told | {"metric": "approximation_error_frobenius", "split": "train", "value": approximation}]
     rows += [of_learner | {"metric": m, "split": split, "value": value} for (m, split), value in errors.items()]
@@ -147,21 +150,21 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
 
 def rows_and_kernel(job: Job, cell: Cell):
     """The rows of a cell, its kernel, and what its rows say of both."""
-    n_train = min(cell.at["n_train"], job.data.facts["n_train"])
-    samples, repeat, split = MappedRows(job.data, job.spec), cell.at["repeat"], {"n_train": n_train}
+    n_train = min(cell.coordinates["n_train"], job.data.facts["n_train"])
+    samples, repeat, split = MappedRows(job.data, job.spec), cell.coordinates["repeat"], {"n_train": n_train}
     sample = samples.of(repeat, job.spec["preprocess"], split)
     settings = {"options": cell.entry["options"], "capped": sample.capped}
-    told = dict(cell.given["kernel"])
-    if cell.given["bandwidth"]:
-        told["length_scale"] = samples.length_scale(repeat, job.spec["preprocess"], cell.given["bandwidth"], split)
+    told = dict(cell.conditions["kernel"])
+    if cell.conditions["bandwidth"]:
+        told["length_scale"] = samples.length_scale(repeat, job.spec["preprocess"], cell.conditions["bandwidth"], split)
         settings["length_scale"] = told["length_scale"]
     return sample, make_kernel(told), settings
 
 
 def map_of(job: Job, cell: Cell, kernel):
     """The unfitted map of a cell."""
-    spec, s = job.spec, cell.given["n_features"]
-    seed = feature_seed(spec, cell.entry, s, cell.at["repeat"])
+    spec, s = job.spec, cell.conditions["n_features"]
+    seed = feature_seed(spec, cell.entry, s, cell.coordinates["repeat"])
     return entry_map(spec, cell.entry, kernel, s, seed)
 
 
@@ -193,7 +196,9 @@ def error_of(job: Job, features, y, model, classes) -> float:
 
 def kernel_error(job: Job, cell: Cell, phi, kernel, X_train) -> float:
     """The relative error of the kernel matrix of some training rows, the same for all methods and kernels."""
-    chosen = approximation_rows(job.spec, cell.at["repeat"], len(X_train), cell.given["approximation_rows"])
+    chosen = approximation_rows(
+        job.spec, cell.coordinates["repeat"], len(X_train), cell.conditions["approximation_rows"]
+    )
     X = np.asarray(X_train[np.sort(chosen)])
     Z = phi.transform(X).astype(np.float64)
     return approximation_error(kernel(X.astype(np.float64)), Z @ Z.T, "frobenius")
@@ -209,13 +214,13 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
 def timed_cell(job: Job, cell: Cell) -> Timed:
     """One phase: to draw and to learn the map, to fit on streamed features, and to predict the test rows."""
     sample, kernel, settings = rows_and_kernel(job, cell)
-    s = cell.given["n_features"]
+    s = cell.conditions["n_features"]
 
     def total():
         phi = map_of(job, cell, kernel).fit(sample.X_train, sample.y_train)
-        _, model, classes = fitted(phi, sample, cell.at["penalty"])
+        _, model, classes = fitted(phi, sample, cell.coordinates["penalty"])
         error_of(job, lambda: phi.transform_blocks(sample.X_test), sample.y_test, model, classes)
 
-    columns = sample.size_columns | {"n_features": s, "n_features_label": str(s), "kernel": cell.at["kernel"]}
+    columns = sample.size_columns | {"n_features": s, "n_features_label": str(s), "kernel": cell.coordinates["kernel"]}
     rounds = job.spec["time"]["rounds"]
     return Timed(cell.entry, columns, {"total": total}, settings=settings, rounds=rounds)

@@ -54,7 +54,7 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     ``leverage_ratio_least`` is the least of L / l over the frequencies, ``leverage_ratio_below`` the share of the
     frequencies at which L is below l.
     """
-    n, d = cell.at["rows"], cell.at["d"]
+    n, d = cell.coordinates["rows"], cell.coordinates["d"]
     kernel = make_kernel(job.spec["kernel"])
     X, y, W = labelled_points(job.spec["seed"], kernel, cell)
     K = kernel(X)
@@ -64,7 +64,7 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     identity = cell.entry["options"].get("identity", False)
     alignments = np.abs(y @ Z) ** 2 + (n * (np.abs(Z) ** 2).sum(axis=0) if identity else 0.0)
     rows = []
-    for penalty, rule in [*((penalty, "fixed") for penalty in cell.given["penalties"]), (n**-0.5, "n^(-1/2)")]:
+    for penalty, rule in [*((penalty, "fixed") for penalty in cell.conditions["penalties"]), (n**-0.5, "n^(-1/2)")]:
         leverages = (projections / (eigenvalues + n * penalty)[:, None]).sum(axis=0)
         ratios = alignments / (n**2 * penalty) / leverages
         values = {
@@ -78,10 +78,10 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
             "dataset": f"labelled-d{d}-n{n}",
             "n_train": n,
             "d": d,
-            "repeat": cell.at["repeat"],
+            "repeat": cell.coordinates["repeat"],
             "axis": "penalty",
             "at": penalty,
-            "settings": {"rule": rule, "frequencies": cell.given["draws"]},
+            "settings": {"rule": rule, "frequencies": cell.conditions["draws"]},
         }
         rows += [shared | {"metric": metric, "value": float(value)} for metric, value in values.items()]
     return rows, {}
@@ -89,10 +89,10 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
 
 def labelled_points(seed: int, kernel, cell: Cell) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Normal points (n, d), labels -1 and +1 (n,), the side of a plane, and frequencies (draws, d) of the kernel."""
-    n, d = cell.at["rows"], cell.at["d"]
-    rng = np.random.default_rng(seed_sequence(seed, "surrogate", d, n, cell.at["repeat"]))
+    n, d = cell.coordinates["rows"], cell.coordinates["d"]
+    rng = np.random.default_rng(seed_sequence(seed, "surrogate", d, n, cell.coordinates["repeat"]))
     X = rng.standard_normal((n, d))
-    return X, np.where(X[:, 0] > 0, 1.0, -1.0), kernel.draw_frequencies(rng, (cell.given["draws"], d))
+    return X, np.where(X[:, 0] > 0, 1.0, -1.0), kernel.draw_frequencies(rng, (cell.conditions["draws"], d))
 
 
 def total_surrogate_leverage(K: np.ndarray, y: np.ndarray, penalty: float, identity: bool) -> float:

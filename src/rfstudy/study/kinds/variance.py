@@ -53,10 +53,10 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
 
     ``spread`` is the standard error over the draws.
     """
-    at, given = cell.at, cell.given
-    estimates, n_columns = kernel_estimates(job.spec, cell.entry, at | given)
+    at, conditions = cell.coordinates, cell.conditions
+    estimates, n_columns = kernel_estimates(job.spec, cell.entry, at | conditions)
     rows = []
-    for (i, direction), (j, distance) in itertools.product(enumerate(DIRECTIONS), enumerate(given["distances"])):
+    for (i, direction), (j, distance) in itertools.product(enumerate(DIRECTIONS), enumerate(conditions["distances"])):
         shared = {
             "dataset": f"pairs-{direction}-d{at['d']}",
             "n_features": at["n_features"],
@@ -67,7 +67,7 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
             "axis": "distance",
             "at": distance,
             "spread_kind": "standard error",
-            "settings": {"direction": direction, "draws": given["draws"]},
+            "settings": {"direction": direction, "draws": conditions["draws"]},
         }
         for metric, (value, error) in moments(estimates[:, i, j], distance, at["n_features"], n_columns).items():
             rows.append(shared | {"metric": metric, "value": value, "spread": error})

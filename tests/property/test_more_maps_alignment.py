@@ -152,6 +152,13 @@ def test_karff_samples_where_the_support_does_not_fit(assert_mean, candidates):
     assert_mean(sample, 0.0)
 
 
+def test_karff_default_rho_is_that_of_the_example():
+    X, y = data()
+    default = make_map("karff", n_components=10, n_candidates=50, random_state=0).fit(X, y)
+    given = make_map("karff", n_components=10, n_candidates=50, rho=0.25, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(default.transform(X), given.transform(X))
+
+
 # KP-RFF
 
 

@@ -149,14 +149,14 @@ def test_a_cell_that_was_killed_goes_on_from_its_last_pass(folder, tmp_path, mon
     monkeypatch.setattr(boehning.Descent, "step", killed)
     with pytest.raises(KeyboardInterrupt):
         run(spec_of(), folder, tmp_path)
-    assert len(list((tmp_path / "journal").glob("*.checkpoints"))) == 1
+    assert len(list(tmp_path.glob("*.checkpoints"))) == 1
     monkeypatch.setattr(boehning.Descent, "step", lambda self: (steps.append(1), step(self)))
     again = run(spec_of(), folder, tmp_path)
     assert again["value"].tolist() == whole["value"].tolist()
     # each pass but the first of every different cell is a step here, those before the kill among them
     cells = whole[whole["metric"].eq("passes") & (whole["axis"].eq("") | whole["at"].ne(240))]
     assert len(steps) == int(cells["value"].sum()) - len(cells)
-    assert not list((tmp_path / "journal").glob("*.checkpoints"))
+    assert not list(tmp_path.glob("*.checkpoints"))
 
 
 def test_what_is_timed_is_all_of_the_work_once_a_round(folder, tmp_path):

@@ -76,6 +76,7 @@ def test_five_that_cannot_be_told_apart_are_no_list():
     assert best_of(four).verdict == "listed"
 
 
+@pytest.mark.slow
 def test_false_winners_are_rare():
     # Nine equal methods, 40 times. That the best is chosen by the same data raises the level of 5 %, that all eight
     # others must be beaten lowers it. At 5 % the count has mean 2 and standard deviation 1.4: 6 is almost 3 above.

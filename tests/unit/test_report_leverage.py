@@ -11,7 +11,7 @@ from rfstudy import tidy
 from rfstudy.report import catalogue
 from rfstudy.report.estimates import largest_half, varying
 from rfstudy.report.plots import required
-from rfstudy.report.requirements import features_needed, growth_of_need, told_size
+from rfstudy.report.requirements import features_needed, growth_of_need, size_text
 
 SIZES = (32, 64, 128, 256, 512)
 SAMPLES = (64, 128, 256, 512)
@@ -118,7 +118,7 @@ def test_what_is_needed_is_the_size_from_which_on_the_mean_is_within_the_toleran
     assert needed["exact"].tolist() == pytest.approx([0.85] * 4)
     missed = features_needed(tidy.frame(need_rows("rff", 10**6)))
     assert missed["s"].isna().all()
-    assert told_size(missed["s"].iloc[0], missed["largest"].iloc[0]) == "> 512"
+    assert size_text(missed["s"].iloc[0], missed["largest"].iloc[0]) == "> 512"
     assert not len(features_needed(tidy.frame([])))
 
 

@@ -91,42 +91,15 @@ def test_changes_of_a_gain_have_the_variance_of_the_splits():
         assert is_effect(test, "accuracy_pct") == is_one
 
 
-def test_controls_are_held_against_the_step_that_they_name():
-    rows = tidy.frame(report_rows.step_rows(tasks=["eeg"]))
-    found = {(control["variant"], method): test for control, method, test in controls_of(rows, SPEC)}
+def test_controls_are_compared_with_the_step_that_they_name():
+    rows = report_rows.step_rows(tasks=["eeg"])
+    controls = controls_of(tidy.frame(rows), reached(rows), SPEC)
+    found = {(control["variant"], method): test for control, method, test in controls}
     assert set(found) == {
         ("smaller-penalty", "lsrff"), ("smaller-penalty", "slsrff"), ("trace", "lsrff"), ("trace", "slsrff"),
         ("permuted", "lsrff"), ("permuted", "slsrff"), ("identity-text", "slsrff"), ("identity-code", "slsrff"),
     }  # fmt: skip
     assert all(abs(test.value) < 0.2 and test.n == 10 for test in found.values())
-
-
-def test_the_table_shows_steps_changes_gains_and_controls(tmp_path):
-    rows = [row for row in report_rows.step_rows() if row["dataset"] != "magic04"]
-    rows = [row for row in rows if row["dataset"] != "cod-rna" or row["repeat"] < 3]
-    rows = report_rows.changed(rows, lambda row: row["dataset"] == "covtype", settings={"capped": True})
-    frame, text = table(rows, tmp_path)
-    assert len(frame) == 4 * (10 + 8)
-    eeg = frame[frame["data set"] == "EEG"].set_index("step")
-    assert list(eeg.index[:10]) == list(SPEC["steps"].values())
-    last = eeg.loc["weights not normalised"]
-    assert (last["RFF"], last["change RFF"]) == ("as before", "")
-    assert last["change SLS-RFF"].startswith("+8.")
-    assert last["change SLS-RFF"].endswith(" (<0.001)")
-    assert last["gain LS-RFF"].startswith(("+8.", "+9."))
-    assert (eeg.iloc[0][["change RFF", "change LS-RFF"]] == "").all()
-    control = eeg.loc["control: RFF with smaller penalty, minus SLS-RFF"]
-    assert abs(float(control["change RFF"].split(" (")[0])) < 0.2
-    assert control["SLS-RFF"] == ""
-    # three repeats have means and changes, but no p-value
-    few = frame[frame["data set"] == "cod-RNA"].set_index("step").loc["weights not normalised"]
-    assert float(few["change SLS-RFF"]) > 8
-    assert (frame[frame["data set"] == "magic04"]["SLS-RFF"].iloc[:10] == "not run").all()
-    assert "covtype: capped" in set(frame["data set"])
-    (sentence,) = [line for line in text.splitlines() if line.startswith("- Steps that change a gain")]
-    assert "weights not normalised (LS-RFF +8." in sentence
-    assert "EEG: " in sentence
-    assert "cod-RNA" not in sentence
 
 
 def test_the_table_without_any_result_still_says_so(tmp_path):

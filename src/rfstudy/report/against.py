@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from rfstudy.metrics import fact_of
-from rfstudy.report.aggregate import CELL, by_cell, select, telling
+from rfstudy.report.aggregate import CELL, by_cell, differing_columns, select
 from rfstudy.report.times import ROUND, ratio
 
 #: What two compared cells have in common: all but their method; a size is the same if its label is.
@@ -40,7 +40,7 @@ def no_difference(metric: str) -> float:
 
 
 def _by_repeat(others: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
-    shared = [*telling(pd.concat([others, baseline]), PLACE), "repeat"]
+    shared = [*differing_columns(pd.concat([others, baseline]), PLACE), "repeat"]
     pairs = others.merge(baseline[[*shared, "value"]], on=shared, suffixes=("", "_other"), validate="many_to_one")
     points = all(fact_of(metric).is_percentage for metric in pairs["metric"].unique())
     if not points and (pairs[["value", "value_other"]] <= 0).any(axis=None):

@@ -1,7 +1,7 @@
 """From tidy rows to what is shown: selections, and means over repeats.
 
-Rows whose status is not ok never enter a mean. They are counted beside it, so that whoever shows the mean can show
-what is missing from it.
+Rows whose status is not ok never enter a mean. They are counted next to it, so that a table can show what is missing
+from the mean.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def measured(frames: Iterable[pd.DataFrame], experiments: list[str]) -> pd.DataF
 
 
 def facts_of(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows that say what preprocessing found in the data."""
+    """The rows with the facts that preprocessing found in the data."""
     return frame[frame["metric"].str.startswith("fact_")]
 
 
@@ -70,8 +70,8 @@ def _parsed(settings: str) -> dict:
 def reasons(frame: pd.DataFrame) -> list[str]:
     """Why rows are not ok: their distinct ``reason``, in order of appearance, without the id of their own method."""
     frame = frame[frame["status"] != "ok"]
-    told = zip(frame["method"], settings_of(frame), strict=True)
-    return list(dict.fromkeys(s["reason"].removeprefix(f"{method}: ") for method, s in told if s.get("reason")))
+    rows = zip(frame["method"], settings_of(frame), strict=True)
+    return list(dict.fromkeys(s["reason"].removeprefix(f"{method}: ") for method, s in rows if s.get("reason")))
 
 
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:
@@ -103,15 +103,15 @@ def by_cell(frame: pd.DataFrame, columns: list[str], **aggregations: tuple[str, 
 
     What is the same in all rows is not grouped by, which takes most of the time where ten of fifteen columns are.
     """
-    told = telling(frame, columns) or columns[:1]
-    cells = frame.groupby(told, dropna=False, sort=False).agg(**aggregations).reset_index()
-    for column in set(columns) - set(told):
+    differing = differing_columns(frame, columns) or columns[:1]
+    cells = frame.groupby(differing, dropna=False, sort=False).agg(**aggregations).reset_index()
+    for column in set(columns) - set(differing):
         cells[column] = pd.Series([frame[column].iloc[0]] * len(cells), dtype=frame[column].dtype)
     return cells[[*columns, *aggregations]]
 
 
-def telling(frame: pd.DataFrame, columns: list[str]) -> list[str]:
-    """Those of the columns that may tell rows apart: all of a frame without rows, and none of texts that are alike."""
+def differing_columns(frame: pd.DataFrame, columns: list[str]) -> list[str]:
+    """The columns that may differ between rows: all of a frame without rows, and no texts that are all equal."""
     return [
         column
         for column in columns

@@ -38,9 +38,9 @@ def chance_of(rows: pd.DataFrame, quantity: dict, context: Context) -> float | N
 
 def notes_on_chance(scores: dict[str, float], *, drawn: bool) -> list[str]:
     """A sentence on these scores by the names of their data sets, and whether an axis reaches one."""
-    told = ", ".join(f"{name} {score:.1f} %".strip() for name, score in scores.items())
+    listed = ", ".join(f"{name} {score:.1f} %".strip() for name, score in scores.items())
     where = "dotted where the axis reaches it" if drawn else "beyond the axes"
-    return [f"Always naming the more frequent class: {told}; {where}."] if scores else []
+    return [f"Always naming the more frequent class: {listed}; {where}."] if scores else []
 
 
 def majority_pct(facts: pd.DataFrame, dataset: str, tasks: dict, split: str = "test") -> float | None:

@@ -29,9 +29,8 @@ MIN_REPEATS = 5
 #: Standard errors within which a published and a measured mean are the same, and how many margins they may reach.
 ERRORS, MARGINS = 3.0, 2.0
 
-#: What a comparison of one cell and a test of one claim can result in.
+#: What the comparison of a published number with ours can result in.
 CELL_VERDICTS = ("reproduced", "better", "worse", "too noisy", "not comparable", "not run")
-CLAIM_VERDICTS = ("holds", "partly", "fails", "contradicted", "not testable", "not run")
 
 #: Split rules of ``data.split`` that draw new training rows in every repeat.
 RANDOM_SPLITS = ("half", "random", "blocks")
@@ -218,7 +217,7 @@ def note_on_tests(overlaps: dict[str, float], of_family: str, metrics: list[str]
     of = " of a percentage" if not all(fact_of(metric).is_percentage for metric in metrics) else ""
     effect = f" and exceeds {smallest:g} points{of}" if smallest else ""
     return (
-        f"{'; '.join(parts)}. Holm's correction is over {of_family}; a difference is told as an effect if it passes at "
+        f"{'; '.join(parts)}. Holm's correction is over {of_family}; a difference counts as an effect if it passes at "
         f"{LEVEL:.0%}{effect}."
     )
 

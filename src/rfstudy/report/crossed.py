@@ -11,7 +11,7 @@ import pandas as pd
 from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
 
-#: What a cell is of where neither row nor column says it.
+#: What a cell selects unless its row or column says otherwise.
 PLAIN = {"variant": "", "axis": ""}
 
 
@@ -28,9 +28,9 @@ def crossed(context: Context, spec: dict) -> dict[tuple[str, str], pd.DataFrame]
 
 
 def wanted(quantity: dict, row: dict, column: dict) -> dict:
-    """What ``select`` is asked for a cell; a text of the column may hold what the row says: "{variant}-longer"."""
+    """The keywords of ``select`` for a cell; a text of the column may use those of the row: "{variant}-longer"."""
     filled = {key: value.format(**row) if isinstance(value, str) else value for key, value in column.items()}
     named = PLAIN | {key: value for key, value in (quantity | row | filled).items() if key != "label"}
     if not named["axis"]:
-        named.pop("at", None)  # what does not walk stands beside every place of what does
+        named.pop("at", None)  # a column without an axis is compared with every position of one that has it
     return {key: value if isinstance(value, str | list) else [value] for key, value in named.items()}

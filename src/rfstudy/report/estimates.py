@@ -35,7 +35,7 @@ def of_map(points: pd.DataFrame, method: str, variant: str = "") -> pd.DataFrame
 
 
 class Tally(NamedTuple):
-    """At how many points a quantity is lower than, not told apart from, or higher than another."""
+    """At how many points a quantity is lower than, not different from, or higher than another."""
 
     lower: int
     even: int

@@ -39,7 +39,7 @@ METRICS = {
     ("survey", "error_pct"): ("error_pct", "logistic"),
 }
 
-#: What stands behind a printed number that was deduced.
+#: The mark of a printed number that was deduced.
 RECONSTRUCTED = "*"
 
 TEST_METRICS = ("accuracy_pct", "error_pct")

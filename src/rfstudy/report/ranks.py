@@ -4,8 +4,8 @@ The unit is the data set: methods are ranked on each, and the ranks are averaged
 classifiers over multiple data sets, Journal of Machine Learning Research 7, 2006). Friedman's test says whether the
 methods differ at all. Two of them are compared by Wilcoxon's signed-rank test on the data sets, which does not depend
 on who else is ranked (Benavoli, Corani and Mangili, Should we really use post-hoc tests based on mean-ranks?, ibid. 17,
-2016), with Holm's correction over all pairs. Beside it stands Nemenyi's distance of mean ranks, for few data sets leave
-the pairs no p-value that passes.
+2016), with Holm's correction over all pairs. Nemenyi's distance of mean ranks is shown as well, since few
+data sets leave the pairs no p-value that passes.
 """
 
 from __future__ import annotations
@@ -35,20 +35,18 @@ class Ranking(NamedTuple):
     p_value: float
     pairs: dict[frozenset[str], float]  # p-value of two methods, Holm's; empty where there is no test
 
-    def told_apart(self, one: str, other: str) -> bool:
+    def differ(self, one: str, other: str) -> bool:
         """Whether the test of a pair passes at ``LEVEL``."""
         return self.pairs.get(frozenset((one, other)), 1.0) < LEVEL
 
     @property
     def alike(self) -> list[tuple[str, ...]]:
-        """The longest runs of methods, two or more neighbours by rank, of which no two are told apart; none where
-        nothing is tested.
-        """
+        """The longest runs of methods, two or more neighbours by rank, of which no two differ; none without a test."""
         methods, runs, end = list(self.ranks.index) if self.pairs else [], [], 0
         for first in range(len(methods)):
             last = first
             while last + 1 < len(methods) and not any(
-                self.told_apart(methods[last + 1], each) for each in methods[first : last + 1]
+                self.differ(methods[last + 1], each) for each in methods[first : last + 1]
             ):
                 last += 1
             if last > first and last + 1 > end:
@@ -145,7 +143,7 @@ def smallest_p_value(n_datasets: int, n_methods: int) -> float:
 
 
 def datasets_needed(n_methods: int) -> int:
-    """The number of data sets from which on a pair of so many methods can be told apart at all.
+    """The number of data sets from which on a pair of so many methods can differ at all.
 
     >>> datasets_needed(9)
     11

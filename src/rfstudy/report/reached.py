@@ -49,16 +49,13 @@ def needs(context: Context, spec: dict) -> list[Need]:
     cells = summarise(of_quantity(select(context.rows, axis=""), spec["quantity"]))
     cells = cells[cells["n"] > 0].sort_values("n_features")
     found = []
-    for dataset, size in pd.MultiIndex.from_product([spec["datasets"], spec["sizes"]]).intersection(
-        best.index, sort=False
-    ):
+    places = pd.MultiIndex.from_product([spec["datasets"], spec["sizes"]])
+    for dataset, size in places.intersection(best.index, sort=False):
         number = best.loc[(dataset, size)]
         curves = select(cells, dataset=dataset).groupby(["method", "variant"])
         reached = {who: _reached(curve, number["published"]) for who, curve in curves}
         baseline = reached.pop((spec["baseline"], ""), None)
-        fewest = min(
-            reached.values(), key=lambda at: (not at.size, at.n_features * bool(at.size), -at.mean), default=None
-        )
+        fewest = min(reached.values(), key=_order, default=None)
         found.append(Need(dataset, size, float(number["published"]), number["method"], baseline, fewest))
     return found
 

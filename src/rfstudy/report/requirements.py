@@ -88,7 +88,7 @@ def growth_of_need(needed: pd.DataFrame) -> Estimate | None:
     """The power of n with which a requirement grows (rows of one place but n), None with fewer than three met.
 
     A size is known up to the step between sizes only: its logarithm is off by up to a step, evenly, which enters the
-    error beside that of the fit.
+    error next to that of the fit.
     """
     met = needed[needed["s"].notna()]
     power = power_law(met["n"], met["s"])
@@ -99,6 +99,6 @@ def growth_of_need(needed: pd.DataFrame) -> Estimate | None:
     return power._replace(error=float(np.hypot(power.error, of_steps)))
 
 
-def told_size(s: float, largest: int) -> str:
+def size_text(s: float, largest: int) -> str:
     """A requirement in words; one that was not met is more than the largest size."""
     return f"> {largest}" if np.isnan(s) else f"{s:.0f}"

@@ -65,11 +65,13 @@ def gain_changes(gains: dict[str, list[pd.Series]], overlap: float = 0.0, alone:
     return {place: test for place, test in family(tests).items() if not np.isnan(test.p)}
 
 
-def controls_of(rows: pd.DataFrame, spec: dict, overlap: float = 0.0) -> list[tuple[dict, str, Estimate]]:
+def controls_of(
+    rows: pd.DataFrame, reached: list, spec: dict, overlap: float = 0.0
+) -> list[tuple[dict, str, Estimate]]:
     """Each comparison with a control on one data set: the control's entry of ``spec``, the method that it is compared
-    with, and control minus method at the step that the entry names (without Holm's correction)."""
+    with, and control minus method at the step that the entry names (``reached`` is the ``course``; without Holm's
+    correction)."""
     steps = list(spec["steps"])
-    reached = course(rows, steps, spec["methods"], spec.get("one_at_a_time", False))
     found = []
     for control in spec.get("controls", []):
         own = by_repeat(select(rows, method=control["method"], variant=control["variant"]))

@@ -47,7 +47,7 @@ PLACE = [column for column in aggregate.CELL if column not in ("learner", "metri
 
 
 def by_rounds(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows that stand on the axis of the rounds."""
+    """The rows on the axis of the rounds."""
     return select(frame, axis=ROUND)
 
 
@@ -141,8 +141,8 @@ def median_and_quartiles(cell: dict) -> Cell:
     decimals = max(0, 2 - math.floor(math.log10(median))) if median > 0 else 3
     text = f"{median:.{decimals}f} [{lower:.{decimals}f}, {upper:.{decimals}f}]"
     remark = "machine busy" if cell["machine_busy"] else ""
-    told = {"": median, "lower_quartile": lower, "upper_quartile": upper, "rounds": cell["rounds"], "remark": remark}
-    return Cell(f"{text} {remark}".rstrip(), told)
+    values = {"": median, "lower_quartile": lower, "upper_quartile": upper, "rounds": cell["rounds"], "remark": remark}
+    return Cell(f"{text} {remark}".rstrip(), values)
 
 
 def ratio(one: pd.DataFrame, other: pd.DataFrame) -> Estimate | None:

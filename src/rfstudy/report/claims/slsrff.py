@@ -30,7 +30,7 @@ from rfstudy.report.claims.rows import Rows
 from rfstudy.report.claims.samples import Sample, difference, highest, lowest, shifted, side
 from rfstudy.report.compare import Estimate, paired
 from rfstudy.report.estimates import largest_half
-from rfstudy.report.requirements import features_needed, told_size
+from rfstudy.report.requirements import features_needed, size_text
 
 GRIDS = {"text": "slsrff-text", "code": "slsrff-code", "tuned": "slsrff-tuned"}
 COST, SURROGATE = {"text": "slsrff-cost"}, {"text": "slsrff-surrogate"}
@@ -256,7 +256,7 @@ def _required(rows: Rows, needed, variant: str) -> Part:
     points = []
     for row in both.to_dict("records"):
         s, s_exact = (math.inf if math.isnan(row[name]) else row[name] for name in ("s", "s_exact"))
-        text = f"{told_size(row['s'], row['largest'])}/{told_size(row['s_exact'], row['largest_exact'])}"
+        text = f"{size_text(row['s'], row['largest'])}/{size_text(row['s_exact'], row['largest_exact'])}"
         what = f"{rows.name('slsrff')}/{rows.name('lsrff')} drawn from {drawn}, {row['decay']}"
         reason = "cut off by the grid" if math.isinf(s) and math.isinf(s_exact) else ""
         value = 0.0 if s == s_exact else s - s_exact

@@ -1,4 +1,4 @@
-"""The table of an ablation: scores step by step, what each step changes, and controls beside the steps."""
+"""The table of an ablation: scores step by step, what each step changes, and controls."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OPTIONAL = ("sizes", "one_at_a_time", "controls")
 
 def make(context: Context, spec: dict) -> Table:
     """Score of every method at every step of an ablation, its change from the step before, and the gain of the methods
-    that use the data over the better baseline; then the controls, each minus the method it is held against.
+    that use the data over the better baseline; then the controls, each minus the method it is compared with.
 
     Of ``spec``: ``steps``, a mapping from the variant to the step in words, in order; ``one_at_a_time``, whether each
     changes the first one and not the one before; ``sizes``, where the experiment has more than one of a data set;
@@ -52,7 +52,7 @@ def make(context: Context, spec: dict) -> Table:
         if len(ours):
             overlaps[printed_name(context.tasks, dataset, spec["paper"])] = overlap
         reached = course(ours, spec["steps"], spec["methods"], alone)
-        controls = controls_of(ours, spec, overlap)
+        controls = controls_of(ours, reached, spec, overlap)
         changes = _changes_of(reached, controls, overlap, alone)
         gained = {method: [gain_of(method, now, spec["baselines"], sign) for now in reached] for method in others}
         gains = family(
@@ -76,8 +76,8 @@ def make(context: Context, spec: dict) -> Table:
             changed = _in_words(effects, list(spec["steps"].values()), labels)
             significant.append(f"{printed_name(context.tasks, dataset, spec['paper'])}: {changed or 'none'}")
         for position, (control, method, _) in enumerate(controls):
-            told = {"": control["label"], "id": control["variant"], "minus": labels[method]}
-            step = Cell(f"control: {control['label']}, minus {labels[method]}", told)
+            values = {"": control["label"], "id": control["variant"], "minus": labels[method]}
+            step = Cell(f"control: {control['label']}, minus {labels[method]}", values)
             row = {"data set": name, "step": step} | empty
             place = dataset, control["variant"], control["method"]
             row[labels[control["method"]]] = mean_and_std(at.get(place), metric, full)

@@ -1,6 +1,6 @@
 """Which methods are best: as a paper lists them, and as measured.
 
-Measured cells never come from published ones: the two meet only in the rows that say whether they agree.
+Measured cells never come from published ones: the two meet only in the rows of agreements.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ REQUIRED = ("published", "datasets", "methods", "repeats", "groups", "criteria")
 #: From how many methods on, a list no longer says which are best.
 TOO_MANY = 5
 
-#: What stands under a table of best methods, whatever its rows.
+#: The note under every table of best methods.
 BEST_METHODS_NOTE = (
-    "Measured: the best method and all that are not told to be worse. A method's score in a repeat is its mean over "
+    "Measured: the best method and all that are not shown to be worse. A method's score in a repeat is its mean over "
     "the sizes of the group (of the logarithm for errors), which is compared with the best method's. "
     f'"-": {TOO_MANY} or more methods are listed. "no verdict": fewer than {MIN_REPEATS} complete repeats.'
 )
@@ -47,7 +47,7 @@ class Best(NamedTuple):
 
 
 def best_methods(frame: pd.DataFrame, metric: str, groups: dict[str, list[str]], overlap: float = 0.0) -> dict:
-    """Which methods are best over groups of sizes: the best one and all that are not told to be worse.
+    """Which methods are best over groups of sizes: the best one and all that are not shown to be worse.
 
     The unit of the test is the repeat: all methods of a repeat see the same split, but the sizes of one repeat share
     that split too and are no independent observations. So a method's score in a repeat is its mean over the sizes of
@@ -125,7 +125,7 @@ def make(context: Context, spec: dict) -> Table:
                 is_other = comparability(select(of_criterion, n_features_label=sizes), context.tasks)
                 agreements.append("not comparable" if is_other else _agreement(listed, best))
                 measured = _outcome(best, agreements[-1], context)
-                # the agreement stands beside the measured methods in a CSV file
+                # in a CSV file the agreement is in the rows of the measured methods
                 cells[heading] = (_listed(listed, context), measured, Cell(agreements[-1], ()))
                 if best.left_out and best.verdict != "no verdict":
                     labels = [
@@ -175,11 +175,11 @@ def _listed(winners: list[str] | None, context: Context) -> Cell:
 
 def _outcome(best: Best, agreement: str, context: Context) -> Cell:
     """The methods that are best as measured, one row each, with the adjusted p-value against the first."""
-    told = {"agreement": agreement, "repeats": best.repeats}
+    common = {"agreement": agreement, "repeats": best.repeats}
     if best.verdict != "listed":
-        return Cell("-" if best.verdict == "none stands out" else best.verdict, _winner(best.verdict) | told)
+        return Cell("-" if best.verdict == "none stands out" else best.verdict, _winner(best.verdict) | common)
     methods = {pair: method_cell(context, *pair) for pair in best.methods}
-    values = (_winner("", method) | told | {"p_value": best.p.get(pair)} for pair, method in methods.items())
+    values = (_winner("", method) | common | {"p_value": best.p.get(pair)} for pair, method in methods.items())
     return Cell(", ".join(map(str, methods.values())), tuple(values))
 
 

@@ -1,4 +1,4 @@
-"""Ways of choosing features beside each other, along an axis that says from how many: what each is worth."""
+"""Ways of choosing features, along an axis (from how many candidates): what each is worth."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ REQUIRED = ("datasets", "methods", "repeats", "axis", "label", "says")
 
 
 def make(context: Context, spec: dict) -> Table:
-    """One row a data set, place on the axis and way: the metrics of ``says``, and the change of the first from what the
-    first method has.
+    """One row per data set, position on the axis and way of choosing: the metrics of ``says``, and the change of the
+    first metric from that of the first method.
     """
     metric, own = next(iter(spec["says"])), (spec["methods"][0], "")
     shown = select(context.rows, axis=spec["axis"], dataset=spec["datasets"], metric=list(spec["says"]))

@@ -45,10 +45,10 @@ def make(context: Context, spec: dict) -> Table:
     if tests:
         of_family = "all differences of a data set; in brackets Holm's p-value"
         remarks.append(note_on_tests(overlaps, of_family, [spec["quantity"]["metric"]]))
-    told = {column["label"]: {"column": column["label"]} for column in spec["columns"]}
-    told |= {_difference(pair): {"column": _difference(pair)} for pair in spec.get("tests", [])}
+    unfold = {column["label"]: {"column": column["label"]} for column in spec["columns"]}
+    unfold |= {_difference(pair): {"column": _difference(pair)} for pair in spec.get("tests", [])}
     remarks += notes(shown, spec, context)
-    return Table(spec["name"], pd.DataFrame(table), spec["caption"], remarks, told)
+    return Table(spec["name"], pd.DataFrame(table), spec["caption"], remarks, unfold)
 
 
 def tests_between(cells: dict, spec: dict, context: Context) -> tuple[dict, dict[str, float]]:

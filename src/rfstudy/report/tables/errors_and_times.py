@@ -1,7 +1,7 @@
 """Errors and times at the largest number of features of every data set, in the form of the paper on EERF.
 
-One row is printed, one a learner is ours. Seconds of two machines say nothing about each other, so every time has in
-brackets what it is over the training time of the baseline in the same row.
+One row is published, and one per learner is ours. Seconds of two machines are not comparable, so each time has in
+brackets its ratio to the training time of the baseline in the same row.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OPTIONAL = ("repeats", "variants")
 #: What is said of a plain method where the variant that is printed was not measured.
 PLAIN = "by validation"
 
-#: The time that all others of a row are told over.
+#: The time that all others of a row are divided by.
 BASE = "time_train_s"
 
 TIMES_NOTE = (
@@ -40,7 +40,7 @@ def make(context: Context, spec: dict) -> Table:
 
     The size of a data set is the one that is printed for it. Of ``spec``: ``quantity`` (the error, without its
     learner), ``learners``, ``times`` (metrics with their headings), ``baselines`` (whose training time the others are
-    told over), ``settings`` (what else is printed, with headings), ``variants`` (of a method the
+    divided by), ``settings`` (what else is printed, with headings), ``variants`` (of a method the
     one printed, where it was measured).
     """
     printed = numbers(context.published, spec["paper"], spec["published"])
@@ -67,13 +67,13 @@ def make(context: Context, spec: dict) -> Table:
         if len(rows) and rows[-1]["source"] == "published":
             rows.append({"data set": name, "source": "ours"} | _not_run(ours, columns, spec))
     metrics = [spec["quantity"]["metric"], *spec["times"]]
-    told = select(pd.concat(shown) if shown else frame.iloc[:0], metric=metrics)
-    told = told[(told["variant"] == "") | told["variant"].isin(spec.get("variants", {}).values())]
+    used = select(pd.concat(shown) if shown else frame.iloc[:0], metric=metrics)
+    used = used[(used["variant"] == "") | used["variant"].isin(spec.get("variants", {}).values())]
     remarks = [
         "Errors: mean ± one standard error.",
         TIMES_NOTE.format(name=plot_style(spec["baselines"][0], context.styles).label),
     ]
-    remarks += notes(told, spec, context)
+    remarks += notes(used, spec, context)
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, columns)
 
 
@@ -111,8 +111,8 @@ def _with_ratio(text: str, seconds: float, over: float | None, **more) -> Cell:
     return Cell(text + brackets, {"": seconds, "over_baseline": over} | more)
 
 
-def _measured(rows: pd.DataFrame, learner: str, columns: dict[str, dict], spec: dict, walked: set[str]) -> dict:
-    """Our row of a data set and learner; ``walked`` are the variants that were measured of any."""
+def _measured(rows: pd.DataFrame, learner: str, columns: dict[str, dict], spec: dict, swept: set[str]) -> dict:
+    """Our row of a data set and learner; ``swept`` are the variants that were measured of any."""
     metric, variants = spec["quantity"]["metric"], spec.get("variants", {})
     errors = select(rows, metric=metric, split=spec["quantity"].get("split"), axis="")
     base = select(by_rounds(rows), metric=BASE, method=spec["baselines"], variant="", learner=learner)
@@ -123,7 +123,7 @@ def _measured(rows: pd.DataFrame, learner: str, columns: dict[str, dict], spec: 
             own = select(errors, method=of["method_id"])
             variant = variants.get(of["method_id"], "")
             is_there = variant in set(own["variant"])
-            remark = PLAIN if variant in walked and not is_there else ""
+            remark = PLAIN if variant in swept and not is_there else ""
             found[heading] = _error(select(own, variant=variant if is_there else ""), remark)
         else:
             found[heading] = _time(select(own, metric=of["quantity"]), base)

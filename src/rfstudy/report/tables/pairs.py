@@ -31,8 +31,8 @@ def make(context: Context, spec: dict) -> Table:
                 f"z = {z:g}": with_error(value, error)
                 for z, value, error in zip(group["distance"], group["value"], group["error"], strict=True)
             }
-            told = Cell(direction, {"": direction, "remark": ""})
-            rows.append({"map": method_cell(context, method, variant), "direction": told, "d": d, "s": s, **cells})
+            place = {"direction": Cell(direction, {"": direction, "remark": ""}), "d": d, "s": s}
+            rows.append({"map": method_cell(context, method, variant)} | place | cells)
     remarks = [
         "z: distance of the two points in length scales. axis: they differ in the first coordinate only.",
         "The distances of a row share their draws.",

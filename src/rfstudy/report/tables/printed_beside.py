@@ -16,13 +16,13 @@ from rfstudy.report.typeset import Cell, Table
 REQUIRED = ("published", "methods", "kernels")
 OPTIONAL = ("repeats",)
 
-#: What the method is told as that all others are divided by.
+#: The cell of the method that all others are divided by.
 ONE = Cell("1", {"": 1.0})
 
-#: What a missing number lacks besides.
+#: What else a missing number lacks.
 QUARTILES = ("std", "lower_quartile", "upper_quartile")
 
-#: Which printed numbers it is told of: those of its paper.
+#: Which published numbers ``config/scorecard.yaml`` gives this kind: those of the paper.
 SCORED = "paper"
 
 OURS_NOTE = (

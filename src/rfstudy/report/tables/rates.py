@@ -1,4 +1,4 @@
-"""Fitted rates of the error of the kernel matrix beside the stated ones."""
+"""Fitted rates of the error of the kernel matrix and the stated ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STATED_NORMS = {"sup": "sup", "l2": "lr", "delta_spectral": "delta_spectral"}
 
 
 def make(context: Context, spec: dict) -> Table:
-    """The fitted power of s with which the error of the kernel matrix falls, by norm, map and dimension, beside the
+    """The fitted power of s with which the error of the kernel matrix falls, by norm, map and dimension, and the
     powers of the stated rates.
     """
     frame = context.rows
@@ -87,6 +87,6 @@ def _rate_verdict(fitted: Estimate | None, powers: list[float]) -> str:
 def _points(frame: pd.DataFrame) -> list[str]:
     counts = sorted(frame["n_train"].dropna().unique())
     ridges = sorted({s["ridge"] for s in settings_of(frame) if "ridge" in s})
-    told = [f"Normal points: {', '.join(map(str, counts))}"] if counts else []
-    told += [f"n lambda = {', '.join(f'{r:g}' for r in ridges)}"] if ridges else []
-    return [f"{'; '.join(told)}."] if told else []
+    parts = [f"Normal points: {', '.join(map(str, counts))}"] if counts else []
+    parts += [f"n lambda = {', '.join(f'{r:g}' for r in ridges)}"] if ridges else []
+    return [f"{'; '.join(parts)}."] if parts else []

@@ -1,4 +1,4 @@
-"""Ratios of speed beside the bars that the project sets itself."""
+"""Ratios of speed and the bars that the project sets itself."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from rfstudy.report.context import Context
 from rfstudy.report.times import TOO_WIDE
 from rfstudy.report.typeset import Table
 
-#: What stands under the comparisons of speed.
+#: The note under the comparisons of speed.
 RATIOS_NOTE = (
     "A ratio is the median of the ratios by round, in which the two sides take turns; a verdict needs quartiles no "
-    f"more than {TOO_WIDE:.0%} of it apart, and rounds beside which no other work ran."
+    f"more than {TOO_WIDE:.0%} of it apart, and rounds without other work on the machine."
 )
 
 

@@ -45,5 +45,5 @@ def _cell(found: Reached | None) -> Cell:
     if found is None:
         return absent("not run", "size", "mean")
     where = found.size or "not reached"
-    told = {"": found.n_features if found.size else None, "size": found.size, "mean": found.mean}
-    return Cell(f"{where} ({found.mean:.2f})", told | {"remark": "" if found.size else where})
+    values = {"": found.n_features if found.size else None, "size": found.size, "mean": found.mean}
+    return Cell(f"{where} ({found.mean:.2f})", values | {"remark": "" if found.size else where})

@@ -1,4 +1,4 @@
-"""How many features leverage sampling needs: the bounds of Liu et al. (AAAI 2020) beside measurements."""
+"""How many features leverage sampling needs: the bounds of Liu et al. (AAAI 2020) next to measurements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rfstudy.report.cells import absent, exponent, method_cell
 from rfstudy.report.context import Context
 from rfstudy.report.estimates import SIGMAS, power_law
 from rfstudy.report.notes import notes
-from rfstudy.report.requirements import BOUNDS, decay_of, features_needed, growth_of_need, stated_bounds, told_size
+from rfstudy.report.requirements import BOUNDS, decay_of, features_needed, growth_of_need, size_text, stated_bounds
 from rfstudy.report.typeset import Cell, Table
 
 #: Keys of an entry of this kind, beside those of all entries.
@@ -22,8 +22,8 @@ NOT_RUN = absent("not run", "more than")
 NEED_NOTE = (
     "Needed: the smallest s from which on the mean risk of ridge regression at lambda = n^(-1/2) is within "
     "{tolerance:g} % of that of the exact kernel on the same data. The theorem behind the bounds allows a loss of "
-    "2 lambda. whole: frequencies drawn from the whole law, as in the theorems (the surrogate with its identity term); "
-    "otherwise from a pool of s, as in the algorithms (without it)."
+    "2 lambda. whole: frequencies drawn from the whole distribution, as in the theorems (the surrogate with its "
+    "identity term); otherwise from a pool of s, as in the algorithms (without it)."
 )
 
 NEED_VERDICT_NOTE = (
@@ -34,7 +34,7 @@ NEED_VERDICT_NOTE = (
 
 
 def make(context: Context, spec: dict) -> Table:
-    """The stated bounds on the number of features beside what was needed at every n, by decay and way of sampling."""
+    """The stated bounds on the number of features and what was needed at every n, by decay and way of sampling."""
     frame = context.rows
     printed = select(
         context.published, paper=spec["paper"], experiment=spec["published"], metric="required_features_bound"
@@ -69,7 +69,7 @@ def make(context: Context, spec: dict) -> Table:
 
 def _needed(s: float, largest: int) -> Cell:
     """What was needed; of what was not met the largest size that is not enough."""
-    return Cell(told_size(s, largest), {"": s, "more than": largest if np.isnan(s) else None, "remark": ""})
+    return Cell(size_text(s, largest), {"": s, "more than": largest if np.isnan(s) else None, "remark": ""})
 
 
 def _tolerance(frame: pd.DataFrame) -> list[str]:

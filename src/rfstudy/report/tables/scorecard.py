@@ -1,4 +1,4 @@
-"""The scorecard of a paper: every result that it prints as a number, beside ours, with a verdict."""
+"""The scorecard of a paper: every number that it prints, next to ours, with a verdict."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rfstudy.report.typeset import Table
 #: Which published numbers ``config/scorecard.yaml`` gives this kind: those of the paper.
 SCORED = "paper"
 
-RATIO_NOTE = "A time is told as its ratio to that of another method in the same cell, which is no cell itself."
+RATIO_NOTE = "A time is its ratio to that of another method in the same cell, which has no row itself."
 
 #: The columns that hold numbers.
 NUMBERS = ("published", "published spread", "ours", "our spread", *JUDGED)

@@ -210,7 +210,7 @@ def test_table_2_sets_what_is_printed_beside_what_was_measured(results):
     table, text = made("table-02-text", results)
     rows = table.set_index("method")
     assert rows.loc["RFF", ["extra memory", "time", "bytes, power of d"]].tolist() == ["O(sd)", "O(sd)", "1.00 ± 0.00"]
-    assert rows.loc["ORF", ["lower variance than RFF", "lower / even / higher", "verdict"]].tolist() == [
+    assert rows.loc["ORF", ["lower variance than RFF", "variance points", "verdict"]].tolist() == [
         "Yes",
         "12 / 0 / 0",
         "holds",

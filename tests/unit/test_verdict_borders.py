@@ -154,8 +154,8 @@ def test_a_ratio_to_what_may_be_zero_is_lost(tabulated):
     assert ratio_of(tabulated, ("4.000", "0.100"), [(40.0, 1.0)] * 5)[0] == "reproduced"
 
 
-def test_the_verdicts_are_counted_and_what_is_near_too(tabulated):
-    spec = SCORES | {"sizes": ["d", "2d", "4d"], "methods": ["rff", "lsrff"], "near": 1.5}
+def test_the_verdicts_are_counted(tabulated):
+    spec = SCORES | {"sizes": ["d", "2d", "4d"], "methods": ["rff", "lsrff"]}
 
     def n(place):
         return 1 if place == ("rff", "2d") else 5  # one repeat beside a printed spread
@@ -170,10 +170,9 @@ def test_the_verdicts_are_counted_and_what_is_near_too(tabulated):
     # three standard errors are more than twice the margin
     as_printed[1] |= {"spread": "1.2", **STD}
     _, text = tabulated(spec, rows, as_printed)
-    assert "Verdicts, 6 printed cells: reproduced 2, better 1, worse 1, not run 1, too noisy 1." in text
-    assert "Verbatim, 5 printed cells: reproduced 1, better 1, worse 1, not run 1, too noisy 1." in text
+    assert "Verdicts, 6 printed cells: reproduced 2, better 1, worse 1, too noisy 1, not run 1." in text
+    assert "Verbatim, 5 printed cells: reproduced 1, better 1, worse 1, too noisy 1, not run 1." in text
     assert "Reconstructed, 1 printed cell: reproduced 1." in text
-    assert "Within 1.5 points of the printed value: eeg: rff 2 of 3, lsrff 1 of 2." in text
 
 
 # Bullets: kind "accuracy_and_time"
@@ -439,7 +438,7 @@ def variance_cells(tabulated, claim, *points):
     as_printed = [printed("lower_variance_than_rff", claim, paper="survey", method="orf", dataset="")]
     spec = {"kind": "complexities", "paper": "survey", "methods": ["orf"]}
     table, _ = tabulated(spec, rows, as_printed)
-    return tuple(table.loc[0, ["lower / even / higher", "verdict"]])
+    return tuple(table.loc[0, ["variance points", "verdict"]])
 
 
 LOWER, EVEN, HIGHER = [(0.59, 0.1)], [(0.61, 0.1)], [(1.41, 0.1)]

@@ -17,6 +17,7 @@ from random_features.learners import entry as learners
 from rfstudy.files import read_yaml, shown, yaml_files
 from rfstudy.metrics import FACTS
 from rfstudy.report import catalogue
+from rfstudy.study.code import defines, keywords_of
 from rfstudy.study.config import MEASURED, NAME, ConfigurationError, extended
 from rfstudy.study.experiment import kernels_of
 from rfstudy.study.job import kernel_id, sizes
@@ -129,8 +130,14 @@ def schema_of(entry: dict, config_dir: Path) -> dict:
     if not isinstance(entry.get("kind"), str) or entry["kind"] not in kinds:
         return closed({"kind": {"enum": list(kinds)}}) | {"additionalProperties": True, "required": ["kind"]}
     schema, module = read_schema(Path(config_dir), "figures"), catalogue.module_of(entry["kind"])
-    required = [*schema["required"], *constant_or(module, "REQUIRED", ())]
-    keys = [*required, *constant_or(module, "OPTIONAL", ()), "kernel"]
+    if defines(module, "draw"):
+        keywords = keywords_of(module, "draw")
+        own = [name for name, is_required in keywords.items() if is_required], list(keywords)
+    else:
+        own = constant_or(module, "REQUIRED", ()), constant_or(module, "OPTIONAL", ())
+    required, optional = ([key for key in keys if key in schema["properties"]] for keys in own)
+    required = [*schema["required"], *required]
+    keys = [*required, *optional, "kernel"]
     return schema | {"properties": {key: schema["properties"][key] for key in keys}, "required": required}
 
 
@@ -149,10 +156,12 @@ def problems_with(entry: dict, experiments: dict[str, dict], styles: dict, tasks
             known = {"datasets": datasets_of(own), "sizes": labels_of(own)}
             found += [problem for key, of in known.items() if of for problem in unknown(entry, key, of, protocol)]
             known["kernels"] = {kernel_id(kernel) for each in own for kernel in kernels_of(each)}
-            if "kernel" in entry and entry["kernel"] not in known["kernels"]:
-                named = entry["kernel"]
-                found.append(f".kernel: {named!r} is no kernel of {where}; {suggestion(named, known['kernels'])}")
-            found += problems_of_rows(entry.get("rows"), own, known)
+            parts = {"": entry} | {f".panels[{i}]": panel for i, panel in enumerate(entry.get("panels", []))}
+            found += [
+                f"{part}.kernel: {of['kernel']!r} is no kernel of {where}; {suggestion(of['kernel'], known['kernels'])}"
+                for part, of in parts.items()
+                if of.get("kernel", "") not in {"", *known["kernels"]}
+            ]
             found += problems_of_quantities(entry, own, "")
     for key in ("registered",) if entry.get("experiments") else ("registered", "datasets"):
         found += unknown(entry, key, set(tasks), "")
@@ -165,23 +174,6 @@ def problems_with(entry: dict, experiments: dict[str, dict], styles: dict, tasks
                 f".panels[{position}].against: {baseline!r} is none of the methods; {suggestion(baseline, styles)}"
             )
     return list(dict.fromkeys(found))
-
-
-def problems_of_rows(rows: dict | None, experiments: list[dict], known: dict[str, set[str]]) -> list[str]:
-    """The values that rows of panels are told apart by and that the experiments do not have."""
-    if not rows:
-        return []
-    of_column = {
-        "dataset": known["datasets"],
-        "n_features_label": known["sizes"],
-        "kernel": known["kernels"],
-        "learner": {name for each in experiments for name in each.get("learners") or {}},
-    }[rows["by"]]
-    return [
-        f".rows.titles: {value!r} is no {rows['by']} of the experiments; {suggestion(value, of_column)}"
-        for value in rows["titles"]
-        if value not in of_column
-    ]
 
 
 def unknown(entry: dict, key: str, known: set[str], protocol: str) -> list[str]:

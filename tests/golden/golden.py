@@ -45,7 +45,7 @@ def made(patterns: list[str]):
     import importlib
 
     from rfstudy.outputs import load_reports
-    from rfstudy.report import typeset
+    from rfstudy.report import plots, typeset
     from rfstudy.report.catalogue import module_of
     from rfstudy.report.context import contexts
     from rfstudy.study.config import load_experiments, load_methods, load_registry
@@ -63,11 +63,11 @@ def made(patterns: list[str]):
     files = {shipped[each] for spec in specs.values() for each in spec["experiments"] if each in shipped}
     registries = ROOT / "data" / "reference", load_methods(config), tasks
     for name, (spec, context) in zip(specs, contexts(list(specs.values()), sorted(files), *registries), strict=True):
-        kind = importlib.import_module(module_of(spec["kind"]))
         if spec["form"] == "tables":
+            kind = importlib.import_module(module_of(spec["kind"]))
             yield name, of_table(typeset.csv(kind.make(context, spec)))
         else:
-            yield name, of_figure(kind.draw(context, spec).figure)
+            yield name, of_figure(plots.picture(context, spec).figure)
 
 
 def of_table(text: str) -> dict[str, list]:
@@ -92,12 +92,13 @@ def of_figure(figure) -> list:
     from matplotlib.image import AxesImage
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
+    from matplotlib.spines import Spine
 
     found, images = [np.empty((0, 2))], []
     for axes in figure.axes:
         data = axes.transData
         for artist in axes.get_children():
-            if artist is axes.patch or not artist.get_visible():
+            if artist is axes.patch or isinstance(artist, Spine) or not artist.get_visible():
                 continue
             if isinstance(artist, AxesImage):
                 images.append(np.asarray(artist.get_array().filled(np.nan), dtype=float))
@@ -116,7 +117,8 @@ def of_figure(figure) -> list:
             points = np.atleast_2d(np.ma.filled(np.ma.asarray(points, dtype=float), np.nan))
             points = points[np.isfinite(points).all(axis=1)]
             if axes.get_yscale() == "log":
-                points = points[points[:, 1] > axes.get_ylim()[0] * (1 + TOLERANCE)]
+                y = points[:, 1]
+                points = points[(y > 0) & ~is_close(y, axes.get_ylim()[0])]
             found.append(points)
     points = rounded(np.concatenate(found))
     return [["points", sorted(map(list, set(map(tuple, points))))], *(["image", rounded(image)] for image in images)]

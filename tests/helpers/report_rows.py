@@ -101,6 +101,12 @@ def as_computed(table):
     return pd.read_csv(io.StringIO(typeset.csv(table)), keep_default_na=False, na_values=[""])
 
 
+def picture(spec, rows=(), tasks=None):
+    """The figure of a specification from rows, or from a context."""
+    context = rows if hasattr(rows, "styles") else context_of(rows if len(rows) else [], tasks=tasks)
+    return plots.picture(context, spec)
+
+
 def draw(spec, results, out, styles=METHODS, tasks=None):
     """Draw the figure of a specification from tidy files, as the stage does; the paths."""
     tasks = DATASETS if tasks is None else tasks

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import report_rows
 from scipy import stats
 
 from rfstudy import tidy
 from rfstudy.report.compare import holm
 from rfstudy.report.context import Context
 from rfstudy.report.crossed import crossed
-from rfstudy.report.plots import dots
 from rfstudy.report.tables import crossed as table
 
 STYLES = {"rff": {"label": "RFF", "colour": "#000000", "marker": "o"}}
@@ -117,9 +117,9 @@ def test_what_was_not_run_is_said():
     made = table.make(context(), spec)
     assert [str(cell) for cell in made.frame["RFF"]][2] == "not run"
     assert str(made.frame["RFF minus neighbour"].iloc[2]) == ""
-    picture = dots.draw(context(), spec)
+    picture = report_rows.picture({"kind": "dots"} | spec, context())
     assert any("never (not run)" in note for note in picture.notes)
-    nothing = dots.draw(Context(tidy.frame([]), STYLES, TASKS), spec)
+    nothing = report_rows.picture({"kind": "dots"} | spec, Context(tidy.frame([]), STYLES, TASKS))
     assert not nothing.figure.axes
 
 

@@ -8,7 +8,6 @@ from figure_checks import assert_fit_to_print
 
 from rfstudy import tidy
 from rfstudy.report.context import Context
-from rfstudy.report.plots import counterexample, descent
 from rfstudy.study.engine import Job
 from rfstudy.study.kinds import counterexample as kind
 
@@ -110,7 +109,7 @@ def test_the_figure_shows_medians_with_quartiles_and_the_threshold():
             row["value"] *= 1000
     for row in rows():
         made += [row | {"metric": "error_pct"}] if row["metric"] == "mse" and row["split"] == "test" else []
-    figure = descent.draw(report_rows.context_of(made), report_rows.spec_of("figure-07-text")).figure
+    figure = report_rows.picture(report_rows.spec_of("figure-07-text"), made).figure
     assert_fit_to_print(figure)
     assert len(figure.axes) == 8
     tested = figure.axes[1]
@@ -120,27 +119,16 @@ def test_the_figure_shows_medians_with_quartiles_and_the_threshold():
     upright = {line.get_xdata()[0]: line.get_color() for line in tested.get_lines() if len(line.get_ydata()) == 2}
     assert upright == {0.5: drawn[0].get_color(), 1.0: drawn[1].get_color()}
     assert len(tested.collections) == 2
-    notes = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
-    assert (
-        "RFF has 2s columns; RFF (random phases) has s columns. Lines and bands: medians and quartiles over 3 repeats."
-        in notes
-    )
 
 
 def test_learners_are_told_apart_by_their_lines():
     made = rows()
     made += [row | {"learner": "ridge_tuned", "value": row["value"] / 2} for row in made if row["metric"] == "mse"]
-    figure = descent.draw(report_rows.context_of(made), report_rows.spec_of("figure-07-tuned-text")).figure
+    figure = report_rows.picture(report_rows.spec_of("figure-07-tuned-text"), made).figure
     assert_fit_to_print(figure)
     drawn = [line for line in figure.axes[1].get_lines() if len(line.get_ydata()) == len(SIZES)]
     assert [line.get_linestyle() for line in drawn] == ["-", "--", "-", "--"]
     np.testing.assert_allclose(drawn[1].get_ydata(), np.array(PEAK[2]) / 2)
-
-
-def test_a_figure_of_double_descent_without_rows_says_so():
-    figure = descent.draw(CONTEXT, report_rows.spec_of("figure-07-text")).figure
-    assert_fit_to_print(figure)
-    assert "Not drawn: sonar, MNIST (1-2) (not run)." in " ".join(text.get_text() for text in figure.texts)
 
 
 def counter_example(tmp_path, **changes):
@@ -157,7 +145,7 @@ def counter_example(tmp_path, **changes):
 
 def test_the_counter_example_is_drawn_with_its_fractions(tmp_path):
     context = counter_example(tmp_path)
-    picture = counterexample.draw(context, report_rows.spec_of("figure-08-text"))
+    picture = report_rows.picture(report_rows.spec_of("figure-08-text"), context)
     assert_fit_to_print(picture.figure)
     told = " ".join(picture.notes)
     for variant in ("nearer", "farther"):
@@ -173,5 +161,5 @@ def test_the_counter_example_is_drawn_with_its_fractions(tmp_path):
 
 def test_a_search_without_a_counter_example_is_told(tmp_path):
     context = counter_example(tmp_path, entries=[1])
-    picture = counterexample.draw(context, report_rows.spec_of("figure-08-text"))
+    picture = report_rows.picture(report_rows.spec_of("figure-08-text"), context)
     assert picture.notes == ["Not drawn: counter-example (none found)."]

@@ -1,7 +1,5 @@
 """Tables and figures of EERF, each made of made rows: what stands there, what is derived, and what is left out."""
 
-import importlib
-import importlib.util
 import json
 from functools import cache
 
@@ -17,6 +15,7 @@ from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
 from rfstudy.report.derived import best_on_test, with_derived
 from rfstudy.report.error_and_time import Timed, at_time, curve, within
+from rfstudy.report.panels import NOTHING
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.plots.curves import with_errors
 from rfstudy.report.steps import course, gain_changes, gain_of
@@ -55,7 +54,7 @@ def computed(spec, rows=None):
 
 def drawn(spec, rows=None):
     own = context(*spec["experiments"]) if rows is None else context_of(rows)
-    return importlib.import_module(f"rfstudy.report.plots.{spec['kind']}").draw(own, spec)
+    return report_rows.picture(spec, own)
 
 
 def once(form):
@@ -77,7 +76,7 @@ def test_every_figure_is_drawn_of_rows_and_without_any(name):
     assert drawn(SPECS[name]).figure.axes
     nothing = drawn(SPECS[name], [])
     assert not nothing.figure.axes
-    assert nothing.figure.texts[0].get_text() == "Nothing to show."
+    assert nothing.figure.texts[0].get_text() == NOTHING
 
 
 def test_stand_ins_are_labelled_and_never_compared_with_a_printed_number():
@@ -86,7 +85,7 @@ def test_stand_ins_are_labelled_and_never_compared_with_a_printed_number():
     scores = computed(SPECS["scorecard-all"], rows)
     assert set(scores["verdict"]) == {"not comparable", "not run"}
     assert scores["difference"].isna().all()
-    titles = [text.get_text() for text in drawn(SPECS["figure-01-text"], of_text).figure.texts]
+    titles = [ax.get_title(loc="left") for ax in drawn(SPECS["figure-01-text"], of_text).figure.axes]
     assert "(c) Adult: digits stand-in" in titles
     _, text = made(SPECS["table-03-text"], of_text)
     assert "Adult: digits stand-in" in text
@@ -358,7 +357,7 @@ def test_errors_at_equal_time_are_read_off_the_curve_of_the_baseline():
 
 def test_the_time_of_a_figure_is_that_of_its_method():
     picture = drawn(SPECS["figure-02-text"])
-    ax = next(ax for ax in picture.figure.axes if ax.get_title() == "(c) Adult")
+    ax = next(ax for ax in picture.figure.axes if ax.get_title(loc="left") == "(c) Adult")
     x = {line.get_color(): line.get_xdata() for line in ax.lines if len(line.get_xdata()) == 10}
     own, other = (x[report_rows.METHODS[method]["colour"]] for method in ("kprff", "rff"))
     assert own[-1] - other[-1] == pytest.approx(0.801 * 1.04)
@@ -408,7 +407,7 @@ def test_bars_against_time_are_standard_errors_and_quartiles():
 def test_what_was_run_and_not_timed_is_said_to_be_so():
     rows = point_of([20.0, 22.0], [1.0, 2.0], 50) + point_of([5.0, 6.0], [], 450, "mnist")
     picture = by_time(rows, "adult", "mnist", "buzz")
-    assert [ax.get_title() for ax in picture.figure.axes] == ["(a) Adult"]
+    assert [ax.get_title(loc="left") for ax in picture.figure.axes] == ["(a) Adult"]
     assert "Not drawn: MNIST (not timed); Buzz prediction on Twitter (not run)." in picture.notes
     assert not any(each.get_marker() == "x" for each in picture.figure.axes[0].lines)
 
@@ -427,8 +426,8 @@ def test_bars_are_one_standard_error():
 
 def test_a_method_that_does_not_walk_is_a_level_line():
     picture = drawn(SPECS["sweep-candidates-text"])
-    assert "Level lines with a band: RFF, ORF, which what runs along the axis does not concern." in picture.notes
-    panels = [ax for ax in picture.figure.axes if ax.get_title().startswith("error")]
+    assert "Level lines with a band: RFF, ORF, which the horizontal axis does not change." in picture.notes
+    panels = [ax for ax in picture.figure.axes if ax.get_ylabel().startswith("error")]
     black = report_rows.METHODS["rff"]["colour"]
     level = [line for line in panels[0].lines if line.get_color() == black]
     assert [len(set(line.get_ydata())) for line in level] == [1]

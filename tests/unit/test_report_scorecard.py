@@ -259,19 +259,10 @@ def test_the_remark_says_what_a_number_must_not_be_compared_for(tmp_path):
     assert remark("cod-RNA", "", "", "test rows") == "other test rows"
 
 
-def test_a_picture_without_rows_says_so():
-    picture = plot.draw(report_rows.context_of([]), report_rows.spec_of("printed-against-ours-all", "slsrff"))
-    assert not picture.figure.axes
-    assert not picture.figure.legends
-    empty, note = (text.get_text().replace("\n", " ") for text in picture.figure.texts)
-    assert empty == "Nothing to show."
-    assert note.endswith("645 printed cells: not run 645.")
-
-
 def test_every_verdict_that_has_a_difference_has_a_mark_of_its_own():
-    assert set(plot.MARKS) == set(CELL_VERDICTS) - {"not run"}
-    assert len({mark.marker for mark in plot.MARKS.values()}) == len(plot.MARKS)
-    assert len({mark.colour for mark in plot.MARKS.values()}) == len(plot.MARKS)
+    assert set(plot.STYLES) == set(CELL_VERDICTS) - {"not run"}
+    assert len({style.marker for style in plot.STYLES.values()}) == len(plot.STYLES)
+    assert len({style.colour for style in plot.STYLES.values()}) == len(plot.STYLES)
 
 
 def test_the_published_numbers_are_those_of_the_reference():

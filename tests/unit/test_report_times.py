@@ -3,11 +3,12 @@
 import itertools
 
 import pytest
+import report_rows
 import verdict_rows
 from verdict_rows import printed, row
 
 from rfstudy import tidy
-from rfstudy.report import plots, times
+from rfstudy.report import times
 from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
 
@@ -220,7 +221,7 @@ def test_a_grid_of_times_has_medians_and_quartiles(tabulated):
         ["magic04", "rff", "2.00 ± 1.00", "not run"],
     ]  # fmt: skip
     assert "Mean ± standard deviation over 3 repeats." in text
-    assert "the median of 2 to 5, with the quartiles" in text
+    assert "medians of 2 to 5 rounds" in text
     assert "Fewer repeats than the paper's 10: generation time (3)." in text
 
 
@@ -355,9 +356,7 @@ CURVES = {
 }  # fmt: skip
 
 
-def test_the_panel_of_times_shows_medians_and_quartiles(monkeypatch, tmp_path):
-    drawn = []
-    monkeypatch.setattr(plots.style, "save", lambda picture, *_: drawn.append(picture.figure))
+def test_the_panel_of_times_shows_medians_and_quartiles():
     rows = rounds_of(rounds=(1.0, 2.0, 3.0, 4.0, 10.0))
     rows += rounds_of(rounds=(5.0, 5.0), multiple=4, settings={"machine_busy": True})
     rows += [
@@ -371,12 +370,10 @@ def test_the_panel_of_times_shows_medians_and_quartiles(monkeypatch, tmp_path):
         )
         for dataset, s in itertools.product(("eeg", "magic04"), (2, 4))
     ]
-    tidy.write(rows, tmp_path / "rows.csv")
-    plots.draw(Context.read([tmp_path / "rows.csv"], CURVES["experiments"], {}, {}), CURVES, tmp_path)
-    (figure,) = drawn
+    figure, notes = report_rows.picture(CURVES, Context(tidy.frame(rows), {}, {}))
     (bars,) = figure.axes[1].containers
     # the other data set was run and not timed
-    assert [ax.get_title() for ax in figure.axes] == [panel["label"] for panel in CURVES["panels"]] + ["error"]
+    assert [ax.get_ylabel() for ax in figure.axes] == ["error", "time (s)", "training time (s)", "error"]
     (line, _, (ends,)) = bars
     assert line.get_ydata().tolist() == [21.0, 35.0]
     assert [segment[:, 1].tolist() for segment in ends.get_segments()] == [[14.0, 28.0], [35.0, 35.0]]
@@ -385,7 +382,7 @@ def test_the_panel_of_times_shows_medians_and_quartiles(monkeypatch, tmp_path):
     assert cross.get_ydata().tolist() == [35.0]
     (bars,) = figure.axes[2].containers
     assert bars[0].get_ydata().tolist() == [36.0, 60.0]
-    note = "".join(text.get_text() for text in figure.texts).replace("\n", " ")
-    assert "the median of 2 to 5, with the quartiles" in note
+    note = " ".join(notes)
+    assert "medians of 2 to 5 rounds" in note
     assert "The machine was busy with other work: eeg: rff at 4d." in note
     assert "Not drawn: magic04: time (s), magic04: training time (s) (not timed)." in note

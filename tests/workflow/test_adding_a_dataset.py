@@ -1,7 +1,6 @@
 """What docs/adding-a-dataset.md shows works: its blocks are taken out of the page and the workflow is run with them."""
 
 import hashlib
-import importlib
 import json
 import re
 import sys
@@ -17,7 +16,8 @@ from rfstudy import tidy
 from rfstudy.data.entries import read_tasks
 from rfstudy.files import read_yaml
 from rfstudy.outputs import load_reports
-from rfstudy.report.catalogue import modules_of, specification
+from rfstudy.report import plots
+from rfstudy.report.catalogue import specification
 from rfstudy.report.context import Context
 from rfstudy.study.config import load_experiments
 
@@ -40,8 +40,7 @@ def drawn(workspace, paper: str, name: str) -> list[np.ndarray]:
     spec = specification(load_reports(workspace.folder / "config", experiments, styles, tasks), paper, name)
     files = [workspace.folder / f"results/quick/{each}.csv" for each in spec["experiments"]]
     context = Context.read(files, spec["experiments"], styles, tasks, workspace.folder / "data/reference")
-    kind = importlib.import_module(modules_of(spec)[0])
-    return [line.get_ydata() for ax in kind.draw(context, spec).figure.axes for line in ax.get_lines()]
+    return [line.get_ydata() for ax in plots.picture(context, spec).figure.axes for line in ax.get_lines()]
 
 
 def test_a_file_of_ones_own_from_the_disk_to_a_figure(workspace, page):

@@ -1,16 +1,13 @@
-"""How methods rank over data sets, and which of them the data sets tell apart.
+"""How methods rank over data sets.
 
-The unit is the data set: methods are ranked on each, and the ranks are averaged (Demšar, Statistical comparisons of
-classifiers over multiple data sets, Journal of Machine Learning Research 7, 2006). Friedman's test says whether the
-methods differ at all. Two of them are compared by Wilcoxon's signed-rank test on the data sets, which does not depend
-on who else is ranked (Benavoli, Corani and Mangili, Should we really use post-hoc tests based on mean-ranks?, ibid. 17,
-2016), with Holm's correction over all pairs. Nemenyi's distance of mean ranks is shown as well, since few
-data sets leave the pairs no p-value that passes.
+The unit is the data set: methods are ranked on each, and the ranks are averaged. Friedman's test says whether the
+methods differ at all, and Nemenyi's critical difference how far two mean ranks must be apart (Demšar, Statistical
+comparisons of classifiers over multiple data sets, Journal of Machine Learning Research 7, 2006). Eight data sets leave
+no p-value of a single pair that passes Holm's correction over all pairs, so pairs are not tested one by one.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -19,9 +16,9 @@ import pandas as pd
 
 from rfstudy.metrics import fact_of, lower_is_better
 from rfstudy.report.aggregate import of_quantity, pairs_of, select
-from rfstudy.report.compare import LEVEL, holm
+from rfstudy.report.compare import LEVEL
 
-#: Data sets that a test needs; under them Friedman's distribution is a poor guide.
+#: Data sets that a test needs; with fewer, Friedman's distribution is a poor guide.
 MIN_DATASETS = 5
 
 
@@ -29,34 +26,12 @@ class Ranking(NamedTuple):
     """Methods over the data sets on which all of them have a score."""
 
     ranks: pd.Series  # mean rank by method, the best (1) first
-    datasets: tuple[str, ...]  # what the ranks are over
-    left_out: tuple[str, ...]  # data sets on which some method has no score
-    chi_square: float  # Friedman's statistic and p-value; missing under ``MIN_DATASETS`` data sets or three methods
-    p_value: float
-    pairs: dict[frozenset[str], float]  # p-value of two methods, Holm's; empty where there is no test
-
-    def differ(self, one: str, other: str) -> bool:
-        """Whether the test of a pair passes at ``LEVEL``."""
-        return self.pairs.get(frozenset((one, other)), 1.0) < LEVEL
-
-    @property
-    def alike(self) -> list[tuple[str, ...]]:
-        """The longest runs of methods, two or more neighbours by rank, of which no two differ; none without a test."""
-        methods, runs, end = list(self.ranks.index) if self.pairs else [], [], 0
-        for first in range(len(methods)):
-            last = first
-            while last + 1 < len(methods) and not any(
-                self.differ(methods[last + 1], each) for each in methods[first : last + 1]
-            ):
-                last += 1
-            if last > first and last + 1 > end:
-                runs.append(tuple(methods[first : last + 1]))
-                end = last + 1
-        return runs
+    datasets: tuple[str, ...]  # that the ranks are averaged over
+    p_value: float  # of Friedman's test; missing with under ``MIN_DATASETS`` data sets or three methods
 
 
 def ranked_rows(frame: pd.DataFrame, spec: dict, sizes: Iterable[str]) -> pd.DataFrame:
-    """The rows that methods are ranked by: of the data sets, methods and criteria of a specification, at some sizes."""
+    """Return the rows that methods are ranked by: those of the data sets, methods and criteria of ``spec`` at sizes."""
     return select(
         frame,
         dataset=spec["datasets"],
@@ -84,7 +59,7 @@ def complete_scores(rows: pd.DataFrame, metric: str, sizes: list[str]) -> pd.Dat
 
 
 def scores(frame: pd.DataFrame, quantity: dict, methods: list[str], sizes: list[str]) -> pd.DataFrame:
-    """Scores of methods (columns) on data sets (rows), without those that have none.
+    """Return scores of methods (columns) on data sets (rows), without those that have none.
 
     A score is the mean over the repeats of ``complete_scores``, so that a difference of two is a difference in points
     or the logarithm of a ratio.
@@ -105,54 +80,22 @@ def ranking(table: pd.DataFrame, metric: str) -> Ranking:
     """Rank methods by their scores (data sets by methods), on the data sets on which none is missing."""
     complete = table.dropna()
     ranks = complete.rank(axis=1, ascending=lower_is_better(metric)).mean().sort_values(kind="stable")
-    left_out = tuple(dataset for dataset in table.index if dataset not in complete.index)
-    tested = len(complete) >= MIN_DATASETS and len(ranks) >= 3
-    chi_square, p_value = friedman(complete) if tested else (np.nan, np.nan)
-    pairs = pairwise(complete) if tested else {}
-    return Ranking(ranks, tuple(complete.index), left_out, chi_square, p_value, pairs)
+    return Ranking(ranks, tuple(complete.index), friedman(complete))
 
 
-def friedman(table: pd.DataFrame) -> tuple[float, float]:
-    """Friedman's chi-square, corrected for ties, of methods (columns) over data sets (rows), and its p-value."""
+def friedman(table: pd.DataFrame) -> float:
+    """Return the p-value of Friedman's test of methods (columns) over data sets (rows), corrected for ties."""
     from scipy.stats import friedmanchisquare
 
+    if len(table) < MIN_DATASETS or table.shape[1] < 3:
+        return np.nan
     if (table.nunique(axis=1) == 1).all():  # no rank differs
-        return 0.0, 1.0
-    return tuple(map(float, friedmanchisquare(*(table[method] for method in table))))
-
-
-def pairwise(table: pd.DataFrame) -> dict[frozenset[str], float]:
-    """Holm's p-values of Wilcoxon's two-sided signed-rank test of every pair of methods (columns)."""
-    from scipy.stats import wilcoxon
-
-    pairs = list(itertools.combinations(table, 2))
-    p_values = [
-        1.0 if (table[one] == table[other]).all() else float(wilcoxon(table[one], table[other]).pvalue)
-        for one, other in pairs
-    ]
-    return dict(zip(map(frozenset, pairs), holm(p_values).tolist(), strict=True))
-
-
-def smallest_p_value(n_datasets: int, n_methods: int) -> float:
-    """The smallest p-value that Holm's correction leaves of a pair: all data sets agree, 2 in 2^n, times the pairs.
-
-    >>> smallest_p_value(8, 9)
-    0.28125
-    """
-    return min(1.0, 2.0 ** (1 - n_datasets) * n_methods * (n_methods - 1) / 2)
-
-
-def datasets_needed(n_methods: int) -> int:
-    """The number of data sets from which on a pair of so many methods can differ at all.
-
-    >>> datasets_needed(9)
-    11
-    """
-    return next(n for n in itertools.count(MIN_DATASETS) if smallest_p_value(n, n_methods) < LEVEL)
+        return 1.0
+    return float(friedmanchisquare(*(table[method] for method in table)).pvalue)
 
 
 def critical_difference(n_datasets: int, n_methods: int) -> float:
-    """The difference of mean ranks from which on Nemenyi's test tells two methods apart at ``LEVEL`` (Demšar 2006)."""
+    """Return the difference of mean ranks from which on Nemenyi's test finds two methods different at ``LEVEL``."""
     from scipy.stats import studentized_range
 
     quantile = studentized_range.ppf(1 - LEVEL, n_methods, np.inf) / np.sqrt(2)

@@ -1,6 +1,4 @@
-"""How the study is drawn: one matplotlib style, the plot style of each method, and files that are equal byte for byte.
-
-Where things stand on a figure is the business of ``layout``.
+"""The style of the study's figures, and files that are equal byte for byte.
 
 Fonts are the ones that come with matplotlib, so that a figure does not depend on what a machine has installed; dates
 and version strings stay out of the files, so that an unchanged figure is an unchanged file.
@@ -14,6 +12,8 @@ from typing import NamedTuple
 
 import matplotlib as mpl
 import matplotlib.style
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -21,14 +21,14 @@ from rfstudy.files import write_atomically
 from rfstudy.report.plot_styles import PlotStyle
 from rfstudy.report.typeset import description
 
-#: Points: no text is smaller, and a superscript, seven tenths of its text, is that large in a title.
-SMALLEST, TITLE = 6.0, 8.6
+#: Points of the smallest text.
+SMALLEST = 6.5
 
 STYLE = {
     "font.family": "STIXGeneral",
     "mathtext.fontset": "stix",
     "font.size": 8.0,
-    "axes.titlesize": TITLE,
+    "axes.titlesize": 8.0,
     "axes.labelsize": 7.5,
     "xtick.labelsize": 7.0,
     "ytick.labelsize": 7.0,
@@ -36,33 +36,42 @@ STYLE = {
     "axes.linewidth": 0.5,
     "axes.grid": True,
     "axes.axisbelow": True,
+    "axes.titlepad": 3.0,
+    "axes.labelpad": 2.0,
+    "axes.formatter.useoffset": False,
     "grid.color": "#DDDDDD",
     "grid.linewidth": 0.4,
     "xtick.major.width": 0.5,
     "ytick.major.width": 0.5,
     "xtick.major.size": 2.0,
     "ytick.major.size": 2.0,
-    "xtick.minor.size": 1.2,
-    "ytick.minor.size": 1.2,
     "xtick.major.pad": 1.8,
     "ytick.major.pad": 1.8,
-    "axes.labelpad": 2.0,
     "lines.linewidth": 0.9,
     "lines.markersize": 3.2,
     "legend.frameon": False,
-    # what is measured when a figure is laid out is what is saved
+    "legend.columnspacing": 1.2,
+    "legend.handletextpad": 0.4,
+    "legend.labelspacing": 0.3,
+    "legend.borderpad": 0.0,
+    "figure.constrained_layout.h_pad": 0.03,
+    "figure.constrained_layout.w_pad": 0.03,
     "figure.dpi": 200,
     "savefig.dpi": 200,
     "pdf.fonttype": 42,
 }
 
-
-#: A line that is no measurement of a method: what it takes nothing to reach.
+#: A line that is no measurement of a method, such as the share of the more frequent class.
 REFERENCE = {"color": "#777777", "linestyle": (0, (1, 1.2)), "linewidth": 1.0, "zorder": 1.5}
+
+#: Colours that stay apart under the common colour-vision deficiencies (Okabe and Ito 2008), and markers, for lines that
+#: are no methods.
+COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
 def drawn_as(each: PlotStyle) -> dict:
-    """A plot style as keywords of matplotlib's lines."""
+    """Return a plot style as keyword arguments of matplotlib's lines."""
     return {
         "color": each.colour,
         "marker": each.marker,
@@ -72,25 +81,30 @@ def drawn_as(each: PlotStyle) -> dict:
     }
 
 
+def spare_style(label: str, position: int) -> PlotStyle:
+    """Return the plot style of a line that is no method, by its position among others."""
+    return PlotStyle(label, COLOURS[position % len(COLOURS)], MARKERS[position % len(MARKERS)], "none")
+
+
 def handle(each: PlotStyle) -> Line2D:
-    """An entry of a legend."""
+    """Return an entry of a legend."""
     return Line2D([], [], label=each.label, **drawn_as(each))
 
 
 def style():
-    """Context in which figures are made and saved."""
+    """Return the context in which figures are drawn and saved."""
     return mpl.style.context(["default", STYLE])
 
 
 class Picture(NamedTuple):
-    """A figure and what a reader has to know of it beside its caption."""
+    """A figure, and the notes that a reader needs besides its caption."""
 
     figure: Figure
     notes: list[str]
 
 
 def save(picture: Picture, caption: str, out_dir, names: list[str]) -> list[Path]:
-    """Write a picture to ``out_dir`` under each of the names, byte-stable and atomically.
+    """Write a picture to ``out_dir`` under each of the names, atomically and with the same bytes every time.
 
     ``.pdf`` and ``.png`` have caption and notes in their metadata, ``.txt`` has nothing else.
     """
@@ -99,14 +113,17 @@ def save(picture: Picture, caption: str, out_dir, names: list[str]) -> list[Path
         ".pdf": {"CreationDate": None, "ModDate": None, "Creator": None, "Producer": None, "Subject": words},
         ".png": {"Software": None, "Description": words},
     }
-    written = []
-    for name in names:
-        path = Path(out_dir) / name
-        content = io.BytesIO(words.encode())
-        if path.suffix != ".txt":
-            content = io.BytesIO()
-            with style():
-                picture.figure.savefig(content, format=path.suffix[1:], metadata=metadata[path.suffix])
-        write_atomically(path, lambda temporary, content=content: Path(temporary).write_bytes(content.getvalue()))
-        written.append(path)
+    with style():
+        # both formats share one layout, which takes longer than drawing
+        picture.figure.get_layout_engine().execute(picture.figure)
+        picture.figure.set_layout_engine("none")
+        contents = {".txt": words.encode()}
+        for suffix, canvas in ((".png", FigureCanvasAgg), (".pdf", FigureCanvasPdf)):
+            stream = io.BytesIO()
+            # savefig would draw twice; a PDF changes the resolution, so it is the last
+            getattr(canvas(picture.figure), f"print_{suffix[1:]}")(stream, metadata=metadata[suffix])
+            contents[suffix] = stream.getvalue()
+    written = [Path(out_dir) / name for name in names]
+    for path in written:
+        write_atomically(path, lambda temporary, path=path: Path(temporary).write_bytes(contents[path.suffix]))
     return written

@@ -119,6 +119,12 @@ def assignments(module: str) -> dict[str, ast.expr]:
     return found
 
 
+def keywords_of(module: str, name: str) -> dict[str, bool]:
+    """Return the keyword-only arguments of a function of a module, and whether each is required, without an import."""
+    (own,) = (node.args for node in parsed(module).body if isinstance(node, ast.FunctionDef) and node.name == name)
+    return {each.arg: default is None for each, default in zip(own.kwonlyargs, own.kw_defaults, strict=True)}
+
+
 def defines(module: str, name: str) -> bool:
     """Whether a module defines a name itself."""
     functions = (ast.FunctionDef, ast.ClassDef)

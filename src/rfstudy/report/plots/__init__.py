@@ -1,19 +1,27 @@
-"""The stage that draws figures: specifications and tidy files in; PDF, PNG and what is said of them out.
+"""The figures: one module per kind of plot, with a function ``draw(context, *, ...) -> Picture``.
 
-One module a kind of plot, each with its ``SCHEMA`` and ``draw(context, spec) -> Figure``.
+An entry of ``config/figures`` gives its keyword arguments, by name.
 """
 
 from __future__ import annotations
 
 import importlib
+import inspect
 from pathlib import Path
 
 from rfstudy.report import style
-from rfstudy.report.catalogue import outputs
+from rfstudy.report.catalogue import module_of, outputs
 from rfstudy.report.context import Context
 
 
 def draw(context: Context, spec: dict, out_dir) -> list[Path]:
-    """Write one figure into ``out_dir``; the same input gives the same bytes. Returns the paths of its files."""
-    kind = importlib.import_module(f"rfstudy.report.plots.{spec['kind']}")
-    return style.save(kind.draw(context, spec), spec["caption"], out_dir, outputs(spec))
+    """Write one figure into ``out_dir`` and return the paths of its files; the same input gives the same bytes."""
+    return style.save(picture(context, spec), spec["caption"], out_dir, outputs(spec))
+
+
+def picture(context: Context, spec: dict) -> style.Picture:
+    """Return the figure of a specification; its kind takes the keys that it names as arguments."""
+    draw_kind = importlib.import_module(module_of(spec["kind"])).draw
+    names = inspect.signature(draw_kind).parameters
+    with style.style():
+        return draw_kind(context, **{key: value for key, value in spec.items() if key in names})

@@ -7,20 +7,15 @@ product with the labels is T; on the right the distances and errors of both, eac
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 from matplotlib.lines import Line2D
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import select, settings_of
 from rfstudy.report.context import Context
-from rfstudy.report.layout import Panel, Row, laid_out
 from rfstudy.report.notes import not_drawn
+from rfstudy.report.panels import finished, grid, nothing
 from rfstudy.report.style import SMALLEST, Picture
-
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("width",)
 
 #: The approximations, the nearer first, with the names that the proposition has for them and their colours.
 NAMES = {"nearer": ("A1", "#D55E00"), "farther": ("A2", "#0072B2")}
@@ -34,35 +29,34 @@ COMPARED = {
     "excess_risk": "excess risk",
 }
 
-#: Inches; the share of a group that a bar takes.
+#: Inches of the panels, and the share of a group that a bar takes.
 HEIGHT, BAR = 2.1, 0.38
 
-#: What an arrow is drawn with.
+#: How an arrow is drawn.
 ARROW = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 6}
 
 
-def draw(context: Context, spec: dict) -> Picture:
-    """The figure of one specification of kind "counterexample"; its rows and arrays are those of an experiment of that
-    kind with two training points.
-    """
+def draw(context: Context, *, width: str) -> Picture:
+    """Return the figure of an experiment of the kind "counterexample" with two training points."""
     rows = select(context.rows, metric=list(COMPARED), status="ok")
     found = {name.rpartition("/")[2]: array for name, array in context.arrays.items()}
     if not len(rows) or not found:
         tried = len(select(context.rows, metric="counter_example_pct"))
-        return laid_out(spec["width"], [], [], not_drawn({"none found" if tried else "not run": ["counter-example"]}))
-    panels = [
-        Panel(partial(_vectors, found=found), "(a) what the labels see"),
-        Panel(partial(_bars, rows=rows), "(b) nearer, and worse"),
-    ]
-    legend = [
+        return nothing(width, not_drawn({"none found" if tried else "not run": ["counter-example"]}))
+    figure, ((vectors, bars),) = grid(width, 1, 2, HEIGHT)
+    _draw_vectors(vectors, found)
+    vectors.set_title("(a) what the labels see")
+    _draw_bars(bars, rows)
+    bars.set_title("(b) nearer, and worse")
+    handles = [
         Line2D([], [], color=colour, linewidth=3, solid_capstyle="butt", label=f"{name}, the {variant} kernel matrix")
         for variant, (name, colour) in NAMES.items()
     ]
-    return laid_out(spec["width"], [Row(panels, HEIGHT)], legend, _notes(context, rows))
+    return finished(figure, handles, _notes(context, rows))
 
 
-def _vectors(ax, found: dict) -> None:
-    """E w and epsilon (thin), their difference (thick) and its projection on the labels (dotted)."""
+def _draw_vectors(ax, found: dict) -> None:
+    """Draw E w and epsilon (thin), their difference (thick) and its projection on the labels (dotted)."""
     y = found["labels"]
     ends = [np.zeros(2)]
     _arrow(ax, y, "black", 0.8, "$y$", ends, above=True)
@@ -84,7 +78,7 @@ def _vectors(ax, found: dict) -> None:
 
 
 def _arrow(ax, end, colour, width, label, ends, *, above: bool, beside: bool = True, dashed: bool = False) -> None:
-    """A vector as an arrow with its label above or below the tip, and beside it; nothing of one that is zero."""
+    """Draw a vector with its label above or below the tip, moved outwards unless ``beside`` is false; skip zero."""
     if not np.any(end):
         return
     ends.append(end)
@@ -95,8 +89,8 @@ def _arrow(ax, end, colour, width, label, ends, *, above: bool, beside: bool = T
                 ha={-1: "right", 0: "center", 1: "left"}[away], va="bottom" if above else "top")  # fmt: skip
 
 
-def _bars(ax, rows) -> None:
-    """Each quantity of both, over the larger of the two, with its fraction."""
+def _draw_bars(ax, rows) -> None:
+    """Draw each quantity of both, over the larger of the two, with its fraction."""
     for i, metric in enumerate(COMPARED):
         own = {variant: select(rows, metric=metric, variant=variant) for variant in NAMES}
         largest = max(abs(row["value"].iloc[0]) for row in own.values()) or 1.0
@@ -112,7 +106,7 @@ def _bars(ax, rows) -> None:
 
 
 def _notes(context: Context, rows) -> list[str]:
-    """The counter-example in fractions, and among how many pairs it was found."""
+    """Return the counter-example in fractions, and among how many pairs it was found."""
     told = {variant: settings_of(select(rows, variant=variant))[0] for variant in NAMES}
     shared = told["nearer"]
     notes = [

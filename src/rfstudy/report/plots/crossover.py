@@ -1,163 +1,128 @@
 """Time per row against the number of columns: where a fast transform overtakes the product with a dense matrix.
 
-The survey compares its maps by MATLAB times at small d, where nothing is gained. Here one panel a kernel shows seconds
-per row at s = d, and the panel below it the same over the time of a dense reference: a structured map pays where its
-line falls below 1, and a ring marks the place.
+A column per kernel shows microseconds per row at s = d, and below the same times over those of a dense reference: a
+structured map pays where its line falls below 1. A ring marks the place. Lines are medians over the rounds and bands
+quartiles.
 """
 
 from __future__ import annotations
 
-from functools import partial
-from typing import NamedTuple
-
 import numpy as np
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+import pandas as pd
+from matplotlib.ticker import NullFormatter, NullLocator
 
 from rfstudy.report.aggregate import select
 from rfstudy.report.comparisons import threads_of
 from rfstudy.report.context import Context
-from rfstudy.report.layout import Panel, Row, laid_out
 from rfstudy.report.notes import machine_busy_where, not_drawn
+from rfstudy.report.panels import draw_lines, finished, grid, log_axis, nothing
 from rfstudy.report.plot_styles import PlotStyle, plot_style
-from rfstudy.report.style import Picture
-from rfstudy.report.times import by_rounds, ratio
+from rfstudy.report.style import Picture, handle
+from rfstudy.report.times import TOO_WIDE, by_rounds, ratio
 
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("width", "panels")
+#: Inches of a panel.
+HEIGHT = 1.5
 
-
-#: Inches: heights of the panels of the times and of the ratios.
-TIMES, RATIOS = 1.9, 0.95
-
-#: What is drawn of the rounds: a line through the medians, a band between the other two.
-QUARTILES = (0.25, 0.5, 0.75)
-
-#: How a transformer of scikit-learn is drawn; markers tell two of one panel apart.
-PEER = PlotStyle("", "#777777", "x", "dashed")
+#: Markers of scikit-learn's transformers.
 PEER_MARKERS = ("x", "+", "1", "2")
 
 
-def draw(context: Context, spec: dict) -> Picture:
-    """The figure of one specification of kind "crossover".
+def draw(context: Context, *, width: str, panels: list[dict]) -> Picture:
+    """Return the figure.
 
     Parameters
     ----------
     context : its rows are tidy rows by rounds of the metric ``time_transform_s``, the time of ``n_train`` rows; a row
         without a method is scikit-learn's, named by its variant
-    spec : ``panels``, one a kernel: ``kernel``, ``label``, ``reference`` (the method that the others are held against)
-        and ``methods`` (their order); ``width``
-
-    Returns
-    -------
-    Picture of the width that the specification states
+    panels : a kernel each: ``kernel``, ``label``, ``reference`` (the method that the others are divided by) and
+        ``methods`` (their order)
     """
     frame = select(by_rounds(context.rows), metric="time_transform_s", status="ok")
-    panels, missing = [], []
-    for panel in spec["panels"]:
-        found = _courses(select(frame, kernel=panel["kernel"]), panel, context.styles)
-        panels += [(panel, found, plot_style(panel["reference"], context.styles).label)] if found else []
-        missing += [] if found else [panel["label"]]
-    rows = [
-        Row([Panel(partial(_times, found=found), panel["label"]) for panel, found, _ in panels], TIMES),
-        Row([Panel(partial(_ratios, found=found, over=over)) for _, found, over in panels], RATIOS, joined=True),
-    ]
-    told = [_told(*panel) for panel in panels]
-    told += [*not_drawn({"not run": missing} if missing else {}), threads_of(frame)]
-    beside = machine_busy_where(
-        frame[frame["kernel"].isin([panel["kernel"] for panel, *_ in panels])], context.styles, "d"
-    )
-    told += [f"Contended, other work ran beside it: {beside}."] if beside else []
-    handles = {each.label: Line2D([], [], label=each.label, **each.drawn) for _, found, _ in panels for each in found}
-    return laid_out(spec["width"], rows if panels else [], list(handles.values()), list(filter(None, told)))
+    there = [panel for panel in panels if len(select(frame, kernel=panel["kernel"], method=panel["reference"]))]
+    missing = [panel["label"] for panel in panels if panel not in there]
+    remarks = not_drawn({"not run": missing} if missing else {})
+    if not there:
+        return nothing(width, remarks)
+    figure, axes = grid(width, 2, len(there), HEIGHT)
+    handles = {}
+    for panel, (times, ratios) in zip(there, axes.T, strict=True):
+        rows = select(frame, kernel=panel["kernel"])
+        styles = styles_of(rows, panel["methods"], context.styles)
+        of_times, of_ratios = cells_of(rows, panel["reference"])
+        for ax, cells in ((times, of_times), (ratios, of_ratios)):
+            draw_lines(ax, cells, styles, band=True)
+            log_axis(ax.yaxis)
+            ax.set_xscale("log", base=2)
+            dimensions = np.unique(of_times["x"])
+            ax.set_xticks(dimensions, [f"{d:.0f}" for d in dimensions])
+            ax.xaxis.set_minor_locator(NullLocator())
+            ax.xaxis.set_minor_formatter(NullFormatter())
+        ratios.axhline(1.0, color="black", linewidth=0.6, zorder=1)
+        places = crossings(of_ratios[of_ratios["line"].isin(panel["methods"])], panel["reference"])
+        for method, place in places.items():
+            if not isinstance(place, str):
+                ratios.plot(place, 1.0, marker="o", markersize=6.5, markerfacecolor="none", zorder=4, linestyle="none",
+                            color=styles[method].colour)  # fmt: skip
+        dense = styles[panel["reference"]].label
+        remarks.append(_in_words(places, styles, panel["label"], dense))
+        times.set_title(panel["label"])
+        times.set_ylabel("microseconds per row")
+        ratios.set_ylabel(f"time / {dense}'s")
+        ratios.set_xlabel("columns d = number of features s")
+        handles |= {each.label: handle(each) for each in styles.values()}
+    frame = select(frame, kernel=[panel["kernel"] for panel in there])
+    disturbed = machine_busy_where(frame, context.styles, "d")
+    remarks += [threads_of(frame), f"Other work ran at the same time: {disturbed}." if disturbed else ""]
+    return finished(figure, list(handles.values()), list(filter(None, remarks)))
 
 
-class Course(NamedTuple):
-    """One line: quartiles (m, 3) of its microseconds per row and of its times over the reference's, at dimensions (m,).
+def styles_of(rows: pd.DataFrame, methods: list[str], registry: dict) -> dict[str, PlotStyle]:
+    """Return the plot styles of the methods that were timed, then those of scikit-learn's transformers, in grey."""
+    timed = set(rows["method"])
+    peers = sorted(set(select(rows, method="")["variant"]))
+    own = {method: plot_style(method, registry) for method in methods if method in timed}
+    return own | {
+        peer: PlotStyle(f"{peer} (scikit-learn)", "#777777", marker, "dashed")
+        for peer, marker in zip(peers, PEER_MARKERS, strict=False)
+    }
 
-    ``place`` is the dimension from which on it is faster, or a word where there is none; "" of the lines that are not
-    asked, the reference itself and those of scikit-learn.
+
+def cells_of(rows: pd.DataFrame, reference: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return medians and quartiles over the rounds by line and dimension: of microseconds per row, and of ratios.
+
+    Dimensions without the reference are left out; ``too_noisy`` ratios give no crossing.
     """
+    cells = dict(list(rows.assign(line=rows["method"] + rows["variant"]).groupby(["line", "d"], sort=True)))
+    times, ratios = [], []
+    for (line, d), cell in cells.items():
+        if (reference, d) not in cells:
+            continue
+        lower, median, upper = 1e6 * (cell["value"] / cell["n_train"]).quantile([0.25, 0.5, 0.75])
+        times.append({"line": line, "x": float(d), "lower": lower, "mean": median, "upper": upper})
+        by_round = ratio(cell, cells[reference, d])
+        ends = {"lower": by_round.low, "mean": by_round.value, "upper": by_round.high}
+        ratios.append(
+            {"line": line, "x": float(d)}
+            | ends
+            | {"too_noisy": by_round.high - by_round.low > TOO_WIDE * by_round.value}
+        )
+    return pd.DataFrame(times), pd.DataFrame(ratios)
 
-    label: str
-    drawn: dict
-    dimensions: np.ndarray
-    times: np.ndarray
-    ratios: np.ndarray
-    place: float | str
 
-
-def _courses(rows, panel: dict, styles: dict) -> list[Course]:
-    """The lines of one kernel; none without its reference."""
-    reference = _cells(rows, panel["reference"], "")
-    found, n_peers = [], 0
-    for method, variant in _lines(rows, panel["methods"]) if reference else []:
-        each = plot_style(method, styles) if method else PEER._replace(label=f"{variant} (scikit-learn)")
-        cells = {d: cell for d, cell in _cells(rows, method, variant).items() if d in reference}
-        dimensions = np.array(list(cells))
-        times = [1e6 * (cell["value"] / cell["n_train"]).quantile(QUARTILES).to_numpy(float) for cell in cells.values()]
-        by_round = [ratio(cell, reference[d]) for d, cell in cells.items()]
-        drawn = {
-            "color": each.colour,
-            "marker": each.marker if method else PEER_MARKERS[n_peers % len(PEER_MARKERS)],
-            "linestyle": each.linestyle,
-            "markeredgewidth": 0.5 if method else 0.8,
-            "zorder": 3 if method == panel["reference"] else 2,
-        }
-        n_peers += not method
-        place = "" if method in ("", panel["reference"]) else _place(dimensions, by_round)
-        ratios = np.array([(r.low, r.value, r.high) for r in by_round])
-        found.append(Course(each.label, drawn, dimensions, np.array(times), ratios, place))
+def crossings(ratios: pd.DataFrame, reference: str) -> dict[str, float | str]:
+    """Return by line the dimension from which on it is faster than the reference, or why there is none."""
+    found = {}
+    for line, own in ratios[ratios["line"] != reference].groupby("line", sort=False):
+        dimensions = own["x"].to_numpy()
+        place = crossing(dimensions, own["mean"].to_numpy())
+        after = np.searchsorted(dimensions, place or np.inf)
+        noisy = own["too_noisy"].iloc[max(0, after - 1) : after + 1].any()
+        found[line] = "too noisy" if noisy else place or "nowhere"
     return found
 
 
-def _place(dimensions: np.ndarray, ratios: list) -> float | str:
-    """From which dimension on a line is faster, or why that cannot be said."""
-    place = crossing(dimensions, np.array([r.value for r in ratios]))
-    beside = np.searchsorted(dimensions, place or np.inf)
-    noisy = any(r.reason for r in ratios[max(0, beside - 1) : beside + 1])
-    return "too noisy to tell" if noisy else place or "nowhere"
-
-
-def _times(ax, found: list[Course]) -> None:
-    for each in found:
-        _line(ax, each.dimensions, each.times, **each.drawn)
-    _axes(ax, found)
-    ax.set_ylabel("microseconds per row")
-
-
-def _ratios(ax, found: list[Course], over: str) -> None:
-    ring = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "zorder": 4, "linestyle": "none"}
-    for each in found:
-        _line(ax, each.dimensions, each.ratios, **each.drawn)
-        if not isinstance(each.place, str):
-            ax.plot(each.place, 1.0, color=each.drawn["color"], **ring)
-    _axes(ax, found)
-    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-    ax.axhline(1.0, color="black", linewidth=0.6, zorder=1)
-    ax.set_xlabel("columns d = number of features s")
-    ax.set_ylabel(f"over {over}")
-
-
-def _line(ax, dimensions: np.ndarray, values: np.ndarray, **drawn) -> None:
-    """A line through medians, with a band between the quartiles; values of shape (m, 3)."""
-    lower, median, upper = values.T
-    ax.fill_between(dimensions, lower, upper, color=drawn["color"], alpha=0.2, linewidth=0)
-    ax.plot(dimensions, median, **drawn)
-
-
-def _told(panel: dict, found: list[Course], reference: str) -> str:
-    """The crossings in words, to two digits: measured times give no more. Words in place of one stand as they are."""
-    places = [(f"{float(f'{each.place:.2g}'):.0f} ({each.label})") for each in found if not isinstance(each.place, str)]
-    parts = [f"from about d = {', '.join(places)}"] if places else []
-    for word in ("nowhere", "too noisy to tell"):
-        labels = [each.label for each in found if each.place == word]
-        parts += [f"{word} ({', '.join(labels)})"] if labels else []
-    return f"{panel['label']}, faster than {reference}: {'; '.join(parts)}." if parts else ""
-
-
 def crossing(dimensions: np.ndarray, ratios: np.ndarray) -> float | None:
-    """Where a ratio of times falls below 1 for good: d on the straight line, in logarithms, between two measurements.
+    """Return where a ratio of times falls below 1 for good: d on the straight line, in logarithms, between two points.
 
     Parameters
     ----------
@@ -182,23 +147,12 @@ def crossing(dimensions: np.ndarray, ratios: np.ndarray) -> float | None:
     return float(np.exp(low + (high - low) * above / (above - below)))
 
 
-def _lines(rows, listed: list[str]) -> list[tuple[str, str]]:
-    """The listed methods that were measured, then those of scikit-learn."""
-    measured = set(rows["method"])
-    peers = sorted(set(select(rows, method="")["variant"]))
-    return [(method, "") for method in listed if method in measured] + [("", peer) for peer in peers]
-
-
-def _cells(rows, method: str, variant: str) -> dict:
-    """The rounds of a line by dimension, rising."""
-    return {float(d): cell for d, cell in select(rows, method=method, variant=variant).groupby("d", sort=True)}
-
-
-def _axes(ax, found: list[Course]) -> None:
-    dimensions = np.unique(np.concatenate([each.dimensions for each in found]))
-    ax.set_xscale("log", base=2)
-    ax.set_yscale("log")
-    ax.set_xticks(dimensions, [f"{d:.0f}" for d in dimensions])
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.yaxis.set_minor_formatter(NullFormatter())
+def _in_words(places: dict[str, float | str], styles: dict[str, PlotStyle], label: str, dense: str) -> str:
+    """Return a sentence on the crossings, to two digits: measured times give no more."""
+    words = [
+        f"{styles[line].label} {place}"
+        if isinstance(place, str)
+        else f"{styles[line].label} from d = {np.format_float_positional(place, 2, fractional=False, trim='-')}"
+        for line, place in places.items()
+    ]
+    return f"{label}, faster than {dense}: {', '.join(words)}." if words else ""

@@ -1,20 +1,20 @@
-"""Curves: one panel per quantity side by side, one row of panels (or a part of one) per data set, one line per method.
+"""Lines of methods against the number of features, or against another quantity that an experiment varies.
 
-The survey's Figures 9 and 10 look like this: approximation error, generation time and the accuracy of two linear
-classifiers against the number of features s, on four data sets. What runs along the axis may be another quantity that
-an experiment walks, and rows may be kernels or learners; a method that does not walk it is a level line. Where a panel
-is held ``against`` a method it shows what sets the others apart from it, which nine curves on top of each other do not.
+The survey's Figures 9 and 10 look like this: a row of panels per data set, and in a row the approximation error, the
+generation time and the accuracy of two linear classifiers. A method that does not vary with the horizontal axis is a
+level line. A panel ``against`` a method shows the paired differences from it, which nine overlapping curves do not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
+import itertools
+import textwrap
 from string import ascii_lowercase
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
@@ -23,189 +23,133 @@ from rfstudy.report.against import compared, no_difference
 from rfstudy.report.aggregate import method_order, of_quantity, select
 from rfstudy.report.chance import LABEL, chance_of, notes_on_chance
 from rfstudy.report.context import Context
-from rfstudy.report.layout import Panel, Row, labels_apart, laid_out
 from rfstudy.report.notes import absence, dataset_name, not_drawn, notes, notes_on_sizes
+from rfstudy.report.panels import cut_outlier, draw_lines, finished, log_axis, side_by_side
 from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.published import printed_name
-from rfstudy.report.scales import (
-    STRIP_MARGIN,
-    Span,
-    beyond,
-    limits,
-    outlier,
-    reaches,
-    set_strip,
-    set_upright,
-    span_of,
-    united,
-    whisker_ends,
-)
-from rfstudy.report.style import REFERENCE, Picture, drawn_as, handle
+from rfstudy.report.style import REFERENCE, Picture, handle
 from rfstudy.report.times import ROUND, summarise
 
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("width", "methods", "panels")
-OPTIONAL = ("datasets", "sizes", "repeats", "bars", "abreast", "x", "rows")
-
-#: What runs along the horizontal axis unless an entry says otherwise.
+#: The horizontal axis unless an entry has another.
 SIZES = {"axis": "n_features", "label": "number of features s", "scale": "log"}
 
-#: Inches.
-PANEL_HEIGHT = 1.08
+#: Inches of a row of panels, and characters of a label along its side.
+HEIGHT, LABEL_WIDTH = 1.3, 22
 
-#: Methods are spread over this share of the distance of two values of x, so that their error bars do not hide one
-#: another.
-DODGE = 0.24
-
-#: Values of x up to which each has a tick of its own.
-TICKS_OF_X = 8
+#: Lines are spread over this share of the distance between two values of x.
+SPREAD = 0.24
 
 
-class Line(NamedTuple):
-    """A method, or a variant of it, and how it is drawn."""
-
-    method: str
-    variant: str
-    style: PlotStyle
-
-
-class Place(NamedTuple):
-    """One panel: the cells of its lines (by their position among all), what its axis shows of them, the line for which
-    that is broken, and what chance alone gives."""
-
-    name: str
-    panel: dict
-    courses: dict[int, pd.DataFrame]
-    shown: Span
-    outlier: int | None
-    chance: float | None
-
-    @property
-    def log(self) -> bool:
-        """Whether the upright axis is logarithmic."""
-        return self.panel["scale"] == "log"
-
-    @property
-    def limits(self) -> Span:
-        """The limits of the upright axis."""
-        return limits(self.shown, log=self.log)
-
-    @property
-    def reached(self) -> bool:
-        """Whether the axis shows what chance alone gives."""
-        return self.chance is not None and self.shown.low <= self.chance <= self.shown.high
-
-
-def draw(context: Context, spec: dict) -> Picture:
-    """The figure of one specification of kind "curves".
+def draw(
+    context: Context,
+    *,
+    paper: str,
+    width: str,
+    datasets: list[str],
+    methods: list[str],
+    panels: list[dict],
+    sizes: list[str] | None = None,
+    repeats: int | None = None,
+    bars: str = "deviation",
+    abreast: int = 1,
+    x: dict = SIZES,
+) -> Picture:
+    """Return the figure with a row of panels per data set.
 
     Parameters
     ----------
-    context : its rows are tidy rows of the specification's experiments
-    spec : ``panels`` (side by side: ``metric``, ``label``, ``scale`` and, where they matter, ``learner``, ``split`` and
-        the method that the others are held ``against``), ``datasets`` (rows of panels, unless ``rows`` says ``by``
-        which column of the tidy table they are told apart and gives the ``titles`` of its values), ``x`` (by default
-        the sizes, else an ``axis`` that the experiment walks), ``methods`` and ``sizes`` (their order; a method of the
-        frame that is not listed is drawn too, after the others, but no level line), ``abreast`` (so many data sets in
-        one row of panels), ``bars`` (one standard "deviation", or one standard "error" of the mean), ``width``,
-        ``paper``, ``repeats``
-
-    Returns
-    -------
-    Picture of the width that the specification states, with the panels for which there is something to draw
+    context : its rows are tidy rows of the experiments
+    panels : the quantities of a row: ``metric``, ``label``, ``scale`` and, where they matter, ``learner``, ``split``,
+        ``kernel`` and the method that the others are compared ``against``
+    methods, sizes : their order; a method that is not listed is drawn too, after the others, but not as a level line
+    bars : one standard "deviation", or one standard "error" of the mean
+    abreast : data sets in one row
+    x : the ``axis`` that the experiment varies, its ``label`` and ``scale``
     """
-    x = spec.get("x", SIZES)
-    frame = select(context.rows, dataset=spec.get("datasets"), n_features_label=spec.get("sizes"))
-    if x["axis"] == SIZES["axis"]:
-        frame = select(frame, axis=["", ROUND])
-    else:
-        # beside those that walk it, what of the listed methods does not in the same experiment
-        walked = select(frame, axis=x["axis"])
-        level = select(frame, axis="", experiment=walked["experiment"].unique(), method=spec["methods"])
-        frame = pd.concat([walked, level])
-    shown = pd.concat([of_quantity(frame, panel) for panel in spec["panels"]])
+    is_size = x["axis"] == SIZES["axis"]
+    rows = _rows(select(context.rows, dataset=datasets, n_features_label=sizes), x["axis"], methods)
+    shown = pd.concat([_of_panel(rows, panel) for panel in panels])
     shown = shown[~shown.index.duplicated()]
-    lines = [Line(*pair, plot_style(pair[0], context.styles, pair[1])) for pair in method_order(shown, spec["methods"])]
-    grid, titles, absent = [], [], {}
-    for letter, (name, title, rows) in zip(ascii_lowercase, _rows(shown, context, spec), strict=False):
-        places = []
-        for panel in spec["panels"]:
-            own = of_quantity(rows, panel)
-            places.append(_place(name, panel, own, lines, spec | {"x": x}, context))
-            if places[-1] is None:
-                absent[name, panel["label"]] = _why_absent(rows, own, panel, context.styles)
-        grid.append(places)
-        titles.append(f"({letter}) {title}" if _n_rows(spec) > 1 else title)
-    there = [place for places in grid for place in places if place]
-    legend = [handle(line.style) for line in lines] if there else []
-    reached = any(place.reached for place in there)
-    if reached:
-        legend.append(Line2D([], [], label=LABEL, **REFERENCE))
-    told = [
-        *_on_pairs(there, context.styles, spec.get("bars", "deviation")),
-        *_on_levels(there, lines),
-        *_on_breaks(there, lines),
-        *_on_bars(there, spec.get("bars", "deviation")),
-    ]
-    told += notes_on_chance({place.name: place.chance for place in there if place.chance is not None}, drawn=reached)
-    told += _absent(absent, spec)
-    if x["axis"] == SIZES["axis"]:
-        told += notes_on_sizes(shown, spec.get("paper", ""), context.styles, context.tasks)
-    rows = _laid(grid, titles, lines, x, spec.get("abreast", 1))
-    return laid_out(spec["width"], rows, legend, [*told, *notes(shown, {"paper": ""} | spec, context)])
+    styles = {
+        f"{method}/{variant}": plot_style(method, context.styles, variant)
+        for method, variant in method_order(shown, methods)
+    }
+    found, absent = {}, {}
+    for dataset in datasets:
+        for panel in panels:
+            own = _of_panel(select(shown, dataset=dataset), panel)
+            cells = cells_of(own, panel, is_size=is_size, errors=bars == "error")
+            if cells["x"].notna().any():
+                found[dataset, panels.index(panel)] = panel, own, cells
+            else:
+                absent[dataset, panel["label"]] = _why_absent(select(shown, dataset=dataset), own, panel)
+    there = [dataset for dataset in datasets if any(dataset == each for each, _ in found)]
+    figure, axes = _axes(width, there, sorted({column for _, column in found}), abreast)
+    chances, reached = {}, False
+    for place, ax in axes.items():
+        if place not in found:
+            ax.remove()
+            continue
+        panel, own, cells = found[place]
+        _draw_panel(ax, panel, cells, styles, x)
+        chance = None if "against" in panel else chance_of(own, panel, context)
+        if chance is not None:
+            chances[printed_name(context.tasks, place[0], paper)] = chance
+            reached |= _draw_chance(ax, chance)
+    for letter, dataset in zip(ascii_lowercase, there, strict=False):
+        first = next(axes[place] for place in axes if place in found and place[0] == dataset)
+        name = dataset_name(context.tasks, dataset, paper, select(shown, dataset=dataset))
+        first.set_title(f"({letter}) {name}" if len(datasets) > 1 else name, loc="left")
+    for ax in _lowest(axes, found):
+        ax.set_xlabel(x["label"])
+    handles = [handle(each) for each in styles.values()]
+    handles += [Line2D([], [], label=LABEL, **REFERENCE)] if reached else []
+    remarks = [*_on_levels(found, styles), *_on_absent(absent, there, paper, context)]
+    if is_size:
+        remarks += notes_on_sizes(shown, paper, context.styles, context.tasks)
+    remarks += notes(shown, {"paper": paper, "repeats": repeats, "sizes": sizes or []}, context)
+    return finished(figure, handles, [*remarks, *notes_on_chance(chances, drawn=reached)])
 
 
-def _n_rows(spec: dict) -> int:
-    return len(spec["rows"]["titles"] if "rows" in spec else spec.get("datasets", [""]))
+def _rows(frame: pd.DataFrame, axis: str, methods: list[str]) -> pd.DataFrame:
+    """Return the rows of an axis, with those of listed methods of the same experiment that do not vary along it."""
+    if axis == SIZES["axis"]:
+        return select(frame, axis=["", ROUND])
+    varied = select(frame, axis=axis)
+    level = select(frame, axis="", experiment=varied["experiment"].unique(), method=methods)
+    return pd.concat([varied, level])
 
 
-def _rows(shown: pd.DataFrame, context: Context, spec: dict) -> Iterable[tuple[str, str, pd.DataFrame]]:
-    """For every row of panels what it is called in a note, its title, and its rows of the frame."""
-    if "rows" in spec:
-        for value, title in spec["rows"]["titles"].items():
-            yield title, title, select(shown, **{spec["rows"]["by"]: value})
-    elif "datasets" in spec:
-        for dataset in spec["datasets"]:
-            rows = select(shown, dataset=dataset)
-            paper = spec["paper"]
-            yield printed_name(context.tasks, dataset, paper), dataset_name(context.tasks, dataset, paper, rows), rows
-    else:
-        yield "", "", shown
+def _of_panel(rows: pd.DataFrame, panel: dict) -> pd.DataFrame:
+    rows = of_quantity(rows, panel)
+    return select(rows, kernel=panel["kernel"]) if "kernel" in panel else rows
 
 
-def _place(name: str, panel: dict, own: pd.DataFrame, lines: list[Line], spec: dict, context: Context) -> Place | None:
-    """One panel from the rows of its quantity; None where none of them has a value to show."""
-    x = spec["x"]
-    cells = compared(own, panel["against"]) if "against" in panel else summarise(own)
+def cells_of(rows: pd.DataFrame, panel: dict, *, is_size: bool, errors: bool) -> pd.DataFrame:
+    """Return the points of a panel with the ends of their error bars, as ``draw_lines`` takes them.
+
+    ``ValueError`` if rows give two points at one place of a line.
+    """
+    cells = compared(rows, panel["against"]) if "against" in panel else summarise(rows)
     cells = cells[cells["n"] > 0]
-    cells = cells.assign(x=cells["n_features" if x["axis"] == SIZES["axis"] else "at"].astype(float))
-    if not cells["x"].notna().any():
-        return None
-    if spec.get("bars") == "error":
+    if errors:
         cells = with_errors(cells, geometric="against" in panel and not fact_of(panel["metric"]).is_percentage)
-    twice = cells[cells.duplicated(["method", "variant", "x"])]
+    x = cells["n_features" if is_size else "at"].astype(float)
+    cells = cells.assign(x=x, line=cells["method"] + "/" + cells["variant"])
+    twice = cells[cells.duplicated(["line", "x"])]
     if len(twice):
-        where = f"{twice['method'].iloc[0]} at {x['axis']} {twice['x'].iloc[0]:g}"
-        raise ValueError(f"{panel['metric']} has more than one value of {where} in a panel: rows must tell them apart")
-    log = panel["scale"] == "log"
-    groups = dict(list(cells.sort_values("x").groupby(["method", "variant"])))
-    courses = {i: groups[line[:2]] for i, line in enumerate(lines) if line[:2] in groups}
-    spans = {i: span for i, course in courses.items() if (span := span_of(_ends(course), log=log))}
-    if not spans:
-        return None
-    always = [no_difference(panel["metric"])] if "against" in panel else []
-    out = outlier(spans, log=log, always=always)
-    rest = [own for i, own in spans.items() if i != out]
-    span = united([*rest, *(Span(value, value) for value in always)])
-    chance = None if "against" in panel else chance_of(own, panel, context)
-    if chance is not None and reaches(span, chance, log=log):
-        span = united([span, Span(chance, chance)])
-    return Place(name, panel, courses, span, out, chance)
+        line, x = twice[["line", "x"]].iloc[0]
+        raise ValueError(
+            f"{panel['metric']} has two values of {line} at {x:g} in one panel: the entry selects too much"
+        )
+    return cells
 
 
 def with_errors(cells: pd.DataFrame, *, geometric: bool = False) -> pd.DataFrame:
-    """The cells with bars of one standard error of the mean in place of one deviation (``geometric``: of the
-    logarithm); those of times by rounds stay the quartiles."""
+    """Return cells with bars of one standard error of the mean in place of one deviation.
+
+    ``geometric`` errors are those of the logarithm. Bars of times by rounds stay the quartiles.
+    """
     root, by_repeat = np.sqrt(cells["n"].astype(float)), cells["rounds"] == 0
     ends = {}
     for name in ("lower", "upper"):
@@ -215,204 +159,77 @@ def with_errors(cells: pd.DataFrame, *, geometric: bool = False) -> pd.DataFrame
     return cells.assign(**ends)
 
 
-def _ends(cells: pd.DataFrame) -> np.ndarray:
-    """What an axis has to show of cells: means and both ends of their error bars."""
-    return cells[["lower", "mean", "upper"]].to_numpy(dtype=float).ravel()
+def _axes(width: str, datasets: list[str], columns: list[int], abreast: int) -> tuple[Figure, dict[tuple, Axes]]:
+    """Return the figure, and its axes by data set and position of the panel, row by row."""
+    across = max(1, min(abreast, len(datasets))) * len(columns)
+    figure, axes = side_by_side(width, len(datasets) * len(columns), across, HEIGHT)
+    return figure, dict(zip(itertools.product(datasets, columns), axes, strict=True))
 
 
-def _laid(grid: list[list[Place | None]], titles: list[str], lines: list[Line], x: dict, abreast: int = 1) -> list[Row]:
-    """The rows and columns of panels in which there is something, ``abreast`` rows of the grid side by side in one; the
-    lowest panel of a column names x.
-    """
-    kept = [j for j, column in enumerate(zip(*grid, strict=True)) if any(column)]
-    there = [(title, [places[j] for j in kept]) for title, places in zip(titles, grid, strict=True) if any(places)]
-    across = max(1, min(abreast, len(there)))
-    there += [("", [None] * len(kept))] * (-len(there) % across)
-    folded = [there[start : start + across] for start in range(0, len(there), across)]
-    rows = [[place for _, places in parts for place in places] for parts in folded]
-    lowest = {j: i for i, row in enumerate(rows) for j, place in enumerate(row) if place}
-    return [
-        Row(
-            [place and _panel(place, lines, x, labelled=lowest[j] == i) for j, place in enumerate(row)],
-            PANEL_HEIGHT,
-            parts[0][0] if across == 1 else tuple(title for title, _ in parts),
-        )
-        for i, (row, parts) in enumerate(zip(rows, folded, strict=True))
-    ]
-
-
-def _panel(place: Place, lines: list[Line], x: dict, *, labelled: bool) -> Panel:
-    """What draws a panel, with a strip above or below for a line that lies far from all others."""
-    strips = _strips(place)
-
-    def main(ax):
-        _draw_lines(ax, place, lines, x)
-        if "against" in place.panel:
-            ax.axhline(no_difference(place.panel["metric"]), color="black", linewidth=0.7, zorder=1.5)
-        if place.reached:
-            ax.axhline(place.chance, **REFERENCE)
-        _label_x(ax, x, labelled and "below" not in strips)
-
-    def beside(ax, side):
-        _draw_lines(ax, place, lines, x, side, strips[side])
-        _label_x(ax, x, labelled and side == "below")
-
-    return Panel(main, place.panel["label"], **{side: partial(beside, side=side) for side in strips})
-
-
-def _strips(place: Place) -> dict[str, Span]:
-    """Limits of the strips of a broken axis, by the side of the panel: of what the panel cuts off of an outlier, and
-    nothing that the panel shows."""
-    if place.outlier is None:
-        return {}
-    values, (low, high) = _ends(place.courses[place.outlier]), place.limits
-    spans = {side: span_of(values[beyond(values, place.limits, side)], log=place.log) for side in ("above", "below")}
-    strips = {side: limits(span, log=place.log, margin=STRIP_MARGIN) for side, span in spans.items() if span}
-    return {
-        side: own._replace(low=max(own.low, high)) if side == "above" else own._replace(high=min(own.high, low))
-        for side, own in strips.items()
-    }
-
-
-def _label_x(ax, x: dict, labelled: bool) -> None:
-    if labelled:
-        ax.set_xlabel(x["label"])
-
-
-def _draw_lines(ax, place: Place, lines: list[Line], x: dict, side: str = "", strip: Span | None = None) -> None:
-    """The lines of a panel with their error bars; on the ``strip`` at one side what the panel itself does not show of
-    the line for which its axis is broken."""
-    step = _x_axis(ax, pd.concat(place.courses.values()), x)
-    shown = strip or place.limits
-    if strip:
-        set_strip(ax, strip, log=place.log)
+def _draw_panel(ax, panel: dict, cells: pd.DataFrame, styles: dict[str, PlotStyle], x: dict) -> None:
+    logarithmic = x["scale"] == "log"
+    draw_lines(ax, cells, styles, spread=SPREAD, doublings=logarithmic)
+    always = [no_difference(panel["metric"])] if "against" in panel else []
+    for value in always:
+        ax.axhline(value, color="black", linewidth=0.7, zorder=1.5)
+    ax.set_yscale(panel["scale"])
+    if cells["x"].nunique() > 1:
+        cut_outlier(ax, cells, styles, always)
+    if panel["scale"] == "log":
+        log_axis(ax.yaxis)
     else:
-        set_upright(ax, place.limits, log=place.log)
-    for position, (i, cells) in enumerate(place.courses.items()):
-        if strip:
-            outside = beyond(cells[["lower", "mean", "upper"]], place.limits, side).any(axis=1)
-            # a bar of another line that reaches zero lies below every limit
-            cells = cells[outside & (i == place.outlier)]
-        if not len(cells):
-            continue
-        if _is_level(cells):
-            _draw_level(ax, cells, lines[i].style)
-            continue
-        shift = DODGE * step * ((position + 0.5) / len(place.courses) - 0.5)
-        at, mean = cells["x"].to_numpy(), cells["mean"].to_numpy(dtype=float)
-        at = at * 2.0**shift if x["scale"] == "log" else at + shift
-        lower = whisker_ends(cells["lower"], mean, shown.low, log=place.log)
-        upper = cells["upper"].to_numpy(dtype=float)
-        ax.errorbar(at, mean, yerr=[mean - lower, upper - mean], elinewidth=0.6, **drawn_as(lines[i].style))
-        beside = cells["machine_busy"].to_numpy(dtype=bool)
-        if beside.any():
-            ax.plot(at[beside], mean[beside], marker="x", color="black", markersize=5.0, linestyle="none", zorder=4)
-
-
-def _is_level(cells: pd.DataFrame) -> bool:
-    """Whether a line does not walk the horizontal axis."""
-    return bool(cells["x"].isna().all())
-
-
-def _draw_level(ax, cells: pd.DataFrame, own: PlotStyle) -> None:
-    """A line through the whole panel, with a band where the others have error bars."""
-    ((lower, mean, upper),) = cells[["lower", "mean", "upper"]].to_numpy(dtype=float)
-    ax.axhspan(lower, upper, color=own.colour, alpha=0.12, linewidth=0, zorder=0.5)
-    ax.axhline(mean, color=own.colour, linestyle=own.linestyle, linewidth=0.9, zorder=1.5)
-
-
-def _x_axis(ax, cells: pd.DataFrame, x: dict) -> float:
-    """Scale, limits and ticks of the horizontal axis; returns the smallest step of x, in doublings if logarithmic.
-
-    A size is labelled as the paper counts it.
-    """
-    at = np.unique(cells["x"].dropna())
-    log, is_size = x["scale"] == "log", x["axis"] == SIZES["axis"]
-    along = np.log2(at) if log else at
-    step = float(np.diff(along).min()) if len(at) > 1 else 1.0
-    room = 0.5 * DODGE * step + 0.05 * (along[-1] - along[0] or 1.0)
-    ends = np.array([along[0] - room, along[-1] + room])
-    if log:
-        ax.set_xscale("log", base=2 if is_size else 10)
-    ax.set_xlim(2.0**ends if log else ends)
-    if is_size or len(at) <= TICKS_OF_X:
-        labels = dict(zip(cells["x"], cells["n_features_label"], strict=True)) if is_size else {}
-        ax.set_xticks(at, labels_apart(ax, at, [labels.get(value, f"{value:g}") for value in at]))
+        ax.yaxis.set_major_locator(MaxNLocator(5))
+    if logarithmic and x["axis"] == SIZES["axis"]:
+        ax.set_xscale("log", base=2)
+        sizes = cells.drop_duplicates("x").sort_values("x")
+        ax.set_xticks(sizes["x"], sizes["n_features_label"])
         ax.xaxis.set_minor_locator(NullLocator())
-    elif not log:
-        ax.xaxis.set_major_locator(MaxNLocator(5))
-    return step
+    elif logarithmic:
+        log_axis(ax.xaxis)
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(4))
+    if cells["x"].nunique() == 1:
+        ax.margins(x=1.0)
+    ax.set_ylabel(textwrap.fill(panel["label"], LABEL_WIDTH))
 
 
-def _why_absent(rows: pd.DataFrame, own: pd.DataFrame, panel: dict, styles: dict) -> str:
-    """Why a panel has nothing to show; a reason that rows give stands in the other notes."""
-    # times are taken apart from everything else: what was run need not have been timed
+def _draw_chance(ax, chance: float) -> bool:
+    """Draw the score of naming the more frequent class if the axis stays readable; return whether it is drawn."""
+    low, high = ax.get_ylim()
+    if not low - (high - low) <= chance <= high + (high - low):
+        return False
+    ax.axhline(chance, **REFERENCE)
+    margin = 0.05 * (high - low)
+    ax.set_ylim(min(low, chance - margin), max(high, chance + margin))
+    return True
+
+
+def _lowest(axes: dict, found: dict) -> list:
+    """Return the lowest panel of every column of the figure."""
+    by_column = {axes[place].get_subplotspec().colspan.start: axes[place] for place in axes if place in found}
+    return list(by_column.values())
+
+
+def _why_absent(rows: pd.DataFrame, own: pd.DataFrame, panel: dict) -> str:
+    """Return why a panel has nothing to show; ``rows`` are those of its data set."""
     if len(rows) and not len(own) and fact_of(panel["metric"]).unit == "s":
         return "not timed"
     if "against" in panel and (own["status"] == "ok").any():
-        return f"nothing to compare with {plot_style(panel['against'], styles).label}"
+        return f"nothing to compare with {panel['against']}"
     return absence(own).split(":")[0]
 
 
-def _absent(absent: dict[tuple[str, str], str], spec: dict) -> list[str]:
-    """A sentence on the panels that are not there (by row and label), by the reason; a row without any by its name."""
-    labels = [panel["label"] for panel in spec["panels"]]
-    by_reason: dict[str, list[str]] = {}
-    for name in dict.fromkeys(name for name, _ in absent):
-        own = {label: absent[name, label] for label in labels if (name, label) in absent}
-        if len(own) == len(labels) and len(set(own.values())) == 1:
-            by_reason.setdefault(own[labels[0]], []).append(name or "all")
-            continue
-        for label, why in own.items():
-            by_reason.setdefault(why, []).append(f"{name}: {label}" if name else label)
-    return not_drawn(by_reason)
+def _on_absent(absent: dict[tuple[str, str], str], there: list[str], paper: str, context: Context) -> list[str]:
+    """Return a sentence on the panels that are not there, by the reason; a data set without any by its name."""
+    by_reason: dict[str, dict[str, None]] = {}
+    for (dataset, label), why in absent.items():
+        name = printed_name(context.tasks, dataset, paper)
+        by_reason.setdefault(why, {})[f"{name}: {label}" if dataset in there else name] = None
+    return not_drawn({why: list(what) for why, what in by_reason.items()})
 
 
-def _on_pairs(places: list[Place], styles: dict, bars: str) -> list[str]:
-    """What stands for a difference in panels that are held against a method; ``bars`` are one standard deviation or
-    error."""
-    held = [place for place in places if "against" in place.panel]
-    found = []
-    for baseline in dict.fromkeys(place.panel["against"] for place in held):
-        own = [place for place in held if place.panel["against"] == baseline]
-        rounds = [any((cells["rounds"] > 0).any() for cells in place.courses.values()) for place in own]
-        points = [fact_of(place.panel["metric"]).is_percentage for place in own]
-        ways = [
-            (f"differences in points: mean and standard {bars} over the repeats", any(points)),
-            (
-                f"ratios: geometric mean and standard {bars} of the logarithm",
-                not all(p or r for p, r in zip(points, rounds, strict=True)),
-            ),
-            ("ratios of times by rounds: median and quartiles", any(rounds)),
-        ]
-        told = "; ".join(way for way, there in ways if there)
-        found.append(f"Each method against {plot_style(baseline, styles).label} of the same repeat; {told}.")
-    return found
-
-
-def _on_levels(places: list[Place], lines: list[Line]) -> list[str]:
-    """A sentence on the methods that are level lines."""
-    level = {i for place in places for i, cells in place.courses.items() if _is_level(cells)}
-    names = ", ".join(line.style.label for i, line in enumerate(lines) if i in level)
-    return [f"Level lines with a band: {names}, which what runs along the axis does not concern."] if names else []
-
-
-def _on_bars(places: list[Place], bars: str) -> list[str]:
-    """A sentence on the bars that a logarithmic axis cannot show in full."""
-    if not any(place.log and (cells["lower"] <= 0).any() for place in places for cells in place.courses.values()):
-        return []
-    return [f"A bar that goes to the lower edge of its panel: the standard {bars} is larger than the mean."]
-
-
-def _on_breaks(places: list[Place], lines: list[Line]) -> list[str]:
-    """For which methods axes are broken, and where."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for place in places:
-        if place.outlier is not None:
-            of_line = found.setdefault(lines[place.outlier].style.label, {})
-            of_line.setdefault(place.panel["label"], []).append(place.name)
-    told = []
-    for label, by_panel in found.items():
-        where = [f"{panel} ({', '.join(names)})" if any(names) else panel for panel, names in by_panel.items()]
-        told.append(f"Axis broken for {label}: {'; '.join(where)}.")
-    return told
+def _on_levels(found: dict, styles: dict[str, PlotStyle]) -> list[str]:
+    """Return a sentence on the methods that are level lines."""
+    level = {line for *_, cells in found.values() for line, own in cells.groupby("line") if own["x"].isna().all()}
+    names = ", ".join(styles[line].label for line in styles if line in level)
+    return [f"Level lines with a band: {names}, which the horizontal axis does not change."] if names else []

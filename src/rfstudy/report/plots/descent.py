@@ -1,142 +1,106 @@
-"""Errors along the number of features over that of the training rows: one panel a quantity, one row of panels a data
-set, one line a map (by colour) and learner (by the pattern of its line).
+"""Errors against the number of features over that of the training rows: a row of panels per data set.
 
-Lines are medians and bands quartiles over the repeats: where the features are as many as the rows an error has no
-finite variance to speak of, and a mean is that of its largest values. Upright lines stand where a map has as many
-columns as there are rows, in its colour.
+Lines are medians over the repeats and bands their quartiles: where features are as many as rows, the error has hardly
+a finite variance, and a mean would be that of its largest values. A line is a map (by colour) with a learner (by the
+pattern). Upright lines mark where a map has as many columns as there are rows.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from string import ascii_lowercase
 
 import pandas as pd
 from matplotlib.lines import Line2D
-from matplotlib.ticker import NullLocator
+from matplotlib.ticker import MaxNLocator
 
 from rfstudy.report.aggregate import method_order, of_quantity, select
 from rfstudy.report.context import Context
-from rfstudy.report.layout import Panel, Row, laid_out
-from rfstudy.report.notes import absence, dataset_name, not_drawn, notes
-from rfstudy.report.plot_styles import PlotStyle, plot_style
-from rfstudy.report.published import printed_name
-from rfstudy.report.scales import limits, set_upright, span_of
-from rfstudy.report.style import Picture
+from rfstudy.report.notes import dataset_name, notes
+from rfstudy.report.panels import draw_lines, finished, grid, log_axis, nothing, without_panel
+from rfstudy.report.plot_styles import plot_style
+from rfstudy.report.style import Picture, handle
 
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("width", "datasets", "methods", "learners", "panels")
+#: Inches of a row of panels.
+HEIGHT = 1.5
 
-#: Ticks of s/n.
-TICKS = (0.05, 0.1, 0.5, 1, 5, 10)
-
-#: Inches.
-PANEL_HEIGHT = 1.35
-
-#: How learners are told apart, in the order of the entry, and where a map has as many columns as there are rows.
+#: Patterns of the learners, in the order of the entry, and of the upright lines.
 PATTERNS = ("solid", (0, (4, 1.4)), (0, (1, 1)))
 THRESHOLD = {"linestyle": (0, (1, 1.2)), "linewidth": 0.8, "zorder": 1}
 
-#: Quartiles, and the band between them.
-LOWER, UPPER = 0.25, 0.75
-BAND = {"alpha": 0.18, "linewidth": 0}
 
-
-def draw(context: Context, spec: dict) -> Picture:
-    """The figure of one specification of kind "descent".
+def draw(
+    context: Context,
+    *,
+    paper: str,
+    width: str,
+    datasets: list[str],
+    methods: list[str],
+    learners: dict[str, str],
+    panels: list[dict],
+) -> Picture:
+    """Return the figure.
 
     Parameters
     ----------
     context : its rows are tidy rows of an experiment of the kind "path"
-    spec : ``datasets`` (rows of panels), ``panels`` (``metric``, ``split``, ``label`` and the ``scale`` of the
-        upright axis), ``methods`` (their order), ``learners`` (in words, by id), ``width``
-
-    Returns
-    -------
-    Picture of the width that the specification states
+    panels : the quantities of a row: ``metric``, ``split``, ``label`` and ``scale``
+    methods : their order
+    learners : their names in the legend, by id
     """
-    metrics = list(dict.fromkeys(panel["metric"] for panel in spec["panels"]))
-    shown = select(context.rows, dataset=spec["datasets"], metric=metrics, learner=["", *spec["learners"]])
+    metrics = list(dict.fromkeys(panel["metric"] for panel in panels))
+    shown = select(context.rows, dataset=datasets, metric=metrics, learner=["", *learners])
     ok = select(shown, status="ok")
-    styles = {pair: plot_style(pair[0], context.styles, pair[1]) for pair in method_order(ok, spec["methods"])}
-    by_dataset = {dataset: own for dataset in spec["datasets"] if len(own := select(ok, dataset=dataset))}
-    rows = []
-    for letter, (dataset, own) in zip(ascii_lowercase, by_dataset.items(), strict=False):
-        title = f"({letter}) {dataset_name(context.tasks, dataset, spec['paper'], own)}"
-        drawn = partial(_panel, styles=styles, spec=spec, labelled=len(rows) == len(by_dataset) - 1)
-        quantities = [(panel, of_quantity(own, panel)) for panel in spec["panels"]]
-        panels = [
-            Panel(partial(drawn, rows=of_panel, log=panel["scale"] == "log"), panel["label"]) if len(of_panel) else None
-            for panel, of_panel in quantities
+    maps = {
+        pair: plot_style(pair[0], context.styles, pair[1])._replace(marker="") for pair in method_order(ok, methods)
+    }
+    patterns = dict(zip(learners, PATTERNS, strict=False))
+    styles = {
+        f"{method}/{variant}/{learner}": each._replace(linestyle=patterns.get(learner, PATTERNS[0]))
+        for (method, variant), each in maps.items()
+        for learner in ("", *learners)
+    }
+    there = [dataset for dataset in datasets if (ok["dataset"] == dataset).any()]
+    remarks = ["Lines and bands: medians and quartiles over the repeats."]
+    remarks += without_panel(shown, datasets, paper, context)
+    if not there:
+        return nothing(width, remarks)
+    figure, axes = grid(width, len(there), len(panels), HEIGHT)
+    for letter, dataset, row in zip(ascii_lowercase, there, axes, strict=False):
+        own = select(ok, dataset=dataset)
+        for panel, ax in zip(panels, row, strict=True):
+            _draw_panel(ax, of_quantity(own, panel), panel, styles, maps)
+        row[0].set_title(f"({letter}) {dataset_name(context.tasks, dataset, paper, own)}", loc="left")
+    for ax in axes[-1]:
+        ax.set_xlabel("$s/n$")
+    handles = [handle(each) for each in maps.values()]
+    if len(learners) > 1:
+        handles += [
+            Line2D([], [], color="#777777", linestyle=patterns[each], label=learners[each]) for each in learners
         ]
-        rows.append(Row(panels, PANEL_HEIGHT, title))
-    told = [*_on_columns(ok, styles), *_absent(shown, context, spec)]
-    return laid_out(spec["width"], rows, _handles(styles, spec) if rows else [], [*told, *notes(shown, spec, context)])
+    handles.append(Line2D([], [], color="black", label="columns = $n$", **THRESHOLD))
+    return finished(figure, handles, [*remarks, *notes(shown, {"paper": paper}, context)])
 
 
-def _absent(shown: pd.DataFrame, context: Context, spec: dict) -> list[str]:
-    """A sentence on the data sets without a row of panels, by the reason."""
-    missing: dict[str, list[str]] = {}
-    for dataset in spec["datasets"]:
-        own = select(shown, dataset=dataset)
-        if not (own["status"] == "ok").any():
-            missing.setdefault(absence(own).split(":")[0], []).append(
-                printed_name(context.tasks, dataset, spec["paper"])
-            )
-    return not_drawn(missing)
+def quartiles(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the median and the quartiles over the repeats of every line, as ``draw_lines`` takes them."""
+    rows = rows.assign(line=rows["method"] + "/" + rows["variant"] + "/" + rows["learner"], x=rows["at"])
+    along = rows.groupby(["line", "x"])["value"].quantile([0.25, 0.5, 0.75]).unstack()
+    return along.set_axis(["lower", "mean", "upper"], axis="columns").reset_index()
 
 
-def _panel(ax, rows: pd.DataFrame, styles: dict[tuple, PlotStyle], spec: dict, *, log: bool, labelled: bool) -> None:
-    for (method, variant), own_style in styles.items():
+def _draw_panel(ax, rows: pd.DataFrame, panel: dict, styles: dict, maps: dict) -> None:
+    if not len(rows):
+        ax.remove()
+        return
+    for (method, variant), each in maps.items():
         own = select(rows, method=method, variant=variant)
         # where columns are as many as rows: s/n over columns/n
         for place in (own["n_features"] / own["n_columns"]).unique():
-            ax.axvline(place, color=own_style.colour, **THRESHOLD)
-        for learner in ("", *spec["learners"]):
-            _line(ax, select(own, learner=learner), own_style, _pattern(learner, spec))
-    ax.set_xscale("log")
-    ax.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.set_xlim(limits(span_of(rows["at"], log=True), log=True, margin=0.02))
-    quartiles = rows.groupby(["method", "variant", "learner", "at"])["value"].quantile([LOWER, UPPER])
-    set_upright(ax, limits(span_of(quartiles, log=log), log=log), log=log)
-    if labelled:
-        ax.set_xlabel("$s/n$")
-
-
-def _line(ax, rows: pd.DataFrame, own: PlotStyle, pattern) -> None:
-    """The median over the repeats, and the band between the quartiles."""
-    if not len(rows):
-        return
-    along = rows.groupby("at")["value"].quantile([LOWER, 0.5, UPPER]).unstack()
-    ax.fill_between(along.index, along[LOWER], along[UPPER], color=own.colour, **BAND)
-    ax.plot(along.index, along[0.5], color=own.colour, linestyle=pattern)
-
-
-def _pattern(learner: str, spec: dict):
-    """The pattern of a learner's lines; what no learner is concerned with is solid."""
-    return PATTERNS[list(spec["learners"]).index(learner) % len(PATTERNS)] if learner else PATTERNS[0]
-
-
-def _handles(styles: dict[tuple, PlotStyle], spec: dict) -> list[Line2D]:
-    handles = [Line2D([], [], color=own.colour, label=own.label) for own in styles.values()]
-    if len(spec["learners"]) > 1:
-        handles += [
-            Line2D([], [], color="#777777", linestyle=_pattern(learner, spec), label=words)
-            for learner, words in spec["learners"].items()
-        ]
-    return [*handles, Line2D([], [], color="black", label="columns = $n$", **THRESHOLD)]
-
-
-def _on_columns(shown: pd.DataFrame, styles: dict[tuple, PlotStyle]) -> list[str]:
-    """A sentence on the columns of every map: which multiple of s they are."""
-    told = []
-    for (method, variant), own in styles.items():
-        rows = select(shown, method=method, variant=variant)
-        multiples = (rows["n_columns"] / rows["n_features"]).dropna().unique()
-        told += [f"{own.label} has {'' if multiple == 1 else f'{multiple:g}'}s columns" for multiple in multiples]
-    if not told:
-        return []
-    repeats = shown.groupby("dataset")["repeat"].nunique()
-    number = f"{repeats.min()}" if repeats.nunique() == 1 else f"{repeats.min()} to {repeats.max()}"
-    return [f"{'; '.join(told)}. Lines and bands: medians and quartiles over {number} repeats."]
+            ax.axvline(place, color=each.colour, **THRESHOLD)
+    draw_lines(ax, quartiles(rows), styles, band=True)
+    log_axis(ax.xaxis)
+    if panel["scale"] == "log":
+        log_axis(ax.yaxis)
+    else:
+        ax.yaxis.set_major_locator(MaxNLocator(5))
+    ax.set_ylabel(panel["label"])

@@ -1,46 +1,32 @@
 """A diagram of boxes from left to right: taxonomies, assumptions and what they imply, spaces and the maps between them.
 
-Nodes and edges are facts of the reference data. A node stands as far to the right as the longest way to it has edges;
-those that nothing follows are stacked, every other one stands beside the middle of what follows it. A node that names a
+Nodes and edges are facts of the reference data. The column of a node is the longest way to it. A node that names a
 family lists its maps, as the registry of the methods has them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
-from itertools import pairwise
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
-from matplotlib.patches import FancyBboxPatch
 
-from rfstudy.report.boxes import FIXED_SPACE, LINE, TEXT, blank, fitted, lines_of, longest_word, width_of
+from rfstudy.report.boxes import FIXED, SIZE, across, lines_of, sheet
 from rfstudy.report.context import Context
-from rfstudy.report.layout import PAD, WIDTHS, Panel, Row, laid_out
+from rfstudy.report.panels import finished, length
 from rfstudy.report.published import printed_name
 from rfstudy.report.style import Picture
 
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("width", "published", "facts")
-
-#: Inches: between a text and its box, between boxes of a column (more above one that others follow), between columns at
-#: least, on either side of the label of an edge.
-INSET, APART, FAMILIES, GAP, BESIDE = 0.05, 0.05, 0.07, 0.22, 0.16
-
-#: Fills of the boxes by column, and the colour of their edges and of lines.
+#: Fills of the boxes by column, and the colour of lines.
 FILLS, EDGE = ("#CFDDEA", "#E0E9F2", "#EEF3F8", "#F8FAFC", "#FFFFFF"), "#5B7083"
 
-#: What an edge is drawn as, by its relation: a bracket, or an arrow with its style.
-BRACKET = "part"
-ARROWS = {"implies": "<|-", "equivalent": "<|-|>", "map": "-|>"}
+#: Characters between two columns, and lines between two boxes.
+GAP, APART = 5, 0.9
 
-#: What an arrow says, where a figure has one.
-TOLD = {
-    "implies": "Arrow: from the stronger assumption to the one that it implies.",
-    "equivalent": "Arrow with two heads: one is the other.",
-    "map": "",
+#: Arrows by the relation of an edge, with their notes; the relation "part" is a bracket.
+ARROWS = {
+    "implies": ("<|-", "Arrow: from the stronger assumption to the one that it implies."),
+    "equivalent": ("<|-|>", "Arrow with two heads: the two are equivalent."),
+    "map": ("-|>", ""),
 }
 
 
@@ -53,40 +39,49 @@ class Edge(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A box: what stands in it, and the edges that lead to it."""
+    """A box: its text, and the edges that lead to it."""
 
     text: str
     edges: list[Edge]
 
 
-class Place(NamedTuple):
-    """Where a box stands, in inches: its left side, its middle, and its size; its lines."""
-
-    left: float
-    middle: float
-    width: float
-    height: float
-    lines: list[str]
-
-
-def draw(context: Context, spec: dict) -> Picture:
-    """The figure of one specification of kind "diagram"; of ``spec`` the ``paper``, its figure as ``published``, and
-    the ``facts``.
-    """
-    facts = context.texts(spec["facts"], paper=spec["paper"], figure=spec["published"])
-    nodes = nodes_of(facts, context, spec["paper"])
-    width = WIDTHS[spec["width"]] - 2 * PAD
-    places, height = placed(nodes, width)
-    panel = Panel(partial(_drawn, nodes=nodes, places=places, size=(width, height)))
+def draw(context: Context, *, paper: str, width: str, published: str, facts: str) -> Picture:
+    """Return the figure; ``published`` is the figure in the paper, ``facts`` the file with its nodes and edges."""
+    rows = context.texts(facts, paper=paper, figure=published)
+    nodes = nodes_of(rows, context, paper)
+    columns = columns_of(nodes)
+    lines, lefts = fitted(nodes, columns, across(width))
+    middles, height = stacked(nodes, lines)
+    figure, ax = sheet(width, height)
+    boxes = {}
+    for name, column in columns.items():
+        box = {"boxstyle": "round,pad=0.35", "facecolor": FILLS[min(column, len(FILLS) - 1)], "edgecolor": EDGE}
+        boxes[name] = ax.text(lefts[column] + 1, middles[name], "\n".join(lines[name]), va="center", fontsize=SIZE,
+                              linespacing=1.0, bbox=box | {"linewidth": 0.5}, zorder=2)  # fmt: skip
+    for name, node in nodes.items():
+        for edge in node.edges:
+            start, end = (lefts[columns[each]] + 1 for each in (edge.parent, name))
+            y, y_end = middles[edge.parent], middles[name]
+            if edge.relation not in ARROWS:
+                turn = end - GAP / 2
+                ax.plot([start, turn, turn, end], [y, y, y_end, y_end], color=EDGE, linewidth=0.6, zorder=1)
+                continue
+            between = {"patchA": boxes[edge.parent].get_bbox_patch(), "patchB": boxes[name].get_bbox_patch()}
+            style = {"arrowstyle": ARROWS[edge.relation][0], "color": EDGE, "shrinkA": 2, "shrinkB": 2}
+            ax.annotate("", (end, y_end), (start, y), zorder=3, arrowprops=between | style | {"mutation_scale": 7})
+            right = max(map(length, lines[edge.parent])) + start
+            above = y + y_end < height
+            ax.text((right + end) / 2, min(y, y_end) if above else max(y, y_end), edge.label, ha="center",
+                    va="bottom" if above else "top", fontsize=SIZE)  # fmt: skip
     relations = dict.fromkeys(edge.relation for node in nodes.values() for edge in node.edges)
-    notes = [TOLD[relation] for relation in relations if TOLD.get(relation)]
-    return laid_out(spec["width"], [Row([panel], height)], [], [*notes, *_on_families(facts, context)])
+    remarks = [ARROWS[relation][1] for relation in relations if relation in ARROWS and ARROWS[relation][1]]
+    return finished(figure, [], [*remarks, *_on_families(rows, context)])
 
 
 def nodes_of(facts: pd.DataFrame, context: Context, paper: str) -> dict[str, Node]:
-    """The nodes by their ids, in the order of the facts; a row is an edge, and the first one of a node has its text.
+    """Return the nodes by their ids; a row of the facts is an edge, and the first one of a node has its text.
 
-    ``ValueError`` for an edge from a node that does not stand above it.
+    ``ValueError`` for an edge from a node that is not above it.
     """
     nodes: dict[str, Node] = {}
     for row in facts.to_dict("records"):
@@ -100,127 +95,72 @@ def nodes_of(facts: pd.DataFrame, context: Context, paper: str) -> dict[str, Nod
 
 
 def maps_of(family: str, context: Context, paper: str) -> list[str]:
-    """The maps of a family by their names in a paper, each with its year, from the first to the last."""
-    own = [(entry["year"], method) for method, entry in context.styles.items() if entry["family"] == family]
-    own.sort(key=lambda pair: pair[0])
-    told = [f"{printed_name(context.styles, method, paper)} ({year})" for year, method in own]
-    return [each.replace(" ", FIXED_SPACE) for each in told]
-
-
-def placed(nodes: dict[str, Node], width: float) -> tuple[dict[str, Place], float]:
-    """The places of all boxes on a sheet of a width, and its height."""
-    column = columns_of(nodes)
-    by_column = [[name for name in nodes if column[name] == j] for j in range(max(column.values()) + 1)]
-    gaps = [max(GAP, *(_room(nodes[name]) for name in own)) for own in by_column[1:]]
-    inset = 2 * INSET
-    natural = [max(width_of(nodes[name].text) for name in own) + inset for own in by_column]
-    least = [max(longest_word(nodes[name].text) for name in own) + inset for own in by_column]
-    widths = fitted(natural, least, width - sum(gaps))
-    spare = (width - sum(gaps) - sum(widths)) / max(1, len(gaps))
-    lefts = np.cumsum([0.0, *(w + gap + spare for w, gap in zip(widths, gaps, strict=False))])
-    lines = {name: lines_of(node.text, widths[column[name]] - inset) for name, node in nodes.items()}
-    heights = {name: LINE * len(own) + 2 * INSET for name, own in lines.items()}
-    middles, height = stacked(nodes, heights)
-    return {
-        name: Place(lefts[column[name]], height - middles[name], widths[column[name]], heights[name], lines[name])
-        for name in nodes
-    }, height
-
-
-def _room(node: Node) -> float:
-    """Inches that the labels of the edges into a node need."""
-    return max((width_of(edge.label) + 2 * BESIDE for edge in node.edges if edge.label), default=0.0)
+    """Return the maps of a family by their names in a paper, each with its year, from the first to the last."""
+    own = sorted((entry["year"], method) for method, entry in context.styles.items() if entry["family"] == family)
+    return [f"{printed_name(context.styles, method, paper)} ({year})".replace(" ", FIXED) for year, method in own]
 
 
 def columns_of(nodes: dict[str, Node]) -> dict[str, int]:
-    """The column of every node: the edges of the longest way to it."""
+    """Return the column of every node: the edges of the longest way to it."""
     found: dict[str, int] = {}
     for name, node in nodes.items():
         found[name] = max((found[edge.parent] + 1 for edge in node.edges), default=0)
     return found
 
 
-def stacked(nodes: dict[str, Node], heights: dict[str, float]) -> tuple[dict[str, float], float]:
-    """The middles of all boxes below the upper end of the sheet, and its height.
+def fitted(nodes: dict[str, Node], columns: dict[str, int], available: int) -> tuple[dict[str, list[str]], list[float]]:
+    """Return the lines of every text, as long as all columns still fit, and the left sides of the columns."""
+    gaps = [0.0] * (max(columns.values()) + 1)
+    for name, column in columns.items():
+        labels = [length(edge.label) + 4 for edge in nodes[name].edges if edge.label]
+        gaps[column] = max([gaps[column], GAP * (column > 0), *labels])
+    for limit in range(available, 0, -1):
+        lines = {name: lines_of(node.text, limit) for name, node in nodes.items()}
+        widths = [
+            2 + max(length(line) for name in nodes if columns[name] == column for line in lines[name])
+            for column in range(len(gaps))
+        ]
+        if sum(widths) + sum(gaps) <= available or limit == 1:
+            break
+    return lines, [sum(widths[:column]) + sum(gaps[: column + 1]) for column in range(len(gaps))]
 
-    What nothing follows is stacked in the order of the nodes; a node with several parents stands between them.
+
+def stacked(nodes: dict[str, Node], lines: dict[str, list[str]]) -> tuple[dict[str, float], float]:
+    """Return the middles of all boxes, in lines from above, and how many lines high the diagram is.
+
+    Nodes that nothing follows are stacked; others are at the middle of those that follow, or of several parents.
     """
     children: dict[str, list[str]] = {name: [] for name in nodes}
     for name, node in nodes.items():
         for edge in node.edges:
             children[edge.parent].append(name)
     middles: dict[str, float] = {}
-
-    def place(name: str, top: float) -> float:
-        """Put a node and all that follows it below ``top``; their lower end."""
-        following = [child for child in children[name] if child not in middles]
-        if not following:
-            middles[name] = top + heights[name] / 2
-            return top + heights[name]
-        begun, bottom = len(middles), top
-        for child in following:
-            between = APART + FAMILIES * bool(children[child])
-            bottom = place(child, bottom + (0.0 if child == following[0] else between))
-        lacking = heights[name] - (bottom - top)
-        if lacking > 0:
-            for each in list(middles)[begun:]:
-                middles[each] += lacking / 2
-            bottom += lacking
-        middles[name] = (middles[following[0]] + middles[following[-1]]) / 2
-        return bottom
-
     height = 0.0
+
+    def place(name: str) -> None:
+        nonlocal height
+        following = [child for child in children[name] if child not in middles]
+        for child in following:
+            place(child)
+        if following:
+            middles[name] = (middles[following[0]] + middles[following[-1]]) / 2
+        else:
+            middles[name] = height + (len(lines[name]) + APART) / 2
+            height += len(lines[name]) + APART
+
     for name, node in nodes.items():
         if not node.edges:
-            height = place(name, height)
-    for name, node in nodes.items():
-        if len(node.edges) > 1:
-            middles[name] = float(np.mean([middles[edge.parent] for edge in node.edges]))
+            place(name)
+        elif len(node.edges) > 1:
+            middles[name] = sum(middles[edge.parent] for edge in node.edges) / len(node.edges)
     return middles, height
 
 
-def _drawn(ax, nodes: dict[str, Node], places: dict[str, Place], size: tuple[float, float]) -> None:
-    blank(ax, *size)
-    order = sorted({place.left for place in places.values()})
-    for (start, end), edge in _edges(nodes, places):
-        _edge(ax, start, end, edge, above=start[1] + end[1] >= size[1])
-    for place in places.values():
-        fill = FILLS[min(order.index(place.left), len(FILLS) - 1)]
-        corner = place.left, place.middle - place.height / 2
-        ax.add_patch(FancyBboxPatch(corner, place.width, place.height, boxstyle="round,pad=0,rounding_size=0.03",
-                                    facecolor=fill, edgecolor=EDGE, linewidth=0.5, clip_on=False))  # fmt: skip
-        ax.text(place.left + INSET, place.middle, "\n".join(place.lines), ha="left", va="center", fontsize=TEXT,
-                linespacing=1.0)  # fmt: skip
-
-
-def _edges(nodes: dict[str, Node], places: dict[str, Place]) -> Iterator[tuple[tuple, Edge]]:
-    """Every edge, from the right side of a box to the left side of another."""
-    for name, node in nodes.items():
-        for edge in node.edges:
-            start, end = places[edge.parent], places[name]
-            yield ((start.left + start.width, start.middle), (end.left, end.middle)), edge
-
-
-def _edge(ax, start: tuple[float, float], end: tuple[float, float], edge: Edge, *, above: bool) -> None:
-    """A bracket, or an arrow with its label above or below both of its ends."""
-    if edge.relation == BRACKET:
-        turn = (start[0] + end[0]) / 2
-        corners = [start, (turn, start[1]), (turn, end[1]), end]
-        for one, other in pairwise(corners):
-            ax.plot(*zip(one, other, strict=True), color=EDGE, linewidth=0.6, solid_capstyle="round", zorder=0.5)
-        return
-    style = {"arrowstyle": ARROWS[edge.relation], "color": EDGE, "linewidth": 0.9, "shrinkA": 1, "shrinkB": 1}
-    ax.annotate("", end, start, arrowprops=style | {"mutation_scale": 7})
-    if edge.label:
-        clear = max(start[1], end[1]) if above else min(start[1], end[1])
-        ax.text((start[0] + end[0]) / 2, clear, edge.label, ha="center", va="bottom" if above else "top", fontsize=TEXT)
-
-
 def _on_families(facts: pd.DataFrame, context: Context) -> list[str]:
-    """Of a diagram that lists maps: the families without a place in it, and the remarks of the facts."""
+    """Return the families that a diagram of maps leaves out, and the remarks of the facts."""
     shown = set(facts["family"]) - {""}
     if not shown:
         return []
     absent = list(dict.fromkeys(entry["family"] for entry in context.styles.values() if entry["family"] not in shown))
-    told = [f"Families of the registry that have no place here: {', '.join(absent)}."] if absent else []
-    return [*told, *(f"{remark[0].upper()}{remark[1:]}." for remark in facts["note"] if remark)]
+    remarks = [f"Families of the registry that are not in the figure: {', '.join(absent)}."] if absent else []
+    return [*remarks, *(f"{remark[0].upper()}{remark[1:]}." for remark in facts["note"] if remark)]

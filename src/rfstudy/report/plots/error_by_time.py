@@ -1,92 +1,84 @@
-"""Error against time: one panel a data set, one line a method through its sizes, from few features to many.
-
-The paper on EERF holds its method against plain features at equal time in this way: what a choice of features costs
-stands on the axis beside what it gains.
-"""
+"""Error against time: a panel per data set, a line per method through its sizes, from few features to many."""
 
 from __future__ import annotations
 
-from functools import partial
 from string import ascii_lowercase
 
-import numpy as np
+import pandas as pd
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
 from rfstudy.report.error_and_time import Timed, curve
-from rfstudy.report.layout import Panel, laid_out, side_by_side
 from rfstudy.report.notes import absence, dataset_name, not_drawn, notes
+from rfstudy.report.panels import draw_lines, finished, log_axis, set_title, side_by_side
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
-from rfstudy.report.scales import limits, plain, set_upright, span_of, ticks_of
-from rfstudy.report.style import Picture, drawn_as, handle
+from rfstudy.report.style import Picture, handle
 
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("width", "datasets", "methods", "quantity", "times")
-OPTIONAL = ("repeats",)
-
-#: Inches, and panels side by side.
-PANEL_HEIGHT, ACROSS = 1.35, 4
-
-#: Ticks of the axis of the time, at most.
-TICKS = 4
+#: Inches of a panel, and panels in a row.
+HEIGHT, ACROSS = 1.5, 4
 
 
-def draw(context: Context, spec: dict) -> Picture:
-    """The figure of one specification of kind "error_by_time".
+def draw(
+    context: Context,
+    *,
+    paper: str,
+    width: str,
+    datasets: list[str],
+    methods: list[str],
+    quantity: dict,
+    times: dict[str, str],
+    repeats: int | None = None,
+) -> Picture:
+    """Return the figure, with a panel for every data set that has errors and times.
 
     Parameters
     ----------
-    context : its rows are tidy rows of the specification's experiments
-    spec : ``datasets`` (panels), ``methods`` (lines), ``quantity`` (the error), ``times`` (by method the time that is
-        its own), ``width``, ``paper``, ``repeats``
-
-    Returns
-    -------
-    Picture of the width that the specification states, with a panel for each data set with errors and times
+    context : its rows are tidy rows of the experiments
+    quantity : the error
+    times : the metric of the time that counts for a method, by method
     """
-    panels, absent = [], {}
-    for letter, dataset in zip(ascii_lowercase, spec["datasets"], strict=False):
+    styles = {method: plot_style(method, context.styles) for method in methods}
+    found, absent = {}, {}
+    for dataset in datasets:
         rows = select(context.rows, dataset=dataset)
-        curves = {m: curve(rows, m, spec["quantity"], spec["times"][m]) for m in spec["methods"]}
-        curves = {method: points for method, points in curves.items() if points}
-        if not curves:
-            own = select(rows, metric=spec["quantity"]["metric"], learner=spec["quantity"].get("learner"))
-            why = "not timed" if (own["status"] == "ok").any() else absence(own).split(":")[0]
-            absent.setdefault(why, []).append(printed_name(context.tasks, dataset, spec["paper"]))
+        cells = points([(method, curve(rows, method, quantity, times[method])) for method in methods])
+        if len(cells):
+            found[dataset] = cells
             continue
-        title = f"({letter}) {dataset_name(context.tasks, dataset, spec['paper'], rows)}"
-        panels.append(Panel(partial(_panel, curves=curves, spec=spec, styles=context.styles), title))
-    rows = side_by_side(panels, ACROSS, PANEL_HEIGHT)
-    legend = [handle(plot_style(method, context.styles)) for method in spec["methods"]] if panels else []
-    told = ["Bars: one standard error of the error, the quartiles of the time."] if panels else []
-    metrics = [spec["quantity"]["metric"], *spec["times"].values()]
-    shown = select(context.rows, dataset=spec["datasets"], method=spec["methods"], variant="", metric=metrics)
-    shown = select(shown, learner=["", spec["quantity"].get("learner", "")])
-    told += [*not_drawn(absent), *notes(shown, spec, context)]
-    return laid_out(spec["width"], rows, legend, told)
+        own = select(rows, metric=quantity["metric"], learner=quantity.get("learner"))
+        why = "not timed" if (own["status"] == "ok").any() else absence(own).split(":")[0]
+        absent.setdefault(why, []).append(printed_name(context.tasks, dataset, paper))
+    figure, axes = side_by_side(width, len(found), ACROSS, HEIGHT)
+    fact = fact_of(quantity["metric"])
+    for letter, (dataset, cells), ax in zip(ascii_lowercase, found.items(), axes, strict=False):
+        draw_lines(ax, cells, styles)
+        log_axis(ax.xaxis)
+        name = dataset_name(context.tasks, dataset, paper, select(context.rows, dataset=dataset))
+        set_title(ax, letter, name)
+        ax.set(xlabel="time (s)", ylabel=f"{fact.label} ({fact.unit})" if fact.unit else fact.label)
+    metrics = [quantity["metric"], *times.values()]
+    shown = select(context.rows, dataset=datasets, method=methods, variant="", metric=metrics)
+    shown = select(shown, learner=["", quantity.get("learner", "")])
+    remarks = ["Bars: one standard error of the error, the quartiles of the time.", *not_drawn(absent)]
+    remarks += notes(shown, {"paper": paper, "repeats": repeats}, context)
+    return finished(figure, [handle(each) for each in styles.values()], remarks)
 
 
-def _panel(ax, curves: dict[str, list[Timed]], spec: dict, styles: dict) -> None:
-    ends = []
-    for method, points in curves.items():
-        error, half = (np.array([getattr(point, name) for point in points]) for name in ("error", "standard_error"))
-        time = np.array([point.time for point in points])
-        quartiles = np.array([point.seconds.quantile([0.25, 0.75]).to_numpy() for point in points]).T
-        bars = np.abs(quartiles - time)
-        ax.errorbar(time, error, yerr=half, xerr=bars, elinewidth=0.6, **drawn_as(plot_style(method, styles)))
-        ends += [(quartiles, np.concatenate([error - half, error + half]))]
-        beside = [i for i, point in enumerate(points) if point.machine_busy]
-        if beside:
-            ax.plot(time[beside], error[beside], marker="x", color="black", markersize=5.0, linestyle="none", zorder=4)
-    along = limits(span_of(np.concatenate([times.ravel() for times, _ in ends]), log=True), log=True)
-    set_upright(ax, limits(span_of(np.concatenate([errors for _, errors in ends]), log=False), log=False), log=False)
-    ax.set_xscale("log")
-    ax.set_xlim(along)
-    ticks = ticks_of(along, TICKS, log=True)
-    ax.set_xticks(ticks, [plain(value) for value in ticks])
-    ax.minorticks_off()
-    ax.set_xlabel("time (s)")
-    fact = fact_of(spec["quantity"]["metric"])
-    ax.set_ylabel(f"{fact.label} ({fact.unit})" if fact.unit else fact.label)
+def points(curves: list[tuple[str, list[Timed]]]) -> pd.DataFrame:
+    """Return errors and times of methods with the ends of their bars, as ``draw_lines`` takes them."""
+    return pd.DataFrame(
+        {
+            "line": method,
+            "x": each.time,
+            "left": each.seconds.quantile(0.25),
+            "right": each.seconds.quantile(0.75),
+            "mean": each.error,
+            "lower": each.error - each.standard_error,
+            "upper": each.error + each.standard_error,
+            "machine_busy": each.machine_busy,
+        }
+        for method, own in curves
+        for each in own
+    )

@@ -1,0 +1,337 @@
+"""Panels: differences from a method, other axes, lines that are no measurements, and requirements with intervals."""
+
+import itertools
+
+import numpy as np
+import pytest
+import report_rows
+from figure_checks import assert_fit_to_print
+from matplotlib.lines import Line2D
+
+from rfstudy import tidy
+from rfstudy.report import panels, style
+from rfstudy.report.against import compared
+from rfstudy.report.chance import majority_pct
+from rfstudy.report.notes import machine_busy_where
+from rfstudy.report.requirements import BOUNDS, features_needed
+
+
+def test_notes_are_cut_between_two_of_them():
+    notes = ["One two three.", "A note that is much too long for two lines of so few characters.", "Four."]
+    assert panels.first_notes(notes, 12) == ["One two", "three. Four."]
+
+
+@pytest.mark.parametrize(("label", "n_lines"), [("RFF", 1), ("a label of thirty characters..", 3)])
+def test_a_legend_is_as_flat_as_its_labels_allow(label, n_lines):
+    with style.style():
+        figure, _ = panels.grid("page", 1, 1, 1.0)
+        panels.finished(figure, [Line2D([], [], label=label)] * 9, [])
+    figure.draw_without_rendering()
+    assert len({round(text.get_window_extent().y0) for text in figure.legends[0].get_texts()}) == n_lines
+    assert_fit_to_print(figure)
+
+
+def rows_of(values, metric="approximation_error_frobenius", **columns):
+    """Rows of EEG: ``values`` by method, an array (sizes, repeats)."""
+    return [
+        row | {"value": float(values[row["method"]][report_rows.SIZES.index(int(row["n_features_label"][:-1])), i])}
+        for method in values
+        for row in report_rows.made_rows(tasks=["eeg"], methods=[method], repeats=len(values[method][0]), **columns)
+        if row["metric"] == metric
+        for i in [row["repeat"]]
+    ]
+
+
+def panel_of(rows, **panel):
+    own = {"metric": "approximation_error_frobenius", "label": "error", "scale": "log"} | panel
+    spec = report_rows.spec_of("figure-10-text") | {"panels": [own], "datasets": ["eeg"], "width": "column"}
+    return report_rows.picture(spec, rows)
+
+
+def whiskers(container):
+    """The ends (n, 2) of the error bars of a line."""
+    return np.array([segment[:, 1] for segment in container[2][0].get_segments()])
+
+
+def test_error_bars_on_a_logarithmic_axis_are_drawn_in_full():
+    # one size whose bar ends at a hundredth of its mean, which used to be cut at a tenth, and one that reaches zero
+    near, beyond = np.array([1.0 - 0.99, 1.0, 1.0 + 0.99]), np.array([0.1, 0.2, 2.7])
+    values = np.array([near, beyond, [1.0, 1.1, 1.2], [0.5, 0.6, 0.7], [0.3, 0.4, 0.5]])
+    figure = panel_of(rows_of({"rff": values})).figure
+    (ax,) = figure.axes
+    ends = whiskers(ax.containers[0])
+    mean, spread = values.mean(axis=1), values.std(axis=1, ddof=1)
+    assert mean[1] < spread[1]
+    np.testing.assert_allclose(ends[:, 1], mean + spread, rtol=1e-12)
+    np.testing.assert_allclose(ends[[0, 2, 3, 4], 0], (mean - spread)[[0, 2, 3, 4]], rtol=1e-9)
+    low, high = ax.get_ylim()
+    assert ends[1, 0] < 0  # cut at the end of the axis
+    assert low < mean.min()
+    assert (ends[:, 1] < high).all()
+    assert_fit_to_print(figure)
+
+
+def falling(factor, n=3):
+    """Errors of five sizes and n repeats that fall with the size."""
+    noise = np.exp(0.01 * np.random.default_rng(int(1000 * factor)).standard_normal((5, n)))
+    return factor / np.sqrt(report_rows.SIZES)[:, None] * noise
+
+
+def test_a_line_far_from_all_others_is_cut_and_its_values_are_written():
+    values = {"rff": falling(1.0), "orf": falling(0.5), "lsrff": 1e5 / falling(1.0)}
+    figure, _ = panel_of(rows_of(values))
+    (ax,) = figure.axes
+    assert ax.get_ylim()[1] < 2.0
+    (text,) = ax.texts
+    means = values["lsrff"].mean(axis=1)
+    assert text.get_text() == f"LS-RFF {means.min():.3g} to {means.max():.3g} ↑"
+    for container in ax.containers[:2]:
+        assert (whiskers(container) > ax.get_ylim()[0]).all()
+        assert (whiskers(container) < ax.get_ylim()[1]).all()
+    near = panel_of(rows_of({"rff": falling(1.0), "orf": falling(0.5), "lsrff": falling(5.0)}))
+    assert not near.figure.axes[0].texts
+
+
+# --- against a method -------------------------------------------------------------------------------------------------
+
+
+def test_differences_are_paired_by_repeat():
+    rng = np.random.default_rng(3)
+    base = 80 + 5 * rng.standard_normal((5, 4))
+    values = {"rff": base, "orf": base + 0.5 + 0.1 * rng.standard_normal((5, 4))}
+    picture = panel_of(
+        rows_of(values, "accuracy_pct"), metric="accuracy_pct", learner="ridge", split="test", against="rff",
+        scale="linear",
+    )  # fmt: skip
+    (ax,) = picture.figure.axes
+    (container,) = ax.containers
+    gap = values["orf"] - values["rff"]
+    np.testing.assert_allclose(container.lines[0].get_ydata(), gap.mean(axis=1), rtol=1e-10)
+    mean, spread = gap.mean(axis=1), gap.std(axis=1, ddof=1)
+    np.testing.assert_allclose(whiskers(container), np.stack([mean - spread, mean + spread], axis=1), rtol=1e-10)
+    # the baseline is the line at zero
+    assert [line.get_ydata() for line in ax.lines if line not in container.lines][-1] == [0.0, 0.0]
+    assert [text.get_text() for text in picture.figure.legends[0].get_texts()] == ["RFF", "ORF"]
+
+
+def test_ratios_of_errors_are_geometric_means():
+    values = {"rff": falling(1.0, 4), "orf": falling(0.25, 4)}
+    picture = panel_of(rows_of(values), against="rff")
+    (container,) = picture.figure.axes[0].containers
+    logarithm = np.log(values["orf"] / values["rff"])
+    np.testing.assert_allclose(container.lines[0].get_ydata(), np.exp(logarithm.mean(axis=1)), rtol=1e-10)
+    half = logarithm.std(axis=1, ddof=1)
+    ends = np.exp(logarithm.mean(axis=1)[:, None] + np.stack([-half, half], axis=1))
+    np.testing.assert_allclose(whiskers(container), ends, rtol=1e-10)
+
+
+def test_only_shared_repeats_are_compared_and_nothing_is_compared_with_nothing():
+    rows = rows_of({"rff": falling(1.0, 2), "orf": falling(0.5, 4)})
+    assert set(compared(tidy.frame(rows), "rff")["n"]) == {2}
+    assert not len(compared(tidy.frame([]), "rff"))
+    failed = report_rows.changed(rows, lambda row: row["method"] == "rff", status="failed", value=None)
+    assert not len(compared(tidy.frame(failed), "rff"))
+    picture = panel_of(failed, against="rff")
+    assert picture.figure.axes == []
+    assert "Not drawn: EEG (nothing to compare with rff)." in picture.notes
+    with pytest.raises(ValueError, match="positive"):
+        compared(tidy.frame(report_rows.changed(rows, lambda row: True, value=0.0)), "rff")
+
+
+def test_times_by_rounds_are_compared_round_by_round():
+    def rounds(method, values, **settings):
+        shared = {
+            "origin": "measured", "run": "r", "experiment": "e", "dataset": "eeg", "method": method, "n_features": 28,
+            "n_features_label": "2d", "metric": "time_feature_s", "axis": "round", "status": "ok", "settings": settings,
+        }  # fmt: skip
+        return [shared | {"at": at, "value": value} for at, value in enumerate(values)]
+
+    pace = np.array([1.0, 8.0, 2.0, 4.0, 1.0])
+    rows = [*rounds("rff", pace), *rounds("orf", pace * [3.0, 2.0, 5.0, 2.5, 4.0], machine_busy=True)]
+    (cell,) = compared(tidy.frame(rows), "rff").to_dict("records")
+    assert (cell["method"], cell["mean"], cell["lower"], cell["upper"]) == ("orf", 3.0, 2.5, 4.0)
+    assert (cell["n"], cell["rounds"], cell["machine_busy"]) == (5, 5, True)
+
+
+def walked_rows():
+    """Two kernels, two methods, three repeats of an error against a distance."""
+    return [
+        {
+            "origin": "measured", "run": "r", "preset": "laptop", "paper": "survey", "protocol": "text",
+            "experiment": "e", "dataset": "eeg", "kernel": kernel, "method": method, "n_features": 64,
+            "n_features_label": "64", "axis": axis, "at": at, "repeat": repeat, "metric": "kernel_bias", "status": "ok",
+            "value": (1 + position) * at + 0.01 * repeat if axis == "distance" else 1e9,
+        }
+        for kernel, (position, method), (axis, at), repeat in itertools.product(
+            ("gaussian", "laplacian"),
+            enumerate(("rff", "orf")),
+            [("distance", 0.5), ("distance", 1.0), ("distance", 2.0), ("penalty", 3.0)],
+            range(3),
+        )
+    ]  # fmt: skip
+
+
+WALKED = {
+    "kind": "curves", "caption": "c", "paper": "survey", "width": "column", "methods": ["rff", "orf"],
+    "x": {"axis": "distance", "label": "distance", "scale": "linear"},
+    "datasets": ["eeg"],
+    "panels": [
+        {"metric": "kernel_bias", "kernel": kernel, "label": kernel, "scale": "linear"}
+        for kernel in ("gaussian", "laplacian", "cauchy")
+    ],
+}  # fmt: skip
+
+
+def test_the_axis_may_be_what_an_experiment_varies_and_a_panel_that_of_a_kernel():
+    figure, notes = report_rows.picture(WALKED, walked_rows())
+    assert_fit_to_print(figure)
+    assert [ax.get_ylabel() for ax in figure.axes] == ["gaussian", "laplacian"]
+    ax = figure.axes[1]
+    assert (ax.get_xscale(), ax.get_xlabel()) == ("linear", "distance")
+    one, other = (container.lines[0] for container in ax.containers)
+    np.testing.assert_allclose(one.get_ydata(), [0.51, 1.01, 2.01])
+    np.testing.assert_allclose(other.get_ydata(), [1.01, 2.01, 4.01])
+    # next to each other, on both sides of their value of x
+    np.testing.assert_allclose((one.get_xdata() + other.get_xdata()) / 2, [0.5, 1.0, 2.0])
+    assert (one.get_xdata() < other.get_xdata()).all()
+    assert "Not drawn: EEG: cauchy (not run)." in notes
+
+
+def test_a_panel_that_would_mix_rows_is_an_error():
+    mixed = [{"metric": "kernel_bias", "label": "bias", "scale": "linear"}]
+    with pytest.raises(ValueError, match=r"two values of rff/ at 0\.5 in one panel"):
+        report_rows.picture(WALKED | {"panels": mixed}, walked_rows())
+
+
+# --- lines that are no measurements -----------------------------------------------------------------------------------
+
+
+TWO_CLASSES = {"eeg": {"label": "EEG", "labels": {"0": -1, "1": 1}, "published_as": {"survey": "EEG"}}}
+
+
+def fact(chance, split="all", dataset="eeg"):
+    return {
+        "origin": "measured", "experiment": "survey-gaussian-text", "dataset": dataset, "split": split,
+        "metric": "fact_neighbours_agree_by_chance", "value": chance, "status": "ok",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("share", [0.5, 0.5512, 0.7, 0.95])
+def test_the_share_of_the_more_frequent_class_follows_from_the_agreement_by_chance(share):
+    y = np.repeat([0, 1], [round(10000 * share), round(10000 * (1 - share))])
+    counts = np.bincount(y) / len(y)
+    facts = tidy.frame([fact(float(np.sum(counts**2)))])
+    assert majority_pct(facts, "eeg", TWO_CLASSES) == pytest.approx(100 * counts.max(), abs=1e-6)
+
+
+def test_the_part_that_is_scored_decides_and_more_classes_have_no_answer():
+    facts = tidy.frame([fact(0.5, "all"), fact(0.58, "train"), fact(0.68, "test"), fact(0.5, "all", "other")])
+    assert majority_pct(facts, "eeg", TWO_CLASSES) == pytest.approx(80.0)
+    assert majority_pct(facts, "eeg", TWO_CLASSES, "train") == pytest.approx(70.0)
+    assert majority_pct(facts, "other", TWO_CLASSES) is None
+    assert majority_pct(facts, "eeg", {"eeg": {"labels": {"a": 0, "b": 1, "c": 2}}}) is None
+    assert majority_pct(facts, "eeg", {"eeg": {"labels": {"a": 0, "b": 1, "rest": "drop"}}}) == pytest.approx(80.0)
+    assert majority_pct(facts, "eeg", {"eeg": {"target": "binary"}}) == pytest.approx(80.0)
+    of_other = {"eeg": {"features_of": {"task": "base"}}, "base": {"target": "regression"}}
+    assert majority_pct(facts, "eeg", of_other) is None
+    assert majority_pct(facts[:0], "eeg", TWO_CLASSES) is None
+
+
+@pytest.mark.parametrize(("chance", "drawn"), [(0.68, True), (0.5, False)])
+def test_the_more_frequent_class_is_a_line_where_there_is_room(chance, drawn):
+    rows = [row for row in report_rows.made_rows(tasks=["eeg"]) if row["metric"] == "accuracy_pct"]
+    spec = report_rows.spec_of("figure-10-text") | {"datasets": ["eeg"]}
+    context = report_rows.context_of([*rows, fact(chance)], tasks=TWO_CLASSES)
+    picture = report_rows.picture(spec, context)
+    share = 80.0 if drawn else 50.0
+    at = [line.get_ydata()[0] for line in picture.figure.axes[0].lines if list(line.get_xdata()) == [0, 1]]
+    assert at == (pytest.approx([share]) if drawn else [])
+    labels = [text.get_text() for text in picture.figure.legends[0].get_texts()]
+    assert ("more frequent class" in labels) == drawn
+    where = "dotted where the axis reaches it" if drawn else "beyond the axes"
+    assert f"Always naming the more frequent class: EEG {share:.1f} %; {where}." in picture.notes
+    assert_fit_to_print(picture.figure)
+
+
+def need(excess, n=64, method="lsrff", variant="whole", sizes=(8, 16, 32, 64)):
+    """Rows of one requirement: by how much the risk exceeds the tolerated one, an array (repeats, sizes)."""
+    shared = {
+        "origin": "measured", "run": "r", "experiment": "slsrff-required-features", "paper": "slsrff",
+        "protocol": "text", "dataset": f"circle-exponential-n{n}", "kernel": "circle-exponential", "n_train": n,
+        "method": method, "variant": variant, "status": "ok", "settings": {"tolerance": 0.01, "draws": 3},
+    }  # fmt: skip
+    rows = []
+    for repeat, own in enumerate(excess):
+        exact = 0.8 + 0.05 * repeat
+        rows.append(shared | {"metric": "risk_exact", "repeat": repeat, "value": exact})
+        rows += [
+            shared | {"metric": "risk", "repeat": repeat, "n_features": s, "n_features_label": str(s), "value": v}
+            for s, v in zip(sizes, 1.01 * exact + np.array(own), strict=True)
+        ]
+    return rows
+
+
+def five_repeats(deviation=0.01):
+    """Five values around zero, and the half width of their interval: Student's t at 97.5 % is 2.776 for them."""
+    pattern = np.array([-2.0, -1.0, 0.0, 1.0, 2.0]) / np.sqrt(2.5)
+    return deviation * pattern, 2.7764451051977987 / np.sqrt(5) * deviation
+
+
+def test_the_interval_of_a_requirement_is_what_the_repeats_do_not_rule_out():
+    pattern, half = five_repeats()
+    means = np.array([1.1 * half, 0.5 * half, -0.5 * half, -1.1 * half])
+    (found,) = features_needed(tidy.frame(need(pattern[:, None] + means))).to_dict("records")
+    assert (found["lower"], found["s"], found["upper"]) == (16.0, 32.0, 64.0)
+    # without a size that is surely enough the interval is open, under five repeats there is none
+    (found,) = features_needed(tidy.frame(need(pattern[:, None] + means + 0.2 * half))).to_dict("records")
+    assert (found["lower"], found["s"], found["upper"]) == (16.0, 32.0, np.inf)
+    (found,) = features_needed(tidy.frame(need(pattern[:4, None] * 0 + means))).to_dict("records")
+    assert found["s"] == 32.0
+    assert np.isnan([found["lower"], found["upper"]]).all()
+    (found,) = features_needed(tidy.frame(need(pattern[:, None] + np.full(4, 2 * half)))).to_dict("records")
+    assert np.isnan(found["s"])
+    assert (found["lower"], found["upper"]) == (np.inf, np.inf)
+
+
+def test_the_figure_of_requirements_has_intervals_and_bounds_through_the_first_point():
+    pattern, half = five_repeats()
+    pattern = pattern[:, None]
+    means = half * np.array([1.1, 0.5, -0.5, -1.1])
+    rows = need(pattern + means) + need(pattern + np.roll(means, 0), n=256)
+    rows += need(pattern + means, variant="")
+    spec = report_rows.spec_of("figure-theory-required-text", "slsrff")
+    picture = report_rows.picture(spec, rows)
+    (ax,) = picture.figure.axes
+    segments = [segment[:, 1].tolist() for collection in ax.collections for segment in collection.get_segments()]
+    assert segments == [[16.0, 64.0]] * 3
+    (bound,) = [line for line in ax.lines if line.get_alpha() is not None]
+    n, s = bound.get_xdata(), bound.get_ydata()
+    assert (n[0], n[-1], s[0]) == (64.0, 256.0, 32.0)
+    assert s[-1] / s[0] == pytest.approx((np.log(256) / np.log(64)) ** 2)
+    assert BOUNDS["log^2 n"](np.e) == pytest.approx(1.0)
+    low, high = ax.get_ylim()
+    assert low < 16.0
+    assert s.max() < high
+    assert_fit_to_print(picture.figure)
+
+
+def test_where_all_points_are_machine_busy_it_says_all():
+    def rounds(dataset, method, size, busy):
+        return [
+            {
+                "origin": "measured", "dataset": dataset, "method": method, "n_features_label": size, "axis": "round",
+                "at": at, "metric": "time_feature_s", "status": "ok", "settings": {"machine_busy": busy and at == 1},
+            }
+            for at in range(3)
+        ]  # fmt: skip
+
+    def told(*cells):
+        return machine_busy_where(
+            tidy.frame([row for cell in cells for row in rounds("eeg", *cell)]), report_rows.METHODS
+        )
+
+    grid = list(itertools.product(("rff", "orf"), ("2d", "4d", "8d")))
+    assert told(*((*cell, True) for cell in grid)) == "all"
+    assert told(*((*cell, False) for cell in grid)) == ""
+    assert told(*((*cell, cell[0] == "orf") for cell in grid)) == "ORF at all sizes"
+    assert told(*((*cell, cell[1] != "4d") for cell in grid)) == "RFF at 2d, 8d; ORF at 2d, 8d"

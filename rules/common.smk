@@ -99,6 +99,10 @@ wildcard_constraints:
     paper="survey|eerf|nsrf|slsrff|study",
 
 
+KNOWN_MODULES = ROOT / ".snakemake" / "rfstudy-code" / "modules.json"
+package_code.load_known(KNOWN_MODULES)
+
+
 @cache
 def code_of(*modules):
     """The file that holds the hash of the code that modules run; it changes where an edit changes what they do."""

@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import json
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -43,7 +46,7 @@ def import_closure(*modules: str) -> tuple[str, ...]:
         module = waiting.pop()
         if module not in found and module not in REGISTRIES:
             found.add(module)
-            waiting += imported_modules(module)
+            waiting += facts_of(module)[1]
     return tuple(sorted(found))
 
 
@@ -55,7 +58,7 @@ def code_hash(*modules: str) -> str:
 
 def listing(*modules: str) -> str:
     """The import closure of modules as text, a line a module with the hash of what it does."""
-    return "".join(f"{module_hash(module)}  {module}\n" for module in import_closure(*modules))
+    return "".join(f"{facts_of(module)[0]}  {module}\n" for module in import_closure(*modules))
 
 
 def stamp(folder, *modules: str) -> Path:
@@ -69,7 +72,34 @@ def stamp(folder, *modules: str) -> Path:
     return path
 
 
+#: The hash of a module and the modules that it imports, by name, time and size of its file. To parse all modules takes
+#: seconds, so the workflow keeps this between plans.
+KNOWN: dict[str, tuple[str, list[str]]] = {}
+USED: set[str] = set()
+
+
+def load_known(path) -> None:
+    """Take over what an earlier plan found out about modules that have not changed since."""
+    with suppress(OSError, ValueError):
+        KNOWN.update(json.loads(Path(path).read_text(encoding="utf-8")))
+
+
+def save_known(path) -> None:
+    """Write what this plan found out about modules, for the next one."""
+    write_text(json.dumps({key: KNOWN[key] for key in sorted(USED)}), path, only_if_changed=True, sync=False)
+
+
 @cache
+def facts_of(module: str) -> tuple[str, list[str]]:
+    """The ``module_hash`` of a module and its ``imported_modules``."""
+    state = file_of(module).stat()
+    key = f"{module} {state.st_mtime_ns} {state.st_size} {sys.version_info[:3]}"
+    USED.add(key)
+    if key not in KNOWN:
+        KNOWN[key] = (module_hash(module), sorted(imported_modules(module)))
+    return KNOWN[key]
+
+
 def module_hash(module: str) -> str:
     """The SHA-256 of the syntax tree of a module without docstrings."""
     tree = ast.parse(source_of(module))
@@ -80,7 +110,6 @@ def module_hash(module: str) -> str:
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
 
 
-@cache
 def imported_modules(module: str) -> frozenset[str]:
     """Modules of both packages that a module names in import statements, with the packages that they are in."""
     package = module if file_of(module).name == "__init__.py" else module.rpartition(".")[0]

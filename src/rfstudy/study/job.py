@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from random_features.errors import UserError
 from random_features.kernels import KERNELS
+from random_features.learners.entry import known
 from random_features.maps.registry import REGISTRY
 from rfstudy.data.modules import code_of_steps
 
@@ -125,7 +126,8 @@ def code_roots(stage: str, part: dict) -> list[str]:
     entries = [*part["methods"], *part.get("shared_methods", [])]
     roots += [f"random_features.maps.{REGISTRY[entry['method']].module}" for entry in entries]
     learners = [part["learner"]] if "learner" in part else part.get("learners", [])
-    roots += [f"random_features.learners.{name}" for name in learners]
+    # a kind may have predictions of its own that it names as a learner
+    roots += [f"random_features.learners.{name}" for name in learners if name in known()]
     roots += [f"random_features.kernels.{name}" for name in kernels_in(part)]
     roots += [f"rfstudy.study.bandwidths.{part['bandwidth']['rule']}"] if part.get("bandwidth") else []
     return sorted({*roots, *code_of_steps(step for steps in step_lists(part) for step in steps)})

@@ -111,13 +111,6 @@ def test_facts_of_the_parts_have_rows_of_their_own(tmp_path):
     ]  # fmt: skip
 
 
-def test_facts_under_older_names_stand_where_today_s_stand(tmp_path):
-    rows = report_rows.fact_rows(test_rows_in_training=7, test_rows_in_training_pct=0.5)
-    older = report_rows.changed(report_rows.fact_rows(test_rows_in=7), lambda row: True, split="train")
-    older += report_rows.fact_rows(test_rows_in_train_pct=0.5)
-    assert table("table-06-facts-text", rows, tmp_path)[1] == table("table-06-facts-text", older, tmp_path)[1]
-
-
 def test_best_methods_beside_the_printed_ones(tmp_path):
     rows = report_rows.made_rows(repeats=10)
     # SSF is far the best at small s on letter, as printed; nothing can be said of LIBLINEAR with three repeats

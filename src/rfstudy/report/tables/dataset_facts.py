@@ -1,8 +1,7 @@
-"""What else a reader should know of the data sets: what preprocessing found in them, by topic."""
+"""What preprocessing found in the data sets, by topic."""
 
 from __future__ import annotations
 
-import itertools
 import json
 
 import pandas as pd
@@ -54,12 +53,6 @@ TOPICS = {
 }
 OTHERS = "Other facts"
 
-#: Facts of the parts of a data set under older names: metric and part -> the same under today's.
-OLDER = {
-    ("test_rows_in", "train"): ("test_rows_in_training", "all"),
-    ("test_rows_in_train_pct", "all"): ("test_rows_in_training_pct", "all"),
-}
-
 #: The rows that a fact is about, in words.
 PARTS = {"all": "all rows", "train": "training", "test": "test"}
 
@@ -77,57 +70,40 @@ FACTS_NOTE = (
 
 
 def make(context: Context, spec: dict) -> Table:
-    """What preprocessing found in every data set: a row for each part that has facts (``fact_...``) of its own, and
-    for those about all rows; a table for each topic, a column for each fact.
+    """Return what preprocessing found: a row for each part of a data set, a column for each fact, by topic.
 
-    A fact that is no number stands in the settings (``detail``, JSON); a sentence that is true of all (how something
-    was counted) becomes a note. Why a data set has no facts is said in a note, too.
+    A fact that is no number is in the settings of its row (``detail``, JSON). A sentence that is the same for all
+    becomes a note, and so does the reason why a data set has no facts.
     """
     facts = facts_of(select(context.rows, dataset=spec["datasets"]))
-    ok = _renamed(select(facts, status="ok"))
-    columns = _columns(ok)
+    ok = select(facts, status="ok")
+    names, parts = ok["metric"].str.removeprefix("fact_"), ok["split"].where(ok["split"].isin(list(PARTS)), "all")
+    known = {fact: (topic, column) for topic, of_topic in TOPICS.items() for fact, column in of_topic.items()}
+    columns = {fact: place for fact, place in known.items() if fact in set(names)}
+    columns |= {fact: (OTHERS, _words(fact)) for fact in names if fact not in known}
+    cells = dict(
+        zip(zip(ok["dataset"], parts, names, strict=True), map(_cell, ok["value"], settings_of(ok)), strict=True)
+    )
     rows, missing = [], []
     for dataset in spec["datasets"]:
         ours = select(facts, dataset=dataset)
         name = dataset_cell(context, dataset, spec["paper"], ours)
-        found = select(ok, dataset=dataset)
-        for part in (part for part in PARTS if part in set(found["split"])):
-            of_part = select(found, split=part)
-            cells = dict(zip(of_part["fact"], map(_fact, of_part["value"], settings_of(of_part)), strict=True))
-            told = {column: cells.get(fact) for fact, (_, column) in columns.items()}
-            rows.append({"data set": name, "part": Cell(PARTS[part], {"": PARTS[part], "remark": ""}), **told})
-        if not len(found):
+        for part in (part for part in PARTS if part in set(parts[ok["dataset"] == dataset])):
+            found = {column: cells.get((dataset, part, fact)) for fact, (_, column) in columns.items()}
+            rows.append({"data set": name, "part": Cell(PARTS[part], {"": PARTS[part], "remark": ""})} | found)
+        if dataset not in set(ok["dataset"]):
             rows.append({"data set": name, "part": absent(absence(ours))})
             missing.append(f"{printed_name(context.tasks, dataset, spec['paper'])} ({absence(ours)})")
-    frame = pd.DataFrame(rows, columns=["data set", "part", *(column for _, column in columns.values())], dtype=object)
-    sentences = _sentences(frame)
-    frame = frame.drop(columns=list(sentences))
-    unfold = {
-        column: {"topic": topic, "fact": column, "fact_id": fact}
-        for fact, (topic, column) in columns.items()
-        if column not in sentences
-    }
-    by_topic = itertools.groupby(unfold, key=lambda column: unfold[column]["topic"])
+    table = pd.DataFrame(rows, columns=["data set", "part", *(column for _, column in columns.values())], dtype=object)
+    texts = {column: set(map(text, table[column].dropna())) for column in table.columns[2:]}
+    sentences = {column: min(each) for column, each in texts.items() if len(each) == 1 and len(min(each)) >= SENTENCE}
+    columns = {fact: place for fact, place in columns.items() if place[1] not in sentences}
+    unfold = {column: {"topic": topic, "fact": column, "fact_id": fact} for fact, (topic, column) in columns.items()}
+    topics = {topic: [column for other, column in columns.values() if other == topic] for topic, _ in columns.values()}
     remarks = [FACTS_NOTE, *(f"{column.capitalize()}: {sentence}." for column, sentence in sentences.items())]
     remarks += [f"Without facts: {', '.join(missing)}."] if missing else []
     remarks += notes_on_data(facts, spec, context.tasks)
-    parts = {topic: list(of_topic) for topic, of_topic in by_topic}
-    return Table(spec["name"], frame, spec["caption"], remarks, unfold, parts)
-
-
-def _renamed(facts: pd.DataFrame) -> pd.DataFrame:
-    """The facts with today's names, without their prefix, and parts."""
-    names = facts["metric"].str.removeprefix("fact_")
-    told = [OLDER.get(pair, pair) for pair in zip(names, facts["split"], strict=True)]
-    return facts.assign(fact=[fact for fact, _ in told], split=[part if part in PARTS else "all" for _, part in told])
-
-
-def _columns(facts: pd.DataFrame) -> dict[str, tuple[str, str]]:
-    """The topic and the column of every fact that there is, by topic."""
-    known = {fact: (topic, column) for topic, of in TOPICS.items() for fact, column in of.items()}
-    there = dict.fromkeys(facts["fact"])
-    others = {fact: (OTHERS, _words(fact)) for fact in there if fact not in known}
-    return {fact: place for fact, place in known.items() if fact in there} | others
+    return Table(spec["name"], table.drop(columns=list(sentences)), spec["caption"], remarks, unfold, topics)
 
 
 def _words(fact: str) -> str:
@@ -135,29 +111,25 @@ def _words(fact: str) -> str:
     return name.replace("_", " ")
 
 
-def _sentences(frame: pd.DataFrame) -> dict[str, str]:
-    """The columns in which all cells are one sentence."""
-    told = {column: dict.fromkeys(map(text, frame[column].dropna())) for column in frame.columns[2:]}
-    return {column: next(iter(of)) for column, of in told.items() if len(of) == 1 and len(next(iter(of))) >= SENTENCE}
-
-
-def _fact(value, settings: dict):
-    """The cell of one fact: its number, or what stands in its settings, for machines an entry each."""
-    detail = json.loads(settings["detail"]) if settings.get("detail") else value
-    if isinstance(detail, dict | list) and detail:
-        entries = detail.items() if isinstance(detail, dict) else enumerate(detail, start=1)
-        return Cell(_in_words(detail), tuple(_entry(each) | {"entry": key} for key, each in entries))
-    return detail if detail is value else Cell(_in_words(detail), _entry(detail))
+def _cell(value, settings: dict):
+    """Return the cell of a fact: its number, or the detail in its settings, one thing per entry for machines."""
+    if not settings.get("detail"):
+        return value
+    detail = json.loads(settings["detail"])
+    listed = detail if isinstance(detail, dict) else dict(enumerate(detail, 1)) if isinstance(detail, list) else {}
+    return Cell(
+        _in_words(detail), tuple(_entry(each) | {"entry": key} for key, each in listed.items()) or _entry(detail)
+    )
 
 
 def _entry(fact) -> dict:
-    """A number as such, anything else in words."""
+    """Return a number as such, anything else in words."""
     number = isinstance(fact, int | float) and not isinstance(fact, bool)
     return {"": fact if number else None, "text": None if number else _in_words(fact)}
 
 
 def _in_words(fact) -> str:
-    """A JSON value as text: mappings and lists without brackets, long lists cut short."""
+    """Return a JSON value as text: mappings and lists without brackets, long lists cut short."""
     if isinstance(fact, dict):
         return ", ".join(f"{key}: {_in_words(value)}" for key, value in fact.items())
     if isinstance(fact, list):

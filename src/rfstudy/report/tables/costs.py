@@ -1,4 +1,4 @@
-"""What papers state about the cost of maps that choose their features, beside measurements."""
+"""Cost of maps that choose their features: what papers state, and measurements."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ REQUIRED = ("methods", "timed")
 #: What is timed, in words, by metric.
 TIMED = {"time_fit_s": "fit", "time_transform_s": "features", "time_scores_s": "scores"}
 
-#: What is stated of the time to generate features, by method: by Liu et al. (AAAI 2020; abstract and section 3.2), with
-#: what follows from their formulas (equations 3 and 15) for the scores of a pool whose features are there, and by
-#: Shahrampour et al. (AAAI 2018; "Empirical Results"), of the choice from a pool of M0.
+#: Stated times by method: Liu et al. (AAAI 2020; abstract, section 3.2 and, for scores, equations 3 and 15), and
+#: Shahrampour et al. (AAAI 2018; "Empirical Results") for the choice from a pool of M0.
 STATED = {
     ("rff", "time_fit_s"): "O(ns^2)",
     ("lsrff", "time_fit_s"): "O(ns^2 + s^3)",
@@ -39,20 +38,18 @@ POWER_NOTE = (
 
 
 def make(context: Context, spec: dict) -> Table:
-    """Fitted powers of s and n of the time of a fit, of the features and of the scores alone, beside what is stated.
-
-    What is ``timed`` is told by the entry.
-    """
+    """Return fitted powers of s and n of the times of a fit, of the features and of the scores, and what is stated."""
     frame = shortest(context.rows)
     rows = []
     for method, variant in methods_shown(frame, spec["methods"]):
         ours = select(frame, method=method, variant=variant)
         for metric, what in TIMED.items():
-            along_s, along_n = (varying(ours, metric, *axes) for axes in (("n_features", "n_train"), _N_AT_S))
+            along_s, along_n = _along_s(ours, metric), _along_n(ours, metric)
             stated = STATED.get((method, metric), "") if method in spec["methods"] else ""
             if not len(along_s) and metric == "time_scores_s" and not stated:
                 continue
             large = along_s[along_s["n_features"].isin(largest_half(along_s["n_features"]))]
+            seconds = along_s.loc[along_s["n_features"].idxmax(), "value"] if len(along_s) else "not run"
             rows.append(
                 {
                     "method": method_cell(context, method, variant),
@@ -61,33 +58,30 @@ def make(context: Context, spec: dict) -> Table:
                     "power of s": exponent(power_law(along_s["n_features"], along_s["value"])),
                     "power of s, large s": exponent(power_law(large["n_features"], large["value"])),
                     "power of n": exponent(power_law(along_n["n_train"], along_n["value"])),
-                    "seconds at the largest s": _at_largest(along_s),
+                    "seconds at the largest s": seconds,
                 }
             )
-    remarks = [spec["timed"], POWER_NOTE, *_grid(frame)]
+    remarks = [spec["timed"], POWER_NOTE, *_setting(select(frame, metric="time_fit_s"))]
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context))
 
 
-#: n varies, s is held.
-_N_AT_S = ("n_train", "n_features")
+def _along_s(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
+    return varying(frame, metric, "n_features", held="n_train")
 
 
-def _at_largest(along_s: pd.DataFrame) -> float | str:
-    return along_s.loc[along_s["n_features"].idxmax(), "value"] if len(along_s) else "not run"
+def _along_n(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
+    return varying(frame, metric, "n_train", held="n_features")
 
 
-def _grid(frame: pd.DataFrame) -> list[str]:
-    fits = select(frame, metric="time_fit_s")
-    along_s, along_n = varying(fits, "time_fit_s", "n_features", "n_train"), varying(fits, "time_fit_s", *_N_AT_S)
+def _setting(fits: pd.DataFrame) -> list[str]:
+    """Return a sentence about the d, s, n and threads of the fits."""
     if not len(fits):
         return []
-    threads = sorted({s["threads"] for s in settings_of(fits)})
+    s, n = _along_s(fits, "time_fit_s"), _along_n(fits, "time_fit_s")
+    threads = sorted({settings["threads"] for settings in settings_of(fits)})
     return [
-        f"d = {', '.join(map(str, sorted(set(fits['d']))))}; s = {_range(along_s['n_features'])} at n = "
-        f"{along_s['n_train'].iloc[0]:,}; n = {_range(along_n['n_train'])} at s = {along_n['n_features'].iloc[0]:,}. "
+        f"d = {', '.join(map(str, sorted(set(fits['d']))))}; "
+        f"s = {s['n_features'].min():,} to {s['n_features'].max():,} at n = {s['n_train'].iloc[0]:,}; "
+        f"n = {n['n_train'].min():,} to {n['n_train'].max():,} at s = {n['n_features'].iloc[0]:,}. "
         f"Threads: {', '.join(map(str, threads))}."
     ]
-
-
-def _range(values: pd.Series) -> str:
-    return f"{values.min():,} to {values.max():,}"

@@ -379,9 +379,9 @@ def test_falls_by_step():
 def test_changes_between_sizes():
     flat = {"rff": dict.fromkeys((2, 4, 8, 16), 1.0)}
     sizes = {"over": "rff", "start": ("2d", "4d"), "end": ("8d", "16d")}
-    # geometric means: 2 before, 2.01 and 1.99 after
-    for last, expected in ((4.0401, "holds"), (3.9601, "fails")):
-        rows = made(ERROR, orf={2: 1.0, 4: 4.0, 8: 1.0, 16: last}, **flat)
+    # geometric means: 2 before (the arithmetic one is 2.5), 2.01 and 1.99 after
+    for last, expected in ((2.01, "holds"), (1.99, "fails")):
+        rows = made(ERROR, orf={2: 1.0, 4: 4.0, 8: last, 16: last}, **flat)
         assert verdict(changes, ERROR, "orf", rows=rows, **sizes) == expected
         assert verdict(changes, ERROR, "orf", falls=True, rows=rows, **sizes) != expected
     assert verdict(changes, ERROR, "orf", rows=made(ERROR, orf={2: 1.0, 4: 4.0, 8: 5.0}, **flat), **sizes) == "not run"

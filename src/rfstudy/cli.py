@@ -235,7 +235,7 @@ def check(folder, presets):
 @click.argument("page", type=EXISTING_FILE, default="config/README.md")
 def readme(page):
     """Write the tables of PAGE (by default config/README.md) from the models that check the configuration."""
-    from rfstudy.study import readme as stage
+    from rfstudy import readme as stage
 
     stage.run(page)
 

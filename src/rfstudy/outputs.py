@@ -16,12 +16,13 @@ from pathlib import Path
 from random_features.learners import entry as learners
 from rfstudy.files import read_yaml, shown, yaml_files
 from rfstudy.metrics import FACTS
+from rfstudy.models import problems_of, suggestion
+from rfstudy.output_models import Scorecard, key_names, problems_of_output
 from rfstudy.report import catalogue
-from rfstudy.study.code import defines, keywords_of
+from rfstudy.study.code import constant, defines
 from rfstudy.study.config import MEASURED, NAME, ConfigurationError, extended
 from rfstudy.study.experiment import kernels_of
 from rfstudy.study.job import kernel_id, sizes
-from rfstudy.study.schema import closed, constant_or, problems_of, read_schema, suggestion
 
 #: The parts of the report, sorted by name: the comparison of published numbers with ours, then the papers.
 SCORECARD = "1 Scorecard"
@@ -48,7 +49,7 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, t
         entries = extended(read_yaml(path), "output", lambda base, own: without_nulls(base | own))
         found = {
             name: problems_of_name(name)
-            or problems_of(entry, schema_of(entry, config_dir))
+            or problems_of_output(entry)
             or problems_with(entry, experiments, styles, tasks)
             or (unknown(entry, "claims", claims_of(config_dir, path.stem), "") if "claims" in entry else [])
             for name, entry in entries.items()
@@ -74,8 +75,7 @@ def load_scorecard(config_dir: Path, experiments: dict[str, dict], styles: dict)
     """Where the printed numbers are measured (``scorecard.yaml``), and what is wrong with it."""
     scorecard = read_yaml(Path(config_dir) / "scorecard.yaml")
     where = f"{Path(config_dir).name}/scorecard.yaml"
-    schema = read_schema(Path(config_dir), "scorecard")
-    problems = [f"{where}: {problem}" for problem in problems_of(scorecard, schema)]
+    problems = [f"{where}: {paper}{p}" for paper, entry in scorecard.items() for p in problems_of(Scorecard, entry)]
     if not problems:
         problems = [
             f"{where}: {paper}, {entry['table']}: there is no experiment {name!r}; {suggestion(name, experiments)}"
@@ -100,7 +100,8 @@ def load_scorecard(config_dir: Path, experiments: dict[str, dict], styles: dict)
 def numbers_of(spec: dict, scorecard: dict) -> dict:
     """What ``scorecard.yaml`` has for a specification, as ``scorecard``: all of the paper or the numbers of the printed
     table that it shows, as the ``SCORED`` of its kind say ("paper", "table"); nothing where its kind has none."""
-    which = constant_or(catalogue.module_of(spec["kind"]), "SCORED", "")
+    module = catalogue.module_of(spec["kind"])
+    which = constant(module, "SCORED") if defines(module, "SCORED") else ""
     of_paper = scorecard.get(spec["paper"], {"numbers": []})
     if which == "table":
         of_paper = {"numbers": [entry for entry in of_paper["numbers"] if entry["table"] == spec["published"]]}
@@ -122,23 +123,6 @@ def claims_of(config_dir: Path, paper: str) -> set[str]:
 def without_nulls(entry: dict) -> dict:
     """An entry without the keys that an extension takes away."""
     return {key: value for key, value in entry.items() if value is not None}
-
-
-def schema_of(entry: dict, config_dir: Path) -> dict:
-    """Return the schema of an entry: the keys of all entries, and those that the file of its kind names."""
-    kinds = catalogue.kinds()
-    if not isinstance(entry.get("kind"), str) or entry["kind"] not in kinds:
-        return closed({"kind": {"enum": list(kinds)}}) | {"additionalProperties": True, "required": ["kind"]}
-    schema, module = read_schema(Path(config_dir), "figures"), catalogue.module_of(entry["kind"])
-    if defines(module, "draw"):
-        keywords = keywords_of(module, "draw")
-        own = [name for name, is_required in keywords.items() if is_required], list(keywords)
-    else:
-        own = constant_or(module, "REQUIRED", ()), constant_or(module, "OPTIONAL", ())
-    required, optional = ([key for key in keys if key in schema["properties"]] for keys in own)
-    required = [*schema["required"], *required]
-    keys = [*required, *optional, "kernel"]
-    return schema | {"properties": {key: schema["properties"][key] for key in keys}, "required": required}
 
 
 def problems_with(entry: dict, experiments: dict[str, dict], styles: dict, tasks: dict) -> list[str]:
@@ -207,9 +191,7 @@ def problems_of_quantities(part, experiments: list[dict], where: str) -> list[st
         return []
     found = []
     if isinstance(part, dict) and isinstance(part.get("metric"), str):
-        metrics = set(FACTS).union(
-            *(constant_or(f"rfstudy.study.kinds.{e['kind']}", "METRICS", ()) for e in experiments)
-        )
+        metrics = set(FACTS).union(*(key_names(f"rfstudy.study.kinds.{e['kind']}", "METRICS") for e in experiments))
         learners = {name for experiment in experiments for name in experiment.get("learners") or {}}
         for key, known in (("metric", metrics), ("learner", learners)):
             if key in part and part[key] not in known:

@@ -3,10 +3,10 @@
 import re
 from pathlib import Path
 
-from rfstudy.files import read_yaml
+from rfstudy import readme
 from rfstudy.models import declared
+from rfstudy.output_models import Output, keys_of_kind
 from rfstudy.report import catalogue
-from rfstudy.study import readme
 from rfstudy.study.code import modules_in
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
@@ -29,9 +29,7 @@ def test_the_docstring_of_a_grid_names_all_of_its_keys_and_no_other():
             assert set(grid.model_fields) <= set(named), kind
 
 
-def test_every_key_of_tables_and_figures_is_explained():
-    section = PAGE.partition("## Tables and figures")[2].partition("\n## ")[0]
-    explained = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|[^|]*\|", section, re.MULTILINE))))
-    schema = read_yaml(CONFIG / "schemas" / "figures.schema.yaml")
-    assert set(schema["properties"]) <= explained
-    assert all(f"`{kind}`" in section for kind in catalogue.kinds())
+def test_the_keys_that_kinds_of_outputs_name_exist():
+    for kind in catalogue.kinds():
+        needed, optional = keys_of_kind(kind)
+        assert {*needed, *optional} <= set(Output.model_fields), kind

@@ -87,8 +87,8 @@ def config_with(tmp_path, change):
     [
         ("experiments", {"text": "slsrff-txt"}, "slsrff, Table 2: there is no experiment 'slsrff-txt'; .*slsrff-text"),
         ("experiments", {"txt": "slsrff-text"}, "txt"),
-        ("repeat", 10, "repeat: not a key here; .*repeats"),
-        ("metrics", {"n_dims": {"colum": "d"}}, "colum: not a key here"),
+        ("repeat", 10, "repeat: unknown key; .*repeats"),
+        ("metrics", {"n_dims": {"colum": "d"}}, "colum: unknown key"),
     ],
 )
 def test_what_is_wrong_with_the_mapping_is_named(tmp_path, key, value, message):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from random_features.kernels import KERNELS
 from random_features.learners import entry as learners
+from rfstudy import output_models
 from rfstudy.data import forms, modules, sources
 from rfstudy.files import write_text
 from rfstudy.models import Model, declared, parameters, syntax_of
@@ -56,6 +57,11 @@ def tables() -> dict[str, str]:
         "other tasks": [forms.GeneratedTask, forms.FeaturesTask, forms.StreamedTask],
         "stand-in": [forms.StandIn],
         "method": [settings.Method],
+        "output": [output_models.Output],
+        "scorecard": [output_models.Scorecard],
+        "numbers": [output_models.Numbers],
+        "measured": [output_models.Measured],
+        "not scored": [output_models.NotScored],
     }
     return {name: table(["key", "meaning"], keys_of(each)) for name, each in of_models.items()} | {
         "kinds": table(["kind", "what it measures", "keys of its `grid`"], map(of_kind, modules_in(KINDS))),
@@ -77,7 +83,7 @@ def of_kind(kind: str) -> tuple[str, str, str]:
 
 def of_learner(name: str) -> tuple[str, str, str]:
     """Return the row of a learner."""
-    options = declared(f"{LEARNERS}.{name}", "Options")
+    options = declared(f"{LEARNERS}.{name}", "Options") or Model
     grid = spans([learners.facts(name)["grid"]])
     return name, grid, f"{spans(options.model_fields)}. {one_line(options.__doc__)}"
 

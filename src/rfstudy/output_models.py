@@ -1,0 +1,353 @@
+"""Typed models of ``config/figures`` and ``config/scorecard.yaml``: the keys of tables and figures.
+
+A kind names, in its own file, the keys that its entries need and may have: as ``REQUIRED`` and ``OPTIONAL`` for a
+table, as arguments of ``draw`` for a figure. All kinds share the types and the meanings that are here.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from annotated_types import Ge, MinLen
+from pydantic import BeforeValidator, StringConstraints, model_validator
+
+from rfstudy.fields import Count, Some
+from rfstudy.models import Model, problems_of, refuse, suggestion
+from rfstudy.report import catalogue
+from rfstudy.study.code import constant, defines, keywords_of
+
+Text = Annotated[str, MinLen(1)]
+Names = Annotated[list[Text], *Some]
+Labels = Annotated[dict[str, Text], MinLen(1)]
+Scale = Literal["linear", "log"]
+Part = Literal["train", "test", "validation", "all"]
+Protocol = Annotated[str, StringConstraints(pattern="^[a-z]+$")]
+
+
+class Quantity(Model):
+    """What is measured."""
+
+    metric: Text
+    learner: Text = None
+    split: Part = None
+
+
+class Criterion(Quantity):
+    """A quantity that methods are compared by, with its heading."""
+
+    label: Text
+
+
+class Axis(Model):
+    """The axis of an experiment that is drawn along x."""
+
+    axis: Text
+    label: Text
+    scale: Scale
+
+
+class Panel(Model):
+    """One panel of a figure."""
+
+    label: Text
+    metric: Text = None
+    learner: Text = None
+    split: Part = None
+    scale: Scale = None
+    against: Text = None
+    kernel: Text = None
+    reference: Text = None
+    methods: Names = None
+    decay: Text = None
+
+
+class Bounds(Model):
+    """Published bounds, and the variant that they are about."""
+
+    published: Text
+    variant: str
+
+
+class Comparison(Model):
+    """Two columns that are compared in every row."""
+
+    column: Text
+    against: Text
+
+
+class Control(Model):
+    """A further variant of an ablation."""
+
+    method: Text
+    variant: Text
+    label: Text
+    step: Text
+    against: Names
+    line: bool = None
+
+
+class Line(Model):
+    """A row or a column of named cells: its label, and values of columns of the tidy table."""
+
+    label: Text
+    experiment: Text = None
+    dataset: Text = None
+    method: str = None
+    variant: str = None
+    learner: str = None
+    metric: Text = None
+    split: Part = None
+    n_features_label: str = None
+    axis: str = None
+    at: float = None
+
+
+Lines = Annotated[list[Line], MinLen(1)]
+
+
+def listed(value):
+    """Return a value that may stand for a list of values, or for none, as a list."""
+    return [] if value is None else value if isinstance(value, list) else [value]
+
+
+Experiments = Annotated[dict[Protocol, Annotated[list[Text], BeforeValidator(listed)]], MinLen(1)]
+
+
+class Output(Model):
+    """A table or a figure.
+
+    Attributes
+    ----------
+    kind : what makes it, a file in `report/tables` or `report/plots`
+    caption : what is printed under it
+    experiments : protocol: name of the experiment, a list of names, or `null` for an output without rows
+    kernel : of experiments with several kernels, the id of the one whose rows are drawn
+    width : of a figure: the size that it is printed at and readable at, `column` (3.5 in) or `page` (7.16 in)
+    published : place of the printed values that the table shows beside ours; of `timeline` and `diagram` the figure
+        that they show
+    facts : of `timeline` and `diagram`: the file of `data/reference` that has their content, beside the maps of
+        `methods.yaml`
+    dataset : of `plane` and `sphere`: the one whose game is drawn
+    datasets : tasks, in the order of the paper; of `curves` a row of panels each
+    registered : (`dataset_statistics`) further tasks of the printed table, which the experiments need not have: the
+        registry speaks for those that were not measured
+    method : of `plane` and `sphere`: the one whose game is drawn
+    methods : order of the legend or the rows; a measured method that is not listed follows after them, unless others
+        sweep an axis and it does not
+    baseline : of `reached` and `reach`: the method that stands for itself, beside the best of all others
+    baselines : of `accuracy_and_time`, `ablation`, `differences`, `errors_and_times` and `equal_time`: the methods that
+        the others are compared with
+    variants : (`errors_and_times`) what else is printed, with headings; the learners that have a row each; by method
+        the variant that the print is of. `learners` of `descent`: by learner what the legend calls it
+    sizes : numbers of features as the paper counts them, in order; of a `grid` without them every data set has rows of
+        its own sizes, of `ablation` and `steps` they are needed where an experiment has more than one
+    repeats : what the paper averages over; fewer are noted under the output
+    quantity : metric, learner and split that a table is about
+    time : (`accuracy_and_time`) the quantity in brackets; without it there are none
+    times : (`errors_and_times`) metrics with the headings of their columns; of `error_by_time` and `equal_time`: by
+        method the metric that is its time
+    timed : (`costs`) what was timed, in words
+    norms : (`rates`) the norms of the error of the kernel matrix
+    kernels : of `kernels` and `printed_beside`: id of a kernel: its name
+    labels : (`game`) variant: what the legend calls it
+    learner : (`claims`) the one whose rows the claims are tested on, beside those of the maps alone
+    learners : (`errors_and_times`) what else is printed, with headings; the learners that have a row each; by method
+        the variant that the print is of. `learners` of `descent`: by learner what the legend calls it
+    claims : (`claims`) ids in `data/reference/claims.csv`, tested as `claims/<paper>.yaml` says ([how](../docs/adding-
+        a-claim.md))
+    about : (`facts`) the columns of the printed rows that say what a row is about, and the printed metrics that are
+        columns, both with headings (metrics of one heading share a column); `says` also of `dataset_statistics`, and of
+        `rounds` and `choices` the measured ones
+    says : (`facts`) the columns of the printed rows that say what a row is about, and the printed metrics that are
+        columns, both with headings (metrics of one heading share a column); `says` also of `dataset_statistics`, and of
+        `rounds` and `choices` the measured ones
+    settings : (`errors_and_times`) what else is printed, with headings; the learners that have a row each; by method
+        the variant that the print is of. `learners` of `descent`: by learner what the legend calls it
+    axis : (`choices`) what of an experiment is swept along, the tidy table's, and the heading of its column
+    label : (`choices`) what of an experiment is swept along, the tidy table's, and the heading of its column
+    heading : (`crossed`) the heading above its rows
+    bars : (`curves`) error bars of one standard `deviation` over the repeats (without it) or one standard `error` of
+        the mean
+    abreast : (`curves`) so many data sets, or other rows of panels, side by side in one row
+    one_at_a_time : (`ablation`) every step changes the first one and not the one before
+    pictures : (`plane`) numbers of features, a column each, and what is drawn at each, a row each: `weights`,
+        `potential`, `decision`
+    layers : (`plane`) numbers of features, a column each, and what is drawn at each, a row each: `weights`,
+        `potential`, `decision`
+    x : (`curves`) an axis that the experiment sweeps (`axis`, the tidy table's), its `label` and `scale`, with methods
+        that do not sweep it as level lines; without it the number of features
+    panels : (`curves`) one quantity each, its axis label and scale, and the method that it is compared `against`, if
+        any (differences in points, ratios of anything else, paired by repeat); of `crossover`: one kernel each, its
+        methods and the one that they are compared with; of `required`: one decay each; of `descent`: one quantity each,
+        its label and scale
+    bounds : (`required`) where the stated bounds are `published`, and the `variant` of a method that they are about
+    groups : of `best_methods` and `critical_difference`: the sizes that are compared together, by heading
+    criteria : of `best_methods`, `critical_difference` and `mean_ranks`: one quantity each, with its heading
+    tests : (`crossed`) which `column` is compared `against` which other, in every row
+    steps : of `ablation` and `steps`: variant: the step in words, in order
+    controls : of `ablation` and `steps`: further variants, each with its label, and at which step which methods it is
+        compared with; the chart draws the one with `line: true` through the whole panel
+    lines : of `crossed` and `dots`: rows and columns, each a label with values of columns of the tidy table; a cell is
+        of what its row and its column say, of the plain variant and of no axis unless they say one; a text of a column
+        may hold what the row says, `{variant}-longer`
+    columns : of `crossed` and `dots`: rows and columns, each a label with values of columns of the tidy table; a cell
+        is of what its row and its column say, of the plain variant and of no axis unless they say one; a text of a
+        column may hold what the row says, `{variant}-longer`
+    """
+
+    kind: str = None
+    caption: Text = None
+    experiments: Experiments = None
+    kernel: Text = None
+    width: Literal["column", "page"] = None
+    published: Text = None
+    facts: Text = None
+    dataset: Text = None
+    datasets: Names = None
+    registered: Names = None
+    method: Text = None
+    methods: Names = None
+    baseline: Text = None
+    baselines: Names = None
+    variants: Labels = None
+    sizes: Names = None
+    repeats: Count = None
+    quantity: Quantity = None
+    time: Quantity = None
+    times: Labels = None
+    timed: Text = None
+    norms: Names = None
+    kernels: Labels = None
+    labels: Labels = None
+    learner: Text = None
+    learners: Labels | Names = None
+    claims: Names = None
+    about: Labels = None
+    says: Labels = None
+    settings: Labels = None
+    axis: Text = None
+    label: Text = None
+    heading: Text = None
+    bars: Literal["deviation", "error"] = None
+    abreast: Annotated[int, Ge(2)] = None
+    one_at_a_time: bool = None
+    pictures: Annotated[list[Annotated[int, Ge(0)]], MinLen(1)] = None
+    layers: Annotated[list[Literal["weights", "potential", "decision"]], *Some] = None
+    x: Axis = None
+    panels: Annotated[list[Panel], MinLen(1)] = None
+    bounds: Bounds = None
+    groups: Annotated[dict[str, Names], MinLen(1)] = None
+    criteria: Annotated[list[Criterion], MinLen(1)] = None
+    tests: list[Comparison] = None
+    steps: Annotated[dict[str, Text], MinLen(2)] = None
+    controls: list[Control] = None
+    lines: Lines = None
+    columns: Lines = None
+
+
+def keys_of_kind(kind: str) -> tuple[list[str], list[str]]:
+    """Return the keys that the entries of a kind need, and those that they may have: arguments of ``draw`` for a
+    figure, ``REQUIRED`` and ``OPTIONAL`` for a table.
+    """
+    module = catalogue.module_of(kind)
+    if not defines(module, "draw"):
+        return list(key_names(module, "REQUIRED")), list(key_names(module, "OPTIONAL"))
+    named = {name: needed for name, needed in keywords_of(module, "draw").items() if name in Output.model_fields}
+    return [name for name, needed in named.items() if needed], [name for name, needed in named.items() if not needed]
+
+
+def key_names(module: str, name: str) -> tuple[str, ...]:
+    """Return a tuple of keys that a module names; an empty one where it names none."""
+    return tuple(constant(module, name)) if defines(module, name) else ()
+
+
+def problems_of_output(entry: dict) -> list[str]:
+    """Return what is wrong with the keys and values of an entry, as ``problems_of`` does."""
+    kind, kinds = entry.get("kind"), list(catalogue.kinds())
+    if kind not in kinds:
+        return [f".kind: there is no {kind!r}; {suggestion(kind, kinds)}"]
+    own, optional = keys_of_kind(kind)
+    required = ["kind", "caption", "experiments", *own]
+    known = [*required, "kernel", *optional]
+    found = [f".{key}: unknown key; {suggestion(key, known)}" for key in entry if key not in known]
+    found += [f": the key {key!r} is missing; known are {', '.join(known)}" for key in required if key not in entry]
+    return found or problems_of(Output, entry)
+
+
+# --- The scorecard ----------------------------------------------------------------------------------------------------
+
+
+class Measured(Model):
+    """How a published metric is measured.
+
+    Attributes
+    ----------
+    learner : learner of the measured rows
+    split : part of the data of the measured rows
+    over : the method whose value in the same cell divides every number, because times are never compared as seconds;
+        the numbers of that method itself are no cells
+    variants : by method, the variant of ours that the published number is of, where it is not the plain one
+    column : the column of the facts about the data that has the number
+    """
+
+    learner: Text = None
+    split: Part = None
+    over: Text = None
+    variants: Labels = None
+    column: Literal["n_train", "n_test", "d"] = None
+
+
+class Numbers(Model):
+    """Published numbers that are results.
+
+    Attributes
+    ----------
+    table : their place, as `data/reference` calls it
+    experiments : by protocol, the experiment that has them, or
+    not_run : why there is none
+    kernel : the published kernel, where an experiment has the numbers of one of several
+    repeats : number of repeats that the paper averages over, where its spreads do not say it
+    metrics : by metric, how it is measured
+    """
+
+    table: Text
+    experiments: Annotated[dict[Literal["text", "code", "tuned"], Text], MinLen(1)] = None
+    not_run: Text = None
+    kernel: Text = None
+    repeats: Count = None
+    metrics: Annotated[dict[str, Measured], MinLen(1)]
+
+    @model_validator(mode="after")
+    def check_run(self):
+        """Check that there are experiments, or a reason why there are none."""
+        if (self.experiments is None) == (self.not_run is None):
+            refuse([((), "it needs the key 'experiments' or the key 'not_run'")])
+        return self
+
+
+class NotScored(Model):
+    """Published numbers without a verdict.
+
+    Attributes
+    ----------
+    table : their place
+    metrics : their metrics; by default all that `numbers` does not name
+    why : why: settings, bounds, or words
+    """
+
+    table: Text
+    metrics: Annotated[Names, BeforeValidator(listed)] = None
+    why: Text
+
+
+class Scorecard(Model):
+    """The published numbers of a paper.
+
+    Attributes
+    ----------
+    numbers : those that are results
+    not_scored : those that get no verdict
+    """
+
+    numbers: list[Numbers]
+    not_scored: list[NotScored] = None

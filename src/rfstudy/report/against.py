@@ -13,7 +13,7 @@ import pandas as pd
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import CELL, by_cell, differing_columns, select
-from rfstudy.report.times import ROUND, ratio
+from rfstudy.report.times import ROUND, ratios
 
 #: What two compared cells have in common: all but their method; a size is the same if its label is.
 PLACE = [column for column in CELL if column not in ("kernel", "method", "variant", "n_features")]
@@ -54,15 +54,9 @@ def _by_repeat(others: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_round(others: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
-    place = [column for column in PLACE if column != "at"]
-    cells = [column for column in CELL if column != "at"]
-    of_baseline = dict(iter(baseline.groupby(place, dropna=False, sort=False)))
-    found = []
-    for key, rows in others.groupby(cells, dropna=False, sort=False):
-        cell = dict(zip(cells, key, strict=True))
-        pair = ratio(rows, of_baseline.get(tuple(cell[column] for column in place), baseline.iloc[:0]))
-        if pair:
-            ends = {"at": np.nan, "mean": pair.value, "lower": pair.low, "upper": pair.high}
-            counts = {"n": pair.n, "n_failed": 0, "n_skipped": 0, "rounds": pair.n}
-            found.append(cell | ends | counts | {"machine_busy": pair.reason == "machine busy"})
-    return pd.DataFrame(found)
+    place, cells = ([column for column in columns if column != "at"] for columns in (PLACE, CELL))
+    found = ratios(others, baseline, place, cells).reset_index()
+    found = found.rename(columns={"value": "mean", "low": "lower", "high": "upper"})
+    busy = found["reason"] == "machine busy"
+    found = found.assign(at=np.nan, n_failed=0, n_skipped=0, rounds=found["n"], machine_busy=busy)
+    return found.drop(columns=["error", "p", "reason", "index"], errors="ignore")

@@ -20,7 +20,7 @@ from rfstudy.report.derived import undefined
 from rfstudy.report.notes import absence, cap_of, comparability, quantity, stand_in_of
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import half_unit, numbers, printed_text
-from rfstudy.report.times import ROUND, ratio
+from rfstudy.report.times import ROUND, ratios
 from rfstudy.report.typeset import Cell
 
 #: What a verdict rests on, as columns of a table.
@@ -44,14 +44,19 @@ def scorecard(context: Context, spec: dict, table: str | None = None, wanted: di
         given)
     """
     wanted, found = wanted or {}, []
+    rows = context.rows[context.rows["axis"].isin(["", ROUND])]
+    measured = {
+        name: dict(iter(select(rows, experiment=name).groupby("dataset", sort=False))) for name in spec["experiments"]
+    }
     for entry in spec["scorecard"]["numbers"]:
         if table not in (None, entry["table"]):
             continue
         printed = numbers(context.published, spec["paper"], entry["table"], entry.get("kernel"))
         experiments = {p: name for p, name in entry.get("experiments", {}).items() if name in spec["experiments"]}
         for protocol, experiment in ({"": ""} if "not_run" in entry else experiments).items():
+            rows, repeats = measured.get(experiment, {}), {"repeats": entry.get("repeats")}
             quantities = [
-                _of_quantity(printed, metric, source | {"repeats": entry.get("repeats")}, experiment, context)
+                _of_quantity(printed, metric, source | repeats, rows, context)
                 for metric, source in entry["metrics"].items()
                 if wanted.get("metric", metric) == metric
                 and wanted.get("learner") in (None, source.get("learner"))
@@ -75,11 +80,11 @@ def scorecard(context: Context, spec: dict, table: str | None = None, wanted: di
     return cells
 
 
-def _of_quantity(printed: pd.DataFrame, metric: str, source: dict, experiment: str, context: Context) -> pd.DataFrame:
-    """The published numbers of a metric, and ours from the rows of an experiment that ``source`` names."""
+def _of_quantity(printed: pd.DataFrame, metric: str, source: dict, measured: dict, context: Context) -> pd.DataFrame:
+    """The published numbers of a metric, and ours from the rows by data set (``measured``) that ``source`` selects."""
     cells = _published(select(printed, metric=[metric]), source)
     places = cells.groupby(["dataset", "kernel"], sort=False)
-    ours = [_measured(of, *place, metric, source, experiment, context) for place, of in places]
+    ours = [_measured(of, *place, metric, source, measured, context) for place, of in places]
     return cells.join(pd.concat(ours)) if ours else cells
 
 
@@ -119,12 +124,11 @@ def measured_as(printed: str, measured: set[str], tasks: dict) -> str:
 
 
 def _measured(
-    cells: pd.DataFrame, dataset: str, kernel: str, metric: str, source: dict, experiment: str, context: Context
+    cells: pd.DataFrame, dataset: str, kernel: str, metric: str, source: dict, measured: dict, context: Context
 ) -> pd.DataFrame:
     """Our numbers of published cells of one data set and kernel, on their index."""
-    rows = select(context.rows, experiment=experiment)
-    dataset = measured_as(dataset, set(rows["dataset"]), context.tasks)
-    rows = select(rows, dataset=dataset)
+    dataset = measured_as(dataset, set(measured), context.tasks)
+    rows = measured.get(dataset, context.rows.iloc[:0])
     not_defined = undefined(metric, dataset, context.tasks)
     if "column" in source:  # a fact about the data; only where there is none, of the rows, which may be capped
         rows = facts if len(facts := facts_of(rows)) else rows
@@ -132,20 +136,26 @@ def _measured(
         comparable, stand_in = True, bool(stand_in_of(rows))
         found = dict.fromkeys(cells.index, (Estimate(rows[source["column"]].astype(float).max()), np.nan))
     else:
-        rows = select(rows, metric=metric, learner=source.get("learner"), split=source.get("split"), axis=["", ROUND])
+        rows = select(rows, metric=metric, learner=source.get("learner"), split=source.get("split"))
         rows = select(rows, kernel=kernel) if rows["kernel"].nunique() > 1 else rows
         variants = source.get("variants", {})
         rows = rows[rows["variant"] == rows["method"].map(lambda method: variants.get(method, ""))]
         comparable, stand_in = not (comparability(rows, context.tasks) or not_defined), bool(stand_in_of(rows))
-        groups = dict(iter(rows.groupby(["n_features_label", "method"], sort=False)))
+        place = ["n_features_label", "method"]
+        groups = dict(iter(rows.groupby(place, sort=False)))
+        over = select(rows, method=source.get("over", ""))
+        by_rounds = {cell: Estimate(*of) for cell, *of in ratios(rows, over, place[:1], place).itertuples(name=None)}
         sizes = set(rows["n_features_label"])
         # a stand-in that was run at one size only has that one, whatever it is
         size_of = dict.fromkeys(cells["size"], *sizes) if stand_in and len(sizes) == 1 else {}
-        of_cell, found = {}, {}
+        of_cell, found, nothing = {}, {}, rows.iloc[:0]
         for cell in cells.itertuples():
             size = size_of.get(cell.size, cell.size)
-            of_cell[cell.Index] = own = groups.get((size, cell.method), rows.iloc[:0])
-            found[cell.Index] = _our_number(own, groups.get((size, cell.over), rows.iloc[:0]) if cell.over else None)
+            of_cell[cell.Index] = own = groups.get((size, cell.method), nothing)
+            if ROUND in set(over["axis"]):
+                found[cell.Index] = by_rounds.get((size, cell.method), Estimate(np.nan)), np.nan
+            else:
+                found[cell.Index] = _over_repeats(own, groups.get((size, cell.over), nothing) if cell.over else None)
     task = context.tasks.get(dataset, {})
     ours = pd.DataFrame([estimate._asdict() | {"std": std} for estimate, std in found.values()], index=list(found))
     ours["comparable"] = comparable & (ours["reason"] != "machine busy")
@@ -160,10 +170,8 @@ def _measured(
     return ours.assign(rows=[of.index for of in of_cell.values()])
 
 
-def _our_number(rows: pd.DataFrame, over: pd.DataFrame | None) -> tuple[Estimate, float]:
-    """Our mean over repeats, or ratio to another method, and its standard deviation (missing for ratios by rounds)."""
-    if over is not None and ROUND in {*rows["axis"], *over["axis"]}:
-        return ratio(rows, over) or Estimate(np.nan), np.nan
+def _over_repeats(rows: pd.DataFrame, over: pd.DataFrame | None) -> tuple[Estimate, float]:
+    """Our mean over repeats, or that of the ratio to another method, and the standard deviation."""
     values = by_repeat(rows)
     if over is not None:
         values = (values / by_repeat(over)).dropna()

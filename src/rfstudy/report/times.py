@@ -145,24 +145,42 @@ def median_and_quartiles(cell: dict) -> Cell:
     return Cell(f"{text} {remark}".rstrip(), values)
 
 
-def ratio(one: pd.DataFrame, other: pd.DataFrame) -> Estimate | None:
-    """The ratio of two cells by rounds (rows of one metric each): the median of the ratios by round, with quartiles.
+def ratios(one: pd.DataFrame, other: pd.DataFrame, place: list[str], by: list[str]) -> pd.DataFrame:
+    """The ratios of cells by rounds to the cell of ``other`` at the same place, as a frame of ``Estimate`` fields.
 
-    Its error is that of the median of normal ratios, whose quartiles are 1.349 standard deviations apart: sqrt(pi / (2
-    R)) standard deviations for R rounds. The reason is "machine busy" if other work ran next to a round, and "too
-    noisy" if the quartiles are over ``TOO_WIDE`` of the ratio apart. Only rounds of the same record are paired; None
-    if the two share none.
+    A ratio is the median of the ratios by round, with quartiles. Its error is that of the median of normal ratios,
+    whose quartiles are 1.349 standard deviations apart: sqrt(pi / (2 R)) standard deviations for R rounds. The reason
+    is "machine busy" if other work ran next to a round, and "too noisy" if the quartiles are over ``TOO_WIDE`` of the
+    ratio apart. Only rounds of the same record are paired.
+
+    Parameters
+    ----------
+    one, other : rows of one metric each
+    place : columns that a cell and the one it is divided by share
+    by : columns that identify a cell of ``one``, the index of the result
     """
-    pairs = _values(one).merge(_values(other), on=["run", "at"], suffixes=("", "_other"), validate="one_to_one")
+    shared = [*place, "run", "at"]
+    under = _values(other)[[*shared, "value", "machine_busy"]]
+    pairs = _values(one).merge(under, on=shared, suffixes=("", "_other"), validate="many_to_one")
     if not len(pairs):
-        return None
-    low, median, high = (pairs["value"] / pairs["value_other"]).quantile([0.25, 0.5, 0.75])
-    error = (high - low) / 1.349 * math.sqrt(math.pi / (2 * len(pairs)))
-    busy = (pairs["machine_busy"] | pairs["machine_busy_other"]).any()
-    reason = "machine busy" if busy else "too noisy" if high - low > TOO_WIDE * median else ""
-    return Estimate(float(median), float(low), float(high), float(error), n=len(pairs), reason=reason)
+        return pd.DataFrame(columns=Estimate._fields)
+    pairs["value"] /= pairs["value_other"]
+    pairs["machine_busy"] |= pairs["machine_busy_other"]
+    cells = pairs.groupby(by, dropna=False, sort=False)
+    found = cells["value"].quantile([0.25, 0.5, 0.75]).unstack().set_axis(["low", "value", "high"], axis=1)
+    found = found.join(cells.agg(n=("value", "size"), busy=("machine_busy", "any")))
+    width = found["high"] - found["low"]
+    reason = np.select([found["busy"], width > TOO_WIDE * found["value"]], ["machine busy", "too noisy"], "")
+    error = width / 1.349 * np.sqrt(np.pi / (2 * found["n"]))
+    return found.assign(error=error, p=np.nan, reason=reason)[list(Estimate._fields)]
+
+
+def ratio(one: pd.DataFrame, other: pd.DataFrame) -> Estimate | None:
+    """The ratio of two cells by rounds (see ``ratios``); None if the two share no round."""
+    found = ratios(one, other, [], ["metric"])
+    return Estimate(**found.iloc[0]) if len(found) else None
 
 
 def _values(rows: pd.DataFrame) -> pd.DataFrame:
     ok = select(rows, axis=ROUND, status="ok")
-    return ok.assign(machine_busy=machine_busy(ok))[["run", "at", "value", "machine_busy"]]
+    return ok.assign(machine_busy=machine_busy(ok))

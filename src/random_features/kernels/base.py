@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +11,7 @@ import torch
 from scipy.special import ndtri
 
 from random_features.errors import did_you_mean
-from random_features.length_scales import RULES
+from random_features.length_scales import RULES, check_length_scale
 
 
 class Kernel(ABC):
@@ -99,8 +99,14 @@ class GaussianSpectrum(SpectralKernel):
         return self.frequency_scale * rng.standard_normal(shape)
 
 
+@dataclass(frozen=True)
 class Scaled(Kernel):
-    """A kernel of x / l and y / l, with a field ``length_scale`` that is a number or a rule."""
+    """A kernel of x / l and y / l. The ``length_scale`` l is a number > 0 or a rule; ``ValueError`` for others."""
+
+    length_scale: float | str = 1.0
+
+    def __post_init__(self):
+        check_length_scale(self.length_scale)
 
     @property
     def ell(self) -> float:

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.metrics.pairwise import check_pairwise_arrays
 
 from random_features.kernels.base import Scaled, SpectralKernel
-from random_features.length_scales import check_length_scale
 
 KERNEL = {"class": "Cauchy", "parameters": ("length_scale",)}
 
@@ -36,11 +35,7 @@ class Cauchy(Scaled, SpectralKernel):
     array([[0.25]])
     """
 
-    length_scale: float | str = 1.0
     name: ClassVar[str] = "cauchy"
-
-    def __post_init__(self):
-        check_length_scale(self.length_scale)
 
     @property
     def frequency_scale(self) -> float:

@@ -13,7 +13,6 @@ from sklearn.utils.extmath import row_norms
 
 from random_features.arrays import exponential, product
 from random_features.kernels.base import GaussianSpectrum, Scaled
-from random_features.length_scales import check_length_scale
 
 KERNEL = {"class": "Gaussian", "parameters": ("length_scale",)}
 
@@ -49,11 +48,7 @@ class Gaussian(Scaled, GaussianSpectrum):
     array([[0.6065]])
     """
 
-    length_scale: float | str = 1.0
     name: ClassVar[str] = "gaussian"
-
-    def __post_init__(self):
-        check_length_scale(self.length_scale)
 
     @property
     def frequency_scale(self) -> float:

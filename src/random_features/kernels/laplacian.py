@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.metrics.pairwise import check_pairwise_arrays, laplacian_kernel
 
 from random_features.kernels.base import Scaled, SpectralKernel
-from random_features.length_scales import check_length_scale
 
 KERNEL = {"class": "Laplacian", "parameters": ("length_scale",)}
 
@@ -36,11 +35,7 @@ class Laplacian(Scaled, SpectralKernel):
     array([[0.1353]])
     """
 
-    length_scale: float | str = 1.0
     name: ClassVar[str] = "laplacian"
-
-    def __post_init__(self):
-        check_length_scale(self.length_scale)
 
     def frequency_quantile(self, probabilities):
         return np.tan(np.pi * (np.asarray(probabilities) - 0.5)) / self.ell

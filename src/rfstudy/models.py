@@ -131,6 +131,11 @@ def syntax_of(module: str) -> list[ast.stmt]:
     return ast.parse(SOURCE.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")).body
 
 
+def functions_of(module: str) -> list[str]:
+    """Return the names of the functions of a module."""
+    return [node.name for node in syntax_of(module) if isinstance(node, ast.FunctionDef)]
+
+
 @cache
 def types_of(module: str) -> dict:
     """Return the types that a module may declare keys with: what it imports from modules of types alone."""

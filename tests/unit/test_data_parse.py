@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from random_features.errors import UserError
-from rfstudy.data.parse import PARSERS, encode_labels, left_out, read_rows, read_task
+from rfstudy.data import parse as parsers
+from rfstudy.data.parse import encode_labels, left_out, read_rows, read_task
 
 
 def parse(parser, tmp_path, content, **task):
@@ -13,7 +14,7 @@ def parse(parser, tmp_path, content, **task):
     for number, part in enumerate(content if isinstance(content, list) else [content]):
         paths.append(tmp_path / f"part{number}")
         paths[-1].write_bytes(part if isinstance(part, bytes) else part.encode())
-    return PARSERS[parser](paths, task)
+    return getattr(parsers, f"parse_{parser}")(paths, task)
 
 
 def idx(array):

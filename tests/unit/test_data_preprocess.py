@@ -106,7 +106,7 @@ def test_every_task_has_an_embedded_stand_in(task_id, tmp_path):
     assert (facts["n_train"], facts["n_test"]) == (counts["n_train"], counts["n_test"])
     labels = task["stand_in"].get("labels", task.get("labels"))
     assert facts.get("classes") == (labels and sorted(set(labels.values()) - {"drop"}))
-    assert facts.get("target_range") == task.get("target_range")
+    assert facts.get("target_scaling") == task.get("target_scaling")
     assert (facts["n_train_published"] is None) == (task["split"] != "published")
     # the same bytes in a second run: nothing but the task's id seeds it
     assert preprocess(task_id, task, None, tmp_path / "second", reference_dir=tmp_path) == facts

@@ -2,15 +2,12 @@
 
 import csv
 from pathlib import Path
-from typing import get_args
 
 import pytest
 import yaml
 
 from random_features.errors import UserError
 from rfstudy.data import registry
-from rfstudy.data.forms import FileTask
-from rfstudy.data.parse import PARSERS
 from rfstudy.data.tasks import extractor_of, stands_in, streamed_of
 
 ROOT = Path(__file__).parents[2]
@@ -154,10 +151,6 @@ def test_a_source_with_files_to_download_says_whose_they_are(key, tmp_path):
     assert found.endswith(f"files-of-toy: a source with files to download needs the key '{key}'")
 
 
-def test_the_parsers_are_those_of_the_code():
-    assert set(get_args(FileTask.model_fields["parser"].annotation)) == set(PARSERS)
-
-
 def test_the_sizes_are_those_of_the_survey():
     known = registry.load(CONFIG)
     with open(ROOT / "data/reference/survey_table6.csv", encoding="utf-8") as stream:
@@ -277,7 +270,9 @@ def test_the_targets_of_the_study(tmp_path):
     assert all(
         task["target"] == "binary" for task_id, task in tasks.items() if task_id not in set().union(*targets.values())
     )
-    assert all(tasks[task_id]["target_range"] == [-1, 1] for task_id in targets["regression"])
+    assert all(
+        tasks[task_id]["target_scaling"] == {"interval": {"low": -1, "high": 1}} for task_id in targets["regression"]
+    )
 
 
 def test_the_sizes_are_those_of_eerf():
@@ -358,8 +353,9 @@ WRONG_TASKS = [
     ({"labels": {"a": 1, "b": 2**60}}, ".labels.b: 1152921504606846976 is neither an integer nor 'drop'"),
     ({"labels": {"a": 1, "b": 2, "c": 3}, "target": "binary"}, ".labels: the target 'binary' needs labels of two valu"),
     ({"labels": {"a": 1, "rest": "drop"}}, ".labels: the target 'classes' needs labels of at least two values, not [1"),
-    ({"target_range": [-1, 1]}, ": only the target 'regression' has a target_range"),
-    ({"target": "regression", "labels": None, "target_range": [1, 1]}, ".target_range: must go from a smaller to a la"),
+    ({"target_scaling": {"interval": {"low": 0, "high": 1}}}, ": only the target 'regression' has a target_scaling"),
+    ({"target_scaling": {"rank": {}}}, ".target_scaling.rank: unknown key; known are interval"),
+    ({"target_scaling": {"interval": {"low": 0}}}, ".target_scaling.interval: the key 'high' is missing; known are"),
     ({"stand_in": None}, ": the key 'stand_in' is missing: files have to be downloaded"),
     (stand_in(generator=TASK["stand_in"]["generator"] | {"n_test": 5}), ": stand_in: a half split of 8"),
     (stand_in(labels={"a": 1, "b": 2, "c": 3}), ".stand_in: the target 'binary' needs labels of two values"),

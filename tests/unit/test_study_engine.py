@@ -303,9 +303,9 @@ DECIDING = {
     "task's split": ({"facts": {"split": "published"}}, "generate train tune"),
     "task's counts": ({"facts": {"n_train": 5}}, "generate train tune"),
     "task's target": ({"facts": {"target": "classes"}}, "generate train tune"),
-    "range of the target": ({"facts": {"target_range": [0, 1]}}, "generate train tune"),
+    "scaling of the target": ({"facts": {"target_scaling": {"interval": {"low": 0}}}}, "generate train tune"),
     "rows that are missing": ({"facts": {"left_out": {"test": 3}}}, "generate train tune"),
-    "a fact that nobody has thought of": ({"facts": {"target_scaling": "rank"}}, "generate train tune"),
+    "a fact that nobody has thought of": ({"facts": {"weather": "rain"}}, "generate train tune"),
 }  # fmt: skip
 
 #: Changes of names, of what else there is to do, and of what a cell has a choice of its own of.

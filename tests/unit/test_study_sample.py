@@ -148,7 +148,9 @@ def test_the_other_splits_ask_for_no_counts(tmp_path, rule):
 
 
 def test_the_range_of_the_targets_is_that_of_the_training_rows_of_the_repeat(tmp_path):
-    prepared = prepared_as(tmp_path, "random", n_train=20, n_test=30, target_range=[-1, 1])
+    prepared = prepared_as(
+        tmp_path, "random", n_train=20, n_test=30, target_scaling={"interval": {"low": -1, "high": 1}}
+    )
     for repeat in (0, 1):
         sample = draw_sample(prepared, SPEC, repeat, ["none"])
         train, test = (prepared.y[rows] for rows in split(N, None, repeat, 3, "random", (20, 30)))

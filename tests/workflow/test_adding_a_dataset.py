@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_diabetes, load_wine
 
 from random_features.arrays import seed_of
 from random_features.kernels import Gaussian
@@ -192,3 +192,48 @@ def test_a_preprocessing_step_joins_an_experiment_and_its_edit_reruns_its_users(
     other.write_text(other.read_text(encoding="utf-8") + "\n# an edit\n", encoding="utf-8")
     done = workspace.snakemake("--dry-run", "--cores", "2", RESULTS, "--config", *STUDY)
     assert "Nothing to be done" in done.stdout + done.stderr
+
+
+def test_a_parquet_file_with_a_regression_target_takes_three_files(workspace, page):
+    data = load_diabetes(as_frame=True, scaled=False)
+    data.frame.to_parquet(workspace.folder / "diabetes.parquet")
+    files = workspace.sources()
+    (parser,) = page("adding-a-dataset.md").blocks("python", "A file of another format")
+    source, task = page("adding-a-dataset.md").blocks("yaml", "A file of another format")
+    workspace.insert("src/rfstudy/data/parse.py", f"{parser}\n\n", before="def parse_table(")
+    workspace.insert("config/sources.yaml", source, before="")
+    workspace.insert("config/datasets.yaml", task, before="")
+    workspace.snakemake("--cores", "1", "data/prepared/embedded/diabetes/facts.json")
+    assert set(workspace.touched(files)) - {"config/sources.lock.yaml"} == {
+        "config/datasets.yaml", "config/sources.yaml", "src/rfstudy/data/parse.py",
+    }  # fmt: skip
+    X, y, facts = prepared(workspace, "diabetes")
+    np.testing.assert_allclose(X, data.data, rtol=1e-6)
+    np.testing.assert_array_equal(y, data.target)
+    assert (facts["target"], facts["split"], facts["n_train"], facts["n_test"]) == ("regression", "half", 221, 221)
+
+
+SCALED = """
+import sys
+sys.path.insert(0, "src")
+from rfstudy.study.sample import draw_sample, load_prepared
+spec = {"seed": 1, "split": None, "max_rows": None}
+sample = draw_sample(load_prepared("data/prepared/embedded/news"), spec, 0, ["none"])
+print(sample.y_train.mean().round(9), sample.y_train.std().round(9))
+"""
+
+
+def test_a_second_scaling_of_targets_takes_two_files(workspace, page):
+    files = workspace.sources()
+    (scaling,) = page("adding-a-dataset.md").blocks("python", "Another scaling of targets")
+    (line,) = page("adding-a-dataset.md").blocks("yaml", "Another scaling of targets")
+    workspace.insert("src/rfstudy/data/target_scaling.py", f"{scaling}\n\n", before="def fitted(")
+    tasks = workspace.folder / "config/datasets.yaml"
+    head, news, tail = tasks.read_text(encoding="utf-8").partition("\nnews:\n")
+    old = "  target_scaling: {interval: {low: -1, high: 1}}\n"
+    tasks.write_text(head + news + tail.replace(old, line, 1), encoding="utf-8")
+    workspace.snakemake("--cores", "1", "data/prepared/embedded/news/facts.json")
+    assert workspace.touched(files) == ["config/datasets.yaml", "src/rfstudy/data/target_scaling.py"]
+    assert prepared(workspace, "news")[2]["target_scaling"] == {"standard": {}}
+    mean, deviation = map(float, workspace.run(sys.executable, "-c", SCALED, check=True).stdout.split())
+    assert (abs(mean), deviation) == (0, 1)

@@ -75,7 +75,7 @@ def complete_task(task: dict, tasks: dict) -> dict:
     """Return a task with what follows from its generator, from its base, or from the task that it is features of."""
     if "features_of" in task:
         other = complete_task(tasks[task["features_of"]["task"]], tasks)
-        taken = ("n", "n_train", "n_test", "split", "target", "target_range")
+        taken = ("n", "n_train", "n_test", "split", "target", "target_scaling")
         return task | {key: other[key] for key in taken if key in other}
     if "streamed" in task:
         base = complete_task(tasks[task["streamed"]["base"]], tasks)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from annotated_types import MaxLen, MinLen
+from annotated_types import MinLen
 from pydantic import (
     AfterValidator,
     Discriminator,
@@ -23,7 +23,10 @@ from rfstudy.data import modules
 from rfstudy.data.sources import Names, Text
 from rfstudy.data.tasks import DROP, IN_ORDER, class_values, target_of
 from rfstudy.fields import Count, Some
-from rfstudy.models import Model, parameters, refuse, suggestion
+from rfstudy.models import Model, functions_of, parameters, refuse, suggestion
+
+#: The formats: functions ``parse_<name>``.
+PARSERS = tuple(name.removeprefix("parse_") for name in functions_of("rfstudy.data.parse") if name.startswith("parse_"))
 
 #: Files that a parser reads as one part; a parser that is not listed reads any number.
 FILES_OF_PARSER = {"libsvm": 1, "table": 1, "arff": 1, "idx": 2, "pair": 2}
@@ -132,6 +135,23 @@ def label_value(value) -> int | str:
 Labels = Annotated[dict[str, Annotated[Any, AfterValidator(label_value)]], MinLen(1)]
 
 
+def scaling_type() -> type[Model]:
+    """Return the model of a scaling of targets: one of the functions with its parameters."""
+    module = "rfstudy.data.target_scaling"
+    names = [name for name in functions_of(module) if name != "fitted"]
+    return create_model("Scaling", __base__=Model, **{name: (parameters(module, name), None) for name in names})
+
+
+def one_key(scaling: Model) -> Model:
+    """Check that a mapping names one scaling."""
+    if len(scaling.model_fields_set) != 1:
+        raise ValueError("must name one scaling")
+    return scaling
+
+
+TargetScaling = Annotated[scaling_type(), AfterValidator(one_key)]
+
+
 class StandIn(Model):
     """What takes the place of a task's own rows where nothing may be downloaded.
 
@@ -200,24 +220,22 @@ class Labelled(Task):
     split : `published`: the published parts, the default where there are some; `half`: a random half in each repeat,
         the default otherwise; `random`: `n_train` random rows and `n_test` others in each repeat
     target : by default `binary` where the labels have two values, else `classes`; a regression has no labels
-    target_range : for a regression: the interval that the targets are mapped to, by their range among the training
-        rows of a repeat; errors are those of the mapped targets. Without it they stay as they are
+    target_scaling : for a regression: a function of `src/rfstudy/data/target_scaling.py` with its parameters, fitted on
+        the training targets of a repeat: `{interval: {low: -1, high: 1}}`. By default targets stay as they are
     labels : each label as printed to an integer, `rest` for all others; `drop` leaves rows out
     """
 
     split: Literal["published", "half", "random"]
     target: Literal["binary", "classes", "regression"] = None
-    target_range: Annotated[list[float], MinLen(2), MaxLen(2)] = None
+    target_scaling: TargetScaling = None
     labels: Labels = None
 
     @model_validator(mode="after")
     def check_target(self):
-        """Check target, range and labels against each other."""
-        regression, interval = self.target == "regression", self.target_range
-        if interval and not regression:
-            refuse([((), "only the target 'regression' has a target_range")])
-        if interval and not interval[0] < interval[1]:
-            refuse([(("target_range",), f"must go from a smaller to a larger number, not {interval}")])
+        """Check target, scaling and labels against each other."""
+        regression = self.target == "regression"
+        if self.target_scaling and not regression:
+            refuse([((), "only the target 'regression' has a target_scaling")])
         if regression and self.labels:
             refuse([((), "the target 'regression' has no labels")])
         if not self.target and not self.labels:
@@ -242,7 +260,7 @@ class FileTask(Labelled):
     ----------
     source : id in `sources.yaml`
     files : the source's files: one name, a list of names, or names by published part (`train` and `test`)
-    parser : the format of the files
+    parser : the format of the files: a function `parse_...` of `src/rfstudy/data/parse.py`
     separator : of a table: what separates its cells, by default a comma; several letters are a regular expression
     header_lines : of a table: lines above its rows, by default none
     drop_columns : numbers, from 1, of columns that are left out
@@ -257,7 +275,7 @@ class FileTask(Labelled):
 
     source: str
     files: Parts
-    parser: Literal["libsvm", "table", "arff", "idx", "pair", "cifar"]
+    parser: Literal[PARSERS]
     separator: Text = None
     header_lines: Count = None
     drop_columns: Annotated[list[Count], *Some] = None

@@ -1,6 +1,7 @@
 """Read the original files of a task: features, labels as printed, and their map to integers or their numbers.
 
-Every parser takes the paths of one part of a task and its entry, and returns ``(X, labels)``: X (n, d) float32, or
+Every parser is a function ``parse_<name>``: it takes the paths of one part of a task and its entry, and returns ``(X,
+labels)``: X (n, d) float32, or
 uint8 where the file holds bytes, and labels (n,) as the file prints them. ``read_task`` puts the published training
 rows first.
 """
@@ -79,7 +80,7 @@ def read_part(names: list[str], task: dict, raw_dir, substitutes: dict | None = 
     """
     others = {name: known for name, known in (substitutes or {}).items() if name in names}
     paths = [Path(raw_dir) / others.get(name, {}).get("file", name) for name in names]
-    X, labels = PARSERS[task["parser"]](paths, task)
+    X, labels = globals()[f"parse_{task['parser']}"](paths, task)
     if not others:
         return X, labels
     excluded = np.array(others[names[0]]["excluded_rows"] if len(names) == 1 else [], dtype=np.int64)
@@ -287,17 +288,6 @@ def parse_cifar(paths: list[Path], task: dict):
     rows = np.concatenate(records).reshape(-1, task["d"] + 1)
     planes = rows[:, 1:].reshape(len(rows), 3, -1)
     return planes.transpose(0, 2, 1).reshape(len(rows), -1), rows[:, 0]
-
-
-#: Parsers by the name that ``datasets.yaml`` uses.
-PARSERS = {
-    "libsvm": parse_libsvm,
-    "table": parse_table,
-    "arff": parse_arff,
-    "idx": parse_idx,
-    "pair": parse_pair,
-    "cifar": parse_cifar,
-}
 
 
 def read_table(path: Path, task: dict, skipped: int | list[int] = 0):

@@ -81,7 +81,7 @@ def preprocess(
     -------
     dict
         The content of ``facts.json``: status ("ok", or "skipped" with the reason where the source is missing; the
-        arrays then have no rows), label, stand_in ("" for a task's own data), split, target, target_range (where the
+        arrays then have no rows), label, stand_in ("" for a task's own data), split, target, target_scaling (where the
         task has one: the arrays hold the targets as they are), substitutes and left_out (where files are not the
         published ones: their names, and how many rows of each part are missing for that), sizes, classes with their
         counts (not of a regression), the digest of the arrays, under "facts" what ``describe`` counts, and under
@@ -95,8 +95,8 @@ def preprocess(
     """
     record = {"task": task_id, "label": task["label"], "stand_in": "", "split": task["split"]}
     record["target"] = target_of(task)
-    if "target_range" in task:
-        record["target_range"] = task["target_range"]
+    if "target_scaling" in task:
+        record["target_scaling"] = task["target_scaling"]
     try:
         if "features_of" in task:
             rows = extracted(task, base_dir, raw_dir, Path(out_dir) / CHECKPOINT, device)

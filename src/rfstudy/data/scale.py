@@ -67,20 +67,6 @@ def fit_steps(steps: Sequence[str | dict], X_train: np.ndarray) -> Step:
     return apply
 
 
-def fit_range(y_train: np.ndarray, low: float, high: float) -> Step:
-    """The linear map that takes the range of training targets (n_train,) to [low, high].
-
-    It does not clip: test targets outside the training range leave the interval. Targets that are all equal become the
-    middle of it. ``ValueError`` without training targets.
-    """
-    if not len(y_train):
-        raise ValueError("fit_range needs at least one training target")
-    least, most = float(y_train.min()), float(y_train.max())
-    if least == most:
-        return lambda y: np.full(len(y), (low + high) / 2)
-    return lambda y: low + (high - low) * ((y - least) / (most - least))
-
-
 def columns_after(steps: Sequence[str | dict], d: int) -> int:
     """The columns that a map sees: those that the steps make of d; ``ValueError`` where they cannot."""
     check_steps(steps)

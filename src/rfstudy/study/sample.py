@@ -11,9 +11,10 @@ import numpy as np
 from random_features.arrays import seed_sequence
 from random_features.errors import UserError
 from rfstudy.data import prepared
-from rfstudy.data.scale import fit_range, fit_steps
+from rfstudy.data.scale import fit_steps
 from rfstudy.data.split import FIXED, block_of_row, split
 from rfstudy.data.target import Target, make_target
+from rfstudy.data.target_scaling import fitted
 from rfstudy.data.tasks import OF_BLOCKS
 
 #: Bytes up to which the samples of a data set are kept.
@@ -97,8 +98,8 @@ def draw_sample(data: Prepared, spec: dict, repeat: int, preprocess: list, own_s
     X_train, X_test = np.asarray(data.X[train]), np.asarray(data.X[test])
     scale = fit_steps(preprocess, X_train)
     y_train, y_test = data.y[train], data.y[test]
-    if "target_range" in facts:
-        scale_target = fit_range(y_train, *facts["target_range"])
+    if "target_scaling" in facts:
+        scale_target = fitted(facts["target_scaling"], y_train)
         y_train, y_test = scale_target(y_train), scale_target(y_test)
     return Sample(
         scale(X_train).astype(np.float32, copy=False),

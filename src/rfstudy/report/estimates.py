@@ -29,11 +29,6 @@ def pooled(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
     return cells.assign(error=np.sqrt(cells["square"]) / cells["n"]).reset_index()[[*POINT, "value", "error"]]
 
 
-def of_map(points: pd.DataFrame, method: str, variant: str = "") -> pd.DataFrame:
-    """The points of one map."""
-    return select(points, method=method, variant=variant)
-
-
 class Tally(NamedTuple):
     """At how many points a quantity is lower than, not different from, or higher than another."""
 

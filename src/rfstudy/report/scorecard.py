@@ -129,45 +129,40 @@ def _measured(
     """Our numbers of published cells of one data set and kernel, on their index."""
     dataset = measured_as(dataset, set(measured), context.tasks)
     rows = measured.get(dataset, context.rows.iloc[:0])
-    not_defined = undefined(metric, dataset, context.tasks)
-    if "column" in source:  # a fact about the data; only where there is none, of the rows, which may be capped
+    not_defined, is_fact = undefined(metric, dataset, context.tasks), "column" in source
+    if is_fact:  # of the data; only where there are no facts, of the rows, which may be capped
         rows = facts if len(facts := facts_of(rows)) else rows
-        of_cell = dict.fromkeys(cells.index, rows)
-        comparable, stand_in = True, bool(stand_in_of(rows))
-        found = dict.fromkeys(cells.index, (Estimate(rows[source["column"]].astype(float).max()), np.nan))
+        fact = Estimate(rows[source["column"]].astype(float).max())
     else:
         rows = select(rows, metric=metric, learner=source.get("learner"), split=source.get("split"))
         rows = select(rows, kernel=kernel) if rows["kernel"].nunique() > 1 else rows
         variants = source.get("variants", {})
         rows = rows[rows["variant"] == rows["method"].map(lambda method: variants.get(method, ""))]
-        comparable, stand_in = not (comparability(rows, context.tasks) or not_defined), bool(stand_in_of(rows))
-        place = ["n_features_label", "method"]
-        groups = dict(iter(rows.groupby(place, sort=False)))
-        over = select(rows, method=source.get("over", ""))
-        by_rounds = {cell: Estimate(*of) for cell, *of in ratios(rows, over, place[:1], place).itertuples(name=None)}
-        sizes = set(rows["n_features_label"])
+    stand_in, place, nothing = bool(stand_in_of(rows)), ["n_features_label", "method"], rows.iloc[:0]
+    comparable = is_fact or not (comparability(rows, context.tasks) or not_defined)
+    groups = {} if is_fact else dict(iter(rows.groupby(place, sort=False)))
+    sizes = set(rows["n_features_label"])
+    over = select(rows, method=source.get("over", ""))
+    by_rounds = {cell: Estimate(*of) for cell, *of in ratios(rows, over, place[:1], place).itertuples(name=None)}
+    differs = context.tasks.get(dataset, {}).get("not_comparable", "") or not_defined
+    ours = []
+    for cell in cells.itertuples():
         # a stand-in that was run at one size only has that one, whatever it is
-        size_of = dict.fromkeys(cells["size"], *sizes) if stand_in and len(sizes) == 1 else {}
-        of_cell, found, nothing = {}, {}, rows.iloc[:0]
-        for cell in cells.itertuples():
-            size = size_of.get(cell.size, cell.size)
-            of_cell[cell.Index] = own = groups.get((size, cell.method), nothing)
-            if ROUND in set(over["axis"]):
-                found[cell.Index] = by_rounds.get((size, cell.method), Estimate(np.nan)), np.nan
-            else:
-                found[cell.Index] = _over_repeats(own, groups.get((size, cell.over), nothing) if cell.over else None)
-    task = context.tasks.get(dataset, {})
-    ours = pd.DataFrame([estimate._asdict() | {"std": std} for estimate, std in found.values()], index=list(found))
-    ours["comparable"] = comparable & (ours["reason"] != "machine busy")
-    ours["stand_in"], ours["too_noisy"] = stand_in, ours["reason"] == "too noisy"
-    differs = task.get("not_comparable", "") or not_defined
-    ours["reason"] = [
-        absence(of) if pd.isna(value) else "; ".join(filter(None, (stand_in_of(of), cap_of(of), differs, busy)))
-        for of, value, busy in zip(
-            of_cell.values(), ours["value"], ours["reason"].replace("too noisy", ""), strict=True
+        size = next(iter(sizes)) if stand_in and len(sizes) == 1 else cell.size
+        own = rows if is_fact else groups.get((size, cell.method), nothing)
+        if is_fact or ROUND in set(over["axis"]):
+            number, std = fact if is_fact else by_rounds.get((size, cell.method), Estimate(np.nan)), np.nan
+        else:
+            number, std = _over_repeats(own, groups.get((size, cell.over), nothing) if cell.over else None)
+        busy = number.reason == "machine busy"
+        remarks = (stand_in_of(own), cap_of(own), differs, number.reason if busy else "")
+        ours.append(
+            number._asdict()
+            | {"std": std, "comparable": comparable and not busy, "stand_in": stand_in}
+            | {"too_noisy": number.reason == "too noisy", "rows": own.index}
+            | {"reason": absence(own) if pd.isna(number.value) else "; ".join(filter(None, remarks))}
         )
-    ]
-    return ours.assign(rows=[of.index for of in of_cell.values()])
+    return pd.DataFrame(ours, index=cells.index)
 
 
 def _over_repeats(rows: pd.DataFrame, over: pd.DataFrame | None) -> tuple[Estimate, float]:

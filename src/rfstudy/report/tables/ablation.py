@@ -39,11 +39,10 @@ def make(context: Context, spec: dict) -> Table:
     at = by_place(cells, "dataset", "variant", "method")
     labels = {method: plot_style(method, context.styles).label for method in spec["methods"]}
     others = [method for method in spec["methods"] if method not in spec["baselines"]]
-    empty = {
-        **dict.fromkeys(labels.values(), ""),
-        **{f"change {label}": "" for label in labels.values()},
-        **{f"gain {labels[method]}": "" for method in others},
-    }
+    columns = {labels[method]: {"quantity": fact.label, "method_id": method} for method in spec["methods"]}
+    columns |= {f"change {labels[method]}": {"quantity": "change", "method_id": method} for method in spec["methods"]}
+    columns |= {f"gain {labels[method]}": {"quantity": "gain", "method_id": method} for method in others}
+    empty = dict.fromkeys(columns, "")
     rows, significant, overlaps = [], [], {}
     for dataset in spec["datasets"]:
         ours = select(frame, dataset=dataset)
@@ -84,32 +83,27 @@ def make(context: Context, spec: dict) -> Table:
             row[f"change {labels[control['method']]}"] = difference_cell(changes["control", position])
             rows.append(row)
     of_family = "all changes, all gains, and all changes of a gain of a data set, each by itself"
+    better = " and ".join(labels[method] for method in spec["baselines"])
+    over = f"over {'the better of ' * (len(spec['baselines']) > 1)}{better}"
+    sizes = f" at s = {', '.join(spec['sizes'])}" if "sizes" in spec else ""
+    steps = dict.fromkeys(f'"{spec["steps"][control["step"]]}"' for control in spec.get("controls", []))
     remarks = [
-        f"Mean ± standard deviation over {full} repeats{_at_sizes(spec)}; every step "
+        f"Mean ± standard deviation over {full} repeats{sizes}; every step "
         + ("changes the first one alone" if alone else "keeps the ones before it")
         + '. "as before": the step does not concern the method.',
-        f"Change: from the {'first step' if alone else 'step before'}{_at(spec)}. Gain: {_over(spec, labels)} at the "
-        "step"
+        f"Change: from the {'first step' if alone else 'step before'}"
+        + (f"; of a control: from the method named, at the step {' or '.join(steps)}" if steps else "")
+        + f". Gain: {over} at the step"
         + (", which is chosen on the same repeats" if len(spec["baselines"]) > 1 else "")
         + (", positive where the error is lower" if sign < 0 else "")
         + ". In brackets Holm's p-value.",
         note_on_tests(overlaps, of_family, [metric]),
+        *([f"Steps that change a gain: {'; '.join(significant)}."] if significant else []),
+        *notes(frame, spec, context),
     ]
-    if significant:
-        remarks.append(f"Steps that change a gain: {'; '.join(significant)}.")
-    quantities = {fact.label: ("", spec["methods"]), "change": ("change ", spec["methods"]), "gain": ("gain ", others)}
-    unfold = {
-        f"{before}{labels[method]}": {"quantity": what, "method": labels[method], "method_id": method}
-        for what, (before, methods) in quantities.items()
-        for method in methods
-    }
-    titles = {
-        fact.label: f"Test {fact.label}",
-        "change": f"Change of the {fact.label}",
-        "gain": f"Gain {_over(spec, labels)}",
-    }
-    parts = {titles[what]: [name for name, of in unfold.items() if of["quantity"] == what] for what in quantities}
-    remarks += notes(frame, spec, context)
+    unfold = {name: of | {"method": labels[of["method_id"]]} for name, of in columns.items()}
+    titles = {fact.label: f"Test {fact.label}", "change": f"Change of the {fact.label}", "gain": f"Gain {over}"}
+    parts = {title: [name for name, of in columns.items() if of["quantity"] == what] for what, title in titles.items()}
     return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, unfold, parts)
 
 
@@ -124,22 +118,6 @@ def _changes_of(reached: list[dict[str, Reached]], controls: list, overlap: floa
             if not each.carried
         }
     return family(tests)
-
-
-def _at(spec: dict) -> str:
-    """From where the changes of controls are, in words."""
-    steps = dict.fromkeys(f'"{spec["steps"][control["step"]]}"' for control in spec.get("controls", []))
-    return f"; of a control: from the method named, at the step {' or '.join(steps)}" if steps else ""
-
-
-def _at_sizes(spec: dict) -> str:
-    return f" at s = {', '.join(spec['sizes'])}" if "sizes" in spec else ""
-
-
-def _over(spec: dict, labels: dict) -> str:
-    """What a gain is over, in words."""
-    names = [labels[method] for method in spec["baselines"]]
-    return f"over the better of {' and '.join(names)}" if len(names) > 1 else f"over {names[0]}"
 
 
 def _in_words(effects: dict, steps: list[str], labels: dict) -> str:

@@ -13,7 +13,6 @@ from rfstudy.report.estimates import (
     compared_with_rff,
     growth,
     lower_variance_verdict,
-    of_map,
     pooled,
 )
 from rfstudy.report.notes import notes, notes_on_draws
@@ -67,7 +66,7 @@ def make(context: Context, spec: dict) -> Table:
         texts = [settings.get("text", "not listed") for settings in settings_of(of_method)]
         stated = dict(zip(of_method["metric"], texts, strict=True))
         ours = select(frame, method=method, variant=variant)
-        points, at_columns, bias = (of_map(each, method, variant) for each in moments)
+        points, at_columns, bias = (select(each, method=method, variant=variant) for each in moments)
         counts = compared_with_rff(points)
         rows.append(
             {"method": method_cell(context, method, variant)}

@@ -6,12 +6,12 @@ brackets its ratio to the training time of the baseline in the same row.
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import by_repeat, select, settings_of
 from rfstudy.report.cells import absent, dataset_cell
+from rfstudy.report.compare import paired
 from rfstudy.report.context import Context
 from rfstudy.report.notes import LEARNER_NAMES, absence, notes
 from rfstudy.report.plot_styles import plot_style
@@ -59,13 +59,13 @@ def make(context: Context, spec: dict) -> Table:
             own = select(ours, learner=["", learner])
             if not len(select(own, metric=spec["quantity"]["metric"])):
                 continue
-            source = f"ours, {LEARNER_NAMES.get(learner, learner)}"
-            rows.append(
-                {"data set": name, "source": source} | _measured(own, learner, columns, spec, set(frame["variant"]))
-            )
+            cells = _measured(own, learner, columns, spec, set(frame["variant"]))
+            rows.append({"data set": name, "source": f"ours, {LEARNER_NAMES.get(learner, learner)}"} | cells)
             shown.append(own)
-        if len(rows) and rows[-1]["source"] == "published":
-            rows.append({"data set": name, "source": "ours"} | _not_run(ours, columns, spec))
+        if rows[-1]["source"] == "published":
+            why = absent(absence(select(ours, metric=spec["quantity"]["metric"])).split(":")[0])
+            cells = dict.fromkeys(spec["settings"].values()) | dict.fromkeys(columns, "") | {next(iter(columns)): why}
+            rows.append({"data set": name, "source": "ours"} | cells)
     metrics = [spec["quantity"]["metric"], *spec["times"]]
     used = select(pd.concat(shown) if shown else frame.iloc[:0], metric=metrics)
     used = used[(used["variant"] == "") | used["variant"].isin(spec.get("variants", {}).values())]
@@ -146,12 +146,11 @@ def _setting(rows: pd.DataFrame, printed: str, method: str) -> float | None:
 
 def _error(rows: pd.DataFrame, remark: str = "") -> Cell:
     """The mean over the repeats with its standard error, as the paper has it."""
-    values = by_repeat(rows)
-    if not len(values):
+    mean = paired(by_repeat(rows))
+    if not mean.n:
         return absent(absence(rows).split(":")[0], "error", "n")
-    error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
-    text = f"{values.mean():.2f}" + ("" if error is None else f" ± {error:.2f}") + (f" ({remark})" if remark else "")
-    return Cell(text, {"": float(values.mean()), "error": error, "n": len(values), "remark": remark})
+    text = f"{mean.value:.2f}" + (f" ± {mean.error:.2f}" if mean.n > 1 else "") + (f" ({remark})" if remark else "")
+    return Cell(text, {"": mean.value, "error": mean.error, "n": mean.n, "remark": remark})
 
 
 def _time(rows: pd.DataFrame, base: pd.DataFrame) -> Cell | str:
@@ -164,9 +163,3 @@ def _time(rows: pd.DataFrame, base: pd.DataFrame) -> Cell | str:
     quartiles = {"lower_quartile": over and over.low, "upper_quartile": over and over.high}
     cell = _with_ratio(f"{seconds:.3g}", seconds, over and over.value, **quartiles, remark=remark)
     return Cell(" ".join(filter(None, (cell.text, remark))), cell.values)
-
-
-def _not_run(rows: pd.DataFrame, columns: dict[str, dict], spec: dict) -> dict:
-    """The row of a data set of which there is no number: why."""
-    why = {next(iter(columns)): absent(absence(select(rows, metric=spec["quantity"]["metric"])).split(":")[0])}
-    return dict.fromkeys(spec["settings"].values()) | dict.fromkeys(columns, "") | why

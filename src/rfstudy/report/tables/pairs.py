@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from rfstudy.report.aggregate import methods_shown
+from rfstudy.report.aggregate import methods_shown, select
 from rfstudy.report.cells import absent, method_cell, with_error
 from rfstudy.report.context import Context
-from rfstudy.report.estimates import of_map, pooled
+from rfstudy.report.estimates import pooled
 from rfstudy.report.notes import notes, notes_on_draws
 from rfstudy.report.typeset import Cell, Table
 
@@ -23,7 +23,7 @@ def make(context: Context, spec: dict) -> Table:
     distances = {f"z = {z:g}": {"distance": z, "metric": metric} for z in sorted(set(points["distance"]))}
     rows = []
     for method, variant in methods_shown(frame, spec["methods"]):
-        ours = of_map(points, method, variant)
+        ours = select(points, method=method, variant=variant)
         if not len(ours):
             rows.append({"map": method_cell(context, method, variant), "direction": absent("not run")})
         for (direction, d, s), group in ours.groupby(["direction", "d", "n_features"]):

@@ -42,8 +42,8 @@ NOTES = (
     "time: CPU time of mapping rows, cosine and sine included; set-up: CPU time of drawing the map.",
     "Variance ratio: variance of the estimate of one kernel value over that of RFF in the same layout with as many "
     "frequencies, (1 - exp(-z^2))^2 / (2s) as [cos | sin] and 1 / (2s) more with random phases, at every dimension, "
-    "distance and direction; at equal columns: over that of RFF as [cos | sin] with as many columns. Variance points: how "
-    f"many have a ratio in the same layout below / not different from / above 1 by {SIGMAS:g} standard errors.",
+    "distance and direction; at equal columns: over that of RFF as [cos | sin] with as many columns. Variance points: "
+    f"how many have a ratio in the same layout below / not different from / above 1 by {SIGMAS:g} standard errors.",
     'Verdict on the published claim: "Yes" holds if the variance is lower at every point and fails if at none; "No" is '
     'the opposite; "The same" holds if it differs nowhere and fails if everywhere; partly: between. '
     "A lower variance is no smaller error where the map is biased.",

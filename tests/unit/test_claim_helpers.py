@@ -283,10 +283,11 @@ def test_the_opposite_of_a_difference_is_on_the_other_side_of_none(limits, value
             assert verdict(keeps_bound, ERROR, "orf", over="rff", rows=rows, **limits_of_ratio) == expected
 
 
+@pytest.mark.parametrize(("metric", "half"), [(ERROR, PLAIN), (ACCURACY, CORRECTED)])
 @pytest.mark.parametrize(("by", "expected"), [(1.01, "contradicted"), (0.99, "fails"), (-0.01, "holds")])
-def test_the_interval_of_a_ratio_is_that_of_its_logarithm(by, expected):
-    rows = made(ERROR, orf=np.exp(0.01 * (BASE + by * PLAIN)), rff=fixed(1))
-    assert verdict(keeps_bound, ERROR, "orf", over="rff", below=1, rows=rows) == expected
+def test_the_interval_of_a_ratio_is_that_of_its_logarithm(metric, half, by, expected):
+    rows = made(metric, orf=np.exp(0.01 * (BASE + by * half)), rff=fixed(1))
+    assert verdict(keeps_bound, metric, "orf", over="rff", below=1, rows=rows) == expected
 
 
 @pytest.mark.parametrize(("value", "expected"), [(-2.0, "holds"), (-2.1, "fails"), (2.1, "fails")])

@@ -1,1 +1,1 @@
-"""Claims of the papers as data: an entry of ``config/claims/<paper>.yaml`` names a form, and a form returns points."""
+"""Claims of the papers: functions of measured rows that return points, a file per paper (see ``registry``)."""

@@ -7,7 +7,6 @@ measured (``karff/best-on-test``). Every table of claims is about one learner.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -29,7 +28,7 @@ from rfstudy.report.claims.registry import claim
 from rfstudy.report.claims.rows import Rows
 from rfstudy.report.claims.samples import Sample, difference, highest, lowest, rank_correlation, side
 from rfstudy.report.compare import family, is_effect, overlap_of, paired
-from rfstudy.report.error_and_time import Timed, curve, within
+from rfstudy.report.error_and_time import curve, within
 from rfstudy.report.estimates import SIGMAS, largest_half, power_law
 
 GRIDS = {"text": "eerf-text", "tuned": "eerf-tuned"}
@@ -131,29 +130,19 @@ def tenth_of_the_rows(rows: Rows):
     return no_difference(_errors(rows, ALL[:5]), ERROR, tenth, whole, errors=2)
 
 
-class Race(NamedTuple):
-    """The errors within a time of ``kprff`` and ``rff`` on a data set with a learner: the times of all their sizes,
-    rising, what is best within each (None: nothing yet), and how much the repeats overlap."""
-
-    where: dict
-    budgets: list[float]
-    best: list[tuple[Timed | None, Timed | None]]
-    overlap: float
-
-
-def _races(rows: Rows) -> Iterator[Race]:
-    own = rows.usable()
-    for place, cell in select(own, metric=ERROR, split="test").groupby(
-        ["experiment", "dataset", "learner"], sort=False
-    ):
-        where = dict(zip(("experiment", "dataset", "learner"), place, strict=True))
+def _within_times(rows: Rows) -> Iterator[tuple[dict, list[float], list[tuple], float]]:
+    """Yield, for each data set and learner, the times of all sizes of ``kprff`` and ``rff``, rising; the size of each
+    method with the lowest error within that time (None: none yet); and how much the repeats overlap."""
+    own, columns = rows.usable(), ["experiment", "dataset", "learner"]
+    for place, cell in select(own, metric=ERROR, split="test").groupby(columns, sort=False):
+        where = dict(zip(columns, place, strict=True))
         here = select(own, experiment=where["experiment"], dataset=where["dataset"])
         quantity = {"metric": ERROR, "learner": where["learner"], "split": "test"}
         curves = [curve(here, method, quantity, time) for method, time in (("kprff", BOTH), ("rff", TRAINING))]
         if all(curves):
             budgets = sorted({point.time for points in curves for point in points})
             best = [tuple(within(points, budget) for points in curves) for budget in budgets]
-            yield Race(where, budgets, best, overlap_of(cell, rows.context))
+            yield where, budgets, best, overlap_of(cell, rows.context)
 
 
 @claim("eerf-14", GRIDS, stricter=TIMED)
@@ -161,16 +150,16 @@ def ahead_at_every_time(rows: Rows):
     """A method that has nothing yet is behind, which does not tell who is ahead: such times must not decide."""
     rows, points = rows.of("adult"), []
     what = f"{rows.name('rff')} minus {rows.name('kprff')} within the time"
-    for race in _races(rows):
-        for budget, (own, other) in zip(race.budgets, race.best, strict=True):
-            where = race.where | {"n_features_label": f"{budget:.3g} s"}
+    for place, budgets, best, overlap in _within_times(rows):
+        for budget, (own, other) in zip(budgets, best, strict=True):
+            where = place | {"n_features_label": f"{budget:.3g} s"}
             if own is None or other is None:
                 value, name = (-np.inf, rows.name("rff")) if own is None else (np.inf, rows.name("kprff"))
                 reason = "the other has nothing yet"
                 points.append(Point(value, 0.0, own is not None, where, what, f"only {name}", reason=reason))
                 continue
             gap = other.error - own.error
-            opposite = paired(other.errors, own.errors, race.overlap).high < 0
+            opposite = paired(other.errors, own.errors, overlap).high < 0
             reason = "machine busy" if own.machine_busy or other.machine_busy else ""
             text = signed(gap, ERROR)
             points.append(Point(gap, 0.0, gap > 0, where, what, text, opposite=bool(opposite), reason=reason))
@@ -180,18 +169,18 @@ def ahead_at_every_time(rows: Rows):
 @claim("eerf-15", GRIDS, stricter=TIMED)
 def curves_cross_once(rows: Rows):
     rows, points = rows.of(GAUSSIAN), []
-    for race in _races(rows):
+    for where, budgets, best, _ in _within_times(rows):
         ahead = [
             -1.0 if own is None else 1.0 if other is None else float(np.sign(other.error - own.error))
-            for own, other in race.best
+            for own, other in best
         ]
         crossings = int(np.count_nonzero(np.diff(ahead)))
-        first = next((f"{t:.3g} s" for t, sign in zip(race.budgets, ahead, strict=True) if sign > 0), "nowhere")
+        first = next((f"{t:.3g} s" for t, sign in zip(budgets, ahead, strict=True) if sign > 0), "nowhere")
         text = f"ahead from {first}" + (f", {crossings} changes" if crossings > 1 else "")
-        busy = any(point is not None and point.machine_busy for pair in race.best for point in pair)
-        reason = "machine busy" if busy else "" if len(race.budgets) > 1 else "cut off by the grid"
+        busy = any(point is not None and point.machine_busy for pair in best for point in pair)
+        reason = "machine busy" if busy else "" if len(budgets) > 1 else "cut off by the grid"
         holds, what = ahead[0] < 0 < ahead[-1] and crossings == 1, "best error within the time"
-        points.append(Point(ahead[-1], 0.0, holds, race.where, what, text, reason=reason))
+        points.append(Point(ahead[-1], 0.0, holds, where, what, text, reason=reason))
     return rows.part(points, ERROR, ("kprff", "rff"))
 
 

@@ -12,7 +12,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -45,16 +44,6 @@ from rfstudy.report.compare import Estimate, is_effect
 from rfstudy.report.estimates import SIGMAS, largest_half
 
 
-class Found(NamedTuple):
-    """An estimate at a place, the samples behind it, the names of its sides, and its value in words."""
-
-    where: dict
-    estimate: Estimate
-    samples: list[Sample]
-    what: str
-    text: str
-
-
 def better(metric: str) -> float:
     """1 if a high value is good, -1 if a low one is."""
     return -1.0 if lower_is_better(metric) else 1.0
@@ -66,9 +55,10 @@ def sides(*given) -> list[Side]:
     return [side(each) for group in groups for each in group]
 
 
-def estimated(rows: Rows, metric: str, of, minus=None, over=None, by_repeat: bool = False) -> Iterator[Found]:
+def estimated(rows: Rows, metric: str, of, minus=None, over=None, by_repeat: bool = False) -> Iterator[tuple]:
     """Yield the value of each side ``of``, its difference ``minus`` another, or its ratio ``over`` another, at every
-    place. Times are compared round by round."""
+    place: the columns of the place, the estimate, the samples, the names of the sides, and the value in words. Times
+    are compared round by round."""
     for one in sides(of):
         own = one.metric or metric
         if over is not None:
@@ -79,23 +69,23 @@ def estimated(rows: Rows, metric: str, of, minus=None, over=None, by_repeat: boo
             for where, samples in rows.places(metric, one, other, by_repeat=by_repeat):
                 estimate = quotient(*samples, fact_of(own).unit == "s")
                 if estimate is not None:
-                    yield Found(where, estimate, samples, what, number(estimate.value))
+                    yield where, estimate, samples, what, number(estimate.value)
         elif minus is not None:
             what = f"{rows.name(one, own)} minus {rows.name(minus, own)}"
             for where, samples in rows.places(metric, one, minus, by_repeat=by_repeat):
                 estimate = difference(*samples)
-                yield Found(where, estimate, samples, what, signed(estimate.value, own))
+                yield where, estimate, samples, what, signed(estimate.value, own)
         else:
             for where, samples in rows.places(metric, one, by_repeat=by_repeat):
                 estimate = single(*samples)
-                yield Found(where, estimate, samples, rows.name(one, own), number(estimate.value))
+                yield where, estimate, samples, rows.name(one, own), number(estimate.value)
 
 
 def along_sizes(found) -> list[list]:
-    """What was found at places (records that begin with the place), grouped by all but the size."""
+    """What ``places`` or ``estimated`` yield, grouped by the place without its size, and by the names of the sides."""
     groups: dict[tuple, list] = {}
     for each in found:
-        groups.setdefault((getattr(each, "what", ""), *map(str, without_size(each[0]).values())), []).append(each)
+        groups.setdefault((*each[3:4], *map(str, without_size(each[0]).values())), []).append(each)
     return list(groups.values())
 
 
@@ -247,15 +237,12 @@ def falls_by_step(rows: Rows, metric: str, of, *, over=None, errors: float = 0.0
     does not rise by more than so many standard errors of the step."""
     points = []
     for steps in along_sizes(estimated(rows, metric, of, over=over)):
-        for before, after in pairwise(steps):
-            known = [each.estimate.error for each in (before, after) if math.isfinite(each.estimate.error)]
-            change, slack = before.estimate.value - after.estimate.value, errors * math.hypot(*known)
-            step = Estimate(change, reason=before.estimate.reason or after.estimate.reason)
-            holds = change >= -slack if errors else change > 0
-            opposite = after.estimate.low > before.estimate.high
-            points.append(
-                point(after.where, step, -slack, holds, f"{after.what}, step", number(-change), opposite=opposite)
-            )
+        for (_, before, *_), (where, after, _, what, _) in pairwise(steps):
+            known = [each.error for each in (before, after) if math.isfinite(each.error)]
+            change, slack = before.value - after.value, errors * math.hypot(*known)
+            step = Estimate(change, reason=before.reason or after.reason)
+            holds, opposite = change >= -slack if errors else change > 0, after.low > before.high
+            points.append(point(where, step, -slack, holds, f"{what}, step", number(-change), opposite=opposite))
     return rows.part(points, metric, sides(of, over))
 
 
@@ -280,25 +267,25 @@ def changes(
     return rows.part(points, metric, sides(of, minus, over))
 
 
-def _change(found: list[Found], metric, start, end, is_ratio: bool, sign: float, floor, by) -> list[Point]:
-    by_size = {each.where["n_features_label"]: each for each in found}
+def _change(found: list[tuple], metric, start, end, is_ratio: bool, sign: float, floor, by) -> list[Point]:
+    by_size = {where["n_features_label"]: estimate for where, estimate, *_ in found}
     labels = list(by_size)
     named = {"first": labels[:1], "last": labels[-1:]}
     first, last = (named.get(each, [each]) if isinstance(each, str) else list(each) for each in (start, end))
     if not set(first + last) <= set(labels) or set(first) & set(last):
         return []
-    values = [np.array([by_size[size].estimate.value for size in group]) for group in (first, last)]
+    values = [np.array([by_size[size].value for size in group]) for group in (first, last)]
     before, after = (float(np.exp(np.mean(np.log(each))) if is_ratio else np.mean(each)) for each in values)
-    reason = next((reason for size in first + last if (reason := by_size[size].estimate.reason)), "")
+    reason = next((reason for size in first + last if (reason := by_size[size].reason)), "")
     opposite = False
     if len(first) == len(last) == 1:
-        low, high = by_size[first[0]].estimate, by_size[last[0]].estimate
+        low, high = by_size[first[0]], by_size[last[0]]
         opposite = high.high < max(low.low, floor) if sign > 0 else high.low > low.high
     text = [number(each) if is_ratio else signed(each, metric) for each in (before, after)]
     text = f"{'+'.join(first)} {text[0]} to {'+'.join(last)} {text[1]}"
-    change = Estimate(sign * (after - max(before, floor)), reason=reason)
-    where = without_size(by_size[last[-1]].where)
-    return [point(where, change, by, change.value > by, found[0].what, text, opposite=bool(opposite))]
+    change, (where, _, _, what, _) = Estimate(sign * (after - max(before, floor)), reason=reason), found[0]
+    holds = change.value > by
+    return [point(without_size(where), change, by, holds, what, text, opposite=bool(opposite))]
 
 
 def fits_power(
@@ -314,17 +301,18 @@ def fits_power(
     half : only the larger half of ``along`` counts, where an asymptotic power shows
     neutral, errors : see ``bounded``
     """
-    points = []
+    points, symbol = [], "s" if along == "n_features" else "n"
     for one in sides(of):
-        frame = rows.measured(metric, [one])
+        frame, what = rows.measured(metric, [one]), f"{rows.name(one)}, {fact_of(metric).label}, power of {symbol}"
         for value, cell in frame.groupby(by) if by else [(None, frame)]:
             cell = with_most(cell, held, along)
             cell, where = cell[cell["value"] > 0], {by: value} if by else {}
-            found = fitted(where, cell[along], cell["value"], rows.name(one), metric, along, half)
-            points += [
-                bounded(*found[:2], bounds(where, **limits), *found[3:], neutral=neutral, errors=errors)
-            ] if found else []  # fmt: skip
-    return rows.part(points, metric, sides(of), told=(by,) if by else ())
+            found = fitted(cell[along], cell["value"], "" if by else symbol, half)
+            if found:
+                power, text = found
+                within = bounds(where, **limits)
+                points.append(bounded(where, power, within, what, text, neutral=neutral, errors=errors))
+    return rows.part(points, metric, sides(of), always=(by,) if by else ())
 
 
 def with_most(frame, held: str, along: str):
@@ -332,20 +320,19 @@ def with_most(frame, held: str, along: str):
     return frame[frame[held] == frame.groupby(held)[along].nunique().idxmax()] if held and len(frame) else frame
 
 
-def fitted(where: dict, x, y, name: str, metric: str, along: str, half: bool) -> Found | None:
-    """The power with which y (n,) grows with x (n,), both positive, with the interval of ``SIGMAS`` errors; None if
-    they are too few. With ``half``, only the larger half of x counts."""
+def fitted(x, y, symbol: str = "", half: bool = False) -> tuple[Estimate, str] | None:
+    """The power with which y (n,) grows with x (n,), both positive, with the interval of ``SIGMAS`` errors; and in
+    words, with the range of x if it has a symbol. None if they are too few. With ``half``, only the larger half of x
+    counts."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    if half and len(x):
-        keep = np.isin(x, largest_half(x))
-        x, y = x[keep], y[keep]
+    keep = np.isin(x, largest_half(x)) if half and len(x) else slice(None)
+    x, y = x[keep], y[keep]
     power = estimates.power_law(x, y)
     if power is None:
         return None
-    spread, symbol = SIGMAS * power.error, "s" if along == "n_features" else "n"
-    estimate = Estimate(power.value, power.value - spread, power.value + spread, power.error)
-    text = str(power) if where else f"{power} for {symbol} = {min(x):g} to {max(x):g}"
-    return Found(where, estimate, [], f"{name}, {fact_of(metric).label}, power of {symbol}", text)
+    spread = SIGMAS * power.error
+    text = f"{power} for {symbol} = {x.min():g} to {x.max():g}" if symbol else str(power)
+    return power._replace(low=power.value - spread, high=power.value + spread), text
 
 
 def correlates_with_size(rows: Rows, metric: str, of, *, sign: float) -> Part:

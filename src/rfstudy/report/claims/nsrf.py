@@ -328,12 +328,10 @@ def gap_grows_with_the_box(rows: Rows):
     for (dataset, size), cell in own.groupby(["dataset", "n_features_label"], sort=False):
         means = cell.groupby("C")["value"].mean()
         means = means[means > 0]
-        found = fitted(
-            {"dataset": dataset, "n_features_label": size}, means.index, means, "", "duality_gap", "C", False
-        )
+        found, where = fitted(means.index, means, "C"), {"dataset": dataset, "n_features_label": size}
         if found:
-            text = f"{found.text} for C = {means.index.min():g} to {means.index.max():g}"
-            points.append(bounded(*found[:2], Bounds(1.0, 2.0), "power of C", text, errors=4))
+            power, text = found
+            points.append(bounded(where, power, Bounds(1.0, 2.0), "power of C", text, errors=4))
     return rows.part(points)
 
 

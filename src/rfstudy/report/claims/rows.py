@@ -168,7 +168,7 @@ class Rows:
             self.overlaps[split] = overlap_of(pd.DataFrame(rows), self.context)
         return Sample(who, values, overlap=self.overlaps[split], runs=frozenset(row["run"] for row in rows))
 
-    def part(self, points, metric: str = "", sides=(), told=(), in_errors: bool = False) -> Part:
+    def part(self, points, metric: str = "", sides=(), always=(), in_errors: bool = False) -> Part:
         """The points as a part of the claim: with their places in words, the data sets that are missing, and the
         reasons of points that must not decide.
 
@@ -176,7 +176,7 @@ class Rows:
         ----------
         metric, sides : what was compared; scores are set aside on data sets with other rows or labels than the paper's,
             and on those on which none of the methods learned anything
-        told : columns of the place that are printed even if they do not vary
+        always : columns of the place that are printed even if they do not vary
         """
         reasons = self._reasons([side(each) for each in sides]) if metric in PREDICTIONS else {}
         reasons |= self.set_aside
@@ -184,7 +184,7 @@ class Rows:
                   for each in points]  # fmt: skip
         run = {name for each in points for name in each.where.get("datasets", [each.where.get("dataset")])}
         return Part(
-            self._named(points, told),
+            self._named(points, always),
             datasets=tuple(self.dataset(each) for each in self.datasets if each in run),
             missing={self.dataset(each): self._why_not_run(each) for each in self.datasets if each not in run},
             in_errors=in_errors,
@@ -204,14 +204,14 @@ class Rows:
                 found[dataset] = "not comparable"
         return found
 
-    def _named(self, points: list[Point], told) -> list[Point]:
+    def _named(self, points: list[Point], always) -> list[Point]:
         """The points with their places in words: the data set and kernel head a group, what varies otherwise tells the
         points apart."""
         wheres = [each.where for each in points]
         columns = ["side", SIZE[1]] if self.datasets else ["side", SIZE[1], "d", "n_train", "direction", "at", "repeat"]
         heads = [column for column in ("experiment", "kernel", "learner") if self._varies(column, wheres)]
         varying = [column for column in columns if len({str(where.get(column)) for where in wheres}) > 1]
-        varying = varying or (SIZE[1:] if self.datasets else told)
+        varying = varying or (SIZE[1:] if self.datasets else always)
         found = []
         for each in points:
             dataset = self.dataset(each.where["dataset"]) if self.datasets and "dataset" in each.where else ""

@@ -189,15 +189,15 @@ def cost_of_leverage(rows: Rows):
     lsrff, slsrff = (select(frame, method=method, variant="").groupby(along)["value"].mean() for method in FOUR[2:])
     gaps = (lsrff - slsrff).dropna()
     gaps = gaps[gaps.index.isin(largest_half(gaps.index))] if len(gaps) else gaps
-    name, lost = f"{rows.name('lsrff')} minus {rows.name('slsrff')}", gaps[gaps <= 0]
+    what, lost = (
+        f"{rows.name('lsrff')} minus {rows.name('slsrff')}, {fact_of(metric).label}, power of s",
+        gaps[gaps <= 0],
+    )
+    found = None if len(lost) else fitted(gaps.index, gaps, "s")
+    points = [bounded({}, found[0], Bounds(low=2.0), what, found[1], neutral=0.0)] if found else []
     if len(lost):
         text = f"not above zero at s = {', '.join(f'{each:g}' for each in lost.index)}"
-        what = f"{name}, {fact_of(metric).label}, power of s"
-        opposite = len(lost) == len(gaps)
-        points = [point({}, Estimate(gaps.min()), 2.0, False, what, text, opposite=opposite)]
-    else:
-        found = fitted({}, gaps.index, gaps, name, metric, along, half=False)
-        points = [bounded(*found[:2], Bounds(low=2.0), *found[3:], neutral=0.0)] if found else []
+        points = [Point(gaps.min(), 2.0, False, {}, what, text, opposite=len(lost) == len(gaps))]
     scores = fits_power(rows, "time_scores_s", ("lsrff", "slsrff"), along, held="n_train", half=True, at_least=0)
     return [rows.part(points), only_evidence(scores)]
 

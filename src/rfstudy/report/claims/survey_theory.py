@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,39 +20,29 @@ ERROR = "approximation_error_frobenius"
 FOUR_ERRORS = "a difference counts from four standard errors on"
 
 
-class Sweep(NamedTuple):
-    """Means over the repeats along the features of a map on a data set, from few to many; ``frequencies`` and
-    ``columns`` are over n."""
-
-    where: dict
-    what: str
-    frequencies: np.ndarray
-    columns: np.ndarray
-    means: np.ndarray
-
-
-def _sweeps(rows: Rows, metric: str) -> Iterator[Sweep]:
+def _sweeps(rows: Rows, metric: str) -> Iterator[tuple[dict, str, np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield, for each layout and data set, the place, a name, and from few features to many: frequencies over n,
+    columns over n, and the mean over the repeats."""
     for method in LAYOUTS:
-        what = f"{rows.name(method)}, {fact_of(metric).label}"
+        name = f"{rows.name(method)}, {fact_of(metric).label}"
         for dataset, own in rows.measured(metric, [side(method)]).groupby("dataset", sort=False):
-            steps = own.groupby("n_features")[["value", "n_columns", "n_train"]].mean().sort_index()
-            n = steps["n_train"].to_numpy(dtype=float)
-            s, columns = steps.index.to_numpy(dtype=float) / n, steps["n_columns"].to_numpy(dtype=float) / n
-            yield Sweep({"dataset": dataset}, what, s, columns, steps["value"].to_numpy(dtype=float))
+            steps = own.groupby("n_features")[["value", "n_columns", "n_train"]].mean().sort_index().astype(float)
+            n, s = steps["n_train"].to_numpy(), steps.index.to_numpy(dtype=float)
+            yield {"dataset": dataset}, name, s / n, steps["n_columns"].to_numpy() / n, steps["value"].to_numpy()
 
 
 def _falls(rows: Rows, metric: str, strictly: bool = False) -> Part:
     """The mean rises at no step, or falls at every step; the value is the largest ratio of neighbours."""
     points = []
-    for sweep in _sweeps(rows, metric):
-        ratios = sweep.means[1:] / sweep.means[:-1]
+    for where, name, frequencies, _, means in _sweeps(rows, metric):
+        ratios = means[1:] / means[:-1]
         if not len(ratios):
             continue
         most, steps = float(ratios.max()), len(ratios)
         wrong = int((ratios >= 1).sum() if strictly else (ratios > 1).sum())
-        place = f"s/n = {sweep.frequencies[int(ratios.argmax()) + 1]:.3g}"
+        place = f"s/n = {frequencies[int(ratios.argmax()) + 1]:.3g}"
         text = f"at {steps - wrong} of {steps} steps" + (f", times {number(most)} to {place}" if wrong else "")
-        points.append(Point(most, 1.0, not wrong, sweep.where, f"{sweep.what}, falls", text))
+        points.append(Point(most, 1.0, not wrong, where, f"{name}, falls", text))
     return rows.part(points)
 
 
@@ -61,12 +50,12 @@ def _falls(rows: Rows, metric: str, strictly: bool = False) -> Part:
 def training_error_vanishes(rows: Rows):
     """With more frequencies than training rows, the error is below a thousandth of its first value at every size."""
     rows, points = rows.of(SWEPT, learner="ridge", split="train"), []
-    for sweep in _sweeps(rows, "mse"):
-        beyond = sweep.means[sweep.frequencies > 1]
+    for where, name, frequencies, _, means in _sweeps(rows, "mse"):
+        beyond = means[frequencies > 1]
         if len(beyond):
-            share = float(beyond.max() / sweep.means[0])
-            what = f"{sweep.what}, largest at s > n over that at s/n = {sweep.frequencies[0]:.3g}"
-            points.append(Point(share, 1e-3, share < 1e-3, sweep.where, what, number(share)))
+            share = float(beyond.max() / means[0])
+            what = f"{name}, largest at s > n over that at s/n = {frequencies[0]:.3g}"
+            points.append(Point(share, 1e-3, share < 1e-3, where, what, number(share)))
     return [_falls(rows, "mse"), rows.part(points)]
 
 
@@ -83,10 +72,10 @@ def peaks_at_interpolation(rows: Rows):
 
     def peaks(counted: str) -> Part:
         points = []
-        for sweep in _sweeps(rows, "mse"):
-            place = float(getattr(sweep, counted)[sweep.means.argmax()])
-            what, margin = f"{sweep.what}, largest at {counted}/n", 0.8 if place < 0.8 else 1.25
-            points.append(Point(place, margin, 0.8 <= place <= 1.25, sweep.where, what, number(place)))
+        for where, name, frequencies, columns, means in _sweeps(rows, "mse"):
+            place = float({"columns": columns, "frequencies": frequencies}[counted][means.argmax()])
+            what, margin = f"{name}, largest at {counted}/n", 0.8 if place < 0.8 else 1.25
+            points.append(Point(place, margin, 0.8 <= place <= 1.25, where, what, number(place)))
         return rows.part(points)
 
     return [peaks("columns"), only_evidence(peaks("frequencies"))]
@@ -96,18 +85,18 @@ def peaks_at_interpolation(rows: Rows):
 def falls_from_the_peak(rows: Rows):
     """Below the peak where the columns are half and twice the training rows, and falling at every step beyond it."""
     rows, points = rows.of(SWEPT, learner="ridge", split="test"), []
-    for sweep in _sweeps(rows, "mse"):
-        top = int(sweep.means.argmax())
+    for where, name, _, columns, means in _sweeps(rows, "mse"):
+        top = int(means.argmax())
         for multiple in (0.5, 2.0):
-            near = int(np.abs(np.log(sweep.columns / multiple)).argmin())
-            share = float(sweep.means[near] / sweep.means[top])
-            what = f"{sweep.what}, at columns/n = {sweep.columns[near]:.3g} over the peak"
-            points.append(Point(share, 1.0, share < 1, sweep.where, what, number(share)))
-        ratios = sweep.means[top + 1 :] / sweep.means[top:-1]
+            near = int(np.abs(np.log(columns / multiple)).argmin())
+            share = float(means[near] / means[top])
+            what = f"{name}, at columns/n = {columns[near]:.3g} over the peak"
+            points.append(Point(share, 1.0, share < 1, where, what, number(share)))
+        ratios = means[top + 1 :] / means[top:-1]
         if len(ratios):
             most, falling = float(ratios.max()), int((ratios < 1).sum())
             text = f"at {falling} of {len(ratios)} steps" + (f", times {number(most)} at most" if most >= 1 else "")
-            points.append(Point(most, 1.0, most < 1, sweep.where, f"{sweep.what}, falls beyond it", text))
+            points.append(Point(most, 1.0, most < 1, where, f"{name}, falls beyond it", text))
     return rows.part(points)
 
 

@@ -19,7 +19,7 @@ include: "rules/together.smk"
 include: "rules/collect.smk"
 include: "rules/draw.smk"
 include: "rules/publish.smk"
-include: "rules/front.smk"
+include: "rules/render.smk"
 
 
 rule all:

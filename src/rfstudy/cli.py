@@ -207,10 +207,10 @@ def draw(outputs, only, reference, methods, tasks, pages, out, results):
 
 @commands.command()
 @click.option("--root", type=EXISTING_FOLDER, default=".", show_default=True, help="Folder of the repository.")
-@click.option("--out", type=FILE, required=True, help="File of the sections that README.md has.")
-def front(root, out):
-    """Write what README.md says of the shipped measurements, and its pictures in docs/pictures."""
-    from rfstudy import front as stage
+@click.option("--out", type=FILE, required=True, help="File that lists what the pictures were made from.")
+def render(root, out):
+    """Write README.md from its template and the shipped measurements, and its pictures in docs/pictures."""
+    from rfstudy import templates as stage
 
     stage.run(root, out)
 

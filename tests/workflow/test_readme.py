@@ -1,4 +1,4 @@
-"""The commands of the front page are commands: each is planned in a copy of the repository."""
+"""The commands of README.md are commands: each is planned in a copy of the repository."""
 
 import re
 import shlex
@@ -24,7 +24,7 @@ def repository(new_workspace):
 
 def test_the_page_has_its_commands():
     assert len(COMMANDS) > 8
-    assert {"snakemake --cores 2 survey", "snakemake --unlock", "snakemake --cores 1 front_page"} <= set(COMMANDS)
+    assert {"snakemake --cores 2 survey", "snakemake --unlock", "snakemake --cores 1 render"} <= set(COMMANDS)
 
 
 @pytest.mark.parametrize("command", sorted({LEFT_OUT.sub("", each) for each in COMMANDS} - {"snakemake --unlock"}))

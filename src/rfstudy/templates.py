@@ -1,20 +1,18 @@
-"""The front page: what README.md says of the shipped measurements, and its pictures, made of ``data/measured``.
+"""Pages made from templates: README.md and its pictures, from the shipped measurements in ``data/measured``.
 
-What stands in README.md between two marks is what ``sections`` gives, so that no number there is typed by hand and
-nothing is called measured that has no rows. A finding whose condition the rows no longer meet is an error and no
-sentence: whoever measures anew has to look at it.
+A template (``docs/*.md.j2``) holds the sentences. Its numbers are values of the functions below. Next to each finding
+stands the condition (``holds``) under which it is true: rows that no longer meet it stop the build.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib
 import io
 import json
-import re
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 
+import jinja2
 import numpy as np
 import pandas as pd
 from PIL import Image
@@ -23,11 +21,11 @@ from PIL.PngImagePlugin import PngInfo
 from random_features.errors import UserError
 from random_features.maps.registry import REGISTRY
 from rfstudy.data.entries import read_tasks
-from rfstudy.files import read_yaml, write_atomically
+from rfstudy.files import read_yaml, write_atomically, write_text
 from rfstudy.metrics import FACTS
 from rfstudy.outputs import load_reports
-from rfstudy.report import style, tables
-from rfstudy.report.catalogue import modules_of, specification
+from rfstudy.report import plots, style, tables
+from rfstudy.report.catalogue import specification
 from rfstudy.report.claims.samples import rank_correlation
 from rfstudy.report.compare import CELL_VERDICTS
 from rfstudy.report.context import Context
@@ -111,7 +109,7 @@ class Shipped:
 
 
 def run(root, out) -> None:
-    """The stage: write the sections into README.md and into the file ``out``, and the pictures into docs/pictures."""
+    """Write README.md and its pictures in docs/pictures, and into ``out`` the hashes of what they were made from."""
     shipped = Shipped(root)
     for name in PICTURES:
         if drawable(shipped, name):
@@ -119,43 +117,22 @@ def run(root, out) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             content = picture(shipped, name)
             write_atomically(path, lambda temporary, content=content: Path(temporary).write_bytes(content))
-    made = sections(shipped)
-    page = shipped.root / "README.md"
-    before = page.read_text(encoding="utf-8")
-    text = written(before, made)
-    if text != before:
-        write_atomically(page, lambda temporary: Path(temporary).write_text(text, encoding="utf-8"))
-    whole = "\n\n".join(f"{mark(name)}\n{part}" for name, part in made.items()) + "\n"
-    write_atomically(out, lambda temporary: Path(temporary).write_text(whole, encoding="utf-8"))
+    write_text(rendered(shipped, "README.md.j2"), shipped.root / "README.md", only_if_changed=True)
+    write_text("".join(f"{digest(shipped, name)}  {name}\n" for name in PICTURES), out)
 
 
-def mark(name: str) -> str:
-    """The line above a section of this name."""
-    return f"<!-- {name}: made of data/measured by `snakemake --cores 1 front_page` -->"
-
-
-def written(page: str, made: dict[str, str]) -> str:
-    """A page with sections in their places; ``UserError`` where one has no place."""
-    for name, part in made.items():
-        begin, end = re.escape(mark(name)), re.escape(f"<!-- end of {name} -->")
-        places = re.findall(rf"^{begin}$.*?^{end}$", page, re.MULTILINE | re.DOTALL)
-        if len(places) != 1:
-            raise UserError(
-                f"README.md needs the lines {mark(name)!r} and '<!-- end of {name} -->' once, in this order"
-            )
-        page = page.replace(places[0], f"{mark(name)}\n\n{part}\n\n<!-- end of {name} -->")
-    return page
-
-
-def sections(shipped: Shipped) -> dict[str, str]:
-    """The sections of the page by name, in Markdown."""
-    return {
-        "printed": shown(shipped, "printed-against-ours.png"),
-        "findings": "\n".join(f"* {finding(shipped)}" for finding in (printed_accuracies, penalty, maps_alike)),
-        "verdicts": verdicts(shipped),
-        "measured": measured(shipped),
-        "crossover": shown(shipped, "crossover.png"),
-    }
+def rendered(shipped: Shipped, template: str) -> str:
+    """The text of a page, from its template in ``docs``; ``UserError`` where a sentence no longer holds."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(shipped.root / "docs"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    values = (shown, verdicts, measured, accuracies, ablation, against_plain, rank_correlations)
+    environment.globals |= {each.__name__: partial(each, shipped) for each in values}
+    environment.globals |= {"holds": holds, "abs": abs}
+    return environment.get_template(template).render()
 
 
 def drawable(shipped: Shipped, name: str) -> bool:
@@ -176,8 +153,7 @@ def shown(shipped: Shipped, name: str) -> str:
 def picture(shipped: Shipped, name: str) -> bytes:
     """A picture as PNG, the same bytes for the same rows; its text ``Source`` is the ``digest`` of what it shows."""
     spec = of_results(shipped.spec(*PICTURES[name][:2]))
-    kind = importlib.import_module(modules_of(spec)[0])
-    drawn, large, small = kind.draw(shipped.context(*spec["experiments"]), spec), io.BytesIO(), io.BytesIO()
+    drawn, large, small = plots.picture(shipped.context(*spec["experiments"]), spec), io.BytesIO(), io.BytesIO()
     with style.style():
         drawn.figure.savefig(large, format="png", metadata={"Software": None})
     image = Image.open(large).convert("RGB")
@@ -251,83 +227,29 @@ def measured(shipped: Shipped) -> str:
     return f"{markdown(rows)}\n\n{told_of_maps}{rest} {hours}"
 
 
-def holds(condition: bool, finding: str) -> None:
-    """Raise ``UserError`` unless the shipped rows still say what a finding says."""
+def holds(condition: bool, finding: str) -> str:
+    """Return an empty text; ``UserError`` if the shipped rows no longer say what a finding says."""
     if not condition:
-        raise UserError(f"the shipped rows no longer say that {finding}: look at them, and at its words in front.py")
+        raise UserError(f"the shipped rows no longer say that {finding}: rewrite the sentence in docs/README.md.j2")
+    return ""
 
 
-def counted(cells: pd.DataFrame) -> tuple[dict[str, int], int]:
-    """The verdicts on printed cells by their number, and how many of the cells can be compared."""
-    found = cells["verdict"].value_counts()
-    counts = {word: int(found.get(word, 0)) for word in CELL_VERDICTS}
-    return counts, sum(counts[word] for word in CELL_VERDICTS[:4])
+def accuracies(shipped: Shipped, protocol: str, method: str = "") -> dict[str, int]:
+    """How many published accuracies of SLS-RFF's Table 3 have each verdict, and how many can be compared."""
+    cells = shipped.table("slsrff", f"table-03-cells-{protocol}")
+    found = cells.loc[cells["method_id"].eq(method) if method else slice(None), "verdict"].value_counts()
+    number = {word.replace(" ", "_"): int(found.get(word, 0)) for word in CELL_VERDICTS}
+    return number | {"compared": sum(int(found.get(word, 0)) for word in CELL_VERDICTS[:4])}
 
 
-def printed_accuracies(shipped: Shipped) -> str:
-    """The printed accuracies of SLS-RFF under the protocol of its code and under that of its text."""
-    of_code, of_text = (shipped.table("slsrff", f"table-03-cells-{protocol}") for protocol in ("code", "text"))
-    (code, can), (text, could) = counted(of_code), counted(of_text)
-    own, of_own = counted(of_code[of_code["method_id"].eq("slsrff")])
-    holds(code["reproduced"] / can > 0.5 > text["reproduced"] / could, "SLS-RFF's accuracies are those of its code")
-    return (
-        "**The accuracies that SLS-RFF's paper prints come out with the settings of its code, not with those of its "
-        "text.** With the former, which are pieced together from second-hand copies because they give these numbers, "
-        f"{code['reproduced']} of the {can} printed cells that can be compared are reproduced ({code['too noisy']} are "
-        f"too noisy for a verdict, {code['better'] + code['worse']} differ), of SLS-RFF's own {of_own} cells "
-        f"{own['reproduced']}; with the latter {text['reproduced']} of {could}. (`table-03-cells-code`, "
-        "`table-03-cells-text`)"
-    )
-
-
-def penalty(shipped: Shipped) -> str:
-    """What leaving the weights of features unnormalised does, and plain RFF with the penalty that this amounts to."""
+def ablation(shipped: Shipped, dataset: str) -> dict[str, float]:
+    """Accuracies in the ablation of SLS-RFF's protocol on a data set, by step and method: ``code_slsrff``."""
     rows = shipped.table("slsrff", "ablation-code")
-    rows = rows[rows["data_set_id"].eq("eeg") & rows["quantity"].eq("accuracy")].dropna(subset=["value"])
-    at = {(row.step_id, row.method_id): row.value for row in rows.itertuples()}
+    rows = rows[rows["data_set_id"].eq(dataset) & rows["quantity"].eq("accuracy")].dropna(subset=["value"])
+    at = {f"{row.step_id}_{row.method_id}".replace("-", "_"): row.value for row in rows.itertuples()}
     cells = shipped.table("slsrff", "table-03-cells-code")
-    (printed,) = cells.loc[
-        cells["data_set"].eq("EEG") & cells["s"].eq("32d") & cells["method_id"].eq("slsrff"), "published"
-    ]
-    larger, smaller = at["folds", "rff"], at["smaller-penalty", "rff"]
-    steps = {
-        name: (at["sorted", method], at["code", method])
-        for name, method in (("SLS-RFF", "slsrff"), ("LS-RFF", "lsrff"))
-    }
-    holds(
-        all(after - before > 1 and abs(smaller - after) < 1 for before, after in steps.values()),
-        "the gain of leverage scores is a smaller penalty",
-    )
-    told_of = [f"{name} goes from {before:.1f} to {after:.1f} %" for name, (before, after) in steps.items()]
-    return (
-        "**The gain of SLS-RFF and LS-RFF is a smaller penalty.** On EEG at s = 32d, all else as in the code, "
-        f"{' and '.join(told_of)} once their weights are not normalised, which makes features longer and the penalty "
-        f"in effect smaller; plain RFF goes from {larger:.1f} to {smaller:.1f} % with that smaller penalty. Of SLS-RFF "
-        f"{printed:.1f} % are printed. (`ablation-code`, `table-03-cells-code`)"
-    )
-
-
-def maps_alike(shipped: Shipped) -> str:
-    """Orthogonal features against plain ones, and all nine maps among each other: errors, and the accuracy of ridge
-    regression on them."""
-    few, more = (against_plain(shipped, size) for size in ("2d", "8d"))
-    ratios = [ratio for ratio, _ in more]
-    gains, of_few = ([gain for _, gain in each] for each in (more, few))
-    nearer = [ratio for ratio in ratios if ratio < 0.8]
-    rank = rank_correlations(shipped)
-    holds(
-        2 * len(nearer) > len(ratios) and max(map(abs, gains)) < 0.5,
-        "a better approximation is hardly a better prediction",
-    )
-    return (
-        "**As the survey says, a better approximation is hardly a better prediction.** At s = 8d the error of "
-        f"orthogonal features (ORF) is {min(ratios):.2f} to {max(ratios):.2f} times that of RFF on the {len(ratios)} "
-        "data sets of the survey that are measured with five repeats or more, and under 0.8 times on "
-        f"{len(nearer)} of them; ridge regression on ORF is {min(gains):+.1f} to {max(gains):+.1f} points more "
-        f"accurate, and {min(of_few):+.1f} to {max(of_few):+.1f} points at s = 2d. Among all nine maps both errors are "
-        f"correlated in rank by {min(rank):+.2f} to {max(rank):+.2f}, at {sum(each > 0 for each in rank)} of "
-        f"{len(rank)} data sets and sizes above zero. (`values-approximation-error-text`, `values-accuracy-ridge-text`)"
-    )
+    published = cells[cells["data_set"].eq("EEG") & cells["s"].eq("32d") & cells["method_id"].eq("slsrff")]
+    return at | {"published": published["published"].item()}
 
 
 def errors_and_accuracies(shipped: Shipped) -> list[pd.DataFrame]:
@@ -351,13 +273,11 @@ def rank_correlations(shipped: Shipped) -> list[float]:
     return [rank_correlation(errors.loc[at], -accuracies.loc[at]).value for at in places]
 
 
-def against_plain(shipped: Shipped, size: str) -> list[tuple[float, float]]:
-    """Of each data set of the survey: the error of ORF over that of RFF at a size, and how many points more accurate it
-    is.
-    """
-    of_size = [of.xs(size, level="size")[["rff", "orf"]].dropna() for of in errors_and_accuracies(shipped)]
-    errors, accuracies = of_size
+def against_plain(shipped: Shipped, size: str) -> dict[str, list[float]]:
+    """For each data set of the survey: the error of ORF over that of RFF at a size, and its gain in accuracy."""
+    errors, accuracies = (of.xs(size, level="size")[["rff", "orf"]].dropna() for of in errors_and_accuracies(shipped))
     both = errors.index.intersection(accuracies.index)
-    ratios = errors.loc[both, "orf"] / errors.loc[both, "rff"]
-    gains = accuracies.loc[both, "orf"] - accuracies.loc[both, "rff"]
-    return list(zip(ratios, gains, strict=True))
+    return {
+        "ratios": list(errors.loc[both, "orf"] / errors.loc[both, "rff"]),
+        "gains": list(accuracies.loc[both, "orf"] - accuracies.loc[both, "rff"]),
+    }

@@ -1,20 +1,20 @@
-# What README.md says of the shipped measurements, and its pictures. The page is edited in place and is therefore no
-# output: what stands in it is.
-rule front_page:
+# What README.md says of the shipped measurements, and its pictures. Both are in the repository and therefore no outputs:
+# the output lists what they were made from.
+rule render:
     input:
         rows=expand("data/measured/{name}.csv.xz", name=glob_wildcards("data/measured/{name}.csv.xz").name),
         published=expand("data/reference/{name}.csv", name=glob_wildcards("data/reference/{name}.csv").name),
         reports=expand("config/figures/{name}.yaml", name=glob_wildcards("config/figures/{name}.yaml").name),
         registries=expand("config/{name}.yaml", name=["methods", "datasets", "scorecard"]),
-        page="README.md",
+        template="docs/README.md.j2",
         code=code_of(
-            "rfstudy.front",
+            "rfstudy.templates",
             *{f"rfstudy.report.{catalogue.FOLDERS[form]}.{kind}" for kind, form in catalogue.kinds().items()},
         ),
     output:
-        "results/measured/front-page.md",
+        "results/measured/render.txt",
     log:
-        "logs/measured/front-page.log",
+        "logs/measured/render.log",
     conda:
         "../envs/study.yaml"
     threads: 1
@@ -22,6 +22,6 @@ rule front_page:
         mem_mb=1000,
         runtime=20,
     message:
-        "front_page: what README.md says of the shipped measurements"
+        "render: what README.md says of the shipped measurements"
     shell:
-        "PYTHONPATH=src python -m rfstudy front --out {output:q} > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy render --out {output:q} > {log} 2>&1"

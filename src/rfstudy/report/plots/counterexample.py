@@ -8,6 +8,7 @@ product with the labels is T; on the right the distances and errors of both, eac
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from matplotlib.lines import Line2D
 
 from rfstudy.metrics import fact_of
@@ -58,47 +59,41 @@ def draw(context: Context, *, width: str) -> Picture:
 def _draw_vectors(ax, found: dict) -> None:
     """Draw E w and epsilon (thin), their difference (thick) and its projection on the labels (dotted)."""
     y = found["labels"]
-    ends = [np.zeros(2)]
-    _arrow(ax, y, "black", 0.8, "$y$", ends, above=True)
+    arrows = [(y, "black", "$y$", {"linewidth": 0.8})]
     for variant, (name, colour) in NAMES.items():
         number = name[-1]
         moved, epsilon = found[f"displaced-{variant}"], found[f"epsilon-{variant}"]
-        _arrow(ax, moved, colour, 0.7, f"$E_{number}w$", ends, above=moved[1] < 0, beside=False)
-        _arrow(ax, epsilon, colour, 0.7, rf"$\tilde{{\epsilon}}_{number}$", ends, above=epsilon[1] >= 0, dashed=True)
         residual = moved - epsilon
-        _arrow(ax, residual, colour, 1.6, rf"$E_{number}w - \tilde{{\epsilon}}_{number}$", ends, above=residual[1] >= 0)
+        arrows += [
+            (moved, colour, f"$E_{number}w$", {"linewidth": 0.7}),
+            (epsilon, colour, rf"$\tilde{{\epsilon}}_{number}$", {"linewidth": 0.7, "linestyle": (0, (3, 1.5))}),
+            (residual, colour, rf"$E_{number}w - \tilde{{\epsilon}}_{number}$", {"linewidth": 1.6}),
+        ]
         foot = y * (residual @ y) / (y @ y)
         ax.plot(*np.array([residual, foot]).T, color=colour, linestyle="dotted", linewidth=0.8)
         ax.plot(*foot, marker="o", color=colour, markersize=3)
+    arrows = [arrow for arrow in arrows if np.any(arrow[0])]
+    for end, colour, label, drawn in arrows:
+        ax.annotate("", end, (0.0, 0.0), arrowprops=ARROW | {"color": colour} | drawn)
+        right, up = end[0] >= 0, end[1] >= 0 and not label.endswith("w$")  # E w lies on its difference from epsilon
+        ax.annotate(label, end, xytext=(3 if right else -3, 3 if up else -3), textcoords="offset points", color=colour,
+                    ha="left" if right else "right", va="bottom" if up else "top")  # fmt: skip
     # arrows do not widen an axis
-    ax.scatter(*np.transpose(ends), s=0)
+    ax.scatter(*np.transpose([np.zeros(2), *(arrow[0] for arrow in arrows)]), s=0)
     ax.margins(0.15)
     ax.set_aspect("equal", adjustable="datalim")
     ax.set(xlabel="first training point", ylabel="second training point")
 
 
-def _arrow(ax, end, colour, width, label, ends, *, above: bool, beside: bool = True, dashed: bool = False) -> None:
-    """Draw a vector with its label above or below the tip, moved outwards unless ``beside`` is false; skip zero."""
-    if not np.any(end):
-        return
-    ends.append(end)
-    style = ARROW | {"color": colour, "linewidth": width, "linestyle": (0, (3, 1.5)) if dashed else "solid"}
-    ax.annotate("", end, (0.0, 0.0), arrowprops=style)
-    away = (1 if end[0] >= 0 else -1) * beside
-    ax.annotate(label, end, xytext=(3 * away, 2 if above else -2), textcoords="offset points", color=colour, fontsize=7,
-                ha={-1: "right", 0: "center", 1: "left"}[away], va="bottom" if above else "top")  # fmt: skip
-
-
-def _draw_bars(ax, rows) -> None:
+def _draw_bars(ax, rows: pd.DataFrame) -> None:
     """Draw each quantity of both, over the larger of the two, with its fraction."""
-    for i, metric in enumerate(COMPARED):
-        own = {variant: select(rows, metric=metric, variant=variant) for variant in NAMES}
-        largest = max(abs(row["value"].iloc[0]) for row in own.values()) or 1.0
-        for side, (variant, row) in zip((-0.5, 0.5), own.items(), strict=True):
-            height = row["value"].iloc[0] / largest
-            ax.bar(i + side * BAR, height, BAR, color=NAMES[variant][1])
-            ax.annotate(settings_of(row)[0]["exact"], (i + side * BAR, height), xytext=(0, 1.5), ha="center",
-                        va="bottom", textcoords="offset points", fontsize=SMALLEST)  # fmt: skip
+    rows = rows.assign(exact=[settings["exact"] for settings in settings_of(rows)])
+    table = rows.pivot(index="metric", columns="variant", values=["value", "exact"]).loc[list(COMPARED)]
+    heights = table["value"].astype(float)
+    heights = heights.div(heights.abs().max(axis="columns").replace(0.0, 1.0), axis="index")
+    for side, (variant, (_, colour)) in zip((-0.5, 0.5), NAMES.items(), strict=True):
+        bars = ax.bar(np.arange(len(COMPARED)) + side * BAR, heights[variant], BAR, color=colour)
+        ax.bar_label(bars, table["exact", variant], padding=1.5, fontsize=SMALLEST)
     ax.set_xticks(range(len(COMPARED)), COMPARED.values())
     ax.set_ylim(0, 1.18)
     ax.set_ylabel("over the larger")

@@ -187,7 +187,7 @@ def log_axis(axis) -> None:
         axis.set_major_locator(MaxNLocator(4, min_n_ticks=3))
     else:
         subs = (1.0, 2.0, 5.0) if decades < 2.0 else (1.0, 3.0) if decades < 3.2 else (1.0,)
-        axis.set_major_locator(LogLocator(subs=subs, numticks=6 if decades >= 3.2 else 20))
+        axis.set_major_locator(LogLocator(subs=subs, numticks=20 if decades < 3.2 else 4 if name == "x" else 6))
     axis.set_major_formatter("{x:g}")
     axis.set_minor_formatter(NullFormatter())
     axis.set_tick_params(which="minor", length=0)

@@ -124,8 +124,8 @@ def test_the_same_rows_are_the_same_files(tmp_path):
     )
     (tmp_path / "datasets.yaml").write_text(yaml.safe_dump(report_rows.DATASETS))
     program = (
-        "import sys, json; from rfstudy.report import draw;"
-        "draw.run([json.loads(sys.argv[1])], sys.argv[2:3], *sys.argv[3:])"
+        "import sys, json; from rfstudy.files import read_yaml; from rfstudy.report import draw;"
+        "draw.run([json.loads(sys.argv[1])], sys.argv[2:3], sys.argv[3], *map(read_yaml, sys.argv[4:6]), sys.argv[6])"
     )
     spec = report_rows.spec_of("figure-09-text")
     here = report_rows.draw(spec, [results], tmp_path / "here")

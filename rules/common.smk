@@ -151,7 +151,7 @@ def stage_code(stage):
 def code_of_shards(stage, *shards):
     """The code of a stage's job on shards."""
     parts = [part for shard in shards for part in parts_of_shard(stage, shard)]
-    return code_of(f"rfstudy.study.{stage}", *{root for part in parts for root in code_roots(stage, part)})
+    return code_of(f"rfstudy.study.{stage}", *{root for part in parts for root in code_roots(stage, part.stated())})
 
 
 def stage_parts(stage, wildcards):
@@ -174,7 +174,7 @@ def work_of(stage, experiment, name, threads):
     """The arguments of a stage's ``run`` for a shard."""
     shard, stem = shards_of(stage, experiment)[name], f"{RESULTS}/{experiment}/{stage}/{name}"
     work = {
-        "parts": parts_of_shard(stage, shard),
+        "parts": [part.stated() for part in parts_of_shard(stage, shard)],
         "prepared_dirs": [f"{PREPARED}/{dataset}" for dataset in shard.datasets if dataset],
         "journal": f"{RESULTS}/.journal/{stage}/{experiment}.{name}.cells",
         "threads": experiment_of(experiment)["time"]["threads"] if stage == "time" else threads,
@@ -193,7 +193,7 @@ def stage_data(stage):
     """A parameter function, for the message of a job: the data sets of a shard."""
 
     def where(wildcards):
-        named = [part["dataset"] for part in stage_parts(stage, wildcards) if part["dataset"]]
+        named = [part.dataset for part in stage_parts(stage, wildcards) if part.dataset]
         return f"on {', '.join(named)}" if named else "without data"
 
     return where
@@ -201,7 +201,7 @@ def stage_data(stage):
 
 def stage_maps(stage):
     """A parameter function, for the message of a job: how many entries of maps a shard has."""
-    return lambda wildcards: counted(max(len(part["methods"]) for part in stage_parts(stage, wildcards)), "map")
+    return lambda wildcards: counted(max(len(part.methods) for part in stage_parts(stage, wildcards)), "map")
 
 
 def stage_cells(stage):
@@ -212,10 +212,10 @@ def stage_cells(stage):
 
     def cells_of(part):
         if stage == "time":
-            return part["time"]["rounds"]
-        repeats = part["repeats"].values() if stage == "train" else [part["repeats"]]
-        places = sum(len(entry.get("sweep", {}).get("values", [None])) for entry in part["methods"])
-        return places * len(experiment_sizes(part["sizes"], 1)) * sum(map(len, repeats))
+            return part.time["rounds"]
+        repeats = part.repeats.values() if stage == "train" else [part.repeats]
+        places = sum(len(entry.get("sweep", {}).get("values", [None])) for entry in part.methods)
+        return places * len(experiment_sizes(part.sizes, 1)) * sum(map(len, repeats))
 
     unit = "round" if stage == "time" else "cell"
     return lambda wildcards: counted(sum(map(cells_of, stage_parts(stage, wildcards))), unit)
@@ -228,7 +228,7 @@ def counted(number, thing):
 
 def stage_choices(wildcards):
     """A parameter function, for the message of a job: what ``tune`` chooses."""
-    chosen = [quantity for part in stage_parts("tune", wildcards) for quantity in searched(part["search"])]
+    chosen = [quantity for part in stage_parts("tune", wildcards) for quantity in searched(part.search)]
     return ", ".join(dict.fromkeys(chosen))
 
 
@@ -340,7 +340,7 @@ def collected_facts(name):
 def collect_work(name):
     """The arguments of the ``run`` of ``collect`` for an experiment."""
     return {
-        "specs": plan.facts_parts(experiment_of(name), SETTINGS),
+        "specs": [part.stated() for part in plan.facts_parts(experiment_of(name), SETTINGS)],
         "shard_files": shard_results(name),
         "prepared_dirs": [str(Path(path).parent) for path in collected_facts(name)],
         "array_files": shard_arrays(name),

@@ -22,6 +22,7 @@ import click
 
 from random_features.errors import UserError
 from rfstudy.files import read_choices, read_json, read_yaml
+from rfstudy.study.job import read_parts
 
 
 class JsonParameter(click.ParamType):
@@ -159,6 +160,9 @@ def stage_command(name: str, summary: str) -> None:
         stage = importlib.import_module(f"rfstudy.study.{name}")
         for arguments in work:
             print(f"{name} {arguments['out']}", flush=True)
+            for key in ("parts", "specs"):
+                if key in arguments:
+                    arguments[key] = read_parts(arguments[key])
             if "tuned" in arguments:
                 arguments["chosen"] = choices(arguments.pop("tuned"))
             stage.run(**arguments)

@@ -13,7 +13,7 @@ from rfstudy.files import read_choices
 from rfstudy.study import generate, plan, selection, train, tune
 from rfstudy.study.engine import Job
 from rfstudy.study.experiment import with_steps
-from rfstudy.study.job import merge
+from rfstudy.study.job import Part, merge, read_parts
 from rfstudy.study.journal import Journal
 from rfstudy.study.provenance import Run
 from rfstudy.study.sample import Samples, load_prepared
@@ -53,12 +53,23 @@ def selected(settings=None, **changes) -> dict:
     return selection.select({"toy": toy}, SETTINGS | (settings or {}), set(toy["datasets"])).get("toy", {})
 
 
-def parts(stage: str, toy: dict, settings=None) -> list[dict]:
+def parts(stage: str, toy: dict, settings=None) -> list[Part]:
     """What a stage is told of all shards together, as JSON has it."""
     settings = SETTINGS | (settings or {})
     make = {"tune": plan.tune_shards, "time": plan.time_shards}.get(stage, plan.shards)
     (shard,) = make(toy, settings)
-    return json.loads(json.dumps(plan.parts_of(stage, toy, shard, settings)))
+    return as_read(plan.parts_of(stage, toy, shard, settings))
+
+
+def part(**fields) -> Part:
+    """A part with the names of the toy, and these fields."""
+    names = {"preset": "toy", "paper": "survey", "experiment": "toy", "protocol": "text", "kind": "grid"}
+    return Part(**names | {"kernel": {"name": "gaussian"}, "seed": 3, "device": "cpu"} | fields)
+
+
+def as_read(parts: list[Part]) -> list[Part]:
+    """Parts of a plan as a job reads them from its work file."""
+    return read_parts(json.loads(json.dumps([part.stated() for part in parts])))
 
 
 def write_data(folder: Path, X, y, **facts) -> Path:
@@ -88,7 +99,7 @@ def labelled(n: int = 80, d: int = 5, seed: int = 0):
     return X, np.where(X[:, 0] + 0.1 * rng.normal(size=n) > 0, 1, -1)
 
 
-def job(stage: str, spec: dict, folder: Path, journal: Path) -> Job:
+def job(stage: str, spec: Part, folder: Path, journal: Path) -> Job:
     """One job of a stage, as ``engine.jobs`` makes it."""
     data = load_prepared(folder)
     return Job(stage, spec, Journal(journal), Run(stage, spec, 1), data, Samples(data, spec))
@@ -99,7 +110,7 @@ def run_grid(toy: dict, prepared: dict[str, Path], folder: Path, settings=None, 
     journal, chosen = journal or folder / "journal", {}
 
     def folders(stage_parts):
-        return [prepared[part["dataset"]] for part in stage_parts]
+        return [prepared[part.dataset] for part in stage_parts]
 
     if plan.is_tuned(toy):
         told = parts("tune", toy, settings)

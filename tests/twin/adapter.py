@@ -18,6 +18,7 @@ from rfstudy import tidy
 from rfstudy.data import prepared
 from rfstudy.files import read_choices
 from rfstudy.study import collect, config, generate, measure, plan, selection, train, tune
+from rfstudy.study.job import Part, read_parts
 
 from .chain import Grid
 from .on_data import OnData
@@ -185,20 +186,20 @@ def run_measurement(stored: dict[str, Path], experiment: dict, settings: dict, f
 
 def put_together(stored: dict[str, Path], experiment: dict, settings: dict, files, arrays, folder: Path) -> Path:
     """The table of all shards, with what is known of the data."""
-    facts = as_json(plan.facts_parts(experiment, settings))
-    folders = [stored[part["dataset"]] for part in facts]
+    facts = as_read(plan.facts_parts(experiment, settings))
+    folders = [stored[part.dataset] for part in facts]
     collect.run(facts, files, folders, arrays, folder / "table.csv", folder / "table.npz")
     return folder / "table.csv"
 
 
-def parts(stage: str, experiment: dict, shard, settings: dict) -> list[dict]:
+def parts(stage: str, experiment: dict, shard, settings: dict) -> list[Part]:
     """What a stage is told of a shard."""
-    return as_json(plan.parts_of(stage, experiment, shard, settings))
+    return as_read(plan.parts_of(stage, experiment, shard, settings))
 
 
-def as_json(document):
-    """What a stage receives on its command line."""
-    return json.loads(json.dumps(document))
+def as_read(document):
+    """Parts as a stage reads them from its work file."""
+    return read_parts(json.loads(json.dumps([part.stated() for part in document])))
 
 
 def write_data(data, folder: Path) -> Path:

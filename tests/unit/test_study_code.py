@@ -194,7 +194,7 @@ def keys(source, tmp_path):
         for learner in learners:
             for name, cell in zip(NAMES, grid_cells(part, {}, 5, [0], learner), strict=True):
                 found[stage, name, learner] = (work, cell)
-    decay = {"kind": "decay", "kernel": {"name": "gaussian"}, "seed": 1, "device": "cpu", "dataset": ""}
+    decay = toys.part(kind="decay")
     entry = {"method": "rff", "options": {}}
     found["measure", "rff", ""] = (
         Job("measure", decay, Journal(tmp_path), Run("measure", {}, 1)), Cell(entry, {"d": 2}),

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import study_toys as toys
 
 from random_features.learners.entry import load
 from rfstudy import tidy
@@ -14,11 +15,22 @@ from rfstudy.study.journal import Journal
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 EXPERIMENTS = config.load_experiments(CONFIG)
-SPEC = {
-    "preset": "quick", "paper": "study", "experiment": "toy", "protocol": "text", "kind": "decay", "dataset": "made",
-    "kernel": {"name": "gaussian"}, "seed": 1, "device": "cpu", "methods": [], "repeats": [0],
-    "preprocess": ["minmax"], "bandwidth": {"rule": "median"}, "max_rows": None,
-}  # fmt: skip
+SPEC = toys.part(
+    preset="quick",
+    paper="study",
+    experiment="toy",
+    protocol="text",
+    kind="decay",
+    dataset="made",
+    kernel={"name": "gaussian"},
+    seed=1,
+    device="cpu",
+    methods=[],
+    repeats=[0],
+    preprocess=["minmax"],
+    bandwidth={"rule": "median"},
+    max_rows=None,
+)
 
 
 def key(cell: Cell, **changes) -> str:

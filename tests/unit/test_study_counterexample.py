@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import study_toys as toys
 
 from rfstudy.study import config
 from rfstudy.study.engine import Job
@@ -18,7 +19,7 @@ SEARCH = EXPERIMENTS["survey-counter-example"]["grid"]
 
 
 def searched(**changes):
-    job = Job("measure", {"grid": SEARCH | changes, "repeats": [0]}, None, None)
+    job = Job("measure", toys.part(kind="counterexample", grid=SEARCH | changes, repeats=[0]), None, None)
     (cell,) = counterexample.cells(job)
     return counterexample.measure(job, cell, None)
 
@@ -125,4 +126,4 @@ def test_systems_are_solved_in_fractions():
 )
 def test_a_matrix_that_is_none_of_a_kernel_is_refused(change, message):
     with pytest.raises(ValueError, match=message):
-        counterexample.check({"grid": SEARCH | change})
+        counterexample.check(toys.part(grid=SEARCH | change))

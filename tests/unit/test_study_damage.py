@@ -35,7 +35,7 @@ def chain(tmp_path_factory):
     toy = toys.selected(methods=[{"method": "nystroem"}], search=SEARCH)
     prepared = toys.write_data(folder / "made", *toys.labelled(40, 3), provenance=RUN, facts={"rows_all": 40})
     toys.run_grid(toy, {"made": prepared}, folder)
-    facts = json.loads(json.dumps(plan.facts_parts(toy, toys.SETTINGS)))
+    facts = toys.as_read(plan.facts_parts(toy, toys.SETTINGS))
 
     def collected(out, arrays=()):
         files = [folder / "generate.csv", folder / "train.csv"]
@@ -281,11 +281,12 @@ from pathlib import Path
 import rfstudy.files, rfstudy.study.journal, rfstudy.study.provenance
 from rfstudy.study import measure
 from rfstudy.study.engine import cell_key, jobs
+from rfstudy.study.job import Part
 from rfstudy.study.kinds import decay
 
 rfstudy.study.provenance.code_state = lambda: {"commit": "", "uncommitted": True}
 
-folder, spec = Path(sys.argv[1]), json.loads(sys.argv[2])
+folder, spec = Path(sys.argv[1]), Part(**json.loads(sys.argv[2]))
 moments = [0]
 
 

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import study_toys as toys
 from sklearn.linear_model import LassoLars, OrthogonalMatchingPursuit, lars_path
 from sklearn.preprocessing import StandardScaler
 
@@ -25,7 +26,7 @@ def entry(method, variant="", **options):
 
 
 def energy_job(**grid):
-    spec = {"kernel": {"name": "gaussian", "length_scale": 1}, "seed": 3, "device": "cpu", "repeats": [0]}
+    spec = toys.part(kernel={"name": "gaussian", "length_scale": 1}, seed=3, device="cpu", repeats=[0])
     return Job("measure", spec | {"methods": [entry("kprff")], "grid": ENERGY | grid}, None, None)
 
 
@@ -89,8 +90,8 @@ def test_deviations_fall_as_the_rows_grow():
 
 def test_a_target_has_no_more_terms_than_the_pool_candidates():
     with pytest.raises(ValueError, match="terms must be at most candidates"):
-        energy.check({"grid": ENERGY | {"terms": 31}})
-    assert energy.check({"grid": ENERGY | {"terms": 30}}) is None
+        energy.check(toys.part(grid=ENERGY | {"terms": 31}))
+    assert energy.check(toys.part(grid=ENERGY | {"terms": 30})) is None
 
 
 # the ranking
@@ -179,12 +180,12 @@ def test_a_cell_is_ridge_regression_on_the_chosen_candidates():
         size_columns={"n_train": 300, "n_test": 100, "d": 3},
     )  # fmt: skip
     samples = SimpleNamespace(of=lambda repeat, steps: sample, length_scale=lambda repeat, steps, rule: 1.0)
-    spec = {
-        "kernel": {"name": "gaussian"}, "seed": 3, "device": "cpu", "dataset": "made", "repeats": [0],
-        "preprocess": ["none"], "bandwidth": {"rule": "fixed", "length_scale": 1.0},
-        "methods": [entry("kprff", choice="score"), entry("rff", choice="random"), entry("rff", "pool", choice="pool")],
-        "grid": {"candidates": [30], "n_features": 6, "penalties": [0.5], "n_folds": 3},
-    }  # fmt: skip
+    spec = toys.part(
+        kind="ranking", dataset="made", repeats=[0], preprocess=["none"],
+        bandwidth={"rule": "fixed", "length_scale": 1.0},
+        methods=[entry("kprff", choice="score"), entry("rff", choice="random"), entry("rff", "pool", choice="pool")],
+        grid={"candidates": [30], "n_features": 6, "penalties": [0.5], "n_folds": 3},
+    )  # fmt: skip
     job = Job("measure", spec, None, None, SimpleNamespace(target=make_target("binary")), samples)
     score, random, whole = (
         {row["metric"]: row for row in ranking.measure(job, cell, None)[0]} for cell in ranking.cells(job)
@@ -213,5 +214,5 @@ def test_a_cell_is_ridge_regression_on_the_chosen_candidates():
 
 def test_a_pool_that_is_too_small_is_refused():
     with pytest.raises(ValueError, match="candidates must be at least n_features"):
-        ranking.check({"grid": {"candidates": [200, 50], "n_features": 51}})
-    ranking.check({"grid": {"candidates": [200, 51], "n_features": 51}})
+        ranking.check(toys.part(grid={"candidates": [200, 50], "n_features": 51}))
+    ranking.check(toys.part(grid={"candidates": [200, 51], "n_features": 51}))

@@ -1,6 +1,5 @@
 """The one loop over cells: it resumes, keeps arrays and checkpoints, and says which run computed what; and the keys."""
 
-import json
 from dataclasses import replace
 from importlib.metadata import version
 
@@ -23,12 +22,20 @@ from rfstudy.study.rows import kernel_id
 from rfstudy.study.search import candidate_cell
 from rfstudy.study.time import Rounds, take_times
 
-SPEC = {
-    "preset": "quick", "experiment": "toy", "paper": "survey", "protocol": "text", "kind": "decay", "dataset": "",
-    "kernel": {"name": "gaussian", "length_scale": 1}, "seed": 3, "device": "cpu", "repeats": [0],
-    "methods": [{"method": "rff", "variant": "", "options": {}}, {"method": "rff", "variant": "b", "options": {}}],
-    "grid": {"dimensions": [2], "rows": 10, "n_features": [4], "norms": ["sup"], "ridge": 0.1},
-}  # fmt: skip
+SPEC = toys.part(
+    preset="quick",
+    experiment="toy",
+    paper="survey",
+    protocol="text",
+    kind="decay",
+    dataset="",
+    kernel={"name": "gaussian", "length_scale": 1},
+    seed=3,
+    device="cpu",
+    repeats=[0],
+    methods=[{"method": "rff", "variant": "", "options": {}}, {"method": "rff", "variant": "b", "options": {}}],
+    grid={"dimensions": [2], "rows": 10, "n_features": [4], "norms": ["sup"], "ridge": 0.1},
+)
 
 
 def job(folder, **changes):
@@ -152,7 +159,7 @@ def test_arrays_of_any_kind_reach_the_file_of_their_shard_and_that_of_the_experi
 
     monkeypatch.setattr(decay, "measure", measured)
     files = []
-    for number, entry in enumerate(SPEC["methods"]):
+    for number, entry in enumerate(SPEC.methods):
         out = tmp_path / f"{number}.csv"
         part = SPEC | {"methods": [entry], "repeats": [0, 1]}
         measure.run([part], [], tmp_path / "journal", out, out.with_suffix(".npz"), 1)
@@ -231,19 +238,17 @@ def keys(prepared, stage, settings=None, facts=None, **changes) -> set[str]:
     work = toys.job(stage, spec, prepared, prepared / "journal")
     work = replace(work, data=replace(work.data, facts=work.data.facts | (facts or {})))
     if stage == "generate":
-        return {cell_key(work, cell) for cell in grid_cells(spec, {}, 3, spec["repeats"])}
+        return {cell_key(work, cell) for cell in grid_cells(spec, {}, 3, spec.repeats)}
     if stage == "train":
         return {
-            cell_key(work, cell)
-            for name in spec["learners"]
-            for cell in grid_cells(spec, {}, 3, spec["repeats"][name], name)
+            cell_key(work, cell) for name in spec.learners for cell in grid_cells(spec, {}, 3, spec.repeats[name], name)
         }
     values = {"length_scale": 1.0}
     return {
         cell_key(work, candidate_cell(work, {}, entry, "2d", repeat, values, learner))
-        for entry in spec["methods"]
-        for repeat in spec["repeats"]
-        for learner in spec["learners"]
+        for entry in spec.methods
+        for repeat in spec.repeats
+        for learner in spec.learners
     }
 
 
@@ -456,7 +461,7 @@ def timing_keys(prepared, settings=None, chosen=None, threads=1, **changes):
     settings = {"repeats": 1} | (settings or {})
     toy = toys.selected(settings, **(BASE | {"methods": [{"method": "rff"}]} | changes))
     (shard,) = shards(toy, toys.SETTINGS)
-    (spec,) = json.loads(json.dumps(parts_of("time", toy, shard, toys.SETTINGS | settings)))
+    (spec,) = toys.as_read(parts_of("time", toy, shard, toys.SETTINGS | settings))
     work = toys.job("time", spec, prepared, prepared / "journal")
     return {row["value"] for row in take_times(work, chosen or {}, threads).rows}
 

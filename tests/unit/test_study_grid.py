@@ -66,7 +66,7 @@ def test_the_error_is_that_of_the_maps_own_estimate_where_it_has_one(prepared, t
     errors, _ = stages(prepared, tmp_path, {"method": "ssr", "options": {"weights": "signed"}})
     row = errors[errors["n_features_label"].eq("2d")].iloc[0]
     assert json.loads(row["settings"])["estimate"] == "approximate_kernel"
-    sample = draw_sample(load_prepared(prepared), toys.SETTINGS, 0, ["none"])
+    sample = draw_sample(load_prepared(prepared), toys.part(), 0, ["none"])
     kernel, seed = (
         make_kernel({"name": "gaussian", "length_scale": LENGTH_SCALE}),
         seed_of(3, "features", "made", "ssr", 2 * D, 0),
@@ -126,10 +126,13 @@ def test_scores_are_those_that_the_experiment_asks_for(prepared, tmp_path):
 # --- what a cell is computed under ------------------------------------------------------------------------------------
 
 RIDGE = {"scaling": "mean", "center": "none", "penalties": [0.1, 1.0], "n_folds": 5}
-SPEC = {
-    "kernel": {"name": "gaussian"}, "preprocess": ["minmax"], "bandwidth": {"rule": "fixed", "length_scale": 5.0},
-    "learners": {"ridge": RIDGE}, "sizes": {"multiples_of_d": [1, 2]},
-}  # fmt: skip
+SPEC = toys.part(
+    kernel={"name": "gaussian"},
+    preprocess=["minmax"],
+    bandwidth={"rule": "fixed", "length_scale": 5.0},
+    learners={"ridge": RIDGE},
+    sizes={"multiples_of_d": [1, 2]},
+)
 
 
 def entry(method="rff", **own):
@@ -158,7 +161,7 @@ CHOSEN = {
 def test_conditions_are_the_experiments_where_nothing_was_chosen():
     given = under({})
     assert given == {
-        "preprocess": ["minmax"], "length_scale": None, "bandwidth": SPEC["bandwidth"], "options": {},
+        "preprocess": ["minmax"], "length_scale": None, "bandwidth": SPEC.bandwidth, "options": {},
         "learner": "ridge", "settings": RIDGE, "penalty": None, "choice": {"tune_per": "cell"},
     }  # fmt: skip
     assert under({}, learner="")["choice"] == {}
@@ -240,7 +243,7 @@ def test_a_grid_runs_on_another_kernel(prepared, tmp_path, kernel, methods, name
         assert set(rows["kernel"]) == {name}
         # a length scale is in the settings of kernels that have one, and where a rule or a search found it
         assert all("length_scale" not in settings for settings in toys.settings_of(rows))
-    sample = draw_sample(load_prepared(prepared), toys.SETTINGS, 0, ["standard"])
+    sample = draw_sample(load_prepared(prepared), toys.part(), 0, ["standard"])
     taken = np.random.default_rng(seed_sequence(3, "approximation", "made", 0)).choice(N_TRAIN, 20, replace=False)
     X, method = sample.X_train[taken].astype(np.float64), methods[0]["method"]
     seed = seed_of(3, "features", "made", method, 64 * D, 0)
@@ -390,7 +393,7 @@ def test_the_sizes_of_a_map_with_prefixes_are_readings_of_one_cell(prepared, tmp
         assert rows["n_columns"].tolist() == rows["n_features"].tolist()
 
     # the largest map decides the seed; every reading is its first columns
-    sample = draw_sample(load_prepared(prepared), toys.SETTINGS, 0, ["none"])
+    sample = draw_sample(load_prepared(prepared), toys.part(), 0, ["none"])
     phi = Nested(n_components=13, random_state=seed_of(3, "features", "made", "nested", 13, 0)).fit(sample.X_train)
     taken = np.random.default_rng(seed_sequence(3, "approximation", "made", 0)).choice(N_TRAIN, 20, replace=False)
     X = sample.X_train[taken].astype(np.float64)
@@ -438,7 +441,7 @@ def test_arrays_of_a_map_are_filed_under_its_data_set_and_cell(prepared, tmp_pat
         names = list(stored)
     # of a map that can be drawn again nothing is kept
     assert names == [f"made/nystroem/3/3/0/{name}" for name in ("landmarks", "learned_by")]
-    assert generate.metric_of({"approximation": {"norm": "sup"}}) == "approximation_error_sup"
+    assert generate.metric_of(toys.part(approximation={"norm": "sup"})) == "approximation_error_sup"
 
 
 # what differs by entry and data set
@@ -464,7 +467,7 @@ def test_an_entry_that_walks_has_a_cell_a_value_whose_rows_say_where_it_stands(p
         assert sorted(set(walked["at"])) == [0.25, 1.0]
         assert rows[rows["method"].eq("rff")]["axis"].fillna("").eq("").all()
     # a cell is the map with that option
-    sample = draw_sample(load_prepared(prepared), toys.SETTINGS, 0, ["none"])
+    sample = draw_sample(load_prepared(prepared), toys.part(), 0, ["none"])
     seed = seed_of(3, "features", "made", "kprff", 2 * D, 0)
     kernel = make_kernel({"name": "gaussian", "length_scale": LENGTH_SCALE})
     taken = np.random.default_rng(seed_sequence(3, "approximation", "made", 0)).choice(N_TRAIN, 20, replace=False)
@@ -535,5 +538,5 @@ def test_an_entry_and_a_kernel_may_be_another_on_a_data_set():
     )
     for stage in ("generate", "train"):
         (spec,) = toys.parts(stage, toy, {"repeats": 1})
-        assert spec["kernel"] == {"name": "arc_cosine", "order": 2}
-        assert [entry["method"] for entry in spec["methods"]] == ["rff"]
+        assert spec.kernel == {"name": "arc_cosine", "order": 2}
+        assert [entry["method"] for entry in spec.methods] == ["rff"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import study_toys as toys
 
 from random_features.maps.registry import REGISTRY, make_map
 from rfstudy import tidy
@@ -31,11 +32,10 @@ def entry(method, variant="", **options):
 
 
 def spec_of(kind, *entries, repeats=(0,)):
-    return {
-        "preset": "quick", "experiment": "toy", "paper": "survey", "protocol": "text", "kind": kind, "dataset": "",
-        "kernel": {"name": "gaussian", "length_scale": 1}, "seed": 3, "device": "cpu",
-        "methods": list(entries) or [entry("rff")], "repeats": list(repeats), "grid": GRIDS[kind],
-    }  # fmt: skip
+    return toys.part(
+        kind=kind, kernel={"name": "gaussian", "length_scale": 1}, methods=list(entries) or [entry("rff")],
+        repeats=list(repeats), grid=GRIDS[kind],
+    )  # fmt: skip
 
 
 def job_of(kind, *entries, repeats=(0,)):

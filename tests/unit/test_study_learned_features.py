@@ -28,12 +28,24 @@ def job_of(tmp_path):
     prepared = toys.write_data(tmp_path / "prepared", *windmill(N + N_TEST), n_train_published=N)
 
     def make(kind, methods, grid, kernel=None, repeats=(0,)):
-        spec = {
-            "preset": "toy", "paper": "nsrf", "experiment": "toy", "protocol": "text", "kind": kind, "dataset": "made",
-            "kernel": kernel or {"name": "gaussian"}, "seed": 1, "device": "cpu", "preprocess": ["none"], "split": None,
-            "bandwidth": {"rule": "fixed", "length_scale": 0.5}, "max_rows": None, "repeats": list(repeats),
-            "methods": [{"variant": "", "options": {}} | each for each in methods], "grid": grid,
-        }  # fmt: skip
+        spec = toys.part(
+            preset="toy",
+            paper="nsrf",
+            experiment="toy",
+            protocol="text",
+            kind=kind,
+            dataset="made",
+            kernel=kernel or {"name": "gaussian"},
+            seed=1,
+            device="cpu",
+            preprocess=["none"],
+            split=None,
+            bandwidth={"rule": "fixed", "length_scale": 0.5},
+            max_rows=None,
+            repeats=list(repeats),
+            methods=[{"variant": "", "options": {}} | each for each in methods],
+            grid=grid,
+        )
         return toys.job("measure", spec, prepared, tmp_path / "journal")
 
     return make
@@ -196,7 +208,7 @@ def test_only_the_first_repeat_of_the_method_itself_is_drawn(job_of):
     ],
 )
 def test_a_reading_that_no_round_ends_with_is_refused(grid, message):
-    spec = {"methods": [{"method": "nsrf", "options": SEARCH}], "grid": GRID | grid}
+    spec = toys.part(methods=[{"method": "nsrf", "options": SEARCH}], grid=GRID | grid)
     with pytest.raises(ValueError, match=message):
         rounds.check(spec)
     rounds.check(spec | {"grid": GRID | {"n_features": [5, 28]}})  # the last round may find fewer
@@ -285,8 +297,9 @@ def test_a_budget_is_spent_and_not_exceeded(budget):
         "rho": 1.0, "n_candidates": budget,
     }  # fmt: skip
     assert evaluations.spent(entry, s, 240)["n_copies"] == 5
+    too_small = toys.part(methods=[{"method": "rff"}, entry], grid={"n_features": s, "evaluations": [480, 239]})
     with pytest.raises(UserError, match="evaluations: 239 are under the 240 that one copy a peak takes"):
-        evaluations.check({"methods": [{"method": "rff"}, entry], "grid": {"n_features": s, "evaluations": [480, 239]}})
+        evaluations.check(too_small)
 
 
 @pytest.mark.parametrize(

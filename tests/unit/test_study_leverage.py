@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import study_toys as toys
 from sklearn.kernel_ridge import KernelRidge
 
 from random_features.kernels import Circle, Gaussian
@@ -27,7 +28,7 @@ def entry(method, variant="", **options):
 def job_of(kind, *entries, repeats=(0,), **grid):
     """The job of an experiment of a kind; the rest of its specification decides names only."""
     methods = list(entries) or [entry("slsrff")]
-    spec = {"kernel": KERNELS[kind], "seed": 3, "device": "cpu", "repeats": list(repeats), "methods": methods}
+    spec = toys.part(kind=kind, kernel=KERNELS[kind], repeats=list(repeats), methods=methods)
     return Job("measure", spec | {"grid": GRIDS[kind] | grid}, None, None)
 
 
@@ -37,7 +38,7 @@ def by_metric(rows, penalty=None):
 
 def twins(job, cell, penalty):
     """Leverage and surrogate at the frequencies of a cell, by a dense inverse, without and with the identity term."""
-    X, y, W = surrogate.labelled_points(job.spec["seed"], Gaussian(1.0), cell)
+    X, y, W = surrogate.labelled_points(job.spec.seed, Gaussian(1.0), cell)
     n, K = len(X), Gaussian(1.0)(X)
     inverse = np.linalg.inv(K + n * penalty * np.eye(n))
     leverages, plain, whole = [], [], []

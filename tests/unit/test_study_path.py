@@ -17,11 +17,21 @@ LAYOUTS = ({"method": "rff", "variant": "", "options": {}},
 
 
 def job_of(folder, X, y, repeats=(0,), **grid):
-    spec = {
-        "experiment": "toy", "kind": "path", "dataset": "made", "kernel": {"name": "gaussian"}, "seed": 3,
-        "device": "cpu", "preprocess": ["none"], "bandwidth": {"rule": "fixed", "length_scale": 2.0}, "split": None,
-        "max_rows": None, "methods": list(LAYOUTS), "repeats": list(repeats), "grid": GRID | grid,
-    }  # fmt: skip
+    spec = toys.part(
+        experiment="toy",
+        kind="path",
+        dataset="made",
+        kernel={"name": "gaussian"},
+        seed=3,
+        device="cpu",
+        preprocess=["none"],
+        bandwidth={"rule": "fixed", "length_scale": 2.0},
+        split=None,
+        max_rows=None,
+        methods=list(LAYOUTS),
+        repeats=list(repeats),
+        grid=GRID | grid,
+    )
     toys.write_data(folder / "made", X, y)
     return toys.job("measure", spec, folder / "made", folder / "journal")
 
@@ -137,4 +147,4 @@ def test_a_data_set_without_two_classes_is_refused(tmp_path):
 
 def test_a_map_whose_frequencies_depend_on_one_another_is_refused():
     with pytest.raises(ValueError, match="not of gq, orf"):
-        path.check({"methods": [{"method": "orf"}, {"method": "rff"}, {"method": "gq"}]})
+        path.check(toys.part(methods=[{"method": "orf"}, {"method": "rff"}, {"method": "gq"}]))

@@ -95,9 +95,9 @@ def test_an_experiment_without_data_has_shards_by_method_and_its_repeats_stay_to
         ("orf", ("",), (1,), (0, 1, 2, 3)),
     ]
     (part,) = plan.parts_of("measure", decay(), shards[0], SETTINGS)
-    assert part["dataset"] == ""
-    assert part["grid"] == decay()["grid"]
-    assert [entry["method"] for entry in part["methods"]] == ["rff"]
+    assert part.dataset == ""
+    assert part.grid == decay()["grid"]
+    assert [entry["method"] for entry in part.methods] == ["rff"]
     assert not plan.is_tuned(decay())
     assert plan.tune_shards(decay(), SETTINGS) == []
 
@@ -123,25 +123,25 @@ def test_what_stands_under_a_data_set_is_laid_over_the_experiment_there_and_nowh
         methods=TWO["methods"],
     )
     eeg, skin = parts("train", toy)
-    assert (eeg["preprocess"], skin["preprocess"]) == (["minmax"], ["none"])
-    assert (eeg["sizes"], skin["sizes"]) == ({"multiples_of_d": [4], "values": [3]}, {"multiples_of_d": [2]})
-    assert (eeg["split"], skin["split"]) == ({"rule": "random", "n_train": 30, "n_test": 10}, None)
-    assert (eeg["bandwidth"]["length_scale"], skin["bandwidth"]["length_scale"]) == (0.5, 2.0)
-    assert eeg["learners"]["ridge"] == toys.RIDGE | {"penalties": [7.0]}
-    assert skin["learners"]["ridge"] == toys.RIDGE
+    assert (eeg.preprocess, skin.preprocess) == (["minmax"], ["none"])
+    assert (eeg.sizes, skin.sizes) == ({"multiples_of_d": [4], "values": [3]}, {"multiples_of_d": [2]})
+    assert (eeg.split, skin.split) == ({"rule": "random", "n_train": 30, "n_test": 10}, None)
+    assert (eeg.bandwidth["length_scale"], skin.bandwidth["length_scale"]) == (0.5, 2.0)
+    assert eeg.learners["ridge"] == toys.RIDGE | {"penalties": [7.0]}
+    assert skin.learners["ridge"] == toys.RIDGE
     # under an entry's own options, and under those of no other method
-    assert [entry["options"] for entry in eeg["methods"]] == [
+    assert [entry["options"] for entry in eeg.methods] == [
         {},
         {"radii": "single", "n_radii": 3},
         {"radii": "all", "n_radii": 3},
     ]
-    assert [entry["options"] for entry in skin["methods"]] == [{}, {"radii": "single"}, {}]
+    assert [entry["options"] for entry in skin.methods] == [{}, {"radii": "single"}, {}]
 
 
 def test_an_entry_may_differ_by_data_set_itself():
     own = {"preprocess": ["unit"], "length_scale": 7.0, "options": {"layout": "phase"}}
     toy = selected(**TWO | {"methods": [{"method": "rff", "datasets": {"eeg": own}}]})
-    (eeg,), (skin,) = (part["methods"] for part in parts("generate", toy))
+    (eeg,), (skin,) = (part.methods for part in parts("generate", toy))
     assert {key: eeg[key] for key in own} == own
     assert "preprocess" not in skin
     assert skin["options"] == {}
@@ -164,12 +164,12 @@ def test_a_search_may_be_shared_by_others_on_one_data_set():
         search={"tune_per": "cell", "length_scale": {"grid": [1, 2]}, "penalty": {}},
     )
     eeg, skin = parts("tune", toy)
-    assert eeg["search"] == {
+    assert eeg.search == {
         "tune_per": "cell", "length_scale": {"grid": [1, 2]}, "penalty": {}, "max_rows": 50,
     }  # fmt: skip
-    assert job.tune_scope(skin["search"], "length_scale") == job.tune_scope(skin["search"], "penalty")
-    assert job.tune_scope(skin["search"], "penalty") == "method_and_size"
-    assert [part["penalty_tune_per"] for part in parts("train", toy)] == ["cell", "method_and_size"]
+    assert job.tune_scope(skin.search, "length_scale") == job.tune_scope(skin.search, "penalty")
+    assert job.tune_scope(skin.search, "penalty") == "method_and_size"
+    assert [part.penalty_tune_per for part in parts("train", toy)] == ["cell", "method_and_size"]
 
 
 # --- what a stage is told ---------------------------------------------------------------------------------------------
@@ -177,12 +177,12 @@ def test_a_search_may_be_shared_by_others_on_one_data_set():
 
 def test_a_learner_with_fewer_repeats_is_trained_in_the_first_of_them():
     toy = selected({"learners": {"svm": {"repeats": 2}}}, learners={"svm": toys.SVM})
-    assert parts("train", toy)[0]["repeats"] == {"ridge": [0, 1, 2, 3], "svm": [0, 1]}
-    assert parts("generate", toy)[0]["repeats"] == [0, 1, 2, 3]
-    assert "repeats" not in parts("train", toy)[0]["learners"]["svm"]
+    assert parts("train", toy)[0].repeats == {"ridge": [0, 1, 2, 3], "svm": [0, 1]}
+    assert parts("generate", toy)[0].repeats == [0, 1, 2, 3]
+    assert "repeats" not in parts("train", toy)[0].learners["svm"]
     later = plan.shards(toy, SETTINGS | {"repeats_per_shard": 3})[1]
     (part,) = plan.parts_of("train", toy, later, SETTINGS)
-    assert part["repeats"] == {"ridge": [3], "svm": []}
+    assert part.repeats == {"ridge": [3], "svm": []}
 
 
 def test_generation_depends_on_no_learner_and_no_penalty():
@@ -223,9 +223,9 @@ EVERYONES = {"method": {"method": "rff"}, "size": {"multiples_of_d": 2}}
 def test_tune_is_told_what_its_circle_looks_at_and_no_more(scope, methods, has_sizes):
     search = EVERYONES | {"length_scale": {"grid": [1, 2], "tune_per": scope}}
     (part,) = parts("tune", selected(search=search))
-    assert (len(part["methods"]), "sizes" in part) == (methods, has_sizes)
-    assert [entry["method"] for entry in part["shared_methods"]] == ["rff"]
-    assert part["repeats"] == [0, 1, 2, 3]
+    assert (len(part.methods), part.sizes is not None) == (methods, has_sizes)
+    assert [entry["method"] for entry in part.shared_methods] == ["rff"]
+    assert part.repeats == [0, 1, 2, 3]
 
 
 def test_choices_are_shared_by_experiments_that_differ_in_names_and_have_fewer_sizes():
@@ -321,12 +321,12 @@ def test_a_timed_job_has_all_methods_of_a_data_set_and_the_sizes_that_the_preset
     (shard,) = plan.time_shards(toy, SETTINGS | BY_METHOD)
     assert (shard.name, shard.methods) == ("eeg", (0, 1, 2))
     (part,) = plan.parts_of("time", toy, shard, SETTINGS)
-    assert part["sizes"] == {"multiples_of_d": [1, 8]}
-    assert part["time"] == {"rounds": 4, "again": 1}
+    assert part.sizes == {"multiples_of_d": [1, 8]}
+    assert part.time == {"rounds": 4, "again": 1}
     labelled = merge(toy, {"time": {"sizes": ["2d", "4d"]}})
     (part,) = plan.parts_of("time", labelled, shard, SETTINGS)
-    assert part["sizes"] == {"multiples_of_d": [2, 4]}
-    assert part["learners"] == {"ridge": toys.RIDGE}
+    assert part.sizes == {"multiples_of_d": [2, 4]}
+    assert part.learners == {"ridge": toys.RIDGE}
     everything = selected({"time": timed | {"datasets": "all", "sizes": None}}, **TWO, time={})
     assert [s.name for s in plan.time_shards(everything, SETTINGS | BY_METHOD)] == ["eeg", "skin"]
     assert [s.datasets for s in plan.time_shards(everything, SETTINGS | {"shard_by": ["experiment"]})] == [
@@ -348,8 +348,8 @@ def test_of_a_grid_without_data_the_ends_are_named():
         theory = selection.select({"theory": copy.deepcopy(experiment)}, settings, set())["theory"]
         (shard,) = plan.time_shards(theory, settings)
         (part,) = plan.parts_of("time", theory, shard, settings)
-        assert part["grid"] == experiment["grid"] | told
-        assert [entry["method"] for entry in part["methods"]] == ["rff", "orf"]
+        assert part.grid == experiment["grid"] | told
+        assert [entry["method"] for entry in part.methods] == ["rff", "orf"]
 
 
 @pytest.mark.parametrize(("number", "expected"), [(1, [1]), (2, [1, 32]), (3, [1, 4, 32]), (9, [1, 2, 4, 8, 32])])
@@ -378,7 +378,9 @@ def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_
     eeg, skin = plan.shards(toy, SETTINGS | {"shard_by": ["experiment", "dataset"]})
 
     def roots(stage, shard, prefix=""):
-        found = {root for part in plan.parts_of(stage, toy, shard, SETTINGS) for root in job.code_roots(stage, part)}
+        found = {
+            root for part in plan.parts_of(stage, toy, shard, SETTINGS) for root in job.code_roots(stage, part.stated())
+        }
         assert all((SOURCE / f"{root.replace('.', '/')}.py").is_file() for root in found)
         return sorted(root.removeprefix(prefix) for root in found if root.startswith(prefix))
 
@@ -445,3 +447,11 @@ def test_an_experiment_may_be_timed_on_its_examples_whatever_the_preset_says():
     by_dataset = SETTINGS | {"shard_by": ["experiment", "dataset"]}
     assert SETTINGS["time"]["datasets"] == "all"
     assert [shard.name for shard in plan.time_shards(toy, by_dataset)] == ["eeg"]
+
+
+def test_a_part_comes_back_from_its_work_file_and_one_of_another_form_is_refused():
+    (part,) = parts("train", selected())
+    assert toys.as_read([part]) == [part]
+    for document in ({"kind": "grid"}, part.stated() | {"walk": 3}):
+        with pytest.raises(UserError, match="the work file is no description of a job"):
+            job.read_parts([document])

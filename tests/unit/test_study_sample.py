@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import study_toys as toys
 
 from random_features.arrays import seed_sequence
 from random_features.errors import UserError
@@ -12,7 +13,7 @@ from rfstudy.study.bandwidths import median
 from rfstudy.study.sample import Samples, draw_sample, load_prepared
 
 N, D = 60, 5
-SPEC = {"seed": 3, "max_rows": None}
+SPEC = toys.part(seed=3, max_rows=None)
 
 
 def prepared_as(tmp_path, rule, **facts):

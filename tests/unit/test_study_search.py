@@ -360,23 +360,23 @@ def test_one_repeat_in_which_a_map_is_singular_is_enough(prepared, tmp_path, mon
 def test_a_choice_is_shared_by_the_cells_that_there_are():
     """A map that is run at one size is not asked for a solution at another, which it may not have."""
     few = {"method": "kprff", "only_sizes": ["2d"]}
-    spec = {"methods": [{"method": "rff"}, few], "sizes": SIZES}
+    spec = toys.part(methods=[{"method": "rff"}, few], sizes=SIZES)
 
     def shared(scope, entry, label):
         return [(each["method"], size) for each, size in searching.sharers(spec, scope, entry, label)]
 
-    assert shared("size", spec["methods"][0], "4d") == [("rff", "4d")]
-    assert shared("size", spec["methods"][0], "2d") == [("rff", "2d"), ("kprff", "2d")]
+    assert shared("size", spec.methods[0], "4d") == [("rff", "4d")]
+    assert shared("size", spec.methods[0], "2d") == [("rff", "2d"), ("kprff", "2d")]
     assert shared("method", few, "4d") == [("kprff", "2d")]
     assert shared("experiment", few, "4d") == [("rff", "2d"), ("rff", "4d"), ("kprff", "2d")]
 
 
 def test_a_choice_is_shared_by_the_maps_of_one_kernel():
     other = {"kernel": {"name": "polynomial", "degree": 2, "coef0": 1}}
-    spec = {"methods": [{"method": "rff"}, {"method": "rm"} | other, {"method": "ts"} | other], "sizes": SIZES}
+    spec = toys.part(methods=[{"method": "rff"}, {"method": "rm"} | other, {"method": "ts"} | other], sizes=SIZES)
     for scope in ("size", "experiment"):
         for method, expected in (("rff", {"rff"}), ("rm", {"rm", "ts"})):
-            entry = next(each for each in spec["methods"] if each["method"] == method)
+            entry = next(each for each in spec.methods if each["method"] == method)
             assert {each["method"] for each, _ in searching.sharers(spec, scope, entry, "2d")} == expected
 
 
@@ -405,7 +405,7 @@ def test_solvable_is_what_has_a_fit_on_all_tuning_rows(prepared, tmp_path):
     )  # fmt: skip
     (spec,) = toys.parts("tune", toy)
     job, seen = toys.job("tune", spec, prepared, tmp_path / "journal"), {}
-    for entry in spec["methods"]:
+    for entry in spec.methods:
         cell = searching.candidate_cell(job, {}, entry, "2d", 1, {}, "ridge")
         phi, X, Y, held_out, _ = searching.tuned_map(job, cell)
         assert not held_out.any()

@@ -174,9 +174,9 @@ def test_every_preset_takes_all_sizes_in_rounds_enough_with_two_threads(name, pr
     experiment = study(name, preset=preset)
     assert experiment["time"]["threads"] == 2
     spec = part(experiment, preset)
-    assert "ends" not in spec["grid"]
-    assert spec["grid"] == EXPERIMENTS[name]["grid"]
-    assert spec["time"]["rounds"] >= 3
+    assert "ends" not in spec.grid
+    assert spec.grid == EXPERIMENTS[name]["grid"]
+    assert spec.time["rounds"] >= 3
 
 
 def test_the_stage_writes_rounds_that_the_report_can_compare(tmp_path, monkeypatch):
@@ -185,7 +185,7 @@ def test_the_stage_writes_rounds_that_the_report_can_compare(tmp_path, monkeypat
     monkeypatch.setattr(speed, "subprocess", fake)
     monkeypatch.setattr(time, "BEFORE", 0.0)
     spec = part(small("speed"))
-    spec["time"] = {"rounds": 4, "again": 0, "shortest": 1e-6}
+    spec |= {"time": {"rounds": 4, "again": 0, "shortest": 1e-6}}
     time.run([spec], [], {}, tmp_path / "journal", tmp_path / "speed.csv", 1)
     rows = tidy.read(tmp_path / "speed.csv")
     assert not rows.duplicated(list(tidy.KEY)).any()

@@ -1,7 +1,5 @@
 """The kind of experiment that streams its rows: what it measures, that it goes on, and that memory does not grow."""
 
-import json
-
 import numpy as np
 import pytest
 import study_toys as toys
@@ -38,17 +36,15 @@ def folder(tmp_path):
 
 def spec_of(**changes):
     entries = [{"method": m, "variant": "", "options": {}} for m in ("rff", "orf")]
-    return {
-        "preset": "toy", "paper": "survey", "experiment": "toy", "protocol": "text", "kind": "stream",
-        "dataset": "made", "kernel": {"name": "gaussian"}, "seed": 3, "device": "cpu", "preprocess": ["none"],
-        "bandwidth": {"rule": "median", "factor": 2.0}, "split": None, "max_rows": None, "methods": entries,
-        "grid": GRID, "repeats": [0],
-    } | changes  # fmt: skip
+    return toys.part(
+        kind="stream", dataset="made", preprocess=["none"], bandwidth={"rule": "median", "factor": 2.0},
+        methods=entries, grid=GRID, repeats=[0],
+    ) | changes  # fmt: skip
 
 
 def run(spec, folder, tmp_path, name="one"):
     out = tmp_path / f"{name}.csv"
-    measure.run([json.loads(json.dumps(spec))], [folder], tmp_path / "journal", out, tmp_path / f"{name}.npz", 1)
+    measure.run(toys.as_read([spec]), [folder], tmp_path / "journal", out, tmp_path / f"{name}.npz", 1)
     return tidy.read(out)
 
 

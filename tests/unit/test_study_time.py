@@ -275,7 +275,7 @@ def timed_part(settings=None, **changes):
     how = {"learner": "ridge"} | changes.pop("time", {})
     toy = toys.selected(settings, time=how, **changes)
     (shard,) = time_shards(toy, toys.SETTINGS)
-    return json.loads(json.dumps(parts_of("time", toy, shard, toys.SETTINGS | (settings or {}))))
+    return toys.as_read(parts_of("time", toy, shard, toys.SETTINGS | (settings or {})))
 
 
 def run(part, prepared, tmp_path, name="times", chosen=None, threads=1):
@@ -403,7 +403,7 @@ GRIDS = {
 
 def of_kind(kind, *methods, **grid):
     methods = [{"method": method, "variant": "", "options": options} for method, options in methods]
-    spec = {"kernel": {"name": "gaussian", "length_scale": 1}, "seed": 3, "device": "cpu", "methods": methods}
+    spec = toys.part(kind=kind, kernel={"name": "gaussian", "length_scale": 1}, methods=methods)
     module = {"fitting": fitting, "scaling": scaling}[kind]
     return module.timed(Job("time", spec | {"grid": GRIDS[kind] | grid}, None, None), {})
 

@@ -46,7 +46,7 @@ def run(prepared, tmp_path, repeats=1, **changes):
 
 def features(prepared, repeat=0, length_scale=LENGTH_SCALE):
     """Features and targets of the training and of the test rows, in float64."""
-    sample = draw_sample(load_prepared(prepared), toys.SETTINGS, repeat, ["none"])
+    sample = draw_sample(load_prepared(prepared), toys.part(), repeat, ["none"])
     seed = seed_of(3, "features", "made", "rff", 4 * D, repeat)
     phi = make_map("rff", Gaussian(length_scale), n_components=4 * D, device="cpu", random_state=seed)
     phi.fit(sample.X_train)

@@ -109,7 +109,8 @@ JOBS = {
     "download": ({"source": "eeg"}, [], ["data/raw/eeg/record.json"]),
     "preprocess": ({"dataset": "eeg"}, ["data/raw/eeg/record.json"], PREPARED),
     "tune": (
-        {"experiment": "survey-gaussian-text", "shard": "eeg"}, [*PREPARED, LOCK], [f"{TEXT}/tune/eeg.json"],
+        {"experiment": "survey-gaussian-text", "shard": "eeg"}, [*PREPARED, LOCK],
+        [f"{TEXT}/tune/eeg.json", f"{TEXT}/tune/eeg.provenance.json"],
     ),
     "generate": (
         {"experiment": "survey-gaussian-text", "shard": "eeg.lsrff"}, [*PREPARED, f"{TEXT}/tune/eeg.json", LOCK],

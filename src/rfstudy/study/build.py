@@ -28,7 +28,7 @@ from rfstudy.files import read_yaml
 from rfstudy.study.check import entries_in, learners_of_entries, located, rows_of_split
 from rfstudy.study.code import defines
 from rfstudy.study.experiment import kind_constant, standing_for_all, wanted_sizes
-from rfstudy.study.job import merge, options_tried, sizes
+from rfstudy.study.job import NAMES, Part, merge, options_tried, sizes
 from rfstudy.study.models import module_of
 from rfstudy.study.plan import on_dataset, repeats_of
 from rfstudy.study.selection import load_study
@@ -261,7 +261,8 @@ def try_scores(metric: str, target: str):
 
 def try_kind(kind: str, spec: dict):
     """Yield how to make the kernels and maps that a kind completes itself, what it checks itself, and its cells."""
-    module = importlib.import_module(module_of(kind))
+    module, nameless = importlib.import_module(module_of(kind)), dict.fromkeys(NAMES, "")
+    spec = Part(kind=kind, **nameless, **spec)
     for kernel, entries in module.kernels(spec) if hasattr(module, "kernels") else ():
         yield "", lambda kernel=kernel: kernel_of(kernel)
         for entry in entries:

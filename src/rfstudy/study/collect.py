@@ -12,13 +12,13 @@ from random_features.errors import UserError
 from rfstudy import tidy
 from rfstudy.data.modules import step_text
 from rfstudy.files import read_arrays
-from rfstudy.study.job import NAMES
+from rfstudy.study.job import NAMES, Part
 from rfstudy.study.provenance import read_records, write_results
 from rfstudy.study.rows import base_row
 from rfstudy.study.sample import Prepared, loaded
 
 
-def run(specs: list[dict], shard_files: list, prepared_dirs: list, array_files: list, out, out_arrays) -> None:
+def run(specs: list[Part], shard_files: list, prepared_dirs: list, array_files: list, out, out_arrays) -> None:
     """The stage: write an experiment's table, its provenance and its arrays.
 
     ``specs`` (one a data set, as ``study.plan.facts_parts``) go with ``prepared_dirs`` one to one. Raises
@@ -43,10 +43,10 @@ def run(specs: list[dict], shard_files: list, prepared_dirs: list, array_files: 
     write_results(table, records, out, collected_arrays(array_files), out_arrays)
 
 
-def check_of_one_experiment(tables: dict, specs: list[dict]) -> None:
+def check_of_one_experiment(tables: dict, specs: list[Part]) -> None:
     """``UserError`` where not all rows have the names and the seed that those of one experiment share."""
     columns = [*NAMES, "seed"]
-    expected = {tuple(str(spec[column]) for column in columns): "--spec" for spec in specs}
+    expected = {tuple(str(getattr(spec, column)) for column in columns): "--spec" for spec in specs}
     for path, table in tables.items():
         for found in table[columns].astype(str).drop_duplicates().itertuples(index=False, name=None):
             expected.setdefault(found, path)
@@ -74,7 +74,7 @@ def record_of_facts(prepared: Prepared) -> dict[str, dict]:
     return {record["run"]: record} if record and not prepared.skipped else {}
 
 
-def fact_rows(spec: dict, prepared: Prepared) -> list[dict]:
+def fact_rows(spec: Part, prepared: Prepared) -> list[dict]:
     """What preprocessing found about a data set, as rows with metrics ``fact_...``; ``split`` is the part."""
     shared = base_row(spec, prepared)
     if prepared.skipped:
@@ -82,7 +82,7 @@ def fact_rows(spec: dict, prepared: Prepared) -> list[dict]:
         return [shared | {"metric": "fact_rows", "split": "all", "status": "skipped", "settings": reason}]
     shared |= {key: prepared.facts[key] for key in ("n_train", "n_test", "d")}
     shared |= {"run": "".join(record_of_facts(prepared))}
-    settings = {"split": prepared.facts["split"], "preprocess": "+".join(map(step_text, spec["preprocess"]))}
+    settings = {"split": prepared.facts["split"], "preprocess": "+".join(map(step_text, spec.preprocess))}
     rows = []
     for name, fact in prepared.facts["facts"].items():
         metric, _, part = name.rpartition("_")

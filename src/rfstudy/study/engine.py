@@ -23,7 +23,7 @@ from random_features.kernels.base import Kernel
 from random_features.maps.registry import REGISTRY, make_map, resolved_options
 from rfstudy.data import prepared
 from rfstudy.study.code import code_hash
-from rfstudy.study.job import NAMES, code_roots, own_kernel, without
+from rfstudy.study.job import NAMES, Part, code_roots, own_kernel, without
 from rfstudy.study.journal import Checkpoints, Journal, key_of
 from rfstudy.study.provenance import Run
 from rfstudy.study.rows import base_row, entry_columns
@@ -82,22 +82,22 @@ class Job:
     """What all cells of one part of a stage's work share."""
 
     stage: str
-    spec: dict
+    spec: Part
     journal: Journal
     run: Run
     data: Prepared | None = None
     samples: Samples | None = None
 
 
-def jobs(stage: str, parts: list[dict], prepared_dirs, journal, threads: int):
+def jobs(stage: str, parts: list[Part], prepared_dirs, journal, threads: int):
     """Yield the jobs of a stage's parts; each part with data has its folder in ``prepared_dirs``.
 
     The device "auto" is resolved here, so that no cell of a GPU is taken for one of a processor.
     """
-    device = device_of(parts[0]["device"])
+    device = device_of(parts[0].device)
     run, cells = Run(stage, parts, threads, device), Journal(journal)
     parts = [spec | {"device": device} for spec in parts]
-    without_data = not prepared_dirs and not any(spec["dataset"] for spec in parts)
+    without_data = not prepared_dirs and not any(spec.dataset for spec in parts)
     for spec, data in ((spec, None) for spec in parts) if without_data else loaded(parts, prepared_dirs):
         samples = Samples(data, spec) if data else None
         yield Job(stage, spec, cells, run, data, samples)
@@ -149,7 +149,7 @@ def work_through(job: Job, cells: list[Cell], compute, title: str = "") -> Work:
     """
     done = Work()
     shared = base_row(job.spec, job.data)
-    title = title or " ".join(filter(None, (job.spec["experiment"], job.spec["dataset"], job.stage)))
+    title = title or " ".join(filter(None, (job.spec.experiment, job.spec.dataset, job.stage)))
     for cell in tqdm(cells, desc=title, file=sys.stderr, mininterval=5):
         content, arrays = finished(job, cell, compute)
         record = content["record"]
@@ -176,7 +176,7 @@ def finished(job: Job, cell: Cell, compute) -> tuple[dict, dict]:
 def cell_key(job: Job, cell: Cell) -> str:
     """The hash of everything that decides a cell."""
     # the conditions of a cell count in place of what the specification says about all cells
-    common = without(job.spec, *IRRELEVANT, *cell.conditions)
+    common = without(job.spec.stated(), *IRRELEVANT, *cell.conditions)
     decided = {"methods": [cell.entry] if cell.entry else []} | common | cell.conditions
     return key_of(
         job.stage,
@@ -211,26 +211,26 @@ def sample_and_kernel(job: Job, repeat: int) -> tuple[Sample, Kernel, float]:
     """The rows of a repeat as the experiment prepares them, its kernel with the length scale that its bandwidth rule
     finds on the training rows, and this length scale.
     """
-    preprocess, bandwidth = job.spec["preprocess"], job.spec["bandwidth"]
+    preprocess, bandwidth = job.spec.preprocess, job.spec.bandwidth
     length_scale = job.samples.length_scale(repeat, preprocess, bandwidth)
-    kernel = make_kernel(job.spec["kernel"] | {"length_scale": length_scale})
+    kernel = make_kernel(job.spec.kernel | {"length_scale": length_scale})
     return job.samples.of(repeat, preprocess), kernel, length_scale
 
 
-def feature_seed(spec: dict, entry: dict, n_features: int, repeat: int) -> int:
+def feature_seed(spec: Part, entry: dict, n_features: int, repeat: int) -> int:
     """The seed of an entry's map: data set, method, size and repeat alone decide it, so that experiments of any kind
     have the same features where they have the same map.
     """
-    return seed_of(spec["seed"], "features", spec["dataset"], entry["method"], n_features, repeat)
+    return seed_of(spec.seed, "features", spec.dataset, entry["method"], n_features, repeat)
 
 
-def entry_map(spec: dict, entry: dict, kernel, n_features: int, seed: int):
+def entry_map(spec: Part, entry: dict, kernel, n_features: int, seed: int):
     """The unfitted feature map of an experiment's entry, with ``n_features`` frequencies."""
     return make_map(
         entry["method"],
         kernel=kernel,
         n_components=n_features,
-        device=spec["device"],
+        device=spec.device,
         random_state=seed,
         **entry["options"],
     )

@@ -15,12 +15,13 @@ from random_features.arrays import set_threads
 from random_features.errors import NotDefinedError
 from rfstudy.scores import approximation_error
 from rfstudy.study.engine import Cell, Job, Work, jobs, work_through
+from rfstudy.study.job import Part
 from rfstudy.study.kinds.grid import cell_settings, grid_cells, map_of, prefixes, sample_of, skipped_rows
 from rfstudy.study.provenance import write_results
 from rfstudy.study.sample import approximation_rows
 
 
-def run(parts: list[dict], prepared_dirs, chosen: dict, journal, out, out_arrays, threads: int) -> None:
+def run(parts: list[Part], prepared_dirs, chosen: dict, journal, out, out_arrays, threads: int) -> None:
     """The stage: write a shard's rows, their provenance and the arrays of its data-dependent maps.
 
     ``chosen`` holds what ``tune`` found, by data set; it is empty where nothing was searched.
@@ -31,16 +32,16 @@ def run(parts: list[dict], prepared_dirs, chosen: dict, journal, out, out_arrays
         spec = job.spec
         if job.data.skipped:
             missing = [{"metric": metric_of(spec), "split": "train"}]
-            done.rows += skipped_rows(spec, job.data, spec["repeats"], missing)
+            done.rows += skipped_rows(spec, job.data, spec.repeats, missing)
             continue
-        cells = grid_cells(spec, chosen.get(spec["dataset"], {}), job.data.facts["d"], spec["repeats"])
-        done.add(work_through(job, cells, partial(measure, job)), spec["dataset"])
+        cells = grid_cells(spec, chosen.get(spec.dataset, {}), job.data.facts["d"], spec.repeats)
+        done.add(work_through(job, cells, partial(measure, job)), spec.dataset)
     write_results(done.rows, done.records, out, done.arrays, out_arrays)
 
 
-def metric_of(spec: dict) -> str:
+def metric_of(spec: Part) -> str:
     """The metric of the approximation error of a part."""
-    return f"approximation_error_{spec['approximation']['norm']}"
+    return f"approximation_error_{spec.approximation['norm']}"
 
 
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
@@ -56,12 +57,12 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
         status = "skipped" if isinstance(error, NotDefinedError) else "failed"
         because = {"status": status, "settings": settings | {"reason": str(error)}}
         return [row | size | because for _, size in prefixes(None, cell)], {status: np.array(str(error))}
-    X = sample.X_train[approximation_rows(spec, repeat, len(sample.y_train), spec["approximation"]["rows"])]
+    X = sample.X_train[approximation_rows(spec, repeat, len(sample.y_train), spec.approximation["rows"])]
     exact = kernel(X.astype(np.float64))
     rows = []
     for prefix, size in prefixes(phi, cell):
         approximate, told = approximate_kernel(prefix, X)
-        value = approximation_error(exact, approximate, spec["approximation"]["norm"])
+        value = approximation_error(exact, approximate, spec.approximation["norm"])
         told = {"settings": settings | {"rows": len(X)} | told}
         columns = row | size | {"n_columns": prefix.n_columns_}
         rows.append(columns | {"value": value} | told)

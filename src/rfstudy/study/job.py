@@ -5,6 +5,8 @@ Planning imports this module; it imports nothing that plans. Standard library on
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
+
 from random_features.errors import UserError
 from random_features.kernels import KERNELS
 from random_features.learners.entry import known
@@ -20,6 +22,56 @@ TUNE_SCOPES = ("experiment", "size", "method", "method_and_size", "cell")
 
 #: What can be chosen by validation.
 SEARCHED = ("preprocess", "length_scale", "bandwidth", "options", "penalty")
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a job is told of one data set: the whole description from the plan to the row.
+
+    The plan makes it, a work file carries it as JSON, and the engine and the kinds read it. A field that a stage does
+    not need is None.
+    """
+
+    preset: str
+    paper: str
+    experiment: str
+    protocol: str
+    kind: str
+    kernel: dict
+    seed: int
+    device: str
+    dataset: str = ""  # empty where an experiment has no data
+    methods: list[dict] = field(default_factory=list)  # entries: a map with its options
+    preprocess: list | None = None
+    bandwidth: dict | None = None
+    split: dict | None = None
+    max_rows: int | None = None
+    repeats: list[int] | dict[str, list[int]] | None = None  # of train by learner
+    sizes: dict | None = None
+    grid: dict | None = None  # of the kind of experiment
+    approximation: dict | None = None
+    learners: dict | None = None
+    scores: list[str] | None = None
+    penalty_tune_per: str | None = None
+    search: dict | None = None
+    shared_methods: list[dict] | None = None
+    time: dict | None = None
+
+    def __or__(self, changes: dict) -> Part:
+        """A copy with other values of some fields."""
+        return replace(self, **changes)
+
+    def stated(self) -> dict:
+        """The fields that have a value, for JSON and for keys."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+def read_parts(documents: list[dict]) -> list[Part]:
+    """The parts in a work file; ``UserError`` for one that lacks a field or has another."""
+    try:
+        return [Part(**each) for each in documents]
+    except TypeError as error:
+        raise UserError(f"the work file is no description of a job ({error}); the workflow writes it anew") from error
 
 
 def merge(base: dict, overlay: dict, *, null_removes: bool = True) -> dict:

@@ -11,17 +11,18 @@ import importlib
 
 from random_features.arrays import set_threads
 from rfstudy.study.engine import Job, Work, jobs, work_through
+from rfstudy.study.job import Part
 from rfstudy.study.provenance import write_results
 from rfstudy.study.rows import base_row, entry_columns
 
 
-def run(parts: list[dict], prepared_dirs, journal, out, out_arrays, threads: int) -> None:
+def run(parts: list[Part], prepared_dirs, journal, out, out_arrays, threads: int) -> None:
     """The stage: write the rows of a shard, its arrays and their provenance."""
     set_threads(threads)
     done = Work()
     for job in jobs("measure", parts, prepared_dirs, journal, threads):
         # by name, so that a change of one kind is no change of another
-        kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec['kind']}")
+        kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec.kind}")
         if job.data and job.data.skipped:
             done.rows += skipped_rows(job, kind.METRICS)
             continue
@@ -30,7 +31,7 @@ def run(parts: list[dict], prepared_dirs, journal, out, out_arrays, threads: int
         def compute(cell, checkpoints, kind=kind, job=job):
             return kind.measure(job, cell, checkpoints)
 
-        done.add(work_through(job, cells, compute), job.spec["dataset"])
+        done.add(work_through(job, cells, compute), job.spec.dataset)
     write_results(done.rows, done.records, out, done.arrays, out_arrays)
 
 
@@ -39,6 +40,6 @@ def skipped_rows(job: Job, metrics) -> list[dict]:
     why = {"repeat": 0, "status": "skipped", "settings": {"reason": job.data.skipped}}
     return [
         base_row(job.spec, job.data) | entry_columns(entry) | why | {"metric": metric}
-        for entry in job.spec["methods"]
+        for entry in job.spec.methods
         for metric in metrics
     ]

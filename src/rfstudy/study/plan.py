@@ -16,7 +16,7 @@ from random_features.kernels import KERNELS
 from random_features.learners.entry import facts
 from rfstudy.study.config import ConfigurationError, check_ids
 from rfstudy.study.experiment import kernels_of, kind_constant, standing_for_all, wanted_sizes
-from rfstudy.study.job import merge, own_kernel, searched, sizes, spread, tune_scope, without
+from rfstudy.study.job import Part, merge, own_kernel, searched, sizes, spread, tune_scope, without
 from rfstudy.study.models import AXES
 
 
@@ -121,22 +121,22 @@ def entry_on(entry: dict, dataset: str, options: dict) -> dict:
     return merge(own, entry.get("datasets", {}).get(dataset, {}))
 
 
-def part(experiment: dict, dataset: str, settings: dict) -> dict:
+def part(experiment: dict, dataset: str, settings: dict) -> Part:
     """What every stage must know of an experiment on a data set."""
-    return {
-        "preset": settings["preset"],
-        "paper": experiment["paper"],
-        "experiment": experiment["name"],
-        "protocol": experiment["protocol"],
-        "kind": experiment["kind"],
-        "dataset": dataset,
-        "kernel": experiment["kernel"],
-        "seed": settings["seed"],
-        "device": settings["device"],
-    }
+    return Part(
+        preset=settings["preset"],
+        paper=experiment["paper"],
+        experiment=experiment["name"],
+        protocol=experiment["protocol"],
+        kind=experiment["kind"],
+        dataset=dataset,
+        kernel=experiment["kernel"],
+        seed=settings["seed"],
+        device=settings["device"],
+    )
 
 
-def sample_part(experiment: dict, dataset: str, settings: dict) -> dict:
+def sample_part(experiment: dict, dataset: str, settings: dict) -> Part:
     """``part``, and what decides the training and test rows of a repeat; ``experiment`` as it is on the data set."""
     if "preprocess" not in experiment:
         raise ConfigurationError(f"experiment {experiment['name']!r} does not say how {dataset} is to be preprocessed")
@@ -148,12 +148,12 @@ def sample_part(experiment: dict, dataset: str, settings: dict) -> dict:
     }
 
 
-def facts_parts(experiment: dict, settings: dict) -> list[dict]:
+def facts_parts(experiment: dict, settings: dict) -> list[Part]:
     """What ``collect`` is told of the data of an experiment: one part a data set, nothing where it has none."""
     return [sample_part(on_dataset(experiment, name), name, settings) for name in experiment["datasets"]]
 
 
-def parts_of(stage: str, experiment: dict, shard: Shard, settings: dict) -> list[dict]:
+def parts_of(stage: str, experiment: dict, shard: Shard, settings: dict) -> list[Part]:
     """The specification of a stage's job: one part a data set of the shard."""
     make = PARTS[stage]
     return [make(on_dataset(experiment, dataset), dataset, shard, settings) for dataset in shard.datasets]
@@ -164,7 +164,7 @@ def entries_of(experiment: dict, shard: Shard) -> list[dict]:
     return [without(entry, "learners") for entry in filter(None, (experiment["methods"][i] for i in shard.methods))]
 
 
-def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> dict:
+def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
     """The work of ``tune``: what is searched, by whom the choice is shared, and the learners that decide."""
     search = experiment["search"]
     spec = sample_part(experiment, dataset, settings) | {
@@ -176,7 +176,7 @@ def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> d
     }
     # all who share a penalty have to have a solution at it
     if scopes_in(search) & {"size", "method_and_size", "cell"} or "penalty" in searched(search):
-        spec["sizes"] = experiment["sizes"]
+        return spec | {"sizes": experiment["sizes"]}
     return spec
 
 
@@ -249,7 +249,7 @@ def learners_of(experiment: dict) -> dict:
     return {name: without(options, "repeats") for name, options in experiment["learners"].items()}
 
 
-def generate_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> dict:
+def generate_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
     """The work of ``generate``: the maps, their sizes and the error."""
     return sample_part(experiment, dataset, settings) | {
         "methods": entries_of(experiment, shard),
@@ -259,7 +259,7 @@ def generate_part(experiment: dict, dataset: str, shard: Shard, settings: dict) 
     }
 
 
-def train_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> dict:
+def train_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
     """The work of ``train``: the maps again, the learners and how their penalties are chosen."""
     return sample_part(experiment, dataset, settings) | {
         "methods": list(filter(None, (experiment["methods"][i] for i in shard.methods))),
@@ -274,7 +274,7 @@ def train_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> 
     }
 
 
-def measure_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> dict:
+def measure_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
     """The work of ``measure``: the maps, and the grid of the experiment's kind."""
     base = sample_part if kind_constant(experiment, "NEEDS_DATA") else part
     return base(experiment, dataset, settings) | {
@@ -284,7 +284,7 @@ def measure_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -
     }
 
 
-def time_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> dict:
+def time_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
     """The work of ``time``: all methods together, how often, and what of them; one repeat."""
     needs_data = kind_constant(experiment, "NEEDS_DATA")
     how = experiment["time"]
@@ -365,17 +365,17 @@ def tune_shards(experiment: dict, settings: dict) -> list[Shard]:
     return shards(together, settings | {"repeats_per_shard": None})
 
 
-def same_choices(one: dict, other: dict) -> bool:
+def same_choices(one: Part, other: Part) -> bool:
     """Whether what ``tune`` finds for one of its parts is what it would find for the other.
 
     It is where the two differ in names only, and the other has no size that the one has not.
     """
 
-    def work(spec: dict) -> dict:
-        return without(spec, "paper", "experiment", "protocol", "sizes")
+    def work(spec: Part) -> dict:
+        return without(vars(spec), "paper", "experiment", "protocol", "sizes")
 
-    def labels(spec: dict) -> set:
-        return set(sizes(spec["sizes"], 1)) if "sizes" in spec else set()
+    def labels(spec: Part) -> set:
+        return set(sizes(spec.sizes, 1)) if spec.sizes is not None else set()
 
     return work(one) == work(other) and labels(one) >= labels(other)
 

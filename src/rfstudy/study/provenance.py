@@ -33,7 +33,7 @@ class Run:
         self.clock = time.perf_counter()
         self.record = {
             "stage": stage,
-            "spec_hash": key_of(spec),
+            "spec_hash": key_of([vars(part) for part in spec] if isinstance(spec, list) else spec),
             "command": f"python -m rfstudy {shlex.join(sys.argv[1:])}",
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "threads": threads,

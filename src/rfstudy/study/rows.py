@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from rfstudy.study.job import NAMES, kernel_id, own_kernel
+from rfstudy.study.job import NAMES, Part, kernel_id, own_kernel
 from rfstudy.study.sample import Prepared
 
 
-def base_row(spec: dict, data: Prepared | None) -> dict:
+def base_row(spec: Part, data: Prepared | None) -> dict:
     """The columns that every row of a part shares."""
     return {
         "origin": "measured",
-        **{key: spec[key] for key in NAMES},
-        "dataset": spec["dataset"],
+        **{name: getattr(spec, name) for name in NAMES},
+        "dataset": spec.dataset,
         "stand_in": data.facts["stand_in"] if data else "",
-        "kernel": kernel_id(spec["kernel"]),
-        "seed": spec["seed"],
+        "kernel": kernel_id(spec.kernel),
+        "seed": spec.seed,
         "status": "ok",
     }
 

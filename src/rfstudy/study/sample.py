@@ -16,6 +16,7 @@ from rfstudy.data.split import FIXED, block_of_row, split
 from rfstudy.data.target import Target, make_target
 from rfstudy.data.target_scaling import fitted
 from rfstudy.data.tasks import OF_BLOCKS
+from rfstudy.study.job import Part
 
 #: Bytes up to which the samples of a data set are kept.
 KEPT_BYTES = 2**26
@@ -72,10 +73,10 @@ def loaded(specs: list[dict], folders) -> Iterator[tuple[dict, Prepared]]:
     if len(specs) != len(folders):
         raise UserError(f"--prepared: {len(folders)} folders are given for {len(specs)} data sets")
     for spec, folder in zip(specs, folders, strict=True):
-        yield spec, load_prepared(folder, spec["dataset"])
+        yield spec, load_prepared(folder, spec.dataset)
 
 
-def draw_sample(data: Prepared, spec: dict, repeat: int, preprocess: list, own_split: dict | None = None) -> Sample:
+def draw_sample(data: Prepared, spec: Part, repeat: int, preprocess: list, own_split: dict | None = None) -> Sample:
     """Split, cap and preprocess the rows of one repeat.
 
     The split depends on the study's seed and the repeat only; ``own_split`` stands in place of the specification's.
@@ -86,13 +87,13 @@ def draw_sample(data: Prepared, spec: dict, repeat: int, preprocess: list, own_s
     how = split_of(data, spec, own_split)
     parts = ("n_train", "n_test")
     counts = tuple(how.get(part, facts[part]) for part in parts) if how["rule"] == "random" else None
-    rows = split(n, facts["n_train_published"], repeat, spec["seed"], how["rule"], counts, how.get("n_blocks"))
+    rows = split(n, facts["n_train_published"], repeat, spec.seed, how["rule"], counts, how.get("n_blocks"))
     train, test = (part[~np.isin(part, how.get("without", []))] for part in rows)
     n_all = len(train) + len(test)
-    if spec["max_rows"]:
-        generator = np.random.default_rng(seed_sequence(spec["seed"], "cap", repeat))
+    if spec.max_rows:
+        generator = np.random.default_rng(seed_sequence(spec.seed, "cap", repeat))
         train, test = (
-            np.sort(generator.choice(part, spec["max_rows"], replace=False)) if len(part) > spec["max_rows"] else part
+            np.sort(generator.choice(part, spec.max_rows, replace=False)) if len(part) > spec.max_rows else part
             for part in (train, test)
         )
     X_train, X_test = np.asarray(data.X[train]), np.asarray(data.X[test])
@@ -111,9 +112,9 @@ def draw_sample(data: Prepared, spec: dict, repeat: int, preprocess: list, own_s
     )
 
 
-def split_of(data: Prepared, spec: dict, own_split: dict | None = None) -> dict:
+def split_of(data: Prepared, spec: Part, own_split: dict | None = None) -> dict:
     """How the rows of a data set are split: as an entry says, or the experiment, or the task."""
-    return {"rule": data.facts["split"]} | (own_split or spec.get("split") or {})
+    return {"rule": data.facts["split"]} | (own_split or spec.split or {})
 
 
 def holds_out_blocks(how: dict) -> bool:
@@ -126,7 +127,7 @@ class Samples:
     again, a large one is forgotten for the next.
     """
 
-    def __init__(self, prepared: Prepared, spec: dict):
+    def __init__(self, prepared: Prepared, spec: Part):
         self.prepared, self.spec = prepared, spec
         self._drawn: dict[str, Sample] = {}
         self._length_scales: dict[tuple[str, str], float] = {}
@@ -143,7 +144,7 @@ class Samples:
 
     def _repeats_differ(self, own_split: dict | None) -> bool:
         """Whether repeats have rows of their own: a fixed split that is not capped is the same in all."""
-        facts, most = self.prepared.facts, self.spec["max_rows"]
+        facts, most = self.prepared.facts, self.spec.max_rows
         rule = split_of(self.prepared, self.spec, own_split)["rule"]
         return rule not in FIXED or (most is not None and max(facts["n_train"], facts["n_test"]) > most)
 
@@ -153,7 +154,7 @@ class Samples:
         what = str((repeat, preprocess, own_split)), str((rule["rule"], sorted(parameters.items())))
         if what not in self._length_scales:
             module = importlib.import_module(f"rfstudy.study.bandwidths.{rule['rule']}")
-            rng = np.random.default_rng(seed_sequence(self.spec["seed"], "bandwidth", rule["rule"], repeat))
+            rng = np.random.default_rng(seed_sequence(self.spec.seed, "bandwidth", rule["rule"], repeat))
             X_train = self.of(repeat, preprocess, own_split).X_train
             self._length_scales[what] = module.length_scale(X_train, rng, **parameters)
         # a factor multiplies what every rule that has one finds: other factors find it only once
@@ -163,9 +164,9 @@ class Samples:
         return found
 
 
-def approximation_rows(spec: dict, repeat: int, n_train: int, most: int) -> np.ndarray:
+def approximation_rows(spec: Part, repeat: int, n_train: int, most: int) -> np.ndarray:
     """At most so many of the training rows, on which the error of the kernel matrix is measured: random, the same for
     all methods and sizes of a repeat.
     """
-    generator = np.random.default_rng(seed_sequence(spec["seed"], "approximation", spec["dataset"], repeat))
+    generator = np.random.default_rng(seed_sequence(spec.seed, "approximation", spec.dataset, repeat))
     return generator.choice(n_train, min(n_train, most), replace=False)

@@ -27,6 +27,7 @@ from rfstudy.study.engine import Cell, Job, finished
 from rfstudy.study.job import (
     SEARCHED,
     TUNE_SCOPES,
+    Part,
     merge,
     options_tried,
     own_kernel,
@@ -65,16 +66,16 @@ def search(job: Job) -> dict:
     spec = job.spec
     found: dict = {}
     for scope in TUNE_SCOPES:
-        quantities = [q for q in searched(spec["search"]) if tune_scope(spec["search"], q) == scope]
+        quantities = [q for q in searched(spec.search) if tune_scope(spec.search, q) == scope]
         if not quantities:
             continue
         choices: dict = {}
-        title = f"{spec['experiment']} {spec['dataset']} {' and '.join(quantities)}"
+        title = f"{spec.experiment} {spec.dataset} {' and '.join(quantities)}"
         for entry, label, repeat in tqdm(list(members(spec, scope)), desc=title, file=sys.stderr, mininterval=5):
-            own = [quantity for quantity in quantities if takes_part(spec["search"], entry, quantity)]
+            own = [quantity for quantity in quantities if takes_part(spec.search, entry, quantity)]
             if not own:
                 continue
-            chosen_on = [repeat] if scope == "cell" else spec["repeats"][:SHARED_ON]
+            chosen_on = [repeat] if scope == "cell" else spec.repeats[:SHARED_ON]
             shared_with = sharers(spec, scope, entry, label)
             choice = best_choice(job, found, own, entry, label, chosen_on, shared_with)
             choices = merge(choices, nested(place_of(scope, entry, label, repeat), choice))
@@ -82,26 +83,26 @@ def search(job: Job) -> dict:
     return found
 
 
-def members(spec: dict, scope: str):
+def members(spec: Part, scope: str):
     """The (entry, label of the size, repeat) of every choice of a scope; what a choice is shared by stands for all.
 
     What all methods share is chosen with the method, one for each kernel, and what all sizes share at the size, that
     the search names.
     """
-    one_size = list(spec["search"].get("size", {}).items())
-    all_labels = [label for _, label in sizes(spec.get("sizes", {}), 1)]
+    one_size = list(spec.search.get("size", {}).items())
+    all_labels = [label for _, label in sizes((spec.sizes or {}), 1)]
     one_label = [label for _, label in sizes({rule: [value] for rule, value in one_size}, 1)]
-    entries = spec["shared_methods"] if scope in ("experiment", "size") else spec["methods"]
+    entries = spec.shared_methods if scope in ("experiment", "size") else spec.methods
     labels = one_label if scope in ("experiment", "method") else all_labels
-    repeats = spec["repeats"] if scope == "cell" else [None]
+    repeats = spec.repeats if scope == "cell" else [None]
     return itertools.product(entries, labels, repeats)
 
 
-def sharers(spec: dict, scope: str, entry: dict, label: str) -> list[tuple[dict, str]]:
+def sharers(spec: Part, scope: str, entry: dict, label: str) -> list[tuple[dict, str]]:
     """The (entry, label of the size) of all cells that share a choice, whichever of them it is made with."""
-    of_kernel = [each for each in spec["methods"] if own_kernel(each) == own_kernel(entry)]
+    of_kernel = [each for each in spec.methods if own_kernel(each) == own_kernel(entry)]
     entries = of_kernel if scope in ("experiment", "size") else [entry]
-    all_labels = [name for _, name in sizes(spec.get("sizes", {}), 1)]
+    all_labels = [name for _, name in sizes((spec.sizes or {}), 1)]
     labels = all_labels if scope in ("experiment", "method") else [label]
     everywhere = itertools.product(entries, labels)
     return [(each, label) for each, label in everywhere if label in each.get("only_sizes", [label])]
@@ -125,8 +126,8 @@ def best_choice(
     """The best values of quantities that are searched together, for an entry at a size, on some repeats; a penalty
     among those at which all that share it (``sharers``) have a solution.
     """
-    spec, search = job.spec, job.spec["search"]
-    selecting = [name for name in (search.get("learner"), *spec["learners"]) if name and is_learned(entry, name)]
+    spec, search = job.spec, job.spec.search
+    selecting = [name for name in (search.get("learner"), *spec.learners) if name and is_learned(entry, name)]
     if not selecting:
         raise UserError(f"learners: there is none by which {entry['method']} could choose {', '.join(quantities)}")
     own_options = search.get("learners", {}).get(selecting[0], {}) if quantities != ["penalty"] else {}
@@ -179,7 +180,7 @@ def best_penalties(
     was to choose from; a learner that is left out, or singular at every value, has none.
     """
     best, at_edge = {}, []
-    for learner in (name for name in job.spec["learners"] if is_learned(entry, name)):
+    for learner in (name for name in job.spec.learners if is_learned(entry, name)):
         scores = scores_by_fold(job, found, entry, label, chosen_on, values, learner)
         if scores is None or np.isnan(scores).any(axis=1).all():
             continue
@@ -258,16 +259,16 @@ def candidate_cell(
     wider, how = choice_for(found, entry, label, repeat)
     cell = grid_cell(job.spec, [(wider | values, how)], entry, sizes(size_with(job.spec, label), d), d, repeat)
     settings = merge(learner_settings(job.spec, entry, learner), of_learner or {})
-    own = {"learner": learner, "settings": settings, "rows": job.spec["search"].get("max_rows")}
-    if "held_out" in job.spec["search"]:
-        own["held_out"] = job.spec["search"]["held_out"]
+    own = {"learner": learner, "settings": settings, "rows": job.spec.search.get("max_rows")}
+    if "held_out" in job.spec.search:
+        own["held_out"] = job.spec.search["held_out"]
     return replace(cell, conditions=cell.conditions | own, columns={})
 
 
-def size_with(spec: dict, label: str) -> dict:
+def size_with(spec: Part, label: str) -> dict:
     """The sizes of a specification cut down to the one with this label."""
-    own = {rule: [value] for rule, value in spec["search"].get("size", {}).items()}
-    for rule, values in (*own.items(), *spec.get("sizes", {}).items()):
+    own = {rule: [value] for rule, value in spec.search.get("size", {}).items()}
+    for rule, values in (*own.items(), *(spec.sizes or {}).items()):
         for value in values:
             if size_of(rule, value, 1)[1] == label:
                 return {rule: [value]}
@@ -315,9 +316,9 @@ def tuned_map(job: Job, cell: Cell) -> tuple:
     """
     learner, options = load(cell.conditions["learner"]), cell.conditions["settings"]
     sample = sample_of(job.samples, cell)
-    X, y, blocks = tuning_rows(job.spec["seed"], sample, cell.conditions["rows"])
+    X, y, blocks = tuning_rows(job.spec.seed, sample, cell.conditions["rows"])
     phi, _kernel, _length_scale = map_of(job.spec, cell, job.samples)
-    held_out = held_out_rows(job.spec["seed"], len(y), cell.coordinates["repeat"], cell.conditions.get("held_out", 0.0))
+    held_out = held_out_rows(job.spec.seed, len(y), cell.coordinates["repeat"], cell.conditions.get("held_out", 0.0))
     try:
         phi.fit(X[~held_out], y[~held_out])
     except (NotDefinedError, np.linalg.LinAlgError):

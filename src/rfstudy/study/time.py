@@ -31,7 +31,7 @@ from rfstudy.study.engine import (
     jobs,
     work_through,
 )
-from rfstudy.study.job import without
+from rfstudy.study.job import Part, without
 from rfstudy.study.provenance import processor_name, write_results
 from rfstudy.study.rows import entry_columns
 
@@ -46,26 +46,26 @@ OF_LEARNER = ("fit", "predict")
 BEFORE = 0.2
 
 
-def run(parts: list[dict], prepared_dirs, chosen: dict, journal, out, threads: int) -> None:
+def run(parts: list[Part], prepared_dirs, chosen: dict, journal, out, threads: int) -> None:
     """The stage: write the times of every round and their provenance; ``chosen`` as in ``generate``."""
     set_threads(threads)
     done = Work()
     for job in jobs("time", parts, prepared_dirs, journal, threads):
         if job.data is None or not job.data.skipped:
-            done.add(take_times(job, chosen.get(job.spec["dataset"], {}), threads))
+            done.add(take_times(job, chosen.get(job.spec.dataset, {}), threads))
     write_results(done.rows, done.records, out)
 
 
 def take_times(job: Job, chosen: dict, threads: int) -> Work:
     """All rounds of one part; a finished round is journalled and, unless it was machine_busy, not taken again."""
-    kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec['kind']}")
-    how = job.spec["time"]
+    kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec.kind}")
+    how = job.spec.time
     given = {
         # with what an entry has of its own beside its map: preprocessing, bandwidth
-        "methods": [without(entry, "defaults") | entry_key(entry) for entry in job.spec["methods"]],
-        "learners": job.spec.get("learners", {}),
+        "methods": [without(entry, "defaults") | entry_key(entry) for entry in job.spec.methods],
+        "learners": (job.spec.learners or {}),
         "chosen": chosen,
-        "grid": job.spec.get("grid") or job.spec["sizes"],
+        "grid": job.spec.grid or job.spec.sizes,
         "threads": threads,
         "shortest": how["shortest"],
         "processor": processor_name(),

@@ -17,6 +17,7 @@ from random_features.learners.streams import keep_within
 from random_features.maps.registry import REGISTRY
 from rfstudy.files import read_arrays
 from rfstudy.study.engine import Cell, Job, Work, arrays_of, jobs, work_through
+from rfstudy.study.job import Part
 from rfstudy.study.kinds.grid import cell_settings, folds_of, grid_cells, map_of, prefixes, sample_of, skipped_rows
 from rfstudy.study.provenance import write_results
 from rfstudy.study.sample import Sample
@@ -31,13 +32,13 @@ OF_LEARNER = ("learner", "settings", "penalty", "penalty_at_edge", "choice")
 KEPT_BYTES = 2**28
 
 
-def run(parts: list[dict], prepared_dirs, chosen: dict, arrays_file, journal, out, threads: int) -> None:
+def run(parts: list[Part], prepared_dirs, chosen: dict, arrays_file, journal, out, threads: int) -> None:
     """The stage: write a shard's rows and their provenance; ``chosen`` as in ``generate``."""
     set_threads(threads)
     arrays = read_arrays(arrays_file)
     done = Work()
     for job in jobs("train", parts, prepared_dirs, journal, threads):
-        done.add(train(job, chosen.get(job.spec["dataset"], {}), arrays_of(arrays, job.spec["dataset"])))
+        done.add(train(job, chosen.get(job.spec.dataset, {}), arrays_of(arrays, job.spec.dataset)))
     write_results(done.rows, done.records, out)
 
 
@@ -45,18 +46,18 @@ def train(job: Job, chosen: dict, arrays: dict) -> Work:
     """The cells of all learners on one data set; ``arrays`` holds what its maps learned, by cell."""
     spec, done = job.spec, Work()
     if job.data.skipped:
-        for learner in spec["learners"]:
+        for learner in spec.learners:
             missing = [{"learner": learner, "metric": metric, "split": "test"} for metric in metrics_of(job)]
-            done.rows += skipped_rows(spec, job.data, spec["repeats"][learner], missing)
+            done.rows += skipped_rows(spec, job.data, spec.repeats[learner], missing)
         return done
-    d, repeats = job.data.facts["d"], spec["repeats"]
-    cells = [cell for learner in spec["learners"] for cell in grid_cells(spec, chosen, d, repeats[learner], learner)]
+    d, repeats = job.data.facts["d"], spec.repeats
+    cells = [cell for learner in spec.learners for cell in grid_cells(spec, chosen, d, repeats[learner], learner)]
     # the learners of one map follow each other, so that they share its features
     order = {cell.name: i for i, cell in reversed(list(enumerate(cells)))}
     cells.sort(key=lambda cell: order[cell.name])
     of_others = [cell.name for cell in cells if is_learned(cell) and not arrays_of(arrays, cell.name)]
     if of_others:
-        raise UserError(f"--arrays: the file has nothing of {spec['dataset']}/{of_others[0]}: it is of another job")
+        raise UserError(f"--arrays: the file has nothing of {spec.dataset}/{of_others[0]}: it is of another job")
     latest = LatestMap(job, arrays)
     return work_through(job, cells, lambda cell, _: measure(job, cell, latest))
 
@@ -103,7 +104,7 @@ def features_of(phi, X):
 
 def metrics_of(job: Job) -> list[str]:
     """What is scored: what the experiment names, else what the target of the data set does."""
-    return job.spec["scores"] or list(job.data.target.metrics)
+    return job.spec.scores or list(job.data.target.metrics)
 
 
 def measure(job: Job, cell: Cell, latest: LatestMap) -> tuple[list[dict], dict]:

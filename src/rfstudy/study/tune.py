@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from random_features.arrays import set_threads
 from rfstudy.study.engine import jobs
+from rfstudy.study.job import Part
 from rfstudy.study.provenance import write_choices
 from rfstudy.study.search import search
 
 
-def run(parts: list[dict], prepared_dirs, journal, out, threads: int) -> None:
+def run(parts: list[Part], prepared_dirs, journal, out, threads: int) -> None:
     """The stage: write the choices for every data set, by scope (``study.search``)."""
     set_threads(threads)
     chosen = {}
     for job in jobs("tune", parts, prepared_dirs, journal, threads):
         if job.data.skipped:
-            chosen[job.spec["dataset"]] = {"status": "skipped", "reason": job.data.skipped}
+            chosen[job.spec.dataset] = {"status": "skipped", "reason": job.data.skipped}
         else:
-            chosen[job.spec["dataset"]] = {"status": "ok", **search(job)}
+            chosen[job.spec.dataset] = {"status": "ok", **search(job)}
     write_choices(chosen, job.run.finished(), out)

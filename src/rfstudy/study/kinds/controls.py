@@ -33,19 +33,19 @@ class Grid(TypedDict):
 def cells(job: Job) -> list[Cell]:
     """One cell a variant, of which each has its split, and repeat."""
     spec = job.spec
-    own = {entry.get("variant", ""): entry for entry in spec["methods"]}
+    own = {entry.get("variant", ""): entry for entry in spec.methods}
     return [
         Cell(
             {},
             {"variant": variant, "repeat": repeat},
             {
-                "learners": spec["grid"]["learners"],
-                "preprocess": entry.get("preprocess", spec["preprocess"]),
-                "split": merge(spec["split"] or {}, entry.get("split", {})),
+                "learners": spec.grid["learners"],
+                "preprocess": entry.get("preprocess", spec.preprocess),
+                "split": merge(spec.split or {}, entry.get("split", {})),
             },
             {"variant": variant, "repeat": repeat},
         )
-        for repeat in spec["repeats"]
+        for repeat in spec.repeats
         for variant, entry in own.items()
     ]
 

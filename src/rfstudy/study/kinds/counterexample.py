@@ -25,6 +25,7 @@ from annotated_types import MinLen
 
 from rfstudy.fields import Positive, Some
 from rfstudy.study.engine import Cell, Job
+from rfstudy.study.job import Part
 
 STAGES = ("measure",)
 NEEDS_DATA = False
@@ -76,9 +77,9 @@ class Approximation:
     largest_eigenvalue: float
 
 
-def check(spec: dict) -> None:
+def check(spec: Part) -> None:
     """Raise ``ValueError`` for a matrix that is none of a kernel, or does not go with the labels."""
-    gram, n = np.array(spec["grid"]["gram"], dtype=object), len(spec["grid"]["labels"])
+    gram, n = np.array(spec.grid["gram"], dtype=object), len(spec.grid["labels"])
     if gram.shape != (n + 1, n + 1) or (gram != gram.T).any():
         raise ValueError(f"gram must be a symmetric matrix with a row for each of the {n} labels and one more")
     if np.linalg.eigvalsh(gram.astype(float)).min() <= 0:
@@ -87,7 +88,7 @@ def check(spec: dict) -> None:
 
 def cells(job: Job) -> list[Cell]:
     """One cell: the whole search."""
-    return [Cell({}, {"repeat": repeat}, dict(job.spec["grid"]), {"repeat": repeat}) for repeat in job.spec["repeats"]]
+    return [Cell({}, {"repeat": repeat}, dict(job.spec.grid), {"repeat": repeat}) for repeat in job.spec.repeats]
 
 
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:

@@ -14,7 +14,7 @@ from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts
 from rfstudy.study.engine import Job, Timed, entry_map
-from rfstudy.study.job import spread
+from rfstudy.study.job import Part, spread
 from rfstudy.study.peers import make_peer
 
 #: Nothing but times is measured here.
@@ -34,28 +34,28 @@ class Grid(TypedDict):
     peers: list[str]
 
 
-def check(spec: dict) -> None:
+def check(spec: Part) -> None:
     """Raise ``ValueError`` for a peer that there is not."""
-    for name in spec["grid"]["peers"]:
-        make_peer(name, make_kernel(spec["kernel"]), 1)
+    for name in spec.grid["peers"]:
+        make_peer(name, make_kernel(spec.kernel), 1)
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
     """What ``time`` takes the times of: mapping the rows by every map and every peer, from the smallest d."""
-    grid = job.spec["grid"]
+    grid = job.spec.grid
     dimensions = spread(grid["dimensions"], grid["ends"]) if "ends" in grid else grid["dimensions"]
     return [unit for d in dimensions for unit in timed_at(job.spec, d)]
 
 
-def timed_at(spec: dict, d: int) -> list[Timed]:
+def timed_at(spec: Part, d: int) -> list[Timed]:
     """The maps and peers at one d, fitted on a few rows: none of them learns from the data. On the CPU, all of them."""
-    grid, kernel = spec["grid"], make_kernel(spec["kernel"])
+    grid, kernel = spec.grid, make_kernel(spec.kernel)
     n = min(grid["most_rows"], grid["most_entries"] // d)
-    X = points(spec["seed"], n, d)
+    X = points(spec.seed, n, d)
     on_cpu = spec | {"device": "cpu"}
     sides = [
-        (entry, entry_map(on_cpu, entry, kernel, d, seed_of(spec["seed"], "crossover", entry["method"], d)))
-        for entry in spec["methods"]
+        (entry, entry_map(on_cpu, entry, kernel, d, seed_of(spec.seed, "crossover", entry["method"], d)))
+        for entry in spec.methods
     ]
     sides += [({"variant": name}, make_peer(name, kernel, d)) for name in grid["peers"]]
     columns = {"dataset": f"made-d{d}", "n_features": d, "n_features_label": str(d), "n_train": n, "d": d}

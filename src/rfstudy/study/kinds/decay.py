@@ -36,24 +36,24 @@ class Grid(TypedDict):
 
 def cells(job: Job) -> list[Cell]:
     """One cell a map, dimension and repeat; it holds all sizes."""
-    grid = job.spec["grid"]
+    grid = job.spec.grid
     fixed = {key: grid[key] for key in ("n_features", "rows", "norms", "ridge")}
-    axes = itertools.product(grid["dimensions"], job.spec["repeats"])
+    axes = itertools.product(grid["dimensions"], job.spec.repeats)
     places = [{"d": d, "repeat": repeat} for d, repeat in axes]
-    return [Cell(entry, at, fixed) for entry in job.spec["methods"] for at in places]
+    return [Cell(entry, at, fixed) for entry in job.spec.methods for at in places]
 
 
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """Rows of one cell: the error in every norm at every size."""
     spec, conditions, method = job.spec, cell.conditions, cell.entry["method"]
     d, n, repeat = cell.coordinates["d"], conditions["rows"], cell.coordinates["repeat"]
-    rng = np.random.default_rng(seed_sequence(spec["seed"], "decay", d, repeat))
+    rng = np.random.default_rng(seed_sequence(spec.seed, "decay", d, repeat))
     X = rng.standard_normal((n, d)) / np.sqrt(2 * d)
-    kernel = make_kernel(spec["kernel"])
+    kernel = make_kernel(spec.kernel)
     exact = kernel(X)
     rows = []
     for s in conditions["n_features"]:
-        seed = seed_of(spec["seed"], "decay", method, d, s, repeat)
+        seed = seed_of(spec.seed, "decay", method, d, s, repeat)
         phi = entry_map(spec, cell.entry, kernel, s, seed).fit(X)
         Z = phi.transform(X)
         approximate = Z @ Z.T

@@ -19,6 +19,7 @@ from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts, Positive, Positives
 from rfstudy.study.engine import Cell, Job, entry_map
+from rfstudy.study.job import Part
 
 STAGES = ("measure",)
 NEEDS_DATA = False
@@ -39,22 +40,22 @@ class Grid(TypedDict):
     sample_sizes: Counts
 
 
-def check(spec: dict) -> None:
+def check(spec: Part) -> None:
     """Raise ``ValueError`` where the target has more terms than the pool candidates."""
-    if spec["grid"]["terms"] > spec["grid"]["candidates"]:
+    if spec.grid["terms"] > spec.grid["candidates"]:
         raise ValueError("terms must be at most candidates: the target is made of the pool's first")
 
 
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, repeat and place: tau at one n, and n at one tau."""
-    grid = job.spec["grid"]
+    grid = job.spec.grid
     fixed = {key: grid[key] for key in ("dimension", "candidates", "terms")}
     places = [("input_scale", scale, grid["rows"], scale) for scale in grid["input_scales"]]
     places += [("rows", n, n, grid["fixed_input_scale"]) for n in grid["sample_sizes"]]
     return [
         Cell(entry, {"axis": axis, "at": at, "repeat": repeat}, fixed | {"rows": n, "input_scale": scale})
-        for entry in job.spec["methods"]
-        for repeat in job.spec["repeats"]
+        for entry in job.spec.methods
+        for repeat in job.spec.repeats
         for axis, at, n, scale in places
     ]
 
@@ -64,7 +65,7 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     conditions, repeat, axis = cell.conditions, cell.coordinates["repeat"], cell.coordinates["axis"]
     d, n, scale = conditions["dimension"], conditions["rows"], conditions["input_scale"]
     frequencies, phases, pool = candidates_of(job.spec, cell)
-    rng = np.random.default_rng(seed_sequence(job.spec["seed"], "energy", d, n, scale, repeat))
+    rng = np.random.default_rng(seed_sequence(job.spec.seed, "energy", d, n, scale, repeat))
     X = scale * rng.standard_normal((n, d))
     coefficients = rng.uniform(0.5, 1.5, conditions["terms"])
     y = np.cos(X @ frequencies[: conditions["terms"]].T + phases[: conditions["terms"]]) @ coefficients
@@ -90,12 +91,12 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     return [row | {"metric": metric, "value": float(value)}], {}
 
 
-def candidates_of(spec: dict, cell: Cell):
+def candidates_of(spec: Part, cell: Cell):
     """The pool of an entry's map, the same at all places of a repeat: frequencies (J, d), phases (J,) and features."""
     n_candidates = cell.conditions["candidates"]
-    seed = seed_of(spec["seed"], "energy pool", cell.conditions["dimension"], n_candidates, cell.coordinates["repeat"])
+    seed = seed_of(spec.seed, "energy pool", cell.conditions["dimension"], n_candidates, cell.coordinates["repeat"])
     entry = cell.entry | {"options": cell.entry["options"] | {"n_candidates": n_candidates}}
-    phi = entry_map(spec, entry, make_kernel(spec["kernel"]), n_candidates, seed)
+    phi = entry_map(spec, entry, make_kernel(spec.kernel), n_candidates, seed)
     pool = phi.draw(cell.conditions["dimension"], dtype=np.float64).pool_
     return pool.frequencies, pool.phases, pool
 

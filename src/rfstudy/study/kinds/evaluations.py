@@ -14,6 +14,7 @@ from random_features.errors import UserError
 from random_features.maps.registry import make_map, resolved_options
 from rfstudy.fields import Count, Counts, Positive
 from rfstudy.study.engine import Cell, Job, entry_map, feature_seed, sample_and_kernel
+from rfstudy.study.job import Part
 from rfstudy.study.svm_rows import accuracy_rows, fit_on
 
 STAGES = ("measure",)
@@ -35,20 +36,20 @@ class Grid(TypedDict):
 
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, repeat and budget; of a map that spends none one for all budgets."""
-    grid = job.spec["grid"]
+    grid = job.spec.grid
     conditions = {"C": grid["C"], "n_features": grid["n_features"]}
     return [
         Cell(entry, {"evaluations": budgets, "repeat": repeat}, conditions, {"repeat": repeat})
-        for entry in job.spec["methods"]
+        for entry in job.spec.methods
         for budgets in ([[one] for one in grid["evaluations"]] if searches(entry) else [grid["evaluations"]])
-        for repeat in job.spec["repeats"]
+        for repeat in job.spec.repeats
     ]
 
 
-def check(spec: dict) -> None:
+def check(spec: Part) -> None:
     """Raise ``UserError`` for a budget that is too small for an entry."""
-    for entry in filter(searches, spec["methods"]):
-        spent(entry, spec["grid"]["n_features"], min(spec["grid"]["evaluations"]))
+    for entry in filter(searches, spec.methods):
+        spent(entry, spec.grid["n_features"], min(spec.grid["evaluations"]))
 
 
 def searches(entry: dict) -> bool:

@@ -19,7 +19,7 @@ from random_features.learners.l1_svm import fit_l1_svm
 from random_features.learners.multiple_kernel import fit_multiple_kernel_svm
 from rfstudy.fields import Count, Positive, Positives
 from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned, entry_map, feature_seed
-from rfstudy.study.job import kernel_id
+from rfstudy.study.job import Part, kernel_id
 from rfstudy.study.svm_rows import accuracy_rows, fit_on
 
 STAGES = ("measure",)
@@ -45,7 +45,7 @@ class Grid(TypedDict):
 
 def cells(job: Job) -> list[Cell]:
     """One cell a repeat and kernel, of the experiment's own one a width, or one a repeat for them all; one an entry."""
-    grid, repeats = job.spec["grid"], job.spec["repeats"]
+    grid, repeats = job.spec.grid, job.spec.repeats
     conditions = {"C": grid["C"]}
     exact = [
         Cell({}, {"repeat": repeat, **at}, conditions | told)
@@ -53,17 +53,17 @@ def cells(job: Job) -> list[Cell]:
         for at, told in (combination(job.spec) if grid["combined"] else single_kernels(job.spec))
     ]
     places = [{"repeat": repeat, "n_features": grid["n_features"]} for repeat in repeats]
-    return exact + [Cell(entry, at, conditions) for entry in job.spec["methods"] for at in places]
+    return exact + [Cell(entry, at, conditions) for entry in job.spec.methods for at in places]
 
 
-def single_kernels(spec: dict) -> list[tuple[dict, dict]]:
+def single_kernels(spec: Part) -> list[tuple[dict, dict]]:
     """Every kernel of the grid: where its cell stands, and what it is computed under."""
-    own, grid = spec["kernel"], spec["grid"]
+    own, grid = spec.kernel, spec.grid
     named = [(kernel, {}) for kernel in grid["kernels"]] + [(own, {"factor": factor}) for factor in grid["factors"]]
     return [({"kernel": kernel_id(kernel), **at}, {"kernel": kernel}) for kernel, at in named]
 
 
-def combination(spec: dict) -> list[tuple[dict, dict]]:
+def combination(spec: Part) -> list[tuple[dict, dict]]:
     """The combination of all kernels of the grid, in the same way."""
     return [({"kernel": COMBINATION}, {"kernels": [at | told for at, told in single_kernels(spec)]})]
 
@@ -71,8 +71,8 @@ def combination(spec: dict) -> list[tuple[dict, dict]]:
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """The accuracies of one kernel, or of one map, on the test and on the training rows."""
     spec, repeat = job.spec, cell.coordinates["repeat"]
-    sample = job.samples.of(repeat, spec["preprocess"])
-    length_scale = job.samples.length_scale(repeat, spec["preprocess"], spec["bandwidth"])
+    sample = job.samples.of(repeat, spec.preprocess)
+    length_scale = job.samples.length_scale(repeat, spec.preprocess, spec.bandwidth)
     Y, _ = job.data.target.encode(sample.y_train)
     fit = fit_map if cell.entry else fit_combination if "kernels" in cell.conditions else fit_kernel
     columns, settings, model, features = fit(spec, cell, sample.X_train, Y, length_scale)
@@ -92,8 +92,8 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
 
 def timed_cell(job: Job, cell: Cell) -> Timed:
     """The phases of a combination of kernels, or of a map."""
-    spec, sample = job.spec, job.samples.of(0, job.spec["preprocess"])
-    length_scale = job.samples.length_scale(0, spec["preprocess"], spec["bandwidth"])
+    spec, sample = job.spec, job.samples.of(0, job.spec.preprocess)
+    length_scale = job.samples.length_scale(0, spec.preprocess, spec.bandwidth)
     Y, _ = job.data.target.encode(sample.y_train)
     settings = {"length_scale": length_scale, "C": cell.conditions["C"], "capped": sample.capped}
     if not cell.entry:
@@ -127,7 +127,7 @@ def phases_of_map(cell: Cell, phi, X, Y) -> dict:
     }
 
 
-def fit_kernel(spec: dict, cell: Cell, X, Y, length_scale: float):
+def fit_kernel(spec: Part, cell: Cell, X, Y, length_scale: float):
     """The machine on the exact kernel matrix: columns and settings of its rows, model, and the kernel with X (n, d)."""
     told, columns, settings = cell.conditions["kernel"], {}, {}
     if "factor" in cell.coordinates:
@@ -143,7 +143,7 @@ def fit_kernel(spec: dict, cell: Cell, X, Y, length_scale: float):
     )
 
 
-def fit_combination(spec: dict, cell: Cell, X, Y, length_scale: float):
+def fit_combination(spec: Part, cell: Cell, X, Y, length_scale: float):
     """The machine on the best combination of the kernels, as ``fit_kernel``; the settings have its weights."""
     kernels = base_kernels(cell, length_scale)
     grams, scales = normalised_grams(kernels, X)
@@ -178,14 +178,14 @@ def normalised_grams(kernels: list, X) -> tuple[np.ndarray, np.ndarray]:
     return grams / scales[:, None, None], scales
 
 
-def unfitted_map(spec: dict, cell: Cell, length_scale: float):
+def unfitted_map(spec: Part, cell: Cell, length_scale: float):
     """The map of an entry at the size of the grid."""
     s = cell.coordinates["n_features"]
     seed = feature_seed(spec, cell.entry, s, cell.coordinates["repeat"])
-    return entry_map(spec, cell.entry, make_kernel(spec["kernel"] | {"length_scale": length_scale}), s, seed)
+    return entry_map(spec, cell.entry, make_kernel(spec.kernel | {"length_scale": length_scale}), s, seed)
 
 
-def fit_map(spec: dict, cell: Cell, X, Y, length_scale: float):
+def fit_map(spec: Part, cell: Cell, X, Y, length_scale: float):
     """The machine on the features of a map: columns and settings of its rows, model, and ``transform``."""
     s, phi = cell.coordinates["n_features"], unfitted_map(spec, cell, length_scale).fit(X, Y[:, 0])
     columns = {"n_features": s, "n_features_label": str(s), "n_columns": phi.n_columns_, "learner": "l1_svm"}

@@ -15,7 +15,7 @@ from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts
 from rfstudy.study.engine import Job, Timed, drawn_and_learned, entry_map
-from rfstudy.study.job import spread
+from rfstudy.study.job import Part, spread
 
 #: Nothing but times is measured here.
 STAGES = ()
@@ -40,22 +40,22 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
 
     Where a few sizes are asked for, these at the one n alone.
     """
-    grid = job.spec["grid"]
+    grid = job.spec.grid
     pairs = [(grid["rows"], s) for s in spread(grid["n_features"], grid.get("ends"))]
     if "ends" not in grid:
         pairs += [(n, grid["fixed_n_features"]) for n in grid["sample_sizes"]]
-    return [timed_at(job.spec, entry, n, s) for n, s in dict.fromkeys(pairs) for entry in job.spec["methods"]]
+    return [timed_at(job.spec, entry, n, s) for n, s in dict.fromkeys(pairs) for entry in job.spec.methods]
 
 
-def timed_at(spec: dict, entry: dict, n: int, s: int) -> Timed:
+def timed_at(spec: Part, entry: dict, n: int, s: int) -> Timed:
     """The phases of one map at one pair; ``scores`` works on features of the pool that are ready."""
-    d = spec["grid"]["fixed_dimension"]
-    X, y = labelled_points(spec["seed"], n, d)
-    seed = seed_of(spec["seed"], "fitting", entry["method"], n, s)
-    phi = entry_map(spec, entry, make_kernel(spec["kernel"]), s, seed)
+    d = spec.grid["fixed_dimension"]
+    X, y = labelled_points(spec.seed, n, d)
+    seed = seed_of(spec.seed, "fitting", entry["method"], n, s)
+    phi = entry_map(spec, entry, make_kernel(spec.kernel), s, seed)
     phases = drawn_and_learned(entry, phi, X, y) | {"transform": lambda: phi.transform(X)}
     if hasattr(phi, "pool_scores"):
-        scored = entry_map(spec, entry, make_kernel(spec["kernel"]), s, seed).draw(d, dtype=X.dtype)
+        scored = entry_map(spec, entry, make_kernel(spec.kernel), s, seed).draw(d, dtype=X.dtype)
         kept: list = []
 
         def scores():

@@ -24,7 +24,7 @@ from rfstudy.study.engine import (
     feature_seed,
     name_of,
 )
-from rfstudy.study.job import SEARCHED, TUNE_SCOPES, merge, own_kernel, sizes, without
+from rfstudy.study.job import SEARCHED, TUNE_SCOPES, Part, merge, own_kernel, sizes, without
 from rfstudy.study.rows import base_row, entry_columns
 from rfstudy.study.sample import Prepared, Sample, Samples
 
@@ -43,17 +43,17 @@ OF_MAP = ("length_scale", "bandwidth", "preprocess", "options")
 OF_CHOICE = ("n_folds", "choice")
 
 
-def grid_cells(spec: dict, chosen: dict, d: int, repeats: list[int], learner: str = "") -> list[Cell]:
+def grid_cells(spec: Part, chosen: dict, d: int, repeats: list[int], learner: str = "") -> list[Cell]:
     """All cells of a part, repeats outermost, so that a repeat's data are loaded once.
 
     ``chosen`` is what ``tune`` found for the data set; ``d`` the columns of the prepared data. Sizes in multiples of d
     are of the columns that the map sees.
     """
-    named = sizes(spec["sizes"], d)
+    named = sizes(spec.sizes, d)
     return [
         grid_cell(spec, choices, entry, group, d, repeat, learner, place)
         for repeat in repeats
-        for entry in spec["methods"]
+        for entry in spec.methods
         if is_learned(entry, learner)
         for place in places_of(entry)
         for group, choices in sharing(chosen, entry, place, sizes_of(entry, named), repeat)
@@ -94,7 +94,7 @@ def options_of(entry: dict, place: dict, chosen: dict) -> dict:
 
 
 def grid_cell(
-    spec: dict, choices: list, entry: dict, group: list, d: int, repeat: int, learner: str = "", place=()
+    spec: Part, choices: list, entry: dict, group: list, d: int, repeat: int, learner: str = "", place=()
 ) -> Cell:
     """One cell: an entry at a size, or at several that share their work (``group``: numbers with labels).
 
@@ -129,7 +129,7 @@ def prefixes(phi, cell: Cell):
     yield phi, {"n_features": largest[0], "n_features_label": largest[1]}
 
 
-def conditions_of(spec: dict, choice: tuple, entry: dict, learner: str = "") -> dict:
+def conditions_of(spec: Part, choice: tuple, entry: dict, learner: str = "") -> dict:
     """What a cell is computed under: what its entry has of its own, else what ``tune`` chose, else the experiment's.
 
     Returns the ``split`` and the ``kernel`` where the entry has one of its own, the steps of ``preprocess``, the
@@ -141,19 +141,19 @@ def conditions_of(spec: dict, choice: tuple, entry: dict, learner: str = "") -> 
     """
     values, how = choice
     conditions = {
-        "preprocess": entry.get("preprocess") or values.get("preprocess") or spec["preprocess"],
+        "preprocess": entry.get("preprocess") or values.get("preprocess") or spec.preprocess,
         "length_scale": entry.get("length_scale") or values.get("length_scale"),
         "bandwidth": None,
         "options": values.get("options", {}),
         "choice": next((how[quantity] for quantity in OF_MAP if quantity in how), {}),
     }
     if "split" in entry:
-        conditions["split"] = merge(spec["split"] or {}, entry["split"])
+        conditions["split"] = merge(spec.split or {}, entry["split"])
     if "kernel" in entry:
         conditions["kernel"] = entry["kernel"]
-    kernel = entry.get("kernel", spec["kernel"])
+    kernel = entry.get("kernel", spec.kernel)
     if conditions["length_scale"] is None and "length_scale" in KERNELS[kernel["name"]]["parameters"]:
-        conditions["bandwidth"] = spec["bandwidth"] and merge(spec["bandwidth"], values.get("bandwidth", {}))
+        conditions["bandwidth"] = spec.bandwidth and merge(spec.bandwidth, values.get("bandwidth", {}))
     if learner:
         conditions["learner"] = learner
         conditions["settings"] = learner_settings(spec, entry, learner)
@@ -171,9 +171,9 @@ def is_learned(entry: dict, learner: str) -> bool:
     return entry.get("learners", {}).get(learner, {}) is not None
 
 
-def learner_settings(spec: dict, entry: dict, learner: str) -> dict:
+def learner_settings(spec: Part, entry: dict, learner: str) -> dict:
     """The options of a learner for an entry: the experiment's, with the entry's own laid over them."""
-    return merge(spec["learners"][learner], entry.get("learners", {}).get(learner, {}))
+    return merge(spec.learners[learner], entry.get("learners", {}).get(learner, {}))
 
 
 def choice_for(chosen: dict, entry: dict, label: str, repeat: int) -> tuple[dict, dict]:
@@ -222,16 +222,16 @@ def sample_of(samples: Samples, cell: Cell) -> Sample:
     return samples.of(cell.coordinates["repeat"], cell.conditions["preprocess"], cell.conditions.get("split"))
 
 
-def folds_of(spec: dict, n_rows: int, n_folds: int, repeat: int, blocks=None):
+def folds_of(spec: Part, n_rows: int, n_folds: int, repeat: int, blocks=None):
     """The fold (n_rows,) in which a training row of a repeat is held out, the same for all methods and learners;
     ``blocks`` (n_rows,) are held out whole.
     """
     if blocks is not None:
-        return fold_of_block(blocks, n_folds, spec["seed"], "train", repeat)
-    return fold_of_row(n_rows, n_folds, spec["seed"], "train", repeat)
+        return fold_of_block(blocks, n_folds, spec.seed, "train", repeat)
+    return fold_of_row(n_rows, n_folds, spec.seed, "train", repeat)
 
 
-def map_of(spec: dict, cell: Cell, samples: Samples):
+def map_of(spec: Part, cell: Cell, samples: Samples):
     """The unfitted feature map of a cell, its exact kernel, and the length scale (None where there is none)."""
     conditions = cell.conditions
     length_scale = conditions["length_scale"]
@@ -240,7 +240,7 @@ def map_of(spec: dict, cell: Cell, samples: Samples):
             cell.coordinates["repeat"], conditions["preprocess"], conditions["bandwidth"], conditions.get("split")
         )
     own = {} if length_scale is None else {"length_scale": length_scale}
-    kernel = make_kernel(conditions.get("kernel", spec["kernel"]) | own)
+    kernel = make_kernel(conditions.get("kernel", spec.kernel) | own)
     s = cell.coordinates["n_features"][-1]
     seed = feature_seed(spec, cell.entry, s, cell.coordinates["repeat"])
     return entry_map(spec, cell.entry, kernel, s, seed), kernel, length_scale
@@ -251,7 +251,7 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
     experiment names, its fit and its predictions, with the smallest value of its grid that has a solution where none
     was chosen.
     """
-    spec, learner = job.spec, next(iter(job.spec["learners"]), "")
+    spec, learner = job.spec, next(iter(job.spec.learners), "")
     cells = grid_cells(spec, chosen, job.data.facts["d"], [0], learner)
     return [timed_cell(job, each, learner) for cell in cells for each in by_size(cell)]
 
@@ -331,7 +331,7 @@ def cell_settings(cell: Cell, length_scale: float | None, capped: bool) -> dict:
     return found if length_scale is None else {"length_scale": length_scale, **found}
 
 
-def skipped_rows(spec: dict, prepared: Prepared, repeats: list[int], measurements: list[dict]) -> list[dict]:
+def skipped_rows(spec: Part, prepared: Prepared, repeats: list[int], measurements: list[dict]) -> list[dict]:
     """One row a method, size and measurement that says why there is no number: for all repeats of a data set, in the
     shard that has the first of them.
     """
@@ -348,8 +348,8 @@ def skipped_rows(spec: dict, prepared: Prepared, repeats: list[int], measurement
             **place,
             **measurement,
         }
-        for entry in spec["methods"]
+        for entry in spec.methods
         for place in places_of(entry)
-        for n_features, label in sizes_of(entry, sizes(spec["sizes"], prepared.facts["d"]))
+        for n_features, label in sizes_of(entry, sizes(spec.sizes, prepared.facts["d"]))
         for measurement in measurements
     ]

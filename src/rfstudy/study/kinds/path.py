@@ -20,6 +20,7 @@ from random_features.learners.penalties import best_penalty, effective_penalties
 from rfstudy import scores
 from rfstudy.fields import Count, Positive, Positives
 from rfstudy.study.engine import Cell, Job, entry_map, sample_and_kernel
+from rfstudy.study.job import Part
 from rfstudy.study.sample import Sample
 
 STAGES = ("measure",)
@@ -46,9 +47,9 @@ class Grid(TypedDict):
     draws: Count
 
 
-def check(spec: dict) -> None:
+def check(spec: Part) -> None:
     """Raise ``ValueError`` for maps whose frequencies are not independent."""
-    others = sorted({entry["method"] for entry in spec["methods"]} - set(INDEPENDENT))
+    others = sorted({entry["method"] for entry in spec.methods} - set(INDEPENDENT))
     if others:
         raise ValueError(f"a path is walked along independent frequencies, those of {', '.join(INDEPENDENT)}; not of "
                          f"{', '.join(others)}")  # fmt: skip
@@ -56,12 +57,10 @@ def check(spec: dict) -> None:
 
 def cells(job: Job) -> list[Cell]:
     """One cell an entry and path."""
-    grid = job.spec["grid"]
+    grid = job.spec.grid
     conditions = {key: grid[key] for key in ("rows", "ratios", "penalty", "penalties")}
-    paths = [repeat * grid["draws"] + draw for repeat in job.spec["repeats"] for draw in range(grid["draws"])]
-    return [
-        Cell(entry, {"repeat": path}, conditions, {"repeat": path}) for path in paths for entry in job.spec["methods"]
-    ]
+    paths = [repeat * grid["draws"] + draw for repeat in job.spec.repeats for draw in range(grid["draws"])]
+    return [Cell(entry, {"repeat": path}, conditions, {"repeat": path}) for path in paths for entry in job.spec.methods]
 
 
 def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
@@ -75,7 +74,7 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     y_train, y_test = signs(job, sample, chosen)
     n = len(y_train)
     sizes = [max(1, round(ratio * n)) for ratio in conditions["ratios"]]
-    seed = seed_of(spec["seed"], "path", spec["dataset"], cell.entry["method"], path)
+    seed = seed_of(spec.seed, "path", spec.dataset, cell.entry["method"], path)
     phi = entry_map(spec, cell.entry, kernel, max(sizes), seed).fit(X_train)
     features, exact = (phi.transform(X_train), phi.transform(X_test)), kernel(X_train)
     shared = {"n_train": n, "n_test": len(y_test), "d": X_train.shape[1], "axis": "s/n"}
@@ -101,9 +100,9 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     return rows, {}
 
 
-def training_rows(spec: dict, n_rows: int, most: int, path: int) -> np.ndarray:
+def training_rows(spec: Part, n_rows: int, most: int, path: int) -> np.ndarray:
     """At most so many of the training rows at random, in their order, (n,) int."""
-    rng = np.random.default_rng(seed_sequence(spec["seed"], "path rows", path))
+    rng = np.random.default_rng(seed_sequence(spec.seed, "path rows", path))
     return np.sort(rng.choice(n_rows, min(most, n_rows), replace=False))
 
 
@@ -114,7 +113,7 @@ def signs(job: Job, sample: Sample, chosen: np.ndarray) -> tuple[np.ndarray, np.
     n_train = len(sample.y_train)
     columns, classes = job.data.target.encode(np.concatenate([sample.y_train, sample.y_test]))
     if classes is None or len(classes) != 2:
-        raise UserError(f"{job.spec['dataset']} has not two classes; a path is about labels of -1 and +1")
+        raise UserError(f"{job.spec.dataset} has not two classes; a path is about labels of -1 and +1")
     return columns[:n_train, 0][chosen], columns[n_train:, 0]
 
 

@@ -32,9 +32,9 @@ def cells(job: Job) -> list[Cell]:
     """One cell an entry, number of steps and repeat."""
     return [
         Cell(entry, {"steps": steps, "repeat": repeat})
-        for entry in job.spec["methods"]
-        for steps in job.spec["grid"]["steps"]
-        for repeat in job.spec["repeats"]
+        for entry in job.spec.methods
+        for steps in job.spec.grid["steps"]
+        for repeat in job.spec.repeats
     ]
 
 
@@ -42,7 +42,7 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     """The potential of the best frequency after so many steps, over n^2, and its length."""
     spec, repeat = job.spec, cell.coordinates["repeat"]
     sample, kernel, length_scale = sample_and_kernel(job, repeat)
-    seed = seed_of(spec["seed"], "peaks", spec["dataset"], repeat)
+    seed = seed_of(spec.seed, "peaks", spec.dataset, repeat)
     options = cell.entry["options"] | {"n_steps": cell.coordinates["steps"], "n_peaks": 1}
     phi = entry_map(spec, cell.entry | {"options": options}, kernel, 1, seed).fit(sample.X_train, sample.y_train)
     (frequency,) = phi.learned_["frequencies"]

@@ -38,15 +38,15 @@ def cells(job: Job) -> list[Cell]:
     """One cell an entry, size and repeat."""
     spec = job.spec
     conditions = {
-        "preprocess": spec["preprocess"],
-        "bandwidth": spec["bandwidth"],
-        "penalties": spec["grid"]["penalties"],
+        "preprocess": spec.preprocess,
+        "bandwidth": spec.bandwidth,
+        "penalties": spec.grid["penalties"],
     }
     return [
         Cell(entry, {"multiple_of_d": multiple, "repeat": repeat}, conditions, {"repeat": repeat})
-        for repeat in spec["repeats"]
-        for entry in spec["methods"]
-        for multiple in spec["grid"]["multiples_of_d"]
+        for repeat in spec.repeats
+        for entry in spec.methods
+        for multiple in spec.grid["multiples_of_d"]
     ]
 
 
@@ -58,7 +58,7 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     sample, target = job.samples.of(repeat, conditions["preprocess"]), job.data.target
     ((s, label),) = sizes({"multiples_of_d": [cell.coordinates["multiple_of_d"]]}, sample.X_train.shape[1])
     length_scale = job.samples.length_scale(repeat, conditions["preprocess"], conditions["bandwidth"])
-    kernel = make_kernel(spec["kernel"] | {"length_scale": length_scale})
+    kernel = make_kernel(spec.kernel | {"length_scale": length_scale})
     seed = feature_seed(spec, cell.entry, s, repeat)
     phi = entry_map(spec, cell.entry, kernel, s, seed).fit(sample.X_train, sample.y_train)
     Y, classes = target.encode(sample.y_train)

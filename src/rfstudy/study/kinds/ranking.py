@@ -25,6 +25,7 @@ from random_features.learners.ridge import cross_validate_ridge, fit_ridge
 from random_features.maps.alignment import KernelPolarizationFourier
 from rfstudy.fields import Count, Counts, Positives
 from rfstudy.study.engine import Cell, Job
+from rfstudy.study.job import Part
 from rfstudy.study.kinds.grid import folds_of
 
 STAGES = ("measure",)
@@ -50,22 +51,22 @@ class Grid(TypedDict):
     n_folds: Annotated[int, Ge(2)]
 
 
-def check(spec: dict) -> None:
+def check(spec: Part) -> None:
     """Raise ``ValueError`` for a pool that has fewer candidates than are to be chosen."""
-    if min(spec["grid"]["candidates"]) < spec["grid"]["n_features"]:
+    if min(spec.grid["candidates"]) < spec.grid["n_features"]:
         raise ValueError("candidates must be at least n_features: so many are chosen of them")
 
 
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, repeat and size of the pool."""
-    grid = job.spec["grid"]
+    grid = job.spec.grid
     conditions = {key: grid[key] for key in ("n_features", "penalties", "n_folds")}
-    conditions |= {key: job.spec.get(key) for key in ("preprocess", "bandwidth")}
+    conditions |= {"preprocess": job.spec.preprocess, "bandwidth": job.spec.bandwidth}
     return [
         Cell(entry, {"candidates": size, "repeat": repeat}, conditions)
-        for repeat in job.spec["repeats"]
+        for repeat in job.spec.repeats
         for size in grid["candidates"]
-        for entry in job.spec["methods"]
+        for entry in job.spec.methods
     ]
 
 
@@ -78,10 +79,10 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     target = job.data.target
     Y, classes = target.encode(sample.y_train)
     if Y.shape[1] > 1:
-        raise UserError(f"{job.spec['dataset']} has {Y.shape[1]} classes; a ranking needs two")
+        raise UserError(f"{job.spec.dataset} has {Y.shape[1]} classes; a ranking needs two")
     pool = pool_of(job, cell)
     moments = Moments(pool, sample.X_train, Y)
-    rng = np.random.default_rng(seed_of(job.spec["seed"], "random choice", job.spec["dataset"], n_candidates, repeat))
+    rng = np.random.default_rng(seed_of(job.spec.seed, "random choice", job.spec.dataset, n_candidates, repeat))
     chosen = choose(cell.entry["options"]["choice"], moments, conditions["n_features"], rng)
     part = pool.subset(chosen, np.full(len(chosen), len(chosen) ** -0.5))
     how = {"n_columns": len(chosen), "scaling": "mean", "center": "both"}
@@ -123,11 +124,11 @@ def pool_of(job: Job, cell: Cell):
             repeat, cell.conditions["preprocess"], cell.conditions["bandwidth"]
         )
     phi = KernelPolarizationFourier(
-        make_kernel(spec["kernel"] | own),
+        make_kernel(spec.kernel | own),
         cell.conditions["n_features"],
         n_candidates=n_candidates,
-        device=spec["device"],
-        random_state=seed_of(spec["seed"], "ranking", spec["dataset"], n_candidates, repeat),
+        device=spec.device,
+        random_state=seed_of(spec.seed, "ranking", spec.dataset, n_candidates, repeat),
     )
     return phi.draw(sample.X_train.shape[1], dtype=sample.X_train.dtype).pool_
 

@@ -29,6 +29,7 @@ from random_features.learners.ridge import fit_ridge
 from random_features.maps.registry import make_map
 from rfstudy.fields import Count, Counts, Positive, Some
 from rfstudy.study.engine import Cell, Job
+from rfstudy.study.job import Part
 
 STAGES = ("measure",)
 NEEDS_DATA = False
@@ -59,20 +60,20 @@ class Grid(TypedDict):
     tolerance: Positive
 
 
-def kernels(spec: dict):
+def kernels(spec: Part):
     """Pairs of a kernel and the entries whose maps are made for it: the decay and the terms are those of the grid."""
-    for decay in spec["grid"]["decays"]:
-        yield spec["kernel"] | {"decay": decay, "terms": spec["grid"]["terms"]}, spec["methods"]
+    for decay in spec.grid["decays"]:
+        yield spec.kernel | {"decay": decay, "terms": spec.grid["terms"]}, spec.methods
 
 
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, decay and n; it holds all sizes and all repeats: how far s goes depends on their mean."""
-    grid = job.spec["grid"]
+    grid = job.spec.grid
     conditions = {key: grid[key] for key in ("n_features", "terms", "draws", "test_rows", "tolerance")}
-    conditions["repeats"] = job.spec["repeats"]
+    conditions["repeats"] = job.spec.repeats
     places = [{"decay": decay, "rows": n} for decay, n in itertools.product(grid["decays"], grid["sample_sizes"])]
     # the variant of an entry is one of the axes of its draws
-    entries = [(entry, {"variant": entry["variant"]}) for entry in job.spec["methods"]]
+    entries = [(entry, {"variant": entry["variant"]}) for entry in job.spec.methods]
     return [Cell(entry, at | own, conditions) for entry, own in entries for at in places]
 
 
@@ -82,8 +83,8 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     The risk of a map in a repeat is the mean over its draws.
     """
     at, conditions, repeats = cell.coordinates, cell.conditions, cell.conditions["repeats"]
-    kernel = make_kernel(job.spec["kernel"] | {"decay": at["decay"], "terms": conditions["terms"]})
-    samples = [Sample.drawn(job.spec["seed"], at["rows"], conditions["test_rows"], repeat) for repeat in repeats]
+    kernel = make_kernel(job.spec.kernel | {"decay": at["decay"], "terms": conditions["terms"]})
+    samples = [Sample.drawn(job.spec.seed, at["rows"], conditions["test_rows"], repeat) for repeat in repeats]
     exact = [exact_risk(kernel, sample) for sample in samples]
     shared = {
         "dataset": f"circle-{at['decay']}-n{at['rows']}",
@@ -161,7 +162,7 @@ def exact_risk(kernel: Circle, sample: Sample) -> float:
     return sample.risk(model.decision(kernel(sample.X_test, sample.X))[:, 0])
 
 
-def drawn_risk(spec: dict, cell: Cell, kernel: Circle, sample: Sample, law, s: int, draw: int) -> float:
+def drawn_risk(spec: Part, cell: Cell, kernel: Circle, sample: Sample, law, s: int, draw: int) -> float:
     """The risk of ridge regression on the features of one draw of a map."""
     entry = cell.entry
     axes = (
@@ -173,10 +174,10 @@ def drawn_risk(spec: dict, cell: Cell, kernel: Circle, sample: Sample, law, s: i
         sample.repeat,
         draw,
     )
-    seed = seed_of(spec["seed"], "requirement", *axes)
+    seed = seed_of(spec.seed, "requirement", *axes)
     if law is None:
         own = {"penalty": sample.penalty} if entry["method"] == "lsrff" else {}
-        options = {"device": spec["device"], **own, **entry["options"]}
+        options = {"device": spec.device, **own, **entry["options"]}
         phi = make_map(entry["method"], kernel, n_components=s, random_state=seed, **options).fit(sample.X, sample.y)
         features = phi.transform
     else:

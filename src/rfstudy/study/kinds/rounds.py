@@ -31,6 +31,7 @@ from random_features.arrays import seed_of
 from random_features.maps.registry import make_map
 from rfstudy.fields import Count, Counts, distinct
 from rfstudy.study.engine import Cell, Job, entry_map, sample_and_kernel
+from rfstudy.study.job import Part
 from rfstudy.study.sample import Sample
 from rfstudy.study.svm_rows import accuracy_rows, decided, fit_on
 
@@ -62,13 +63,13 @@ class Grid(TypedDict):
     resolution: Count
 
 
-def check(spec: dict) -> None:
+def check(spec: Part) -> None:
     """Raise ``ValueError`` for a reading or a look between two rounds of an entry, and a look after the last round."""
-    grid, last = spec["grid"], max(spec["grid"]["n_features"])
+    grid, last = spec.grid, max(spec.grid["n_features"])
     late = [m for m in grid["pictures"] if m >= last]
     if late:
         raise ValueError(f"pictures: the game is over with {last} features, so that {late[0]} cannot be looked at")
-    for entry in spec["methods"]:
+    for entry in spec.methods:
         k = make_map(entry["method"], n_components=last, **entry["options"]).components_per_round_
         between = [m for m in (*grid["n_features"], *grid["pictures"]) if m % k and m != last]
         if between:
@@ -77,11 +78,11 @@ def check(spec: dict) -> None:
 
 def cells(job: Job) -> list[Cell]:
     """One cell an entry and repeat: a game."""
-    conditions = {key: job.spec["grid"][key] for key in Grid.__annotations__}
+    conditions = {key: job.spec.grid[key] for key in Grid.__annotations__}
     return [
         Cell(entry, {"repeat": repeat}, conditions, {"repeat": repeat})
-        for entry in job.spec["methods"]
-        for repeat in job.spec["repeats"]
+        for entry in job.spec.methods
+        for repeat in job.spec.repeats
     ]
 
 
@@ -111,7 +112,7 @@ class Game:
         """The game of a cell at its largest number of features."""
         spec, repeat, m = job.spec, cell.coordinates["repeat"], max(cell.conditions["n_features"])
         sample, kernel, length_scale = sample_and_kernel(job, repeat)
-        seed = seed_of(spec["seed"], "rounds", spec["dataset"], cell.entry["method"], m, repeat)
+        seed = seed_of(spec.seed, "rounds", spec.dataset, cell.entry["method"], m, repeat)
         phi = entry_map(spec, cell.entry, kernel, m, seed).draw(sample.X_train.shape[1], dtype=sample.X_train.dtype)
         return cls(job, cell, sample, length_scale, phi.learn(sample.X_train, sample.y_train, checkpoints))
 

@@ -16,7 +16,7 @@ from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts
 from rfstudy.study.engine import Cell, Job, Timed, entry_map
-from rfstudy.study.job import spread
+from rfstudy.study.job import Part, spread
 
 STAGES = ("measure",)
 NEEDS_DATA = False
@@ -35,7 +35,7 @@ class Grid(TypedDict):
 
 def cells(job: Job) -> list[Cell]:
     """One cell a map and pair of d and s: along s at one d, and along d at one s."""
-    return [Cell(entry, at) for entry in job.spec["methods"] for at in places(job.spec["grid"])]
+    return [Cell(entry, at) for entry in job.spec.methods for at in places(job.spec.grid)]
 
 
 def places(grid: dict) -> list[dict]:
@@ -57,13 +57,13 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
     """What ``time`` takes the times of: drawing every map, and mapping the rows, at every pair of d and s."""
-    return [timed_at(job.spec, entry, at) for at in places(job.spec["grid"]) for entry in job.spec["methods"]]
+    return [timed_at(job.spec, entry, at) for at in places(job.spec.grid) for entry in job.spec.methods]
 
 
-def timed_at(spec: dict, entry: dict, at: dict) -> Timed:
+def timed_at(spec: Part, entry: dict, at: dict) -> Timed:
     """The phases of one map at one pair."""
-    n, d = spec["grid"]["rows"], at["d"]
-    X = np.random.default_rng(seed_sequence(spec["seed"], "scaling", d)).standard_normal((n, d))
+    n, d = spec.grid["rows"], at["d"]
+    X = np.random.default_rng(seed_sequence(spec.seed, "scaling", d)).standard_normal((n, d))
     X = (X / np.sqrt(d)).astype(np.float32)
     phi = map_at(spec, entry, at)
     # none of these maps learns from data
@@ -71,11 +71,11 @@ def timed_at(spec: dict, entry: dict, at: dict) -> Timed:
     return Timed(entry, columns_at(at) | {"n_train": n}, phases)
 
 
-def map_at(spec: dict, entry: dict, at: dict):
+def map_at(spec: Part, entry: dict, at: dict):
     """The unfitted map of an entry at one pair."""
     d, s = at["d"], at["n_features"]
-    seed = seed_of(spec["seed"], "scaling", entry["method"], d, s)
-    return entry_map(spec, entry, make_kernel(spec["kernel"]), s, seed)
+    seed = seed_of(spec.seed, "scaling", entry["method"], d, s)
+    return entry_map(spec, entry, make_kernel(spec.kernel), s, seed)
 
 
 def columns_at(at: dict) -> dict:

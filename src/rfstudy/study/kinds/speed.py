@@ -23,6 +23,7 @@ from random_features.maps.registry import REGISTRY
 from rfstudy.data.split import fold_of_row
 from rfstudy.fields import Count, Positive, Positives
 from rfstudy.study.engine import Job, Timed, entry_map
+from rfstudy.study.job import Part
 from rfstudy.study.peers import make_peer
 
 #: Nothing but times is measured here.
@@ -81,35 +82,35 @@ class Grid(TypedDict):
     planning: Planning
 
 
-def kernels(spec: dict):
+def kernels(spec: Part):
     """Pairs of a kernel and the entries whose maps are made for it: a comparison may have a kernel of its own."""
-    for comparison in spec["grid"]["maps"]:
+    for comparison in spec.grid["maps"]:
         names = {side.rpartition("-")[0] for side in comparison["of"]}
-        own = [entry for entry in spec["methods"] if entry["method"] in names]
-        yield comparison.get("kernel", spec["kernel"]), own
+        own = [entry for entry in spec.methods if entry["method"] in names]
+        yield comparison.get("kernel", spec.kernel), own
 
 
-def check(spec: dict) -> None:
+def check(spec: Part) -> None:
     """Raise ``ValueError`` for a side of a comparison that is neither a map nor a peer."""
-    for comparison in spec["grid"]["maps"]:
+    for comparison in spec.grid["maps"]:
         for name in {side.rpartition("-")[0] for side in (*comparison["of"], *comparison["at_most"])}:
             if name not in REGISTRY:
-                make_peer(name, make_kernel(comparison.get("kernel", spec["kernel"])), comparison["n_features"])
+                make_peer(name, make_kernel(comparison.get("kernel", spec.kernel)), comparison["n_features"])
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
     """What ``time`` takes the times of: the sides of all comparisons, those of one comparison next to each other."""
-    grid = job.spec["grid"]
+    grid = job.spec.grid
     maps = [unit for comparison in grid["maps"] for unit in timed_maps(job.spec, comparison)]
-    return [*maps, *timed_ridge(job.spec["seed"], grid["ridge"]), timed_planning(grid["planning"])]
+    return [*maps, *timed_ridge(job.spec.seed, grid["ridge"]), timed_planning(grid["planning"])]
 
 
-def timed_maps(spec: dict, comparison: dict) -> list[Timed]:
+def timed_maps(spec: Part, comparison: dict) -> list[Timed]:
     """The sides of one comparison of maps, on the CPU; maps that are no methods of the experiment are left out."""
-    entries = {entry["method"]: entry for entry in spec["methods"]}
+    entries = {entry["method"]: entry for entry in spec.methods}
     n, d, s = (comparison[key] for key in ("rows", "dimension", "n_features"))
-    kernel = make_kernel(comparison.get("kernel", spec["kernel"]))
-    points = standard_normal((n, d), spec["seed"], "maps") / np.float32(np.sqrt(d))
+    kernel = make_kernel(comparison.get("kernel", spec.kernel))
+    points = standard_normal((n, d), spec.seed, "maps") / np.float32(np.sqrt(d))
     columns = {"dataset": f"made-n{n}-d{d}", "kernel": kernel.name, "n_features": s, "n_features_label": str(s)}
     columns |= {"n_train": n, "d": d}
     units = []
@@ -118,7 +119,7 @@ def timed_maps(spec: dict, comparison: dict) -> list[Timed]:
             name, _, dtype = side.rpartition("-")
             X = points.astype(dtype, copy=False)
             if name in entries:
-                seed = seed_of(spec["seed"], "speed", name, s)
+                seed = seed_of(spec.seed, "speed", name, s)
                 entry = entries[name] | {"variant": dtype}
                 transformer = entry_map(spec | {"device": "cpu"}, entry, kernel, s, seed)
             elif name in REGISTRY:

@@ -22,7 +22,7 @@ from random_features.learners.streams import keep_within
 from rfstudy.fields import Count, Positive, Some, distinct
 from rfstudy.scores import approximation_error
 from rfstudy.study.engine import Cell, Job, Timed, entry_map, feature_seed
-from rfstudy.study.job import kernel_id
+from rfstudy.study.job import Part, kernel_id
 from rfstudy.study.sample import Sample, Samples, approximation_rows
 
 STAGES = ("measure",)
@@ -69,27 +69,27 @@ class MappedRows(Samples):
         return Sample(data.X[:n], data.y[:n], data.X[n_all:], data.y[n_all:], capped=n < n_all)
 
 
-def kernels(spec: dict) -> list[tuple[dict, list[dict]]]:
+def kernels(spec: Part) -> list[tuple[dict, list[dict]]]:
     """Every kernel, with the entries that approximate it."""
-    return [(kernel, spec["methods"]) for kernel in spec["grid"]["kernels"]]
+    return [(kernel, spec.methods) for kernel in spec.grid["kernels"]]
 
 
-def check(spec: dict) -> None:
+def check(spec: Part) -> None:
     """Raise ``ValueError`` for preprocessing, which rows of a stream have behind them, and for kernels of entries."""
-    if spec["preprocess"] not in ([], ["none"]):
-        raise ValueError(f"the rows of a stream are taken as they are prepared, not after {spec['preprocess']}")
-    if any("kernel" in entry for entry in spec["methods"]):
+    if spec.preprocess not in ([], ["none"]):
+        raise ValueError(f"the rows of a stream are taken as they are prepared, not after {spec.preprocess}")
+    if any("kernel" in entry for entry in spec.methods):
         raise ValueError("the kernels of a stream stand in its grid: every entry is run for each of them")
 
 
 def cells(job: Job) -> list[Cell]:
     """One cell an entry and kernel and, of those that sweep, place on an axis."""
-    grid, entries = job.spec["grid"], job.spec["methods"]
+    grid, entries = job.spec.grid, job.spec.methods
     swept = [entry for entry in entries if entry["method"] in grid["sweeps"]["methods"]]
     places = [(axis, value) for axis in ("n_train", "penalty") for value in grid["sweeps"][axis]]
     return [
         cell
-        for repeat in job.spec["repeats"]
+        for repeat in job.spec.repeats
         for cell in (
             *(cell_of(job, entry, kernel, repeat) for kernel in grid["kernels"] for entry in entries),
             *(swept_cell(job, entry, axis, value, repeat) for entry in swept for axis, value in places),
@@ -99,15 +99,15 @@ def cells(job: Job) -> list[Cell]:
 
 def swept_cell(job: Job, entry: dict, axis: str, value: float, repeat: int) -> Cell:
     """The cell of an entry at a place of an axis, for the first kernel."""
-    cell = cell_of(job, entry, job.spec["grid"]["kernels"][0], repeat, **{axis: value})
+    cell = cell_of(job, entry, job.spec.grid["kernels"][0], repeat, **{axis: value})
     return replace(cell, columns=cell.columns | {"axis": axis, "at": value})
 
 
 def cell_of(job: Job, entry: dict, kernel: dict, repeat: int, n_train=None, penalty=None) -> Cell:
     """The cell of an entry for a kernel; the grid says what is left open."""
-    grid, has_width = job.spec["grid"], "length_scale" in KERNELS[kernel["name"]]["parameters"]
+    grid, has_width = job.spec.grid, "length_scale" in KERNELS[kernel["name"]]["parameters"]
     conditions = {key: grid[key] for key in ("n_features", "approximation_rows")}
-    conditions |= {"kernel": kernel, "bandwidth": job.spec["bandwidth"] if has_width else None}
+    conditions |= {"kernel": kernel, "bandwidth": job.spec.bandwidth if has_width else None}
     at = {"kernel": kernel_id(kernel), "n_train": n_train or grid["rows"], "penalty": penalty or grid["penalty"]}
     return Cell(entry, at | {"repeat": repeat}, conditions, {"kernel": at["kernel"], "repeat": repeat})
 
@@ -152,11 +152,11 @@ def rows_and_kernel(job: Job, cell: Cell):
     """The rows of a cell, its kernel, and what its rows say of both."""
     n_train = min(cell.coordinates["n_train"], job.data.facts["n_train"])
     samples, repeat, split = MappedRows(job.data, job.spec), cell.coordinates["repeat"], {"n_train": n_train}
-    sample = samples.of(repeat, job.spec["preprocess"], split)
+    sample = samples.of(repeat, job.spec.preprocess, split)
     settings = {"options": cell.entry["options"], "capped": sample.capped}
     told = dict(cell.conditions["kernel"])
     if cell.conditions["bandwidth"]:
-        told["length_scale"] = samples.length_scale(repeat, job.spec["preprocess"], cell.conditions["bandwidth"], split)
+        told["length_scale"] = samples.length_scale(repeat, job.spec.preprocess, cell.conditions["bandwidth"], split)
         settings["length_scale"] = told["length_scale"]
     return sample, make_kernel(told), settings
 
@@ -206,8 +206,8 @@ def kernel_error(job: Job, cell: Cell, phi, kernel, X_train) -> float:
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
     """What ``time`` takes the times of: all work on so many rows, as it is streamed, for every map and kernel."""
-    grid = job.spec["grid"]
-    every = [(kernel, entry) for kernel in grid["kernels"] for entry in job.spec["methods"]]
+    grid = job.spec.grid
+    every = [(kernel, entry) for kernel in grid["kernels"] for entry in job.spec.methods]
     return [timed_cell(job, cell_of(job, entry, kernel, 0, n_train=grid["timed_rows"])) for kernel, entry in every]
 
 
@@ -222,5 +222,5 @@ def timed_cell(job: Job, cell: Cell) -> Timed:
         error_of(job, lambda: phi.transform_blocks(sample.X_test), sample.y_test, model, classes)
 
     columns = sample.size_columns | {"n_features": s, "n_features_label": str(s), "kernel": cell.coordinates["kernel"]}
-    rounds = job.spec["time"]["rounds"]
+    rounds = job.spec.time["rounds"]
     return Timed(cell.entry, columns, {"total": total}, settings=settings, rounds=rounds)

@@ -38,13 +38,11 @@ class Grid(TypedDict):
 
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, dimension, n and repeat; it holds all penalties."""
-    grid = job.spec["grid"]
+    grid = job.spec.grid
     fixed = {key: grid[key] for key in ("draws", "penalties")}
-    axes = list(itertools.product(grid["dimensions"], grid["sample_sizes"], job.spec["repeats"]))
+    axes = list(itertools.product(grid["dimensions"], grid["sample_sizes"], job.spec.repeats))
     return [
-        Cell(entry, {"d": d, "rows": n, "repeat": repeat}, fixed)
-        for entry in job.spec["methods"]
-        for d, n, repeat in axes
+        Cell(entry, {"d": d, "rows": n, "repeat": repeat}, fixed) for entry in job.spec.methods for d, n, repeat in axes
     ]
 
 
@@ -55,8 +53,8 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     frequencies at which L is below l.
     """
     n, d = cell.coordinates["rows"], cell.coordinates["d"]
-    kernel = make_kernel(job.spec["kernel"])
-    X, y, W = labelled_points(job.spec["seed"], kernel, cell)
+    kernel = make_kernel(job.spec.kernel)
+    X, y, W = labelled_points(job.spec.seed, kernel, cell)
     K = kernel(X)
     eigenvalues, vectors = np.linalg.eigh(K)
     Z = np.exp(-1j * X @ W.T)

@@ -17,6 +17,7 @@ from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts, Positives
 from rfstudy.study.engine import Cell, Job, entry_map
+from rfstudy.study.job import Part
 
 STAGES = ("measure",)
 NEEDS_DATA = False
@@ -36,14 +37,14 @@ class Grid(TypedDict):
 
 def cells(job: Job) -> list[Cell]:
     """One cell a map, dimension, size and repeat; the repeats are batches of draws."""
-    grid, repeats = job.spec["grid"], job.spec["repeats"]
+    grid, repeats = job.spec.grid, job.spec.repeats
     return [
         Cell(
             entry,
             {"d": d, "n_features": multiple * d, "label": f"{multiple}d", "repeat": repeat},
             {"distances": grid["distances"], "draws": grid["draws"]},
         )
-        for entry in job.spec["methods"]
+        for entry in job.spec.methods
         for d, multiple, repeat in itertools.product(grid["dimensions"], grid["multiples_of_d"], repeats)
     ]
 
@@ -74,13 +75,13 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     return rows, {}
 
 
-def kernel_estimates(spec: dict, entry: dict, cell: dict) -> tuple[np.ndarray, int]:
+def kernel_estimates(spec: Part, entry: dict, cell: dict) -> tuple[np.ndarray, int]:
     """Estimates of the kernel, one a draw, direction and distance: shape (draws, 2, distances); columns of the map."""
-    kernel = make_kernel(spec["kernel"])
+    kernel = make_kernel(spec.kernel)
     d, s, draws = cell["d"], cell["n_features"], cell["draws"]
     axes = (d, s, cell["repeat"])
-    seeds = seed_sequence(spec["seed"], "variance", entry["method"], *axes).generate_state(draws)
-    directions = np.random.default_rng(seed_sequence(spec["seed"], "directions", *axes)).standard_normal((draws, d))
+    seeds = seed_sequence(spec.seed, "variance", entry["method"], *axes).generate_state(draws)
+    directions = np.random.default_rng(seed_sequence(spec.seed, "directions", *axes)).standard_normal((draws, d))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     distances = np.asarray(cell["distances"])[:, None]
     origin, along_axis = np.zeros((1, d)), distances * np.eye(1, d)

@@ -150,11 +150,11 @@ class Output(Model):
     norms : (`rates`) the norms of the error of the kernel matrix
     kernels : of `kernels` and `printed_beside`: id of a kernel: its name
     labels : (`game`) variant: what the legend calls it
-    learner : (`claims`) the one whose rows the claims are tested on, beside those of the maps alone
+    learner : (`claims`) the learner whose rows test the claims, with the rows of the maps alone
     learners : (`errors_and_times`) what else is printed, with headings; the learners that have a row each; by method
         the variant that the print is of. `learners` of `descent`: by learner what the legend calls it
-    claims : (`claims`) ids in `data/reference/claims.csv`, tested as `claims/<paper>.yaml` says ([how](../docs/adding-
-        a-claim.md))
+    claims : (`claims`) ids in `data/reference/claims.csv`, each tested by a function
+        ([how](../docs/adding-a-claim.md))
     about : (`facts`) the columns of the printed rows that say what a row is about, and the printed metrics that are
         columns, both with headings (metrics of one heading share a column); `says` also of `dataset_statistics`, and of
         `rounds` and `choices` the measured ones

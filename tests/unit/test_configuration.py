@@ -334,53 +334,42 @@ def settings_of(folder, **given):
     return config.checked_settings(read_yaml(files[0]) | given, folder, files)
 
 
+PRESET, GENERAL = "presets/laptop.yaml", "config.yaml"
+
+
 @pytest.mark.parametrize(
     ("name", "old", "new", "line"),
     [
-        ("presets/quick.yaml", "repeats: 3", "repeat: 3", "repeat: unknown key; did you mean repeats? known are"),
+        (PRESET, "repeats: 10", "repeat: 10", "repeat: unknown key; did you mean repeats? known are"),
+        (PRESET, "repeats: 10", "repeats: 9999999", "repeats: 9999999: input should be less than or equal"),
+        (PRESET, "repeats: 10", "repeats: 3.0", "repeats: 3.0: input should be a valid integer"),
+        (PRESET, "repeats: 10", "repeats: 10\nrepeats: 4", "line 7: the key 'repeats' is given twice, first in line 6"),
+        (PRESET, "{svm: {solver: newton", "{svm: {repeats: 0", "learners.svm.repeats: 0: input should be greater"),
         (
-            "presets/quick.yaml",
-            "repeats: 3",
-            "repeats: 9999999",
-            "repeats: 9999999: input should be less than or equal",
-        ),
-        ("presets/quick.yaml", "repeats: 3", "repeats: 3.0", "repeats: 3.0: input should be a valid integer"),
-        (
-            "presets/quick.yaml",
-            "repeats: 3",
-            "repeats: 3\nrepeats: 4",
-            "line 5: the key 'repeats' is given twice, first",
+            PRESET,
+            "{svm: {solver: newton",
+            "{svm: {solvr: newton",
+            "learners.svm.solvr: unknown key; did you mean solver?",
         ),
         (
-            "presets/quick.yaml",
-            "{svm: {repeats: 2,",
-            "{svm: {repeats: 0,",
-            "learners.svm.repeats: 0: input should be gr",
+            PRESET,
+            "{svm: {solver: newton",
+            "{svn: {solver: newton",
+            "learners.svn: unknown key; did you mean svm? known",
         ),
+        (PRESET, "by: [experiment", "by: [dataset", "shard_by: must be paper, or a beginning of experiment"),
+        (PRESET, "shortest: 0.02", "shortest: .inf", "line"),
+        (GENERAL, "seed: 2021", "sed: 2021", "sed: unknown key; did you mean seed? known are allow_missing"),
         (
-            "presets/quick.yaml",
-            "{svm: {repeats: 2,",
-            "{svm: {repeat: 2,",
-            "learners.svm.repeat: unknown key; did you m",
-        ),
-        ("presets/quick.yaml", "{svm:", "{svn:", "learners.svn: unknown key; did you mean svm? known are l1_svm, logi"),
-        (
-            "presets/quick.yaml",
-            "by: [paper]",
-            "by: [dataset]",
-            "shard_by: must be paper, or a beginning of experim",
-        ),
-        ("presets/quick.yaml", "shortest: 0.004", "shortest: .inf", "line 90: .inf is no finite number"),
-        ("config.yaml", "seed: 2021", "sed: 2021", "sed: unknown key; did you mean seed? known are allow_missing"),
-        (
-            "config.yaml",
-            "preset: quick",
-            "preset: quik",
-            "preset: there is no 'quik'; did you mean quick? known are lap",
+            GENERAL,
+            "preset: laptop",
+            "preset: laptpo",
+            "preset: there is no 'laptpo'; did you mean laptop? known are lap",
         ),
     ],
 )
 def test_a_mistake_in_the_settings_names_the_file_that_has_it(folder, name, old, new, line):
+    edited(folder, GENERAL, "preset: quick", "preset: laptop")
     edited(folder, name, old, new)
     (found,) = messages(settings_of, folder)
     assert found.startswith(f"config/{name}: {line}")

@@ -6,6 +6,7 @@ import pytest
 
 from random_features.errors import UserError
 from rfstudy.data import modules
+from rfstudy.models import parameters
 
 EVERY = [(kind, name) for kind in modules.KINDS for name in modules.names(kind)]
 
@@ -46,15 +47,10 @@ def test_what_is_read_from_a_source_is_what_python_sees(kind, name):
     function = getattr(modules.load(kind, name), modules.KINDS[kind][1])
     assert function.__doc__
     signature = inspect.signature(function).parameters.values()
-    expected = {
-        parameter.name: (
-            getattr(parameter.annotation, "__name__", str(parameter.annotation)) if has_type(parameter) else "",
-            parameter.default is parameter.empty,
-        )
-        for parameter in signature
-        if parameter.kind is parameter.KEYWORD_ONLY and not (kind == "extractors" and parameter.name in modules.GIVEN)
-    }
-    assert modules.parameters(kind, name) == expected
+    own = [parameter.name for parameter in signature if parameter.kind is parameter.KEYWORD_ONLY]
+    given = modules.GIVEN if kind == "extractors" else ()
+    model = parameters(modules.module_name(kind, name), modules.KINDS[kind][1], *given)
+    assert list(model.model_fields) == [key for key in own if key not in given]
     first = {
         "steps": ["X_train"],
         "generators": ["n", "d", "random"],
@@ -62,8 +58,6 @@ def test_what_is_read_from_a_source_is_what_python_sees(kind, name):
         "streams": ["first", "last", "images", "labels", "seed"],
     }
     assert [p.name for p in signature if p.kind is p.POSITIONAL_OR_KEYWORD] == first[kind]
-    # a configuration can be wrong about every one of them, so each has a type
-    assert all(annotation in modules.TYPES for annotation, _ in expected.values())
 
 
 def test_what_an_extractor_asks_the_run_for():
@@ -71,16 +65,8 @@ def test_what_an_extractor_asks_the_run_for():
     assert modules.asked_for("vgg") == {"device", "labels", "files", "checkpoint"} == set(modules.GIVEN)
 
 
-def has_type(parameter) -> bool:
-    return parameter.annotation is not parameter.empty
-
-
 def test_a_new_file_is_found_without_a_list(steps):
     assert modules.names("steps") == ("wide",)
-    assert modules.parameters("steps", "wide") == {
-        "width": ("int", True), "share": ("float", False), "name": ("str", False), "exact": ("bool", False),
-        "other": ("", False),
-    }  # fmt: skip
     assert modules.literal("steps", "wide", "SHARE") == 0.5
     with pytest.raises(UserError, match=r"'wide' does not say GPU in steps/wide\.py"):
         modules.literal("steps", "wide", "GPU")
@@ -88,44 +74,10 @@ def test_a_new_file_is_found_without_a_list(steps):
         modules.load("steps", "tall")
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"width": 3},
-        {"width": 3, "share": 1},
-        {"width": 3, "share": 0.25, "name": "b", "exact": True},
-        {"width": 3, "other": [1, "x"]},
-    ],
-)
-def test_parameters_of_their_types_are_accepted(steps, given):
-    assert modules.problems("steps", "wide", given) == []
-
-
-@pytest.mark.parametrize(
-    ("given", "found"),
-    [
-        ({}, ["needs the parameter 'width'"]),
-        ({"width": 3.0}, ["takes 'width' as int, not 3.0"]),
-        ({"width": True}, ["takes 'width' as int, not True"]),
-        ({"width": None}, ["takes 'width' as int, not None"]),
-        ({"width": 1, "share": "half"}, ["takes 'share' as float, not 'half'"]),
-        ({"width": 1, "share": False}, ["takes 'share' as float, not False"]),
-        ({"width": 1, "name": 3}, ["takes 'name' as str, not 3"]),
-        ({"width": 1, "exact": 1}, ["takes 'exact' as bool, not 1"]),
-        ({"widht": 1}, ["has no parameter 'widht'; it takes width, share, name, exact, other", "needs the parameter"]),
-    ],
-)
-def test_every_wrong_parameter_is_a_problem(steps, given, found):
-    problems = modules.problems("steps", "wide", given)
-    assert len(problems) == len(found)
-    for problem, text in zip(problems, found, strict=True):
-        assert problem.startswith("the preprocessing step 'wide' ")
-        assert text in problem
-
-
 def test_names_that_lead_elsewhere_are_unknown():
     for name in ("../scale", "__init__", "", None, 3, ["pca"]):
-        assert modules.problems("steps", name, {}) == [modules.unknown("steps", name)]
+        with pytest.raises(UserError, match="there is no preprocessing step"):
+            modules.load("steps", name)
 
 
 def test_the_code_of_steps():

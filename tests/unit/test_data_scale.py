@@ -7,10 +7,13 @@ from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.scale import columns_after, fit_steps
 from rfstudy.data.target_scaling import fitted, interval
+from rfstudy.models import parameters
 
 SEEDS = range(5)
 TYPES = (np.float32, np.float64, np.uint8)
-WITHOUT_PARAMETERS = [name for name in modules.names("steps") if not modules.parameters("steps", name)]
+WITHOUT_PARAMETERS = [
+    name for name in modules.names("steps") if not parameters(modules.module_name("steps", name), "fit").model_fields
+]
 
 
 def rows(seed, dtype=np.float64, n=40, d=7):
@@ -126,13 +129,8 @@ def test_what_makes_no_sense_is_refused():
     with pytest.raises(ValueError, match=f"no preprocessing step 'mapstd'; there are {known}$"):
         fit_steps(["mapstd"], X)
     for wrong, message in (
-        ("minmax", "is a list of steps, not 'minmax'"),
         ([{"minmax": {}, "unit": {}}], "is a name or a mapping"),
         ([{"pca": 3}], r"is a name or a mapping .* not \{'pca': 3\}"),
-        (["pca"], "the preprocessing step 'pca' needs the parameter 'n_components'"),
-        ([{"pca": {"components": 3, "n_components": 3}}], "has no parameter 'components'; it takes n_components"),
-        ([{"unit": {"norm": 1}}], "has no parameter 'norm'; it takes none"),
-        ([{"pca": {"n_components": "3"}}], "takes 'n_components' as int, not '3'"),
     ):
         with pytest.raises(UserError, match=message):
             fit_steps(wrong, X)

@@ -23,10 +23,6 @@ KINDS = {
     "streams": ("stream", "rows"),
 }
 
-#: What a parameter may be, by its annotation; another annotation is not judged.
-TYPES = {"int": int, "float": (int, float), "str": str, "bool": bool, "list": list}
-
-
 #: What an extractor is given by the run if it asks for it by name, and is no parameter of it.
 GIVEN = {
     "device": "where it computes",
@@ -52,41 +48,6 @@ def load(kind: str, name: str):
 def module_name(kind: str, name: str) -> str:
     """The full name of the module of a step, generator or extractor."""
     return f"rfstudy.data.{kind}.{name}"
-
-
-def problems(kind: str, name, given: dict) -> list[str]:
-    """What is wrong with a name and the parameters given to it, a line each; nothing is imported.
-
-    A parameter of ``fit``, ``generate``, ``extract`` or ``rows`` is a keyword; one without a default has to be given.
-    Its value must be of its annotated type; its range is the function's own affair.
-    """
-    if name not in names(kind):
-        return [unknown(kind, name)]
-    known = parameters(kind, name)
-    what = f"the {KINDS[kind][0]} {name!r}"
-    takes = f"it takes {', '.join(known)}" if known else "it takes none"
-    found = [f"{what} has no parameter {key!r}; {takes}" for key in given if key not in known]
-    found += [
-        f"{what} needs the parameter {key!r}" for key, (_, needed) in known.items() if needed and key not in given
-    ]
-    for key, value in given.items():
-        annotation = known.get(key, ("", False))[0]
-        types = TYPES.get(annotation)
-        if types and (not isinstance(value, types) or isinstance(value, bool) != (annotation == "bool")):
-            found.append(f"{what} takes {key!r} as {annotation}, not {value!r}")
-    return found
-
-
-def parameters(kind: str, name: str) -> dict[str, tuple[str, bool]]:
-    """The parameters of a step, generator or extractor: annotation as written, and whether it has to be given.
-
-    What an extractor is given by the run (``GIVEN``) is no parameter.
-    """
-    return {
-        argument.arg: (ast.unparse(argument.annotation) if argument.annotation else "", default is None)
-        for argument, default in keywords(kind, name)
-        if kind != "extractors" or argument.arg not in GIVEN
-    }
 
 
 def asked_for(name: str) -> set[str]:
@@ -136,15 +97,6 @@ def step_text(step: str | dict) -> str:
 def code_of_steps(steps) -> list[str]:
     """The full names of the modules of preprocessing steps."""
     return sorted({module_name("steps", step_of(step)[0]) for step in steps})
-
-
-def check_steps(steps) -> None:
-    """Raise ``UserError`` unless ``steps`` is a list of steps that there are, with the parameters they take."""
-    if not isinstance(steps, list | tuple):
-        raise UserError(f"preprocessing is a list of steps, not {steps!r}")
-    found = [problem for step in steps for problem in problems("steps", *step_of(step))]
-    if found:
-        raise UserError("; ".join(dict.fromkeys(found)))
 
 
 @cache

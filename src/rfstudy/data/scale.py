@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from random_features.arrays import block_rows, row_blocks
-from rfstudy.data.modules import check_steps, load, step_of
+from rfstudy.data.modules import load, step_of
 
 Step = Callable[[np.ndarray], np.ndarray]
 
@@ -41,9 +41,8 @@ def fit_steps(steps: Sequence[str | dict], X_train: np.ndarray) -> Step:
     Raises
     ------
     ValueError
-        Unknown step or parameter, no training rows, or X of another width.
+        Unknown step, no training rows, or X of another width (``TypeError`` for another parameter).
     """
-    check_steps(steps)
     if X_train.ndim != 2 or not len(X_train):
         raise ValueError("fit_steps needs a matrix with at least one training row")
     fitted: list[Step] = []
@@ -69,7 +68,6 @@ def fit_steps(steps: Sequence[str | dict], X_train: np.ndarray) -> Step:
 
 def columns_after(steps: Sequence[str | dict], d: int) -> int:
     """The columns that a map sees: those that the steps make of d; ``ValueError`` where they cannot."""
-    check_steps(steps)
     for name, parameters in map(step_of, steps):
         columns = getattr(load("steps", name), "columns", None)
         d = columns(d, **parameters) if columns else d

@@ -1,7 +1,7 @@
 """Typed models of ``config/figures`` and ``config/scorecard.yaml``: the keys of tables and figures.
 
-A kind names, in its own file, the keys that its entries need and may have: as ``REQUIRED`` and ``OPTIONAL`` for a
-table, as arguments of ``draw`` for a figure. All kinds share the types and the meanings that are here.
+The keyword arguments of a kind (of ``make`` for a table, of ``draw`` for a figure) are the keys that its entries need
+and may have. All kinds share the types and the meanings that are here.
 """
 
 from __future__ import annotations
@@ -246,13 +246,10 @@ class Output(Model):
 
 
 def keys_of_kind(kind: str) -> tuple[list[str], list[str]]:
-    """Return the keys that the entries of a kind need, and those that they may have: arguments of ``draw`` for a
-    figure, ``REQUIRED`` and ``OPTIONAL`` for a table.
-    """
+    """Return the keys that the entries of a kind need, and those that they may have."""
     module = catalogue.module_of(kind)
-    if not defines(module, "draw"):
-        return list(key_names(module, "REQUIRED")), list(key_names(module, "OPTIONAL"))
-    named = {name: needed for name, needed in keywords_of(module, "draw").items() if name in Output.model_fields}
+    keywords = keywords_of(module, "draw" if defines(module, "draw") else "make")
+    named = {name: needed for name, needed in keywords.items() if name in Output.model_fields}
     return [name for name, needed in named.items() if needed], [name for name, needed in named.items() if not needed]
 
 

@@ -42,11 +42,8 @@ KEYS = ("size", "metric", "kernel", "learner", "claim", "protocol", "criterion",
 
 def made(patterns: list[str]):
     """Yield (name, what it is made of) for each measured output whose name matches a pattern."""
-    import importlib
-
     from rfstudy.outputs import load_reports
-    from rfstudy.report import plots, typeset
-    from rfstudy.report.catalogue import module_of
+    from rfstudy.report import plots, tables, typeset
     from rfstudy.report.context import contexts
     from rfstudy.study.config import load_experiments, load_methods, load_registry
 
@@ -64,8 +61,7 @@ def made(patterns: list[str]):
     registries = ROOT / "data" / "reference", load_methods(config), tasks
     for name, (spec, context) in zip(specs, contexts(list(specs.values()), sorted(files), *registries), strict=True):
         if spec["form"] == "tables":
-            kind = importlib.import_module(module_of(spec["kind"]))
-            yield name, of_table(typeset.csv(kind.make(context, spec)))
+            yield name, of_table(typeset.csv(tables.make(context, spec)))
         else:
             yield name, of_figure(plots.picture(context, spec).figure)
 

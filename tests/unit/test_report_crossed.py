@@ -10,6 +10,7 @@ import report_rows
 from scipy import stats
 
 from rfstudy import tidy
+from rfstudy.report import tables
 from rfstudy.report.compare import holm
 from rfstudy.report.context import Context
 from rfstudy.report.crossed import crossed
@@ -74,7 +75,7 @@ def test_a_cell_has_what_its_row_and_column_say():
 
 
 def test_differences_are_paired_and_corrected_where_splits_are_random_and_holm_is_over_the_data_set():
-    found, overlaps = table.tests_between(crossed(context(), SPEC), SPEC, context())
+    found, overlaps = table.tests_between(crossed(context(), SPEC), SPEC["lines"], SPEC["tests"], context())
     assert overlaps == {"random halves": 1.0, "late": 0.0}
     p_values = []
     for variant, overlap in (("halves", 1.0), ("late", 0.0)):
@@ -100,7 +101,7 @@ def test_what_does_not_walk_stands_beside_every_place_of_what_does():
         ],
         "tests": [{"column": "LS-RFF", "against": "RFF"}],
     }
-    found, _ = table.tests_between(crossed(context(*walked), spec), spec, context(*walked))
+    found, _ = table.tests_between(crossed(context(*walked), spec), spec["lines"], spec["tests"], context(*walked))
     assert [found[str(at), "LS-RFF", "RFF"].value for at in (1, 4)] == [pytest.approx(1), pytest.approx(4)]
 
 
@@ -114,7 +115,7 @@ def test_a_column_may_hold_what_the_row_says():
 
 def test_what_was_not_run_is_said():
     spec = SPEC | {"lines": [*SPEC["lines"], {"label": "never", "variant": "never"}]}
-    made = table.make(context(), spec)
+    made = tables.make(context(), spec | {"kind": "crossed"})
     assert [str(cell) for cell in made.frame["RFF"]][2] == "not run"
     assert str(made.frame["RFF minus neighbour"].iloc[2]) == ""
     picture = report_rows.picture({"kind": "dots"} | spec, context())

@@ -11,7 +11,7 @@ from rfstudy.report import pages, typeset
 def test_a_page_shows_the_parts_of_a_table_and_its_notes_as_text(tmp_path):
     frame = pd.DataFrame({"data set": ["EEG", "skin"], "n": [1, 2000], "d": [14, "<b>"]})
     parts = {"Rows": ["n"], "Columns <d>": ["d"]}
-    table = typeset.Table("t", frame, "A caption.", ["<b>no tag</b> & no entity"], parts=parts)
+    table = typeset.Table(frame, ["<b>no tag</b> & no entity"], parts=parts, name="t", caption="A caption.")
     typeset.write(table, tmp_path / "survey", ["t.csv", "t.md", "t.tex", "t.txt"])
     pages.write(tmp_path / "survey/t", typeset.html(table), tmp_path / "pages")
     text = (tmp_path / "pages/t.html").read_text(encoding="utf-8")

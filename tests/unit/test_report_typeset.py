@@ -358,7 +358,7 @@ def test_reasons_do_not_name_methods_by_their_ids():
 
 def test_numbers_in_csv_files_have_ten_digits_and_no_point_where_they_are_whole():
     values = [1 / 3, 2.0, -0.0, 1e-12, 123456789012, np.float32(0.5), np.int64(7), 6.02e23, None, np.nan, pd.NA, "a,b"]
-    text = typeset.csv(typeset.Table("made", pd.DataFrame({"x": pd.Series(values, dtype=object)}), "Caption"))
+    text = typeset.csv(typeset.Table(pd.DataFrame({"x": pd.Series(values, dtype=object)})))
     # texts among numbers are remarks
     assert text.splitlines() == [
         "x,x_remark", "0.3333333333,", "2,", "0,", "1e-12,", "123456789012,", "0.5,", "7,", "6.02e+23,", ",", ",", ",",
@@ -369,7 +369,7 @@ def test_numbers_in_csv_files_have_ten_digits_and_no_point_where_they_are_whole(
 def latex_of(n_columns, cell="0.123", **options):
     names = ["key", "also", *(f"column {i}" for i in range(n_columns))]
     frame = pd.DataFrame([[f"row {i}", "x", *[cell] * n_columns] for i in range(5)], columns=names)
-    return typeset.latex(typeset.Table("made", frame, "Caption.", ["A note."], **options))
+    return typeset.latex(typeset.Table(frame, ["A note."], name="made", caption="Caption.", **options))
 
 
 def test_latex_turns_the_page_for_a_wide_table_and_splits_a_wider_one():
@@ -395,7 +395,7 @@ def test_latex_breaks_texts_into_lines_but_no_numbers():
 
 def test_parts_are_tables_of_their_own_without_their_empty_rows():
     frame = pd.DataFrame({"key": ["a", "b"], "x": [1, 2], "y": ["", "text"]})
-    table = typeset.Table("made", frame, "Caption.", parts={"Numbers": ["x"], "Words": ["y"]})
+    table = typeset.Table(frame, parts={"Numbers": ["x"], "Words": ["y"]})
     numbers, words = markdown_parts(typeset.markdown(table))
     assert [list(part) for part in (numbers, words)] == [["key", "x"], ["key", "y"]]
     assert words.to_numpy().tolist() == [["b", "text"]]
@@ -405,7 +405,7 @@ def test_parts_are_tables_of_their_own_without_their_empty_rows():
 
 def test_special_characters_are_escaped():
     frame = pd.DataFrame({"a|b": ["[143]", "*", "1 < 2 & <b>", "x | y"], "n": [1, 2, 3, 4]})
-    table = typeset.Table("made", frame, "Caption.")
+    table = typeset.Table(frame)
     assert r"| x \| y" in typeset.markdown(table)
     assert "1 &lt; 2 &amp; &lt;b&gt;" in typeset.html(table)
     lines = typeset.latex(table).splitlines()

@@ -62,22 +62,23 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A data frame of cells (text, int, float, ``Cell`` or missing) with its name, caption and notes.
+    """A data frame of cells (text, int, float, ``Cell`` or missing) with its notes, name and caption.
 
     Parameters
     ----------
-    name, frame, caption, notes : stem of its files, cells, and texts
+    frame, notes : cells, and sentences below them
     unfold : columns that become rows of the CSV file: column -> further columns of the CSV file and their values, e.g.
         ``{"2d": {"size": "2d"}}``
     parts : title -> columns of the parts in which people read it; columns that are in no part are in all of them
+    name, caption : stem of its files, and title; ``tables.make`` takes them from the entry in ``config/figures``
     """
 
-    name: str
     frame: pd.DataFrame
-    caption: str
     notes: list[str] = field(default_factory=list)
     unfold: dict[str, dict] = field(default_factory=dict)
     parts: dict[str, list[str]] = field(default_factory=dict)
+    name: str = ""
+    caption: str = ""
 
     @property
     def keys(self) -> list[str]:

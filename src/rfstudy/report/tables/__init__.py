@@ -1,17 +1,23 @@
-"""Kinds of tables, one file each: ``make(context, spec)`` returns a ``typeset.Table``.
+"""Kinds of tables, one file each, with a function ``make(context, *, ...) -> Table``.
 
-``REQUIRED`` and ``OPTIONAL`` name the keys of its entries in ``config/figures``. A cell with more than one number is a
+An entry of ``config/figures`` gives its keyword arguments, by name. A cell with more than one number is a
 ``typeset.Cell``: a text for people and numbers for machines (``report/cells.py`` makes them).
 """
 
 from __future__ import annotations
 
 import importlib
+import inspect
+from dataclasses import replace
 
+from rfstudy.report.catalogue import module_of
 from rfstudy.report.context import Context
 from rfstudy.report.typeset import Table
 
 
 def make(context: Context, spec: dict) -> Table:
-    """Return the table of a specification."""
-    return importlib.import_module(f"rfstudy.report.tables.{spec['kind']}").make(context, spec)
+    """Return the table of a specification; its kind takes the keys that it names as arguments."""
+    make_kind = importlib.import_module(module_of(spec["kind"])).make
+    names = inspect.signature(make_kind).parameters
+    table = make_kind(context, **{key: value for key, value in spec.items() if key in names})
+    return replace(table, name=spec["name"], caption=spec["caption"])

@@ -19,11 +19,6 @@ from rfstudy.report.published import numbers, printed_text
 from rfstudy.report.times import summarise
 from rfstudy.report.typeset import Cell, Table
 
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("published", "datasets", "methods", "baselines", "sizes", "repeats", "quantity")
-OPTIONAL = ("time",)
-
-
 #: What stands before the measured numbers that are significant.
 BULLET = "•"
 
@@ -32,57 +27,71 @@ MARKS_NOTE = "*: deduced from a damaged source, see data/reference/README.md; lo
 TIMES_NOTE = "Times are seconds on the machine of the row and are not comparable between rows."
 
 
-def make(context: Context, spec: dict) -> Table:
+def make(
+    context: Context,
+    *,
+    paper: str,
+    published: str,
+    datasets: list[str],
+    methods: list[str],
+    baselines: list[str],
+    sizes: list[str],
+    repeats: int,
+    quantity: dict,
+    time: dict | None = None,
+) -> Table:
     """Accuracy and generation time of every method by data set and size, "mean ± std (mean ± std)", as printed and as
     measured; a bullet where the methods that use the data beat the ones that do not.
 
-    The sizes of a data set are those that are printed or measured for it. Of ``spec``: ``quantity`` is what stands
+    The sizes of a data set are those that are printed or measured for it. ``quantity`` is what stands
     before the brackets, ``time`` what stands in them (none without it), ``baselines`` the methods that the others are
     tested against: a bullet means an effect in each of these comparisons.
     """
-    frame = select(context.rows, dataset=spec["datasets"], n_features_label=spec["sizes"], variant="")
-    quantities = [spec[key] for key in ("quantity", "time") if key in spec]
-    shown = [select(of_quantity(frame, quantity), method=spec["methods"]) for quantity in quantities]
+    frame = select(context.rows, dataset=datasets, n_features_label=sizes, variant="")
+    quantities = [quantity, *([time] if time else [])]
+    shown = [select(of_quantity(frame, quantity), method=methods) for quantity in quantities]
     accuracy, metrics = shown[0], [quantity["metric"] for quantity in quantities]
     cells = summarise(pd.concat(shown))
     full, at = most_repeats(cells), by_place(cells, "dataset", "n_features_label", "method", "metric")
     printed = {
         (number.dataset, number.size, number.method, number.metric): number
-        for number in numbers(context.published, spec["paper"], spec["published"]).itertuples()
+        for number in numbers(context.published, paper, published).itertuples()
     }
-    others = [method for method in spec["methods"] if method not in spec["baselines"]]
-    tests = differences(accuracy, spec["baselines"], "n_features_label", context)
+    others = [method for method in methods if method not in baselines]
+    tests = differences(accuracy, baselines, "n_features_label", context)
     sign = -1.0 if lower_is_better(metrics[0]) else 1.0
     won = tests[tests["effect"] & (sign * tests["value"] > 0)]
     wins = won.groupby(["dataset", "n_features_label"]).size().to_dict()
     rows, bullets = [], 0
-    for dataset in spec["datasets"]:
+    for dataset in datasets:
         of_dataset = select(accuracy, dataset=dataset)
-        name = dataset_cell(context, dataset, spec["paper"], select(frame, dataset=dataset))
-        marked = {size for size in spec["sizes"] if wins.get((dataset, size)) == len(others) * len(spec["baselines"])}
+        name = dataset_cell(context, dataset, paper, select(frame, dataset=dataset))
+        marked = {size for size in sizes if wins.get((dataset, size)) == len(others) * len(baselines)}
         bullets += len(marked)
-        for size in spec["sizes"]:
-            is_printed = any((dataset, size, method, metrics[0]) in printed for method in spec["methods"])
+        for size in sizes:
+            is_printed = any((dataset, size, method, metrics[0]) in printed for method in methods)
             if not is_printed and not len(select(of_dataset, n_features_label=size)):
                 continue
             texts = {"published": {}, "measured": {}}
-            for method in spec["methods"]:
+            for method in methods:
                 heading = plot_style(method, context.styles).label
                 told = [printed_text(printed.get((dataset, size, method, metric))) for metric in metrics]
                 texts["published"][heading] = _together(metrics, told)
                 told = [cell_text(at.get((dataset, size, method, metric)), metric, full) for metric in metrics]
                 texts["measured"][heading] = _together(metrics, told, size in marked and method in others)
             rows += [{"data set": name, "s": size, "source": source, **of} for source, of in texts.items()]
-    names = [" and ".join(plot_style(m, context.styles).label for m in group) for group in (others, spec["baselines"])]
+    names = [" and ".join(plot_style(m, context.styles).label for m in group) for group in (others, baselines)]
     remarks = [
         f"{BULLET}: {names[0]} are each more accurate than each of {names[1]}. Measured cells with it: {bullets}.",
         note_on_tests(
-            overlaps_by_name(tests, spec, context), "all pairs of methods and all sizes of a data set", metrics[:1]
+            overlaps_by_name(tests, {"paper": paper}, context),
+            "all pairs of methods and all sizes of a data set",
+            metrics[:1],
         ),
-        " ".join([MARKS_NOTE, *([TIMES_NOTE] if "time" in spec else [])]),
-        *notes(pd.concat(shown), spec, context),
+        " ".join([MARKS_NOTE, *([TIMES_NOTE] if time is not None else [])]),
+        *notes(pd.concat(shown), {"paper": paper, "repeats": repeats}, context),
     ]
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, method_columns(context, spec["methods"]))
+    return Table(pd.DataFrame(rows), remarks, method_columns(context, methods))
 
 
 def _together(metrics: list[str], cells: list[Cell], marked: bool = False) -> Cell:

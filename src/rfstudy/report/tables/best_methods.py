@@ -21,10 +21,6 @@ from rfstudy.report.published import ids_by_name, printed_name
 from rfstudy.report.ranks import complete_scores
 from rfstudy.report.typeset import Cell, Table
 
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("published", "datasets", "methods", "repeats", "groups", "criteria")
-
-
 #: From how many methods on, a list no longer says which are best.
 TOO_MANY = 5
 
@@ -98,29 +94,37 @@ def best_methods(frame: pd.DataFrame, metric: str, groups: dict[str, list[str]],
     return found
 
 
-def make(context: Context, spec: dict) -> Table:
+def make(
+    context: Context,
+    *,
+    paper: str,
+    published: str,
+    datasets: list[str],
+    methods: list[str],
+    repeats: int,
+    groups: dict[str, list[str]],
+    criteria: list[dict],
+) -> Table:
     """Which methods are best, by data set, criterion and group of sizes: as printed, as measured (see
     ``best_methods``), and whether the two lists are the same, overlap or differ.
     """
-    frame = select(
-        context.rows, dataset=spec["datasets"], n_features_label=list(itertools.chain(*spec["groups"].values()))
-    )
-    frame = pd.concat([of_quantity(frame, criterion) for criterion in spec["criteria"]])
-    of_table = select(context.published, paper=spec["paper"], experiment=spec["published"])
+    frame = select(context.rows, dataset=datasets, n_features_label=list(itertools.chain(*groups.values())))
+    frame = pd.concat([of_quantity(frame, criterion) for criterion in criteria])
+    of_table = select(context.published, paper=paper, experiment=published)
     ids = ids_by_name(context.styles, "method")
     rows, agreements, left_out, overlaps = [], [], [], {}
-    for dataset in spec["datasets"]:
+    for dataset in datasets:
         ours, printed = select(frame, dataset=dataset), select(of_table, dataset=dataset)
-        name = printed_name(context.tasks, dataset, spec["paper"])
+        name = printed_name(context.tasks, dataset, paper)
         cells = {}
-        for criterion in spec["criteria"]:
+        for criterion in criteria:
             of_criterion = of_quantity(ours, criterion)
             overlap = overlap_of(of_criterion, context)
             if len(of_criterion):
                 # an error of the kernel matrix has no training sets, wherever it is from
                 overlaps[name if criterion.get("learner") else quantity(criterion["metric"])] = overlap
-            for group, best in best_methods(of_criterion, criterion["metric"], spec["groups"], overlap).items():
-                heading, sizes = f"{criterion['label']}, {group}", spec["groups"][group]
+            for group, best in best_methods(of_criterion, criterion["metric"], groups, overlap).items():
+                heading, sizes = f"{criterion['label']}, {group}", groups[group]
                 listed = _printed_winners(printed, criterion, sizes, ids)
                 is_other = comparability(select(of_criterion, n_features_label=sizes), context.tasks)
                 agreements.append("not comparable" if is_other else _agreement(listed, best))
@@ -133,19 +137,19 @@ def make(context: Context, spec: dict) -> Table:
                         for (method, variant), n in best.left_out.items()
                     ]
                     left_out.append(f"{name}, {heading}: {', '.join(labels)}")
-        of_rows = dataset_cell(context, dataset, spec["paper"], ours)
+        of_rows = dataset_cell(context, dataset, paper, ours)
         for position, source in enumerate(("published", "measured", "agreement")):
             rows.append({"data set": of_rows, "source": source} | {key: cell[position] for key, cell in cells.items()})
     of_family = "the methods and groups of sizes of a data set and criterion"
-    tests = note_on_tests(overlaps, of_family, [criterion["metric"] for criterion in spec["criteria"]])
+    tests = note_on_tests(overlaps, of_family, [criterion["metric"] for criterion in criteria])
     remarks = [BEST_METHODS_NOTE, tests, *_tally(agreements)]
     if left_out:
         remarks.append(f"Not compared, with the number of complete repeats: {'; '.join(left_out)}.")
     unfold = {
         f"{criterion['label']}, {group}": {"criterion": criterion["label"], "group": group}
-        for criterion, group in itertools.product(spec["criteria"], spec["groups"])
+        for criterion, group in itertools.product(criteria, groups)
     }
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context), unfold)
+    return Table(pd.DataFrame(rows), remarks + notes(frame, {"paper": paper, "repeats": repeats}, context), unfold)
 
 
 def _tally(agreements: list[str]) -> list[str]:

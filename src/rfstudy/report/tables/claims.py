@@ -12,19 +12,23 @@ from rfstudy.report.context import Context
 from rfstudy.report.notes import notes
 from rfstudy.report.typeset import Table
 
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("claims",)
-OPTIONAL = ("repeats", "learner")
 
-
-def make(context: Context, spec: dict) -> Table:
+def make(
+    context: Context,
+    *,
+    paper: str,
+    protocol: str,
+    claims: list[str],
+    repeats: int | None = None,
+    learner: str | None = None,
+) -> Table:
     """One row per claim: what it says and its test, both from the reference data, the verdict and the evidence."""
-    texts, claims = context.claims.set_index("claim_id"), claims_of(spec["paper"])
-    measured = select(context.rows, learner=["", spec["learner"]]) if "learner" in spec else context.rows
-    frame, rows = [], Rows(measured, measured, context, spec["paper"])
-    for identifier in spec["claims"]:
-        verdict, evidence = judged(identifier, rows, spec["protocol"])
-        text, stricter = texts.loc[identifier], claims[identifier].stricter
+    texts, tests = context.claims.set_index("claim_id"), claims_of(paper)
+    measured = select(context.rows, learner=["", learner]) if learner is not None else context.rows
+    frame, rows = [], Rows(measured, measured, context, paper)
+    for identifier in claims:
+        verdict, evidence = judged(identifier, rows, protocol)
+        text, stricter = texts.loc[identifier], tests[identifier].stricter
         test = f"{text['test']} (here: {stricter})" if stricter else text["test"]
         frame.append(
             {"claim": identifier, "says": text["claim"], "test": test, "verdict": verdict, "evidence": evidence}
@@ -32,4 +36,4 @@ def make(context: Context, spec: dict) -> Table:
     found = [verdict for verdict in MEANING if any(row["verdict"] == verdict for row in frame)]
     meaning = "; ".join(f"{verdict}, {MEANING[verdict]}" for verdict in found)
     remarks = [f"Verdicts: {meaning}."] if found else []
-    return Table(spec["name"], pd.DataFrame(frame), spec["caption"], remarks + notes(measured, spec, context))
+    return Table(pd.DataFrame(frame), remarks + notes(measured, {"paper": paper, "repeats": repeats}, context))

@@ -19,10 +19,6 @@ from rfstudy.report.notes import notes, notes_on_draws
 from rfstudy.report.times import shortest
 from rfstudy.report.typeset import Cell, Table
 
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("published", "methods")
-
-
 #: Published columns: heading and metric.
 PRINTED = {
     "kernels": "kernels_supported",
@@ -50,18 +46,24 @@ NOTES = (
 )
 
 
-def make(context: Context, spec: dict) -> Table:
+def make(
+    context: Context,
+    *,
+    paper: str,
+    published: str,
+    methods: list[str],
+) -> Table:
     """Return time, memory and variance of every map: as stated, fitted exponents, measured ratios, and a verdict."""
     frame = shortest(context.rows)
     moments = [pooled(frame, metric) for metric in MOMENTS]
-    published = select(context.published, paper=spec["paper"], experiment=spec["published"])
+    published = select(context.published, paper=paper, experiment=published)
     exponents = {
         f"{what}, power of {symbol}": (metric, over)
         for what, metric in COSTS.items()
         for over, symbol in (("n_features", "s"), ("d", "d"))
     }
     rows = []
-    for method, variant in methods_shown(frame, spec["methods"]):
+    for method, variant in methods_shown(frame, methods):
         of_method = select(published, method=method)
         texts = [settings.get("text", "not listed") for settings in settings_of(of_method)]
         stated = dict(zip(of_method["metric"], texts, strict=True))
@@ -79,8 +81,8 @@ def make(context: Context, spec: dict) -> Table:
     table = pd.DataFrame(rows)
     parts = {"What is stated of memory, time and variance": list(PRINTED), "Measured exponents": list(exponents)}
     parts["Measured variance"] = [c for c in table.columns[1:] if c not in (*PRINTED, *exponents)]
-    remarks = [*NOTES, *notes_on_draws(frame), *notes(frame, spec, context)]
-    return Table(spec["name"], table, spec["caption"], remarks, parts=parts)
+    remarks = [*NOTES, *notes_on_draws(frame), *notes(frame, {"paper": paper}, context)]
+    return Table(table, remarks, parts=parts)
 
 
 def _range_of(points: pd.DataFrame) -> Cell:

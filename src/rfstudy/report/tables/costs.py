@@ -12,10 +12,6 @@ from rfstudy.report.notes import notes
 from rfstudy.report.times import shortest
 from rfstudy.report.typeset import Table
 
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("methods", "timed")
-
-
 #: What is timed, in words, by metric.
 TIMED = {"time_fit_s": "fit", "time_transform_s": "features", "time_scores_s": "scores"}
 
@@ -37,15 +33,21 @@ POWER_NOTE = (
 )
 
 
-def make(context: Context, spec: dict) -> Table:
+def make(
+    context: Context,
+    *,
+    paper: str,
+    methods: list[str],
+    timed: str,
+) -> Table:
     """Return fitted powers of s and n of the times of a fit, of the features and of the scores, and what is stated."""
     frame = shortest(context.rows)
     rows = []
-    for method, variant in methods_shown(frame, spec["methods"]):
+    for method, variant in methods_shown(frame, methods):
         ours = select(frame, method=method, variant=variant)
         for metric, what in TIMED.items():
             along_s, along_n = _along_s(ours, metric), _along_n(ours, metric)
-            stated = STATED.get((method, metric), "") if method in spec["methods"] else ""
+            stated = STATED.get((method, metric), "") if method in methods else ""
             if not len(along_s) and metric == "time_scores_s" and not stated:
                 continue
             large = along_s[along_s["n_features"].isin(largest_half(along_s["n_features"]))]
@@ -61,8 +63,8 @@ def make(context: Context, spec: dict) -> Table:
                     "seconds at the largest s": seconds,
                 }
             )
-    remarks = [spec["timed"], POWER_NOTE, *_setting(select(frame, metric="time_fit_s"))]
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context))
+    remarks = [timed, POWER_NOTE, *_setting(select(frame, metric="time_fit_s"))]
+    return Table(pd.DataFrame(rows), remarks + notes(frame, {"paper": paper}, context))
 
 
 def _along_s(frame: pd.DataFrame, metric: str) -> pd.DataFrame:

@@ -13,10 +13,6 @@ from rfstudy.report.notes import absence, notes_on_data
 from rfstudy.report.published import printed_name
 from rfstudy.report.typeset import Cell, Table, text
 
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("datasets",)
-
-
 #: The facts by topic, in order, as they are called in a table; others follow under ``OTHERS`` by their own names.
 TOPICS = {
     "Rows that occur again": {
@@ -69,13 +65,18 @@ FACTS_NOTE = (
 )
 
 
-def make(context: Context, spec: dict) -> Table:
+def make(
+    context: Context,
+    *,
+    paper: str,
+    datasets: list[str],
+) -> Table:
     """Return what preprocessing found: a row for each part of a data set, a column for each fact, by topic.
 
     A fact that is no number is in the settings of its row (``detail``, JSON). A sentence that is the same for all
     becomes a note, and so does the reason why a data set has no facts.
     """
-    facts = facts_of(select(context.rows, dataset=spec["datasets"]))
+    facts = facts_of(select(context.rows, dataset=datasets))
     ok = select(facts, status="ok")
     names, parts = ok["metric"].str.removeprefix("fact_"), ok["split"].where(ok["split"].isin(list(PARTS)), "all")
     known = {fact: (topic, column) for topic, of_topic in TOPICS.items() for fact, column in of_topic.items()}
@@ -85,15 +86,15 @@ def make(context: Context, spec: dict) -> Table:
         zip(zip(ok["dataset"], parts, names, strict=True), map(_cell, ok["value"], settings_of(ok)), strict=True)
     )
     rows, missing = [], []
-    for dataset in spec["datasets"]:
+    for dataset in datasets:
         ours = select(facts, dataset=dataset)
-        name = dataset_cell(context, dataset, spec["paper"], ours)
+        name = dataset_cell(context, dataset, paper, ours)
         for part in (part for part in PARTS if part in set(parts[ok["dataset"] == dataset])):
             found = {column: cells.get((dataset, part, fact)) for fact, (_, column) in columns.items()}
             rows.append({"data set": name, "part": Cell(PARTS[part], {"": PARTS[part], "remark": ""})} | found)
         if dataset not in set(ok["dataset"]):
             rows.append({"data set": name, "part": absent(absence(ours))})
-            missing.append(f"{printed_name(context.tasks, dataset, spec['paper'])} ({absence(ours)})")
+            missing.append(f"{printed_name(context.tasks, dataset, paper)} ({absence(ours)})")
     table = pd.DataFrame(rows, columns=["data set", "part", *(column for _, column in columns.values())], dtype=object)
     texts = {column: set(map(text, table[column].dropna())) for column in table.columns[2:]}
     sentences = {column: min(each) for column, each in texts.items() if len(each) == 1 and len(min(each)) >= SENTENCE}
@@ -102,8 +103,8 @@ def make(context: Context, spec: dict) -> Table:
     topics = {topic: [column for other, column in columns.values() if other == topic] for topic, _ in columns.values()}
     remarks = [FACTS_NOTE, *(f"{column.capitalize()}: {sentence}." for column, sentence in sentences.items())]
     remarks += [f"Without facts: {', '.join(missing)}."] if missing else []
-    remarks += notes_on_data(facts, spec, context.tasks)
-    return Table(spec["name"], table.drop(columns=list(sentences)), spec["caption"], remarks, unfold, topics)
+    remarks += notes_on_data(facts, {"paper": paper}, context.tasks)
+    return Table(table.drop(columns=list(sentences)), remarks, unfold, topics)
 
 
 def _words(fact: str) -> str:

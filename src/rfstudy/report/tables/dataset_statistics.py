@@ -11,11 +11,6 @@ from rfstudy.report.notes import absence, notes_on_data, stand_in_of
 from rfstudy.report.scorecard import measured_as
 from rfstudy.report.typeset import Cell, Table
 
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("published", "datasets")
-OPTIONAL = ("registered", "says")
-
-
 #: The columns of the dataset statistics that hold numbers.
 NUMBERS = ("d", "training rows", "test rows")
 
@@ -25,7 +20,15 @@ IS_RANDOM = {"half": "yes", "random": "yes", "published": "no"}
 REGISTERED_NOTE = "Registered: not measured here; what the registry of the data sets says of them."
 
 
-def make(context: Context, spec: dict) -> Table:
+def make(
+    context: Context,
+    *,
+    paper: str,
+    published: str,
+    datasets: list[str],
+    registered: list[str] | None = None,
+    says: dict[str, str] | None = None,
+) -> Table:
     """Columns, training and test rows, split and scaling of every data set: as printed, and as found.
 
     Found numbers come from the ``d``, ``n_train`` and ``n_test`` of the measured rows, split and scaling from the
@@ -35,29 +38,29 @@ def make(context: Context, spec: dict) -> Table:
     beside them (texts by their metric, with headings) stands there as printed.
     """
     measured = set(context.rows["dataset"])
-    datasets = [*spec["datasets"], *spec.get("registered", [])]
+    datasets = [*datasets, *(registered or [])]
     ours_of = {dataset: measured_as(dataset, measured, context.tasks) for dataset in datasets}
     frame = select(context.rows, dataset=ours_of.values())
-    printed = select(context.published, paper=spec["paper"], experiment=spec["published"])
-    rows, told = [], notes_on_data(frame, spec, context.tasks)
+    printed = select(context.published, paper=paper, experiment=published)
+    rows, told = [], notes_on_data(frame, {"paper": paper}, context.tasks)
     for dataset, own in ours_of.items():
         ours = select(frame, dataset=own)
         ours = ours if facts_of(ours).empty else facts_of(ours)
         source, found = _statistics(dataset, ours, context.tasks)
         about = select(printed, dataset=dataset)
         as_printed = _printed_statistics(about)
-        said = {heading: _said(about, metric) for metric, heading in spec.get("says", {}).items()}
+        said = {heading: _said(about, metric) for metric, heading in (says or {}).items()}
         differ = [key for key in (*NUMBERS, "random split") if _differ(as_printed[key], found[key])]
         remark = "not comparable" if stand_in_of(ours) else ", ".join(differ)
-        name = dataset_cell(context, own, spec["paper"], ours)
+        name = dataset_cell(context, own, paper, ours)
         # what was measured in place of a data set has a name of its own
-        of_paper = name if own == dataset else dataset_cell(context, dataset, spec["paper"], ours.iloc[:0])
+        of_paper = name if own == dataset else dataset_cell(context, dataset, paper, ours.iloc[:0])
         rows.append({"data set": of_paper, "source": "published", **said, **as_printed, "differs in": ""})
         rows.append({"data set": name, "source": source, **dict.fromkeys(said, ""), **found, "differs in": remark})
     if any(row["source"] == "registered" for row in rows):
         told.append(REGISTERED_NOTE)
     table = pd.DataFrame(rows).astype(dict.fromkeys(NUMBERS, "Int64"))
-    return Table(spec["name"], table, spec["caption"], told)
+    return Table(table, told)
 
 
 def _statistics(dataset: str, ours: pd.DataFrame, tasks: dict) -> tuple[str, dict]:

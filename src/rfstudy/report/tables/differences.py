@@ -15,35 +15,40 @@ from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.typeset import Cell, Table
 
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("datasets", "methods", "baselines", "sizes", "repeats", "quantity")
 
-
-def make(context: Context, spec: dict) -> Table:
+def make(
+    context: Context,
+    *,
+    paper: str,
+    datasets: list[str],
+    methods: list[str],
+    baselines: list[str],
+    sizes: list[str],
+    repeats: int,
+    quantity: dict,
+) -> Table:
     """Mean difference of a percentage over the repeats and Holm's p-value, by data set, method and baseline; one column
     a size.
 
-    Of ``spec``: ``baselines``, the methods that all others are compared with, one after the other. All tests of a
+    All other methods are compared with the ``baselines``, one after the other. All tests of a
     data set are one family.
     """
-    metric = spec["quantity"]["metric"]
-    frame = of_quantity(
-        select(context.rows, dataset=spec["datasets"], n_features_label=spec["sizes"]), spec["quantity"]
-    )
-    tests = differences(frame, spec["baselines"], "n_features_label", context)
+    metric = quantity["metric"]
+    frame = of_quantity(select(context.rows, dataset=datasets, n_features_label=sizes), quantity)
+    tests = differences(frame, baselines, "n_features_label", context)
     rows, effects = [], []
-    for dataset in spec["datasets"]:
+    for dataset in datasets:
         ours, own = select(frame, dataset=dataset), select(tests, dataset=dataset)
-        name = dataset_cell(context, dataset, spec["paper"], ours)
+        name = dataset_cell(context, dataset, paper, ours)
         if not len(ours):
-            rows.append({"data set": name, "method": "", "minus": "", **dict.fromkeys(spec["sizes"], "not run")})
+            rows.append({"data set": name, "method": "", "minus": "", **dict.fromkeys(sizes, "not run")})
             continue
         above, below = (int((own["effect"] & (sign * own["value"] > 0)).sum()) for sign in (1, -1))
-        printed = printed_name(context.tasks, dataset, spec["paper"])
+        printed = printed_name(context.tasks, dataset, paper)
         effects.append(f"{printed}: {above} of {len(own)} above, {below} below")
         cells = {(t.method, t.variant, t.minus, t.n_features_label): difference_cell(t) for t in own.itertuples()}
-        for pair, minus in itertools.product(method_order(ours, spec["methods"]), spec["baselines"]):
-            texts = {size: cells.get((*pair, minus, size), "") for size in spec["sizes"]}
+        for pair, minus in itertools.product(method_order(ours, methods), baselines):
+            texts = {size: cells.get((*pair, minus, size), "") for size in sizes}
             if any(texts.values()):
                 label = plot_style(minus, context.styles).label
                 who = {"method": method_cell(context, *pair), "minus": Cell(label, {"": label, "id": minus})}
@@ -51,9 +56,11 @@ def make(context: Context, spec: dict) -> Table:
     remarks = ["Mean difference in points over the repeats; in brackets Holm's p-value."]
     if effects:
         remarks += [
-            note_on_tests(overlaps_by_name(tests, spec, context), "all differences of a data set", [metric]),
+            note_on_tests(
+                overlaps_by_name(tests, {"paper": paper}, context), "all differences of a data set", [metric]
+            ),
             f"Effects: {'; '.join(effects)}.",
         ]
-    unfold = {size: {"size": size, "metric": metric} for size in spec["sizes"]}
-    table = pd.DataFrame(rows, columns=["data set", "method", "minus", *spec["sizes"]])
-    return Table(spec["name"], table, spec["caption"], remarks + notes(frame, spec, context), unfold)
+    unfold = {size: {"size": size, "metric": metric} for size in sizes}
+    table = pd.DataFrame(rows, columns=["data set", "method", "minus", *sizes])
+    return Table(table, remarks + notes(frame, {"paper": paper, "repeats": repeats}, context), unfold)

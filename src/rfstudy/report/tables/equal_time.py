@@ -15,32 +15,38 @@ from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.typeset import Cell, Table
 
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("datasets", "methods", "baselines", "quantity", "times")
-OPTIONAL = ("repeats",)
 
-
-def make(context: Context, spec: dict) -> Table:
+def make(
+    context: Context,
+    *,
+    paper: str,
+    datasets: list[str],
+    methods: list[str],
+    baselines: list[str],
+    quantity: dict,
+    times: dict[str, str],
+    repeats: int | None = None,
+) -> Table:
     """One row a data set and size of the method: its error and time, those of the baseline at as many features, and at
     as much time.
 
     The curve of the baseline is read between two of its sizes; a time beyond its last one is not read.
     """
-    (method,), (baseline,) = spec["methods"], spec["baselines"]
+    (method,), (baseline,) = methods, baselines
     label, other = (plot_style(each, context.styles).label for each in (method, baseline))
-    metric, frame = spec["quantity"]["metric"], select(context.rows, dataset=spec["datasets"])
+    metric, frame = quantity["metric"], select(context.rows, dataset=datasets)
     rows, overlaps = [], {}
-    for dataset in spec["datasets"]:
+    for dataset in datasets:
         own = select(frame, dataset=dataset)
-        name = dataset_cell(context, dataset, spec["paper"], own)
-        points, others = (curve(own, each, spec["quantity"], spec["times"][each]) for each in (method, baseline))
-        errors = select(own, metric=metric, learner=spec["quantity"].get("learner"))
+        name = dataset_cell(context, dataset, paper, own)
+        points, others = (curve(own, each, quantity, times[each]) for each in (method, baseline))
+        errors = select(own, metric=metric, learner=quantity.get("learner"))
         if not points or not others:
             why = "not timed" if (errors["status"] == "ok").any() else absence(errors).split(":")[0]
             rows.append({"data set": name, "M": absent(why)})
             continue
         overlap = overlap_of(select(errors, method=[method, baseline], axis=""), context)
-        overlaps[printed_name(context.tasks, dataset, spec["paper"])] = overlap
+        overlaps[printed_name(context.tasks, dataset, paper)] = overlap
         at_features = {point.label: point.errors for point in others}
         at_times = {point.label: at_time(others, point.time) for point in points}
         against = {
@@ -75,14 +81,14 @@ def make(context: Context, spec: dict) -> Table:
                 }
             )
     remarks = [
-        f"Time: {fact_of(spec['times'][method]).label} of {label}, {fact_of(spec['times'][baseline]).label} of "
+        f"Time: {fact_of(times[method]).label} of {label}, {fact_of(times[baseline]).label} of "
         f"{other}; median of the rounds. At equal time the error of {other} is read off the line between its "
         "two neighbouring sizes, in the logarithm of the time. In brackets Holm's p-value.",
         note_on_tests(overlaps, "all comparisons of a data set", [metric]),
     ]
-    shown = select(frame, method=[method, baseline], variant="", metric=[metric, *spec["times"].values()])
-    shown = select(shown, learner=["", spec["quantity"].get("learner", "")])
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(shown, spec, context))
+    shown = select(frame, method=[method, baseline], variant="", metric=[metric, *times.values()])
+    shown = select(shown, learner=["", quantity.get("learner", "")])
+    return Table(pd.DataFrame(rows), remarks + notes(shown, {"paper": paper, "repeats": repeats}, context))
 
 
 def _mean(values) -> float | None:

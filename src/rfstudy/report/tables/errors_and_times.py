@@ -19,10 +19,6 @@ from rfstudy.report.published import numbers, printed_text
 from rfstudy.report.times import by_rounds, ratio
 from rfstudy.report.typeset import Cell, Table
 
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("published", "datasets", "methods", "baselines", "learners", "quantity", "settings", "times")
-OPTIONAL = ("repeats", "variants")
-
 #: What is said of a plain method where the variant that is printed was not measured.
 PLAIN = "by validation"
 
@@ -35,71 +31,94 @@ TIMES_NOTE = (
 )
 
 
-def make(context: Context, spec: dict) -> Table:
+def make(
+    context: Context,
+    *,
+    paper: str,
+    published: str,
+    datasets: list[str],
+    methods: list[str],
+    baselines: list[str],
+    learners: list[str],
+    quantity: dict,
+    settings: dict[str, str],
+    times: dict[str, str],
+    repeats: int | None = None,
+    variants: dict[str, str] | None = None,
+) -> Table:
     """Settings, errors and times of every method by data set: printed, and ours for every learner.
 
-    The size of a data set is the one that is printed for it. Of ``spec``: ``quantity`` (the error, without its
+    The size of a data set is the one that is printed for it. ``quantity`` (the error, without its
     learner), ``learners``, ``times`` (metrics with their headings), ``baselines`` (whose training time the others are
     divided by), ``settings`` (what else is printed, with headings), ``variants`` (of a method the
     one printed, where it was measured).
     """
-    printed = numbers(context.published, spec["paper"], spec["published"])
+    printed = numbers(context.published, paper, published)
     # a number that is printed for a list of methods is that of each of them
     printed = printed.assign(method=printed["method"].str.split(";")).explode("method")
-    columns = _columns(printed, spec, context)
-    frame = select(context.rows, dataset=spec["datasets"], method=spec["methods"])
+    printed_variants = variants or {}
+    columns = _columns(printed, quantity, times, methods, context)
+    frame = select(context.rows, dataset=datasets, method=methods)
     rows, shown = [], []
-    for dataset in spec["datasets"]:
+    for dataset in datasets:
         of_dataset = select(printed, dataset=dataset)
         sizes = list(of_dataset["size"].unique())
         ours = select(frame, dataset=dataset, n_features_label=sizes)
-        name = dataset_cell(context, dataset, spec["paper"], ours)
-        rows.append({"data set": name, "source": "published"} | _published(of_dataset, columns, spec))
-        for learner in spec["learners"]:
+        name = dataset_cell(context, dataset, paper, ours)
+        rows.append(
+            {"data set": name, "source": "published"} | _published(of_dataset, columns, settings, times, baselines[0])
+        )
+        for learner in learners:
             own = select(ours, learner=["", learner])
-            if not len(select(own, metric=spec["quantity"]["metric"])):
+            if not len(select(own, metric=quantity["metric"])):
                 continue
-            cells = _measured(own, learner, columns, spec, set(frame["variant"]))
-            rows.append({"data set": name, "source": f"ours, {LEARNER_NAMES.get(learner, learner)}"} | cells)
+            source = f"ours, {LEARNER_NAMES.get(learner, learner)}"
+            base = select(by_rounds(own), metric=BASE, method=baselines, variant="", learner=learner)
+            errors = select(own, metric=quantity["metric"], split=quantity.get("split"), axis="")
+            found = {heading: _setting(errors, metric, methods[0]) for metric, heading in settings.items()}
+            found |= _measured(own, errors, base, columns, printed_variants, set(frame["variant"]))
+            rows.append({"data set": name, "source": source} | found)
             shown.append(own)
         if rows[-1]["source"] == "published":
-            why = absent(absence(select(ours, metric=spec["quantity"]["metric"])).split(":")[0])
-            cells = dict.fromkeys(spec["settings"].values()) | dict.fromkeys(columns, "") | {next(iter(columns)): why}
+            why = absent(absence(select(ours, metric=quantity["metric"])).split(":")[0])
+            cells = dict.fromkeys(settings.values()) | dict.fromkeys(columns, "") | {next(iter(columns)): why}
             rows.append({"data set": name, "source": "ours"} | cells)
-    metrics = [spec["quantity"]["metric"], *spec["times"]]
+    metrics = [quantity["metric"], *times]
     used = select(pd.concat(shown) if shown else frame.iloc[:0], metric=metrics)
-    used = used[(used["variant"] == "") | used["variant"].isin(spec.get("variants", {}).values())]
+    used = used[(used["variant"] == "") | used["variant"].isin(printed_variants.values())]
     remarks = [
         "Errors: mean ± one standard error.",
-        TIMES_NOTE.format(name=plot_style(spec["baselines"][0], context.styles).label),
+        TIMES_NOTE.format(name=plot_style(baselines[0], context.styles).label),
     ]
-    remarks += notes(used, spec, context)
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, columns)
+    remarks += notes(used, {"paper": paper, "repeats": repeats}, context)
+    return Table(pd.DataFrame(rows), remarks, columns)
 
 
-def _columns(printed: pd.DataFrame, spec: dict, context: Context) -> dict[str, dict]:
+def _columns(
+    printed: pd.DataFrame, quantity: dict, times: dict, methods: list[str], context: Context
+) -> dict[str, dict]:
     """The columns of numbers that are printed, by their heading, each with the metric and method that it is of."""
     there = set(zip(printed["metric"], printed["method"], strict=True))
     found = {}
-    headings = {spec["quantity"]["metric"]: fact_of(spec["quantity"]["metric"]).label} | spec["times"]
+    headings = {quantity["metric"]: fact_of(quantity["metric"]).label} | times
     for metric, heading in headings.items():
-        for method in (method for method in spec["methods"] if (metric, method) in there):
+        for method in (method for method in methods if (metric, method) in there):
             label = plot_style(method, context.styles).label
             found[f"{heading}, {label}"] = {"quantity": metric, "method": label, "method_id": method}
     return found
 
 
-def _published(cells: pd.DataFrame, columns: dict[str, dict], spec: dict) -> dict:
+def _published(cells: pd.DataFrame, columns: dict[str, dict], settings: dict, times: dict, baseline: str) -> dict:
     """The printed row of a data set."""
     number = {(each.metric, each.method): each for each in cells.itertuples()}
     setting = cells.drop_duplicates("metric").set_index("metric")["published"]
-    found = {heading: setting.get(metric) for metric, heading in spec["settings"].items()}
-    base = number.get((BASE, spec["baselines"][0]))
+    found = {heading: setting.get(metric) for metric, heading in settings.items()}
+    base = number.get((BASE, baseline))
     for heading, of in columns.items():
         own = number.get((of["quantity"], of["method_id"]))
         if own is None:
             found[heading] = ""
-        elif of["quantity"] in spec["times"]:
+        elif of["quantity"] in times:
             found[heading] = _with_ratio(own.printed, own.published, own.published / base.published)
         else:
             found[heading] = printed_text(own)
@@ -111,15 +130,12 @@ def _with_ratio(text: str, seconds: float, over: float | None, **more) -> Cell:
     return Cell(text + brackets, {"": seconds, "over_baseline": over} | more)
 
 
-def _measured(rows: pd.DataFrame, learner: str, columns: dict[str, dict], spec: dict, swept: set[str]) -> dict:
+def _measured(rows, errors, base, columns: dict[str, dict], variants: dict[str, str], swept: set[str]) -> dict:
     """Our row of a data set and learner; ``swept`` are the variants that were measured of any."""
-    metric, variants = spec["quantity"]["metric"], spec.get("variants", {})
-    errors = select(rows, metric=metric, split=spec["quantity"].get("split"), axis="")
-    base = select(by_rounds(rows), metric=BASE, method=spec["baselines"], variant="", learner=learner)
-    found = {heading: _setting(errors, metric, spec["methods"][0]) for metric, heading in spec["settings"].items()}
+    found = {}
     for heading, of in columns.items():
         own = select(rows, method=of["method_id"], variant="")
-        if of["quantity"] == metric:
+        if not of["quantity"].startswith("time_"):
             own = select(errors, method=of["method_id"])
             variant = variants.get(of["method_id"], "")
             is_there = variant in set(own["variant"])

@@ -13,36 +13,40 @@ from rfstudy.report.context import Context
 from rfstudy.report.published import RECONSTRUCTED, printed_name
 from rfstudy.report.typeset import Cell, Table
 
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("published", "about", "says")
-
 MARK_NOTE = f"{RECONSTRUCTED}: deduced, see data/reference/README.md."
 
 
-def make(context: Context, spec: dict) -> Table:
+def make(
+    context: Context,
+    *,
+    paper: str,
+    published: str,
+    about: dict[str, str],
+    says: dict[str, str],
+) -> Table:
     """One row for each thing that the printed table is about, in the order of the print.
 
     ``ValueError`` where the entry names a place, or something said, of which nothing is printed.
     """
-    printed = select(context.published, paper=spec["paper"], experiment=spec["published"])
-    absent = [metric for metric in spec["says"] if metric not in set(printed["metric"])]
+    printed = select(context.published, paper=paper, experiment=published)
+    absent = [metric for metric in says if metric not in set(printed["metric"])]
     if absent:
-        raise ValueError(f"{spec['published']} of {spec['paper']} says nothing of: {', '.join(absent)}")
-    printed = select(printed, metric=list(spec["says"]))
+        raise ValueError(f"{published} of {paper} says nothing of: {', '.join(absent)}")
+    printed = select(printed, metric=list(says))
     printed = printed.assign(item=[settings.get("item", "") for settings in settings_of(printed)])
-    metrics = {heading: [m for m, of in spec["says"].items() if of == heading] for heading in spec["says"].values()}
+    metrics = {heading: [m for m, of in says.items() if of == heading] for heading in says.values()}
     rows = []
-    for what, own in printed.groupby(list(spec["about"]), sort=False):
-        names = (_name(context, column, value, spec) for column, value in zip(spec["about"], what, strict=True))
-        row = dict(zip(spec["about"].values(), names, strict=True))
+    for what, own in printed.groupby(list(about), sort=False):
+        names = (_name(context, column, value, paper) for column, value in zip(about, what, strict=True))
+        row = dict(zip(about.values(), names, strict=True))
         rows.append(row | {heading: _said(select(own, metric=names)) for heading, names in metrics.items()})
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], _notes(printed))
+    return Table(pd.DataFrame(rows), _notes(printed))
 
 
-def _name(context: Context, column: str, identifier: str, spec: dict) -> str:
+def _name(context: Context, column: str, identifier: str, paper: str) -> str:
     """What a row is about, by the name that the paper has for it; of several, all of them."""
     registry = {"method": context.styles, "dataset": context.tasks}.get(column, {})
-    return ", ".join(printed_name(registry, each, spec["paper"]) for each in identifier.split(";"))
+    return ", ".join(printed_name(registry, each, paper) for each in identifier.split(";"))
 
 
 def _said(rows: pd.DataFrame) -> Cell:

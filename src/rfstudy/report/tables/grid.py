@@ -12,81 +12,81 @@ from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.times import ROUND, summarise
 from rfstudy.report.typeset import Cell, Table
 
-#: Keys of an entry of this kind, beside those of all entries: ``quantity``, or several metrics as ``says``.
-REQUIRED = ("datasets", "methods")
-OPTIONAL = ("quantity", "says", "sizes", "repeats", "axis", "label")
 
-
-def make(context: Context, spec: dict) -> Table:
+def make(
+    context: Context,
+    *,
+    paper: str,
+    datasets: list[str],
+    methods: list[str],
+    quantity: dict | None = None,
+    says: dict[str, str] | None = None,
+    sizes: list[str] | None = None,
+    axis: str | None = None,
+    label: str = "s",
+    repeats: int | None = None,
+) -> Table:
     """Return mean and standard deviation over repeats, for times by rounds the median and the quartiles.
 
-    Metrics are columns where there are several (``says``), else sizes where the entry names them, else methods. The
-    ``axis`` is what the rows swept, ``label`` the heading of the sizes.
+    Metrics are columns where there are several (``says``, with headings), else ``sizes`` where they are named, else
+    methods. The ``axis`` is what the rows swept, ``label`` the heading of the sizes.
     """
-    frame = select(context.rows, dataset=spec["datasets"], n_features_label=spec.get("sizes"))
-    frame = select(frame, axis=[spec["axis"]] if "axis" in spec else ["", ROUND])
-    shown = select(frame, metric=list(spec["says"])) if "says" in spec else of_quantity(frame, spec["quantity"])
+    metrics = says or {quantity["metric"]: ""}
+    by = "metric" if says else "size" if sizes else "method"
+    frame = select(context.rows, dataset=datasets, n_features_label=sizes, axis=[axis] if axis else ["", ROUND])
+    shown = select(frame, metric=list(says)) if says else of_quantity(frame, quantity)
     cells = summarise(shown)
     full, at = most_repeats(cells), by_place(cells, "dataset", "method", "variant", "n_features_label", "metric")
-    unfold, rows = _unfold(context, spec, shown), []
-    for dataset in spec["datasets"]:
+    rows = []
+    for dataset in datasets:
         ours = select(shown, dataset=dataset)
-        pairs = method_order(ours, spec["methods"])
         own = select(cells, dataset=dataset).sort_values("n_features", kind="stable")
-        lines = _lines(context, spec, pairs, spec.get("sizes") or own["n_features_label"].unique())
-        name = dataset_cell(context, dataset, spec["paper"], ours)
-        if not own["n"].gt(0).any() and "sizes" not in spec:
-            lines = [({"s": absent(absence(ours).split(":")[0])}, {})]
-        elif not len(ours) and "says" not in spec:
-            lines = [({"method": "", **dict.fromkeys(spec["sizes"], "not run")}, {})]
+        labels = sizes or [str(size) for size in own["n_features_label"].unique()]
+        lines = _lines(context, by, method_order(ours, methods), labels, metrics, label)
+        if by == "method" and not own["n"].gt(0).any():
+            lines = [({label: absent(absence(ours).split(":")[0])}, {})]
+        elif by == "size" and not len(ours):
+            lines = [({"method": "", **dict.fromkeys(sizes, "not run")}, {})]
+        name = dataset_cell(context, dataset, paper, ours)
         for keys, columns in lines:
             found = {heading: at.get((dataset, *place)) for heading, place in columns.items()}
-            if "says" not in spec or any(cell and cell["n"] for cell in found.values()):
+            if by != "metric" or any(cell and cell["n"] for cell in found.values()):
                 values = {heading: cell_text(cell, columns[heading][-1], full) for heading, cell in found.items()}
                 rows.append({"data set": name} | keys | values)
-    headings = ["method"] if "sizes" in spec else ["s"]
-    headings = ["data set", *headings, *([spec["label"], *spec["says"].values()] if "says" in spec else unfold)]
+    unfold = _unfold(context, by, methods_shown(shown, methods), sizes, next(iter(metrics)))
+    headings = {"metric": ["method", label, *metrics.values()], "size": ["method", *unfold], "method": [label, *unfold]}
     remarks = [f"Mean ± standard deviation over {full} repeats."] if full > 1 else []
-    table = pd.DataFrame(rows, columns=headings)
-    return Table(spec["name"], table, spec["caption"], remarks + notes(shown, spec, context), unfold)
+    remarks += notes(shown, {"paper": paper, "repeats": repeats}, context)
+    return Table(pd.DataFrame(rows, columns=["data set", *headings[by]]), remarks, unfold)
 
 
-def _lines(context: Context, spec: dict, pairs: list, sizes: list[str]) -> list[tuple[dict, dict[str, tuple]]]:
+def _lines(context: Context, by: str, pairs: list, sizes: list[str], metrics: dict, label: str) -> list[tuple]:
     """Return the rows of a data set: their first cells, and for every other column method, variant, size and metric."""
-    if "says" in spec:
-        metrics = {heading: metric for metric, heading in spec["says"].items()}
+    metric = next(iter(metrics))
+    if by == "method":
+        labels = {pair: plot_style(pair[0], context.styles, pair[1]).label for pair in pairs}
         return [
-            (
-                {"method": method_cell(context, *pair), spec["label"]: size},
-                {heading: (*pair, size, metric) for heading, metric in metrics.items()},
-            )
-            for pair in pairs
+            ({label: Cell(size, {"": size, "remark": ""})}, {labels[pair]: (*pair, size, metric) for pair in pairs})
             for size in sizes
         ]
-    metric = spec["quantity"]["metric"]
-    if "sizes" in spec:
-        of_sizes = [{size: (*pair, size, metric) for size in sizes} for pair in pairs]
-        return [({"method": method_cell(context, *pair)}, places) for pair, places in zip(pairs, of_sizes, strict=True)]
-    labels = {pair: plot_style(pair[0], context.styles, pair[1]).label for pair in pairs}
+    cells = {pair: {"method": method_cell(context, *pair)} for pair in pairs}
+    if by == "size":
+        return [(cells[pair], {size: (*pair, size, metric) for size in sizes}) for pair in pairs]
     return [
-        ({"s": Cell(size, {"": size, "remark": ""})}, {labels[pair]: (*pair, size, metric) for pair in pairs})
-        for size in map(str, sizes)
+        (cells[pair] | {label: size}, {heading: (*pair, size, metric) for metric, heading in metrics.items()})
+        for pair in pairs
+        for size in sizes
     ]
 
 
-def _unfold(context: Context, spec: dict, shown: pd.DataFrame) -> dict[str, dict]:
+def _unfold(context: Context, by: str, pairs: list, sizes: list[str] | None, metric: str) -> dict[str, dict]:
     """Return the columns that are rows of the CSV file."""
-    if "says" in spec:
+    if by == "metric":
         return {}
-    metric = spec["quantity"]["metric"]
-    if "sizes" in spec:
-        return {size: {"size": size, "metric": metric} for size in spec["sizes"]}
+    if by == "size":
+        return {size: {"size": size, "metric": metric} for size in sizes}
+    labels = {pair: plot_style(pair[0], context.styles, pair[1]).label for pair in pairs}
     return {
-        plot_style(method, context.styles, variant).label: {
-            "method": plot_style(method, context.styles, variant).label,
-            "method_id": method,
-            "method_variant": variant,
-            "metric": metric,
-        }
-        for method, variant in methods_shown(shown, spec["methods"])
+        text: {"method": text, "method_id": method, "method_variant": variant, "metric": metric}
+        for (method, variant), text in labels.items()
     }

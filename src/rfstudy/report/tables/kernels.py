@@ -11,37 +11,41 @@ from rfstudy.report.notes import notes
 from rfstudy.report.times import summarise
 from rfstudy.report.typeset import Cell, Table
 
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("datasets", "methods", "kernels")
-
 #: The two scores of a machine: heading, metric and split.
 SCORES = (("test", "accuracy_pct", "test"), ("training", "train_accuracy_pct", "train"))
 
 
-def make(context: Context, spec: dict) -> Table:
+def make(
+    context: Context,
+    *,
+    paper: str,
+    datasets: list[str],
+    methods: list[str],
+    kernels: dict[str, str],
+) -> Table:
     """One row a data set and machine: kernels by name and multiple of the median distance, then maps."""
     metrics = [metric for _, metric, _ in SCORES]
-    frame = select(context.rows, dataset=spec["datasets"], metric=metrics)
+    frame = select(context.rows, dataset=datasets, metric=metrics)
     cells = summarise(frame)
     full = most_repeats(cells)
     rows = []
-    for dataset in spec["datasets"]:
+    for dataset in datasets:
         own = select(cells, dataset=dataset)
-        name = dataset_cell(context, dataset, spec["paper"], select(frame, dataset=dataset))
+        name = dataset_cell(context, dataset, paper, select(frame, dataset=dataset))
         if not len(own):
             rows.append({"data set": name, "machine": absent("not run")})
         exact = select(own, learner="kernel_svm")
-        for kernel, label in spec["kernels"].items():
+        for kernel, label in kernels.items():
             for width, machine in select(exact, kernel=kernel).groupby("at", dropna=False):
                 rows.append({"data set": name, "machine": _machine(label, kernel, width), **_scores(machine, full)})
-        for method in spec["methods"]:
+        for method in methods:
             for size, machine in select(own, method=method).groupby("n_features_label", sort=False):
                 told = method_cell(context, method)
                 rows.append(
                     {"data set": name, "machine": Cell(f"{told.text}, s = {size}", told.values)}
                     | _scores(machine, full)
                 )
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], notes(frame, spec, context))
+    return Table(pd.DataFrame(rows), notes(frame, {"paper": paper}, context))
 
 
 def _machine(label: str, kernel: str, width: float) -> Cell:

@@ -11,18 +11,21 @@ from rfstudy.report.estimates import pooled
 from rfstudy.report.notes import notes, notes_on_draws
 from rfstudy.report.typeset import Cell, Table
 
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("methods", "quantity")
 
-
-def make(context: Context, spec: dict) -> Table:
+def make(
+    context: Context,
+    *,
+    paper: str,
+    methods: list[str],
+    quantity: dict,
+) -> Table:
     """One quantity of the estimate of a kernel value, by map, direction and dimension; one column a distance."""
     frame = context.rows
-    metric = spec["quantity"]["metric"]
+    metric = quantity["metric"]
     points = pooled(frame, metric)
     distances = {f"z = {z:g}": {"distance": z, "metric": metric} for z in sorted(set(points["distance"]))}
     rows = []
-    for method, variant in methods_shown(frame, spec["methods"]):
+    for method, variant in methods_shown(frame, methods):
         ours = select(points, method=method, variant=variant)
         if not len(ours):
             rows.append({"map": method_cell(context, method, variant), "direction": absent("not run")})
@@ -40,4 +43,4 @@ def make(context: Context, spec: dict) -> Table:
     ]
     columns = ["map", "direction", *(("d", "s") if distances else ()), *distances]
     table = pd.DataFrame(rows, columns=columns)
-    return Table(spec["name"], table, spec["caption"], remarks + notes(frame, spec, context), distances)
+    return Table(table, remarks + notes(frame, {"paper": paper}, context), distances)

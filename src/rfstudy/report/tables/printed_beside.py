@@ -9,12 +9,9 @@ from rfstudy.report.cells import absent, method_columns
 from rfstudy.report.context import Context
 from rfstudy.report.notes import notes
 from rfstudy.report.plot_styles import plot_style
-from rfstudy.report.scorecard import our_cell, printed_cell, quantity_in_words, scorecard
+from rfstudy.report.scorecard import our_cell, printed_cell, quantity_in_words
+from rfstudy.report.scorecard import scorecard as compared
 from rfstudy.report.typeset import Cell, Table
-
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("published", "methods", "kernels")
-OPTIONAL = ("repeats",)
 
 #: The cell of the method that all others are divided by.
 ONE = Cell("1", {"": 1.0})
@@ -30,17 +27,26 @@ OURS_NOTE = (
 )
 
 
-def make(context: Context, spec: dict) -> Table:
-    """Every printed number of a table and ours. Of ``spec``: ``published``, ``methods``, and ``kernels``, ids with what
-    the table calls them.
-    """
-    cells = scorecard(context, spec, spec["published"])
+def make(
+    context: Context,
+    *,
+    paper: str,
+    experiments: list[str],
+    scorecard: dict,
+    published: str,
+    methods: list[str],
+    kernels: dict[str, str],
+    repeats: int | None = None,
+) -> Table:
+    """Return every published number of a table and ours; ``kernels`` are ids with their names in the table."""
+    spec = {"paper": paper, "experiments": experiments, "scorecard": scorecard}
+    cells = compared(context, spec, published)
     found = {(cell.kernel, cell.metric, cell.method): cell for cell in cells.itertuples()}
     quantities = {cell.metric: quantity_in_words(cell, context.styles) for cell in found.values()}
     rows = []
-    for kernel, name in spec["kernels"].items():
+    for kernel, name in kernels.items():
         for metric, words in quantities.items():
-            own = {method: found.get((kernel, metric, method)) for method in spec["methods"]}
+            own = {method: found.get((kernel, metric, method)) for method in methods}
             if not any(own.values()):
                 continue  # of a kernel that these experiments do not have
             # who is divided by the method that has no number of its own has measured that method, too
@@ -54,8 +60,12 @@ def make(context: Context, spec: dict) -> Table:
                 rows.append({"kernel": name, "quantity": words, "source": source} | texts)
     shown = context.rows.loc[sorted({row for index in cells["rows"] for row in index})]
     others = sorted(set(shown["n_features_label"]) - set(cells["size"]))
-    remarks = [OURS_NOTE, *([f"Ours at s = {', '.join(others)}."] if others else []), *notes(shown, spec, context)]
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks, method_columns(context, spec["methods"]))
+    remarks = [
+        OURS_NOTE,
+        *([f"Ours at s = {', '.join(others)}."] if others else []),
+        *notes(shown, {"paper": paper, "repeats": repeats}, context),
+    ]
+    return Table(pd.DataFrame(rows), remarks, method_columns(context, methods))
 
 
 def _ours(cell) -> Cell:

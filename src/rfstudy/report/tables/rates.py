@@ -13,29 +13,32 @@ from rfstudy.report.estimates import SIGMAS, power_law
 from rfstudy.report.notes import notes
 from rfstudy.report.typeset import Cell, Table
 
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("published", "methods", "norms")
-
-
 #: The norms of the measured errors whose rate is stated, and by which name.
 STATED_NORMS = {"sup": "sup", "l2": "lr", "delta_spectral": "delta_spectral"}
 
 
-def make(context: Context, spec: dict) -> Table:
+def make(
+    context: Context,
+    *,
+    paper: str,
+    published: str,
+    methods: list[str],
+    norms: list[str],
+) -> Table:
     """The fitted power of s with which the error of the kernel matrix falls, by norm, map and dimension, and the
     powers of the stated rates.
     """
     frame = context.rows
-    printed = select(context.published, paper=spec["paper"], experiment=spec["published"])
+    printed = select(context.published, paper=paper, experiment=published)
     rows = []
-    for norm in spec["norms"]:
+    for norm in norms:
         metric = f"approximation_error_{norm}"
         stated = select(printed, metric=f"rate_exponent_in_s_{STATED_NORMS.get(norm, norm)}")
         words = select(printed, metric=f"convergence_rate_{STATED_NORMS.get(norm, norm)}")
         of_norm = select(frame, metric=metric, status="ok")
         if not len(of_norm):
             rows.append({"norm": norm.replace("_", " "), "map": absent("not run")})
-        for method, variant in method_order(of_norm, spec["methods"]):
+        for method, variant in method_order(of_norm, methods):
             powers = sorted(set(_about(stated, method)["value"]))
             texts = [s["text"] for s in settings_of(_about(words, method))]
             for d, cell in select(of_norm, method=method, variant=variant).groupby("d"):
@@ -59,7 +62,7 @@ def make(context: Context, spec: dict) -> Table:
         'errors, "faster" where it falls faster by as much. Logarithms are left out of the stated power.',
         *_points(frame),
     ]
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context))
+    return Table(pd.DataFrame(rows), remarks + notes(frame, {"paper": paper}, context))
 
 
 def _stated(powers: list[float]) -> Cell:

@@ -15,10 +15,12 @@ RATIOS_NOTE = (
 )
 
 
-def make(context: Context, spec: dict) -> Table:
+def make(
+    context: Context,
+) -> Table:
     """Comparisons of speed: time of the one side over that of the other, with the bar that the project sets itself."""
     frame = context.rows
     table = comparisons(frame)
     numbers = ["ratio", "lower quartile", "upper quartile", "at most", "seconds", "seconds of the other"]
     table[numbers] = table[numbers].map(three_digits)
-    return Table(spec["name"], table, spec["caption"], [*filter(None, [threads_of(frame)]), RATIOS_NOTE])
+    return Table(table, [*filter(None, [threads_of(frame)]), RATIOS_NOTE])

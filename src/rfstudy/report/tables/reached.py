@@ -12,24 +12,32 @@ from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.reached import Reached, needs
 from rfstudy.report.typeset import Cell, Table
 
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("published", "datasets", "sizes", "quantity", "baseline")
-
 NOTE = (
     "Printed: the best number at a size, and whose it is. Reached: the smallest size of ours whose mean over the "
     "repeats is no lower, with that mean; where none is, the mean at the largest size that was run."
 )
 
 
-def make(context: Context, spec: dict) -> Table:
-    """One row a data set and printed size; of ``spec`` what ``needs`` takes."""
-    shown = of_quantity(select(context.rows, dataset=spec["datasets"]), spec["quantity"])
-    baseline = plot_style(spec["baseline"], context.styles).label
+def make(
+    context: Context,
+    *,
+    paper: str,
+    published: str,
+    datasets: list[str],
+    sizes: list[str],
+    quantity: dict,
+    baseline: str,
+) -> Table:
+    """Return a row per data set and published size: the features that reach the published number."""
+    about = {"paper": paper, "published": published, "datasets": datasets, "sizes": sizes}
+    about |= {"quantity": quantity, "baseline": baseline}
+    shown = of_quantity(select(context.rows, dataset=datasets), quantity)
+    baseline = plot_style(baseline, context.styles).label
     rows = []
-    for need in needs(context, spec):
+    for need in needs(context, about):
         rows.append(
             {
-                "data set": dataset_cell(context, need.dataset, spec["paper"], select(shown, dataset=need.dataset)),
+                "data set": dataset_cell(context, need.dataset, paper, select(shown, dataset=need.dataset)),
                 "s": need.size,
                 "printed": need.printed,
                 "of": method_cell(context, need.method),
@@ -38,7 +46,7 @@ def make(context: Context, spec: dict) -> Table:
                 "which is": method_cell(context, need.other.method, need.other.variant) if need.other else "",
             }
         )
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], [NOTE, *notes(shown, spec, context)])
+    return Table(pd.DataFrame(rows), [NOTE, *notes(shown, {"paper": paper}, context)])
 
 
 def _cell(found: Reached | None) -> Cell:

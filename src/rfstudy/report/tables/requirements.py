@@ -13,9 +13,6 @@ from rfstudy.report.notes import notes
 from rfstudy.report.requirements import BOUNDS, decay_of, features_needed, growth_of_need, size_text, stated_bounds
 from rfstudy.report.typeset import Cell, Table
 
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("published", "methods")
-
 #: The cell of an n that was not run.
 NOT_RUN = absent("not run", "more than")
 
@@ -33,18 +30,22 @@ NEED_VERDICT_NOTE = (
 )
 
 
-def make(context: Context, spec: dict) -> Table:
+def make(
+    context: Context,
+    *,
+    paper: str,
+    published: str,
+    methods: list[str],
+) -> Table:
     """The stated bounds on the number of features and what was needed at every n, by decay and way of sampling."""
     frame = context.rows
-    printed = select(
-        context.published, paper=spec["paper"], experiment=spec["published"], metric="required_features_bound"
-    )
+    printed = select(context.published, paper=paper, experiment=published, metric="required_features_bound")
     bounds, needed = stated_bounds(printed), features_needed(frame)
     formulas = {decay_of(name): name.split(": ", 1)[1] for name in printed["dataset"]}
     rows = []
     for decay, formula in formulas.items():
         of_decay = select(needed, decay=decay)
-        for method, variant in methods_shown(of_decay, spec["methods"]):
+        for method, variant in methods_shown(of_decay, methods):
             ours, bound = select(of_decay, method=method, variant=variant), bounds.get((decay, method), "")
             met = ours.dropna(subset="s")["n"].to_numpy(dtype=float)
             power, stated = growth_of_need(ours), power_law(met, BOUNDS[bound](met)) if bound else None
@@ -64,7 +65,7 @@ def make(context: Context, spec: dict) -> Table:
                 }
             )
     remarks = [*_tolerance(frame), NEED_VERDICT_NOTE, *_circle(frame)]
-    return Table(spec["name"], pd.DataFrame(rows), spec["caption"], remarks + notes(frame, spec, context))
+    return Table(pd.DataFrame(rows), remarks + notes(frame, {"paper": paper}, context))
 
 
 def _needed(s: float, largest: int) -> Cell:

@@ -10,7 +10,8 @@ from rfstudy.report.compare import RULE_NOTE
 from rfstudy.report.context import Context
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
-from rfstudy.report.scorecard import JUDGED, counts, judgement, quantity_in_words, scorecard
+from rfstudy.report.scorecard import JUDGED, counts, judgement, quantity_in_words
+from rfstudy.report.scorecard import scorecard as compared
 from rfstudy.report.typeset import Table
 
 #: Which published numbers ``config/scorecard.yaml`` gives this kind: those of the paper.
@@ -22,22 +23,27 @@ RATIO_NOTE = "A time is its ratio to that of another method in the same cell, wh
 NUMBERS = ("published", "published spread", "ours", "our spread", *JUDGED)
 
 
-def make(context: Context, spec: dict) -> Table:
+def make(
+    context: Context,
+    *,
+    paper: str,
+    experiments: list[str],
+    scorecard: dict,
+) -> Table:
     """One row per published number and protocol: published, ours, what the verdict rests on, and the verdict.
 
     A number that no experiment measures has one row, without a protocol. The remark says what is missing or why the two
     are not comparable.
     """
-    cells = scorecard(context, spec)
-    rows = [_row(cell, context, spec["paper"]) for cell in cells.itertuples()]
+    spec = {"paper": paper, "experiments": experiments, "scorecard": scorecard}
+    cells = compared(context, spec)
+    rows = [_row(cell, context, paper) for cell in cells.itertuples()]
     table = pd.DataFrame(rows).astype(dict.fromkeys(NUMBERS, float) | {"repeats": "Int64"})
     tallies = [
         counts(of_protocol, f"Protocol {protocol}" if protocol else "Without an experiment")
         for protocol, of_protocol in cells.groupby("protocol", sort=False)
     ]
-    return Table(
-        spec["name"], table, spec["caption"], [RULE_NOTE, RATIO_NOTE, *tallies, *_not_scored(spec["scorecard"])]
-    )
+    return Table(table, [RULE_NOTE, RATIO_NOTE, *tallies, *_not_scored(scorecard)])
 
 
 def _row(cell, context: Context, paper: str) -> dict:

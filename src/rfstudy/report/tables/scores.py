@@ -13,12 +13,18 @@ from rfstudy.report.compare import RULE_NOTE
 from rfstudy.report.context import Context
 from rfstudy.report.notes import notes
 from rfstudy.report.plot_styles import plot_style
-from rfstudy.report.scorecard import JUDGED, counts_by_confidence, judgement, our_cell, printed_cell, scorecard
+from rfstudy.report.scorecard import (
+    JUDGED,
+    counts_by_confidence,
+    judgement,
+    our_cell,
+    printed_cell,
+)
+from rfstudy.report.scorecard import (
+    scorecard as compared,
+)
 from rfstudy.report.times import TOO_WIDE, by_rounds
 from rfstudy.report.typeset import Table
-
-#: Keys of an entry of this kind, beside those of all entries.
-REQUIRED = ("published", "datasets", "methods", "sizes", "repeats", "quantity")
 
 #: Which printed numbers of the scorecard it is told of: those of its table.
 SCORED = "table"
@@ -31,18 +37,31 @@ RATIO_BY_ROUND_NOTE = (
 )
 
 
-def make(context: Context, spec: dict) -> Table:
+def make(
+    context: Context,
+    *,
+    paper: str,
+    experiments: list[str],
+    scorecard: dict,
+    published: str,
+    datasets: list[str],
+    methods: list[str],
+    sizes: list[str],
+    repeats: int,
+    quantity: dict,
+) -> Table:
     """One row per printed cell of one quantity: published, ours and the verdict, with what it rests on.
 
     The ``quantity`` is joined and, for times, divided as ``config/scorecard.yaml`` says.
     """
-    cells = scorecard(context, spec, spec["published"], spec["quantity"])
-    places = pd.MultiIndex.from_product([spec["datasets"], spec["sizes"], spec["methods"]])
+    spec = {"paper": paper, "experiments": experiments, "scorecard": scorecard}
+    cells = compared(context, spec, published, quantity)
+    places = pd.MultiIndex.from_product([datasets, sizes, methods])
     cells = cells.set_index(["dataset", "size", "method"], drop=False)
     cells = cells.reindex(places.intersection(cells.index, sort=False))
-    shown = select(context.rows, dataset=spec["datasets"], n_features_label=spec["sizes"], variant="")
-    shown = of_quantity(shown, spec["quantity"])
-    names = {d: dataset_cell(context, d, spec["paper"], select(shown, dataset=d)) for d in spec["datasets"]}
+    shown = select(context.rows, dataset=datasets, n_features_label=sizes, variant="")
+    shown = of_quantity(shown, quantity)
+    names = {d: dataset_cell(context, d, paper, select(shown, dataset=d)) for d in datasets}
     rows = [
         {
             "data set": names[cell.dataset],
@@ -61,4 +80,4 @@ def make(context: Context, spec: dict) -> Table:
         note = RATIO_BY_ROUND_NOTE if len(by_rounds(shown)) else RATIO_NOTE
         remarks.insert(0, note.format(name=plot_style(over, context.styles).label))
     table = pd.DataFrame(rows).astype(dict.fromkeys(JUDGED, float))
-    return Table(spec["name"], table, spec["caption"], remarks + notes(shown, spec, context))
+    return Table(table, remarks + notes(shown, {"paper": paper, "repeats": repeats}, context))

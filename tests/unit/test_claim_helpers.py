@@ -322,6 +322,10 @@ def test_sides_may_differ_in_metric_size_and_place():
     rows = made(ERROR, orf=0.9) + made("approximation_error_spectral", orf=1.0)
     sides = side("orf", metric=ERROR), side("orf", metric="approximation_error_spectral")
     assert verdict(keeps_bound, ERROR, sides[0], over=sides[1], below=1, rows=rows) == "holds"
+    # what a map takes is compared with what each learner takes
+    train = [row | {"metric": "time_train_s", "learner": learner} for row in made(TIME, orf=2.0) for learner in "ab"]
+    times = side("orf", metric=TIME), side("orf", metric="time_train_s")
+    assert found(keeps_bound, TIME, times[0], over=times[1], below=1, rows=made(TIME, orf=1.0) + train)[0] == "holds"
     sizes = {"of": side("orf", size="8d"), "over": side("orf", size="2d"), "above": 0.8}
     for last, expected in ((0.81, "holds"), (0.79, "fails")):
         rows = made(ERROR, orf={2: 1.0, 4: 0.1, 8: last})

@@ -46,8 +46,8 @@ def test_an_error_of_the_code(workspace):
     path.write_text(f"{path.read_text()}\n\n{broken}")
     lines = workspace.with_console("--cores", "1", *STUDY, check=False)
     assert failures(lines)[0] == (
-        "FAILED measure theory-decay/all: ArithmeticError: no luck",
-        "       log: logs/quick/theory-decay/measure/all.log",
+        "FAILED measure survey: ArithmeticError: no luck",
+        "       log: logs/quick/measure-survey.log",
     )
 
 
@@ -56,7 +56,7 @@ def test_a_command_that_is_killed(workspace):
     killed = "import os, signal\n    os.kill(os.getpid(), signal.SIGKILL)"
     path.write_text(path.read_text() + f"\n\ndef measure(job, cell, checkpoints):\n    {killed}\n")
     lines = workspace.with_console("--cores", "1", *STUDY, check=False)
-    assert failures(lines)[0][0].startswith("FAILED measure theory-decay/all: killed by SIGKILL")
+    assert failures(lines)[0][0].startswith("FAILED measure survey: killed by SIGKILL")
 
 
 def test_a_mistake_in_the_configuration_is_told_as_ever(workspace):

@@ -261,12 +261,31 @@ def test_a_record_says_which_commit_computed_and_whether_the_code_was_another(tm
     (tmp_path / "src" / "rfstudy" / "new.py").write_text("y = 1")
     assert provenance.code_state() == committed | {"uncommitted": True}
     (tmp_path / "src" / "rfstudy" / "new.py").unlink()
-    for name in ("config", "rules"):
-        (tmp_path / name).mkdir()
+    for name in ("config", "rules", "data/reference"):
+        (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "a").write_text("z")
         assert provenance.code_state()["uncommitted"]
         (tmp_path / name / "a").unlink()
     (tmp_path / "Snakefile").write_text("z")
+    assert provenance.code_state()["uncommitted"]
+
+
+def test_a_lock_of_sources_that_only_gained_entries_is_committed(tmp_path, monkeypatch):
+    """Otherwise a first measurement on newly trusted data could never be published."""
+    monkeypatch.setattr(provenance, "SOURCE", tmp_path / "src")
+    lock = tmp_path / "config" / "sources.lock.yaml"
+    lock.parent.mkdir()
+    (tmp_path / "config" / "a").write_text("z")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "one")
+    lock.write_text("toy: {a: 1}\n")
+    assert not provenance.code_state()["uncommitted"]
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "two")
+    lock.write_text("toy: {a: 1}\nother: {b: 2}\n")
+    assert not provenance.code_state()["uncommitted"]
+    lock.write_text("toy: {a: 2}\nother: {b: 2}\n")
     assert provenance.code_state()["uncommitted"]
 
 

@@ -32,10 +32,15 @@ def rounds(number, run="a", **columns):
     return [row | {"repeat": 0, "at": row["value"]} for row in rows(range(number), run, **TIMES | columns)]
 
 
+COMMIT = "0123456789" * 4
+
+
 def results(folder, table, **record):
     """A results file of rows, and the records of their runs."""
     path = folder / "results.csv"
-    records = {row["run"]: {"run": row["run"], "uncommitted": False} | record for row in table if row["run"]}
+    records = {
+        row["run"]: {"run": row["run"], "uncommitted": False, "commit": COMMIT} | record for row in table if row["run"]
+    }
     write_results(table, records, path)
     return path
 
@@ -88,7 +93,9 @@ def test_the_times_of_a_data_set_are_one_block(published):
 def test_the_newest_record_of_a_run_stays(published, tmp_path):
     """A run that was published before it had finished has a longer wall time since."""
     published(rows([0]))
-    path = with_records(results(tmp_path, rows([0, 1])), [{"run": "a", "uncommitted": False, "wall_time_s": 9.0}])
+    path = with_records(
+        results(tmp_path, rows([0, 1])), [{"run": "a", "uncommitted": False, "commit": COMMIT, "wall_time_s": 9.0}]
+    )
     publish.run(path, tmp_path / "measured/e.csv.xz")
     assert read_records(tmp_path / "measured/e.csv.xz")["a"]["wall_time_s"] == 9.0
 
@@ -97,7 +104,7 @@ def test_arrays_are_published_with_their_rows_and_joined_by_name(tmp_path):
     out = tmp_path / "measured/e.csv.xz"
     for number, method in enumerate(("rff", "orf")):
         path = tmp_path / "results.csv"
-        records = {"a": {"run": "a", "uncommitted": False}}
+        records = {"a": {"run": "a", "uncommitted": False, "commit": COMMIT}}
         arrays = {f"{method}/x": np.full(3, number)}
         write_results(rows([0], method=method), records, path, arrays, path.with_suffix(".npz"))
         publish.run(path, out)
@@ -109,10 +116,12 @@ def test_rows_of_another_experiment_and_files_of_another_kind_are_refused(publis
     published(rows(range(4)))
     out = tmp_path / "measured/e.csv.xz"
     before = out.read_bytes()
-    with pytest.raises(UserError, match=r"holds rows of e, .* has none of them: name its own file"):
-        publish.run(results(tmp_path, rows([0], experiment="other")), out)
-    for name in ("e.csv", "e.txt", "e", "e.csv.gz"):
-        with pytest.raises(UserError, match=r"published rows are kept in data/measured/<experiment>\.csv\.xz"):
+    for own in ("other", "e"):
+        table = rows([0], experiment=own) + (rows([1], experiment="another") if own == "e" else [])
+        with pytest.raises(UserError, match=r"rows of .*other.*: they are published in data/measured/<experiment>"):
+            publish.run(results(tmp_path, table), out)
+    for name in ("e.csv", "e.txt", "e", "e.csv.gz", "other.csv.xz"):
+        with pytest.raises(UserError, match=r"rows of e: they are published in data/measured/<experiment>\.csv\.xz"):
             publish.run(results(tmp_path, rows([0])), tmp_path / name)
     assert out.read_bytes() == before
 
@@ -128,6 +137,10 @@ def test_rows_of_another_experiment_and_files_of_another_kind_are_refused(publis
         (rows([0], run="") + rows([1]), {}, r"1 rows of .* \(eeg\) have no record of the run"),
         (rows([0]), {"uncommitted": True}, r"\(a\) were computed by uncommitted code"),
         (rows([0]), {"uncommitted": None}, None),
+        (rows([0]), {"commit": ""}, r"\(a\) were computed by uncommitted code"),
+        (rows([0]), {"commit": "abc"}, r"\(a\) were computed by uncommitted code"),
+        (rows([0]) + rows([0]), {}, r"2 rows of .* \(eeg\) measure the same thing twice"),
+        (rows([0]) + rows([1], seed=5), {}, r"2 rows of .* \(eeg\) are of several seeds on one data set"),
         (rows([0], metric="time_draw_s", unit="s"), {}, r"\(time_draw_s\) are times that the rule time did not take"),
         (rounds(2, settings={"machine_busy": True}), {}, "2 rows of .* are times beside other work"),
         (rows([0], run="", status="skipped", value=None), {}, "holds no row that was measured: there is nothing to"),

@@ -20,7 +20,10 @@ from rfstudy.study.code import SOURCE
 from rfstudy.study.journal import key_of
 
 #: Folders and files whose uncommitted edits make a result one of no commit.
-TRACKED = ("src", "config", "rules", "Snakefile")
+TRACKED = ("src", "config", "rules", "Snakefile", "data/reference")
+
+#: The file that a download adds checksums to: an addition changes no number, since the content is what it was.
+LOCK = "config/sources.lock.yaml"
 
 #: The modules that do the arithmetic, and the packages that they come in.
 ARITHMETIC = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn", "torch": "torch"}
@@ -51,7 +54,10 @@ class Run:
 
 
 def code_state() -> dict:
-    """The commit of the checkout and whether tracked code differs from it; empty outside a checkout."""
+    """The commit of the checkout and whether code, configuration or reference data differ from it.
+
+    New entries of the lock of sources are no difference. Outside a checkout there is no commit, and all is uncommitted.
+    """
     root = SOURCE.parent
 
     def git(*arguments):
@@ -61,7 +67,9 @@ def code_state() -> dict:
 
     try:
         commit = git("rev-parse", "HEAD")
-        return {"commit": commit, "uncommitted": bool(git("status", "--porcelain", "--", *TRACKED))}
+        changed = git("status", "--porcelain", "--", *TRACKED, f":!{LOCK}")
+        removed = [line for line in git("diff", "--numstat", "HEAD", "--", LOCK).splitlines() if line.split()[1] != "0"]
+        return {"commit": commit, "uncommitted": bool(changed or removed)}
     except (OSError, subprocess.SubprocessError):
         return {"commit": "", "uncommitted": True}
 

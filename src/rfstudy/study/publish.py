@@ -9,6 +9,7 @@ its data set.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -45,17 +46,16 @@ def run(results_file, out) -> None:
     their neighbours, and for rows of another experiment.
     """
     out = Path(out)
-    if not out.name.endswith(ENDING):
-        raise UserError(f"{out}: published rows are kept in data/measured/<experiment>{ENDING}")
     new, records = publishable(results_file)
+    experiments = sorted(set(new["experiment"]))
+    if [out.name] != [f"{experiment}{ENDING}" for experiment in experiments]:
+        raise UserError(
+            f"{results_file} has rows of {', '.join(experiments)}: they are published in data/measured/<experiment>"
+            f"{ENDING}, not in {out}"
+        )
     arrays = arrays_of(results_file)
     if out.exists():
         old = tidy.read(out)
-        others = sorted(set(old["experiment"]) - set(new["experiment"]))
-        if others:
-            raise UserError(
-                f"{out} holds rows of {', '.join(others)}, {results_file} has none of them: name its own file"
-            )
         neighbours = old[~blocks(old).isin(set(blocks(new)))]
         check_alike(neighbours, new, results_file, out)
         new = pd.concat([neighbours, new], ignore_index=True)
@@ -100,7 +100,7 @@ def publishable(results_file) -> tuple[pd.DataFrame, dict[str, dict]]:
     table = table[table["status"].ne("skipped") | table["run"].ne("")]
     if table.empty:
         raise UserError(f"{results_file} holds no row that was measured: there is nothing to publish")
-    uncommitted = {run for run, record in records.items() if record.get("uncommitted", True)}
+    uncommitted = {run for run, record in records.items() if not is_of_a_commit(record)}
     is_time = table["unit"].eq("s")
     for wrong, column, message in (
         (table["stand_in"].ne(""), "dataset", "are of stand-ins"),
@@ -108,12 +108,24 @@ def publishable(results_file) -> tuple[pd.DataFrame, dict[str, dict]]:
         (~table["run"].isin(list(records)), "dataset", "have no record of the run that computed them: run them again"),
         (table["run"].isin(uncommitted), "run", "were computed by uncommitted code: commit and run them again"),
         (is_time & table["axis"].ne("round"), "metric", "are times that the rule time did not take"),
+        (table.duplicated(list(tidy.KEY), keep=False), "dataset", "measure the same thing twice"),
+        (several_seeds(table), "dataset", "are of several seeds on one data set"),
         (of_busy_machine(table), "dataset", "are times beside other work: run the rule time again on an idle machine"),
     ):
         if wrong.any():
             where = ", ".join(sorted(set(table.loc[wrong, column]))[:5])
             raise UserError(f"{int(wrong.sum())} rows of {results_file} ({where}) {message}; nothing is published")
     return table, records
+
+
+def is_of_a_commit(record: dict) -> bool:
+    """Whether a run was of committed code, and its record names the commit (40 hexadecimal digits)."""
+    return not record.get("uncommitted", True) and bool(re.fullmatch("[0-9a-f]{40}", str(record.get("commit"))))
+
+
+def several_seeds(table: pd.DataFrame) -> pd.Series:
+    """Whether each row is of a data set whose rows have more than one seed."""
+    return table.groupby("dataset")["seed"].transform("nunique").gt(1)
 
 
 def of_busy_machine(table: pd.DataFrame) -> pd.Series:

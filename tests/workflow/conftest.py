@@ -29,6 +29,13 @@ SMALL = (
 )
 
 
+def pytest_collection_modifyitems(items):
+    """Mark all tests of this folder as slow: each starts Snakemake."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.slow)
+
+
 class Page:
     """A page of ``docs`` whose code blocks a test applies word by word."""
 

@@ -149,11 +149,11 @@ def test_a_generated_task_and_the_features_of_another(workspace, page, plain):
     assert facts["stand_in"] == f"hog of {base['stand_in']}"
 
     # an edit of a generator makes the tasks of that generator again, and no others
-    path.write_text(path.read_text(encoding="utf-8") + "\n# an edit\n", encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8") + "\nEDITED = True\n", encoding="utf-8")
     done = workspace.snakemake("--dry-run", "--cores", "1", *wanted)
     assert re.findall(r": preprocess ([\w-]+):", done.stdout) == ["rings"]
     extractor = workspace.folder / "src/rfstudy/data/extractors/hog.py"
-    extractor.write_text(extractor.read_text(encoding="utf-8") + "\n# an edit\n", encoding="utf-8")
+    extractor.write_text(extractor.read_text(encoding="utf-8") + "\nEDITED = True\n", encoding="utf-8")
     done = workspace.snakemake("--dry-run", "--cores", "1", *wanted)
     assert sorted(re.findall(r": preprocess ([\w-]+):", done.stdout)) == ["mnist-1-7-hog", "rings"]
 
@@ -189,7 +189,7 @@ def test_a_preprocessing_step_joins_an_experiment_and_its_edit_reruns_its_users(
     assert len(errors[0]) == len(errors[1]) > 0
     assert (errors[0].to_numpy() != errors[1].to_numpy()).all()
     other = workspace.folder / "src/rfstudy/data/steps/pca.py"
-    other.write_text(other.read_text(encoding="utf-8") + "\n# an edit\n", encoding="utf-8")
+    other.write_text(other.read_text(encoding="utf-8") + "\nEDITED = True\n", encoding="utf-8")
     done = workspace.snakemake("--dry-run", "--cores", "2", RESULTS, "--config", *STUDY)
     assert "Nothing to be done" in done.stdout + done.stderr
 

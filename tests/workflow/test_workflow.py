@@ -32,7 +32,6 @@ def planned(output: str) -> dict[str, int]:
     return {name: int(count) for name, count in re.findall(r"^(\w+)\s+(\d+)\s*$", table, re.MULTILINE)}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("preset", "most"), [("quick", 129), ("laptop", 1499), ("paper", 1499)])
 def test_a_dry_run_of_every_preset_stays_within_its_budget_of_jobs(workspace, preset, most):
     done = workspace.snakemake("--dry-run", "--cores", "2", "--configfile", f"config/presets/{preset}.yaml")

@@ -1,4 +1,4 @@
-"""How numbers stand in the cells of tables."""
+"""Cells of tables: data sets, methods, means with their spread, differences, estimates."""
 
 from __future__ import annotations
 
@@ -20,44 +20,42 @@ LARGE = 1e5
 
 
 def dataset_cell(context: Context, dataset: str, paper: str, rows: pd.DataFrame) -> Cell:
-    """The cell of a data set, by ``notes.dataset_name``: its name in a paper, its id, and what stood in or was cut."""
-    name = printed_name(context.tasks, dataset, paper)
-    told = {"": name, "id": dataset, "remark": remark_on_data(rows)}
-    return Cell(dataset_name(context.tasks, dataset, paper, rows), told)
+    """Return the cell of a data set: its name in a paper, its id, and whether it is a stand-in or capped."""
+    values = {"": printed_name(context.tasks, dataset, paper), "id": dataset, "remark": remark_on_data(rows)}
+    return Cell(dataset_name(context.tasks, dataset, paper, rows), values)
 
 
 def method_cell(context: Context, method: str, variant: str = "") -> Cell:
-    """The cell of a method: its label, and the ids of the method and of its variant."""
+    """Return the cell of a method: its label, and the ids of the method and of its variant."""
     label = plot_style(method, context.styles, variant).label
     return Cell(label, {"": label, "id": method, "variant": variant})
 
 
 def method_columns(context: Context, methods: list[str]) -> dict[str, dict]:
-    """What the columns of methods have in common, each under its label (``Table.unfold``)."""
+    """Return the columns of methods by label, as ``Table.unfold`` takes them."""
     labels = {method: plot_style(method, context.styles).label for method in methods}
     return {label: {"method": label, "method_id": method} for method, label in labels.items()}
 
 
 def overlaps_by_name(tests: pd.DataFrame, spec: dict, context: Context) -> dict[str, float]:
-    """The overlap of the repeats of each data set (rows of ``compare.differences``), by its name in the paper."""
+    """Return the overlap of the repeats by a paper's name of the data set, from rows of ``compare.differences``."""
     overlaps = tests.groupby("dataset", sort=False)["overlap"].first()
     return {printed_name(context.tasks, dataset, spec["paper"]): overlap for dataset, overlap in overlaps.items()}
 
 
 def absent(why: str, *what: str) -> Cell:
-    """A cell without its number, and without ``what`` else would stand beside it: the reason is the remark."""
+    """Return a cell without a number and without the values in ``what``; the reason is its remark."""
     return Cell(why, dict.fromkeys(("", *what)) | {"remark": why})
 
 
 def most_repeats(cells: pd.DataFrame) -> int:
-    """The repeats of the cells that have the most; rounds are no repeats."""
+    """Return the largest number of repeats of a cell; rounds are no repeats."""
     repeated = cells[cells["rounds"] == 0]
     return int(repeated["n"].max()) if len(repeated) else 0
 
 
 def by_place(cells: pd.DataFrame, *columns: str) -> dict[tuple, dict]:
-    """The rows of a summary as dicts, by the values of the columns that tell them apart; ``ValueError`` if they do
-    not."""
+    """Return the rows of a summary as dicts, by the values of columns; ``ValueError`` where two rows share them."""
     found = {}
     for cell in cells.to_dict("records"):
         place = tuple(cell[column] for column in columns)
@@ -68,7 +66,7 @@ def by_place(cells: pd.DataFrame, *columns: str) -> dict[tuple, dict]:
 
 
 def cell_text(cell: dict | None, metric: str, full: int) -> Cell:
-    """One cell of ``times.summarise``: mean and standard deviation, or median and quartiles over rounds."""
+    """Return the cell of a row of ``times.summarise``: mean and standard deviation, or median and quartiles."""
     return median_and_quartiles(cell) if cell and cell["rounds"] else mean_and_std(cell, metric, full)
 
 

@@ -5,6 +5,8 @@ Planning imports this module; it imports nothing that plans. Standard library on
 
 from __future__ import annotations
 
+from functools import cache
+
 from dataclasses import dataclass, field, replace
 
 from random_features.errors import UserError
@@ -169,6 +171,12 @@ def options_tried(search: dict, method: str) -> list[dict]:
     return next((grid for named, grid in options_by_method(search) if named in (None, method)), [])
 
 
+@cache
+def learner_modules() -> frozenset[str]:
+    """The ids of all learners."""
+    return frozenset(known())
+
+
 def code_roots(stage: str, part: dict) -> list[str]:
     """Full names of the modules that a part of a stage's work runs: the stage and its kind, and what both load by name.
 
@@ -179,7 +187,7 @@ def code_roots(stage: str, part: dict) -> list[str]:
     roots += [f"random_features.maps.{REGISTRY[entry['method']].module}" for entry in entries]
     learners = [part["learner"]] if "learner" in part else part.get("learners", [])
     # a kind may have predictions of its own that it names as a learner
-    roots += [f"random_features.learners.{name}" for name in learners if name in known()]
+    roots += [f"random_features.learners.{name}" for name in learners if name in learner_modules()]
     roots += [f"random_features.kernels.{name}" for name in kernels_in(part)]
     roots += [f"rfstudy.study.bandwidths.{part['bandwidth']['rule']}"] if part.get("bandwidth") else []
     return sorted({*roots, *code_of_steps(step for steps in step_lists(part) for step in steps)})

@@ -225,9 +225,11 @@ def html(table: Table) -> str:
     blocks = []
     for position, (title, frame) in enumerate(in_parts(table)):
         styler = Styler(in_words(frame), uuid=f"{table.name}-{position}", cell_ids=False, caption=escaped(title))
-        right = [column for column, right in zip(frame.columns, _numeric(frame), strict=True) if right]
-        styled = styler.hide(axis="index").format(escape="html").format_index(escape="html", axis="columns")
-        blocks.append(styled.set_properties(subset=right, **{"text-align": "right"}).to_html())
+        styler = styler.hide(axis="index").format(escape="html").format_index(escape="html", axis="columns")
+        right = [
+            {"selector": f".col{i}", "props": "text-align: right"} for i, right in enumerate(_numeric(frame)) if right
+        ]
+        blocks.append(styler.set_table_styles(right).to_html())
     return "\n".join(blocks)
 
 

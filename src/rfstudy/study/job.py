@@ -5,9 +5,8 @@ Planning imports this module; it imports nothing that plans. Standard library on
 
 from __future__ import annotations
 
-from functools import cache
-
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from random_features.errors import UserError
 from random_features.kernels import KERNELS

@@ -32,7 +32,7 @@ COLUMNS = (
     "n_features",  # s, the number of frequencies
     "n_features_label",  # as the paper counts it: "8d", "4096"
     "n_columns",  # D, the columns of the feature matrix
-    "axis",  # what is walked and is no column: distance, penalty, round; empty in a plain grid
+    "axis",  # what is swept and is no column: distance, penalty, round; empty in a plain grid
     "at",  # the value on that axis
     "repeat",
     "split",  # train | test | validation | all

@@ -55,22 +55,23 @@ class Moments:
 
     def watch_everything(self):
         """All calls that change what is on the disk."""
-        chmod, append = os.chmod, journal.Checkpoints.append
+        chmod, append = os.chmod, journal.Log.append
 
         def written(temporary, mode):
             size = os.path.getsize(temporary)
             self.pass_one(lambda: os.truncate(temporary, size // 2))
             chmod(temporary, mode)
 
-        def appended(checkpoints, **arrays):
+        def appended(log, *arguments):
             self.pass_one()
-            before = os.path.getsize(checkpoints.path) if checkpoints.path.exists() else 0
-            append(checkpoints, **arrays)
-            after = os.path.getsize(checkpoints.path)
-            self.pass_one(lambda: os.truncate(checkpoints.path, (before + after) // 2))
+            before = os.path.getsize(log.path) if log.path.exists() else 0
+            place = append(log, *arguments)
+            after = os.path.getsize(log.path)
+            self.pass_one(lambda: os.truncate(log.path, (before + after) // 2))
             self.pass_one()
+            return place
 
-        os.chmod, journal.Checkpoints.append = written, appended
+        os.chmod, journal.Log.append = written, appended
         for owner, name in ((os, "replace"), (os, "unlink"), (os, "truncate"), (files.tempfile, "mkstemp")):
             self.watch(owner, name)
 

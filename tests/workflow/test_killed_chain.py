@@ -20,29 +20,37 @@ EVERY, FOLLOWED = 37, 4
 KIND = '''
 """Sums of draws, kept one by one."""
 
+from typing import TypedDict
+
 import numpy as np
 
 from random_features.arrays import seed_of
+from rfstudy.fields import Count
 from rfstudy.study.engine import Cell
 
 STAGES = ("measure",)
 NEEDS_DATA = False
 RESOURCES = {"mb": 1000, "minutes": 60}
-GRID = {"draws": {"$ref": "#/$defs/count"}}
+
+
+class Grid(TypedDict):
+    """The `draws` of a sum."""
+
+    draws: Count
 
 
 def cells(job):
-    return [Cell(entry, {"repeat": r}, dict(job.spec["grid"])) for entry in job.spec["methods"] for r in [0, 1]]
+    return [Cell(entry, {"repeat": r}, dict(job.spec.grid)) for entry in job.spec.methods for r in [0, 1]]
 
 
 def measure(job, cell, checkpoints):
     sums = [float(kept["sum"]) for kept in checkpoints.load()]
-    for draw in range(len(sums), cell.given["draws"]):
-        rng = np.random.default_rng(seed_of(job.spec["seed"], "sums", cell.at["repeat"], draw))
+    for draw in range(len(sums), cell.conditions["draws"]):
+        rng = np.random.default_rng(seed_of(job.spec.seed, "sums", cell.coordinates["repeat"], draw))
         sums.append((sums[-1] if sums else 0.0) + rng.normal())
         checkpoints.append(sum=sums[-1])
-    row = {"repeat": cell.at["repeat"], "metric": "sum", "value": sums[-1], "n_features": 1, "n_features_label": "1"}
-    return [row], {"sums": np.array(sums)}
+    row = {"repeat": cell.coordinates["repeat"], "metric": "sum", "value": sums[-1]}
+    return [row | {"n_features": 1, "n_features_label": "1"}], {"sums": np.array(sums)}
 '''
 
 EXPERIMENTS = """

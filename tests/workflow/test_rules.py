@@ -238,6 +238,11 @@ def test_the_code_of_all_jobs_is_listed_before_any_is_planned(new_workspace):
     } <= stages
 
 
+def test_no_command_is_long(plan):
+    """bash takes 131,200 characters at most; a job gets its work in a file."""
+    assert max(len(job.shellcmd or "") for job in plan.jobs) < 4000
+
+
 def test_jobs_ask_for_what_they_need(plan):
     """Choices come first, times last, alone, and on all cores; the time of a task is that of one thread."""
     asked = {}

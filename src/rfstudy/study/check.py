@@ -16,7 +16,7 @@ from rfstudy.data.tasks import OF_BLOCKS
 from rfstudy.files import shown
 from rfstudy.models import suggestion
 from rfstudy.study.config import resolved_experiments, stop_at
-from rfstudy.study.experiment import walked
+from rfstudy.study.experiment import entries_with_steps
 from rfstudy.study.job import merge, searched
 from rfstudy.study.plan import check_choices, on_dataset
 
@@ -44,7 +44,7 @@ def located(found: list[tuple[str, str]], config_dir) -> list[str]:
             continue
         seen.add(mistake)
         # the position of an entry is that in the file, where the steps are not written out
-        positions = [i for i, _ in walked(resolved[name])]
+        positions = [i for i, _ in entries_with_steps(resolved[name])]
         head, _, rest = problem.partition("]")
         if head.startswith(".methods["):
             problem = f".methods[{positions[int(head.removeprefix('.methods['))]}]{rest}"

@@ -1,10 +1,10 @@
 """The one loop over cells: it resumes, records where numbers come from, and reports progress.
 
-A *cell* is an entry (a map with its options, or none) and where it stands: a size, a repeat, a round, a place on an
-axis. It yields rows of the tidy table and named arrays. Finished cells are journalled under the hash of what decides
-them: the entry with all its options, where it stands, what it is computed under, the part of the specification that is
-no name, the data, the meaning of the code, and the versions of the libraries that do the arithmetic. A long cell may
-leave checkpoints, from which it goes on after it was killed.
+A *cell* is an entry (a map with its options, or none) with its coordinates (size, repeat, round, position on an axis)
+and its conditions (preprocessing, bandwidth, penalty). It yields rows of the tidy table and named arrays. The journal
+keeps a finished cell under the hash of all that decides it: the entry with all its options, coordinates and conditions,
+the description of the job without its names, the facts about the data, the code, and the versions of the libraries that
+do the arithmetic. A long cell may write checkpoints; after a kill it continues from them.
 """
 
 from __future__ import annotations

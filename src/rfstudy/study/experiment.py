@@ -12,15 +12,15 @@ from rfstudy.study.job import merge, own_kernel, size_of
 def with_steps(experiment: dict) -> dict:
     """The experiment with its ``steps`` written out as entries of its methods, one a method and step.
 
-    Every method without a variant walks the steps: an entry has the step's name as its variant, and what this step
-    and those before it change. A step that names ``methods`` is one of these methods only; the others have no entry
-    there.
+    Every method without a variant goes through the steps: an entry has the step's name as its variant, and what this
+    step and those before it change. A step that names ``methods`` is one of these methods only; the others have no
+    entry there.
     """
     plain = {key: value for key, value in experiment.items() if key != "steps"}
-    return plain | {"methods": [entry for _, entry in walked(experiment)]}
+    return plain | {"methods": [entry for _, entry in entries_with_steps(experiment)]}
 
 
-def walked(experiment: dict):
+def entries_with_steps(experiment: dict):
     """Pairs of a position in ``methods`` and an entry, one a method and step."""
     steps = experiment.get("steps", [])
     for i, entry in enumerate(experiment["methods"]):

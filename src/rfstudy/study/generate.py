@@ -1,8 +1,8 @@
-"""Draw and fit the maps of a shard: what cannot be drawn again, and the approximation error.
+"""Draw and fit the maps of a shard; write their approximation errors and what their seeds cannot reproduce.
 
-The error is that of the features' inner products, or of the map's own estimate of the kernel where it has another one
-(``approximate_kernel``). A map that may draw a frequency more than once says how many different ones it has. A map that
-does not exist for the data, or whose system of equations has no solution, leaves rows that say so.
+The error is that of the inner products of the features, or of the map's own estimate of the kernel
+(``approximate_kernel``). A map that may draw a frequency more than once has a row with the number of different ones. A
+map that does not exist for the data, or whose system of equations has no solution, has rows with that reason.
 """
 
 from __future__ import annotations

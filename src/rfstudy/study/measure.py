@@ -1,8 +1,8 @@
-"""Measure what is no accuracy grid: the stage around the modules in ``kinds``, one module a kind of experiment.
+"""Run the kinds of experiments other than ``grid``: the stage around the modules in ``kinds``.
 
-A kind says which cells a part has (``cells``) and what is measured in one (``measure``: rows and, where a picture needs
-them, arrays); the engine resumes, records where the numbers come from and collects the rows. A kind that needs data
-names its ``METRICS`` too: data that are missing leave a row of each.
+A kind defines the cells of a part (``cells``) and what is measured in one (``measure``: rows and, where a figure needs
+them, arrays). The engine resumes, records where the numbers come from and collects the rows. A kind that needs data
+also names its ``METRICS``: missing data leave a row of each.
 """
 
 from __future__ import annotations

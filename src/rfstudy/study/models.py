@@ -21,7 +21,7 @@ from pydantic import (
 from rfstudy.fields import Count, Positives, Share, Some, Words
 from rfstudy.models import Model, declared, partial, problems_of, refuse, suggestion
 from rfstudy.study.code import constant, defines, modules_in
-from rfstudy.study.experiment import listed_twice, walked
+from rfstudy.study.experiment import entries_with_steps, listed_twice
 from rfstudy.study.job import TUNE_SCOPES
 from rfstudy.study.parts import (
     Approximation,
@@ -401,7 +401,7 @@ def problems_of_experiment(experiment: dict, datasets=None) -> list[str]:
     steps = [step["name"] for step in experiment.get("steps", [])]
     return [
         f".methods: {method} is listed twice with the same variant {variant!r}; name variants"
-        for method, variant, _ in listed_twice([entry for _, entry in walked(experiment)])
+        for method, variant, _ in listed_twice([entry for _, entry in entries_with_steps(experiment)])
         if variant not in steps
     ]
 

@@ -289,7 +289,7 @@ def time_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> P
     needs_data = kind_constant(experiment, "NEEDS_DATA")
     how = experiment["time"]
     spec = (sample_part if needs_data else part)(experiment, dataset, settings) | {
-        # what walks is timed where it does not
+        # an entry that sweeps an option is not timed
         "methods": [without(entry, "learners") for entry in experiment["methods"] if entry and "sweep" not in entry],
         "time": without(how, "datasets", "examples", "sizes", "learner", "threads"),
     }

@@ -1,12 +1,12 @@
-"""What is chosen by validation: scaling, bandwidth, options of the map, penalty, and who shares the choice.
+"""Choose scaling, bandwidth, options of the map and penalty by validation.
 
-The mapping ``search`` of an experiment names the quantities, the values that are tried and the scope that shares the
-choice. Circles are gone through from the widest to the narrowest, each under what the wider ones chose; the quantities
-of one scope are searched together over their whole grid. A candidate's score is the best that one learner has over
-the grid of its penalties, cross-validated on the training rows of a repeat and averaged over the repeats that the
-choice is made on: three of them (splits, draws of the map, folds) where several share it, its own where none does. A
-tie goes to the values that are named first, and to the larger bandwidth or penalty. A penalty that several maps share
-is chosen among those at which all of them have a solution.
+The mapping ``search`` of an experiment names the quantities, the values to try and the scope that shares the choice
+(``tune_per``). Scopes are searched from the widest to the narrowest, each under the choices of the wider ones. The
+quantities of one scope are searched together over their whole grid. A candidate's score is the best that one learner
+has over the grid of its penalties. It is cross-validated on the training rows of a repeat and averaged over the repeats
+of the choice: three of them (splits, draws of the map, folds) where several repeats share it, otherwise its own. A tie
+goes to the values that are named first, and to the larger bandwidth or penalty. A penalty that several maps share is
+chosen among those at which all of them have a solution.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Take times: the only instrument of the study that does.
+"""Measure times; no other stage does.
 
-A job holds all methods of an experiment on one data set, so that what is compared is measured together. After a
-warm-up of the full size, all methods and sizes take turns in rounds, in another order every time, so that nobody always
-follows the same work; short work is repeated within a round until it lasts as long as the experiment says
-(``shortest``), so that clocks and caches are small beside it. A row is one phase of one method in one round, in wall
-time and in processor time of this job; what a figure shows is made of the rounds by the report, and two methods are
-compared round by round. The job has the machine to itself as far as the workflow can see to it; what others take of it
-is read before and during each round, and a round beside other work is done again.
+A job has all methods of an experiment on one data set, so that methods that are compared are measured together. After a
+warm-up of the full size, all methods and sizes take turns in rounds. The order changes from round to round, so that no
+method always follows the same work. Short work is repeated within a round until it lasts ``shortest`` seconds. A row is
+one phase of one method in one round, in wall time and in processor time of this job. The report summarises the rounds
+and compares two methods round by round. The workflow gives the job the machine to itself. The load of other processes
+is read before and during each round, and a round that overlaps other work is repeated.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Train and test the learners of a shard on streamed features: no feature matrix on disk, none whole in memory.
 
 Maps are drawn again from their seeds; what ``generate`` learned from the data (selected features, weights) comes
-from its arrays. What is scored, and how the targets are encoded, is the target's to say; what a learner is fitted with,
-and where it is left out, the learner's.
+from its arrays. The target of the data set defines its encoding and its scores. The entry of a learner defines how it
+is fitted and where it is left out.
 """
 
 from __future__ import annotations

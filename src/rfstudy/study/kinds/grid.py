@@ -1,7 +1,7 @@
 """The accuracy grid: maps x sizes x repeats, each with its approximation error, and learners on the features.
 
-A cell is one map at one size in one repeat (at all sizes, where a prefix of the features is the map at a smaller size),
-and where its entry walks an option, at one value of that.
+A cell is one map at one size in one repeat, and at one value of the option that its entry sweeps. It has all sizes
+where a prefix of the features is the map at a smaller size.
 ``generate`` fits its map, ``train`` its learners; what both know of a cell stands here: which cells there are, what
 one is computed under, and its map.
 """
@@ -66,7 +66,7 @@ def sizes_of(entry: dict, named: list) -> list:
 
 
 def places_of(entry: dict) -> list[dict]:
-    """Where an entry stands on the axis that it walks, as columns of the tidy table; one empty place if it does not."""
+    """The values that an entry sweeps, as columns of the tidy table; one empty mapping if it sweeps none."""
     sweep = entry.get("sweep")
     return [{"axis": sweep["axis"], "at": value} for value in sweep["values"]] if sweep else [{}]
 
@@ -88,9 +88,9 @@ def sharing(chosen: dict, entry: dict, place: dict, named: list, repeat: int):
 
 
 def options_of(entry: dict, place: dict, chosen: dict) -> dict:
-    """The options of an entry's map at a place of its walk, once what was chosen is laid over the entry's own."""
-    walked = {entry["sweep"]["option"]: place["at"]} if place else {}
-    return merge(entry["options"], chosen) | walked
+    """The options of an entry's map at a value of its sweep, once what was chosen is laid over the entry's own."""
+    swept = {entry["sweep"]["option"]: place["at"]} if place else {}
+    return merge(entry["options"], chosen) | swept
 
 
 def grid_cell(
@@ -99,7 +99,7 @@ def grid_cell(
     """One cell: an entry at a size, or at several that share their work (``group``: numbers with labels).
 
     ``choices`` is what ``choice_for`` found for each of these sizes; they differ in their penalties only. ``place`` is
-    where the entry stands on its walk (``places_of``).
+    the value of its sweep (``places_of``).
     """
     place = dict(place)
     conditions = conditions_of(spec, choices[-1], entry, learner)

@@ -1,7 +1,7 @@
 """Double descent: ridge regression on random Fourier features as they become more than the training rows (survey,
 section 7 and Figure 7).
 
-A path walks along the frequencies of one map: at a ratio s/n the features are those of its first s frequencies, which
+A path follows the frequencies of one map: at a ratio s/n the features are those of its first s frequencies, which
 are the map of that size because frequencies are independent. Everything is in float64. Beside the stated penalty, at
 which the training rows are interpolated as soon as there are columns enough, stands the best of a grid by the
 leave-one-out error of the training rows.
@@ -51,7 +51,7 @@ def check(spec: Part) -> None:
     """Raise ``ValueError`` for maps whose frequencies are not independent."""
     others = sorted({entry["method"] for entry in spec.methods} - set(INDEPENDENT))
     if others:
-        raise ValueError(f"a path is walked along independent frequencies, those of {', '.join(INDEPENDENT)}; not of "
+        raise ValueError(f"a path follows independent frequencies, those of {', '.join(INDEPENDENT)}; not of "
                          f"{', '.join(others)}")  # fmt: skip
 
 

@@ -7,7 +7,7 @@ choice of :math:`\mu` sets the decay of the kernel matrix; and :math:`\mu` is th
 -1 and +1 with the mean f(x), a sum of three harmonics: f lies in the space of every kernel here, and no method can
 have a risk below the mean of 1 - f(x)^2. The penalty is lambda = n^(-1/2), as in the paper's theory.
 
-For every decay and n the sizes s are walked upwards until the mean risk, over the repeats and the draws of a map, is
+For every decay and n the sizes s grow until the mean risk, over the repeats and the draws of a map, is
 within a tolerance of that of the exact kernel at two sizes running: the first of them is what is needed, the second
 confirms it.
 """

@@ -14,8 +14,8 @@ def work_together(stage, members):
 
 
 BY_PAPER = {}
-for name, experiment in EXPERIMENTS.items():
-    BY_PAPER.setdefault(experiment["paper"], []).append(name)
+for name in ASKED_FOR:
+    BY_PAPER.setdefault(EXPERIMENTS[name]["paper"], []).append(name)
 
 
 for paper, names in BY_PAPER.items() if SETTINGS["shard_by"] == ["paper"] else []:

@@ -167,7 +167,7 @@ def test_a_ratio_with_a_machine_busy_round_is_machine_busy():
 # Tables
 
 SCORES = {
-    "kind": "scores", "datasets": ["eeg"], "methods": ["rff", "lsrff"], "sizes": ["2d"],
+    "kind": "scores", "datasets": ["eeg"], "methods": ["rff", "lsrff"], "sizes": ["2d"], "repeats": 2,
     "quantity": {"metric": "time_feature_s"},
 }  # fmt: skip
 
@@ -229,7 +229,7 @@ def test_accuracies_have_repeats_and_their_times_rounds(tabulated):
     accuracy = {"metric": "accuracy_pct", "learner": "ridge", "split": "test"}
     spec = {
         "kind": "accuracy_and_time", "datasets": ["eeg"], "methods": ["rff"], "baselines": ["rff"], "sizes": ["2d"],
-        "quantity": accuracy, "time": {"metric": "time_feature_s"},
+        "quantity": accuracy, "time": {"metric": "time_feature_s"}, "repeats": 2,
     }  # fmt: skip
     rows = verdict_rows.accuracies("rff", "2d", [79.0, 81.0], n_features=28) + generation("rff", (1.0,) * 5)
     table, _ = tabulated(spec, rows)

@@ -112,7 +112,7 @@ for collection, specs in WANTED.items():
                 mem_mb=1000,
                 runtime=60,
             params:
-                out=f"figures/{collection}",
+                out=lambda wildcards, collection=collection: f"figures/{collection}",
             message:
                 f"draw {collection}/{paper}: {counted(len(of_paper), 'output')}"
             shell:

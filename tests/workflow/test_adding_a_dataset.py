@@ -127,8 +127,8 @@ def test_a_generated_task_and_the_features_of_another(workspace, page, plain):
         "src/rfstudy/data/generators/rings.py",
     ]
     results = "results/quick/slsrff-text.csv"
-    study = ("only_experiments=slsrff-text", "only_datasets=rings", "only_methods=rff", "only_sizes=128d", "repeats=1")
-    workspace.snakemake("--cores", "2", results, "--config", *study, "largest_multiple_of_d=128")
+    study = ("only_experiments=slsrff-text", "only_datasets=rings", "only_methods=rff", "only_sizes=8d", "repeats=1")
+    workspace.snakemake("--cores", "2", results, "--config", *study)
     rows = tidy.read(workspace.folder / results)
     (row,) = plain(rows[rows["metric"].eq("accuracy_pct")])
     assert (row.dataset, row.n_train, row.n_test, row.d, row.stand_in) == ("rings", 400, 600, 3, "")

@@ -5,6 +5,7 @@ import pytest
 import report_rows
 import verdict_rows
 from figure_checks import assert_fit_to_print
+from study_toys import part
 
 from rfstudy import tidy
 from rfstudy.report.context import Context
@@ -134,7 +135,7 @@ def test_learners_are_told_apart_by_their_lines():
 def counter_example(tmp_path, **changes):
     """The context of what the configured search finds."""
     grid = {"gram": [[2, 0, 1], [0, 2, 1], [1, 1, 2]], "labels": [2, 1], "target": 2, "penalty": 0.5}
-    job = Job("measure", {"grid": grid | {"entries": [-1, 0, 1]} | changes, "repeats": [0]}, None, None)
+    job = Job("measure", part(grid=grid | {"entries": [-1, 0, 1]} | changes, repeats=[0]), None, None)
     (cell,) = kind.cells(job)
     measured, arrays = kind.measure(job, cell, None)
     shared = {"origin": "measured", "experiment": "survey-counter-example", "preset": "quick", "status": "ok"}
@@ -153,10 +154,11 @@ def test_the_counter_example_is_drawn_with_its_fractions(tmp_path):
         assert f"excess risk at a new point {own['settings'].str.extract(r'.exact.: .([^,]*).,')[0].iloc[0]}" in told
     bars = picture.figure.axes[1].patches
     heights = [bar.get_height() for bar in bars]
-    assert [max(pair) for pair in zip(heights[::2], heights[1::2], strict=True)] == [1.0] * 5
+    nearer, farther = heights[:5], heights[5:]
+    assert [max(pair) for pair in zip(nearer, farther, strict=True)] == [1.0] * 5
     # nearer by the first, worse by the last two
-    assert heights[0] < 1 == heights[1]
-    assert heights[-2] == 1 > heights[-1]
+    assert nearer[0] < 1 == farther[0]
+    assert nearer[-1] == 1 > farther[-1]
 
 
 def test_a_search_without_a_counter_example_is_told(tmp_path):

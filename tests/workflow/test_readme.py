@@ -19,6 +19,8 @@ def repository(new_workspace):
     space = new_workspace("readme")
     (space.folder / "data/measured").symlink_to(ROOT / "data/measured")
     (space.folder / "README.md").write_text(README, encoding="utf-8")
+    (space.folder / "docs").mkdir(exist_ok=True)
+    (space.folder / "docs/README.md.j2").write_bytes((ROOT / "docs/README.md.j2").read_bytes())
     return space
 
 

@@ -16,7 +16,14 @@ def tabulated(tmp_path):
 # The scorecard: kind "scores"
 
 ACCURACY = {"metric": "accuracy_pct", "learner": "ridge", "split": "test"}
-SCORES = {"kind": "scores", "datasets": ["eeg"], "methods": ["rff", "lsrff"], "sizes": ["2d"], "quantity": ACCURACY}
+SCORES = {
+    "kind": "scores",
+    "repeats": 1,
+    "datasets": ["eeg"],
+    "methods": ["rff", "lsrff"],
+    "sizes": ["2d"],
+    "quantity": ACCURACY,
+}
 STD = {"spread_kind": "std over 10 runs"}
 
 
@@ -128,7 +135,7 @@ def test_the_verdicts_are_counted(tabulated):
 # Bullets: kind "accuracy_and_time"
 
 BULLETS = {
-    "kind": "accuracy_and_time", "datasets": ["eeg"], "methods": ["rff", "qmc", "lsrff", "slsrff"],
+    "kind": "accuracy_and_time", "repeats": 1, "datasets": ["eeg"], "methods": ["rff", "qmc", "lsrff", "slsrff"],
     "baselines": ["rff", "qmc"], "sizes": ["2d"], "quantity": ACCURACY, "time": {"metric": "time_feature_s"},
 }  # fmt: skip
 
@@ -176,7 +183,7 @@ def test_a_bullet_needs_five_repeats(tabulated):
 ERROR = "approximation_error_frobenius"
 WINNERS = {
     "kind": "best_methods", "paper": "survey", "datasets": ["eeg"], "methods": [], "groups": {"all": ["2d", "4d"]},
-    "criteria": [ACCURACY | {"label": "ridge"}],
+    "repeats": 1, "criteria": [ACCURACY | {"label": "ridge"}],
 }  # fmt: skip
 
 
@@ -272,7 +279,7 @@ def test_a_list_of_other_data_agrees_with_nothing(tabulated):
 
 ABLATION = {
     "kind": "ablation", "datasets": ["eeg"], "methods": ["rff", "qmc", "lsrff", "slsrff"], "baselines": ["rff", "qmc"],
-    "sizes": ["32d"], "quantity": ACCURACY, "steps": {"a": "first", "b": "second"},
+    "repeats": 1, "sizes": ["32d"], "quantity": ACCURACY, "steps": {"a": "first", "b": "second"},
     "controls": [{"method": "rff", "variant": "c", "label": "control", "step": "b", "against": ["lsrff"]}],
 }  # fmt: skip
 TURNS = "Steps that change a gain"

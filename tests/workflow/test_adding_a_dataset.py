@@ -217,7 +217,8 @@ SCALED = """
 import sys
 sys.path.insert(0, "src")
 from rfstudy.study.sample import draw_sample, load_prepared
-spec = {"seed": 1, "split": None, "max_rows": None}
+from types import SimpleNamespace
+spec = SimpleNamespace(seed=1, split=None, max_rows=None)
 sample = draw_sample(load_prepared("data/prepared/embedded/news"), spec, 0, ["none"])
 print(sample.y_train.mean().round(9), sample.y_train.std().round(9))
 """

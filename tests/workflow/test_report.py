@@ -118,7 +118,7 @@ def test_every_output_is_there_once_with_its_caption_and_its_notes(finished, rep
         shown = results[f"figures/quick/pages/{name}.html"]
         caption, *notes = path.read_text(encoding="utf-8").strip().split("\n\n")
         page = Page(document(shown["data_uri"]).decode("utf-8"))
-        assert page.texts["caption"] == [caption]
+        assert page.texts["caption"][0] == caption  # parts of a table have captions of their own
         assert page.texts.get("li", []) == notes
 
 

@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 TARGET = "data/prepared/embedded/mnist8m/X.npy"
-ONE = "streamed: {base: mnist, maker: deformed_digits, n_train: 2000}\n    d: 40"
+ONE = "streamed: {base: mnist, generator: deformed_digits, n_train: 2000}\n    d: 40"
 THREE = ONE.replace("n_train: 2000", "n_train: 2000, rows_per_chunk: 700")
 OF_STREAMS = ("--config", "only_experiments=survey-million-code")
 

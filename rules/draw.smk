@@ -122,6 +122,9 @@ for collection, specs in WANTED.items():
 
 
 ONE = {(collection, spec["paper"], spec["name"]): spec for collection, specs in DRAWABLE.items() for spec in specs}
+if workflow.is_main_process:  # Snakemake looks once, early, which files there are in a folder
+    for spec in ONE.values():
+        code_behind([spec])
 LISTS = {collection: list_of(collection, "all", specs) for collection, specs in DRAWABLE.items()}
 
 

@@ -21,6 +21,7 @@ rule generate:
         gpu=GPUS,
     params:
         work=stage_work("generate"),
+        defaults=stage_defaults("generate"),
         file=f"{RESULTS}/{{experiment}}/generate/{{shard}}.work.json",
         cells=stage_cells("generate"),
         where=stage_data("generate"),

@@ -15,7 +15,6 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from rfstudy.data import registry as data_registry
 from random_features.errors import gathered
-from random_features.maps.registry import resolved_options
 from rfstudy.files import read_yaml, write_text
 from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
@@ -164,17 +163,6 @@ def stage_parts(stage, wildcards):
 def parts_of_shard(stage, shard):
     """What a stage is told of a shard: one part a data set."""
     return plan.parts_of(stage, EXPERIMENTS[shard.experiment], shard, SETTINGS)
-
-
-def stage_defaults(stage):
-    """A parameter function: the options of the maps of a job with the registry's defaults; a new default reruns it."""
-    return lambda wildcards: defaults_of(stage_parts(stage, wildcards))
-
-
-def defaults_of(parts):
-    """The options of the maps of some parts with the registry's defaults, as text."""
-    entries = [entry for part in parts for entry in (*part.methods, *(getattr(part, "shared_methods", None) or ()))]
-    return compact([resolved_options(entry["method"], entry["options"]) for entry in entries if entry])
 
 
 def stage_work(stage):

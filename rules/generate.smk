@@ -21,7 +21,6 @@ rule generate:
         gpu=GPUS,
     params:
         work=stage_work("generate"),
-        defaults=stage_defaults("generate"),
         file=f"{RESULTS}/{{experiment}}/generate/{{shard}}.work.json",
         cells=stage_cells("generate"),
         where=stage_data("generate"),

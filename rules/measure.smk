@@ -21,7 +21,6 @@ rule measure:
         gpu=GPUS,
     params:
         work=stage_work("measure"),
-        defaults=stage_defaults("measure"),
         file=f"{RESULTS}/{{experiment}}/measure/{{shard}}.work.json",
         maps=stage_maps("measure"),
         where=stage_data("measure"),

@@ -23,7 +23,6 @@ rule time:
         exclusive=1,
     params:
         work=stage_work("time"),
-        defaults=stage_defaults("time"),
         file=f"{RESULTS}/{{experiment}}/time/{{shard}}.work.json",
         cells=stage_cells("time"),
         maps=stage_maps("time"),

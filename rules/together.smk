@@ -56,7 +56,6 @@ for paper, names in BY_PAPER.items() if SETTINGS["shard_by"] == ["paper"] else [
             params:
                 stage=stage,
                 work=work_together(stage, members),
-                defaults=defaults_of([part for _, shard in members for part in parts_of_shard(stage, shard)]),
                 file=f"{RESULTS}/{stage}-{paper}.work.json",
             message:
                 f"{stage} {paper}: {counted(len({name for name, _ in members}), 'experiment')}"

@@ -21,7 +21,6 @@ rule train:
         gpu=GPUS,
     params:
         work=stage_work("train"),
-        defaults=stage_defaults("train"),
         file=f"{RESULTS}/{{experiment}}/train/{{shard}}.work.json",
         cells=stage_cells("train"),
         where=stage_data("train"),

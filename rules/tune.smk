@@ -20,7 +20,6 @@ rule tune:
         gpu=GPUS,
     params:
         work=stage_work("tune"),
-        defaults=stage_defaults("tune"),
         file=f"{RESULTS}/{{experiment}}/tune/{{shard}}.work.json",
         chosen=stage_choices,
         where=stage_data("tune"),

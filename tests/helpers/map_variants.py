@@ -12,7 +12,7 @@ from random_features.kernels import (
     Polynomial,
 )
 from random_features.maps import make_map
-from random_features.maps.registry import REGISTRY
+from random_features.maps.registry import REGISTRY, resolved_options
 
 #: All but the one that is for three columns only: test_maps_nsrf_sphere.py.
 MAPS = tuple(name for name in REGISTRY if name != "nsrf_sphere")
@@ -39,7 +39,7 @@ QUICK_SEARCH = {"n_copies": 12, "n_steps": 3}
 #: Every map with its defaults, the options that take another path through the code, and every kernel.
 VARIANTS = {
     **{name: (name, {}) for name in MAPS},
-    **{f"{name}-phase": (name, {"layout": "phase"}) for name in MAPS if "layout" in REGISTRY[name].defaults},
+    **{f"{name}-phase": (name, {"layout": "phase"}) for name in MAPS if "layout" in resolved_options(name, {})},
     **{
         f"{name}-{kernel}": (name, {"kernel": KERNELS[kernel]})
         for name in MAPS

@@ -4,13 +4,14 @@ under a divergence (KA-RFF, LKRF) or ranked (KP-RFF, EERF).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 import numpy as np
 
-from random_features.errors import check_choice, check_positive
-from random_features.maps.candidates import TASKS, AlignedMap, target_columns
+from random_features.errors import check_positive
+from random_features.maps.candidates import AlignedMap, target_columns
 from random_features.maps.leverage import ScoredPoolMap
-
-WEIGHTS = ("uniform", "sqrt")
 
 #: Default of rho, as a multiple of the number of candidates: the value of the authors' example.
 RHO_PER_CANDIDATE = 0.005
@@ -19,6 +20,7 @@ RHO_PER_CANDIDATE = 0.005
 BISECTION_TOLERANCE = 1e-12
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SurrogateLeverageFourier(ScoredPoolMap):
     r"""Surrogate-leverage random Fourier features: frequencies in proportion to their alignment with the targets.
 
@@ -83,36 +85,9 @@ class SurrogateLeverageFourier(ScoredPoolMap):
     method = "slsrff"
     _requires_y = True
 
-    def __init__(
-        self,
-        kernel=None,
-        n_components=100,
-        *,
-        mode="text",
-        pool_multiple=1,
-        identity=False,
-        center_targets=True,
-        task="auto",
-        layout="cos_sin",
-        device="auto",
-        random_state=None,
-    ):
-        super().__init__(
-            kernel,
-            n_components,
-            mode=mode,
-            pool_multiple=pool_multiple,
-            layout=layout,
-            device=device,
-            random_state=random_state,
-        )
-        self.identity = identity
-        self.center_targets = center_targets
-        self.task = task
-
-    def _check_options(self):
-        super()._check_options()
-        check_choice("task", self.task, TASKS)
+    identity: bool = False
+    center_targets: bool = True
+    task: Literal["auto", "classification", "regression"] = "auto"
 
     def pool_scores(self, blocks, y=None, *, n_rows):
         targets = target_columns(y, self.task, centred=self.center_targets)
@@ -126,6 +101,7 @@ class SurrogateLeverageFourier(ScoredPoolMap):
         return scores if scores.any() else np.ones_like(scores)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelAlignmentFourier(AlignedMap):
     r"""Kernel-alignment features (LKRF): a distribution over candidates that aligns the kernel with the targets.
 
@@ -186,40 +162,13 @@ class KernelAlignmentFourier(AlignedMap):
 
     method = "karff"
 
-    def __init__(
-        self,
-        kernel=None,
-        n_components=100,
-        *,
-        n_candidates=None,
-        rho=None,
-        weights="uniform",
-        scoring_fraction=1.0,
-        scoring_rows="random",
-        center_targets=True,
-        task="auto",
-        device="auto",
-        random_state=None,
-    ):
-        super().__init__(
-            kernel,
-            n_components,
-            n_candidates=n_candidates,
-            scoring_fraction=scoring_fraction,
-            scoring_rows=scoring_rows,
-            center_targets=center_targets,
-            task=task,
-            device=device,
-            random_state=random_state,
-        )
-        self.rho = rho
-        self.weights = weights
+    rho: float | None = None
+    weights: Literal["uniform", "sqrt"] = "uniform"
 
     def _check_options(self):
         super()._check_options()
         if self.rho is not None:
             check_positive("rho", self.rho)
-        check_choice("weights", self.weights, WEIGHTS)
 
     def _rank(self, scores, rng):
         distribution = aligned_distribution(scores, self.rho or RHO_PER_CANDIDATE * len(scores))

@@ -11,7 +11,9 @@ import operator
 import re
 from abc import ABC, abstractmethod
 from copy import copy, deepcopy
+from dataclasses import dataclass, field
 from numbers import Integral
+from typing import ClassVar, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -19,6 +21,7 @@ from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from random_features.arrays import block_rows, is_sparse, resolve_device
+from random_features.errors import check_choice
 from random_features.kernels.gaussian import Gaussian
 from random_features.maps.blocks import CACHE_BYTES, feature_blocks, fill_rows
 from random_features.maps.registry import check_kernel
@@ -28,14 +31,16 @@ from random_features.maps.stated import as_kernel
 LEARNED_BY = "learned_by"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base class of the feature maps: ``transform(X) @ transform(Y).T`` approximates ``kernel(X, Y)``.
 
     Data may be sparse: maps that project rows on frequencies never make them dense, the others, which say so, do it a
     block of rows at a time. Features are dense.
 
-    Subclasses set ``method``, their name in the registry, and store ``kernel``, ``n_components``, ``device``,
-    ``random_state`` and their options in ``__init__``, unchanged.
+    Subclasses set ``method``, their name in the registry. Their options are the annotated fields of the class, from
+    which ``dataclass`` makes ``__init__``; ``ClassVar`` fixes an option of a base class. An option that is a
+    ``Literal`` is checked against its values, others in ``_check_options``.
 
     A parameter that is set after the map was drawn or fitted is for the next ``fit`` or ``draw``; what the map is until
     then, ``transform`` and all else that it can do, stays as it was. ``device`` alone, where the work is done, may
@@ -54,7 +59,12 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         it; empty for most maps.
     """
 
-    method: str
+    kernel: object = field(default=None, kw_only=False)
+    n_components: int = field(default=100, kw_only=False)
+    device: str = "auto"
+    random_state: int | np.random.RandomState | None = None
+
+    method: ClassVar[str]
     #: The kernel of ``kernel=None``.
     default_kernel = Gaussian()
     #: Whether ``fit`` needs the targets.
@@ -301,6 +311,9 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         check_scalar(checked.n_components, "n_components", Integral, min_val=1)
         checked.kernel_ = checked._kernel_object()
         check_kernel(checked.method, checked.kernel_)
+        for name, hint in get_type_hints(type(self)).items():
+            if get_origin(hint) is Literal:
+                check_choice(name, getattr(self, name), get_args(hint))
         checked._check_options()
 
     def _kernel_object(self):

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from math import ceil
 from numbers import Integral, Real
+from typing import ClassVar, Literal
 
 import numpy as np
 from sklearn.utils import check_scalar
 from sklearn.utils.multiclass import type_of_target
 
-from random_features.errors import NotDefinedError, check_choice
+from random_features.errors import NotDefinedError
 from random_features.maps.pool import PoolMap
 
-TASKS = ("auto", "classification", "regression")
 
-#: Which rows the candidates are scored on, where it is a share of them.
-SCORING_ROWS = ("random", "first")
-
-
+@dataclass(eq=False, repr=False, kw_only=True)
 class CandidateMap(PoolMap):
     r"""Base class: J candidates are drawn, a subclass chooses some and weights them in ``_choose``.
 
@@ -37,9 +35,8 @@ class CandidateMap(PoolMap):
     #: Candidates per feature where ``n_candidates`` is None.
     candidates_per_feature = 10
 
-    def __init__(self, kernel=None, n_components=100, *, n_candidates=None, device="auto", random_state=None):
-        super().__init__(kernel, n_components, layout="phase", device=device, random_state=random_state)
-        self.n_candidates = n_candidates
+    layout: ClassVar[str] = "phase"
+    n_candidates: int | None = None
 
     def _check_options(self):
         super()._check_options()
@@ -64,6 +61,7 @@ class CandidateMap(PoolMap):
         return np.sqrt(2.0)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class AlignedMap(CandidateMap):
     """Base class of the maps that score the candidates by their correlation with the targets.
 
@@ -74,24 +72,10 @@ class AlignedMap(CandidateMap):
 
     _requires_y = True
 
-    def __init__(
-        self,
-        kernel=None,
-        n_components=100,
-        *,
-        n_candidates=None,
-        scoring_fraction=1.0,
-        scoring_rows="random",
-        center_targets=True,
-        task="auto",
-        device="auto",
-        random_state=None,
-    ):
-        super().__init__(kernel, n_components, n_candidates=n_candidates, device=device, random_state=random_state)
-        self.scoring_fraction = scoring_fraction
-        self.scoring_rows = scoring_rows
-        self.center_targets = center_targets
-        self.task = task
+    scoring_fraction: float = 1.0
+    scoring_rows: Literal["random", "first"] = "random"
+    center_targets: bool = True
+    task: Literal["auto", "classification", "regression"] = "auto"
 
     @abstractmethod
     def _rank(self, scores, rng) -> dict:
@@ -122,8 +106,6 @@ class AlignedMap(CandidateMap):
     def _check_options(self):
         super()._check_options()
         check_scalar(self.scoring_fraction, "scoring_fraction", Real, min_val=0, max_val=1, include_boundaries="right")
-        check_choice("scoring_rows", self.scoring_rows, SCORING_ROWS)
-        check_choice("task", self.task, TASKS)
 
     def _alignments(self, X, y, rng):
         """The scores of the candidates, float64 (J,), from a share of the rows."""

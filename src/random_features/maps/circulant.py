@@ -5,17 +5,17 @@ A block is stored as the numbers that generate it and applied by the fast Fourie
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 import torch
 from scipy.fft import next_fast_len
 
-from random_features.errors import check_choice
 from random_features.hadamard import next_power_of_two, random_signs, walsh_hadamard
 from random_features.maps.spectral import SpectralMap
 
-SIGN_SIDES = ("input", "output")
-STRUCTURES = ("circulant", "toeplitz")
 
-
+@dataclass(eq=False, repr=False, kw_only=True)
 class SignedCirculant(SpectralMap):
     r"""Signed circulant random features: circulant blocks of order d with random signs.
 
@@ -75,22 +75,7 @@ class SignedCirculant(SpectralMap):
 
     method = "scrf"
 
-    def __init__(
-        self,
-        kernel=None,
-        n_components=100,
-        *,
-        sign_side="input",
-        layout="cos_sin",
-        device="auto",
-        random_state=None,
-    ):
-        super().__init__(kernel, n_components, layout=layout, device=device, random_state=random_state)
-        self.sign_side = sign_side
-
-    def _check_options(self):
-        super()._check_options()
-        check_choice("sign_side", self.sign_side, SIGN_SIDES)
+    sign_side: Literal["input", "output"] = "input"
 
     def _draw_frequencies(self, n_features, rng):
         shape = (-(-self.n_components // n_features), n_features)
@@ -115,6 +100,7 @@ class SignedCirculant(SpectralMap):
         return project
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PModel(SpectralMap):
     r"""P-model features: frequencies recycled from one budget of Gaussian numbers.
 
@@ -170,22 +156,7 @@ class PModel(SpectralMap):
 
     method = "pmodel"
 
-    def __init__(
-        self,
-        kernel=None,
-        n_components=100,
-        *,
-        structure="circulant",
-        layout="cos_sin",
-        device="auto",
-        random_state=None,
-    ):
-        super().__init__(kernel, n_components, layout=layout, device=device, random_state=random_state)
-        self.structure = structure
-
-    def _check_options(self):
-        super()._check_options()
-        check_choice("structure", self.structure, STRUCTURES)
+    structure: Literal["circulant", "toeplitz"] = "circulant"
 
     def _draw_frequencies(self, n_features, rng):
         p = next_power_of_two(n_features)

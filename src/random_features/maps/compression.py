@@ -4,7 +4,9 @@ shrunken least squares (SES).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -35,6 +37,7 @@ class PairFittedMap(CandidateMap):
         return pairs, products.T
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CompressedFourier(PairFittedMap):
     r"""Compressed low-rank features: a few weighted candidates that stand for the kernel of all of them.
 
@@ -80,18 +83,7 @@ class CompressedFourier(PairFittedMap):
 
     method = "clrff"
 
-    def __init__(
-        self,
-        kernel=None,
-        n_components=100,
-        *,
-        n_candidates=None,
-        n_pairs=20_000,
-        device="auto",
-        random_state=None,
-    ):
-        super().__init__(kernel, n_components, n_candidates=n_candidates, device=device, random_state=random_state)
-        self.n_pairs = n_pairs
+    n_pairs: int = 20_000
 
     def _check_options(self):
         super()._check_options()
@@ -103,6 +95,7 @@ class CompressedFourier(PairFittedMap):
         return indices, np.sqrt(weights / len(products))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SteinEffectFourier(PairFittedMap):
     r"""Stein-effect features: Monte Carlo features, reweighted by least squares that shrink towards equal weights.
 
@@ -147,9 +140,8 @@ class SteinEffectFourier(PairFittedMap):
     method = "ses"
     candidates_per_feature = 1
 
-    def __init__(self, kernel=None, n_components=100, *, penalty=1.0, device="auto", random_state=None):
-        super().__init__(kernel, n_components, device=device, random_state=random_state)
-        self.penalty = penalty
+    n_candidates: ClassVar[None] = None
+    penalty: float = 1.0
 
     def _check_options(self):
         super()._check_options()

@@ -9,24 +9,23 @@ pair; an arc-cosine kernel needs both.
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
 
 from random_features.arrays import cosine, sine
-from random_features.errors import NotDefinedError, check_choice
+from random_features.errors import NotDefinedError
 from random_features.hadamard import next_power_of_two
 from random_features.maps.montecarlo import haar_rows
 from random_features.maps.spectral import SpectralMap
-
-NODES = ("sqrt_d_plus_2", "sqrt_d", "sqrt_3")
-WEIGHTS = ("selfnorm", "signed")
-ROTATIONS = ("haar", "butterfly")
 
 #: Butterflies in one random rotation, each after a permutation: what Munkhoeva et al. use.
 N_BUTTERFLIES = 3
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CubatureMap(SpectralMap):
     """Base class: a subclass draws its points in ``_draw_frequencies`` and sets the two attributes below.
 
@@ -41,6 +40,8 @@ class CubatureMap(SpectralMap):
     origin_weight_ : float
         c >= 0, the weight of f(0) in the features.
     """
+
+    layout: ClassVar[str] = "cos_sin"
 
     @abstractmethod
     def _draw_frequencies(self, n_features, rng):
@@ -80,6 +81,7 @@ class CubatureMap(SpectralMap):
         return fill
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SparseGridQuadrature(CubatureMap):
     r"""Sparse grid quadrature: the Smolyak rule of degree 3, whose points lie on the axes.
 
@@ -133,13 +135,7 @@ class SparseGridQuadrature(CubatureMap):
 
     method = "sgq"
 
-    def __init__(self, kernel=None, n_components=100, *, node="sqrt_d_plus_2", device="auto", random_state=None):
-        super().__init__(kernel, n_components, device=device, random_state=random_state)
-        self.node = node
-
-    def _check_options(self):
-        super()._check_options()
-        check_choice("node", self.node, NODES)
+    node: Literal["sqrt_d_plus_2", "sqrt_d", "sqrt_3"] = "sqrt_d_plus_2"
 
     def _draw_frequencies(self, n_features, rng):
         s, d = self.n_components, n_features
@@ -177,6 +173,7 @@ class SparseGridQuadrature(CubatureMap):
         return project
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SphericalRadial(CubatureMap):
     r"""Stochastic spherical-radial features: randomly rotated simplices with random radii.
 
@@ -236,19 +233,8 @@ class SphericalRadial(CubatureMap):
 
     method = "ssr"
 
-    def __init__(
-        self,
-        kernel=None,
-        n_components=100,
-        *,
-        weights="selfnorm",
-        rotation="haar",
-        device="auto",
-        random_state=None,
-    ):
-        super().__init__(kernel, n_components, device=device, random_state=random_state)
-        self.weights = weights
-        self.rotation = rotation
+    weights: Literal["selfnorm", "signed"] = "selfnorm"
+    rotation: Literal["haar", "butterfly"] = "haar"
 
     def approximate_kernel(self, X, Y=None):
         """The approximate kernel matrix, by the weights that ``weights`` names.
@@ -268,11 +254,6 @@ class SphericalRadial(CubatureMap):
         if self._as_fitted().weights == "selfnorm" or self._origin_value() == 0:
             return products
         return (1.0 - self.signed_origin_weight_) * products + self.signed_origin_weight_ * self._origin_value()
-
-    def _check_options(self):
-        super()._check_options()
-        check_choice("weights", self.weights, WEIGHTS)
-        check_choice("rotation", self.rotation, ROTATIONS)
 
     def _draw_frequencies(self, n_features, rng):
         s, d = self.n_components, n_features

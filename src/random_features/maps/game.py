@@ -11,8 +11,9 @@ import sys
 import time
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from numbers import Real
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils import ClassifierTags, check_scalar
@@ -43,6 +44,7 @@ class Round(NamedTuple):
     payoff: float
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GameMap(RandomFeatureMap):
     r"""Base class of the maps that are learned by no-regret dynamics against the dual of a support vector machine.
 
@@ -56,9 +58,12 @@ class GameMap(RandomFeatureMap):
     Bullins, Zhang and Zhang, Not-so-random features, ICLR 2018, Algorithm 2.
     """
 
+    C: float = 1.0
+    dual_step: float | None = None
+
     _requires_y = True
     #: The arrays of ``learned_`` that have a row for each component.
-    _component_arrays: tuple[str, ...]
+    _component_arrays: ClassVar[tuple[str, ...]]
 
     @abstractmethod
     def _searcher(self, X):

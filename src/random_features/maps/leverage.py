@@ -9,26 +9,23 @@ the modes that take one of their differences at a time.
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from numbers import Integral
+from typing import Literal
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from sklearn.utils import check_scalar
 
-from random_features.errors import check_choice, check_positive
+from random_features.errors import check_positive
 from random_features.maps.pool import PoolMap
 
-#: From the paper's text to the group's code, one difference at a time.
-MODES = ("text", "keep", "columns", "sorted", "code")
-
-#: Controls of the mode "columns": they separate its weights from the length that these give to the features.
-CONTROLS = ("trace", "permuted")
-
 #: Modes that score cosine and sine apart, and of these the ones that reorder the frequencies as the code does.
-COLUMN_MODES = ("columns", "sorted", "code", *CONTROLS)
+COLUMN_MODES = ("columns", "sorted", "code", "trace", "permuted")
 SORTED_MODES = ("sorted", "code")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ScoredPoolMap(PoolMap):
     """Base class: a subclass scores the columns of the pool's feature matrix in ``pool_scores``.
 
@@ -63,20 +60,8 @@ class ScoredPoolMap(PoolMap):
         columns; ``weights``: float64 of the same shape.
     """
 
-    def __init__(
-        self,
-        kernel=None,
-        n_components=100,
-        *,
-        mode="text",
-        pool_multiple=1,
-        layout="cos_sin",
-        device="auto",
-        random_state=None,
-    ):
-        super().__init__(kernel, n_components, layout=layout, device=device, random_state=random_state)
-        self.mode = mode
-        self.pool_multiple = pool_multiple
+    mode: Literal["text", "keep", "columns", "sorted", "code", "trace", "permuted"] = "text"
+    pool_multiple: int = 1
 
     @abstractmethod
     def pool_scores(self, blocks, y=None, *, n_rows: int) -> np.ndarray:
@@ -96,7 +81,6 @@ class ScoredPoolMap(PoolMap):
 
     def _check_options(self):
         super()._check_options()
-        check_choice("mode", self.mode, (*MODES, *CONTROLS))
         if self.mode in COLUMN_MODES and not self._has_pairs():
             raise ValueError(f"mode={self.mode!r} is defined for the layout 'cos_sin' and shift-invariant kernels only")
         check_scalar(self.pool_multiple, "pool_multiple", Integral, min_val=1)
@@ -162,6 +146,7 @@ def root_mean_square_length(blocks, weights: np.ndarray) -> float:
     return float(np.sqrt(squares @ weights**2 / n_rows))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LeverageScoreFourier(ScoredPoolMap):
     r"""Leverage-score random Fourier features: frequencies in proportion to their ridge leverage scores.
 
@@ -219,28 +204,7 @@ class LeverageScoreFourier(ScoredPoolMap):
 
     method = "lsrff"
 
-    def __init__(
-        self,
-        kernel=None,
-        n_components=100,
-        *,
-        mode="text",
-        pool_multiple=1,
-        penalty=0.05,
-        layout="cos_sin",
-        device="auto",
-        random_state=None,
-    ):
-        super().__init__(
-            kernel,
-            n_components,
-            mode=mode,
-            pool_multiple=pool_multiple,
-            layout=layout,
-            device=device,
-            random_state=random_state,
-        )
-        self.penalty = penalty
+    penalty: float = 0.05
 
     def _check_options(self):
         super()._check_options()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -14,6 +16,7 @@ from random_features.maps.montecarlo import RandomFourier
 MIXERS = (0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LowPrecisionFourier(RandomFourier):
     r"""Low-precision random Fourier features: features with phases, rounded at random to 2^b values.
 
@@ -58,9 +61,8 @@ class LowPrecisionFourier(RandomFourier):
 
     method = "lprff"
 
-    def __init__(self, kernel=None, n_components=100, *, n_bits=4, device="auto", random_state=None):
-        super().__init__(kernel, n_components, layout="phase", device=device, random_state=random_state)
-        self.n_bits = n_bits
+    layout: ClassVar[str] = "phase"
+    n_bits: int = 4
 
     def _check_options(self):
         super()._check_options()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import torch
 
 from random_features.maps.montecarlo import RandomFourier
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class NormalisedFourier(RandomFourier):
     r"""Normalised random Fourier features: features with random phases, divided by their length.
 
@@ -43,8 +47,7 @@ class NormalisedFourier(RandomFourier):
 
     method = "nrff"
 
-    def __init__(self, kernel=None, n_components=100, *, device="auto", random_state=None):
-        super().__init__(kernel, n_components, layout="phase", device=device, random_state=random_state)
+    layout: ClassVar[str] = "phase"
 
     def _mapper(self, rows, device, dtype):
         fill_unnormalised = super()._mapper(rows, device, dtype)

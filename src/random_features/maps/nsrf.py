@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
+from typing import ClassVar, Literal
 
 import numpy as np
 from sklearn.utils import check_scalar
 
-from random_features.errors import check_choice, check_positive
+from random_features.errors import check_positive
 from random_features.maps.game import GameMap, check_step, class_signs, joined
 from random_features.maps.peaks import Climb, PeakSearch
 from random_features.maps.spectral import SpectralMap
-
-MODES = ("text", "code")
-SEARCHES = ("langevin", "random")
 
 #: Where "text" begins: this many times the variance of the kernel's frequencies (Appendix A.1).
 VARIANCE_OF_START = 1.5
@@ -23,6 +22,7 @@ VARIANCE_OF_START = 1.5
 CODE = {"initial_std": 0.3, "step_size": 20.0, "noise": 0.01, "decay": 0.01, "dual_step": 2000.0}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PeakSearchFourier(GameMap, SpectralMap):
     r"""Not-so-random features: frequencies where a reweighted Fourier transform of the classes has its peaks.
 
@@ -96,42 +96,17 @@ class PeakSearchFourier(GameMap, SpectralMap):
     method = "nsrf"
     _component_arrays = ("frequencies", "potentials")
 
-    def __init__(
-        self,
-        kernel=None,
-        n_components=100,
-        *,
-        mode="text",
-        C=1.0,
-        dual_step=None,
-        n_peaks=None,
-        search="langevin",
-        n_copies=500,
-        n_steps=100,
-        initial_std=None,
-        step_size=None,
-        noise=None,
-        step_factor=1.0,
-        noise_factor=1.0,
-        device="auto",
-        random_state=None,
-    ):
-        self.kernel = kernel
-        self.n_components = n_components
-        self.mode = mode
-        self.C = C
-        self.dual_step = dual_step
-        self.n_peaks = n_peaks
-        self.search = search
-        self.n_copies = n_copies
-        self.n_steps = n_steps
-        self.initial_std = initial_std
-        self.step_size = step_size
-        self.noise = noise
-        self.step_factor = step_factor
-        self.noise_factor = noise_factor
-        self.device = device
-        self.random_state = random_state
+    layout: ClassVar[str]
+    mode: Literal["text", "code"] = "text"
+    n_peaks: int | None = None
+    search: Literal["langevin", "random"] = "langevin"
+    n_copies: int = 500
+    n_steps: int = 100
+    initial_std: float | None = None
+    step_size: float | None = None
+    noise: float | None = None
+    step_factor: float = 1.0
+    noise_factor: float = 1.0
 
     @property
     def layout(self) -> str:
@@ -140,8 +115,6 @@ class PeakSearchFourier(GameMap, SpectralMap):
 
     def _check_options(self):
         super()._check_options()
-        check_choice("mode", self.mode, MODES)
-        check_choice("search", self.search, SEARCHES)
         for name in ("n_copies", "n_steps"):
             check_scalar(getattr(self, name), name, Integral, min_val=1)
         if self.n_peaks is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
@@ -21,6 +22,7 @@ LENGTH_TOLERANCE = 1e-5
 KEPT_BYTES = 2**28
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PeakSearchHarmonics(GameMap):
     r"""Not-so-random features on the sphere in three dimensions: harmonics that a reweighted potential prefers.
 
@@ -83,24 +85,7 @@ class PeakSearchHarmonics(GameMap):
     method = "nsrf_sphere"
     _component_arrays = ("degrees", "orders", "potentials")
 
-    def __init__(
-        self,
-        kernel=None,
-        n_components=100,
-        *,
-        C=1.0,
-        dual_step=None,
-        degree=30,
-        device="auto",
-        random_state=None,
-    ):
-        self.kernel = kernel
-        self.n_components = n_components
-        self.C = C
-        self.dual_step = dual_step
-        self.degree = degree
-        self.device = device
-        self.random_state = random_state
+    degree: int = 30
 
     def _check_options(self):
         super()._check_options()

@@ -68,12 +68,6 @@ class Nystroem(RandomFeatureMap):
     method = "nystroem"
     _caches_per_block = 4
 
-    def __init__(self, kernel=None, n_components=100, *, device="auto", random_state=None):
-        self.kernel = kernel
-        self.n_components = n_components
-        self.device = device
-        self.random_state = random_state
-
     def _draw(self, n_features, rng):
         """Nothing is drawn before the data are seen."""
 

@@ -4,30 +4,23 @@ projections (TRP). All have s real columns and are unbiased.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from math import comb
+from typing import Literal
 
 import numpy as np
 import torch
 
-from random_features.errors import check_choice
 from random_features.hadamard import random_signs
 from random_features.kernels.polynomial import Polynomial
 from random_features.maps.base import RandomFeatureMap
-
-LAWS = ("restricted", "geometric", "proportional")
 
 
 class PolynomialMap(RandomFeatureMap):
     """Base class of the maps for :class:`~random_features.kernels.Polynomial`, with D = s columns."""
 
     default_kernel = Polynomial()
-
-    def __init__(self, kernel=None, n_components=100, *, device="auto", random_state=None):
-        self.kernel = kernel
-        self.n_components = n_components
-        self.device = device
-        self.random_state = random_state
 
     def _count_columns(self):
         return self.n_components
@@ -51,6 +44,7 @@ class PolynomialMap(RandomFeatureMap):
         return lambda B: (X @ B[1:]).add_(B[0], alpha=self.kernel_.coef0**0.5)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RandomMaclaurin(PolynomialMap):
     r"""Random Maclaurin features: every feature samples one power of the kernel's series.
 
@@ -97,12 +91,7 @@ class RandomMaclaurin(PolynomialMap):
     method = "rm"
     _takes_sparse_rows = True
 
-    def __init__(self, kernel=None, n_components=100, *, law="restricted", device="auto", random_state=None):
-        super().__init__(kernel, n_components, device=device, random_state=random_state)
-        self.law = law
-
-    def _check_options(self):
-        check_choice("law", self.law, LAWS)
+    law: Literal["restricted", "geometric", "proportional"] = "restricted"
 
     def _draw(self, n_features, rng):
         degree, s = self.kernel_.degree, self.n_components

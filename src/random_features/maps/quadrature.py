@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils import check_scalar
 from random_features.maps.spectral import SpectralMap
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GaussianQuadrature(SpectralMap):
     r"""Gaussian quadrature features: frequencies sampled from the dense grid of a Gauss-Hermite rule.
 
@@ -51,9 +53,7 @@ class GaussianQuadrature(SpectralMap):
 
     method = "gq"
 
-    def __init__(self, kernel=None, n_components=100, *, n_nodes=3, layout="cos_sin", device="auto", random_state=None):
-        super().__init__(kernel, n_components, layout=layout, device=device, random_state=random_state)
-        self.n_nodes = n_nodes
+    n_nodes: int = 3
 
     def _check_options(self):
         super()._check_options()

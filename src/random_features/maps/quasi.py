@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 import numpy as np
 from scipy.stats import qmc
 
-from random_features.errors import check_choice
 from random_features.maps.spectral import SpectralMap
-
-SEQUENCES = ("halton", "sobol")
 
 #: The nearest that a point of a sequence may come to 0 or 1, where quantiles are infinite: half the spacing of
 #: the Sobol points, which are multiples of 2^-30.
 MARGIN = 2.0**-31
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class QuasiMonteCarlo(SpectralMap):
     r"""Quasi-Monte Carlo features: a randomised low-discrepancy sequence through the quantiles of the frequencies.
 
@@ -52,15 +53,7 @@ class QuasiMonteCarlo(SpectralMap):
 
     method = "qmc"
 
-    def __init__(
-        self, kernel=None, n_components=100, *, sequence="halton", layout="cos_sin", device="auto", random_state=None
-    ):
-        super().__init__(kernel, n_components, layout=layout, device=device, random_state=random_state)
-        self.sequence = sequence
-
-    def _check_options(self):
-        super()._check_options()
-        check_choice("sequence", self.sequence, SEQUENCES)
+    sequence: Literal["halton", "sobol"] = "halton"
 
     def _draw_frequencies(self, n_features, rng):
         points = scrambled_points(self.sequence, self.n_components, n_features, rng)

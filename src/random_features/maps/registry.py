@@ -6,9 +6,12 @@ module is imported when a map is made. A new map is one file and one entry here.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from random_features.errors import UserError, did_you_mean
 
@@ -18,9 +21,8 @@ class Entry:
     """The facts about a map.
 
     ``cost`` is the time to map one row after the set-up, in s frequencies and d columns; ``unbiased`` says whether
-    the expectation of the approximate kernel is the kernel; ``defaults`` are the map's own options; ``prefix`` says
-    whether the map has the method ``prefix``: the first features of the fitted map are the map at a smaller size, so
-    that one fit serves several sizes; ``prefix_needs`` is an option that has to be stated for that.
+    the expectation of the approximate kernel is the kernel; ``prefix`` says whether the map has the method ``prefix``:
+    the first features of the fitted map are the map at a smaller size, so that one fit serves several sizes.
     """
 
     module: str
@@ -31,23 +33,15 @@ class Entry:
     cost: str = "O(s d)"
     unbiased: bool = False
     data_dependent: bool = False
-    defaults: dict = field(default_factory=dict)
     prefix: bool = False
-    prefix_needs: str = ""
 
 
 SHIFT_INVARIANT = ("gaussian", "laplacian", "cauchy")
 ARC_COSINE = ("arccos0", "arccos1", "arccos2")
+#: Kernels with frequencies, and those whose frequencies are normal.
+SPECTRAL, NORMAL = (*SHIFT_INVARIANT, *ARC_COSINE), ("gaussian", *ARC_COSINE)
 #: With all frequencies of one length only the orders 0 and 1 come out right: order 2 needs E |w|^4 = d (d + 2).
-FIXED_RADIUS_ARC_COSINE = ("arccos0", "arccos1")
-#: Kernels with frequencies, and the one whose frequencies are normal.
-SPECTRAL, GAUSSIAN = (*SHIFT_INVARIANT, *ARC_COSINE), ("gaussian",)
-
-#: The default layout of features: a cosine and a sine of every frequency.
-PAIRS = {"layout": "cos_sin"}
-
-#: How the maps that score candidates by their correlation with the targets do it.
-SCORING = {"scoring_fraction": 1.0, "scoring_rows": "random", "center_targets": True, "task": "auto"}
+ONE_LENGTH = ("gaussian", "arccos0", "arccos1")
 
 REGISTRY = {
     "rff": Entry(
@@ -57,70 +51,23 @@ REGISTRY = {
         (*SPECTRAL, "linear"),
         "Rahimi and Recht, NIPS 2007",
         unbiased=True,
-        defaults=PAIRS,
     ),
-    "orf": Entry(
-        "montecarlo",
-        "OrthogonalRandom",
-        "Monte Carlo",
-        (*GAUSSIAN, *ARC_COSINE),
-        "Yu et al., NIPS 2016",
-        unbiased=True,
-        defaults=PAIRS,
-    ),
-    "sorf": Entry(
-        "structured",
-        "StructuredOrthogonal",
-        "structured",
-        (*GAUSSIAN, *FIXED_RADIUS_ARC_COSINE),
-        "Yu et al., NIPS 2016",
-        "O(s log d)",
-        defaults=PAIRS,
-    ),
+    "orf": Entry("montecarlo", "OrthogonalRandom", "Monte Carlo", NORMAL, "Yu et al., NIPS 2016", unbiased=True),
+    "sorf": Entry("structured", "StructuredOrthogonal", "structured", ONE_LENGTH, "Yu et al., NIPS 2016", "O(s log d)"),
     "rom": Entry(
         "structured",
         "RandomOrthogonalMatrices",
         "structured",
-        (*GAUSSIAN, *FIXED_RADIUS_ARC_COSINE),
+        ONE_LENGTH,
         "Choromanski, Rowland and Weller, NIPS 2017",
         "O(s log d)",
-        defaults={"n_factors": 3, "order": "natural", **PAIRS},
     ),
     "fastfood": Entry(
-        "structured",
-        "Fastfood",
-        "structured",
-        (*GAUSSIAN, *ARC_COSINE),
-        "Le, Sarlos and Smola, ICML 2013",
-        "O(s log d)",
-        unbiased=True,
-        defaults=PAIRS,
+        "structured", "Fastfood", "structured", NORMAL, "Le, Sarlos and Smola, ICML 2013", "O(s log d)", unbiased=True
     ),
-    "qmc": Entry(
-        "quasi",
-        "QuasiMonteCarlo",
-        "quasi-Monte Carlo",
-        SPECTRAL,
-        "Yang et al., ICML 2014",
-        unbiased=True,
-        defaults={"sequence": "halton", **PAIRS},
-    ),
-    "ssf": Entry(
-        "spherical",
-        "SphericalStructured",
-        "quasi-Monte Carlo",
-        (*GAUSSIAN, *FIXED_RADIUS_ARC_COSINE),
-        "Lyu, ICML 2017",
-        defaults={"radii": "perm", "n_radii": 2, **PAIRS},
-    ),
-    "gq": Entry(
-        "quadrature",
-        "GaussianQuadrature",
-        "quadrature",
-        (*GAUSSIAN, *ARC_COSINE),
-        "Dao, De Sa and Re, NIPS 2017",
-        defaults={"n_nodes": 3, **PAIRS},
-    ),
+    "qmc": Entry("quasi", "QuasiMonteCarlo", "quasi-Monte Carlo", SPECTRAL, "Yang et al., ICML 2014", unbiased=True),
+    "ssf": Entry("spherical", "SphericalStructured", "quasi-Monte Carlo", ONE_LENGTH, "Lyu, ICML 2017"),
+    "gq": Entry("quadrature", "GaussianQuadrature", "quadrature", NORMAL, "Dao, De Sa and Re, NIPS 2017"),
     "lsrff": Entry(
         "leverage",
         "LeverageScoreFourier",
@@ -129,16 +76,10 @@ REGISTRY = {
         "Li et al., ICML 2019",
         unbiased=True,
         data_dependent=True,
-        defaults={"mode": "text", "pool_multiple": 1, "penalty": 0.05, **PAIRS},
     ),
-    "nrff": Entry("normalised", "NormalisedFourier", "Monte Carlo", GAUSSIAN, "Li, KDD 2017"),
+    "nrff": Entry("normalised", "NormalisedFourier", "Monte Carlo", ("gaussian",), "Li, KDD 2017"),
     "mm": Entry(
-        "momentmatching",
-        "MomentMatching",
-        "quasi-Monte Carlo",
-        (*GAUSSIAN, "cauchy", *ARC_COSINE),
-        "Shen, Yang and Wang, AAAI 2017",
-        defaults=PAIRS,
+        "momentmatching", "MomentMatching", "quasi-Monte Carlo", (*NORMAL, "cauchy"), "Shen, Yang and Wang, AAAI 2017"
     ),
     "scrf": Entry(
         "circulant",
@@ -148,44 +89,33 @@ REGISTRY = {
         "Feng, Hu and Liao, IJCAI 2015",
         "O(s log d)",
         unbiased=True,
-        defaults={"sign_side": "input", **PAIRS},
     ),
     "pmodel": Entry(
-        "circulant",
-        "PModel",
-        "structured",
-        (*GAUSSIAN, *ARC_COSINE),
-        "Choromanski and Sindhwani, ICML 2016",
-        "O(s log d)",
-        unbiased=True,
-        defaults={"structure": "circulant", **PAIRS},
+        "circulant", "PModel", "structured", NORMAL, "Choromanski and Sindhwani, ICML 2016", "O(s log d)", unbiased=True
     ),
     "lprff": Entry(
         "lowprecision",
         "LowPrecisionFourier",
         "low precision",
-        GAUSSIAN,
+        ("gaussian",),
         "Zhang et al., AISTATS 2019",
         unbiased=True,
-        defaults={"n_bits": 4},
     ),
     "sgq": Entry(
         "cubature",
         "SparseGridQuadrature",
         "quadrature",
-        (*GAUSSIAN, *ARC_COSINE),
+        NORMAL,
         "Dao, De Sa and Re, NIPS 2017",
         "O(s) for s <= d, O(s d) above",
-        defaults={"node": "sqrt_d_plus_2"},
     ),
     "ssr": Entry(
         "cubature",
         "SphericalRadial",
         "quadrature",
-        (*GAUSSIAN, *ARC_COSINE),
+        NORMAL,
         "Munkhoeva et al., NeurIPS 2018",
         "O(s d), O(s log d) with butterflies",
-        defaults={"weights": "selfnorm", "rotation": "haar"},
     ),
     "slsrff": Entry(
         "alignment",
@@ -195,14 +125,6 @@ REGISTRY = {
         "Liu et al., AAAI 2020",
         unbiased=True,
         data_dependent=True,
-        defaults={
-            "mode": "text",
-            "pool_multiple": 1,
-            "identity": False,
-            "center_targets": True,
-            "task": "auto",
-            **PAIRS,
-        },
     ),
     "karff": Entry(
         "alignment",
@@ -212,8 +134,6 @@ REGISTRY = {
         "Sinha and Duchi, NIPS 2016",
         data_dependent=True,
         prefix=True,
-        prefix_needs="n_candidates",
-        defaults={"n_candidates": None, "rho": None, "weights": "uniform", **SCORING},
     ),
     "kprff": Entry(
         "alignment",
@@ -223,35 +143,20 @@ REGISTRY = {
         "Shahrampour, Beirami and Tarokh, AAAI 2018",
         data_dependent=True,
         prefix=True,
-        prefix_needs="n_candidates",
-        defaults={"n_candidates": None, **SCORING},
     ),
     "clrff": Entry(
-        "compression",
-        "CompressedFourier",
-        "compression",
-        SPECTRAL,
-        "Agrawal et al., AISTATS 2019",
-        data_dependent=True,
-        defaults={"n_candidates": None, "n_pairs": 20_000},
+        "compression", "CompressedFourier", "compression", SPECTRAL, "Agrawal et al., AISTATS 2019", data_dependent=True
     ),
     "ses": Entry(
         "compression",
         "SteinEffectFourier",
         "kernel alignment",
-        GAUSSIAN,
+        ("gaussian",),
         "Chang et al., IJCAI 2017",
         data_dependent=True,
-        defaults={"penalty": 1.0},
     ),
     "rm": Entry(
-        "polynomial",
-        "RandomMaclaurin",
-        "polynomial",
-        ("polynomial",),
-        "Kar and Karnick, AISTATS 2012",
-        unbiased=True,
-        defaults={"law": "restricted"},
+        "polynomial", "RandomMaclaurin", "polynomial", ("polynomial",), "Kar and Karnick, AISTATS 2012", unbiased=True
     ),
     "ts": Entry(
         "polynomial",
@@ -274,35 +179,20 @@ REGISTRY = {
         "nsrf",
         "PeakSearchFourier",
         "Fourier peaks",
-        GAUSSIAN,
+        ("gaussian",),
         "Bullins, Zhang and Zhang, ICLR 2018",
         data_dependent=True,
         prefix=True,
-        defaults={
-            "mode": "text",
-            "C": 1.0,
-            "dual_step": None,
-            "n_peaks": None,
-            "search": "langevin",
-            "n_copies": 500,
-            "n_steps": 100,
-            "initial_std": None,
-            "step_size": None,
-            "noise": None,
-            "step_factor": 1.0,
-            "noise_factor": 1.0,
-        },
     ),
     "nsrf_sphere": Entry(
         "nsrf_sphere",
         "PeakSearchHarmonics",
         "Fourier peaks",
-        (*GAUSSIAN, *ARC_COSINE),
+        NORMAL,
         "Bullins, Zhang and Zhang, ICLR 2018",
         "O(s l)",
         data_dependent=True,
         prefix=True,
-        defaults={"C": 1.0, "dual_step": None, "degree": 30},
     ),
     "nystroem": Entry(
         "nystroem",
@@ -334,7 +224,7 @@ def resolve(name: str) -> tuple[str, dict]:
 
 
 def resolved_options(name: str, options: dict) -> dict:
-    """All own options of a map: the registry's defaults, with those of an alias and then ``options`` laid over.
+    """All own options of a map: their defaults, with those of an alias and then ``options`` laid over.
 
     Parameters
     ----------
@@ -350,13 +240,43 @@ def resolved_options(name: str, options: dict) -> dict:
     {'layout': 'phase'}
     """
     name, of_alias = resolve(name)
-    return {**REGISTRY[name].defaults, **of_alias, **options}
+    entry = REGISTRY[name]
+    return {**defaults_of(entry.module, entry.class_name), **of_alias, **options}
+
+
+@cache
+def defaults_of(module: str, class_name: str) -> dict:
+    """The options of a class of maps with their defaults, those of its base classes first, read without an import.
+
+    Options are the annotated fields of the class; a ``ClassVar`` takes an option of a base class away.
+    """
+    if class_name == "RandomFeatureMap":
+        return {}
+    statements = statements_of(module)
+    (found,) = (node for node in statements if isinstance(node, ast.ClassDef) and node.name == class_name)
+    imports = [node for node in statements if isinstance(node, ast.ImportFrom)]
+    home = {alias.name: node.module.rpartition(".")[2] for node in imports for alias in node.names}
+    options: dict = {}
+    for base in reversed(found.bases):
+        options |= defaults_of(home.get(base.id, module), base.id)
+    for field in (node for node in found.body if isinstance(node, ast.AnnAssign)):
+        if ast.unparse(field.annotation).startswith("ClassVar"):
+            options.pop(field.target.id, None)
+        else:
+            options[field.target.id] = ast.literal_eval(field.value)
+    return options
+
+
+@cache
+def statements_of(module: str) -> list[ast.stmt]:
+    """The statements of a module of maps, as syntax."""
+    return ast.parse(Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")).body
 
 
 def has_prefixes(name: str, options: dict) -> bool:
     """Whether one fit of a map with these options serves all sizes up to its own (``RandomFeatureMap.prefix``)."""
-    entry = REGISTRY[resolve(name)[0]]
-    return entry.prefix and (not entry.prefix_needs or options.get(entry.prefix_needs) is not None)
+    # candidates have to be as many at every size
+    return REGISTRY[resolve(name)[0]].prefix and resolved_options(name, options).get("n_candidates", 0) is not None
 
 
 class Listing(list):
@@ -388,7 +308,7 @@ def list_maps() -> Listing:
     """
     facts = ("family", "kernels", "data_dependent", "unbiased", "reference", "cost")
     return Listing(
-        {"name": name, **{fact: getattr(entry, fact) for fact in facts}, "defaults": dict(entry.defaults)}
+        {"name": name, **{fact: getattr(entry, fact) for fact in facts}, "defaults": resolved_options(name, {})}
         for name, entry in REGISTRY.items()
     )
 

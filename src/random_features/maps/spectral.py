@@ -7,19 +7,19 @@ them.
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 import numpy as np
 import torch
 from sklearn.utils.validation import check_is_fitted
 
 from random_features.arrays import cosine, sine
-from random_features.errors import check_choice
 from random_features.maps.base import RandomFeatureMap
 
-LAYOUTS = ("cos_sin", "phase")
 
-
+@dataclass(eq=False, repr=False, kw_only=True)
 class SpectralMap(RandomFeatureMap):
     r"""Base class of the maps :math:`\phi(x) = s^{-1/2} [\cos(w_i^T x) | \sin(w_i^T x)]_{i \le s}`.
 
@@ -37,12 +37,7 @@ class SpectralMap(RandomFeatureMap):
         b; only in the layout "phase".
     """
 
-    def __init__(self, kernel=None, n_components=100, *, layout="cos_sin", device="auto", random_state=None):
-        self.kernel = kernel
-        self.n_components = n_components
-        self.layout = layout
-        self.device = device
-        self.random_state = random_state
+    layout: Literal["cos_sin", "phase"] = "cos_sin"
 
     @property
     def _takes_sparse_rows(self):
@@ -51,9 +46,6 @@ class SpectralMap(RandomFeatureMap):
     @abstractmethod
     def _draw_frequencies(self, n_features: int, rng: np.random.Generator) -> None:
         """Draw what determines W."""
-
-    def _check_options(self):
-        check_choice("layout", self.layout, LAYOUTS)
 
     def _draw(self, n_features, rng):
         self._draw_frequencies(n_features, rng)

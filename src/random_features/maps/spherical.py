@@ -6,18 +6,17 @@ descent on the logarithmic energy, once per dimension and number of directions, 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Integral
+from typing import Literal
 
 import numpy as np
 from scipy.stats import chi
 from sklearn.utils import check_scalar
 
-from random_features.errors import check_choice
 from random_features.maps.montecarlo import haar_rows
 from random_features.maps.spectral import SpectralMap
-
-RADII = ("perm", "single", "grid")
 
 #: Energies that one step of the descent evaluates exactly, as candidates times the terms of one energy: all unused
 #: integers up to n = 256, above that the most promising ones.
@@ -26,6 +25,7 @@ EVALUATED_TERMS = 2**16
 MOST_SWEEPS = 3
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SphericalStructured(SpectralMap):
     r"""Spherical structured features: nearly uniform directions times radii.
 
@@ -71,24 +71,11 @@ class SphericalStructured(SpectralMap):
 
     method = "ssf"
 
-    def __init__(
-        self,
-        kernel=None,
-        n_components=100,
-        *,
-        radii="perm",
-        n_radii=2,
-        layout="cos_sin",
-        device="auto",
-        random_state=None,
-    ):
-        super().__init__(kernel, n_components, layout=layout, device=device, random_state=random_state)
-        self.radii = radii
-        self.n_radii = n_radii
+    radii: Literal["perm", "single", "grid"] = "perm"
+    n_radii: int = 2
 
     def _check_options(self):
         super()._check_options()
-        check_choice("radii", self.radii, RADII)
         check_scalar(self.n_radii, "n_radii", Integral, min_val=1)
 
     def _draw_frequencies(self, n_features, rng):

@@ -8,18 +8,18 @@ is no multiple of p, the first s rows are used: after random signs the rows of a
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from numbers import Integral
+from typing import Literal
 
 import numpy as np
 import torch
 from sklearn.utils import check_scalar
 
-from random_features.errors import check_choice
 from random_features.hadamard import next_power_of_two, random_signs, sequency_order, walsh_hadamard
 from random_features.maps.spectral import SpectralMap
 
 HADAMARD = "hadamard"
-ORDERS = ("natural", "sequency")
 
 
 class HadamardBlocksMap(SpectralMap):
@@ -159,6 +159,7 @@ class StructuredOrthogonal(SignedHadamardMap):
     order = "natural"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RandomOrthogonalMatrices(SignedHadamardMap):
     r"""Random orthogonal matrices: a product of t Hadamard matrices and sign diagonals.
 
@@ -205,25 +206,12 @@ class RandomOrthogonalMatrices(SignedHadamardMap):
 
     method = "rom"
 
-    def __init__(
-        self,
-        kernel=None,
-        n_components=100,
-        *,
-        n_factors=3,
-        order="natural",
-        layout="cos_sin",
-        device="auto",
-        random_state=None,
-    ):
-        super().__init__(kernel, n_components, layout=layout, device=device, random_state=random_state)
-        self.n_factors = n_factors
-        self.order = order
+    n_factors: int = 3
+    order: Literal["natural", "sequency"] = "natural"
 
     def _check_options(self):
         super()._check_options()
         check_scalar(self.n_factors, "n_factors", Integral, min_val=1)
-        check_choice("order", self.order, ORDERS)
 
 
 class Fastfood(HadamardBlocksMap):

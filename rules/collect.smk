@@ -17,7 +17,7 @@ rule collect:
         mem_mb=1000,
         runtime=20,
     params:
-        work=lambda wildcards: compact([collect_work(wildcards.experiment)]),
+        work=lambda wildcards: work_hash([collect_work(wildcards.experiment)]),
         file=f"{RESULTS}/{{experiment}}/collect.work.json",
         files=lambda wildcards, input: counted(len(input.rows), "file"),
     message:

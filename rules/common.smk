@@ -166,18 +166,33 @@ def parts_of_shard(stage, shard):
 
 
 def stage_work(stage):
-    """A parameter function: what the job of a stage does, as the text of its work file (see rules/console.smk)."""
-    return lambda wildcards, threads: compact([work_of(stage, wildcards.experiment, wildcards.shard, threads)])
+    """A parameter function: what the job of a stage does, as a hash (see rules/console.smk)."""
+    return lambda wildcards: work_hash([work_of(stage, wildcards.experiment, wildcards.shard)])
 
 
-def work_of(stage, experiment, name, threads):
-    """The arguments of a stage's ``run`` for a shard."""
+# what jobs do, as the text of their work files, by its hash
+WORK = {}
+
+
+def work_hash(work):
+    """The hash of what a job does. Snakemake keeps it and runs the job again when it changes.
+
+    A change of a setting or of a map's default is found in this way alone. Snakemake compares no parameter that is a
+    function of threads, so these are an option of the command.
+    """
+    text = compact(work)
+    key = hashlib.sha256(text.encode()).hexdigest()
+    WORK[key] = text
+    return key
+
+
+def work_of(stage, experiment, name):
+    """The arguments of a stage's ``run`` for a shard,"""
     shard, stem = shards_of(stage, experiment)[name], f"{RESULTS}/{experiment}/{stage}/{name}"
     work = {
         "parts": [part.stated() for part in parts_of_shard(stage, shard)],
         "prepared_dirs": [f"{PREPARED}/{dataset}" for dataset in shard.datasets if dataset],
         "journal": f"{RESULTS}/.journal/{stage}/{experiment}.{name}.cells",
-        "threads": experiment_of(experiment)["time"]["threads"] if stage == "time" else threads,
         "out": f"{stem}.{'json' if stage == 'tune' else 'csv'}",
     }
     if stage in TUNED:

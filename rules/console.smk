@@ -6,7 +6,7 @@ from snakemake.logging import logger
 def write_work(job):
     """Write the work file of a job; no command line could hold a large one."""
     if "work" in job.params.keys():
-        write_text(job.params.work, job.params.file, only_if_changed=True, sync=False)
+        write_text(WORK[job.params.work], job.params.file, only_if_changed=True, sync=False)
 
 
 def seconds_before(job):

@@ -27,4 +27,4 @@ rule generate:
     message:
         "generate {wildcards.experiment}/{wildcards.shard}: {params.cells} {params.where}"
     shell:
-        "PYTHONPATH=src python -m rfstudy generate {params.file:q} > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy generate {params.file:q} --threads {threads} > {log} 2>&1"

@@ -27,4 +27,4 @@ rule measure:
     message:
         "measure {wildcards.experiment}/{wildcards.shard}: {params.maps} {params.where}"
     shell:
-        "PYTHONPATH=src python -m rfstudy measure {params.file:q} > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy measure {params.file:q} --threads {threads} > {log} 2>&1"

@@ -19,7 +19,7 @@ rule preprocess:
         runtime=lambda wildcards: data_registry.minutes_of(REGISTRY.tasks[wildcards.dataset]),
         gpu=lambda wildcards: GPUS if data_registry.wants_gpu(REGISTRY.tasks[wildcards.dataset]) else 0,
     params:
-        work=lambda wildcards: compact({wildcards.dataset: REGISTRY.tasks[wildcards.dataset]}),
+        work=lambda wildcards: work_hash({wildcards.dataset: REGISTRY.tasks[wildcards.dataset]}),
         file=f"{PREPARED}/{{dataset}}/work.json",
         raw=lambda wildcards, input: f"--raw {Path(input.raw).parent}" if input.raw else "",
         base=lambda wildcards, input: f"--base {Path(input.base[0]).parent}" if input.base else "",
@@ -54,7 +54,7 @@ if TOGETHER:
             runtime=60,
             gpu=0,
         params:
-            work=lambda wildcards: compact({dataset: REGISTRY.tasks[dataset] for dataset in TOGETHER}),
+            work=lambda wildcards: work_hash({dataset: REGISTRY.tasks[dataset] for dataset in TOGETHER}),
             file=f"{PREPARED}/work.json",
             raw="",
             base="",

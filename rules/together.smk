@@ -9,8 +9,8 @@ ENDINGS |= {
 
 
 def work_together(stage, members):
-    """A parameter function: what one job of a stage does for several shards, given with their experiments."""
-    return lambda wildcards, threads: compact([work_of(stage, name, shard.name, threads) for name, shard in members])
+    """A parameter function: the hash of what one job of a stage does for several shards and their experiments."""
+    return lambda wildcards: work_hash([work_of(stage, name, shard.name) for name, shard in members])
 
 
 BY_PAPER = {}
@@ -57,10 +57,11 @@ for paper, names in BY_PAPER.items() if SETTINGS["shard_by"] == ["paper"] else [
                 stage=stage,
                 work=work_together(stage, members),
                 file=f"{RESULTS}/{stage}-{paper}.work.json",
+                threads=lambda wildcards, threads, stage=stage: f"--threads {threads}" if stage != "time" else "",
             message:
                 f"{stage} {paper}: {counted(len({name for name, _ in members}), 'experiment')}"
             shell:
-                "PYTHONPATH=src python -m rfstudy {params.stage} {params.file:q} > {log} 2>&1"
+                "PYTHONPATH=src python -m rfstudy {params.stage} {params.file:q} {params.threads} > {log} 2>&1"
 
     workflow.ruleorder(f"collect_{paper}", "collect")
 
@@ -82,7 +83,7 @@ for paper, names in BY_PAPER.items() if SETTINGS["shard_by"] == ["paper"] else [
             mem_mb=1000,
             runtime=20,
         params:
-            work=lambda wildcards, names=names: compact([collect_work(name) for name in names]),
+            work=lambda wildcards, names=names: work_hash([collect_work(name) for name in names]),
             file=f"{RESULTS}/collect-{paper}.work.json",
         message:
             f"collect {paper}: {counted(len(names), 'experiment')}"

@@ -27,4 +27,4 @@ rule train:
     message:
         "train {wildcards.experiment}/{wildcards.shard}: {params.cells} {params.where}"
     shell:
-        "PYTHONPATH=src python -m rfstudy train {params.file:q} > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy train {params.file:q} --threads {threads} > {log} 2>&1"

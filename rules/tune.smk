@@ -26,4 +26,4 @@ rule tune:
     message:
         "tune {wildcards.experiment}/{wildcards.shard}: {params.chosen} {params.where}"
     shell:
-        "PYTHONPATH=src python -m rfstudy tune {params.file:q} > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy tune {params.file:q} --threads {threads} > {log} 2>&1"

@@ -156,7 +156,8 @@ def stage_command(name: str, summary: str) -> None:
 
     @commands.command(name, help=f"{summary} WORK is a file that the workflow writes.")
     @click.argument("work", type=WORK)
-    def command(work):
+    @click.option("--threads", type=click.IntRange(min=1), help="Threads of tune, generate, train and measure.")
+    def command(work, threads):
         stage = importlib.import_module(f"rfstudy.study.{name}")
         for arguments in work:
             print(f"{name} {arguments['out']}", flush=True)
@@ -165,6 +166,8 @@ def stage_command(name: str, summary: str) -> None:
                     arguments[key] = read_parts(arguments[key])
             if "tuned" in arguments:
                 arguments["chosen"] = choices(arguments.pop("tuned"))
+            if threads:
+                arguments["threads"] = threads
             stage.run(**arguments)
 
 

@@ -457,13 +457,13 @@ def test_every_key_of_a_kinds_grid_is_in_the_keys_of_its_cells(kind):
         assert after < before or not after & before, name
 
 
-def timing_keys(prepared, settings=None, chosen=None, threads=1, **changes):
+def timing_keys(prepared, settings=None, chosen=None, **changes):
     settings = {"repeats": 1} | (settings or {})
     toy = toys.selected(settings, **(BASE | {"methods": [{"method": "rff"}]} | changes))
     (shard,) = shards(toy, toys.SETTINGS)
     (spec,) = toys.as_read(parts_of("time", toy, shard, toys.SETTINGS | settings))
     work = toys.job("time", spec, prepared, prepared / "journal")
-    return {row["value"] for row in take_times(work, chosen or {}, threads).rows}
+    return {row["value"] for row in take_times(work, chosen or {}).rows}
 
 
 @pytest.fixture
@@ -483,7 +483,7 @@ CHOICE = {"experiment": {"chosen": {"length_scale": 2.0}, "chosen_on": [0]}}
 @pytest.mark.parametrize(
     "changes",
     [
-        {"threads": 2},
+        {"time": {"threads": 2}},
         {"preprocess": ["standard"]},
         {"bandwidth": {"rule": "median", "rows": 51, "length_scale": None}},
         {"methods": [{"method": "rff"}, {"method": "orf"}]},

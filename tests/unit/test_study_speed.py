@@ -185,8 +185,8 @@ def test_the_stage_writes_rounds_that_the_report_can_compare(tmp_path, monkeypat
     monkeypatch.setattr(speed, "subprocess", fake)
     monkeypatch.setattr(time, "BEFORE", 0.0)
     spec = part(small("speed"))
-    spec |= {"time": {"rounds": 4, "again": 0, "shortest": 1e-6}}
-    time.run([spec], [], {}, tmp_path / "journal", tmp_path / "speed.csv", 1)
+    spec |= {"time": {"rounds": 4, "again": 0, "shortest": 1e-6, "threads": 1}}
+    time.run([spec], [], {}, tmp_path / "journal", tmp_path / "speed.csv")
     rows = tidy.read(tmp_path / "speed.csv")
     assert not rows.duplicated(list(tidy.KEY)).any()
     assert rows["status"].eq("ok").all()

@@ -278,8 +278,8 @@ def timed_part(settings=None, **changes):
     return toys.as_read(parts_of("time", toy, shard, toys.SETTINGS | (settings or {})))
 
 
-def run(part, prepared, tmp_path, name="times", chosen=None, threads=1):
-    stage.run(part, [prepared], chosen or {}, tmp_path / "journal", tmp_path / f"{name}.csv", threads)
+def run(part, prepared, tmp_path, name="times", chosen=None):
+    stage.run(part, [prepared], chosen or {}, tmp_path / "journal", tmp_path / f"{name}.csv")
     return tidy.read(tmp_path / f"{name}.csv")
 
 

@@ -195,7 +195,7 @@ def test_a_command_is_that_of_its_rule_and_works_on_what_the_job_is_named_after(
         module = {"draw": "report", "download": "data", "preprocess": "data"}.get(stage, "study")
         assert f"rfstudy.{module}.{stage}" in job.code, job.rule_msg
         if stage in ("tune", "generate", "train", "measure", "time", "collect"):
-            assert [Path(word).name for word in job.words[1:]] == [f"{job.wildcards.get('shard', 'collect')}.work.json"]
+            assert [Path(job.words[1]).name] == [f"{job.wildcards.get('shard', 'collect')}.work.json"]
     assert option(plan.named("download", source="eeg"), "--source") == ["eeg"]
     assert not [job.rule_msg for job in plan.jobs if "--allow-missing" in job.words]
     of = "slsrff-text"

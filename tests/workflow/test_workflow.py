@@ -179,9 +179,22 @@ def test_editing_a_module_reruns_exactly_its_users(finished, modules, shards, tu
     finally:
         for path, text in before.items():
             path.write_text(text)
-    for rule, expected in (("generate", shards), ("train", shards), ("tune", tuned), ("time", timed)):
-        pattern = rf"^Job \d+: {rule} [\w-]+/([\w.-]+):"
-        assert set(re.findall(pattern, done.stdout, re.MULTILINE)) == expected, rule
+    assert planned_shards(done) == {"generate": shards, "train": shards, "tune": tuned, "time": timed}
+
+
+def planned_shards(done) -> dict[str, set[str]]:
+    """The shards by stage whose jobs a dry-run lists."""
+    found = {stage: rf"^Job \d+: {stage} [\w-]+/([\w.-]+):" for stage in ("generate", "train", "tune", "time")}
+    return {stage: set(re.findall(pattern, done.stdout, re.MULTILINE)) for stage, pattern in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("setting", "shards", "tuned", "timed"),
+    [("seed=7", ALL, {"eeg", "skin"}, {"eeg"}), ("time={shortest: 0.1}", set(), set(), {"eeg"})],
+)
+def test_a_changed_setting_reruns_exactly_its_users(finished, setting, shards, tuned, timed):
+    done = finished.snakemake("--dry-run", "--cores", "2", *finished.arguments, setting)
+    assert planned_shards(done) == {"generate": shards, "train": shards, "tune": tuned, "time": timed}
 
 
 def cells_in(journal) -> dict[str, tuple]:

@@ -291,7 +291,7 @@ def time_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> P
     spec = (sample_part if needs_data else part)(experiment, dataset, settings) | {
         # an entry that sweeps an option is not timed
         "methods": [without(entry, "learners") for entry in experiment["methods"] if entry and "sweep" not in entry],
-        "time": without(how, "datasets", "examples", "sizes", "learner", "threads"),
+        "time": without(how, "datasets", "examples", "sizes", "learner"),
     }
     if "grid" in experiment:
         return spec | {"grid": experiment["grid"] | ({"ends": how["sizes"]} if how["sizes"] else {})}

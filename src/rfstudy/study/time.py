@@ -45,17 +45,18 @@ OF_LEARNER = ("fit", "predict")
 BEFORE = 0.2
 
 
-def run(parts: list[Part], prepared_dirs, chosen: dict, journal, out, threads: int) -> None:
+def run(parts: list[Part], prepared_dirs, chosen: dict, journal, out) -> None:
     """The stage: write the times of every round and their provenance; ``chosen`` as in ``generate``."""
+    threads = parts[0].time["threads"]
     set_threads(threads)
     done = Work()
     for job in jobs("time", parts, prepared_dirs, journal, threads):
         if job.data is None or not job.data.skipped:
-            done.add(take_times(job, chosen.get(job.spec.dataset, {}), threads))
+            done.add(take_times(job, chosen.get(job.spec.dataset, {})))
     write_results(done.rows, done.records, out)
 
 
-def take_times(job: Job, chosen: dict, threads: int) -> Work:
+def take_times(job: Job, chosen: dict) -> Work:
     """All rounds of one part; a finished round is journalled and, unless it was machine_busy, not taken again."""
     kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec.kind}")
     how = job.spec.time
@@ -65,11 +66,11 @@ def take_times(job: Job, chosen: dict, threads: int) -> Work:
         "learners": (job.spec.learners or {}),
         "chosen": chosen,
         "grid": job.spec.grid or job.spec.sizes,
-        "threads": threads,
+        "threads": how["threads"],
         "shortest": how["shortest"],
         "processor": processor_name(),
     }
-    rounds = Rounds(kind.timed(job, chosen), threads, how["shortest"])
+    rounds = Rounds(kind.timed(job, chosen), how["threads"], how["shortest"])
 
     def compute(cell: Cell, _checkpoints):
         return rounds.best_of(1 + how["again"], cell.coordinates["round"]), {}

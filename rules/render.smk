@@ -6,7 +6,7 @@ rule render:
         published=expand("data/reference/{name}.csv", name=glob_wildcards("data/reference/{name}.csv").name),
         reports=expand("config/figures/{name}.yaml", name=glob_wildcards("config/figures/{name}.yaml").name),
         registries=expand("config/{name}.yaml", name=["methods", "datasets", "scorecard"]),
-        template="docs/README.md.j2",
+        templates=["docs/README.md.j2", "docs/findings.md.j2"],
         code=code_of(
             "rfstudy.templates",
             *{f"rfstudy.report.{catalogue.FOLDERS[form]}.{kind}" for kind, form in catalogue.kinds().items()},
@@ -22,6 +22,6 @@ rule render:
         mem_mb=1000,
         runtime=20,
     message:
-        "render: what README.md says of the shipped measurements"
+        "render: README.md and docs/findings.md from the shipped measurements"
     shell:
         "PYTHONPATH=src python -m rfstudy render --out {output:q} > {log} 2>&1"

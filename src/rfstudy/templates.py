@@ -1,4 +1,4 @@
-"""Pages made from templates: README.md and its pictures, from the shipped measurements in ``data/measured``.
+"""Pages made from templates: README.md with its pictures and docs/findings.md, from the rows in ``data/measured``.
 
 A template (``docs/*.md.j2``) holds the sentences. Its numbers are values of the functions below. Next to each finding
 stands the condition (``holds``) under which it is true: rows that no longer meet it stop the build.
@@ -27,8 +27,8 @@ from rfstudy.outputs import load_reports
 from rfstudy.report import plots, style, tables
 from rfstudy.report.catalogue import specification
 from rfstudy.report.claims.samples import rank_correlation
-from rfstudy.report.compare import CELL_VERDICTS
-from rfstudy.report.context import Context
+from rfstudy.report.compare import CELL_VERDICTS, LEVEL
+from rfstudy.report.context import Context, read_tables
 from rfstudy.report.scorecard import scorecard
 from rfstudy.report.typeset import description, one_number_per_cell
 from rfstudy.study.config import load_experiments
@@ -38,6 +38,9 @@ PICTURES = {
     "printed-against-ours.png": ("slsrff", "printed-against-ours-all", "every printed result of SLS-RFF against ours"),
     "crossover.png": ("study", "crossover-times", "time to map a row against the number of columns"),
 }
+
+#: The pages, each with its template in ``docs``.
+PAGES = {"README.md": "README.md.j2", "docs/findings.md": "findings.md.j2"}
 
 #: Pixels across, and colours: enough for lines and letters, and small files.
 WIDTH, COLOURS = 1060, 256
@@ -74,13 +77,14 @@ class Shipped:
         """The specification of a table or figure."""
         return specification(self.reports, paper, name)
 
-    def _context(self, *experiments: str) -> Context:
-        files = [self.file(name) for name in experiments if self.file(name).exists()]
-        return Context.read(files, list(experiments), self.styles, self.tasks, self.root / "data" / "reference")
+    def _context(self, *experiments: str, kernel: str = "") -> Context:
+        rows = read_tables(self.file(name) for name in experiments if self.file(name).exists())
+        return Context.of(rows, list(experiments), self.styles, self.tasks, self.root / "data" / "reference", kernel)
 
     def _table(self, paper: str, name: str) -> pd.DataFrame:
         spec = self.spec(paper, name)
-        return one_number_per_cell(tables.make(self.context(*spec["experiments"]), spec))
+        context = self.context(*spec["experiments"], kernel=spec.get("kernel", ""))
+        return one_number_per_cell(tables.make(context, spec))
 
     def runs(self, experiment: str) -> list[dict]:
         """The records of the runs that the shipped rows of an experiment point to."""
@@ -109,7 +113,7 @@ class Shipped:
 
 
 def run(root, out) -> None:
-    """Write README.md and its pictures in docs/pictures, and into ``out`` the hashes of what they were made from."""
+    """Write the pages and the pictures in docs/pictures, and into ``out`` the hashes of what these were made from."""
     shipped = Shipped(root)
     for name in PICTURES:
         if drawable(shipped, name):
@@ -117,7 +121,8 @@ def run(root, out) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             content = picture(shipped, name)
             write_atomically(path, lambda temporary, content=content: Path(temporary).write_bytes(content))
-    write_text(rendered(shipped, "README.md.j2"), shipped.root / "README.md", only_if_changed=True)
+    for page, template in PAGES.items():
+        write_text(rendered(shipped, template), shipped.root / page, only_if_changed=True)
     write_text("".join(f"{digest(shipped, name)}  {name}\n" for name in PICTURES), out)
 
 
@@ -131,7 +136,8 @@ def rendered(shipped: Shipped, template: str) -> str:
     )
     values = (shown, verdicts, measured, accuracies, ablation, against_plain, rank_correlations)
     environment.globals |= {each.__name__: partial(each, shipped) for each in values}
-    environment.globals |= {"holds": holds, "abs": abs}
+    environment.globals |= {"table": shipped.table, "rows": rows, "one": one, "effects": effects}
+    environment.globals |= {"holds": partial(holds, template), "abs": abs}
     return environment.get_template(template).render()
 
 
@@ -227,11 +233,30 @@ def measured(shipped: Shipped) -> str:
     return f"{markdown(rows)}\n\n{told_of_maps}{rest} {hours}"
 
 
-def holds(condition: bool, finding: str) -> str:
+def holds(template: str, condition: bool, finding: str) -> str:
     """Return an empty text; ``UserError`` if the shipped rows no longer say what a finding says."""
     if not condition:
-        raise UserError(f"the shipped rows no longer say that {finding}: rewrite the sentence in docs/README.md.j2")
+        raise UserError(f"the shipped rows no longer say that {finding}: rewrite the sentence in docs/{template}")
     return ""
+
+
+def rows(table: pd.DataFrame, **wanted) -> pd.DataFrame:
+    """Return the rows of a table whose columns have a wanted value, or one of a list; "" is an empty cell."""
+    for column, values in wanted.items():
+        values = {str(value) for value in (values if isinstance(values, list) else [values])}
+        table = table[table[column].astype(object).fillna("").astype(str).isin(values)]
+    return table
+
+
+def one(table: pd.DataFrame, column: str = "value", **wanted) -> float:
+    """Return the value of a column in the only row with the wanted values; ``ValueError`` for none or several."""
+    return float(rows(table, **wanted)[column].item())
+
+
+def effects(table: pd.DataFrame, sign: int = 0) -> pd.DataFrame:
+    """Return the significant differences of accuracy in a table of differences, of one sign if it is 1 or -1."""
+    found = table[table["p_value"].lt(LEVEL) & table["value"].abs().gt(FACTS["accuracy_pct"].smallest_effect)]
+    return found[found["value"].mul(sign).gt(0)] if sign else found
 
 
 def accuracies(shipped: Shipped, protocol: str, method: str = "") -> dict[str, int]:

@@ -1,7 +1,9 @@
-"""README.md is what its template makes of the shipped measurements."""
+"""README.md and docs/findings.md are what their templates make of the shipped measurements."""
 
+import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from random_features.errors import UserError
@@ -16,8 +18,9 @@ def shipped():
 
 
 @pytest.mark.slow
-def test_the_page_is_what_its_template_makes_of_the_shipped_rows(shipped):
-    assert templates.rendered(shipped, "README.md.j2") == (ROOT / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("page", "template"), templates.PAGES.items())
+def test_a_page_is_what_its_template_makes_of_the_shipped_rows(shipped, page, template):
+    assert templates.rendered(shipped, template) == (ROOT / page).read_text(encoding="utf-8")
 
 
 def test_the_pictures_show_the_shipped_rows(shipped):
@@ -27,9 +30,9 @@ def test_the_pictures_show_the_shipped_rows(shipped):
 
 
 def test_a_sentence_that_no_longer_holds_stops_the_build():
-    assert templates.holds(True, "it is so") == ""
-    with pytest.raises(UserError, match="no longer say that it is so"):
-        templates.holds(False, "it is so")
+    assert templates.holds("README.md.j2", True, "it is so") == ""
+    with pytest.raises(UserError, match=r"no longer say that it is so: .* docs/README\.md\.j2"):
+        templates.holds("README.md.j2", False, "it is so")
 
 
 def test_counts_of_verdicts_are_those_of_the_cells(shipped):
@@ -37,3 +40,28 @@ def test_counts_of_verdicts_are_those_of_the_cells(shipped):
     found = templates.accuracies(shipped, "code")
     assert found["reproduced"] == (cells["verdict"] == "reproduced").sum()
     assert found["compared"] == (~cells["verdict"].isin(["not comparable", "not run"])).sum()
+
+
+def test_rows_effects_and_single_values_of_a_table():
+    columns = {
+        "method": ["rff", "orf", "orf"],
+        "size": [2, 2, 4],
+        "value": [0.3, -0.3, 0.05],
+        "p_value": [0.01, 0.04, 0.01],
+    }
+    table = pd.DataFrame(columns | {"p_value": [0.01, 0.04, 0.01]})
+    assert list(templates.rows(table, method="orf", size=[2, 4])["size"]) == [2, 4]
+    assert templates.one(table, method="orf", size=4) == 0.05
+    with pytest.raises(ValueError, match="size 1"):
+        templates.one(table, method="orf")
+    assert [len(templates.effects(table, sign)) for sign in (0, 1, -1)] == [2, 1, 1]
+
+
+def test_a_finding_names_tables_that_are_made(shipped):
+    sections = re.findall(
+        r"\(`(\w+)`\)\n(.*?)(?=\n## |\Z)", (ROOT / "docs" / "findings.md").read_text("utf-8"), re.DOTALL
+    )
+    for paper, findings in sections:
+        for names in re.findall(r"\((`[a-z0-9-]+`(?:, `[a-z0-9-]+`)*)\)$", findings, re.MULTILINE):
+            for name in re.findall("`(.+?)`", names):
+                assert shipped.spec(paper, name)["form"] == "tables"

@@ -28,7 +28,7 @@ SETTINGS = {
 }  # fmt: skip
 
 RIDGE = {"scaling": "mean", "center": "targets", "penalties": [1e-6, 1e-3, 0.1, 10.0], "n_folds": 4}
-SVM = {"loss": "squared_hinge", "intercept": "none", "C": [0.1, 1, 10], "n_folds": 3}
+SVM = {"C": [0.1, 1, 10], "n_folds": 3}
 
 EXPERIMENT = {
     "name": "toy",

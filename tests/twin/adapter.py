@@ -105,8 +105,6 @@ def common(study, kind: str) -> dict:
 def grid(study) -> dict:
     """What an accuracy grid has beside that."""
     learners = {name: dict(options) for name, options in study.learners.items()}
-    if "svm" in learners:
-        learners["svm"] |= {"loss": "squared_hinge", "intercept": "none"}
     datasets = {
         name: {"preprocess": steps}
         | ({"largest_multiple_of_d": most} if (most := study.largest_multiple_of_d.get(name)) else {})

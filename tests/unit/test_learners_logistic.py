@@ -87,22 +87,22 @@ def test_streamed_is_kept(classes, n_classes, monkeypatch):
 
     kept = fit_logistic(stream(Z), Y, 1e-3, **how)
     monkeypatch.setattr(streams, "CACHE_BYTES", 2**12)
-    streamed = fit_logistic(counted, Y, 1e-3, memory_budget=0, **how)
+    folds = np.arange(len(Y)) % 3
+    scores = cross_validate_logistic(stream(Z), Y, PENALTIES, folds, **how)
+    monkeypatch.setattr(streams, "MEMORY_BUDGET", 0)
+    streamed = fit_logistic(counted, Y, 1e-3, **how)
     assert len(passes) > 10
     np.testing.assert_allclose(streamed.decision(Z), kept.decision(Z), rtol=0, atol=1e-4)
-    folds = np.arange(len(Y)) % 3
-    np.testing.assert_array_equal(
-        cross_validate_logistic(counted, Y, PENALTIES, folds, memory_budget=0, **how),
-        cross_validate_logistic(stream(Z), Y, PENALTIES, folds, **how),
-    )
+    np.testing.assert_array_equal(cross_validate_logistic(counted, Y, PENALTIES, folds, **how), scores)
 
 
-def test_the_memory_of_a_streamed_fit_is_that_of_targets_and_gram_matrix():
+def test_the_memory_of_a_streamed_fit_is_that_of_targets_and_gram_matrix(monkeypatch):
+    monkeypatch.setattr(streams, "MEMORY_BUDGET", 0)
     n, n_columns = 20_000, 200
     Z, _, Y = problem(n=n, n_columns=n_columns, dtype=np.float32)
     tracemalloc.start()
     try:
-        fit_logistic(stream(Z, 512), Y, 1e-2, n_columns=n_columns, memory_budget=0)
+        fit_logistic(stream(Z, 512), Y, 1e-2, n_columns=n_columns)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -122,11 +122,10 @@ def test_more_columns_than_rows_are_the_same_problem_in_the_space_of_the_rows(n_
     scores = cross_validate_logistic(stream(Z, 9), Y, PENALTIES, folds, **how)
     lowest = sklearn_objective(Z, labels, Y, 1e-4, intercept)
     np.testing.assert_allclose(of_model(rotated, Z, Y, 1e-4), lowest, rtol=1e-6)
-    as_it_is = fit_logistic(stream(Z, 9), Y, 1e-4, memory_budget=0, **how)
+    monkeypatch.setattr(streams, "MEMORY_BUDGET", 0)
+    as_it_is = fit_logistic(stream(Z, 9), Y, 1e-4, **how)
     np.testing.assert_allclose(as_it_is.decision(Z), rotated.decision(Z), rtol=0, atol=1e-2)
-    np.testing.assert_allclose(
-        scores, cross_validate_logistic(stream(Z, 9), Y, PENALTIES, folds, memory_budget=0, **how), atol=1e-9
-    )
+    np.testing.assert_allclose(scores, cross_validate_logistic(stream(Z, 9), Y, PENALTIES, folds, **how), atol=1e-9)
 
 
 def test_features_that_are_zero_have_a_model():
@@ -164,11 +163,12 @@ def test_rows_of_no_class_or_of_several_are_refused():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("memory_budget", [0, 2**30])
-def test_features_that_are_not_finite_are_refused(bad, memory_budget):
+def test_features_that_are_not_finite_are_refused(bad, memory_budget, monkeypatch):
+    monkeypatch.setattr(streams, "MEMORY_BUDGET", memory_budget)
     Z, _, Y = problem()
     Z[17, 3] = bad
     with pytest.raises(ValueError, match="NaN, infinity"):
-        fit_logistic(stream(Z, 50), Y, 0.1, n_columns=15, memory_budget=memory_budget)
+        fit_logistic(stream(Z, 50), Y, 0.1, n_columns=15)
 
 
 @pytest.mark.parametrize("penalty", [0.0, -1.0, np.nan])

@@ -9,17 +9,17 @@ from linear_problems import problem, stream
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from random_features.learners import design, newton, svm
+from random_features.learners import design, newton, streams, svm
+from random_features.learners.l1_svm import fit_l1_svm
 from random_features.learners.svm import cross_validate_svm, fit_svm
 
 CS = [0.01, 0.1, 1.0, 10.0, 100.0]
 
 
-def objective(model, Z, Y, C, loss="squared_hinge"):
-    """|w|^2 / 2 + C sum loss for every column, written out."""
-    slack = np.maximum(0, 1 - Y * (Z.astype(np.float64) @ model.coef + model.intercept))
-    losses = slack**2 if loss == "squared_hinge" else slack
-    return 0.5 * (model.coef**2).sum(axis=0) + C * losses.sum(axis=0)
+def objective(model, Z, Y, C):
+    """|w|^2 / 2 + C sum max(0, 1 - y w.z)^2 for every column, written out."""
+    slack = np.maximum(0, 1 - Y * (Z.astype(np.float64) @ model.coef))
+    return 0.5 * (model.coef**2).sum(axis=0) + C * (slack**2).sum(axis=0)
 
 
 def options(Z, **more):
@@ -41,23 +41,18 @@ def test_newton_reaches_the_objective_of_liblinear(C, n_classes, dtype):
     np.testing.assert_allclose(objective(ours, Z, Y, C), objective(theirs, Z, Y, C), rtol=1e-4)
 
 
-@pytest.mark.parametrize("has_intercept", [False, True])
 @pytest.mark.parametrize("C", [0.1, 100.0])
-def test_newton_is_within_its_certificate_of_a_general_optimiser(C, has_intercept):
+def test_newton_is_within_its_certificate_of_a_general_optimiser(C):
     Z, _, Y = problem()
-    model = fit_svm(
-        stream(Z), Y, C, **options(Z, solver="newton", intercept="unpenalised" if has_intercept else "none")
-    )
+    model = fit_svm(stream(Z), Y, C, **options(Z, solver="newton"))
 
-    def value_and_gradient(v):
-        slack = np.maximum(0, 1 - Y[:, 0] * (Z @ v[:-1] + v[-1]))
-        pull = -2 * C * Y[:, 0] * slack
-        value = 0.5 * v[:-1] @ v[:-1] + C * slack @ slack
-        return value, np.append(v[:-1] + Z.T @ pull, pull.sum() if has_intercept else 0.0)
+    def value_and_gradient(w):
+        slack = np.maximum(0, 1 - Y[:, 0] * (Z @ w))
+        return 0.5 * w @ w + C * slack @ slack, w - 2 * C * Z.T @ (Y[:, 0] * slack)
 
     result = minimize(
         value_and_gradient,
-        np.zeros(Z.shape[1] + 1),
+        np.zeros(Z.shape[1]),
         jac=True,
         method="L-BFGS-B",
         options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 20_000, "maxfun": 40_000},
@@ -66,24 +61,20 @@ def test_newton_is_within_its_certificate_of_a_general_optimiser(C, has_intercep
     found = objective(model, Z, Y, C)[0]
     assert found <= lowest * (1 + newton.TOLERANCE)
     assert found >= lowest * (1 - 1e-8)  # the optimiser's own error
-    assert has_intercept or model.intercept == 0.0
+    assert model.intercept == 0.0
 
 
-@pytest.mark.parametrize("intercept", ["none", "unpenalised"])
-@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
-def test_all_columns_at_once_are_the_columns_one_by_one(loss, intercept):
+@pytest.mark.parametrize("solver", ["liblinear", "newton"])
+def test_all_columns_at_once_are_the_columns_one_by_one(solver):
     Z, _, Y = problem(n_classes=3)
-    chosen = options(Z, loss=loss, intercept=intercept)
-    together = fit_svm(stream(Z), Y, 1.0, **chosen)
+    together = fit_svm(stream(Z), Y, 1.0, **options(Z, solver=solver))
     for j in range(3):
-        alone = fit_svm(stream(Z), Y[:, j], 1.0, **chosen)
-        np.testing.assert_allclose(
-            objective(together, Z, Y, 1.0, loss)[j], objective(alone, Z, Y[:, [j]], 1.0, loss)[0], rtol=1e-5
-        )
+        alone = fit_svm(stream(Z), Y[:, j], 1.0, **options(Z, solver=solver))
+        np.testing.assert_allclose(objective(together, Z, Y, 1.0)[j], objective(alone, Z, Y[:, [j]], 1.0)[0], rtol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_features_streamed_in_odd_blocks_and_kept_give_one_objective(dtype):
+def test_features_streamed_in_odd_blocks_and_kept_give_one_objective(dtype, monkeypatch):
     Z, _, Y = problem(n=500, n_columns=30, dtype=dtype)
     reads = []
 
@@ -97,17 +88,17 @@ def test_features_streamed_in_odd_blocks_and_kept_give_one_objective(dtype):
     kept = fit_svm(counted(500), Y, 10.0, **options(Z, solver="newton"))
     # one block holds all rows: it is read once, for its size and for good
     assert len(reads) == 1
+    monkeypatch.setattr(streams, "MEMORY_BUDGET", 0)
     for rows in (1, 7, 499):
         reads.clear()
-        streamed = fit_svm(counted(rows), Y, 10.0, **options(Z, solver="newton", memory_budget=0))
+        streamed = fit_svm(counted(rows), Y, 10.0, **options(Z, solver="newton"))
         assert len(reads) > 10
         np.testing.assert_allclose(objective(streamed, Z, Y, 10.0), objective(kept, Z, Y, 10.0), rtol=1e-6)
 
 
-@pytest.mark.parametrize("has_intercept", [False, True])
-def test_without_a_preconditioner_the_solution_is_the_same(monkeypatch, has_intercept):
+def test_without_a_preconditioner_the_solution_is_the_same(monkeypatch):
     Z, _, Y = problem()
-    chosen = options(Z, solver="newton", intercept="unpenalised" if has_intercept else "none")
+    chosen = options(Z, solver="newton")
     with_it = fit_svm(stream(Z), Y, 10.0, **chosen)
     monkeypatch.setattr(design, "PRECONDITIONED_COLUMNS", 0)
     without = fit_svm(stream(Z), Y, 10.0, **chosen)
@@ -117,7 +108,8 @@ def test_without_a_preconditioner_the_solution_is_the_same(monkeypatch, has_inte
     )
 
 
-def test_the_newton_cross_validation_reads_a_stream_as_often_as_its_slowest_fold():
+def test_the_newton_cross_validation_reads_a_stream_as_often_as_its_slowest_fold(monkeypatch):
+    monkeypatch.setattr(streams, "MEMORY_BUDGET", 0)
     Z, _, Y = problem(n=300)
     passes = []
 
@@ -126,7 +118,7 @@ def test_the_newton_cross_validation_reads_a_stream_as_often_as_its_slowest_fold
         return stream(Z, 100)()
 
     folds = np.arange(300) % 5
-    cross_validate_svm(blocks, Y, [1.0], folds, **options(Z, solver="newton", memory_budget=0))
+    cross_validate_svm(blocks, Y, [1.0], folds, **options(Z, solver="newton"))
     together = len(passes)
     passes.clear()
     for fold in range(5):
@@ -136,47 +128,17 @@ def test_the_newton_cross_validation_reads_a_stream_as_often_as_its_slowest_fold
             passes.append(1)
             return stream(Z[part], 100)()
 
-        fit_svm(blocks_of_fold, Y[part], 1.0, **options(Z[part], solver="newton", memory_budget=0))
+        fit_svm(blocks_of_fold, Y[part], 1.0, **options(Z[part], solver="newton"))
     assert together < len(passes) / 2
 
 
-@pytest.mark.parametrize(
-    ("n_rows", "loss", "intercept", "solver", "chosen"),
-    [
-        (10_000, "squared_hinge", "none", "auto", "liblinear"),
-        (100_000, "squared_hinge", "none", "auto", "newton"),
-        (10_000, "squared_hinge", "unpenalised", "auto", "newton"),
-        (10_000, "hinge", "none", "auto", "liblinear"),
-        (10_000, "hinge", "unpenalised", "auto", "libsvm"),
-        (10_000, "squared_hinge", "none", "newton", "newton"),
-        (100_000, "squared_hinge", "none", "liblinear", "liblinear"),
-        (100_000, "hinge", "none", "liblinear", "liblinear"),
-    ],
-)
-def test_the_route_follows_size_loss_and_intercept(n_rows, loss, intercept, solver, chosen):
-    assert svm.choose_solver(n_rows, 1000, 1, loss, intercept, solver) == chosen
-
-
-def test_several_classes_count_towards_the_size():
-    assert svm.choose_solver(10_000, 1000, 9, "squared_hinge", "none", "auto") == "liblinear"
-    assert svm.choose_solver(10_000, 1000, 10, "squared_hinge", "none", "auto") == "newton"
-
-
-@pytest.mark.parametrize(
-    ("n_rows", "loss", "intercept", "solver", "message"),
-    [
-        (100_000, "hinge", "none", "auto", "would take LIBLINEAR 2.4 GB"),
-        (20_001, "hinge", "unpenalised", "auto", "at most 20000 rows"),
-        (100, "hinge", "none", "newton", "squared hinge loss only"),
-        (100, "squared_hinge", "unpenalised", "liblinear", "penalises its intercept"),
-        (100, "logistic", "none", "auto", "loss must be"),
-        (100, "hinge", "penalised", "auto", "intercept must be"),
-        (100, "hinge", "none", "smo", "solver must be"),
-    ],
-)
-def test_combinations_without_a_solver_say_so(n_rows, loss, intercept, solver, message):
-    with pytest.raises(ValueError, match=message):
-        svm.choose_solver(n_rows, 1000, 1, loss, intercept, solver)
+def test_the_route_follows_the_size():
+    assert svm.choose_solver(99_999_999, "auto") == "liblinear"
+    assert svm.choose_solver(10**8, "auto") == "newton"
+    assert svm.choose_solver(10, "newton") == "newton"
+    assert svm.choose_solver(10**9, "liblinear") == "liblinear"
+    with pytest.raises(ValueError, match="solver must be"):
+        svm.choose_solver(10, "smo")
 
 
 def test_a_solver_that_stops_early_says_so_in_the_result_and_without_a_warning(monkeypatch):
@@ -211,14 +173,15 @@ def test_an_absurd_c_ends_with_finite_numbers():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("solver", ["liblinear", "newton"])
-def test_features_that_are_not_finite_are_refused(solver, bad):
+def test_features_that_are_not_finite_are_refused(solver, bad, monkeypatch):
     Z, _, Y = problem(n=50)
     Z[3, 2] = bad
     for budget in (0, 2**30):
+        monkeypatch.setattr(streams, "MEMORY_BUDGET", budget)
         with pytest.raises(ValueError, match="features hold NaN, infinity"):
-            fit_svm(stream(Z, 9), Y, 1.0, **options(Z, solver=solver, memory_budget=budget))
+            fit_svm(stream(Z, 9), Y, 1.0, **options(Z, solver=solver))
     with pytest.raises(ValueError, match="features hold NaN, infinity"):
-        fit_svm(stream(Z, 9), Y, 1.0, **options(Z, loss="hinge", intercept="unpenalised"))
+        fit_l1_svm(stream(Z, 9), Y, 1.0, **options(Z))
     with pytest.raises(ValueError, match="features hold NaN, infinity"):
         cross_validate_svm(stream(Z, 9), Y, [1.0], np.arange(50) % 2, **options(Z, solver=solver))
 
@@ -246,27 +209,25 @@ def test_targets_and_folds_are_checked():
         cross_validate_svm(stream(Z), sorted_labels, [1.0], (np.arange(40) >= 20).astype(int), **options(Z))
 
 
-@pytest.mark.parametrize("intercept", ["none", "unpenalised"])
-@pytest.mark.parametrize("n_columns", [20, 200])
-def test_newton_on_the_rows_and_on_the_columns_find_one_minimum(n_columns, intercept):
-    Z, _, Y = problem(n=100, n_columns=n_columns)
-    for C in (0.01, 1.0, 100.0):
-        how = options(Z, solver="newton", intercept=intercept)
-        dual = fit_svm(stream(Z), Y, C, **how)
-        primal = fit_svm(stream(Z), Y, C, **how, memory_budget=0)
+def test_newton_on_the_rows_and_on_the_columns_find_one_minimum(monkeypatch):
+    Z, _, Y = problem(n=100, n_columns=200)
+    grid, folds = [0.01, 1.0, 100.0], np.arange(len(Z)) % 4
+    how = options(Z, solver="newton")
+    on_rows = [fit_svm(stream(Z), Y, C, **how) for C in grid]
+    scores = cross_validate_svm(stream(Z), Y, grid, folds, **how)
+    monkeypatch.setattr(streams, "MEMORY_BUDGET", 0)
+    for C, dual in zip(grid, on_rows, strict=True):
+        primal = fit_svm(stream(Z), Y, C, **how)
         assert dual.converged
         assert primal.converged
         # both stop within 1e-6 of the optimum, by the duality gap
         np.testing.assert_allclose(objective(dual, Z, Y, C), objective(primal, Z, Y, C), rtol=1e-6)
-    grid, folds = [0.1, 10.0], np.arange(len(Z)) % 4
-    scores = cross_validate_svm(stream(Z), Y, grid, folds, **how)
     # a row of a fold is 4 points; the two may differ on one that lies on the boundary
-    np.testing.assert_allclose(scores, cross_validate_svm(stream(Z), Y, grid, folds, **how, memory_budget=0), atol=4.0)
+    np.testing.assert_allclose(scores, cross_validate_svm(stream(Z), Y, grid, folds, **how), atol=4.0)
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
 @pytest.mark.parametrize(("C", "factor"), [(1e-200, 1.0), (1e200, 1.0), (1.0, 1e100), (1.0, 1e-150), (1e-200, 1e160)])
-def test_where_liblinear_would_not_end_the_fit_has_no_solution(loss, C, factor, monkeypatch):
+def test_where_liblinear_would_not_end_the_fit_has_no_solution(C, factor, monkeypatch):
     def called(**_):
         raise AssertionError("LIBLINEAR is called, which would go on for ever")
 
@@ -274,9 +235,9 @@ def test_where_liblinear_would_not_end_the_fit_has_no_solution(loss, C, factor, 
     Z, _, Y = problem(60, 3)
     Z = factor * Z
     with pytest.raises(np.linalg.LinAlgError, match="LIBLINEAR does not end at C = "):
-        fit_svm(stream(Z), Y, C, loss=loss, solver="liblinear", **options(Z))
+        fit_svm(stream(Z), Y, C, solver="liblinear", **options(Z))
     folds = np.arange(60) % 3
-    scores = cross_validate_svm(stream(Z), Y, [C], folds, loss=loss, solver="liblinear", **options(Z))
+    scores = cross_validate_svm(stream(Z), Y, [C], folds, solver="liblinear", **options(Z))
     assert np.isnan(scores).all()
 
 
@@ -302,7 +263,7 @@ def test_the_range_that_liblinear_is_called_in_has_both_ends(C, largest, ends):
 def test_c_per_column_is_the_machine_of_longer_features(solver):
     """|w|^2 / 2 + C D sum loss(w.z) is least where |v|^2 / 2 + C sum loss(v.(sqrt(D) z)) is, with v = w / sqrt(D)."""
     Z, _, Y = problem(60, 4)
-    told = {"loss": "squared_hinge", "intercept": "none", "solver": solver, "C": [0.01, 0.3], "n_folds": 3}
+    told = {"solver": solver, "C": [0.01, 0.3], "n_folds": 3}
     per_column = told | {"scaling": "per_column"}
     longer = 2.0 * Z
     for value in told["C"]:

@@ -96,8 +96,9 @@ def test_best_penalty_refuses_what_does_not_fit():
 
 
 def test_grids_and_scalings_are_checked():
-    np.testing.assert_array_equal(effective_penalties([0.5, 1.0], 10, "mean"), [5.0, 10.0])
-    np.testing.assert_array_equal(effective_penalties([0.5, 1.0], 10, "sum"), [0.5, 1.0])
+    np.testing.assert_array_equal(effective_penalties([0.5, 1.0], 10, "mean", 4), [5.0, 10.0])
+    np.testing.assert_array_equal(effective_penalties([0.5, 1.0], 10, "sum", 4), [0.5, 1.0])
+    np.testing.assert_array_equal(effective_penalties([0.5, 1.0], 10, "per_column", 4), [0.125, 0.25])
     for bad in ([], [-1.0], [np.nan], [0.0]):
         with pytest.raises(ValueError, match="must be finite and positive"):
             check_grid(bad, "C")
@@ -170,11 +171,13 @@ def test_sums_by_group_are_those_of_the_rows():
         np.testing.assert_allclose(crosses[group], Z[members].T @ B[members], rtol=0, atol=bound)
 
 
-def test_features_are_kept_within_the_budget_only():
+def test_features_are_kept_within_the_budget_only(monkeypatch):
     Z = np.arange(24, dtype=np.float32).reshape(8, 3)
     blocks = stream(Z, 3)
-    assert streams.keep_within(blocks, 8, 3, memory_budget=Z.nbytes - 1) is blocks
-    kept = streams.keep_within(blocks, 8, 3, memory_budget=Z.nbytes)
+    monkeypatch.setattr(streams, "MEMORY_BUDGET", Z.nbytes - 1)
+    assert streams.keep_within(blocks, 8, 3) is blocks
+    monkeypatch.setattr(streams, "MEMORY_BUDGET", Z.nbytes)
+    kept = streams.keep_within(blocks, 8, 3)
     ((rows, block),) = kept()
     assert rows == slice(0, 8)
     assert block.dtype == np.float32

@@ -58,7 +58,7 @@ blocks = lambda: phi.transform_blocks(X)
 size = {"n_columns": phi.n_columns_}
 for model in (
     fit_ridge(blocks, Y, 1e-3, scaling="mean", center="targets", **size),
-    fit_svm(blocks, Y, 1.0, loss="squared_hinge", intercept="none", **size),
+    fit_svm(blocks, Y, 1.0, **size),
 ):
     print(bool(np.mean(np.sign(model.decision(phi.transform(X))) == Y) > 0.9))
 """

@@ -7,7 +7,7 @@ from scipy.spatial.distance import pdist
 from sklearn.linear_model import LogisticRegression
 
 from random_features.kernels import Gaussian
-from random_features.learners import boehning
+from random_features.learners import boehning, streams
 from rfstudy import tidy
 from rfstudy.scores import approximation_error
 from rfstudy.study import measure, time
@@ -105,7 +105,7 @@ def test_the_numbers_are_those_of_the_same_steps_in_memory(folder, tmp_path):
 
 def test_blocks_of_any_size_give_the_same_numbers(folder, tmp_path, monkeypatch):
     whole = run(spec_of(), folder, tmp_path)
-    monkeypatch.setattr(stream, "MEMORY_BUDGET", 0)
+    monkeypatch.setattr(streams, "MEMORY_BUDGET", 0)
     monkeypatch.setattr("random_features.arrays.CPU_BLOCK_BYTES", 2**11)
     (tmp_path / "journal").rename(tmp_path / "journal-of-the-first")
     cut = run(spec_of(), folder, tmp_path, "two")
@@ -121,7 +121,7 @@ def test_features_beyond_the_budget_are_never_whole_in_memory(folder, tmp_path, 
         return transposed(self, rowwise, weights)
 
     monkeypatch.setattr(boehning.Design, "transposed", watched)
-    monkeypatch.setattr(stream, "MEMORY_BUDGET", 240 * 32 * 4 - 1)
+    monkeypatch.setattr(streams, "MEMORY_BUDGET", 240 * 32 * 4 - 1)
     monkeypatch.setattr("random_features.arrays.CPU_BLOCK_BYTES", 2**11)
     job = toys.job("measure", spec_of(), folder, tmp_path / "journal")
     stream.measure(job, stream.cells(job)[0], None)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from random_features.learners import gram
-from random_features.learners.linear_model import KernelModel
-from random_features.learners.penalties import check_grid, effective_penalties
+from random_features.learners.linear_model import LinearModel
+from random_features.learners.penalties import check_grid
 from random_features.learners.targets import as_columns, sign_columns
 
 MAX_ROWS = 15_000
@@ -20,23 +20,23 @@ MAX_ROWS = 15_000
 SYMMETRY = MAX_ROWS * 2.0**-23
 
 
-def fit_kernel_ridge(K, Y, penalty: float, *, scaling="mean", center="targets") -> KernelModel:
-    """Kernel ridge regression, (K + n penalty I) dual = y: the dual of ``fit_ridge``, with its options.
+def fit_kernel_ridge(K, Y, penalty: float, *, center="targets") -> LinearModel:
+    """Kernel ridge regression, (K + n penalty I) dual = y: the dual of ``fit_ridge`` with the scaling "mean".
 
     Parameters
     ----------
     K : ndarray (n, n), the symmetric kernel matrix of the training rows, n <= 15,000
-    Y, penalty, scaling, center : as ``fit_ridge``; "both" centres in the feature space of the kernel
+    Y, penalty, center : as ``fit_ridge``; "both" centres in the feature space of the kernel
 
     Errors as ``fit_ridge``, and ``ValueError`` above 15,000 rows.
     """
     Y, penalties = as_columns(Y), check_grid(penalty, "penalty", zero_allowed=True)
     K = _check_kernel_matrix(K, len(Y))
-    dual, intercept = gram.ridge_on_gram(K, Y, effective_penalties(penalties, len(Y), scaling), center)
-    return KernelModel(dual[0], intercept[0], "dual")
+    dual, intercept = gram.ridge_on_gram(K, Y, len(Y) * penalties, center)
+    return LinearModel(dual[0], intercept[0], "dual")
 
 
-def fit_kernel_svm(K, Y, C: float) -> KernelModel:
+def fit_kernel_svm(K, Y, C: float) -> LinearModel:
     """Kernel SVM: minimise |f|^2 / 2 + C sum max(0, 1 - y (f + b)) in the space of the kernel, for every column of +-1.
 
     libsvm solves it; its intercept b is unpenalised.

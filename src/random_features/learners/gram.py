@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from random_features.errors import check_choice
-from random_features.learners.linear_model import KernelModel
+from random_features.learners.linear_model import LinearModel
 from random_features.learners.scoring import score_sum
 from random_features.learners.shifted import solve_shifted
 
@@ -45,24 +45,17 @@ def ridge_on_gram(K, Y, shifts, center, singular="raise") -> tuple[np.ndarray, n
     return dual, intercept
 
 
-def svm_on_gram(K, Y, C) -> KernelModel:
+def svm_on_gram(K, Y, C) -> LinearModel:
     """An SVM with the hinge loss and an unpenalised intercept (libsvm's) for every column of +-1."""
-    fits = [_libsvm(K, y, C) for y in Y.T]
-    dual, bias, converged, n_iter = zip(*fits, strict=True)
-    return KernelModel(np.column_stack(dual), np.array(bias), "libsvm", all(converged), max(n_iter))
-
-
-def cross_validate_svm_on_gram(K, Y, grid, folds) -> tuple[np.ndarray, int]:
-    """Held-out accuracies (g, n_folds) for every C of the grid, and how many of the fits did not converge."""
-    unconverged = 0
-
-    def fit(K, Y, fold):
-        nonlocal unconverged
-        models = [svm_on_gram(K, Y, C) for C in grid]
-        unconverged += sum(not model.converged for model in models)
-        return np.stack([model.dual_coef for model in models]), np.stack([model.intercept for model in models])
-
-    return scores_on_gram(K, Y, folds, "accuracy", fit), unconverged
+    dual, intercept, n_iter, converged = np.zeros(Y.shape), np.empty(Y.shape[1]), 0, True
+    model = SVC(kernel="precomputed", C=C, tol=LIBSVM_TOLERANCE, cache_size=LIBSVM_CACHE_MB)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # reported in the result instead
+        for j, y in enumerate(Y.T):
+            model.fit(K, y)
+            dual[model.support_, j], intercept[j] = model.dual_coef_[0], model.intercept_[0]
+            n_iter, converged = max(n_iter, int(model.n_iter_[0])), converged and model.fit_status_ == 0
+    return LinearModel(dual, intercept, "libsvm", converged, n_iter)
 
 
 def scores_on_gram(K, Y, folds, score, fit) -> np.ndarray:
@@ -74,13 +67,3 @@ def scores_on_gram(K, Y, folds, score, fit) -> np.ndarray:
         decision = np.einsum("mn,gnc->mgc", K[np.ix_(held_out, training)], dual, optimize=True) + intercept
         totals.append(score_sum(Y[held_out], decision, score) / len(held_out))
     return np.column_stack(totals)
-
-
-def _libsvm(K, y, C):
-    model = SVC(kernel="precomputed", C=C, tol=LIBSVM_TOLERANCE, cache_size=LIBSVM_CACHE_MB)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # reported in the result instead
-        model.fit(K, y)
-    dual = np.zeros(len(y))
-    dual[model.support_] = model.dual_coef_[0]
-    return dual, model.intercept_[0], model.fit_status_ == 0, int(model.n_iter_[0])

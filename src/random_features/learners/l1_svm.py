@@ -1,40 +1,74 @@
 """The linear l1-SVM: |w|^2 / 2 + C sum max(0, 1 - y (w.z + b)), b free; the dual of which is the game that learned
-features are chosen in (Bullins, Zhang and Zhang, ICLR 2018, section 3.2). libsvm solves it on ZZ'.
+features are chosen in (Bullins, Zhang and Zhang, ICLR 2018, section 3.2).
+
+libsvm solves it on ZZ': its dual has the equality constraint that belongs to a free intercept, which LIBLINEAR can only
+penalise.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypedDict
 
-from random_features.learners.entry import Learner, required
-from random_features.learners.svm import HINGE_ROWS, cross_validate_svm, fit_svm
+import numpy as np
 
-#: Nothing but the grid and the folds is left to an experiment.
-OBJECTIVE = {"loss": "hinge", "intercept": "unpenalised"}
+from random_features.learners import streams
+from random_features.learners.entry import Learner, required
+from random_features.learners.gram import scores_on_gram, svm_on_gram
+from random_features.learners.linear_model import LinearModel
+from random_features.learners.penalties import check_grid
+from random_features.learners.scoring import check_folds, warn_unconverged
+from random_features.learners.targets import sign_columns
+
+#: Rows up to which libsvm is given ZZ' (3.2 GB).
+MOST_ROWS = 20_000
 
 
 class Options(TypedDict, total=False):
     """The loss is the hinge loss, the intercept is unpenalised, and the solver is libsvm."""
 
 
-def fit_l1_svm(blocks, Y, C: float, *, n_columns: int, options=None):
-    """The model of a stream of features (see ``random_features.learners``) and columns of -1 and +1 (n, c); errors as
-    ``fit_svm``.
+def fit_l1_svm(blocks, Y, C: float, *, n_columns: int, options=None) -> LinearModel:
+    """The machine for every column of -1 and +1 (n, c) on a stream of features (see ``random_features.learners``).
+
+    ``converged`` is False where the solver gave up early. Raises ``ValueError`` for NaN or infinity, a column with one
+    class, and more than 20,000 rows.
     """
-    return fit_svm(blocks, Y, C, n_columns=n_columns, **OBJECTIVE)
+    Y, (C,) = sign_columns(Y), check_grid(C, "C")
+    features = _in_memory(blocks, len(Y), n_columns)
+    dual = svm_on_gram(features.row_gram, Y, C)
+    return replace(dual, coef=streams.transposed_product(features.Z, dual.coef))
 
 
 def cross_validate_l1_svm(blocks, Y, folds, *, n_columns, score, options):
-    """Held-out accuracies in percent, shape (grid of C, folds)."""
+    """Held-out accuracies in percent, shape (grid of C, folds); a ``ConvergenceWarning`` as ``cross_validate_svm``."""
     if score != "accuracy":
         raise ValueError(f"support vector machines are scored by their accuracy, not by {score!r}")
-    grid = required(options, "C")["C"]
-    return cross_validate_svm(blocks, Y, grid, folds, n_columns=n_columns, **OBJECTIVE)
+    Y, grid = sign_columns(Y), check_grid(required(options, "C")["C"], "C")
+    folds, _ = check_folds(folds, Y, "accuracy", every_column=True)
+    unconverged = 0
+
+    def fit(K, Y, fold):
+        nonlocal unconverged
+        models = [svm_on_gram(K, Y, C) for C in grid]
+        unconverged += sum(not model.converged for model in models)
+        return np.stack([model.coef for model in models]), np.stack([model.intercept for model in models])
+
+    scores = scores_on_gram(_in_memory(blocks, len(Y), n_columns).row_gram, Y, folds, "accuracy", fit)
+    warn_unconverged(unconverged, scores.size, "SVM")
+    return scores
+
+
+def _in_memory(blocks, n_rows, n_columns):
+    """The features, kept; ``ValueError`` for too many rows."""
+    if reason := too_many_rows({}, n_rows, n_columns):
+        raise ValueError(f"{reason}; use the squared hinge loss")
+    return streams.kept(blocks, n_rows, n_columns)
 
 
 def too_many_rows(options: dict, n_rows: int, n_columns: int) -> str:
     """The reason why so many rows are left out, or ""."""
-    return f"{n_rows} rows are over the {HINGE_ROWS} that libsvm is given" if n_rows > HINGE_ROWS else ""
+    return f"{n_rows} rows are over the {MOST_ROWS} that libsvm is given" if n_rows > MOST_ROWS else ""
 
 
 LEARNER = Learner(

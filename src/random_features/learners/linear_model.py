@@ -1,4 +1,4 @@
-"""What the learners return: a linear model of features, or a kernel model of kernel values."""
+"""What the learners return: a linear model, of features or of kernel values."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import numpy as np
 
 @dataclass(frozen=True)
 class LinearModel:
-    """A linear model of features, ``decision(Z) = Z coef + intercept``.
+    """A linear model of features Z or of kernel values Z = kernel(X, X_train), ``decision(Z) = Z coef + intercept``.
 
     Attributes
     ----------
-    coef : float64 ndarray of shape (n_columns, c);  intercept : float64 ndarray of shape (c,)
+    coef : float64 ndarray of shape (n_columns, c), of kernel values (n_train, c): the dual coefficients
+    intercept : float64 ndarray of shape (c,)
     solver : the route that was taken
     converged : False where an iterative solver stopped before it met its tolerance
     n_iter : iterations of that solver (the largest over the columns), 0 for a direct one
@@ -26,23 +27,5 @@ class LinearModel:
     n_iter: int = 0
 
     def decision(self, Z) -> np.ndarray:
-        """Decision values (n, c), float64, of features of shape (n, n_columns)."""
+        """Decision values (n, c), float64, of features or kernel values of shape (n, n_columns)."""
         return np.asarray(Z) @ self.coef + self.intercept
-
-
-@dataclass(frozen=True)
-class KernelModel:
-    """A kernel model, ``decision(K) = K dual_coef + intercept``, K = kernel(X, X_train).
-
-    Attributes are those of ``LinearModel``, with ``dual_coef`` of shape (n_train, c) in place of ``coef``.
-    """
-
-    dual_coef: np.ndarray
-    intercept: np.ndarray
-    solver: str
-    converged: bool = True
-    n_iter: int = 0
-
-    def decision(self, K) -> np.ndarray:
-        """Decision values (n, c), float64, of kernel values of shape (n, n_train)."""
-        return np.asarray(K) @ self.dual_coef + self.intercept

@@ -41,7 +41,6 @@ def fit_logistic(
     scaling="mean",
     intercept="none",
     classes="multinomial",
-    memory_budget: int = streams.MEMORY_BUDGET,
 ) -> LinearModel:
     """Logistic regression: minimise penalty |W|^2 / 2 + mean over the rows of -log P(y | z).
 
@@ -59,7 +58,6 @@ def fit_logistic(
         "per_column", the same with penalty / D
     intercept : "none" (b = 0) or "unpenalised"
     classes : "multinomial" or "one_vs_rest"
-    memory_budget : bytes within which the features are kept rather than read from the stream in every pass
 
     Returns a ``LinearModel``; ``converged`` is False where the solver gave up early. Raises ``ValueError`` for NaN or
     infinity, a column with one class, rows of several columns that name no class or several, and options that do not
@@ -69,7 +67,7 @@ def fit_logistic(
     targets = _targets(Y, intercept, classes)
     penalties = _against_the_mean(grid, [len(Y)], scaling, n_columns)
     row_weights = np.full(targets.shape[:2], 1 / len(Y))
-    blocks, n_used, back = streams.in_row_space(blocks, len(Y), n_columns, memory_budget)
+    blocks, n_used, back = streams.in_row_space(blocks, len(Y), n_columns)
     (solution,) = minimise(
         blocks,
         Logistic(targets),
@@ -92,7 +90,6 @@ def cross_validate_logistic(
     scaling="mean",
     intercept="none",
     classes="multinomial",
-    memory_budget: int = streams.MEMORY_BUDGET,
 ) -> np.ndarray:
     """Held-out accuracies of logistic regression in percent, shape (len(penalties), n_folds).
 
@@ -108,7 +105,7 @@ def cross_validate_logistic(
     counts = len(Y) - np.bincount(folds)
     training = (folds[:, None] != np.arange(n_folds)) / counts
     order = np.argsort(grid)[::-1]
-    blocks, n_used, _ = streams.in_row_space(blocks, len(Y), n_columns, memory_budget)
+    blocks, n_used, _ = streams.in_row_space(blocks, len(Y), n_columns)
     solutions = minimise(
         blocks,
         Logistic(np.tile(targets, (1, n_folds, 1))),

@@ -15,14 +15,14 @@ from dataclasses import replace
 import numpy as np
 
 from random_features.learners.exact import fit_kernel_svm
-from random_features.learners.linear_model import KernelModel
+from random_features.learners.linear_model import LinearModel
 
 #: The duality gap, over the objective, at which the weights are taken for the best ones, and the most turns.
 GAP = 0.01
 MAX_TURNS = 500
 
 
-def fit_multiple_kernel_svm(grams, Y, C: float) -> tuple[KernelModel, np.ndarray]:
+def fit_multiple_kernel_svm(grams, Y, C: float) -> tuple[LinearModel, np.ndarray]:
     """The machine with the hinge loss and the weights of its kernels.
 
     Parameters
@@ -43,7 +43,7 @@ def fit_multiple_kernel_svm(grams, Y, C: float) -> tuple[KernelModel, np.ndarray
     for turn in range(1, MAX_TURNS + 1):
         combined = np.tensordot(weights, grams, axes=1)
         model = fit_kernel_svm(combined, Y, C)
-        signed = model.dual_coef[:, 0]  # y alpha
+        signed = model.coef[:, 0]  # y alpha
         lengths = np.einsum("i,mij,j->m", signed, grams, signed, optimize=True)
         objective = np.abs(signed).sum() - 0.5 * weights @ lengths
         closed = 0.5 * (lengths.max() - weights @ lengths) <= GAP * objective

@@ -71,14 +71,10 @@ def is_at_edge(value: float, grid, scores=None) -> bool:
     return len(grid) > 1 and value in (values.min(), values.max())
 
 
-def effective_penalties(penalties, n_rows: int, scaling: str, n_columns: int | None = None) -> np.ndarray:
+def effective_penalties(penalties, n_rows: int, scaling: str, n_columns: int) -> np.ndarray:
     """What is added to the diagonal of Z'Z, Z of shape (n, D): n penalty for the scaling "mean", penalty for "sum" and
-    penalty / D for "per_column".
-
-    ``n_columns`` is D; without it, on a kernel matrix, "per_column" is a ``ValueError``, as an unknown scaling is.
+    penalty / D for "per_column"; ``ValueError`` for another one. ``n_columns`` is D.
     """
-    factors = {"mean": n_rows, "sum": 1.0}
-    if n_columns is not None:
-        factors["per_column"] = 1.0 / n_columns
+    factors = {"mean": n_rows, "sum": 1.0, "per_column": 1.0 / n_columns}
     check_choice("scaling", scaling, factors)
     return np.asarray(penalties, dtype=np.float64) * factors[scaling]

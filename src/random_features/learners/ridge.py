@@ -40,9 +40,7 @@ class Options(TypedDict, total=False):
     choice: Literal["best", "one_standard_error"]
 
 
-def fit_ridge(
-    blocks, Y, penalty: float, *, n_columns: int, scaling="mean", center="targets", precision="auto"
-) -> LinearModel:
+def fit_ridge(blocks, Y, penalty: float, *, n_columns: int, scaling="mean", center="targets") -> LinearModel:
     """Ridge regression: minimise (1/n) |Z w + b - y|^2 + penalty |w|^2 for every column of the targets.
 
     Parameters
@@ -56,9 +54,9 @@ def fit_ridge(
         "per_column", the same with penalty / D
     center : "targets", y is centred and b its mean over the training rows (the survey's code);
         "both", the features too: b is the unpenalised intercept; "none", b = 0
-    precision : of the products with the features. "float32", "float64", or "auto": float64, unless the blocks are
-        float32 and rounding is harmless (``float32_is_harmless``). Sums and solutions are float64 always, and so is
-        all of the dual form.
+
+    Products with the features are in float64, unless the blocks are float32 and rounding is harmless
+    (``float32_is_harmless``). Sums and solutions are float64 always, and so is all of the dual form.
 
     Raises ``ValueError`` for NaN or infinity in features or targets and for options that do not exist, and
     ``numpy.linalg.LinAlgError`` where the system is singular.
@@ -76,13 +74,13 @@ def fit_ridge(
         features = streams.kept(blocks, len(Y), n_columns)
         dual, intercept = ridge_on_gram(features.row_gram, Y, shifts, center)
         return LinearModel(streams.transposed_product(features.Z, dual[0]), intercept[0], "dual")
-    sums, _ = _sums_per_fold(blocks, Y, np.zeros(len(Y), dtype=int), 1, n_columns, shifts.min(), precision)
+    sums, _ = _sums_per_fold(blocks, Y, np.zeros(len(Y), dtype=int), 1, n_columns, shifts.min())
     coef, intercept = _solve(sums, [0], shifts, center)
     return LinearModel(coef[0], intercept[0], "primal")
 
 
 def cross_validate_ridge(
-    blocks, Y, penalties, folds, *, n_columns: int, scaling="mean", center="targets", precision="auto", score="accuracy"
+    blocks, Y, penalties, folds, *, n_columns: int, scaling="mean", center="targets", score="accuracy"
 ) -> np.ndarray:
     """Held-out scores of ridge regression, shape (len(penalties), n_folds).
 
@@ -108,7 +106,7 @@ def cross_validate_ridge(
         scores = scores_on_gram(K, Y, folds, score, lambda K, Y, fold: ridge_on_gram(K, Y, shifts[fold], center, "nan"))
         scores[penalties == 0] = np.nan  # fewer training rows than columns: only K may have an inverse
         return scores
-    sums, dtype = _sums_per_fold(blocks, Y, folds, n_folds, n_columns, np.min(shifts), precision)
+    sums, dtype = _sums_per_fold(blocks, Y, folds, n_folds, n_columns, np.min(shifts))
     models = [
         _solve(sums, [other for other in range(n_folds) if other != fold], shifts[fold], center, "nan")
         for fold in range(n_folds)
@@ -117,9 +115,7 @@ def cross_validate_ridge(
     return _score_held_out(blocks, Y, folds, models, n_columns, dtype, score) / counts
 
 
-def have_solutions(
-    blocks, Y, penalties, *, n_columns: int, scaling="mean", center="targets", precision="auto"
-) -> np.ndarray:
+def have_solutions(blocks, Y, penalties, *, n_columns: int, scaling="mean", center="targets") -> np.ndarray:
     """At which penalties ``fit_ridge`` has a solution, bool (len(penalties),), from one pass; parameters and errors
     are those of ``cross_validate_ridge``.
     """
@@ -131,7 +127,7 @@ def have_solutions(
         found, _ = ridge_on_gram(K, Y, shifts, center, "nan")
         rank = len(Y) - (center == "both")
         return ~np.isnan(found).any(axis=(1, 2)) & ((penalties > 0) | (rank >= n_columns))
-    sums, _ = _sums_per_fold(blocks, Y, np.zeros(len(Y), dtype=int), 1, n_columns, shifts.min(), precision)
+    sums, _ = _sums_per_fold(blocks, Y, np.zeros(len(Y), dtype=int), 1, n_columns, shifts.min())
     coef, _ = _solve(sums, [0], shifts, center, "nan")
     return ~np.isnan(coef).any(axis=(1, 2))
 
@@ -160,26 +156,22 @@ class _Sums:
     n_rows: int
 
 
-def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, precision):
-    """The ``_Sums`` of every fold, and the precision of their products.
+def _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift):
+    """The ``_Sums`` of every fold, and the type of their products.
 
-    Under "auto" the rows of the first block stand for the trace; where they were no fair sample of it, the pass is
-    repeated in float64.
+    The rows of the first block stand for the trace; where they were no fair sample of it, the pass is repeated in
+    float64.
     """
-    check_choice("precision", precision, ("auto", "float32", "float64"))
-    dtype = np.dtype("float64" if precision == "auto" else precision)
-    if precision == "auto":
-        first = next(streams.checked(blocks, len(Y), n_columns))[1]
-        trace = len(Y) * float(np.vdot(first, first)) / len(first)
-        if first.dtype == np.float32 and float32_is_harmless(trace, smallest_shift):
-            dtype = np.dtype("float32")
+    first = next(streams.checked(blocks, len(Y), n_columns))[1]
+    trace = len(Y) * float(np.vdot(first, first)) / len(first)
+    is_single = first.dtype == np.float32 and float32_is_harmless(trace, smallest_shift)
+    dtype = np.float32 if is_single else np.float64
     Y1 = np.column_stack([Y, np.ones(len(Y))])
     grams, crosses = streams.grams_by_group(blocks, Y1, folds, n_folds, n_columns, dtype)
-    if precision == "auto" and dtype == np.float32:
-        trace = sum(np.trace(gram) for gram in grams)
-        if not float32_is_harmless(trace, smallest_shift):
-            del grams
-            return _sums_per_fold(blocks, Y, folds, n_folds, n_columns, smallest_shift, "float64")
+    if is_single and not float32_is_harmless(sum(map(np.trace, grams)), smallest_shift):
+        del grams
+        dtype = np.float64
+        grams, crosses = streams.grams_by_group(blocks, Y1, folds, n_folds, n_columns, dtype)
     members = [folds == fold for fold in range(n_folds)]
     sums = [
         _Sums(gram, cross, Y[rows].sum(axis=0), np.count_nonzero(rows))

@@ -72,12 +72,12 @@ class Kept:
         return row_gram(self.Z)
 
 
-def keep_within(blocks, n_rows: int, n_columns: int, memory_budget: int):
-    """The same stream, read from memory where the features fit into ``memory_budget`` bytes."""
+def keep_within(blocks, n_rows: int, n_columns: int):
+    """The same stream, read from memory where the features fit into ``MEMORY_BUDGET`` bytes."""
     if isinstance(blocks, Kept):
         return blocks
     first = next(checked(blocks, n_rows, n_columns))[1]
-    if n_rows * n_columns * first.itemsize > memory_budget:
+    if n_rows * n_columns * first.itemsize > MEMORY_BUDGET:
         return blocks
     return Kept(first if len(first) == n_rows else assemble(blocks, n_rows, n_columns))
 
@@ -90,22 +90,22 @@ def kept(blocks, n_rows: int, n_columns: int) -> Kept:
     return Kept(assemble(blocks, n_rows, n_columns))
 
 
-def in_row_space(blocks, n_rows: int, n_columns: int, memory_budget: int):
+def in_row_space(blocks, n_rows: int, n_columns: int):
     """The same problem in as few columns as possible, for learners whose solution is Z' a.
 
     Returns a stream of features, its number of columns, and a function that turns coefficients for these columns into
     coefficients (n_columns, c) for the original ones. With fewer rows than columns and Z Z' = U S U', the features
     U sqrt(S), as many as Z Z' has rank, have the same inner products, and the coefficients v of a solution on them are
-    Z' U v / sqrt(S). Other features stay as they are, in memory where they fit into ``memory_budget`` bytes.
+    Z' U v / sqrt(S). Other features stay as they are, in memory where they fit into ``MEMORY_BUDGET`` bytes.
     """
-    if n_rows < n_columns and 8 * n_rows * n_columns <= memory_budget:
+    if n_rows < n_columns and 8 * n_rows * n_columns <= MEMORY_BUDGET:
         features = kept(blocks, n_rows, n_columns)
         eigenvalues, U = np.linalg.eigh(features.row_gram)
         some = eigenvalues > n_rows * np.finfo(np.float64).eps * eigenvalues[-1]
         if some.any():
             lengths, U = np.sqrt(eigenvalues[some]), U[:, some]
             return Kept(U * lengths), len(lengths), lambda coef: transposed_product(features.Z, U / lengths @ coef)
-    return keep_within(blocks, n_rows, n_columns, memory_budget), n_columns, lambda coef: coef
+    return keep_within(blocks, n_rows, n_columns), n_columns, lambda coef: coef
 
 
 def grouped(blocks, groups: np.ndarray, n_groups: int, n_columns: int, dtype):

@@ -1,18 +1,8 @@
-"""Linear SVMs on a stream of features: LIBLINEAR while the data are small, a primal Newton method above.
+"""Linear SVMs with the squared hinge loss on a stream: LIBLINEAR while the data are small, ``newton`` above.
 
-What loss and intercept ask for decides the solver:
-
-| loss | intercept | solver |
-|---|---|---|
-| squared hinge | none | LIBLINEAR's trust region solver (its number 2) below ``LIBLINEAR_ENTRIES``; ``newton`` above |
-| squared hinge | unpenalised | ``newton`` (LIBLINEAR can only penalise an intercept) |
-| hinge | none | LIBLINEAR's dual coordinate descent |
-| hinge | unpenalised | libsvm on ZZ', up to ``HINGE_ROWS`` rows |
-
-With fewer rows than columns, Newton's method works in the space of the rows. The last row of the table is the one
-correct route in scikit-learn: LIBLINEAR treats an intercept as a weight and penalises it, b^2 / (2
-intercept_scaling^2), and its coordinate descent becomes slow as the scaling grows; libsvm's dual has the equality
-constraint that belongs to a free intercept.
+LIBLINEAR's trust region solver (its number 2) holds the features three times and works through them once for each
+column of the targets. Newton's method reads them as a stream and, with fewer rows than columns, works in the space of
+the rows. Both minimise the same objective, without an intercept.
 """
 
 from __future__ import annotations
@@ -27,7 +17,6 @@ from sklearn.svm import LinearSVC
 from random_features.errors import check_choice
 from random_features.learners import streams
 from random_features.learners.entry import Learner, required
-from random_features.learners.gram import cross_validate_svm_on_gram, svm_on_gram
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.newton import SquaredHinge, held_out_accuracies, minimise
 from random_features.learners.penalties import check_grid
@@ -37,8 +26,6 @@ from random_features.learners.targets import sign_columns
 #: Entries n_rows x n_columns x columns of targets from which solver="auto" leaves LIBLINEAR: it holds 24 bytes an entry
 #: of the features (its own copy and ours) and works through them once per column.
 LIBLINEAR_ENTRIES = 1e8
-#: Rows up to which libsvm is given ZZ' (3.2 GB).
-HINGE_ROWS = 20_000
 LIBLINEAR_TOLERANCE = 1e-4
 LIBLINEAR_MAX_ITERATIONS = 20_000
 #: LIBLINEAR squares its gradients, which are as large as C times the features, and steps along them: where such a
@@ -47,30 +34,19 @@ LIBLINEAR_RANGE = (1e-100, 1e100)
 
 
 class Options(TypedDict, total=False):
-    """`scaling` of C: `sum` (as it is, the default) or `per_column` (times the number of columns). `solver`:
-    `liblinear`, `newton` (the same objective), or `auto` (the default), which is LIBLINEAR below 1e8 entries of the
-    features. `max_entries`: rows x columns above which the learner is skipped; null for no limit.
+    """The loss is the squared hinge loss, without an intercept. `scaling` of C: `sum` (as it is, the default) or
+    `per_column` (times the number of columns). `solver`: `liblinear`, `newton` (the same objective), or `auto` (the
+    default), which is LIBLINEAR below 1e8 entries of the features. `max_entries`: rows x columns above which the
+    learner is skipped; null for no limit.
     """
 
-    loss: Literal["squared_hinge", "hinge"]
-    intercept: Literal["none", "unpenalised"]
     scaling: Literal["sum", "per_column"]
     solver: Literal["auto", "liblinear", "newton"]
     max_entries: float | None
 
 
-def fit_svm(
-    blocks,
-    Y,
-    C: float,
-    *,
-    n_columns: int,
-    loss="squared_hinge",
-    intercept="none",
-    solver="auto",
-    memory_budget: int = streams.MEMORY_BUDGET,
-) -> LinearModel:
-    """A linear SVM for every column: minimise |w|^2 / 2 + C sum loss(y (w.z + b)).
+def fit_svm(blocks, Y, C: float, *, n_columns: int, solver="auto") -> LinearModel:
+    """A linear SVM for every column: minimise |w|^2 / 2 + C sum max(0, 1 - y w.z)^2.
 
     Parameters
     ----------
@@ -78,45 +54,22 @@ def fit_svm(
     Y : ndarray (n,) or (n, c) of -1 and +1, as ``encode_labels`` gives it
     C : positive number
     n_columns : D, the columns of the features
-    loss : "squared_hinge", max(0, 1 - m)^2 (the survey's LIBLINEAR solver 2), or "hinge", max(0, 1 - m)
-    intercept : "none" (b = 0, the survey's) or "unpenalised"
-    solver : "auto" (the table above), "liblinear" or "newton"
-    memory_budget : bytes within which "newton" keeps the features rather than read the stream in every pass
+    solver : "liblinear", "newton" or "auto", as ``choose_solver``
 
     Returns a ``LinearModel`` that names its solver; ``converged`` is False where the solver gave up early.
     Raises ``numpy.linalg.LinAlgError`` where LIBLINEAR would not end (``check_liblinear``), ``ValueError`` for NaN or
-    infinity, a column with one class, and a combination without a solver.
+    infinity, and for a column with one class.
     """
     Y, grid = sign_columns(Y), check_grid(C, "C")
-    n_rows = len(Y)
-    solver = choose_solver(n_rows, n_columns, Y.shape[1], loss, intercept, solver)
-    if solver == "libsvm":
-        features = streams.kept(blocks, n_rows, n_columns)
-        dual = svm_on_gram(features.row_gram, Y, grid[0])
-        coef = streams.transposed_product(features.Z, dual.dual_coef)
-        return LinearModel(coef, dual.intercept, solver, dual.converged, dual.n_iter)
-    if solver == "newton":
-        blocks, n_used, back = streams.in_row_space(blocks, n_rows, n_columns, memory_budget)
-        (solution,) = _newton(blocks, Y, np.ones(Y.shape), grid, n_used, intercept)
+    if choose_solver(Y.size * n_columns, solver) == "newton":
+        blocks, n_used, back = streams.in_row_space(blocks, len(Y), n_columns)
+        (solution,) = _newton(blocks, Y, np.ones(Y.shape), grid, n_used)
         coef, converged = back(solution.coef[:, :, 0]), bool(solution.converged.all())
-        return LinearModel(coef, solution.intercept[:, 0], solver, converged, solution.n_iter)
-    Z = streams.assemble(blocks, n_rows, n_columns, np.float64)
-    streams.refuse_non_finite(Z)
-    return _liblinear(Z, Y, grid[0], loss)
+        return LinearModel(coef, solution.intercept[:, 0], "newton", converged, solution.n_iter)
+    return _liblinear(_in_memory(blocks, len(Y), n_columns), Y, grid[0])
 
 
-def cross_validate_svm(
-    blocks,
-    Y,
-    grid,
-    folds,
-    *,
-    n_columns: int,
-    loss="squared_hinge",
-    intercept="none",
-    solver="auto",
-    memory_budget: int = streams.MEMORY_BUDGET,
-) -> np.ndarray:
+def cross_validate_svm(blocks, Y, grid, folds, *, n_columns: int, solver="auto") -> np.ndarray:
     """Held-out accuracies of the linear SVM in percent, shape (len(grid), n_folds); ``grid`` holds values of C.
 
     Parameters and errors are those of ``fit_svm``; ``folds`` as in ``cross_validate_ridge``, with both signs of every
@@ -125,29 +78,23 @@ def cross_validate_svm(
     the fits did not converge.
     """
     Y, grid = sign_columns(Y), check_grid(grid, "grid")
-    n_rows = len(Y)
     folds, n_folds = check_folds(folds, Y, "accuracy", every_column=True)
-    solver = choose_solver(n_rows, n_columns, Y.shape[1], loss, intercept, solver)
-    if solver == "libsvm":
-        K = streams.kept(blocks, n_rows, n_columns).row_gram
-        scores, unconverged = cross_validate_svm_on_gram(K, Y, grid, folds)
-    elif solver == "newton":
-        blocks, n_used, _ = streams.in_row_space(blocks, n_rows, n_columns, memory_budget)
+    if choose_solver(Y.size * n_columns, solver) == "newton":
+        blocks, n_used, _ = streams.in_row_space(blocks, len(Y), n_columns)
         # a group for every fold and class
         used = np.repeat(folds[:, None] != np.arange(n_folds), Y.shape[1], axis=1)
         order = np.argsort(grid)
-        solutions = _newton(blocks, np.tile(Y, (1, n_folds)), used, grid[order], n_used, intercept)
+        solutions = _newton(blocks, np.tile(Y, (1, n_folds)), used, grid[order], n_used)
         scores, unconverged = held_out_accuracies(solutions, order, Y, folds)
     else:
-        Z = streams.assemble(blocks, n_rows, n_columns, np.float64)
-        streams.refuse_non_finite(Z)
+        Z = _in_memory(blocks, len(Y), n_columns)
         scores, unconverged = np.empty((len(grid), n_folds)), 0
         for fold in range(n_folds):
             training, held_out = folds != fold, folds == fold
             Z_training = Z[training]
             for i, C in enumerate(grid):
                 try:
-                    model = _liblinear(Z_training, Y[training], C, loss)
+                    model = _liblinear(Z_training, Y[training], C)
                 except np.linalg.LinAlgError:
                     scores[i, fold] = np.nan  # as where a system is singular: this value is not chosen
                     continue
@@ -158,43 +105,26 @@ def cross_validate_svm(
     return scores
 
 
-def choose_solver(n_rows: int, n_columns: int, n_targets: int, loss: str, intercept: str, solver: str) -> str:
-    """Return the solver, "liblinear", "newton" or "libsvm", for a problem; ``ValueError`` where there is none."""
-    check_choice("loss", loss, ("squared_hinge", "hinge"))
-    check_choice("intercept", intercept, ("none", "unpenalised"))
+def choose_solver(n_entries: int, solver: str) -> str:
+    """Return "liblinear" or "newton", which "auto" takes from ``LIBLINEAR_ENTRIES`` on."""
     check_choice("solver", solver, ("auto", "liblinear", "newton"))
-    if loss == "hinge" and solver == "newton":
-        raise ValueError("solver='newton' minimises the squared hinge loss only")
-    if intercept == "unpenalised" and solver == "liblinear":
-        raise ValueError("LIBLINEAR penalises its intercept; use solver='auto' for an unpenalised one")
-    if loss == "hinge" and intercept == "unpenalised":
-        if n_rows > HINGE_ROWS:
-            raise ValueError(
-                f"the hinge loss with an unpenalised intercept is solved on at most {HINGE_ROWS} rows, got {n_rows}; "
-                "use loss='squared_hinge'"
-            )
-        return "libsvm"
     if solver != "auto":
         return solver
-    if loss == "hinge":
-        if n_rows * n_columns * n_targets >= LIBLINEAR_ENTRIES:
-            raise ValueError(
-                f"the hinge loss on {n_rows} x {n_columns} features would take LIBLINEAR "
-                f"{24e-9 * n_rows * n_columns:.1f} GB; use loss='squared_hinge', or insist with solver='liblinear'"
-            )
-        return "liblinear"
-    if intercept == "unpenalised" or n_rows * n_columns * n_targets >= LIBLINEAR_ENTRIES:
-        return "newton"
-    return "liblinear"
+    return "newton" if n_entries >= LIBLINEAR_ENTRIES else "liblinear"
 
 
-def _newton(blocks, targets, used, grid, n_columns, intercept):
+def _newton(blocks, targets, used, grid, n_columns):
     """Solutions for every C of an ascending grid, of targets (n, m) on the rows that each column uses, bool (n, m)."""
     penalties = np.repeat(1.0 / np.asarray(grid)[:, None], targets.shape[1], axis=1)
-    has_intercept = intercept == "unpenalised"
-    return minimise(
-        blocks, SquaredHinge(targets[:, :, None]), used, penalties, n_columns=n_columns, has_intercept=has_intercept
-    )
+    loss = SquaredHinge(targets[:, :, None])
+    return minimise(blocks, loss, used, penalties, n_columns=n_columns, has_intercept=False)
+
+
+def _in_memory(blocks, n_rows, n_columns):
+    """All features in float64, finite."""
+    Z = streams.assemble(blocks, n_rows, n_columns, np.float64)
+    streams.refuse_non_finite(Z)
+    return Z
 
 
 def check_liblinear(Z, C: float) -> None:
@@ -207,29 +137,23 @@ def check_liblinear(Z, C: float) -> None:
         raise np.linalg.LinAlgError(f"LIBLINEAR does not end at C = {C:g} with features as large as {largest:.3g}")
 
 
-def _liblinear(Z, Y, C, loss):
+def _liblinear(Z, Y, C):
     check_liblinear(Z, C)
-    coef, converged, n_iter = [], True, 0
-    for y in Y.T:
-        model = LinearSVC(
-            C=C,
-            loss=loss,
-            dual=loss == "hinge",
-            fit_intercept=False,
-            tol=LIBLINEAR_TOLERANCE,
-            max_iter=LIBLINEAR_MAX_ITERATIONS,
-            random_state=0,
-        )
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            model.fit(Z, y)
-        for warning in caught:
-            if issubclass(warning.category, ConvergenceWarning):
-                converged = False  # reported in the result instead
-            else:
-                warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-        coef.append(model.coef_[0])
-        n_iter = max(n_iter, int(np.max(model.n_iter_)))
+    model = LinearSVC(
+        C=C,
+        dual=False,
+        fit_intercept=False,
+        tol=LIBLINEAR_TOLERANCE,
+        max_iter=LIBLINEAR_MAX_ITERATIONS,
+        random_state=0,
+    )
+    coef, n_iter = [], 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # reported in the result instead
+        for y in Y.T:
+            coef.append(model.fit(Z, y).coef_[0])
+            n_iter = max(n_iter, int(np.max(model.n_iter_)))
+    converged = n_iter < LIBLINEAR_MAX_ITERATIONS
     return LinearModel(np.column_stack(coef), np.zeros(Y.shape[1]), "liblinear", converged, n_iter)
 
 
@@ -245,19 +169,14 @@ def scaled_cost(C, n_columns: int, scaling: str):
 
 def _fit(blocks, Y, value, *, n_columns, options):
     C = scaled_cost(value, n_columns, options.get("scaling", "sum"))
-    return fit_svm(blocks, Y, C, n_columns=n_columns, **_objective(options))
+    return fit_svm(blocks, Y, C, n_columns=n_columns, solver=options.get("solver", "auto"))
 
 
 def _cross_validate(blocks, Y, folds, *, n_columns, score, options):
     if score != "accuracy":
         raise ValueError(f"support vector machines are scored by their accuracy, not by {score!r}")
     grid = scaled_cost(required(options, "C")["C"], n_columns, options.get("scaling", "sum"))
-    return cross_validate_svm(blocks, Y, grid, folds, n_columns=n_columns, **_objective(options))
-
-
-def _objective(options):
-    """What is minimised, which the options must say, and the solver, which they may leave open."""
-    return required(options, "loss", "intercept") | {"solver": options.get("solver", "auto")}
+    return cross_validate_svm(blocks, Y, grid, folds, n_columns=n_columns, solver=options.get("solver", "auto"))
 
 
 def _limit(options, n_rows, n_columns):

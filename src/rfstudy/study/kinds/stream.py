@@ -32,9 +32,6 @@ METRICS = ("approximation_error_frobenius", "train_error_pct", "error_pct")
 #: Two matrices of 8,192 columns, the factor and what it is made from, a chunk of the features, and the budget.
 RESOURCES = {"mb": 5000, "minutes": 240}
 
-#: Bytes within which the features of the training rows are kept for all passes.
-MEMORY_BUDGET = 2**30
-
 
 class Sweeps(TypedDict):
     """Numbers of training rows, penalties, and the methods that run at them."""
@@ -182,7 +179,7 @@ def fitted(phi, sample: Sample, penalty: float, checkpoints=None, progress=None)
     """The features of the training rows as a stream, from memory where they fit; the model; and the sorted classes."""
     classes, labels = np.unique(sample.y_train, return_inverse=True)
     n, D = len(labels), phi.n_columns_
-    train = keep_within(lambda: phi.transform_blocks(sample.X_train), n, D, MEMORY_BUDGET)
+    train = keep_within(lambda: phi.transform_blocks(sample.X_train), n, D)
     how = {"n_columns": D, "checkpoints": checkpoints, "progress": progress}
     return train, fit_on_stream(train, labels.astype(np.uint8), len(classes), penalty, **how), classes
 

@@ -72,12 +72,12 @@ class Kept:
         return row_gram(self.Z)
 
 
-def keep_within(blocks, n_rows: int, n_columns: int):
-    """The same stream, read from memory where the features fit into ``MEMORY_BUDGET`` bytes."""
+def keep_within(blocks, n_rows: int, n_columns: int, memory_budget: int | None = None):
+    """The same stream, read from memory where the features fit into a budget, by default ``MEMORY_BUDGET`` bytes."""
     if isinstance(blocks, Kept):
         return blocks
     first = next(checked(blocks, n_rows, n_columns))[1]
-    if n_rows * n_columns * first.itemsize > MEMORY_BUDGET:
+    if n_rows * n_columns * first.itemsize > (MEMORY_BUDGET if memory_budget is None else memory_budget):
         return blocks
     return Kept(first if len(first) == n_rows else assemble(blocks, n_rows, n_columns))
 

@@ -9,7 +9,6 @@ from typing import Literal
 
 import numpy as np
 
-from random_features.errors import check_positive
 from random_features.maps.candidates import AlignedMap, target_columns
 from random_features.maps.leverage import ScoredPoolMap
 
@@ -164,11 +163,6 @@ class KernelAlignmentFourier(AlignedMap):
 
     rho: float | None = None
     weights: Literal["uniform", "sqrt"] = "uniform"
-
-    def _check_options(self):
-        super()._check_options()
-        if self.rho is not None:
-            check_positive("rho", self.rho)
 
     def _rank(self, scores, rng):
         distribution = aligned_distribution(scores, self.rho or RHO_PER_CANDIDATE * len(scores))

@@ -12,6 +12,7 @@ import re
 from abc import ABC, abstractmethod
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
+from functools import cache
 from numbers import Integral
 from typing import ClassVar, Literal, get_args, get_origin, get_type_hints
 
@@ -21,7 +22,7 @@ from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from random_features.arrays import block_rows, is_sparse, resolve_device
-from random_features.errors import check_choice
+from random_features.errors import check_choice, check_positive
 from random_features.kernels.gaussian import Gaussian
 from random_features.maps.blocks import CACHE_BYTES, feature_blocks, fill_rows
 from random_features.maps.registry import check_kernel
@@ -39,8 +40,8 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     block of rows at a time. Features are dense.
 
     Subclasses set ``method``, their name in the registry. Their options are the annotated fields of the class, from
-    which ``dataclass`` makes ``__init__``; ``ClassVar`` fixes an option of a base class. An option that is a
-    ``Literal`` is checked against its values, others in ``_check_options``.
+    which ``dataclass`` makes ``__init__``; ``ClassVar`` fixes an option of a base class. An option is checked by its
+    annotation (``check_option``), and in ``_check_options`` where that does not say enough.
 
     A parameter that is set after the map was drawn or fitted is for the next ``fit`` or ``draw``; what the map is until
     then, ``transform`` and all else that it can do, stays as it was. ``device`` alone, where the work is done, may
@@ -62,7 +63,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     kernel: object = field(default=None, kw_only=False)
     n_components: int = field(default=100, kw_only=False)
     device: str = "auto"
-    random_state: int | np.random.RandomState | None = None
+    random_state: object = None
 
     method: ClassVar[str]
     #: The kernel of ``kernel=None``.
@@ -308,12 +309,10 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         draws or fits need not call it.
         """
         checked = copy(self)
-        check_scalar(checked.n_components, "n_components", Integral, min_val=1)
         checked.kernel_ = checked._kernel_object()
         check_kernel(checked.method, checked.kernel_)
-        for name, hint in get_type_hints(type(self)).items():
-            if get_origin(hint) is Literal:
-                check_choice(name, getattr(self, name), get_args(hint))
+        for name, hint in hints_of(type(self)).items():
+            check_option(name, getattr(self, name, None), hint)
         checked._check_options()
 
     def _kernel_object(self):
@@ -422,6 +421,25 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.target_tags.required = self._requires_y
         return tags
+
+
+#: The annotations of a class by name; to find them takes longer than to draw a small map.
+hints_of = cache(get_type_hints)
+
+
+def check_option(name: str, value, hint) -> None:
+    """Raise ``ValueError`` or ``TypeError`` unless an option is one of the values of a ``Literal``, at least 1 for an
+    ``int`` and positive for a ``float``, or None where the annotation has it. Other annotations say nothing.
+    """
+    kinds = get_args(hint) or (hint,)
+    if get_origin(hint) is Literal:
+        check_choice(name, value, kinds)
+    elif value is None and type(None) in kinds:
+        return
+    elif int in kinds:
+        check_scalar(value, name, Integral, min_val=1)
+    elif float in kinds:
+        check_positive(name, value)
 
 
 def _without_duplicates(X):

@@ -18,7 +18,7 @@ from random_features.maps.pool import PoolMap
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CandidateMap(PoolMap):
-    r"""Base class: J candidates are drawn, a subclass chooses some and weights them in ``_choose``.
+    r"""Base class: J candidates are drawn, a subclass chooses some and weights them in ``_learn``.
 
     The candidates are :math:`\sqrt 2 \cos(w_j^T x + b_j)`, or :math:`\sqrt 2\, a(w_j^T x)` for a kernel with an
     activation a: for the arc-cosine kernels with w_j ~ N(0, I), for the linear kernel the d columns of the data, times
@@ -72,7 +72,7 @@ class AlignedMap(CandidateMap):
 
     _requires_y = True
 
-    scoring_fraction: float = 1.0
+    scoring_fraction: Real = 1.0
     scoring_rows: Literal["random", "first"] = "random"
     center_targets: bool = True
     task: Literal["auto", "classification", "regression"] = "auto"
@@ -88,10 +88,6 @@ class AlignedMap(CandidateMap):
     def _learn(self, X, y, rng):
         ranked = self._rank(self._alignments(X, y, rng), rng)
         return ranked | self._part(ranked, self.n_components)
-
-    def _choose(self, X, y, rng):
-        learned = self._learn(X, y, rng)
-        return learned["indices"], learned["weights"]
 
     def prefix(self, n_components: int):
         """The fitted map of a smaller size, from the same pool and its scores: where ``n_candidates`` is stated."""

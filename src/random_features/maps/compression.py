@@ -5,15 +5,12 @@ shrunken least squares (SES).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
-from sklearn.utils import check_scalar
 
-from random_features.errors import check_positive
 from random_features.maps.candidates import CandidateMap
 
 #: A step of the geodesic ascent that turns the approximation by less than this angle is rounding error.
@@ -85,14 +82,10 @@ class CompressedFourier(PairFittedMap):
 
     n_pairs: int = 20_000
 
-    def _check_options(self):
-        super()._check_options()
-        check_scalar(self.n_pairs, "n_pairs", Integral, min_val=1)
-
-    def _choose(self, X, y, rng):
+    def _learn(self, X, y, rng):
         _, products = self._pair_products(X, self.n_pairs, rng)
         indices, weights = geodesic_ascent(products, self.n_components)
-        return indices, np.sqrt(weights / len(products))
+        return {"indices": indices, "weights": np.sqrt(weights / len(products))}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -143,17 +136,13 @@ class SteinEffectFourier(PairFittedMap):
     n_candidates: ClassVar[None] = None
     penalty: float = 1.0
 
-    def _check_options(self):
-        super()._check_options()
-        check_positive("penalty", self.penalty)
-
-    def _choose(self, X, y, rng):
+    def _learn(self, X, y, rng):
         pairs, products = self._pair_products(X, PAIRS_PER_FEATURE * self.n_components, rng)
         differences = (X[pairs[:, 0]] - X[pairs[:, 1]]).astype(np.float64)
         exact = self.kernel_(differences, np.zeros((1, X.shape[1])))[:, 0]
         weights = shrunken_weights(products.T.astype(np.float64), exact, self.penalty)
         indices = np.flatnonzero(weights)
-        return indices, np.sqrt(weights[indices])
+        return {"indices": indices, "weights": np.sqrt(weights[indices])}
 
 
 def geodesic_ascent(vectors: np.ndarray, n_steps: int) -> tuple[np.ndarray, np.ndarray]:

@@ -19,7 +19,6 @@ import numpy as np
 from sklearn.utils import ClassifierTags, check_scalar
 
 from random_features.arrays import one_blas_thread
-from random_features.errors import check_positive
 from random_features.maps.base import RandomFeatureMap
 
 #: Alternating projections onto the box and the hyperplane after each step of the dual player (Appendix A.2).
@@ -59,7 +58,7 @@ class GameMap(RandomFeatureMap):
     """
 
     C: float = 1.0
-    dual_step: float | None = None
+    dual_step: Real | None = None
 
     _requires_y = True
     #: The arrays of ``learned_`` that have a row for each component.
@@ -98,7 +97,6 @@ class GameMap(RandomFeatureMap):
 
     def _check_options(self):
         super()._check_options()
-        check_positive("C", self.C)
         check_step("dual_step", self.dual_step)
 
     @property

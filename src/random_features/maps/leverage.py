@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Literal
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
-from sklearn.utils import check_scalar
 
-from random_features.errors import check_positive
 from random_features.maps.pool import PoolMap
 
 #: Modes that score cosine and sine apart, and of these the ones that reorder the frequencies as the code does.
@@ -83,7 +80,6 @@ class ScoredPoolMap(PoolMap):
         super()._check_options()
         if self.mode in COLUMN_MODES and not self._has_pairs():
             raise ValueError(f"mode={self.mode!r} is defined for the layout 'cos_sin' and shift-invariant kernels only")
-        check_scalar(self.pool_multiple, "pool_multiple", Integral, min_val=1)
         if self.mode != "text" and self.pool_multiple > 1:
             raise ValueError(f"mode={self.mode!r} keeps the whole pool: pool_multiple is of the mode 'text'")
 
@@ -99,7 +95,7 @@ class ScoredPoolMap(PoolMap):
     def _pool_scale(self):
         return 1.0 / np.sqrt(self._pool_size()) if self._has_pairs() else np.sqrt(2.0 / self._pool_size())
 
-    def _choose(self, X, y, rng):
+    def _learn(self, X, y, rng):
         scores = self.pool_scores(self.pool_.blocks(X), y, n_rows=X.shape[0])
         if not scores.max() > 0:
             raise ValueError(f"{self.method}: every feature of the pool has the score 0, so that none can be drawn")
@@ -123,7 +119,7 @@ class ScoredPoolMap(PoolMap):
             indices = np.argsort(weights, kind="stable")
         else:
             indices = np.arange(len(scores))
-        return indices, weights[indices]
+        return {"indices": indices, "weights": weights[indices]}
 
     @property
     def n_distinct_(self) -> int:
@@ -205,10 +201,6 @@ class LeverageScoreFourier(ScoredPoolMap):
     method = "lsrff"
 
     penalty: float = 0.05
-
-    def _check_options(self):
-        super()._check_options()
-        check_positive("penalty", self.penalty)
 
     def pool_scores(self, blocks, y=None, *, n_rows):
         ridge = n_rows * self.penalty

@@ -62,7 +62,7 @@ class LowPrecisionFourier(RandomFourier):
     method = "lprff"
 
     layout: ClassVar[str] = "phase"
-    n_bits: int = 4
+    n_bits: Integral = 4
 
     def _check_options(self):
         super()._check_options()

@@ -85,7 +85,7 @@ class PeakSearchHarmonics(GameMap):
     method = "nsrf_sphere"
     _component_arrays = ("degrees", "orders", "potentials")
 
-    degree: int = 30
+    degree: Integral = 30
 
     def _check_options(self):
         super()._check_options()

@@ -99,7 +99,7 @@ class Pool:
 
 
 class PoolMap(SpectralMap):
-    """Base class of the maps that draw a pool and keep a weighted part of it, which a subclass chooses in ``_choose``.
+    """Base class of the maps that draw a pool and keep a weighted part of it, which a subclass chooses in ``_learn``.
 
     Attributes
     ----------
@@ -120,18 +120,14 @@ class PoolMap(SpectralMap):
         """What the features of the pool are multiplied by."""
 
     @abstractmethod
-    def _choose(self, X, y, rng) -> tuple[np.ndarray, np.ndarray]:
-        """Indices and weights of what is kept of ``pool_``, which has been drawn."""
+    def _learn(self, X, y, rng) -> dict:
+        """The ``indices`` and ``weights`` of what is kept of ``pool_``, which has been drawn."""
 
     def _draw(self, n_features, rng):
         frequencies = self._cast(self._draw_frequencies(n_features, rng))
         phases = self._cast(rng.uniform(0.0, 2.0 * np.pi, size=len(frequencies))) if self._has_phases() else None
         layout = "cos_sin" if self._has_pairs() else "phase"
         self.pool_ = Pool(self.kernel_, frequencies, phases, layout, self._pool_scale(), self.device)
-
-    def _learn(self, X, y, rng):
-        indices, weights = self._choose(X, y, rng)
-        return {"indices": indices, "weights": weights}
 
     def _use(self, learned):
         self.chosen_ = self.pool_.subset(learned["indices"], learned["weights"])

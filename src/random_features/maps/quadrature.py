@@ -53,7 +53,7 @@ class GaussianQuadrature(SpectralMap):
 
     method = "gq"
 
-    n_nodes: int = 3
+    n_nodes: Integral = 3
 
     def _check_options(self):
         super()._check_options()

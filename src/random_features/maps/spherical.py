@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from numbers import Integral
 from typing import Literal
 
 import numpy as np
 from scipy.stats import chi
-from sklearn.utils import check_scalar
 
 from random_features.maps.montecarlo import haar_rows
 from random_features.maps.spectral import SpectralMap
@@ -73,10 +71,6 @@ class SphericalStructured(SpectralMap):
 
     radii: Literal["perm", "single", "grid"] = "perm"
     n_radii: int = 2
-
-    def _check_options(self):
-        super()._check_options()
-        check_scalar(self.n_radii, "n_radii", Integral, min_val=1)
 
     def _draw_frequencies(self, n_features, rng):
         s, d = self.n_components, n_features + n_features % 2

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Literal
 
 import numpy as np
 import torch
-from sklearn.utils import check_scalar
 
 from random_features.hadamard import next_power_of_two, random_signs, sequency_order, walsh_hadamard
 from random_features.maps.spectral import SpectralMap
@@ -208,10 +206,6 @@ class RandomOrthogonalMatrices(SignedHadamardMap):
 
     n_factors: int = 3
     order: Literal["natural", "sequency"] = "natural"
-
-    def _check_options(self):
-        super()._check_options()
-        check_scalar(self.n_factors, "n_factors", Integral, min_val=1)
 
 
 class Fastfood(HadamardBlocksMap):

@@ -265,7 +265,7 @@ def problems_of_output(entry: dict) -> list[str]:
         return [f".kind: there is no {kind!r}; {suggestion(kind, kinds)}"]
     own, optional = keys_of_kind(kind)
     required = ["kind", "caption", "experiments", *own]
-    known = [*required, "kernel", *optional]
+    known = list(dict.fromkeys([*required, "kernel", "repeats", *optional]))
     found = [f".{key}: unknown key; {suggestion(key, known)}" for key in entry if key not in known]
     found += [f": the key {key!r} is missing; known are {', '.join(known)}" for key in required if key not in entry]
     return found or problems_of(Output, entry)

@@ -64,6 +64,12 @@ SPEC = {
 }
 
 
+def compared(of, spec):
+    """The tests between columns, and the overlaps, as the table makes them."""
+    pairs = [(pair["column"], pair["against"]) for pair in spec["tests"]]
+    return table.tests_between(crossed(of, spec), [line["label"] for line in spec["lines"]], pairs, of)
+
+
 def test_a_cell_has_what_its_row_and_column_say():
     cells = crossed(context(), SPEC)
     for (experiment, variant), values in VALUES.items():
@@ -75,7 +81,7 @@ def test_a_cell_has_what_its_row_and_column_say():
 
 
 def test_differences_are_paired_and_corrected_where_splits_are_random_and_holm_is_over_the_data_set():
-    found, overlaps = table.tests_between(crossed(context(), SPEC), SPEC["lines"], SPEC["tests"], context())
+    found, overlaps = compared(context(), SPEC)
     assert overlaps == {"random halves": 1.0, "late": 0.0}
     p_values = []
     for variant, overlap in (("halves", 1.0), ("late", 0.0)):
@@ -101,7 +107,7 @@ def test_what_does_not_walk_stands_beside_every_place_of_what_does():
         ],
         "tests": [{"column": "LS-RFF", "against": "RFF"}],
     }
-    found, _ = table.tests_between(crossed(context(*walked), spec), spec["lines"], spec["tests"], context(*walked))
+    found, _ = compared(context(*walked), spec)
     assert [found[str(at), "LS-RFF", "RFF"].value for at in (1, 4)] == [pytest.approx(1), pytest.approx(4)]
 
 

@@ -1,12 +1,12 @@
 """Features that reach printed numbers: the smallest size that does, who does with the fewest, and who never does."""
 
 import json
-from types import SimpleNamespace
 
 import report_rows
 
 from rfstudy import tidy
 from rfstudy.report import tables
+from rfstudy.report.context import Context
 from rfstudy.report.reached import needs
 
 SIZES = ["d", "2d", "4d"]
@@ -52,7 +52,9 @@ def context():
         for i, (size, mean) in enumerate(zip(SIZES, means, strict=True))
         for repeat, shift in enumerate((-1, 1))
     ]  # fmt: skip
-    return SimpleNamespace(rows=tidy.frame(measured), published=tidy.frame(printed), styles=STYLES, tasks=TASKS)
+    made = Context(tidy.frame(measured), STYLES, TASKS)
+    made.published = tidy.frame(printed)
+    return made
 
 
 def test_the_smallest_size_that_is_no_lower_than_the_best_printed_number():

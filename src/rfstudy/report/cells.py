@@ -10,9 +10,6 @@ from rfstudy.metrics import fact_of
 from rfstudy.report.compare import Estimate
 from rfstudy.report.context import Context
 from rfstudy.report.notes import dataset_name, remark_on_data
-from rfstudy.report.plot_styles import plot_style
-from rfstudy.report.published import printed_name
-from rfstudy.report.times import median_and_quartiles
 from rfstudy.report.typeset import Cell
 
 #: Means from this on are printed with a power of ten.
@@ -21,26 +18,25 @@ LARGE = 1e5
 
 def dataset_cell(context: Context, dataset: str, paper: str, rows: pd.DataFrame) -> Cell:
     """Return the cell of a data set: its name in a paper, its id, and whether it is a stand-in or capped."""
-    values = {"": printed_name(context.tasks, dataset, paper), "id": dataset, "remark": remark_on_data(rows)}
+    values = {"": context.name(dataset, paper), "id": dataset, "remark": remark_on_data(rows)}
     return Cell(dataset_name(context.tasks, dataset, paper, rows), values)
 
 
 def method_cell(context: Context, method: str, variant: str = "") -> Cell:
     """Return the cell of a method: its label, and the ids of the method and of its variant."""
-    label = plot_style(method, context.styles, variant).label
+    label = context.label(method, variant)
     return Cell(label, {"": label, "id": method, "variant": variant})
 
 
 def method_columns(context: Context, methods: list[str]) -> dict[str, dict]:
     """Return the columns of methods by label, as ``Table.unfold`` takes them."""
-    labels = {method: plot_style(method, context.styles).label for method in methods}
-    return {label: {"method": label, "method_id": method} for method, label in labels.items()}
+    return {context.label(method): {"method": context.label(method), "method_id": method} for method in methods}
 
 
-def overlaps_by_name(tests: pd.DataFrame, spec: dict, context: Context) -> dict[str, float]:
+def overlaps_by_name(tests: pd.DataFrame, paper: str, context: Context) -> dict[str, float]:
     """Return the overlap of the repeats by a paper's name of the data set, from rows of ``compare.differences``."""
     overlaps = tests.groupby("dataset", sort=False)["overlap"].first()
-    return {printed_name(context.tasks, dataset, spec["paper"]): overlap for dataset, overlap in overlaps.items()}
+    return {context.name(dataset, paper): overlap for dataset, overlap in overlaps.items()}
 
 
 def absent(why: str, *what: str) -> Cell:
@@ -65,59 +61,74 @@ def by_place(cells: pd.DataFrame, *columns: str) -> dict[tuple, dict]:
     return found
 
 
-def cell_text(cell: dict | None, metric: str, full: int) -> Cell:
+def cell_text(cell: dict | None, full: int) -> Cell:
     """Return the cell of a row of ``times.summarise``: mean and standard deviation, or median and quartiles."""
-    return median_and_quartiles(cell) if cell and cell["rounds"] else mean_and_std(cell, metric, full)
+    return median_and_quartiles(cell) if cell and cell["rounds"] else mean_and_std(cell, full)
 
 
-def mean_and_std(cell: dict | None, metric: str, full: int) -> Cell:
-    """One cell of a grid, None where nothing was run; repeats that are fewer than elsewhere or not ok are said in
-    it."""
+def mean_and_std(cell: dict | None, full: int) -> Cell:
+    """Return the cell of a row of ``aggregate.summarise``, None where nothing was run.
+
+    It says how many repeats are missing or not ok; ``full`` is the number of repeats of the other cells.
+    """
     if cell is None:
         return absent("not run", "std", "n")
-    mean, std, n, failed, skipped = (cell[key] for key in ("mean", "std", "n", "n_failed", "n_skipped"))
-    missing = [f"{count} {status}" for count, status in ((failed, "failed"), (skipped, "skipped")) if count]
+    mean, std, n = cell["mean"], cell["std"], cell["n"]
+    missing = [f"{cell[f'n_{status}']} {status}" for status in ("failed", "skipped") if cell[f"n_{status}"]]
     remark = ", ".join(missing)
-    told = {"": mean, "std": std if n > 1 else None, "n": n, "remark": remark}
+    values = {"": mean, "std": std if n > 1 else None, "n": n, "remark": remark}
     if not n:
-        return Cell(remark, told)
-    decimals = 2 if fact_of(metric).is_percentage else max(0, 2 - math.floor(math.log10(mean))) if mean > 0 else 3
-    digits = ".1e" if mean >= LARGE else f".{decimals}f"
+        return Cell(remark, values)
+    digits = f".{2 if fact_of(cell['metric']).is_percentage else decimals(mean, 3)}f" if mean < LARGE else ".1e"
     text = (f"{mean:{digits}}" + (f" ± {std:{digits}}" if n > 1 else "")).replace("e+0", "e").replace("e+", "e")
-    fewer = [f"n = {n}"] if n < full and not missing else missing
-    return Cell(f"{text} ({', '.join(fewer)})" if fewer else text, told)
+    fewer = remark or (f"n = {n}" if n < full else "")
+    return Cell(f"{text} ({fewer})" if fewer else text, values)
+
+
+def median_and_quartiles(cell: dict) -> Cell:
+    """Return the cell of times by rounds, to three digits: "0.123 [0.120, 0.131]", and whether other work ran."""
+    median, lower, upper = (cell[key] for key in ("mean", "lower", "upper"))
+    digits = f".{decimals(median, 3)}f"
+    text = f"{median:{digits}} [{lower:{digits}}, {upper:{digits}}]"
+    remark = "machine busy" if cell["machine_busy"] else ""
+    values = {"": median, "lower_quartile": lower, "upper_quartile": upper, "rounds": cell["rounds"], "remark": remark}
+    return Cell(f"{text} {remark}".rstrip(), values)
+
+
+def decimals(value: float, digits: int) -> int:
+    """Return how many decimals show a number to so many significant digits; ``digits`` for zero and below."""
+    return max(0, digits - 1 - math.floor(math.log10(value))) if value > 0 else digits
 
 
 def difference_cell(test: Estimate | None) -> Cell | str:
-    """A difference of two means with its p-value in brackets, where there is one; empty without a repeat of both."""
+    """Return a difference of two means with its p-value in brackets, if known; empty without a repeat of both."""
     if test is None or not test.n:
         return ""
-    known = test.p == test.p  # it is missing where the repeats are too few
-    p_value = "<0.001" if test.p < 0.001 else f"{test.p:.3f}"
-    text = f"{test.value:+.2f}" + (f" ({p_value})" if known else "")
-    return Cell(text, {"": test.value, "std": None, "n": test.n, "p_value": test.p, "remark": ""})
+    p_value = "" if pd.isna(test.p) else " (<0.001)" if test.p < 0.001 else f" ({test.p:.3f})"
+    values = {"": test.value, "std": None, "n": test.n, "p_value": test.p, "remark": ""}
+    return Cell(f"{test.value:+.2f}{p_value}", values)
 
 
 def three_digits(value: float) -> float:
-    """A number to three significant digits: measured times give no more."""
+    """Return a number to three significant digits: measured times give no more."""
     return float(f"{value:.3g}")
 
 
 def exponent(power: Estimate | None) -> Cell:
-    """A fitted exponent as a cell."""
+    """Return the cell of a fitted exponent."""
     if power is None:
         return absent("not run", "error")
     return Cell(str(power), {"": power.value, "error": power.error, "remark": ""})
 
 
 def with_error(value: float, error: float) -> Cell:
-    """A number and its standard error, to two digits of the error: "0.0241 ± 0.0018"; rounding is no error."""
+    """Return a number and its standard error, to two digits of the error: "0.0241 ± 0.0018"; rounding is no error."""
     if error <= 1e-12 * max(1.0, abs(value)):
         return Cell(f"{value:.3g} ± 0", {"": value, "error": 0.0, "remark": ""})
-    decimals = max(0, 1 - math.floor(math.log10(error)))
-    return Cell(f"{value:.{decimals}f} ± {error:.{decimals}f}", {"": value, "error": error, "remark": ""})
+    digits = f".{decimals(error, 2)}f"
+    return Cell(f"{value:{digits}} ± {error:{digits}}", {"": value, "error": error, "remark": ""})
 
 
 def span(smallest: float, largest: float, form: str = "") -> Cell:
-    """The ends of a range: "64 to 8192"."""
+    """Return the ends of a range: "64 to 8192"."""
     return Cell(f"{smallest:{form}} to {largest:{form}}", {"smallest": smallest, "largest": largest})

@@ -14,6 +14,7 @@ from rfstudy.files import read_arrays
 from rfstudy.report import published
 from rfstudy.report.aggregate import measured, select
 from rfstudy.report.derived import with_derived
+from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.times import with_printed
 
 
@@ -47,6 +48,14 @@ class Context:
         arrays = [file for path in own if (file := arrays_beside(path)).exists()]
         rows = [of_kernel(table, kernel) if kernel else table for table in own.values()]
         return cls(measured(rows, experiments), styles, tasks, reference_dir, arrays)
+
+    def label(self, method: str, variant: str = "") -> str:
+        """Return what tables and figures call a method."""
+        return plot_style(method, self.styles, variant).label
+
+    def name(self, dataset: str, paper: str) -> str:
+        """Return what a paper calls a data set."""
+        return published.printed_name(self.tasks, dataset, paper)
 
     @cached_property
     def arrays(self) -> dict[str, np.ndarray]:

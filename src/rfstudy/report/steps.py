@@ -51,18 +51,25 @@ def gain_of(method: str, reached: dict[str, Reached], baselines: list[str], sign
     return sign * (reached[method].values - best).dropna()
 
 
-def gain_changes(gains: dict[str, list[pd.Series]], overlap: float = 0.0, alone: bool = False) -> dict:
-    """How the gains of methods change from step to step on one data set: tests by position of the step and method.
+def changes(courses: dict[str, list[pd.Series]], overlap: float = 0.0, alone: bool = False) -> dict:
+    """Return the changes of values by repeat from step to step: tests by position of the step and method.
 
-    The gain of a repeat is compared with that at the step before (``alone``: at the first one); all tests are one
-    family. Changes without a p-value (too few repeats, a step that was not run) are left out.
+    A step is compared with the one before (``alone``: with the first one).
     """
-    tests = {
+    return {
         (position, method): paired(own[position], own[0 if alone else position - 1], overlap)
-        for method, own in gains.items()
+        for method, own in courses.items()
         for position in range(1, len(own))
     }
-    return {place: test for place, test in family(tests).items() if not np.isnan(test.p)}
+
+
+def gain_changes(gains: dict[str, list[pd.Series]], overlap: float = 0.0, alone: bool = False) -> dict:
+    """Return the ``changes`` of the gains of methods on one data set, as one family.
+
+    Changes without a p-value (too few repeats, a step that was not run) are left out.
+    """
+    tests = family(changes(gains, overlap, alone))
+    return {place: test for place, test in tests.items() if not np.isnan(test.p)}
 
 
 def controls_of(

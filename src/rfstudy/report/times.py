@@ -9,15 +9,12 @@ are older and hold sums of phases, are left as they are.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pandas as pd
 
 from rfstudy.report import aggregate
 from rfstudy.report.aggregate import select, settings_of
 from rfstudy.report.compare import Estimate
-from rfstudy.report.typeset import Cell
 
 ROUND = "round"
 
@@ -133,16 +130,6 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
     medians = medians.reset_index().assign(std=np.nan, at=np.nan)
     medians = medians.assign(rounds=medians["n"])[means.columns]
     return pd.concat([means, medians], ignore_index=True) if len(means) else medians
-
-
-def median_and_quartiles(cell: dict) -> Cell:
-    """One cell of a table, to three digits: "0.123 [0.120, 0.131]", with a word where other work ran beside it."""
-    median, lower, upper = (cell[key] for key in ("mean", "lower", "upper"))
-    decimals = max(0, 2 - math.floor(math.log10(median))) if median > 0 else 3
-    text = f"{median:.{decimals}f} [{lower:.{decimals}f}, {upper:.{decimals}f}]"
-    remark = "machine busy" if cell["machine_busy"] else ""
-    values = {"": median, "lower_quartile": lower, "upper_quartile": upper, "rounds": cell["rounds"], "remark": remark}
-    return Cell(f"{text} {remark}".rstrip(), values)
 
 
 def ratios(one: pd.DataFrame, other: pd.DataFrame, place: list[str], by: list[str]) -> pd.DataFrame:

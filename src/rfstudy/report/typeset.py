@@ -70,6 +70,7 @@ class Table:
     unfold : columns that become rows of the CSV file: column -> further columns of the CSV file and their values, e.g.
         ``{"2d": {"size": "2d"}}``
     parts : title -> columns of the parts in which people read it; columns that are in no part are in all of them
+    shown : the measured rows that the table shows; ``tables.make`` adds the notes on them
     name, caption : stem of its files, and title; ``tables.make`` takes them from the entry in ``config/figures``
     """
 
@@ -77,6 +78,7 @@ class Table:
     notes: list[str] = field(default_factory=list)
     unfold: dict[str, dict] = field(default_factory=dict)
     parts: dict[str, list[str]] = field(default_factory=dict)
+    shown: pd.DataFrame | None = None
     name: str = ""
     caption: str = ""
 

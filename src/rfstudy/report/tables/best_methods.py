@@ -12,12 +12,11 @@ import pandas as pd
 
 from rfstudy.metrics import lower_is_better
 from rfstudy.report.aggregate import check_unique, of_quantity, select, settings_of
-from rfstudy.report.cells import dataset_cell, method_cell
+from rfstudy.report.cells import dataset_cell
 from rfstudy.report.compare import MIN_REPEATS, family, is_effect, note_on_tests, overlap_of, paired
 from rfstudy.report.context import Context
-from rfstudy.report.notes import comparability, notes, quantity
-from rfstudy.report.plot_styles import plot_style
-from rfstudy.report.published import ids_by_name, printed_name
+from rfstudy.report.notes import comparability, quantity
+from rfstudy.report.published import ids_by_name
 from rfstudy.report.ranks import complete_scores
 from rfstudy.report.typeset import Cell, Table
 
@@ -101,7 +100,6 @@ def make(
     published: str,
     datasets: list[str],
     methods: list[str],
-    repeats: int,
     groups: dict[str, list[str]],
     criteria: list[dict],
 ) -> Table:
@@ -112,11 +110,16 @@ def make(
     frame = pd.concat([of_quantity(frame, criterion) for criterion in criteria])
     of_table = select(context.published, paper=paper, experiment=published)
     ids = ids_by_name(context.styles, "method")
+    unfold = {
+        f"{criterion['label']}, {group}": {"criterion": criterion["label"], "group": group}
+        for criterion, group in itertools.product(criteria, groups)
+    }
     rows, agreements, left_out, overlaps = [], [], [], {}
     for dataset in datasets:
         ours, printed = select(frame, dataset=dataset), select(of_table, dataset=dataset)
-        name = printed_name(context.tasks, dataset, paper)
-        cells = {}
+        name = context.name(dataset, paper)
+        of_rows = {"data set": dataset_cell(context, dataset, paper, ours)}
+        lines = {source: of_rows | {"source": source} for source in ("published", "measured", "agreement")}
         for criterion in criteria:
             of_criterion = of_quantity(ours, criterion)
             overlap = overlap_of(of_criterion, context)
@@ -127,29 +130,21 @@ def make(
                 heading, sizes = f"{criterion['label']}, {group}", groups[group]
                 listed = _printed_winners(printed, criterion, sizes, ids)
                 is_other = comparability(select(of_criterion, n_features_label=sizes), context.tasks)
-                agreements.append("not comparable" if is_other else _agreement(listed, best))
-                measured = _outcome(best, agreements[-1], context)
+                agreement = "not comparable" if is_other else _agreement(listed, best)
+                agreements.append(agreement)
                 # in a CSV file the agreement is in the rows of the measured methods
-                cells[heading] = (_listed(listed, context), measured, Cell(agreements[-1], ()))
+                cells = _listed(listed, context), _outcome(best, agreement, context), Cell(agreement, ())
+                for line, cell in zip(lines.values(), cells, strict=True):
+                    line[heading] = cell
                 if best.left_out and best.verdict != "no verdict":
-                    labels = [
-                        f"{plot_style(method, context.styles, variant).label} ({n})"
-                        for (method, variant), n in best.left_out.items()
-                    ]
+                    labels = [f"{context.label(*pair)} ({n})" for pair, n in best.left_out.items()]
                     left_out.append(f"{name}, {heading}: {', '.join(labels)}")
-        of_rows = dataset_cell(context, dataset, paper, ours)
-        for position, source in enumerate(("published", "measured", "agreement")):
-            rows.append({"data set": of_rows, "source": source} | {key: cell[position] for key, cell in cells.items()})
+        rows += lines.values()
     of_family = "the methods and groups of sizes of a data set and criterion"
     tests = note_on_tests(overlaps, of_family, [criterion["metric"] for criterion in criteria])
     remarks = [BEST_METHODS_NOTE, tests, *_tally(agreements)]
-    if left_out:
-        remarks.append(f"Not compared, with the number of complete repeats: {'; '.join(left_out)}.")
-    unfold = {
-        f"{criterion['label']}, {group}": {"criterion": criterion["label"], "group": group}
-        for criterion, group in itertools.product(criteria, groups)
-    }
-    return Table(pd.DataFrame(rows), remarks + notes(frame, {"paper": paper, "repeats": repeats}, context), unfold)
+    remarks += [f"Not compared, with the number of complete repeats: {'; '.join(left_out)}."] if left_out else []
+    return Table(pd.DataFrame(rows), remarks, unfold, shown=frame)
 
 
 def _tally(agreements: list[str]) -> list[str]:
@@ -160,7 +155,7 @@ def _tally(agreements: list[str]) -> list[str]:
 
 
 def _printed_winners(rows: pd.DataFrame, criterion: dict, sizes: list[str], ids: dict) -> list[str] | None:
-    """Ids of the methods that a paper lists; an empty list where it prints "-", None where it prints nothing."""
+    """Return ids of the methods that a paper lists: an empty list where it prints "-", None where nothing."""
     metric, learner = f"best_methods_{criterion['metric']}", criterion.get("learner", "")
     cell = select(rows, metric=metric, learner=learner, n_features_label=";".join(sizes))
     if not len(cell):
@@ -170,31 +165,36 @@ def _printed_winners(rows: pd.DataFrame, criterion: dict, sizes: list[str], ids:
 
 
 def _listed(winners: list[str] | None, context: Context) -> Cell:
-    """The methods that a paper lists, one row each in a CSV file; one row as well where it lists none."""
+    """Return the methods that a paper lists."""
     if not winners:
         return Cell("not printed", _winner("not printed")) if winners is None else Cell("-", _winner("none stands out"))
-    methods = [method_cell(context, method) for method in winners]
-    return Cell(", ".join(map(str, methods)), tuple(_winner("", method) for method in methods))
+    return _winners({(method, ""): {} for method in winners}, context)
 
 
 def _outcome(best: Best, agreement: str, context: Context) -> Cell:
-    """The methods that are best as measured, one row each, with the adjusted p-value against the first."""
+    """Return the methods that are best as measured, with the adjusted p-value against the first."""
     common = {"agreement": agreement, "repeats": best.repeats}
     if best.verdict != "listed":
         return Cell("-" if best.verdict == "none stands out" else best.verdict, _winner(best.verdict) | common)
-    methods = {pair: method_cell(context, *pair) for pair in best.methods}
-    values = (_winner("", method) | common | {"p_value": best.p.get(pair)} for pair, method in methods.items())
-    return Cell(", ".join(map(str, methods.values())), tuple(values))
+    return _winners({pair: common | {"p_value": best.p.get(pair)} for pair in best.methods}, context)
 
 
-def _winner(remark: str, method: Cell | None = None) -> dict:
-    """What a CSV file has of one winner, or in the place of winners."""
-    named = {f"method {what}".rstrip(): value for what, value in (method.values if method else {}).items()}
-    return dict.fromkeys(("method", "method id", "method variant", "p_value")) | named | {"remark": remark}
+def _winners(methods: dict[tuple[str, str], dict], context: Context) -> Cell:
+    """Return the cell of several methods with further values of each: a row each in a CSV file."""
+    values = (
+        _winner() | {"method": context.label(*pair), "method id": pair[0], "method variant": pair[1]} | more
+        for pair, more in methods.items()
+    )
+    return Cell(", ".join(context.label(*pair) for pair in methods), tuple(values))
+
+
+def _winner(remark: str = "") -> dict:
+    """Return what a CSV file has in the place of a winner."""
+    return dict.fromkeys(("method", "method id", "method variant", "p_value")) | {"remark": remark}
 
 
 def _agreement(winners: list[str] | None, best: Best) -> str:
-    """ "same", "overlap" or "differs"; nothing where one of the two has no list."""
+    """Return "same", "overlap" or "differs"; nothing where one of the two has no list."""
     if winners is None or best.verdict in ("no verdict", "not run"):
         return ""
     ours = {method for method, _ in best.methods} if best.verdict == "listed" else set()

@@ -9,31 +9,20 @@ from rfstudy.report.claims.points import MEANING
 from rfstudy.report.claims.registry import claims_of, judged
 from rfstudy.report.claims.rows import Rows
 from rfstudy.report.context import Context
-from rfstudy.report.notes import notes
 from rfstudy.report.typeset import Table
 
 
-def make(
-    context: Context,
-    *,
-    paper: str,
-    protocol: str,
-    claims: list[str],
-    repeats: int | None = None,
-    learner: str | None = None,
-) -> Table:
-    """One row per claim: what it says and its test, both from the reference data, the verdict and the evidence."""
+def make(context: Context, *, paper: str, protocol: str, claims: list[str], learner: str | None = None) -> Table:
+    """Return a row per claim: what it says and its test, both from the reference data, the verdict and the evidence."""
     texts, tests = context.claims.set_index("claim_id"), claims_of(paper)
     measured = select(context.rows, learner=["", learner]) if learner is not None else context.rows
-    frame, rows = [], Rows(measured, measured, context, paper)
+    table, rows = [], Rows(measured, measured, context, paper)
     for identifier in claims:
         verdict, evidence = judged(identifier, rows, protocol)
         text, stricter = texts.loc[identifier], tests[identifier].stricter
         test = f"{text['test']} (here: {stricter})" if stricter else text["test"]
-        frame.append(
-            {"claim": identifier, "says": text["claim"], "test": test, "verdict": verdict, "evidence": evidence}
-        )
-    found = [verdict for verdict in MEANING if any(row["verdict"] == verdict for row in frame)]
-    meaning = "; ".join(f"{verdict}, {MEANING[verdict]}" for verdict in found)
-    remarks = [f"Verdicts: {meaning}."] if found else []
-    return Table(pd.DataFrame(frame), remarks + notes(measured, {"paper": paper, "repeats": repeats}, context))
+        row = {"claim": identifier, "says": text["claim"], "test": test, "verdict": verdict, "evidence": evidence}
+        table.append(row)
+    frame = pd.DataFrame(table)
+    meaning = "; ".join(f"{verdict}, {MEANING[verdict]}" for verdict in MEANING if (frame["verdict"] == verdict).any())
+    return Table(frame, [f"Verdicts: {meaning}."] if meaning else [], shown=measured)

@@ -7,15 +7,8 @@ import pandas as pd
 from rfstudy.report.aggregate import methods_shown, select, settings_of
 from rfstudy.report.cells import absent, exponent, method_cell, span, with_error
 from rfstudy.report.context import Context
-from rfstudy.report.estimates import (
-    SIGMAS,
-    Tally,
-    compared_with_rff,
-    growth,
-    lower_variance_verdict,
-    pooled,
-)
-from rfstudy.report.notes import notes, notes_on_draws
+from rfstudy.report.estimates import SIGMAS, Tally, compared_with_rff, growth, lower_variance_verdict, pooled
+from rfstudy.report.notes import notes_on_draws
 from rfstudy.report.times import shortest
 from rfstudy.report.typeset import Cell, Table
 
@@ -46,13 +39,7 @@ NOTES = (
 )
 
 
-def make(
-    context: Context,
-    *,
-    paper: str,
-    published: str,
-    methods: list[str],
-) -> Table:
+def make(context: Context, *, paper: str, published: str, methods: list[str]) -> Table:
     """Return time, memory and variance of every map: as stated, fitted exponents, measured ratios, and a verdict."""
     frame = shortest(context.rows)
     moments = [pooled(frame, metric) for metric in MOMENTS]
@@ -74,15 +61,18 @@ def make(
             {"method": method_cell(context, method, variant)}
             | {heading: stated.get(metric, "not listed") for heading, metric in PRINTED.items()}
             | {heading: exponent(growth(ours, metric, over)) for heading, (metric, over) in exponents.items()}
-            | {"variance ratio": _range_of(points), "at equal columns": _range_of(at_columns)}
-            | _points(counts, bias)
-            | {"verdict": lower_variance_verdict(counts, stated.get("lower_variance_than_rff", ""))}
+            | {
+                "variance ratio": _range_of(points),
+                "at equal columns": _range_of(at_columns),
+                "variance points": _points(counts),
+                "largest bias": _largest(bias),
+                "verdict": lower_variance_verdict(counts, stated.get("lower_variance_than_rff", "")),
+            }
         )
     table = pd.DataFrame(rows)
     parts = {"What is stated of memory, time and variance": list(PRINTED), "Measured exponents": list(exponents)}
     parts["Measured variance"] = [c for c in table.columns[1:] if c not in (*PRINTED, *exponents)]
-    remarks = [*NOTES, *notes_on_draws(frame), *notes(frame, {"paper": paper}, context)]
-    return Table(table, remarks, parts=parts)
+    return Table(table, [*NOTES, *notes_on_draws(frame)], parts=parts, shown=frame)
 
 
 def _range_of(points: pd.DataFrame) -> Cell:
@@ -91,15 +81,12 @@ def _range_of(points: pd.DataFrame) -> Cell:
     return span(points["value"].min(), points["value"].max(), ".2f")
 
 
-def _points(counts: Tally, bias: pd.DataFrame) -> dict[str, Cell]:
-    """Return how many points are below and above those of RFF, and the largest bias."""
-    if not counts.total:
-        return {
-            "variance points": absent("not run", "lower", "even", "higher"),
-            "largest bias": absent("not run", "error"),
-        }
+def _points(counts: Tally) -> Cell:
+    return Cell(str(counts), counts._asdict()) if counts.total else absent("not run", *counts._fields)
+
+
+def _largest(bias: pd.DataFrame) -> Cell:
+    if not len(bias):
+        return absent("not run", "error")
     largest = bias.loc[bias["value"].abs().idxmax()]
-    return {
-        "variance points": Cell(str(counts), counts._asdict()),
-        "largest bias": with_error(largest["value"], largest["error"]),
-    }
+    return with_error(largest["value"], largest["error"])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from rfstudy.report.aggregate import methods_shown, select, settings_of
+from rfstudy.report.aggregate import methods_shown, select
 from rfstudy.report.cells import exponent, method_cell
+from rfstudy.report.comparisons import threads_of
 from rfstudy.report.context import Context
 from rfstudy.report.estimates import largest_half, power_law, varying
-from rfstudy.report.notes import notes
 from rfstudy.report.times import shortest
 from rfstudy.report.typeset import Table
 
@@ -33,20 +33,13 @@ POWER_NOTE = (
 )
 
 
-def make(
-    context: Context,
-    *,
-    paper: str,
-    methods: list[str],
-    timed: str,
-) -> Table:
+def make(context: Context, *, methods: list[str], timed: str) -> Table:
     """Return fitted powers of s and n of the times of a fit, of the features and of the scores, and what is stated."""
-    frame = shortest(context.rows)
-    rows = []
+    frame, rows = shortest(context.rows), []
     for method, variant in methods_shown(frame, methods):
         ours = select(frame, method=method, variant=variant)
         for metric, what in TIMED.items():
-            along_s, along_n = _along_s(ours, metric), _along_n(ours, metric)
+            along_s, along_n = _along(ours, metric)
             stated = STATED.get((method, metric), "") if method in methods else ""
             if not len(along_s) and metric == "time_scores_s" and not stated:
                 continue
@@ -63,27 +56,23 @@ def make(
                     "seconds at the largest s": seconds,
                 }
             )
-    remarks = [timed, POWER_NOTE, *_setting(select(frame, metric="time_fit_s"))]
-    return Table(pd.DataFrame(rows), remarks + notes(frame, {"paper": paper}, context))
+    return Table(pd.DataFrame(rows), [timed, POWER_NOTE, *_setting(frame)], shown=frame)
 
 
-def _along_s(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
-    return varying(frame, metric, "n_features", held="n_train")
+def _along(rows: pd.DataFrame, metric: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rows of a metric along s at one n, and along n at one s."""
+    pairs = ("n_features", "n_train"), ("n_train", "n_features")
+    return tuple(varying(rows, metric, over, held) for over, held in pairs)
 
 
-def _along_n(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
-    return varying(frame, metric, "n_train", held="n_features")
-
-
-def _setting(fits: pd.DataFrame) -> list[str]:
+def _setting(rows: pd.DataFrame) -> list[str]:
     """Return a sentence about the d, s, n and threads of the fits."""
+    fits = select(rows, metric="time_fit_s")
     if not len(fits):
         return []
-    s, n = _along_s(fits, "time_fit_s"), _along_n(fits, "time_fit_s")
-    threads = sorted({settings["threads"] for settings in settings_of(fits)})
+    s, n = _along(fits, "time_fit_s")
     return [
         f"d = {', '.join(map(str, sorted(set(fits['d']))))}; "
         f"s = {s['n_features'].min():,} to {s['n_features'].max():,} at n = {s['n_train'].iloc[0]:,}; "
-        f"n = {n['n_train'].min():,} to {n['n_train'].max():,} at s = {n['n_features'].iloc[0]:,}. "
-        f"Threads: {', '.join(map(str, threads))}."
+        f"n = {n['n_train'].min():,} to {n['n_train'].max():,} at s = {n['n_features'].iloc[0]:,}. " + threads_of(fits)
     ]

@@ -10,7 +10,6 @@ from rfstudy.report.aggregate import facts_of, select, settings_of
 from rfstudy.report.cells import absent, dataset_cell
 from rfstudy.report.context import Context
 from rfstudy.report.notes import absence, notes_on_data
-from rfstudy.report.published import printed_name
 from rfstudy.report.typeset import Cell, Table, text
 
 #: The facts by topic, in order, as they are called in a table; others follow under ``OTHERS`` by their own names.
@@ -65,12 +64,7 @@ FACTS_NOTE = (
 )
 
 
-def make(
-    context: Context,
-    *,
-    paper: str,
-    datasets: list[str],
-) -> Table:
+def make(context: Context, *, paper: str, datasets: list[str]) -> Table:
     """Return what preprocessing found: a row for each part of a data set, a column for each fact, by topic.
 
     A fact that is no number is in the settings of its row (``detail``, JSON). A sentence that is the same for all
@@ -78,23 +72,25 @@ def make(
     """
     facts = facts_of(select(context.rows, dataset=datasets))
     ok = select(facts, status="ok")
-    names, parts = ok["metric"].str.removeprefix("fact_"), ok["split"].where(ok["split"].isin(list(PARTS)), "all")
-    known = {fact: (topic, column) for topic, of_topic in TOPICS.items() for fact, column in of_topic.items()}
-    columns = {fact: place for fact, place in known.items() if fact in set(names)}
-    columns |= {fact: (OTHERS, _words(fact)) for fact in names if fact not in known}
-    cells = dict(
-        zip(zip(ok["dataset"], parts, names, strict=True), map(_cell, ok["value"], settings_of(ok)), strict=True)
+    ok = ok.assign(
+        fact=ok["metric"].str.removeprefix("fact_"),
+        part=ok["split"].where(ok["split"].isin(list(PARTS)), "all"),
+        cell=pd.Series(map(_cell, ok["value"], settings_of(ok)), ok.index, dtype=object),
     )
+    known = {fact: (topic, column) for topic, of_topic in TOPICS.items() for fact, column in of_topic.items()}
+    known |= {fact: (OTHERS, _words(fact)) for fact in ok["fact"] if fact not in known}
+    columns = {fact: place for fact, place in known.items() if fact in set(ok["fact"])}
     rows, missing = [], []
     for dataset in datasets:
-        ours = select(facts, dataset=dataset)
+        ours, own = select(facts, dataset=dataset), select(ok, dataset=dataset)
         name = dataset_cell(context, dataset, paper, ours)
-        for part in (part for part in PARTS if part in set(parts[ok["dataset"] == dataset])):
-            found = {column: cells.get((dataset, part, fact)) for fact, (_, column) in columns.items()}
+        for part in (part for part in PARTS if part in set(own["part"])):
+            of_part = select(own, part=part)
+            found = {columns[fact][1]: cell for fact, cell in zip(of_part["fact"], of_part["cell"], strict=True)}
             rows.append({"data set": name, "part": Cell(PARTS[part], {"": PARTS[part], "remark": ""})} | found)
-        if dataset not in set(ok["dataset"]):
+        if not len(own):
             rows.append({"data set": name, "part": absent(absence(ours))})
-            missing.append(f"{printed_name(context.tasks, dataset, paper)} ({absence(ours)})")
+            missing.append(f"{context.name(dataset, paper)} ({absence(ours)})")
     table = pd.DataFrame(rows, columns=["data set", "part", *(column for _, column in columns.values())], dtype=object)
     texts = {column: set(map(text, table[column].dropna())) for column in table.columns[2:]}
     sentences = {column: min(each) for column, each in texts.items() if len(each) == 1 and len(min(each)) >= SENTENCE}
@@ -108,19 +104,18 @@ def make(
 
 
 def _words(fact: str) -> str:
-    name = f"{fact.removesuffix('_pct')} (%)" if fact.endswith("_pct") else fact
-    return name.replace("_", " ")
+    """Return the name of a fact in words: "rows with twin (%)" of "rows_with_twin_pct"."""
+    return (f"{fact.removesuffix('_pct')} (%)" if fact.endswith("_pct") else fact).replace("_", " ")
 
 
-def _cell(value, settings: dict):
+def _cell(value: float, settings: dict):
     """Return the cell of a fact: its number, or the detail in its settings, one thing per entry for machines."""
     if not settings.get("detail"):
         return value
     detail = json.loads(settings["detail"])
     listed = detail if isinstance(detail, dict) else dict(enumerate(detail, 1)) if isinstance(detail, list) else {}
-    return Cell(
-        _in_words(detail), tuple(_entry(each) | {"entry": key} for key, each in listed.items()) or _entry(detail)
-    )
+    records = tuple(_entry(each) | {"entry": key} for key, each in listed.items())
+    return Cell(_in_words(detail), records or _entry(detail))
 
 
 def _entry(fact) -> dict:

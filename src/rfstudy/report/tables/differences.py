@@ -10,9 +10,6 @@ from rfstudy.report.aggregate import method_order, of_quantity, select
 from rfstudy.report.cells import dataset_cell, difference_cell, method_cell, overlaps_by_name
 from rfstudy.report.compare import differences, note_on_tests
 from rfstudy.report.context import Context
-from rfstudy.report.notes import notes
-from rfstudy.report.plot_styles import plot_style
-from rfstudy.report.published import printed_name
 from rfstudy.report.typeset import Cell, Table
 
 
@@ -24,14 +21,11 @@ def make(
     methods: list[str],
     baselines: list[str],
     sizes: list[str],
-    repeats: int,
     quantity: dict,
 ) -> Table:
-    """Mean difference of a percentage over the repeats and Holm's p-value, by data set, method and baseline; one column
-    a size.
+    """Return mean differences of a percentage over the repeats and Holm's p-values by data set, method and baseline.
 
-    All other methods are compared with the ``baselines``, one after the other. All tests of a
-    data set are one family.
+    Each method is compared with each of the ``baselines``; a column per size. All tests of a data set are one family.
     """
     metric = quantity["metric"]
     frame = of_quantity(select(context.rows, dataset=datasets, n_features_label=sizes), quantity)
@@ -44,23 +38,18 @@ def make(
             rows.append({"data set": name, "method": "", "minus": "", **dict.fromkeys(sizes, "not run")})
             continue
         above, below = (int((own["effect"] & (sign * own["value"] > 0)).sum()) for sign in (1, -1))
-        printed = printed_name(context.tasks, dataset, paper)
-        effects.append(f"{printed}: {above} of {len(own)} above, {below} below")
+        effects.append(f"{context.name(dataset, paper)}: {above} of {len(own)} above, {below} below")
         cells = {(t.method, t.variant, t.minus, t.n_features_label): difference_cell(t) for t in own.itertuples()}
         for pair, minus in itertools.product(method_order(ours, methods), baselines):
             texts = {size: cells.get((*pair, minus, size), "") for size in sizes}
             if any(texts.values()):
-                label = plot_style(minus, context.styles).label
+                label = context.label(minus)
                 who = {"method": method_cell(context, *pair), "minus": Cell(label, {"": label, "id": minus})}
                 rows.append({"data set": name} | who | texts)
     remarks = ["Mean difference in points over the repeats; in brackets Holm's p-value."]
     if effects:
-        remarks += [
-            note_on_tests(
-                overlaps_by_name(tests, {"paper": paper}, context), "all differences of a data set", [metric]
-            ),
-            f"Effects: {'; '.join(effects)}.",
-        ]
-    unfold = {size: {"size": size, "metric": metric} for size in sizes}
+        overlaps = overlaps_by_name(tests, paper, context)
+        remarks.append(note_on_tests(overlaps, "all differences of a data set", [metric]))
+        remarks.append(f"Effects: {'; '.join(effects)}.")
     table = pd.DataFrame(rows, columns=["data set", "method", "minus", *sizes])
-    return Table(table, remarks + notes(frame, {"paper": paper, "repeats": repeats}, context), unfold)
+    return Table(table, remarks, {size: {"size": size, "metric": metric} for size in sizes}, shown=frame)

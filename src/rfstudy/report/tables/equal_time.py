@@ -10,9 +10,7 @@ from rfstudy.report.cells import absent, dataset_cell, difference_cell, three_di
 from rfstudy.report.compare import family, note_on_tests, overlap_of, paired
 from rfstudy.report.context import Context
 from rfstudy.report.error_and_time import at_time, curve
-from rfstudy.report.notes import absence, notes
-from rfstudy.report.plot_styles import plot_style
-from rfstudy.report.published import printed_name
+from rfstudy.report.notes import absence
 from rfstudy.report.typeset import Cell, Table
 
 
@@ -25,15 +23,14 @@ def make(
     baselines: list[str],
     quantity: dict,
     times: dict[str, str],
-    repeats: int | None = None,
 ) -> Table:
-    """One row a data set and size of the method: its error and time, those of the baseline at as many features, and at
-    as much time.
+    """Return a row per data set and size of the method: its error and time, and errors of the baseline.
 
-    The curve of the baseline is read between two of its sizes; a time beyond its last one is not read.
+    The baseline is compared at as many features and at as much time. Its curve is read between two of its sizes; a time
+    beyond its last one is not read.
     """
     (method,), (baseline,) = methods, baselines
-    label, other = (plot_style(each, context.styles).label for each in (method, baseline))
+    label, other = context.label(method), context.label(baseline)
     metric, frame = quantity["metric"], select(context.rows, dataset=datasets)
     rows, overlaps = [], {}
     for dataset in datasets:
@@ -46,38 +43,35 @@ def make(
             rows.append({"data set": name, "M": absent(why)})
             continue
         overlap = overlap_of(select(errors, method=[method, baseline], axis=""), context)
-        overlaps[printed_name(context.tasks, dataset, paper)] = overlap
-        at_features = {point.label: point.errors for point in others}
+        overlaps[context.name(dataset, paper)] = overlap
         at_times = {point.label: at_time(others, point.time) for point in points}
-        against = {
-            **{(label, "features"): errors for label, errors in at_features.items()},
-            **{(label, "time"): read.errors for label, read in at_times.items() if read},
-        }
+        against = {("M", each.label): each.errors for each in others}
+        against |= {("time", size): read.errors for size, read in at_times.items() if read}
         tests = family(
             {
-                (point.label, what): paired(point.errors, against[point.label, what], overlap)
+                (what, point.label): paired(point.errors, against[what, point.label], overlap)
                 for point in points
-                for what in ("features", "time")
-                if (point.label, what) in against
+                for what in ("M", "time")
+                if (what, point.label) in against
             }
         )
+        first, last = (end(others, key=lambda each: each.time) for end in (min, max))
         for point in points:
-            read, same = at_times[point.label], at_features.get(point.label)
-            before = point.time < min(each.time for each in others)
-            features = Cell(f"{read.n_features:.0f}", {"": read.n_features}) if read else None
-            beyond = f"beyond {other} at {max(others, key=lambda each: each.time).label}"
-            missed = "below its first" if before else beyond
+            size, read = point.label, at_times[point.label]
+            beyond = "below its first" if point.time < first.time else f"beyond {other} at {last.label}"
             rows.append(
                 {
                     "data set": name,
-                    "M": point.label,
+                    "M": size,
                     f"time of {label} (s)": three_digits(point.time),
                     f"error of {label}": round(point.error, 2),
-                    f"error of {other} at M": _mean(same),
-                    f"{label} minus {other} at M": difference_cell(tests.get((point.label, "features"))),
-                    f"M of {other} at equal time": features or missed,
-                    f"error of {other} at equal time": _mean(read and read.errors),
-                    f"{label} minus {other} at equal time": difference_cell(tests.get((point.label, "time"))),
+                    f"error of {other} at M": _mean(against.get(("M", size))),
+                    f"{label} minus {other} at M": difference_cell(tests.get(("M", size))),
+                    f"M of {other} at equal time": Cell(f"{read.n_features:.0f}", {"": read.n_features})
+                    if read
+                    else beyond,
+                    f"error of {other} at equal time": _mean(against.get(("time", size))),
+                    f"{label} minus {other} at equal time": difference_cell(tests.get(("time", size))),
                 }
             )
     remarks = [
@@ -88,8 +82,8 @@ def make(
     ]
     shown = select(frame, method=[method, baseline], variant="", metric=[metric, *times.values()])
     shown = select(shown, learner=["", quantity.get("learner", "")])
-    return Table(pd.DataFrame(rows), remarks + notes(shown, {"paper": paper, "repeats": repeats}, context))
+    return Table(pd.DataFrame(rows), remarks, shown=shown)
 
 
-def _mean(values) -> float | None:
+def _mean(values: pd.Series | None) -> float | None:
     return None if values is None else round(float(values.mean()), 2)

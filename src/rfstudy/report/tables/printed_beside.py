@@ -1,4 +1,4 @@
-"""Printed numbers with ours below them: a row a kernel, quantity and source, a column a method."""
+"""Published numbers with ours below them: a row per kernel, quantity and source, a column per method."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import pandas as pd
 from rfstudy.metrics import fact_of
 from rfstudy.report.cells import absent, method_columns
 from rfstudy.report.context import Context
-from rfstudy.report.notes import notes
-from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.scorecard import our_cell, printed_cell, quantity_in_words
 from rfstudy.report.scorecard import scorecard as compared
 from rfstudy.report.typeset import Cell, Table
@@ -36,11 +34,9 @@ def make(
     published: str,
     methods: list[str],
     kernels: dict[str, str],
-    repeats: int | None = None,
 ) -> Table:
     """Return every published number of a table and ours; ``kernels`` are ids with their names in the table."""
-    spec = {"paper": paper, "experiments": experiments, "scorecard": scorecard}
-    cells = compared(context, spec, published)
+    cells = compared(context, {"paper": paper, "experiments": experiments, "scorecard": scorecard}, published)
     found = {(cell.kernel, cell.metric, cell.method): cell for cell in cells.itertuples()}
     quantities = {cell.metric: quantity_in_words(cell, context.styles) for cell in found.values()}
     rows = []
@@ -53,23 +49,16 @@ def make(
             measured = any(cell and pd.notna(cell.value) for cell in own.values())
             units = ONE, ONE if measured else absent("not run", *QUARTILES)
             for source, text, unit in zip(("published", "ours"), (printed_cell, _ours), units, strict=True):
-                texts = {
-                    plot_style(method, context.styles).label: text(cell) if cell else unit
-                    for method, cell in own.items()
-                }
+                texts = {context.label(method): text(cell) if cell else unit for method, cell in own.items()}
                 rows.append({"kernel": name, "quantity": words, "source": source} | texts)
     shown = context.rows.loc[sorted({row for index in cells["rows"] for row in index})]
     others = sorted(set(shown["n_features_label"]) - set(cells["size"]))
-    remarks = [
-        OURS_NOTE,
-        *([f"Ours at s = {', '.join(others)}."] if others else []),
-        *notes(shown, {"paper": paper, "repeats": repeats}, context),
-    ]
-    return Table(pd.DataFrame(rows), remarks, method_columns(context, methods))
+    remarks = [OURS_NOTE, *([f"Ours at s = {', '.join(others)}."] if others else [])]
+    return Table(pd.DataFrame(rows), remarks, method_columns(context, methods), shown=shown)
 
 
 def _ours(cell) -> Cell:
-    """Our number, or why there is none."""
+    """Return our number, or why there is none."""
     if pd.isna(cell.value):
         return absent(cell.reason, *QUARTILES)
     return our_cell(cell, 2 if cell.over or fact_of(cell.metric).is_percentage else 4)

@@ -15,12 +15,9 @@ RATIOS_NOTE = (
 )
 
 
-def make(
-    context: Context,
-) -> Table:
-    """Comparisons of speed: time of the one side over that of the other, with the bar that the project sets itself."""
-    frame = context.rows
-    table = comparisons(frame)
+def make(context: Context) -> Table:
+    """Return comparisons of speed: the time of one side over that of the other, with the bar that it must keep."""
+    table = comparisons(context.rows)
     numbers = ["ratio", "lower quartile", "upper quartile", "at most", "seconds", "seconds of the other"]
     table[numbers] = table[numbers].map(three_digits)
-    return Table(table, [*filter(None, [threads_of(frame)]), RATIOS_NOTE])
+    return Table(table, [*filter(None, [threads_of(context.rows)]), RATIOS_NOTE])

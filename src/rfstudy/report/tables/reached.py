@@ -1,4 +1,4 @@
-"""The features that reach the best printed number of every size, by one method and by the best of the others."""
+"""The features that reach the best published number of every size, by one method and by the best of the others."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import pandas as pd
 from rfstudy.report.aggregate import of_quantity, select
 from rfstudy.report.cells import absent, dataset_cell, method_cell
 from rfstudy.report.context import Context
-from rfstudy.report.notes import notes
-from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.reached import Reached, needs
 from rfstudy.report.typeset import Cell, Table
 
@@ -30,23 +28,20 @@ def make(
 ) -> Table:
     """Return a row per data set and published size: the features that reach the published number."""
     about = {"paper": paper, "published": published, "datasets": datasets, "sizes": sizes}
-    about |= {"quantity": quantity, "baseline": baseline}
     shown = of_quantity(select(context.rows, dataset=datasets), quantity)
-    baseline = plot_style(baseline, context.styles).label
-    rows = []
-    for need in needs(context, about):
-        rows.append(
-            {
-                "data set": dataset_cell(context, need.dataset, paper, select(shown, dataset=need.dataset)),
-                "s": need.size,
-                "printed": need.printed,
-                "of": method_cell(context, need.method),
-                f"reached by {baseline}": _cell(need.baseline),
-                "by the best other": _cell(need.other),
-                "which is": method_cell(context, need.other.method, need.other.variant) if need.other else "",
-            }
-        )
-    return Table(pd.DataFrame(rows), [NOTE, *notes(shown, {"paper": paper}, context)])
+    rows = [
+        {
+            "data set": dataset_cell(context, need.dataset, paper, select(shown, dataset=need.dataset)),
+            "s": need.size,
+            "printed": need.printed,
+            "of": method_cell(context, need.method),
+            f"reached by {context.label(baseline)}": _cell(need.baseline),
+            "by the best other": _cell(need.other),
+            "which is": method_cell(context, need.other.method, need.other.variant) if need.other else "",
+        }
+        for need in needs(context, about | {"quantity": quantity, "baseline": baseline})
+    ]
+    return Table(pd.DataFrame(rows), [NOTE], shown=shown)
 
 
 def _cell(found: Reached | None) -> Cell:

@@ -9,7 +9,6 @@ from rfstudy.report.aggregate import methods_shown, select, settings_of
 from rfstudy.report.cells import absent, exponent, method_cell
 from rfstudy.report.context import Context
 from rfstudy.report.estimates import SIGMAS, power_law
-from rfstudy.report.notes import notes
 from rfstudy.report.requirements import BOUNDS, decay_of, features_needed, growth_of_need, size_text, stated_bounds
 from rfstudy.report.typeset import Cell, Table
 
@@ -29,24 +28,24 @@ NEED_VERDICT_NOTE = (
     "errors; its constant is not stated."
 )
 
+DATA_NOTE = (
+    "Data: x uniform on a circle, labels -1 and +1 whose mean is a sum of three harmonics; kernels of {terms:,} "
+    "harmonics, the polynomial decay with t = 1. Repeats: {repeats}, draws of a map in each: {draws}."
+)
 
-def make(
-    context: Context,
-    *,
-    paper: str,
-    published: str,
-    methods: list[str],
-) -> Table:
-    """The stated bounds on the number of features and what was needed at every n, by decay and way of sampling."""
-    frame = context.rows
+
+def make(context: Context, *, paper: str, published: str, methods: list[str]) -> Table:
+    """Return the stated bounds on the number of features and what was needed at every n.
+
+    A row per decay of the eigenvalues and way of sampling.
+    """
+    frame, rows = context.rows, []
     printed = select(context.published, paper=paper, experiment=published, metric="required_features_bound")
     bounds, needed = stated_bounds(printed), features_needed(frame)
-    formulas = {decay_of(name): name.split(": ", 1)[1] for name in printed["dataset"]}
-    rows = []
-    for decay, formula in formulas.items():
-        of_decay = select(needed, decay=decay)
+    for formula in printed["dataset"].unique():
+        of_decay = select(needed, decay=decay_of(formula))
         for method, variant in methods_shown(of_decay, methods):
-            ours, bound = select(of_decay, method=method, variant=variant), bounds.get((decay, method), "")
+            ours, bound = select(of_decay, method=method, variant=variant), bounds.get((decay_of(formula), method), "")
             met = ours.dropna(subset="s")["n"].to_numpy(dtype=float)
             power, stated = growth_of_need(ours), power_law(met, BOUNDS[bound](met)) if bound else None
             cells = {row.n: _needed(row.s, row.largest) for row in ours.itertuples()}
@@ -55,7 +54,7 @@ def make(
                 verdict = "holds" if power.value <= stated.value + SIGMAS * power.error else "fails"
             rows.append(
                 {
-                    "eigenvalues": formula,
+                    "eigenvalues": formula.split(": ", 1)[1],
                     "method": method_cell(context, method, variant),
                     "stated": bound,
                     **{f"needed, n = {n}": cells.get(n, NOT_RUN) for n in sorted(set(needed["n"]))},
@@ -64,27 +63,15 @@ def make(
                     "verdict": verdict,
                 }
             )
-    remarks = [*_tolerance(frame), NEED_VERDICT_NOTE, *_circle(frame)]
-    return Table(pd.DataFrame(rows), remarks + notes(frame, {"paper": paper}, context))
+    risks = select(frame, metric="risk")
+    settings, remarks = settings_of(risks), [NEED_VERDICT_NOTE]
+    if settings:
+        about = settings[0] | {"repeats": risks["repeat"].nunique()}
+        tolerance = 100 * max(each["tolerance"] for each in settings)
+        remarks = [NEED_NOTE.format(tolerance=tolerance), NEED_VERDICT_NOTE, DATA_NOTE.format(**about)]
+    return Table(pd.DataFrame(rows), remarks, shown=frame)
 
 
 def _needed(s: float, largest: int) -> Cell:
-    """What was needed; of what was not met the largest size that is not enough."""
+    """Return the cell of a requirement; of one that was not met, the largest size that is not enough."""
     return Cell(size_text(s, largest), {"": s, "more than": largest if np.isnan(s) else None, "remark": ""})
-
-
-def _tolerance(frame: pd.DataFrame) -> list[str]:
-    tolerances = {s["tolerance"] for s in settings_of(select(frame, metric="risk"))}
-    return [NEED_NOTE.format(tolerance=100 * max(tolerances))] if tolerances else []
-
-
-def _circle(frame: pd.DataFrame) -> list[str]:
-    rows = select(frame, metric="risk")
-    if not len(rows):
-        return []
-    first = settings_of(rows)[0]
-    return [
-        "Data: x uniform on a circle, labels -1 and +1 whose mean is a sum of three harmonics; kernels of "
-        f"{first['terms']:,} harmonics, the polynomial decay with t = 1. Repeats: {rows['repeat'].nunique()}, draws of "
-        f"a map in each: {first['draws']}."
-    ]

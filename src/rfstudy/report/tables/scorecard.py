@@ -8,8 +8,6 @@ import pandas as pd
 from rfstudy.metrics import fact_of
 from rfstudy.report.compare import RULE_NOTE
 from rfstudy.report.context import Context
-from rfstudy.report.plot_styles import plot_style
-from rfstudy.report.published import printed_name
 from rfstudy.report.scorecard import JUDGED, counts, judgement, quantity_in_words
 from rfstudy.report.scorecard import scorecard as compared
 from rfstudy.report.typeset import Table
@@ -23,27 +21,20 @@ RATIO_NOTE = "A time is its ratio to that of another method in the same cell, wh
 NUMBERS = ("published", "published spread", "ours", "our spread", *JUDGED)
 
 
-def make(
-    context: Context,
-    *,
-    paper: str,
-    experiments: list[str],
-    scorecard: dict,
-) -> Table:
-    """One row per published number and protocol: published, ours, what the verdict rests on, and the verdict.
+def make(context: Context, *, paper: str, experiments: list[str], scorecard: dict) -> Table:
+    """Return a row per published number and protocol: published, ours, the verdict, and what it rests on.
 
     A number that no experiment measures has one row, without a protocol. The remark says what is missing or why the two
     are not comparable.
     """
-    spec = {"paper": paper, "experiments": experiments, "scorecard": scorecard}
-    cells = compared(context, spec)
-    rows = [_row(cell, context, paper) for cell in cells.itertuples()]
-    table = pd.DataFrame(rows).astype(dict.fromkeys(NUMBERS, float) | {"repeats": "Int64"})
+    cells = compared(context, {"paper": paper, "experiments": experiments, "scorecard": scorecard})
+    table = pd.DataFrame([_row(cell, context, paper) for cell in cells.itertuples()])
     tallies = [
         counts(of_protocol, f"Protocol {protocol}" if protocol else "Without an experiment")
         for protocol, of_protocol in cells.groupby("protocol", sort=False)
     ]
-    return Table(table, [RULE_NOTE, RATIO_NOTE, *tallies, *_not_scored(scorecard)])
+    remarks = [RULE_NOTE, RATIO_NOTE, *tallies, *_not_scored(scorecard)]
+    return Table(table.astype(dict.fromkeys(NUMBERS, float) | {"repeats": "Int64"}), remarks)
 
 
 def _row(cell, context: Context, paper: str) -> dict:
@@ -52,10 +43,10 @@ def _row(cell, context: Context, paper: str) -> dict:
     return {
         "protocol": cell.protocol,
         "table": cell.table,
-        "data set": printed_name(context.tasks, cell.dataset, paper),
+        "data set": context.name(cell.dataset, paper),
         "kernel": cell.kernel,
         "s": cell.size,
-        "method": plot_style(cell.method, context.styles).label if cell.method else "",
+        "method": context.label(cell.method) if cell.method else "",
         "quantity": quantity_in_words(cell, context.styles),
         "published": _number(cell.published, cell),
         "published spread": np.nan if cell.over or pd.isna(cell.published) else cell.published_spread,
@@ -69,14 +60,14 @@ def _row(cell, context: Context, paper: str) -> dict:
 
 
 def _number(value: float, cell) -> float:
-    """A number to as many digits as a table needs: two decimals of percentages and ratios, six digits of others."""
+    """Return a number to the digits that a table needs: two decimals of percentages and ratios, else six digits."""
     return round(value, 2) if cell.over or fact_of(cell.metric).is_percentage else float(f"{value:.6g}")
 
 
 def _not_scored(mapping: dict) -> list[str]:
-    """What else is printed, and why there is no verdict on it."""
-    places: dict[str, list[str]] = {}
+    """Return a sentence on what else is published, and why there is no verdict on it."""
+    places: dict[str, dict] = {}
     for entry in mapping.get("not_scored", []):
-        places.setdefault(entry["why"], []).append(entry["table"])
-    parts = [f"{', '.join(dict.fromkeys(tables))} ({why})" for why, tables in places.items()]
+        places.setdefault(entry["why"], {})[entry["table"]] = None
+    parts = [f"{', '.join(tables)} ({why})" for why, tables in places.items()]
     return [f"Printed as well: {'; '.join(parts)}."] if parts else []

@@ -1,6 +1,6 @@
-"""Printed means beside ours, cell by cell, with a verdict.
+"""Published means next to ours, cell by cell, with a verdict.
 
-A printed number that is lost is compared with nothing. Times are compared only as ratios between methods.
+A published number that is lost is compared with nothing. Times are compared only as ratios between methods.
 """
 
 from __future__ import annotations
@@ -11,29 +11,19 @@ from rfstudy.report.aggregate import of_quantity, select
 from rfstudy.report.cells import dataset_cell, method_cell
 from rfstudy.report.compare import RULE_NOTE
 from rfstudy.report.context import Context
-from rfstudy.report.notes import notes
-from rfstudy.report.plot_styles import plot_style
-from rfstudy.report.scorecard import (
-    JUDGED,
-    counts_by_confidence,
-    judgement,
-    our_cell,
-    printed_cell,
-)
-from rfstudy.report.scorecard import (
-    scorecard as compared,
-)
+from rfstudy.report.scorecard import JUDGED, counts_by_confidence, judgement, our_cell, printed_cell
+from rfstudy.report.scorecard import scorecard as compared
 from rfstudy.report.times import TOO_WIDE, by_rounds
 from rfstudy.report.typeset import Table
 
-#: Which printed numbers of the scorecard it is told of: those of its table.
+#: Which published numbers ``config/scorecard.yaml`` gives this kind: those of its table.
 SCORED = "table"
 
 RATIO_NOTE = "Ratios to {name} in the same cell; ours are means over repeats of the ratio in a repeat."
 
 RATIO_BY_ROUND_NOTE = (
     "Ratios to {name} in the same cell; ours are medians over rounds of the ratio in a round, with the quartiles. Too "
-    f"noisy as well: these are further apart than {TOO_WIDE:.0%} of the ratio. Contended times are not compared."
+    f"noisy as well: these are further apart than {TOO_WIDE:.0%} of the ratio. Busy times are not compared."
 )
 
 
@@ -47,10 +37,9 @@ def make(
     datasets: list[str],
     methods: list[str],
     sizes: list[str],
-    repeats: int,
     quantity: dict,
 ) -> Table:
-    """One row per printed cell of one quantity: published, ours and the verdict, with what it rests on.
+    """Return a row per published cell of one quantity: published, ours and the verdict, with what it rests on.
 
     The ``quantity`` is joined and, for times, divided as ``config/scorecard.yaml`` says.
     """
@@ -59,8 +48,7 @@ def make(
     places = pd.MultiIndex.from_product([datasets, sizes, methods])
     cells = cells.set_index(["dataset", "size", "method"], drop=False)
     cells = cells.reindex(places.intersection(cells.index, sort=False))
-    shown = select(context.rows, dataset=datasets, n_features_label=sizes, variant="")
-    shown = of_quantity(shown, quantity)
+    shown = of_quantity(select(context.rows, dataset=datasets, n_features_label=sizes, variant=""), quantity)
     names = {d: dataset_cell(context, d, paper, select(shown, dataset=d)) for d in datasets}
     rows = [
         {
@@ -78,6 +66,5 @@ def make(
     over = next(filter(None, cells["over"]), "")
     if over:
         note = RATIO_BY_ROUND_NOTE if len(by_rounds(shown)) else RATIO_NOTE
-        remarks.insert(0, note.format(name=plot_style(over, context.styles).label))
-    table = pd.DataFrame(rows).astype(dict.fromkeys(JUDGED, float))
-    return Table(table, remarks + notes(shown, {"paper": paper, "repeats": repeats}, context))
+        remarks.insert(0, note.format(name=context.label(over)))
+    return Table(pd.DataFrame(rows).astype(dict.fromkeys(JUDGED, float)), remarks, shown=shown)

@@ -28,7 +28,7 @@ base:
   approximation: {norm: frobenius, rows: 10}
   learners:
     ridge: {scaling: mean, center: none, penalties: [1], n_folds: 5}
-    svm: {loss: hinge, intercept: none, C: [1], n_folds: 5}
+    svm: {C: [1], n_folds: 5}
 """
 
 
@@ -280,7 +280,7 @@ def test_an_entry_has_its_position_in_the_file_where_steps_are_written_out():
         ({"methods": [{"method": "rm"}]}, ".methods[0].method: rm does not apply to the kernel gaussian"),
         ({"methods": [{"method": "karff", "options": {"n_candidates": 9}}]}, ".methods[0].options: n_candidates == 9,"),
         ({"kernel": {"name": "gaussian", "length_scale": -1}, "bandwidth": None}, ".kernel: length_scale must be posi"),
-        ({"learners": {"svm": {"C": [1], "n_folds": 2}}}, ".learners.svm: the learner's options do not say loss, inte"),
+        ({"learners": {"logistic": {"penalties": [1], "n_folds": 2}}}, ".learners.logistic: the learner's options do"),
         ({"scores": ["mse"]}, ".scores: 'mse' is no metric of a binary target; known are"),
         ({"preprocess": [{"pca": {"n_components": 9}}]}, ".preprocess: pca cannot keep 9 components of 5 columns"),
         ({"bandwidth": {"rule": "neighbour", "k": 60, "length_scale": None}}, ".bandwidth: the 60-th nearest neighbou"),

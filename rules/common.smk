@@ -14,6 +14,7 @@ LOCK = "envs/requirements.lock"
 sys.path.insert(0, str(ROOT / "src"))
 
 from rfstudy.data import registry as data_registry
+from rfstudy.data.entries import in_use
 from random_features.errors import gathered
 from rfstudy.files import read_yaml, write_text
 from rfstudy.report import catalogue
@@ -79,6 +80,7 @@ PRESET = SETTINGS["preset"]
 RESULTS = f"results/{PRESET}"
 PREPARED = f"data/prepared/{SETTINGS['data']}"
 EMBEDDED = SETTINGS["data"] == "embedded"
+TASKS = {name: in_use(task, embedded=EMBEDDED) for name, task in REGISTRY.tasks.items()}
 
 # the stages that compute
 STAGES = ("tune", "generate", "train", "measure", "time")
@@ -373,40 +375,34 @@ def local_files(wildcards):
 
 def raw_record(wildcards):
     """The download that a task, or its extractor, needs; an embedded stand-in has none, and what is no file neither."""
-    task = REGISTRY.tasks[wildcards.dataset]
-    source = data_registry.source_of(task)
-    return f"data/raw/{source}/record.json" if source and not data_registry.stands_in(task, embedded=EMBEDDED) else []
+    source = data_registry.source_of(TASKS[wildcards.dataset])
+    return f"data/raw/{source}/record.json" if source else []
 
 
 def listed_rows(wildcards):
     """The list of the rows that a paper used of a source; nothing for all other tasks, and for an embedded stand-in."""
-    task = REGISTRY.tasks[wildcards.dataset]
-    name = data_registry.list_of_rows(task)
-    return f"data/reference/{name}" if name and not data_registry.stands_in(task, embedded=EMBEDDED) else []
+    name = data_registry.list_of_rows(TASKS[wildcards.dataset])
+    return f"data/reference/{name}" if name else []
 
 
 def base_files(wildcards):
     """The prepared data of the task that a task is made of; nothing for all others."""
-    base = data_registry.base_of(REGISTRY.tasks[wildcards.dataset], embedded=EMBEDDED)
+    base = data_registry.base_of(TASKS[wildcards.dataset])
     return prepared(base) if base else []
-
-
-def streamed(wildcards):
-    """How the rows of a task, or of its stand-in, are streamed; empty where they are not."""
-    return data_registry.streamed_of(REGISTRY.tasks[wildcards.dataset], embedded=EMBEDDED)
 
 
 def chunk_files(wildcards):
     """The chunks of a streamed task that are made by jobs of their own; of one chunk there is none."""
-    number = data_registry.n_chunks(streamed(wildcards)) if streamed(wildcards) else 0
+    number = data_registry.n_chunks(TASKS[wildcards.dataset])
     return [f"{PREPARED}/{wildcards.dataset}/chunk-{i}.npz" for i in range(number)] if number > 1 else []
 
 
 def preprocess_memory(wildcards):
     """The memory in MB that the rows of a task are made in; those of a stream are never whole, but its chunks."""
-    if streamed(wildcards):
-        columns = REGISTRY.tasks[streamed(wildcards)["base"]]["d"]
-        return int(1000 + 4 * data_registry.rows_per_chunk(streamed(wildcards)) * columns / 2**20)
+    streamed = TASKS[wildcards.dataset].get("streamed")
+    if streamed:
+        columns = REGISTRY.tasks[streamed["base"]]["d"]
+        return int(1000 + 4 * data_registry.rows_per_chunk(streamed) * columns / 2**20)
     return memory_of_rows(wildcards.dataset)
 
 
@@ -418,16 +414,12 @@ def preprocess_code(wildcards):
 @cache
 def code_of_tasks(*datasets):
     """The package files that make the rows of tasks."""
-    own = [module for name in datasets for module in data_registry.code_of(REGISTRY.tasks[name], embedded=EMBEDDED)]
+    own = [module for name in datasets for module in data_registry.code_of(TASKS[name])]
     return code_of("rfstudy.data.preprocess", *sorted({*own}))
 
 
 # the tasks that one job prepares; one that is made from files, or from another task, has a job of its own
-TOGETHER = [
-    dataset
-    for dataset in SETTINGS.get("prepared_together", [])
-    if data_registry.is_generated(REGISTRY.tasks[dataset], embedded=EMBEDDED)
-]
+TOGETHER = [dataset for dataset in SETTINGS.get("prepared_together", []) if "generator" in TASKS[dataset]]
 
 
 def list_code():

@@ -16,16 +16,16 @@ rule preprocess:
     threads: 1
     resources:
         mem_mb=preprocess_memory,
-        runtime=lambda wildcards: data_registry.minutes_of(REGISTRY.tasks[wildcards.dataset]),
-        gpu=lambda wildcards: GPUS if data_registry.wants_gpu(REGISTRY.tasks[wildcards.dataset]) else 0,
+        runtime=lambda wildcards: data_registry.minutes_of(TASKS[wildcards.dataset]),
+        gpu=lambda wildcards: GPUS if data_registry.wants_gpu(TASKS[wildcards.dataset]) else 0,
     params:
-        work=lambda wildcards: work_hash({wildcards.dataset: REGISTRY.tasks[wildcards.dataset]}),
+        work=lambda wildcards: work_hash({wildcards.dataset: TASKS[wildcards.dataset]}),
         file=f"{PREPARED}/{{dataset}}/work.json",
         raw=lambda wildcards, input: f"--raw {Path(input.raw).parent}" if input.raw else "",
         base=lambda wildcards, input: f"--base {Path(input.base[0]).parent}" if input.base else "",
         chunks=lambda wildcards, input: [f"--chunk {path}" for path in input.get("chunks", [])],
         device=lambda wildcards: (
-            f"--device {SETTINGS['device']}" if data_registry.wants_gpu(REGISTRY.tasks[wildcards.dataset]) else ""
+            f"--device {SETTINGS['device']}" if data_registry.wants_gpu(TASKS[wildcards.dataset]) else ""
         ),
         out=lambda wildcards, output: str(Path(output[0]).parents[1]),
     message:
@@ -54,7 +54,7 @@ if TOGETHER:
             runtime=60,
             gpu=0,
         params:
-            work=lambda wildcards: work_hash({dataset: REGISTRY.tasks[dataset] for dataset in TOGETHER}),
+            work=lambda wildcards: work_hash({dataset: TASKS[dataset] for dataset in TOGETHER}),
             file=f"{PREPARED}/work.json",
             raw="",
             base="",

@@ -17,10 +17,10 @@ rule stream:
         mem_mb=preprocess_memory,
         runtime=60,
     params:
-        spec=lambda wildcards: compact(REGISTRY.tasks[wildcards.dataset]),
+        spec=lambda wildcards: compact(TASKS[wildcards.dataset]),
         raw=lambda wildcards, input: f"--raw {Path(input.raw).parent}" if input.raw else "",
         base=lambda wildcards, input: Path(input.base[0]).parent,
-        of=lambda wildcards: data_registry.n_chunks(streamed(wildcards)),
+        of=lambda wildcards: data_registry.n_chunks(TASKS[wildcards.dataset]),
     message:
         "stream {wildcards.dataset}: chunk {wildcards.number} of {params.of}"
     shell:

@@ -110,7 +110,7 @@ def maps(name):
 
 @commands.command()
 @click.option("--spec", type=WORK, required=True, help="JSON file: entries of tasks (config/datasets.yaml), by id.")
-@click.option("--raw", type=EXISTING_FOLDER, help="Folder of the downloaded source; without it stand-ins are made.")
+@click.option("--raw", type=EXISTING_FOLDER, help="Folder of the downloaded source of a task that needs one.")
 @click.option("--base", type=EXISTING_FOLDER, help="Folder of the prepared data that a task is made of.")
 @click.option(
     "--chunk", "chunks", type=EXISTING_FILE, multiple=True, help="A chunk of a stream; all of them, in order."

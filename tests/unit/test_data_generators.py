@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.generators import binary, checkerboard, classes, numeric, regression, windmill
-from rfstudy.data.plane import NOISE, blades_of, lay_into_columns
+from rfstudy.data.plane import NOISE, lay_into_columns
 from rfstudy.data.scale import fit_steps
 
 N_TRAIN, N_TEST = 400, 2000
@@ -157,12 +157,6 @@ def test_a_set_of_one_width_has_no_other(generator, d):
     name = generator.__name__.rpartition(".")[2]
     with pytest.raises(UserError, match=f"it has {EXAMPLES[name][0]} columns, not {d}"):
         generator.generate(5, d, np.random.default_rng(0), **EXAMPLES[name][1])
-
-
-@pytest.mark.parametrize(("blades", "positives"), [(0, 0.5), (-1, 0.5), (3, 0.0), (3, 1.0), (3, -0.5), (3, 2.0)])
-def test_a_windmill_has_blades_and_two_classes(blades, positives):
-    with pytest.raises(UserError, match="has blades and both classes"):
-        blades_of(np.linspace(0, 6, 20), blades, positives)
 
 
 def test_classes_have_their_shares_and_stand_in_the_order_of_the_wave():

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from data_toys import HOG, TOY, write_toy
 
 from random_features.errors import UserError
 from rfstudy.data import prepared
@@ -13,22 +14,11 @@ from rfstudy.data.preprocess import preprocess
 from rfstudy.files import digest_of
 from rfstudy.study.sample import load_prepared
 
-TOY = {
-    "label": "Toy", "source": "toy", "files": {"train": "toy", "test": "toy.t"}, "parser": "libsvm", "n": 5, "d": 2,
-    "n_train": 3, "n_test": 2, "split": "published", "labels": {"-1": -1, "1": 1},
-}  # fmt: skip
-
 
 @pytest.fixture
 def raw(tmp_path):
     """The folder of a downloaded source."""
-    folder = tmp_path / "raw"
-    folder.mkdir()
-    (folder / "toy").write_text("-1 1:1\n1 2:1\n-1 1:1\n", encoding="utf-8")
-    (folder / "toy.t").write_text("1 2:1\n-1 1:2\n", encoding="utf-8")
-    files = {name: {"sha256": digest_of(folder / name)} for name in ("toy", "toy.t")}
-    (folder / "record.json").write_text(json.dumps({"status": "ok", "files": files}), encoding="utf-8")
-    return folder
+    return write_toy(tmp_path / "raw")
 
 
 @pytest.fixture
@@ -141,8 +131,7 @@ def test_the_data_of_another_task_are_refused(folder):
 
 def test_the_rows_that_features_are_extracted_from_are_verified_too(folder, tmp_path):
     flipped(folder)
-    hog = {"extractor": "hog", "orientations": 8, "pixels_per_cell": 4, "cells_per_block": 1, "block_norm": "L1"}
-    task = TOY | {"features_of": {"task": "toy"} | hog, "target": "binary"}
+    task = TOY | {"features_of": {"task": "toy"} | HOG}
     with pytest.raises(UserError, match="not what was prepared"):
         preprocess("hog", task, None, tmp_path / "a", reference_dir=tmp_path, base_dir=folder)
 

@@ -5,46 +5,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from data_toys import HOG, TOY, downloaded, write_toy
 
 from random_features.errors import UserError
 from rfstudy.data import registry
+from rfstudy.data.entries import in_use
 from rfstudy.data.prepared import digest, write_facts
 from rfstudy.data.preprocess import preprocess
-from rfstudy.files import digest_of
 
 TASKS = registry.load(Path(__file__).parents[2] / "config").tasks
-
-WITH_BALANCE = [key for key, task in TASKS.items() if "positives" in task.get("stand_in", {}).get("generator", {})]
-
-TOY = {
-    "label": "Toy",
-    "source": "toy",
-    "files": {"train": "toy", "test": "toy.t"},
-    "parser": "libsvm",
-    "n": 5,
-    "d": 2,
-    "n_train": 3,
-    "n_test": 2,
-    "split": "published",
-    "labels": {"-1": -1, "1": 1},
-}
+STAND_INS = {name: in_use(task, embedded=True) for name, task in TASKS.items() if "stand_in" in task}
+WITH_BALANCE = [key for key, task in STAND_INS.items() if "positives" in task.get("generator", {})]
 
 
 @pytest.fixture
 def raw(tmp_path):
     """The folder of a downloaded source."""
-    folder = tmp_path / "raw"
-    folder.mkdir()
-    (folder / "toy").write_text("-1 1:1\n1 2:1\n-1 1:1\n", encoding="utf-8")
-    (folder / "toy.t").write_text("1 2:1\n-1 1:2\n", encoding="utf-8")
-    return downloaded(folder)
-
-
-def downloaded(folder):
-    """A folder with the record of its files, as the download leaves it."""
-    files = {path.name: {"sha256": digest_of(path)} for path in folder.iterdir() if path.name != "record.json"}
-    (folder / "record.json").write_text(json.dumps({"status": "ok", "files": files}), encoding="utf-8")
-    return folder
+    return write_toy(tmp_path / "raw")
 
 
 def test_arrays_and_facts_are_written(raw, tmp_path):
@@ -97,14 +74,13 @@ def test_a_missing_source_is_a_skipped_task_with_its_reason(raw, tmp_path):
 
 @pytest.mark.parametrize("task_id", [key for key, task in TASKS.items() if "source" in task])
 def test_every_task_has_an_embedded_stand_in(task_id, tmp_path):
-    task = TASKS[task_id]
+    task = STAND_INS[task_id]
     facts = preprocess(task_id, task, None, tmp_path / "first", reference_dir=tmp_path)
     assert facts["status"] == "ok"
-    assert facts["stand_in"] == facts["label"] == task["stand_in"]["label"]
+    assert facts["stand_in"] == facts["label"] == task["label"]
     assert "stand-in for" in facts["stand_in"]
-    counts = task["stand_in"]["generator"]
-    assert (facts["n_train"], facts["n_test"]) == (counts["n_train"], counts["n_test"])
-    labels = task["stand_in"].get("labels", task.get("labels"))
+    assert (facts["n_train"], facts["n_test"]) == (task["n_train"], task["n_test"])
+    labels = task.get("labels", TASKS[task_id].get("labels"))
     assert facts.get("classes") == (labels and sorted(set(labels.values()) - {"drop"}))
     assert facts.get("target_scaling") == task.get("target_scaling")
     assert (facts["n_train_published"] is None) == (task["split"] != "published")
@@ -126,11 +102,11 @@ def test_every_generated_task_can_be_made(task_id, tmp_path):
 
 @pytest.mark.parametrize("task_id", WITH_BALANCE)
 def test_a_generated_stand_in_has_the_published_width_and_balance(task_id, tmp_path):
-    task = TASKS[task_id]
+    task = STAND_INS[task_id]
     facts = preprocess(task_id, task, None, tmp_path, reference_dir=tmp_path)
-    assert facts["d"] == task["d"]
+    assert facts["d"] == TASKS[task_id]["d"]
     y = np.load(tmp_path / "y.npy")
-    assert np.sum(y == 1) == round(task["stand_in"]["generator"]["positives"] * len(y))
+    assert np.sum(y == 1) == round(task["generator"]["positives"] * len(y))
 
 
 MILL = TASKS["windmill"] | {
@@ -179,23 +155,8 @@ def test_labels_that_are_not_what_the_target_needs_are_an_error(tmp_path, change
 
 
 YEAR = {
-    "label": "Year",
-    "source": "toy",
-    "files": {"train": "year", "test": "year.t"},
-    "parser": "table",
-    "label_column": "first",
-    "n": 5,
-    "d": 2,
-    "n_train": 3,
-    "n_test": 2,
-    "split": "published",
-    "target": "regression",
-    "stand_in": {
-        "label": "generated (stand-in for Year)",
-        "generator": {
-            "name": "regression", "waves": 2, "mean": 1998.0, "deviation": 10.9, "n_train": 40, "n_test": 20
-        },
-    },
+    "label": "Year", "source": "toy", "files": {"train": "year", "test": "year.t"}, "parser": "table",
+    "label_column": "first", "n": 5, "d": 2, "n_train": 3, "n_test": 2, "split": "published", "target": "regression",
 }  # fmt: skip
 
 
@@ -214,12 +175,7 @@ def test_a_regression_has_numbers_as_targets_and_no_classes(raw, tmp_path):
     assert facts["facts"]["conflicting_rows"] == 3
 
 
-def test_a_regression_stands_in_and_is_skipped_as_one(raw, tmp_path):
-    facts = preprocess("year", YEAR, None, tmp_path / "a", reference_dir=tmp_path)
-    assert (facts["stand_in"], facts["n"], facts["d"]) == ("generated (stand-in for Year)", 60, 2)
-    assert np.load(tmp_path / "a" / "y.npy").dtype == np.float64
-    # the deviation of 60 targets is known to 10 %
-    assert facts["facts"]["target_mean_train"] == pytest.approx(1998, abs=5 * 10.9 / np.sqrt(40))
+def test_a_regression_is_skipped_as_one(raw, tmp_path):
     (raw / "record.json").write_text(json.dumps({"status": "missing", "reason": "no network"}), encoding="utf-8")
     facts = preprocess("year", YEAR, raw, tmp_path / "b", reference_dir=tmp_path)
     assert (facts["status"], facts["target"]) == ("skipped", "regression")
@@ -245,7 +201,6 @@ def test_a_random_split_has_its_counts_and_may_leave_rows_over(raw, tmp_path):
     assert facts["facts"]["expected_test_rows_in_training_pct"] == 59.04
 
 
-HOG = {"extractor": "hog", "orientations": 8, "pixels_per_cell": 4, "cells_per_block": 1, "block_norm": "L1"}
 FEATURES = {
     "label": "MNIST (1-7) as HOG",
     "features_of": {"task": "mnist-1-7"} | HOG,
@@ -257,7 +212,7 @@ FEATURES = {
 @pytest.fixture
 def images(tmp_path):
     """The prepared stand-in of a task of images."""
-    preprocess("mnist-1-7", TASKS["mnist-1-7"], None, tmp_path / "images", reference_dir=tmp_path)
+    preprocess("mnist-1-7", STAND_INS["mnist-1-7"], None, tmp_path / "images", reference_dir=tmp_path)
     return tmp_path / "images"
 
 

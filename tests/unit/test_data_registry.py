@@ -8,7 +8,7 @@ import yaml
 
 from random_features.errors import UserError
 from rfstudy.data import registry
-from rfstudy.data.tasks import extractor_of, stands_in, streamed_of
+from rfstudy.data.entries import in_use
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "config"
@@ -51,6 +51,11 @@ GENERATED = {
 }
 
 HOG = {"extractor": "hog", "orientations": 8, "pixels_per_cell": 4, "cells_per_block": 1, "block_norm": "L1"}
+
+VGG = {
+    "task": "toy", "extractor": "vgg", "source": "files-of-toy", "side": 32, "epochs": 1, "batch": 64,
+    "learning_rate": 0.1, "milestones": [], "momentum": 0.9, "weight_decay": 0.0,
+}  # fmt: skip
 
 FEATURES = {"label": "Features", "published_as": {}, "features_of": {"task": "toy"} | HOG, "d": 32}
 
@@ -100,11 +105,21 @@ def test_a_file_of_this_machine_needs_no_address_no_checksum_and_no_stand_in(tmp
     loaded = load_with(tmp_path, {"toy": without(TASK, "stand_in")}, yaml.safe_dump(own))
     entry = loaded.sources["files-of-toy"]["files"]["toy.csv"]
     assert (entry["path"], entry["sha256"], entry["addresses"]) == ("~/toy.csv", "unknown", [])
-    assert not stands_in(loaded.tasks["toy"], embedded=True)
-    assert registry.code_of(loaded.tasks["toy"], embedded=True) == []
+    assert in_use(loaded.tasks["toy"], embedded=True) == loaded.tasks["toy"]
     with_one = load_with(tmp_path, {"toy": TASK}, yaml.safe_dump(own)).tasks["toy"]
-    for embedded in (True, False):
-        assert stands_in(with_one, embedded=embedded) is registry.is_generated(with_one, embedded=embedded) is embedded
+    assert in_use(with_one, embedded=True)["label"] == "generated (stand-in for Toy)"
+    assert in_use(with_one, embedded=False)["label"] == "Toy"
+
+
+def test_a_stand_in_is_an_entry_of_its_own(tmp_path):
+    task = load_with(tmp_path, {"toy": TASK | {"d": 3} | stand_in(d=2)}).tasks["toy"]
+    own, other = (in_use(task, embedded=embedded) for embedded in (False, True))
+    assert other == {
+        "label": "generated (stand-in for Toy)", "is_stand_in": True, "generator": TASK["stand_in"]["generator"],
+        "d": 2, "n": 5, "n_train": 3, "n_test": 2, "split": "half", "target": "binary",
+    }  # fmt: skip
+    assert (own["d"], own["source"], registry.code_of(own)) == (3, "files-of-toy", [])
+    assert registry.code_of(other) == ["rfstudy.data.generators.numeric"]
 
 
 @pytest.mark.parametrize("change", [{"addresses": NESTED}, {"sha256": "unknown", "bytes": None, "most_bytes": 3}])
@@ -211,19 +226,15 @@ def test_a_streamed_task_has_the_test_rows_of_its_base_and_knows_its_chunks(tmp_
     stated = {"n": 72, "n_train": 70, "n_test": 2, "split": "published", "target": "binary", "d": 3}
     for name in ("many", "read"):
         assert {key: known[name][key] for key in stated} == stated
-    many, read = known["many"], known["read"]
-    assert registry.n_chunks(many["streamed"]) == 3
-    assert registry.n_chunks(read["streamed"]) == 1
-    for embedded in (True, False):
-        assert registry.base_of(many, embedded=embedded) == registry.base_of(read, embedded=embedded) == "toy"
-        assert streamed_of(many, embedded=embedded) == MADE
-        assert registry.code_of(many, embedded=embedded) == [
-            "rfstudy.data.stream",
-            "rfstudy.data.streams.deformed_digits",
-        ]
-    assert (registry.source_of(many), registry.source_of(read)) == ("", "files-of-toy")
-    assert streamed_of(read, embedded=True) == STREAM_STAND_IN["streamed"]
-    assert registry.code_of(read, embedded=False) == ["rfstudy.data.stream"]
+    many, read = (in_use(known[name], embedded=False) for name in ("many", "read"))
+    few = in_use(known["read"], embedded=True)
+    assert [registry.n_chunks(task) for task in (many, read, few, known["toy"])] == [3, 1, 1, 0]
+    assert {registry.base_of(task) for task in (many, read, few)} == {"toy"}
+    assert few["streamed"] == STREAM_STAND_IN["streamed"]
+    assert (few["n_train"], few["n_test"], few["d"], few["target"]) == (7, 2, 3, "binary")
+    assert [registry.source_of(task) for task in (many, read, few)] == ["", "files-of-toy", ""]
+    assert registry.code_of(read) == ["rfstudy.data.stream"]
+    assert registry.code_of(many) == ["rfstudy.data.stream", "rfstudy.data.streams.deformed_digits"]
 
 
 @pytest.mark.parametrize(
@@ -303,31 +314,16 @@ def test_a_file_whose_first_rows_train_has_published_parts(tmp_path):
     assert load_with(tmp_path, {"toy": task}).tasks["toy"]["n_train"] == 3
 
 
-def test_a_task_says_which_code_makes_it_and_whether_that_wants_a_gpu():
-    for embedded, modules in ((True, ["rfstudy.data.generators.numeric"]), (False, [])):
-        assert registry.code_of(TASK, embedded=embedded) == modules
-        assert registry.code_of(GENERATED, embedded=embedded) == ["rfstudy.data.generators.windmill"]
-        assert registry.code_of(FEATURES, embedded=embedded) == ["rfstudy.data.extractors.hog"]
-    assert not any(map(registry.wants_gpu, (TASK, GENERATED, FEATURES)))
-
-
-def test_an_extractor_that_wants_a_gpu_is_told_by_its_source(monkeypatch, tmp_path):
-    (tmp_path / "extractors").mkdir()
-    (tmp_path / "extractors" / "deep.py").write_text("GPU = True\n\n\ndef extract(X, *, device):\n    pass\n")
-    monkeypatch.setattr(registry.modules, "__file__", str(tmp_path / "modules.py"))
-    assert registry.wants_gpu({"features_of": {"task": "toy", "extractor": "deep"}})
-
-
-def test_a_task_says_which_source_it_needs_and_for_how_long_its_job_asks():
+def test_a_task_says_which_code_and_source_it_needs_and_what_its_job_asks_for():
     of_weights = {"features_of": {"task": "toy", "extractor": "vgg", "source": "weights", "side": 32}}
-    assert extractor_of(of_weights) == ("vgg", {"side": 32})
-    assert [registry.source_of(task) for task in (TASK, of_weights, FEATURES, GENERATED)] == [
-        TASK["source"],
-        "weights",
-        "",
-        "",
+    tasks = (TASK, GENERATED, FEATURES, of_weights)
+    makers = [[], ["generators.windmill"], ["extractors.hog"], ["extractors.vgg"]]
+    assert [registry.code_of(task) for task in tasks] == [
+        [f"rfstudy.data.{name}" for name in names] for names in makers
     ]
-    assert registry.minutes_of(TASK) == registry.minutes_of(FEATURES) == 60
+    assert [registry.source_of(task) for task in tasks] == [TASK["source"], "", "", "weights"]
+    assert [registry.wants_gpu(task) for task in tasks] == [False, False, False, True]
+    assert [registry.minutes_of(task) for task in tasks[:3]] == [60] * 3
     assert registry.minutes_of(of_weights) > 60
 
 
@@ -344,21 +340,27 @@ WRONG_TASKS = [
     ({"split": "third"}, ".split: 'third': input should be 'published', 'half' or 'random'"),
     ({"split": "published", "rows": "rows.csv"}, ": rows: there is no file 'rows.csv' in data/reference"),
     ({"split": "random", "n_test": 3}, ": n_train + n_test = 6 is more than n = 5"),
-    ({"separator": "(("}, ": separator: '((' is no regular expression"),
+    ({"separator": "(("}, ".separator: '((' is no regular expression"),
     ({"generator": GENERATED["generator"]}, ": a task is made from one of source, generator, features_of, streamed; t"),
     ({"waves": 3}, ".waves: unknown key; "),
     ({"target": "ranking"}, ".target: 'ranking': input should be 'binary', 'classes' or 'regression'"),
     ({"target": "regression"}, ": the target 'regression' has no labels"),
     ({"labels": None}, ": it needs labels, or a target"),
     ({"labels": {"a": 1, "b": 2**60}}, ".labels.b: 1152921504606846976 is neither an integer nor 'drop'"),
-    ({"labels": {"a": 1, "b": 2, "c": 3}, "target": "binary"}, ".labels: the target 'binary' needs labels of two valu"),
-    ({"labels": {"a": 1, "rest": "drop"}}, ".labels: the target 'classes' needs labels of at least two values, not [1"),
+    (
+        {"labels": {"a": 1, "b": 2, "c": 3}, "target": "binary"},
+        ": labels: the target 'binary' needs labels of two",
+    ),
+    (
+        {"labels": {"a": 1, "rest": "drop"}},
+        ": labels: the target 'classes' needs labels of at least two",
+    ),
     ({"target_scaling": {"interval": {"low": 0, "high": 1}}}, ": only the target 'regression' has a target_scaling"),
     ({"target_scaling": {"rank": {}}}, ".target_scaling.rank: unknown key; known are interval"),
     ({"target_scaling": {"interval": {"low": 0}}}, ".target_scaling.interval: the key 'high' is missing; known are"),
     ({"stand_in": None}, ": the key 'stand_in' is missing: files have to be downloaded"),
     (stand_in(generator=TASK["stand_in"]["generator"] | {"n_test": 5}), ": stand_in: a half split of 8"),
-    (stand_in(labels={"a": 1, "b": 2, "c": 3}), ".stand_in: the target 'binary' needs labels of two values"),
+    (stand_in(labels={"a": 1, "b": 2, "c": 3}), ": stand_in: labels: the target 'binary' needs labels of"),
     (stand_in(blades=3), ".stand_in.blades: unknown key; "),
     (stand_in(label="generated"), ".stand_in.label: 'generated': string should match pattern"),
     (stand_in(generator={"name": "nurmeric"}), ".stand_in.generator: name: there is no generator 'nurmeric'; there ar"),
@@ -383,6 +385,7 @@ def test_a_wrong_task_is_named_with_what_is_wrong(tmp_path, change, line):
         (generated_by(waves=3), ".generator.waves: unknown key; "),
         (generated_by(blades="three"), ".generator.blades: 'three': input should be a valid integer"),
         (generated_by(blades=True), ".generator.blades: True: input should be a valid integer"),
+        (generated_by(blades=0), ".generator.blades: 0: input should be greater than or equal to 1"),
         (generated_by(n_train=None), ".generator: the key 'n_train' is missing"),
     ],
 )
@@ -399,12 +402,20 @@ def test_a_wrong_generator_is_named_with_what_is_wrong(tmp_path, change, line):
         ({"extractor": "sift"}, ".features_of: extractor: there is no extractor 'sift'; there are hog, vgg"),
         ({"source": "files-of-toy"}, ": the extractor 'hog' reads no files of a source"),
         ({"labels": 1}, ".features_of.labels: unknown key; "),
+        ({"pixels_per_cell": 0}, ".features_of.pixels_per_cell: 0: input should be greater than or equal to 1"),
+        (VGG | {"side": 16}, ".features_of.side: 16: input should be greater than or equal to 32"),
+        (VGG | {"width": 2}, ".features_of.width: 2: input should be less than or equal to 1"),
+        (VGG | {"epochs": 0}, ".features_of.epochs: 0: input should be greater than or equal to 1"),
+        (VGG | {"learning_rate": 0.0}, ".features_of.learning_rate: 0.0: input should be greater than"),
+        (VGG | {"momentum": 1.0}, ".features_of.momentum: 1.0: input should be less than 1"),
+        (VGG | {"milestones": [1.5]}, ".features_of.milestones[0]: 1.5: input should be a valid integer"),
         ({"device": "cuda"}, ".features_of.device: unknown key; "),
-        ({"block_norm": 1}, ".features_of.block_norm: 1: input should be a valid string"),
+        ({"block_norm": 1}, ".features_of.block_norm: 1: input should be 'L1', 'L1-sqrt', 'L2' or 'L2-Hys'"),
     ],
 )
 def test_wrong_features_are_named_with_what_is_wrong(tmp_path, change, line):
-    own = FEATURES | {"features_of": FEATURES["features_of"] | change}
+    features = change if change.get("extractor") == "vgg" else FEATURES["features_of"] | change
+    own = FEATURES | {"features_of": features}
     found = message(load_with, tmp_path, {"toy": TASK, "features": own}).partition("yaml: features")[2]
     assert found.startswith(line)
 
@@ -417,10 +428,8 @@ def test_defaults_follow_from_what_a_task_says(tmp_path):
     assert {key: tasks["toy"][key] for key in ("split", "n", "n_train", "n_test", "files", "published_as")} == {
         "split": "half", "n": 7, "n_train": 4, "n_test": 3, "files": {"all": "toy.csv"}, "published_as": {},
     }  # fmt: skip
-    assert tasks["toy"]["stand_in"] == {
-        "label": "generated (stand-in for Toy)",
-        "generator": generator | {"n_train": 300, "n_test": 300},
-    }
+    assert tasks["toy"]["stand_in"]["label"] == "generated (stand-in for Toy)"
+    assert tasks["toy"]["stand_in"]["generator"] == generator | {"n_train": 300, "n_test": 300}
     assert (tasks["other"]["d"], tasks["other"]["source"]) == (3, "files-of-toy")
     assert tasks["other"]["stand_in"]["label"] == "generated (stand-in for Other)"
     for wrong in ("toys", "other"):
@@ -448,21 +457,3 @@ def test_every_problem_is_one_line(tmp_path):
 def test_a_published_name_belongs_to_one_task(tmp_path):
     with pytest.raises(UserError, match="one and two are both published as 'toy' in survey"):
         load_with(tmp_path, {"one": TASK, "two": TASK})
-
-
-def test_an_id_that_stands_twice_is_an_error(tmp_path):
-    with pytest.raises(UserError, match="the key 'files-of-toy' is given twice"):
-        load_with(tmp_path, {"toy": TASK}, source=SOURCE + SOURCE)
-
-
-def test_a_file_that_is_missing_or_no_mapping_is_named(tmp_path):
-    with pytest.raises(UserError, match=r"sources\.yaml: cannot be read: No such file"):
-        registry.load(tmp_path)
-    with pytest.raises(UserError, match=r"sources\.yaml: must be a mapping"):
-        load_with(tmp_path, {"toy": TASK}, source="- a\n- b\n")
-
-
-def test_what_a_generator_makes_needs_no_file_and_no_other_task():
-    tasks = registry.load(CONFIG).tasks
-    assert registry.is_generated(tasks["windmill"], embedded=False)
-    assert not registry.is_generated(tasks["cifar10-auto-truck"], embedded=True)

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from rfstudy.data.split import block_of_row, fold_of_block, fold_of_row, split
+from rfstudy.data.tasks import halves, rows_of_blocks
+from rfstudy.study.check import rows_of_split
 
 
 def test_the_published_split_is_the_same_in_every_repeat():
@@ -144,3 +146,19 @@ def test_folds_of_blocks_hold_them_out_whole():
     assert not np.array_equal(fold, fold_of_block(blocks, 3, 1, "train", 1))
     with pytest.raises(ValueError, match="8 folds need as many blocks of training rows, there are 7"):
         fold_of_block(blocks, 8, 1, "train", 0)
+
+
+@pytest.mark.parametrize("n", [10, 11, 100, 101, 245057])
+@pytest.mark.parametrize("n_blocks", [2, 3, 7, 10])
+def test_the_plan_counts_the_training_rows_that_a_split_has(n, n_blocks):
+    task = {"n": n, "n_train": n, "n_test": 0, "split": "half"}
+    train, test = split(n, None, 0, 0, "half")
+    assert halves(n) == (len(train), len(test)) == rows_of_split({}, task, {"data": "original"})
+    for rule in ("first_blocks", "last_blocks"):
+        train, test = split(n, None, 0, 0, rule, n_blocks=n_blocks)
+        planned = rows_of_split({"split": {"rule": rule, "n_blocks": n_blocks}}, task, {"data": "original"})
+        assert planned == (len(train), len(test))
+    drawn = [len(split(n, None, repeat, 0, "blocks", n_blocks=n_blocks)[0]) for repeat in range(60 if n < 200 else 3)]
+    assert rows_of_blocks(n, n_blocks, "blocks") <= min(drawn)
+    if n < 200:
+        assert rows_of_blocks(n, n_blocks, "blocks") == min(drawn)

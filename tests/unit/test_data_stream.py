@@ -42,7 +42,7 @@ def task_of(**streamed):
 
 def run(task, base, folder, raw=None):
     """All chunks of a task, in another order than theirs, and what is gathered of them."""
-    chunks = [folder / f"chunk-{i}.npz" for i in range(registry.n_chunks(task["streamed"]))]
+    chunks = [folder / f"chunk-{i}.npz" for i in range(registry.n_chunks(task))]
     for number in reversed(range(len(chunks))):
         preprocess.write_chunk("many", task, number, raw, base, chunks[number])
     told = {"reference_dir": folder, "base_dir": base, "chunks": chunks if len(chunks) > 1 else []}
@@ -122,13 +122,11 @@ def test_the_components_are_those_of_the_rows_at_unit_length_about_the_origin(ba
     np.testing.assert_allclose(np.abs(X[95:]), np.abs(of_test @ reference.components_.T), atol=1e-6)
 
 
-def test_the_stand_in_of_a_file_is_made_of_the_base(base, tmp_path):
-    made = task_of()["streamed"] | {"n_train": 20}
-    task = task_of(file="digits", source="digits", columns=COLUMNS)
-    task["streamed"].pop("generator")
-    task["stand_in"] = {"label": "few (stand-in for Many)", "streamed": made, "d": 4}
+def test_a_stand_in_is_labelled_as_such(base, tmp_path):
+    task = task_of(n_train=20) | {"label": "few (stand-in for Many)", "is_stand_in": True, "d": 4, "n_test": 10000}
     facts = preprocess.preprocess("many", task, None, tmp_path / "out", reference_dir=tmp_path, base_dir=base)
     assert (facts["stand_in"], facts["n_train"], facts["d"]) == ("few (stand-in for Many)", 20, 4)
+    assert facts["n_test"] == 12  # those of the base, which is a stand-in, too
 
 
 # --- files ------------------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ def problem(kind):
     evidence = Z @ rng.standard_normal((N_COLUMNS, 3)) + 0.3 * rng.standard_normal((N_ROWS, 3))
     evidence -= evidence.mean(axis=0)
     y = {
-        "binary": np.where(evidence[:, 0] > 0, "yes", "no"),
+        "binary": np.where(evidence[:, 0] > 0, 7, 4),
         "classes": evidence.argmax(axis=1) + 3,
         "regression": 10 + evidence[:, 0],
     }

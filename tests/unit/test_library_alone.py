@@ -89,7 +89,7 @@ def run_without_the_study(program: str) -> list[str]:
 
 
 def test_what_is_blocked_is_what_the_study_adds():
-    assert {"pandas", "matplotlib", "yaml", "snakemake", "pooch", "tqdm", "pydantic"} <= STUDY_ONLY
+    assert {"pandas", "matplotlib", "yaml", "snakemake", "requests", "tqdm", "pydantic"} <= STUDY_ONLY
     with pytest.raises(AssertionError, match="rfstudy is not installed here"):
         run_without_the_study("import rfstudy.tidy")
 

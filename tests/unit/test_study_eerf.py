@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from random_features.arrays import seed_sequence
 from random_features.kernels import Gaussian
 from random_features.maps import make_map
-from rfstudy.data.target import make_target
+from rfstudy.data.target import Target
 from rfstudy.study.engine import Job
 from rfstudy.study.kinds import energy, ranking
 
@@ -186,7 +186,7 @@ def test_a_cell_is_ridge_regression_on_the_chosen_candidates():
         methods=[entry("kprff", choice="score"), entry("rff", choice="random"), entry("rff", "pool", choice="pool")],
         grid={"candidates": [30], "n_features": 6, "penalties": [0.5], "n_folds": 3},
     )  # fmt: skip
-    job = Job("measure", spec, None, None, SimpleNamespace(target=make_target("binary")), samples)
+    job = Job("measure", spec, None, None, SimpleNamespace(target=Target("binary")), samples)
     score, random, whole = (
         {row["metric"]: row for row in ranking.measure(job, cell, None)[0]} for cell in ranking.cells(job)
     )

@@ -123,7 +123,7 @@ def map_of(job, cell):
     ("own", "expected"),
     [
         ({"rule": "blocks", "n_blocks": 4}, (50, 50)),
-        ({"rule": "first_blocks", "n_blocks": 3}, (66, 34)),
+        ({"rule": "first_blocks", "n_blocks": 3}, (67, 33)),
         ({"without": [99]}, (50, 50)),
         ({"without": [100]}, "without: there is no row 100, the task has 100"),
         ({"rule": "blocks"}, "the rules blocks, first_blocks, last_blocks need n_blocks, and no other rule takes it"),

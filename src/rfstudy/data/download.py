@@ -2,8 +2,8 @@
 
 A file of this machine (``path``) is read there. Any other file is taken from its folder (where a user or an earlier run
 has put it), from a local mirror, or from its addresses in the order of ``sources.yaml``. It may be packed (see
-``archives``); what is written is the content. pooch does the transfers. This module adds that a broken transfer goes
-on where it stopped, that a stalled one is given up, and that the next address is tried when one fails.
+``archives``); what is written is the content. A broken transfer goes on where it stopped, a stalled one is given up,
+and the next address is tried when one fails.
 
 A file with an unknown checksum is trusted when it is first used: its content is recorded in the lock of the sources
 (``lock``), the log says so, and from then on it is the expected content.
@@ -15,13 +15,12 @@ import hashlib
 import itertools
 import logging
 import os
-import threading
+import signal
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
-import pooch
 import requests
-from tqdm import tqdm
 
 from random_features.errors import UserError
 from rfstudy.data import lock
@@ -40,7 +39,7 @@ TIMEOUT = 30
 
 #: Seconds without a whole chunk after which an attempt has failed, too: a server that sends a byte now and then would
 #: keep a job for ever. It is about a kilobyte a second.
-PATIENCE = 60
+PATIENCE = 60.0
 
 #: A compressed file may be longer than its content by so many bytes, an archive so many times as long.
 FRAME_BYTES, ARCHIVE_TIMES = 2**20, 20
@@ -54,7 +53,7 @@ class NotTheFile(requests.RequestException):
     """A web page in place of the file: the server explains an error, or asks to log in."""
 
 
-class TooSlow(requests.RequestException):
+class TooSlow(Exception):
     """A transfer that does not come forward."""
 
 
@@ -189,7 +188,7 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
         try:
             from_address(address, target, entry)
             return address["url"]
-        except (TooLong, requests.RequestException, ValueError) as error:  # a header or an address that makes no sense
+        except (TooLong, TooSlow, requests.RequestException, ValueError) as error:  # ValueError: a header of nonsense
             tried.append(f"{address['url']}: {explain(error)}")
             log.warning(tried[-1])
     where = f"the mirror {mirror} has no {source_id}/{name}[.xz|.gz|.bz2|.zip]" if mirror else "no mirror is configured"
@@ -264,7 +263,7 @@ def from_address(address: dict, target: Path, entry: dict) -> None:
     # what an earlier run left may be of another version of the file: then all of it is fetched once more
     for last in (False, True) if part.exists() else (True,):
         try:
-            request_with_patience(url, part, length, most, resumable=resumable)
+            transfer(url, part, most, resumable=resumable)
         except TooLong:
             part.unlink()
             raise
@@ -279,135 +278,76 @@ def from_address(address: dict, target: Path, entry: dict) -> None:
             part.unlink(missing_ok=True)
 
 
-def request_with_patience(url: str, part: Path, expected_bytes: int, most: int, *, resumable: bool = True) -> None:
+def transfer(url: str, part: Path, most: int, *, resumable: bool) -> None:
     """Complete ``part`` from a URL; a failure that may pass is tried again after a while, from where it stopped, or
     from the first byte if the file is not ``resumable``."""
     version: dict[str, str] = {}
     for wait in (*WAITS, None):
         try:
-            return request(url, part, expected_bytes, most, version)
-        except requests.RequestException as error:
-            if not resumable:
-                part.write_bytes(b"")
-            is_empty = not part.stat().st_size
-            if is_empty:
+            return request(url, part, most, version)
+        except (TooSlow, requests.RequestException) as error:
+            if part.exists() and not (resumable and part.stat().st_size):
                 part.unlink()
-            status = getattr(error.response, "status_code", None)
-            if status == requests.codes.requested_range_not_satisfiable and not is_empty:
+            status = getattr(getattr(error, "response", None), "status_code", None)
+            if status == requests.codes.requested_range_not_satisfiable and part.exists():
                 return None  # nothing is missing: an earlier run stopped between the last byte and the checksum
             refused = status is not None and status < 500 and status not in (408, 429)
-            final = refused or isinstance(error, NotTheFile)
-            if final or wait is None:
+            if refused or isinstance(error, NotTheFile) or wait is None:
                 raise
             log.info("%s: %s; trying again in %g s", url, explain(error), wait)
             time.sleep(wait)
 
 
-class Limited:
-    """A file that takes no more than a number of bytes (``TooLong``), and nothing any more once it was given up."""
-
-    def __init__(self, sink, most: int):
-        self._sink, self._most = sink, most
-        self._lock, self._given_up, self._since = threading.Lock(), False, time.monotonic()
-
-    def write(self, chunk: bytes) -> int:
-        """Append what has arrived."""
-        with self._lock:
-            self._check()
-            if self._sink.tell() + len(chunk) > self._most:
-                raise TooLong(f"the transfer goes on after {self._most} bytes, more than the file can have")
-            self._since = time.monotonic()
-            return self._sink.write(chunk)
-
-    def flush(self) -> None:
-        """Hand on what was written."""
-        with self._lock:
-            self._check()
-            self._sink.flush()
-
-    def start_over(self) -> None:
-        """Forget what was written."""
-        with self._lock:
-            self._check()
-            self._sink.truncate(0)
-
-    def give_up(self) -> None:
-        """Take nothing any more."""
-        with self._lock:
-            self._given_up = True
-
-    @property
-    def idle(self) -> float:
-        """Seconds since a chunk has arrived, or since the beginning."""
-        return time.monotonic() - self._since
-
-    def _check(self):
-        if self._given_up:
-            raise TooSlow("given up")
-
-
-def within_patience(transfer, sink: Limited) -> None:
-    """Call ``transfer()``, which writes into ``sink``, in a thread of its own; ``TooSlow`` where no chunk arrives for
-    ``PATIENCE`` seconds. The thread is left to its server then: nothing but its next byte could end it.
-    """
-    raised: list[BaseException] = []
-
-    def attempt():
-        try:
-            transfer()
-        except BaseException as error:
-            raised.append(error)
-
-    thread = threading.Thread(target=attempt, daemon=True)
-    thread.start()
-    while thread.is_alive():
-        thread.join(max(PATIENCE - sink.idle, 0.0) + 0.01)
-        if thread.is_alive() and sink.idle >= PATIENCE:
-            sink.give_up()
-            raise TooSlow(f"less than {CHUNK_BYTES} bytes in {PATIENCE} s")
-    if raised:
-        raise raised[0]
-
-
-def request(url: str, part: Path, expected_bytes: int, most: int, version: dict[str, str]) -> None:
-    """One transfer by pooch, appended to what ``part`` holds already, up to so many bytes in all.
+def request(url: str, part: Path, most: int, version: dict[str, str]) -> None:
+    """Ask a server once, and append what it sends to what ``part`` holds, up to ``most`` bytes in all.
 
     ``version`` keeps the server's name of the version that the first bytes are of (``If-Range``), so that another
-    version is sent whole. ``requests.RequestException`` for a web page in place of the file, and for other bytes than
-    those that were asked for.
+    version is sent whole. Raises ``TooLong``, ``TooSlow``, and ``requests.RequestException`` for a failed transfer, a
+    web page in place of the file, and other bytes than those that were asked for.
     """
-    with part.open("ab") as file:
-        start = file.tell()
-        sink, headers = Limited(file, most), {"Accept-Encoding": "identity"}
-        if start:
-            headers |= {"Range": f"bytes={start}-"} | version
+    start = part.stat().st_size if part.exists() else 0
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} | version if start else {})
+    with patience() as renew, requests.get(url, headers=headers, stream=True, timeout=TIMEOUT) as response:
+        response.raise_for_status()
+        resumed = response.status_code == requests.codes.partial_content
+        if resumed:
+            sent = response.headers.get("Content-Range", "")
+            if not sent.startswith(f"bytes {start}-"):
+                part.unlink(missing_ok=True)
+                raise requests.RequestException(f"the server sends {sent or 'other bytes'}, not those from {start} on")
+        else:  # all of the file: the server knows no ranges, or has another version
+            if response.headers.get("Content-Type", "").startswith("text/html"):
+                raise NotTheFile("the server sends a web page in place of the file")
+            named = response.headers.get("ETag") or response.headers.get("Last-Modified")
+            version.update({"If-Range": named} if named and not named.startswith("W/") else {})
+        with part.open("ab" if resumed else "wb") as file:
+            for chunk in response.iter_content(CHUNK_BYTES):
+                renew()
+                if file.tell() + len(chunk) > most:
+                    raise TooLong(f"the transfer goes on after {most} bytes, more than the file can have")
+                file.write(chunk)
 
-        def check(response, *_, **__):
-            if response.status_code == requests.codes.ok:
-                if response.headers.get("Content-Type", "").startswith("text/html"):
-                    raise NotTheFile("the server sends a web page in place of the file")
-                # all of the file: the server knows no ranges, or has another version
-                sink.start_over()
-                named = response.headers.get("ETag") or response.headers.get("Last-Modified")
-                version.update({"If-Range": named} if named and not named.startswith("W/") else {})
-            elif response.status_code == requests.codes.partial_content:
-                sent = response.headers.get("Content-Range", "")
-                if not sent.startswith(f"bytes {start}-"):
-                    sink.start_over()
-                    raise requests.RequestException(
-                        f"the server sends {sent or 'unnamed bytes'}, not those from {start} on"
-                    )
 
-        # without a terminal (a job's log) tqdm stays silent; the total is corrected by pooch when the answer comes
-        with tqdm(total=expected_bytes, desc=url, unit="B", unit_scale=True, disable=None) as progress:
-            transfer = pooch.HTTPDownloader(
-                progressbar=progress,
-                chunk_size=CHUNK_BYTES,
-                timeout=TIMEOUT,
-                headers=headers,
-                hooks={"response": check},
-            )
-            within_patience(lambda: transfer(url, sink, None), sink)
+@contextmanager
+def patience():
+    """A context that ``TooSlow`` ends after ``PATIENCE`` seconds in which nothing called what it yields.
+
+    A signal of the clock interrupts the wait for a server, even where that sends its headers byte by byte.
+    """
+
+    def give_up(*_):
+        raise TooSlow(f"less than {CHUNK_BYTES} bytes in {PATIENCE:g} s")
+
+    def renew():
+        signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    try:
+        renew()
+        yield renew
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def explain(error: Exception) -> str:

@@ -1,15 +1,18 @@
 """The entries of ``config/datasets.yaml``, complete: with the keys that a task has from another one, and with defaults.
 
-Planning checks them (``data.registry``); whoever draws results needs the labels of tasks and their numbers of rows.
+Planning checks them (``data.registry``); what draws results needs the labels of tasks and their numbers of rows.
 """
 
 from __future__ import annotations
 
-from rfstudy.data.tasks import target_of
+from rfstudy.data.tasks import DROP, halves
 from rfstudy.files import read_yaml
 
 #: Rows of each part of a stand-in, where it does not state them.
 STAND_IN_ROWS = 300
+
+#: Keys that a stand-in has from its task.
+OF_STAND_IN = ("d", "split", "target", "target_scaling")
 
 
 def read_tasks(path) -> dict[str, dict]:
@@ -62,12 +65,15 @@ def default_rows(task: dict, has_parts: bool) -> dict:
     if isinstance(n_train, int) and isinstance(n_test, int) and n is None:
         found["n"] = n_train + n_test
     if isinstance(n, int) and split == "half" and n_train is None and n_test is None:
-        found |= {"n_train": (n + 1) // 2, "n_test": n // 2}
+        found |= dict(zip(("n_train", "n_test"), halves(n), strict=True))
     return found
 
 
 def complete(tasks: dict[str, dict]) -> dict[str, dict]:
-    """Return tasks with what follows from their generators, their bases, or the tasks that they are features of."""
+    """Return tasks with what follows from their generators, their bases, or the tasks that they are features of.
+
+    Their stand-ins are complete, too: ``in_use`` chooses between the two.
+    """
     return {name: complete_task(task, tasks) for name, task in tasks.items()}
 
 
@@ -80,8 +86,31 @@ def complete_task(task: dict, tasks: dict) -> dict:
     if "streamed" in task:
         base = complete_task(tasks[task["streamed"]["base"]], tasks)
         counts = {"n_train": task["streamed"]["n_train"], "n_test": base["n_test"]}
-        return task | counts | {"n": sum(counts.values()), "split": "published", "target": base["target"]}
+        task = task | counts | {"n": sum(counts.values()), "split": "published", "target": base["target"]}
     if "generator" in task:
         counts = {key: task["generator"][key] for key in ("n_train", "n_test")}
         task = task | counts | {"n": sum(counts.values())}
-    return task | {"target": target_of(task)}
+    task = task | {"target": target_of(task)}
+    if "stand_in" in task:
+        own = {key: task[key] for key in OF_STAND_IN if key in task} | task["stand_in"]
+        task["stand_in"] = complete_task(own | {"is_stand_in": True}, tasks)
+    return task
+
+
+def in_use(task: dict, *, embedded: bool) -> dict:
+    """Return the entry of the rows that a run uses: the task's own or, where nothing may be downloaded, its stand-in's.
+
+    What needs no download (a generator, a file of this machine without a stand-in) is the same in every preset.
+    """
+    own = {key: value for key, value in task.items() if key != "stand_in"}
+    return task.get("stand_in", own) if embedded else own
+
+
+def target_of(task: dict) -> str:
+    """Return what is learned: "binary", "classes" or "regression"; by default what the label map has values for."""
+    return task.get("target") or ("binary" if len(class_values(task["labels"])) == 2 else "classes")
+
+
+def class_values(labels: dict) -> set[int]:
+    """Return the integers that a label map gives."""
+    return {value for value in labels.values() if value != DROP}

@@ -33,8 +33,6 @@ CHECKPOINT_SECONDS = 120.0
 class Schedule:
     """How a network is fitted: ``epochs`` over all images in batches of ``batch``, by steps of ``learning_rate`` that
     are divided by ten at each of the ``milestones`` (epochs), with ``momentum`` and ``weight_decay``.
-
-    Raises ``UserError`` for numbers that make no sense.
     """
 
     epochs: int
@@ -43,19 +41,6 @@ class Schedule:
     milestones: tuple[int, ...]
     momentum: float
     weight_decay: float
-
-    def __post_init__(self):
-        for name in ("epochs", "batch"):
-            if getattr(self, name) < 1:
-                raise UserError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if not 0 < self.learning_rate < math.inf:
-            raise UserError(f"learning_rate must be positive, got {self.learning_rate}")
-        if not 0 <= self.momentum < 1 or not 0 <= self.weight_decay < math.inf:
-            raise UserError(
-                f"momentum must be in [0, 1) and weight_decay not negative, got {self.momentum} and {self.weight_decay}"
-            )
-        if not all(isinstance(epoch, int) for epoch in self.milestones):
-            raise UserError(f"milestones are numbers of epochs, got {list(self.milestones)}")
 
     def rate(self, epoch: int) -> float:
         """The learning rate in an epoch, from 0.

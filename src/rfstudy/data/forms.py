@@ -20,16 +20,17 @@ from pydantic import (
 )
 
 from rfstudy.data import modules
+from rfstudy.data.entries import class_values, target_of
 from rfstudy.data.sources import Names, Text
-from rfstudy.data.tasks import DROP, IN_ORDER, class_values, target_of
+from rfstudy.data.tasks import DROP, IN_ORDER, halves
 from rfstudy.fields import Count, Some
 from rfstudy.models import Model, functions_of, parameters, refuse, suggestion
 
 #: The formats: functions ``parse_<name>``.
 PARSERS = tuple(name.removeprefix("parse_") for name in functions_of("rfstudy.data.parse") if name.startswith("parse_"))
 
-#: Files that a parser reads as one part; a parser that is not listed reads any number.
-FILES_OF_PARSER = {"libsvm": 1, "table": 1, "arff": 1, "idx": 2, "pair": 2}
+#: Files that a parser reads as one part, None for any number; a parser that is not listed reads one.
+FILES_OF_PARSER = {"idx": 2, "pair": 2, "cifar": None}
 
 
 def with_parameters(kind: str, key: str, given: type[Model]):
@@ -180,6 +181,15 @@ class PublishedAs(Model):
     slsrff: Names = None
 
 
+def expression(separator: str) -> str:
+    """Check that a separator of several letters is a regular expression."""
+    try:
+        re.compile(separator if len(separator) > 1 else "")
+    except re.error:
+        raise ValueError(f"{separator!r} is no regular expression") from None
+    return separator
+
+
 class Parts(Model):
     """The files of a task: `all`, or `train` and `test`."""
 
@@ -211,6 +221,12 @@ class Task(Model):
     not_comparable: Text = None
     in_place_of: str = None
 
+    @model_validator(mode="after")
+    def check_task(self, info: ValidationInfo):
+        """Check the keys against each other, and against the other tasks and the sources."""
+        refuse([((), problem) for problem in self.problems(**info.context)])
+        return self
+
 
 class Labelled(Task):
     """A task whose rows come with a target.
@@ -230,27 +246,35 @@ class Labelled(Task):
     target_scaling: TargetScaling = None
     labels: Labels = None
 
-    @model_validator(mode="after")
-    def check_target(self):
-        """Check target, scaling and labels against each other."""
-        regression = self.target == "regression"
-        if self.target_scaling and not regression:
-            refuse([((), "only the target 'regression' has a target_scaling")])
-        if regression and self.labels:
-            refuse([((), "the target 'regression' has no labels")])
-        if not self.target and not self.labels:
-            refuse([((), "it needs labels, or a target")])
-        if self.labels:
-            check_labels(self.labels, target_of({"target": self.target, "labels": self.labels}), ("labels",))
-        return self
+    def problems_of_target(self):
+        """Yield what is wrong with target, scaling and labels."""
+        if self.target_scaling and self.target != "regression":
+            yield "only the target 'regression' has a target_scaling"
+        if self.labels and self.target == "regression":
+            yield "the target 'regression' has no labels"
+        elif self.labels:
+            yield from problems_of_labels(self.labels, target_of({"target": self.target, "labels": self.labels}))
+        elif not self.target:
+            yield "it needs labels, or a target"
+
+    def problems_of_generator(self, generator: dict):
+        """Yield what is wrong with the numbers of rows that a generator makes."""
+        if self.split == "half":
+            yield from problems_of_half(generator["n_train"] + generator["n_test"], generator["n_train"])
 
 
-def check_labels(labels: dict, target: str, where: tuple) -> None:
-    """Refuse labels that have not as many values as their target needs."""
+def problems_of_labels(labels: dict, target: str):
+    """Yield whether labels have not as many values as their target needs."""
     values = class_values(labels)
     if len(values) < 2 or (target == "binary" and len(values) != 2):
         wanted = "two" if target == "binary" else "at least two"
-        refuse([(where, f"the target {target!r} needs labels of {wanted} values, not {sorted(values)}")])
+        yield f"labels: the target {target!r} needs labels of {wanted} values, not {sorted(values)}"
+
+
+def problems_of_half(n: int, n_train: int):
+    """Yield what is wrong with the number of training rows of a half split."""
+    if n_train != halves(n)[0]:
+        yield f"a half split of {n} rows has {halves(n)[0]} training rows, not {n_train}"
 
 
 class FileTask(Labelled):
@@ -276,7 +300,7 @@ class FileTask(Labelled):
     source: str
     files: Parts
     parser: Literal[PARSERS]
-    separator: Text = None
+    separator: Annotated[Text, AfterValidator(expression)] = None
     header_lines: Count = None
     drop_columns: Annotated[list[Count], *Some] = None
     label_column: Literal["first", "last"] = None
@@ -286,38 +310,39 @@ class FileTask(Labelled):
     n_test: Count
     stand_in: StandIn = None
 
-    @model_validator(mode="after")
-    def check_files(self, info: ValidationInfo):
-        """Check files and numbers of rows against each other, and against the source."""
-        refuse([((), problem) for problem in (*self.problems_of_files(info.context), *self.problems_of_counts())])
-        return self
+    def problems(self, sources: dict, reference, **_):
+        """Yield what is wrong with the files, the numbers of rows, and the stand-in."""
+        yield from self.problems_of_target()
+        yield from self.problems_of_files(sources)
+        yield from self.problems_of_counts()
+        if self.rows not in (None, IN_ORDER) and not (reference / self.rows).is_file():
+            yield f"rows: there is no file {self.rows!r} in data/reference"
+        if self.stand_in and self.stand_in.generator:
+            of_stand_in = list(self.problems_of_generator(self.stand_in.generator))
+            if self.stand_in.labels and self.labels:
+                target = target_of({"target": self.target, "labels": self.labels})
+                of_stand_in += problems_of_labels(self.stand_in.labels, target)
+            yield from (f"stand_in: {problem}" for problem in of_stand_in)
 
-    def problems_of_files(self, context: dict):
+    def problems_of_files(self, sources: dict):
         """Yield what is wrong with the files."""
         parts = self.files.model_dump(exclude_none=True)
         names = [name for part in parts.values() for name in part]
         if set(parts) not in ({"all"}, {"train", "test"}):
             yield f"files must name 'all', or 'train' and 'test', not {', '.join(parts)}"
-        if self.source not in context["sources"]:
-            yield f"there is no source {self.source!r} in sources.yaml; {suggestion(self.source, context['sources'])}"
+        if self.source not in sources:
+            yield f"there is no source {self.source!r} in sources.yaml; {suggestion(self.source, sources)}"
             return
-        known = context["sources"][self.source].get("files", {})
-        yield from (
-            f"the source {self.source!r} has no file {name!r}; it has {', '.join(known)}"
-            for name in names
-            if name not in known
-        )
-        needed = FILES_OF_PARSER.get(self.parser)
-        yield from (
-            f"files.{part}: the parser {self.parser} reads {needed} of them as one part, not {len(of_part)}"
-            for part, of_part in parts.items()
-            if needed and len(of_part) != needed
-        )
-        yield from (f"files: {name!r} is there twice" for name in sorted({n for n in names if names.count(n) > 1}))
-        if not is_expression(self.separator or ","):
-            yield f"separator: {self.separator!r} is no regular expression"
-        if self.rows not in (None, IN_ORDER) and not (context["reference"] / self.rows).is_file():
-            yield f"rows: there is no file {self.rows!r} in data/reference"
+        known = sources[self.source].get("files", {})
+        for name in dict.fromkeys(names):
+            if name not in known:
+                yield f"the source {self.source!r} has no file {name!r}; it has {', '.join(known)}"
+            if names.count(name) > 1:
+                yield f"files: {name!r} is there twice"
+        needed = FILES_OF_PARSER.get(self.parser, 1)
+        for part, of_part in parts.items():
+            if needed and len(of_part) != needed:
+                yield f"files.{part}: the parser {self.parser} reads {needed} of them as one part, not {len(of_part)}"
         if not self.stand_in and not all("path" in file for file in known.values()):
             yield "the key 'stand_in' is missing: files have to be downloaded"
 
@@ -334,32 +359,6 @@ class FileTask(Labelled):
             yield f"a task with published parts has the split 'published', not {self.split!r}"
         if self.split == "published" and not has_parts:
             yield "the split 'published' needs the files of both parts, or a list of rows (or rows: in_order)"
-        if self.stand_in and self.stand_in.generator:
-            yield from (
-                f"stand_in: {problem}" for problem in problems_of_generator(self.stand_in.generator, self.split)
-            )
-        if self.stand_in and self.stand_in.labels and self.labels:
-            check_labels(self.stand_in.labels, target_of({"target": self.target, "labels": self.labels}), ("stand_in",))
-
-
-def is_expression(separator: str) -> bool:
-    """Return whether a separator of several letters, which is a regular expression, is one."""
-    try:
-        return len(separator) == 1 or bool(re.compile(separator))
-    except re.error:
-        return False
-
-
-def problems_of_half(n: int, n_train: int):
-    """Yield what is wrong with the number of training rows of a half split."""
-    if n_train != (n + 1) // 2:
-        yield f"a half split of {n} rows has {(n + 1) // 2} training rows, not {n_train}"
-
-
-def problems_of_generator(generator: dict, split: str):
-    """Yield what is wrong with the numbers of rows that a generator makes."""
-    if split == "half":
-        yield from problems_of_half(generator["n_train"] + generator["n_test"], generator["n_train"])
 
 
 class GeneratedTask(Labelled):
@@ -372,11 +371,10 @@ class GeneratedTask(Labelled):
 
     generator: Generator
 
-    @model_validator(mode="after")
-    def check_rows(self):
-        """Check the numbers of rows against the split."""
-        refuse([((), problem) for problem in problems_of_generator(self.generator, self.split)])
-        return self
+    def problems(self, **_):
+        """Yield what is wrong with the target and the numbers of rows."""
+        yield from self.problems_of_target()
+        yield from self.problems_of_generator(self.generator)
 
 
 class FeaturesTask(Task):
@@ -390,13 +388,7 @@ class FeaturesTask(Task):
 
     features_of: Features
 
-    @model_validator(mode="after")
-    def check_other(self, info: ValidationInfo):
-        """Check the other task and the source."""
-        refuse([((), problem) for problem in self.problems(info.context["tasks"], info.context["sources"])])
-        return self
-
-    def problems(self, tasks: dict, sources: dict):
+    def problems(self, tasks: dict, sources: dict, **_):
         """Yield what is wrong with the other task, or with the source of the extractor's files."""
         own, trail = self.features_of, []
         if "source" in own and own["source"] not in sources:
@@ -427,13 +419,7 @@ class StreamedTask(Task):
     streamed: Streamed
     stand_in: StandIn = None
 
-    @model_validator(mode="after")
-    def check_base(self, info: ValidationInfo):
-        """Check the base, the file, and the task that this one is in place of."""
-        refuse([((), problem) for problem in self.problems(info.context["tasks"], info.context["sources"])])
-        return self
-
-    def problems(self, tasks: dict, sources: dict):
+    def problems(self, tasks: dict, sources: dict, **_):
         """Yield what is wrong with the streams of a task and of its stand-in."""
         from_file = isinstance(self.streamed, FileStream)
         if from_file and not self.stand_in:

@@ -19,9 +19,6 @@ CHANNELS = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 5
 HIDDEN = 4096
 POOLED = 7
 
-#: The shortest side of an image of which something is left.
-SHORTEST_SIDE = 2 ** len(CHANNELS)
-
 #: Mean and deviation of red, green and blue in ImageNet, in [0, 1]: what the fitted weights expect.
 MEAN = (0.485, 0.456, 0.406)
 DEVIATION = (0.229, 0.224, 0.225)

@@ -1,21 +1,21 @@
 """Read the original files of a task: features, labels as printed, and their map to integers or their numbers.
 
 Every parser is a function ``parse_<name>``: it takes the paths of one part of a task and its entry, and returns ``(X,
-labels)``: X (n, d) float32, or
-uint8 where the file holds bytes, and labels (n,) as the file prints them. ``read_task`` puts the published training
-rows first.
+labels)``: X (n, d) float32, or uint8 where the file holds bytes, and labels (n,) as the file prints them.
+``read_task`` puts the published training rows first.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from random_features.errors import UserError
-from rfstudy.data.tasks import DROP, IN_ORDER, file_names, target_of
+from rfstudy.data.tasks import DROP, IN_ORDER
 
 #: The label map's key for every label that it does not name.
 REST = "rest"
@@ -30,10 +30,18 @@ NO_LABEL = ("", "?", "na", "nan", "<na>", "null", "none")
 LARGEST_EXACT = 2**53
 
 
-def read_task(
-    task: dict, raw_dir, reference_dir, substitutes: dict | None = None
-) -> tuple[np.ndarray, np.ndarray, int | None]:
-    """The rows of a task from its original files.
+@dataclass(frozen=True)
+class Read:
+    """The rows of a task from its files."""
+
+    X: np.ndarray  # (n, d) float32 or uint8
+    y: np.ndarray  # (n,) int64, or float64 where the target is regression
+    n_train: int | None  # rows of the published training part, which come first; None where a file has no parts
+    left_out: dict[str, int]  # rows that substitutes exclude, by part; rows that the label map drops do not count
+
+
+def read_task(task: dict, raw_dir, reference_dir, substitutes: dict | None = None) -> Read:
+    """Return the rows of a task from its original files.
 
     Parameters
     ----------
@@ -44,61 +52,44 @@ def read_task(
     reference_dir : path
         Folder of the lists of rows (key ``rows`` of a task).
     substitutes : dict, optional
-        Files that stand in the place of others by the names of these, each with its name, ``file``, and its
+        Files that take the place of others by the names of these, each with its name, ``file``, and its
         ``excluded_rows``, which are left out.
-
-    Returns
-    -------
-    X : ndarray (n, d), float32 or uint8
-    y : ndarray (n,), int64, or float64 where the target is regression
-    n_train : int or None
-        Number of rows of the published training part, which come first; None where a file has no parts.
 
     Raises
     ------
     UserError
-        Unknown labels, rows of another width, values that are no finite numbers.
+        Unknown labels, rows of another width, values that are no finite numbers, or a substitute for one of several
+        files of a part, whose rows are not known.
     """
-    parts = [encoded(*read_part(names, task, raw_dir, substitutes), task) for names in file_names(task).values()]
-    X, y = zip(*parts, strict=True)
+    parts, left_out = [], {}
+    for part, names in files_of(task).items():
+        found = {name: known for name, known in (substitutes or {}).items() if name in names}
+        paths = [Path(raw_dir) / found.get(name, {"file": name})["file"] for name in names]
+        X, labels = globals()[f"parse_{task['parser']}"](paths, task)
+        y, kept = encoded(labels, task)
+        if found:
+            excluded = np.array([row for known in found.values() for row in known["excluded_rows"]], dtype=np.int64)
+            if len(names) > 1 or (len(excluded) and excluded.max() >= len(X)):
+                raise UserError(f"{', '.join(names)}: a substitute takes the place of one file and has its rows")
+            left_out[part] = int(kept[excluded].sum())
+            kept[excluded] = False
+        parts.append((X if kept.all() else X[kept], y[kept]))
+    X, y = (np.concatenate(arrays) if len(parts) > 1 else arrays[0] for arrays in zip(*parts, strict=True))
     if len(parts) == 2:
-        return np.concatenate(X), np.concatenate(y), len(y[0])
-    if task.get("rows") == IN_ORDER:
-        return X[0], y[0], task["n_train"]
-    if "rows" in task:
-        rows, n_train = read_rows(Path(reference_dir) / task["rows"])
-        if len(rows) and rows.max() >= len(y[0]):
-            raise UserError(f"{task['rows']} names row {rows.max()}, the file has {len(y[0])} rows")
-        return X[0][rows], y[0][rows], n_train
-    return X[0], y[0], None
+        return Read(X, y, len(parts[0][1]), left_out)
+    if "rows" not in task:
+        return Read(X, y, None, left_out)
+    if task["rows"] == IN_ORDER:
+        return Read(X, y, task["n_train"], left_out)
+    rows, n_train = read_rows(Path(reference_dir) / task["rows"])
+    if len(rows) and rows.max() >= len(y):
+        raise UserError(f"{task['rows']} names row {rows.max()}, the file has {len(y)} rows")
+    return Read(X[rows], y[rows], n_train, left_out)
 
 
-def read_part(names: list[str], task: dict, raw_dir, substitutes: dict | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of some files and their labels as printed, without those that substitutes exclude.
-
-    ``UserError`` where one of several files has a substitute: its rows cannot be told apart from those of the others.
-    """
-    others = {name: known for name, known in (substitutes or {}).items() if name in names}
-    paths = [Path(raw_dir) / others.get(name, {}).get("file", name) for name in names]
-    X, labels = globals()[f"parse_{task['parser']}"](paths, task)
-    if not others:
-        return X, labels
-    excluded = np.array(others[names[0]]["excluded_rows"] if len(names) == 1 else [], dtype=np.int64)
-    if len(names) > 1 or (len(excluded) and excluded.max() >= len(X)):
-        raise UserError(
-            f"{', '.join(names)}: a substitute takes the place of one file, and its rows are left out of it"
-        )
-    return np.delete(X, excluded, axis=0), np.delete(labels, excluded)
-
-
-def left_out(task: dict, raw_dir, substitutes: dict) -> dict[str, int]:
-    """How many rows of a task its substitutes leave out, by part; rows that the label map drops do not count."""
-    return {
-        part: len(encoded(*read_part(names, task, raw_dir, whole), task)[1])
-        - len(encoded(*read_part(names, task, raw_dir, substitutes), task)[1])
-        for part, names in file_names(task).items()
-        if (whole := {name: substitutes[name] | {"excluded_rows": []} for name in names if name in substitutes})
-    }
+def files_of(task: dict) -> dict[str, list[str]]:
+    """Return the names of the files of a task by part: "all", or "train" and "test"."""
+    return {part: [names] if isinstance(names, str) else list(names) for part, names in task["files"].items()}
 
 
 def read_rows(path: Path) -> tuple[np.ndarray, int]:
@@ -117,15 +108,12 @@ def read_rows(path: Path) -> tuple[np.ndarray, int]:
     return np.concatenate([rows[is_train], rows[~is_train]]), int(is_train.sum())
 
 
-def encoded(X: np.ndarray, labels, task: dict) -> tuple[np.ndarray, np.ndarray]:
-    """Rows with their labels as the task's target has them: numbers (float64), or integers by its label map.
-
-    Rows whose label is to be dropped are left out.
-    """
-    if target_of(task) == "regression":
-        return X, as_numbers(labels)
-    y, keep = encode_labels(labels, task["labels"])
-    return X if keep.all() else X[keep], y
+def encoded(labels, task: dict) -> tuple[np.ndarray, np.ndarray]:
+    """Return y (n,) as the target needs it, numbers (float64) or integers by the label map, and the rows to keep."""
+    if task.get("target") == "regression":
+        y = as_numbers(labels)
+        return y, np.ones(len(y), dtype=bool)
+    return encode_labels(labels, task["labels"])
 
 
 def as_numbers(labels) -> np.ndarray:
@@ -151,30 +139,28 @@ def as_integers(labels: np.ndarray, path: Path) -> np.ndarray:
 
 
 def encode_labels(labels, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
-    """Integers for labels, and which rows are kept.
+    """Return integers for labels, (n,) int64, and which rows are kept, (n,) bool.
 
     ``mapping`` goes from the label as printed to an integer; its key "rest" stands for every other label and its
-    value "drop" for rows to leave out. Returns ``(y, keep)``: y (n_kept,) int64 and keep (n,) bool. Raises
-    ``UserError`` for a label that the map does not cover.
+    value "drop" for rows to leave out, whose integer is 0. Raises ``UserError`` for a missing label, and for one that
+    the map does not cover.
     """
-    codes, printed = pd.factorize(np.asarray(labels))
-    if (codes < 0).any():  # as it marks what is missing
-        raise UserError(f"row {(codes < 0).argmax()} has no label")
+    codes, printed = pd.factorize(np.asarray(labels), use_na_sentinel=False)
     names = [plain_label(label) for label in printed]
-    missing = np.array([name not in mapping and name.lower() in NO_LABEL for name in names], dtype=bool)[codes]
-    if missing.any():
-        row = int(missing.argmax())
-        raise UserError(
-            f"row {row} has no label ({str(printed[codes[row]])!r}); if this is the name of a class, name it in the"
-            " label map"
-        )
-    targets = {str(label): mapping.get(name, mapping.get(REST)) for name, label in zip(names, printed, strict=True)}
-    unknown = sorted(label for label, target in targets.items() if target is None)
+    targets = []
+    for code, name in enumerate(names):
+        if pd.isna(printed[code]) or (name not in mapping and name.lower() in NO_LABEL):
+            raise UserError(
+                f"row {(codes == code).argmax()} has no label ({str(printed[code])!r}); if this is the name of a class,"
+                " name it in the label map"
+            )
+        targets.append(mapping.get(name, mapping.get(REST)))
+    unknown = sorted(name for name, target in zip(names, targets, strict=True) if target is None)
     if unknown:
         raise UserError(f"the label map has no entry for {', '.join(map(repr, unknown[:5]))}; it has {list(mapping)}")
-    keep = np.array([target != DROP for target in targets.values()], dtype=bool)[codes]
-    values = np.array([0 if target == DROP else target for target in targets.values()], dtype=np.int64)[codes]
-    return values[keep], keep
+    keep = np.array([target != DROP for target in targets], dtype=bool)
+    values = np.array([0 if target == DROP else target for target in targets], dtype=np.int64)
+    return values[codes], keep[codes]
 
 
 def plain_label(label) -> str:
@@ -192,44 +178,42 @@ def parse_libsvm(paths: list[Path], task: dict):
     # as long to import as a stand-in takes to make
     from sklearn.datasets import load_svmlight_file
 
+    (path,) = paths
     try:
         X, labels = load_svmlight_file(
-            str(only(paths)), n_features=width(task), dtype=np.float32, zero_based=False, multilabel=False
+            str(path), n_features=width(task), dtype=np.float32, zero_based=False, multilabel=False
         )
     except (ValueError, OverflowError) as error:
-        raise UserError(f"{paths[0].name}: {error}") from error
+        raise UserError(f"{path.name}: {error}") from error
     if not len(labels):
-        raise UserError(f"{paths[0].name} has no rows")
-    return checked(without_dropped(X.toarray(), task), paths[0]), (
-        labels if task.get("target") == "regression" else as_integers(labels, paths[0])
-    )
+        raise UserError(f"{path.name} has no rows")
+    labels = labels if task.get("target") == "regression" else as_integers(labels, path)
+    return checked(without_dropped(X.toarray(), task), path), labels
 
 
 def parse_table(paths: list[Path], task: dict):
     """Text with one row a line, a separator between the cells and the label in the first or the last one."""
-    return read_table(only(paths), task, task.get("header_lines", 0))
+    return read_table(*paths, task, task.get("header_lines", 0))
 
 
 def parse_arff(paths: list[Path], task: dict):
     """Weka's ARFF with numeric attributes and the label as the last one: a table below the line ``@DATA``, in which
     empty lines and those that begin with % say nothing.
     """
-    skipped, in_data = [], False
+    (path,), skipped, in_data = paths, [], False
     # what the header says may be in any encoding; its line @DATA is the same in all of them
-    with only(paths).open("rb") as stream:
+    with path.open("rb") as stream:
         for number, line in enumerate(map(bytes.strip, stream)):
             if not in_data or not line or line.startswith(b"%"):
                 skipped.append(number)
             in_data = in_data or line.upper() == b"@DATA"
     if not in_data:
-        raise UserError(f"{paths[0].name} has no line @DATA")
-    return read_table(paths[0], task, skipped)
+        raise UserError(f"{path.name} has no line @DATA")
+    return read_table(path, task, skipped)
 
 
 def parse_idx(paths: list[Path], task: dict):
     """MNIST's IDX: a file of images (n, rows, columns) and a file of labels (n,), all bytes."""
-    if len(paths) != 2:
-        raise UserError(f"the parser idx reads a file of images and one of labels, got {len(paths)}")
     images, labels = (read_idx(path) for path in paths)
     if len(images) != len(labels):
         raise UserError(f"{paths[0].name} has {len(images)} images, {paths[1].name} has {len(labels)} labels")
@@ -243,8 +227,6 @@ def parse_idx(paths: list[Path], task: dict):
 
 def parse_pair(paths: list[Path], task: dict):
     """A file of features, one row a line with blanks between the cells, and a file of as many lines with the labels."""
-    if len(paths) != 2:
-        raise UserError(f"the parser pair reads a file of features and one of labels, got {len(paths)}")
     try:
         X, labels = (read_lines(path, dtype) for path, dtype in zip(paths, ("float32", "str"), strict=True))
     except ValueError as error:
@@ -354,13 +336,6 @@ def read_idx(path: Path) -> np.ndarray:
     if min(shape) < 0 or len(content) != 4 + 4 * n_axes + math.prod(shape):
         raise UserError(f"{path.name} has {len(content)} bytes, which does not fit its shape {shape}")
     return np.frombuffer(content, dtype=np.uint8, offset=4 + 4 * n_axes).reshape(shape)
-
-
-def only(paths: list[Path]) -> Path:
-    """The one path of a part whose parser reads a single file."""
-    if len(paths) != 1:
-        raise UserError(f"the parser reads one file a part, got {', '.join(path.name for path in paths)}")
-    return paths[0]
 
 
 def checked(X: np.ndarray, path: Path) -> np.ndarray:

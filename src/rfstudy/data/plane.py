@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from random_features.errors import UserError
-
 #: Standard deviation of the noise (of the whole vector; the points have lengths of 0.5 to 1).
 NOISE = 0.1
 
@@ -25,8 +23,6 @@ def points_of(n: int, random: np.random.Generator, label) -> tuple[np.ndarray, n
 
 def blades_of(angle: np.ndarray, blades: int, positives: float) -> np.ndarray:
     """The classes of angles: +1 for the share ``positives`` with the largest sin(blades x angle), else -1."""
-    if blades < 1 or not 0 < positives < 1:
-        raise UserError(f"a windmill has blades and both classes, not blades={blades}, positives={positives}")
     # the classes have the wanted counts exactly: the boundary is a quantile of the drawn heights
     n = len(angle)
     y = np.full(n, -1, dtype=np.int64)

@@ -1,7 +1,8 @@
 """Make a task's rows and write the arrays and facts that every later stage reads.
 
-The rows are parsed from files and checked, drawn by a generator (the task's own, or its stand-in's where nothing may
-be downloaded), they are features of the rows of another prepared task, or gathered from the chunks of a stream.
+The rows are parsed from files and checked, drawn by a generator, they are features of the rows of another prepared
+task, or gathered from the chunks of a stream. Where nothing may be downloaded, the entry is that of a stand-in
+(``entries.in_use``).
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from random_features.arrays import seed_sequence
 from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.facts import describe
-from rfstudy.data.parse import encode_labels, left_out, read_task
+from rfstudy.data.parse import encode_labels, files_of, read_task
 from rfstudy.data.prepared import digest, read, read_record, write
-from rfstudy.data.tasks import extractor_of, file_names, generator_of, stands_in, streamed_of, target_of
+from rfstudy.data.tasks import OF_FEATURES, OF_GENERATOR, halves, parameters_of
 from rfstudy.files import digest_of, shown
 
 #: The checkpoint of an extractor that takes long; it is removed when the arrays are written.
@@ -26,15 +27,14 @@ CHECKPOINT = "checkpoint"
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a task, the sizes that had to come out, and what they stand in for."""
+    """The rows of a task, the sizes that had to come out, and what facts say of them."""
 
     X: np.ndarray  # (n, d)
     y: np.ndarray  # (n,)
     n_train_published: int | None  # they come first; None where the rows have no parts
     expected: dict  # n, d, n_train, n_test
-    stand_in: str = ""  # label of a stand-in, empty for a task's own rows
-    substitutes: dict = field(default_factory=dict)  # what facts say of files that are not the published ones
-    facts: dict | None = None  # of rows that are too many to be described
+    reported: dict = field(default_factory=dict)  # of a stand-in its label, of substitutes what they leave out
+    described: dict | None = None  # the facts of rows that are too many for ``describe``
 
 
 class Missing(Exception):
@@ -59,10 +59,9 @@ def preprocess(
     ----------
     task_id : str
     task : dict
-        The task's entry in ``datasets.yaml``, complete as ``registry.load`` gives it.
+        The entry that is in use (``entries.in_use``): the task's own in ``datasets.yaml``, or its stand-in's.
     raw_dir : path or None
-        The folder with its ``record.json`` of the source of the task, or of its extractor; where it is None, a task
-        with a source has its stand-in made.
+        The folder of the source of the task, or of its extractor, with its ``record.json``; None where it needs none.
     out_dir : path
         Folder of the three files. X (n, d) is float32, or uint8 for images; y (n,) is int64, or float64 where the
         target is regression; published training rows come first.
@@ -94,47 +93,40 @@ def preprocess(
         or files cannot be read.
     """
     record = {"task": task_id, "label": task["label"], "stand_in": "", "split": task["split"]}
-    record["target"] = target_of(task)
-    if "target_scaling" in task:
-        record["target_scaling"] = task["target_scaling"]
+    record |= {key: task[key] for key in ("target", "target_scaling") if key in task}
+    if "is_stand_in" in task:
+        record["stand_in"] = task["label"]
+    checkpoint = Path(out_dir) / CHECKPOINT
     try:
         if "features_of" in task:
-            rows = extracted(task, base_dir, raw_dir, Path(out_dir) / CHECKPOINT, device)
+            rows = extracted(task, base_dir, raw_dir, checkpoint, device)
         elif "streamed" in task:
             rows = gathered(task_id, task, raw_dir, base_dir, list(chunks), Path(out_dir))
         elif "generator" in task:
-            rows = Rows(*generated("generator", task_id, task, task), sizes_of(task))
-        elif raw_dir is None:
-            rows = stand_in(task_id, task)
+            rows = Rows(*generated(task_id, task), sizes_of(task))
         else:
             rows = parsed(task, raw_dir, reference_dir)
     except Missing as missing:
-        record = skipped(record, task, str(missing)) | {"provenance": told_of()}
-        return write(out_dir, record, *no_rows(task, record["target"]))
-    if rows.stand_in:
-        record |= {"label": rows.stand_in, "stand_in": rows.stand_in}
-    record |= rows.substitutes | {"status": "ok", "reason": ""} | checked_sizes(task_id, rows, record)
+        record |= {"status": "skipped", "reason": str(missing)} | sizes_of(task)
+        record |= {"n_train_published": None, "sha256": "", "facts": {}, "provenance": told_of()}
+        y_type = np.float64 if task["target"] == "regression" else np.int64
+        return write(out_dir, record, np.empty((0, task["d"]), dtype=np.float32), np.empty(0, dtype=y_type))
+    record |= rows.reported | {"status": "ok", "reason": ""} | checked_sizes(task_id, rows, record)
     train_share = record["n_train"] / record["n"] if record["split"] == "random" else 0.5
-    if rows.facts is None:
-        record["facts"] = describe(rows.X, rows.y, rows.n_train_published, train_share)
-    else:
-        record["facts"] = rows.facts
+    record["facts"] = rows.described or describe(rows.X, rows.y, rows.n_train_published, train_share)
     written = write(out_dir, record | {"provenance": told_of()}, rows.X, rows.y)
-    (Path(out_dir) / CHECKPOINT).unlink(missing_ok=True)
+    checkpoint.unlink(missing_ok=True)
     return written
 
 
 def parsed(task: dict, raw_dir, reference_dir) -> Rows:
-    """The rows of a task from its files; ``Missing`` where they could not be had."""
-    names = [name for of_part in file_names(task).values() for name in of_part]
+    """Return the rows of a task from its files; ``Missing`` where they could not be had."""
+    names = [name for of_part in files_of(task).values() for name in of_part]
     known = downloaded(task["source"], raw_dir, names)
     substitutes = {name: known[name] for name in names if "file" in known[name]}
-    rows = read_task(task, raw_dir, reference_dir, substitutes)
-    if not substitutes:
-        return Rows(*rows, sizes_of(task))
-    missing = left_out(task, raw_dir, substitutes)
-    reported = {"substitutes": list(substitutes), "left_out": missing}
-    return Rows(*rows, without(sizes_of(task), missing), substitutes=reported)
+    found = read_task(task, raw_dir, reference_dir, substitutes)
+    reported = {"substitutes": list(substitutes), "left_out": found.left_out} if substitutes else {}
+    return Rows(found.X, found.y, found.n_train, without(sizes_of(task), found.left_out), reported)
 
 
 def downloaded(source_id: str, raw_dir, names=None) -> dict[str, dict]:
@@ -144,13 +136,14 @@ def downloaded(source_id: str, raw_dir, names=None) -> dict[str, dict]:
     raw_dir = Path(raw_dir)
     advice = f"remove {shown(raw_dir / 'record.json')} and run again: the download checks every file, and gets it again"
     source = read_record(raw_dir / "record.json", "run the download of this source first")
-    if source["status"] not in ("ok", "missing") or not all(isinstance(each, dict) for each in of_files(source)):
+    known = source.get("files", {})
+    of_files = known.values() if isinstance(known, dict) else [None]
+    if source["status"] not in ("ok", "missing") or not all(isinstance(each, dict) for each in of_files):
         raise UserError(f"{shown(raw_dir / 'record.json')} is broken: it is no record of a download; {advice}")
     if source.get("source", source_id) != source_id:
         raise UserError(f"{shown(raw_dir)} holds the files of {source['source']}, not of {source_id}; {advice}")
     if source["status"] != "ok":
         raise Missing(source.get("reason", ""))
-    known = source.get("files", {})
     for name in known if names is None else names:
         found = known.get(name, {})
         check_raw(raw_dir / found.get("file", name), found.get("sha256"), advice)
@@ -166,12 +159,6 @@ def without(sizes: dict, missing: dict[str, int]) -> dict:
     }
 
 
-def of_files(record: dict) -> list:
-    """What the record of a download says of each file; a list of nothing where that is no mapping."""
-    files = record.get("files", {})
-    return list(files.values()) if isinstance(files, dict) else [None]
-
-
 def check_raw(path: Path, expected: str | None, advice: str) -> None:
     """Raise ``UserError`` unless a raw file is the one that was downloaded: it may have been edited since."""
     if expected is None:
@@ -185,53 +172,43 @@ def check_raw(path: Path, expected: str | None, advice: str) -> None:
         )
 
 
-def stand_in(task_id: str, task: dict) -> Rows:
-    """The rows of a task's stand-in."""
-    entry = {"d": task["d"]} | task["stand_in"]
-    counts = {key: entry["generator"][key] for key in ("n_train", "n_test")}
-    expected = {"d": entry["d"], "n": sum(counts.values())} | counts
-    return Rows(*generated("stand-in", task_id, task, entry), expected, entry["label"])
+def generated(task_id: str, task: dict) -> tuple[np.ndarray, np.ndarray, int | None]:
+    """Return X, y and the number of published training rows that the generator of an entry makes, the same every time.
 
-
-def generated(what: str, task_id: str, task: dict, entry: dict) -> tuple[np.ndarray, np.ndarray, int | None]:
-    """X, y and the number of published training rows that the generator of an entry makes, the same in every call.
-
-    ``entry`` is the task or its stand-in; ``what`` and the task's id are the seed.
+    The seed is the task's id, and whether the entry is that of a stand-in.
     """
-    name, parameters = generator_of(entry)
-    n_train, n_test = entry["generator"]["n_train"], entry["generator"]["n_test"]
-    random = np.random.default_rng(seed_sequence(what, task_id))
-    X, y = modules.load("generators", name).generate(n_train + n_test, entry["d"], random, **parameters)
-    if "labels" in entry:
-        y, keep = encode_labels(y, entry["labels"])
-        X = X[keep]
-    return X, y, n_train if task["split"] == "published" else None
+    given = task["generator"]
+    random = np.random.default_rng(seed_sequence("stand-in" if "is_stand_in" in task else "generator", task_id))
+    generate = modules.load("generators", given["name"]).generate
+    X, y = generate(given["n_train"] + given["n_test"], task["d"], random, **parameters_of(given, OF_GENERATOR))
+    if "labels" in task:
+        y, keep = encode_labels(y, task["labels"])
+        X, y = X[keep], y[keep]
+    return X, y, given["n_train"] if task["split"] == "published" else None
 
 
 def write_chunk(task_id: str, task: dict, number: int, raw_dir, base_dir, out) -> None:
-    """Make one chunk of a streamed task, or of its stand-in; without rows where its file could not be had."""
+    """Make one chunk of a streamed task; without rows where its file could not be had."""
     from rfstudy.data import stream
 
-    streamed = streamed_of(task, embedded=raw_dir is None)
+    streamed = task["streamed"]
     if "generator" in streamed:
-        stream.write_chunk(*stream.made(task_id, streamed, number, base_dir), out)
-        return
-    try:
-        known = downloaded(streamed["source"], raw_dir, [])  # checked where the chunks are gathered
-    except Missing:
-        stream.write_chunk(*stream.no_rows(streamed), out)
-        return
-    name = streamed["file"]
-    stream.write_chunk(*stream.parsed(streamed, number, Path(raw_dir) / known.get(name, {}).get("file", name)), out)
+        rows = stream.made(task_id, streamed, number, base_dir)
+    else:
+        try:
+            known = downloaded(streamed["source"], raw_dir, [])  # checked where the chunks are gathered
+            name = streamed["file"]
+            rows = stream.parsed(streamed, number, Path(raw_dir) / known.get(name, {}).get("file", name))
+        except Missing:
+            rows = stream.no_rows(streamed)
+    stream.write_chunk(*rows, out)
 
 
 def gathered(task_id: str, task: dict, raw_dir, base_dir, chunks: list, out_dir: Path) -> Rows:
-    """The rows of a stream, reduced and memory-mapped; ``Missing`` where its file could not be had."""
+    """Return the rows of a stream, reduced and memory-mapped; ``Missing`` where its file could not be had."""
     from rfstudy.data import stream
 
-    is_stand_in = stands_in(task, embedded=raw_dir is None)
-    entry = {"d": task["d"]} | task["stand_in"] if is_stand_in else task
-    streamed = entry["streamed"]
+    streamed = task["streamed"]
     if "file" in streamed:
         downloaded(streamed["source"], raw_dir, [streamed["file"]])
     out_dir.mkdir(parents=True, exist_ok=True)
@@ -239,14 +216,12 @@ def gathered(task_id: str, task: dict, raw_dir, base_dir, chunks: list, out_dir:
     for path in own:
         write_chunk(task_id, task, 0, raw_dir, base_dir, path)
     reduced = out_dir / "reduced.npy"
-    X, y, n_train, kept = stream.gather(streamed, chunks or own, base_dir, entry["d"], reduced)
+    X, y, n_train, kept = stream.gather(streamed, chunks or own, base_dir, task["d"], reduced)
     for path in (*own, reduced):
         path.unlink()  # what is mapped stays until it is copied
-    sizes = {"n": len(y), "d": entry["d"], "n_train": n_train, "n_test": len(y) - n_train}
-    facts = {"second_moment_kept_pct": round(100 * kept, 4)}
-    return Rows(
-        X, y, n_train, sizes if is_stand_in else sizes_of(task), entry["label"] if is_stand_in else "", facts=facts
-    )
+    # the test rows are all of the base's, which may be those of its stand-in
+    expected = sizes_of(task) | {"n": len(y), "n_test": len(y) - n_train}
+    return Rows(X, y, n_train, expected, described={"second_moment_kept_pct": round(100 * kept, 4)})
 
 
 def extracted(task: dict, base_dir, raw_dir, checkpoint: Path, device: str) -> Rows:
@@ -258,7 +233,7 @@ def extracted(task: dict, base_dir, raw_dir, checkpoint: Path, device: str) -> R
     images, y, base = read(base_dir, task["features_of"]["task"])
     if base["status"] != "ok":
         raise Missing(base["reason"])
-    name, parameters = extractor_of(task)
+    name, parameters = task["features_of"]["extractor"], parameters_of(task["features_of"], OF_FEATURES)
     extractor = modules.load("extractors", name)
     n_train, asked = base["n_train_published"], modules.asked_for(name)
     given = {"device": device, "checkpoint": checkpoint}
@@ -270,11 +245,12 @@ def extracted(task: dict, base_dir, raw_dir, checkpoint: Path, device: str) -> R
         source = task["features_of"]["source"]
         given["files"] = {file: Path(raw_dir or "") / file for file in downloaded(source, raw_dir or "")}
     X = extractor.extract(images, **parameters, **{key: given[key] for key in asked})
-    if not base["stand_in"]:
-        reported = {key: base[key] for key in ("substitutes", "left_out") if key in base}
-        return Rows(X, y, n_train, without(sizes_of(task), reported.get("left_out", {})), substitutes=reported)
-    expected = sizes_of(base) | {"d": extractor.columns(images.shape[1], **parameters)}
-    return Rows(X, y, n_train, expected, f"{name} of {base['stand_in']}")
+    if base["stand_in"]:
+        label = f"{name} of {base['stand_in']}"
+        expected = sizes_of(base) | {"d": extractor.columns(images.shape[1], **parameters)}
+        return Rows(X, y, n_train, expected, {"label": label, "stand_in": label})
+    reported = {key: base[key] for key in ("substitutes", "left_out") if key in base}
+    return Rows(X, y, n_train, without(sizes_of(task), reported.get("left_out", {})), reported)
 
 
 def sizes_of(entry: dict) -> dict:
@@ -292,7 +268,7 @@ def checked_sizes(task_id: str, rows: Rows, record: dict) -> dict:
     if record["split"] == "random":
         found |= {key: expected[key] for key in ("n_train", "n_test")}
     else:
-        found["n_train"] = (len(y) + 1) // 2 if n_train is None else n_train
+        found["n_train"] = halves(len(y))[0] if n_train is None else n_train
         found["n_test"] = len(y) - found["n_train"]
     found["n"] = len(y)
     wrong = [f"{key} is {value}, expected {expected[key]}" for key, value in found.items() if value != expected[key]]
@@ -329,19 +305,3 @@ def class_counts(y: np.ndarray, n_train: int | None) -> dict:
             for part, of in parts.items()
         },
     }
-
-
-def no_rows(task: dict, target: str) -> tuple[np.ndarray, np.ndarray]:
-    """Arrays of the right width without rows, for a source that is missing."""
-    y_type = np.float64 if target == "regression" else np.int64
-    return np.empty((0, task["d"]), dtype=np.float32), np.empty(0, dtype=y_type)
-
-
-def skipped(record: dict, task: dict, reason: str) -> dict:
-    """The record of a task whose source is missing: the sizes it would have, and why it has none."""
-    return (
-        record
-        | {"status": "skipped", "reason": reason}
-        | sizes_of(task)
-        | {"n_train_published": None, "sha256": "", "facts": {}}
-    )

@@ -15,15 +15,7 @@ from random_features.errors import UserError
 from rfstudy.data import entries, modules
 from rfstudy.data.forms import FORMS
 from rfstudy.data.sources import Source
-from rfstudy.data.tasks import (
-    IN_ORDER,
-    UNKNOWN,
-    extractor_of,
-    generator_of,
-    rows_per_chunk,
-    stands_in,
-    streamed_of,
-)
+from rfstudy.data.tasks import IN_ORDER, UNKNOWN, rows_per_chunk
 from rfstudy.files import read_yaml, shown
 from rfstudy.models import problems_of
 
@@ -100,12 +92,7 @@ def claimed_twice(entries: dict) -> list[str]:
     ]
 
 
-# --- What the plan reads from a task ----------------------------------------------------------------------------------
-
-
-def is_generated(task: dict, *, embedded: bool) -> bool:
-    """Return whether a generator makes a task's rows: its own, or its stand-in's."""
-    return "generator" in task or stands_in(task, embedded=embedded)
+# --- What the plan reads from the entry of a task that is in use ------------------------------------------------------
 
 
 def list_of_rows(task: dict) -> str:
@@ -120,40 +107,34 @@ def source_of(task: dict) -> str:
     return next((each["source"] for each in places if "source" in each), "")
 
 
-def sizes_of_stand_in(task: dict) -> dict[str, int]:
-    """Return the training and test rows of a stand-in; the test rows of a stream are at most those of its base."""
-    if "streamed" in task["stand_in"]:
-        return {"n_train": task["stand_in"]["streamed"]["n_train"], "n_test": task["n_test"]}
-    return {key: task["stand_in"]["generator"][key] for key in ("n_train", "n_test")}
-
-
-def n_chunks(streamed: dict) -> int:
-    """Return the number of chunks of a stream."""
-    return -(-streamed["n_train"] // rows_per_chunk(streamed))
-
-
-def base_of(task: dict, *, embedded: bool) -> str:
+def base_of(task: dict) -> str:
     """Return the task whose prepared rows a task is made from; empty where there is none."""
-    return streamed_of(task, embedded=embedded).get("base", "") or task.get("features_of", {}).get("task", "")
+    return task.get("streamed", {}).get("base", "") or task.get("features_of", {}).get("task", "")
 
 
-def code_of(task: dict, *, embedded: bool) -> list[str]:
+def n_chunks(task: dict) -> int:
+    """Return the number of chunks that a task is made in; 0 where it is not streamed."""
+    streamed = task.get("streamed")
+    return -(-streamed["n_train"] // rows_per_chunk(streamed)) if streamed else 0
+
+
+def code_of(task: dict) -> list[str]:
     """Return the modules that make a task's rows, next to the common ones."""
-    streamed = streamed_of(task, embedded=embedded)
-    if streamed:
-        generators = [modules.module_name("streams", streamed["generator"])] if "generator" in streamed else []
-        return ["rfstudy.data.stream", *generators]
+    if "streamed" in task:
+        generator = task["streamed"].get("generator")
+        return ["rfstudy.data.stream", *([modules.module_name("streams", generator)] if generator else [])]
     if "features_of" in task:
-        return [modules.module_name("extractors", extractor_of(task)[0])]
-    entry = task if "generator" in task else task["stand_in"] if stands_in(task, embedded=embedded) else None
-    return [modules.module_name("generators", generator_of(entry)[0])] if entry else []
+        return [modules.module_name("extractors", task["features_of"]["extractor"])]
+    return [modules.module_name("generators", task["generator"]["name"])] if "generator" in task else []
 
 
 def wants_gpu(task: dict) -> bool:
     """Return whether a GPU makes the rows of a task faster: its extractor says so."""
-    return "features_of" in task and bool(modules.literal("extractors", extractor_of(task)[0], "GPU"))
+    return "features_of" in task and modules.literal("extractors", task["features_of"]["extractor"], "GPU")
 
 
 def minutes_of(task: dict) -> int:
     """Return the minutes that the job asks for which makes the rows of a task."""
-    return modules.literal("extractors", extractor_of(task)[0], "MINUTES") if "features_of" in task else MINUTES
+    if "features_of" not in task:
+        return MINUTES
+    return modules.literal("extractors", task["features_of"]["extractor"], "MINUTES")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from random_features.arrays import seed_sequence
-from rfstudy.data.tasks import OF_BLOCKS
+from rfstudy.data.tasks import OF_BLOCKS, halves
 
 #: Rules that give the same rows in every repeat.
 FIXED = ("published", "first_blocks", "last_blocks")
@@ -32,10 +32,10 @@ def split(
         The repeat and the study's seed; nothing else enters, so that every method sees the same rows.
     rule : {"published", "half", "random", "blocks", "first_blocks", "last_blocks"}
         "published": the published parts, the same in every repeat. "half": a random permutation of all rows, of which
-        the first half (rounded up) trains, as in the papers' code. "random": a random permutation, of which the first
+        the first half trains (``tasks.halves``). "random": a random permutation, of which the first
         rows train and the next ones test, as many as ``counts`` says; rows that are left over are left out. "blocks",
         "first_blocks", "last_blocks": rows in their order fall into ``n_blocks`` blocks (``block_of_row``), of which
-        half (rounded up) train: random ones, the first, or the last.
+        half train: random ones, the first, or the last.
     counts : (int, int), optional
         Training and test rows of "random".
     n_blocks : int, optional
@@ -64,7 +64,7 @@ def split(
         raise ValueError(f"the split must be one of {known}, got {rule!r}")
     if rule == "random" and (counts is None or min(counts) < 1 or sum(counts) > n):
         raise ValueError(f"the split 'random' needs the numbers of training and test rows out of {n}, got {counts}")
-    n_train, n_test = ((n + 1) // 2, n // 2) if rule == "half" else counts
+    n_train, n_test = halves(n) if rule == "half" else counts
     order = np.random.default_rng(seed_sequence(seed, "split", repeat)).permutation(n)
     return order[:n_train], order[n_train : n_train + n_test]
 
@@ -77,7 +77,7 @@ def split_in_blocks(n: int, n_blocks: int | None, rule: str, repeat: int, seed: 
         "first_blocks": np.arange(n_blocks),
         "last_blocks": np.arange(n_blocks)[::-1],
     }[rule]
-    trains = np.isin(block, order[: (n_blocks + 1) // 2])
+    trains = np.isin(block, order[: halves(n_blocks)[0]])
     return np.flatnonzero(trains), np.flatnonzero(~trains)
 
 

@@ -18,7 +18,7 @@ from random_features.arrays import row_blocks, seed_sequence
 from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.prepared import read
-from rfstudy.data.tasks import rows_per_chunk, stream_generator_of
+from rfstudy.data.tasks import OF_STREAM, parameters_of, rows_per_chunk
 from rfstudy.files import write_arrays
 
 #: Bytes of a LIBSVM file that are parsed at once, and rows whose second moment is formed at once.
@@ -33,12 +33,12 @@ def write_chunk(X: np.ndarray, y: np.ndarray, out) -> None:
 
 def made(task_id: str, streamed: dict, number: int, base_dir) -> tuple[np.ndarray, np.ndarray]:
     """The rows of a chunk (from 0) by the generator of an entry, from the training images of its prepared base task."""
-    name, parameters = stream_generator_of(streamed)
     images, labels, n_train = base_images(streamed, base_dir)
     seed = int.from_bytes(seed_sequence("stream", task_id).generate_state(4, np.uint32).tobytes(), "little")
     first = number * rows_per_chunk(streamed)
     last = min(first + rows_per_chunk(streamed), streamed["n_train"])
-    X, y = modules.load("streams", name).rows(first, last, images[:n_train], labels[:n_train], seed, **parameters)
+    rows, parameters = modules.load("streams", streamed["generator"]).rows, parameters_of(streamed, OF_STREAM)
+    X, y = rows(first, last, images[:n_train], labels[:n_train], seed, **parameters)
     return X, y.astype(np.int64)
 
 

@@ -1,23 +1,20 @@
-"""What the entry of a task in ``config/datasets.yaml`` says, for those who plan its rows and those who make them.
+"""What the entry of a task in ``config/datasets.yaml`` says, for planning and for the jobs that make its rows.
 
 Standard library only.
 """
 
 from __future__ import annotations
 
-#: What ``streamed`` states in any case, and for a file.
-STREAMED = ("base", "n_train")
-OF_FILE = ("source", "file", "columns")
-OF_STREAMED = (*STREAMED, *OF_FILE, "generator", "rows_per_chunk")
+#: Keys of a generator, of an extractor and of a stream that are no parameters of the function in its file.
+OF_GENERATOR = ("name", "n_train", "n_test")
+OF_FEATURES = ("task", "extractor", "source")
+OF_STREAM = ("base", "generator", "n_train", "rows_per_chunk")
 
 #: What ``sources.yaml`` says in place of a checksum that nobody knows.
 UNKNOWN = "unknown"
 
 #: Rules of ``data.split`` that keep neighbouring rows together.
 OF_BLOCKS = ("blocks", "first_blocks", "last_blocks")
-
-#: What ``features_of`` says that is no parameter of its extractor.
-OF_FEATURES = ("task", "extractor", "source")
 
 #: The value of ``rows`` for a file whose first n_train rows are the published training part.
 IN_ORDER = "in_order"
@@ -26,49 +23,40 @@ IN_ORDER = "in_order"
 DROP = "drop"
 
 
-def stands_in(task: dict, *, embedded: bool) -> bool:
-    """Whether something takes the place of a task's files: in the embedded preset, of files that have to be got."""
-    return embedded and "stand_in" in task
-
-
-def file_names(task: dict) -> dict[str, list[str]]:
-    """The files of a task by part ("all", or "train" and "test"), each a list."""
-    return {part: [names] if isinstance(names, str) else list(names) for part, names in task["files"].items()}
-
-
-def target_of(task: dict) -> str:
-    """What is learned: "binary", "classes" or "regression"; by default what the label map has values for."""
-    return task.get("target") or ("binary" if len(class_values(task["labels"])) == 2 else "classes")
-
-
-def class_values(labels: dict) -> set[int]:
-    """The integers that a label map gives."""
-    return {value for value in labels.values() if value != DROP}
-
-
-def generator_of(entry: dict) -> tuple[str, dict]:
-    """Name and parameters of the ``generator`` of a task or stand-in."""
-    given = entry["generator"]
-    return given["name"], {key: value for key, value in given.items() if key not in ("name", "n_train", "n_test")}
-
-
-def extractor_of(task: dict) -> tuple[str, dict]:
-    """Name and parameters of the extractor of a task that is ``features_of`` another."""
-    given = task["features_of"]
-    return given["extractor"], {key: value for key, value in given.items() if key not in OF_FEATURES}
-
-
-def streamed_of(task: dict, *, embedded: bool) -> dict:
-    """How a task is streamed, or its stand-in; empty where it is not."""
-    return (task["stand_in"] if stands_in(task, embedded=embedded) else task).get("streamed", {})
-
-
-def stream_generator_of(streamed: dict) -> tuple[str, dict]:
-    """Return the name and the parameters of the generator of a stream."""
-    given = {key: value for key, value in streamed.items() if key not in OF_STREAMED}
-    return streamed["generator"], given
+def parameters_of(given: dict, own: tuple[str, ...]) -> dict:
+    """Return the parameters of a generator, an extractor or a stream: all keys but its ``own``."""
+    return {key: value for key, value in given.items() if key not in own}
 
 
 def rows_per_chunk(streamed: dict) -> int:
-    """The training rows of a chunk at most; all, where a stream does not say."""
+    """Return the training rows of a chunk at most; all, where a stream does not say."""
     return streamed.get("rows_per_chunk", streamed["n_train"])
+
+
+def halves(n: int) -> tuple[int, int]:
+    """Return how many of n rows (or blocks) train and test in a half split; of an odd number one more trains.
+
+    The papers' code has MATLAB's ``round(n / 2)``, which takes a half up. Python's ``round`` takes it to the even
+    number.
+
+    >>> halves(208), halves(245057)
+    ((104, 104), (122529, 122528))
+    """
+    return n - n // 2, n // 2
+
+
+def rows_of_blocks(n: int, n_blocks: int, rule: str) -> int:
+    """Return how many of n rows train where half of the blocks do; of random blocks, the fewest that may.
+
+    Block i has the rows r with floor(r n_blocks / n) = i.
+
+    >>> [rows_of_blocks(101, 10, rule) for rule in OF_BLOCKS]
+    [50, 51, 50]
+    """
+    n_training = halves(n_blocks)[0]
+    if rule == "first_blocks":
+        return -(-n * n_training // n_blocks)
+    if rule == "last_blocks":
+        return n * n_training // n_blocks
+    least, larger = divmod(n, n_blocks)
+    return n_training * least + max(0, n_training - (n_blocks - larger))

@@ -21,9 +21,10 @@ from random_features.kernels import KERNELS, make_kernel
 from random_features.learners.entry import load as load_learner
 from random_features.maps.registry import check_kernel, make_map, resolve
 from rfstudy.data import modules
+from rfstudy.data.entries import in_use
 from rfstudy.data.scale import columns_after, fit_steps
-from rfstudy.data.target import make_target
-from rfstudy.data.tasks import extractor_of
+from rfstudy.data.target import Target
+from rfstudy.data.tasks import OF_FEATURES, parameters_of
 from rfstudy.files import read_yaml
 from rfstudy.study.check import entries_in, learners_of_entries, located, rows_of_split
 from rfstudy.study.code import defines
@@ -98,8 +99,8 @@ def parts(experiment: dict, settings: dict, tasks: dict):
 
 def parts_on(own: dict, task: dict, settings: dict, of_steps: str):
     """Yield ``parts`` of an experiment on one data set; ``of_steps`` is the place of its preprocessing."""
-    stand_in = task.get("stand_in", {}) if settings["data"] == "embedded" else {}
-    d, target, search = stand_in.get("d", task["d"]), task["target"], own.get("search", {})
+    rows = in_use(task, embedded=settings["data"] == "embedded")
+    d, target, search = rows["d"], rows["target"], own.get("search", {})
     step_lists = [(".search.preprocess", steps) for steps in search.get("preprocess", {}).get("grid", [])]
     step_lists += [(f"{of_steps}.preprocess", own["preprocess"])] if "preprocess" in own else []
     entries = [(f".methods[{i}]", entry) for i, entry in entries_in(own)] + standing_for_all(search)
@@ -226,7 +227,7 @@ def try_steps(steps: list, d: int, n_train: int):
 
 def try_extractor(features_of: dict, d: int, expected: int):
     """Yield how to count the columns that an extractor makes from d."""
-    name, parameters = extractor_of({"features_of": features_of})
+    name, parameters = features_of["extractor"], parameters_of(features_of, OF_FEATURES)
 
     def build():
         found = modules.load("extractors", name).columns(d, **parameters)
@@ -256,7 +257,7 @@ def try_rule(bandwidth: dict, n_train: int):
 
 def try_scores(metric: str, target: str):
     """Yield how to evaluate the predictions of a target by a metric."""
-    yield "", lambda: make_target(target).evaluate(metric, [0, 1], [0, 1])
+    yield "", lambda: Target(target).evaluate(metric, [0, 1], [0, 1])
 
 
 def try_kind(kind: str, spec: dict):

@@ -11,8 +11,8 @@ import re
 
 from random_features.errors import UserError
 from random_features.learners import entry as learners
-from rfstudy.data.registry import sizes_of_stand_in
-from rfstudy.data.tasks import OF_BLOCKS
+from rfstudy.data.entries import in_use
+from rfstudy.data.tasks import OF_BLOCKS, halves, rows_of_blocks
 from rfstudy.files import shown
 from rfstudy.models import suggestion
 from rfstudy.study.config import resolved_experiments, stop_at
@@ -140,11 +140,8 @@ def problems_of_rows(own: dict, task: dict, settings: dict, here: str) -> list[s
 
 def rows_of_split(own: dict, task: dict, settings: dict) -> tuple[int, int] | str:
     """Return the training and test rows of a repeat before any cap, or what is wrong with the split."""
-    sizes_of = task
-    if settings["data"] == "embedded" and "stand_in" in task:
-        sizes_of = sizes_of_stand_in(task)
-    n_train, n_test = sizes_of["n_train"], sizes_of["n_test"]
-    total = sizes_of.get("n", n_train + n_test)
+    rows = in_use(task, embedded=settings["data"] == "embedded")
+    n_train, n_test, total = rows["n_train"], rows["n_test"], rows["n"]
     how = {"rule": task["split"]} | (own.get("split") or {})
     beyond = [row for row in how.get("without", []) if row >= total]
     if beyond and settings["data"] != "embedded":  # a stand-in has fewer rows than its data
@@ -159,11 +156,10 @@ def rows_of_split(own: dict, task: dict, settings: dict) -> tuple[int, int] | st
     if how["rule"] in OF_BLOCKS:
         if how["n_blocks"] > total:
             return f"{how['n_blocks']} blocks of {total} rows"
-        # as many blocks train as test, or one more
-        n_train = total * ((how["n_blocks"] + 1) // 2) // how["n_blocks"]
+        n_train = rows_of_blocks(total, how["n_blocks"], how["rule"])
         return n_train, total - n_train
     if how["rule"] == "half":
-        return (total + 1) // 2, total // 2
+        return halves(total)
     if how["rule"] == "random":
         n_train, n_test = how.get("n_train", n_train), how.get("n_test", n_test)
         if n_train + n_test > total:

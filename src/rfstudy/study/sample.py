@@ -13,7 +13,7 @@ from random_features.errors import UserError
 from rfstudy.data import prepared
 from rfstudy.data.scale import fit_steps
 from rfstudy.data.split import FIXED, block_of_row, split
-from rfstudy.data.target import Target, make_target
+from rfstudy.data.target import Target
 from rfstudy.data.target_scaling import fitted
 from rfstudy.data.tasks import OF_BLOCKS
 from rfstudy.study.job import Part
@@ -38,7 +38,7 @@ class Prepared:
     @property
     def target(self) -> Target:
         """What the task asks to predict; classes, where its facts do not say."""
-        return make_target(self.facts.get("target", "classes"))
+        return Target(self.facts.get("target", "classes"))
 
 
 @dataclass(frozen=True)

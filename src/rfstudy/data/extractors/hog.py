@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from tqdm import tqdm
 
 from random_features.errors import UserError
 from rfstudy.data.images import image_shape
+from rfstudy.fields import Count
 
 #: Whether the extractor is faster on a GPU, and the minutes that its job asks for.
 GPU = False
 MINUTES = 60
 
-NORMS = ("L1", "L1-sqrt", "L2", "L2-Hys")
-
 
 def extract(
-    X, *, orientations: int, pixels_per_cell: int, cells_per_block: int, block_norm: str, device="cpu"
+    X,
+    *,
+    orientations: Count,
+    pixels_per_cell: Count,
+    cells_per_block: Count,
+    block_norm: Literal["L1", "L1-sqrt", "L2", "L2-Hys"],
+    device="cpu",
 ) -> np.ndarray:
     """One row of histograms for each image: (n, ``columns(d, ...)``) float32.
 
@@ -57,15 +64,8 @@ def extract(
     return result
 
 
-def columns(d: int, *, orientations: int, pixels_per_cell: int, cells_per_block: int, block_norm: str = "L1") -> int:
-    """Blocks x cells in a block x orientations of images of d numbers.
-
-    ``UserError`` where they hold no block, for a number below 1, and for a norm that is none of ``NORMS``.
-    """
-    if min(orientations, pixels_per_cell, cells_per_block) < 1:
-        raise UserError("hog needs orientations, pixels_per_cell and cells_per_block of at least 1")
-    if block_norm not in NORMS:
-        raise UserError(f"block_norm must be one of {', '.join(NORMS)}, got {block_norm!r}")
+def columns(d: int, *, orientations: int, pixels_per_cell: int, cells_per_block: int, block_norm: str) -> int:
+    """Return blocks x cells in a block x orientations of d numbers; ``UserError`` where they hold no block."""
     blocks = image_shape(d)[0] // pixels_per_cell - cells_per_block + 1
     if blocks < 1:
         raise UserError(f"images of {d} numbers hold no block of {cells_per_block} cells of {pixels_per_cell} pixels")

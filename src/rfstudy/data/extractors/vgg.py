@@ -10,12 +10,15 @@ import hashlib
 import json
 from importlib.metadata import version
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Ge, Gt, Le, Lt
 
 from random_features.arrays import block_rows, resolve_device, row_blocks, seed_of
 from random_features.errors import UserError
 from rfstudy.data.images import image_shape
+from rfstudy.fields import Count, Positive
 from rfstudy.files import digest_of
 
 #: Whether the extractor is faster on a GPU, and the minutes that its job asks for: a killed one goes on.
@@ -29,14 +32,14 @@ FLOATS_PER_PIXEL = 160
 def extract(
     X,
     *,
-    side: int,
-    epochs: int,
-    batch: int,
-    learning_rate: float,
-    milestones: list,
-    momentum: float,
-    weight_decay: float,
-    width: float = 1.0,
+    side: Annotated[int, Ge(32)],  # the network halves an image five times
+    epochs: Count,
+    batch: Count,
+    learning_rate: Positive,
+    milestones: list[int],
+    momentum: Annotated[float, Ge(0), Lt(1)],
+    weight_decay: Annotated[float, Ge(0)],
+    width: Annotated[float, Gt(0), Le(1)] = 1.0,
     labels,
     files,
     checkpoint=None,
@@ -91,21 +94,14 @@ def extract(
     return features_of(network, X, side)
 
 
-def columns(d: int, *, side: int, width: float = 1.0, **schedule) -> int:
-    """Outputs of the first fully connected layer for images of d numbers: 4,096 of the whole network.
+def columns(d: int, *, width: float = 1.0, **others) -> int:
+    """Return the outputs of the first fully connected layer: 4,096 of the whole network.
 
-    ``UserError`` for d numbers that are no square image, for a side of which nothing would be left, and for a
-    ``schedule`` that makes no sense.
+    ``UserError`` for d numbers that are no square image.
     """
-    from rfstudy.data.finetuning import Schedule
-    from rfstudy.data.networks import SHORTEST_SIDE, hidden_width
+    from rfstudy.data.networks import hidden_width
 
     image_shape(d)
-    if side < SHORTEST_SIDE:
-        raise UserError(f"of images with a side of {side} pixels nothing is left: the network needs {SHORTEST_SIDE}")
-    if not 0 < width <= 1:
-        raise UserError(f"width is a share of the channels, in (0, 1], got {width}")
-    Schedule(**schedule | {"milestones": tuple(schedule["milestones"])})
     return hidden_width(width)
 
 

@@ -3,12 +3,13 @@
 import numpy as np
 
 from rfstudy.data.plane import NOISE, blades_of, points_of
+from rfstudy.fields import Count, Share
 
 #: Attributes: the columns are their categories, one of each attribute is set in a row.
 N_ATTRIBUTES = 14
 
 
-def generate(n, d, random, *, blades: int, positives: float):
+def generate(n, d, random, *, blades: Count, positives: Share):
     """X (n, d) float32 and y (n,) of +1 for a share ``positives`` and -1 for the rest.
 
     Each attribute is a direction of the plane, cut into categories with equal numbers of rows. ``blades`` is the

@@ -3,9 +3,10 @@
 import numpy as np
 
 from random_features.errors import UserError
+from rfstudy.fields import Count
 
 
-def generate(n, d, random, *, waves: int):
+def generate(n, d, random, *, waves: Count):
     """X (n, 3) float32, uniform on the sphere, and y (n,): +1 where cos(waves x longitude) >= 0 or the point lies on
     the northern hemisphere, but not both.
 

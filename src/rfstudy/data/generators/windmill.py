@@ -3,9 +3,10 @@
 import numpy as np
 
 from random_features.errors import UserError
+from rfstudy.fields import Count
 
 
-def generate(n, d, random, *, blades: int):
+def generate(n, d, random, *, blades: Count):
     """X (n, 2) float32, uniform on [-1, 1]^2, and y (n,), the sign of sin(blades x angle).
 
     Bullins, Zhang and Zhang, Not-So-Random Features, ICLR 2018, Figure 1, which shows the set and gives no formula.

@@ -1,26 +1,73 @@
-rule collect:
-    input:
-        rows=lambda wildcards: shard_results(wildcards.experiment),
-        arrays=lambda wildcards: shard_arrays(wildcards.experiment),
-        facts=lambda wildcards: collected_facts(wildcards.experiment),
-        code=code_of("rfstudy.study.collect"),
-    output:
-        rows=f"{RESULTS}/{{experiment}}.csv",
-        records=f"{RESULTS}/{{experiment}}.provenance.json",
-        arrays=f"{RESULTS}/{{experiment}}.npz",
-    log:
-        f"logs/{PRESET}/{{experiment}}/collect.log",
-    conda:
-        "../envs/study.yaml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=20,
-    params:
-        work=lambda wildcards: work_hash([collect_work(wildcards.experiment)]),
-        file=f"{RESULTS}/{{experiment}}/collect.work.json",
-        files=lambda wildcards, input: counted(len(input.rows), "file"),
-    message:
-        "collect {wildcards.experiment}: rows of {params.files}"
-    shell:
-        "PYTHONPATH=src python -m rfstudy collect {params.file:q} > {log} 2>&1"
+# All rows of an experiment in one table; with `shard_by: [paper]` one job does it for all experiments of a paper.
+def shard_results(name):
+    """The rows of all jobs of an experiment, of all its stages."""
+    stages = (*plan.stages_of(experiment_of(name)), "time")
+    return [f"{RESULTS}/{name}/{stage}/{shard}.csv" for stage in stages for shard in shards_of(stage, name)]
+
+
+def shard_arrays(name):
+    """The arrays that an experiment's kind measures with its rows; what maps learn stays with their shards."""
+    return [path.removesuffix(".csv") + ".npz" for path in shard_results(name) if "/measure/" in path]
+
+
+def collected_facts(name):
+    """What ``preprocess`` found of the data sets of an experiment."""
+    return [f"{PREPARED}/{dataset}/facts.json" for dataset in experiment_of(name)["datasets"]]
+
+
+def collect_work(name):
+    """The arguments of the ``run`` of ``collect`` for an experiment."""
+    return {
+        "specs": [part.stated() for part in plan.facts_parts(experiment_of(name), SETTINGS)],
+        "shard_files": shard_results(name),
+        "prepared_dirs": [str(Path(path).parent) for path in collected_facts(name)],
+        "array_files": shard_arrays(name),
+        "out": f"{RESULTS}/{name}.csv",
+        "out_arrays": f"{RESULTS}/{name}.npz",
+    }
+
+
+def of_experiments(function, paper=None):
+    """An input function: ``function`` of every experiment of a job."""
+
+    def with_names(wildcards):
+        names = PAPERS.get(paper) or [wildcards.experiment]
+        return list(dict.fromkeys(path for name in names for path in function(name)))
+
+    return with_names
+
+
+for paper in (None, *PAPERS):
+    names = PAPERS.get(paper, ["{experiment}"])
+    stem = f"collect-{paper}" if paper else "{experiment}/collect"
+    if paper:
+        workflow.ruleorder(f"collect_{paper}", "collect")
+
+    rule:
+        name:
+            f"collect_{paper}" if paper else "collect"
+        input:
+            rows=of_experiments(shard_results, paper),
+            arrays=of_experiments(shard_arrays, paper),
+            facts=of_experiments(collected_facts, paper),
+            code=code_of("rfstudy.study.collect"),
+        output:
+            [f"{RESULTS}/{name}.{ending}" for name in names for ending in ("csv", "provenance.json", "npz")],
+        log:
+            f"logs/{PRESET}/{stem}.log",
+        conda:
+            "../envs/study.yaml"
+        threads: 1
+        resources:
+            mem_mb=1000,
+            runtime=20,
+        params:
+            work=lambda wildcards, paper=paper: work_hash(
+                [collect_work(name) for name in PAPERS.get(paper) or [wildcards.experiment]]
+            ),
+            file=f"{RESULTS}/{stem}.work.json",
+            files=lambda wildcards, input: counted(len(input.rows), "file"),
+        message:
+            f"collect {paper or '{wildcards.experiment}'}: rows of {{params.files}}"
+        shell:
+            "PYTHONPATH=src python -m rfstudy collect {params.file:q} > {log} 2>&1"

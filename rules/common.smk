@@ -1,5 +1,6 @@
 # Pure helpers: the registries, the settings of this run, the shards of an experiment, their paths, and the code that
 # a step depends on. No rule here.
+import gc
 import hashlib
 import json
 import os
@@ -7,6 +8,9 @@ import re
 import sys
 from functools import cache
 from pathlib import Path
+
+# Snakemake makes a million objects that live as long as the plan: the collector goes through them seldom
+gc.set_threshold(50_000, 20, 100)
 
 ROOT = Path(workflow.basedir)
 CONFIG = ROOT / "config"
@@ -21,7 +25,6 @@ from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
 from rfstudy.study import plan, selection
 from rfstudy.study.job import code_roots, searched
-from rfstudy.study.job import sizes as experiment_sizes
 from rfstudy.models import suggestion
 from rfstudy import outputs
 
@@ -82,10 +85,16 @@ PREPARED = f"data/prepared/{SETTINGS['data']}"
 EMBEDDED = SETTINGS["data"] == "embedded"
 TASKS = {name: in_use(task, embedded=EMBEDDED) for name, task in REGISTRY.tasks.items()}
 
-# the stages that compute
-STAGES = ("tune", "generate", "train", "measure", "time")
+# the endings of the files that each stage writes
+ENDINGS = {
+    "tune": ["json", "provenance.json"],
+    "generate": ["csv", "provenance.json", "npz"],
+    "train": ["csv", "provenance.json"],
+    "measure": ["csv", "provenance.json", "npz"],
+    "time": ["csv", "provenance.json"],
+}
 
-# those of them that use what ``tune`` chose
+# the stages that use what ``tune`` chose
 TUNED = ("generate", "train", "time")
 
 # a timed job has the machine to itself: nothing else of this workflow runs beside it
@@ -130,150 +139,53 @@ def shards_of(stage, experiment):
     return {shard.name: shard for shard in of_all.get(stage, plan.shards)(experiment_of(experiment), SETTINGS)}
 
 
-def shard_of(stage, wildcards):
-    """The shard that a job of a stage works on."""
-    return shards_of(stage, wildcards.experiment)[wildcards.shard]
+@cache
+def parts_of(stage, shard):
+    """The work of a stage on a shard: one part a data set."""
+    return plan.parts_of(stage, EXPERIMENTS[shard.experiment], shard, SETTINGS)
 
 
-def stage_code(stage):
-    """An input function: the code of a stage's job, with its kind, maps, learners and steps.
+@cache
+def needs_of(stage, shard):
+    """Memory and run time of the first attempt of a job."""
+    return plan.resources(stage, EXPERIMENTS[shard.experiment], shard, REGISTRY.tasks, SETTINGS)
 
-    A part of an experiment has the code of all of it, whose file is there when the plan begins.
-    """
 
-    def file(wildcards):
-        name, *datasets = wildcards.experiment.split(".")
-        shards = shards_of(stage, name).values() if datasets else [shard_of(stage, wildcards)]
-        return code_of_shards(stage, *shards)
-
-    return file
+@cache
+def modules_run(stage, shard):
+    """The modules that a stage loads for a shard, by name: its kind, maps, learners and steps."""
+    return {root for part in parts_of(stage, shard) for root in code_roots(stage, part.stated())}
 
 
 @cache
 def code_of_shards(stage, *shards):
     """The code of a stage's job on shards."""
-    parts = [part for shard in shards for part in parts_of_shard(stage, shard)]
-    return code_of(f"rfstudy.study.{stage}", *{root for part in parts for root in code_roots(stage, part.stated())})
+    return code_of(f"rfstudy.study.{stage}", *set().union(*(modules_run(stage, shard) for shard in shards)))
 
 
-def stage_parts(stage, wildcards):
-    """What a stage is told of a shard: one part a data set."""
-    return parts_of_shard(stage, shard_of(stage, wildcards))
+def code_of_job(stage, experiment, shard):
+    """The code of a stage's job on a shard.
 
-
-@cache
-def parts_of_shard(stage, shard):
-    """What a stage is told of a shard: one part a data set."""
-    return plan.parts_of(stage, EXPERIMENTS[shard.experiment], shard, SETTINGS)
-
-
-def stage_work(stage):
-    """A parameter function: what the job of a stage does, as a hash (see rules/console.smk)."""
-    return lambda wildcards: work_hash([work_of(stage, wildcards.experiment, wildcards.shard)])
-
-
-# what jobs do, as the text of their work files, by its hash
-WORK = {}
-
-
-def work_hash(work):
-    """The hash of what a job does. Snakemake keeps it and runs the job again when it changes.
-
-    A change of a setting or of a map's default is found in this way alone. Snakemake compares no parameter that is a
-    function of threads, so these are an option of the command.
+    A part of an experiment has the code of all of it, whose file is there when the plan begins.
     """
-    text = compact(work)
-    key = hashlib.sha256(text.encode()).hexdigest()
-    WORK[key] = text
-    return key
+    if experiment == shard.experiment:
+        return code_of_shards(stage, shard)
+    return code_of_shards(stage, *shards_of(stage, shard.experiment).values())
 
 
-def work_of(stage, experiment, name):
-    """The arguments of a stage's ``run`` for a shard,"""
-    shard, stem = shards_of(stage, experiment)[name], f"{RESULTS}/{experiment}/{stage}/{name}"
-    work = {
-        "parts": [part.stated() for part in parts_of_shard(stage, shard)],
-        "prepared_dirs": [f"{PREPARED}/{dataset}" for dataset in shard.datasets if dataset],
-        "journal": f"{RESULTS}/.journal/{stage}/{experiment}.{name}.cells",
-        "out": f"{stem}.{'json' if stage == 'tune' else 'csv'}",
-    }
-    if stage in TUNED:
-        work["tuned"] = tuned_files(experiment, shard)
-    if stage in ("generate", "measure"):
-        work["out_arrays"] = f"{stem}.npz"
-    if stage == "train":
-        work["arrays_file"] = f"{RESULTS}/{experiment}/generate/{name}.npz"
-    return work
-
-
-def stage_data(stage):
-    """A parameter function, for the message of a job: the data sets of a shard."""
-
-    def where(wildcards):
-        named = [part.dataset for part in stage_parts(stage, wildcards) if part.dataset]
-        return f"on {', '.join(named)}" if named else "without data"
-
-    return where
-
-
-def stage_maps(stage):
-    """A parameter function, for the message of a job: how many entries of maps a shard has."""
-    return lambda wildcards: counted(max(len(part.methods) for part in stage_parts(stage, wildcards)), "map")
-
-
-def stage_cells(stage):
-    """A parameter function, for the message of a job: how many cells a shard has in all its data sets.
-
-    A grid has one for each map, size and repeat, and where it is trained for each learner; a timed job has one a round.
-    """
-
-    def cells_of(part):
-        if stage == "time":
-            return part.time["rounds"]
-        repeats = part.repeats.values() if stage == "train" else [part.repeats]
-        places = sum(len(entry.get("sweep", {}).get("values", [None])) for entry in part.methods)
-        return places * len(experiment_sizes(part.sizes, 1)) * sum(map(len, repeats))
-
-    unit = "round" if stage == "time" else "cell"
-    return lambda wildcards: counted(sum(map(cells_of, stage_parts(stage, wildcards))), unit)
-
-
-def counted(number, thing):
-    """A number of things in words: 1 map, 9 maps."""
-    return f"{number:,} {thing}{'s' * (number != 1)}"
-
-
-def stage_choices(wildcards):
-    """A parameter function, for the message of a job: what ``tune`` chooses."""
-    chosen = [quantity for part in stage_parts("tune", wildcards) for quantity in searched(part.search)]
-    return ", ".join(dict.fromkeys(chosen))
-
-
-def stage_prepared(stage):
-    """An input function: what ``preprocess`` writes for the data sets of a job."""
-
-    def files(wildcards):
-        return [path for dataset in filter(None, shard_of(stage, wildcards).datasets) for path in prepared(dataset)]
-
-    return files
-
-
-def prepared(dataset):
-    """What ``preprocess`` writes for a data set."""
-    return [f"{PREPARED}/{dataset}/{name}" for name in FILES_OF_TASK]
+def prepared(*datasets):
+    """What ``preprocess`` writes for data sets."""
+    return [f"{PREPARED}/{dataset}/{name}" for dataset in datasets for name in FILES_OF_TASK]
 
 
 FILES_OF_TASK = ("X.npy", "y.npy", "facts.json")
 
 
-def stage_tuned(stage):
-    """An input function: what ``tune`` chose for the data sets of a job; nothing where there is nothing to choose."""
-    return lambda wildcards: tuned_files(wildcards.experiment, shard_of(stage, wildcards))
-
-
-def tuned_files(experiment, shard):
-    """The files with the choices for a shard of an experiment."""
-    return sorted({chosen_file(experiment, each) for each in shard.datasets}) if shards_of("tune", experiment) else []
+@cache
+def tuned_files(stage, experiment, shard):
+    """The files with the choices for a stage's job on a shard; none where there is nothing to choose."""
+    chosen = shards_of("tune", experiment) if stage in TUNED else {}
+    return sorted({chosen_file(experiment, each) for each in shard.datasets}) if chosen else []
 
 
 @cache
@@ -293,25 +205,9 @@ def chosen_file(experiment, dataset):
 
 @cache
 def tune_part(experiment, dataset):
-    """What ``tune`` is told of an experiment on one data set."""
+    """The work of ``tune`` for an experiment on one data set."""
     shard = next(each for each in shards_of("tune", experiment).values() if dataset in each.datasets)
     return plan.tune_part(plan.on_dataset(experiment_of(experiment), dataset), dataset, shard, SETTINGS)
-
-
-def stage_memory(stage):
-    """A resource function: the memory of a job in MB, more with every attempt."""
-    return lambda wildcards, attempt: needs_of(stage, shard_of(stage, wildcards))["mem_mb"] * attempt
-
-
-def stage_minutes(stage):
-    """A resource function: the run time of a job; one that is killed resumes from its journal."""
-    return lambda wildcards, attempt: needs_of(stage, shard_of(stage, wildcards))["runtime"] * attempt
-
-
-@cache
-def needs_of(stage, shard):
-    """Memory and run time of the first attempt of a job."""
-    return plan.resources(stage, EXPERIMENTS[shard.experiment], shard, REGISTRY.tasks, SETTINGS)
 
 
 # GPUs that a job asks for: none unless the configuration may use one
@@ -334,36 +230,29 @@ def compact(document):
     return json.dumps(document, separators=(",", ":"))
 
 
+def counted(number, thing):
+    """A number of things in words: 1 map, 9 maps."""
+    return f"{number:,} {thing}{'s' * (number != 1)}"
+
+
+# what jobs do, as the text of their work files, by its hash
+WORK = {}
+
+
+def work_hash(work):
+    """The hash of what a job does. Snakemake keeps it and runs the job again when it changes.
+
+    A change of a setting or of a map's default is found in this way alone. Snakemake compares no parameter that is a
+    function of threads, so these are an option of the command.
+    """
+    text = compact(work)
+    key = hashlib.sha256(text.encode()).hexdigest()
+    WORK[key] = text
+    return key
+
+
 # the experiments of a run that names none of their outputs
 ASKED_FOR = [name for name, experiment in EXPERIMENTS.items() if selection.is_asked_for(experiment, SETTINGS)]
-
-
-def shard_results(name):
-    """The rows of all jobs of an experiment, of all its stages."""
-    stages = (*plan.stages_of(experiment_of(name)), "time")
-    return [f"{RESULTS}/{name}/{stage}/{shard}.csv" for stage in stages for shard in shards_of(stage, name)]
-
-
-def shard_arrays(name):
-    """The arrays that an experiment's kind measures with its rows; what maps learn stays with their shards."""
-    return [path.removesuffix(".csv") + ".npz" for path in shard_results(name) if "/measure/" in path]
-
-
-def collected_facts(name):
-    """What ``preprocess`` found of the data sets of an experiment."""
-    return [f"{PREPARED}/{dataset}/facts.json" for dataset in experiment_of(name)["datasets"]]
-
-
-def collect_work(name):
-    """The arguments of the ``run`` of ``collect`` for an experiment."""
-    return {
-        "specs": [part.stated() for part in plan.facts_parts(experiment_of(name), SETTINGS)],
-        "shard_files": shard_results(name),
-        "prepared_dirs": [str(Path(path).parent) for path in collected_facts(name)],
-        "array_files": shard_arrays(name),
-        "out": f"{RESULTS}/{name}.csv",
-        "out_arrays": f"{RESULTS}/{name}.npz",
-    }
 
 
 def local_files(wildcards):
@@ -425,7 +314,7 @@ TOGETHER = [dataset for dataset in SETTINGS.get("prepared_together", []) if "gen
 def list_code():
     """Write the code hash of every job: Snakemake looks once, early, which files there are in a folder."""
     for name in EXPERIMENTS:
-        for stage in STAGES:
+        for stage in ENDINGS:
             shards = shards_of(stage, name).values()
             for some in {tuple(shards), *((shard,) for shard in shards)} - {()}:
                 code_of_shards(stage, *some)

@@ -248,10 +248,9 @@ def test_jobs_ask_for_what_they_need(plan):
     asked = {}
     for job in plan.jobs:
         if "shard" in job.wildcards:
-            asked.setdefault(job.rule_name, []).append((job.priority, job.threads, job.resources.get("exclusive", 0)))
+            asked.setdefault(job.rule_name, []).append((job.priority, job.threads))
     assert {rule: set(of) for rule, of in asked.items()} == {
-        "tune": {(1, 1, 0)}, "generate": {(0, 1, 0)}, "train": {(0, 1, 0)}, "measure": {(0, 1, 0)},
-        "time": {(-1, 2, 1)},
+        "tune": {(1, 1)}, "generate": {(0, 1)}, "train": {(0, 1)}, "measure": {(0, 1)}, "time": {(-1, 2)},
     }  # fmt: skip
     assert plan.named("download", source="eeg").resources["download"] == 1
     small, large = (

@@ -380,6 +380,13 @@ def same_choices(one: Part, other: Part) -> bool:
     return work(one) == work(other) and labels(one) >= labels(other)
 
 
+def number_of_cells(part: Part) -> int:
+    """How many cells a part of an accuracy grid has: maps, sizes, repeats and, where it is trained, learners."""
+    repeats = part.repeats.values() if isinstance(part.repeats, dict) else [part.repeats]
+    values = sum(len(entry.get("sweep", {}).get("values", [None])) for entry in part.methods)
+    return values * len(sizes(part.sizes, 1)) * sum(map(len, repeats))
+
+
 def learners_in(stage: str, experiment: dict) -> list[str]:
     """The learners that a job of a stage runs."""
     if stage == "time":

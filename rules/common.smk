@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "src"))
 from rfstudy.data import registry as data_registry
 from rfstudy.data.entries import in_use
 from random_features.errors import gathered
-from rfstudy.files import read_yaml, write_text
+from rfstudy.files import read_yaml, record_file, write_text
 from rfstudy.report import catalogue
 from rfstudy.study import code as package_code
 from rfstudy.study import plan, selection

@@ -54,6 +54,11 @@ def rows_behind(collection, specs):
     return [outputs.results_of(collection, name) for name in names if collection != "measured" or name in SHIPPED]
 
 
+def records_of(rows):
+    """The records of files of rows, without which these are not read."""
+    return [str(record_file(path)) for path in rows]
+
+
 def rows_of_one(collection, spec):
     """The rows of one output: those of whole experiments where they have been made, else of its own data sets."""
     if collection == "measured":
@@ -90,6 +95,7 @@ for collection, specs in WANTED.items():
                 f"draw_{collection}_{paper}"
             input:
                 rows=rows_behind(collection, of_paper),
+                records=records_of(rows_behind(collection, of_paper)),
                 published=PUBLISHED,
                 methods="config/methods.yaml",
                 tasks="config/datasets.yaml",
@@ -141,6 +147,7 @@ for form, endings in catalogue.ENDINGS.items():
             form.removesuffix("s")
         input:
             rows=one_output(rows_of_one),
+            records=one_output(lambda collection, spec: records_of(rows_of_one(collection, spec))),
             published=PUBLISHED,
             methods="config/methods.yaml",
             tasks="config/datasets.yaml",

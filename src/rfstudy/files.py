@@ -1,33 +1,27 @@
 """Files that are there whole or not at all, how documents, named arrays and YAML mappings are kept in them, and how a
 cut or changed one is noticed.
 
-What a job yields has a record beside it with the checksum of every file; whoever reads one of them is told where it is
-not the file that was written (``check_recorded``).
+What a job yields has a record beside it with the checksum of every file and the runs that computed it. A file without
+its record, or another one than was written, is not read (``check_recorded``).
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import math
 import os
-import platform
 import re
 import tempfile
-import time
-import zipfile
-import zlib
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from random_features.errors import UserError
 
-#: Half-written files are called ``.partial-<machine>-<process>-...``.
+#: How the name of a half-written file starts.
 PARTIAL = ".partial-"
-MACHINE = platform.node().replace("-", "_")[:32]
-
-#: Seconds after which nobody writes a half-written file of another machine any more.
-ABANDONED = 24 * 3600.0
 
 #: What a YAML file has at most, aliases counted wherever they stand: a hundred times what any of the study has.
 MOST_LEVELS, MOST_VALUES = 100, 1_000_000
@@ -49,9 +43,7 @@ def write_atomically(path, writer, sync: bool = True) -> None:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     sweep(path.parent)
-    prefix = f"{PARTIAL}{MACHINE}-{os.getpid()}-"
-    handle, temporary = tempfile.mkstemp(prefix=prefix, suffix="-" + path.name, dir=path.parent)
-    os.close(handle)
+    handle, temporary = locked_file(path)
     try:
         writer(temporary)
         os.chmod(temporary, 0o666 & ~umask())
@@ -65,6 +57,29 @@ def write_atomically(path, writer, sync: bool = True) -> None:
         if isinstance(error, OSError) and error.errno and error.filename is None:
             error.filename = str(path)  # a full disk does not say which file it has no room for
         raise
+    finally:
+        os.close(handle)
+
+
+def locked_file(path: Path) -> tuple[int, str]:
+    """Return the handle and the path of a new file next to ``path``, locked as long as this process has it open."""
+    while True:
+        handle, temporary = tempfile.mkstemp(prefix=PARTIAL, suffix="-" + path.name, dir=path.parent)
+        # another process may sweep the folder just before the file is locked
+        if is_locked_by_us(handle) and os.fstat(handle).st_nlink:
+            return handle, temporary
+        os.close(handle)
+
+
+def is_locked_by_us(handle: int) -> bool:
+    """Lock an open file, if no other process has; where the file system has no locks, every file counts as locked."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def umask() -> int:
@@ -88,29 +103,20 @@ def force_onto_disk(path) -> None:
 
 @cache
 def sweep(folder: Path) -> None:
-    """Remove what processes that are gone left half-written in a folder; looked for once by every process."""
-    own = f"{PARTIAL}{MACHINE}-"
+    """Remove what processes that are gone left half-written in a folder; looked for once by every process.
+
+    A process that is at work has its file locked, on whichever machine or in whichever container it is.
+    """
     with os.scandir(folder) as entries:
-        found = [entry for entry in entries if entry.name.startswith(PARTIAL)]
-    for entry in found:
-        process = entry.name.removeprefix(own).split("-")[0] if entry.name.startswith(own) else ""
-        try:
-            old = time.time() - entry.stat().st_mtime > ABANDONED
-            if old or (process.isdigit() and not is_running(int(process))):
-                os.unlink(entry.path)
-        except OSError:
-            continue  # another process was quicker, or it is not ours to remove
-
-
-def is_running(process: int) -> bool:
-    """Whether this machine has a process of this number."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+        found = [entry.path for entry in entries if entry.name.startswith(PARTIAL)]
+    for path in found:
+        with suppress(OSError):  # it is locked, another process was quicker, or it is not ours to remove
+            handle = os.open(path, os.O_RDWR)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.unlink(path)
+            finally:
+                os.close(handle)
 
 
 def write_text(text: str, path, *, only_if_changed: bool = False, sync: bool = True) -> None:
@@ -147,27 +153,19 @@ def read_json(path):
 def read_choices(path) -> dict:
     """The choices by data set that ``tune`` wrote; ``UserError`` where the file is another, was cut or changed."""
     check_recorded(path)
-    try:
-        chosen = read_json(path)
-    except ValueError as error:
-        raise UserError(f"{path} is no JSON ({error}); {REMEDY}") from error
+    chosen = read_json(path)
     if not isinstance(chosen, dict):
         raise UserError(f"{path} holds no choices by data set: it is no file of tune")
     return chosen
 
 
 def read_arrays(path) -> dict:
-    """The named arrays of an ``.npz``; ``UserError`` where it is not the one that the record beside it tells of, or
-    none at all.
-    """
+    """The named arrays of an ``.npz``; ``UserError`` where it has no record or is not the one that was written."""
     import numpy as np
 
     check_recorded(path)
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            return dict(stored)
-    except (ValueError, EOFError, TypeError, KeyError, zipfile.BadZipFile, zlib.error) as error:
-        raise UserError(f"{path} is no file of arrays ({error or type(error).__name__}); {REMEDY}") from error
+    with np.load(path, allow_pickle=False) as stored:
+        return dict(stored)
 
 
 # --- records of whole files -------------------------------------------------------------------------------------------
@@ -187,16 +185,19 @@ def digest_of(path) -> str:
 
 
 def check_recorded(path) -> None:
-    """``UserError`` where a file is not the one that the record beside it tells of; a file may have no record."""
+    """``UserError`` where a file has no record beside it, or is not the one that the record was written for."""
     path, beside = Path(path), record_file(path)
-    if not beside.exists():
-        return
     expected, found = read_record_file(beside)["sha256"].get(path.name, "none"), digest_of(path)
     if found != expected:
         raise UserError(
             f"{path} is not the file that {beside.name} was written for (sha256 {expected[:12]}..., found "
             f"{found[:12]}...): it was cut or changed; {REMEDY}"
         )
+
+
+def write_record(digests: dict[str, str], runs: dict[str, dict], path) -> None:
+    """Write the record of a file: the checksums of this and other files by name, and the records of their runs."""
+    write_json({"sha256": digests, "runs": [runs[run] for run in sorted(runs)]}, record_file(path))
 
 
 def read_record_file(path) -> dict:

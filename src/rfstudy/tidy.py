@@ -6,15 +6,13 @@ the checked read; it computes nothing.
 
 from __future__ import annotations
 
-import gzip
 import json
-import lzma
-import zlib
+from pathlib import Path
 
 import pandas as pd
 
 from random_features.errors import UserError
-from rfstudy.files import REMEDY, check_recorded, write_atomically
+from rfstudy.files import REMEDY, check_recorded, digest_of, write_atomically, write_record
 from rfstudy.metrics import FACTS, fact_of
 
 COLUMNS = (
@@ -142,8 +140,8 @@ def _place(rows: pd.DataFrame) -> str:
 
 
 def read(path) -> pd.DataFrame:
-    """The tidy table in a CSV file (compressed or not); ``UserError`` names a file that is none, and one that is not
-    what the record beside it tells of.
+    """The tidy table in a CSV file (compressed or not); ``UserError`` names a file that is none, has no record, or is
+    not the one that its record was written for.
     """
     check_recorded(path)
     try:
@@ -154,22 +152,22 @@ def read(path) -> pd.DataFrame:
             raise ValueError(f"it lacks the columns {', '.join(missing)}")
         check_settings(table)
         check_values(table)
-    except (ValueError, TypeError, OverflowError, EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
-        raise UserError(f"{path} is not a tidy table: {error or type(error).__name__}; {REMEDY}") from error
+    except (ValueError, TypeError, OverflowError) as error:
+        raise UserError(f"{path} is not a tidy table: {error}; {REMEDY}") from error
     return table
 
 
-def write(rows, path, before_it_is_there=None) -> pd.DataFrame:
-    """Write rows as one tidy CSV file, atomically; compression follows the file's suffix.
+def write(rows, path, runs: dict[str, dict] | None = None, digests: dict[str, str] | None = None) -> pd.DataFrame:
+    """Write rows as one tidy CSV file, atomically, with its record; compression follows the file's suffix.
 
-    ``before_it_is_there`` is called with the path of the complete file while it still has another name.
+    The record holds the records of ``runs`` and the checksums of this file and of others (``digests``, by name). It is
+    there before the rows, so that no kill leaves rows without it.
     """
     table = frame(rows)
 
     def save(temporary):
         table.to_csv(temporary, index=False, lineterminator="\n")
-        if before_it_is_there:
-            before_it_is_there(temporary)
+        write_record((digests or {}) | {Path(path).name: digest_of(temporary)}, runs or {}, path)
 
     write_atomically(path, save)
     return table

@@ -116,7 +116,7 @@ def run_grid(toy: dict, prepared: dict[str, Path], folder: Path, settings=None, 
         told = parts("tune", toy, settings)
         tune.run(told, folders(told), journal / "tune", folder / "tune.json", 1)
         chosen = read_choices(folder / "tune.json")
-    told, arrays = parts("generate", toy, settings), folder / "arrays.npz"
+    told, arrays = parts("generate", toy, settings), folder / "generate.npz"
     generate.run(told, folders(told), chosen, journal / "generate", folder / "generate.csv", arrays, 1)
     told = parts("train", toy, settings)
     train.run(told, folders(told), chosen, arrays, journal / "train", folder / "train.csv", 1)

@@ -359,6 +359,7 @@ PRESET, GENERAL = "presets/laptop.yaml", "config.yaml"
         ),
         (PRESET, "by: [experiment", "by: [dataset", "shard_by: must be paper, or a beginning of experiment"),
         (PRESET, "shortest: 0.02", "shortest: .inf", "line"),
+        (GENERAL, "seed: 2021", "seed: 9223372036854775808", "seed: 9223372036854775808: input should be less than"),
         (GENERAL, "seed: 2021", "sed: 2021", "sed: unknown key; did you mean seed? known are allow_missing"),
         (
             GENERAL,

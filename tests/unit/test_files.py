@@ -4,7 +4,7 @@ import errno
 import os
 import subprocess
 import sys
-import time
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +13,8 @@ import pytest
 from random_features.errors import UserError
 from rfstudy import files
 from rfstudy.files import (
-    MACHINE,
     check_recorded,
     digest_of,
-    read_arrays,
     read_json,
     read_yaml,
     record_file,
@@ -97,44 +95,53 @@ def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
     assert done == ["rename"]
 
 
-def process_that_is_gone() -> int:
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
-    return process.pid
+#: A process that is in the middle of a file, and whose number is that of no process here: another container's.
+WRITER = """
+import os, sys
+os.getpid = lambda: 4_000_000
+from rfstudy.files import write_atomically
+
+def write(temporary):
+    print("half", file=open(temporary, "w"))
+    print("half", flush=True)
+    sys.stdin.readline()
+    print("whole", file=open(temporary, "w"))
+
+write_atomically(sys.argv[1], write)
+"""
 
 
-def test_what_killed_processes_left_half_written_is_swept(tmp_path):
-    """That of processes of this machine that are gone, and what nobody has touched for a day; no one else's."""
-    left = {
-        "gone": (f".partial-{MACHINE}-{process_that_is_gone()}-x-rows.csv", True, 0),
-        "own": (f".partial-{MACHINE}-{os.getpid()}-x-rows.csv", False, 0),
-        "running": (f".partial-{MACHINE}-{os.getppid()}-x-rows.csv", False, 0),
-        "another machine's": (f".partial-{MACHINE}2-{process_that_is_gone()}-x-rows.csv", False, 0),
-        "another machine's of yesterday": (f".partial-{MACHINE}2-1-x-rows.csv", True, 25 * 3600),
-        "an older version's": (".partial-abcdefgh-rows.csv", False, 3600),
-        "an older version's of yesterday": (".partial-abcdefgi-rows.csv", True, 25 * 3600),
-        "results": (f"partial-{MACHINE}-{process_that_is_gone()}-x.csv", False, 25 * 3600),
-    }
-    for name, _, age in left.values():
-        (tmp_path / name).write_text("half")
-        os.utime(tmp_path / name, (time.time() - age,) * 2)
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_half_written_file_is_swept_when_the_process_that_writes_it_is_gone(tmp_path, killed):
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, tmp_path / "rows.csv"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "half\n"
+    if killed:
+        process.kill()
+        process.wait()
+    (tmp_path / "partial-results.csv").write_text("results")
     write_json({}, tmp_path / "record.json")
-    found = {path.name for path in tmp_path.iterdir()}
-    assert found == {"record.json"} | {name for name, swept, _ in left.values() if not swept}
+    others = [path.name for path in tmp_path.glob(".partial-*")]
+    assert (len(others) == 0) == killed
+    process.communicate(None if killed else "\n")
+    assert (tmp_path / "rows.csv").exists() != killed
+    assert not list(tmp_path.glob(".partial-*"))
+    assert (tmp_path / "partial-results.csv").exists()
 
 
-@pytest.mark.parametrize("content", [b"", b"rows", b"PK\x03\x04" + bytes(50), b"\x93NUMPY\x01\x00"])
-def test_a_file_that_holds_no_arrays_is_named(tmp_path, content):
-    (tmp_path / "arrays.npz").write_bytes(content)
-    with pytest.raises(UserError, match=r"arrays\.npz is no file of arrays \(.+\); remove it"):
-        read_arrays(tmp_path / "arrays.npz")
+def test_a_file_that_is_swept_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
+    made, mkstemp = [], tempfile.mkstemp
 
+    def swept(**options):
+        made.append(mkstemp(**options))
+        if len(made) == 1:
+            os.unlink(made[0][1])
+        return made[-1]
 
-def test_a_single_array_is_no_file_of_named_arrays(tmp_path):
-    with open(tmp_path / "arrays.npz", "wb") as stream:
-        np.save(stream, np.ones(3))
-    with pytest.raises(UserError, match="no file of arrays"):
-        read_arrays(tmp_path / "arrays.npz")
+    monkeypatch.setattr(files.tempfile, "mkstemp", swept)
+    write_atomically(tmp_path / "rows.csv", lambda path: Path(path).write_text("rows"))
+    assert (len(made), (tmp_path / "rows.csv").read_text()) == (2, "rows")
 
 
 @pytest.mark.parametrize("name", ["eeg.rff.csv", "eeg.rff.csv.xz", "eeg.rff.npz", "eeg.rff.json"])
@@ -145,7 +152,8 @@ def test_rows_and_arrays_have_the_record_beside_them(tmp_path, name):
 def test_a_file_is_the_one_that_its_record_tells_of(tmp_path):
     path, beside = tmp_path / "rows.csv", tmp_path / "rows.provenance.json"
     path.write_text("rows")
-    check_recorded(path)  # there is no record
+    with pytest.raises(UserError, match=r"rows\.provenance\.json is missing"):
+        check_recorded(path)
     write_json({"sha256": {"rows.csv": digest_of(path)}, "runs": []}, beside)
     check_recorded(path)
     for digests, said in (({"rows.csv": "0" * 64}, "000000000000"), ({"rows.npz": digest_of(path)}, "none")):

@@ -14,12 +14,12 @@ import yaml
 from report_rows import REPORTS
 
 from rfstudy import tidy
-from rfstudy.files import write_arrays
 from rfstudy.outputs import load_reports
 from rfstudy.report import catalogue
 from rfstudy.report.context import contexts
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.study.config import ConfigurationError, extended
+from rfstudy.study.provenance import write_results
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config"
@@ -139,9 +139,8 @@ def test_an_entry_has_what_it_extends_unless_it_states_it():
 def test_a_job_reads_every_file_once_and_each_output_has_the_rows_of_its_experiments(tmp_path, monkeypatch):
     row = {"origin": "measured", "metric": "accuracy_pct", "value": 1.0, "status": "ok", "preset": "quick"}
     for name in "abc":
-        tidy.write([row | {"experiment": name}], tmp_path / f"{name}.csv")
-        if name != "c":
-            write_arrays({"curve": np.array([ord(name)])}, tmp_path / f"{name}.npz")
+        arrays = [{"curve": np.array([ord(name)])}, tmp_path / f"{name}.npz"] if name != "c" else []
+        write_results([row | {"experiment": name}], {}, tmp_path / f"{name}.csv", *arrays)
     files, read, times = [tmp_path / f"{name}.csv" for name in "abc"], tidy.read, []
     monkeypatch.setattr(tidy, "read", lambda path: times.append(path) or read(path))
     specs = [{"experiments": names} for names in (["a"], ["a", "b"], ["c"], ["a"], [])]

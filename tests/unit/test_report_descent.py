@@ -11,6 +11,7 @@ from rfstudy import tidy
 from rfstudy.report.context import Context
 from rfstudy.study.engine import Job
 from rfstudy.study.kinds import counterexample as kind
+from rfstudy.study.provenance import write_results
 
 CONTEXT = report_rows.context_of([])
 
@@ -139,7 +140,8 @@ def counter_example(tmp_path, **changes):
     (cell,) = kind.cells(job)
     measured, arrays = kind.measure(job, cell, None)
     shared = {"origin": "measured", "experiment": "survey-counter-example", "preset": "quick", "status": "ok"}
-    np.savez(tmp_path / "arrays.npz", **{f"0/{name}": array for name, array in arrays.items()})
+    stored = {f"0/{name}": array for name, array in arrays.items()}
+    write_results([], {}, tmp_path / "arrays.csv", stored, tmp_path / "arrays.npz")
     made = tidy.frame([shared | row for row in measured])
     return Context(made, report_rows.METHODS, {}, report_rows.REFERENCE, [tmp_path / "arrays.npz"] if arrays else [])
 

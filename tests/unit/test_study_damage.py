@@ -18,7 +18,7 @@ from random_features.errors import UserError
 from rfstudy import tidy
 from rfstudy.cli import choices
 from rfstudy.data.preprocess import preprocess
-from rfstudy.files import read_arrays, write_arrays
+from rfstudy.files import read_arrays
 from rfstudy.study import collect, generate, plan, provenance, train
 from rfstudy.study.code import SOURCE
 from rfstudy.study.provenance import Run, read_records, record_file, write_choices, write_results
@@ -45,7 +45,7 @@ def chain(tmp_path_factory):
     def trained(out):
         parts = toys.parts("train", toy)
         chosen = choices([folder / "tune.json"])
-        train.run(parts, [prepared], chosen, folder / "arrays.npz", folder / "journal/train", out / "train.csv", 1)
+        train.run(parts, [prepared], chosen, folder / "generate.npz", folder / "journal/train", out / "train.csv", 1)
         return tidy.read(out / "train.csv")
 
     return folder, collected, trained
@@ -70,7 +70,7 @@ DAMAGE = {
 #: The files, and who reads them.
 READERS = {
     "generate.csv": "collected", "train.csv": "collected", "generate.provenance.json": "collected",
-    "train.provenance.json": "collected", "tune.json": "trained", "arrays.npz": "trained",
+    "train.provenance.json": "collected", "tune.json": "trained", "generate.npz": "trained",
 }  # fmt: skip
 
 
@@ -115,7 +115,7 @@ def test_a_record_that_is_missing_is_named(chain, tmp_path):
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_the_table_and_the_arrays_of_an_experiment_are_checked_by_whoever_reads_them(chain, tmp_path, damage):
     _, collected, _ = chain
-    np.savez(tmp_path / "shard.npz", curve=np.arange(300.0))
+    write_results([], {}, tmp_path / "shard.csv", {"curve": np.arange(300.0)}, tmp_path / "shard.npz")
     collected(tmp_path, [tmp_path / "shard.npz"])
     for name, reader in (("all.csv", tidy.read), ("all.npz", read_arrays)):
         reader(tmp_path / name)
@@ -220,7 +220,7 @@ def test_data_of_another_task_are_refused(chain, tmp_path):
 def test_what_maps_learned_in_another_job_is_refused(chain, tmp_path):
     folder, _, _ = chain
     parts = toys.parts("train", toys.selected(methods=[{"method": "nystroem"}], search=SEARCH))
-    write_arrays({"made/rff/4/4/0/x": np.zeros(2)}, tmp_path / "arrays.npz")
+    write_results([], {}, tmp_path / "arrays.csv", {"made/rff/4/4/0/x": np.zeros(2)}, tmp_path / "arrays.npz")
     chosen, out = choices([folder / "tune.json"]), tmp_path / "train.csv"
     with pytest.raises(UserError, match="--arrays: the file has nothing of made/nystroem/"):
         train.run(parts, [folder / "made"], chosen, tmp_path / "arrays.npz", tmp_path / "journal", out, 1)

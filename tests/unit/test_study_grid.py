@@ -436,7 +436,7 @@ def test_a_map_with_prefixes_that_fails_says_so_at_every_size(prepared, tmp_path
 
 def test_arrays_of_a_map_are_filed_under_its_data_set_and_cell(prepared, tmp_path):
     stages(prepared, tmp_path, {"method": "nystroem"}, {"method": "rff"}, sizes={"values": [3], "multiples_of_d": None})
-    with np.load(tmp_path / "arrays.npz") as stored:
+    with np.load(tmp_path / "generate.npz") as stored:
         names = list(stored)
     # of a map that can be drawn again nothing is kept
     assert names == [f"made/nystroem/3/3/0/{name}" for name in ("landmarks", "learned_by")]

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from rfstudy import tidy
-from rfstudy.files import digest_of, read_record_file, record_file, write_arrays, write_json, write_text
+from rfstudy.files import digest_of, read_record_file, record_file, write_arrays, write_record, write_text
 from rfstudy.study.code import SOURCE
 from rfstudy.study.journal import key_of
 
@@ -120,15 +120,12 @@ def read_records(results_file) -> dict[str, dict]:
 
 
 def write_results(rows, records: dict[str, dict], out, arrays: dict | None = None, out_arrays=None) -> None:
-    """Write what a job yields: its rows, its arrays where it has a file for them, and the record of both.
-
-    The record is there before the rows, so that no kill leaves rows that nothing tells of.
-    """
+    """Write what a job yields: its rows, its arrays where it has a file for them, and the record of both."""
     digests = {}
     if out_arrays is not None:
         write_arrays(arrays, out_arrays)
         digests[Path(out_arrays).name] = digest_of(out_arrays)
-    tidy.write(rows, out, lambda complete: write_record(digests | {Path(out).name: digest_of(complete)}, records, out))
+    tidy.write(rows, out, records, digests)
 
 
 def write_choices(chosen: dict, record: dict, out) -> None:
@@ -136,8 +133,3 @@ def write_choices(chosen: dict, record: dict, out) -> None:
     text = json.dumps(chosen, indent=2) + "\n"
     write_record({Path(out).name: hashlib.sha256(text.encode()).hexdigest()}, {record["run"]: record}, out)
     write_text(text, out)
-
-
-def write_record(digests: dict[str, str], records: dict[str, dict], out) -> None:
-    """Write the checksums of files, and the records of their runs, beside a file of results."""
-    write_json({"sha256": digests, "runs": [records[run] for run in sorted(records)]}, record_file(out))

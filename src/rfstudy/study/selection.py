@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from random_features.errors import gathered
-from random_features.maps.registry import REGISTRY, resolved_options
+from random_features.maps.registry import REGISTRY
 from rfstudy.data.registry import Registry
 from rfstudy.study import config
 from rfstudy.study.check import check_on_datasets
@@ -176,13 +176,8 @@ def fewer_values(key: str, value, number: int | None):
 
 
 def completed(entry: dict) -> dict:
-    """Return an entry with its variant and options, the module of its map, and the map's own options.
-
-    The registry of maps is no input of a job, so a job gets what it needs from it.
-    """
-    method = entry["method"]
-    own = {"module": REGISTRY[method].module, "defaults": resolved_options(method, {})}
-    return {"variant": "", "options": {}, **entry, **own}
+    """Return an entry with its variant and options."""
+    return {"variant": "", "options": {}, **entry}
 
 
 def is_asked_for(experiment: dict, settings: dict) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Gt, MinLen
+from annotated_types import Ge, Gt, Lt, MinLen
 from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag, model_validator
 
 from rfstudy.fields import Count, Words
@@ -60,7 +60,7 @@ class Settings(Model):
     """
 
     preset: Name
-    seed: Annotated[int, Ge(0)]
+    seed: Annotated[int, Ge(0), Lt(2**63)]  # a column of integers in every table
     device: Literal["auto", "cpu", "cuda"]
     mirror: str | None
     allow_missing: bool

@@ -30,7 +30,7 @@ from rfstudy.study.engine import (
     jobs,
     work_through,
 )
-from rfstudy.study.job import Part, without
+from rfstudy.study.job import Part
 from rfstudy.study.provenance import processor_name, write_results
 from rfstudy.study.rows import entry_columns
 
@@ -62,7 +62,7 @@ def take_times(job: Job, chosen: dict) -> Work:
     how = job.spec.time
     given = {
         # with what an entry has of its own beside its map: preprocessing, bandwidth
-        "methods": [without(entry, "defaults") | entry_key(entry) for entry in job.spec.methods],
+        "methods": [entry | entry_key(entry) for entry in job.spec.methods],
         "learners": (job.spec.learners or {}),
         "chosen": chosen,
         "grid": job.spec.grid or job.spec.sizes,

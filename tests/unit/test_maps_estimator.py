@@ -491,3 +491,18 @@ def test_parameters_that_are_refused_leave_a_fitted_map_as_it_was():
         phi.fit(X)
     assert phi.kernel_ == Gaussian(1.0)
     np.testing.assert_array_equal(phi.transform(X), expected)
+
+
+@pytest.mark.parametrize(
+    ("refused", "error"),
+    [
+        (np.ma.array(np.ones((6, 2)), mask=np.eye(6, 2, dtype=bool)), ValueError),
+        (np.ones((6, 2)).astype("datetime64[s]"), TypeError),
+        (np.ones((6, 2)).astype("timedelta64[s]"), TypeError),
+    ],
+)
+def test_masked_entries_and_dates_are_no_numbers(refused, error):
+    fitted = make_map("rff", n_components=4, random_state=0).fit(np.ones((6, 2)))
+    for call in (fitted.fit, fitted.transform):
+        with pytest.raises(error, match="masked|dtype"):
+            call(refused)

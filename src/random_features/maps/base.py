@@ -293,11 +293,13 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _validate(self, X):
         check_is_fitted(self, "n_columns_")
+        _check_numbers(X)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         return _without_duplicates(X)
 
     def _checked(self, X, y, **checks):
         """X, and y where the map learns from it, after scikit-learn's checks."""
+        _check_numbers(X)
         if self._requires_y:
             X, y = validate_data(self, X, y, accept_sparse="csr", **checks)
         else:
@@ -440,6 +442,14 @@ def check_option(name: str, value, hint) -> None:
         check_scalar(value, name, Integral, min_val=1)
     elif float in kinds:
         check_positive(name, value)
+
+
+def _check_numbers(X) -> None:
+    """Raise ``ValueError`` for masked entries and ``TypeError`` for dates, which scikit-learn's checks read as numbers."""
+    if np.ma.is_masked(X):
+        raise ValueError("X has masked entries: fill them or leave these rows out")
+    if getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):
+        raise TypeError(f"X has the dtype {X.dtype}: convert dates and durations to numbers of a stated unit")
 
 
 def _without_duplicates(X):

@@ -504,5 +504,5 @@ def test_parameters_that_are_refused_leave_a_fitted_map_as_it_was():
 def test_masked_entries_and_dates_are_no_numbers(refused, error):
     fitted = make_map("rff", n_components=4, random_state=0).fit(np.ones((6, 2)))
     for call in (fitted.fit, fitted.transform):
-        with pytest.raises(error, match="masked|dtype"):
+        with pytest.raises(error, match=r"masked|dtype"):
             call(refused)

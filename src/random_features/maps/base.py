@@ -445,7 +445,7 @@ def check_option(name: str, value, hint) -> None:
 
 
 def _check_numbers(X) -> None:
-    """Raise ``ValueError`` for masked entries and ``TypeError`` for dates, which scikit-learn's checks read as numbers."""
+    """Raise ``ValueError`` for masked entries and ``TypeError`` for dates, which scikit-learn accepts."""
     if np.ma.is_masked(X):
         raise ValueError("X has masked entries: fill them or leave these rows out")
     if getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):

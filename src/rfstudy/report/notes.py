@@ -108,12 +108,6 @@ def absence(rows: pd.DataFrame) -> str:
     return ": ".join(filter(None, (" and ".join(sorted(set(rows["status"]))), why_not(rows))))
 
 
-def not_drawn(by_reason: dict[str, list[str]]) -> list[str]:
-    """Return a sentence about what a figure has no panel for, by the reason; none where nothing is missing."""
-    missing = "; ".join(f"{', '.join(names)} ({why})" for why, names in by_reason.items())
-    return [f"Not drawn: {missing}."] if missing else []
-
-
 # --- the notes of a table or figure -----------------------------------------------------------------------------------
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from string import ascii_lowercase
 
 import numpy as np
 import pandas as pd
@@ -13,12 +15,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
-from rfstudy.report.aggregate import select
+from rfstudy.metrics import fact_of
+from rfstudy.report.aggregate import method_order, select
 from rfstudy.report.context import Context
-from rfstudy.report.notes import absence, not_drawn
-from rfstudy.report.plot_styles import PlotStyle
+from rfstudy.report.notes import absence
+from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.published import printed_name
-from rfstudy.report.style import SMALLEST, Picture, drawn_as
+from rfstudy.report.style import REFERENCE, SMALLEST, Picture, drawn_as
 
 #: Inches that a figure is wide in print: one of two columns, and the text of a page.
 WIDTHS = {"column": 3.5, "page": 7.16}
@@ -31,6 +34,9 @@ TITLE = 28
 
 #: Lines of notes under a figure, and characters of an inch of them.
 NOTE_LINES, PER_INCH = 2, 25
+
+#: Lines in one figure: with more, no reader tells them apart.
+MOST_LINES = 40
 
 #: The text of a figure without panels.
 NOTHING = "No measurements to show."
@@ -54,19 +60,59 @@ def side_by_side(width: str, n: int, most: int, height: float) -> tuple[Figure, 
     return figure, list(axes.flat[:n])
 
 
-def nothing(width: str, notes: list[str]) -> Picture:
-    """Return the picture of a figure that no measurements are there for."""
-    return finished(Figure(figsize=(WIDTHS[width], 1.0), layout="constrained"), [], notes)
+def nothing(width: str, reasons: dict[str, str]) -> Picture:
+    """Return the picture of a figure that no measurements are there for, by the reason of each part of it."""
+    return finished(side_by_side(width, 0, 1, 1.0)[0], [], not_drawn(reasons))
 
 
-def set_title(ax: Axes, letter: str, name: str) -> None:
-    """Give one of four panels in a row its letter and name, in lines that are not wider than the panel."""
-    ax.set_title(textwrap.fill(f"({letter}) {name}", TITLE), loc="left")
+def by_dataset(
+    width: str, height: float, places: Sequence[tuple[str, int]], titles: dict[str, str], x: str, abreast: int = 1
+) -> tuple[Figure, dict[tuple[str, int], Axes]]:
+    """Return a figure with a row of panels per data set, and its axes by place.
+
+    Parameters
+    ----------
+    places : data set and position of every panel that there is
+    titles : by data set, in the order of the rows; a letter goes before them if there are several
+    x : label below the lowest panel of every column
+    abreast : data sets in one row of the figure
+    """
+    there = [dataset for dataset in titles if any(dataset == each for each, _ in places)]
+    columns = sorted({column for _, column in places})
+    across = min(abreast, len(there)) * len(columns)
+    figure, axes = side_by_side(width, len(there) * len(columns), across, height)
+    axes = dict(zip(itertools.product(there, columns), axes, strict=True))
+    for place in axes.keys() - set(places):
+        axes.pop(place).remove()
+    first = {dataset: ax for (dataset, _), ax in reversed(axes.items())}
+    for letter, dataset in zip(letters(), there, strict=False):
+        first[dataset].set_title(f"({letter}) {titles[dataset]}" if len(titles) > 1 else titles[dataset], loc="left")
+    lowest = {ax.get_subplotspec().colspan.start: ax for ax in axes.values()}
+    for ax in lowest.values():
+        ax.set_xlabel(x)
+    return figure, axes
 
 
-def finished(figure: Figure, handles: Sequence[Line2D], notes: list[str]) -> Picture:
-    """Return the picture of a figure whose panels are drawn, with its legend and the notes that fit in two lines."""
+def letters() -> Iterator[str]:
+    """Yield the letters of panels: a to z, aa, ab, ..."""
+    for length in itertools.count(1):
+        yield from map("".join, itertools.product(ascii_lowercase, repeat=length))
+
+
+def set_titles(axes: Sequence[Axes], names: Sequence[str]) -> None:
+    """Give panels, four in a row, their letters and names, in lines that are not wider than a panel."""
+    for letter, ax, name in zip(letters(), axes, names, strict=False):
+        ax.set_title(textwrap.fill(f"({letter}) {name}", TITLE), loc="left")
+
+
+def finished(figure: Figure, entries: Iterable[PlotStyle | dict], notes: list[str]) -> Picture:
+    """Return the picture of a figure whose panels are drawn, with its legend and the notes that fit in two lines.
+
+    The entries of the legend are plot styles, or keyword arguments of ``Line2D``; those of one label share an entry.
+    """
     width, height = figure.get_size_inches()
+    entries = [drawn_as(each) if isinstance(each, PlotStyle) else each for each in entries]
+    handles = [Line2D([], [], **each) for each in {each["label"]: each for each in entries}.values()]
     if not figure.axes:
         figure.text(0.5, 0.5, NOTHING, ha="center", va="center")
         handles, height = [], 4 * NOTE_LINE
@@ -101,25 +147,45 @@ def first_notes(notes: list[str], characters: int) -> list[str]:
     return textwrap.wrap(shown, characters)
 
 
+def styles_of(rows: pd.DataFrame, methods: list[str], context: Context) -> tuple[dict[str, PlotStyle], list[str]]:
+    """Return the plot styles of the lines "method/variant" of rows, the listed methods first, and a sentence on those
+    beyond ``MOST_LINES``, which are not drawn."""
+    pairs = method_order(rows, methods)
+    styles = {f"{method}/{variant}": plot_style(method, context.styles, variant) for method, variant in pairs}
+    shown = dict(itertools.islice(styles.items(), MOST_LINES))
+    rest = len(styles) - len(shown)
+    return shown, not_drawn({f"{rest} further methods": f"more than {MOST_LINES} lines"} if rest else {})
+
+
+def not_drawn(reasons: dict[str, str]) -> list[str]:
+    """Return a sentence about what a figure has no panel for, by the reason; none where nothing is missing."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        by_reason.setdefault(reason, []).append(name)
+    missing = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in by_reason.items())
+    return [f"Not drawn: {missing}."] if missing else []
+
+
 def without_panel(frame: pd.DataFrame, datasets: list[str], paper: str, context: Context) -> list[str]:
     """Return a sentence on the data sets none of whose rows is ok, by the reason."""
-    by_reason: dict[str, list[str]] = {}
-    for dataset in datasets:
-        own = select(frame, dataset=dataset)
-        if not (own["status"] == "ok").any():
-            name = printed_name(context.tasks, dataset, paper)
-            by_reason.setdefault(absence(own).split(":")[0], []).append(name)
-    return not_drawn(by_reason)
+    ok = set(select(frame, status="ok")["dataset"])
+    return not_drawn(
+        {
+            printed_name(context.tasks, dataset, paper): absence(select(frame, dataset=dataset)).split(":")[0]
+            for dataset in datasets
+            if dataset not in ok
+        }
+    )
+
+
+def with_unit(metric: str) -> str:
+    """Return what a metric is called along an axis: its label and, in brackets, its unit."""
+    fact = fact_of(metric)
+    return f"{fact.label} ({fact.unit})" if fact.unit else fact.label
 
 
 def draw_lines(
-    ax: Axes,
-    cells: pd.DataFrame,
-    styles: dict[str, PlotStyle],
-    *,
-    spread: float = 0.0,
-    doublings: bool = False,
-    band: bool = False,
+    ax: Axes, cells: pd.DataFrame, styles: dict[str, PlotStyle], *, spread: float = 0.0, band: bool = False
 ) -> None:
     """Draw a line with error bars (or a band) for each plot style that has cells.
 
@@ -127,14 +193,14 @@ def draw_lines(
     ----------
     cells : a row per point: ``line`` (a key of ``styles``), ``x`` (missing for a level line), ``mean``, ``lower`` and
         ``upper``, perhaps ``left`` and ``right`` (ends of horizontal bars) and ``machine_busy`` (marked by a cross)
-    spread : share of the smallest step of x over which lines are spread, so that their bars do not hide one another
-    doublings : whether x is logarithmic, so that its steps are ratios
+    spread : share of the smallest step of x (on a logarithmic axis the smallest ratio) over which lines are spread, so
+        that their bars do not hide one another
     """
     groups = dict(list(cells.sort_values("x", kind="stable").groupby("line", sort=False)))
     present = [line for line in styles if line in groups]
+    is_log = ax.get_xscale() == "log"
     along = np.unique(cells["x"].dropna().to_numpy(dtype=float))
-    steps = np.diff(np.log2(along) if doublings else along)
-    step = steps.min() if len(steps) else 1.0
+    step = np.diff(np.log2(along) if is_log else along).min(initial=np.inf) if len(along) > 1 else 1.0
     for position, line in enumerate(present):
         own, drawn = groups[line], drawn_as(styles[line])
         x, mean, lower, upper = own[["x", "mean", "lower", "upper"]].to_numpy(dtype=float).T
@@ -143,25 +209,23 @@ def draw_lines(
             ax.axhline(mean[0], color=drawn["color"], linestyle=drawn["linestyle"], linewidth=0.9, zorder=1.5)
             continue
         shift = spread * step * ((position + 0.5) / len(present) - 0.5)
-        x = x * 2.0**shift if doublings else x + shift
+        x = x * 2.0**shift if is_log else x + shift
         if band:
             ax.fill_between(x, lower, upper, color=drawn["color"], alpha=0.2, linewidth=0)
             ax.plot(x, mean, **drawn)
             continue
         across = [x - own["left"], own["right"] - x] if "left" in own else None
         ax.errorbar(x, mean, yerr=[mean - lower, upper - mean], xerr=across, elinewidth=0.6, **drawn)
-        busy = own.get("machine_busy", pd.Series(False, own.index)).to_numpy(dtype=bool)
-        if busy.any():
+        if "machine_busy" in own:
+            busy = own["machine_busy"].to_numpy(dtype=bool)
             ax.plot(x[busy], mean[busy], marker="x", color="black", markersize=5.0, linestyle="none", zorder=4)
 
 
-def draw_dots(
-    ax: Axes, cells: pd.DataFrame, styles: dict[str, PlotStyle], labels: Sequence[str], spread: float
-) -> None:
-    """Draw means with horizontal error bars, a row of the panel per label; methods are spread over a share of the row.
+def draw_dots(ax: Axes, cells: pd.DataFrame, styles: dict[str, PlotStyle], n_rows: int, spread: float = 0.0) -> None:
+    """Draw means with horizontal error bars, in rows of the panel; lines are spread over a share of the row.
 
-    ``cells`` has ``line`` (a key of ``styles``), ``row`` (a position among the labels), ``mean``, ``lower`` and
-    ``upper``; paler ones are ``pale``.
+    ``cells`` has ``line`` (a key of ``styles``), ``row`` (0 at the top), ``mean``, ``lower`` and ``upper``; those that
+    are ``pale`` have no bars.
     """
     for position, (line, each) in enumerate(styles.items()):
         drawn = drawn_as(each) | {"linestyle": "none"}
@@ -172,9 +236,20 @@ def draw_dots(
                 ax.plot(mean, y, **drawn, alpha=0.35)
             else:
                 ax.errorbar(mean, y, xerr=[mean - lower, upper - mean], elinewidth=0.6, **drawn)
-    ax.set_yticks(range(len(labels)), labels)
-    ax.set_ylim(len(labels) - 0.4, -0.6)
+    ax.set_ylim(n_rows - 0.4, -0.6)
     ax.xaxis.set_major_locator(MaxNLocator(5))
+
+
+def draw_chance(ax: Axes, name: str, chance: float | None) -> bool:
+    """Draw a score across an axis ("x" or "y") that stays readable with it; return whether it is drawn."""
+    low, high = ax.get_xlim() if name == "x" else ax.get_ylim()
+    if chance is None or not low - (high - low) <= chance <= high + (high - low):
+        return False
+    line, set_limits = (ax.axvline, ax.set_xlim) if name == "x" else (ax.axhline, ax.set_ylim)
+    line(chance, **REFERENCE)
+    margin = 0.05 * (high - low)
+    set_limits(min(low, chance - margin), max(high, chance + margin))
+    return True
 
 
 def log_axis(axis) -> None:

@@ -15,7 +15,6 @@ import matplotlib.style
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from rfstudy.files import write_atomically
 from rfstudy.report.plot_styles import PlotStyle
@@ -73,6 +72,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 def drawn_as(each: PlotStyle) -> dict:
     """Return a plot style as keyword arguments of matplotlib's lines."""
     return {
+        "label": each.label,
         "color": each.colour,
         "marker": each.marker,
         "linestyle": each.linestyle,
@@ -84,11 +84,6 @@ def drawn_as(each: PlotStyle) -> dict:
 def spare_style(label: str, position: int) -> PlotStyle:
     """Return the plot style of a line that is no method, by its position among others."""
     return PlotStyle(label, COLOURS[position % len(COLOURS)], MARKERS[position % len(MARKERS)], "none")
-
-
-def handle(each: PlotStyle) -> Line2D:
-    """Return an entry of a legend."""
-    return Line2D([], [], label=each.label, **drawn_as(each))
 
 
 def style():

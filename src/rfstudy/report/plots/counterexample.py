@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from matplotlib.lines import Line2D
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import select, settings_of
 from rfstudy.report.context import Context
-from rfstudy.report.notes import not_drawn
 from rfstudy.report.panels import finished, grid, nothing
 from rfstudy.report.style import SMALLEST, Picture
 
@@ -43,17 +41,17 @@ def draw(context: Context, *, width: str) -> Picture:
     found = {name.rpartition("/")[2]: array for name, array in context.arrays.items()}
     if not len(rows) or not found:
         tried = len(select(context.rows, metric="counter_example_pct"))
-        return nothing(width, not_drawn({"none found" if tried else "not run": ["counter-example"]}))
+        return nothing(width, {"counter-example": "none found" if tried else "not run"})
     figure, ((vectors, bars),) = grid(width, 1, 2, HEIGHT)
     _draw_vectors(vectors, found)
     vectors.set_title("(a) what the labels see")
     _draw_bars(bars, rows)
     bars.set_title("(b) nearer, and worse")
-    handles = [
-        Line2D([], [], color=colour, linewidth=3, solid_capstyle="butt", label=f"{name}, the {variant} kernel matrix")
+    entries = [
+        {"color": colour, "linewidth": 3, "solid_capstyle": "butt", "label": f"{name}, the {variant} kernel matrix"}
         for variant, (name, colour) in NAMES.items()
     ]
-    return finished(figure, handles, _notes(context, rows))
+    return finished(figure, entries, _notes(context, rows))
 
 
 def _draw_vectors(ax, found: dict) -> None:

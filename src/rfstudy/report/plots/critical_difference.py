@@ -6,12 +6,14 @@ Journal of Machine Learning Research 7, 2006).
 
 from __future__ import annotations
 
+import pandas as pd
+
 from rfstudy.report.context import Context
-from rfstudy.report.notes import not_drawn, notes
-from rfstudy.report.panels import finished, side_by_side
+from rfstudy.report.notes import notes
+from rfstudy.report.panels import draw_dots, finished, not_drawn, side_by_side
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.ranks import critical_difference, ranked_rows, ranking, scores
-from rfstudy.report.style import Picture, drawn_as
+from rfstudy.report.style import Picture
 
 #: Inches of a method, and of a panel without methods.
 ROW, AROUND = 0.13, 0.5
@@ -31,7 +33,7 @@ def draw(
     """Return the figure, with a panel wherever two methods have scores on two data sets."""
     sizes = {size for own in groups.values() for size in own}
     frame = ranked_rows(context.rows, {"datasets": datasets, "methods": methods, "criteria": criteria}, sizes)
-    found, absent = {}, []
+    found, absent = {}, {}
     for criterion in criteria:
         for group, own in groups.items():
             each = ranking(scores(frame, criterion, methods, own), criterion["metric"])
@@ -39,20 +41,20 @@ def draw(
             if len(each.ranks) > 1 and len(each.datasets) > 1:
                 found[title] = each
             else:
-                absent.append(title)
+                absent[title] = "under two data sets or maps"
     height = ROW * max((len(each.ranks) for each in found.values()), default=0) + AROUND
     figure, axes = side_by_side(width, len(found), len(groups), height)
+    styles = {method: plot_style(method, context.styles) for method in methods}
     for (title, each), ax in zip(found.items(), axes, strict=True):
         half = critical_difference(len(each.datasets), len(each.ranks)) / 2
-        for row, (method, rank) in enumerate(each.ranks.items()):
-            drawn = drawn_as(plot_style(method, context.styles)) | {"linestyle": "none"}
-            ax.errorbar(rank, row, xerr=half, elinewidth=0.8, **drawn)
-        ax.set_yticks(range(len(each.ranks)), [plot_style(method, context.styles).label for method in each.ranks.index])
-        ax.set_ylim(len(each.ranks) - 0.4, -0.6)
+        cells = pd.DataFrame({"line": each.ranks.index, "row": range(len(each.ranks)), "mean": each.ranks.to_numpy()})
+        cells = cells.assign(lower=cells["mean"] - half, upper=cells["mean"] + half, pale=False)
+        draw_dots(ax, cells, styles, len(cells))
+        ax.set_yticks(cells["row"], [styles[method].label for method in cells["line"]])
         ax.set_xlabel("mean rank (1 is best)")
         ax.set_title(f"{title} ({len(each.datasets)} data sets)", loc="left")
     tests = "; ".join(f"{title} {each.p_value:.1g}" for title, each in found.items() if each.p_value == each.p_value)
     remarks = ["Bars that do not overlap: the maps differ at 5 % by Nemenyi's test."]
     remarks += [f"Friedman's test that the maps differ, p: {tests}."] if tests else []
-    remarks += not_drawn({"under two data sets or maps": absent} if absent else {})
+    remarks += not_drawn(absent)
     return finished(figure, [], remarks + notes(frame, {"paper": paper, "repeats": repeats}, context))

@@ -14,10 +14,10 @@ from matplotlib.ticker import NullFormatter, NullLocator
 from rfstudy.report.aggregate import select
 from rfstudy.report.comparisons import threads_of
 from rfstudy.report.context import Context
-from rfstudy.report.notes import machine_busy_where, not_drawn
-from rfstudy.report.panels import draw_lines, finished, grid, log_axis, nothing
+from rfstudy.report.notes import machine_busy_where
+from rfstudy.report.panels import draw_lines, finished, grid, log_axis, not_drawn, nothing
 from rfstudy.report.plot_styles import PlotStyle, plot_style
-from rfstudy.report.style import Picture, handle
+from rfstudy.report.style import Picture
 from rfstudy.report.times import TOO_WIDE, by_rounds, ratio
 
 #: Inches of a panel.
@@ -39,12 +39,11 @@ def draw(context: Context, *, width: str, panels: list[dict]) -> Picture:
     """
     frame = select(by_rounds(context.rows), metric="time_transform_s", status="ok")
     there = [panel for panel in panels if len(select(frame, kernel=panel["kernel"], method=panel["reference"]))]
-    missing = [panel["label"] for panel in panels if panel not in there]
-    remarks = not_drawn({"not run": missing} if missing else {})
+    missing = {panel["label"]: "not run" for panel in panels if panel not in there}
     if not there:
-        return nothing(width, remarks)
+        return nothing(width, missing)
     figure, axes = grid(width, 2, len(there), HEIGHT)
-    handles = {}
+    entries, remarks = [], not_drawn(missing)
     for panel, (times, ratios) in zip(there, axes.T, strict=True):
         rows = select(frame, kernel=panel["kernel"])
         styles = styles_of(rows, panel["methods"], context.styles)
@@ -69,11 +68,11 @@ def draw(context: Context, *, width: str, panels: list[dict]) -> Picture:
         times.set_ylabel("microseconds per row")
         ratios.set_ylabel(f"time / {dense}'s")
         ratios.set_xlabel("columns d = number of features s")
-        handles |= {each.label: handle(each) for each in styles.values()}
+        entries += styles.values()
     frame = select(frame, kernel=[panel["kernel"] for panel in there])
     disturbed = machine_busy_where(frame, context.styles, "d")
     remarks += [threads_of(frame), f"Other work ran at the same time: {disturbed}." if disturbed else ""]
-    return finished(figure, list(handles.values()), list(filter(None, remarks)))
+    return finished(figure, entries, list(filter(None, remarks)))
 
 
 def styles_of(rows: pd.DataFrame, methods: list[str], registry: dict) -> dict[str, PlotStyle]:

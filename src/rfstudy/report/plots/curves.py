@@ -7,27 +7,31 @@ level line. A panel ``against`` a method shows the paired differences from it, w
 
 from __future__ import annotations
 
-import itertools
 import textwrap
-from string import ascii_lowercase
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.against import compared, no_difference
-from rfstudy.report.aggregate import method_order, of_quantity, select
+from rfstudy.report.aggregate import of_quantity, select
 from rfstudy.report.chance import LABEL, chance_of, notes_on_chance
 from rfstudy.report.context import Context
-from rfstudy.report.notes import absence, dataset_name, not_drawn, notes, notes_on_sizes
-from rfstudy.report.panels import cut_outlier, draw_lines, finished, log_axis, side_by_side
-from rfstudy.report.plot_styles import PlotStyle, plot_style
+from rfstudy.report.notes import absence, dataset_name, notes, notes_on_sizes
+from rfstudy.report.panels import (
+    by_dataset,
+    cut_outlier,
+    draw_chance,
+    draw_lines,
+    finished,
+    log_axis,
+    not_drawn,
+    styles_of,
+)
+from rfstudy.report.plot_styles import PlotStyle
 from rfstudy.report.published import printed_name
-from rfstudy.report.style import REFERENCE, Picture, handle
+from rfstudy.report.style import REFERENCE, Picture
 from rfstudy.report.times import ROUND, summarise
 
 #: The horizontal axis unless an entry has another.
@@ -67,48 +71,46 @@ def draw(
     x : the ``axis`` that the experiment varies, its ``label`` and ``scale``
     """
     is_size = x["axis"] == SIZES["axis"]
-    rows = _rows(select(context.rows, dataset=datasets, n_features_label=sizes), x["axis"], methods)
-    shown = pd.concat([_of_panel(rows, panel) for panel in panels])
-    shown = shown[~shown.index.duplicated()]
-    styles = {
-        f"{method}/{variant}": plot_style(method, context.styles, variant)
-        for method, variant in method_order(shown, methods)
-    }
-    found, absent = {}, {}
+    rows = _rows(select(context.rows, dataset=datasets), x["axis"], methods)
+    measured = pd.concat([_of_panel(rows, panel) for panel in panels])
+    measured = measured[~measured.index.duplicated()]
+    shown = select(measured, n_features_label=sizes)
+    styles, remarks = styles_of(shown, methods, context)
+    shown = shown[(shown["method"] + "/" + shown["variant"]).isin(list(styles))]
+    found, absent, titles = {}, {}, {}
     for dataset in datasets:
-        for panel in panels:
-            own = _of_panel(select(shown, dataset=dataset), panel)
+        of_dataset = select(shown, dataset=dataset)
+        titles[dataset] = dataset_name(context.tasks, dataset, paper, of_dataset)
+        for position, panel in enumerate(panels):
+            own = _of_panel(of_dataset, panel)
             cells = cells_of(own, panel, is_size=is_size, errors=bars == "error")
             if cells["x"].notna().any():
-                found[dataset, panels.index(panel)] = panel, own, cells
+                found[dataset, position] = panel, own, cells
             else:
-                absent[dataset, panel["label"]] = _why_absent(select(shown, dataset=dataset), own, panel)
-    there = [dataset for dataset in datasets if any(dataset == each for each, _ in found)]
-    figure, axes = _axes(width, there, sorted({column for _, column in found}), abreast)
+                absent[dataset, panel["label"]] = _why_absent(of_dataset, own, panel)
+    figure, axes = by_dataset(width, HEIGHT, list(found), titles, x["label"], abreast)
     chances, reached = {}, False
     for place, ax in axes.items():
-        if place not in found:
-            ax.remove()
-            continue
         panel, own, cells = found[place]
         _draw_panel(ax, panel, cells, styles, x)
         chance = None if "against" in panel else chance_of(own, panel, context)
         if chance is not None:
             chances[printed_name(context.tasks, place[0], paper)] = chance
-            reached |= _draw_chance(ax, chance)
-    for letter, dataset in zip(ascii_lowercase, there, strict=False):
-        first = next(axes[place] for place in axes if place in found and place[0] == dataset)
-        name = dataset_name(context.tasks, dataset, paper, select(shown, dataset=dataset))
-        first.set_title(f"({letter}) {name}" if len(datasets) > 1 else name, loc="left")
-    for ax in _lowest(axes, found):
-        ax.set_xlabel(x["label"])
-    handles = [handle(each) for each in styles.values()]
-    handles += [Line2D([], [], label=LABEL, **REFERENCE)] if reached else []
-    remarks = [*_on_levels(found, styles), *_on_absent(absent, there, paper, context)]
+            reached |= draw_chance(ax, "y", chance)
+    there = {dataset for dataset, _ in found}
+    missing = {}
+    for (dataset, label), why in absent.items():
+        name = printed_name(context.tasks, dataset, paper)
+        missing[f"{name}: {label}" if dataset in there else name] = why
+    others = select(measured.drop(shown.index), status="ok").sort_values("n_features", kind="stable")
+    if sizes and len(others):
+        missing[f"s = {', '.join(others['n_features_label'].unique())}"] = "measured, but not among the sizes shown"
+    remarks = [*_on_levels(found, styles), *not_drawn(missing), *remarks]
     if is_size:
         remarks += notes_on_sizes(shown, paper, context.styles, context.tasks)
-    remarks += notes(shown, {"paper": paper, "repeats": repeats, "sizes": sizes or []}, context)
-    return finished(figure, handles, [*remarks, *notes_on_chance(chances, drawn=reached)])
+    remarks += notes(shown, {"paper": paper, "repeats": repeats}, context) + notes_on_chance(chances, drawn=reached)
+    entries = [*styles.values(), *([{"label": LABEL} | REFERENCE] if reached else [])]
+    return finished(figure, entries, remarks)
 
 
 def _rows(frame: pd.DataFrame, axis: str, methods: list[str]) -> pd.DataFrame:
@@ -159,55 +161,31 @@ def with_errors(cells: pd.DataFrame, *, geometric: bool = False) -> pd.DataFrame
     return cells.assign(**ends)
 
 
-def _axes(width: str, datasets: list[str], columns: list[int], abreast: int) -> tuple[Figure, dict[tuple, Axes]]:
-    """Return the figure, and its axes by data set and position of the panel, row by row."""
-    across = max(1, min(abreast, len(datasets))) * len(columns)
-    figure, axes = side_by_side(width, len(datasets) * len(columns), across, HEIGHT)
-    return figure, dict(zip(itertools.product(datasets, columns), axes, strict=True))
-
-
 def _draw_panel(ax, panel: dict, cells: pd.DataFrame, styles: dict[str, PlotStyle], x: dict) -> None:
-    logarithmic = x["scale"] == "log"
-    draw_lines(ax, cells, styles, spread=SPREAD, doublings=logarithmic)
+    ax.set_xscale(x["scale"])
+    draw_lines(ax, cells, styles, spread=SPREAD)
     always = [no_difference(panel["metric"])] if "against" in panel else []
     for value in always:
         ax.axhline(value, color="black", linewidth=0.7, zorder=1.5)
     ax.set_yscale(panel["scale"])
     if cells["x"].nunique() > 1:
         cut_outlier(ax, cells, styles, always)
+    else:
+        ax.margins(x=1.0)
     if panel["scale"] == "log":
         log_axis(ax.yaxis)
     else:
         ax.yaxis.set_major_locator(MaxNLocator(5))
-    if logarithmic and x["axis"] == SIZES["axis"]:
+    if x["scale"] == "log" and x["axis"] == SIZES["axis"]:
         ax.set_xscale("log", base=2)
         sizes = cells.drop_duplicates("x").sort_values("x")
         ax.set_xticks(sizes["x"], sizes["n_features_label"])
         ax.xaxis.set_minor_locator(NullLocator())
-    elif logarithmic:
+    elif x["scale"] == "log":
         log_axis(ax.xaxis)
     else:
         ax.xaxis.set_major_locator(MaxNLocator(4))
-    if cells["x"].nunique() == 1:
-        ax.margins(x=1.0)
     ax.set_ylabel(textwrap.fill(panel["label"], LABEL_WIDTH))
-
-
-def _draw_chance(ax, chance: float) -> bool:
-    """Draw the score of naming the more frequent class if the axis stays readable; return whether it is drawn."""
-    low, high = ax.get_ylim()
-    if not low - (high - low) <= chance <= high + (high - low):
-        return False
-    ax.axhline(chance, **REFERENCE)
-    margin = 0.05 * (high - low)
-    ax.set_ylim(min(low, chance - margin), max(high, chance + margin))
-    return True
-
-
-def _lowest(axes: dict, found: dict) -> list:
-    """Return the lowest panel of every column of the figure."""
-    by_column = {axes[place].get_subplotspec().colspan.start: axes[place] for place in axes if place in found}
-    return list(by_column.values())
 
 
 def _why_absent(rows: pd.DataFrame, own: pd.DataFrame, panel: dict) -> str:
@@ -217,15 +195,6 @@ def _why_absent(rows: pd.DataFrame, own: pd.DataFrame, panel: dict) -> str:
     if "against" in panel and (own["status"] == "ok").any():
         return f"nothing to compare with {panel['against']}"
     return absence(own).split(":")[0]
-
-
-def _on_absent(absent: dict[tuple[str, str], str], there: list[str], paper: str, context: Context) -> list[str]:
-    """Return a sentence on the panels that are not there, by the reason; a data set without any by its name."""
-    by_reason: dict[str, dict[str, None]] = {}
-    for (dataset, label), why in absent.items():
-        name = printed_name(context.tasks, dataset, paper)
-        by_reason.setdefault(why, {})[f"{name}: {label}" if dataset in there else name] = None
-    return not_drawn({why: list(what) for why, what in by_reason.items()})
 
 
 def _on_levels(found: dict, styles: dict[str, PlotStyle]) -> list[str]:

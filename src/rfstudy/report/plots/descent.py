@@ -7,18 +7,14 @@ pattern). Upright lines mark where a map has as many columns as there are rows.
 
 from __future__ import annotations
 
-from string import ascii_lowercase
-
 import pandas as pd
-from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from rfstudy.report.aggregate import method_order, of_quantity, select
+from rfstudy.report.aggregate import of_quantity, select
 from rfstudy.report.context import Context
 from rfstudy.report.notes import dataset_name, notes
-from rfstudy.report.panels import draw_lines, finished, grid, log_axis, nothing, without_panel
-from rfstudy.report.plot_styles import plot_style
-from rfstudy.report.style import Picture, handle
+from rfstudy.report.panels import by_dataset, draw_lines, finished, log_axis, styles_of, without_panel
+from rfstudy.report.style import Picture
 
 #: Inches of a row of panels.
 HEIGHT = 1.5
@@ -47,38 +43,34 @@ def draw(
     methods : their order
     learners : their names in the legend, by id
     """
-    metrics = list(dict.fromkeys(panel["metric"] for panel in panels))
+    metrics = [panel["metric"] for panel in panels]
     shown = select(context.rows, dataset=datasets, metric=metrics, learner=["", *learners])
     ok = select(shown, status="ok")
-    maps = {
-        pair: plot_style(pair[0], context.styles, pair[1])._replace(marker="") for pair in method_order(ok, methods)
-    }
+    maps, remarks = styles_of(ok, methods, context)
+    maps = {line: each._replace(marker="") for line, each in maps.items()}
     patterns = dict(zip(learners, PATTERNS, strict=False))
     styles = {
-        f"{method}/{variant}/{learner}": each._replace(linestyle=patterns.get(learner, PATTERNS[0]))
-        for (method, variant), each in maps.items()
+        f"{line}/{learner}": each._replace(linestyle=patterns.get(learner, PATTERNS[0]))
+        for line, each in maps.items()
         for learner in ("", *learners)
     }
-    there = [dataset for dataset in datasets if (ok["dataset"] == dataset).any()]
-    remarks = ["Lines and bands: medians and quartiles over the repeats."]
-    remarks += without_panel(shown, datasets, paper, context)
-    if not there:
-        return nothing(width, remarks)
-    figure, axes = grid(width, len(there), len(panels), HEIGHT)
-    for letter, dataset, row in zip(ascii_lowercase, there, axes, strict=False):
-        own = select(ok, dataset=dataset)
-        for panel, ax in zip(panels, row, strict=True):
-            _draw_panel(ax, of_quantity(own, panel), panel, styles, maps)
-        row[0].set_title(f"({letter}) {dataset_name(context.tasks, dataset, paper, own)}", loc="left")
-    for ax in axes[-1]:
-        ax.set_xlabel("$s/n$")
-    handles = [handle(each) for each in maps.values()]
+    found = {
+        (dataset, position): rows
+        for dataset in datasets
+        for position, panel in enumerate(panels)
+        if len(rows := of_quantity(select(ok, dataset=dataset), panel))
+    }
+    titles = {each: dataset_name(context.tasks, each, paper, select(ok, dataset=each)) for each in datasets}
+    figure, axes = by_dataset(width, HEIGHT, list(found), titles, "$s/n$")
+    for place, ax in axes.items():
+        _draw_panel(ax, found[place], panels[place[1]], styles, maps)
+    entries = [*maps.values()]
     if len(learners) > 1:
-        handles += [
-            Line2D([], [], color="#777777", linestyle=patterns[each], label=learners[each]) for each in learners
-        ]
-    handles.append(Line2D([], [], color="black", label="columns = $n$", **THRESHOLD))
-    return finished(figure, handles, [*remarks, *notes(shown, {"paper": paper}, context)])
+        entries += [{"color": "#777777", "linestyle": patterns[each], "label": learners[each]} for each in learners]
+    entries.append({"color": "black", "label": "columns = $n$"} | THRESHOLD)
+    remarks = ["Lines and bands: medians and quartiles over the repeats.", *remarks]
+    remarks += without_panel(shown, datasets, paper, context)
+    return finished(figure, entries, remarks + notes(shown, {"paper": paper}, context))
 
 
 def quartiles(rows: pd.DataFrame) -> pd.DataFrame:
@@ -89,14 +81,10 @@ def quartiles(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw_panel(ax, rows: pd.DataFrame, panel: dict, styles: dict, maps: dict) -> None:
-    if not len(rows):
-        ax.remove()
-        return
-    for (method, variant), each in maps.items():
-        own = select(rows, method=method, variant=variant)
+    for line, own in rows.groupby(rows["method"] + "/" + rows["variant"], sort=False):
         # where columns are as many as rows: s/n over columns/n
-        for place in (own["n_features"] / own["n_columns"]).unique():
-            ax.axvline(place, color=each.colour, **THRESHOLD)
+        for place in (own["n_features"] / own["n_columns"]).unique() if line in maps else ():
+            ax.axvline(place, color=maps[line].colour, **THRESHOLD)
     draw_lines(ax, quartiles(rows), styles, band=True)
     log_axis(ax.xaxis)
     if panel["scale"] == "log":

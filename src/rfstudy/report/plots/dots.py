@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import by_repeat
 from rfstudy.report.context import Context
 from rfstudy.report.crossed import crossed
-from rfstudy.report.notes import not_drawn, notes
-from rfstudy.report.panels import draw_dots, finished, grid, nothing
-from rfstudy.report.style import Picture, handle, spare_style
+from rfstudy.report.notes import notes
+from rfstudy.report.panels import draw_dots, finished, grid, not_drawn, nothing, with_unit
+from rfstudy.report.style import Picture, spare_style
 
 #: Inches of a row; columns are spread over this share of it.
 ROW, SPREAD = 0.3, 0.6
@@ -30,20 +29,20 @@ def draw(
     """Return the figure; ``quantity``, ``lines`` and ``columns`` select the cells as in ``report.crossed``."""
     cells = crossed(context, {"quantity": quantity, "lines": lines, "columns": columns})
     cells = {place: rows for place, rows in cells.items() if (rows["status"] == "ok").any()}
-    labels = [line["label"] for line in lines if any(line["label"] == row for row, _ in cells)]
-    missing = [line["label"] for line in lines if line["label"] not in labels]
-    remarks = ["Bars: one standard deviation over the repeats.", *not_drawn({"not run": missing} if missing else {})]
+    labels = list(dict.fromkeys(row for row, _ in cells))
+    missing = dict.fromkeys([line["label"] for line in lines if line["label"] not in labels], "not run")
     if not labels:
-        return nothing(width, remarks)
+        return nothing(width, missing)
     styles = {column["label"]: spare_style(column["label"], j) for j, column in enumerate(columns)}
     dots = [{"line": column, "row": labels.index(row)} | dot(by_repeat(rows)) for (row, column), rows in cells.items()]
     figure, ((ax,),) = grid(width, 1, 1, ROW * len(labels) + 0.35)
-    draw_dots(ax, pd.DataFrame(dots), styles, labels, SPREAD)
-    fact = fact_of(quantity["metric"])
-    ax.set_xlabel(f"{fact.label} ({fact.unit})" if fact.unit else fact.label)
+    draw_dots(ax, pd.DataFrame(dots), styles, len(labels), SPREAD)
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set_xlabel(with_unit(quantity["metric"]))
+    remarks = ["Bars: one standard deviation over the repeats.", *not_drawn(missing)]
     shown = pd.concat(cells.values())
     remarks += notes(shown[~shown.index.duplicated()], {"paper": paper, "repeats": repeats}, context)
-    return finished(figure, [handle(each) for each in styles.values()], remarks)
+    return finished(figure, styles.values(), remarks)
 
 
 def dot(values: pd.Series, *, pale: bool = False) -> dict:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from string import ascii_lowercase
-
 import pandas as pd
 
-from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
 from rfstudy.report.error_and_time import Timed, curve
-from rfstudy.report.notes import absence, dataset_name, not_drawn, notes
-from rfstudy.report.panels import draw_lines, finished, log_axis, set_title, side_by_side
+from rfstudy.report.notes import absence, dataset_name, notes
+from rfstudy.report.panels import draw_lines, finished, log_axis, not_drawn, set_titles, side_by_side, with_unit
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
-from rfstudy.report.style import Picture, handle
+from rfstudy.report.style import Picture
 
 #: Inches of a panel, and panels in a row.
 HEIGHT, ACROSS = 1.5, 4
@@ -49,21 +46,19 @@ def draw(
             continue
         own = select(rows, metric=quantity["metric"], learner=quantity.get("learner"))
         why = "not timed" if (own["status"] == "ok").any() else absence(own).split(":")[0]
-        absent.setdefault(why, []).append(printed_name(context.tasks, dataset, paper))
+        absent[printed_name(context.tasks, dataset, paper)] = why
     figure, axes = side_by_side(width, len(found), ACROSS, HEIGHT)
-    fact = fact_of(quantity["metric"])
-    for letter, (dataset, cells), ax in zip(ascii_lowercase, found.items(), axes, strict=False):
+    by_name = {dataset: select(context.rows, dataset=dataset) for dataset in found}
+    set_titles(axes, [dataset_name(context.tasks, dataset, paper, rows) for dataset, rows in by_name.items()])
+    for cells, ax in zip(found.values(), axes, strict=True):
         draw_lines(ax, cells, styles)
         log_axis(ax.xaxis)
-        name = dataset_name(context.tasks, dataset, paper, select(context.rows, dataset=dataset))
-        set_title(ax, letter, name)
-        ax.set(xlabel="time (s)", ylabel=f"{fact.label} ({fact.unit})" if fact.unit else fact.label)
+        ax.set(xlabel="time (s)", ylabel=with_unit(quantity["metric"]))
     metrics = [quantity["metric"], *times.values()]
     shown = select(context.rows, dataset=datasets, method=methods, variant="", metric=metrics)
     shown = select(shown, learner=["", quantity.get("learner", "")])
     remarks = ["Bars: one standard error of the error, the quartiles of the time.", *not_drawn(absent)]
-    remarks += notes(shown, {"paper": paper, "repeats": repeats}, context)
-    return finished(figure, [handle(each) for each in styles.values()], remarks)
+    return finished(figure, styles.values(), remarks + notes(shown, {"paper": paper, "repeats": repeats}, context))
 
 
 def points(curves: list[tuple[str, list[Timed]]]) -> pd.DataFrame:

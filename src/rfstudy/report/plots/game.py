@@ -7,17 +7,15 @@ standard deviations.
 
 from __future__ import annotations
 
-from string import ascii_lowercase
+import itertools
 
-import pandas as pd
-from matplotlib.lines import Line2D
-
-from rfstudy.report.aggregate import method_order, select
+from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
 from rfstudy.report.notes import dataset_name, notes
-from rfstudy.report.panels import draw_lines, finished, grid, log_axis, nothing, without_panel
-from rfstudy.report.plot_styles import PlotStyle, plot_style
-from rfstudy.report.style import Picture, handle
+from rfstudy.report.panels import by_dataset, draw_lines, finished, log_axis, styles_of, without_panel
+from rfstudy.report.plot_styles import PlotStyle
+from rfstudy.report.style import Picture
+from rfstudy.report.times import summarise
 
 #: Inches of a row of panels.
 HEIGHT = 1.6
@@ -44,37 +42,30 @@ def draw(
     context: Context, *, paper: str, width: str, datasets: list[str], methods: list[str], labels: dict[str, str]
 ) -> Picture:
     """Return the figure; ``labels`` are the names of variants in the legend."""
-    frame = select(context.rows, axis="iteration", status="ok", metric=[*PANELS, *BOUNDS])
-    styles = {
-        f"{method}/{variant}": style_of(plot_style(method, context.styles, variant), labels, variant)
-        for method, variant in method_order(frame, methods)
-    }
-    there = [dataset for dataset in datasets if (frame["dataset"] == dataset).any()]
-    remarks = without_panel(context.rows, datasets, paper, context)
-    if not there:
-        return nothing(width, remarks)
-    figure, axes = grid(width, len(there), len(PANELS), HEIGHT)
-    for letter, dataset, row in zip(ascii_lowercase, there, axes, strict=False):
-        own = select(frame, dataset=dataset)
-        for ax, (metric, (label, scale)) in zip(row, PANELS.items(), strict=True):
-            cells = means(own, metric)
-            if metric == "duality_gap":
-                itself = cells["line"].str.endswith("/")
-                cells = cells[itself]
-                _draw_bounds(ax, own)
-            # the method itself is drawn above its variants
-            draw_lines(ax, cells, dict(sorted(styles.items(), key=lambda pair: pair[0].endswith("/"))))
-            log_axis(ax.xaxis)
-            if scale == "log":
-                log_axis(ax.yaxis)
-            ax.set_ylabel(label)
-        row[0].set_title(f"({letter}) {dataset_name(context.tasks, dataset, paper, own)}", loc="left")
-    for ax in axes[-1]:
-        ax.set_xlabel("features found $m$")
-    # variants of both games share an entry
-    handles = [handle(each) for each in {each.label: each for each in styles.values()}.values()]
-    handles += [Line2D([], [], **drawn) for drawn in BOUNDS.values()]
-    return finished(figure, handles, [*remarks, *notes(frame, {"paper": paper}, context)])
+    frame = select(context.rows, axis="iteration", status="ok", dataset=datasets, metric=[*PANELS, *BOUNDS])
+    cells = summarise(frame).sort_values("n_features")
+    cells = cells.assign(line=cells["method"] + "/" + cells["variant"], x=cells["n_features"].astype(float))
+    styles, remarks = styles_of(frame, methods, context)
+    styles = {line: style_of(each, labels, line.split("/")[1]) for line, each in styles.items()}
+    # the method itself is drawn above its variants
+    order = dict(sorted(styles.items(), key=lambda pair: pair[0].endswith("/")))
+    titles = {each: dataset_name(context.tasks, each, paper, select(frame, dataset=each)) for each in datasets}
+    places = list(itertools.product(frame["dataset"].unique(), range(len(PANELS))))
+    figure, axes = by_dataset(width, HEIGHT, places, titles, "features found $m$")
+    for (dataset, position), ax in axes.items():
+        metric, (label, scale) = list(PANELS.items())[position]
+        own = select(cells, dataset=dataset)
+        if metric == "duality_gap":
+            own = select(own, variant="")
+            for bound, drawn in BOUNDS.items():
+                ax.plot(*select(own, metric=bound)[["x", "mean"]].to_numpy().T, linewidth=1.0, zorder=1.5, **drawn)
+        draw_lines(ax, select(own, metric=metric), order)
+        log_axis(ax.xaxis)
+        if scale == "log":
+            log_axis(ax.yaxis)
+        ax.set_ylabel(label)
+    remarks += without_panel(context.rows, datasets, paper, context)
+    return finished(figure, [*styles.values(), *BOUNDS.values()], remarks + notes(frame, {"paper": paper}, context))
 
 
 def style_of(own: PlotStyle, labels: dict[str, str], variant: str) -> PlotStyle:
@@ -83,18 +74,3 @@ def style_of(own: PlotStyle, labels: dict[str, str], variant: str) -> PlotStyle:
         return own
     position = list(labels).index(variant)
     return own._replace(label=labels[variant], colour=COLOURS[position], marker=MARKERS[position])
-
-
-def means(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return means and standard deviations over the repeats by the number of features, as ``draw_lines`` takes them."""
-    own = select(rows, metric=metric)
-    own = own.assign(line=own["method"] + "/" + own["variant"], x=own["n_features"].astype(float))
-    found = own.groupby(["line", "x"])["value"].agg(["mean", "std"]).astype(float).reset_index()
-    spread = found["std"].fillna(0.0)
-    return found.assign(lower=found["mean"] - spread, upper=found["mean"] + spread)
-
-
-def _draw_bounds(ax, rows: pd.DataFrame) -> None:
-    for metric, drawn in BOUNDS.items():
-        found = means(select(rows, variant=""), metric)
-        ax.plot(found["x"], found["mean"], linewidth=1.0, zorder=1.5, **drawn)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 
 from rfstudy.report.context import Context
-from rfstudy.report.notes import not_drawn, notes
-from rfstudy.report.panels import finished, side_by_side
+from rfstudy.report.notes import notes
+from rfstudy.report.panels import finished, not_drawn, side_by_side
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.ranks import ranked_rows, ranking, scores
-from rfstudy.report.style import Picture, drawn_as, handle
+from rfstudy.report.style import Picture, drawn_as
 
 #: Inches of a panel, and panels in a row.
 HEIGHT, ACROSS = 1.9, 3
@@ -47,7 +47,6 @@ def draw(
     ranked = {method for ranks in found.values() for method in ranks.index}
     missing = [criterion["label"] for criterion in criteria if criterion["label"] not in found]
     remarks = ["Mean ranks over the data sets on which every map has a value; 1 is best."]
-    remarks += [f"Data sets by size: {'; '.join(counts)}.", *not_drawn({"not run": missing} if missing else {})]
-    handles = [handle(styles[method]) for method in methods if method in ranked]
-    about = {"paper": paper, "repeats": repeats, "sizes": sizes}
-    return finished(figure, handles, remarks + notes(frame, about, context))
+    remarks += [f"Data sets by size: {'; '.join(counts)}.", *not_drawn(dict.fromkeys(missing, "not run"))]
+    remarks += notes(frame, {"paper": paper, "repeats": repeats}, context)
+    return finished(figure, [styles[method] for method in methods if method in ranked], remarks)

@@ -9,13 +9,12 @@ from __future__ import annotations
 from string import ascii_lowercase
 
 import numpy as np
-from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
-from rfstudy.report.notes import not_drawn, notes
-from rfstudy.report.panels import WIDTHS, finished, grid, nothing
+from rfstudy.report.notes import notes
+from rfstudy.report.panels import WIDTHS, finished, grid, not_drawn, nothing
 from rfstudy.report.style import Picture
 
 #: Colours of the two classes, of their sides of a decision, of the frequencies so far and of the last ones.
@@ -39,10 +38,10 @@ def draw(
     """
     found = kept_of(context, dataset, method)
     shown = [m for m in pictures if f"potential-{m}" in found]
-    missing = [f"m = {m}" for m in pictures if m not in shown]
-    remarks = not_drawn({"not run": missing} if missing else {})
+    missing = {f"m = {m}": "not run" for m in pictures if m not in shown}
     if not shown:
-        return nothing(width, remarks)
+        return nothing(width, missing)
+    remarks = not_drawn(missing)
     figure, axes = grid(width, len(layers), len(shown), WIDTHS[width] / len(shown) - 0.2)
     for row, layer in zip(axes, layers, strict=True):
         title, note, draw_panel = LAYERS[layer]
@@ -54,7 +53,7 @@ def draw(
         ax.set_title(f"({letter}) {ax.get_title()}")
         ax.label_outer() if len(layers) == 1 else None
     rows = select(context.rows, dataset=dataset, method=method, variant="")
-    return finished(figure, _handles(found, layers), [*remarks, *notes(rows, {"paper": paper}, context)])
+    return finished(figure, _entries(found, layers), [*remarks, *notes(rows, {"paper": paper}, context)])
 
 
 def kept_of(context: Context, dataset: str, method: str) -> dict[str, np.ndarray]:
@@ -63,23 +62,21 @@ def kept_of(context: Context, dataset: str, method: str) -> dict[str, np.ndarray
     return {name.removeprefix(start): array for name, array in context.arrays.items() if name.startswith(start)}
 
 
-def handles_of_classes(labels: np.ndarray) -> list[Line2D]:
+def entries_of_classes(labels: np.ndarray) -> list[dict]:
     """Return the entries of a legend for two classes."""
-    return [
-        Line2D([], [], color=colour, label=f"class {label:+d}", **DOT)
-        for colour, label in zip(CLASSES, np.unique(labels).tolist(), strict=True)
-    ]
+    classes = zip(CLASSES, np.unique(labels).tolist(), strict=True)
+    return [DOT | {"color": colour, "label": f"class {label:+d}"} for colour, label in classes]
 
 
-def _handles(found: dict, layers: list[str]) -> list[Line2D]:
-    handles = handles_of_classes(found["y"]) if {"weights", "decision"} & set(layers) else []
+def _entries(found: dict, layers: list[str]) -> list[dict]:
+    entries = entries_of_classes(found["y"]) if {"weights", "decision"} & set(layers) else []
     if "decision" in layers:
-        handles.append(Line2D([], [], color="black", linewidth=0.9, label="decision boundary"))
-        handles.append(Line2D([], [], color="black", linewidth=0.5, linestyle="dashed", label="margin"))
+        entries.append({"color": "black", "linewidth": 0.9, "label": "decision boundary"})
+        entries.append({"color": "black", "linewidth": 0.5, "linestyle": "dashed", "label": "margin"})
     if "potential" in layers:
-        handles.append(Line2D([], [], color=SO_FAR, label="frequencies so far", **DOT))
-        handles.append(Line2D([], [], color=LAST, label="those of the last round", **DOT))
-    return handles
+        entries.append(DOT | {"color": SO_FAR, "label": "frequencies so far"})
+        entries.append(DOT | {"color": LAST, "label": "those of the last round"})
+    return entries
 
 
 def _draw_weights(ax, found: dict, m: int) -> None:

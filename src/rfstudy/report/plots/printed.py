@@ -17,7 +17,7 @@ from rfstudy.report.panels import finished, log_axis, side_by_side
 from rfstudy.report.plot_styles import PlotStyle
 from rfstudy.report.scorecard import counts, quantity_in_words
 from rfstudy.report.scorecard import scorecard as compared
-from rfstudy.report.style import Picture, drawn_as, handle
+from rfstudy.report.style import Picture, drawn_as
 
 #: Which published numbers of the scorecard are shown: those of the paper.
 SCORED = "paper"
@@ -59,7 +59,7 @@ def draw(context: Context, *, paper: str, width: str, experiments: list[str], sc
     remarks += [counts(shown, "Shown")] if len(shown) else []
     remarks += [counts(hidden, "Not shown, for there is nothing to compare")] if len(hidden) else []
     verdicts = set(shown["verdict"])
-    return finished(figure, [handle(each) for verdict, each in STYLES.items() if verdict in verdicts], remarks)
+    return finished(figure, [STYLES[verdict] for verdict in STYLES if verdict in verdicts], remarks)
 
 
 def panel_of(cell, styles: dict) -> str:

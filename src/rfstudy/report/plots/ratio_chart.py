@@ -6,7 +6,7 @@ import pandas as pd
 
 from rfstudy.report.comparisons import comparisons, threads_of
 from rfstudy.report.context import Context
-from rfstudy.report.notes import absence, not_drawn
+from rfstudy.report.notes import absence
 from rfstudy.report.panels import finished, grid, log_axis, nothing
 from rfstudy.report.style import Picture
 
@@ -23,7 +23,7 @@ def draw(context: Context, *, width: str) -> Picture:
     """Return the figure: a dot at the median ratio, a line between its quartiles, an upright stroke at its bar."""
     found = comparisons(context.rows)
     if not len(found):
-        return nothing(width, not_drawn({absence(context.rows): ["all"]}))
+        return nothing(width, {"all": absence(context.rows)})
     figure, ((ax,),) = grid(width, 1, 1, ROW * len(found) + 0.4)
     quartiles = found[["lower quartile", "upper quartile"]].to_numpy()
     for row, (value, bar, verdict) in enumerate(zip(found["ratio"], found["at most"], found["verdict"], strict=True)):

@@ -6,18 +6,15 @@ says that it was not enough.
 
 from __future__ import annotations
 
-from string import ascii_lowercase
-
 import numpy as np
-from matplotlib.lines import Line2D
 
 from rfstudy.report.aggregate import of_quantity, select
 from rfstudy.report.context import Context
 from rfstudy.report.notes import dataset_name, notes
-from rfstudy.report.panels import finished, set_title, side_by_side
+from rfstudy.report.panels import finished, set_titles, side_by_side
 from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.reached import needs
-from rfstudy.report.style import REFERENCE, Picture, drawn_as, handle
+from rfstudy.report.style import REFERENCE, Picture, drawn_as
 
 #: Inches of a panel, panels in a row, and the plot style of the best of the other methods.
 HEIGHT, ACROSS = 1.7, 4
@@ -42,7 +39,9 @@ def draw(
     there = list(dict.fromkeys(need.dataset for need in found))
     figure, axes = side_by_side(width, len(there), ACROSS, HEIGHT)
     style = plot_style(baseline, context.styles)
-    for letter, dataset, ax in zip(ascii_lowercase, there, axes, strict=False):
+    rows = {dataset: select(shown, dataset=dataset) for dataset in there}
+    set_titles(axes, [dataset_name(context.tasks, dataset, paper, own) for dataset, own in rows.items()])
+    for dataset, ax in zip(there, axes, strict=True):
         own = [need for need in found if need.dataset == dataset]
         x = np.arange(len(own))
         ax.plot(x, [sizes.index(need.size) for need in own], **REFERENCE)
@@ -55,11 +54,8 @@ def draw(
         ax.set_xticks(x, [need.size for need in own], rotation=90)
         ax.set_yticks(range(len(sizes)), sizes)
         ax.set_ylim(-0.6, len(sizes) - 0.4)
-        name = dataset_name(context.tasks, dataset, paper, select(shown, dataset=dataset))
-        set_title(ax, letter, name)
         ax.set_xlabel("published s")
     if axes:
         axes[0].set_ylabel("features needed")
-    handles = [handle(style), handle(OTHER), Line2D([], [], label="as many as published", **REFERENCE)]
-    remarks = ["Open triangle: not reached at the largest size."]
-    return finished(figure, handles, [*remarks, *notes(shown, {"paper": paper, "sizes": sizes}, context)])
+    remarks = ["Open triangle: not reached at the largest size.", *notes(shown, {"paper": paper}, context)]
+    return finished(figure, [style, OTHER, {"label": "as many as published"} | REFERENCE], remarks)

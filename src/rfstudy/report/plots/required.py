@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
 from rfstudy.report.aggregate import method_order, select, settings_of
 from rfstudy.report.context import Context
-from rfstudy.report.notes import absence, not_drawn
-from rfstudy.report.panels import finished, nothing, side_by_side
+from rfstudy.report.notes import absence
+from rfstudy.report.panels import finished, not_drawn, nothing, side_by_side
 from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.requirements import BOUNDS, CONFIDENCE, features_needed, stated_bounds
-from rfstudy.report.style import Picture, drawn_as, handle
+from rfstudy.report.style import Picture, drawn_as
 
 #: Inches.
 HEIGHT = 2.1
@@ -44,10 +43,10 @@ def draw(context: Context, *, paper: str, width: str, methods: list[str], panels
     lines = method_order(needed, methods)
     styles = [plot_style(method, context.styles, variant) for method, variant in lines]
     there = [panel for panel in panels if (needed["decay"] == panel["decay"]).any()]
-    missing = [panel["decay"] for panel in panels if panel not in there]
     why = "not run" if len(needed) else absence(context.rows).split(":")[0]
+    missing = {panel["decay"]: why for panel in panels if panel not in there}
     if not there:
-        return nothing(width, not_drawn({why: missing}))
+        return nothing(width, missing)
     stated = stated_bounds(select(context.published, paper=paper, experiment=bounds["published"]))
     figure, axes = side_by_side(width, len(there), len(there), HEIGHT)
     drawn = {}
@@ -76,10 +75,8 @@ def draw(context: Context, *, paper: str, width: str, methods: list[str], panels
         ax.set_ylim(low.min(), high.max())
         ax.label_outer()
     axes[0].set_ylabel("features needed s")
-    handles = [handle(each) for each in styles]
-    handles += [Line2D([], [], color="black", label="stated bound", **BOUND)] if drawn else []
-    remarks = _notes(context.rows, drawn) + not_drawn({why: missing} if missing else {})
-    return finished(figure, handles, remarks)
+    entries = [*styles, *([{"color": "black", "label": "stated bound"} | BOUND] if drawn else [])]
+    return finished(figure, entries, _notes(context.rows, drawn) + not_drawn(missing))
 
 
 def _draw_line(ax, own: pd.DataFrame, each: PlotStyle, shift: float) -> None:

@@ -10,9 +10,9 @@ import numpy as np
 
 from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
-from rfstudy.report.notes import not_drawn, notes
+from rfstudy.report.notes import notes
 from rfstudy.report.panels import WIDTHS, finished, grid, nothing
-from rfstudy.report.plots.plane import CLASSES, handles_of_classes, kept_of
+from rfstudy.report.plots.plane import CLASSES, entries_of_classes, kept_of
 from rfstudy.report.style import Picture
 
 #: Where the sphere is seen from: longitude and latitude in degrees.
@@ -26,7 +26,7 @@ def draw(context: Context, *, paper: str, width: str, method: str, dataset: str)
     """Return a globe with the data and one for each of the harmonics that were kept."""
     found = kept_of(context, dataset, method)
     if not found:
-        return nothing(width, not_drawn({"not run": ["the sphere"]}))
+        return nothing(width, {"the sphere": "not run"})
     n_waves = min(len(found["pairs"]), len(found["waves"]))
     figure, ((points, *globes),) = grid(width, 1, 1 + n_waves, WIDTHS[width] / (1 + n_waves))
     _draw_points(points, found)
@@ -40,7 +40,7 @@ def draw(context: Context, *, paper: str, width: str, method: str, dataset: str)
         f"The {n_waves} harmonics (order, degree) that were chosen in most rounds, of {len(found['pairs'])} in all: "
         f"their real parts from blue (negative) to red, seen from {SEEN_FROM[1]:g} degrees north."
     ]
-    return finished(figure, handles_of_classes(found["y"]), [*remarks, *notes(rows, {"paper": paper}, context)])
+    return finished(figure, entries_of_classes(found["y"]), [*remarks, *notes(rows, {"paper": paper}, context)])
 
 
 def seen() -> np.ndarray:

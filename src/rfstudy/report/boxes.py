@@ -8,7 +8,7 @@ import textwrap
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from rfstudy.report.panels import WIDTHS
+from rfstudy.report.panels import WIDTHS, length
 
 #: Points of a text; its lines and characters per inch.
 SIZE, LINES, CHARACTERS = 7.0, 9.4, 25.0
@@ -36,3 +36,14 @@ def lines_of(text: str, characters: int) -> list[str]:
     whole = re.sub(r"\$[^$]*\$", lambda formula: formula[0].replace(" ", FIXED), text)
     lines = textwrap.wrap(whole, characters, break_long_words=False, break_on_hyphens=False)
     return [re.sub(r"\$[^$]*\$", lambda formula: formula[0].replace(FIXED, " "), line) for line in lines]
+
+
+def fitted(columns: list[list[str]], available: float) -> tuple[int, list[int]]:
+    """Return the longest lines with which the texts of all columns fit into so many characters, and the widths of the
+    columns with them."""
+    for limit in range(int(available), 0, -1):
+        lines = [[line for text in column for line in lines_of(text, limit)] for column in columns]
+        widths = [max(map(length, of_column)) for of_column in lines]
+        if sum(widths) <= available:
+            break
+    return limit, widths

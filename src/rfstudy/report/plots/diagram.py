@@ -6,11 +6,11 @@ family lists its maps, as the registry of the methods has them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
 
 import pandas as pd
 
-from rfstudy.report.boxes import FIXED, SIZE, across, lines_of, sheet
+from rfstudy.report.boxes import FIXED, SIZE, across, fitted, lines_of, sheet
 from rfstudy.report.context import Context
 from rfstudy.report.panels import finished, length
 from rfstudy.report.published import printed_name
@@ -30,68 +30,59 @@ ARROWS = {
 }
 
 
-class Edge(NamedTuple):
-    """An edge into a node."""
-
-    parent: str
-    relation: str
-    label: str
-
-
-class Node(NamedTuple):
-    """A box: its text, and the edges that lead to it."""
-
-    text: str
-    edges: list[Edge]
-
-
 def draw(context: Context, *, paper: str, width: str, published: str, facts: str) -> Picture:
     """Return the figure; ``published`` is the figure in the paper, ``facts`` the file with its nodes and edges."""
     rows = context.texts(facts, paper=paper, figure=published)
-    nodes = nodes_of(rows, context, paper)
-    columns = columns_of(nodes)
-    lines, lefts = fitted(nodes, columns, across(width))
-    middles, height = stacked(nodes, lines)
+    texts, edges = nodes_and_edges(rows, context, paper)
+    columns = columns_of(texts, edges)
+    gaps = [0] + [GAP] * max(columns.values())
+    for edge in edges:
+        column = columns[edge["node"]]
+        gaps[column] = max(gaps[column], length(edge["label"]) + 4 if edge["label"] else 0)
+    by_column = [[texts[name] for name in texts if columns[name] == column] for column in range(len(gaps))]
+    limit, widths = fitted(by_column, across(width) - sum(gaps) - 2 * len(gaps))
+    lines = {name: lines_of(text, limit) for name, text in texts.items()}
+    middles, height = stacked(lines, edges)
     figure, ax = sheet(width, height)
+    lefts = {
+        name: 1 + sum(gaps[: column + 1]) + sum(own + 2 for own in widths[:column]) for name, column in columns.items()
+    }
     boxes = {}
-    for name, column in columns.items():
-        box = {"boxstyle": "round,pad=0.35", "facecolor": FILLS[min(column, len(FILLS) - 1)], "edgecolor": EDGE}
-        boxes[name] = ax.text(lefts[column] + 1, middles[name], "\n".join(lines[name]), va="center", fontsize=SIZE,
-                              linespacing=1.0, bbox=box | {"linewidth": 0.5}, zorder=2)  # fmt: skip
-    for name, node in nodes.items():
-        for edge in node.edges:
-            start, end = (lefts[columns[each]] + 1 for each in (edge.parent, name))
-            y, y_end = middles[edge.parent], middles[name]
-            if edge.relation not in ARROWS:
-                turn = end - GAP / 2
-                ax.plot([start, turn, turn, end], [y, y, y_end, y_end], color=EDGE, linewidth=0.6, zorder=1)
-                continue
-            between = {"patchA": boxes[edge.parent].get_bbox_patch(), "patchB": boxes[name].get_bbox_patch()}
-            style = {"arrowstyle": ARROWS[edge.relation][0], "color": EDGE, "shrinkA": 2, "shrinkB": 2}
-            ax.annotate("", (end, y_end), (start, y), zorder=3, arrowprops=between | style | {"mutation_scale": 7})
-            right = max(map(length, lines[edge.parent])) + start
-            above = y + y_end < height
-            ax.text((right + end) / 2, min(y, y_end) if above else max(y, y_end), edge.label, ha="center",
-                    va="bottom" if above else "top", fontsize=SIZE)  # fmt: skip
-    relations = dict.fromkeys(edge.relation for node in nodes.values() for edge in node.edges)
-    remarks = [ARROWS[relation][1] for relation in relations if relation in ARROWS and ARROWS[relation][1]]
-    return finished(figure, [], [*remarks, *_on_families(rows, context)])
+    for name, left in lefts.items():
+        fill = FILLS[min(columns[name], len(FILLS) - 1)]
+        box = {"boxstyle": "round,pad=0.35", "facecolor": fill, "edgecolor": EDGE, "linewidth": 0.5}
+        text = ax.text(left, middles[name], "\n".join(lines[name]), va="center", fontsize=SIZE, bbox=box, zorder=2)
+        text.set_linespacing(1.0)
+        boxes[name] = text
+    for edge in edges:
+        parent, name = edge["parent"], edge["node"]
+        start, end, y, y_end = lefts[parent], lefts[name], middles[parent], middles[name]
+        if edge["relation"] not in ARROWS:
+            turn = end - GAP / 2
+            ax.plot([start, turn, turn, end], [y, y, y_end, y_end], color=EDGE, linewidth=0.6, zorder=1)
+            continue
+        between = {"patchA": boxes[parent].get_bbox_patch(), "patchB": boxes[name].get_bbox_patch()}
+        style = {"arrowstyle": ARROWS[edge["relation"]][0], "color": EDGE, "shrinkA": 2, "shrinkB": 2}
+        ax.annotate("", (end, y_end), (start, y), zorder=3, arrowprops=between | style | {"mutation_scale": 7})
+        middle = (max(map(length, lines[parent])) + start + end) / 2
+        at, va = (min(y, y_end), "bottom") if y + y_end < height else (max(y, y_end), "top")
+        ax.text(middle, at, edge["label"], ha="center", va=va, fontsize=SIZE)
+    remarks = [ARROWS[relation][1] for relation in rows["relation"].unique() if relation in ARROWS]
+    return finished(figure, [], [*filter(None, remarks), *_on_families(rows, context)])
 
 
-def nodes_of(facts: pd.DataFrame, context: Context, paper: str) -> dict[str, Node]:
-    """Return the nodes by their ids; a row of the facts is an edge, and the first one of a node has its text.
+def nodes_and_edges(facts: pd.DataFrame, context: Context, paper: str) -> tuple[dict[str, str], list[dict]]:
+    """Return the texts of the nodes by their ids, and the edges: a row of the facts is an edge, and the first one of a
+    node has its text.
 
     ``ValueError`` for an edge from a node that is not above it.
     """
-    nodes: dict[str, Node] = {}
+    texts: dict[str, str] = {}
     for row in facts.to_dict("records"):
-        if row["parent"] and row["parent"] not in nodes:
+        if row["parent"] and row["parent"] not in texts:
             raise ValueError(f"{row['node']}: there is no node {row['parent']!r} above it")
-        text = row["text"] or ", ".join(maps_of(row["family"], context, paper))
-        node = nodes.setdefault(row["node"], Node(text, []))
-        if row["parent"]:
-            node.edges.append(Edge(row["parent"], row["relation"], row["label"]))
-    return nodes
+        texts.setdefault(row["node"], row["text"] or ", ".join(maps_of(row["family"], context, paper)))
+    return texts, facts[facts["parent"] != ""].to_dict("records")
 
 
 def maps_of(family: str, context: Context, paper: str) -> list[str]:
@@ -100,46 +91,26 @@ def maps_of(family: str, context: Context, paper: str) -> list[str]:
     return [f"{printed_name(context.styles, method, paper)} ({year})".replace(" ", FIXED) for year, method in own]
 
 
-def columns_of(nodes: dict[str, Node]) -> dict[str, int]:
+def columns_of(nodes: Iterable[str], edges: list[dict]) -> dict[str, int]:
     """Return the column of every node: the edges of the longest way to it."""
     found: dict[str, int] = {}
-    for name, node in nodes.items():
-        found[name] = max((found[edge.parent] + 1 for edge in node.edges), default=0)
+    for name in nodes:
+        found[name] = max((found[edge["parent"]] + 1 for edge in edges if edge["node"] == name), default=0)
     return found
 
 
-def fitted(nodes: dict[str, Node], columns: dict[str, int], available: int) -> tuple[dict[str, list[str]], list[float]]:
-    """Return the lines of every text, as long as all columns still fit, and the left sides of the columns."""
-    gaps = [0.0] * (max(columns.values()) + 1)
-    for name, column in columns.items():
-        labels = [length(edge.label) + 4 for edge in nodes[name].edges if edge.label]
-        gaps[column] = max([gaps[column], GAP * (column > 0), *labels])
-    for limit in range(available, 0, -1):
-        lines = {name: lines_of(node.text, limit) for name, node in nodes.items()}
-        widths = [
-            2 + max(length(line) for name in nodes if columns[name] == column for line in lines[name])
-            for column in range(len(gaps))
-        ]
-        if sum(widths) + sum(gaps) <= available or limit == 1:
-            break
-    return lines, [sum(widths[:column]) + sum(gaps[: column + 1]) for column in range(len(gaps))]
-
-
-def stacked(nodes: dict[str, Node], lines: dict[str, list[str]]) -> tuple[dict[str, float], float]:
+def stacked(lines: dict[str, list[str]], edges: list[dict]) -> tuple[dict[str, float], float]:
     """Return the middles of all boxes, in lines from above, and how many lines high the diagram is.
 
     Nodes that nothing follows are stacked; others are at the middle of those that follow, or of several parents.
     """
-    children: dict[str, list[str]] = {name: [] for name in nodes}
-    for name, node in nodes.items():
-        for edge in node.edges:
-            children[edge.parent].append(name)
+    parents = {name: [edge["parent"] for edge in edges if edge["node"] == name] for name in lines}
     middles: dict[str, float] = {}
     height = 0.0
 
     def place(name: str) -> None:
         nonlocal height
-        following = [child for child in children[name] if child not in middles]
+        following = [child for child in lines if name in parents[child] and child not in middles]
         for child in following:
             place(child)
         if following:
@@ -148,11 +119,11 @@ def stacked(nodes: dict[str, Node], lines: dict[str, list[str]]) -> tuple[dict[s
             middles[name] = height + (len(lines[name]) + APART) / 2
             height += len(lines[name]) + APART
 
-    for name, node in nodes.items():
-        if not node.edges:
+    for name, above in parents.items():
+        if not above:
             place(name)
-        elif len(node.edges) > 1:
-            middles[name] = sum(middles[edge.parent] for edge in node.edges) / len(node.edges)
+        elif len(above) > 1:
+            middles[name] = sum(middles[parent] for parent in above) / len(above)
     return middles, height
 
 

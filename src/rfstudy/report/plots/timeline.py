@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rfstudy.report.boxes import SIZE, across, lines_of, sheet
+from rfstudy.report.boxes import FIXED, SIZE, across, fitted, lines_of, sheet
 from rfstudy.report.context import Context
-from rfstudy.report.panels import finished, length
+from rfstudy.report.panels import finished
 from rfstudy.report.published import printed_name
 from rfstudy.report.style import Picture
 
@@ -18,14 +18,19 @@ MAP, OTHER, THEORY, YEARS = "#000000", "#808080", "#004488", "#E4EAF0"
 def draw(context: Context, *, paper: str, width: str, published: str, facts: str) -> Picture:
     """Return the figure; ``published`` is the figure in the paper, ``facts`` the file of what the registry lacks."""
     rows = context.texts(facts, paper=paper, figure=published)
-    sides = maps_by_year(context, paper), {}
+    above, below = maps_by_year(context, paper), {}
     for row in rows.to_dict("records"):
         is_theory = row["side"] == "theory"
         entry = (f"{row['text']} ({row['reference']})", THEORY) if is_theory else (row["text"], OTHER)
-        sides[is_theory].setdefault(int(row["year"]), []).append(entry)
-    years = list(range(min({*sides[0], *sides[1]}), max({*sides[0], *sides[1]}) + 1))
-    lines, widths = fitted(years, sides, across(width))
-    tall, deep = (max(sum(len(own) + APART for own, _ in of_year) for of_year in side.values()) for side in lines)
+        (below if is_theory else above).setdefault(int(row["year"]), []).append(entry)
+    years = range(min(*above, *below), max(*above, *below) + 1)
+    columns = [[f"{year}{FIXED}", *(text for text, _ in above.get(year, []) + below.get(year, []))] for year in years]
+    limit, widths = fitted(columns, across(width) - GAP * len(years))
+    sides = [
+        {year: [("\n".join(lines_of(text, limit)), colour) for text, colour in own] for year, own in side.items()}
+        for side in (above, below)
+    ]
+    tall, deep = (max(sum(map(height_of, own)) for own in side.values()) for side in sides)
     figure, ax = sheet(width, tall + BAND + deep)
     ax.axhspan(tall, tall + BAND, color=YEARS, linewidth=0)
     spare = (across(width) - sum(widths)) / len(years)
@@ -34,14 +39,18 @@ def draw(context: Context, *, paper: str, width: str, published: str, facts: str
         middle = left + (own_width + spare) / 2
         left += own_width + spare
         ax.text(middle, tall + BAND / 2, str(year), ha="center", va="center_baseline", fontsize=SIZE, fontweight="bold")
-        for side, start, step in ((0, tall - APART / 2, -1), (1, tall + BAND + APART / 2, 1)):
-            y = start
-            for text, colour in lines[side].get(year, []):
-                ax.text(middle, y, "\n".join(text), ha="center", va="top" if side else "bottom", fontsize=SIZE,
-                        color=colour, linespacing=1.0)  # fmt: skip
-                y += step * (len(text) + APART)
+        for side, y, sign, va in zip(sides, (tall, tall + BAND), (-1, 1), ("bottom", "top"), strict=True):
+            for text, colour in side.get(year, []):
+                at = y + sign * APART / 2
+                ax.text(middle, at, text, ha="center", va=va, fontsize=SIZE, color=colour, linespacing=1.0)
+                y += sign * height_of((text, colour))
     remarks = ["Above: maps by year; grey: named by the survey, but not in this study. Below: theory."]
     return finished(figure, [], remarks)
+
+
+def height_of(entry: tuple[str, str]) -> float:
+    """Return how many lines high an entry is, with the space to the next one."""
+    return entry[0].count("\n") + 1 + APART
 
 
 def maps_by_year(context: Context, paper: str) -> dict[int, list[tuple[str, str]]]:
@@ -51,19 +60,3 @@ def maps_by_year(context: Context, paper: str) -> dict[int, list[tuple[str, str]
         if paper in (entry.get("published_as") or {}):
             found.setdefault(entry["year"], []).append((printed_name(context.styles, method, paper), MAP))
     return found
-
-
-def fitted(years: list[int], sides: tuple[dict, dict], available: int) -> tuple[list[dict], list[int]]:
-    """Return the entries of both sides in lines, as long as all columns still fit, and the widths of the columns."""
-    for limit in range(available, 0, -1):
-        lines = [
-            {year: [(lines_of(text, limit), colour) for text, colour in own] for year, own in side.items()}
-            for side in sides
-        ]
-        widths = [
-            GAP + max([5, *(length(line) for side in lines for own, _ in side.get(year, []) for line in own)])
-            for year in years
-        ]
-        if sum(widths) <= available:
-            break
-    return lines, widths

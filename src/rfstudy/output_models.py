@@ -168,7 +168,7 @@ class Output(Model):
     heading : (`crossed`) the heading above its rows
     bars : (`curves`) error bars of one standard `deviation` over the repeats (without it) or one standard `error` of
         the mean
-    abreast : (`curves`) so many data sets, or other rows of panels, side by side in one row
+    datasets_per_row : (`curves`) number of data sets whose panels are side by side in one row; one without it
     one_at_a_time : (`ablation`) every step changes the first one and not the one before
     pictures : (`plane`) numbers of features, a column each, and what is drawn at each, a row each: `weights`,
         `potential`, `decision`
@@ -229,7 +229,7 @@ class Output(Model):
     label: Text = None
     heading: Text = None
     bars: Literal["deviation", "error"] = None
-    abreast: Annotated[int, Ge(2)] = None
+    datasets_per_row: Annotated[int, Ge(2)] = None
     one_at_a_time: bool = None
     pictures: Annotated[list[Annotated[int, Ge(0)]], MinLen(1)] = None
     layers: Annotated[list[Literal["weights", "potential", "decision"]], *Some] = None

@@ -103,6 +103,12 @@ def test_the_place_of_the_peak_is_counted_in_columns():
     assert "largest at frequencies/n: sonar 0.500" in told
 
 
+def band_of(collection):
+    """The lower and the upper end of a band at every size."""
+    vertices = collection.get_paths()[0].vertices
+    return [[end(vertices[np.isclose(vertices[:, 0], s / N), 1]) for s in SIZES] for end in (np.min, np.max)]
+
+
 def test_the_figure_shows_medians_with_quartiles_and_the_threshold():
     made = rows()
     # a mean would be drawn up by one repeat
@@ -120,7 +126,10 @@ def test_the_figure_shows_medians_with_quartiles_and_the_threshold():
     np.testing.assert_allclose(drawn[0].get_xdata(), np.array(SIZES) / N)
     upright = {line.get_xdata()[0]: line.get_color() for line in tested.get_lines() if len(line.get_ydata()) == 2}
     assert upright == {0.5: drawn[0].get_color(), 1.0: drawn[1].get_color()}
-    assert len(tested.collections) == 2
+    own = [row["value"] for row in made if (row["metric"], row["split"]) == ("mse", "test")]
+    values = np.reshape(own, (2, 2, len(SIZES), 3))[0, 1]  # of the second layout in the list: [cos | sin]
+    for ends, band in zip((0.25, 0.75), np.split(np.array(band_of(tested.collections[0])), 2), strict=True):
+        np.testing.assert_allclose(band.ravel(), np.quantile(values, ends, axis=1))
 
 
 def test_learners_are_told_apart_by_their_lines():

@@ -10,13 +10,12 @@ import pytest
 import report_rows
 
 from rfstudy import tidy
-from rfstudy.report import derived, plots, tables, typeset
+from rfstudy.report import derived, tables
 from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
 from rfstudy.report.derived import best_on_test, with_derived
 from rfstudy.report.error_and_time import Timed, at_time, curve, within
 from rfstudy.report.panels import NOTHING
-from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.plots.curves import with_errors
 from rfstudy.report.steps import course, gain_changes, gain_of
 
@@ -94,15 +93,6 @@ def test_stand_ins_are_labelled_and_never_compared_with_a_printed_number():
 # Facts
 
 
-def test_facts_stand_as_printed():
-    frame, _ = made(SPECS["table-01-text"])
-    assert frame["baseline"].tolist() == ["RKS", "ORF", "LKRF", "SES"]
-    assert frame["depends on the data"].tolist() == ["no", "no", "yes", "yes"]
-    assert frame["compared with"][1] == "RFF, Fastfood, QMC, circulant features"
-    told = computed(SPECS["table-01-text"])
-    assert set(told["kernels_confidence"]) == {"verbatim"}
-
-
 def test_facts_of_several_columns_and_several_sources(tmp_path):
     # the survey's stated rates: by map and kernel, several theorems in one cell, deduced ones marked
     spec = {"published": "Table III", "paper": "survey", "name": "t", "caption": "c"}
@@ -141,13 +131,6 @@ def test_the_tables_of_texts_of_the_survey_are_whole(place, rows):
     for name in says:
         lost = told[name] == "lost"
         assert told[name.removesuffix("_confidence")].isin(["", "lost"]).tolist() == lost.tolist()
-
-
-def test_data_sets_have_what_is_printed_of_them_beside_what_was_found():
-    frame, _ = made(SPECS["table-04-text"])
-    letter = frame[frame["data set"] == "Letter recognition"]
-    assert letter["feature map"].tolist() == ["(w.x)^2 H(w.x)", ""]
-    assert letter["d"].tolist() == ["16", "16"]
 
 
 # What is read off rows
@@ -215,35 +198,6 @@ def test_the_error_of_a_regression_is_the_unexplained_share():
 
 
 # The scorecard
-
-
-def test_the_printed_lkrf_is_the_best_on_the_test_rows_and_ours_tuned_by_validation():
-    scores = computed(SPECS["scorecard-all"])
-    lkrf = scores[(scores["method"] == "KA-RFF") & (scores["data_set"] == "Adult")]
-    rows = select(measured(), dataset="adult", method="karff", n_features_label="100", learner="ridge")
-    walked = select(rows, experiment="eerf-text", variant="divergence", metric="error_pct")
-    best = walked.groupby("at")["value"].mean().min()
-    plain = select(rows, experiment="eerf-tuned", variant="", metric="error_pct")["value"].mean()
-    ridge = lkrf[lkrf["quantity"] == "ridge error"].set_index("protocol")["ours"]
-    assert ridge["text"] == pytest.approx(best, abs=0.005)
-    assert ridge["tuned"] == pytest.approx(plain, abs=0.005)
-    assert ridge["text"] != ridge["tuned"]
-
-
-def test_every_printed_error_is_held_against_both_learners_under_both_protocols():
-    scores = computed(SPECS["scorecard-all"])
-    errors = scores[scores["quantity"].str.endswith("error")]
-    assert errors.groupby(["protocol", "quantity"]).size().to_dict() == {
-        (protocol, f"{learner} error"): 8 + 14
-        for protocol in ("text", "tuned")
-        for learner in ("ridge", "logistic regression")
-    }
-    adult = errors[(errors["data_set"] == "Adult") & (errors["table"] == "Table 3")]
-    assert set(adult["published"]) == {16.16, 17.37}
-    # the printed spread is a standard error
-    row = adult[(adult["method"] == "KP-RFF") & (adult["quantity"] == "ridge error")].iloc[0]
-    spread = row["our_spread"] / np.sqrt(5)
-    assert row["standard_error"] == pytest.approx(np.sqrt(0.02**2 + spread**2 + 0.005**2), abs=0.002)
 
 
 # Errors and times
@@ -438,32 +392,7 @@ def test_a_method_that_does_not_walk_is_a_level_line():
     assert [ax.get_ylim() for ax in alone.figure.axes] == [ax.get_ylim() for ax in picture.figure.axes]
 
 
-def test_variants_that_are_compared_look_different():
-    methods = report_rows.METHODS
-    styles = [plot_style("kprff", methods, variant) for variant in ("lasso", "omp")]
-    assert [each.label for each in styles] == ["Lasso", "orthogonal matching pursuit"]
-    others = [plot_style("kprff", methods), plot_style("rff", methods, "pool")]
-    assert len({(each.colour, each.marker) for each in [*styles, *others]}) == 4
-    assert plot_style("karff", methods, "best-on-test").label == "KA-RFF, best on test"
-    assert plot_style("karff", methods, "best-on-test").colour == methods["karff"]["colour"]
-
-
-def test_sizes_that_differ_by_data_set_are_rows():
-    frame, _ = made(SPECS["values-error-logistic-text"])
-    adult = frame[frame["data set"] == "Adult"]
-    assert adult["s"].tolist() == [str(10 * i) for i in range(1, 11)]
-    assert frame.loc[frame["data set"] == "Buzz prediction on Twitter", "s"].tolist() == ["not run"]
-    told = computed(SPECS["values-error-ridge-text"])
-    cell = told[(told["data_set"] == "MNIST") & (told["s"].astype(str) == "450") & (told["method_id"] == "kprff")]
-    rows = select(measured(), experiment="eerf-text", dataset="mnist", method="kprff", n_features_label="450")
-    assert cell["value"].iloc[0] == pytest.approx(select(rows, metric="error_pct", learner="ridge")["value"].mean())
-
-
 # Readings and steps
-
-
-def values(*numbers):
-    return pd.Series([float(number) + 0.01 * (i % 2) for i, number in enumerate([*numbers] * 6)][: 6 * len(numbers)])
 
 
 def test_readings_are_held_against_the_first_one_alone():
@@ -479,56 +408,3 @@ def test_readings_are_held_against_the_first_one_alone():
     assert steps[3]["rff"].values.equals(steps[2]["rff"].values)
     found = gain_changes({"kprff": [gain_of("kprff", now, ["rff"], sign=-1.0) for now in alone]}, alone=True)
     assert {position: round(test.value, 6) for (position, _), test in found.items()} == {1: -5.0, 2: 0.0, 3: -0.5}
-
-
-def test_the_table_of_readings():
-    frame, text = made(SPECS["readings-ridge-text"])
-    adult, letter = (frame[frame["data set"] == name].set_index("step") for name in ("Adult", "Letter recognition"))
-    worse = letter.loc["scores with the numbers of the classes"]
-    assert worse["change KP-RFF"].startswith("+1.00")
-    assert (worse["RFF"], worse["KA-RFF"]) == ("as before", "not run")
-    first = float(letter.iloc[0]["gain KP-RFF"].split()[0])
-    assert first > 0
-    assert float(worse["gain KP-RFF"].split()[0]) == pytest.approx(first - 1, abs=0.011)
-    # a data set with two classes leaves nothing to decide there
-    assert "scores with the numbers of the classes" not in adult.index
-    assert "scores on the first rows" not in letter.index
-    assert "changes the first one alone" in text
-    assert "positive where the error is lower" in text
-
-
-def test_the_ablation_goes_from_step_to_step_without_a_size():
-    frame, text = made(SPECS["ablation-ridge-tuned"])
-    adult = frame[frame["data set"] == "Adult"].set_index("step")
-    assert adult["change KP-RFF"].str.split().str[0].tolist()[-1] == "-0.50"
-    assert adult["RFF"].tolist()[-1] == "as before"
-    assert "every step keeps the ones before it" in text
-    assert "s = " not in text.split("every step")[0]
-
-
-def test_files_are_written_and_equal_twice(tmp_path):
-    spec = SPECS["figure-02-text"]
-    first, second = (
-        [path.read_bytes() for path in plots.draw(context("eerf-text"), spec, tmp_path / each)] for each in "ab"
-    )
-    assert first == second
-    table = tables.make(context("eerf-text"), SPECS["table-01-text"])
-    assert "\\begin{longtable}" in typeset.latex(table)
-
-
-def test_ways_of_choosing_are_held_against_the_score_by_repeat():
-    table = computed(SPECS["values-ranking-text"])
-    rows = select(measured(), experiment="eerf-ranking", dataset="adult", metric="error_pct")
-    size = float(rows["at"].max())
-    errors = {
-        who: cell.set_index("repeat")["value"].astype(float)
-        for who, cell in rows[rows["at"] == size].groupby(["method", "variant"])
-    }
-    own, random = errors["kprff", ""], errors["rff", ""]
-    shown = table[(table["data_set_id"] == "adult") & (table["m0"].astype(float) == size)]
-    cell = shown[(shown["choice_id"] == "rff") & (shown["choice_variant"].fillna("") == "")]
-    assert cell["error"].tolist() == pytest.approx([random.mean()])
-    assert cell["change"].tolist() == pytest.approx([(random - own).mean()])
-    (of_score,) = shown.loc[shown["choice_id"].eq("kprff") & shown["choice_variant"].fillna("").eq(""), "change"]
-    assert np.isnan(of_score)
-    assert len(shown) == len(errors)

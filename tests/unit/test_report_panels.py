@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import report_rows
 from figure_checks import assert_fit_to_print
-from matplotlib.lines import Line2D
 
 from rfstudy import tidy
 from rfstudy.report import panels, style
@@ -21,11 +20,11 @@ def test_notes_are_cut_between_two_of_them():
     assert panels.first_notes(notes, 12) == ["One two", "three. Four."]
 
 
-@pytest.mark.parametrize(("label", "n_lines"), [("RFF", 1), ("a label of thirty characters..", 3)])
+@pytest.mark.parametrize(("label", "n_lines"), [("RF{}", 1), ("a label of thirty characters.{}", 3)])
 def test_a_legend_is_as_flat_as_its_labels_allow(label, n_lines):
     with style.style():
         figure, _ = panels.grid("page", 1, 1, 1.0)
-        panels.finished(figure, [Line2D([], [], label=label)] * 9, [])
+        panels.finished(figure, [{"label": label.format(i)} for i in range(9)], [])
     figure.draw_without_rendering()
     assert len({round(text.get_window_extent().y0) for text in figure.legends[0].get_texts()}) == n_lines
     assert_fit_to_print(figure)
@@ -201,6 +200,49 @@ def test_a_panel_that_would_mix_rows_is_an_error():
     mixed = [{"metric": "kernel_bias", "label": "bias", "scale": "linear"}]
     with pytest.raises(ValueError, match=r"two values of rff/ at 0\.5 in one panel"):
         report_rows.picture(WALKED | {"panels": mixed}, walked_rows())
+
+
+# --- what is left out is said -----------------------------------------------------------------------------------------
+
+
+def test_sizes_that_were_measured_and_are_not_shown_are_named():
+    rows = report_rows.made_rows(tasks=["eeg"], methods=["rff"], sizes=(1, 2, 4, 64))
+    rows = report_rows.changed(rows, lambda row: row["n_features_label"] == "1d", n_features_label="d")
+    spec = report_rows.spec_of("figure-10-text") | {"datasets": ["eeg"]}
+    hidden = "Not drawn: s = d, 64d (measured, but not among the sizes shown)."
+    assert hidden in report_rows.picture(spec, rows).notes
+    assert not any("Not drawn" in note for note in report_rows.picture(spec | {"sizes": None}, rows).notes)
+
+
+def test_cells_over_a_limit_are_named_with_their_sizes():
+    rows = report_rows.made_rows(tasks=["eeg"], methods=["rff"])
+    over = report_rows.changed(
+        rows, lambda row: (row["learner"], row["n_features_label"]) == ("svm", "32d"), status="skipped", value=None,
+        settings={"reason": "over the max_entries that the preset allows"},
+    )  # fmt: skip
+    notes = report_rows.picture(report_rows.spec_of("figure-10-text") | {"datasets": ["eeg"]}, over).notes
+    expected = "EEG: 3 values of RFF at s = 32d (over the max_entries that the preset allows)"
+    assert f"Skipped and in no mean: {expected}." in notes
+
+
+def test_of_a_thousand_methods_the_first_are_drawn_and_the_others_counted():
+    (row, *_) = rows_of({"rff": falling(1.0, 1)})
+    picture = panel_of([row | {"method": f"map{i:03}"} for i in range(1000)] + [row])
+    assert len(picture.figure.axes[0].containers) == panels.MOST_LINES
+    assert picture.figure.legends[0].get_texts()[0].get_text() == "RFF"
+    assert "Not drawn: 961 further methods (more than 40 lines)." in picture.notes
+    assert_fit_to_print(picture.figure)
+
+
+def test_there_are_letters_for_more_panels_than_the_alphabet_has():
+    figure, axes = panels.side_by_side("page", 28, 4, 1.0)
+    panels.set_titles(axes, ["name"] * 28)
+    assert [axes[i].get_title(loc="left") for i in (0, 25, 26, 27)] == [
+        "(a) name",
+        "(z) name",
+        "(aa) name",
+        "(ab) name",
+    ]
 
 
 # --- lines that are no measurements -----------------------------------------------------------------------------------

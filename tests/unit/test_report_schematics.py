@@ -28,14 +28,14 @@ def test_a_new_map_of_a_family_stands_in_the_taxonomy():
         "mine": report_rows.METHODS["gq"] | {"label": "Mine", "year": 2030, "published_as": {}}
     }
     context = report_rows.context_of([], styles)
-    nodes = diagram.nodes_of(context.texts("survey_diagrams", figure="Figure 2"), context, "survey")
-    assert "Mine\u00a0(2030)" in nodes["quadrature-maps"].text
+    texts, _ = diagram.nodes_and_edges(context.texts("survey_diagrams", figure="Figure 2"), context, "survey")
+    assert "Mine\u00a0(2030)" in texts["quadrature-maps"]
 
 
 def test_an_edge_from_nowhere_is_an_error():
     facts = pd.DataFrame([{"node": "a", "parent": "b", "relation": "part", "label": "", "text": "A", "family": ""}])
     with pytest.raises(ValueError, match="a: there is no node 'b' above it"):
-        diagram.nodes_of(facts, CONTEXT, "survey")
+        diagram.nodes_and_edges(facts, CONTEXT, "survey")
 
 
 def test_lines_break_between_words_and_not_within_mathematics():

@@ -10,7 +10,7 @@ import verdict_rows
 from rfstudy import tidy
 from rfstudy.report import published
 from rfstudy.report.cells import with_error
-from rfstudy.report.estimates import Tally, growth, lower_variance_verdict, pooled, power_law, tally
+from rfstudy.report.estimates import SignCounts, growth, lower_variance_verdict, pooled, power_law, tally
 
 DISTANCES = (0.5, 1.0, 2.0)
 
@@ -115,25 +115,25 @@ def test_pooling_means_the_repeats_and_shrinks_the_error():
 
 
 def test_a_difference_counts_from_four_standard_errors():
-    assert tally([-0.5, -0.3, 0.0, 0.3, 0.5], [0.1] * 5) == Tally(1, 3, 1)
+    assert tally([-0.5, -0.3, 0.0, 0.3, 0.5], [0.1] * 5) == SignCounts(1, 3, 1)
     # a deterministic map has no error: any difference is one
-    assert tally([-1e-9, 0.0], [0.0, 0.0]) == Tally(1, 1, 0)
+    assert tally([-1e-9, 0.0], [0.0, 0.0]) == SignCounts(1, 1, 0)
 
 
 @pytest.mark.parametrize(
     ("counts", "claim", "expected"),
     [
-        (Tally(5, 0, 0), "Yes", "holds"),
-        (Tally(4, 1, 0), "Yes", "partly"),
-        (Tally(0, 4, 1), "Yes", "fails"),
-        (Tally(0, 4, 1), "No", "holds"),
-        (Tally(1, 4, 0), "No", "partly"),
-        (Tally(5, 0, 0), "No", "fails"),
-        (Tally(0, 5, 0), "The same", "holds"),
-        (Tally(1, 3, 1), "The same", "partly"),
-        (Tally(2, 0, 3), "The same", "fails"),
-        (Tally(5, 0, 0), "Unknown", "no claim"),
-        (Tally(0, 0, 0), "Yes", "not run"),
+        (SignCounts(5, 0, 0), "Yes", "holds"),
+        (SignCounts(4, 1, 0), "Yes", "partly"),
+        (SignCounts(0, 4, 1), "Yes", "fails"),
+        (SignCounts(0, 4, 1), "No", "holds"),
+        (SignCounts(1, 4, 0), "No", "partly"),
+        (SignCounts(5, 0, 0), "No", "fails"),
+        (SignCounts(0, 5, 0), "The same", "holds"),
+        (SignCounts(1, 3, 1), "The same", "partly"),
+        (SignCounts(2, 0, 3), "The same", "fails"),
+        (SignCounts(5, 0, 0), "Unknown", "no claim"),
+        (SignCounts(0, 0, 0), "Yes", "not run"),
     ],
 )
 def test_the_verdict_on_a_variance(counts, claim, expected):

@@ -29,7 +29,7 @@ def pooled(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
     return cells.assign(error=np.sqrt(cells["square"]) / cells["n"]).reset_index()[[*POINT, "value", "error"]]
 
 
-class Tally(NamedTuple):
+class SignCounts(NamedTuple):
     """At how many points a quantity is lower than, not different from, or higher than another."""
 
     lower: int
@@ -45,19 +45,19 @@ class Tally(NamedTuple):
         return f"{self.lower} / {self.even} / {self.higher}"
 
 
-def tally(differences, errors) -> Tally:
+def tally(differences, errors) -> SignCounts:
     """Count differences (n,) that are below or above zero by more than ``SIGMAS`` of their standard errors (n,)."""
     differences, bounds = np.asarray(differences, dtype=float), SIGMAS * np.asarray(errors, dtype=float)
     lower, higher = int((differences < -bounds).sum()), int((differences > bounds).sum())
-    return Tally(lower, len(differences) - lower - higher, higher)
+    return SignCounts(lower, len(differences) - lower - higher, higher)
 
 
-def compared_with_rff(points: pd.DataFrame) -> Tally:
+def compared_with_rff(points: pd.DataFrame) -> SignCounts:
     """Where the variance ratios of a map (rows of ``pooled``) are below, near or above one."""
     return tally(points["value"] - 1.0, points["error"])
 
 
-def lower_variance_verdict(counts: Tally, claim: str) -> str:
+def lower_variance_verdict(counts: SignCounts, claim: str) -> str:
     """Whether measured ratios bear out a claim about them: "Yes" (lower), "No" (not lower) or "The same".
 
     "Yes" holds if the variance is lower at every point and fails if it is at none; "No" the other way round; "The

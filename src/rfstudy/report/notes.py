@@ -240,7 +240,9 @@ def notes_on_missing(frame: pd.DataFrame, paper: str, styles: dict, tasks: dict)
         for dataset, rows in select(frame, status=status).groupby("dataset", sort=False):
             pairs = rows[rows["method"] != ""].groupby(["method", "variant"], sort=False).groups
             names = [plot_style(method, styles, variant).label for method, variant in pairs]
+            sizes = [size for size in rows["n_features_label"].unique() if size]
             of = f" of {', '.join(names)}" if 0 < len(names) <= 4 else ""
+            of += f" at s = {', '.join(sizes)}" if 0 < len(sizes) <= 4 else ""
             why = f" ({why_not(rows)})" if why_not(rows) else ""
             number = f"{len(rows)} value{'s' if len(rows) > 1 else ''}"
             places.append(f"{printed_name(tasks, dataset, paper)}: {number}{of}{why}")

@@ -66,7 +66,12 @@ def nothing(width: str, reasons: dict[str, str]) -> Picture:
 
 
 def by_dataset(
-    width: str, height: float, places: Sequence[tuple[str, int]], titles: dict[str, str], x: str, abreast: int = 1
+    width: str,
+    height: float,
+    places: Sequence[tuple[str, int]],
+    titles: dict[str, str],
+    x: str,
+    datasets_per_row: int = 1,
 ) -> tuple[Figure, dict[tuple[str, int], Axes]]:
     """Return a figure with a row of panels per data set, and its axes by place.
 
@@ -75,11 +80,11 @@ def by_dataset(
     places : data set and position of every panel that there is
     titles : by data set, in the order of the rows; a letter goes before them if there are several
     x : label below the lowest panel of every column
-    abreast : data sets in one row of the figure
+    datasets_per_row : data sets in one row of the figure
     """
     there = [dataset for dataset in titles if any(dataset == each for each, _ in places)]
     columns = sorted({column for _, column in places})
-    across = min(abreast, len(there)) * len(columns)
+    across = min(datasets_per_row, len(there)) * len(columns)
     figure, axes = side_by_side(width, len(there) * len(columns), across, height)
     axes = dict(zip(itertools.product(there, columns), axes, strict=True))
     for place in axes.keys() - set(places):
@@ -216,8 +221,8 @@ def draw_lines(
             continue
         across = [x - own["left"], own["right"] - x] if "left" in own else None
         ax.errorbar(x, mean, yerr=[mean - lower, upper - mean], xerr=across, elinewidth=0.6, **drawn)
-        if "machine_busy" in own:
-            busy = own["machine_busy"].to_numpy(dtype=bool)
+        busy = own.get("machine_busy", pd.Series(False, own.index)).to_numpy(dtype=bool)
+        if busy.any():
             ax.plot(x[busy], mean[busy], marker="x", color="black", markersize=5.0, linestyle="none", zorder=4)
 
 

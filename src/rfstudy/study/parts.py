@@ -183,7 +183,7 @@ class Approximation(Model):
     rows: Annotated[int, Ge(2)]
 
 
-class SweptValues(Model):
+class SweepValues(Model):
     """The values of a sweep on one data set.
 
     Attributes
@@ -194,7 +194,7 @@ class SweptValues(Model):
     values: Positives
 
 
-class Sweep(SweptValues):
+class Sweep(SweepValues):
     """One option that takes one value after another.
 
     Attributes
@@ -263,7 +263,7 @@ class Change(Model):
     length_scale: Positive = None
     learners: Learners = None
     only_sizes: Words = None
-    sweep: SweptValues = None
+    sweep: SweepValues = None
 
 
 Searched = Annotated[list[Literal[SEARCHED]], Predicate(distinct)]

@@ -38,6 +38,7 @@ ARROW = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "mutation_scale": 6}
 def draw(context: Context, *, width: str) -> Picture:
     """Return the figure of an experiment of the kind "counterexample" with two training points."""
     rows = select(context.rows, metric=list(COMPARED), status="ok")
+    rows = rows.assign(exact=[settings["exact"] for settings in settings_of(rows)])
     found = {name.rpartition("/")[2]: array for name, array in context.arrays.items()}
     if not len(rows) or not found:
         tried = len(select(context.rows, metric="counter_example_pct"))
@@ -85,7 +86,6 @@ def _draw_vectors(ax, found: dict) -> None:
 
 def _draw_bars(ax, rows: pd.DataFrame) -> None:
     """Draw each quantity of both, over the larger of the two, with its fraction."""
-    rows = rows.assign(exact=[settings["exact"] for settings in settings_of(rows)])
     table = rows.pivot(index="metric", columns="variant", values=["value", "exact"]).loc[list(COMPARED)]
     heights = table["value"].astype(float)
     heights = heights.div(heights.abs().max(axis="columns").replace(0.0, 1.0), axis="index")
@@ -110,7 +110,7 @@ def _notes(context: Context, rows) -> list[str]:
     ]
     for variant, (name, _) in NAMES.items():
         *feature, new = told[variant]["feature"]
-        own = {s["metric"]: settings_of(rows.loc[[i]])[0]["exact"] for i, s in select(rows, variant=variant).iterrows()}
+        own = select(rows, variant=variant).set_index("metric")["exact"]
         words = ", ".join(f"{fact_of(metric).label} {own[metric]}" for metric in COMPARED)
         notes.append(
             f"{name} has one feature more, {_vector(feature)} and {new} at x: its kernel matrix is "

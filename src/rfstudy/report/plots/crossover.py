@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import NullFormatter, NullLocator
+from matplotlib.ticker import NullLocator
 
 from rfstudy.report.aggregate import select
 from rfstudy.report.comparisons import threads_of
@@ -18,7 +18,7 @@ from rfstudy.report.notes import machine_busy_where
 from rfstudy.report.panels import draw_lines, finished, grid, log_axis, not_drawn, nothing
 from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.style import Picture
-from rfstudy.report.times import TOO_WIDE, by_rounds, ratio
+from rfstudy.report.times import TOO_WIDE, by_rounds, ratios
 
 #: Inches of a panel.
 HEIGHT = 1.5
@@ -44,30 +44,26 @@ def draw(context: Context, *, width: str, panels: list[dict]) -> Picture:
         return nothing(width, missing)
     figure, axes = grid(width, 2, len(there), HEIGHT)
     entries, remarks = [], not_drawn(missing)
-    for panel, (times, ratios) in zip(there, axes.T, strict=True):
+    for panel, (upper, lower) in zip(there, axes.T, strict=True):
         rows = select(frame, kernel=panel["kernel"])
         styles = styles_of(rows, panel["methods"], context.styles)
-        of_times, of_ratios = cells_of(rows, panel["reference"])
-        for ax, cells in ((times, of_times), (ratios, of_ratios)):
+        times, by_round = cells_of(rows, panel["reference"])
+        for ax, cells in ((upper, times), (lower, by_round)):
             draw_lines(ax, cells, styles, band=True)
             log_axis(ax.yaxis)
             ax.set_xscale("log", base=2)
-            dimensions = np.unique(of_times["x"])
-            ax.set_xticks(dimensions, [f"{d:.0f}" for d in dimensions])
+            ax.set_xticks(times["x"].unique(), times["d"].unique())
             ax.xaxis.set_minor_locator(NullLocator())
-            ax.xaxis.set_minor_formatter(NullFormatter())
-        ratios.axhline(1.0, color="black", linewidth=0.6, zorder=1)
-        places = crossings(of_ratios[of_ratios["line"].isin(panel["methods"])], panel["reference"])
+        lower.axhline(1.0, color="black", linewidth=0.6, zorder=1)
+        places = crossings(select(by_round, line=panel["methods"]), panel["reference"])
         for method, place in places.items():
             if not isinstance(place, str):
-                ratios.plot(place, 1.0, marker="o", markersize=6.5, markerfacecolor="none", zorder=4, linestyle="none",
-                            color=styles[method].colour)  # fmt: skip
+                ring = {"marker": "o", "markersize": 6.5, "markerfacecolor": "none", "linestyle": "none", "zorder": 4}
+                lower.plot(place, 1.0, color=styles[method].colour, **ring)
         dense = styles[panel["reference"]].label
-        remarks.append(_in_words(places, styles, panel["label"], dense))
-        times.set_title(panel["label"])
-        times.set_ylabel("microseconds per row")
-        ratios.set_ylabel(f"time / {dense}'s")
-        ratios.set_xlabel("columns d = number of features s")
+        remarks += _in_words(places, styles, panel["label"], dense)
+        upper.set(title=panel["label"], ylabel="microseconds per row")
+        lower.set(xlabel="columns d = number of features s", ylabel=f"time / {dense}'s")
         entries += styles.values()
     frame = select(frame, kernel=[panel["kernel"] for panel in there])
     disturbed = machine_busy_where(frame, context.styles, "d")
@@ -91,27 +87,22 @@ def cells_of(rows: pd.DataFrame, reference: str) -> tuple[pd.DataFrame, pd.DataF
 
     Dimensions without the reference are left out; ``too_noisy`` ratios give no crossing.
     """
-    cells = dict(list(rows.assign(line=rows["method"] + rows["variant"]).groupby(["line", "d"], sort=True)))
-    times, ratios = [], []
-    for (line, d), cell in cells.items():
-        if (reference, d) not in cells:
-            continue
-        lower, median, upper = 1e6 * (cell["value"] / cell["n_train"]).quantile([0.25, 0.5, 0.75])
-        times.append({"line": line, "x": float(d), "lower": lower, "mean": median, "upper": upper})
-        by_round = ratio(cell, cells[reference, d])
-        ends = {"lower": by_round.low, "mean": by_round.value, "upper": by_round.high}
-        ratios.append(
-            {"line": line, "x": float(d)}
-            | ends
-            | {"too_noisy": by_round.high - by_round.low > TOO_WIDE * by_round.value}
-        )
-    return pd.DataFrame(times), pd.DataFrame(ratios)
+    place, ends = ["line", "d"], ["lower", "mean", "upper"]
+    rows = rows.assign(line=rows["method"] + rows["variant"])
+    dense = select(rows, line=reference)
+    rows = rows[rows["d"].isin(dense["d"])]
+    times = rows.assign(value=1e6 * rows["value"] / rows["n_train"]).groupby(place)["value"]
+    times = times.quantile([0.25, 0.5, 0.75]).unstack().set_axis(ends, axis="columns").reset_index()
+    by_round = ratios(rows, dense, ["d"], place)[["low", "value", "high"]]
+    by_round = by_round.set_axis(ends, axis="columns").sort_index().reset_index()
+    by_round["too_noisy"] = by_round["upper"] - by_round["lower"] > TOO_WIDE * by_round["mean"]
+    return times.assign(x=times["d"].astype(float)), by_round.assign(x=by_round["d"].astype(float))
 
 
-def crossings(ratios: pd.DataFrame, reference: str) -> dict[str, float | str]:
+def crossings(cells: pd.DataFrame, reference: str) -> dict[str, float | str]:
     """Return by line the dimension from which on it is faster than the reference, or why there is none."""
     found = {}
-    for line, own in ratios[ratios["line"] != reference].groupby("line", sort=False):
+    for line, own in cells[cells["line"] != reference].groupby("line", sort=False):
         dimensions = own["x"].to_numpy()
         place = crossing(dimensions, own["mean"].to_numpy())
         after = np.searchsorted(dimensions, place or np.inf)
@@ -146,7 +137,7 @@ def crossing(dimensions: np.ndarray, ratios: np.ndarray) -> float | None:
     return float(np.exp(low + (high - low) * above / (above - below)))
 
 
-def _in_words(places: dict[str, float | str], styles: dict[str, PlotStyle], label: str, dense: str) -> str:
+def _in_words(places: dict[str, float | str], styles: dict[str, PlotStyle], label: str, dense: str) -> list[str]:
     """Return a sentence on the crossings, to two digits: measured times give no more."""
     words = [
         f"{styles[line].label} {place}"
@@ -154,4 +145,4 @@ def _in_words(places: dict[str, float | str], styles: dict[str, PlotStyle], labe
         else f"{styles[line].label} from d = {np.format_float_positional(place, 2, fractional=False, trim='-')}"
         for line, place in places.items()
     ]
-    return f"{label}, faster than {dense}: {', '.join(words)}." if words else ""
+    return [f"{label}, faster than {dense}: {', '.join(words)}."] if words else []

@@ -55,7 +55,7 @@ def draw(
     sizes: list[str] | None = None,
     repeats: int | None = None,
     bars: str = "deviation",
-    abreast: int = 1,
+    datasets_per_row: int = 1,
     x: dict = SIZES,
 ) -> Picture:
     """Return the figure with a row of panels per data set.
@@ -67,7 +67,7 @@ def draw(
         ``kernel`` and the method that the others are compared ``against``
     methods, sizes : their order; a method that is not listed is drawn too, after the others, but not as a level line
     bars : one standard "deviation", or one standard "error" of the mean
-    abreast : data sets in one row
+    datasets_per_row : data sets in one row
     x : the ``axis`` that the experiment varies, its ``label`` and ``scale``
     """
     is_size = x["axis"] == SIZES["axis"]
@@ -88,7 +88,7 @@ def draw(
                 found[dataset, position] = panel, own, cells
             else:
                 absent[dataset, panel["label"]] = _why_absent(of_dataset, own, panel)
-    figure, axes = by_dataset(width, HEIGHT, list(found), titles, x["label"], abreast)
+    figure, axes = by_dataset(width, HEIGHT, list(found), titles, x["label"], datasets_per_row)
     chances, reached = {}, False
     for place, ax in axes.items():
         panel, own, cells = found[place]

@@ -6,7 +6,7 @@ of the machine on their features (Bullins, Zhang and Zhang, ICLR 2018, Figure 1 
 
 from __future__ import annotations
 
-from string import ascii_lowercase
+import itertools
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
 from rfstudy.report.notes import notes
-from rfstudy.report.panels import WIDTHS, finished, grid, not_drawn, nothing
+from rfstudy.report.panels import WIDTHS, finished, grid, letters, not_drawn, nothing
 from rfstudy.report.style import Picture
 
 #: Colours of the two classes, of their sides of a decision, of the frequencies so far and of the last ones.
@@ -43,15 +43,13 @@ def draw(
         return nothing(width, missing)
     remarks = not_drawn(missing)
     figure, axes = grid(width, len(layers), len(shown), WIDTHS[width] / len(shown) - 0.2)
-    for row, layer in zip(axes, layers, strict=True):
-        title, note, draw_panel = LAYERS[layer]
-        remarks.append(note)
-        for ax, m in zip(row, shown, strict=True):
-            draw_panel(ax, found, m)
-            ax.set_title(f"{title}, $m$ = {m}")
-    for letter, ax in zip(ascii_lowercase, axes.flat, strict=False):
-        ax.set_title(f"({letter}) {ax.get_title()}")
-        ax.label_outer() if len(layers) == 1 else None
+    for (layer, m), letter, ax in zip(itertools.product(layers, shown), letters(), axes.flat, strict=False):
+        title, _, draw_panel = LAYERS[layer]
+        draw_panel(ax, found, m)
+        ax.set_title(f"({letter}) {title}, $m$ = {m}")
+        if len(layers) == 1:
+            ax.label_outer()
+    remarks += [LAYERS[layer][1] for layer in layers]
     rows = select(context.rows, dataset=dataset, method=method, variant="")
     return finished(figure, _entries(found, layers), [*remarks, *notes(rows, {"paper": paper}, context)])
 
@@ -118,10 +116,6 @@ def _square(ax, half: float, x: str, y: str) -> None:
 #: By layer its title, its note and what draws it.
 LAYERS = {
     "weights": ("dual weights", "Dual weights: the area of a point is its weight over the largest one.", _draw_weights),
-    "potential": (
-        "potential",
-        "Potential: its square root, from 0 (dark) to its maximum.",
-        _draw_potential,
-    ),
+    "potential": ("potential", "Potential: its square root, from 0 (dark) to its maximum.", _draw_potential),
     "decision": ("decision", "Decision: from -2 to 2.", _draw_decision),
 }

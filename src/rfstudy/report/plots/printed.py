@@ -81,9 +81,8 @@ def _draw_panel(ax, cells: pd.DataFrame) -> None:
     margin = np.array([FACTS[metric].margin(value) for value in line])
     ax.fill_between(line, line - margin, line + margin, color="#DDDDDD", linewidth=0, zorder=0)
     ax.plot(line, line, color="#555555", linewidth=0.6, zorder=1)
-    verdicts = cells["verdict"].to_numpy()
     for verdict in reversed(STYLES):  # what a reader must not miss is drawn last
-        own = verdicts == verdict
+        own = (cells["verdict"] == verdict).to_numpy()
         if own.any():
             ax.errorbar(x[own], y[own], yerr=errors[own], elinewidth=0.5, zorder=2, **drawn_as(STYLES[verdict]))
     ax.set(xlim=(low, high), ylim=(low, high), xlabel="published", ylabel="ours")

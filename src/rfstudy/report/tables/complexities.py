@@ -7,7 +7,7 @@ import pandas as pd
 from rfstudy.report.aggregate import methods_shown, select, settings_of
 from rfstudy.report.cells import absent, exponent, method_cell, span, with_error
 from rfstudy.report.context import Context
-from rfstudy.report.estimates import SIGMAS, Tally, compared_with_rff, growth, lower_variance_verdict, pooled
+from rfstudy.report.estimates import SIGMAS, SignCounts, compared_with_rff, growth, lower_variance_verdict, pooled
 from rfstudy.report.notes import notes_on_draws
 from rfstudy.report.times import shortest
 from rfstudy.report.typeset import Cell, Table
@@ -81,7 +81,7 @@ def _range_of(points: pd.DataFrame) -> Cell:
     return span(points["value"].min(), points["value"].max(), ".2f")
 
 
-def _points(counts: Tally) -> Cell:
+def _points(counts: SignCounts) -> Cell:
     return Cell(str(counts), counts._asdict()) if counts.total else absent("not run", *counts._fields)
 
 

@@ -1,6 +1,6 @@
 """Names that a reader of the study meets are terms of the field, ordinary English or entries of the glossary.
 
-Checked are the classes of ``rfstudy.study`` and ``rfstudy.report``, the keys of the configuration and the columns of the
+It checks the classes of ``rfstudy.study`` and ``rfstudy.report``, the configuration keys and the columns of the
 tidy table, word by word: ``NotScored`` and ``not_scored`` are "not" and "scored". A word is known if
 
 * the glossary of docs/architecture.md has it in its first column,

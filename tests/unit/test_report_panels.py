@@ -235,7 +235,7 @@ def test_of_a_thousand_methods_the_first_are_drawn_and_the_others_counted():
 
 
 def test_there_are_letters_for_more_panels_than_the_alphabet_has():
-    figure, axes = panels.side_by_side("page", 28, 4, 1.0)
+    _, axes = panels.side_by_side("page", 28, 4, 1.0)
     panels.set_titles(axes, ["name"] * 28)
     assert [axes[i].get_title(loc="left") for i in (0, 25, 26, 27)] == [
         "(a) name",

@@ -126,3 +126,9 @@ def run_grid(toy: dict, prepared: dict[str, Path], folder: Path, settings=None, 
 def settings_of(rows) -> list[dict]:
     """The settings of rows, in their order."""
     return [json.loads(text) for text in rows["settings"]]
+
+
+def measured(kind, job, cell) -> tuple[list[dict], dict]:
+    """The rows of a cell with the columns that they share, and its arrays."""
+    rows, arrays = kind.measure(job, cell.entry, **cell.coordinates, **cell.conditions)
+    return [cell.shared_columns | row for row in rows], arrays

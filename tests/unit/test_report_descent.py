@@ -5,7 +5,7 @@ import pytest
 import report_rows
 import verdict_rows
 from figure_checks import assert_fit_to_print
-from study_toys import part
+from study_toys import measured, part
 
 from rfstudy import tidy
 from rfstudy.report.context import Context
@@ -147,11 +147,11 @@ def counter_example(tmp_path, **changes):
     grid = {"gram": [[2, 0, 1], [0, 2, 1], [1, 1, 2]], "labels": [2, 1], "target": 2, "penalty": 0.5}
     job = Job("measure", part(grid=grid | {"entries": [-1, 0, 1]} | changes, repeats=[0]), None, None)
     (cell,) = kind.cells(job)
-    measured, arrays = kind.measure(job, cell, None)
+    found, arrays = measured(kind, job, cell)
     shared = {"origin": "measured", "experiment": "survey-counter-example", "preset": "quick", "status": "ok"}
     stored = {f"0/{name}": array for name, array in arrays.items()}
     write_results([], {}, tmp_path / "arrays.csv", stored, tmp_path / "arrays.npz")
-    made = tidy.frame([shared | row for row in measured])
+    made = tidy.frame([shared | row for row in found])
     return Context(made, report_rows.METHODS, {}, report_rows.REFERENCE, [tmp_path / "arrays.npz"] if arrays else [])
 
 

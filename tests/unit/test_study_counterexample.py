@@ -21,7 +21,7 @@ SEARCH = EXPERIMENTS["survey-counter-example"]["grid"]
 def searched(**changes):
     job = Job("measure", toys.part(kind="counterexample", grid=SEARCH | changes, repeats=[0]), None, None)
     (cell,) = counterexample.cells(job)
-    return counterexample.measure(job, cell, None)
+    return toys.measured(counterexample, job, cell)
 
 
 def risk_of(v, grid=SEARCH):
@@ -95,8 +95,8 @@ def test_a_search_that_finds_nothing_says_so():
     # a feature of one entry has no other to be compared with
     rows, arrays = searched(entries=[1])
     assert (rows, arrays) == (
-        [{"dataset": "points-2", "n_train": 2, "n_test": 1, "metric": "counter_example_pct",
-          "settings": {"reason": "no pair to compare"}, "status": "failed"}],
+        [{"method": "", "variant": "", "repeat": 0, "dataset": "points-2", "n_train": 2, "n_test": 1,
+          "metric": "counter_example_pct", "settings": {"reason": "no pair to compare"}, "status": "failed"}],
         {},
     )  # fmt: skip
 
@@ -106,9 +106,8 @@ def test_systems_are_solved_in_fractions():
     A = rng.integers(-3, 4, size=(4, 4))
     A = A @ A.T
     b = rng.integers(-3, 4, size=4)
-    own = counterexample.solved(
-        [[Fraction(int(a)) for a in row] for row in A], Fraction(1, 3), [Fraction(int(x)) for x in b]
-    )
+    shifted = counterexample.fractions(A) + Fraction(1, 3) * np.eye(4, dtype=object)
+    own = counterexample.solved(shifted, counterexample.fractions(b))
     np.testing.assert_allclose([float(x) for x in own], np.linalg.solve(A + np.eye(4) / 3, b), rtol=1e-10)
     assert all(isinstance(x, Fraction) for x in own)
 

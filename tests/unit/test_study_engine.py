@@ -154,8 +154,8 @@ def test_checkpoints_belong_to_the_key_of_their_cell(tmp_path):
 def test_arrays_of_any_kind_reach_the_file_of_their_shard_and_that_of_the_experiment(tmp_path, monkeypatch):
     picture = {"curve": np.linspace(0, 1, 5), "image": np.zeros((2, 3, 4), dtype=np.uint8), "count": np.int64(3)}
 
-    def measured(job, cell, checkpoints):
-        return [{"dataset": "points", "repeat": cell.coordinates["repeat"], "metric": "mse", "value": 1.0}], picture
+    def measured(job, entry, *, repeat, **conditions):
+        return [{"dataset": "points", "repeat": repeat, "metric": "mse", "value": 1.0}], picture
 
     monkeypatch.setattr(decay, "measure", measured)
     files = []

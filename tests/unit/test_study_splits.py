@@ -152,7 +152,7 @@ def test_controls_against_what_they_are(prepared, tmp_path):
         (step["name"], repeat) for repeat in range(4) for step in STEPS
     ]
     for cell in cells:
-        rows, _ = controls.measure(job, cell, None)
+        rows, _ = toys.measured(controls, job, cell)
         sample = job.samples.of(cell.coordinates["repeat"], ["none"], cell.conditions["split"])
         nearest = sample.y_train[cdist(sample.X_test, sample.X_train).argmin(axis=1)]
         most = 1 if (sample.y_train == 1).mean() > 0.5 else -1
@@ -163,7 +163,7 @@ def test_controls_against_what_they_are(prepared, tmp_path):
             ("accuracy_pct", "nearest_neighbour", "test"): pytest.approx(100 * (nearest == sample.y_test).mean()),
             ("accuracy_pct", "majority", "test"): pytest.approx(100 * (sample.y_test == most).mean()),
         }
-        assert cell.columns == {"variant": cell.coordinates["variant"], "repeat": cell.coordinates["repeat"]}
+        assert {(row["variant"], row["repeat"]) for row in rows} == {tuple(cell.coordinates.values())}
 
 
 # --- penalties --------------------------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ def test_the_walk_over_penalties_is_one_fit_each(prepared, tmp_path, options):
     cells = penalties.cells(job)
     assert len(cells) == 4 * 2
     for cell in cells[:2]:
-        rows, _ = penalties.measure(job, cell, None)
+        rows, _ = toys.measured(penalties, job, cell)
         sample = job.samples.of(cell.coordinates["repeat"], ["none"])
         as_grid = replace(
             cell,

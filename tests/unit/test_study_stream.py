@@ -3,13 +3,9 @@
 import numpy as np
 import pytest
 import study_toys as toys
-from scipy.spatial.distance import pdist
-from sklearn.linear_model import LogisticRegression
 
-from random_features.kernels import Gaussian
 from random_features.learners import boehning, streams
 from rfstudy import tidy
-from rfstudy.scores import approximation_error
 from rfstudy.study import measure, time
 from rfstudy.study.kinds import stream
 
@@ -48,61 +44,6 @@ def run(spec, folder, tmp_path, name="one"):
     return tidy.read(out)
 
 
-def test_every_map_kernel_and_number_of_rows_has_its_rows(folder, tmp_path):
-    rows = run(spec_of(), folder, tmp_path)
-    assert set(rows["status"]) == {"ok"}
-    plain, grown = rows[rows["axis"] == ""], rows[rows["axis"] == "n_train"]
-    metrics = {("approximation_error_frobenius", "", "train"), ("train_error_pct", "logistic", "train"),
-               ("error_pct", "logistic", "test"), ("passes", "logistic", "train")}  # fmt: skip
-    assert set(zip(rows["metric"], rows["learner"], rows["split"], strict=True)) == metrics
-    assert len(plain) == 2 * 2 * 4
-    assert set(plain["kernel"]) == {"gaussian", "arccos1"}
-    assert set(plain["n_train"]) == {240}
-    assert set(rows["n_test"]) == {N_TEST}
-    (harder,) = {*rows.loc[rows["axis"] == "penalty", "n_train"]}
-    assert harder == 240
-    settings_of_walk = toys.settings_of(rows[(rows["axis"] == "penalty") & (rows["metric"] == "error_pct")])
-    assert [each["penalty"] for each in settings_of_walk] == [0.1]
-    assert set(zip(grown["method"], grown["kernel"], grown["at"], grown["n_train"], strict=True)) == {
-        ("orf", "gaussian", 60.0, 60), ("orf", "gaussian", 240.0, 240),
-    }  # fmt: skip
-    # the cell at 240 rows is the one without the axis
-    same = [
-        frame[(frame["method"] == "orf") & (frame["n_train"] == 240) & (frame["kernel"] == "gaussian")]
-        for frame in (plain, grown)
-    ]
-    assert same[0]["value"].tolist() == same[1]["value"].tolist()
-    settings = toys.settings_of(plain[plain["kernel"] == "gaussian"])
-    X = np.load(folder / "X.npy")
-    # of up to 2,000 rows the median is that of all pairs
-    assert {round(each["length_scale"], 6) for each in settings} == {
-        round(2 * np.median(pdist(X[:240].astype(float))), 6)
-    }
-    assert all(each["capped"] for each in settings)
-
-
-def test_the_numbers_are_those_of_the_same_steps_in_memory(folder, tmp_path):
-    rows = run(spec_of(), folder, tmp_path)
-    job = toys.job("measure", spec_of(), folder, tmp_path / "other")
-    cell = stream.cells(job)[0]
-    sample, kernel, _ = stream.rows_and_kernel(job, cell)
-    assert isinstance(kernel, Gaussian)
-    phi = stream.map_of(job, cell, kernel).fit(np.array(sample.X_train))
-    Z, Z_test = phi.transform(np.array(sample.X_train)), phi.transform(np.array(sample.X_test))
-    exact = LogisticRegression(C=1 / (0.001 * 240), fit_intercept=False, tol=1e-10, max_iter=10_000).fit(
-        Z, sample.y_train
-    )
-    own = rows[(rows["method"] == "rff") & (rows["kernel"] == "gaussian")].set_index("metric")["value"]
-    # the objectives agree to 1e-4; a row or two may be decided otherwise
-    assert own["train_error_pct"] == pytest.approx(100 * np.mean(exact.predict(Z) != sample.y_train), abs=200 / 240)
-    assert own["error_pct"] == pytest.approx(100 * np.mean(exact.predict(Z_test) != sample.y_test), abs=200 / N_TEST)
-    error = stream.kernel_error(job, cell, phi, kernel, sample.X_train)
-    assert own["approximation_error_frobenius"] == error
-    # of all rows in place of fifty it is about the same
-    K = kernel(np.array(sample.X_train, dtype=np.float64))
-    assert error == pytest.approx(approximation_error(K, Z.astype(float) @ Z.T.astype(float)), rel=0.3)
-
-
 def test_blocks_of_any_size_give_the_same_numbers(folder, tmp_path, monkeypatch):
     whole = run(spec_of(), folder, tmp_path)
     monkeypatch.setattr(streams, "MEMORY_BUDGET", 0)
@@ -124,9 +65,9 @@ def test_features_beyond_the_budget_are_never_whole_in_memory(folder, tmp_path, 
     monkeypatch.setattr(streams, "MEMORY_BUDGET", 240 * 32 * 4 - 1)
     monkeypatch.setattr("random_features.arrays.CPU_BLOCK_BYTES", 2**11)
     job = toys.job("measure", spec_of(), folder, tmp_path / "journal")
-    stream.measure(job, stream.cells(job)[0], None)
+    toys.measured(stream, job, stream.cells(job)[0])
     assert max(longest) == 2**11 // (32 * 4)
-    sample, *_ = stream.rows_and_kernel(job, stream.cells(job)[0])
+    sample, *_ = stream.rows_and_kernel(job, 240, 0, {"name": "gaussian"}, {"rule": "median"})
     assert np.shares_memory(sample.X_train, job.data.X)
     assert np.shares_memory(sample.X_test, job.data.X)
 

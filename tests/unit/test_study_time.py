@@ -448,7 +448,8 @@ def test_the_scores_that_are_timed_are_those_of_the_pool(method, options, monkey
     each.phases["scores"]()
     (phi, first), (_, second) = found
     n, s = each.columns["n_train"], each.columns["n_features"]
-    X, y = fitting.labelled_points(3, n, 3)
+    X = fitting.normal_points(3, n, 3)
+    y = np.where(X[:, 0] > 0, 1, -1)
     angles = X.astype(np.float64) @ phi.pool_.frequencies.T
     Z = np.hstack([np.cos(angles), np.sin(angles)]) / np.sqrt(s)
     if method == "lsrff":

@@ -40,17 +40,16 @@ class Grid(TypedDict):
 
 
 def cells(job):
-    return [Cell(entry, {"repeat": r}, dict(job.spec.grid)) for entry in job.spec.methods for r in [0, 1]]
+    return [Cell(entry, {"repeat": r}, job.spec.grid) for entry in job.spec.methods for r in [0, 1]]
 
 
-def measure(job, cell, checkpoints):
-    sums = [float(kept["sum"]) for kept in checkpoints.load()]
-    for draw in range(len(sums), cell.conditions["draws"]):
-        rng = np.random.default_rng(seed_of(job.spec.seed, "sums", cell.coordinates["repeat"], draw))
+def measure(job, entry, *, repeat, draws):
+    sums = [float(kept["sum"]) for kept in job.checkpoints.load()]
+    for draw in range(len(sums), draws):
+        rng = np.random.default_rng(seed_of(job.spec.seed, "sums", repeat, draw))
         sums.append((sums[-1] if sums else 0.0) + rng.normal())
-        checkpoints.append(sum=sums[-1])
-    row = {"repeat": cell.coordinates["repeat"], "metric": "sum", "value": sums[-1]}
-    return [row | {"n_features": 1, "n_features_label": "1"}], {"sums": np.array(sums)}
+        job.checkpoints.append(sum=sums[-1])
+    return [{"n_features": 1, "metric": "sum", "value": sums[-1]}], {"sums": np.array(sums)}
 '''
 
 EXPERIMENTS = """

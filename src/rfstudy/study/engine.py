@@ -9,6 +9,7 @@ do the arithmetic. A long cell may write checkpoints; after a kill it continues 
 
 from __future__ import annotations
 
+import itertools
 import sys
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,6 +22,7 @@ from random_features.errors import UserError
 from random_features.kernels import make_kernel
 from random_features.kernels.base import Kernel
 from random_features.maps.registry import REGISTRY, make_map, resolved_options
+from rfstudy import tidy
 from rfstudy.data import prepared
 from rfstudy.study.code import code_hash
 from rfstudy.study.job import NAMES, Part, code_roots, own_kernel, without
@@ -49,7 +51,7 @@ class Cell:
     entry: dict  # of an experiment's methods; empty where no map is concerned
     coordinates: dict  # JSON-like: size, repeat, position on an axis; what tells the cells of an entry apart
     conditions: dict = field(default_factory=dict)  # JSON-like: preprocessing, bandwidth, penalty, ...
-    columns: dict = field(default_factory=dict)  # columns of the tidy table that its rows share
+    columns: dict = field(default_factory=dict)  # further columns of the tidy table that its rows share
 
     @property
     def name(self) -> str:
@@ -58,6 +60,30 @@ class Cell:
             "+".join(map(str, value)) if isinstance(value, list) else str(value) for value in self.coordinates.values()
         ]
         return "/".join(filter(None, [name_of(self.entry), *words]))
+
+    @property
+    def shared_columns(self) -> dict:
+        """The columns of the tidy table that its rows share: those of its entry, of its coordinates and conditions that
+        are columns, and ``columns``.
+        """
+        stated = self.coordinates | self.conditions
+        own = {name: stated[name] for name in tidy.COLUMNS if isinstance(stated.get(name), str | int | float)}
+        return entry_columns(self.entry) | own | self.columns
+
+
+def cells_of(spec: Part, **axes: str) -> list[Cell]:
+    """Return a cell for every repeat, entry and combination of values of axes.
+
+    ``axes`` name the key of the grid that lists the values of a coordinate. All other keys of the grid are conditions.
+    """
+    conditions = without(spec.grid, *axes.values())
+    values = list(itertools.product(*(spec.grid[key] for key in axes.values())))
+    return [
+        Cell(entry, dict(zip(axes, each, strict=True)) | {"repeat": repeat}, conditions)
+        for repeat in spec.repeats
+        for entry in spec.methods
+        for each in values
+    ]
 
 
 @dataclass(frozen=True)
@@ -87,6 +113,7 @@ class Job:
     run: Run
     data: Prepared | None = None
     samples: Samples | None = None
+    checkpoints: Checkpoints | None = None  # of the cell that is computed
 
 
 def jobs(stage: str, parts: list[Part], prepared_dirs, journal, threads: int):
@@ -153,11 +180,16 @@ def work_through(job: Job, cells: list[Cell], compute, title: str = "") -> Work:
     for cell in tqdm(cells, desc=title, file=sys.stderr, mininterval=5):
         content, arrays = finished(job, cell, compute)
         record = content["record"]
-        own = shared | {"run": record["run"], **entry_columns(cell.entry), **cell.columns}
+        own = shared | {"run": record["run"]} | cell.shared_columns
         done.records[record["run"]] = record
-        done.rows += [own | row for row in content["rows"]]
+        done.rows += [labelled(own | row) for row in content["rows"]]
         done.arrays |= {f"{cell.name}/{name}": value for name, value in arrays.items()}
     return done
+
+
+def labelled(row: dict) -> dict:
+    """Return a row with the label of its number of features: the number itself, unless the row has another."""
+    return {"n_features_label": str(row["n_features"])} | row if "n_features" in row else row
 
 
 def finished(job: Job, cell: Cell, compute) -> tuple[dict, dict]:
@@ -207,14 +239,14 @@ def versions() -> dict[str, str]:
     return {library: version(library) for library in LIBRARIES}
 
 
-def sample_and_kernel(job: Job, repeat: int) -> tuple[Sample, Kernel, float]:
+def sample_and_kernel(job: Job, repeat: int) -> tuple[Sample, Kernel, float | None]:
     """The rows of a repeat as the experiment prepares them, its kernel with the length scale that its bandwidth rule
-    finds on the training rows, and this length scale.
+    finds on the training rows, and this length scale; None where the experiment has no rule.
     """
     preprocess, bandwidth = job.spec.preprocess, job.spec.bandwidth
-    length_scale = job.samples.length_scale(repeat, preprocess, bandwidth)
-    kernel = make_kernel(job.spec.kernel | {"length_scale": length_scale})
-    return job.samples.of(repeat, preprocess), kernel, length_scale
+    length_scale = job.samples.length_scale(repeat, preprocess, bandwidth) if bandwidth else None
+    own = {"length_scale": length_scale} if bandwidth else {}
+    return job.samples.of(repeat, preprocess), make_kernel(job.spec.kernel | own), length_scale
 
 
 def feature_seed(spec: Part, entry: dict, n_features: int, repeat: int) -> int:

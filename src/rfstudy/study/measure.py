@@ -1,13 +1,15 @@
 """Run the kinds of experiments other than ``grid``: the stage around the modules in ``kinds``.
 
 A kind defines the cells of a part (``cells``) and what is measured in one (``measure``: rows and, where a figure needs
-them, arrays). The engine resumes, records where the numbers come from and collects the rows. A kind that needs data
-also names its ``METRICS``: missing data leave a row of each.
+them, arrays). ``measure`` takes the job, the entry of the cell, and by name its coordinates and conditions. The engine
+resumes, records where the numbers come from and collects the rows. A kind that needs data also names its ``METRICS``:
+missing data leave a row of each.
 """
 
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 
 from random_features.arrays import set_threads
 from rfstudy.study.engine import Job, Work, jobs, work_through
@@ -29,7 +31,8 @@ def run(parts: list[Part], prepared_dirs, journal, out, out_arrays, threads: int
         cells = kind.cells(job)
 
         def compute(cell, checkpoints, kind=kind, job=job):
-            return kind.measure(job, cell, checkpoints)
+            this = replace(job, checkpoints=checkpoints)
+            return kind.measure(this, cell.entry, **cell.coordinates, **cell.conditions)
 
         done.add(work_through(job, cells, compute), job.spec.dataset)
     write_results(done.rows, done.records, out, done.arrays, out_arrays)

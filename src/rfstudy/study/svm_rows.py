@@ -8,16 +8,17 @@ import numpy as np
 
 from random_features.arrays import row_blocks
 from random_features.learners.l1_svm import fit_l1_svm
-from rfstudy.study.engine import Job
+from rfstudy.data.target import Target
 from rfstudy.study.sample import Sample
 
 #: Rows that are mapped, or compared with the training rows, at a time.
 BLOCK = 2000
 
 
-def fit_on(phi, X, Y, C: float):
-    """The l1-SVM on the features of a fitted map on X (n, d), for Y (n, 1) of -1 and +1."""
-    return fit_l1_svm(lambda: phi.transform_blocks(X), Y, C, n_columns=phi.n_columns_)
+def fit_on(phi, sample: Sample, target: Target, C: float):
+    """The l1-SVM on the features of a fitted map of the training rows of a sample, of two classes."""
+    Y, _ = target.encode(sample.y_train)
+    return fit_l1_svm(lambda: phi.transform_blocks(sample.X_train), Y, C, n_columns=phi.n_columns_)
 
 
 def decided(model, features, X) -> np.ndarray:
@@ -25,9 +26,8 @@ def decided(model, features, X) -> np.ndarray:
     return np.concatenate([model.decision(features(X[rows])) for rows in row_blocks(len(X), BLOCK)])
 
 
-def accuracy_rows(job: Job, sample: Sample, model, features) -> list[dict]:
+def accuracy_rows(target: Target, sample: Sample, model, features) -> list[dict]:
     """The rows of a model's accuracy on the test and on the training rows of a sample."""
-    target = job.data.target
     _, classes = target.encode(sample.y_train)
     told = {"solver": model.solver} | ({} if model.converged else {"converged": False})
     parts = (

@@ -11,17 +11,25 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypedDict
 
 import numpy as np
+from sklearn.dummy import DummyClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
 from rfstudy.fields import Some
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import merge
-from rfstudy.study.sample import Sample
 
 STAGES = ("measure",)
 NEEDS_DATA = True
 METRICS = ("accuracy_pct", "class_share_pct")
 RESOURCES = {"mb": 900, "bytes_per_value": 24, "minutes": 60}
+
+
+#: What predicts, by its id: the nearest training row; the most frequent label of the training rows, of equally frequent
+#: ones the smallest.
+PREDICTORS = {
+    "nearest_neighbour": KNeighborsClassifier(n_neighbors=1),
+    "majority": DummyClassifier(strategy="most_frequent"),
+}
 
 
 class Grid(TypedDict):
@@ -33,57 +41,37 @@ class Grid(TypedDict):
 def cells(job: Job) -> list[Cell]:
     """One cell a variant, of which each has its split, and repeat."""
     spec = job.spec
-    own = {entry.get("variant", ""): entry for entry in spec.methods}
+    own = {
+        entry["variant"]: {
+            "learners": spec.grid["learners"],
+            "preprocess": entry.get("preprocess", spec.preprocess),
+            "split": merge(spec.split or {}, entry.get("split", {})),
+        }
+        for entry in spec.methods
+    }
     return [
-        Cell(
-            {},
-            {"variant": variant, "repeat": repeat},
-            {
-                "learners": spec.grid["learners"],
-                "preprocess": entry.get("preprocess", spec.preprocess),
-                "split": merge(spec.split or {}, entry.get("split", {})),
-            },
-            {"variant": variant, "repeat": repeat},
-        )
+        Cell({}, {"variant": variant, "repeat": repeat}, conditions)
         for repeat in spec.repeats
-        for variant, entry in own.items()
+        for variant, conditions in own.items()
     ]
 
 
-def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+def measure(
+    job: Job, entry: dict, *, variant: str, repeat: int, learners: list, preprocess: list, split: dict
+) -> tuple[list[dict], dict]:
     """The accuracy of every learner on the test rows, and the share of each part that has the class that sorts last."""
-    conditions = cell.conditions
-    sample = job.samples.of(cell.coordinates["repeat"], conditions["preprocess"], conditions["split"])
-    settings = {"preprocess": conditions["preprocess"], "capped": sample.capped}
-    if "rule" in conditions["split"]:
-        settings["split"] = conditions["split"]["rule"]
+    sample = job.samples.of(repeat, preprocess, split)
+    settings = {"preprocess": preprocess, "capped": sample.capped}
+    if "rule" in split:
+        settings["split"] = split["rule"]
     shared = sample.size_columns | {"settings": settings}
     last = max(sample.y_train.max(), sample.y_test.max())
     rows = [
         shared | {"split": part, "metric": "class_share_pct", "value": 100.0 * float(np.mean(y == last))}
         for part, y in (("train", sample.y_train), ("test", sample.y_test))
     ]
-    return [
-        *rows,
-        *(
-            shared
-            | {"split": "test", "learner": learner, "metric": "accuracy_pct"}
-            | {"value": job.data.target.evaluate("accuracy_pct", sample.y_test, PREDICTIONS[learner](sample))}
-            for learner in conditions["learners"]
-        ),
-    ], {}
-
-
-def nearest_neighbour(sample: Sample) -> np.ndarray:
-    """The label of the nearest training row of every test row (n_test,), by the Euclidean distance."""
-    return KNeighborsClassifier(n_neighbors=1).fit(sample.X_train, sample.y_train).predict(sample.X_test)
-
-
-def majority(sample: Sample) -> np.ndarray:
-    """The most frequent label of the training rows (of equally frequent ones the smallest), (n_test,)."""
-    labels, counts = np.unique(sample.y_train, return_counts=True)
-    return np.full(len(sample.y_test), labels[np.argmax(counts)])
-
-
-#: How learners predict, by their ids.
-PREDICTIONS = {"nearest_neighbour": nearest_neighbour, "majority": majority}
+    for learner in learners:
+        predicted = PREDICTORS[learner].fit(sample.X_train, sample.y_train).predict(sample.X_test)
+        value = job.data.target.evaluate("accuracy_pct", sample.y_test, predicted)
+        rows.append(shared | {"split": "test", "learner": learner, "metric": "accuracy_pct", "value": value})
+    return rows, {}

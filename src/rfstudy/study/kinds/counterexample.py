@@ -51,9 +51,8 @@ class Grid(TypedDict):
 class Problem:
     """Kernel ridge regression on n points and one new point, in fractions."""
 
-    gram: tuple[tuple[Fraction, ...], ...]  # (n, n)
-    cross: tuple[Fraction, ...]  # (n,), of the new point
-    labels: tuple[Fraction, ...]
+    gram: np.ndarray  # (n + 1, n + 1), the new point last
+    labels: np.ndarray  # (n,)
     target: Fraction
     penalty: Fraction
 
@@ -62,18 +61,21 @@ class Problem:
         """n lambda."""
         return len(self.labels) * self.penalty
 
+    def weights(self, gram: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """(K + n lambda I)^(-1) b (n,) for the matrix of all points."""
+        n = len(self.labels)
+        return solved(gram[:n, :n] + self.shift * np.eye(n, dtype=object), right)
+
 
 @dataclass(frozen=True)
 class Approximation:
     """A kernel with one feature more, and what comes of it at the new point."""
 
-    feature: tuple[Fraction, ...]  # (n + 1,), the new point last
-    gram: tuple[tuple[Fraction, ...], ...]
-    distance: Fraction  # |E|
-    cross_distance: Fraction  # |epsilon|^2
-    alignment: Fraction  # T
-    deviation: Fraction  # of the prediction from that of the exact kernel
-    risk: Fraction  # squared deviation from the target
+    feature: np.ndarray  # (n + 1,), the new point last
+    gram: np.ndarray  # (n + 1, n + 1)
+    displaced: np.ndarray  # E w (n,)
+    epsilon: np.ndarray  # (n,)
+    values: dict[str, Fraction]  # by metric
     largest_eigenvalue: float
 
 
@@ -88,49 +90,36 @@ def check(spec: Part) -> None:
 
 def cells(job: Job) -> list[Cell]:
     """One cell: the whole search."""
-    return [Cell({}, {"repeat": repeat}, dict(job.spec.grid), {"repeat": repeat}) for repeat in job.spec.repeats]
+    return [Cell({}, {"repeat": repeat}, job.spec.grid) for repeat in job.spec.repeats]
 
 
-def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+def measure(
+    job: Job, entry: dict, *, repeat: int, gram: list, labels: list, target: float, penalty: float, entries: list
+) -> tuple[list[dict], dict]:
     """Rows of the counter-example with the largest difference of the risks, the nearer approximation as variant
     "nearer" and the other as "farther", with their fractions; of how many pairs are counter-examples; and what a
     picture of the vectors in T needs.
     """
-    problem = problem_of(cell.conditions)
-    tried = approximations(problem, [fraction(entry) for entry in cell.conditions["entries"]])
-    pairs = admissible(tried, problem)
-    found = [(one, other) for one, other in pairs if is_counter_example(one, other)]
-    n = len(problem.labels)
+    problem = Problem(fractions(gram), fractions(labels), fraction(target), fraction(penalty))
+    pairs = admissible(approximations(problem, [fraction(each) for each in entries]), problem)
+    found = [pair for pair in pairs if is_counter_example(*pair)]
+    n = len(labels)
     shared = {"dataset": f"points-{n}", "n_train": n, "n_test": 1}
-    share = shared | {"metric": "counter_example_pct"} | share_of(len(found), len(pairs))
+    share = shared | {"metric": "counter_example_pct"}
+    if not pairs:
+        return [share | {"status": "failed", "settings": {"reason": "no pair to compare"}}], {}
+    share |= {"value": 100.0 * len(found) / len(pairs)}
+    share |= {"settings": {"pairs": len(pairs), "counter_examples": len(found)}}
     if not found:
         return [share], {}
-    pair = dict(zip(("nearer", "farther"), max(found, key=by_difference), strict=True))
-    rows = [
-        shared | {"variant": name, "metric": metric, "value": float(value), "settings": told(problem, own, value)}
-        for name, own in pair.items()
-        for metric, value in values_of(own).items()
-    ]
-    return [share, *rows], vectors(problem, pair)
-
-
-def share_of(found: int, pairs: int) -> dict:
-    """How many of the pairs are counter-examples, in percent; or that there was nothing to compare."""
-    if not pairs:
-        return {"status": "failed", "settings": {"reason": "no pair to compare"}}
-    return {"value": 100.0 * found / pairs, "settings": {"pairs": pairs, "counter_examples": found}}
-
-
-def problem_of(grid: dict) -> Problem:
-    """The problem that a grid states, in the fractions that its numbers are written as."""
-    *gram, last = [[fraction(entry) for entry in row] for row in grid["gram"]]
-    return Problem(
-        tuple(tuple(row[:-1]) for row in gram),
-        tuple(last[:-1]),
-        tuple(fraction(label) for label in grid["labels"]),
-        fraction(grid["target"]),
-        fraction(grid["penalty"]),
-    )
+    rows, arrays = [share], {"labels": problem.labels.astype(float)}
+    for name, own in zip(("nearer", "farther"), max(found, key=by_difference), strict=True):
+        rows += [
+            shared | {"variant": name, "metric": metric, "value": float(value), "settings": stated(problem, own, value)}
+            for metric, value in own.values.items()
+        ]
+        arrays |= {f"displaced-{name}": own.displaced.astype(float), f"epsilon-{name}": own.epsilon.astype(float)}
+    return rows, arrays
 
 
 def fraction(number: float) -> Fraction:
@@ -138,119 +127,84 @@ def fraction(number: float) -> Fraction:
     return Fraction(str(number))
 
 
+def fractions(numbers: list) -> np.ndarray:
+    """The fractions that the numbers of an array are written as."""
+    return np.vectorize(fraction, otypes=[object])(numbers)
+
+
 def approximations(problem: Problem, entries: list[Fraction]) -> list[Approximation]:
     """The exact kernel with one feature more, for every feature with these entries; of two that differ in their sign,
     and are the same kernel, one.
     """
-    features = itertools.product(entries, repeat=len(problem.labels) + 1)
+    features = itertools.product(entries, repeat=len(problem.gram))
     different = {max(v, tuple(-entry for entry in v)): None for v in features if any(v[:-1])}
-    return [approximation(problem, v) for v in different]
+    return [approximation(problem, np.array(v)) for v in different]
 
 
-def approximation(problem: Problem, feature: tuple[Fraction, ...]) -> Approximation:
+def approximation(problem: Problem, feature: np.ndarray) -> Approximation:
     """What comes of one feature more, v (n + 1,)."""
-    *own, new = feature
-    gram = tuple(
-        tuple(entry + a * b for entry, b in zip(row, own, strict=True))
-        for row, a in zip(problem.gram, own, strict=True)
-    )
-    epsilon = [new * a for a in own]
-    cross = [k + e for k, e in zip(problem.cross, epsilon, strict=True)]
-    predicted = dot(cross, solved(gram, problem.shift, problem.labels))
-    exact = dot(problem.cross, solved(problem.gram, problem.shift, problem.labels))
-    moved = displaced(problem, feature)
-    return Approximation(
-        feature,
-        gram,
-        dot(own, own),
-        dot(epsilon, epsilon),
-        dot(problem.labels, [m - e for m, e in zip(moved, epsilon, strict=True)]),
-        abs(predicted - exact),
-        (predicted - problem.target) ** 2,
-        float(np.linalg.eigvalsh(np.array(gram, dtype=float))[-1]),
-    )
-
-
-def displaced(problem: Problem, feature: tuple[Fraction, ...]) -> list[Fraction]:
-    """E w (n,) of a feature."""
-    own, w = feature[:-1], solved(problem.gram, problem.shift, problem.cross)
-    return [dot(own, w) * a for a in own]
+    own, epsilon = feature[:-1], feature[-1] * feature[:-1]
+    gram = problem.gram + np.outer(feature, feature)
+    cross = problem.gram[-1, :-1]
+    displaced = (own @ problem.weights(problem.gram, cross)) * own
+    exact = cross @ problem.weights(problem.gram, problem.labels)
+    predicted = gram[-1, :-1] @ problem.weights(gram, problem.labels)
+    values = {
+        "kernel_distance": own @ own,
+        "cross_kernel_distance_squared": epsilon @ epsilon,
+        "alignment_with_labels": problem.labels @ (displaced - epsilon),
+        "prediction_deviation": abs(predicted - exact),
+        "excess_risk": (predicted - problem.target) ** 2,
+    }
+    eigenvalues = np.linalg.eigvalsh(gram[:-1, :-1].astype(float))
+    return Approximation(feature, gram, displaced, epsilon, values, float(eigenvalues[-1]))
 
 
 def admissible(tried: list[Approximation], problem: Problem) -> list[tuple[Approximation, Approximation]]:
     """The pairs of a nearer and a farther approximation that keep what the proof assumes."""
-    allowed = [a for a in tried if a.alignment >= 0 and a.largest_eigenvalue >= float(problem.penalty)]
+    smallest = float(problem.penalty)
+    allowed = [a for a in tried if a.values["alignment_with_labels"] >= 0 and a.largest_eigenvalue >= smallest]
     return [
         (one, other)
         for one, other in itertools.permutations(allowed, 2)
-        if one.distance < other.distance
-        and one.cross_distance <= other.cross_distance
+        if one.values["kernel_distance"] < other.values["kernel_distance"]
+        and one.values["cross_kernel_distance_squared"] <= other.values["cross_kernel_distance_squared"]
         and one.largest_eigenvalue <= other.largest_eigenvalue + ROUNDING
     ]
 
 
 def is_counter_example(nearer: Approximation, farther: Approximation) -> bool:
     """Whether the nearer approximation is worse: farther from the prediction of the exact kernel, and of more risk."""
-    return nearer.deviation > farther.deviation and nearer.risk > farther.risk
+    return all(nearer.values[metric] > farther.values[metric] for metric in ("prediction_deviation", "excess_risk"))
 
 
 def by_difference(pair: tuple[Approximation, Approximation]) -> tuple:
-    """What the counter-example that is told has most of: the difference of the risks, then the plainest fractions."""
-    nearer, farther = pair
-    plain = sum(value.denominator for own in pair for value in values_of(own).values())
-    return nearer.risk - farther.risk, -plain
+    """The counter-example that is shown has most of this: the difference of the risks, then the plainest fractions."""
+    nearer, farther = (own.values for own in pair)
+    plain = sum(value.denominator for value in (*nearer.values(), *farther.values()))
+    return nearer["excess_risk"] - farther["excess_risk"], -plain
 
 
-def values_of(own: Approximation) -> dict[str, Fraction]:
-    """The metrics of an approximation."""
-    return {
-        "kernel_distance": own.distance,
-        "cross_kernel_distance_squared": own.cross_distance,
-        "alignment_with_labels": own.alignment,
-        "prediction_deviation": own.deviation,
-        "excess_risk": own.risk,
-    }
-
-
-def told(problem: Problem, own: Approximation, value: Fraction) -> dict:
+def stated(problem: Problem, own: Approximation, value: Fraction) -> dict:
     """The settings of a row: the value as a fraction, and all that it can be checked with."""
-    return {
-        "exact": str(value),
-        "gram": [[str(entry) for entry in row] for row in problem.gram],
-        "cross": [str(entry) for entry in problem.cross],
-        "labels": [str(label) for label in problem.labels],
-        "target": str(problem.target),
-        "shift": str(problem.shift),
-        "feature": [str(entry) for entry in own.feature],
-        "approximate_gram": [[str(entry) for entry in row] for row in own.gram],
+    settings = {
+        "gram": problem.gram[:-1, :-1],
+        "cross": problem.gram[-1, :-1],
+        "labels": problem.labels,
+        "feature": own.feature,
+        "approximate_gram": own.gram[:-1, :-1],
     }
+    settings = {name: values.astype(str).tolist() for name, values in settings.items()}
+    return settings | {"exact": str(value), "target": str(problem.target), "shift": str(problem.shift)}
 
 
-def vectors(problem: Problem, pair: dict[str, Approximation]) -> dict[str, np.ndarray]:
-    """The labels (n,) and, of each of a pair, E w and epsilon (n,), by name."""
-    found = {"labels": problem.labels}
-    for name, own in pair.items():
-        *feature, new = own.feature
-        found |= {f"displaced-{name}": displaced(problem, own.feature), f"epsilon-{name}": [new * a for a in feature]}
-    return {name: np.array(entries, dtype=float) for name, entries in found.items()}
-
-
-def dot(x, y) -> Fraction:
-    """The inner product of two vectors of fractions."""
-    return sum((a * b for a, b in zip(x, y, strict=True)), Fraction(0))
-
-
-def solved(matrix, shift: Fraction, rhs) -> list[Fraction]:
-    """The solution x (n,) of (A + shift I) x = b in fractions, for a positive definite A (n, n): elimination without
-    pivoting, none of whose pivots vanishes.
+def solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The solution x (n,) of A x = b in fractions, for a positive definite A (n, n): elimination without pivoting, none
+    of whose pivots vanishes.
     """
-    n = len(rhs)
-    rows = [[*row, b] for row, b in zip(matrix, rhs, strict=True)]
-    for i in range(n):
-        rows[i][i] += shift
-    for i in range(n):
-        rows[i] = [entry / rows[i][i] for entry in rows[i]]
-        for j in range(n):
-            if j != i:
-                rows[j] = [a - rows[j][i] * b for a, b in zip(rows[j], rows[i], strict=True)]
-    return [row[-1] for row in rows]
+    rows = np.column_stack([matrix, right])
+    for i in range(len(rows)):
+        rows[i] = rows[i] / rows[i, i]
+        others = np.arange(len(rows)) != i
+        rows[others] = rows[others] - np.outer(rows[others, i], rows[i])
+    return rows[:, -1]

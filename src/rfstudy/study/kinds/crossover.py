@@ -8,13 +8,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TypedDict
 
-import numpy as np
-
-from random_features.arrays import seed_of, seed_sequence
+from random_features.arrays import seed_of
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts
 from rfstudy.study.engine import Job, Timed, entry_map
 from rfstudy.study.job import Part, spread
+from rfstudy.study.kinds.fitting import normal_points
 from rfstudy.study.peers import make_peer
 
 #: Nothing but times is measured here.
@@ -43,26 +42,18 @@ def check(spec: Part) -> None:
 def timed(job: Job, chosen: dict) -> list[Timed]:
     """What ``time`` takes the times of: mapping the rows by every map and every peer, from the smallest d."""
     grid = job.spec.grid
-    dimensions = spread(grid["dimensions"], grid["ends"]) if "ends" in grid else grid["dimensions"]
-    return [unit for d in dimensions for unit in timed_at(job.spec, d)]
+    return [unit for d in spread(grid["dimensions"], grid.get("ends")) for unit in timed_at(job.spec, d)]
 
 
 def timed_at(spec: Part, d: int) -> list[Timed]:
     """The maps and peers at one d, fitted on a few rows: none of them learns from the data. On the CPU, all of them."""
-    grid, kernel = spec.grid, make_kernel(spec.kernel)
+    grid, kernel, on_cpu = spec.grid, make_kernel(spec.kernel), spec | {"device": "cpu"}
     n = min(grid["most_rows"], grid["most_entries"] // d)
-    X = points(spec.seed, n, d)
-    on_cpu = spec | {"device": "cpu"}
+    X = normal_points(spec.seed, n, d)
     sides = [
         (entry, entry_map(on_cpu, entry, kernel, d, seed_of(spec.seed, "crossover", entry["method"], d)))
         for entry in spec.methods
     ]
     sides += [({"variant": name}, make_peer(name, kernel, d)) for name in grid["peers"]]
-    columns = {"dataset": f"made-d{d}", "n_features": d, "n_features_label": str(d), "n_train": n, "d": d}
+    columns = {"dataset": f"made-d{d}", "n_features": d, "n_train": n, "d": d}
     return [Timed(entry, columns, {"transform": partial(side.fit(X[:10]).transform, X)}) for entry, side in sides]
-
-
-def points(seed: int, n: int, d: int) -> np.ndarray:
-    """Normal points (n, d), float32, about one length scale apart."""
-    X = np.random.default_rng(seed_sequence(seed, "crossover", n, d)).standard_normal((n, d), dtype=np.float32)
-    return X / np.float32(np.sqrt(d))

@@ -6,7 +6,6 @@ and sizes of a repeat see the same points. The report fits the power of s and co
 
 from __future__ import annotations
 
-import itertools
 from typing import Annotated, Literal, TypedDict
 
 import numpy as np
@@ -15,7 +14,7 @@ from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts, Positive, Some
 from rfstudy.scores import approximation_error
-from rfstudy.study.engine import Cell, Job, entry_map
+from rfstudy.study.engine import Cell, Job, cells_of, entry_map
 
 STAGES = ("measure",)
 NEEDS_DATA = False
@@ -36,42 +35,25 @@ class Grid(TypedDict):
 
 def cells(job: Job) -> list[Cell]:
     """One cell a map, dimension and repeat; it holds all sizes."""
-    grid = job.spec.grid
-    fixed = {key: grid[key] for key in ("n_features", "rows", "norms", "ridge")}
-    axes = itertools.product(grid["dimensions"], job.spec.repeats)
-    places = [{"d": d, "repeat": repeat} for d, repeat in axes]
-    return [Cell(entry, at, fixed) for entry in job.spec.methods for at in places]
+    return cells_of(job.spec, d="dimensions")
 
 
-def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+def measure(
+    job: Job, entry: dict, *, d: int, repeat: int, rows: int, n_features: list, norms: list, ridge: float
+) -> tuple[list[dict], dict]:
     """Rows of one cell: the error in every norm at every size."""
-    spec, conditions, method = job.spec, cell.conditions, cell.entry["method"]
-    d, n, repeat = cell.coordinates["d"], conditions["rows"], cell.coordinates["repeat"]
-    rng = np.random.default_rng(seed_sequence(spec.seed, "decay", d, repeat))
-    X = rng.standard_normal((n, d)) / np.sqrt(2 * d)
-    kernel = make_kernel(spec.kernel)
+    seed, kernel = job.spec.seed, make_kernel(job.spec.kernel)
+    rng = np.random.default_rng(seed_sequence(seed, "decay", d, repeat))
+    X = rng.standard_normal((rows, d)) / np.sqrt(2 * d)
     exact = kernel(X)
-    rows = []
-    for s in conditions["n_features"]:
-        seed = seed_of(spec.seed, "decay", method, d, s, repeat)
-        phi = entry_map(spec, cell.entry, kernel, s, seed).fit(X)
+    found = []
+    for s in n_features:
+        phi = entry_map(job.spec, entry, kernel, s, seed_of(seed, "decay", entry["method"], d, s, repeat)).fit(X)
         Z = phi.transform(X)
-        approximate = Z @ Z.T
-        for norm in conditions["norms"]:
+        shared = {"dataset": f"points-d{d}", "n_features": s, "n_columns": phi.n_columns_, "n_train": rows}
+        for norm in norms:
             # the penalty of kernel ridge regression, n times lambda, is what the survey adds to the diagonal
-            ridge = {"ridge": n * conditions["ridge"]} if norm == "delta_spectral" else {}
-            rows.append(
-                {
-                    "dataset": f"points-d{d}",
-                    "n_features": s,
-                    "n_features_label": str(s),
-                    "n_columns": phi.n_columns_,
-                    "n_train": n,
-                    "d": d,
-                    "repeat": repeat,
-                    "metric": f"approximation_error_{norm}",
-                    "value": approximation_error(exact, approximate, norm, **ridge),
-                    "settings": ridge,
-                }
-            )
-    return rows, {}
+            added = {"ridge": rows * ridge} if norm == "delta_spectral" else {}
+            value = approximation_error(exact, Z @ Z.T, norm, **added)
+            found.append(shared | {"metric": f"approximation_error_{norm}", "value": value, "settings": added})
+    return found, {}

@@ -53,52 +53,50 @@ def cells(job: Job) -> list[Cell]:
     places = [("input_scale", scale, grid["rows"], scale) for scale in grid["input_scales"]]
     places += [("rows", n, n, grid["fixed_input_scale"]) for n in grid["sample_sizes"]]
     return [
-        Cell(entry, {"axis": axis, "at": at, "repeat": repeat}, fixed | {"rows": n, "input_scale": scale})
+        Cell(entry, {"axis": axis, "at": at, "repeat": repeat}, fixed | {"n_train": n, "input_scale": scale})
         for entry in job.spec.methods
         for repeat in job.spec.repeats
         for axis, at, n, scale in places
     ]
 
 
-def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+def measure(
+    job: Job,
+    entry: dict,
+    *,
+    axis: str,
+    at: float,
+    repeat: int,
+    n_train: int,
+    input_scale: float,
+    dimension: int,
+    candidates: int,
+    terms: int,
+) -> tuple[list[dict], dict]:
     """The row of one cell: the correlation of scores and spectrum along tau, the largest deviation along n."""
-    conditions, repeat, axis = cell.conditions, cell.coordinates["repeat"], cell.coordinates["axis"]
-    d, n, scale = conditions["dimension"], conditions["rows"], conditions["input_scale"]
-    frequencies, phases, pool = candidates_of(job.spec, cell)
-    rng = np.random.default_rng(seed_sequence(job.spec.seed, "energy", d, n, scale, repeat))
-    X = scale * rng.standard_normal((n, d))
-    coefficients = rng.uniform(0.5, 1.5, conditions["terms"])
-    y = np.cos(X @ frequencies[: conditions["terms"]].T + phases[: conditions["terms"]]) @ coefficients
-    scores = sum(y[part] @ features for part, features in pool.blocks(X)) / n
+    pool = pool_of(job.spec, entry, dimension, candidates, repeat)
+    frequencies, phases = pool.frequencies, pool.phases
+    rng = np.random.default_rng(seed_sequence(job.spec.seed, "energy", dimension, n_train, input_scale, repeat))
+    X = input_scale * rng.standard_normal((n_train, dimension))
+    coefficients = rng.uniform(0.5, 1.5, terms)
+    y = np.cos(X @ frequencies[:terms].T + phases[:terms]) @ coefficients
+    scores = sum(y[part] @ features for part, features in pool.blocks(X)) / n_train
     if axis == "rows":
-        deviation = np.abs(scores - expected_scores(frequencies, phases, coefficients, scale))
+        deviation = np.abs(scores - expected_scores(frequencies, phases, coefficients, input_scale))
         metric, value = "score_deviation", deviation.max()
     else:
-        spectrum = np.zeros(len(frequencies))
-        spectrum[: conditions["terms"]] = coefficients
+        spectrum = np.pad(coefficients, (0, candidates - terms))
         metric, value = "score_spectrum_correlation", np.corrcoef(np.abs(scores), spectrum)[0, 1]
-    row = {
-        "dataset": f"cosines-d{d}",
-        "n_features": conditions["candidates"],
-        "n_features_label": str(conditions["candidates"]),
-        "n_train": n,
-        "d": d,
-        "repeat": repeat,
-        "axis": axis,
-        "at": cell.coordinates["at"],
-        "settings": {"terms": conditions["terms"], "input_scale": scale},
-    }
+    settings = {"terms": terms, "input_scale": input_scale}
+    row = {"dataset": f"cosines-d{dimension}", "n_features": candidates, "d": dimension, "settings": settings}
     return [row | {"metric": metric, "value": float(value)}], {}
 
 
-def candidates_of(spec: Part, cell: Cell):
-    """The pool of an entry's map, the same at all places of a repeat: frequencies (J, d), phases (J,) and features."""
-    n_candidates = cell.conditions["candidates"]
-    seed = seed_of(spec.seed, "energy pool", cell.conditions["dimension"], n_candidates, cell.coordinates["repeat"])
-    entry = cell.entry | {"options": cell.entry["options"] | {"n_candidates": n_candidates}}
-    phi = entry_map(spec, entry, make_kernel(spec.kernel), n_candidates, seed)
-    pool = phi.draw(cell.conditions["dimension"], dtype=np.float64).pool_
-    return pool.frequencies, pool.phases, pool
+def pool_of(spec: Part, entry: dict, d: int, n_candidates: int, repeat: int):
+    """The candidates of an entry's map, the same at all places of a repeat."""
+    seed = seed_of(spec.seed, "energy pool", d, n_candidates, repeat)
+    own = entry | {"options": entry["options"] | {"n_candidates": n_candidates}}
+    return entry_map(spec, own, make_kernel(spec.kernel), n_candidates, seed).draw(d, dtype=np.float64).pool_
 
 
 def expected_scores(frequencies, phases, coefficients, input_scale: float) -> np.ndarray:

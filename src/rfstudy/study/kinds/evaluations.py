@@ -13,7 +13,7 @@ from typing import TypedDict
 from random_features.errors import UserError
 from random_features.maps.registry import make_map, resolved_options
 from rfstudy.fields import Count, Counts, Positive
-from rfstudy.study.engine import Cell, Job, entry_map, feature_seed, sample_and_kernel
+from rfstudy.study.engine import Cell, Job, cells_of, entry_map, feature_seed, sample_and_kernel
 from rfstudy.study.job import Part
 from rfstudy.study.svm_rows import accuracy_rows, fit_on
 
@@ -35,15 +35,8 @@ class Grid(TypedDict):
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell an entry, repeat and budget; of a map that spends none one for all budgets."""
-    grid = job.spec.grid
-    conditions = {"C": grid["C"], "n_features": grid["n_features"]}
-    return [
-        Cell(entry, {"evaluations": budgets, "repeat": repeat}, conditions, {"repeat": repeat})
-        for entry in job.spec.methods
-        for budgets in ([[one] for one in grid["evaluations"]] if searches(entry) else [grid["evaluations"]])
-        for repeat in job.spec.repeats
-    ]
+    """One cell an entry, repeat and budget."""
+    return cells_of(job.spec, budget="evaluations")
 
 
 def check(spec: Part) -> None:
@@ -57,25 +50,18 @@ def searches(entry: dict) -> bool:
     return bool({POOL, COPIES} & set(resolved_options(entry["method"], {})))
 
 
-def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
-    """The accuracies of the l1-SVM on the features that were found, at every budget of the cell."""
-    spec, repeat, s = job.spec, cell.coordinates["repeat"], cell.conditions["n_features"]
+def measure(job: Job, entry: dict, *, budget: int, repeat: int, n_features: int, C: float) -> tuple[list[dict], dict]:
+    """The accuracies of the l1-SVM on the features that were found within a budget."""
     sample, kernel, length_scale = sample_and_kernel(job, repeat)
-    X, y = sample.X_train, sample.y_train
-    options = (
-        spent(cell.entry, s, cell.coordinates["evaluations"][0]) if searches(cell.entry) else cell.entry["options"]
+    options = spent(entry, n_features, budget) if searches(entry) else entry["options"]
+    seed = feature_seed(job.spec, entry, n_features, repeat)
+    phi = entry_map(job.spec, entry | {"options": options}, kernel, n_features, seed).fit(
+        sample.X_train, sample.y_train
     )
-    seed = feature_seed(spec, cell.entry, s, repeat)
-    phi = entry_map(spec, cell.entry | {"options": options}, kernel, s, seed).fit(X, y)
-    Y, _ = job.data.target.encode(y)
-    rows = accuracy_rows(job, sample, fit_on(phi, X, Y, cell.conditions["C"]), phi.transform)
-    settings = {"length_scale": length_scale, "options": options, "C": cell.conditions["C"], "capped": sample.capped}
-    columns = {"n_features": s, "n_features_label": str(s), "n_columns": phi.n_columns_, "learner": "l1_svm"}
-    return [
-        row | columns | {"axis": "evaluations", "at": budget, "settings": settings | row["settings"]}
-        for row in rows
-        for budget in cell.coordinates["evaluations"]
-    ], {}
+    rows = accuracy_rows(job.data.target, sample, fit_on(phi, sample, job.data.target, C), phi.transform)
+    columns = {"n_columns": phi.n_columns_, "learner": "l1_svm", "axis": "evaluations", "at": budget}
+    settings = {"length_scale": length_scale, "options": options, "C": C, "capped": sample.capped}
+    return [row | columns | {"settings": settings | row["settings"]} for row in rows], {}
 
 
 def spent(entry: dict, s: int, budget: int) -> dict:

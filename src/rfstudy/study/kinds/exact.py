@@ -17,9 +17,12 @@ from random_features.kernels import make_kernel
 from random_features.learners.exact import fit_kernel_svm
 from random_features.learners.l1_svm import fit_l1_svm
 from random_features.learners.multiple_kernel import fit_multiple_kernel_svm
+from random_features.learners.streams import Kept
+from rfstudy.data.target import Target
 from rfstudy.fields import Count, Positive, Positives
-from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned, entry_map, feature_seed
+from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned, entry_map, feature_seed, sample_and_kernel
 from rfstudy.study.job import Part, kernel_id
+from rfstudy.study.sample import Sample
 from rfstudy.study.svm_rows import accuracy_rows, fit_on
 
 STAGES = ("measure",)
@@ -45,41 +48,48 @@ class Grid(TypedDict):
 
 def cells(job: Job) -> list[Cell]:
     """One cell a repeat and kernel, of the experiment's own one a width, or one a repeat for them all; one an entry."""
-    grid, repeats = job.spec.grid, job.spec.repeats
-    conditions = {"C": grid["C"]}
-    exact = [
-        Cell({}, {"repeat": repeat, **at}, conditions | told)
-        for repeat in repeats
-        for at, told in (combination(job.spec) if grid["combined"] else single_kernels(job.spec))
-    ]
-    places = [{"repeat": repeat, "n_features": grid["n_features"]} for repeat in repeats]
-    return exact + [Cell(entry, at, conditions) for entry in job.spec.methods for at in places]
-
-
-def single_kernels(spec: Part) -> list[tuple[dict, dict]]:
-    """Every kernel of the grid: where its cell stands, and what it is computed under."""
-    own, grid = spec.kernel, spec.grid
-    named = [(kernel, {}) for kernel in grid["kernels"]] + [(own, {"factor": factor}) for factor in grid["factors"]]
-    return [({"kernel": kernel_id(kernel), **at}, {"kernel": kernel}) for kernel, at in named]
-
-
-def combination(spec: Part) -> list[tuple[dict, dict]]:
-    """The combination of all kernels of the grid, in the same way."""
-    return [({"kernel": COMBINATION}, {"kernels": [at | told for at, told in single_kernels(spec)]})]
-
-
-def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
-    """The accuracies of one kernel, or of one map, on the test and on the training rows."""
-    spec, repeat = job.spec, cell.coordinates["repeat"]
-    sample = job.samples.of(repeat, spec.preprocess)
-    length_scale = job.samples.length_scale(repeat, spec.preprocess, spec.bandwidth)
-    Y, _ = job.data.target.encode(sample.y_train)
-    fit = fit_map if cell.entry else fit_combination if "kernels" in cell.conditions else fit_kernel
-    columns, settings, model, features = fit(spec, cell, sample.X_train, Y, length_scale)
-    settings |= {"C": cell.conditions["C"], "capped": sample.capped}
+    spec, grid = job.spec, job.spec.grid
+    kernels = [{"kernel": kernel} for kernel in grid["kernels"]]
+    kernels += [{"kernel": spec.kernel, "factor": factor} for factor in grid["factors"]]
+    machines = [(place_of(each), [each]) for each in kernels]
+    if grid["combined"]:
+        machines = [({"kernel": COMBINATION}, kernels)]
     return [
-        row | columns | {"repeat": repeat, "settings": settings | row["settings"]}
-        for row in accuracy_rows(job, sample, model, features)
+        cell
+        for repeat in spec.repeats
+        for cell in (
+            *(Cell({}, {"repeat": repeat} | place, {"C": grid["C"], "kernels": own}) for place, own in machines),
+            *(
+                Cell(entry, {"repeat": repeat, "n_features": grid["n_features"]}, {"C": grid["C"]})
+                for entry in spec.methods
+            ),
+        )
+    ]
+
+
+def place_of(own: dict) -> dict:
+    """The columns of the rows of a single kernel: its id and, of the experiment's own one, its width."""
+    width = {"axis": "factor", "at": own["factor"]} if "factor" in own else {}
+    return {"kernel": kernel_id(own["kernel"])} | width
+
+
+def measure(
+    job: Job, entry: dict, *, repeat: int, C: float, n_features: int = 0, kernels: list = (), **place
+) -> tuple[list[dict], dict]:
+    """The accuracies of a kernel, of a combination of ``kernels``, or of a map, on the test and the training rows."""
+    sample, kernel, length_scale = sample_and_kernel(job, repeat)
+    if entry:
+        settings = {"length_scale": length_scale, "options": entry["options"]}
+        phi = map_of(job.spec, entry, kernel, n_features, repeat).fit(sample.X_train, sample.y_train)
+        columns = {"n_columns": phi.n_columns_, "learner": "l1_svm"}
+        model, features = fit_on(phi, sample, job.data.target, C), phi.transform
+    else:
+        columns = {"learner": "kernel_svm"}
+        model, features, settings = fit_kernels(kernels, sample, job.data.target, C, length_scale)
+    settings |= {"C": C, "capped": sample.capped}
+    return [
+        row | columns | {"settings": settings | row["settings"]}
+        for row in accuracy_rows(job.data.target, sample, model, features)
     ], {}
 
 
@@ -92,82 +102,58 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
 
 def timed_cell(job: Job, cell: Cell) -> Timed:
     """The phases of a combination of kernels, or of a map."""
-    spec, sample = job.spec, job.samples.of(0, job.spec.preprocess)
-    length_scale = job.samples.length_scale(0, spec.preprocess, spec.bandwidth)
-    Y, _ = job.data.target.encode(sample.y_train)
-    settings = {"length_scale": length_scale, "C": cell.conditions["C"], "capped": sample.capped}
+    sample, kernel, length_scale = sample_and_kernel(job, 0)
+    X, y, C, kept = sample.X_train, sample.y_train, cell.conditions["C"], {}
+    Y, _ = job.data.target.encode(y)
+    settings = {"length_scale": length_scale, "C": C, "capped": sample.capped}
     if not cell.entry:
-        phases = phases_of_combination(cell, sample.X_train, Y, length_scale)
+        kernels = at_width(cell.conditions["kernels"], length_scale)
+        phases = {
+            "transform": lambda: kept.update(grams=normalised_grams(kernels, X)[0]),
+            "fit": lambda: fit_multiple_kernel_svm(kept["grams"], Y, C),
+        }
         return Timed({}, sample.size_columns | {"kernel": COMBINATION}, phases, "kernel_svm", settings)
-    s, phi = cell.coordinates["n_features"], unfitted_map(spec, cell, length_scale)
-    columns = sample.size_columns | {"n_features": s, "n_features_label": str(s)}
-    phases = phases_of_map(cell, phi, sample.X_train, Y)
-    return Timed(cell.entry, columns, phases, "l1_svm", settings | {"options": cell.entry["options"]})
-
-
-def phases_of_combination(cell: Cell, X, Y, length_scale: float) -> dict:
-    """Making the kernel matrices, and learning their weights with the machine."""
-    kernels, kept = base_kernels(cell, length_scale), {}
-    return {
-        "transform": lambda: kept.update(grams=normalised_grams(kernels, X)[0]),
-        "fit": lambda: fit_multiple_kernel_svm(kept["grams"], Y, cell.conditions["C"]),
-    }
-
-
-def phases_of_map(cell: Cell, phi, X, Y) -> dict:
-    """Drawing and learning a map, mapping the rows, and the machine on features that are ready."""
-    kept: dict = {}
-
-    def blocks():
-        return iter([(slice(0, len(X)), kept["Z"])])
-
-    return drawn_and_learned(cell.entry, phi, X, Y[:, 0]) | {
+    s = cell.coordinates["n_features"]
+    phi = map_of(job.spec, cell.entry, kernel, s, 0)
+    phases = drawn_and_learned(cell.entry, phi, X, y) | {
         "transform": lambda: kept.update(Z=phi.transform(X)),
-        "fit": lambda: fit_l1_svm(blocks, Y, cell.conditions["C"], n_columns=phi.n_columns_),
+        "fit": lambda: fit_l1_svm(Kept(kept["Z"]), Y, C, n_columns=phi.n_columns_),
     }
+    settings["options"] = cell.entry["options"]
+    return Timed(cell.entry, sample.size_columns | {"n_features": s}, phases, "l1_svm", settings)
 
 
-def fit_kernel(spec: Part, cell: Cell, X, Y, length_scale: float):
-    """The machine on the exact kernel matrix: columns and settings of its rows, model, and the kernel with X (n, d)."""
-    told, columns, settings = cell.conditions["kernel"], {}, {}
-    if "factor" in cell.coordinates:
-        settings = {"length_scale": cell.coordinates["factor"] * length_scale}
-        columns = {"axis": "factor", "at": cell.coordinates["factor"]}
-    kernel, X = make_kernel(told | settings), X.astype(np.float64)
-    columns |= {"kernel": kernel.name, "learner": "kernel_svm"}
-    return (
-        columns,
-        settings,
-        fit_kernel_svm(kernel(X), Y, cell.conditions["C"]),
-        lambda rows: kernel(rows.astype(float), X),
-    )
+def map_of(spec: Part, entry: dict, kernel, s: int, repeat: int):
+    """The unfitted map of an entry."""
+    return entry_map(spec, entry, kernel, s, feature_seed(spec, entry, s, repeat))
 
 
-def fit_combination(spec: Part, cell: Cell, X, Y, length_scale: float):
-    """The machine on the best combination of the kernels, as ``fit_kernel``; the settings have its weights."""
-    kernels = base_kernels(cell, length_scale)
-    grams, scales = normalised_grams(kernels, X)
-    model, weights = fit_multiple_kernel_svm(grams, Y, cell.conditions["C"])
-    told = map(in_words, cell.conditions["kernels"])
-    settings = {"length_scale": length_scale, "weights": dict(zip(told, weights.round(4).tolist(), strict=True))}
+def fit_kernels(kernels: list[dict], sample: Sample, target: Target, C: float, length_scale: float):
+    """The machine on a kernel, or on the best combination of several: the model, the kernel of rows with the training
+    rows, and what rows say of both.
+    """
+    X, (Y, _) = sample.X_train.astype(np.float64), target.encode(sample.y_train)
+    made = at_width(kernels, length_scale)
+    if len(made) == 1:
+        settings = {"length_scale": kernels[0]["factor"] * length_scale} if "factor" in kernels[0] else {}
+        return fit_kernel_svm(made[0](X), Y, C), lambda rows: made[0](rows.astype(float), X), settings
+    grams, scales = normalised_grams(made, X)
+    model, weights = fit_multiple_kernel_svm(grams, Y, C)
 
     def combined(rows):
-        scaled = zip(weights / scales, kernels, strict=True)
-        return sum(weight * kernel(rows.astype(float), X.astype(float)) for weight, kernel in scaled if weight > 0)
+        scaled = zip(weights / scales, made, strict=True)
+        return sum(weight * kernel(rows.astype(float), X) for weight, kernel in scaled if weight > 0)
 
-    return {"kernel": COMBINATION, "learner": "kernel_svm"}, settings, model, combined
-
-
-def in_words(told: dict) -> str:
-    """A kernel of a combination: its id and, of the experiment's own one, its width."""
-    return kernel_id(told["kernel"]) + (f" x {told['factor']:g}" if "factor" in told else "")
+    words = [kernel_id(own["kernel"]) + (f" x {own['factor']:g}" if "factor" in own else "") for own in kernels]
+    told = dict(zip(words, weights.round(4).tolist(), strict=True))
+    return model, combined, {"length_scale": length_scale, "weights": told}
 
 
-def base_kernels(cell: Cell, length_scale: float) -> list:
-    """The kernels of a combination, each at its width."""
+def at_width(kernels: list[dict], length_scale: float) -> list:
+    """The kernels of a cell, each at its width."""
     return [
-        make_kernel(told["kernel"] | ({"length_scale": told["factor"] * length_scale} if "factor" in told else {}))
-        for told in cell.conditions["kernels"]
+        make_kernel(own["kernel"] | ({"length_scale": own["factor"] * length_scale} if "factor" in own else {}))
+        for own in kernels
     ]
 
 
@@ -176,18 +162,3 @@ def normalised_grams(kernels: list, X) -> tuple[np.ndarray, np.ndarray]:
     grams = np.stack([kernel(X.astype(np.float64)) for kernel in kernels])
     scales = np.einsum("mii->m", grams) / len(X)
     return grams / scales[:, None, None], scales
-
-
-def unfitted_map(spec: Part, cell: Cell, length_scale: float):
-    """The map of an entry at the size of the grid."""
-    s = cell.coordinates["n_features"]
-    seed = feature_seed(spec, cell.entry, s, cell.coordinates["repeat"])
-    return entry_map(spec, cell.entry, make_kernel(spec.kernel | {"length_scale": length_scale}), s, seed)
-
-
-def fit_map(spec: Part, cell: Cell, X, Y, length_scale: float):
-    """The machine on the features of a map: columns and settings of its rows, model, and ``transform``."""
-    s, phi = cell.coordinates["n_features"], unfitted_map(spec, cell, length_scale).fit(X, Y[:, 0])
-    columns = {"n_features": s, "n_features_label": str(s), "n_columns": phi.n_columns_, "learner": "l1_svm"}
-    settings = {"length_scale": length_scale, "options": cell.entry["options"]}
-    return columns, settings, fit_on(phi, X, Y, cell.conditions["C"]), phi.transform

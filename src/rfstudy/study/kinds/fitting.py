@@ -40,23 +40,29 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
 
     Where a few sizes are asked for, these at the one n alone.
     """
-    grid = job.spec.grid
+    spec, grid = job.spec, job.spec.grid
     pairs = [(grid["rows"], s) for s in spread(grid["n_features"], grid.get("ends"))]
     if "ends" not in grid:
         pairs += [(n, grid["fixed_n_features"]) for n in grid["sample_sizes"]]
-    return [timed_at(job.spec, entry, n, s) for n, s in dict.fromkeys(pairs) for entry in job.spec.methods]
+    d = grid["fixed_dimension"]
+    return [timed_map(spec, entry, f"made-n{n}", n, d, s) for n, s in dict.fromkeys(pairs) for entry in spec.methods]
 
 
-def timed_at(spec: Part, entry: dict, n: int, s: int) -> Timed:
-    """The phases of one map at one pair; ``scores`` works on features of the pool that are ready."""
-    d = spec.grid["fixed_dimension"]
-    X, y = labelled_points(spec.seed, n, d)
-    seed = seed_of(spec.seed, "fitting", entry["method"], n, s)
-    phi = entry_map(spec, entry, make_kernel(spec.kernel), s, seed)
+def timed_map(spec: Part, entry: dict, dataset: str, n: int, d: int, s: int) -> Timed:
+    """The phases of one map of s features on n rows; ``scores`` works on features of the pool that are ready.
+
+    The labels, -1 and +1, say on which side of a plane a row is.
+    """
+    X = normal_points(spec.seed, n, d)
+    y = np.where(X[:, 0] > 0, 1, -1)
+
+    def unfitted():
+        return entry_map(spec, entry, make_kernel(spec.kernel), s, seed_of(spec.seed, "fitting", entry["method"], n, s))
+
+    phi = unfitted()
     phases = drawn_and_learned(entry, phi, X, y) | {"transform": lambda: phi.transform(X)}
     if hasattr(phi, "pool_scores"):
-        scored = entry_map(spec, entry, make_kernel(spec.kernel), s, seed).draw(d, dtype=X.dtype)
-        kept: list = []
+        scored, kept = unfitted().draw(d, dtype=X.dtype), []
 
         def scores():
             if not kept:
@@ -64,11 +70,10 @@ def timed_at(spec: Part, entry: dict, n: int, s: int) -> Timed:
             scored.pool_scores(kept, y, n_rows=n)
 
         phases["scores"] = scores
-    columns = {"dataset": f"made-n{n}", "n_features": s, "n_features_label": str(s), "n_train": n, "d": d}
-    return Timed(entry, columns, phases)
+    return Timed(entry, {"dataset": dataset, "n_features": s, "n_train": n, "d": d}, phases)
 
 
-def labelled_points(seed: int, n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Normal points (n, d), float32, about one length scale apart, and labels -1 and +1 (n,): the side of a plane."""
-    X = np.random.default_rng(seed_sequence(seed, "fitting", n, d)).standard_normal((n, d))
-    return (X / np.sqrt(d)).astype(np.float32), np.where(X[:, 0] > 0, 1, -1)
+def normal_points(seed: int, n: int, d: int) -> np.ndarray:
+    """Normal points (n, d), float32, about one length scale apart."""
+    X = np.random.default_rng(seed_sequence(seed, "points", n, d)).standard_normal((n, d), dtype=np.float32)
+    return X / np.float32(np.sqrt(d))

@@ -16,11 +16,11 @@ import numpy as np
 from random_features.arrays import seed_of, seed_sequence
 from random_features.errors import UserError
 from random_features.learners.decomposed import Decomposed, decompose, leave_one_out, ridge_coefficients
-from random_features.learners.penalties import best_penalty, effective_penalties, is_at_edge
+from random_features.learners.penalties import best_penalty, is_at_edge
 from rfstudy import scores
 from rfstudy.fields import Count, Positive, Positives
 from rfstudy.study.engine import Cell, Job, entry_map, sample_and_kernel
-from rfstudy.study.job import Part
+from rfstudy.study.job import Part, without
 from rfstudy.study.sample import Sample
 
 STAGES = ("measure",)
@@ -56,65 +56,65 @@ def check(spec: Part) -> None:
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell an entry and path."""
+    """One cell an entry and path; paths are numbered as repeats."""
     grid = job.spec.grid
-    conditions = {key: grid[key] for key in ("rows", "ratios", "penalty", "penalties")}
+    conditions = without(grid, "draws")
     paths = [repeat * grid["draws"] + draw for repeat in job.spec.repeats for draw in range(grid["draws"])]
-    return [Cell(entry, {"repeat": path}, conditions, {"repeat": path}) for path in paths for entry in job.spec.methods]
+    return [Cell(entry, {"repeat": path}, conditions) for path in paths for entry in job.spec.methods]
 
 
-def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+def measure(
+    job: Job, entry: dict, *, repeat: int, rows: int, ratios: list[float], penalty: float, penalties: list[float]
+) -> tuple[list[dict], dict]:
     """Rows of one path: at every s/n the error of the kernel matrix of the training rows, the smallest singular value
     of their features, and for both penalties the errors of ridge regression on labels of -1 and +1.
     """
-    spec, conditions, path = job.spec, cell.conditions, cell.coordinates["repeat"]
-    sample, kernel, length_scale = sample_and_kernel(job, path)
-    chosen = training_rows(spec, len(sample.y_train), conditions["rows"], path)
-    X_train, X_test = (X.astype(np.float64) for X in (sample.X_train[chosen], sample.X_test))
-    y_train, y_test = signs(job, sample, chosen)
-    n = len(y_train)
-    sizes = [max(1, round(ratio * n)) for ratio in conditions["ratios"]]
-    seed = seed_of(spec.seed, "path", spec.dataset, cell.entry["method"], path)
-    phi = entry_map(spec, cell.entry, kernel, max(sizes), seed).fit(X_train)
+    spec = job.spec
+    sample, kernel, length_scale = sample_and_kernel(job, repeat)
+    chosen = training_rows(spec.seed, len(sample.y_train), rows, repeat)
+    X_train, X_test = sample.X_train[chosen].astype(np.float64), sample.X_test.astype(np.float64)
+    y_train, y_test = signs(job, sample)
+    y_train, n = y_train[chosen], len(chosen)
+    sizes = [max(1, round(ratio * n)) for ratio in ratios]
+    seed = seed_of(spec.seed, "path", spec.dataset, entry["method"], repeat)
+    phi = entry_map(spec, entry, kernel, max(sizes), seed).fit(X_train)
     features, exact = (phi.transform(X_train), phi.transform(X_test)), kernel(X_train)
+    settings = {"length_scale": length_scale, "capped": sample.capped}
     shared = {"n_train": n, "n_test": len(y_test), "d": X_train.shape[1], "axis": "s/n"}
-    rows = []
-    for s, ratio in zip(sizes, conditions["ratios"], strict=True):
+    found = []
+    for s, ratio in zip(sizes, ratios, strict=True):
         Z, Z_test = (first_frequencies(part, s, max(sizes)) for part in features)
-        place = shared | {"n_features": s, "n_features_label": f"{ratio:g}n", "n_columns": Z.shape[1], "at": s / n}
-        settings = {"length_scale": length_scale, "capped": sample.capped}
         parts = decompose(Z)
+        place = shared | {"n_features": s, "n_features_label": f"{ratio:g}n", "n_columns": Z.shape[1], "at": s / n}
         of_features = {
             "approximation_error_frobenius": scores.approximation_error(exact, Z @ Z.T),
             "smallest_singular_value": float(parts.values[-1]),
         }
-        rows += [
+        found += [
             place | {"split": "train", "metric": metric, "value": value, "settings": settings}
             for metric, value in of_features.items()
         ]
-        for learner, how in penalties_of(parts, y_train, conditions).items():
-            (shift,) = effective_penalties([how["penalty"]], n, "mean")
-            coef = ridge_coefficients(parts, y_train, shift)
+        best = least_left_out(parts, y_train, penalties)
+        at_edge = {"at_edge": ["penalty"]} if is_at_edge(best, penalties) else {}
+        for learner, how in ((STATED, {"penalty": penalty}), (CHOSEN, {"penalty": best} | at_edge)):
+            coef = ridge_coefficients(parts, y_train, n * how["penalty"])
             own = place | {"learner": learner, "settings": settings | how}
-            rows += [own | score for score in scores_of(y_train, Z @ coef, y_test, Z_test @ coef)]
-    return rows, {}
+            found += [own | score for score in scores_of(y_train, Z @ coef, y_test, Z_test @ coef)]
+    return found, {}
 
 
-def training_rows(spec: Part, n_rows: int, most: int, path: int) -> np.ndarray:
+def training_rows(seed: int, n_rows: int, most: int, path: int) -> np.ndarray:
     """At most so many of the training rows at random, in their order, (n,) int."""
-    rng = np.random.default_rng(seed_sequence(spec.seed, "path rows", path))
+    rng = np.random.default_rng(seed_sequence(seed, "path rows", path))
     return np.sort(rng.choice(n_rows, min(most, n_rows), replace=False))
 
 
-def signs(job: Job, sample: Sample, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The labels of the chosen training rows and of the test rows as -1 and +1; ``UserError`` where a data set has not
-    two classes.
-    """
-    n_train = len(sample.y_train)
+def signs(job: Job, sample: Sample) -> tuple[np.ndarray, np.ndarray]:
+    """The labels of the training and of the test rows as -1 and +1; ``UserError`` unless a data set has two classes."""
     columns, classes = job.data.target.encode(np.concatenate([sample.y_train, sample.y_test]))
     if classes is None or len(classes) != 2:
         raise UserError(f"{job.spec.dataset} has not two classes; a path is about labels of -1 and +1")
-    return columns[:n_train, 0][chosen], columns[n_train:, 0]
+    return columns[: len(sample.y_train), 0], columns[len(sample.y_train) :, 0]
 
 
 def first_frequencies(features: np.ndarray, s: int, largest: int) -> np.ndarray:
@@ -125,15 +125,10 @@ def first_frequencies(features: np.ndarray, s: int, largest: int) -> np.ndarray:
     return np.sqrt(largest / s) * by_kind[:, :, :s].reshape(len(features), -1)
 
 
-def penalties_of(parts: Decomposed, y: np.ndarray, conditions: dict) -> dict[str, dict]:
-    """By learner its penalty, as rows say it in their settings: the stated one, and that of the least leave-one-out
-    error.
-    """
-    grid = conditions["penalties"]
-    errors = leave_one_out(parts, y, effective_penalties(grid, len(y), "mean"))
-    best = best_penalty(errors**2, grid, "mse")
-    at_edge = {"at_edge": ["penalty"]} if is_at_edge(best, grid) else {}
-    return {STATED: {"penalty": conditions["penalty"]}, CHOSEN: {"penalty": best} | at_edge}
+def least_left_out(parts: Decomposed, y: np.ndarray, penalties: list[float]) -> float:
+    """The penalty of the least leave-one-out error."""
+    errors = leave_one_out(parts, y, len(y) * np.array(penalties))
+    return best_penalty(errors**2, penalties, "mse")
 
 
 def scores_of(y_train, predicted_train, y_test, predicted_test) -> list[dict]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from random_features.arrays import seed_of
 from rfstudy.fields import Counts
-from rfstudy.study.engine import Cell, Job, entry_map, sample_and_kernel
+from rfstudy.study.engine import Cell, Job, cells_of, entry_map, sample_and_kernel
 
 STAGES = ("measure",)
 NEEDS_DATA = True
@@ -30,31 +30,20 @@ class Grid(TypedDict):
 
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, number of steps and repeat."""
-    return [
-        Cell(entry, {"steps": steps, "repeat": repeat})
-        for entry in job.spec.methods
-        for steps in job.spec.grid["steps"]
-        for repeat in job.spec.repeats
-    ]
+    return cells_of(job.spec, steps="steps")
 
 
-def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+def measure(job: Job, entry: dict, *, steps: int, repeat: int) -> tuple[list[dict], dict]:
     """The potential of the best frequency after so many steps, over n^2, and its length."""
-    spec, repeat = job.spec, cell.coordinates["repeat"]
     sample, kernel, length_scale = sample_and_kernel(job, repeat)
-    seed = seed_of(spec.seed, "peaks", spec.dataset, repeat)
-    options = cell.entry["options"] | {"n_steps": cell.coordinates["steps"], "n_peaks": 1}
-    phi = entry_map(spec, cell.entry | {"options": options}, kernel, 1, seed).fit(sample.X_train, sample.y_train)
+    seed = seed_of(job.spec.seed, "peaks", job.spec.dataset, repeat)
+    options = entry["options"] | {"n_steps": steps, "n_peaks": 1}
+    phi = entry_map(job.spec, entry | {"options": options}, kernel, 1, seed).fit(sample.X_train, sample.y_train)
     (frequency,) = phi.learned_["frequencies"]
     values = {
         "best_potential": phi.learned_["potentials"][0],
         "selected_norm": np.linalg.norm(frequency) / (phi.start_std_ * math.sqrt(len(frequency))),
     }
-    shared = sample.size_columns | {
-        "repeat": repeat,
-        "split": "train",
-        "axis": "steps",
-        "at": cell.coordinates["steps"],
-    }
+    shared = sample.size_columns | {"split": "train", "axis": "steps", "at": steps}
     shared["settings"] = {"length_scale": length_scale, "options": options, "capped": sample.capped}
     return [shared | {"metric": metric, "value": float(value)} for metric, value in values.items()], {}

@@ -8,16 +8,16 @@ that lie apart against the penalty alone.
 
 from __future__ import annotations
 
+import itertools
 from typing import TypedDict
 
 import numpy as np
 
-from random_features.kernels import make_kernel
 from random_features.learners import streams
 from random_features.learners.shifted import solve_shifted
 from rfstudy.fields import Counts, Positives
-from rfstudy.study.engine import Cell, Job, entry_map, feature_seed
-from rfstudy.study.job import sizes
+from rfstudy.study.engine import Cell, Job, cells_of, entry_map, feature_seed, sample_and_kernel
+from rfstudy.study.job import size_of
 
 STAGES = ("measure",)
 NEEDS_DATA = True
@@ -36,47 +36,39 @@ class Grid(TypedDict):
 
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, size and repeat."""
-    spec = job.spec
-    conditions = {
-        "preprocess": spec.preprocess,
-        "bandwidth": spec.bandwidth,
-        "penalties": spec.grid["penalties"],
-    }
-    return [
-        Cell(entry, {"multiple_of_d": multiple, "repeat": repeat}, conditions, {"repeat": repeat})
-        for repeat in spec.repeats
-        for entry in spec.methods
-        for multiple in spec.grid["multiples_of_d"]
-    ]
+    return cells_of(job.spec, multiple_of_d="multiples_of_d")
 
 
-def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+def measure(
+    job: Job, entry: dict, *, multiple_of_d: int, repeat: int, penalties: list[float]
+) -> tuple[list[dict], dict]:
     """The mean squared length of the features of one map, and the accuracy at every penalty on both axes; a penalty at
     which the system is singular has a row that says so.
     """
-    spec, conditions, repeat = job.spec, cell.conditions, cell.coordinates["repeat"]
-    sample, target = job.samples.of(repeat, conditions["preprocess"]), job.data.target
-    ((s, label),) = sizes({"multiples_of_d": [cell.coordinates["multiple_of_d"]]}, sample.X_train.shape[1])
-    length_scale = job.samples.length_scale(repeat, conditions["preprocess"], conditions["bandwidth"])
-    kernel = make_kernel(spec.kernel | {"length_scale": length_scale})
-    seed = feature_seed(spec, cell.entry, s, repeat)
-    phi = entry_map(spec, cell.entry, kernel, s, seed).fit(sample.X_train, sample.y_train)
+    sample, kernel, length_scale = sample_and_kernel(job, repeat)
+    target, n = job.data.target, len(sample.y_train)
+    s, label = size_of("multiples_of_d", multiple_of_d, sample.X_train.shape[1])
+    seed = feature_seed(job.spec, entry, s, repeat)
+    phi = entry_map(job.spec, entry, kernel, s, seed).fit(sample.X_train, sample.y_train)
     Y, classes = target.encode(sample.y_train)
-    mean, squared_length, solve = normal_equations(lambda: phi.transform_blocks(sample.X_train), Y, phi.n_columns_)
-    settings = {"length_scale": length_scale, "preprocess": conditions["preprocess"], "options": cell.entry["options"]}
+    mean = Y.mean(axis=0)
+    (gram,), (cross,) = streams.grams_by_group(
+        lambda: phi.transform_blocks(sample.X_train), Y - mean, np.zeros(n, dtype=int), 1, phi.n_columns_
+    )
+    squared_length = float(np.trace(gram)) / n
+    settings = {"length_scale": length_scale, "preprocess": job.spec.preprocess, "options": entry["options"]}
     settings |= {"capped": sample.capped, "mean_squared_length": squared_length}
     shared = sample.size_columns | {"n_features": s, "n_features_label": label, "n_columns": phi.n_columns_}
     shared |= {"settings": settings}
     rows = [shared | {"split": "train", "metric": "mean_squared_length", "value": squared_length}]
     factors = {"penalty": 1.0, "effective_penalty": squared_length}
-    shifts = np.concatenate([factor * np.array(conditions["penalties"]) for factor in factors.values()])
-    coef = solve(shifts)  # (2 g, D, c)
+    shifts = np.concatenate([factor * np.array(penalties) for factor in factors.values()])
+    coef = solve_shifted(gram, cross, shifts, "nan")  # (2 g, D, c)
     predicted = np.concatenate(
         [np.einsum("nd,gdc->gnc", block, coef, optimize=True) for _, block in phi.transform_blocks(sample.X_test)],
         axis=1,
     )
-    places = [(axis, at) for axis in factors for at in conditions["penalties"]]
-    for (axis, at), decision in zip(places, predicted + mean, strict=True):
+    for (axis, at), decision in zip(itertools.product(factors, penalties), predicted + mean, strict=True):
         row = shared | {"split": "test", "learner": "ridge", "metric": "accuracy_pct", "axis": axis, "at": at}
         if np.isnan(decision).any():
             rows.append(row | {"status": "failed", "settings": settings | {"reason": "the ridge system is singular"}})
@@ -84,12 +76,3 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
         value = target.evaluate("accuracy_pct", sample.y_test, target.decode(decision, classes))
         rows.append(row | {"value": value})
     return rows, {}
-
-
-def normal_equations(blocks, Y: np.ndarray, n_columns: int):
-    """The mean of the targets Y (n, c), the mean squared length of the rows of the features, and a function from shifts
-    (g,) to the coefficients (g, n_columns, c) of (Z'Z + shift I) w = Z'(y - mean), NaN where that is singular.
-    """
-    n, mean = len(Y), Y.mean(axis=0)
-    (gram,), (cross,) = streams.grams_by_group(blocks, Y - mean, np.zeros(n, dtype=int), 1, n_columns)
-    return mean, float(np.trace(gram)) / n, lambda shifts: solve_shifted(gram.copy(), cross, shifts, "nan")

@@ -18,13 +18,11 @@ from sklearn.linear_model import lars_path_gram, orthogonal_mp_gram
 
 from random_features.arrays import seed_of
 from random_features.errors import UserError
-from random_features.kernels import make_kernel
 from random_features.learners import streams
 from random_features.learners.penalties import best_penalty
 from random_features.learners.ridge import cross_validate_ridge, fit_ridge
-from random_features.maps.alignment import KernelPolarizationFourier
 from rfstudy.fields import Count, Counts, Positives
-from rfstudy.study.engine import Cell, Job
+from rfstudy.study.engine import Cell, Job, cells_of, entry_map, sample_and_kernel
 from rfstudy.study.job import Part
 from rfstudy.study.kinds.grid import folds_of
 
@@ -59,78 +57,46 @@ def check(spec: Part) -> None:
 
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, repeat and size of the pool."""
-    grid = job.spec.grid
-    conditions = {key: grid[key] for key in ("n_features", "penalties", "n_folds")}
-    conditions |= {"preprocess": job.spec.preprocess, "bandwidth": job.spec.bandwidth}
-    return [
-        Cell(entry, {"candidates": size, "repeat": repeat}, conditions)
-        for repeat in job.spec.repeats
-        for size in grid["candidates"]
-        for entry in job.spec.methods
-    ]
+    return cells_of(job.spec, n_candidates="candidates")
 
 
-def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+def measure(
+    job: Job, entry: dict, *, n_candidates: int, repeat: int, n_features: int, penalties: list[float], n_folds: int
+) -> tuple[list[dict], dict]:
     """Rows of one cell: error of ridge regression on the chosen candidates, their effective rank, and the share of them
     that EERF chooses too.
     """
-    conditions, repeat, n_candidates = cell.conditions, cell.coordinates["repeat"], cell.coordinates["candidates"]
-    sample = job.samples.of(repeat, conditions["preprocess"])
-    target = job.data.target
+    spec, target, choice = job.spec, job.data.target, entry["options"]["choice"]
+    sample, kernel, _ = sample_and_kernel(job, repeat)
     Y, classes = target.encode(sample.y_train)
     if Y.shape[1] > 1:
-        raise UserError(f"{job.spec.dataset} has {Y.shape[1]} classes; a ranking needs two")
-    pool = pool_of(job, cell)
+        raise UserError(f"{spec.dataset} has {Y.shape[1]} classes; a ranking needs two")
+    # the same candidates for all entries, as EERF draws them
+    seed = seed_of(spec.seed, "ranking", spec.dataset, n_candidates, repeat)
+    eerf = {"method": "kprff", "options": {"n_candidates": n_candidates}}
+    phi = entry_map(spec, eerf, kernel, n_features, seed)
+    pool = phi.draw(sample.X_train.shape[1], dtype=sample.X_train.dtype).pool_
     moments = Moments(pool, sample.X_train, Y)
-    rng = np.random.default_rng(seed_of(job.spec.seed, "random choice", job.spec.dataset, n_candidates, repeat))
-    chosen = choose(cell.entry["options"]["choice"], moments, conditions["n_features"], rng)
+    rng = np.random.default_rng(seed_of(spec.seed, "random choice", spec.dataset, n_candidates, repeat))
+    chosen = choose(choice, moments, n_features, rng)
     part = pool.subset(chosen, np.full(len(chosen), len(chosen) ** -0.5))
     how = {"n_columns": len(chosen), "scaling": "mean", "center": "both"}
-    folds = folds_of(job.spec, len(Y), conditions["n_folds"], repeat)
+    folds = folds_of(spec, len(Y), n_folds, repeat)
     train = streams.kept(lambda: part.blocks(sample.X_train), len(Y), len(chosen))
-    penalty = best_penalty(
-        cross_validate_ridge(train, Y, conditions["penalties"], folds, **how), conditions["penalties"]
-    )
+    penalty = best_penalty(cross_validate_ridge(train, Y, penalties, folds, **how), penalties)
     model = fit_ridge(train, Y, penalty, **how)
     decision = np.concatenate([model.decision(block) for _rows, block in part.blocks(sample.X_test)])
-    by_score = choose("score", moments, conditions["n_features"], rng)
-    shared = sample.size_columns | {
-        "n_features": len(chosen),
-        "n_features_label": str(len(chosen)),
-        "n_columns": len(chosen),
-        "repeat": repeat,
-        "axis": "candidates",
-        "at": n_candidates,
-    }
     error = target.evaluate("error_pct", sample.y_test, target.decode(decision, classes))
-    settings = {"choice": cell.entry["options"]["choice"], "capped": sample.capped}
-    of_choice = shared | {"split": "train", "settings": settings}
+    by_score = choose("score", moments, n_features, rng)
+    settings = {"choice": choice, "capped": sample.capped}
+    shared = sample.size_columns | {"n_features": len(chosen), "n_columns": len(chosen)}
+    shared |= {"axis": "candidates", "at": n_candidates, "split": "train", "settings": settings}
+    of_error = {"split": "test", "learner": "ridge", "settings": settings | {"penalty": penalty}}
     return [
-        shared
-        | {"split": "test", "learner": "ridge", "metric": "error_pct", "value": error}
-        | {"settings": settings | {"penalty": penalty}},
-        of_choice | {"metric": "effective_rank", "value": effective_rank(moments.covariance[np.ix_(chosen, chosen)])},
-        of_choice | {"metric": "overlap_pct", "value": 100.0 * np.isin(chosen, by_score).mean()},
+        shared | of_error | {"metric": "error_pct", "value": error},
+        shared | {"metric": "effective_rank", "value": effective_rank(moments.covariance[np.ix_(chosen, chosen)])},
+        shared | {"metric": "overlap_pct", "value": 100.0 * np.isin(chosen, by_score).mean()},
     ], {}
-
-
-def pool_of(job: Job, cell: Cell):
-    """The candidates, the same for all entries, as EERF draws them."""
-    spec, repeat, n_candidates = job.spec, cell.coordinates["repeat"], cell.coordinates["candidates"]
-    sample = job.samples.of(repeat, cell.conditions["preprocess"])
-    own = {}
-    if cell.conditions["bandwidth"]:
-        own["length_scale"] = job.samples.length_scale(
-            repeat, cell.conditions["preprocess"], cell.conditions["bandwidth"]
-        )
-    phi = KernelPolarizationFourier(
-        make_kernel(spec.kernel | own),
-        cell.conditions["n_features"],
-        n_candidates=n_candidates,
-        device=spec.device,
-        random_state=seed_of(spec.seed, "ranking", spec.dataset, n_candidates, repeat),
-    )
-    return phi.draw(sample.X_train.shape[1], dtype=sample.X_train.dtype).pool_
 
 
 class Moments:

@@ -3,9 +3,9 @@ the empirical companion of Table 1 of Liu et al. (AAAI 2020).
 
 On the circle, with x uniform on [0, 1), the kernel :math:`k(x, x') = \sum_j \mu_j \cos(2 \pi j (x - x'))` has the
 eigenfunctions :math:`\cos(2 \pi j x)` and :math:`\sin(2 \pi j x)` with the eigenvalues :math:`\mu_j / 2`, so that the
-choice of :math:`\mu` sets the decay of the kernel matrix; and :math:`\mu` is the law of the frequencies. The labels are
--1 and +1 with the mean f(x), a sum of three harmonics: f lies in the space of every kernel here, and no method can
-have a risk below the mean of 1 - f(x)^2. The penalty is lambda = n^(-1/2), as in the paper's theory.
+choice of :math:`\mu` sets the decay of the kernel matrix; and :math:`\mu` is the distribution of the frequencies.
+The labels are -1 and +1 with the mean f(x), a sum of three harmonics: f lies in the space of every kernel here, and no
+method can have a risk below the mean of 1 - f(x)^2. The penalty is lambda = n^(-1/2), as in the paper's theory.
 
 For every decay and n the sizes s grow until the mean risk, over the repeats and the draws of a map, is
 within a tolerance of that of the exact kernel at two sizes running: the first of them is what is needed, the second
@@ -26,9 +26,9 @@ from random_features.kernels import make_kernel
 from random_features.kernels.circle import HARMONICS_BLOCK, Circle, harmonics, spectrum
 from random_features.learners.exact import fit_kernel_ridge
 from random_features.learners.ridge import fit_ridge
-from random_features.maps.registry import make_map
+from random_features.learners.streams import Kept
 from rfstudy.fields import Count, Counts, Positive, Some
-from rfstudy.study.engine import Cell, Job
+from rfstudy.study.engine import Cell, Job, entry_map
 from rfstudy.study.job import Part
 
 STAGES = ("measure",)
@@ -69,55 +69,60 @@ def kernels(spec: Part):
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, decay and n; it holds all sizes and all repeats: how far s goes depends on their mean."""
     grid = job.spec.grid
-    conditions = {key: grid[key] for key in ("n_features", "terms", "draws", "test_rows", "tolerance")}
-    conditions["repeats"] = job.spec.repeats
-    places = [{"decay": decay, "rows": n} for decay, n in itertools.product(grid["decays"], grid["sample_sizes"])]
-    # the variant of an entry is one of the axes of its draws
-    entries = [(entry, {"variant": entry["variant"]}) for entry in job.spec.methods]
-    return [Cell(entry, at | own, conditions) for entry, own in entries for at in places]
+    conditions = {key: grid[key] for key in ("n_features", "terms", "draws", "tolerance")}
+    conditions |= {"n_test": grid["test_rows"], "repeats": job.spec.repeats}
+    return [
+        # the variant of an entry is one of the axes of its draws
+        Cell(entry, {"decay": decay, "n_train": n, "variant": entry["variant"]}, conditions)
+        for entry in job.spec.methods
+        for decay, n in itertools.product(grid["decays"], grid["sample_sizes"])
+    ]
 
 
-def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+def measure(
+    job: Job,
+    entry: dict,
+    *,
+    decay: str,
+    n_train: int,
+    variant: str,
+    repeats: list[int],
+    n_features: list[int],
+    terms: int,
+    draws: int,
+    n_test: int,
+    tolerance: float,
+) -> tuple[list[dict], dict]:
     """Rows of one cell: by repeat the risk of the exact kernel, and at every size that was reached that of the map.
 
     The risk of a map in a repeat is the mean over its draws.
     """
-    at, conditions, repeats = cell.coordinates, cell.conditions, cell.conditions["repeats"]
-    kernel = make_kernel(job.spec.kernel | {"decay": at["decay"], "terms": conditions["terms"]})
-    samples = [Sample.drawn(job.spec.seed, at["rows"], conditions["test_rows"], repeat) for repeat in repeats]
+    seed, method = job.spec.seed, entry["method"]
+    kernel = make_kernel(job.spec.kernel | {"decay": decay, "terms": terms})
+    samples = [Sample.drawn(seed, n_train, n_test, repeat) for repeat in repeats]
     exact = [exact_risk(kernel, sample) for sample in samples]
-    shared = {
-        "dataset": f"circle-{at['decay']}-n{at['rows']}",
-        "kernel": kernel.name,
-        "n_train": at["rows"],
-        "n_test": conditions["test_rows"],
-        "d": 1,
-        "split": "test",
-        "learner": "ridge",
-        "settings": {
-            "penalty": at["rows"] ** -0.5,
-            "terms": conditions["terms"],
-            "draws": conditions["draws"],
-            "tolerance": conditions["tolerance"],
-        },
-    }
+    shared = {"dataset": f"circle-{decay}-n{n_train}", "kernel": kernel.name, "d": 1, "split": "test"}
+    settings = {"penalty": n_train**-0.5, "terms": terms, "draws": draws, "tolerance": tolerance}
+    shared |= {"learner": "ridge", "settings": settings}
     rows = [
         shared | {"n_features_label": "exact", "repeat": repeat, "metric": "risk_exact", "value": risk}
         for repeat, risk in zip(repeats, exact, strict=True)
     ]
-    laws = [law_of(kernel, sample, cell.entry) if is_whole(cell.entry) else None for sample in samples]
+    # the theorems sample frequencies from the whole distribution, and not from a pool of s
+    is_whole = entry["options"].get("pool") == "whole"
+    distributions = [distribution_of(kernel, sample, entry) if is_whole else None for sample in samples]
     confirmed = 0
-    for s in conditions["n_features"]:
-        risks = [
-            np.mean([drawn_risk(job.spec, cell, kernel, sample, law, s, draw) for draw in range(conditions["draws"])])
-            for sample, law in zip(samples, laws, strict=True)
-        ]
-        size = {"n_features": s, "n_features_label": str(s), "n_columns": 2 * s, "metric": "risk"}
-        rows += [
-            shared | size | {"repeat": repeat, "value": float(risk)}
-            for repeat, risk in zip(repeats, risks, strict=True)
-        ]
-        confirmed = confirmed + 1 if np.mean(risks) <= (1 + conditions["tolerance"]) * np.mean(exact) else 0
+    for s in n_features:
+        risks = []
+        for repeat, sample, weights in zip(repeats, samples, distributions, strict=True):
+            seeds = [
+                seed_of(seed, "requirement", method, variant, decay, n_train, s, repeat, draw) for draw in range(draws)
+            ]
+            drawn = [drawn_features(job.spec, entry, kernel, sample, weights, s, each) for each in seeds]
+            risks.append(float(np.mean([ridge_risk(features, sample) for features in drawn])))
+        size = {"n_features": s, "n_columns": 2 * s, "metric": "risk"}
+        rows += [shared | size | {"repeat": r, "value": risk} for r, risk in zip(repeats, risks, strict=True)]
+        confirmed = confirmed + 1 if np.mean(risks) <= (1 + tolerance) * np.mean(exact) else 0
         if confirmed == CONFIRMATIONS:
             break
     return rows, {}
@@ -131,15 +136,14 @@ class Sample:
     y: np.ndarray
     X_test: np.ndarray
     f_test: np.ndarray
-    repeat: int
 
     @classmethod
-    def drawn(cls, seed: int, n: int, test_rows: int, repeat: int) -> Sample:
+    def drawn(cls, seed: int, n: int, n_test: int, repeat: int) -> Sample:
         """The sample of a repeat: the same for all decays and maps."""
         rng = np.random.default_rng(seed_sequence(seed, "requirement", n, repeat))
-        X, X_test = rng.uniform(size=(n, 1)), rng.uniform(size=(test_rows, 1))
+        X, X_test = rng.uniform(size=(n, 1)), rng.uniform(size=(n_test, 1))
         y = np.where(rng.uniform(size=n) < 0.5 * (1.0 + mean_label(X)), 1.0, -1.0)
-        return cls(X, y, X_test, mean_label(X_test), repeat)
+        return cls(X, y, X_test, mean_label(X_test))
 
     @property
     def penalty(self) -> float:
@@ -162,47 +166,33 @@ def exact_risk(kernel: Circle, sample: Sample) -> float:
     return sample.risk(model.decision(kernel(sample.X_test, sample.X))[:, 0])
 
 
-def drawn_risk(spec: Part, cell: Cell, kernel: Circle, sample: Sample, law, s: int, draw: int) -> float:
-    """The risk of ridge regression on the features of one draw of a map."""
-    entry = cell.entry
-    axes = (
-        entry["method"],
-        entry["variant"],
-        cell.coordinates["decay"],
-        cell.coordinates["rows"],
-        s,
-        sample.repeat,
-        draw,
-    )
-    seed = seed_of(spec.seed, "requirement", *axes)
-    if law is None:
-        own = {"penalty": sample.penalty} if entry["method"] == "lsrff" else {}
-        options = {"device": spec.device, **own, **entry["options"]}
-        phi = make_map(entry["method"], kernel, n_components=s, random_state=seed, **options).fit(sample.X, sample.y)
-        features = phi.transform
-    else:
-        features = weighted_features(kernel, law, s, np.random.default_rng(seed))
+def ridge_risk(features, sample: Sample) -> float:
+    """The risk of ridge regression on features, a function of points."""
     Z = features(sample.X)
-    model = fit_ridge(
-        lambda: iter([(slice(0, len(Z)), Z)]), sample.y, sample.penalty, n_columns=Z.shape[1], center="none"
-    )
+    model = fit_ridge(Kept(Z), sample.y, sample.penalty, n_columns=Z.shape[1], center="none")
     return sample.risk(model.decision(features(sample.X_test))[:, 0])
 
 
-def weighted_features(kernel: Circle, law: np.ndarray, s: int, rng: np.random.Generator):
-    """A function that maps points with s harmonics drawn from a law (terms,); their mean product is the kernel."""
-    chosen = rng.choice(len(law), size=s, p=law)
-    weights = np.sqrt(spectrum(kernel.decay, kernel.terms)[chosen] / (s * law[chosen]))
-    return lambda X: harmonics(X, kernel.frequencies()[chosen], weights)
+def drawn_features(spec: Part, entry: dict, kernel: Circle, sample: Sample, weights, s: int, seed: int):
+    """The features of one draw of an entry's map, a function of points; ``weights`` are those of ``distribution_of``,
+    or None where the map samples from its own pool.
+    """
+    if weights is not None:
+        return weighted_features(kernel, weights, s, np.random.default_rng(seed))
+    own = {"penalty": sample.penalty} if entry["method"] == "lsrff" else {}
+    phi = entry_map(spec, entry | {"options": own | entry["options"]}, kernel, s, seed)
+    return phi.fit(sample.X, sample.y).transform
 
 
-def is_whole(entry: dict) -> bool:
-    """Whether frequencies are sampled from the whole law, as the theorems have it, and not from a pool of s."""
-    return entry["options"].get("pool") == "whole"
+def weighted_features(kernel: Circle, weights: np.ndarray, s: int, rng: np.random.Generator):
+    """A function that maps points with s harmonics drawn by weights (terms,); their mean product is the kernel."""
+    chosen = rng.choice(len(weights), size=s, p=weights)
+    amplitudes = np.sqrt(spectrum(kernel.decay, kernel.terms)[chosen] / (s * weights[chosen]))
+    return lambda X: harmonics(X, kernel.frequencies()[chosen], amplitudes)
 
 
-def law_of(kernel: Circle, sample: Sample, entry: dict) -> np.ndarray:
-    """The law (terms,) that a method samples harmonics from: mu times the ridge leverage, or times its surrogate."""
+def distribution_of(kernel: Circle, sample: Sample, entry: dict) -> np.ndarray:
+    """The distribution (terms,) that a method samples harmonics from: mu times the ridge leverage, or its surrogate."""
     n, frequencies = len(sample.y), kernel.frequencies()
     scores = np.empty(kernel.terms)
     if entry["method"] == "lsrff":
@@ -215,5 +205,5 @@ def law_of(kernel: Circle, sample: Sample, entry: dict) -> np.ndarray:
             columns = (sample.y @ Z) ** 2
             columns += n * (Z**2).sum(axis=0) if entry["options"].get("identity", False) else 0.0
         scores[part] = columns.reshape(2, -1).sum(axis=0)
-    law = spectrum(kernel.decay, kernel.terms) * scores
-    return law / law.sum()
+    weights = spectrum(kernel.decay, kernel.terms) * scores
+    return weights / weights.sum()

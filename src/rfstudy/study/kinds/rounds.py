@@ -29,8 +29,9 @@ from scipy.special import sph_harm_y
 
 from random_features.arrays import seed_of
 from random_features.maps.registry import make_map
+from rfstudy.data.target import Target
 from rfstudy.fields import Count, Counts, distinct
-from rfstudy.study.engine import Cell, Job, entry_map, sample_and_kernel
+from rfstudy.study.engine import Cell, Job, cells_of, entry_map, sample_and_kernel
 from rfstudy.study.job import Part
 from rfstudy.study.sample import Sample
 from rfstudy.study.svm_rows import accuracy_rows, decided, fit_on
@@ -78,160 +79,136 @@ def check(spec: Part) -> None:
 
 def cells(job: Job) -> list[Cell]:
     """One cell an entry and repeat: a game."""
-    conditions = {key: job.spec.grid[key] for key in Grid.__annotations__}
-    return [
-        Cell(entry, {"repeat": repeat}, conditions, {"repeat": repeat})
-        for entry in job.spec.methods
-        for repeat in job.spec.repeats
-    ]
+    return cells_of(job.spec)
 
 
-def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+def measure(
+    job: Job, entry: dict, *, repeat: int, n_features: list[int], pictures: list[int], resolution: int
+) -> tuple[list[dict], dict]:
     """The rows of one game at all of its readings, and of the first repeat of a method itself what is drawn of it."""
-    game = Game.played(job, cell, checkpoints)
-    rows = [row for reading in game.readings() for row in reading]
-    rows += [row for look in game.looks() for row in look]
-    settings = {"length_scale": game.length_scale, "options": cell.entry["options"], "capped": game.sample.capped}
-    rows = [row | game.sample.size_columns | {"settings": settings | row.get("settings", {})} for row in rows]
-    is_drawn = cell.coordinates["repeat"] == 0 and not cell.entry["variant"]
-    return rows, game.pictures() if is_drawn else {}
+    spec, m = job.spec, max(n_features)
+    sample, kernel, length_scale = sample_and_kernel(job, repeat)
+    seed = seed_of(spec.seed, "rounds", spec.dataset, entry["method"], m, repeat)
+    phi = entry_map(spec, entry, kernel, m, seed).draw(sample.X_train.shape[1], dtype=sample.X_train.dtype)
+    phi.learn(sample.X_train, sample.y_train, job.checkpoints)
+    game = list(phi.replay(sample.X_train, sample.y_train))
+    looks = looked_at(game, pictures)
+    potentials, window = {}, 0.0
+    if sample.X_train.shape[1] == 2:
+        # the same window of frequencies for all looks
+        window = WINDOW * float(np.abs(phi.learned_["frequencies"][: max(pictures, default=0) or None]).max())
+        points = square(window, resolution)
+        potentials = {
+            look.m: phi.potential(sample.X_train, sample.y_train, look.alpha, points).reshape(resolution, resolution)
+            for look in looks
+        }
+    rows = readings(job.data.target, sample, phi, game, n_features)
+    distances = distance_to_other_class(sample.X_train, sample.y_train, sample.X_test, sample.y_test)
+    for look in looks:
+        values = {"boundary_weight_ratio": boundary_weight_ratio(look.alpha, distances)}
+        if potentials:
+            values["peak_area"] = area_above_half(potentials[look.m], window)
+        rows += valued({"at": look.rounds, "n_features": look.m}, values)
+    settings = {"length_scale": length_scale, "options": entry["options"], "capped": sample.capped}
+    shared = sample.size_columns | {"axis": "iteration"}
+    rows = [shared | row | {"settings": settings | row.get("settings", {})} for row in rows]
+    if repeat or entry["variant"]:
+        return rows, {}
+    drawn = {"X": sample.X_train, "y": sample.y_train.astype(np.int8)}
+    if potentials:
+        shown = {"kept": np.array(game[0].n_components), "window": np.array(window)}
+        return rows, drawn | shown | plane(job.data.target, sample, phi, looks, potentials)
+    return rows, drawn | harmonics(names_of(phi, m))
 
 
 @dataclass(frozen=True)
-class Game:
-    """A game that was played, on the rows of a repeat."""
+class Look:
+    """The dual weights ``alpha`` (n,) with ``m`` features, after so many ``rounds``."""
 
-    job: Job
-    cell: Cell
-    sample: Sample
-    length_scale: float
-    phi: object  # the fitted map
+    m: int
+    rounds: int
+    alpha: np.ndarray
 
-    @classmethod
-    def played(cls, job: Job, cell: Cell, checkpoints) -> Game:
-        """The game of a cell at its largest number of features."""
-        spec, repeat, m = job.spec, cell.coordinates["repeat"], max(cell.conditions["n_features"])
-        sample, kernel, length_scale = sample_and_kernel(job, repeat)
-        seed = seed_of(spec.seed, "rounds", spec.dataset, cell.entry["method"], m, repeat)
-        phi = entry_map(spec, cell.entry, kernel, m, seed).draw(sample.X_train.shape[1], dtype=sample.X_train.dtype)
-        return cls(job, cell, sample, length_scale, phi.learn(sample.X_train, sample.y_train, checkpoints))
 
-    @property
-    def _rows(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.sample.X_train, self.sample.y_train
+def looked_at(game: list, pictures: list[int]) -> list[Look]:
+    """The looks at the weights of a game; those of a round are from before its features."""
+    before = [0, *(played.n_components for played in game)]
+    looks = [Look(m, played.number, played.alpha) for m, played in zip(before, game, strict=False)]
+    return [look for look in looks if look.m in pictures]
 
-    def readings(self):
-        """By reading its rows."""
-        (X, y), C, n = self._rows, self.phi.C, len(self.sample.y_train)
-        Y, _ = self.job.data.target.encode(y)
-        total, violation = np.zeros(n), 0.0
-        for number, played in enumerate(self.phi.replay(X, y), start=1):
-            total += played.alpha
-            violation = max(violation, dual_violation(played.alpha, Y[:, 0], C))
-            m = played.n_components
-            if m not in self.cell.conditions["n_features"]:
-                continue
-            prefix = self.phi.prefix(m)
-            model = fit_on(prefix, X, Y, C)
-            upper = svm_objective(model, decided(model, prefix.transform, X)[:, 0], Y[:, 0], C)
-            lower = self._lower(total / number)
-            values = {
-                "margin_objective": upper,
-                "margin_lower": lower,
-                "duality_gap": upper - lower,
-                "gap_bound": gap_bound(number, n, C),
-                "gap_bound_mended": gap_bound(number, n, C, gradient=n),
-                "dual_violation": violation,
-                "distinct_features": len(np.unique(self._names(m), axis=0)),
-            }
-            place = {"axis": "iteration", "at": number, "n_features": m, "n_features_label": str(m)}
-            place["n_columns"] = prefix.n_columns_
-            scores = accuracy_rows(self.job, self.sample, model, prefix.transform)
-            yield [place | {"learner": "l1_svm"} | row for row in scores] + [
-                place | {"split": "train", "metric": metric, "value": float(value)} for metric, value in values.items()
-            ]
 
-    def _lower(self, mean: np.ndarray) -> float:
-        """min over lambda of F(mean, lambda): the answer to mean dual weights (n,)."""
-        X, y = self._rows
-        peak = self.phi.best_response(X, y, mean)["potentials"][0]
-        return float(mean.sum() - 0.5 * len(y) ** 2 * float(peak))
+def valued(place: dict, values: dict[str, float]) -> list[dict]:
+    """The rows of values at a place that no test row takes part in."""
+    return [place | {"split": "train", "metric": metric, "value": float(value)} for metric, value in values.items()]
 
-    def _names(self, m: int) -> np.ndarray:
-        """What tells the first m features apart, (m, ...)."""
-        learned = self.phi.learned_
-        if "frequencies" in learned:
-            return learned["frequencies"][:m]
-        return np.column_stack([learned["degrees"], learned["orders"]])[:m]
 
-    def looks(self):
-        """By look at the weights its rows: how they lie beside the border of the classes, and how wide peaks are."""
-        X, y = self._rows
-        distances = distance_to_other_class(X, y, self.sample.X_test, self.sample.y_test)
-        for m, number, alpha in self._seen():
-            values = {"boundary_weight_ratio": boundary_weight_ratio(alpha, distances)}
-            if self._is_plane:
-                window = self._window
-                values["peak_area"] = area_above_half(self._potential(alpha), window)
-            place = {"axis": "iteration", "at": number, "n_features": m, "n_features_label": str(m), "split": "train"}
-            yield [place | {"metric": metric, "value": float(value)} for metric, value in values.items()]
-
-    def _seen(self):
-        """Triples of m, the rounds played and the weights (n,) with m features, at every look."""
-        before = 0
-        for number, played in enumerate(self.phi.replay(*self._rows)):
-            if before in self.cell.conditions["pictures"]:
-                yield before, number, played.alpha
-            before = played.n_components
-
-    @property
-    def _is_plane(self) -> bool:
-        return self.sample.X_train.shape[1] == 2
-
-    @property
-    def _window(self) -> float:
-        """Half the side of the window of frequencies that the potential is looked at in, the same for all looks."""
-        looked_at = max(self.cell.conditions["pictures"], default=0) or None
-        return WINDOW * float(np.abs(self.phi.learned_["frequencies"][:looked_at]).max())
-
-    def _potential(self, alpha: np.ndarray) -> np.ndarray:
-        """The potential v / n^2 of dual weights on a grid of frequencies, (resolution, resolution), rows upwards."""
-        points = square(self._window, self.cell.conditions["resolution"])
-        side = self.cell.conditions["resolution"]
-        return self.phi.potential(*self._rows, alpha, points).reshape(side, side)
-
-    def pictures(self) -> dict:
-        """What Figure 1 shows, as arrays by name."""
-        X, y = self._rows
-        shown = {"X": X, "y": y.astype(np.int8)}
-        if not self._is_plane:
-            return shown | self._harmonics()
-        side = self.cell.conditions["resolution"]
-        extent, (Y, _) = float(np.abs(X).max()), self.job.data.target.encode(y)
-        shown |= {"frequencies": self.phi.learned_["frequencies"], "window": np.array(self._window)}
-        shown["extent"] = np.array(extent)
-        shown["kept"] = np.array(next(self.phi.replay(X, y)).n_components)
-        for m, _, alpha in self._seen():
-            shown[f"weights-{m}"] = alpha.astype(np.float32)
-            shown[f"potential-{m}"] = self._potential(alpha).astype(np.float32)
-            if m:
-                prefix = self.phi.prefix(m)
-                model = fit_on(prefix, X, Y, self.phi.C)
-                decision = decided(model, prefix.transform, square(extent, side).astype(X.dtype))
-                shown[f"decision-{m}"] = decision.reshape(side, side).astype(np.float32)
-        return shown
-
-    def _harmonics(self) -> dict:
-        """The harmonics that were chosen most often, on a grid of latitudes from the north and longitudes from 0."""
-        counts = Counter(map(tuple, self._names(max(self.cell.conditions["n_features"])).tolist())).most_common()
-        polar, azimuth = np.linspace(0, np.pi, LATITUDES)[:, None], np.arange(LONGITUDES) * 2 * np.pi / LONGITUDES
-        pairs = [pair for pair, _ in counts]
-        waves = [sph_harm_y(degree, order, polar, azimuth).real for degree, order in pairs[:STRONGEST]]
-        return {
-            "pairs": np.array(pairs),
-            "counts": np.array([count for _, count in counts]),
-            "waves": np.array(waves, dtype=np.float32),
+def readings(target: Target, sample: Sample, phi, game: list, n_features: list[int]) -> list[dict]:
+    """The rows of a game that was played with the map, at all numbers of features at which it is read."""
+    (X, y), C, n = (sample.X_train, sample.y_train), phi.C, len(sample.y_train)
+    signs = target.encode(y)[0][:, 0]
+    total, violation, rows = np.zeros(n), 0.0, []
+    for number, played in enumerate(game, start=1):
+        total += played.alpha
+        violation = max(violation, dual_violation(played.alpha, signs, C))
+        m = played.n_components
+        if m not in n_features:
+            continue
+        prefix, mean = phi.prefix(m), total / number
+        model = fit_on(prefix, sample, target, C)
+        upper = svm_objective(model, decided(model, prefix.transform, X)[:, 0], signs, C)
+        # min over lambda of F: the answer to the mean weights
+        lower = mean.sum() - 0.5 * n**2 * float(phi.best_response(X, y, mean)["potentials"][0])
+        values = {
+            "margin_objective": upper,
+            "margin_lower": lower,
+            "duality_gap": upper - lower,
+            "gap_bound": gap_bound(number, n, C),
+            "gap_bound_mended": gap_bound(number, n, C, gradient=n),
+            "dual_violation": violation,
+            "distinct_features": len(np.unique(names_of(phi, m), axis=0)),
         }
+        place = {"at": number, "n_features": m, "n_columns": prefix.n_columns_}
+        scores = accuracy_rows(target, sample, model, prefix.transform)
+        rows += [place | {"learner": "l1_svm"} | row for row in scores] + valued(place, values)
+    return rows
+
+
+def names_of(phi, m: int) -> np.ndarray:
+    """What tells the first m features apart, (m, ...)."""
+    learned = phi.learned_
+    if "frequencies" in learned:
+        return learned["frequencies"][:m]
+    return np.column_stack([learned["degrees"], learned["orders"]])[:m]
+
+
+def plane(target: Target, sample: Sample, phi, looks: list[Look], potentials: dict) -> dict:
+    """What Figure 1 shows of a game in the plane, as arrays by name: frequencies, and by look weights, potential and
+    decisions.
+    """
+    X, extent = sample.X_train, float(np.abs(sample.X_train).max())
+    shown = {"frequencies": phi.learned_["frequencies"], "extent": np.array(extent)}
+    for look in looks:
+        m = look.m
+        shown[f"weights-{m}"] = look.alpha.astype(np.float32)
+        shown[f"potential-{m}"] = potentials[m].astype(np.float32)
+        if m:
+            prefix, side = phi.prefix(m), len(potentials[m])
+            points = square(extent, side).astype(X.dtype)
+            decision = decided(fit_on(prefix, sample, target, phi.C), prefix.transform, points)
+            shown[f"decision-{m}"] = decision.reshape(side, side).astype(np.float32)
+    return shown
+
+
+def harmonics(names: np.ndarray) -> dict:
+    """The harmonics that were chosen most often, on a grid of latitudes from the north and longitudes from 0."""
+    counts = Counter(map(tuple, names.tolist())).most_common()
+    polar, azimuth = np.linspace(0, np.pi, LATITUDES)[:, None], np.arange(LONGITUDES) * 2 * np.pi / LONGITUDES
+    waves = [sph_harm_y(degree, order, polar, azimuth).real for (degree, order), _ in counts[:STRONGEST]]
+    return {
+        "pairs": np.array([pair for pair, _ in counts]),
+        "counts": np.array([count for _, count in counts]),
+        "waves": np.array(waves, dtype=np.float32),
+    }
 
 
 def svm_objective(model, decision: np.ndarray, y: np.ndarray, C: float) -> float:

@@ -12,11 +12,12 @@ from typing import TypedDict
 import numpy as np
 import torch
 
-from random_features.arrays import seed_of, seed_sequence
+from random_features.arrays import seed_of
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts
 from rfstudy.study.engine import Cell, Job, Timed, entry_map
-from rfstudy.study.job import Part, spread
+from rfstudy.study.job import spread
+from rfstudy.study.kinds.fitting import timed_map
 
 STAGES = ("measure",)
 NEEDS_DATA = False
@@ -35,53 +36,29 @@ class Grid(TypedDict):
 
 def cells(job: Job) -> list[Cell]:
     """One cell a map and pair of d and s: along s at one d, and along d at one s."""
-    return [Cell(entry, at) for entry in job.spec.methods for at in places(job.spec.grid)]
+    return [Cell(entry, {"d": d, "n_features": s}) for entry in job.spec.methods for d, s in pairs(job.spec.grid)]
 
 
-def places(grid: dict) -> list[dict]:
+def pairs(grid: dict) -> list[tuple[int, int]]:
     """The pairs of d and s, each once; where a few sizes are asked for, these at the one d alone."""
-    pairs = [(grid["fixed_dimension"], s) for s in spread(grid["n_features"], grid.get("ends"))]
+    found = [(grid["fixed_dimension"], s) for s in spread(grid["n_features"], grid.get("ends"))]
     if "ends" not in grid:
-        pairs += [(d, grid["fixed_n_features"]) for d in grid["dimensions"]]
-    return [{"d": d, "n_features": s} for d, s in dict.fromkeys(pairs)]
+        found += [(d, grid["fixed_n_features"]) for d in grid["dimensions"]]
+    return list(dict.fromkeys(found))
 
 
-def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+def measure(job: Job, entry: dict, *, d: int, n_features: int) -> tuple[list[dict], dict]:
     """The one row of a cell: the bytes."""
-    phi = map_at(job.spec, cell.entry, cell.coordinates).restore(cell.coordinates["d"])
-    return [
-        columns_at(cell.coordinates)
-        | {"n_columns": phi.n_columns_, "metric": "stored_bytes", "value": stored_bytes(phi)}
-    ], {}
+    seed = seed_of(job.spec.seed, "scaling", entry["method"], d, n_features)
+    phi = entry_map(job.spec, entry, make_kernel(job.spec.kernel), n_features, seed).restore(d)
+    row = {"dataset": f"made-d{d}", "n_columns": phi.n_columns_}
+    return [row | {"metric": "stored_bytes", "value": stored_bytes(phi)}], {}
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
     """What ``time`` takes the times of: drawing every map, and mapping the rows, at every pair of d and s."""
-    return [timed_at(job.spec, entry, at) for at in places(job.spec.grid) for entry in job.spec.methods]
-
-
-def timed_at(spec: Part, entry: dict, at: dict) -> Timed:
-    """The phases of one map at one pair."""
-    n, d = spec.grid["rows"], at["d"]
-    X = np.random.default_rng(seed_sequence(spec.seed, "scaling", d)).standard_normal((n, d))
-    X = (X / np.sqrt(d)).astype(np.float32)
-    phi = map_at(spec, entry, at)
-    # none of these maps learns from data
-    phases = {"draw": lambda: phi.restore(d), "transform": lambda: phi.transform(X)}
-    return Timed(entry, columns_at(at) | {"n_train": n}, phases)
-
-
-def map_at(spec: Part, entry: dict, at: dict):
-    """The unfitted map of an entry at one pair."""
-    d, s = at["d"], at["n_features"]
-    seed = seed_of(spec.seed, "scaling", entry["method"], d, s)
-    return entry_map(spec, entry, make_kernel(spec.kernel), s, seed)
-
-
-def columns_at(at: dict) -> dict:
-    """The columns of the tidy table that say where a row stands."""
-    d, s = at["d"], at["n_features"]
-    return {"dataset": f"made-d{d}", "n_features": s, "n_features_label": str(s), "d": d}
+    spec, n = job.spec, job.spec.grid["rows"]
+    return [timed_map(spec, entry, f"made-d{d}", n, d, s) for d, s in pairs(spec.grid) for entry in spec.methods]
 
 
 def stored_bytes(phi) -> int:

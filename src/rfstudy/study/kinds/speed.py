@@ -16,7 +16,7 @@ import numpy as np
 import scipy.linalg
 from annotated_types import Ge, MinLen
 
-from random_features.arrays import seed_of, seed_sequence
+from random_features.arrays import row_blocks, seed_of, seed_sequence
 from random_features.kernels import make_kernel
 from random_features.learners.ridge import cross_validate_ridge
 from random_features.maps.registry import REGISTRY
@@ -24,6 +24,7 @@ from rfstudy.data.split import fold_of_row
 from rfstudy.fields import Count, Positive, Positives
 from rfstudy.study.engine import Job, Timed, entry_map
 from rfstudy.study.job import Part
+from rfstudy.study.kinds.fitting import normal_points
 from rfstudy.study.peers import make_peer
 
 #: Nothing but times is measured here.
@@ -33,6 +34,9 @@ RESOURCES = {"mb": 8000, "minutes": 120}
 
 #: Rounds of what takes a minute or more.
 FEW = 3
+
+#: Rows of a block of features.
+BLOCK = 8192
 
 
 class ComparisonOptions(TypedDict, total=False):
@@ -110,17 +114,14 @@ def timed_maps(spec: Part, comparison: dict) -> list[Timed]:
     entries = {entry["method"]: entry for entry in spec.methods}
     n, d, s = (comparison[key] for key in ("rows", "dimension", "n_features"))
     kernel = make_kernel(comparison.get("kernel", spec.kernel))
-    points = standard_normal((n, d), spec.seed, "maps") / np.float32(np.sqrt(d))
-    columns = {"dataset": f"made-n{n}-d{d}", "kernel": kernel.name, "n_features": s, "n_features_label": str(s)}
-    columns |= {"n_train": n, "d": d}
-    units = []
+    columns = {"dataset": f"made-n{n}-d{d}", "kernel": kernel.name, "n_features": s, "n_train": n, "d": d}
+    points, units = normal_points(spec.seed, n, d), []
     for phase in comparison.get("phases", ["transform"]):
         for side in (*comparison["of"], *comparison["at_most"]):
             name, _, dtype = side.rpartition("-")
-            X = points.astype(dtype, copy=False)
             if name in entries:
-                seed = seed_of(spec.seed, "speed", name, s)
                 entry = entries[name] | {"variant": dtype}
+                seed = seed_of(spec.seed, "speed", name, s)
                 transformer = entry_map(spec | {"device": "cpu"}, entry, kernel, s, seed)
             elif name in REGISTRY:
                 continue
@@ -129,7 +130,8 @@ def timed_maps(spec: Part, comparison: dict) -> list[Timed]:
             settings = {"what": f"{name}.{phase}, {dtype}"}
             if side in comparison["of"]:
                 settings["at_most"] = comparison["at_most"]
-            units.append(Timed(entry, columns, {phase: work_of(phase, transformer, X)}, settings=settings))
+            work = work_of(phase, transformer, points.astype(dtype, copy=False))
+            units.append(Timed(entry, columns, {phase: work}, settings=settings))
     return units
 
 
@@ -146,36 +148,34 @@ def timed_ridge(seed: int, grid: dict) -> list[Timed]:
     from sklearn.model_selection import GridSearchCV
 
     n, n_columns, penalties, n_folds = (grid[key] for key in ("rows", "columns", "penalties", "n_folds"))
-    Z = standard_normal((n, n_columns), seed, "ridge") / np.float32(np.sqrt(n_columns))
-    y = np.sign(Z[:, 0] + 0.02 * standard_normal(n, seed, "noise")).astype(np.float64)
-    folds = fold_of_row(n, n_folds, seed, "speed")
-    block = 8192
+    Z = normal_points(seed, n, n_columns)
+    noise = np.random.default_rng(seed_sequence(seed, "noise")).standard_normal(n)
+    y = np.sign(Z[:, 0] + 0.02 * noise)
 
     def blocks():
-        return ((slice(i, min(i + block, n)), Z[i : i + block]) for i in range(0, n, block))
+        return ((rows, Z[rows]) for rows in row_blocks(n, BLOCK))
 
-    def of_ridge(variant, fit, settings, rounds=None):
-        return Timed({"variant": variant}, columns, {"fit": fit}, "ridge", settings, rounds)
-
-    def path():
-        cross_validate_ridge(blocks, y[:, None], penalties, folds, n_columns=n_columns)
-
-    def one_solve():
-        Z64 = Z.astype(np.float64)
-        gram = Z64.T @ Z64
-        gram[np.diag_indices(n_columns)] += 1.0
-        scipy.linalg.solve(gram, Z64.T @ y, assume_a="pos", overwrite_a=True)
-
-    def grid_search():
-        GridSearchCV(Ridge(solver="cholesky"), {"alpha": penalties}, cv=n_folds, refit=False).fit(Z, y)
-
+    folds = fold_of_row(n, n_folds, seed, "speed")
+    path = partial(cross_validate_ridge, blocks, y[:, None], penalties, folds, n_columns=n_columns)
+    search = GridSearchCV(Ridge(solver="cholesky"), {"alpha": penalties}, cv=n_folds, refit=False)
+    of_path = {"what": f"ridge, {len(penalties)} penalties x {n_folds} folds", "at_most": grid["at_most"]}
     columns = {"dataset": f"made-n{n}", "n_columns": n_columns, "n_train": n}
-    what = f"ridge, {len(penalties)} penalties x {n_folds} folds"
     return [
-        of_ridge("path", path, {"what": what, "at_most": grid["at_most"]}),
-        of_ridge("one-solve", one_solve, {"what": "one Gram matrix, one solve, float64"}),
-        of_ridge("grid-search", grid_search, {"what": "GridSearchCV(Ridge), float32"}, rounds=FEW),
+        Timed({"variant": variant}, columns, {"fit": fit}, "ridge", settings, rounds)
+        for variant, fit, settings, rounds in (
+            ("path", path, of_path, None),
+            ("one-solve", partial(solved_once, Z, y), {"what": "one Gram matrix, one solve, float64"}, None),
+            ("grid-search", partial(search.fit, Z, y), {"what": "GridSearchCV(Ridge), float32"}, FEW),
+        )
     ]
+
+
+def solved_once(Z, y: np.ndarray) -> np.ndarray:
+    """The coefficients (D,) of ridge regression on Z (n, D), with the penalty 1."""
+    Z = Z.astype(np.float64)
+    gram = Z.T @ Z
+    gram[np.diag_indices(len(gram))] += 1.0
+    return scipy.linalg.solve(gram, Z.T @ y, assume_a="pos", overwrite_a=True)
 
 
 def timed_planning(grid: dict) -> Timed:
@@ -185,8 +185,3 @@ def timed_planning(grid: dict) -> Timed:
     settings = {"what": f"dry-run of the preset {grid['preset']}", "at_most_s": grid["at_most_s"]}
     phases = {"plan": partial(subprocess.run, command, check=True, stdout=subprocess.DEVNULL)}
     return Timed({"variant": "dry-run"}, {}, phases, settings=settings)
-
-
-def standard_normal(shape, seed: int, *axes) -> np.ndarray:
-    """Independent standard normal numbers, float32."""
-    return np.random.default_rng(seed_sequence(seed, "speed", *axes)).standard_normal(shape, dtype=np.float32)

@@ -8,7 +8,7 @@ kernel on so many rows, the first of the training part; a fit leaves checkpoints
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, TypedDict
 
 import numpy as np
@@ -19,11 +19,13 @@ from random_features.errors import NotDefinedError
 from random_features.kernels import KERNELS, make_kernel
 from random_features.learners.boehning import GAP_TOLERANCE, fit_on_stream
 from random_features.learners.streams import keep_within
+from rfstudy.data.target import Target
 from rfstudy.fields import Count, Positive, Some, distinct
 from rfstudy.scores import approximation_error
 from rfstudy.study.engine import Cell, Job, Timed, entry_map, feature_seed
 from rfstudy.study.job import Part, kernel_id
-from rfstudy.study.sample import Sample, Samples, approximation_rows
+from rfstudy.study.sample import Prepared, Sample, Samples
+from rfstudy.study.sample import approximation_rows as chosen_rows
 
 STAGES = ("measure",)
 NEEDS_DATA = True
@@ -57,12 +59,16 @@ class Grid(TypedDict):
 
 
 class MappedRows(Samples):
-    """The first rows of the training part and the test part, both on the disk: nothing is copied."""
+    """The first ``n_train`` rows of the training part and the test part, both on the disk: nothing is copied."""
+
+    def __init__(self, data: Prepared, spec: Part, n_train: int):
+        super().__init__(data, spec)
+        self.n_train = n_train
 
     def of(self, repeat: int, preprocess: list, own_split: dict | None = None) -> Sample:
-        """The rows; ``own_split`` says how many train (``n_train``)."""
+        """The rows, the same in all repeats."""
         data, n_all = self.prepared, self.prepared.facts["n_train"]
-        n = own_split["n_train"]
+        n = min(self.n_train, n_all)
         return Sample(data.X[:n], data.y[:n], data.X[n_all:], data.y[n_all:], capped=n < n_all)
 
 
@@ -80,45 +86,48 @@ def check(spec: Part) -> None:
 
 
 def cells(job: Job) -> list[Cell]:
-    """One cell an entry and kernel and, of those that sweep, place on an axis."""
-    grid, entries = job.spec.grid, job.spec.methods
-    swept = [entry for entry in entries if entry["method"] in grid["sweeps"]["methods"]]
-    places = [(axis, value) for axis in ("n_train", "penalty") for value in grid["sweeps"][axis]]
-    return [
-        cell
-        for repeat in job.spec.repeats
-        for cell in (
-            *(cell_of(job, entry, kernel, repeat) for kernel in grid["kernels"] for entry in entries),
-            *(swept_cell(job, entry, axis, value, repeat) for entry in swept for axis, value in places),
-        )
+    """One cell an entry and kernel and, of those that sweep, place on an axis, for the first kernel."""
+    spec, (first, *_), sweeps = job.spec, job.spec.grid["kernels"], job.spec.grid["sweeps"]
+    work = [(entry, kernel, {}) for kernel in spec.grid["kernels"] for entry in spec.methods]
+    work += [
+        (entry, first, {"axis": axis, "at": value})
+        for entry in spec.methods
+        if entry["method"] in sweeps["methods"]
+        for axis in ("n_train", "penalty")
+        for value in sweeps[axis]
     ]
+    return [cell_of(spec, *each, repeat) for repeat in spec.repeats for each in work]
 
 
-def swept_cell(job: Job, entry: dict, axis: str, value: float, repeat: int) -> Cell:
-    """The cell of an entry at a place of an axis, for the first kernel."""
-    cell = cell_of(job, entry, job.spec.grid["kernels"][0], repeat, **{axis: value})
-    return replace(cell, columns=cell.columns | {"axis": axis, "at": value})
+def cell_of(spec: Part, entry: dict, kernel: dict, place: dict, repeat: int) -> Cell:
+    """The cell of an entry for a kernel; at a place on an axis, or with what the grid states."""
+    at = {"kernel": kernel_id(kernel), "n_train": spec.grid["rows"], "penalty": spec.grid["penalty"], "repeat": repeat}
+    if place:
+        at[place["axis"]] = place["at"]
+    has_width = "length_scale" in KERNELS[kernel["name"]]["parameters"]
+    conditions = {key: spec.grid[key] for key in ("n_features", "approximation_rows")}
+    conditions |= {"parameters": kernel, "bandwidth": spec.bandwidth if has_width else None}
+    return Cell(entry, at, conditions, place)
 
 
-def cell_of(job: Job, entry: dict, kernel: dict, repeat: int, n_train=None, penalty=None) -> Cell:
-    """The cell of an entry for a kernel; the grid says what is left open."""
-    grid, has_width = job.spec.grid, "length_scale" in KERNELS[kernel["name"]]["parameters"]
-    conditions = {key: grid[key] for key in ("n_features", "approximation_rows")}
-    conditions |= {"kernel": kernel, "bandwidth": job.spec.bandwidth if has_width else None}
-    at = {"kernel": kernel_id(kernel), "n_train": n_train or grid["rows"], "penalty": penalty or grid["penalty"]}
-    return Cell(entry, at | {"repeat": repeat}, conditions, {"kernel": at["kernel"], "repeat": repeat})
-
-
-def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+def measure(
+    job: Job,
+    entry: dict,
+    *,
+    kernel: str,
+    n_train: int,
+    penalty: float,
+    repeat: int,
+    n_features: int,
+    approximation_rows: int,
+    parameters: dict,
+    bandwidth: dict | None,
+) -> tuple[list[dict], dict]:
     """The error of the kernel matrix, the errors on training and test rows, and the passes over the training rows."""
-    conditions = cell.conditions
-    sample, kernel, settings = rows_and_kernel(job, cell)
-    shared = sample.size_columns | {
-        "n_features": conditions["n_features"],
-        "n_features_label": str(conditions["n_features"]),
-    }
-    shared |= {"settings": settings}
-    phi = map_of(job, cell, kernel)
+    sample, exact, settings = rows_and_kernel(job, n_train, repeat, parameters, bandwidth)
+    settings |= {"options": entry["options"]}
+    shared = sample.size_columns | {"settings": settings}
+    phi = entry_map(job.spec, entry, exact, n_features, feature_seed(job.spec, entry, n_features, repeat))
     try:
         phi.fit(sample.X_train, sample.y_train)
     except (NotDefinedError, np.linalg.LinAlgError) as error:
@@ -126,43 +135,34 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
         because = {"status": status, "settings": settings | {"reason": str(error)}}
         return [shared | because | {"metric": metric} for metric in METRICS], {}
     shared |= {"n_columns": phi.n_columns_}
-    with tqdm(desc=cell.name, file=sys.stderr, unit=" passes", mininterval=5) as bar:
-        train, model, classes = fitted(phi, sample, cell.coordinates["penalty"], checkpoints, shown_by(bar))
-    solved = {"penalty": cell.coordinates["penalty"], "solver": model.solver, "tolerance": GAP_TOLERANCE}
+    with tqdm(desc=f"{entry['method']} {kernel}", file=sys.stderr, unit=" passes", mininterval=5) as bar:
+        train, model, classes = fitted(phi, sample, penalty, job.checkpoints, shown_by(bar))
+    solved = {"penalty": penalty, "solver": model.solver, "tolerance": GAP_TOLERANCE}
     solved |= {} if model.converged else {"converged": False}
-    of_learner = shared | {"learner": "logistic", "settings": settings | solved}
+    test = partial(phi.transform_blocks, sample.X_test)
     errors = {
-        ("train_error_pct", "train"): error_of(job, train, sample.y_train, model, classes),
-        ("error_pct", "test"): error_of(
-            job, lambda: phi.transform_blocks(sample.X_test), sample.y_test, model, classes
-        ),
+        ("train_error_pct", "train"): error_pct(job.data.target, train, sample.y_train, model, classes),
+        ("error_pct", "test"): error_pct(job.data.target, test, sample.y_test, model, classes),
         ("passes", "train"): model.n_iter,
     }
-    told = shared | {"settings": settings | {"rows": min(conditions["approximation_rows"], len(sample.y_train))}}
-    approximation = kernel_error(job, cell, phi, kernel, sample.X_train)
+    # of some training rows, the same for all methods and kernels
+    chosen = chosen_rows(job.spec, repeat, len(sample.y_train), approximation_rows)
+    X = np.asarray(sample.X_train[np.sort(chosen)])
+    Z = phi.transform(X).astype(np.float64)
+    approximation = approximation_error(exact(X.astype(np.float64)), Z @ Z.T, "frobenius")
+    told = shared | {"settings": settings | {"rows": len(X)}}
     rows = [told | {"metric": "approximation_error_frobenius", "split": "train", "value": approximation}]
+    of_learner = shared | {"learner": "logistic", "settings": settings | solved}
     rows += [of_learner | {"metric": m, "split": split, "value": value} for (m, split), value in errors.items()]
     return rows, {}
 
 
-def rows_and_kernel(job: Job, cell: Cell):
+def rows_and_kernel(job: Job, n_train: int, repeat: int, parameters: dict, bandwidth: dict | None):
     """The rows of a cell, its kernel, and what its rows say of both."""
-    n_train = min(cell.coordinates["n_train"], job.data.facts["n_train"])
-    samples, repeat, split = MappedRows(job.data, job.spec), cell.coordinates["repeat"], {"n_train": n_train}
-    sample = samples.of(repeat, job.spec.preprocess, split)
-    settings = {"options": cell.entry["options"], "capped": sample.capped}
-    told = dict(cell.conditions["kernel"])
-    if cell.conditions["bandwidth"]:
-        told["length_scale"] = samples.length_scale(repeat, job.spec.preprocess, cell.conditions["bandwidth"], split)
-        settings["length_scale"] = told["length_scale"]
-    return sample, make_kernel(told), settings
-
-
-def map_of(job: Job, cell: Cell, kernel):
-    """The unfitted map of a cell."""
-    spec, s = job.spec, cell.conditions["n_features"]
-    seed = feature_seed(spec, cell.entry, s, cell.coordinates["repeat"])
-    return entry_map(spec, cell.entry, kernel, s, seed)
+    samples = MappedRows(job.data, job.spec, n_train)
+    sample = samples.of(repeat, job.spec.preprocess)
+    own = {"length_scale": samples.length_scale(repeat, job.spec.preprocess, bandwidth)} if bandwidth else {}
+    return sample, make_kernel(parameters | own), own | {"capped": sample.capped}
 
 
 def shown_by(bar):
@@ -184,40 +184,32 @@ def fitted(phi, sample: Sample, penalty: float, checkpoints=None, progress=None)
     return train, fit_on_stream(train, labels.astype(np.uint8), len(classes), penalty, **how), classes
 
 
-def error_of(job: Job, features, y, model, classes) -> float:
+def error_pct(target: Target, features, y, model, classes) -> float:
     """The error in percent of a model on a stream of features with the labels y (n,)."""
-    decision = (model.decision(block) for _, block in features())
-    predicted = np.concatenate([job.data.target.decode(each, classes) for each in decision])
-    return job.data.target.evaluate("error_pct", y, predicted)
-
-
-def kernel_error(job: Job, cell: Cell, phi, kernel, X_train) -> float:
-    """The relative error of the kernel matrix of some training rows, the same for all methods and kernels."""
-    chosen = approximation_rows(
-        job.spec, cell.coordinates["repeat"], len(X_train), cell.conditions["approximation_rows"]
-    )
-    X = np.asarray(X_train[np.sort(chosen)])
-    Z = phi.transform(X).astype(np.float64)
-    return approximation_error(kernel(X.astype(np.float64)), Z @ Z.T, "frobenius")
+    predicted = np.concatenate([target.decode(model.decision(block), classes) for _, block in features()])
+    return target.evaluate("error_pct", y, predicted)
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
     """What ``time`` takes the times of: all work on so many rows, as it is streamed, for every map and kernel."""
-    grid = job.spec.grid
-    every = [(kernel, entry) for kernel in grid["kernels"] for entry in job.spec.methods]
-    return [timed_cell(job, cell_of(job, entry, kernel, 0, n_train=grid["timed_rows"])) for kernel, entry in every]
+    grid, entries = job.spec.grid, job.spec.methods
+    place = {"axis": "n_train", "at": grid["timed_rows"]}
+    work = [cell_of(job.spec, entry, kernel, place, 0) for kernel in grid["kernels"] for entry in entries]
+    return [timed_cell(job, cell) for cell in work]
 
 
 def timed_cell(job: Job, cell: Cell) -> Timed:
     """One phase: to draw and to learn the map, to fit on streamed features, and to predict the test rows."""
-    sample, kernel, settings = rows_and_kernel(job, cell)
-    s = cell.conditions["n_features"]
+    spec, entry, at, conditions = job.spec, cell.entry, cell.coordinates, cell.conditions
+    sample, kernel, settings = rows_and_kernel(job, at["n_train"], 0, conditions["parameters"], conditions["bandwidth"])
+    s = conditions["n_features"]
 
     def total():
-        phi = map_of(job, cell, kernel).fit(sample.X_train, sample.y_train)
-        _, model, classes = fitted(phi, sample, cell.coordinates["penalty"])
-        error_of(job, lambda: phi.transform_blocks(sample.X_test), sample.y_test, model, classes)
+        phi = entry_map(spec, entry, kernel, s, feature_seed(spec, entry, s, 0)).fit(sample.X_train, sample.y_train)
+        _, model, classes = fitted(phi, sample, at["penalty"])
+        test = partial(phi.transform_blocks, sample.X_test)
+        error_pct(job.data.target, test, sample.y_test, model, classes)
 
-    columns = sample.size_columns | {"n_features": s, "n_features_label": str(s), "kernel": cell.coordinates["kernel"]}
-    rounds = job.spec.time["rounds"]
-    return Timed(cell.entry, columns, {"total": total}, settings=settings, rounds=rounds)
+    columns = sample.size_columns | {"n_features": s, "kernel": at["kernel"]}
+    settings |= {"options": entry["options"]}
+    return Timed(entry, columns, {"total": total}, settings=settings, rounds=spec.time["rounds"])

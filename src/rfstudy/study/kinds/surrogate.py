@@ -12,7 +12,6 @@ leverage is :math:`\mathrm{Tr}\,K (K + n \lambda I)^{-1}`, the total surrogate l
 
 from __future__ import annotations
 
-import itertools
 from typing import TypedDict
 
 import numpy as np
@@ -20,7 +19,7 @@ import numpy as np
 from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts, Positives
-from rfstudy.study.engine import Cell, Job
+from rfstudy.study.engine import Cell, Job, cells_of
 
 STAGES = ("measure",)
 NEEDS_DATA = False
@@ -38,31 +37,30 @@ class Grid(TypedDict):
 
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, dimension, n and repeat; it holds all penalties."""
-    grid = job.spec.grid
-    fixed = {key: grid[key] for key in ("draws", "penalties")}
-    axes = list(itertools.product(grid["dimensions"], grid["sample_sizes"], job.spec.repeats))
-    return [
-        Cell(entry, {"d": d, "rows": n, "repeat": repeat}, fixed) for entry in job.spec.methods for d, n, repeat in axes
-    ]
+    return cells_of(job.spec, d="dimensions", n_train="sample_sizes")
 
 
-def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+def measure(
+    job: Job, entry: dict, *, d: int, n_train: int, repeat: int, penalties: list, draws: int
+) -> tuple[list[dict], dict]:
     """Rows of one cell, by penalty: the fixed ones, and n^(-1/2) as in the paper's theory.
 
+    The points are normal; their labels, -1 and +1, say on which side of a plane they are.
     ``leverage_ratio_least`` is the least of L / l over the frequencies, ``leverage_ratio_below`` the share of the
     frequencies at which L is below l.
     """
-    n, d = cell.coordinates["rows"], cell.coordinates["d"]
-    kernel = make_kernel(job.spec.kernel)
-    X, y, W = labelled_points(job.spec.seed, kernel, cell)
+    n, kernel = n_train, make_kernel(job.spec.kernel)
+    rng = np.random.default_rng(seed_sequence(job.spec.seed, "surrogate", d, n, repeat))
+    X = rng.standard_normal((n, d))
+    y, W = np.where(X[:, 0] > 0, 1.0, -1.0), kernel.draw_frequencies(rng, (draws, d))
     K = kernel(X)
     eigenvalues, vectors = np.linalg.eigh(K)
     Z = np.exp(-1j * X @ W.T)
     projections = np.abs(vectors.T @ Z) ** 2
-    identity = cell.entry["options"].get("identity", False)
+    identity = entry["options"].get("identity", False)
     alignments = np.abs(y @ Z) ** 2 + (n * (np.abs(Z) ** 2).sum(axis=0) if identity else 0.0)
     rows = []
-    for penalty, rule in [*((penalty, "fixed") for penalty in cell.conditions["penalties"]), (n**-0.5, "n^(-1/2)")]:
+    for penalty, rule in [*((penalty, "fixed") for penalty in penalties), (n**-0.5, "n^(-1/2)")]:
         leverages = (projections / (eigenvalues + n * penalty)[:, None]).sum(axis=0)
         ratios = alignments / (n**2 * penalty) / leverages
         values = {
@@ -72,25 +70,10 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
             "total_surrogate_bound": 2.0 * np.trace(K) / (n * penalty),
             "total_leverage": (eigenvalues / (eigenvalues + n * penalty)).sum(),
         }
-        shared = {
-            "dataset": f"labelled-d{d}-n{n}",
-            "n_train": n,
-            "d": d,
-            "repeat": cell.coordinates["repeat"],
-            "axis": "penalty",
-            "at": penalty,
-            "settings": {"rule": rule, "frequencies": cell.conditions["draws"]},
-        }
+        shared = {"dataset": f"labelled-d{d}-n{n}", "axis": "penalty", "at": penalty}
+        shared["settings"] = {"rule": rule, "frequencies": draws}
         rows += [shared | {"metric": metric, "value": float(value)} for metric, value in values.items()]
     return rows, {}
-
-
-def labelled_points(seed: int, kernel, cell: Cell) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Normal points (n, d), labels -1 and +1 (n,), the side of a plane, and frequencies (draws, d) of the kernel."""
-    n, d = cell.coordinates["rows"], cell.coordinates["d"]
-    rng = np.random.default_rng(seed_sequence(seed, "surrogate", d, n, cell.coordinates["repeat"]))
-    X = rng.standard_normal((n, d))
-    return X, np.where(X[:, 0] > 0, 1.0, -1.0), kernel.draw_frequencies(rng, (cell.conditions["draws"], d))
 
 
 def total_surrogate_leverage(K: np.ndarray, y: np.ndarray, penalty: float, identity: bool) -> float:

@@ -16,8 +16,8 @@ import numpy as np
 from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts, Positives
-from rfstudy.study.engine import Cell, Job, entry_map
-from rfstudy.study.job import Part
+from rfstudy.study.engine import Cell, Job, cells_of, entry_map
+from rfstudy.study.job import Part, size_of
 
 STAGES = ("measure",)
 NEEDS_DATA = False
@@ -37,58 +37,42 @@ class Grid(TypedDict):
 
 def cells(job: Job) -> list[Cell]:
     """One cell a map, dimension, size and repeat; the repeats are batches of draws."""
-    grid, repeats = job.spec.grid, job.spec.repeats
-    return [
-        Cell(
-            entry,
-            {"d": d, "n_features": multiple * d, "label": f"{multiple}d", "repeat": repeat},
-            {"distances": grid["distances"], "draws": grid["draws"]},
-        )
-        for entry in job.spec.methods
-        for d, multiple, repeat in itertools.product(grid["dimensions"], grid["multiples_of_d"], repeats)
-    ]
+    return cells_of(job.spec, d="dimensions", multiple="multiples_of_d")
 
 
-def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
+def measure(
+    job: Job, entry: dict, *, d: int, multiple: int, repeat: int, distances: list[float], draws: int
+) -> tuple[list[dict], dict]:
     """Rows of one cell: bias, variance, mean squared error and variance over that of RFF, by direction and distance.
 
     ``spread`` is the standard error over the draws.
     """
-    at, conditions = cell.coordinates, cell.conditions
-    estimates, n_columns = kernel_estimates(job.spec, cell.entry, at | conditions)
+    s, label = size_of("multiples_of_d", multiple, d)
+    estimates, n_columns = kernel_estimates(job.spec, entry, d, s, repeat, draws, np.array(distances))
+    size = {"n_features": s, "n_features_label": label, "n_columns": n_columns}
     rows = []
-    for (i, direction), (j, distance) in itertools.product(enumerate(DIRECTIONS), enumerate(conditions["distances"])):
-        shared = {
-            "dataset": f"pairs-{direction}-d{at['d']}",
-            "n_features": at["n_features"],
-            "n_features_label": at["label"],
-            "n_columns": n_columns,
-            "d": at["d"],
-            "repeat": at["repeat"],
-            "axis": "distance",
-            "at": distance,
-            "spread_kind": "standard error",
-            "settings": {"direction": direction, "draws": conditions["draws"]},
-        }
-        for metric, (value, error) in moments(estimates[:, i, j], distance, at["n_features"], n_columns).items():
+    for (i, direction), (j, distance) in itertools.product(enumerate(DIRECTIONS), enumerate(distances)):
+        shared = size | {"dataset": f"pairs-{direction}-d{d}", "axis": "distance", "at": distance}
+        shared |= {"spread_kind": "standard error", "settings": {"direction": direction, "draws": draws}}
+        for metric, (value, error) in moments(estimates[:, i, j], distance, s, n_columns).items():
             rows.append(shared | {"metric": metric, "value": value, "spread": error})
     return rows, {}
 
 
-def kernel_estimates(spec: Part, entry: dict, cell: dict) -> tuple[np.ndarray, int]:
+def kernel_estimates(
+    spec: Part, entry: dict, d: int, s: int, repeat: int, draws: int, distances: np.ndarray
+) -> tuple[np.ndarray, int]:
     """Estimates of the kernel, one a draw, direction and distance: shape (draws, 2, distances); columns of the map."""
     kernel = make_kernel(spec.kernel)
-    d, s, draws = cell["d"], cell["n_features"], cell["draws"]
-    axes = (d, s, cell["repeat"])
-    seeds = seed_sequence(spec.seed, "variance", entry["method"], *axes).generate_state(draws)
-    directions = np.random.default_rng(seed_sequence(spec.seed, "directions", *axes)).standard_normal((draws, d))
+    seeds = seed_sequence(spec.seed, "variance", entry["method"], d, s, repeat).generate_state(draws)
+    directions = np.random.default_rng(seed_sequence(spec.seed, "directions", d, s, repeat)).standard_normal((draws, d))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    distances = np.asarray(cell["distances"])[:, None]
-    origin, along_axis = np.zeros((1, d)), distances * np.eye(1, d)
+    origin, along_axis = np.zeros((1, d)), distances[:, None] * np.eye(1, d)
     estimates = np.empty((draws, len(DIRECTIONS), len(distances)))
     for draw in range(draws):
         phi = entry_map(spec, entry, kernel, s, int(seeds[draw])).restore(d, dtype=np.float64)
-        estimates[draw].flat = products(phi, origin, np.vstack([distances * directions[draw], along_axis]))
+        points = np.vstack([distances[:, None] * directions[draw], along_axis])
+        estimates[draw].flat = products(phi, origin, points)
     return estimates, phi.n_columns_
 
 

@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from closed_forms import assert_mean, candidates
 from scipy.optimize import minimize
 
 from random_features.kernels import (
@@ -55,7 +56,7 @@ def test_target_columns():
 
 @pytest.mark.parametrize("name", SELECTING)
 @pytest.mark.parametrize("kernel", [Gaussian(0.7), Laplacian(2.0), Cauchy(2.0), ArcCosine(0), ArcCosine(2)], ids=repr)
-def test_features_are_weighted_candidates(name, kernel, candidates):
+def test_features_are_weighted_candidates(name, kernel):
     X, y = data()
     options = {"n_pairs": 300} if name == "clrff" else {}
     phi = make_map(name, kernel, n_components=12, n_candidates=40, random_state=1, **options).fit(X, y)
@@ -123,7 +124,7 @@ def test_projection_to_the_simplex(seed):
 
 
 @pytest.mark.parametrize("kind", ["binary", "classes", "regression"])
-def test_karff_uses_the_whole_support_where_it_fits(kind, candidates):
+def test_karff_uses_the_whole_support_where_it_fits(kind):
     X, y = data()[0], labels(kind)
     options = {"n_components": 30, "n_candidates": 80, "rho": 40.0, "random_state": 0}
     phi = make_map("karff", weights="sqrt", **options).fit(X, y)
@@ -137,7 +138,7 @@ def test_karff_uses_the_whole_support_where_it_fits(kind, candidates):
     np.testing.assert_allclose(uniform.transform(X), C[:, support] / np.sqrt(len(support)), atol=1e-12)
 
 
-def test_karff_samples_where_the_support_does_not_fit(assert_mean, candidates):
+def test_karff_samples_where_the_support_does_not_fit():
     """The draws are independent and follow a, so that the expected kernel is that of a."""
     X, y = data()
     sample = []
@@ -164,7 +165,7 @@ def test_karff_default_rho_is_that_of_the_example():
 
 @pytest.mark.parametrize("kind", ["binary", "classes", "regression"])
 @pytest.mark.parametrize("kernel", [Gaussian(0.5), Cauchy(1.0), ArcCosine(1), ArcCosine(2)], ids=repr)
-def test_kprff_takes_the_best_scores(kind, kernel, candidates):
+def test_kprff_takes_the_best_scores(kind, kernel):
     X, y = data()[0], labels(kind)
     phi = make_map("kprff", kernel, n_components=7, n_candidates=40, random_state=0).fit(X, y)
     scores = alignments(candidates(phi, X), y)
@@ -194,7 +195,7 @@ def test_linear_kernel_selects_columns(name):
 
 
 @pytest.mark.parametrize("name", ["kprff", "karff"])
-def test_scores_use_a_share_of_the_rows(name, candidates):
+def test_scores_use_a_share_of_the_rows(name):
     """Rows without a say cannot be told apart from rows that are not there: count those that change the scores."""
     X, y = data()
     phi = make_map(name, n_components=7, scoring_fraction=0.25, random_state=0).fit(X, y)
@@ -249,31 +250,6 @@ def test_slsrff_weights(kind, identity, centred):
     np.testing.assert_allclose(phi.learned_["weights"], np.sqrt(scores.sum() / (9 * scores[indices])), rtol=1e-9)
 
 
-def test_slsrff_is_unbiased_for_the_kernel_of_its_pool(assert_mean):
-    """The s draws are independent given the pool: s times the product of a pair of columns is one draw."""
-    X, y = data()
-    s = 20_000
-    phi = make_map("slsrff", n_components=s, identity=True, random_state=0).fit(X, y)
-    Z, pool = phi.transform(X[:2]), pool_features(phi, X[:2])
-    sample = s * (Z[0] * Z[1]).reshape(2, s).sum(axis=0)
-    assert_mean(sample, pool[0] @ pool[1])
-
-
-def test_slsrff_code_mode_keeps_and_sorts_all_columns():
-    """The code gives the features 1 / sqrt(q) with q per column, and no factor 1 / (2 s)."""
-    X, y = data()
-    phi = make_map("slsrff", n_components=9, mode="code", random_state=0).fit(X, y)
-    angles = X @ phi.pool_.frequencies.T + phi.pool_.phases
-    pool = np.hstack([np.cos(angles), np.sin(angles)]) / 3
-    scores = surrogate_scores(pool, y, False, True)
-    weights = np.sqrt(scores.sum() / scores)
-    order = np.argsort(weights)
-    np.testing.assert_array_equal(phi.learned_["indices"], order)
-    angles = X @ phi.pool_.frequencies[order % 9].T + np.tile(phi.pool_.phases, 2)
-    expected = np.hstack([np.cos(angles[:, :9]), np.sin(angles[:, 9:])]) / 3 * weights[order]
-    np.testing.assert_allclose(phi.transform(X), expected, rtol=1e-9, atol=1e-9)
-
-
 # the sizes of a map with a stated pool
 
 
@@ -312,7 +288,7 @@ def test_without_a_stated_pool_there_is_no_prefix(name):
         make_map(name, n_components=12, random_state=1).fit(X, y).prefix(5)
 
 
-def test_kprff_scores_the_first_rows_where_it_is_told_to(candidates):
+def test_kprff_scores_the_first_rows_where_it_is_told_to():
     X, y = data()
     phi = make_map(
         "kprff",
@@ -328,7 +304,7 @@ def test_kprff_scores_the_first_rows_where_it_is_told_to(candidates):
     np.testing.assert_array_equal(phi.learned_["indices"], np.argsort(-scores, kind="stable")[:12])
 
 
-def test_kprff_scores_targets_as_they_are_where_it_is_told_to(candidates):
+def test_kprff_scores_targets_as_they_are_where_it_is_told_to():
     X, y = data()[0], labels("binary")
     phi = make_map("kprff", Gaussian(0.7), n_components=12, n_candidates=40, center_targets=False, random_state=1).fit(
         X, y

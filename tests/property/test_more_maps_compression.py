@@ -1,10 +1,10 @@
-"""The maps that fit weights or landmarks to the data, against brute force: CLR-RFF, SES and Nystroem."""
+"""The maps that fit weights to the data, against brute force: CLR-RFF and SES."""
 
 import numpy as np
 import pytest
-from sklearn.kernel_approximation import Nystroem as ReferenceNystroem
+from closed_forms import candidates
 
-from random_features.kernels import ArcCosine, Cauchy, Gaussian, Laplacian, Linear, NeuralTangent, Polynomial
+from random_features.kernels import Gaussian
 from random_features.maps import make_map
 from random_features.maps.compression import geodesic_ascent, shrunken_weights
 
@@ -92,7 +92,7 @@ def test_all_candidates_with_weight_one_are_rff():
     np.testing.assert_allclose(phi.transform(X), rff.transform(X), atol=1e-12)
 
 
-def test_clrff_is_nearer_to_the_candidates_than_a_random_subset(candidates):
+def test_clrff_is_nearer_to_the_candidates_than_a_random_subset():
     X = data(200)
     compressed, random = [], []
     for seed in range(5):
@@ -126,7 +126,7 @@ def test_shrunken_weights_limits():
     np.testing.assert_allclose(shrunken_weights(A, A @ truth, 1e-9), truth, rtol=1e-8)
 
 
-def test_ses_has_less_error_than_equal_weights_on_its_data(candidates):
+def test_ses_has_less_error_than_equal_weights_on_its_data():
     X = data(200)
     weighted, equal = [], []
     for seed in range(8):
@@ -137,50 +137,3 @@ def test_ses_has_less_error_than_equal_weights_on_its_data(candidates):
         equal.append(np.linalg.norm(C @ C.T - Gaussian()(X)))
     # Seven or eight of eight, were both equally likely to be nearer, have the probability 9 / 256.
     assert np.sum(np.less(weighted, equal)) >= 7
-
-
-# Nystroem
-
-
-@pytest.mark.parametrize(
-    "kernel",
-    [Gaussian(1.5), Laplacian(2.0), Cauchy(2.0), ArcCosine(1), NeuralTangent(), Polynomial(2, 1.0), Linear()],
-    ids=repr,
-)
-def test_nystroem_with_all_rows_is_exact(kernel):
-    X = data(40)
-    phi = make_map("nystroem", kernel, n_components=40, random_state=0).fit(X)
-    Z = phi.transform(X)
-    # Eigenvalues below 1e-12 of the largest are left out.
-    np.testing.assert_allclose(Z @ Z.T, kernel(X), atol=1e-9 * np.abs(kernel(X)).max())
-    if kernel.name == "linear":
-        assert phi.n_columns_ == 3
-
-
-def test_nystroem_is_scikit_learns_up_to_a_rotation():
-    X = data(50)
-    phi = make_map("nystroem", Gaussian(1.5), n_components=20, random_state=0).fit(X)
-    landmarks = phi.learned_["landmarks"]
-    assert len(np.unique(landmarks, axis=0)) == 20
-    assert all(row.tolist() in X.tolist() for row in landmarks)
-    reference = ReferenceNystroem(gamma=0.5 / 1.5**2, n_components=20, random_state=0).fit(landmarks)
-    Z, R = phi.transform(X), reference.transform(X)
-    np.testing.assert_allclose(Z @ Z.T, R @ R.T, atol=1e-8)
-
-
-def test_nystroem_drops_what_repeated_rows_add_nothing_to():
-    X = np.repeat(data(5), 4, axis=0)
-    phi = make_map("nystroem", n_components=20, random_state=0).fit(X)
-    assert phi.n_columns_ == 5
-    Z = phi.transform(X)
-    np.testing.assert_allclose(Z @ Z.T, Gaussian()(X), atol=1e-10)
-
-
-def test_nystroem_uses_every_row_where_there_are_few():
-    X = data(6)
-    assert make_map("nystroem", n_components=20, random_state=0).fit(X).learned_["landmarks"].shape == (6, 3)
-
-
-def test_nystroem_refuses_a_kernel_that_is_zero():
-    with pytest.raises(ValueError, match="kernel matrix of the landmarks is zero"):
-        make_map("nystroem", Linear()).fit(np.zeros((3, 2)))

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from linear_problems import stream
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp, softmax
 from sklearn.svm import SVC, LinearSVC
@@ -19,10 +20,6 @@ from rfstudy.study.code import SOURCE
 from rfstudy.study.parts import learner_type
 
 N_ROWS, N_COLUMNS = 121, 5
-
-
-def stream(Z, rows=7):
-    return lambda: ((slice(i, min(i + rows, len(Z))), Z[i : i + rows]) for i in range(0, len(Z), rows))
 
 
 def problem(kind):
@@ -348,18 +345,6 @@ def run(program, folder):
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, env={"PYTHONPATH": str(folder)}
     )
     return json.loads(done.stdout)
-
-
-def test_facts_are_read_without_a_heavy_import():
-    program = (
-        "import json, sys; from random_features.learners import entry\n"
-        "facts = {name: entry.facts(name)['grid'] for name in entry.known()}\n"
-        "print(json.dumps([facts, sorted({'numpy', 'scipy', 'sklearn', 'torch'} & set(sys.modules))]))"
-    )
-    assert run(program, SOURCE) == [
-        {"l1_svm": "C", "logistic": "penalties", "ridge": "penalties", "svm": "C"},
-        [],
-    ]
 
 
 MEAN = """

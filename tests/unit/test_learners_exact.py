@@ -13,10 +13,6 @@ from rfstudy.data.target import encode_labels
 EPS = np.finfo(np.float64).eps
 
 
-def stream(Z):
-    return lambda: iter([(slice(0, len(Z)), Z)])
-
-
 def problem(n=150, n_classes=2, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 3))

@@ -94,21 +94,3 @@ def test_what_is_still_to_come_is_estimated_from_the_last_quarter_of_the_steps()
     assert np.isinf(newton.still_to_come(falls[:2])).all()
     np.testing.assert_allclose(newton.still_to_come(falls[:4]), [4.0 + 2.0, 2.0])
     np.testing.assert_allclose(newton.still_to_come(falls), [sum(16.0 / 2**k for k in (9, 10, 11)), 3.0])
-
-
-@pytest.mark.parametrize(("n_classes", "bound"), [(2, 1 / 4), (5, 1 / 2)])
-def test_the_fixed_hessian_of_boehning_always_descends(n_classes, bound):
-    """What the module says of its preconditioner: with the bound for the curvature the plain step never rises."""
-    Z, _, Y = problem(n_classes=n_classes)
-    penalty = np.array([1e-3])
-    features = Design(stream(Z), len(Z), Z.shape[1], has_intercept=False)
-    whole = newton.Problem(features, newton.Logistic((Y > 0)[:, None, :]), np.full((len(Z), 1), 1 / len(Z)))
-    solve = features.preconditioner(bound / len(Z), penalty[0])
-    weights = 10 * np.random.default_rng(0).standard_normal((Z.shape[1], 1, Y.shape[1]))
-    values = []
-    for _ in range(20):
-        decision = decision_values(Z, weights)
-        values.append(whole.objective(penalty, weights, decision)[0])
-        gradient = whole.derivatives(penalty, weights, decision)[0]
-        weights = weights - solve(gradient[:, 0])[:, None]
-    assert (np.diff(values) < 0).all()

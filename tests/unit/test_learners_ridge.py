@@ -4,6 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from linear_problems import stream
 
 from random_features.learners import ridge, streams
 from random_features.learners.exact import fit_kernel_ridge
@@ -13,11 +14,6 @@ from rfstudy.data.target import decode_labels, encode_labels
 
 EPS = np.finfo(np.float64).eps
 GRID = np.array([1e-8, 1e-6, 1e-4, 1e-3, 1e-2, 0.05, 0.1, 0.5, 1, 5, 10])
-
-
-def stream(Z, rows=None):
-    rows = rows or len(Z)
-    return lambda: ((slice(i, min(i + rows, len(Z))), Z[i : i + rows]) for i in range(0, len(Z), rows))
 
 
 def problem(n=300, n_columns=20, n_classes=2, seed=0, dtype=np.float64):

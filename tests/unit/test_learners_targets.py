@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from linear_problems import stream
 
 from random_features.learners import streams
 from random_features.learners.penalties import best_penalty, check_grid, effective_penalties, is_at_edge
@@ -11,10 +12,6 @@ from random_features.learners.targets import as_columns, sign_columns
 from rfstudy.data.target import encode_labels
 
 EPS = np.finfo(np.float64).eps
-
-
-def stream(Z, rows):
-    return lambda: ((slice(i, min(i + rows, len(Z))), Z[i : i + rows]) for i in range(0, len(Z), rows))
 
 
 @pytest.mark.parametrize(

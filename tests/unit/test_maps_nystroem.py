@@ -1,10 +1,10 @@
-"""Nystroem features in float32: as accurate as float32 allows, whatever the eigenvalues of the landmarks' matrix."""
+"""Nystroem features: exact where all rows are landmarks, and in float32 as accurate as float32 allows."""
 
 import numpy as np
 import pytest
 import torch
 
-from random_features.kernels import ArcCosine, Gaussian, Laplacian, Polynomial
+from random_features.kernels import ArcCosine, Cauchy, Gaussian, Laplacian, Linear, NeuralTangent, Polynomial
 from random_features.maps import make_map, nystroem
 from random_features.maps.nystroem import SINGLE_PRECISION_RANGE, split
 
@@ -73,6 +73,8 @@ def test_features_are_whitened_kernel_values(kernel):
     X = data().astype(np.float64)
     phi = fitted(kernel)
     L = phi.learned_["landmarks"].astype(np.float64)
+    assert len(np.unique(L, axis=0)) == S
+    assert {tuple(row) for row in L} <= {tuple(row) for row in X}
     eigenvalues, U = np.linalg.eigh(kernel(L))
     kept = eigenvalues > 1e-12 * eigenvalues[-1]
     naive = kernel(X, L) @ (U[:, kept] / np.sqrt(eigenvalues[kept]))
@@ -120,3 +122,40 @@ def test_one_row_that_is_far_off_leaves_the_kernel_matrix_as_it_is(dtype, far):
     X[0] = far
     Z = nystroem.Nystroem(Gaussian(1.5), n_components=40, random_state=0).fit_transform(X).astype(float)
     np.testing.assert_allclose(Z @ Z.T, Gaussian(1.5)(X.astype(float)), atol=20 * np.finfo(dtype).eps)
+
+
+def normal(n):
+    return np.random.default_rng(0).normal(size=(n, 3))
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [Gaussian(1.5), Laplacian(2.0), Cauchy(2.0), ArcCosine(1), NeuralTangent(), Polynomial(2, 1.0), Linear()],
+    ids=repr,
+)
+def test_with_all_rows_is_exact(kernel):
+    X = normal(40)
+    phi = make_map("nystroem", kernel, n_components=40, random_state=0).fit(X)
+    Z = phi.transform(X)
+    # Eigenvalues below 1e-12 of the largest are left out.
+    np.testing.assert_allclose(Z @ Z.T, kernel(X), atol=1e-9 * np.abs(kernel(X)).max())
+    if kernel.name == "linear":
+        assert phi.n_columns_ == 3
+
+
+def test_drops_what_repeated_rows_add_nothing_to():
+    X = np.repeat(normal(5), 4, axis=0)
+    phi = make_map("nystroem", n_components=20, random_state=0).fit(X)
+    assert phi.n_columns_ == 5
+    Z = phi.transform(X)
+    np.testing.assert_allclose(Z @ Z.T, Gaussian()(X), atol=1e-10)
+
+
+def test_uses_every_row_where_there_are_few():
+    X = normal(6)
+    assert make_map("nystroem", n_components=20, random_state=0).fit(X).learned_["landmarks"].shape == (6, 3)
+
+
+def test_refuses_a_kernel_that_is_zero():
+    with pytest.raises(ValueError, match="kernel matrix of the landmarks is zero"):
+        make_map("nystroem", Linear()).fit(np.zeros((3, 2)))

@@ -1,8 +1,6 @@
 """What is known of the metrics: one table, which knows whatever the study measures and compares."""
 
 import math
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -71,10 +69,3 @@ def test_every_metric_of_the_shipped_measurements_is_known():
     for path in sorted((ROOT / "data" / "measured").glob("*.csv.xz")):
         metrics = set(tidy.read(path)["metric"])
         assert {metric for metric in metrics if not metric.startswith("fact_")} <= set(FACTS), path
-
-
-def test_the_facts_need_nothing_heavy():
-    program = "import sys, rfstudy.metrics; print(*({'pandas', 'torch', 'sklearn', 'scipy'} & set(sys.modules)))"
-    environment = {"PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
-    assert done.stdout.strip() == ""

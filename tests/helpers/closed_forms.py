@@ -1,0 +1,49 @@
+"""Comparisons of samples with closed forms, and formulas that several maps share."""
+
+import numpy as np
+
+
+def direction(seed, d=8):
+    """A random unit vector."""
+    vector = np.random.default_rng(seed).normal(size=d)
+    return vector / np.linalg.norm(vector)
+
+
+def rff_variance(z):
+    """s times the variance of RFF in the layout "cos_sin" at |x - y| = z length scales."""
+    return (1 - np.exp(-(z**2))) ** 2 / 2
+
+
+def activation(projections, order):
+    """The activation of the arc-cosine kernel of an order, written out."""
+    return np.heaviside(projections, 0.5) if order == 0 else np.maximum(projections, 0.0) ** order
+
+
+def assert_mean(sample, expected):
+    """The mean over the first axis, of independent entries, is within four standard errors of its expectation."""
+    sample = np.asarray(sample)
+    error = sample.std(axis=0, ddof=1) / np.sqrt(len(sample))
+    # Where nothing varies, rounding is left.
+    assert np.all(np.abs(sample.mean(axis=0) - expected) < 4 * error + 1e-12 * (1 + np.abs(expected)))
+
+
+def assert_variance(sample, expected, remainder=0.0):
+    """The variance of independent draws is within four standard errors, sigma^2 sqrt((kurtosis - 1) / N).
+
+    ``remainder`` is a relative error that the formula may have in addition.
+    """
+    centred = np.asarray(sample) - np.mean(sample)
+    variance = (centred**2).mean()
+    kurtosis = (centred**4).mean() / variance**2
+    error = variance * np.sqrt((kurtosis - 1) / len(centred))
+    assert abs(variance - expected) < 4 * error + remainder * expected
+
+
+def candidates(phi, X):
+    """The candidates' values sqrt(2) cos(w.x + b) or sqrt(2) a(w.x), written out."""
+    projections = X @ phi.pool_.frequencies.T
+    if phi.kernel_.name == "linear":
+        return projections
+    if phi.kernel_.name.startswith("arccos"):
+        return np.sqrt(2) * activation(projections, phi.kernel_.order)
+    return np.sqrt(2) * np.cos(projections + phi.pool_.phases)

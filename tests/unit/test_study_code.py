@@ -144,7 +144,7 @@ def test_what_is_no_module_or_no_constant_is_an_error():
 
 
 def test_constants_are_read_without_an_import():
-    assert code.constant("rfstudy.study.kinds.decay", "STAGES") == ("measure",)
+    assert code.constant("rfstudy.study.kinds.grid", "STAGES") == ("generate", "train")
     assert code.defines("rfstudy.study.kinds.grid", "timed")
     assert not code.defines("rfstudy.study.kinds.grid", "seed_of")  # imported, not defined
     assert {"ridge", "svm"} <= set(code.modules_in("random_features.learners"))

@@ -118,6 +118,16 @@ def test_the_sides_of_a_comparison_work_on_as_many_numbers_of_one_type(sides):
             assert Z.shape[1] == width
 
 
+def test_ridge_is_timed_over_all_penalties_and_folds_against_one_solve_in_double_precision(sides):
+    path, one_solve, search = (unit.phases["fit"]() for unit in sides if unit.learner == "ridge")
+    assert path.shape == (2, 2)  # penalties, folds
+    assert len(search.cv_results_["params"]) == 2
+    Z, y = next(unit.phases["fit"].args for unit in sides if unit.entry["variant"] == "one-solve")
+    Z = Z.astype(np.float64)
+    assert one_solve.dtype == np.float64
+    np.testing.assert_allclose(one_solve, np.linalg.solve(Z.T @ Z + np.eye(8), Z.T @ y), rtol=1e-12)
+
+
 def test_only_methods_leaves_out_comparisons_without_their_map():
     units = units_of(small("speed", only_methods=["sorf", "nystroem"]))
     assert {unit.entry.get("method", "") for unit in units} == {"sorf", "nystroem", ""}

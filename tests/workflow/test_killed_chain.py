@@ -28,8 +28,6 @@ from random_features.arrays import seed_of
 from rfstudy.fields import Count
 from rfstudy.study.engine import Cell
 
-STAGES = ("measure",)
-NEEDS_DATA = False
 RESOURCES = {"mb": 1000, "minutes": 60}
 
 

@@ -27,10 +27,9 @@ from rfstudy.data.target import Target
 from rfstudy.data.tasks import OF_FEATURES, parameters_of
 from rfstudy.files import read_yaml
 from rfstudy.study.check import entries_in, learners_of_entries, located, rows_of_split
-from rfstudy.study.code import defines
-from rfstudy.study.experiment import kind_constant, standing_for_all, wanted_sizes
+from rfstudy.study.code import constant, defines
+from rfstudy.study.experiment import module_of, needs_data, standing_for_all, wanted_sizes
 from rfstudy.study.job import NAMES, Part, merge, options_tried, sizes
-from rfstudy.study.models import module_of
 from rfstudy.study.plan import on_dataset, repeats_of
 from rfstudy.study.selection import load_study
 
@@ -90,7 +89,7 @@ def parts(experiment: dict, settings: dict, tasks: dict):
         yield from parts_on(own, tasks[dataset], settings, of_steps)
         if "grid" in own:
             yield ".grid", try_kind, kind_part(own, repeats_of(experiment, settings), settings)
-    if not kind_constant(experiment, "NEEDS_DATA"):
+    if not needs_data(experiment["kind"]):
         entries = [without_own_options(entry, module) for entry in experiment["methods"]]
         for i, entry in enumerate([] if own_kernels else entries):
             yield f".methods[{i}]", try_map, map_part(entry, experiment["kernel"], widest(experiment["grid"]))
@@ -149,7 +148,7 @@ def kind_part(experiment: dict, repeats: list[int], settings: dict) -> dict:
 
 def without_own_options(entry: dict, module: str) -> dict:
     """Return an entry without the options that its kind takes for itself."""
-    own = kind_constant({"kind": module.rpartition(".")[2]}, "OPTIONS") if defines(module, "OPTIONS") else {}
+    own = constant(module, "OPTIONS") if defines(module, "OPTIONS") else {}
     return entry | {"options": {key: value for key, value in entry["options"].items() if key not in own}}
 
 

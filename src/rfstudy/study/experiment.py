@@ -5,7 +5,7 @@ Imported by the workflow when it parses: standard library and PyYAML only.
 
 from __future__ import annotations
 
-from rfstudy.study.code import constant
+from rfstudy.study.code import defines
 from rfstudy.study.job import merge, own_kernel, size_of
 
 
@@ -68,9 +68,14 @@ def kernels_of(experiment: dict) -> list[dict]:
     return [kernel for i, kernel in enumerate(found) if kernel not in found[:i]]
 
 
-def kind_constant(experiment: dict, name: str):
-    """A constant of the kind of an experiment: STAGES, NEEDS_DATA or RESOURCES."""
-    return constant(f"rfstudy.study.kinds.{experiment['kind']}", name)
+def module_of(kind: str) -> str:
+    """The module of a kind."""
+    return f"rfstudy.study.kinds.{kind}"
+
+
+def needs_data(kind: str) -> bool:
+    """Whether a kind needs data: it then names what it measures of them."""
+    return defines(module_of(kind), "METRICS")
 
 
 def standing_for_all(search: dict) -> list[tuple[str, dict]]:

@@ -21,7 +21,7 @@ from pydantic import (
 from rfstudy.fields import Count, Positives, Share, Some, Words
 from rfstudy.models import Model, declared, partial, problems_of, refuse, suggestion
 from rfstudy.study.code import constant, defines, modules_in
-from rfstudy.study.experiment import entries_with_steps, listed_twice
+from rfstudy.study.experiment import entries_with_steps, listed_twice, module_of, needs_data
 from rfstudy.study.job import TUNE_SCOPES
 from rfstudy.study.parts import (
     Approximation,
@@ -368,11 +368,6 @@ class OnDataWithGrid(OnData, WithGrid):
     """The keys of the kinds that need data, but for `grid`."""
 
 
-def module_of(kind: str) -> str:
-    """Return the module of a kind."""
-    return f"rfstudy.study.kinds.{kind}"
-
-
 def problems_of_experiment(experiment: dict, datasets=None) -> list[str]:
     """Return what is wrong with an experiment whose steps are not written out yet, as ``problems_of`` does.
 
@@ -382,7 +377,7 @@ def problems_of_experiment(experiment: dict, datasets=None) -> list[str]:
     if kind not in kinds:
         return [f".kind: there is no {kind!r}; {suggestion(kind, kinds)}"]
     module = module_of(kind)
-    with_grid, on_data = declared(module, "Grid"), constant(module, "NEEDS_DATA")
+    with_grid, on_data = declared(module, "Grid"), needs_data(experiment["kind"])
     model = (OnDataWithGrid if on_data else WithGrid) if with_grid else AccuracyGrid
     # a null takes a key away once the data set's own is laid over the experiment
     own = experiment.get("datasets")

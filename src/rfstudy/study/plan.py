@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 from random_features.kernels import KERNELS
 from random_features.learners.entry import facts
+from rfstudy.study.code import constant, defines
 from rfstudy.study.config import ConfigurationError, check_ids
-from rfstudy.study.experiment import kernels_of, kind_constant, standing_for_all, wanted_sizes
+from rfstudy.study.experiment import kernels_of, module_of, needs_data, standing_for_all, wanted_sizes
 from rfstudy.study.job import Part, merge, own_kernel, searched, sizes, spread, tune_scope, without
 from rfstudy.study.models import AXES
 
@@ -49,7 +50,7 @@ def shards(experiment: dict, settings: dict) -> list[Shard]:
     parts = [(dataset,) for dataset in datasets] if "dataset" in axes else [tuple(datasets)]
     repeats = repeats_of(experiment, settings)
     # only where repeats are cells of their own are they cut: elsewhere one cell may cover them all
-    size = (kind_constant(experiment, "NEEDS_DATA") and settings["repeats_per_shard"]) or len(repeats)
+    size = (needs_data(experiment["kind"]) and settings["repeats_per_shard"]) or len(repeats)
     chunks = [tuple(repeats[i : i + size]) for i in range(0, len(repeats), size)]
     result = []
     for part in parts:
@@ -276,7 +277,7 @@ def train_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> 
 
 def measure_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
     """The work of ``measure``: the maps, and the grid of the experiment's kind."""
-    base = sample_part if kind_constant(experiment, "NEEDS_DATA") else part
+    base = sample_part if needs_data(experiment["kind"]) else part
     return base(experiment, dataset, settings) | {
         "methods": entries_of(experiment, shard),
         "grid": experiment["grid"],
@@ -286,9 +287,8 @@ def measure_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -
 
 def time_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> Part:
     """The work of ``time``: all methods together, how often, and what of them; one repeat."""
-    needs_data = kind_constant(experiment, "NEEDS_DATA")
     how = experiment["time"]
-    spec = (sample_part if needs_data else part)(experiment, dataset, settings) | {
+    spec = (sample_part if needs_data(experiment["kind"]) else part)(experiment, dataset, settings) | {
         # an entry that sweeps an option is not timed
         "methods": [without(entry, "learners") for entry in experiment["methods"] if entry and "sweep" not in entry],
         "time": without(how, "datasets", "examples", "sizes", "learner"),
@@ -327,8 +327,13 @@ PARTS = {
 
 
 def stages_of(experiment: dict) -> tuple[str, ...]:
-    """The stages whose jobs yield an experiment's rows."""
-    return kind_constant(experiment, "STAGES")
+    """The stages whose jobs yield an experiment's rows: those that its kind names, or ``measure``, unless the kind is
+    about times only.
+    """
+    module = module_of(experiment["kind"])
+    if defines(module, "STAGES"):
+        return constant(module, "STAGES")
+    return ("measure",) if defines(module, "measure") else ()
 
 
 def is_timed(experiment: dict) -> bool:
@@ -401,7 +406,7 @@ def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings:
     ``bytes_per_gram`` of a matrix over the columns of the features (at most n of them), and a learner
     ``bytes_per_entry`` of the features (n x D).
     """
-    needs = kind_constant(experiment, "RESOURCES")
+    needs = constant(module_of(experiment["kind"]), "RESOURCES")
     most = needs["mb"]
     for dataset in filter(None, shard.datasets):
         own = on_dataset(experiment, dataset)

@@ -10,7 +10,7 @@ from rfstudy.data.registry import Registry
 from rfstudy.study import config
 from rfstudy.study.check import check_on_datasets
 from rfstudy.study.config import SELECTIONS, check_ids, stop_at
-from rfstudy.study.experiment import kind_constant, size_lists, standing_for_all, wanted_sizes
+from rfstudy.study.experiment import needs_data, size_lists, standing_for_all, wanted_sizes
 from rfstudy.study.job import merge, own_kernel, sizes, spread
 
 
@@ -64,7 +64,7 @@ def select(experiments: dict[str, dict], settings: dict, datasets: set[str]) -> 
             continue
         experiment = restricted(with_preset(experiment, settings), settings)
         # a user who asks for data sets does not ask for an experiment without any
-        wants_data = kind_constant(experiment, "NEEDS_DATA") or bool(settings["only_datasets"])
+        wants_data = needs_data(experiment["kind"]) or bool(settings["only_datasets"])
         left = size_lists(experiment)
         has_sizes = not left or any(any(of.values()) for of in left)
         if experiment["methods"] and has_sizes and (experiment["datasets"] or not wants_data):

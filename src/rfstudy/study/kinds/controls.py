@@ -18,8 +18,6 @@ from rfstudy.fields import Some
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import merge
 
-STAGES = ("measure",)
-NEEDS_DATA = True
 METRICS = ("accuracy_pct", "class_share_pct")
 RESOURCES = {"mb": 900, "bytes_per_value": 24, "minutes": 60}
 

@@ -27,8 +27,6 @@ from rfstudy.fields import Positive, Some
 from rfstudy.study.engine import Cell, Job
 from rfstudy.study.job import Part
 
-STAGES = ("measure",)
-NEEDS_DATA = False
 RESOURCES = {"mb": 500, "minutes": 10}
 
 #: Eigenvalues are compared in floating point, up to this: those of matrices with entries around 1 are exact to 1e-15.

@@ -16,9 +16,6 @@ from rfstudy.study.job import Part, spread
 from rfstudy.study.kinds.fitting import normal_points
 from rfstudy.study.peers import make_peer
 
-#: Nothing but times is measured here.
-STAGES = ()
-NEEDS_DATA = False
 RESOURCES = {"mb": 3000, "minutes": 60}
 
 

@@ -16,8 +16,6 @@ from rfstudy.fields import Count, Counts, Positive, Some
 from rfstudy.scores import approximation_error
 from rfstudy.study.engine import Cell, Job, cells_of, entry_map
 
-STAGES = ("measure",)
-NEEDS_DATA = False
 RESOURCES = {"mb": 3000, "minutes": 240}
 
 

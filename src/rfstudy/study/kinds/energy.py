@@ -21,8 +21,6 @@ from rfstudy.fields import Count, Counts, Positive, Positives
 from rfstudy.study.engine import Cell, Job, entry_map
 from rfstudy.study.job import Part
 
-STAGES = ("measure",)
-NEEDS_DATA = False
 RESOURCES = {"mb": 2000, "minutes": 60}
 
 

@@ -17,8 +17,6 @@ from rfstudy.study.engine import Cell, Job, cells_of, entry_map, feature_seed, s
 from rfstudy.study.job import Part
 from rfstudy.study.svm_rows import accuracy_rows, fit_on
 
-STAGES = ("measure",)
-NEEDS_DATA = True
 METRICS = ("accuracy_pct", "train_accuracy_pct")
 RESOURCES = {"mb": 6000, "bytes_per_value": 32, "minutes": 240}
 

@@ -25,8 +25,6 @@ from rfstudy.study.job import Part, kernel_id
 from rfstudy.study.sample import Sample
 from rfstudy.study.svm_rows import accuracy_rows, fit_on
 
-STAGES = ("measure",)
-NEEDS_DATA = True
 METRICS = ("accuracy_pct", "train_accuracy_pct")
 RESOURCES = {"mb": 8000, "bytes_per_value": 32, "minutes": 240}
 

@@ -17,9 +17,6 @@ from rfstudy.fields import Count, Counts
 from rfstudy.study.engine import Job, Timed, drawn_and_learned, entry_map
 from rfstudy.study.job import Part, spread
 
-#: Nothing but times is measured here.
-STAGES = ()
-NEEDS_DATA = False
 RESOURCES = {"mb": 3000, "minutes": 240}
 
 

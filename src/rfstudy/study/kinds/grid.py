@@ -28,9 +28,9 @@ from rfstudy.study.job import SEARCHED, TUNE_SCOPES, Part, merge, own_kernel, si
 from rfstudy.study.rows import base_row, entry_columns
 from rfstudy.study.sample import Prepared, Sample, Samples
 
-#: The stages that yield rows, whether there are data sets, and whether an entry may have a kernel of its own.
+#: The stages that yield rows, which name their metrics themselves; an entry may have a kernel of its own.
 STAGES = ("generate", "train")
-NEEDS_DATA = True
+METRICS = ()
 KERNELS_OF_ENTRIES = True
 
 #: Memory: libraries (MB), the rows in float32 a few times over, and Gram matrices of the largest size; minutes.

@@ -23,8 +23,6 @@ from rfstudy.study.engine import Cell, Job, entry_map, sample_and_kernel
 from rfstudy.study.job import Part, without
 from rfstudy.study.sample import Sample
 
-STAGES = ("measure",)
-NEEDS_DATA = True
 METRICS = ("mse", "error_pct", "approximation_error_frobenius", "smallest_singular_value")
 RESOURCES = {"mb": 1500, "bytes_per_value": 24, "minutes": 240}
 

@@ -16,8 +16,6 @@ from random_features.arrays import seed_of
 from rfstudy.fields import Counts
 from rfstudy.study.engine import Cell, Job, cells_of, entry_map, sample_and_kernel
 
-STAGES = ("measure",)
-NEEDS_DATA = True
 METRICS = ("best_potential", "selected_norm")
 RESOURCES = {"mb": 3000, "bytes_per_value": 32, "minutes": 240}
 

@@ -19,8 +19,6 @@ from rfstudy.fields import Counts, Positives
 from rfstudy.study.engine import Cell, Job, cells_of, entry_map, feature_seed, sample_and_kernel
 from rfstudy.study.job import size_of
 
-STAGES = ("measure",)
-NEEDS_DATA = True
 METRICS = ("accuracy_pct", "mean_squared_length")
 RESOURCES = {"mb": 1500, "bytes_per_value": 24, "minutes": 240}
 

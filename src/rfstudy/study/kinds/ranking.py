@@ -26,8 +26,6 @@ from rfstudy.study.engine import Cell, Job, cells_of, entry_map, sample_and_kern
 from rfstudy.study.job import Part
 from rfstudy.study.kinds.grid import folds_of
 
-STAGES = ("measure",)
-NEEDS_DATA = True
 METRICS = ("error_pct", "effective_rank", "overlap_pct")
 RESOURCES = {"mb": 3000, "bytes_per_value": 24, "minutes": 240}
 

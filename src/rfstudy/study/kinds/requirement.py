@@ -31,8 +31,6 @@ from rfstudy.fields import Count, Counts, Positive, Some
 from rfstudy.study.engine import Cell, Job, entry_map
 from rfstudy.study.job import Part
 
-STAGES = ("measure",)
-NEEDS_DATA = False
 RESOURCES = {"mb": 3000, "minutes": 240}
 
 #: Options of an entry that are the kind's own and not its map's, with their values.

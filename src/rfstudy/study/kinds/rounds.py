@@ -36,8 +36,6 @@ from rfstudy.study.job import Part
 from rfstudy.study.sample import Sample
 from rfstudy.study.svm_rows import accuracy_rows, decided, fit_on
 
-STAGES = ("measure",)
-NEEDS_DATA = True
 METRICS = (
     "accuracy_pct", "train_accuracy_pct", "margin_objective", "margin_lower", "duality_gap", "gap_bound",
     "gap_bound_mended", "dual_violation", "distinct_features", "boundary_weight_ratio", "peak_area",

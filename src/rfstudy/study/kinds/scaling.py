@@ -19,8 +19,6 @@ from rfstudy.study.engine import Cell, Job, Timed, entry_map
 from rfstudy.study.job import spread
 from rfstudy.study.kinds.fitting import timed_map
 
-STAGES = ("measure",)
-NEEDS_DATA = False
 RESOURCES = {"mb": 3000, "minutes": 240}
 
 

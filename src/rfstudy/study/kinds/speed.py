@@ -27,9 +27,6 @@ from rfstudy.study.job import Part
 from rfstudy.study.kinds.fitting import normal_points
 from rfstudy.study.peers import make_peer
 
-#: Nothing but times is measured here.
-STAGES = ()
-NEEDS_DATA = False
 RESOURCES = {"mb": 8000, "minutes": 120}
 
 #: Rounds of what takes a minute or more.

@@ -27,8 +27,6 @@ from rfstudy.study.job import Part, kernel_id
 from rfstudy.study.sample import Prepared, Sample, Samples
 from rfstudy.study.sample import approximation_rows as chosen_rows
 
-STAGES = ("measure",)
-NEEDS_DATA = True
 METRICS = ("approximation_error_frobenius", "train_error_pct", "error_pct")
 
 #: Two matrices of 8,192 columns, the factor and what it is made from, a chunk of the features, and the budget.

@@ -21,8 +21,6 @@ from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts, Positives
 from rfstudy.study.engine import Cell, Job, cells_of
 
-STAGES = ("measure",)
-NEEDS_DATA = False
 RESOURCES = {"mb": 3000, "minutes": 240}
 
 

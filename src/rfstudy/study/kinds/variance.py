@@ -19,8 +19,6 @@ from rfstudy.fields import Count, Counts, Positives
 from rfstudy.study.engine import Cell, Job, cells_of, entry_map
 from rfstudy.study.job import Part, size_of
 
-STAGES = ("measure",)
-NEEDS_DATA = False
 RESOURCES = {"mb": 3000, "minutes": 240}
 
 DIRECTIONS = ("random", "axis")

@@ -46,7 +46,9 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, t
     """
     problems, by_paper = [], {}
     for path in yaml_files(Path(config_dir) / "figures"):
-        entries = extended(read_yaml(path), "output", lambda base, own: without_nulls(base | own))
+        where = f"{path.parent.parent.name}/figures/{path.name}"
+        raw = read_yaml(path)
+        entries = extended(raw, "output", lambda base, own: without_nulls(base | own), lambda name, at=where: f"{at}: ")
         found = {
             name: problems_of_name(name)
             or problems_of_output(entry)
@@ -54,7 +56,6 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, t
             or (unknown(entry, "claims", claims_of(config_dir, path.stem), "") if "claims" in entry else [])
             for name, entry in entries.items()
         }  # fmt: skip
-        where = f"{path.parent.parent.name}/figures/{path.name}"
         problems += [f"{where}: {name}{problem}" for name, of_entry in found.items() for problem in of_entry]
         by_paper[path.stem] = entries
     scorecard, of_scorecard = load_scorecard(config_dir, experiments, styles)

@@ -12,6 +12,7 @@ from rfstudy import outputs
 from rfstudy.files import read_yaml
 from rfstudy.study import build, config, selection
 from rfstudy.study.check import located, problems_on_datasets
+from rfstudy.study.job import merge
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 
@@ -199,6 +200,16 @@ child:
     assert found["datasets"] == {"skin": {"preprocess": ["standard"], "largest_multiple_of_d": 4}}
     assert list(experiments["base"]["datasets"]) == ["eeg", "skin"]
     assert found["name"] == "child"
+
+
+def test_a_null_stays_until_it_finds_what_it_removes(tmp_path):
+    child = "child: {extends: base, datasets: {skin: {learners: {svm: null}}}}\n"
+    found = experiments_of(tmp_path, a=BASE, b=child)["child"]
+    assert found["datasets"]["skin"] == {"preprocess": ["standard"], "learners": {"svm": None}}
+    assert "svm" not in merge(found, found["datasets"]["skin"])["learners"]
+    assert "svm" in found["learners"]
+    (line,) = messages(experiments_of, tmp_path, a=BASE, b="child: {extends: base, learners: {svn: null}}\n")
+    assert "b.yaml: child.learners.svn: unknown key; did you mean svm?" in line
 
 
 def test_a_preset_runs_less_of_an_experiment_and_not_of_those_that_extend_it(tmp_path):

@@ -208,6 +208,13 @@ def test_a_slip_in_an_entry_is_an_error_that_names_it(tmp_path, changes, message
         loaded(entry | changes)
 
 
+def test_an_entry_that_is_no_mapping_is_an_error(tmp_path):
+    (tmp_path / "config" / "figures").mkdir(parents=True)
+    (tmp_path / "config" / "figures" / "survey.yaml").write_text("made: [1]\n")
+    with pytest.raises(ConfigurationError, match=r"figures/survey\.yaml: made: must be a mapping"):
+        load_reports(tmp_path / "config", report_rows.EXPERIMENTS, METHODS, report_rows.REGISTERED)
+
+
 def test_all_slips_are_told_at_once(tmp_path):
     (tmp_path / "config" / "figures").mkdir(parents=True)
     (tmp_path / "config" / "scorecard.yaml").write_text("{}")

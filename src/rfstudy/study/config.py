@@ -184,8 +184,6 @@ def resolved_experiments(config_dir: Path) -> tuple[dict[str, Path], dict[str, d
                 problems.append(f"{where}: {name!r} is defined twice, the second time in {path.name}")
             elif not re.fullmatch(NAME, name):
                 problems.append(f"{where}: the name of an experiment has lower-case letters, digits and hyphens only")
-            elif not isinstance(experiment, dict):
-                problems.append(f"{where}: must be a mapping from keys to values, not {experiment!r}")
             else:
                 raw[name], files[name] = experiment, path
     stop_at(problems)
@@ -217,6 +215,8 @@ def extended(raw: dict[str, dict], what: str, lay, where=lambda name: "") -> dic
             raise ConfigurationError(
                 f"{where(name)}{name}.extends: {what}s extend each other in a circle: {' -> '.join((*trail, name))}"
             )
+        if not isinstance(raw[name], dict):
+            raise ConfigurationError(f"{where(name)}{name}: must be a mapping from keys to values, not {raw[name]!r}")
         own = dict(raw[name])
         base = own.pop("extends", None)
         return lay(resolve(base, (*trail, name)) if base else {}, own)

@@ -78,14 +78,15 @@ def read_parts(documents: list[dict]) -> list[Part]:
 def merge(base: dict, overlay: dict, *, null_removes: bool = True) -> dict:
     """``overlay`` laid over ``base``: mappings merge, null removes, everything else is replaced.
 
-    Neither is changed; what is taken over from one of them alone is shared with it.
+    A null that finds nothing to remove stays, for what is merged later: an overlay of a data set may remove a key of
+    the experiment. Neither is changed; what is taken over from one of them alone is shared with it.
     """
     result = base | {}  # of the type of the base
     for key, value in overlay.items():
         if isinstance(value, dict) and isinstance(result.get(key), dict):
             result[key] = merge(result[key], value, null_removes=null_removes)
-        elif value is None and null_removes:
-            result.pop(key, None)
+        elif value is None and null_removes and key in result:
+            del result[key]
         else:
             result[key] = value
     return result

@@ -1,11 +1,12 @@
 """Parsers on tiny files made by hand: what is read, what is refused."""
 
+import re
+
 import numpy as np
 import pytest
 
 from random_features.errors import UserError
-from rfstudy.data import parse as parsers
-from rfstudy.data.parse import encode_labels, read_rows, read_task
+from rfstudy.data.parse import encode_labels, read_files, read_rows, read_task
 
 
 def parse(parser, tmp_path, content, **task):
@@ -14,7 +15,7 @@ def parse(parser, tmp_path, content, **task):
     for number, part in enumerate(content if isinstance(content, list) else [content]):
         paths.append(tmp_path / f"part{number}")
         paths[-1].write_bytes(part if isinstance(part, bytes) else part.encode())
-    return getattr(parsers, f"parse_{parser}")(paths, task)
+    return read_files(paths, task | {"parser": parser})
 
 
 def read(task, folder, substitutes=None):
@@ -81,7 +82,10 @@ def test_both_parts_of_a_regression_keep_their_order(tmp_path):
     assert (X.ravel().tolist(), y.tolist(), n_train) == ([1, 2, 3], [0.5, -0.5, 2.5], 2)
 
 
-@pytest.mark.parametrize(("label", "message"), [("old", "must be a number.*'old'"), ("inf", "row 1 has inf")])
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [("old", "must be a number.*'old'"), ("1_000", "must be a number.*'1_000'"), ("inf", "row 1 has inf")],
+)
 def test_a_regression_target_is_a_finite_number(tmp_path, label, message):
     (tmp_path / "toy").write_text(f"1,2\n1,{label}\n", encoding="utf-8")
     with pytest.raises(UserError, match=message):
@@ -336,7 +340,7 @@ def test_a_pair_is_a_file_of_features_and_one_of_labels(tmp_path):
         ([FEATURES_OF_HAR, "5 1\n1 1\n"], 2, "part0 has 2 columns and part1 2, not 2 and 1"),
         ([" 1 x\n", "5\n"], 2, "part0 and part1: "),
         ([" 1 nan\n", "5\n"], 2, "part0 has 1 cells without a finite number"),
-        (["", "5\n"], 2, "part0 and part1: "),
+        (["", "5\n"], 2, "part0: line 1 is blank"),
     ],
 )
 def test_a_pair_that_does_not_fit_together_is_refused(tmp_path, files, d, message):
@@ -384,6 +388,10 @@ def test_cifar_has_the_colours_of_each_pixel_side_by_side(cifar):
 def test_a_cifar_file_of_other_images_is_an_error(cifar, change, message):
     with pytest.raises(UserError, match=message):
         read(CIFAR | change, cifar[0])
+    for name in ("first", "second"):
+        (cifar[0] / name).write_bytes(b"")
+    with pytest.raises(UserError, match=r"^first and second: "):
+        read(CIFAR, cifar[0])
 
 
 def test_rows_that_a_substitute_excludes_are_left_out(cifar):
@@ -446,3 +454,26 @@ def test_a_column_number_beyond_all_integers_is_one_line(tmp_path, column):
 def test_a_table_with_another_separator_says_which(tmp_path, separator, name):
     with pytest.raises(UserError, match=f"part0: no ',' in its first row, but {name}: state the task's separator"):
         parse("table", tmp_path, separator.join(["1", "2", "a"]) + "\n", d=2)
+
+
+@pytest.mark.parametrize("label", ["1.0", "+1", "01", "1e0"])
+@pytest.mark.parametrize("rest", [-1, "drop"])
+def test_a_named_number_in_another_notation_is_not_one_of_the_other_classes(label, rest):
+    with pytest.raises(
+        UserError, match=f"label '{re.escape(label)}' is not one of the rest: it is '1' of the label map"
+    ):
+        encode_labels(np.array(["1", label, "2"], dtype=object), {"1": 1, "rest": rest})
+    y, _ = encode_labels(np.array(["1", label, "2"], dtype=object), {"1": 1, label: 1, "rest": -1})
+    assert y.tolist() == [1, 1, -1]
+
+
+def test_a_class_of_a_pair_may_be_called_na(tmp_path):
+    assert parse("pair", tmp_path, ["1 2\n3 4\n", "a\nNA\n"], d=2)[1].tolist() == ["a", "NA"]
+
+
+def test_a_list_of_rows_counts_the_rows_of_the_file_also_those_that_are_dropped(tmp_path):
+    (tmp_path / "toy").write_text("c,0\na,1\nb,2\nc,3\na,4\n", encoding="utf-8")
+    (tmp_path / "rows.csv").write_text("part,row\ntrain,4\ntrain,3\ntest,2\ntest,1\n", encoding="utf-8")
+    task = {"parser": "table", "label_column": "first", "d": 1, "files": {"all": "toy"}, "rows": "rows.csv"}
+    X, y, n_train = read(task | {"labels": {"a": 1, "b": -1, "rest": "drop"}}, tmp_path)
+    assert (X.ravel().tolist(), y.tolist(), n_train) == ([4, 2, 1], [1, -1, 1], 1)

@@ -26,6 +26,9 @@ MAX_LAYERS = 4
 #: Where a tar archive says that it is one.
 TAR_MAGIC = slice(257, 262)
 
+#: How files begin that are compressed by 7z, zstd, RAR and compress, which are not unpacked.
+UNSUPPORTED = (b"7z\xbc\xaf\x27\x1c", b"\x28\xb5\x2f\xfd", b"Rar!", b"\x1f\x9d")
+
 #: Names of an archive that a message lists at most.
 MAX_NAMES = 10
 
@@ -161,9 +164,12 @@ def open_layer(stream, names: Names):
         archive = tarfile.TarFile(fileobj=stream)
         member = names.choose([member.name for member in archive if member.isfile() or member.issym()])
         try:
-            return archive.extractfile(member)
-        except KeyError as error:
-            raise ChecksumError(
-                f"{member!r} of the archive is a link to a file that the archive does not have"
-            ) from error
+            content = archive.extractfile(member)
+        except KeyError:
+            content = None
+        if content is None:
+            raise ChecksumError(f"{member!r} of the archive is a link to a file that the archive does not have")
+        return content
+    if head.startswith(UNSUPPORTED):
+        raise ChecksumError("the compression is none of gzip, bzip2, xz, zip and tar: unpack the file")
     return None

@@ -169,20 +169,16 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
     if target.exists() and digest_of(target) == entry["sha256"]:
         return "already in place"
     tried = []
-    for path in archives_of(directory, name):
+    by_hand = [(path, f"put in place by hand: {path.name}") for path in archives_of(directory, name)]
+    folder = Path(os.path.expanduser(mirror or "")) / source_id
+    mirrored = [(path, f"mirror: {source_id}/{path.name}") for path in archives_of(folder, name)] if mirror else []
+    for path, origin in by_hand + mirrored:
         try:
             unpack(path, target, entry)
-            return f"put in place by hand: {path.name}"
+            return origin
         except ChecksumError as error:
-            rejected = path.rename(set_aside(path))
-            tried.append(f"{path}: {error}; moved to {rejected.name}")
-            log.warning(tried[-1])
-    for path in archives_of(Path(os.path.expanduser(mirror)) / source_id, name) if mirror else ():
-        try:
-            unpack(path, target, entry)
-            return f"mirror: {source_id}/{path.name}"
-        except ChecksumError as error:
-            tried.append(f"{path}: {error}")
+            moved = f"; moved to {path.rename(set_aside(path)).name}" if path.parent == directory else ""
+            tried.append(f"{path}: {error}{moved}")
             log.warning(tried[-1])
     for address in entry["addresses"]:
         try:

@@ -42,17 +42,16 @@ def duplicates(X: np.ndarray, y: np.ndarray, parts: dict[str, slice], train_shar
     the share of test rows whose twin a random split is expected to put into the training part.
     """
     columns = row_codes(X)
-    rows = row_codes(np.column_stack([columns, row_codes(y[:, None])]))
-    facts = {f"duplicate_rows_{part}": int(len(rows[of]) - len(np.unique(rows[of]))) for part, of in parts.items()}
-    facts["conflicting_rows"] = conflicting_rows(columns, y)
+    rows = pd.Series(row_codes(np.column_stack([columns, row_codes(y[:, None])])))
+    facts = {f"duplicate_rows_{part}": int(rows[of].duplicated().sum()) for part, of in parts.items()}
+    facts["conflicting_rows"] = int(pd.Series(y).groupby(columns).transform("nunique").gt(1).sum())
     if "train" in parts:
-        seen = int(np.isin(rows[parts["test"]], rows[parts["train"]]).sum())
+        seen = int(rows[parts["test"]].isin(rows[parts["train"]]).sum())
         return facts | {
             "test_rows_in_training": seen,
             "test_rows_in_training_pct": percent(seen, len(rows[parts["test"]])),
         }
-    _, inverse, counts = np.unique(rows, return_inverse=True, return_counts=True)
-    copies = counts[inverse]
+    copies = rows.groupby(rows).transform("size")
     # each of the other copies of a test row is in the training part with a probability of its share
     expected = np.sum(1 - (1 - train_share) ** (copies - 1))
     return facts | {
@@ -67,16 +66,6 @@ def row_codes(X: np.ndarray) -> np.ndarray:
     # -0.0 and 0.0 are the same number with different bits
     X = X + 0.0 if X.dtype.kind == "f" else X
     return pd.util.hash_pandas_object(pd.DataFrame(X), index=False).to_numpy()
-
-
-def conflicting_rows(columns: np.ndarray, y: np.ndarray) -> int:
-    """Rows whose columns also occur with another target."""
-    _, inverse = np.unique(columns, return_inverse=True)
-    lowest = np.full(inverse.max(initial=-1) + 1, y.max(initial=0))
-    highest = np.full(len(lowest), y.min(initial=0))
-    np.minimum.at(lowest, inverse, y)
-    np.maximum.at(highest, inverse, y)
-    return int(np.sum((lowest != highest)[inverse]))
 
 
 def part_facts(X: np.ndarray, y: np.ndarray) -> dict:

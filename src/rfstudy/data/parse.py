@@ -65,7 +65,7 @@ def read_task(task: dict, raw_dir, reference_dir, substitutes: dict | None = Non
     for part, names in files_of(task).items():
         found = {name: known for name, known in (substitutes or {}).items() if name in names}
         paths = [Path(raw_dir) / found.get(name, {"file": name})["file"] for name in names]
-        X, labels = globals()[f"parse_{task['parser']}"](paths, task)
+        X, labels = read_files(paths, task)
         y, kept = encoded(labels, task)
         if found:
             excluded = np.array([row for known in found.values() for row in known["excluded_rows"]], dtype=np.int64)
@@ -73,18 +73,31 @@ def read_task(task: dict, raw_dir, reference_dir, substitutes: dict | None = Non
                 raise UserError(f"{', '.join(names)}: a substitute takes the place of one file and has its rows")
             left_out[part] = int(kept[excluded].sum())
             kept[excluded] = False
-        parts.append((X if kept.all() else X[kept], y[kept]))
-    X, y = (np.concatenate(arrays) if len(parts) > 1 else arrays[0] for arrays in zip(*parts, strict=True))
+        parts.append((X, y, kept))
+    X, y, kept = (np.concatenate(arrays) if len(parts) > 1 else arrays[0] for arrays in zip(*parts, strict=True))
+    n_train = None
     if len(parts) == 2:
-        return Read(X, y, len(parts[0][1]), left_out)
-    if "rows" not in task:
-        return Read(X, y, None, left_out)
-    if task["rows"] == IN_ORDER:
-        return Read(X, y, task["n_train"], left_out)
-    rows, n_train = read_rows(Path(reference_dir) / task["rows"])
-    if len(rows) and rows.max() >= len(y):
-        raise UserError(f"{task['rows']} names row {rows.max()}, the file has {len(y)} rows")
-    return Read(X[rows], y[rows], n_train, left_out)
+        n_train = int(parts[0][2].sum())
+    elif task.get("rows") == IN_ORDER:
+        n_train = task["n_train"]
+    elif "rows" in task:  # they are rows of the file, also where some of them are dropped
+        rows, n_train = read_rows(Path(reference_dir) / task["rows"])
+        if len(rows) and rows.max() >= len(y):
+            raise UserError(f"{task['rows']} names row {rows.max()}, the file has {len(y)} rows")
+        X, y, kept = X[rows], y[rows], kept[rows]
+        n_train = int(kept[:n_train].sum())
+    return Read(X if kept.all() else X[kept], y[kept], n_train, left_out)
+
+
+def read_files(paths: list[Path], task: dict):
+    """Return X and the labels as printed of the files of one part; ``UserError`` in one line where they have none."""
+    try:
+        return globals()[f"parse_{task['parser']}"](paths, task)
+    except UserError:
+        raise
+    except (ValueError, OverflowError) as error:
+        names = " and ".join(path.name for path in paths)
+        raise UserError(f"{names}: {' '.join(str(error).split())}") from error
 
 
 def files_of(task: dict) -> dict[str, list[str]]:
@@ -117,11 +130,14 @@ def encoded(labels, task: dict) -> tuple[np.ndarray, np.ndarray]:
 
 
 def as_numbers(labels) -> np.ndarray:
-    """Labels as finite float64; ``UserError`` names the first that is none."""
+    """Return labels as finite float64; ``UserError`` names the first that is none."""
     try:
         y = np.asarray(labels, dtype=np.float64)
     except ValueError as error:
         raise UserError(f"a regression target must be a number: {error}") from error
+    grouped = next((label for label in labels if isinstance(label, str) and "_" in label), None)
+    if grouped:  # Python's 1_000 is in no other notation a number
+        raise UserError(f"a regression target must be a number, not {grouped!r}")
     if not np.isfinite(y).all():
         raise UserError(
             f"a regression target must be finite, row {np.isfinite(y).argmin()} has {y[~np.isfinite(y)][0]}"
@@ -147,12 +163,17 @@ def encode_labels(labels, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
     """
     codes, printed = pd.factorize(np.asarray(labels), use_na_sentinel=False)
     names = [plain_label(label) for label in printed]
-    targets = []
+    named, targets = {number_of(name): name for name in mapping if number_of(name) is not None}, []
     for code, name in enumerate(names):
         if pd.isna(printed[code]) or (name not in mapping and name.lower() in NO_LABEL):
             raise UserError(
                 f"row {(codes == code).argmax()} has no label ({str(printed[code])!r}); if this is the name of a class,"
                 " name it in the label map"
+            )
+        if name not in mapping and REST in mapping and named.get(number_of(name)):
+            raise UserError(
+                f"the label {name!r} is not one of the {REST}: it is {named[number_of(name)]!r} of the label map "
+                "in another notation; name it, too"
             )
         targets.append(mapping.get(name, mapping.get(REST)))
     unknown = sorted(name for name, target in zip(names, targets, strict=True) if target is None)
@@ -161,6 +182,14 @@ def encode_labels(labels, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
     keep = np.array([target != DROP for target in targets], dtype=bool)
     values = np.array([0 if target == DROP else target for target in targets], dtype=np.int64)
     return values[codes], keep[codes]
+
+
+def number_of(label: str) -> float | None:
+    """Return the number that a label is, or None."""
+    try:
+        return float(label)
+    except ValueError:
+        return None
 
 
 def plain_label(label) -> str:
@@ -179,12 +208,9 @@ def parse_libsvm(paths: list[Path], task: dict):
     from sklearn.datasets import load_svmlight_file
 
     (path,) = paths
-    try:
-        X, labels = load_svmlight_file(
-            str(path), n_features=width(task), dtype=np.float32, zero_based=False, multilabel=False
-        )
-    except (ValueError, OverflowError) as error:
-        raise UserError(f"{path.name}: {error}") from error
+    X, labels = load_svmlight_file(
+        str(path), n_features=width(task), dtype=np.float32, zero_based=False, multilabel=False
+    )
     if not len(labels):
         raise UserError(f"{path.name} has no rows")
     labels = labels if task.get("target") == "regression" else as_integers(labels, path)
@@ -227,10 +253,7 @@ def parse_idx(paths: list[Path], task: dict):
 
 def parse_pair(paths: list[Path], task: dict):
     """A file of features, one row a line with blanks between the cells, and a file of as many lines with the labels."""
-    try:
-        X, labels = (read_lines(path, dtype) for path, dtype in zip(paths, ("float32", "str"), strict=True))
-    except ValueError as error:
-        raise UserError(f"{paths[0].name} and {paths[1].name}: {error}") from error
+    X, labels = read_lines(paths[0], "float32", NO_NUMBER), read_lines(paths[1], "str", [])
     if X.shape[1] != width(task) or labels.shape[1] != 1:
         raise UserError(
             f"{paths[0].name} has {X.shape[1]} columns and {paths[1].name} {labels.shape[1]}, not {width(task)} and 1"
@@ -240,8 +263,10 @@ def parse_pair(paths: list[Path], task: dict):
     return checked(without_dropped(X, task), paths[0]), labels[:, 0]
 
 
-def read_lines(path: Path, dtype: str) -> np.ndarray:
-    """The cells of a file with blanks between them (n, columns); blank lines at its end are no rows, others are.
+def read_lines(path: Path, dtype: str, missing: list[str]) -> np.ndarray:
+    """Return the cells of a file with blanks between them (n, columns), NaN for those that mark a ``missing`` number.
+
+    Blank lines at the end are no rows.
 
     ``UserError`` names a blank line between the rows, which would belong to a row of another file.
     """
@@ -251,7 +276,8 @@ def read_lines(path: Path, dtype: str) -> np.ndarray:
         raise UserError(
             f"{path.name}: line {blank} is blank: remove it, and the line of the same row in the other file"
         )
-    return pd.read_csv(path, header=None, sep=r"\s+", dtype=dtype).to_numpy()
+    table = pd.read_csv(path, header=None, sep=r"\s+", dtype=dtype, keep_default_na=False, na_values=missing)
+    return table.to_numpy()
 
 
 def parse_cifar(paths: list[Path], task: dict):
@@ -283,19 +309,16 @@ def read_table(path: Path, task: dict, skipped: int | list[int] = 0):
     types = dict.fromkeys(range(n_columns), "str") | dict.fromkeys(kept, "float32")
     separator = task.get("separator", ",")
     check_separator(path, separator, skipped)
-    try:
-        table = pd.read_csv(
-            path,
-            header=None,
-            sep=separator,
-            skiprows=skipped,
-            skipinitialspace=True,
-            dtype=types,
-            keep_default_na=False,
-            na_values=dict.fromkeys(kept, NO_NUMBER) | {label_column: [""]},  # a class may be called NA
-        )
-    except ValueError as error:
-        raise UserError(f"{path.name}: {error}") from error
+    table = pd.read_csv(
+        path,
+        header=None,
+        sep=separator,
+        skiprows=skipped,
+        skipinitialspace=True,
+        dtype=types,
+        keep_default_na=False,
+        na_values=dict.fromkeys(kept, NO_NUMBER) | {label_column: [""]},  # a class may be called NA
+    )
     if table.shape[1] != n_columns:
         raise UserError(f"{path.name} has {table.shape[1]} columns, not {n_columns - 1} and a label")
     labels = table[label_column]

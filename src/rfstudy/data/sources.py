@@ -7,7 +7,7 @@ from typing import Annotated
 from annotated_types import Ge, MinLen, Predicate
 from pydantic import AfterValidator, BeforeValidator, Discriminator, StringConstraints, Tag, model_validator
 
-from rfstudy.data.raw import problems_of_name
+from rfstudy.data.raw import ARCHIVE_ENDINGS, RECORD
 from rfstudy.data.tasks import UNKNOWN
 from rfstudy.fields import Count, distinct
 from rfstudy.models import Model, refuse
@@ -91,10 +91,11 @@ class RemoteFile(Model):
 
 
 def good_name(name: str) -> str:
-    """Check the name of a file of a source."""
-    problems = problems_of_name(name)
-    if problems:
-        raise ValueError("; ".join(problems))
+    """Check that the name of a file is not that of another file in the folder of its source."""
+    if name.startswith(".") or name == RECORD:
+        raise ValueError(f"no file may be called {name!r}: the folder of a source has others of that name")
+    if name.endswith(ARCHIVE_ENDINGS[1:]):
+        raise ValueError(f"{name!r} has the ending of an archive; name the file by its content")
     return name
 
 

@@ -154,12 +154,23 @@ def test_the_members_of_a_large_archive_are_not_all_listed(server, tmp_path):
     assert len(str(caught.value)) < 1000
 
 
-def test_a_link_in_an_archive_that_leads_nowhere_is_one_message(tmp_path):
+@pytest.mark.parametrize("leads_to", ["elsewhere/toy.data", "folder"])
+def test_a_link_in_an_archive_that_leads_to_no_file_is_one_message(tmp_path, leads_to):
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
-        link = tarfile.TarInfo("toy.data")
-        link.type, link.linkname = tarfile.SYMTYPE, "elsewhere/toy.data"
-        archive.addfile(link)
+        for name, kind, leads in (("folder", tarfile.DIRTYPE, ""), ("toy.data", tarfile.SYMTYPE, leads_to)):
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = kind, leads
+            archive.addfile(member)
     (tmp_path / "toy.data.gz").write_bytes(gzip.compress(buffer.getvalue()))
     with pytest.raises(DownloadError, match="is a link to a file that the archive does not have"):
         download("toy", source_with(), tmp_path)
+
+
+@pytest.mark.parametrize("head", [b"7z\xbc\xaf\x27\x1c", b"\x28\xb5\x2f\xfd", b"Rar!", b"\x1f\x9d"])
+def test_a_compression_that_is_not_unpacked_is_not_taken_for_the_content(tmp_path, head):
+    (tmp_path / "archive").write_bytes(head + CONTENT)
+    for entry in (source_with()["files"]["toy.data"], {"sha256": "unknown", "most_bytes": 10**6}):
+        with pytest.raises(archives.ChecksumError, match=r"unpack the file|more than"):
+            archives.unpack(tmp_path / "archive", tmp_path / "toy.data", entry)
+    assert names_in(tmp_path) == ["archive"]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from random_features.errors import UserError
-from rfstudy.data import modules
 from rfstudy.data.extractors import hog, vgg
 
 #: As the code of the paper on learned Fourier features has them.
@@ -94,13 +93,6 @@ def test_what_is_no_image_is_refused():
         hog.extract(images(1, 8).astype(np.float32), **PAPER)
     with pytest.raises(UserError, match="images of 9 numbers hold no block of 1 cells of 4 pixels"):
         hog.columns(9, **PAPER)
-
-
-@pytest.mark.parametrize("name", modules.names("extractors"))
-def test_every_extractor_says_whether_it_wants_a_gpu(name):
-    assert isinstance(modules.literal("extractors", name, "GPU"), bool)
-    assert modules.literal("extractors", name, "GPU") is modules.load("extractors", name).GPU
-    assert modules.literal("extractors", name, "MINUTES") == modules.load("extractors", name).MINUTES > 0
 
 
 #: A narrow network, fitted in a second.

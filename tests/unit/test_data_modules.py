@@ -34,14 +34,6 @@ def steps(tmp_path, monkeypatch):
     modules.names.cache_clear()
 
 
-def test_all_that_there_is():
-    assert modules.names("steps") == (
-        "center", "divide_255", "minmax", "minmax_symmetric", "none", "pca", "standard", "standard_rows", "unit"
-    )  # fmt: skip
-    assert modules.names("extractors") == ("hog", "vgg")
-    assert {"binary", "breast_cancer", "digits", "numeric", "regression"} <= set(modules.names("generators"))
-
-
 @pytest.mark.parametrize(("kind", "name"), EVERY)
 def test_what_is_read_from_a_source_is_what_python_sees(kind, name):
     function = getattr(modules.load(kind, name), modules.KINDS[kind][1])

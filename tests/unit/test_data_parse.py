@@ -74,14 +74,6 @@ def test_the_target_of_a_regression_is_exact_to_the_last_digit(tmp_path, parser,
     assert y.tolist() == [float(number) for number in NUMBERS]
 
 
-def test_both_parts_of_a_regression_keep_their_order(tmp_path):
-    (tmp_path / "toy").write_text("0.5 1:1\n-0.5 1:2\n", encoding="utf-8")
-    (tmp_path / "toy.t").write_text("2.5 1:3\n", encoding="utf-8")
-    task = {"parser": "libsvm", "d": 1, "files": {"train": "toy", "test": "toy.t"}, "target": "regression"}
-    X, y, n_train = read(task, tmp_path)
-    assert (X.ravel().tolist(), y.tolist(), n_train) == ([1, 2, 3], [0.5, -0.5, 2.5], 2)
-
-
 @pytest.mark.parametrize(
     ("label", "message"),
     [("old", "must be a number.*'old'"), ("1_000", "must be a number.*'1_000'"), ("inf", "row 1 has inf")],
@@ -256,7 +248,7 @@ def test_a_label_that_is_missing_is_no_class():
 @pytest.mark.parametrize(
     "content",
     ["", "part,number\ntrain,1\n", "part,row\ntrain,x\n", "part,row\ntrain,-1\n", "part,row\ntrain,1.5\n",
-     "part,row\ntrain,1\ntest,1\n", "part,row\ntrain,1\ntst,2\n"],
+     "part,row\ntrain,1\ntest,1\n", "part,row\ntrain,1\ntst,2\n", f"part,row\ntrain,0\ntest,{10**20}\n"],
 )  # fmt: skip
 def test_a_choice_of_rows_that_makes_no_sense_is_refused(tmp_path, content):
     (tmp_path / "rows.csv").write_text(content)
@@ -278,21 +270,10 @@ def test_a_class_may_be_called_na(tmp_path):
     assert read(task, tmp_path)[1].tolist() == [1, -1]
 
 
-@pytest.mark.parametrize("axes", [(0,), (2, 1)])
-def test_idx_labels_are_one_a_row(tmp_path, axes):
-    numbers = b"".join(axis.to_bytes(4, "big") for axis in axes)
-    (tmp_path / "labels").write_bytes(b"\0\0\x08" + bytes([len(axes)]) + numbers + bytes(axes[0]))
-    numbers = b"".join(axis.to_bytes(4, "big") for axis in (axes[0], 2, 2))
-    (tmp_path / "images").write_bytes(b"\0\0\x08\x03" + numbers + bytes(4 * axes[0]))
-    task = {"d": 4, "parser": "idx", "files": {"all": ["images", "labels"]}, "labels": {"0": 0, "1": 1}}
-    with pytest.raises(UserError, match="labels must hold one label a row, it has the shape"):
-        read(task, tmp_path)
-
-
-def test_a_row_beyond_all_numbers_is_refused(tmp_path):
-    (tmp_path / "rows.csv").write_text(f"part,row\ntrain,0\ntest,{10**20}\n")
-    with pytest.raises(UserError, match=r"rows\.csv"):
-        read_rows(tmp_path / "rows.csv")
+@pytest.mark.parametrize("shape", [(0,), (2, 1)])
+def test_idx_labels_are_one_a_row(tmp_path, shape):
+    with pytest.raises(UserError, match="part1 must hold one label a row, it has the shape"):
+        parse("idx", tmp_path, [idx(np.zeros((shape[0], 2, 2))), idx(np.zeros(shape))], d=4)
 
 
 def test_news_has_a_line_of_names_and_two_columns_that_are_no_features(tmp_path):

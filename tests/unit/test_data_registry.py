@@ -272,20 +272,6 @@ def test_the_target_is_what_the_labels_have_values_for_unless_it_is_stated(tmp_p
     assert load_with(tmp_path, {"toy": task}).tasks["toy"]["target"] == target
 
 
-def test_the_targets_of_the_study(tmp_path):
-    tasks = registry.load(CONFIG).tasks
-    images = {"mnist", "mnist8m", "mnist8m-made", "cifar10", "cifar10-vgg", "cifar10-hog"}
-    targets = {"classes": {*images, "letter", "har"}, "regression": {"buzz", "news", "year", "buzz-size", "year-size"}}
-    for target, expected in targets.items():
-        assert {task_id for task_id, task in tasks.items() if task["target"] == target} == expected
-    assert all(
-        task["target"] == "binary" for task_id, task in tasks.items() if task_id not in set().union(*targets.values())
-    )
-    assert all(
-        tasks[task_id]["target_scaling"] == {"interval": {"low": -1, "high": 1}} for task_id in targets["regression"]
-    )
-
-
 def test_the_sizes_are_those_of_eerf():
     tasks = registry.load(CONFIG).tasks
     by_name = {task["published_as"]["eerf"]: task for task in tasks.values() if "eerf" in task["published_as"]}

@@ -87,31 +87,17 @@ EXPECTED = {
         {"train": {"-1": 24720, "1": 7841}, "test": {"-1": 12435, "1": 3846}},
         {"n_constant_columns_train": 0, "n_constant_columns_test": 0},
     ),
-    "letter-halves": (
-        {
-            "train": {"-1": sum(LETTERS_TRAIN[13:]), "1": sum(LETTERS_TRAIN[:13])},
-            "test": {"-1": sum(LETTERS_TEST[13:]), "1": sum(LETTERS_TEST[:13])},
-        },
-        {},
-    ),
-    "letter-odd": (
-        {
-            "train": {"-1": sum(LETTERS_TRAIN[1::2]), "1": sum(LETTERS_TRAIN[::2])},
-            "test": {"-1": sum(LETTERS_TEST[1::2]), "1": sum(LETTERS_TEST[::2])},
-        },
-        {},
-    ),
-    "letter-vowels": (
-        {"train": {"-1": 15000 - 2906, "1": 2906}, "test": {"-1": 5000 - 972, "1": 972}},
-        {},
-    ),
-    "letter-a-d": (
-        {
-            "train": {"-1": sum(LETTERS_TRAIN[4:]), "1": sum(LETTERS_TRAIN[:4])},
-            "test": {"-1": sum(LETTERS_TEST[4:]), "1": sum(LETTERS_TEST[:4])},
-        },
-        {},
-    ),
+    **{
+        f"letter-{name}": (
+            {
+                part: {"-1": sum(counts) - sum(counts[of]), "1": sum(counts[of])}
+                for part, counts in (("train", LETTERS_TRAIN), ("test", LETTERS_TEST))
+            },
+            {},
+        )
+        for name, of in (("halves", slice(13)), ("odd", slice(None, None, 2)), ("a-d", slice(4)))
+    },
+    "letter-vowels": ({"train": {"-1": 15000 - 2906, "1": 2906}, "test": {"-1": 5000 - 972, "1": 972}}, {}),
     "sonar": ({"all": {"-1": 97, "1": 111}}, {"duplicate_rows_all": 0}),
     # of the twenty test images that the mirror has not exactly, nineteen are ships and one is a horse
     **{

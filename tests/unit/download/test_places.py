@@ -84,16 +84,8 @@ def test_a_folder_in_the_place_of_a_file_is_one_line(tmp_path, monkeypatch, caps
     from rfstudy import cli
 
     (tmp_path / "out" / "toy.data").mkdir(parents=True)
-    options = [
-        "--source",
-        "toy",
-        "--spec",
-        json.dumps(source_with("http://a.invalid/x")),
-        "--lock",
-        str(tmp_path / "lock.yaml"),
-        "--out",
-        str(tmp_path / "out"),
-    ]
+    spec, lock = json.dumps(source_with("http://a.invalid/x")), str(tmp_path / "lock.yaml")
+    options = ["--source", "toy", "--spec", spec, "--lock", lock, "--out", str(tmp_path / "out")]
     monkeypatch.setattr("sys.argv", ["rfstudy", "download", *options])
     with pytest.raises(SystemExit) as caught:
         cli.main()

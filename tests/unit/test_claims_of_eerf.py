@@ -13,7 +13,6 @@ from verdict_rows import judged
 FIVE = ("rff", "orf", "ses", "karff", "kprff")
 THREE = ("rff", "karff", "kprff")
 GAUSSIAN = ("buzz", "news", "adult", "mnist")
-SEVEN = tuple(eerf_rows.SETS)[:7]
 
 
 def errors(dataset, m, *values, methods=None, **columns):
@@ -67,22 +66,19 @@ def test_lower_than_every_baseline_at_every_size(claim, dataset):
     claim, m = f"eerf-{claim:02}", eerf_rows.SETS[dataset][1]
     below = steady(dataset, m, 10, 10, 10, 9, 8.875)
     assert judged(claim, below) == "holds"
+    assert judged(claim, below + steady(dataset, m // 2, 10, 10, 9, 10, 9.5)) == "partly"
     # a lead of no more than 0.1 points is no effect
     assert judged(claim, steady(dataset, m, 10, 10, 10, 9, 8.90625)) == "fails"
-    assert judged(claim, steady(dataset, m, 10, 10, 10, 9, 9)) == "fails"
-    assert judged(claim, below + steady(dataset, m // 2, 10, 10, 9, 10, 9.5)) == "partly"
-    # the paper has the best of the penalties on the test rows: it counts where they were walked
-    better = [
-        steady(dataset, m, value, methods=("karff/divergence",), axis="divergence", at=1.0) for value in (8.875, 9)
-    ]
-    assert judged(claim, below + better[0]) == "fails"
-    assert judged(claim, below + better[1]) == "holds"
-    # without one of the baselines nothing is said
-    assert judged(claim, [each for each in below if each["method"] != "ses"]) == "not run"
     assert judged(claim, errors("year", 1000, 10, 10, 9)) == "not run"
-    # under five repeats there is no test, and an interval on the other side
-    assert judged(claim, [each for each in below if each["repeat"] < 4]) == "not testable"
-    assert judged(claim, steady(dataset, m, 10, 10, 10, 10, 11)) == "contradicted"
+
+
+def test_lkrf_counts_at_the_best_of_its_penalties_on_the_test_rows():
+    below = steady("adult", 100, 10, 10, 10, 9, 8.875)
+    for value, verdict in ((8.875, "fails"), (9, "holds")):
+        swept = steady("adult", 100, value, methods=("karff/divergence",), axis="divergence", at=1.0)
+        assert judged("eerf-03", below + swept) == verdict
+    # without one of the baselines nothing is said
+    assert judged("eerf-03", [each for each in below if each["method"] != "ses"]) == "not run"
 
 
 def test_a_target_is_reached_with_no_more_features():
@@ -100,9 +96,6 @@ def test_a_target_is_reached_with_no_more_features():
 def test_the_error_is_cut_by_a_fifth():
     assert judged("eerf-09", errors("buzz", 1000, 10, 9, 9, 9, 8)) == "holds"
     assert judged("eerf-09", errors("buzz", 1000, 10, 9, 9, 9, 8.125)) == "fails"
-    # a cut that is too small is not the opposite of one, an error that grows is
-    assert judged("eerf-09", errors("buzz", 1000, *(spread(v, 0.01) for v in (10, 9, 9, 9, 9)))) == "fails"
-    assert judged("eerf-09", errors("buzz", 1000, *(spread(v, 0.01) for v in (10, 9, 9, 9, 11)))) == "contradicted"
     assert judged("eerf-09", errors("adult", 100, 10, 9, 9, 9, 5)) == "not run"
 
 
@@ -122,9 +115,6 @@ def test_a_pool_of_five_to_twenty_times_is_enough():
     assert judged("eerf-12", pools(9, 9, [9 - 0.9375 + each for each in off], 20)) == "holds"
     assert judged("eerf-12", pools(9, 9, [9 - 1.0625 + each for each in off], 20)) == "partly"
     assert judged("eerf-12", pools(9, 9, 9)[:-5]) == "not run"
-    # without repeats there is no standard error
-    single = [each for each in pools(9, 9, 9) if each["repeat"] == 0]
-    assert judged("eerf-12", single) == "not testable"
 
 
 def race(own, other, dataset="adult", **columns):
@@ -202,15 +192,6 @@ def test_better_with_arc_cosine_features_too():
     assert judged("eerf-23", errors("year", 1000, 9, 8, 8.125)) == "partly"
     assert judged("eerf-23", errors("year", 1000, 9, 8, 9)) == "fails"
     assert judged("eerf-23", errors("har", 80, 9, 8, 8)) == "not run"
-
-
-def survey(metric, dataset, d, orf, sorf, **columns):
-    shared = {"dataset": dataset, "d": d, "n_features": 2 * d, "n_features_label": "2d", "n_train": 100, "n_test": 100}
-    return [
-        verdict_rows.row(metric, value, method=method, repeat=repeat, **shared | columns)
-        for method, values in (("orf", orf), ("sorf", sorf))
-        for repeat, value in enumerate(values if isinstance(values, list) else [values])
-    ]
 
 
 def test_a_penalty_for_one_size_does_not_suit_another():

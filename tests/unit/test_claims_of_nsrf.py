@@ -99,8 +99,6 @@ def times_of_two(one, ten):
     return [each for d in ("mnist-4-9", TRUCK) for each in (*timed("nsrf", ten, d), *timed("nsrf/one", one, d))]
 
 
-SIZES = (100, 500, 1000, 2000, 5000)
-
 #: Exact kernels with their accuracies and widths: 92 is the best.
 RIVALS = (("gaussian", 90, 1), ("gaussian", 92, 0.5), ("arccos0", 91, None), ("arccos1", 60, None))
 
@@ -124,6 +122,21 @@ CASES = [
         for plane, sphere, verdict in ((95, 95, "holds"), (94.99, 95, "partly"), (94, 94.9, "fails"))
     ),
     ("nsrf-06", [cell("nsrf", 1000, 99), exact("gaussian", 90, factor=1)], "not run"),
+    # the best of three at every size, each on its own data set
+    *(
+        (f"nsrf-{7 + i:02d}", grid(dataset, rff={100: 80, 500: 81}, karff={100: 79, 500: 82}, nsrf={100: own, 500: 83}),
+         verdict)
+        for i, dataset in enumerate(EIGHT)
+        for own, verdict in ((80.1, "holds"), (80, "partly"))
+    ),
+    *((f"nsrf-{7 + i:02d}", grid(EIGHT[i - 1], rff={100: 1}, karff={100: 1}, nsrf={100: 2}), "not run")
+      for i in range(8)),
+    # under 30 seconds with 100 features
+    *(
+        ("nsrf-19", [cell("nsrf", size, seconds, "mnist-4-9", "time_learn_s", axis="round", at=float(i))
+                     for i in range(5) for size, seconds in ((100, took), (500, 99.0))], verdict)
+        for took, verdict in ((29.9, "holds"), (30.0, "fails"), (29.9, "not testable"))
+    ),
     # the gap over the better of the two is largest at the smallest size
     ("nsrf-15", grid(rff={100: 70, 500: 71}, karff={100: 72, 500: 70}, nsrf={100: 74.1, 500: 73}), "holds"),
     ("nsrf-15", grid(rff={100: 70, 500: 71}, karff={100: 72, 500: 70}, nsrf={100: 74, 500: 73}), "fails"),

@@ -12,7 +12,7 @@ from rfstudy import tidy
 from rfstudy.metrics import FACTS
 from rfstudy.report.claims.registry import claims_of, judged
 from rfstudy.report.claims.rows import Rows, listed
-from rfstudy.report.claims.samples import side
+from rfstudy.report.claims.samples import side, sides
 
 ROMAN = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9}
 
@@ -64,10 +64,10 @@ def test_the_names_in_claims_exist(paper, monkeypatch):
         asked["datasets"] |= set(listed(datasets or ()))
         return select(rows, datasets, *arguments, **options)
 
-    def measured(rows, metric, sides):
-        asked["methods"] |= {method for each in sides for method, _ in each.methods + each.also}
-        asked["metrics"] |= {each.metric or metric for each in sides}
-        return find(rows, metric, sides)
+    def measured(rows, metric, *compared):
+        asked["methods"] |= {method for each in sides(*compared) for method, _ in each.methods + each.also}
+        asked["metrics"] |= {each.metric or metric for each in sides(*compared)}
+        return find(rows, metric, *compared)
 
     def chosen(rows, method="", **columns):
         asked["methods"] |= {side(method).methods[0][0]}

@@ -11,30 +11,34 @@ from collections.abc import Iterator
 import numpy as np
 
 from rfstudy.report.aggregate import select, settings_of
-from rfstudy.report.claims.bounds import Bounds, bounded, signed
 from rfstudy.report.claims.helpers import (
     along_sizes,
-    better,
     better_than,
+    bounded,
+    changes,
     correlates_with_size,
     estimated,
-    falls_by_step,
     fits_power,
+    fitted,
     keeps_bound,
     no_difference,
+    signed,
 )
 from rfstudy.report.claims.points import Point, number, only_evidence
 from rfstudy.report.claims.registry import claim
 from rfstudy.report.claims.rows import Rows
-from rfstudy.report.claims.samples import Sample, difference, highest, lowest, rank_correlation, side
+from rfstudy.report.claims.samples import Side, difference, highest, lowest, rank_correlation, side
 from rfstudy.report.compare import family, is_effect, overlap_of, paired
 from rfstudy.report.error_and_time import curve, within
-from rfstudy.report.estimates import SIGMAS, largest_half, power_law
+from rfstudy.report.estimates import largest_half
 
 GRIDS = {"text": "eerf-text", "tuned": "eerf-tuned"}
 GAUSSIAN, OTHER_KERNELS = ("buzz", "news", "adult", "mnist"), ("year", "letter", "har")
 ALL = GAUSSIAN + OTHER_KERNELS
 ERROR, SCORING, TRAINING, BOTH = "error_pct", "time_preprocess_s", "time_train_s", "time_preprocess_train_s"
+
+#: Columns of what is compared within one table.
+CELL = ("experiment", "dataset", "learner")
 
 LKRF = lowest("karff", also=("karff/best-on-test",))
 BASELINES = lowest("rff", "orf", "ses", "karff", also=("karff/best-on-test",))
@@ -48,38 +52,38 @@ def _errors(rows: Rows, datasets, where: str = "") -> Rows:
     return rows.of(datasets, where=where, split="test")
 
 
-@claim("eerf-01", GRIDS, stricter=AS_EFFECT, dataset="buzz")
-@claim("eerf-02", GRIDS, stricter=AS_EFFECT, dataset="news")
-@claim("eerf-03", GRIDS, stricter=AS_EFFECT, dataset="adult")
-@claim("eerf-04", GRIDS, stricter=AS_EFFECT, dataset="mnist")
-def lowest_error(rows: Rows, dataset: str):
-    return better_than(_errors(rows, dataset), ERROR, "kprff", BASELINES, effect=True)
+@claim("eerf-01", GRIDS, stricter=AS_EFFECT, datasets="buzz")
+@claim("eerf-02", GRIDS, stricter=AS_EFFECT, datasets="news")
+@claim("eerf-03", GRIDS, stricter=AS_EFFECT, datasets="adult")
+@claim("eerf-04", GRIDS, stricter=AS_EFFECT, datasets="mnist")
+@claim("eerf-19", GRIDS, stricter=AS_EFFECT, datasets=ALL, where="share == 1", over=LKRF)
+def lower_error(rows: Rows, datasets, where: str = "", over: Side = BASELINES):
+    return better_than(_errors(rows, datasets, where), ERROR, "kprff", over, effect=True)
 
 
 @claim("eerf-05", GRIDS)
 def fewer_features(rows: Rows):
     """The targets are the errors that a baseline reaches, each at the first size at which its mean is that low."""
-    rows, points, sign = _errors(rows, GAUSSIAN), [], better(ERROR)
-    others = (*map(side, ("rff", "orf", "ses")), LKRF)
+    rows, points, others = _errors(rows, GAUSSIAN), [], ("rff", "orf", "ses", LKRF)
     for other in others:
         what = f"features of {rows.name('kprff')}/{rows.name(other)} to a target"
-        for found in along_sizes(rows.places(ERROR, "kprff", other)):
+        for _, found in along_sizes(rows.places(ERROR, "kprff", other)):
             labels = [where["n_features_label"] for where, _ in found]
-            own, theirs = (np.array([sign * samples[i].mean for _, samples in found]) for i in (0, 1))
+            own, theirs = (np.array([samples[i].mean for _, samples in found]) for i in (0, 1))
             for position, (where, _) in enumerate(found):
-                if position and theirs[position] <= theirs[:position].max():
+                if position and theirs[position] >= theirs[:position].min():
                     continue  # reached before
-                reached = np.flatnonzero(own >= theirs[position])
+                reached = np.flatnonzero(own <= theirs[position])
                 first = int(reached[0]) if len(reached) else len(labels)
                 text = f"{labels[first] if len(reached) else 'never'}/{labels[position]}"
-                points.append(Point(float(first - position), 0.0, first <= position, where, what, text))
-    return rows.part(points, ERROR, ("kprff", *others))
+                points.append(Point(float(first - position), first <= position, where, what, text))
+    return rows.part(points, ERROR, "kprff", others)
 
 
 @claim("eerf-06", GRIDS)
 def errors_fall(rows: Rows):
     rows, five = _errors(rows, GAUSSIAN), ("rff", "orf", "ses", "karff", "kprff")
-    return [falls_by_step(rows, ERROR, five, errors=1), correlates_with_size(rows, ERROR, five, sign=-1.0)]
+    return [changes(rows, ERROR, five, falls=True, errors=1), correlates_with_size(rows, ERROR, five, sign=-1.0)]
 
 
 @claim("eerf-07", GRIDS)
@@ -95,21 +99,23 @@ def lower_than_rks(rows: Rows):
     return [better_than(rows, ERROR, "kprff", "rff", effect=True), only_evidence(by_errors)]
 
 
-@claim("eerf-09", GRIDS)
-def cut_by_a_fifth(rows: Rows):
-    return keeps_bound(_errors(rows, "buzz", "share == 1"), ERROR, "kprff", over="rff", at_most=0.8)
+@claim("eerf-09", GRIDS, datasets="buzz", where="share == 1", of="kprff", over="rff", at_most=0.8)
+@claim("eerf-17", GRIDS, datasets=OTHER_KERNELS[:2], where="share == 1", of=LKRF, minus="kprff", above=0, below=0.5)
+@claim("eerf-20", GRIDS, datasets=OTHER_KERNELS, of="kprff", minus=LKRF, at_most=0)
+def error_keeps_bound(rows: Rows, datasets, where: str = "", **limits):
+    return keeps_bound(_errors(rows, datasets, where), ERROR, **limits)
 
 
 @claim("eerf-10", GRIDS, needs="any", stricter=TIMED)
 def scoring_is_quicker(rows: Rows):
-    rows, others = rows.of(where="share == 1"), [dataset for dataset in ALL if dataset != "news"]
-    quicker = keeps_bound(rows.of(others), SCORING, OF_SCORING, over=OF_TRAINING, below=1)
-    return [quicker, keeps_bound(rows.of("news"), SCORING, OF_SCORING, over=OF_TRAINING, above=1)]
+    others = [dataset for dataset in ALL if dataset != "news"]
+    return [scoring(rows, others, below=1), scoring(rows, "news", above=1)]
 
 
-@claim("eerf-11", GRIDS, stricter=TIMED)
-def scoring_on_adult(rows: Rows):
-    return keeps_bound(rows.of("adult", where="share == 1"), SCORING, OF_SCORING, over=OF_TRAINING, below=0.2)
+@claim("eerf-11", GRIDS, stricter=TIMED, datasets="adult", below=0.2)
+def scoring(rows: Rows, datasets, **limits):
+    """The time of the scores over that of the training."""
+    return keeps_bound(rows.of(datasets, where="share == 1"), SCORING, OF_SCORING, over=OF_TRAINING, **limits)
 
 
 @claim("eerf-12", {"text": "eerf-candidates"})
@@ -117,11 +123,11 @@ def pool_of_five_to_twenty(rows: Rows):
     rows = _errors(rows, ALL[:-1])
     five, twenty, hundred = (side("kprff", per_feature=times) for times in (5, 20, 100))
     no_better = [
-        bounded(where, loss, Bounds(high=loss.error), what, text, neutral=0.0)
+        bounded(where, loss, what, text, at_most=loss.error, neutral=0.0)
         for where, loss, _, what, text in estimated(rows, ERROR, (five, twenty), minus=hundred)
     ]
     beaten = [better_than(rows, ERROR, pool, "rff") for pool in (five, twenty)]
-    return [*beaten, rows.part(no_better, ERROR, (five, twenty, hundred), in_errors=True)]
+    return [*beaten, rows.part(no_better, ERROR, five, twenty, hundred, in_errors=True)]
 
 
 @claim("eerf-13", {"text": "eerf-subsample"})
@@ -133,9 +139,9 @@ def tenth_of_the_rows(rows: Rows):
 def _within_times(rows: Rows) -> Iterator[tuple[dict, list[float], list[tuple], float]]:
     """Yield, for each data set and learner, the times of all sizes of ``kprff`` and ``rff``, rising; the size of each
     method with the lowest error within that time (None: none yet); and how much the repeats overlap."""
-    own, columns = rows.usable(), ["experiment", "dataset", "learner"]
-    for place, cell in select(own, metric=ERROR, split="test").groupby(columns, sort=False):
-        where = dict(zip(columns, place, strict=True))
+    own = rows.usable()
+    for place, cell in select(own, metric=ERROR, split="test").groupby(list(CELL), sort=False):
+        where = dict(zip(CELL, place, strict=True))
         here = select(own, experiment=where["experiment"], dataset=where["dataset"])
         quantity = {"metric": ERROR, "learner": where["learner"], "split": "test"}
         curves = [curve(here, method, quantity, time) for method, time in (("kprff", BOTH), ("rff", TRAINING))]
@@ -153,74 +159,54 @@ def ahead_at_every_time(rows: Rows):
     for place, budgets, best, overlap in _within_times(rows):
         for budget, (own, other) in zip(budgets, best, strict=True):
             where = place | {"n_features_label": f"{budget:.3g} s"}
-            if own is None or other is None:
-                value, name = (-np.inf, rows.name("rff")) if own is None else (np.inf, rows.name("kprff"))
-                reason = "the other has nothing yet"
-                points.append(Point(value, 0.0, own is not None, where, what, f"only {name}", reason=reason))
-                continue
-            gap = other.error - own.error
-            opposite = paired(other.errors, own.errors, overlap).high < 0
-            reason = "machine busy" if own.machine_busy or other.machine_busy else ""
-            text = signed(gap, ERROR)
-            points.append(Point(gap, 0.0, gap > 0, where, what, text, opposite=bool(opposite), reason=reason))
-    return rows.part(points, ERROR, ("kprff", "rff"))
+            if own and other:
+                gap, text = other.error - own.error, signed(other.error - own.error, ERROR)
+                opposite = paired(other.errors, own.errors, overlap).high < 0
+                reason = "machine busy" if own.machine_busy or other.machine_busy else ""
+            else:
+                gap, opposite, reason = np.inf if own else -np.inf, False, "the other has nothing yet"
+                text = f"only {rows.name('kprff' if own else 'rff')}"
+            points.append(Point(gap, gap > 0, where, what, text, opposite=bool(opposite), reason=reason))
+    return rows.part(points, ERROR, "kprff", "rff")
 
 
 @claim("eerf-15", GRIDS, stricter=TIMED)
 def curves_cross_once(rows: Rows):
     rows, points = rows.of(GAUSSIAN), []
     for where, budgets, best, _ in _within_times(rows):
-        ahead = [
-            -1.0 if own is None else 1.0 if other is None else float(np.sign(other.error - own.error))
-            for own, other in best
-        ]
+        errors = [[each.error if each else np.inf for each in pair] for pair in best]
+        ahead = [np.sign(other - own) if own < np.inf else -1.0 for own, other in errors]
         crossings = int(np.count_nonzero(np.diff(ahead)))
         first = next((f"{t:.3g} s" for t, sign in zip(budgets, ahead, strict=True) if sign > 0), "nowhere")
         text = f"ahead from {first}" + (f", {crossings} changes" if crossings > 1 else "")
-        busy = any(point is not None and point.machine_busy for pair in best for point in pair)
+        busy = any(each and each.machine_busy for pair in best for each in pair)
         reason = "machine busy" if busy else "" if len(budgets) > 1 else "cut off by the grid"
         holds, what = ahead[0] < 0 < ahead[-1] and crossings == 1, "best error within the time"
-        points.append(Point(ahead[-1], 0.0, holds, where, what, text, reason=reason))
-    return rows.part(points, ERROR, ("kprff", "rff"))
+        points.append(Point(ahead[-1], holds, where, what, text, reason=reason))
+    return rows.part(points, ERROR, "kprff", "rff")
 
 
 @claim("eerf-16", GRIDS, stricter=TIMED)
 def share_of_scoring_falls(rows: Rows):
-    return falls_by_step(rows.of(GAUSSIAN), SCORING, OF_SCORING, over=OF_TRAINING)
-
-
-@claim("eerf-17", GRIDS)
-def slightly_better_than_lkrf(rows: Rows):
-    rows = _errors(rows, OTHER_KERNELS[:2], "share == 1")
-    return keeps_bound(rows, ERROR, LKRF, minus="kprff", above=0, below=0.5)
+    return changes(rows.of(GAUSSIAN), SCORING, OF_SCORING, over=OF_TRAINING, falls=True)
 
 
 @claim("eerf-18", GRIDS)
 def clearly_better_on_hands(rows: Rows):
     """By over half a point, and by more than on the other two data sets."""
-    rows = _errors(rows, OTHER_KERNELS, "share == 1")
-    gaps: dict[str, dict[str, float]] = {}
-    for where, (lkrf, own) in rows.places(ERROR, LKRF, "kprff"):
-        gaps.setdefault(where["learner"], {})[where["dataset"]] = lkrf.mean - own.mean
-    points, what = [], f"gap on {rows.dataset('har')} and here"
-    for learner, of_learner in gaps.items():
-        hands = of_learner.pop("har", None)
-        for dataset, gap in of_learner.items() if hands is not None else ():
+    rows, points, what = _errors(rows, OTHER_KERNELS, "share == 1"), [], f"gap on {rows.dataset('har')} and here"
+    gaps = {
+        (where["learner"], where["dataset"]): gap.value
+        for where, gap, *_ in estimated(rows, ERROR, LKRF, minus="kprff")
+    }
+    for (learner, dataset), gap in gaps.items():
+        hands = gaps.get((learner, "har"))
+        if dataset != "har" and hands is not None:
             text = f"{signed(hands, ERROR)} against {signed(gap, ERROR)}"
             where = {"dataset": dataset, "datasets": ["har", dataset], "learner": learner}
-            points.append(Point(hands - gap, 0.0, hands > gap, where, what, text))
+            points.append(Point(hands - gap, hands > gap, where, what, text))
     clearly = keeps_bound(rows.of("har"), ERROR, LKRF, minus="kprff", above=0.5)
-    return [clearly, rows.part(points, ERROR, (LKRF, "kprff"))]
-
-
-@claim("eerf-19", GRIDS, stricter=AS_EFFECT)
-def lower_than_lkrf(rows: Rows):
-    return better_than(_errors(rows, ALL, "share == 1"), ERROR, "kprff", LKRF, effect=True)
-
-
-@claim("eerf-20", GRIDS)
-def at_or_below_lkrf(rows: Rows):
-    return keeps_bound(_errors(rows, OTHER_KERNELS), ERROR, "kprff", minus=LKRF, at_most=0)
+    return [clearly, rows.part(points, ERROR, LKRF, "kprff")]
 
 
 @claim("eerf-21", GRIDS)
@@ -255,35 +241,36 @@ def penalty_has_to_be_tuned_again(rows: Rows):
     """``karff/divergence`` sweeps the penalty, and the settings of ``karff`` have the one that validation chose at each
     size: neither of two values is the better one on the test rows by its choice."""
     rows, points = _errors(rows, GAUSSIAN), []
-    chosen = _chosen(rows)
-    cells: dict[tuple, dict[str, dict[float, Sample]]] = {}
+    chosen, what, cells = _chosen(rows), "loss by another size's choice", {}
     for where, (own,) in rows.places(ERROR, "karff/divergence"):
-        key = where["experiment"], where["dataset"], where["learner"]
-        cells.setdefault(key, {}).setdefault(where["n_features_label"], {})[where["at"]] = own
-    for key, by_size in cells.items():
-        best, losses = {label: chosen.get((*key, label)) for label in by_size}, {}
-        for label, by_value in by_size.items():
-            for other, value in best.items():
-                if label != other and best[label] in by_value and value in by_value:
-                    losses[label, other] = difference(by_value[value], by_value[best[label]])
-        for ((label, other), loss), test in zip(losses.items(), family(losses).values(), strict=True):
-            bound = 2 * np.nan_to_num(loss.error)
-            where = dict(zip(("experiment", "dataset", "learner"), key, strict=True)) | {"n_features_label": label}
-            text, what = f"{signed(loss.value, ERROR)} with that of {other}", "loss by another size's choice"
+        swept = cells.setdefault(tuple(where[column] for column in CELL), {})
+        swept.setdefault(where["n_features_label"], {})[where["at"]] = own
+    for cell, swept in cells.items():
+        best = {label: chosen.get((*cell, label)) for label in swept}
+        losses = {
+            (label, other): difference(by_value[best[other]], by_value[best[label]])
+            for label, by_value in swept.items()
+            for other in swept
+            if label != other and {best[label], best[other]} <= set(by_value)
+        }
+        for (label, other), loss in family(losses).items():
+            bound, where = (
+                2 * np.nan_to_num(loss.error),
+                dict(zip((*CELL, "n_features_label"), (*cell, label), strict=True)),
+            )
+            text = f"{signed(loss.value, ERROR)} with that of {other}"
             reason = "" if np.isfinite(loss.low) else "too few repeats"
-            holds = bool(loss.value > bound) and is_effect(test, ERROR)
-            points.append(Point(loss.value, bound, holds, where, what, text, loss.error, reason=reason))
-    return rows.part(points, ERROR, ["karff/divergence"])
+            holds = bool(loss.value > bound) and is_effect(loss, ERROR)
+            points.append(Point(loss.value, holds, where, what, text, bound, loss.error, reason=reason))
+    return rows.part(points, ERROR, "karff/divergence")
 
 
 def _chosen(rows: Rows) -> dict[tuple, float]:
     """The penalty that was chosen, by experiment, data set, learner and size."""
-    own, found = rows.usable("karff", metric=ERROR), {}
-    for row, settings in zip(own.to_dict("records"), settings_of(own), strict=True):
-        value = settings.get("options", settings).get("rho")
-        if value is not None:
-            found[row["experiment"], row["dataset"], row["learner"], row["n_features_label"]] = float(value)
-    return found
+    own = rows.usable("karff", metric=ERROR)
+    cells = own[[*CELL, "n_features_label"]].itertuples(index=False, name=None)
+    chosen = [settings.get("options", settings).get("rho") for settings in settings_of(own)]
+    return {cell: float(value) for cell, value in zip(cells, chosen, strict=True) if value is not None}
 
 
 @claim("eerf-26", GRIDS, stricter=TIMED)
@@ -297,20 +284,18 @@ def follows_the_spectrum(rows: Rows):
     """The rank correlation with the input variance is one, and what the correlation lacks to one falls as a power of
     the larger half of the variances, where an asymptotic power shows."""
     metric, points = "score_spectrum_correlation", []
-    own = select(rows.measured(metric, [side("kprff")]), axis="input_scale")
+    own = select(rows.measured(metric, "kprff"), axis="input_scale")
     for dataset, cell in own.groupby("dataset", sort=False):
-        means = cell.groupby("at")["value"].mean()
+        means, where = cell.groupby("at")["value"].mean(), {"dataset": dataset}
         if len(means) < 3:
             continue
-        where, rho = {"dataset": dataset}, rank_correlation(means.index, means).value
+        rho = rank_correlation(means.index, means).value
         text = f"{rho:+.2f}, {number(means.iloc[0])} to {number(means.iloc[-1])}"
-        points.append(Point(rho, 1.0, rho > 1 - 1e-9, where, "rank correlation", text))
-        lacking = (1.0 - means)[means < 1.0]
-        lacking = lacking[lacking.index.isin(largest_half(means.index))]
-        power = power_law(lacking.index, lacking)
-        if power is not None:
-            falls = power.value + SIGMAS * power.error < 0
-            points.append(Point(power.value, 0.0, falls, where, "power of what it lacks to one", str(power)))
+        points.append(Point(rho, rho > 1 - 1e-9, where, "rank correlation", text))
+        lacking = (1.0 - means)[(means < 1.0) & means.index.isin(largest_half(means.index))]
+        power, text = fitted(lacking.index, lacking)
+        if power:
+            points.append(Point(power.value, power.high < 0, where, "power of what it lacks to one", text))
     return rows.part(points)
 
 

@@ -2,13 +2,14 @@
 
 Values are means over repeats (medians over rounds), as in the tests of the reference data. A side is a method
 ("slsrff", or "slsrff/identity" for a variant) or a ``Side``; several ``of`` are one comparison each. Differences are
-printed so that more is better for the method that the claim is about; ratios are the first over the second. Bounds are
+printed so that more is better for the method that the claim is about; ratios are the first over the second. Limits are
 ``above``, ``at_least``, ``below``, ``at_most`` or ``between``: numbers, or functions of the place.
 """
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, pairwise
@@ -16,43 +17,99 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from rfstudy.metrics import fact_of, lower_is_better
-from rfstudy.report import estimates
-from rfstudy.report.claims.bounds import (
-    Bounds,
-    absolute,
-    agreeing,
-    bounded,
-    bounds,
-    flipped,
-    point,
-    signed,
-    with_interval,
-)
 from rfstudy.report.claims.points import Part, Point, number
-from rfstudy.report.claims.rows import SIZE, Rows
-from rfstudy.report.claims.samples import (
-    Sample,
-    Side,
-    difference,
-    quotient,
-    rank_correlation,
-    side,
-    single,
-    spread_of,
-)
-from rfstudy.report.compare import Estimate, is_effect
-from rfstudy.report.estimates import SIGMAS, largest_half
+from rfstudy.report.claims.rows import SIZE, Rows, listed
+from rfstudy.report.claims.samples import Sample, difference, quotient, rank_correlation, shifted, sides, spread_of
+from rfstudy.report.compare import Estimate
+from rfstudy.report.estimates import SIGMAS, largest_half, power_law, varying
+
+# --- from an estimate to a point --------------------------------------------------------------------------------------
 
 
-def better(metric: str) -> float:
+def point(where, estimate: Estimate, holds, what: str, text: str, *, margin=0.0, opposite=False, reason="") -> Point:
+    """A point of an estimate. It must not decide if the estimate has a reason, or the margin is a number of standard
+    deviations that a single repeat does not have."""
+    reason = estimate.reason or reason or ("a single repeat" if math.isnan(margin) else "")
+    return Point(estimate.value, holds, where, what, text, margin, estimate.error, opposite, reason)
+
+
+def bounded(
+    where: dict, estimate: Estimate, what: str, text: str = "", *,
+    neutral: float | None = None, errors: float = 0.0, significant: bool = False, **limits,
+) -> Point:  # fmt: skip
+    """The point of a value that has to keep its limits.
+
+    Parameters
+    ----------
+    neutral : the value of no difference (0 for differences, 1 for ratios). The opposite of a claim that a difference
+        exceeds a bound is a difference on the other side of ``neutral``; without it, an interval beyond the bound
+    errors : by how many standard errors of the value the bounds are loosened
+    significant : the whole interval has to keep the bounds
+    """
+    low, high, is_open = _bounds(where, **limits)
+    slack = errors * estimate.error if errors and math.isfinite(estimate.error) else 0.0
+    ends = (estimate.low, estimate.high) if significant else (estimate.value, estimate.value)
+    holds = _contain(low - slack, high + slack, is_open, *ends)
+    margin = low if high == math.inf else high
+    if neutral is not None and not low <= neutral <= high:
+        low, high = (neutral, math.inf) if neutral < low else (-math.inf, neutral)
+    opposite = not holds and bool(estimate.high < low or estimate.low > high)
+    reason = "too few repeats" if significant and math.isnan(estimate.low + estimate.high) else ""
+    return point(where, estimate, holds, what, text, margin=margin, opposite=opposite, reason=reason)
+
+
+def agreeing(
+    where: dict, estimate: Estimate, what: str, text: str, *, practical: float = math.inf, **limits
+) -> Point:  # fmt: skip
+    """The point of a claim of no difference, which holds only if the whole interval keeps its limits.
+
+    It is open (``holds`` None) if the value keeps them and its interval does not, or has no end. Nor does it hold
+    beyond the ``practical`` margin: limits that grow with the spread of the repeats would call any two methods the same
+    given enough noise. A value beyond its limits that has no interval must not decide: a range over many methods
+    exceeds them by chance.
+    """
+    low, high, is_open = _bounds(where, **limits)
+    inside, interval = _contain(low, high, is_open, estimate.value, estimate.value), (estimate.low, estimate.high)
+    narrow = [end if math.isinf(end) else max(-practical, min(end, practical)) for end in (low, high)]
+    holds = False if not inside else _contain(*narrow, is_open, *interval) or None
+    outside = bool(estimate.high < low or estimate.low > high)
+    reason = "too few repeats" if not inside and all(map(math.isnan, interval)) else ""
+    margin = low if high == math.inf else high
+    return point(where, estimate, holds, what, text, margin=margin, opposite=outside, reason=reason)
+
+
+def _bounds(where: dict, above=None, below=None, at_least=None, at_most=None, between=None) -> tuple:
+    """The smallest and the largest value at a place, and whether they are excluded. Limits are numbers or functions of
+    the place; ``between`` are two numbers."""
+    low, high = between or (above if at_least is None else at_least, below if at_most is None else at_most)
+    low, high = (bound(where) if callable(bound) else bound for bound in (low, high))
+    is_open = above is not None or below is not None
+    return -math.inf if low is None else float(low), math.inf if high is None else float(high), is_open
+
+
+def _contain(smallest: float, largest: float, is_open: bool, low: float, high: float) -> bool:
+    """Whether bounds contain an interval; an end without a bound does not matter."""
+    beyond = operator.gt if is_open else operator.ge
+    return bool((smallest == -math.inf or beyond(low, smallest)) and (largest == math.inf or beyond(largest, high)))
+
+
+def signed(value: float, metric: str) -> str:
+    """A difference in words: points of a percentage to two decimals, other values to three digits."""
+    return f"{value:+.2f}" if fact_of(metric).is_percentage else ("+" if value > 0 else "") + number(value)
+
+
+def with_interval(estimate: Estimate, metric: str) -> str:
+    """A difference in words, or a ratio (``metric`` is empty), with its interval if it has one."""
+    value, low, high = (signed(each, metric) if metric else number(each) for each in estimate[:3])
+    return f"{value} [{low}, {high}]" if math.isfinite(estimate.low + estimate.high) else value
+
+
+# --- what is compared -------------------------------------------------------------------------------------------------
+
+
+def better(metric: str) -> int:
     """1 if a high value is good, -1 if a low one is."""
-    return -1.0 if lower_is_better(metric) else 1.0
-
-
-def sides(*given) -> list[Side]:
-    """Sides that are given one by one, in sequences, or as None, as a list."""
-    groups = [[each] if isinstance(each, str | Side) else each or [] for each in given]
-    return [side(each) for group in groups for each in group]
+    return -1 if lower_is_better(metric) else 1
 
 
 def estimated(rows: Rows, metric: str, of, minus=None, over=None, by_repeat: bool = False) -> Iterator[tuple]:
@@ -60,62 +117,54 @@ def estimated(rows: Rows, metric: str, of, minus=None, over=None, by_repeat: boo
     place: the columns of the place, the estimate, the samples, the names of the sides, and the value in words. Times
     are compared round by round."""
     for one in sides(of):
-        own = one.metric or metric
-        if over is not None:
-            other = side(over)
-            what = f"{rows.name(one, own)}/{rows.name(other, own)}"
-            if one.metric and other.metric:
-                what = f"{rows.name(one)}, {fact_of(one.metric).label}/{fact_of(other.metric).label}"
-            for where, samples in rows.places(metric, one, other, by_repeat=by_repeat):
-                estimate = quotient(*samples, fact_of(own).unit == "s")
-                if estimate is not None:
-                    yield where, estimate, samples, what, number(estimate.value)
-        elif minus is not None:
-            what = f"{rows.name(one, own)} minus {rows.name(minus, own)}"
-            for where, samples in rows.places(metric, one, minus, by_repeat=by_repeat):
-                estimate = difference(*samples)
-                yield where, estimate, samples, what, signed(estimate.value, own)
-        else:
-            for where, samples in rows.places(metric, one, by_repeat=by_repeat):
-                estimate = single(*samples)
-                yield where, estimate, samples, rows.name(one, own), number(estimate.value)
+        own, other = fact_of(one.metric or metric), minus or over
+        what = f"{rows.name(one)} {own.label}"
+        if minus:
+            what = f"{rows.name(one)} minus {rows.name(minus)}"
+        elif over and one.metric:
+            what = f"{rows.name(one)}, {own.label}/{fact_of(over.metric).label}"
+        elif over:
+            what = f"{rows.name(one)}/{rows.name(over)}"
+        for where, samples in rows.places(metric, one, other, by_repeat=by_repeat):
+            estimate = quotient(*samples, own.unit == "s") if over else difference(*samples)
+            if estimate is not None:
+                text = signed(estimate.value, one.metric or metric) if minus else number(estimate.value)
+                yield where, estimate, samples, what, text
 
 
-def along_sizes(found) -> list[list]:
-    """What ``places`` or ``estimated`` yield, grouped by the place without its size, and by the names of the sides."""
-    groups: dict[tuple, list] = {}
-    for each in found:
-        groups.setdefault((*each[3:4], *map(str, without_size(each[0]).values())), []).append(each)
+def along_sizes(found) -> list[tuple[dict, list]]:
+    """What ``places`` or ``estimated`` yield, grouped by the names of the sides and the place without its size, which
+    comes first."""
+    groups: dict[tuple, tuple[dict, list]] = {}
+    for where, *found_there in found:
+        place = {column: value for column, value in where.items() if column not in SIZE}
+        key = (*found_there[2:3], *map(str, place.values()))
+        groups.setdefault(key, (place, []))[1].append((where, *found_there))
     return list(groups.values())
 
 
-def without_size(where: dict) -> dict:
-    """A place without its size."""
-    return {column: value for column, value in where.items() if column not in SIZE}
+# --- tests ------------------------------------------------------------------------------------------------------------
 
 
 def keeps_bound(
-    rows: Rows, metric: str, of, *, minus=None, over=None, size_alone: bool = False, by_repeat: bool = False,
+    rows: Rows, metric: str, of, *, minus=None, over=None, agree: bool = False, by_repeat: bool = False,
     errors: float = 0.0, significant: bool = False, **limits,
 ) -> Part:  # fmt: skip
-    """A value of each side ``of``, its difference ``minus`` another or its ratio ``over`` another keeps its bounds.
+    """A value of each side ``of``, its difference ``minus`` another or its ratio ``over`` another keeps its limits.
 
     Parameters
     ----------
-    size_alone : the absolute value keeps them
+    agree : a claim of no difference, see ``agreeing``
     by_repeat : at every repeat, not in the mean
     errors, significant : see ``bounded``
     """
-    neutral = 1.0 if over is not None else 0.0 if minus is not None else None
+    limits |= {} if agree else {"neutral": 1.0 if over else 0.0 if minus else None}
+    limits |= {} if agree else {"errors": errors, "significant": significant}
     points = []
     for where, estimate, _, what, text in estimated(rows, metric, of, minus, over, by_repeat):
-        what = what if neutral is not None else f"{what} {fact_of(metric).label}"
-        if size_alone:
-            estimate = absolute(estimate)
-            text = number(estimate.value) if minus is None else signed(estimate.value, metric)
-        options = {"neutral": neutral, "errors": errors, "significant": significant}
-        points.append(bounded(where, estimate, bounds(where, **limits), what, text, **options))
-    return rows.part(points, metric, sides(of, minus, over))
+        text = with_interval(estimate, metric if minus else "") if agree else text
+        points.append((agreeing if agree else bounded)(where, estimate, what, text, **limits))
+    return rows.part(points, metric, of, minus, over)
 
 
 def better_than(
@@ -128,22 +177,19 @@ def better_than(
     errors, deviations : by more than so many standard errors, or pooled standard deviations
     effect : the difference has to pass the paired test and to exceed the smallest effect of the metric
     """
-    points, sign = [], better(metric)
+    points = []
     for one in sides(of):
-        first, second = (one, over) if sign > 0 else (over, one)  # the gain is printed
-        for where, estimate, samples, what, text in estimated(rows, metric, first, minus=second):
-            bound = errors * estimate.error if errors else deviations * spread_of(*samples) if deviations else 0.0
-            found = bounded(where, estimate, Bounds(low=bound, is_open=True), what, text, neutral=0.0)
-            points.append(_as_effect(found, estimate, metric) if effect else found)
-    return rows.part(points, metric, sides(of, over), in_errors=bool(errors))
-
-
-def _as_effect(found: Point, gain: Estimate, metric: str) -> Point:
-    """The point of a gain that counts as an effect only; one that is large enough and has no test must not decide."""
-    untested = found.holds and gain.value > fact_of(metric).smallest_effect and math.isnan(gain.p)
-    reason = found.reason or ("too few repeats" if untested else "")
-    holds = bool(found.holds) and (untested or is_effect(gain, metric))
-    return replace(found, holds=holds, text=with_interval(gain, metric), reason=reason)
+        first, second = (one, over)[:: better(metric)]  # the gain is printed
+        for where, gain, samples, what, text in estimated(rows, metric, first, minus=second):
+            margin = errors * gain.error if errors else deviations * spread_of(*samples) if deviations else 0.0
+            margin = fact_of(metric).smallest_effect if effect else margin
+            found = bounded(where, gain, what, text, above=margin, neutral=0.0)
+            if effect:
+                untested = "too few repeats" if found.holds and math.isnan(gain.low) else ""
+                shown, reason = found.holds and not gain.low <= 0, found.reason or untested
+                found = replace(found, holds=shown, text=with_interval(gain, metric), reason=reason)
+            points.append(found)
+    return rows.part(points, metric, of, over, in_errors=bool(errors))
 
 
 def no_difference(
@@ -157,42 +203,41 @@ def no_difference(
         the whole interval has to lie within
     errors : by more than so many standard errors: a test of the statistic itself, which asks for no interval
     """
-    points = []
+    points, fact = [], fact_of(metric)
     for where, estimate, samples, what, _ in estimated(rows, metric, of, minus=over):
-        estimate = estimate._replace(**{end: getattr(estimate, end) - value for end in ("value", "low", "high")})
-        what, text = what if over else f"{what} {fact_of(metric).label}", with_interval(estimate, metric)
+        estimate = shifted(estimate, estimate.value - value)
+        text, size = with_interval(estimate, metric), abs(estimate.value)
         if errors:
-            margin = errors * estimate.error
-            inside = abs(estimate.value) <= margin
-            differs = estimate.low > 0 or estimate.high < 0
-            opposite = not inside and differs and abs(estimate.value) > fact_of(metric).smallest_effect
-            points.append(point(where, estimate, margin, inside, what, text, opposite=opposite))
+            margin, differs = errors * estimate.error, estimate.low > 0 or estimate.high < 0
+            opposite = differs and size > max(margin, fact.smallest_effect)
+            points.append(point(where, estimate, size <= margin, what, text, margin=margin, opposite=opposite))
         else:
-            margin = deviations * spread_of(*samples)
-            practical = fact_of(metric).margin(samples[-1].mean)
-            points.append(agreeing(where, estimate, Bounds(-margin, margin), what, text, practical))
-    return rows.part(points, metric, sides(of, over), in_errors=bool(errors))
+            margin, practical = deviations * spread_of(*samples), fact.margin(samples[-1].mean)
+            limits = {"between": (-margin, margin), "practical": practical}
+            points.append(agreeing(where, estimate, what, text, **limits))
+    return rows.part(points, metric, of, over, in_errors=bool(errors))
 
 
-def all_alike(rows: Rows, metric: str, among, *, margin: float | None = None, deviations: float = 0.0) -> Part:
-    """The methods ``among`` differ by less than a margin, or by so many pooled standard deviations and no more than the
-    practical margin of the metric."""
-    points = []
-    for where, samples in rows.places(metric, *among):
-        points.append(range_of(where, samples, metric, margin, "range over the methods", deviations))
+def all_alike(rows: Rows, metric: str, among, *, margin: float | None = None) -> Part:
+    """The methods ``among`` differ by less than a margin, or by less than two pooled standard deviations and no more
+    than the practical margin of the metric."""
+    points = [
+        range_of(where, samples, metric, margin, "range over the methods")
+        for where, samples in rows.places(metric, *among)
+    ]
     return rows.part(points, metric, among)
 
 
-def range_of(where: dict, samples: list[Sample], metric: str, margin, what: str, deviations: float = 0.0) -> Point:
+def range_of(where: dict, samples: list[Sample], metric: str, margin: float | None, what: str) -> Point:
     """The point of a range of samples: the largest mean minus the smallest. The upper end of its interval is the
     largest of all pairs, and missing if one of them has none."""
     order = sorted(samples, key=lambda each: each.mean)
     high = float(np.max([difference(two, one).high for one, two in combinations(order, 2)]))
     estimate = difference(order[-1], order[0])._replace(high=high)
     text = f"{estimate.value:.2f}" + (f" [to {high:.2f}]" if math.isfinite(high) else "")
-    practical = math.inf if margin is not None else fact_of(metric).margin(order[0].mean)
-    margin = deviations * spread_of(order[-1], order[0]) if margin is None else margin
-    return agreeing(where, estimate, Bounds(high=margin, is_open=True), what, text, practical)
+    practical = math.inf if margin else fact_of(metric).margin(order[0].mean)
+    below = margin or 2 * spread_of(order[-1], order[0])
+    return agreeing(where, estimate, what, text, practical=practical, below=below)
 
 
 def is_best(rows: Rows, metric: str, best, among, *, deviations: float = 0.0) -> Part:
@@ -201,15 +246,14 @@ def is_best(rows: Rows, metric: str, best, among, *, deviations: float = 0.0) ->
     best = sides(best)
     others = [each for each in sides(among) if each not in best]
     points, sign = [], better(metric)
-    for where, samples in rows.places(metric, *best, *others):
-        first, rival = (
-            max(group, key=lambda each: sign * each.mean) for group in (samples[: len(best)], samples[len(best) :])
-        )
-        estimate = flipped(difference(first, rival), sign)
-        winner = first if estimate.value >= 0 else rival
-        text = f"{rows.name(_side_of(winner))} by {number(abs(estimate.value))}"
-        within = Bounds(low=deviations * spread_of(first, rival) if deviations else 0.0, is_open=True)
-        points.append(bounded(where, estimate, within, "lowest" if sign < 0 else "highest", text, neutral=0.0))
+    for where, samples in rows.places(metric, best, others):
+        groups = samples[: len(best)], samples[len(best) :]
+        first, rival = (max(group, key=lambda each: sign * each.mean) for group in groups)
+        gain = difference(*(first, rival)[::sign])
+        winner = rows.name("/".join((first if gain.value >= 0 else rival).who))
+        above = deviations * spread_of(first, rival) if deviations else 0.0
+        what, text = "lowest" if sign < 0 else "highest", f"{winner} by {number(abs(gain.value))}"
+        points.append(bounded(where, gain, what, text, above=above, neutral=0.0))
     return rows.part(points, metric, among)
 
 
@@ -217,82 +261,79 @@ def none_stands_out(rows: Rows, metric: str, among, *, over: str, is_open: bool 
     """The best of the methods ``among`` is not better than their "median" or the "second" (``over``) by two pooled
     standard deviations, nor by the practical margin of the metric. With ``is_open`` not by exactly two either."""
     points, sign = [], better(metric)
-    for where, samples in rows.places(metric, *among):
+    for where, samples in rows.places(metric, among):
         order = sorted(samples, key=lambda each: -sign * each.mean)
         best, reference = order[0], order[1 if over == "second" else len(order) // 2]
-        estimate, spread = flipped(difference(best, reference), sign), spread_of(best, reference)
-        unit = f"{number(estimate.value / spread)} sd" if spread > 0 else number(estimate.value)
-        text = f"{rows.name(_side_of(best))} by {unit}"
-        within, practical = Bounds(high=2 * spread, is_open=is_open), fact_of(metric).margin(reference.mean)
-        points.append(agreeing(where, estimate, within, f"best over the {over}", text, practical))
+        gain, spread = difference(*(best, reference)[::sign]), spread_of(best, reference)
+        unit = f"{number(gain.value / spread)} sd" if spread > 0 else number(gain.value)
+        what, text = f"best over the {over}", f"{rows.name('/'.join(best.who))} by {unit}"
+        limits = {"below" if is_open else "at_most": 2 * spread, "practical": fact_of(metric).margin(reference.mean)}
+        points.append(agreeing(where, gain, what, text, **limits))
     return rows.part(points, metric, among)
 
 
-def _side_of(sample: Sample) -> Side:
-    return Side((sample.who,))
-
-
-def falls_by_step(rows: Rows, metric: str, of, *, over=None, errors: float = 0.0) -> Part:
-    """A value of each side ``of``, or its ratio ``over`` another, falls from each size to the next; with ``errors`` it
-    does not rise by more than so many standard errors of the step."""
-    points = []
-    for steps in along_sizes(estimated(rows, metric, of, over=over)):
-        for (_, before, *_), (where, after, _, what, _) in pairwise(steps):
-            known = [each.error for each in (before, after) if math.isfinite(each.error)]
-            change, slack = before.value - after.value, errors * math.hypot(*known)
-            step = Estimate(change, reason=before.reason or after.reason)
-            holds, opposite = change >= -slack if errors else change > 0, after.low > before.high
-            points.append(point(where, step, -slack, holds, f"{what}, step", number(-change), opposite=opposite))
-    return rows.part(points, metric, sides(of, over))
-
-
 def changes(
-    rows: Rows, metric: str, of, *, start, end, over=None, minus=None, falls: bool = False, floor: float = -math.inf,
-    by: float = 0.0,
+    rows: Rows, metric: str, of, *, start=None, end=None, over=None, minus=None, falls: bool = False,
+    floor: float = -math.inf, by: float = 0.0, errors: float = 0.0,
 ) -> Part:  # fmt: skip
-    """A quantity of each side ``of`` rises (or ``falls``) from the sizes ``start`` to the sizes ``end``.
+    """A quantity of each side ``of`` rises (or ``falls``) from the sizes ``start`` to the sizes ``end``, or from each
+    size to the next.
 
-    Their means count, of ratios the geometric ones. "first" and "last" are the smallest and the largest size.
+    The means over the sizes count, of ratios the geometric ones. "first" and "last" are the smallest and the largest
+    size.
 
     Parameters
     ----------
     floor : a start below it counts as it: a gap that stays a loss has not grown
     by : the smallest change
+    errors : the quantity does not change by more than so many standard errors in the other direction
     """
-    points = [
-        found
-        for of_place in along_sizes(estimated(rows, metric, of, minus, over))
-        for found in _change(of_place, metric, start, end, over is not None, -1.0 if falls else 1.0, floor, by)
-    ]
-    return rows.part(points, metric, sides(of, minus, over))
+    points, sign = [], -1.0 if falls else 1.0
+    for where, found in along_sizes(estimated(rows, metric, of, minus, over)):
+        what = found[0][3]
+        for first, last in _ends(found, start, end):
+            before, after = (_mean([each[1] for each in group], over is not None) for group in (first, last))
+            change = Estimate(sign * (after.value - max(before.value, floor)), reason=before.reason or after.reason)
+            slack = errors * math.hypot(*(each.error for each in (before, after) if math.isfinite(each.error)))
+            holds = change.value >= -slack if errors else change.value > by
+            opposite = after.high < max(before.low, floor) if sign > 0 else after.low > before.high
+            if start:
+                sizes = ["+".join(each[0]["n_features_label"] for each in group) for group in (first, last)]
+                values = [number(end.value) if over else signed(end.value, metric) for end in (before, after)]
+                text = f"{sizes[0]} {values[0]} to {sizes[1]} {values[1]}"
+                points.append(point(where, change, holds, what, text, opposite=opposite))
+            else:
+                step = (last[0][0], change, holds, f"{what}, step", number(after.value - before.value))
+                points.append(point(*step, margin=-slack, opposite=opposite))
+    return rows.part(points, metric, of, minus, over)
 
 
-def _change(found: list[tuple], metric, start, end, is_ratio: bool, sign: float, floor, by) -> list[Point]:
-    by_size = {where["n_features_label"]: estimate for where, estimate, *_ in found}
-    labels = list(by_size)
-    named = {"first": labels[:1], "last": labels[-1:]}
-    first, last = (named.get(each, [each]) if isinstance(each, str) else list(each) for each in (start, end))
-    if not set(first + last) <= set(labels) or set(first) & set(last):
-        return []
-    values = [np.array([by_size[size].value for size in group]) for group in (first, last)]
-    before, after = (float(np.exp(np.mean(np.log(each))) if is_ratio else np.mean(each)) for each in values)
-    reason = next((reason for size in first + last if (reason := by_size[size].reason)), "")
-    opposite = False
-    if len(first) == len(last) == 1:
-        low, high = by_size[first[0]], by_size[last[0]]
-        opposite = high.high < max(low.low, floor) if sign > 0 else high.low > low.high
-    text = [number(each) if is_ratio else signed(each, metric) for each in (before, after)]
-    text = f"{'+'.join(first)} {text[0]} to {'+'.join(last)} {text[1]}"
-    change, (where, _, _, what, _) = Estimate(sign * (after - max(before, floor)), reason=reason), found[0]
-    holds = change.value > by
-    return [point(without_size(where), change, by, holds, what, text, opposite=bool(opposite))]
+def _ends(found: list, start, end) -> list[tuple[list, list]]:
+    """What ``estimated`` yields at a place, grouped to the pairs of ends that are compared."""
+    if start is None:
+        return [([one], [two]) for one, two in pairwise(found)]
+    by_size = {each[0]["n_features_label"]: each for each in found}
+    sizes = list(by_size)
+    named = {"first": sizes[:1], "last": sizes[-1:]}
+    first, last = (listed(named.get(each, each)) for each in (start, end))
+    known = {*first, *last} <= set(sizes) and not set(first) & set(last)
+    return [tuple([by_size[size] for size in group] for group in (first, last))] if known else []
+
+
+def _mean(group: list[Estimate], is_ratio: bool) -> Estimate:
+    """The mean of estimates, of ratios the geometric one; without an interval if they are several."""
+    if len(group) == 1:
+        return group[0]
+    values = np.array([each.value for each in group])
+    mean = np.exp(np.mean(np.log(values))) if is_ratio else np.mean(values)
+    return Estimate(float(mean), reason=next((each.reason for each in group if each.reason), ""))
 
 
 def fits_power(
     rows: Rows, metric: str, of, along: str, *, by: str = "", held: str = "", half: bool = False,
     neutral: float | None = None, errors: float = 0.0, **limits,
 ) -> Part:  # fmt: skip
-    """The power with which each side ``of`` grows along a column keeps its bounds, by least squares on logarithms.
+    """The power with which each side ``of`` grows along a column keeps its limits, by least squares on logarithms.
 
     Parameters
     ----------
@@ -303,48 +344,37 @@ def fits_power(
     """
     points, symbol = [], "s" if along == "n_features" else "n"
     for one in sides(of):
-        frame, what = rows.measured(metric, [one]), f"{rows.name(one)}, {fact_of(metric).label}, power of {symbol}"
-        for value, cell in frame.groupby(by) if by else [(None, frame)]:
-            cell = with_most(cell, held, along)
+        frame, what = rows.measured(metric, one), f"{rows.name(one)}, {fact_of(metric).label}, power of {symbol}"
+        frame = varying(frame, metric, along, held) if held else frame
+        for value, cell in frame.groupby(by) if by else [("", frame)]:
             cell, where = cell[cell["value"] > 0], {by: value} if by else {}
-            found = fitted(cell[along], cell["value"], "" if by else symbol, half)
-            if found:
-                power, text = found
-                within = bounds(where, **limits)
-                points.append(bounded(where, power, within, what, text, neutral=neutral, errors=errors))
-    return rows.part(points, metric, sides(of), always=(by,) if by else ())
+            cell = cell[cell[along].isin(largest_half(cell[along]))] if half and len(cell) else cell
+            power, text = fitted(cell[along], cell["value"], "" if by else symbol)
+            if power:
+                points.append(bounded(where, power, what, text, neutral=neutral, errors=errors, **limits))
+    return rows.part(points, metric, of)
 
 
-def with_most(frame, held: str, along: str):
-    """The rows with the one value of a column that has the most values of another; all without a column."""
-    return frame[frame[held] == frame.groupby(held)[along].nunique().idxmax()] if held and len(frame) else frame
-
-
-def fitted(x, y, symbol: str = "", half: bool = False) -> tuple[Estimate, str] | None:
+def fitted(x, y, symbol: str = "") -> tuple[Estimate | None, str]:
     """The power with which y (n,) grows with x (n,), both positive, with the interval of ``SIGMAS`` errors; and in
-    words, with the range of x if it has a symbol. None if they are too few. With ``half``, only the larger half of x
-    counts."""
-    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    keep = np.isin(x, largest_half(x)) if half and len(x) else slice(None)
-    x, y = x[keep], y[keep]
-    power = estimates.power_law(x, y)
+    words, with the range of x if it has a symbol. None if they are too few."""
+    power = power_law(x, y)
     if power is None:
-        return None
+        return None, ""
     spread = SIGMAS * power.error
-    text = f"{power} for {symbol} = {x.min():g} to {x.max():g}" if symbol else str(power)
+    text = f"{power} for {symbol} = {min(x):g} to {max(x):g}" if symbol else str(power)
     return power._replace(low=power.value - spread, high=power.value + spread), text
 
 
 def correlates_with_size(rows: Rows, metric: str, of, *, sign: float) -> Part:
     """The rank correlation of a metric of each side ``of`` with the number of features is positive or negative."""
-    points = []
+    points, what = [], f"rank correlation of {fact_of(metric).label} with s"
     for one in sides(of):
-        for found in along_sizes(rows.places(metric, one)):
+        for where, found in along_sizes(rows.places(metric, one)):
             if len(found) < 3:
                 continue
-            estimate = rank_correlation(range(len(found)), [sample.mean for _, (sample,) in found], sign)
-            text, what = f"{sign * estimate.value:+.2f}", f"rank correlation of {fact_of(metric).label} with s"
-            where = without_size(found[0][0]) | {"side": rows.name(one)}
-            made = bounded(where, estimate, Bounds(low=0.0, is_open=True), what, text, neutral=0.0)
-            points.append(replace(made, value=sign * estimate.value))
-    return rows.part(points, metric, sides(of))
+            rho = rank_correlation(range(len(found)), [sample.mean for _, (sample,) in found], sign)
+            value = sign * rho.value
+            made = bounded(where | {"side": rows.name(one)}, rho, what, f"{value:+.2f}", above=0, neutral=0.0)
+            points.append(replace(made, value=value))
+    return rows.part(points, metric, of)

@@ -5,27 +5,32 @@ Windmill and checkerboard are ours, for the text has no formula for them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import select, settings_of
-from rfstudy.report.claims.bounds import Bounds, agreeing, bounded, point, signed, with_interval
 from rfstudy.report.claims.helpers import (
+    agreeing,
     all_alike,
+    along_sizes,
     better_than,
+    bounded,
     changes,
     estimated,
     fitted,
     is_best,
     keeps_bound,
+    signed,
 )
-from rfstudy.report.claims.points import Point, joined, number, only_evidence
+from rfstudy.report.claims.points import Part, Point, joined, number, only_evidence
 from rfstudy.report.claims.registry import claim
 from rfstudy.report.claims.rows import Rows
-from rfstudy.report.claims.samples import deviation, difference, highest, quotient, shifted, side
-from rfstudy.report.compare import MIN_REPEATS, Estimate, paired
+from rfstudy.report.claims.samples import deviation, highest, quotient, shifted, side
+from rfstudy.report.compare import MIN_REPEATS, paired
 
 PAIRS = {"text": "nsrf-text", "code": "nsrf-code", "tuned": "nsrf-tuned"}
 EXACT, WINDMILL, CHECKERBOARD = {"text": "nsrf-exact"}, {"text": "nsrf-windmill"}, {"text": "nsrf-checkerboard"}
@@ -37,6 +42,7 @@ EIGHT = (
 )  # fmt: skip
 RIVALS = ("gaussian", "arccos0", "arccos1")
 ACCURACY = "accuracy_pct"
+MACHINE = {"learner": "kernel_svm", "metric": ACCURACY, "split": "test"}
 
 OURS = "on a set of our own, as the text has no formula for it"
 INTERVAL_WITHIN = "a claim of no difference holds only where the 95 % interval is within the margin"
@@ -50,14 +56,14 @@ ONE_HARMONIC = "the labels of our checkerboard are the signs of a single harmoni
 )  # fmt: skip
 def exact_kernel_saturates(rows: Rows, dataset: str, kernels: list[str], below: float):
     """At the best of all widths."""
-    rows, points = rows.of(dataset), []
-    exact = rows.usable(learner="kernel_svm", metric=ACCURACY, split="test", kernel=kernels)
-    for name, cell in exact.groupby("dataset", sort=False):
-        best = cell.loc[cell["value"].idxmax()]
-        width = f" at {best['at']:g} times the median" if best["axis"] else ""
-        text, estimate = f"{number(best['value'])} ({best['kernel']}{width})", Estimate(float(best["value"]))
-        points.append(bounded({"dataset": name}, estimate, Bounds(high=below, is_open=True), "best accuracy", text))
-    return rows.part(points)
+    rows = rows.of(dataset)
+    exact = rows.usable(**MACHINE, kernel=kernels)
+    if not len(exact):
+        return rows.part([])
+    best = exact.loc[exact["value"].idxmax()]
+    width = f" at {best['at']:g} times the median" if best["axis"] else ""
+    text = f"{number(best['value'])} ({best['kernel']}{width})"
+    return rows.part([Point(best["value"], best["value"] < below, {"dataset": dataset}, "best accuracy", text)])
 
 
 @claim("nsrf-03", WINDMILL, stricter=OURS, dataset="windmill", size="1000", method="nsrf", accuracy=99.0)
@@ -79,17 +85,15 @@ def few_distinct_features(rows: Rows):
 )  # fmt: skip
 def beats_exact_kernels(rows: Rows):
     """By three points, over the best of the kernels at all of their widths."""
-    exact = rows.usable(learner="kernel_svm", metric=ACCURACY, split="test", kernel=RIVALS)
-    parts = []
+    exact, parts = rows.usable(**MACHINE, kernel=RIVALS), []
     for dataset, size, method in (("windmill", "1000", "nsrf"), ("checkerboard", "100", "nsrf_sphere")):
-        own, points = rows.of(dataset, [size], learner="l1_svm"), []
-        for where, (sample,) in own.places(ACCURACY, method):
-            rivals = select(exact, dataset=where["dataset"])
-            if set(rivals["kernel"]) == set(RIVALS):
-                best = rivals.loc[rivals["value"].idxmax()]
-                lead = Estimate(sample.mean - float(best["value"]))
-                text = f"{signed(lead.value, ACCURACY)} to {best['kernel']} {number(best['value'])}"
-                points.append(bounded(where, lead, Bounds(low=3.0), rows.name(method), text, neutral=0.0))
+        own, rivals, points = rows.of(dataset, [size], learner="l1_svm"), select(exact, dataset=dataset), []
+        if set(rivals["kernel"]) == set(RIVALS):
+            best = rivals.loc[rivals["value"].idxmax()]
+            for where, (sample,) in own.places(ACCURACY, method):
+                lead = sample.mean - best["value"]
+                text = f"{signed(lead, ACCURACY)} to {best['kernel']} {number(best['value'])}"
+                points.append(Point(lead, lead >= 3.0, where, rows.name(method), text))
         parts.append(own.part(points))
     return parts
 
@@ -114,30 +118,21 @@ def _on_eight(rows: Rows) -> Rows:
 def gap_shrinks(rows: Rows):
     """The accuracy gained over both others is largest at the smallest size."""
     rows, points = _on_eight(rows), []
-    for found in _by_dataset(rows, "nsrf", highest("rff", "karff")):
-        if len(found) < 2:
-            continue
-        gaps = [(where["n_features_label"], one.mean - other.mean) for where, (one, other) in found]
-        lead = gaps[0][1] - max(value for _, value in gaps[1:])
-        text = ", ".join(f"{label} {signed(value, ACCURACY)}" for label, value in gaps)
-        where, what = {"dataset": found[0][0]["dataset"]}, f"gap at {gaps[0][0]} over the next"
-        points.append(Point(lead, 0.0, lead > 0, where, what, text))
+    for where, found in along_sizes(rows.places(ACCURACY, "nsrf", highest("rff", "karff"))):
+        gaps = {where["n_features_label"]: one.mean - other.mean for where, (one, other) in found}
+        (size, first), *later = gaps.items()
+        if later:
+            lead = first - max(value for _, value in later)
+            text = ", ".join(f"{label} {signed(value, ACCURACY)}" for label, value in gaps.items())
+            points.append(Point(lead, lead > 0, where, f"gap at {size} over the next", text))
     return rows.part(points)
-
-
-def _by_dataset(rows: Rows, *sides) -> list[list]:
-    """The accuracies of sides at the places of each data set, from small to large."""
-    found: dict[str, list] = {}
-    for where, samples in rows.places(ACCURACY, *sides):
-        found.setdefault(where["dataset"], []).append((where, samples))
-    return list(found.values())
 
 
 @claim("nsrf-16", PAIRS)
 def hundred_beat_thousands(rows: Rows):
     rows, own = _on_eight(rows), side("nsrf", size="100")
 
-    def against(size: str) -> list:
+    def against(size: str) -> list[Part]:
         return [better_than(rows, ACCURACY, own, side(method, size=size)) for method in ("rff", "karff")]
 
     return [*joined(*against("5000")), *map(only_evidence, against("1000"))]
@@ -147,32 +142,31 @@ def hundred_beat_thousands(rows: Rows):
 def keeps_rising(rows: Rows):
     """No step down by more than 0.2 points."""
     rows, points = _on_eight(rows), []
-    for found in _by_dataset(rows, "nsrf"):
+    for where, found in along_sizes(rows.places(ACCURACY, "nsrf")):
         curve = [(where["n_features_label"], sample.mean) for where, (sample,) in found]
         if len(curve) > 1:
-            least = Estimate(min(after - before for (_, before), (_, after) in pairwise(curve)))
+            least = min(after - before for (_, before), (_, after) in pairwise(curve))
             text = ", ".join(f"{label} {value:.2f}" for label, value in curve)
-            where = {"dataset": found[0][0]["dataset"]}
-            points.append(bounded(where, least, Bounds(low=-0.2), rows.name("nsrf"), text))
-    ends = side("nsrf", size="5000"), side("nsrf", size="1000")
-    return [rows.part(points), keeps_bound(rows, ACCURACY, ends[0], minus=ends[1], at_least=0)]
+            points.append(Point(least, least >= -0.2, where, rows.name("nsrf"), text))
+    last, before = side("nsrf", size="5000"), side("nsrf", size="1000")
+    return [rows.part(points), keeps_bound(rows, ACCURACY, last, minus=before, at_least=0)]
 
 
 @claim("nsrf-18", PAIRS, stricter=INTERVAL_WITHIN)
 def lkrf_gains_nothing(rows: Rows):
     """The mean difference over all data sets and sizes, with the interval over the data sets."""
-    rows = _on_eight(rows)
-    gaps = {
-        found[0][0]["dataset"]: [difference(*samples).value for _, samples in found]
-        for found in _by_dataset(rows, "karff", "rff")
-    }
+    rows, gaps = _on_eight(rows), {}
+    for where, gap, _, _, _ in estimated(rows, ACCURACY, "karff", minus="rff"):
+        gaps.setdefault(where["dataset"], []).append(gap.value)
     if not gaps:
         return rows.part([])
     cells = [value for values in gaps.values() for value in values]
     estimate = shifted(paired([np.mean(values) for values in gaps.values()]), float(np.mean(cells)))
-    text = f"{signed(estimate.value, ACCURACY)} over {len(cells)} cells"
-    what = f"{rows.name('karff')} minus {rows.name('rff')}"
-    return rows.part([agreeing({"datasets": list(gaps)}, estimate, Bounds(-0.5, 0.5), what, text)])
+    text, what = (
+        f"{signed(estimate.value, ACCURACY)} over {len(cells)} cells",
+        f"{rows.name('karff')} minus {rows.name('rff')}",
+    )
+    return rows.part([agreeing({"datasets": list(gaps)}, estimate, what, text, between=(-0.5, 0.5))])
 
 
 @claim(
@@ -191,32 +185,40 @@ def stable_results(rows: Rows):
         spread, other = map(deviation, samples)
         reason = "too few repeats" if min(len(each.values) for each in samples) < MIN_REPEATS else ""
         text, holds = f"{number(spread)} and {number(other)}", spread < 0.5 and spread <= other
-        points.append(Point(spread, 0.5, holds, where, what, text, reason=reason))
+        points.append(Point(spread, holds, where, what, text, reason=reason))
     return rows.part(points)
 
 
-def _along_axis(rows: Rows, metric: str, axis: str, point_of) -> list[Point]:
-    """The points that ``point_of`` makes of the means along an axis, one per data set: value, bounds, holds, opposite;
-    None for no point."""
+def _along_axis(rows: Rows, metric: str, axis: str, test: Callable) -> Part:
+    """A point per data set: ``test`` takes the means along an axis, and returns a value, whether the claim holds and
+    whether the opposite does; None if there are too few."""
     points, what = [], f"{rows.name('nsrf')}, {fact_of(metric).label}"
     for dataset, cell in rows.usable("nsrf", metric=metric, axis=axis).groupby("dataset", sort=False):
-        means = cell.groupby("at")["value"].mean().sort_index()
+        means = cell.groupby("at")["value"].mean()
         text = ", ".join(f"{at:g} {number(value)}" for at, value in means.items())
-        found = point_of({"dataset": dataset}, means, what, text)
-        points += [found] if found else []
-    return points
+        if found := test(means):
+            value, holds, opposite = found
+            points.append(Point(value, holds, {"dataset": dataset}, what, text, opposite=opposite))
+    return rows.part(points)
 
 
-def _early_is_enough(where: dict, means, what: str, text: str) -> Point | None:
+def _early_is_enough(means: pd.Series) -> tuple | None:
     """The value after 100 steps is at least 0.9 of that after 1,000."""
     if not {100.0, 1000.0} <= set(means.index):
         return None
-    return bounded(where, Estimate(float(means[100.0] / means[1000.0])), Bounds(low=0.9), what, text, neutral=1.0)
+    share = float(means[100.0] / means[1000.0])
+    return share, share >= 0.9, False
+
+
+def _rises(means: pd.Series) -> tuple | None:
+    """The means rise at every step."""
+    steps = means.diff().dropna()
+    return (steps.min(), bool((steps > 0).all()), bool((steps < 0).all())) if len(steps) else None
 
 
 @claim("nsrf-21", PEAKS)
 def hundred_steps(rows: Rows):
-    return rows.part(_along_axis(rows, "best_potential", "steps", _early_is_enough))
+    return _along_axis(rows, "best_potential", "steps", _early_is_enough)
 
 
 @claim(
@@ -226,14 +228,12 @@ def hundred_steps(rows: Rows):
 def peaks_are_easy_to_find(rows: Rows):
     """The potentials of restarts are within a tenth of the largest."""
     rows, points, metric = rows.of(EIGHT), [], "best_potential"
-    for dataset, cell in rows.usable("nsrf", metric=metric, axis="steps").groupby("dataset", sort=False):
-        values = cell.loc[cell["at"].eq(100), "value"]
-        if len(values):
-            reason = "a single repeat" if len(values) < 2 else ""
-            spread = Estimate(float(1.0 - values.min() / values.max()), reason=reason)
-            what = f"{fact_of(metric).label} of {len(values)} starts, largest minus smallest over largest"
-            points.append(bounded({"dataset": dataset}, spread, Bounds(high=0.1), what, number(spread.value)))
-    return [rows.part(points), rows.part(_along_axis(rows, "selected_norm", "steps", _early_is_enough))]
+    for dataset, cell in rows.usable("nsrf", metric=metric, axis="steps", at=[100]).groupby("dataset", sort=False):
+        spread, n = 1.0 - cell["value"].min() / cell["value"].max(), len(cell)
+        what = f"{fact_of(metric).label} of {n} starts, largest minus smallest over largest"
+        reason = "a single repeat" if n < 2 else ""
+        points.append(Point(spread, spread <= 0.1, {"dataset": dataset}, what, reason=reason))
+    return [rows.part(points), _along_axis(rows, "selected_norm", "steps", _early_is_enough)]
 
 
 @claim("nsrf-23", PAIRS)
@@ -241,30 +241,16 @@ def more_features_help(rows: Rows):
     return changes(_on_eight(rows), ACCURACY, "nsrf", start="100", end="5000")
 
 
-def _rises(where: dict, means, what: str, text: str) -> Point | None:
-    """The means rise at every step."""
-    steps = np.diff(means.to_numpy())
-    if not len(steps):
-        return None
-    opposite = bool((steps < 0).all())
-    return point(where, Estimate(float(steps.min())), 0.0, bool((steps > 0).all()), what, text, opposite=opposite)
-
-
 @claim("nsrf-24", WINDMILL)
 def weights_concentrate(rows: Rows):
-    rows = rows.of("windmill")
-    return rows.part(_along_axis(rows, "boundary_weight_ratio", "iteration", _rises))
+    return _along_axis(rows.of("windmill"), "boundary_weight_ratio", "iteration", _rises)
 
 
 @claim("nsrf-25", WINDMILL)
 def peaks_spread(rows: Rows):
     """From the first to the last iteration."""
     rows = rows.of("windmill", n_features=[0, 300])
-
-    def rises(where: dict, means, what: str, text: str) -> Point | None:
-        return _rises(where, means.iloc[[0, -1]], what, text) if len(means) > 1 else None
-
-    return rows.part(_along_axis(rows, "peak_area", "iteration", rises))
+    return _along_axis(rows, "peak_area", "iteration", lambda means: _rises(means[:: max(len(means) - 1, 1)]))
 
 
 @claim(
@@ -276,29 +262,22 @@ def kernels_take_longer(rows: Rows):
     rows, points = rows.of(("windmill", "checkerboard")), []
     for method in ("nsrf", "nsrf_sphere"):
         pair = side("", metric="time_train_s"), side(method, metric="time_preprocess_train_s")
-        for dataset, cell in rows.measured("", list(pair)).groupby("dataset", sort=False):
-            times = [select(cell, method=each.methods[0][0], metric=each.metric) for each in pair]
-            if not all(map(len, times)):
-                continue
-            samples = [rows.sample(e.methods[0], t.to_dict("records")) for e, t in zip(pair, times, strict=True)]
-            estimate = quotient(*samples, is_time=True)
-            what = f"combined kernels/{rows.name(method)}, time to learn and train"
-            if estimate is not None:
-                within, text = Bounds(low=100.0, is_open=True), number(estimate.value)
-                points.append(bounded({"dataset": dataset}, estimate, within, what, text, neutral=1.0))
+        what = f"combined kernels/{rows.name(method)}, time to learn and train"
+        for dataset in rows.datasets:
+            times = [rows.of(dataset).measured("", one).to_dict("records") for one in pair]
+            samples = [rows.sample(one.methods[0], own) for one, own in zip(pair, times, strict=True) if own]
+            ratio = quotient(*samples, is_time=True) if len(samples) == 2 else None
+            if ratio:
+                points.append(bounded({"dataset": dataset}, ratio, what, above=100, neutral=1.0))
     return rows.part(points)
 
 
 @claim("nsrf-27", {"text": "nsrf-ablation"}, stricter=INTERVAL_WITHIN)
 def ten_samples_of_a_run(rows: Rows):
     """At most half a point less accurate, and at least five times as quick."""
-    rows, margin = rows.of(("mnist-4-9", "cifar10-auto-truck")), Bounds(low=-0.5, is_open=True)
-    points = [
-        agreeing(where, estimate, margin, what, with_interval(estimate, ACCURACY))
-        for where, estimate, _, what, _ in estimated(rows.of(learner="l1_svm"), ACCURACY, "nsrf", minus="nsrf/one")
-    ]
-    quicker = keeps_bound(rows, "time_learn_s", "nsrf/one", over="nsrf", at_least=5)
-    return [rows.part(points, ACCURACY, ("nsrf", "nsrf/one")), quicker]
+    rows = rows.of(("mnist-4-9", "cifar10-auto-truck"))
+    similar = keeps_bound(rows.of(learner="l1_svm"), ACCURACY, "nsrf", minus="nsrf/one", agree=True, above=-0.5)
+    return [similar, keeps_bound(rows, "time_learn_s", "nsrf/one", over="nsrf", at_least=5)]
 
 
 @claim("nsrf-28", {"text": ["nsrf-windmill", "nsrf-checkerboard"]})
@@ -309,7 +288,7 @@ def feasible_duals(rows: Rows):
 @claim("nsrf-29", CHECKERBOARD, not_testable=ONE_HARMONIC)
 def thousand_coefficients(rows: Rows):
     rows = rows.of("checkerboard", ["100"], learner="l1_svm")
-    return keeps_bound(rows, ACCURACY, "nsrf_sphere/degree-62", minus="nsrf_sphere", size_alone=True, at_most=0.3)
+    return keeps_bound(rows, ACCURACY, "nsrf_sphere/degree-62", minus="nsrf_sphere", between=(-0.3, 0.3))
 
 
 @claim("nsrf-30", {"text": "nsrf-robust"}, stricter=INTERVAL_WITHIN)
@@ -328,10 +307,10 @@ def gap_grows_with_the_box(rows: Rows):
     for (dataset, size), cell in own.groupby(["dataset", "n_features_label"], sort=False):
         means = cell.groupby("C")["value"].mean()
         means = means[means > 0]
-        found, where = fitted(means.index, means, "C"), {"dataset": dataset, "n_features_label": size}
-        if found:
-            power, text = found
-            points.append(bounded(where, power, Bounds(1.0, 2.0), "power of C", text, errors=4))
+        power, text = fitted(means.index, means, "C")
+        if power:
+            where = {"dataset": dataset, "n_features_label": size}
+            points.append(bounded(where, power, "power of C", text, between=(1, 2), errors=4))
     return rows.part(points)
 
 

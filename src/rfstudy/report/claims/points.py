@@ -42,19 +42,19 @@ MEANING = {
 class Point:
     """One comparison at one place.
 
-    ``value`` is compared with ``margin``, in the unit and direction of the test. ``holds`` is None if a difference is
-    within the margin of a claim of no difference and its interval is not; ``opposite`` says that the interval shows the
-    opposite, and ``reason`` why the point must not decide. ``where`` maps the columns of the place to their values,
-    ``what`` names the quantity, and ``text`` is how the evidence prints the value. ``group`` (the data set) and
+    ``holds`` is None if a difference is within the margin of a claim of no difference and its interval is not;
+    ``opposite`` says that the interval shows the opposite, and ``reason`` why the point must not decide. ``where`` maps
+    the columns of the place to their values, ``what`` names the quantity, and ``text`` is how the evidence prints the
+    value. ``margin`` is the bound of the value if it differs from place to place. ``group`` (the data set) and
     ``place`` are the place in words.
     """
 
     value: float
-    margin: float
     holds: bool | None
     where: dict = field(default_factory=dict)
     what: str = ""
     text: str = ""
+    margin: float = 0.0
     error: float = math.nan
     opposite: bool = False
     reason: str = ""
@@ -121,12 +121,6 @@ def conclude(parts: list[Part], at: str = "every", needs: str = "every", not_tes
     return _verdict([_deciding(part, at) for part in run]), text
 
 
-def verdict_on(checks) -> str:
-    """The verdict on points of which it is known whether they hold, and nothing else."""
-    points = [Point(math.nan, math.nan, bool(check)) for check in checks]
-    return _verdict([points]) if points else "not run"
-
-
 def _why_not_run(parts: list[Part]) -> str:
     by_reason: dict[str, dict[str, None]] = {}
     for name, why in ((name, why) for part in parts for name, why in part.missing.items() if why):
@@ -139,7 +133,7 @@ def _deciding(part: Part, at: str) -> list[Point]:
     points = [point for point in part.points if not point.reason]
     if not points or at == "every":
         return points
-    holding, failing = (sum(point.holds is wanted for point in points) for wanted in (True, False))
+    holding, failing = sum(map(_shown, points)), sum(map(_failed, points))
     needed = len(points) // 2 + 1 if at == "most" else 1
     holds = True if holding >= needed else False if len(points) - failing < needed else None
     opposite = sum(point.opposite for point in points) > (len(points) - 1 if at == "some" else len(points) // 2)
@@ -172,25 +166,20 @@ def evidence(part: Part, at: str = "every") -> str:
         texts.append((f"{what}: " if what else "") + "; ".join(lines))
     if part.joined or (at != "every" and not part.only_evidence):
         deciding = [point for point in part.points if not point.reason]
-        holding = sum(point.holds is True for point in deciding)
+        holding = sum(map(_shown, deciding))
         texts += [f"{'together ' if part.joined else ''}so at {holding} of {len(deciding)}"] if deciding else []
     return "; ".join(texts)
 
 
 def _of_group(group: str, points: list[Point], part: Part) -> str:
     """The points of one data set; a remark on all of them is printed once."""
-    remarks = {_remark(point) for point in points}
-    shared = remarks.pop() if len(remarks) == 1 and len(points) > 1 else ""
+    remarks = [_remark(point) for point in points]
+    shared = remarks[0] if len(set(remarks)) == 1 < len(points) else ""
     if len(points) > MOST_OF_GROUP:
-        text = _summary(points, part)
-    else:
-        text = ", ".join(_one(point, "" if shared else _remark(point)) for point in points)
-    return " ".join(filter(None, (group, f"({shared})" if shared else "", text)))
-
-
-def _one(point: Point, remark: str) -> str:
-    text = " ".join(filter(None, (point.place, point.text or number(point.value))))
-    return f"{text} ({remark})" if remark else text
+        return _words(group, shared and f"({shared})", _summary(points, part))
+    own = [f"({remark})" if remark != shared else "" for remark in remarks]
+    texts = [_words(each.place, each.text or number(each.value), why) for each, why in zip(points, own, strict=True)]
+    return _words(group, shared and f"({shared})", ", ".join(texts))
 
 
 def _summary(points: list[Point], part: Part) -> str:
@@ -198,7 +187,7 @@ def _summary(points: list[Point], part: Part) -> str:
     span = f"{number(min(values))} to {number(max(values))}"
     if part.only_evidence:
         return f"{span} at {len(points)} points, {number(math.fsum(values) / len(values))} in the mean"
-    text = f"so at {sum(point.holds is True for point in points)} of {len(points)} points, {span}"
+    text = f"so at {sum(map(_shown, points))} of {len(points)} points, {span}"
     if part.in_errors and all(point.error > 0 for point in points):
         text += f", at most {max(abs(point.value) / point.error for point in points):.1f} standard errors"
     elif len({point.margin for point in points}) > 1 and all(point.margin for point in points):
@@ -207,10 +196,22 @@ def _summary(points: list[Point], part: Part) -> str:
     text += f", the opposite at {opposite}" if opposite else ""
     remarks = [_remark(point) for point in points]
     text += "".join(f", {remark} at {remarks.count(remark)}" for remark in dict.fromkeys(filter(None, remarks)))
-    failing = [point for point in points if point.holds is False and not point.reason]
+    failing = [point for point in points if _failed(point) and not point.reason]
     if 0 < len(failing) <= MOST_OF_GROUP // 2:
-        text += f", not so at {' / '.join(' '.join(filter(None, (p.group, p.place))) for p in failing)}"
+        text += f", not so at {' / '.join(_words(each.group, each.place) for each in failing)}"
     return text
+
+
+def _words(*words: str) -> str:
+    return " ".join(filter(None, words))
+
+
+def _shown(point: Point) -> bool:
+    return bool(point.holds)
+
+
+def _failed(point: Point) -> bool:
+    return point.holds is not None and not point.holds
 
 
 def _remark(point: Point) -> str:

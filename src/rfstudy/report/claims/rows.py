@@ -9,10 +9,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import select, settings_of
 from rfstudy.report.claims.points import Part, Point
-from rfstudy.report.claims.samples import Sample, Side, side
+from rfstudy.report.claims.samples import Sample, Side, side, sides
 from rfstudy.report.compare import overlap_of
 from rfstudy.report.context import Context
 from rfstudy.report.notes import LEARNER_NAMES, absence, comparability
@@ -29,8 +28,11 @@ PLACE = ("experiment", "dataset", "kernel", "learner", "n_train", "d", *SIZE, "a
 #: Columns that the repeats of a sample share.
 OF_SPLIT = ("experiment", "dataset", "stand_in", "learner", "metric", "n_train", "n_test", "split")
 
-#: Columns of a measurement.
-OF_VALUE = ("status", "settings", "unit", "value", "spread", "kind", "machine_busy", "run")
+#: What makes a row a measurement of the paper's own data.
+USABLE = {"status": "ok", "stand_in": ""}
+
+#: Columns of a place that head a group of points in the evidence.
+HEADS = ("experiment", "kernel", "learner")
 
 #: Metrics of predictions: other rows or labels than the paper's change them.
 PREDICTIONS = ("accuracy_pct", "error_pct")
@@ -76,11 +78,10 @@ class Rows:
         datasets = None if datasets is None else listed(datasets)
         frame = select(self.frame, dataset=datasets, n_features_label=sizes, **columns)
         if where:
-            frame = usable(frame)
+            frame = select(frame, **USABLE)
             asked = frame.astype({"n_features": float, "d": float, "at": float})  # NaN meets no condition, NA raises
-            asked["share"] = asked["n_features"] / asked.groupby(["experiment", "dataset"])["n_features"].transform(
-                "max"
-            )
+            largest = asked.groupby(["experiment", "dataset"])["n_features"].transform("max")
+            asked["share"] = asked["n_features"] / largest
             frame = frame[asked.eval(where).to_numpy(dtype=bool)]
         datasets, set_aside = datasets or self.datasets, self.set_aside | (set_aside or {})
         return replace(self, frame=frame, datasets=datasets, set_aside=set_aside)
@@ -89,102 +90,87 @@ class Rows:
         """The selected rows that are ok and of the paper's own data; of a method ("slsrff/identity" for a variant)."""
         if method:
             columns |= dict(zip(("method", "variant"), side(method).methods[0], strict=True))
-        return usable(self.frame, **columns)
+        return select(self.frame, **USABLE, **columns)
 
-    def places(self, metric: str, *sides: Side | str, by_repeat: bool = False) -> Iterator[tuple[dict, list[Sample]]]:
+    def places(self, metric: str, *compared, by_repeat: bool = False) -> Iterator[tuple[dict, list[Sample]]]:
         """Yield each place at which all sides were measured, as a dict of its columns, with a sample of each side.
 
         A side of several methods is the one with the lowest or highest mean there, and needs all of them. With
         ``by_repeat`` every repeat is a place. ``ValueError`` if two rows are of the same measurement.
         """
-        sides = [side(each) for each in sides]
-        fixed = ["size"] if any(each.size for each in sides) else []
-        fixed += ["at"] if any(each.at is not None or each.per_feature for each in sides) else []
-        dropped = {*(SIZE if "size" in fixed else ()), *(("axis", "at") if "at" in fixed else ())}
-        columns = [column for column in PLACE if column not in dropped] + ["repeat"] * by_repeat
-        asked = list(dict.fromkeys([*columns, *PLACE, *OF_SPLIT, *OF_VALUE, "method", "variant"]))
-        cells: dict[tuple, dict[tuple, list[dict]]] = {}
-        table = self.measured(metric, sides)[asked].astype(object)
-        for values in table.where(table.notna(), None).to_numpy():
-            row = dict(zip(asked, values, strict=True))
-            own = self._fixed(row["n_features_label"], row["at"], fixed)
-            key = (row["method"], row["variant"]), row["metric"], *own
-            cells.setdefault(tuple(row[column] for column in columns), {}).setdefault(key, []).append(row)
-        for place, cell in cells.items():
-            where = dict(zip(columns, place, strict=True))
-            samples = [self._sample_of(cell, each, metric, where, fixed) for each in sides]
+        of = sides(*compared)
+        fixes_size, fixes_at = any(each.size for each in of), any(each.fixes_at for each in of)
+        fixed = (*SIZE,) * fixes_size + ("axis", "at") * fixes_at
+        columns = [column for column in PLACE if column not in fixed] + ["repeat"] * by_repeat
+        table = self.measured(metric, *of).astype(object)
+        cells: dict[tuple, list[dict]] = {}
+        for row in table.where(table.notna(), None).to_dict("records"):
+            found = cells.setdefault(tuple(row[column] for column in columns), [{} for _ in of])
+            for own, one in zip(found, of, strict=True):
+                if one.takes(row, metric) and (not fixes_at or one.is_at(row)):
+                    own.setdefault((row["method"], row["variant"]), []).append(row)
+        for place, found in cells.items():
+            samples = [self._sample_of(one, own) for one, own in zip(of, found, strict=True)]
             if all(sample is not None for sample in samples):
-                yield where, samples
+                yield dict(zip(columns, place, strict=True)), samples
 
-    @staticmethod
-    def _fixed(size, at, fixed: list[str]) -> list:
-        return [value for name, value in (("size", size), ("at", at)) if name in fixed]
-
-    def _sample_of(self, cell: dict, one: Side, metric: str, where: dict, fixed: list[str]) -> Sample | None:
-        at = one.per_feature * where["n_features"] if one.per_feature else one.at
-        key = one.metric or metric, *self._fixed(one.size or None, at, fixed)
-        own = {who: rows for who in one.methods + one.also if (rows := cell.get((who, *key)))}
-        if not all(who in own for who in one.methods):
+    def _sample_of(self, one: Side, found: dict) -> Sample | None:
+        """The sample of a side, from the rows of methods at a place; None if one of its methods is missing."""
+        if not all(who in found for who in one.methods):
             return None
-        samples = [self.sample(who, rows) for who, rows in own.items()]
+        samples = [self.sample(who, found[who]) for who in one.methods + one.also if who in found]
         return one.pick(samples, key=lambda each: each.mean) if one.pick else samples[0]
 
-    def measured(self, metric: str, sides: list[Side]) -> pd.DataFrame:
-        """The usable rows of sides, by data set and size, with ``unit``, ``kind``, ``direction`` and ``machine_busy``.
+    def measured(self, metric: str, *compared) -> pd.DataFrame:
+        """The usable rows of sides, by data set and size, with their ``direction`` and ``unit``: the repeat or round.
 
         Costs are the shortest of their rounds. If several metrics are compared, the rows of a map alone are repeated
         for every learner.
         """
-        metrics = {each.metric or metric for each in sides}
+        of = sides(*compared)
+        metrics = {each.metric or metric for each in of}
         frame = shortest(self.frame) if metrics & set(COSTS) else self.frame
-        rows = of_sides(usable(frame, metric=metrics), sides)
+        rows = of_sides(select(frame, **USABLE, metric=metrics), of)
         rows = _for_every_learner(rows) if len(metrics) > 1 else rows
-        rounds, pooled = rows["axis"].eq(ROUND), rows["axis"].eq("distance")
-        units = zip(rounds, rows["run"], rows["at"], rows["repeat"], strict=True)
+        rounds = rows["axis"].eq(ROUND)
         order = {dataset: position for position, dataset in enumerate(self.datasets)}
         return rows.assign(
-            kind=np.select([rounds, pooled], ["rounds", "pooled"], "repeats"),
-            direction=[each.get("direction", "") for each in settings_of(rows)] if pooled.any() else "",
-            unit=[(run, at) if is_round else repeat for is_round, run, at, repeat in units],
-            machine_busy=machine_busy(rows) if rounds.any() else False,
-            axis=rows["axis"].mask(rounds, ""),
+            direction=[each.get("direction", "") for each in settings_of(rows)],
+            unit=rows["repeat"].astype(object).mask(rounds, rows["at"]),
             at=rows["at"].mask(rounds),
             position=rows["dataset"].map(lambda dataset: order.get(dataset, len(order))),
         ).sort_values(["position", "n_features"], kind="stable")
 
     def sample(self, who: tuple[str, str], rows: list[dict]) -> Sample:
         """The sample of a method: its rows of one place and metric."""
-        values = {row["unit"]: float(row["value"]) for row in rows}
-        first = rows[0]
+        axis = rows[0]["axis"]
+        values = {(row["run"], row["unit"]) if axis == ROUND else row["unit"]: float(row["value"]) for row in rows}
         if len(values) < len(rows):
-            raise ValueError(f"{len(rows) - len(values)} rows repeat a measurement of {first['metric']}, of {who[0]}")
-        if first["kind"] == "pooled":
-            error = math.sqrt(sum(row["spread"] ** 2 for row in rows)) / len(rows)
-            return Sample(who, values, "pooled", error)
-        if first["kind"] == "rounds":
-            return Sample(who, values, "rounds", machine_busy=any(row["machine_busy"] for row in rows))
-        split = tuple(first[column] for column in OF_SPLIT)
+            raise ValueError(f"{len(rows) - len(values)} rows repeat a measurement of {rows[0]['metric']}, of {who[0]}")
+        if axis == "distance":
+            return Sample(who, values, "pooled", math.hypot(*(row["spread"] for row in rows)) / len(rows))
+        if axis == ROUND:
+            return Sample(who, values, "rounds", machine_busy=machine_busy(pd.DataFrame(rows)).any())
+        split = tuple(rows[0][column] for column in OF_SPLIT)
         if split not in self.overlaps:
             self.overlaps[split] = overlap_of(pd.DataFrame(rows), self.context)
         return Sample(who, values, overlap=self.overlaps[split], runs=frozenset(row["run"] for row in rows))
 
-    def part(self, points, metric: str = "", sides=(), always=(), in_errors: bool = False) -> Part:
+    def part(self, points, metric: str = "", *compared, in_errors: bool = False) -> Part:
         """The points as a part of the claim: with their places in words, the data sets that are missing, and the
         reasons of points that must not decide.
 
         Parameters
         ----------
-        metric, sides : what was compared; scores are set aside on data sets with other rows or labels than the paper's,
-            and on those on which none of the methods learned anything
-        always : columns of the place that are printed even if they do not vary
+        metric, compared : what was compared; scores are set aside on data sets with other rows or labels than the
+            paper's, and on those on which none of the methods learned anything
         """
-        reasons = self._reasons([side(each) for each in sides]) if metric in PREDICTIONS else {}
+        reasons = self._reasons(sides(*compared)) if metric in PREDICTIONS else {}
         reasons |= self.set_aside
-        points = [each if each.reason else replace(each, reason=reasons.get(each.where.get("dataset"), ""))
-                  for each in points]  # fmt: skip
+        points = [replace(each, reason=each.reason or reasons.get(each.where.get("dataset"), "")) for each in points]
         run = {name for each in points for name in each.where.get("datasets", [each.where.get("dataset")])}
         return Part(
-            self._named(points, always),
+            self._named(points),
             datasets=tuple(self.dataset(each) for each in self.datasets if each in run),
             missing={self.dataset(each): self._why_not_run(each) for each in self.datasets if each not in run},
             in_errors=in_errors,
@@ -195,23 +181,25 @@ class Rows:
         why = "a stand-in" if len(own) and (own["stand_in"] != "").all() else absence(own)
         return "" if ((own["status"] == "ok").any() and why != "a stand-in") or why == "not run" else why
 
-    def _reasons(self, sides: list[Side]) -> dict[str, str]:
+    def _reasons(self, of: list[Side]) -> dict[str, str]:
         """Data sets on which predictions must not decide, and why."""
-        rows = of_sides(self.usable(metric=PREDICTIONS), sides)
+        rows = of_sides(self.usable(metric=PREDICTIONS), of)
         found = {dataset: "nothing was learned" for _, dataset in unlearned(self.all, rows)}
         for dataset, of_dataset in rows.groupby("dataset", sort=False):
             if comparability(of_dataset, self.context.tasks):
                 found[dataset] = "not comparable"
         return found
 
-    def _named(self, points: list[Point], always) -> list[Point]:
-        """The points with their places in words: the data set and kernel head a group, what varies otherwise tells the
-        points apart."""
-        wheres = [each.where for each in points]
+    def _named(self, points: list[Point]) -> list[Point]:
+        """The points with their places in words: the data set, and what varies within it, head a group; what varies
+        otherwise tells the points apart."""
         columns = ["side", SIZE[1]] if self.datasets else ["side", SIZE[1], "d", "n_train", "direction", "at", "repeat"]
-        heads = [column for column in ("experiment", "kernel", "learner") if self._varies(column, wheres)]
-        varying = [column for column in columns if len({str(where.get(column)) for where in wheres}) > 1]
-        varying = varying or (SIZE[1:] if self.datasets else always)
+        by_dataset: dict[str, list[dict]] = {}
+        for each in points:
+            by_dataset.setdefault(each.where.get("dataset", ""), []).append(each.where)
+        heads = [column for column in HEADS if any(_differ(column, wheres) for wheres in by_dataset.values())]
+        varying = [column for column in columns if _differ(column, [each.where for each in points])]
+        varying = varying or [SIZE[1] if self.datasets else "d"]
         found = []
         for each in points:
             dataset = self.dataset(each.where["dataset"]) if self.datasets and "dataset" in each.where else ""
@@ -220,39 +208,19 @@ class Rows:
             found.append(replace(each, place=place, group=" ".join(filter(None, (dataset, *also)))))
         return found
 
-    def _varies(self, column: str, wheres: list[dict]) -> bool:
-        """Whether places differ in a column, within one data set if the rows are of data sets."""
-        found: dict[str, set[str]] = {}
-        for where in wheres:
-            found.setdefault(str(where.get("dataset")) if self.datasets else "", set()).add(str(where.get(column)))
-        return any(len(values) > 1 for values in found.values())
-
     def dataset(self, dataset: str) -> str:
         """What the paper calls a data set."""
         return printed_name(self.context.tasks, dataset, self.paper)
 
-    def method(self, method: str) -> str:
-        """The label of a method ("slsrff/identity" for a variant)."""
-        return self.name(side(method))
-
-    def name(self, one: Side | str, metric: str = "") -> str:
-        """A side in words: "SLS-RFF", "worse of LS-RFF and SLS-RFF", "least of 7 others"."""
+    def name(self, one: Side | str) -> str:
+        """A side in words: "SLS-RFF", "lowest of LS-RFF and SLS-RFF", "highest of 7 others"."""
         one = side(one)
         names = [plot_style(method, self.context.styles, variant).label for method, variant in one.methods + one.also]
-        if not one.pick or len(names) == 1:
-            at = f"{one.per_feature:g} * n_features" if one.per_feature else "" if one.at is None else f"{one.at:g}"
-            return " ".join([*names, *(f"at {each}" for each in (one.size, at) if each)])
-        least = one.pick is min
-        if len(names) > 3:
-            return f"{'least' if least else 'most'} of {len(names)} others"
-        fact = fact_of(metric)
-        if fact.unit == "s":
-            word = "quicker" if least else "slower"
-        elif fact.better:
-            word = "better" if least == (fact.better == "low") else "worse"
-        else:
-            word = "lower" if least else "higher"
-        return f"{word} of {', '.join(names[:-1])} and {names[-1]}"
+        if one.pick and len(names) > 1:
+            several = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) < 4 else f"{len(names)} others"
+            return f"{'lowest' if one.pick is min else 'highest'} of {several}"
+        at = f"{one.per_feature:g} * n_features" if one.per_feature else "" if one.at is None else f"{one.at:g}"
+        return " at ".join(filter(None, (*names, one.size, at)))
 
 
 def listed(names) -> tuple[str, ...]:
@@ -260,14 +228,9 @@ def listed(names) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def usable(frame: pd.DataFrame, **columns) -> pd.DataFrame:
-    """The rows that are ok and of the paper's own data, with the wanted values of columns."""
-    return select(frame, status="ok", stand_in="", **columns)
-
-
-def of_sides(frame: pd.DataFrame, sides: list[Side]) -> pd.DataFrame:
+def of_sides(frame: pd.DataFrame, of: list[Side]) -> pd.DataFrame:
     """The rows of the methods of sides."""
-    methods = {who for each in sides for who in each.methods + each.also}
+    methods = {who for each in of for who in each.methods + each.also}
     keep = [who in methods for who in zip(frame["method"], frame["variant"], strict=True)]
     return frame[np.array(keep, dtype=bool)]
 
@@ -297,10 +260,13 @@ def _for_every_learner(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([rows[~alone], *copies]) if learners else rows
 
 
+def _differ(column: str, wheres: list[dict]) -> bool:
+    return len({str(where.get(column)) for where in wheres}) > 1
+
+
 def _in_words(column: str, where: dict) -> str:
     value = where.get(column)
-    if value is None or value == "" or pd.isna(value):
-        return ""
-    if column in ("side", "n_features_label", "direction"):
-        return str(value)
-    return f"{ {'n_train': 'n', 'at': AXES.get(where.get('axis'), 'at')}.get(column, column) } = {value:,g}"
+    if value is None or isinstance(value, str) or pd.isna(value):
+        return value or ""
+    name = {"n_train": "n", "at": AXES.get(where.get("axis"), "at")}.get(column, column)
+    return f"{name} = {value:,g}"

@@ -36,10 +36,29 @@ class Side(NamedTuple):
     at: float | None = None
     per_feature: float | None = None
 
+    @property
+    def fixes_at(self) -> bool:
+        """Whether the side has a place on the axis of its own."""
+        return self.at is not None or self.per_feature is not None
+
+    def takes(self, row: dict, metric: str) -> bool:
+        """Whether a row is of the metric and size of this side, whatever its method."""
+        return row["metric"] == (self.metric or metric) and self.size in ("", row["n_features_label"])
+
+    def is_at(self, row: dict) -> bool:
+        """Whether a row is where the side is on the axis."""
+        return row["at"] == (self.per_feature * row["n_features"] if self.per_feature else self.at)
+
 
 def side(method: str | Side, **fixed) -> Side:
     """The side of a method ("slsrff", or "slsrff/identity" for a variant), with what is fixed for it alone."""
     return method if isinstance(method, Side) else Side((_pair(method),), **fixed)
+
+
+def sides(*compared) -> list[Side]:
+    """Sides that come one by one, in sequences, or as None, as a list."""
+    groups = [[each] if isinstance(each, str | Side) else each or [] for each in compared]
+    return [side(each) for group in groups for each in group]
 
 
 def lowest(*methods: str, also: tuple[str, ...] = ()) -> Side:
@@ -75,22 +94,15 @@ class Sample(NamedTuple):
         return float(np.median(values) if self.kind == "rounds" else np.mean(values))
 
 
-def single(sample: Sample) -> Estimate:
-    """The mean of one sample."""
-    values = np.array(list(sample.values.values()))
-    if sample.kind == "repeats":
-        return paired(values, 0.0, sample.overlap)
-    if sample.kind == "rounds":
-        return Estimate(sample.mean, *_range(values))
-    return _of_error(sample.mean, sample.error)
-
-
-def difference(one: Sample, other: Sample) -> Estimate:
-    """The first mean minus the second: of all repeats of each, with the interval of the repeats that both have."""
-    value = one.mean - other.mean
+def difference(one: Sample, other: Sample | None = None) -> Estimate:
+    """The mean of a sample, or by how much it is above that of another: the value is that of all repeats of each, the
+    interval that of the repeats that both have."""
+    value = one.mean - (other.mean if other else 0.0)
     if one.kind == "pooled":
-        return _of_error(value, math.hypot(one.error, other.error))
-    first, second = _common(one, other)
+        error = math.hypot(one.error, other.error if other else 0.0)
+        return Estimate(value, value - SIGMAS * error, value + SIGMAS * error, error)
+    first, second = _common(one, other or one)
+    second = second if other else 0.0
     if one.kind == "rounds":
         return Estimate(value, *_range(first - second))
     return shifted(paired(first, second, one.overlap), value)
@@ -164,7 +176,3 @@ def _common(one: Sample, other: Sample) -> tuple[np.ndarray, np.ndarray]:
 
 def _range(values) -> tuple[float, float]:
     return (float(np.min(values)), float(np.max(values))) if len(values) >= MIN_REPEATS else (math.nan, math.nan)
-
-
-def _of_error(value: float, error: float) -> Estimate:
-    return Estimate(value, value - SIGMAS * error, value + SIGMAS * error, error)

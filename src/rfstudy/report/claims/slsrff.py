@@ -9,11 +9,12 @@ import numpy as np
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import select, settings_of
-from rfstudy.report.claims.bounds import Bounds, agreeing, bounded, point, with_interval
 from rfstudy.report.claims.helpers import (
+    agreeing,
     all_alike,
     along_sizes,
     better_than,
+    bounded,
     changes,
     fits_power,
     fitted,
@@ -21,15 +22,14 @@ from rfstudy.report.claims.helpers import (
     keeps_bound,
     no_difference,
     range_of,
-    with_most,
-    without_size,
+    with_interval,
 )
 from rfstudy.report.claims.points import Part, Point, joined, only_evidence
 from rfstudy.report.claims.registry import claim
 from rfstudy.report.claims.rows import Rows
 from rfstudy.report.claims.samples import Sample, difference, highest, lowest, shifted, side
 from rfstudy.report.compare import Estimate, paired
-from rfstudy.report.estimates import largest_half
+from rfstudy.report.estimates import largest_half, varying
 from rfstudy.report.requirements import features_needed, size_text
 
 GRIDS = {"text": "slsrff-text", "code": "slsrff-code", "tuned": "slsrff-tuned"}
@@ -80,11 +80,9 @@ def best_error_without_best_accuracy(rows: Rows):
 @claim("slsrff-04", GRIDS)
 def slow_when_large(rows: Rows):
     rows = rows.of("eeg")
-    above_two = keeps_bound(rows, TIME, "lsrff", over="rff", above=2)
-    last = {(each.what, *map(str, without_size(each.where).values())): each for each in above_two.points}
-    above_one = keeps_bound(rows, TIME, "lsrff", over="rff", above=1)
+    above_two, above_one = (keeps_bound(rows, TIME, "lsrff", over="rff", above=ratio) for ratio in (2, 1))
     grows = changes(rows, TIME, "lsrff", over="rff", start="8d", end="last")
-    return [replace(above_two, points=list(last.values())), grows, only_evidence(above_one)]
+    return [replace(above_two, points=above_two.points[-1:]), grows, only_evidence(above_one)]
 
 
 @claim(
@@ -126,10 +124,11 @@ def six_points(rows: Rows):
 def flat_baselines(rows: Rows):
     rows, points = rows.of("cod-rna"), []
     for method in ("rff", "qmc"):
-        for found in along_sizes(rows.places(ACCURACY, method)):
-            samples, what = [each for _, (each,) in found], f"range over s of {rows.name(method)}"
-            points += [range_of(without_size(found[0][0]), samples, ACCURACY, 0.5, what)] if len(samples) > 1 else []
-    return rows.part(points, ACCURACY, ("rff", "qmc"))
+        for where, found in along_sizes(rows.places(ACCURACY, method)):
+            if len(found) > 1:
+                samples, what = [each for _, (each,) in found], f"range over s of {rows.name(method)}"
+                points.append(range_of(where, samples, ACCURACY, 0.5, what))
+    return rows.part(points, ACCURACY, "rff", "qmc")
 
 
 @claim("slsrff-14", GRIDS, stricter=AS_EFFECT, datasets=("eeg", "cod-rna"), where="n_features >= 2 * d")
@@ -152,52 +151,48 @@ def equally_well_on_average(rows: Rows):
     """The mean over the sizes; its interval is that of the repeats with all sizes."""
     rows, points = rows.of(DATASETS), []
     what = f"{rows.name('slsrff')} minus {rows.name('lsrff')}, mean over s"
-    for found in along_sizes(rows.places(ACCURACY, "slsrff", "lsrff")):
+    for where, found in along_sizes(rows.places(ACCURACY, "slsrff", "lsrff")):
         pairs = [samples for _, samples in found]
         complete = sorted(set.intersection(*(set(each.values) for samples in pairs for each in samples)), key=str)
         gaps = [np.mean([one.values[unit] - two.values[unit] for one, two in pairs]) for unit in complete]
         value = float(np.mean([one.mean - two.mean for one, two in pairs]))
         estimate = shifted(paired(gaps, 0.0, pairs[0][0].overlap), value)
         text = with_interval(estimate, ACCURACY)
-        points.append(agreeing(without_size(found[0][0]), estimate, Bounds(low=-0.5, is_open=True), what, text))
-    return rows.part(points, ACCURACY, ("slsrff", "lsrff"))
+        points.append(agreeing(where, estimate, what, text, above=-0.5))
+    return rows.part(points, ACCURACY, "slsrff", "lsrff")
 
 
 @claim("slsrff-19", GRIDS)
 def out_of_memory(rows: Rows):
     """The n x 2s training matrix fits into memory at 16d and not at 32d. If it fits at 32d as well, nothing is shown:
     the peak of the code is unknown."""
-    rows = rows.of("covtype")
-    frame = rows.usable("rff", metric=ACCURACY)
-    if not len(frame):
-        return rows.part([])
-    first = frame.iloc[0]
-    columns = first["d"] * first["n_columns"] / first["n_features"]
-    half, full = (float(first["n_train"] * multiple * columns * DOUBLE) for multiple in (16, 32))
-    size = f"{first['n_train']} x {32 * columns:.0f} doubles at 32d"
-    text = f"{size}: {full:.3g} bytes of {MEMORY:.4g}, {half:.3g} at 16d"
-    reason = "it fits, and what else the code holds is not known" if full <= MEMORY else ""
-    where = {"dataset": first["dataset"]}
-    return rows.part([Point(full - MEMORY, 0.0, bool(half <= MEMORY < full), where, text=text, reason=reason)])
+    rows, points = rows.of("covtype"), []
+    for _, first in rows.usable("rff", metric=ACCURACY)[:1].iterrows():
+        columns = first["d"] * first["n_columns"] / first["n_features"]
+        half, full = (float(first["n_train"] * multiple * columns * DOUBLE) for multiple in (16, 32))
+        size = f"{first['n_train']} x {32 * columns:.0f} doubles at 32d"
+        text = f"{size}: {full:.3g} bytes of {MEMORY:.4g}, {half:.3g} at 16d"
+        reason = "it fits, and what else the code holds is not known" if full <= MEMORY else ""
+        holds, where = half <= MEMORY < full, {"dataset": first["dataset"]}
+        points.append(Point(full - MEMORY, holds, where, text=text, reason=reason))
+    return rows.part(points)
 
 
 @claim("slsrff-20", COST)
 def cost_of_leverage(rows: Rows):
     """A difference that is not above zero grows with no power: the claim fails."""
     metric, along = "time_fit_s", "n_features"
-    frame = with_most(rows.measured(metric, [side("lsrff"), side("slsrff")]), "n_train", along)
-    lsrff, slsrff = (select(frame, method=method, variant="").groupby(along)["value"].mean() for method in FOUR[2:])
+    frame = varying(rows.measured(metric, "lsrff", "slsrff"), metric, along, "n_train")
+    lsrff, slsrff = (select(frame, method=method).groupby(along)["value"].mean() for method in ("lsrff", "slsrff"))
     gaps = (lsrff - slsrff).dropna()
     gaps = gaps[gaps.index.isin(largest_half(gaps.index))] if len(gaps) else gaps
-    what, lost = (
-        f"{rows.name('lsrff')} minus {rows.name('slsrff')}, {fact_of(metric).label}, power of s",
-        gaps[gaps <= 0],
-    )
-    found = None if len(lost) else fitted(gaps.index, gaps, "s")
-    points = [bounded({}, found[0], Bounds(low=2.0), what, found[1], neutral=0.0)] if found else []
+    what = f"{rows.name('lsrff')} minus {rows.name('slsrff')}, {fact_of(metric).label}, power of s"
+    lost, points = gaps[gaps <= 0], []
     if len(lost):
         text = f"not above zero at s = {', '.join(f'{each:g}' for each in lost.index)}"
-        points = [Point(gaps.min(), 2.0, False, {}, what, text, opposite=len(lost) == len(gaps))]
+        points = [Point(gaps.min(), False, {}, what, text, opposite=len(lost) == len(gaps))]
+    elif (found := fitted(gaps.index, gaps, "s"))[0]:
+        points = [bounded({}, found[0], what, found[1], at_least=2, neutral=0.0)]
     scores = fits_power(rows, "time_scores_s", ("lsrff", "slsrff"), along, held="n_train", half=True, at_least=0)
     return [rows.part(points), only_evidence(scores)]
 
@@ -260,7 +255,7 @@ def _required(rows: Rows, needed, variant: str) -> Part:
         what = f"{rows.name('slsrff')}/{rows.name('lsrff')} drawn from {drawn}, {row['decay']}"
         reason = "cut off by the grid" if math.isinf(s) and math.isinf(s_exact) else ""
         value = 0.0 if s == s_exact else s - s_exact
-        points.append(Point(value, 0.0, bool(s >= s_exact), {"n_train": row["n"]}, what, text, reason=reason))
+        points.append(Point(value, s >= s_exact, {"n_train": row["n"]}, what, text, reason=reason))
     return rows.part(points)
 
 
@@ -271,7 +266,7 @@ def needs_no_more_features(rows: Rows):
     that or later, and two that are there from the first size on at that or earlier: the grid cuts them off."""
     rows, points = rows.of(DATASETS), []
     what = f"{rows.name('slsrff')}/{rows.name('lsrff')}"
-    for found in along_sizes(rows.places(ACCURACY, "slsrff", "lsrff")):
+    for where, found in along_sizes(rows.places(ACCURACY, "slsrff", "lsrff")):
         labels = [where["n_features_label"] for where, _ in found]
         curves = list(zip(*(samples for _, samples in found), strict=True))
         (own_first, own_last), (first, last) = map(_near_best, curves)
@@ -284,9 +279,9 @@ def needs_no_more_features(rows: Rows):
             (labels[a] if a == b else f"{labels[a]} to {labels[b]}") + (" or later" if rising else "")
             for (a, b), rising in zip(((own_first, own_last), (first, last)), rises, strict=True)
         )
-        estimate = Estimate(float(last - own_last), reason=reason)
-        points.append(point(without_size(found[0][0]), estimate, 0.0, holds, what, text))
-    return rows.part(points, ACCURACY, ("slsrff", "lsrff"))
+        where, value = where, float(last - own_last)
+        points.append(Point(value, holds, where, what, text, reason=reason))
+    return rows.part(points, ACCURACY, "slsrff", "lsrff")
 
 
 def _near_best(curve: list[Sample]) -> tuple[int, int]:

@@ -9,11 +9,11 @@ import numpy as np
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.claims import survey_theory  # noqa: F401 - it registers claims of the survey too
-from rfstudy.report.claims.bounds import Bounds, agreeing, bounded, point
 from rfstudy.report.claims.helpers import (
     all_alike,
     better,
     better_than,
+    bounded,
     changes,
     correlates_with_size,
     estimated,
@@ -21,12 +21,13 @@ from rfstudy.report.claims.helpers import (
     keeps_bound,
     no_difference,
     none_stands_out,
+    point,
 )
 from rfstudy.report.claims.points import Part, Point, joined, number
 from rfstudy.report.claims.registry import claim
 from rfstudy.report.claims.rows import SIZE, Rows
 from rfstudy.report.claims.samples import Sample, highest, lowest, quotient, rank_correlation, side
-from rfstudy.report.compare import LEVEL, Estimate, holm
+from rfstudy.report.compare import LEVEL, family
 from rfstudy.report.notes import LEARNER_NAMES
 
 GAUSSIAN = {"text": "survey-gaussian-text", "code": "survey-gaussian-code"}
@@ -70,8 +71,9 @@ SEARCH = (
 @claim("survey-13", GAUSSIAN, datasets="skin", sizes=SMALL, best=("ssf", "rom"))
 @claim("survey-14", GAUSSIAN, datasets="skin", sizes=LARGE, best="qmc")
 @claim("survey-20", GAUSSIAN, at="most", datasets=EIGHT_SETS, sizes=SMALL + LARGE, best=("ssf", "orf", "qmc"))
-def lowest_error(rows: Rows, datasets, sizes, best):
-    return is_best(rows.of(datasets, sizes), ERROR, best, NINE)
+@claim("survey-34", KERNELS, at="most", datasets=EIGHT_SETS, kernel=ARC_COSINE, best=("ssf", "qmc"), among=EIGHT)
+def lowest_error(rows: Rows, datasets, best, sizes=None, kernel=None, among=NINE):
+    return is_best(rows.of(datasets, sizes, kernel=kernel), ERROR, best, among)
 
 
 @claim("survey-06", GAUSSIAN, stricter=OF_MOST, dataset="cod-rna", sizes=LARGE)
@@ -143,17 +145,26 @@ def cifar_as_mnist(rows: Rows):
     return [better_than(rows, ERROR, ("orf", "ssf"), OTHERS), similar]
 
 
-@claim("survey-27", IMAGES)
-def lsrff_is_slow(rows: Rows):
-    rows = rows.of(IMAGE_SETS, set_aside=OTHER_FEATURES)
-    slower = keeps_bound(rows, TIME, "lsrff", over=highest(*EIGHT), above=1.5)
-    return [slower, keeps_bound(rows, TIME, highest(*EIGHT), over=lowest(*EIGHT), below=2)]
+@claim("survey-27", IMAGES, datasets=IMAGE_SETS, slow="lsrff", others=EIGHT, above=1.5)
+@claim(
+    "survey-32", GAUSSIAN, datasets=EIGHT_SETS, sizes=["32d"], slow=lowest("ssf", "lsrff"), others=SEVEN, above=1,
+    not_testable=SEARCH,
+)  # fmt: skip
+def slower_than_the_others(rows: Rows, datasets, slow, others, above: float, sizes=None):
+    """The others take similar times."""
+    rows = rows.of(datasets, sizes, set_aside=OTHER_FEATURES)
+    slower = keeps_bound(rows, TIME, slow, over=highest(*others), above=above)
+    return [slower, keeps_bound(rows, TIME, highest(*others), over=lowest(*others), below=2)]
 
 
-@claim("survey-28", IMAGES, not_testable="about the authors' implementation, of which our times say nothing")
-def structured_maps_gain_nothing_on_images(rows: Rows):
-    rows = rows.of(IMAGE_SETS, set_aside=OTHER_FEATURES)
-    return keeps_bound(rows, TIME, ("fastfood", "sorf", "rom"), over="rff", above=0.7)
+@claim(
+    "survey-28", IMAGES, datasets=IMAGE_SETS, above=0.7,
+    not_testable="about the authors' implementation, of which our times say nothing",
+)  # fmt: skip
+@claim("survey-33", GAUSSIAN, datasets=EIGHT_SETS, at_least=0.9)
+def structured_maps_gain_nothing(rows: Rows, datasets, **limits):
+    rows = rows.of(datasets, set_aside=OTHER_FEATURES)
+    return keeps_bound(rows, TIME, ("fastfood", "sorf", "rom"), over="rff", **limits)
 
 
 @claim("survey-29", GAUSSIAN)
@@ -167,25 +178,26 @@ def more_features_help(rows: Rows):
 def changing_best(rows: Rows):
     """One point for "most data sets", as the reference data count what is printed, and one for "none is best
     everywhere"."""
-    rows, sign = rows.of(EIGHT_SETS), better(ERROR)
-    best: dict[str, dict[str, str]] = {}
-    for where, samples in rows.places(ERROR, *NINE):
-        winner = max(samples, key=lambda each: sign * each.mean)
+    rows, best = rows.of(EIGHT_SETS), {}
+    for where, samples in rows.places(ERROR, NINE):
+        winner = min(samples, key=lambda each: each.mean)
         best.setdefault(where["dataset"], {})[where["n_features_label"]] = rows.name(winner.who[0])
-    changed = {}
-    for dataset, by_size in best.items():
-        small, large = ({by_size[size] for size in end if size in by_size} for end in (SMALL, LARGE))
-        if small and large:
-            changed[dataset] = small != large, f"{'+'.join(sorted(small))} to {'+'.join(sorted(large))}"
-    if not changed:
+    ends = {
+        dataset: [{by_size[size] for size in end if size in by_size} for end in (SMALL, LARGE)]
+        for dataset, by_size in best.items()
+    }
+    ends = {dataset: both for dataset, both in ends.items() if all(both)}
+    if not ends:
         return rows.part([])
-    several, where = sum(changes for changes, _ in changed.values()), {"datasets": list(changed)}
-    text = ", ".join(f"{rows.dataset(dataset)} {text}" for dataset, (_, text) in changed.items())
-    text = f"the best changes on {several} of {len(changed)} data sets: {text}"
-    winners = {winner for by_size in best.values() for winner in by_size.values()}
-    winner = f"best somewhere: {', '.join(sorted(winners))}"
-    most = Point(several - len(changed) / 2, 0.0, several > len(changed) / 2, where, text=text)
-    return rows.part([most, Point(float(len(winners) - 1), 0.0, len(winners) > 1, where, text=winner)])
+    several, where = sum(small != large for small, large in ends.values()), {"datasets": list(ends)}
+    text = f"the best changes on {several} of {len(ends)} data sets: " + ", ".join(
+        f"{rows.dataset(dataset)} {'+'.join(sorted(small))} to {'+'.join(sorted(large))}"
+        for dataset, (small, large) in ends.items()
+    )
+    winners = sorted({winner for by_size in best.values() for winner in by_size.values()})
+    most = Point(several - len(ends) / 2, several > len(ends) / 2, where, text=text)
+    none = Point(len(winners) - 1, len(winners) > 1, where, text=f"best somewhere: {', '.join(winners)}")
+    return rows.part([most, none])
 
 
 @claim("survey-31", GAUSSIAN)
@@ -193,70 +205,39 @@ def errors_vary_more_than_accuracies(rows: Rows):
     """The coefficient of variation over the methods."""
     rows = rows.of(EIGHT_SETS)
 
-    def variation(rows: Rows, metric: str) -> dict[tuple, tuple]:
+    def variation(rows: Rows, metric: str) -> dict[tuple, float]:
         found = {}
-        for where, samples in rows.places(metric, *NINE):
+        for where, samples in rows.places(metric, NINE):
             means = np.array([each.mean for each in samples])
-            found[where["dataset"], where["n_features_label"]] = where, float(means.std(ddof=1) / means.mean())
+            found[where["dataset"], where["n_features_label"]] = means.std(ddof=1) / means.mean()
         return found
 
     parts, errors = [], variation(rows, ERROR)
     for learner in ("ridge", "svm"):
-        accuracies = variation(rows.of(learner=learner), ACCURACY)
+        accuracies, points = variation(rows.of(learner=learner), ACCURACY), []
         label = f"{LEARNER_NAMES[learner]} {fact_of(ACCURACY).label}"
-        what, points = f"variation over the methods: {fact_of(ERROR).label}/{label}", []
+        what = f"variation over the methods: {fact_of(ERROR).label}/{label}"
         for place in (place for place in errors if place in accuracies):
-            (where, own), (_, other) = errors[place], accuracies[place]
-            value = own / other if other > 0 else np.inf
-            points.append(Point(value, 5.0, bool(value >= 5), where, what, number(value)))
+            ratio = errors[place] / accuracies[place] if accuracies[place] else np.inf
+            points.append(Point(ratio, ratio >= 5, dict(zip(("dataset", SIZE[1]), place, strict=True)), what))
         parts.append(rows.part(points))
     return parts
-
-
-@claim("survey-32", GAUSSIAN, not_testable=SEARCH)
-def ssf_and_lsrff_are_slow(rows: Rows):
-    rows = rows.of(EIGHT_SETS, ["32d"])
-    slower = keeps_bound(rows, TIME, lowest("ssf", "lsrff"), over=highest(*SEVEN), above=1)
-    return [slower, keeps_bound(rows, TIME, highest(*SEVEN), over=lowest(*SEVEN), below=2)]
-
-
-@claim("survey-33", GAUSSIAN)
-def structured_maps_gain_nothing(rows: Rows):
-    return keeps_bound(rows.of(EIGHT_SETS), TIME, ("fastfood", "sorf", "rom"), over="rff", at_least=0.9)
-
-
-@claim("survey-34", KERNELS, at="most")
-def lowest_error_of_arc_cosine_kernels(rows: Rows):
-    return is_best(rows.of(EIGHT_SETS, kernel=ARC_COSINE), ERROR, ("ssf", "qmc"), EIGHT)
 
 
 @claim("survey-35", KERNELS, stricter=INTERVAL_WITHIN)
 def orthogonality_gains_nothing(rows: Rows):
     rows = rows.of(EIGHT_SETS, kernel=ARC_COSINE)
-    points = [
-        agreeing(where, estimate, Bounds(0.8, 1.25), what, _ratio_in_words(estimate))
-        for where, estimate, _, what, _ in estimated(rows, ERROR, ("orf", "sorf"), over="rff")
-    ]
-    return rows.part(points)
-
-
-def _ratio_in_words(estimate: Estimate) -> str:
-    if not np.isfinite(estimate.low + estimate.high):
-        return number(estimate.value)
-    return f"{number(estimate.value)} [{number(estimate.low)}, {number(estimate.high)}]"
-
-
-#: Columns that two kernels share if they are compared.
-SAME_DATA = ("dataset", "n_train", "n_features_label", "axis", "at")
+    return keeps_bound(rows, ERROR, ("orf", "sorf"), over="rff", agree=True, between=(0.8, 1.25))
 
 
 def _with_gaussian(rows: Rows, metric: str, *methods: str) -> Iterator[tuple[dict, list[Sample], list[Sample]]]:
     """Yield the places of the arc-cosine kernels at which the Gaussian one was run too, on the same data at the same
     size and maybe in another experiment, with the samples of both."""
+    shared = ("dataset", "n_train", "n_features_label", "axis", "at")
 
     def by_place(kernel: str) -> dict[tuple, tuple]:
-        found = rows.of(kernel=kernel).places(metric, *methods)
-        return {tuple(str(each[0][column]) for column in SAME_DATA): each for each in found}
+        found = rows.of(kernel=kernel).places(metric, methods)
+        return {tuple(each[0][column] for column in shared): each for each in found}
 
     gaussian = by_place("gaussian")
     for kernel in ARC_COSINE:
@@ -274,14 +255,13 @@ def larger_errors_than_gaussian(rows: Rows):
     for method in NINE:
         for where, (own,), (other,) in _with_gaussian(rows, ERROR, method):
             estimate, where = quotient(own, other, is_time=False), where | {"side": rows.name(method)}
-            above_one = Bounds(low=1.0, is_open=True)
-            points.append(bounded(where, estimate, above_one, what, number(estimate.value), neutral=1.0))
+            points.append(bounded(where, estimate, what, above=1, neutral=1.0))
     return rows.part(points)
 
 
 @claim("survey-37", KERNELS, stricter=SIMILAR, at="most")
 def similar_on_arc_cosine_kernels(rows: Rows):
-    return all_alike(rows.of(EIGHT_SETS, kernel=ARC_COSINE, learner="ridge"), ACCURACY, EIGHT, deviations=2)
+    return all_alike(rows.of(EIGHT_SETS, kernel=ARC_COSINE, learner="ridge"), ACCURACY, EIGHT)
 
 
 @claim("survey-38", {"text": ["survey-kernels-text", "survey-gaussian-text"]})
@@ -292,8 +272,7 @@ def times_ordered_as_gaussian(rows: Rows):
     for where, own, other in _with_gaussian(rows, TIME, *EIGHT):
         rho = rank_correlation(*([each.mean for each in samples] for samples in (own, other)))
         estimate = rho._replace(reason=next(filter(None, map(_timed_apart, (own, other))), ""))
-        within = Bounds(low=0.7, is_open=True)
-        points.append(bounded(where, estimate, within, what, f"{rho.value:+.2f}", neutral=0.0))
+        points.append(bounded(where, estimate, what, f"{rho.value:+.2f}", above=0.7, neutral=0.0))
     return rows.part(points)
 
 
@@ -327,16 +306,16 @@ def lowest_errors_on_mnist8m(rows: Rows):
 
 @claim("survey-42", {"code": "survey-million-code"})
 def orf_gains_less_on_arc_cosine(rows: Rows):
-    rows = rows.of(MILLIONS)
-    ratios, points, what = {}, [], f"{rows.name('orf')}/{rows.name('rff')}"
-    for where, (first, second) in rows.places(ERROR, "orf", "rff"):
-        if not where["axis"]:
-            ratios[where["experiment"], where["dataset"], where["kernel"]] = where, first.mean / second.mean
-    for (experiment, dataset, kernel), (where, value) in ratios.items():
-        if kernel in ARC_COSINE and (experiment, dataset, "gaussian") in ratios:
-            _, other = ratios[experiment, dataset, "gaussian"]
+    rows, points, what = rows.of(MILLIONS), [], f"{rows.name('orf')}/{rows.name('rff')}"
+    ratios = {
+        (where["experiment"], where["dataset"], where["kernel"]): (where, ratio.value)
+        for where, ratio, *_ in estimated(rows.of(axis=""), ERROR, "orf", over="rff")
+    }
+    for (*place, kernel), (where, value) in ratios.items():
+        _, other = ratios.get((*place, "gaussian"), (where, None))
+        if kernel in ARC_COSINE and other is not None:
             text = f"{number(value)} and {number(other)} for gaussian"
-            points.append(Point(value - other, 0.0, bool(value > other), where, what, text))
+            points.append(Point(value - other, value > other, where, what, text))
     arc_cosine = keeps_bound(rows.of(kernel=ARC_COSINE), ERROR, "orf", over="rff", above=0.75)
     return [arc_cosine, rows.part(points)]
 
@@ -352,10 +331,10 @@ def slow_on_mnist8m(rows: Rows):
 def lowest_test_error_of_lsrff(rows: Rows):
     """The lowest test error, and one of the three largest approximation errors."""
     rows, points = rows.of(MILLIONS, kernel=["gaussian", "arccos0"]), []
-    for where, samples in rows.places(ERROR, *NINE):
+    for where, samples in rows.places(ERROR, NINE):
         rank = 1 + sum(each.mean > samples[NINE.index("lsrff")].mean for each in samples)
         text = f"{rows.name('lsrff')} is number {rank} from the worst"
-        points.append(Point(float(3 - rank), 0.0, rank <= 3, where, fact_of(ERROR).label, text))
+        points.append(Point(float(3 - rank), rank <= 3, where, fact_of(ERROR).label, text))
     return [is_best(rows, "error_pct", "lsrff", NINE), rows.part(points)]
 
 
@@ -383,22 +362,20 @@ def errors_do_not_decide(rows: Rows):
 def _unrelated(rows: Rows, metric: str, learner: str, **columns) -> Part:
     def by_place(rows: Rows, metric: str) -> dict[tuple, tuple]:
         key = ("experiment", "dataset", "kernel", *SIZE)
-        return {tuple(str(each[0][c]) for c in key): each for each in rows.places(metric, *NINE)}
+        return {tuple(each[0][column] for column in key): each for each in rows.places(metric, NINE)}
 
-    what = f"rank correlation of {fact_of(ERROR).label} and {LEARNER_NAMES[learner]} error"
-    if metric != ACCURACY:
-        what = what.removesuffix("error") + fact_of(metric).label
-    scores, points, families = by_place(rows.of(learner=learner, **columns), metric), [], {}
+    score = "error" if metric == ACCURACY else fact_of(metric).label
+    what = f"rank correlation of {fact_of(ERROR).label} and {LEARNER_NAMES[learner]} {score}"
+    scores, points, tests = by_place(rows.of(learner=learner, **columns), metric), {}, {}
     for place, (where, errors) in by_place(rows, ERROR).items():
-        if place not in scores:
-            continue
-        values = [[sign * each.mean for each in of] for sign, of in ((1, errors), (-better(metric), scores[place][1]))]
-        rho = rank_correlation(*values)
-        if not np.isnan(rho.value):
-            families.setdefault(place[:3], []).append((len(points), rho.p))
-            points.append(point(where, rho, 0.5, True if rho.high < 0.5 else None, what, f"{rho.value:+.2f}"))
-    for family in families.values():
-        positions, p = zip(*family, strict=True)
-        for i, adjusted in zip(positions, holm(p), strict=True):
-            points[i] = replace(points[i], holds=False, opposite=True) if adjusted < LEVEL else points[i]
-    return rows.part(points, metric, NINE)
+        if place in scores:
+            values = [each.mean for each in scores[place][1]]
+            rho = rank_correlation([each.mean for each in errors], values, -better(metric))
+            if not np.isnan(rho.value):
+                tests.setdefault(place[:3], {})[place] = rho
+                points[place] = point(where, rho, rho.high < 0.5 or None, what, f"{rho.value:+.2f}")
+    for of_kernel in tests.values():
+        for place, test in family(of_kernel).items():
+            if test.p < LEVEL:
+                points[place] = replace(points[place], holds=False, opposite=True)
+    return rows.part(points.values(), metric, NINE)

@@ -12,7 +12,6 @@ from rfstudy.report.claims.helpers import better_than, fits_power, keeps_bound, 
 from rfstudy.report.claims.points import Part, Point, joined, number, only_evidence
 from rfstudy.report.claims.registry import claim
 from rfstudy.report.claims.rows import Rows
-from rfstudy.report.claims.samples import side
 
 DESCENT, VARIANCE = {"text": "survey-double-descent"}, {"text": "theory-variance"}
 SWEPT, LAYOUTS = ("sonar", "mnist-1-2"), ("rff", "rff/phase")
@@ -25,78 +24,71 @@ def _sweeps(rows: Rows, metric: str) -> Iterator[tuple[dict, str, np.ndarray, np
     columns over n, and the mean over the repeats."""
     for method in LAYOUTS:
         name = f"{rows.name(method)}, {fact_of(metric).label}"
-        for dataset, own in rows.measured(metric, [side(method)]).groupby("dataset", sort=False):
+        for dataset, own in rows.measured(metric, method).groupby("dataset", sort=False):
             steps = own.groupby("n_features")[["value", "n_columns", "n_train"]].mean().sort_index().astype(float)
             n, s = steps["n_train"].to_numpy(), steps.index.to_numpy(dtype=float)
             yield {"dataset": dataset}, name, s / n, steps["n_columns"].to_numpy() / n, steps["value"].to_numpy()
 
 
-def _falls(rows: Rows, metric: str, strictly: bool = False) -> Part:
-    """The mean rises at no step, or falls at every step; the value is the largest ratio of neighbours."""
-    points = []
-    for where, name, frequencies, _, means in _sweeps(rows, metric):
-        ratios = means[1:] / means[:-1]
-        if not len(ratios):
-            continue
-        most, steps = float(ratios.max()), len(ratios)
-        wrong = int((ratios >= 1).sum() if strictly else (ratios > 1).sum())
-        place = f"s/n = {frequencies[int(ratios.argmax()) + 1]:.3g}"
-        text = f"at {steps - wrong} of {steps} steps" + (f", times {number(most)} to {place}" if wrong else "")
-        points.append(Point(most, 1.0, not wrong, where, f"{name}, falls", text))
-    return rows.part(points)
+def _falling(where: dict, what: str, frequencies: np.ndarray, means: np.ndarray, strictly: bool = True) -> list[Point]:
+    """A point, if there is a step: whether means fall at every step, or rise at none; the value is the largest ratio of
+    neighbours."""
+    ratios = means[1:] / means[:-1]
+    if not len(ratios):
+        return []
+    most, steps = float(ratios.max()), len(ratios)
+    wrong = int((ratios >= 1).sum() if strictly else (ratios > 1).sum())
+    place = f"s/n = {frequencies[int(ratios.argmax()) + 1]:.3g}"
+    text = f"at {steps - wrong} of {steps} steps" + (f", times {number(most)} to {place}" if wrong else "")
+    return [Point(most, not wrong, where, what, text)]
 
 
 @claim("survey-46", DESCENT)
 def training_error_vanishes(rows: Rows):
     """With more frequencies than training rows, the error is below a thousandth of its first value at every size."""
-    rows, points = rows.of(SWEPT, learner="ridge", split="train"), []
+    rows, falls, points = rows.of(SWEPT, learner="ridge", split="train"), [], []
     for where, name, frequencies, _, means in _sweeps(rows, "mse"):
+        falls += _falling(where, f"{name}, falls", frequencies, means, strictly=False)
         beyond = means[frequencies > 1]
         if len(beyond):
             share = float(beyond.max() / means[0])
             what = f"{name}, largest at s > n over that at s/n = {frequencies[0]:.3g}"
-            points.append(Point(share, 1e-3, share < 1e-3, where, what, number(share)))
-    return [_falls(rows, "mse"), rows.part(points)]
+            points.append(Point(share, share < 1e-3, where, what))
+    return [rows.part(falls), rows.part(points)]
 
 
 @claim("survey-47", DESCENT, stricter="about -1/2 is -0.6 to -0.4")
 def error_falls_throughout(rows: Rows):
     power = fits_power(rows, ERROR, LAYOUTS, "n_features", by="d", between=(-0.6, -0.4))
-    return [_falls(rows.of(SWEPT), ERROR, strictly=True), power]
+    rows, falls = rows.of(SWEPT), []
+    for where, name, frequencies, _, means in _sweeps(rows, ERROR):
+        falls += _falling(where, f"{name}, falls", frequencies, means)
+    return [rows.part(falls), power]
 
 
 @claim("survey-48", DESCENT)
 def peaks_at_interpolation(rows: Rows):
     """Counted by columns; as evidence by frequencies, of which each is two columns of [cos | sin]."""
-    rows = rows.of(SWEPT, learner="ridge", split="test")
-
-    def peaks(counted: str) -> Part:
-        points = []
-        for where, name, frequencies, columns, means in _sweeps(rows, "mse"):
-            place = float({"columns": columns, "frequencies": frequencies}[counted][means.argmax()])
-            what, margin = f"{name}, largest at {counted}/n", 0.8 if place < 0.8 else 1.25
-            points.append(Point(place, margin, 0.8 <= place <= 1.25, where, what, number(place)))
-        return rows.part(points)
-
-    return [peaks("columns"), only_evidence(peaks("frequencies"))]
+    rows, by_columns, by_frequencies = rows.of(SWEPT, learner="ridge", split="test"), [], []
+    for where, name, frequencies, columns, means in _sweeps(rows, "mse"):
+        for counted, points, n in (("columns", by_columns, columns), ("frequencies", by_frequencies, frequencies)):
+            place = float(n[means.argmax()])
+            points.append(Point(place, 0.8 <= place <= 1.25, where, f"{name}, largest at {counted}/n"))
+    return [rows.part(by_columns), only_evidence(rows.part(by_frequencies))]
 
 
 @claim("survey-49", DESCENT)
 def falls_from_the_peak(rows: Rows):
     """Below the peak where the columns are half and twice the training rows, and falling at every step beyond it."""
     rows, points = rows.of(SWEPT, learner="ridge", split="test"), []
-    for where, name, _, columns, means in _sweeps(rows, "mse"):
+    for where, name, frequencies, columns, means in _sweeps(rows, "mse"):
         top = int(means.argmax())
         for multiple in (0.5, 2.0):
             near = int(np.abs(np.log(columns / multiple)).argmin())
             share = float(means[near] / means[top])
             what = f"{name}, at columns/n = {columns[near]:.3g} over the peak"
-            points.append(Point(share, 1.0, share < 1, where, what, number(share)))
-        ratios = means[top + 1 :] / means[top:-1]
-        if len(ratios):
-            most, falling = float(ratios.max()), int((ratios < 1).sum())
-            text = f"at {falling} of {len(ratios)} steps" + (f", times {number(most)} at most" if most >= 1 else "")
-            points.append(Point(most, 1.0, most < 1, where, f"{name}, falls beyond it", text))
+            points.append(Point(share, share < 1, where, what))
+        points += _falling(where, f"{name}, falls beyond it", frequencies[top:], means[top:])
     return rows.part(points)
 
 
@@ -137,7 +129,7 @@ def bias_of_sorf(rows: Rows):
         square = where["at"] ** 2
         return min(square / 2, 1 + np.exp(-square / 2))
 
-    part = keeps_bound(rows, "kernel_bias", "sorf", size_alone=True, at_most=bound)
+    part = keeps_bound(rows, "kernel_bias", "sorf", at_least=lambda where: -bound(where), at_most=bound)
     points = [
         replace(each, reason="nothing could break the bound") if largest(each.where) <= bound(each.where) else each
         for each in part.points

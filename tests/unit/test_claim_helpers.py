@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import verdict_rows
 from scipy import stats
 
 from rfstudy import tidy
@@ -41,14 +42,10 @@ CORRECTED = stats.t(4).ppf(0.975) * math.sqrt(1 / 5 + 1)
 
 def made(metric, dataset="eeg", **by_method):
     """Rows by repeat: method -> size in multiples of d -> value or values."""
+    split = {"n_train": 100, "n_test": 100, "split": "test" if metric == ACCURACY else ""}
     return [
-        {
-            "origin": "measured", "run": "r1", "preset": "laptop", "experiment": "e", "dataset": dataset,
-            "kernel": "gaussian", "repeat": repeat, "status": "ok", "settings": {}, "metric": metric,
-            "value": value, "method": method.partition("__")[0], "variant": method.partition("__")[2],
-            "n_features": 10 * multiple, "n_features_label": f"{multiple}d", "d": 10, "n_train": 100,
-            "n_test": 100, "split": "test" if metric == ACCURACY else "",
-        }
+        verdict_rows.row(metric, value, dataset=dataset, repeat=repeat, method=method.partition("__")[0],
+            variant=method.partition("__")[2], n_features=10 * multiple, n_features_label=f"{multiple}d", d=10, **split)
         for method, by_size in by_method.items()
         for multiple, values in (by_size if isinstance(by_size, dict) else {2: by_size}).items()
         for repeat, value in enumerate(np.atleast_1d(values))
@@ -329,9 +326,9 @@ def test_sides_may_differ_in_metric_size_and_place():
     on_axis = [
         row | {"axis": "candidates", "at": at, "value": at} for row in made(ERROR, orf=1.0) for at in (60.0, 100.0)
     ]
-    sides = side("orf", at=60), side("orf", per_feature=5)  # of 20 features
+    sides = side("orf", at=60), side("orf", at=100)
     assert found(keeps_bound, ERROR, sides[0], over=sides[1], above=0.5, rows=on_axis) == (
-        "holds", "ORF at 60/ORF at 5 * n_features: EEG 2d 0.600",
+        "holds", "ORF at 60/ORF at 100: EEG 2d 0.600",
     )  # fmt: skip
 
 
@@ -520,11 +517,6 @@ def test_a_data_set_on_which_nothing_was_learned_is_set_aside(best, expected):
     # two classes, of 70 and 30 %
     fact = GAINS[0] | {"metric": "fact_neighbours_agree_by_chance", "value": 0.7**2 + 0.3**2, "method": ""}
     assert verdict(*COMPARED, rows=[fact, *made(ACCURACY, orf=best, rff=70.0)]) == expected
-
-
-def test_places_of_several_experiments_are_told_apart():
-    other = [row | {"experiment": "f", "value": 141.0 - row["value"]} for row in GAINS[:2]]
-    assert found(*COMPARED, rows=GAINS[:2] + other) == ("partly", "ORF minus RFF: EEG e 2d +1.00; EEG f 2d -1.00")
 
 
 def test_rows_may_be_selected_by_a_condition():

@@ -12,7 +12,7 @@ from rfstudy import tidy
 from rfstudy.metrics import FACTS
 from rfstudy.report.claims.registry import claims_of, judged
 from rfstudy.report.claims.rows import Rows, listed
-from rfstudy.report.claims.samples import side, sides
+from rfstudy.report.claims.samples import sides
 
 ROMAN = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9}
 
@@ -69,10 +69,10 @@ def test_the_names_in_claims_exist(paper, monkeypatch):
         asked["metrics"] |= {each.metric or metric for each in sides(*compared)}
         return find(rows, metric, *compared)
 
-    def chosen(rows, method="", **columns):
-        asked["methods"] |= {side(method).methods[0][0]}
+    def chosen(rows, **columns):
+        asked["methods"] |= {columns.get("method", "")}
         asked["metrics"] |= set(listed(columns.get("metric", ())))
-        return usable(rows, method, **columns)
+        return usable(rows, **columns)
 
     for name, spy in (("of", of), ("measured", measured), ("usable", chosen)):
         monkeypatch.setattr(Rows, name, spy)

@@ -7,6 +7,7 @@ measured (``karff/best-on-test``). Every table of claims is about one learner.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -120,13 +121,15 @@ def scoring(rows: Rows, datasets, **limits):
 
 @claim("eerf-12", {"text": "eerf-candidates"})
 def pool_of_five_to_twenty(rows: Rows):
+    """Pools of so many times the features."""
     rows = _errors(rows, ALL[:-1])
-    five, twenty, hundred = (side("kprff", per_feature=times) for times in (5, 20, 100))
+    rows = replace(rows, frame=rows.frame.assign(at=rows.frame["at"] / rows.frame["n_features"]))
+    five, twenty, hundred = (side("kprff", at=times) for times in (5, 20, 100))
+    beaten = [better_than(rows, ERROR, pool, "rff") for pool in (five, twenty)]
     no_better = [
         bounded(where, loss, what, text, at_most=loss.error, neutral=0.0)
         for where, loss, _, what, text in estimated(rows, ERROR, (five, twenty), minus=hundred)
     ]
-    beaten = [better_than(rows, ERROR, pool, "rff") for pool in (five, twenty)]
     return [*beaten, rows.part(no_better, ERROR, five, twenty, hundred, in_errors=True)]
 
 
@@ -254,10 +257,8 @@ def penalty_has_to_be_tuned_again(rows: Rows):
             if label != other and {best[label], best[other]} <= set(by_value)
         }
         for (label, other), loss in family(losses).items():
-            bound, where = (
-                2 * np.nan_to_num(loss.error),
-                dict(zip((*CELL, "n_features_label"), (*cell, label), strict=True)),
-            )
+            bound = 2 * np.nan_to_num(loss.error)
+            where = dict(zip(CELL, cell, strict=True)) | {"n_features_label": label}
             text = f"{signed(loss.value, ERROR)} with that of {other}"
             reason = "" if np.isfinite(loss.low) else "too few repeats"
             holds = bool(loss.value > bound) and is_effect(loss, ERROR)
@@ -267,7 +268,7 @@ def penalty_has_to_be_tuned_again(rows: Rows):
 
 def _chosen(rows: Rows) -> dict[tuple, float]:
     """The penalty that was chosen, by experiment, data set, learner and size."""
-    own = rows.usable("karff", metric=ERROR)
+    own = rows.usable(method="karff", variant="", metric=ERROR)
     cells = own[[*CELL, "n_features_label"]].itertuples(index=False, name=None)
     chosen = [settings.get("options", settings).get("rho") for settings in settings_of(own)]
     return {cell: float(value) for cell, value in zip(cells, chosen, strict=True) if value is not None}

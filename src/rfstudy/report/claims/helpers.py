@@ -136,10 +136,9 @@ def along_sizes(found) -> list[tuple[dict, list]]:
     """What ``places`` or ``estimated`` yield, grouped by the names of the sides and the place without its size, which
     comes first."""
     groups: dict[tuple, tuple[dict, list]] = {}
-    for where, *found_there in found:
-        place = {column: value for column, value in where.items() if column not in SIZE}
-        key = (*found_there[2:3], *map(str, place.values()))
-        groups.setdefault(key, (place, []))[1].append((where, *found_there))
+    for each in found:
+        place = {column: value for column, value in each[0].items() if column not in SIZE}
+        groups.setdefault((*each[3:4], *map(str, place.values())), (place, []))[1].append(each)
     return list(groups.values())
 
 
@@ -158,12 +157,14 @@ def keeps_bound(
     by_repeat : at every repeat, not in the mean
     errors, significant : see ``bounded``
     """
-    limits |= {} if agree else {"neutral": 1.0 if over else 0.0 if minus else None}
-    limits |= {} if agree else {"errors": errors, "significant": significant}
-    points = []
+    neutral, points = 1.0 if over else 0.0 if minus else None, []
     for where, estimate, _, what, text in estimated(rows, metric, of, minus, over, by_repeat):
-        text = with_interval(estimate, metric if minus else "") if agree else text
-        points.append((agreeing if agree else bounded)(where, estimate, what, text, **limits))
+        if agree:
+            text = with_interval(estimate, metric if minus else "")
+            points.append(agreeing(where, estimate, what, text, **limits))
+        else:
+            options = {"neutral": neutral, "errors": errors, "significant": significant}
+            points.append(bounded(where, estimate, what, text, **options, **limits))
     return rows.part(points, metric, of, minus, over)
 
 
@@ -213,8 +214,7 @@ def no_difference(
             points.append(point(where, estimate, size <= margin, what, text, margin=margin, opposite=opposite))
         else:
             margin, practical = deviations * spread_of(*samples), fact.margin(samples[-1].mean)
-            limits = {"between": (-margin, margin), "practical": practical}
-            points.append(agreeing(where, estimate, what, text, **limits))
+            points.append(agreeing(where, estimate, what, text, between=(-margin, margin), practical=practical))
     return rows.part(points, metric, of, over, in_errors=bool(errors))
 
 

@@ -42,7 +42,7 @@ EIGHT = (
 )  # fmt: skip
 RIVALS = ("gaussian", "arccos0", "arccos1")
 ACCURACY = "accuracy_pct"
-MACHINE = {"learner": "kernel_svm", "metric": ACCURACY, "split": "test"}
+LEARNED, MACHINE = {"method": "nsrf", "variant": ""}, {"learner": "kernel_svm", "metric": ACCURACY, "split": "test"}
 
 OURS = "on a set of our own, as the text has no formula for it"
 INTERVAL_WITHIN = "a claim of no difference holds only where the 95 % interval is within the margin"
@@ -193,7 +193,7 @@ def _along_axis(rows: Rows, metric: str, axis: str, test: Callable) -> Part:
     """A point per data set: ``test`` takes the means along an axis, and returns a value, whether the claim holds and
     whether the opposite does; None if there are too few."""
     points, what = [], f"{rows.name('nsrf')}, {fact_of(metric).label}"
-    for dataset, cell in rows.usable("nsrf", metric=metric, axis=axis).groupby("dataset", sort=False):
+    for dataset, cell in rows.usable(**LEARNED, metric=metric, axis=axis).groupby("dataset", sort=False):
         means = cell.groupby("at")["value"].mean()
         text = ", ".join(f"{at:g} {number(value)}" for at, value in means.items())
         if found := test(means):
@@ -228,7 +228,7 @@ def hundred_steps(rows: Rows):
 def peaks_are_easy_to_find(rows: Rows):
     """The potentials of restarts are within a tenth of the largest."""
     rows, points, metric = rows.of(EIGHT), [], "best_potential"
-    for dataset, cell in rows.usable("nsrf", metric=metric, axis="steps", at=[100]).groupby("dataset", sort=False):
+    for dataset, cell in rows.usable(**LEARNED, metric=metric, axis="steps", at=[100]).groupby("dataset", sort=False):
         spread, n = 1.0 - cell["value"].min() / cell["value"].max(), len(cell)
         what = f"{fact_of(metric).label} of {n} starts, largest minus smallest over largest"
         reason = "a single repeat" if n < 2 else ""

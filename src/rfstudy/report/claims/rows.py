@@ -86,10 +86,8 @@ class Rows:
         datasets, set_aside = datasets or self.datasets, self.set_aside | (set_aside or {})
         return replace(self, frame=frame, datasets=datasets, set_aside=set_aside)
 
-    def usable(self, method: str = "", **columns) -> pd.DataFrame:
-        """The selected rows that are ok and of the paper's own data; of a method ("slsrff/identity" for a variant)."""
-        if method:
-            columns |= dict(zip(("method", "variant"), side(method).methods[0], strict=True))
+    def usable(self, **columns) -> pd.DataFrame:
+        """The selected rows that are ok and of the paper's own data, with the wanted values of columns."""
         return select(self.frame, **USABLE, **columns)
 
     def places(self, metric: str, *compared, by_repeat: bool = False) -> Iterator[tuple[dict, list[Sample]]]:
@@ -99,15 +97,15 @@ class Rows:
         ``by_repeat`` every repeat is a place. ``ValueError`` if two rows are of the same measurement.
         """
         of = sides(*compared)
-        fixes_size, fixes_at = any(each.size for each in of), any(each.fixes_at for each in of)
-        fixed = (*SIZE,) * fixes_size + ("axis", "at") * fixes_at
+        fixes_at = any(each.at is not None for each in of)
+        fixed = [*(SIZE if any(each.size for each in of) else ()), *(("axis", "at") if fixes_at else ())]
         columns = [column for column in PLACE if column not in fixed] + ["repeat"] * by_repeat
         table = self.measured(metric, *of).astype(object)
         cells: dict[tuple, list[dict]] = {}
         for row in table.where(table.notna(), None).to_dict("records"):
             found = cells.setdefault(tuple(row[column] for column in columns), [{} for _ in of])
             for own, one in zip(found, of, strict=True):
-                if one.takes(row, metric) and (not fixes_at or one.is_at(row)):
+                if one.takes(row, metric) and (not fixes_at or row["at"] == one.at):
                     own.setdefault((row["method"], row["variant"]), []).append(row)
         for place, found in cells.items():
             samples = [self._sample_of(one, own) for one, own in zip(of, found, strict=True)]
@@ -219,8 +217,7 @@ class Rows:
         if one.pick and len(names) > 1:
             several = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) < 4 else f"{len(names)} others"
             return f"{'lowest' if one.pick is min else 'highest'} of {several}"
-        at = f"{one.per_feature:g} * n_features" if one.per_feature else "" if one.at is None else f"{one.at:g}"
-        return " at ".join(filter(None, (*names, one.size, at)))
+        return " at ".join(filter(None, (*names, one.size, "" if one.at is None else f"{one.at:g}")))
 
 
 def listed(names) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ class Side(NamedTuple):
     """One side of a comparison: a method, or the one of several that is lowest or highest at a place.
 
     ``methods`` are pairs of method and variant; those in ``also`` count if they were measured. ``metric``, ``size`` and
-    ``at`` (a value on the axis, or ``per_feature`` times the number of features) fix what the sides do not share.
+    ``at`` (a value on the axis) fix what the sides do not share.
     """
 
     methods: tuple[tuple[str, str], ...]
@@ -34,20 +34,10 @@ class Side(NamedTuple):
     metric: str = ""
     size: str = ""
     at: float | None = None
-    per_feature: float | None = None
-
-    @property
-    def fixes_at(self) -> bool:
-        """Whether the side has a place on the axis of its own."""
-        return self.at is not None or self.per_feature is not None
 
     def takes(self, row: dict, metric: str) -> bool:
         """Whether a row is of the metric and size of this side, whatever its method."""
         return row["metric"] == (self.metric or metric) and self.size in ("", row["n_features_label"])
-
-    def is_at(self, row: dict) -> bool:
-        """Whether a row is where the side is on the axis."""
-        return row["at"] == (self.per_feature * row["n_features"] if self.per_feature else self.at)
 
 
 def side(method: str | Side, **fixed) -> Side:

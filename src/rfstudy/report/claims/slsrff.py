@@ -167,7 +167,7 @@ def out_of_memory(rows: Rows):
     """The n x 2s training matrix fits into memory at 16d and not at 32d. If it fits at 32d as well, nothing is shown:
     the peak of the code is unknown."""
     rows, points = rows.of("covtype"), []
-    for _, first in rows.usable("rff", metric=ACCURACY)[:1].iterrows():
+    for _, first in rows.usable(method="rff", variant="", metric=ACCURACY)[:1].iterrows():
         columns = first["d"] * first["n_columns"] / first["n_features"]
         half, full = (float(first["n_train"] * multiple * columns * DOUBLE) for multiple in (16, 32))
         size = f"{first['n_train']} x {32 * columns:.0f} doubles at 32d"

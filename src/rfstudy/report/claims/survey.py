@@ -178,25 +178,24 @@ def more_features_help(rows: Rows):
 def changing_best(rows: Rows):
     """One point for "most data sets", as the reference data count what is printed, and one for "none is best
     everywhere"."""
-    rows, best = rows.of(EIGHT_SETS), {}
+    rows, best, winners = rows.of(EIGHT_SETS), {}, set()
     for where, samples in rows.places(ERROR, NINE):
-        winner = min(samples, key=lambda each: each.mean)
-        best.setdefault(where["dataset"], {})[where["n_features_label"]] = rows.name(winner.who[0])
-    ends = {
-        dataset: [{by_size[size] for size in end if size in by_size} for end in (SMALL, LARGE)]
-        for dataset, by_size in best.items()
-    }
-    ends = {dataset: both for dataset, both in ends.items() if all(both)}
-    if not ends:
+        winner = rows.name(min(samples, key=lambda each: each.mean).who[0])
+        winners.add(winner)
+        for end in (SMALL, LARGE):
+            if where["n_features_label"] in end:
+                best.setdefault(where["dataset"], {}).setdefault(end, set()).add(winner)
+    best = {dataset: (ends[SMALL], ends[LARGE]) for dataset, ends in best.items() if len(ends) == 2}
+    if not best:
         return rows.part([])
-    several, where = sum(small != large for small, large in ends.values()), {"datasets": list(ends)}
-    text = f"the best changes on {several} of {len(ends)} data sets: " + ", ".join(
+    several, where = sum(small != large for small, large in best.values()), {"datasets": list(best)}
+    text = ", ".join(
         f"{rows.dataset(dataset)} {'+'.join(sorted(small))} to {'+'.join(sorted(large))}"
-        for dataset, (small, large) in ends.items()
+        for dataset, (small, large) in best.items()
     )
-    winners = sorted({winner for by_size in best.values() for winner in by_size.values()})
-    most = Point(several - len(ends) / 2, several > len(ends) / 2, where, text=text)
-    none = Point(len(winners) - 1, len(winners) > 1, where, text=f"best somewhere: {', '.join(winners)}")
+    text = f"the best changes on {several} of {len(best)} data sets: {text}"
+    most = Point(several - len(best) / 2, several > len(best) / 2, where, text=text)
+    none = Point(len(winners) - 1, len(winners) > 1, where, text=f"best somewhere: {', '.join(sorted(winners))}")
     return rows.part([most, none])
 
 

@@ -3,7 +3,6 @@ what a cell is computed under; other kernels; sizes that share one map.
 """
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,7 @@ from rfstudy.study import config, generate
 from rfstudy.study.code import SOURCE
 from rfstudy.study.engine import cell_key
 from rfstudy.study.journal import Log
-from rfstudy.study.kinds.grid import by_size, choice_for, conditions_of, grid_cells
+from rfstudy.study.kinds.grid import choice_for, conditions_of, grid_cells
 from rfstudy.study.sample import draw_sample, load_prepared
 
 ROOT = SOURCE.parent
@@ -506,12 +505,15 @@ def test_sizes_at_which_another_map_was_chosen_are_cells_of_their_own():
 
 
 def test_a_cell_of_several_sizes_is_timed_size_by_size():
-    (cell,) = cells_of(methods=[POOL], sizes={"multiples_of_d": [1, 2]})
-    alone = by_size(replace(cell, conditions=cell.conditions | {"penalty": [0.1, 1.0]}))
-    coordinates = [(each.coordinates["n_features"], each.coordinates["label"]) for each in alone]
-    assert coordinates == [([D], ["d"]), ([2 * D], ["2d"])]
-    assert [each.conditions["penalty"] for each in alone] == [0.1, 1.0]
-    assert [each.conditions for each in by_size(cell)] == [cell.conditions, cell.conditions]
+    toy = toys.selected({"repeats": 1}, methods=[POOL], sizes={"multiples_of_d": [1, 2]})
+    (spec,) = toys.parts("train", toy, {"repeats": 1})
+    found = {label: {"chosen": {"penalty": {"ridge": value}}} for label, value in (("d", 0.1), ("2d", 1.0))}
+    found = {"method_and_size": {"kprff": {label: each | {"chosen_on": [0]} for label, each in found.items()}}}
+    (both,) = grid_cells(spec, found, D, [0], "ridge")
+    alone = grid_cells(spec, found, D, [0], "ridge", together=False)
+    assert (both.coordinates["label"], both.conditions["penalty"]) == (["d", "2d"], [0.1, 1.0])
+    assert [(cell.coordinates["label"], cell.conditions["penalty"]) for cell in alone] == [(["d"], 0.1), (["2d"], 1.0)]
+    assert [cell.coordinates["n_features"] for cell in alone] == [[D], [2 * D]]
 
 
 def test_an_entry_runs_at_the_sizes_that_it_names():

@@ -8,13 +8,15 @@ one is computed under, and its map.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import deque
+from functools import partial
 
 from random_features.kernels import KERNELS, make_kernel
 from random_features.learners.entry import load
 from random_features.maps.registry import has_prefixes
 from rfstudy.data.scale import columns_after
 from rfstudy.data.split import fold_of_block, fold_of_row
+from rfstudy.data.target import Target
 from rfstudy.study.engine import (
     Cell,
     Job,
@@ -39,15 +41,21 @@ RESOURCES = {"mb": 900, "bytes_per_value": 16, "bytes_per_gram": 80, "minutes": 
 #: What of a search decides a map, in the order in which its rows say who shares it.
 OF_MAP = ("length_scale", "bandwidth", "preprocess", "options")
 
+#: The place of an entry that sweeps nothing.
+NOWHERE: dict = {}
+
 #: What of a learner's options is of the choice of its penalty, and nothing to whom it is given.
 OF_CHOICE = ("n_folds", "choice")
 
 
-def grid_cells(spec: Part, chosen: dict, d: int, repeats: list[int], learner: str = "") -> list[Cell]:
+def grid_cells(
+    spec: Part, chosen: dict, d: int, repeats: list[int], learner: str = "", *, together: bool = True
+) -> list[Cell]:
     """All cells of a part, repeats outermost, so that a repeat's data are loaded once.
 
     ``chosen`` is what ``tune`` found for the data set; ``d`` the columns of the prepared data. Sizes in multiples of d
-    are of the columns that the map sees.
+    are of the columns that the map sees. Without ``together`` every size is a cell, also of a map whose sizes share
+    their work.
     """
     named = sizes(spec.sizes, d)
     return [
@@ -56,7 +64,7 @@ def grid_cells(spec: Part, chosen: dict, d: int, repeats: list[int], learner: st
         for entry in spec.methods
         if is_learned(entry, learner)
         for place in places_of(entry)
-        for group, choices in sharing(chosen, entry, place, sizes_of(entry, named), repeat)
+        for group, choices in sharing(chosen, entry, place, sizes_of(entry, named), repeat, together)
     ]
 
 
@@ -68,20 +76,20 @@ def sizes_of(entry: dict, named: list) -> list:
 def places_of(entry: dict) -> list[dict]:
     """The values that an entry sweeps, as columns of the tidy table; one empty mapping if it sweeps none."""
     sweep = entry.get("sweep")
-    return [{"axis": sweep["axis"], "at": value} for value in sweep["values"]] if sweep else [{}]
+    return [{"axis": sweep["axis"], "at": value} for value in sweep["values"]] if sweep else [NOWHERE]
 
 
-def sharing(chosen: dict, entry: dict, place: dict, named: list, repeat: int):
+def sharing(chosen: dict, entry: dict, place: dict, named: list, repeat: int, together: bool):
     """The sizes of an entry in groups that are one cell, each with the choices for its sizes.
 
-    Together are the sizes at which one map was chosen, if its prefixes are the maps at the smaller ones.
+    ``together`` are the sizes at which one map was chosen, if its prefixes are the maps at the smaller ones.
     """
     groups: dict = {}
     for position, (s, label) in enumerate(named):
         choice = choice_for(chosen, entry, label, repeat)
         values = {quantity: value for quantity, value in choice[0].items() if quantity != "penalty"}
-        together = has_prefixes(entry["method"], options_of(entry, place, values.get("options", {})))
-        group, choices = groups.setdefault(repr(values) if together else position, ([], []))
+        shared = together and has_prefixes(entry["method"], options_of(entry, place, values.get("options", {})))
+        group, choices = groups.setdefault(repr(values) if shared else position, ([], []))
         group.append((s, label))
         choices.append(choice)
     return groups.values()
@@ -94,14 +102,13 @@ def options_of(entry: dict, place: dict, chosen: dict) -> dict:
 
 
 def grid_cell(
-    spec: Part, choices: list, entry: dict, group: list, d: int, repeat: int, learner: str = "", place=()
+    spec: Part, choices: list, entry: dict, group: list, d: int, repeat: int, learner: str = "", place: dict = NOWHERE
 ) -> Cell:
     """One cell: an entry at a size, or at several that share their work (``group``: numbers with labels).
 
     ``choices`` is what ``choice_for`` found for each of these sizes; they differ in their penalties only. ``place`` is
     the value of its sweep (``places_of``).
     """
-    place = dict(place)
     conditions = conditions_of(spec, choices[-1], entry, learner)
     penalties = [values.get("penalty", {}).get(learner) for values, _ in choices]
     if len(set(penalties)) > 1:
@@ -111,11 +118,9 @@ def grid_cell(
         conditions["penalty_at_edge"] = edges  # by size
     width = columns_after(conditions["preprocess"], d)
     numbers = [s * width // d if label.endswith("d") else s for s, label in group]
-    at = {"n_features": numbers, "label": [label for _, label in group], "repeat": repeat}
-    if place:
-        at[place["axis"]] = place["at"]
+    at = {"n_features": numbers, "label": [label for _, label in group], "repeat": repeat} | place
     entry = entry | {"options": options_of(entry, place, conditions.pop("options"))}
-    return Cell(entry, at, conditions, {"repeat": repeat} | place)
+    return Cell(entry, at, conditions)
 
 
 def prefixes(phi, cell: Cell):
@@ -252,23 +257,8 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
     was chosen.
     """
     spec, learner = job.spec, next(iter(job.spec.learners), "")
-    cells = grid_cells(spec, chosen, job.data.facts["d"], [0], learner)
-    return [timed_cell(job, each, learner) for cell in cells for each in by_size(cell)]
-
-
-def by_size(cell: Cell) -> list[Cell]:
-    """The sizes that a cell holds as cells of their own: whoever wants one of them alone fits it alone."""
-    penalty = cell.conditions.get("penalty")
-    return [
-        replace(
-            cell,
-            coordinates=cell.coordinates | {"n_features": [s], "label": [label]},
-            conditions=cell.conditions | ({"penalty": penalty[position]} if isinstance(penalty, list) else {}),
-        )
-        for position, (s, label) in enumerate(
-            zip(cell.coordinates["n_features"], cell.coordinates["label"], strict=True)
-        )
-    ]
+    cells = grid_cells(spec, chosen, job.data.facts["d"], [0], learner, together=False)
+    return [timed_cell(job, cell, learner) for cell in cells]
 
 
 def timed_cell(job: Job, cell: Cell, learner: str) -> Timed:
@@ -278,32 +268,31 @@ def timed_cell(job: Job, cell: Cell, learner: str) -> Timed:
     phi, _kernel, length_scale = map_of(job.spec, cell, job.samples)
     phases = drawn_and_learned(cell.entry, phi, X, y) | {"transform": lambda: exhaust(phi.transform_blocks(X))}
     if learner:
-        phases |= phases_of_learner(job, cell, learner, phi, sample)
-    label, s = cell.coordinates["label"][-1], cell.coordinates["n_features"][-1]
+        phases |= phases_of_learner(job.data.target, cell, phi, sample)
+    (s,), (label,) = cell.coordinates["n_features"], cell.coordinates["label"]
     columns = sample.size_columns | {"n_features": s, "n_features_label": label}
     return Timed(cell.entry, columns, phases, learner, cell_settings(cell, length_scale, sample.capped))
 
 
-def phases_of_learner(job: Job, cell: Cell, learner: str, phi, sample: Sample) -> dict:
+def phases_of_learner(target: Target, cell: Cell, phi, sample: Sample) -> dict:
     """Fitting on features that are ready, and mapping and predicting the test rows."""
-    entry, target, options = load(learner), job.data.target, cell.conditions["settings"]
+    learner, options = load(cell.conditions["learner"]), cell.conditions["settings"]
     Y, classes = target.encode(sample.y_train)
-    kept: dict = {"value": cell.conditions["penalty"]}
+    kept: dict = {"penalty": cell.conditions["penalty"]}
 
-    def features(part, X):
+    def features(part):
         if part not in kept:
-            kept[part] = list(phi.transform_blocks(X))
-        return kept[part]
+            kept[part] = list(phi.transform_blocks(getattr(sample, part)))
+        return iter(kept[part])
 
     def fit():
-        train = features("train", sample.X_train)
-        how = {"n_columns": phi.n_columns_, "options": options}
-        if kept["value"] is None:
-            kept["value"] = entry.smallest_with_solution(lambda: iter(train), Y, **how)
-        kept["model"] = entry.fit(lambda: iter(train), Y, kept["value"], **how)
+        train, how = partial(features, "X_train"), {"n_columns": phi.n_columns_, "options": options}
+        if kept["penalty"] is None:
+            kept["penalty"] = learner.smallest_with_solution(train, Y, **how)
+        kept["model"] = learner.fit(train, Y, kept["penalty"], **how)
 
     def predict():
-        for _rows, block in features("test", sample.X_test):
+        for _rows, block in features("X_test"):
             target.decode(kept["model"].decision(block), classes)
 
     return {"fit": fit, "predict_transform": lambda: exhaust(phi.transform_blocks(sample.X_test)), "predict": predict}
@@ -311,8 +300,7 @@ def phases_of_learner(job: Job, cell: Cell, learner: str, phi, sample: Sample) -
 
 def exhaust(blocks) -> None:
     """Make all blocks and keep none."""
-    for _block in blocks:
-        pass
+    deque(blocks, maxlen=0)
 
 
 def cell_settings(cell: Cell, length_scale: float | None, capped: bool) -> dict:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rfstudy.data.target import encode_labels
+from rfstudy.data.target import Target
 
 
 def stream(Z, rows=None):
@@ -17,4 +17,4 @@ def problem(n=400, n_columns=15, n_classes=2, seed=0, dtype=np.float64):
     Z = np.cos(X @ rng.standard_normal((3, n_columns)) + rng.uniform(0, 2, n_columns)) / np.sqrt(n_columns / 2)
     evidence = X @ rng.standard_normal((3, n_classes)) + 0.5 * rng.standard_normal((n, n_classes))
     labels = (evidence + 0.3 * np.arange(n_classes)).argmax(axis=1)
-    return Z.astype(dtype), labels, encode_labels(labels)[0]
+    return Z.astype(dtype), labels, Target("classes").encode(labels)[0]

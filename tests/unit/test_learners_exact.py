@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 
 from random_features.learners import exact
 from random_features.learners.exact import fit_kernel_ridge, fit_kernel_svm
-from rfstudy.data.target import encode_labels
+from rfstudy.data.target import Target
 
 EPS = np.finfo(np.float64).eps
 
@@ -18,7 +18,7 @@ def problem(n=150, n_classes=2, seed=0):
     X = rng.standard_normal((n, 3))
     evidence = np.sin(2 * X) @ rng.standard_normal((3, n_classes)) + 0.3 * rng.standard_normal((n, n_classes))
     labels = evidence.argmax(axis=1)
-    return X, labels, encode_labels(labels)[0]
+    return X, labels, Target("classes").encode(labels)[0]
 
 
 def test_kernel_ridge_equals_scikit_learn():

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from random_features.learners import logistic, newton, streams
 from random_features.learners.design import Design
 from random_features.learners.logistic import cross_validate_logistic, fit_logistic
-from rfstudy.data.target import decode_labels, encode_labels
+from rfstudy.data.target import Target
 
 PENALTIES = [1e-1, 1e-3, 1e-5]
 
@@ -142,10 +142,10 @@ def test_separable_classes_have_a_minimum_that_is_found(n_classes, penalty):
     rng = np.random.default_rng(0)
     labels = np.arange(90) % n_classes
     Z = np.eye(n_classes)[labels] + 0.05 * rng.standard_normal((90, n_classes))
-    Y, classes = encode_labels(labels)
+    Y, classes = Target("classes").encode(labels)
     model = fit_logistic(stream(Z), Y, penalty, n_columns=n_classes, intercept="unpenalised")
     assert model.converged
-    np.testing.assert_array_equal(decode_labels(model.decision(Z), classes), labels)
+    np.testing.assert_array_equal(Target("classes").decode(model.decision(Z), classes), labels)
     lowest = sklearn_objective(Z, labels, Y, penalty, "unpenalised")
     assert of_model(model, Z, Y, penalty) <= lowest * (1 + 1e-6)
 

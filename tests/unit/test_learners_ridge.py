@@ -10,7 +10,7 @@ from random_features.learners import ridge, streams
 from random_features.learners.exact import fit_kernel_ridge
 from random_features.learners.penalties import best_penalty
 from random_features.learners.ridge import FLOAT32_TOLERANCE, cross_validate_ridge, fit_ridge, float32_is_harmless
-from rfstudy.data.target import decode_labels, encode_labels
+from rfstudy.data.target import Target
 
 EPS = np.finfo(np.float64).eps
 GRID = np.array([1e-8, 1e-6, 1e-4, 1e-3, 1e-2, 0.05, 0.1, 0.5, 1, 5, 10])
@@ -22,7 +22,7 @@ def problem(n=300, n_columns=20, n_classes=2, seed=0, dtype=np.float64):
     Z = (rng.standard_normal((n, n_columns)) + 0.5) / np.sqrt(n_columns)
     evidence = Z @ rng.standard_normal((n_columns, n_classes)) + 0.3 * rng.standard_normal((n, n_classes))
     labels = (evidence - evidence.mean(axis=0)).argmax(axis=1)
-    return Z.astype(dtype), labels, encode_labels(labels)[0]
+    return Z.astype(dtype), labels, Target("classes").encode(labels)[0]
 
 
 def explicit_ridge(Z, Y, penalty, scaling, center):
@@ -85,7 +85,7 @@ def test_cross_validation_equals_one_explicit_fit_per_fold_and_penalty(shape, n_
             out = folds == fold
             coef, intercept = explicit_ridge(Z[~out], Y[~out], penalty, scaling, center)
             decision = Z[out] @ coef + intercept
-            expected = 100 * np.mean(decode_labels(decision, np.unique(labels)) == labels[out])
+            expected = 100 * np.mean(Target("classes").decode(decision, np.unique(labels)) == labels[out])
             assert accuracy[i, fold] == pytest.approx(expected, rel=1e-12)
             # errors of the decision values, about 1, enter the squared error doubled
             bound = 2 * rounding(Z, penalty) * max(1, np.abs(decision).max()) * max(1, np.abs(coef).sum())

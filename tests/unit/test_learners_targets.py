@@ -9,7 +9,7 @@ from random_features.learners.penalties import best_penalty, check_grid, effecti
 from random_features.learners.scoring import check_folds, gain, score_sum
 from random_features.learners.shifted import SIZE_IN_CACHE, solve_shifted
 from random_features.learners.targets import as_columns, sign_columns
-from rfstudy.data.target import encode_labels
+from rfstudy.data.target import Target
 
 EPS = np.finfo(np.float64).eps
 
@@ -114,7 +114,7 @@ def test_folds_are_checked():
 
 
 def test_a_class_missing_from_the_training_rows_matters_where_every_column_is_trained():
-    Y = encode_labels([0, 0, 1, 1, 2, 2])[0]
+    Y = Target("classes").encode([0, 0, 1, 1, 2, 2])[0]
     folds = [0, 1, 0, 1, 0, 0]
     assert check_folds(folds, Y, "accuracy")[1] == 2
     with pytest.raises(ValueError, match="fold 0 hold one class only in column 2"):

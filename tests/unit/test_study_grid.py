@@ -369,7 +369,7 @@ class Nested:
 def nested(monkeypatch):
     """The map above under the name "nested", in the registry while a test runs."""
     known = Entry(
-        "montecarlo", "RandomFourier", "toy", ("gaussian",), "made", "O(s d)", False, data_dependent=True, prefix=True
+        "montecarlo.RandomFourier", "toy", ("gaussian",), "made", "O(s d)", False, data_dependent=True, prefix=True
     )
     monkeypatch.setitem(REGISTRY, "nested", known)
     monkeypatch.setattr("random_features.maps.registry.map_class", lambda name: Nested)

@@ -44,7 +44,7 @@ def fit_kernel_svm(K, Y, C: float) -> LinearModel:
     Parameters
     ----------
     K : ndarray (n, n), the symmetric kernel matrix of the training rows, n <= 15,000
-    Y : ndarray (n,) or (n, c) of -1 and +1, as ``encode_labels`` gives it
+    Y : ndarray (n,) or (n, c) of -1 and +1: a column for each class, or one for two classes
     C : positive number
 
     Raises ``ValueError`` for a column with one class, NaN or infinity, and above 15,000 rows. ``converged`` of the

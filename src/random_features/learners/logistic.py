@@ -50,7 +50,7 @@ def fit_logistic(
     Parameters
     ----------
     blocks : callable, the stream of features (see ``random_features.learners``)
-    Y : ndarray (n,) or (n, c) of -1 and +1, as ``encode_labels`` gives it
+    Y : ndarray (n,) or (n, c) of -1 and +1: a column for each class, or one for two classes
     penalty : positive number
     n_columns : D, the columns of the features
     scaling : "mean", the objective above (MATLAB's ``fitclinear``), or

@@ -46,7 +46,7 @@ def fit_ridge(blocks, Y, penalty: float, *, n_columns: int, scaling="mean", cent
     Parameters
     ----------
     blocks : callable, the stream of features (see ``random_features.learners``)
-    Y : ndarray (n,) or (n, c), numbers: a regression target, or labels from ``encode_labels``
+    Y : ndarray (n,) or (n, c), numbers: a regression target, or columns of -1 and +1 for classes
     penalty : non-negative number
     n_columns : D, the columns of the features
     scaling : "mean", the objective above, that is (Z'Z + n penalty I) w = Z'y, or
@@ -61,22 +61,31 @@ def fit_ridge(blocks, Y, penalty: float, *, n_columns: int, scaling="mean", cent
     Raises ``ValueError`` for NaN or infinity in features or targets and for options that do not exist, and
     ``numpy.linalg.LinAlgError`` where the system is singular.
     """
-    Y, penalties = as_columns(Y), check_grid(penalty, "penalty", zero_allowed=True)
+    coef, intercept, solver = _solutions(blocks, Y, penalty, n_columns, scaling, center, "raise")
+    return LinearModel(coef[0], intercept[0], solver)
+
+
+def _solutions(blocks, Y, penalties, n_columns, scaling, center, singular):
+    """Coefficients (g, D, c) and intercepts (g, c) for every penalty, and the solver; ``singular`` as in
+    ``solve_shifted``.
+    """
+    Y, penalties = as_columns(Y), check_grid(penalties, "penalty", zero_allowed=True)
     shifts = effective_penalties(penalties, len(Y), scaling, n_columns)
     check_choice("center", center, CENTERS)
-    if len(Y) <= n_columns:
-        rank = len(Y) - (center == "both")
-        if penalties[0] == 0 and rank < n_columns:  # K may have an inverse, but the coefficients are not unique
-            raise np.linalg.LinAlgError(
-                f"the ridge system is singular at penalty 0: {n_columns} columns, {rank} independent rows; "
-                "use a larger penalty"
-            )
-        features = streams.kept(blocks, len(Y), n_columns)
-        dual, intercept = ridge_on_gram(features.row_gram, Y, shifts, center)
-        return LinearModel(streams.transposed_product(features.Z, dual[0]), intercept[0], "dual")
-    sums, _ = _sums_per_fold(blocks, Y, np.zeros(len(Y), dtype=int), 1, n_columns, shifts.min())
-    coef, intercept = _solve(sums, [0], shifts, center)
-    return LinearModel(coef[0], intercept[0], "primal")
+    if len(Y) > n_columns:
+        sums, _ = _sums_per_fold(blocks, Y, np.zeros(len(Y), dtype=int), 1, n_columns, shifts.min())
+        return *_solve(sums, [0], shifts, center, singular), "primal"
+    rank = len(Y) - (center == "both")
+    unique = (penalties > 0) | (rank >= n_columns)  # K may have an inverse where the coefficients are not unique
+    if singular == "raise" and not unique.all():
+        raise np.linalg.LinAlgError(
+            f"the ridge system is singular at penalty 0: {n_columns} columns, {rank} independent rows; "
+            "use a larger penalty"
+        )
+    features = streams.kept(blocks, len(Y), n_columns)
+    dual, intercept = ridge_on_gram(features.row_gram, Y, shifts, center, singular)
+    dual[~unique] = np.nan
+    return np.stack([streams.transposed_product(features.Z, each) for each in dual]), intercept, "dual"
 
 
 def cross_validate_ridge(
@@ -89,8 +98,8 @@ def cross_validate_ridge(
     penalties : ndarray (g,) of non-negative numbers. n in the scaling "mean" is the number of training rows of the
         fold, and centring uses those rows only
     folds : integer ndarray (n,), the fold in which a row is held out: 0..k-1
-    score : "accuracy", in percent, of columns from ``encode_labels``, or "mse", the squared error averaged over
-        rows and columns
+    score : "accuracy", in percent, of columns of -1 and +1, or "mse", the squared error averaged over rows and
+        columns
 
     A penalty at which the system of a fold is singular to working precision scores NaN there, and ``best_penalty``
     does not choose it. Errors as ``fit_ridge`` otherwise; ``ValueError`` too for an empty fold or one whose training
@@ -119,16 +128,7 @@ def have_solutions(blocks, Y, penalties, *, n_columns: int, scaling="mean", cent
     """At which penalties ``fit_ridge`` has a solution, bool (len(penalties),), from one pass; parameters and errors
     are those of ``cross_validate_ridge``.
     """
-    Y, penalties = as_columns(Y), check_grid(penalties, "penalties", zero_allowed=True)
-    shifts = effective_penalties(penalties, len(Y), scaling, n_columns)
-    check_choice("center", center, CENTERS)
-    if len(Y) <= n_columns:
-        K = streams.kept(blocks, len(Y), n_columns).row_gram
-        found, _ = ridge_on_gram(K, Y, shifts, center, "nan")
-        rank = len(Y) - (center == "both")
-        return ~np.isnan(found).any(axis=(1, 2)) & ((penalties > 0) | (rank >= n_columns))
-    sums, _ = _sums_per_fold(blocks, Y, np.zeros(len(Y), dtype=int), 1, n_columns, shifts.min())
-    coef, _ = _solve(sums, [0], shifts, center, "nan")
+    coef, _, _ = _solutions(blocks, Y, penalties, n_columns, scaling, center, "nan")
     return ~np.isnan(coef).any(axis=(1, 2))
 
 

@@ -51,7 +51,7 @@ def fit_svm(blocks, Y, C: float, *, n_columns: int, solver="auto") -> LinearMode
     Parameters
     ----------
     blocks : callable, the stream of features (see ``random_features.learners``)
-    Y : ndarray (n,) or (n, c) of -1 and +1, as ``encode_labels`` gives it
+    Y : ndarray (n,) or (n, c) of -1 and +1: a column for each class, or one for two classes
     C : positive number
     n_columns : D, the columns of the features
     solver : "liblinear", "newton" or "auto", as ``choose_solver``

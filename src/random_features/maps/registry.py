@@ -20,13 +20,13 @@ from random_features.errors import UserError, did_you_mean
 class Entry:
     """The facts about a map.
 
-    ``cost`` is the time to map one row after the set-up, in s frequencies and d columns; ``unbiased`` says whether
-    the expectation of the approximate kernel is the kernel; ``prefix`` says whether the map has the method ``prefix``:
-    the first features of the fitted map are the map at a smaller size, so that one fit serves several sizes.
+    ``path`` is its class, after the module of this folder that it is in; ``cost`` is the time to map one row after the
+    set-up, in s frequencies and d columns; ``unbiased`` says whether the expectation of the approximate kernel is the
+    kernel; ``prefix`` says whether the map has the method ``prefix``: the first features of the fitted map are the map
+    at a smaller size, so that one fit serves several sizes.
     """
 
-    module: str
-    class_name: str
+    path: str
     family: str
     kernels: tuple[str, ...]
     reference: str
@@ -35,55 +35,58 @@ class Entry:
     data_dependent: bool = False
     prefix: bool = False
 
+    @property
+    def module(self) -> str:
+        """The module of this folder that the class is in."""
+        return self.path.partition(".")[0]
+
+    @property
+    def class_name(self) -> str:
+        """The name of the class."""
+        return self.path.partition(".")[2]
+
 
 SHIFT_INVARIANT = ("gaussian", "laplacian", "cauchy")
 ARC_COSINE = ("arccos0", "arccos1", "arccos2")
 #: Kernels with frequencies, and those whose frequencies are normal.
 SPECTRAL, NORMAL = (*SHIFT_INVARIANT, *ARC_COSINE), ("gaussian", *ARC_COSINE)
+SPECTRAL_OR_LINEAR, GAUSSIAN, POLYNOMIAL = (*SPECTRAL, "linear"), ("gaussian",), ("polynomial",)
 #: With all frequencies of one length only the orders 0 and 1 come out right: order 2 needs E |w|^4 = d (d + 2).
 ONE_LENGTH = ("gaussian", "arccos0", "arccos1")
 
 REGISTRY = {
     "rff": Entry(
-        "montecarlo",
-        "RandomFourier",
-        "Monte Carlo",
-        (*SPECTRAL, "linear"),
-        "Rahimi and Recht, NIPS 2007",
-        unbiased=True,
+        "montecarlo.RandomFourier", "Monte Carlo", SPECTRAL_OR_LINEAR, "Rahimi and Recht, NIPS 2007", unbiased=True
     ),
-    "orf": Entry("montecarlo", "OrthogonalRandom", "Monte Carlo", NORMAL, "Yu et al., NIPS 2016", unbiased=True),
-    "sorf": Entry("structured", "StructuredOrthogonal", "structured", ONE_LENGTH, "Yu et al., NIPS 2016", "O(s log d)"),
+    "orf": Entry("montecarlo.OrthogonalRandom", "Monte Carlo", NORMAL, "Yu et al., NIPS 2016", unbiased=True),
+    "sorf": Entry("structured.StructuredOrthogonal", "structured", ONE_LENGTH, "Yu et al., NIPS 2016", "O(s log d)"),
     "rom": Entry(
-        "structured",
-        "RandomOrthogonalMatrices",
+        "structured.RandomOrthogonalMatrices",
         "structured",
         ONE_LENGTH,
         "Choromanski, Rowland and Weller, NIPS 2017",
         "O(s log d)",
     ),
     "fastfood": Entry(
-        "structured", "Fastfood", "structured", NORMAL, "Le, Sarlos and Smola, ICML 2013", "O(s log d)", unbiased=True
+        "structured.Fastfood", "structured", NORMAL, "Le, Sarlos and Smola, ICML 2013", "O(s log d)", unbiased=True
     ),
-    "qmc": Entry("quasi", "QuasiMonteCarlo", "quasi-Monte Carlo", SPECTRAL, "Yang et al., ICML 2014", unbiased=True),
-    "ssf": Entry("spherical", "SphericalStructured", "quasi-Monte Carlo", ONE_LENGTH, "Lyu, ICML 2017"),
-    "gq": Entry("quadrature", "GaussianQuadrature", "quadrature", NORMAL, "Dao, De Sa and Re, NIPS 2017"),
+    "qmc": Entry("quasi.QuasiMonteCarlo", "quasi-Monte Carlo", SPECTRAL, "Yang et al., ICML 2014", unbiased=True),
+    "ssf": Entry("spherical.SphericalStructured", "quasi-Monte Carlo", ONE_LENGTH, "Lyu, ICML 2017"),
+    "gq": Entry("quadrature.GaussianQuadrature", "quadrature", NORMAL, "Dao, De Sa and Re, NIPS 2017"),
     "lsrff": Entry(
-        "leverage",
-        "LeverageScoreFourier",
+        "leverage.LeverageScoreFourier",
         "leverage scores",
         SPECTRAL,
         "Li et al., ICML 2019",
         unbiased=True,
         data_dependent=True,
     ),
-    "nrff": Entry("normalised", "NormalisedFourier", "Monte Carlo", ("gaussian",), "Li, KDD 2017"),
+    "nrff": Entry("normalised.NormalisedFourier", "Monte Carlo", GAUSSIAN, "Li, KDD 2017"),
     "mm": Entry(
-        "momentmatching", "MomentMatching", "quasi-Monte Carlo", (*NORMAL, "cauchy"), "Shen, Yang and Wang, AAAI 2017"
+        "momentmatching.MomentMatching", "quasi-Monte Carlo", (*NORMAL, "cauchy"), "Shen, Yang and Wang, AAAI 2017"
     ),
     "scrf": Entry(
-        "circulant",
-        "SignedCirculant",
+        "circulant.SignedCirculant",
         "structured",
         SPECTRAL,
         "Feng, Hu and Liao, IJCAI 2015",
@@ -91,35 +94,27 @@ REGISTRY = {
         unbiased=True,
     ),
     "pmodel": Entry(
-        "circulant", "PModel", "structured", NORMAL, "Choromanski and Sindhwani, ICML 2016", "O(s log d)", unbiased=True
+        "circulant.PModel", "structured", NORMAL, "Choromanski and Sindhwani, ICML 2016", "O(s log d)", unbiased=True
     ),
     "lprff": Entry(
-        "lowprecision",
-        "LowPrecisionFourier",
-        "low precision",
-        ("gaussian",),
-        "Zhang et al., AISTATS 2019",
-        unbiased=True,
+        "lowprecision.LowPrecisionFourier", "low precision", GAUSSIAN, "Zhang et al., AISTATS 2019", unbiased=True
     ),
     "sgq": Entry(
-        "cubature",
-        "SparseGridQuadrature",
+        "cubature.SparseGridQuadrature",
         "quadrature",
         NORMAL,
         "Dao, De Sa and Re, NIPS 2017",
         "O(s) for s <= d, O(s d) above",
     ),
     "ssr": Entry(
-        "cubature",
-        "SphericalRadial",
+        "cubature.SphericalRadial",
         "quadrature",
         NORMAL,
         "Munkhoeva et al., NeurIPS 2018",
         "O(s d), O(s log d) with butterflies",
     ),
     "slsrff": Entry(
-        "alignment",
-        "SurrogateLeverageFourier",
+        "alignment.SurrogateLeverageFourier",
         "leverage scores",
         SPECTRAL,
         "Liu et al., AAAI 2020",
@@ -127,66 +122,48 @@ REGISTRY = {
         data_dependent=True,
     ),
     "karff": Entry(
-        "alignment",
-        "KernelAlignmentFourier",
+        "alignment.KernelAlignmentFourier",
         "kernel alignment",
-        (*SPECTRAL, "linear"),
+        SPECTRAL_OR_LINEAR,
         "Sinha and Duchi, NIPS 2016",
         data_dependent=True,
         prefix=True,
     ),
     "kprff": Entry(
-        "alignment",
-        "KernelPolarizationFourier",
+        "alignment.KernelPolarizationFourier",
         "kernel alignment",
-        (*SPECTRAL, "linear"),
+        SPECTRAL_OR_LINEAR,
         "Shahrampour, Beirami and Tarokh, AAAI 2018",
         data_dependent=True,
         prefix=True,
     ),
     "clrff": Entry(
-        "compression", "CompressedFourier", "compression", SPECTRAL, "Agrawal et al., AISTATS 2019", data_dependent=True
+        "compression.CompressedFourier", "compression", SPECTRAL, "Agrawal et al., AISTATS 2019", data_dependent=True
     ),
     "ses": Entry(
-        "compression",
-        "SteinEffectFourier",
-        "kernel alignment",
-        ("gaussian",),
-        "Chang et al., IJCAI 2017",
-        data_dependent=True,
+        "compression.SteinEffectFourier", "kernel alignment", GAUSSIAN, "Chang et al., IJCAI 2017", data_dependent=True
     ),
-    "rm": Entry(
-        "polynomial", "RandomMaclaurin", "polynomial", ("polynomial",), "Kar and Karnick, AISTATS 2012", unbiased=True
-    ),
+    "rm": Entry("polynomial.RandomMaclaurin", "polynomial", POLYNOMIAL, "Kar and Karnick, AISTATS 2012", unbiased=True),
     "ts": Entry(
-        "polynomial",
-        "TensorSketch",
-        "polynomial",
-        ("polynomial",),
-        "Pham and Pagh, KDD 2013",
-        "O(d + s log s)",
-        unbiased=True,
+        "polynomial.TensorSketch", "polynomial", POLYNOMIAL, "Pham and Pagh, KDD 2013", "O(d + s log s)", unbiased=True
     ),
     "trp": Entry(
+        "polynomial.TensorisedProjection",
         "polynomial",
-        "TensorisedProjection",
-        "polynomial",
-        ("polynomial",),
+        POLYNOMIAL,
         "Meister, Sarlos and Woodruff, NeurIPS 2019",
         unbiased=True,
     ),
     "nsrf": Entry(
-        "nsrf",
-        "PeakSearchFourier",
+        "nsrf.PeakSearchFourier",
         "Fourier peaks",
-        ("gaussian",),
+        GAUSSIAN,
         "Bullins, Zhang and Zhang, ICLR 2018",
         data_dependent=True,
         prefix=True,
     ),
     "nsrf_sphere": Entry(
-        "nsrf_sphere",
-        "PeakSearchHarmonics",
+        "nsrf_sphere.PeakSearchHarmonics",
         "Fourier peaks",
         NORMAL,
         "Bullins, Zhang and Zhang, ICLR 2018",
@@ -195,8 +172,7 @@ REGISTRY = {
         prefix=True,
     ),
     "nystroem": Entry(
-        "nystroem",
-        "Nystroem",
+        "nystroem.Nystroem",
         "Nyström",
         (*SPECTRAL, "neural_tangent", "polynomial", "linear"),
         "Williams and Seeger, NIPS 2001",
@@ -328,8 +304,7 @@ def described(name: str) -> str:
 
 def map_class(name: str) -> type:
     """The class of a map, imported now."""
-    entry = REGISTRY[resolve(name)[0]]
-    return getattr(importlib.import_module(f"random_features.maps.{entry.module}"), entry.class_name)
+    return class_named(REGISTRY[resolve(name)[0]].class_name)
 
 
 def class_named(class_name: str) -> type:

@@ -8,10 +8,12 @@ import io
 import itertools
 import json
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import yaml
+from matplotlib.figure import Figure
 
 from rfstudy import tidy
 from rfstudy.data.entries import read_tasks
@@ -101,10 +103,18 @@ def as_computed(table):
     return pd.read_csv(io.StringIO(typeset.csv(table)), keep_default_na=False, na_values=[""])
 
 
+class Drawn(NamedTuple):
+    """A figure and its notes."""
+
+    figure: Figure
+    notes: list[str]
+
+
 def picture(spec, rows=(), tasks=None):
     """The figure of a specification from rows, or from a context."""
     context = rows if hasattr(rows, "styles") else context_of(rows if len(rows) else [], tasks=tasks)
-    return plots.picture(context, spec)
+    drawn = plots.picture(context, spec)
+    return Drawn(drawn.figure, drawn.notes)
 
 
 def draw(spec, results, out, styles=METHODS, tasks=None):

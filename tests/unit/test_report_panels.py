@@ -24,7 +24,7 @@ def test_notes_are_cut_between_two_of_them():
 def test_a_legend_is_as_flat_as_its_labels_allow(label, n_lines):
     with style.style():
         figure, _ = panels.grid("page", 1, 1, 1.0)
-        panels.finished(figure, [{"label": label.format(i)} for i in range(9)], [])
+        panels.finished(style.Picture(figure, [{"label": label.format(i)} for i in range(9)]))
     figure.draw_without_rendering()
     assert len({round(text.get_window_extent().y0) for text in figure.legends[0].get_texts()}) == n_lines
     assert_fit_to_print(figure)

@@ -13,12 +13,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import method_order, select
 from rfstudy.report.context import Context
-from rfstudy.report.notes import absence
+from rfstudy.report.notes import absence, dataset_name
 from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.style import REFERENCE, SMALLEST, Picture, drawn_as
@@ -62,7 +62,7 @@ def side_by_side(width: str, n: int, most: int, height: float) -> tuple[Figure, 
 
 def nothing(width: str, reasons: dict[str, str]) -> Picture:
     """Return the picture of a figure that no measurements are there for, by the reason of each part of it."""
-    return finished(side_by_side(width, 0, 1, 1.0)[0], [], not_drawn(reasons))
+    return Picture(side_by_side(width, 0, 1, 1.0)[0], notes=not_drawn(reasons))
 
 
 def by_dataset(
@@ -104,17 +104,21 @@ def letters() -> Iterator[str]:
         yield from map("".join, itertools.product(ascii_lowercase, repeat=length))
 
 
-def set_titles(axes: Sequence[Axes], names: Sequence[str]) -> None:
+def titles_of(datasets: Iterable[str], rows: pd.DataFrame, paper: str, context: Context) -> dict[str, str]:
+    """Return by data set its name in a paper with the remark on its rows."""
+    by_name = {dataset: select(rows, dataset=dataset) for dataset in datasets}
+    return {dataset: dataset_name(context.tasks, dataset, paper, own) for dataset, own in by_name.items()}
+
+
+def set_titles(axes: Sequence[Axes], names: Iterable[str]) -> None:
     """Give panels, four in a row, their letters and names, in lines that are not wider than a panel."""
     for letter, ax, name in zip(letters(), axes, names, strict=False):
         ax.set_title(textwrap.fill(f"({letter}) {name}", TITLE), loc="left")
 
 
-def finished(figure: Figure, entries: Iterable[PlotStyle | dict], notes: list[str]) -> Picture:
-    """Return the picture of a figure whose panels are drawn, with its legend and the notes that fit in two lines.
-
-    The entries of the legend are plot styles, or keyword arguments of ``Line2D``; those of one label share an entry.
-    """
+def finished(picture: Picture) -> Picture:
+    """Return a picture whose panels are drawn with its legend and the notes that fit in two lines."""
+    figure, entries, notes, _ = picture
     width, height = figure.get_size_inches()
     entries = [drawn_as(each) if isinstance(each, PlotStyle) else each for each in entries]
     handles = [Line2D([], [], **each) for each in {each["label"]: each for each in entries}.values()]
@@ -135,7 +139,7 @@ def finished(figure: Figure, entries: Iterable[PlotStyle | dict], notes: list[st
         figure.supxlabel("\n".join(shown), x=0.01, ha="left", fontsize=SMALLEST, parse_math=False)
         height += NOTE_LINE * len(shown)
     figure.set_size_inches(width, height)
-    return Picture(figure, notes)
+    return picture
 
 
 def length(text: str) -> int:
@@ -143,7 +147,7 @@ def length(text: str) -> int:
     return len(re.sub(r"\\[a-zA-Z]+", "m", text)) - len(re.findall(r"[${}^_]", text))
 
 
-def first_notes(notes: list[str], characters: int) -> list[str]:
+def first_notes(notes: Iterable[str], characters: int) -> list[str]:
     """Return the lines of the notes that fit under a figure, each whole; the others are in its ``.txt`` alone."""
     shown = ""
     for note in notes:
@@ -255,6 +259,13 @@ def draw_chance(ax: Axes, name: str, chance: float | None) -> bool:
     margin = 0.05 * (high - low)
     set_limits(min(low, chance - margin), max(high, chance + margin))
     return True
+
+
+def doublings_axis(ax: Axes, values: Sequence[float], labels: Sequence[str]) -> None:
+    """Make the horizontal axis logarithmic, with a tick for each of the values and none between them."""
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(values, labels)
+    ax.xaxis.set_minor_locator(NullLocator())
 
 
 def log_axis(axis) -> None:

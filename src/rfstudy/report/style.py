@@ -7,11 +7,13 @@ and version strings stay out of the files, so that an unchanged figure is an unc
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import matplotlib as mpl
 import matplotlib.style
+import pandas as pd
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
@@ -92,10 +94,16 @@ def style():
 
 
 class Picture(NamedTuple):
-    """A figure, and the notes that a reader needs besides its caption."""
+    """A figure with the entries of its legend, the notes that a reader needs besides its caption, and the measured rows
+    that it shows; ``plots.picture`` adds legend and notes.
+
+    An entry is a plot style, or keyword arguments of ``Line2D``; those of one label share an entry.
+    """
 
     figure: Figure
-    notes: list[str]
+    entries: Iterable[PlotStyle | dict] = ()
+    notes: Iterable[str] = ()
+    shown: pd.DataFrame | None = None
 
 
 def save(picture: Picture, caption: str, out_dir, names: list[str]) -> list[Path]:

@@ -12,6 +12,8 @@ from pathlib import Path
 from rfstudy.report import style
 from rfstudy.report.catalogue import module_of, outputs
 from rfstudy.report.context import Context
+from rfstudy.report.notes import notes
+from rfstudy.report.panels import finished
 
 
 def draw(context: Context, spec: dict, out_dir) -> list[Path]:
@@ -20,8 +22,13 @@ def draw(context: Context, spec: dict, out_dir) -> list[Path]:
 
 
 def picture(context: Context, spec: dict) -> style.Picture:
-    """Return the figure of a specification; its kind takes the keys that it names as arguments."""
+    """Return the figure of a specification; its kind takes the keys that it names as arguments.
+
+    After the notes of the kind come those on the measured rows that the figure shows.
+    """
     draw_kind = importlib.import_module(module_of(spec["kind"])).draw
     names = inspect.signature(draw_kind).parameters
     with style.style():
-        return draw_kind(context, **{key: value for key, value in spec.items() if key in names})
+        drawn = draw_kind(context, **{key: value for key, value in spec.items() if key in names})
+        on_rows = [] if drawn.shown is None else notes(drawn.shown, spec, context)
+        return finished(drawn._replace(notes=[*drawn.notes, *on_rows]))

@@ -13,7 +13,7 @@ import pandas as pd
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import select, settings_of
 from rfstudy.report.context import Context
-from rfstudy.report.panels import finished, grid, nothing
+from rfstudy.report.panels import grid, nothing
 from rfstudy.report.style import SMALLEST, Picture
 
 #: The approximations, the nearer first, with the names that the proposition has for them and their colours.
@@ -52,7 +52,7 @@ def draw(context: Context, *, width: str) -> Picture:
         {"color": colour, "linewidth": 3, "solid_capstyle": "butt", "label": f"{name}, the {variant} kernel matrix"}
         for variant, (name, colour) in NAMES.items()
     ]
-    return finished(figure, entries, _notes(context, rows))
+    return Picture(figure, entries, _notes(context, rows))
 
 
 def _draw_vectors(ax, found: dict) -> None:

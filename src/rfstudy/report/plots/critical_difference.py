@@ -9,8 +9,7 @@ from __future__ import annotations
 import pandas as pd
 
 from rfstudy.report.context import Context
-from rfstudy.report.notes import notes
-from rfstudy.report.panels import draw_dots, finished, not_drawn, side_by_side
+from rfstudy.report.panels import draw_dots, not_drawn, side_by_side
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.ranks import critical_difference, ranked_rows, ranking, scores
 from rfstudy.report.style import Picture
@@ -22,13 +21,11 @@ ROW, AROUND = 0.13, 0.5
 def draw(
     context: Context,
     *,
-    paper: str,
     width: str,
     datasets: list[str],
     methods: list[str],
     groups: dict[str, list[str]],
     criteria: list[dict],
-    repeats: int,
 ) -> Picture:
     """Return the figure, with a panel wherever two methods have scores on two data sets."""
     sizes = {size for own in groups.values() for size in own}
@@ -57,4 +54,4 @@ def draw(
     remarks = ["Bars that do not overlap: the maps differ at 5 % by Nemenyi's test."]
     remarks += [f"Friedman's test that the maps differ, p: {tests}."] if tests else []
     remarks += not_drawn(absent)
-    return finished(figure, [], remarks + notes(frame, {"paper": paper, "repeats": repeats}, context))
+    return Picture(figure, notes=remarks, shown=frame)

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import NullLocator
 
 from rfstudy.report.aggregate import select
 from rfstudy.report.comparisons import threads_of
 from rfstudy.report.context import Context
 from rfstudy.report.notes import machine_busy_where
-from rfstudy.report.panels import draw_lines, finished, grid, log_axis, not_drawn, nothing
+from rfstudy.report.panels import doublings_axis, draw_lines, grid, log_axis, not_drawn, nothing
 from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.style import Picture
 from rfstudy.report.times import TOO_WIDE, by_rounds, ratios
@@ -51,9 +50,7 @@ def draw(context: Context, *, width: str, panels: list[dict]) -> Picture:
         for ax, cells in ((upper, times), (lower, by_round)):
             draw_lines(ax, cells, styles, band=True)
             log_axis(ax.yaxis)
-            ax.set_xscale("log", base=2)
-            ax.set_xticks(times["x"].unique(), times["d"].unique())
-            ax.xaxis.set_minor_locator(NullLocator())
+            doublings_axis(ax, times["x"].unique(), times["d"].unique())
         lower.axhline(1.0, color="black", linewidth=0.6, zorder=1)
         places = crossings(select(by_round, line=panel["methods"]), panel["reference"])
         for method, place in places.items():
@@ -68,7 +65,7 @@ def draw(context: Context, *, width: str, panels: list[dict]) -> Picture:
     frame = select(frame, kernel=[panel["kernel"] for panel in there])
     disturbed = machine_busy_where(frame, context.styles, "d")
     remarks += [threads_of(frame), f"Other work ran at the same time: {disturbed}." if disturbed else ""]
-    return finished(figure, entries, list(filter(None, remarks)))
+    return Picture(figure, entries, list(filter(None, remarks)))
 
 
 def styles_of(rows: pd.DataFrame, methods: list[str], registry: dict) -> dict[str, PlotStyle]:

@@ -11,23 +11,24 @@ import textwrap
 
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import MaxNLocator, NullLocator
+from matplotlib.ticker import MaxNLocator
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.against import compared, no_difference
 from rfstudy.report.aggregate import of_quantity, select
 from rfstudy.report.chance import LABEL, chance_of, notes_on_chance
 from rfstudy.report.context import Context
-from rfstudy.report.notes import absence, dataset_name, notes, notes_on_sizes
+from rfstudy.report.notes import absence, notes_on_sizes
 from rfstudy.report.panels import (
     by_dataset,
     cut_outlier,
+    doublings_axis,
     draw_chance,
     draw_lines,
-    finished,
     log_axis,
     not_drawn,
     styles_of,
+    titles_of,
 )
 from rfstudy.report.plot_styles import PlotStyle
 from rfstudy.report.published import printed_name
@@ -53,7 +54,6 @@ def draw(
     methods: list[str],
     panels: list[dict],
     sizes: list[str] | None = None,
-    repeats: int | None = None,
     bars: str = "deviation",
     datasets_per_row: int = 1,
     x: dict = SIZES,
@@ -77,10 +77,9 @@ def draw(
     shown = select(measured, n_features_label=sizes)
     styles, remarks = styles_of(shown, methods, context)
     shown = shown[(shown["method"] + "/" + shown["variant"]).isin(list(styles))]
-    found, absent, titles = {}, {}, {}
+    found, absent = {}, {}
     for dataset in datasets:
         of_dataset = select(shown, dataset=dataset)
-        titles[dataset] = dataset_name(context.tasks, dataset, paper, of_dataset)
         for position, panel in enumerate(panels):
             own = _of_panel(of_dataset, panel)
             cells = cells_of(own, panel, is_size=is_size, errors=bars == "error")
@@ -88,6 +87,7 @@ def draw(
                 found[dataset, position] = panel, own, cells
             else:
                 absent[dataset, panel["label"]] = _why_absent(of_dataset, own, panel)
+    titles = titles_of(datasets, shown, paper, context)
     figure, axes = by_dataset(width, HEIGHT, list(found), titles, x["label"], datasets_per_row)
     chances, reached = {}, False
     for place, ax in axes.items():
@@ -105,12 +105,11 @@ def draw(
     others = select(measured.drop(shown.index), status="ok").sort_values("n_features", kind="stable")
     if sizes and len(others):
         missing[f"s = {', '.join(others['n_features_label'].unique())}"] = "measured, but not among the sizes shown"
-    remarks = [*_on_levels(found, styles), *not_drawn(missing), *remarks]
+    remarks = [*_on_levels(found, styles), *not_drawn(missing), *remarks, *notes_on_chance(chances, drawn=reached)]
     if is_size:
         remarks += notes_on_sizes(shown, paper, context.styles, context.tasks)
-    remarks += notes(shown, {"paper": paper, "repeats": repeats}, context) + notes_on_chance(chances, drawn=reached)
     entries = [*styles.values(), *([{"label": LABEL} | REFERENCE] if reached else [])]
-    return finished(figure, entries, remarks)
+    return Picture(figure, entries, remarks, shown)
 
 
 def _rows(frame: pd.DataFrame, axis: str, methods: list[str]) -> pd.DataFrame:
@@ -177,10 +176,8 @@ def _draw_panel(ax, panel: dict, cells: pd.DataFrame, styles: dict[str, PlotStyl
     else:
         ax.yaxis.set_major_locator(MaxNLocator(5))
     if x["scale"] == "log" and x["axis"] == SIZES["axis"]:
-        ax.set_xscale("log", base=2)
         sizes = cells.drop_duplicates("x").sort_values("x")
-        ax.set_xticks(sizes["x"], sizes["n_features_label"])
-        ax.xaxis.set_minor_locator(NullLocator())
+        doublings_axis(ax, sizes["x"], sizes["n_features_label"])
     elif x["scale"] == "log":
         log_axis(ax.xaxis)
     else:

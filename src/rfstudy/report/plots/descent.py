@@ -12,8 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from rfstudy.report.aggregate import of_quantity, select
 from rfstudy.report.context import Context
-from rfstudy.report.notes import dataset_name, notes
-from rfstudy.report.panels import by_dataset, draw_lines, finished, log_axis, styles_of, without_panel
+from rfstudy.report.panels import by_dataset, draw_lines, log_axis, styles_of, titles_of, without_panel
 from rfstudy.report.style import Picture
 
 #: Inches of a row of panels.
@@ -60,7 +59,7 @@ def draw(
         for position, panel in enumerate(panels)
         if len(rows := of_quantity(select(ok, dataset=dataset), panel))
     }
-    titles = {each: dataset_name(context.tasks, each, paper, select(ok, dataset=each)) for each in datasets}
+    titles = titles_of(datasets, ok, paper, context)
     figure, axes = by_dataset(width, HEIGHT, list(found), titles, "$s/n$")
     for place, ax in axes.items():
         _draw_panel(ax, found[place], panels[place[1]], styles, maps)
@@ -70,7 +69,7 @@ def draw(
     entries.append({"color": "black", "label": "columns = $n$"} | THRESHOLD)
     remarks = ["Lines and bands: medians and quartiles over the repeats.", *remarks]
     remarks += without_panel(shown, datasets, paper, context)
-    return finished(figure, entries, remarks + notes(shown, {"paper": paper}, context))
+    return Picture(figure, entries, remarks, shown)
 
 
 def quartiles(rows: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from rfstudy.report.boxes import FIXED, SIZE, across, fitted, lines_of, sheet
 from rfstudy.report.context import Context
-from rfstudy.report.panels import finished, length
+from rfstudy.report.panels import length
 from rfstudy.report.published import printed_name
 from rfstudy.report.style import Picture
 
@@ -68,7 +68,7 @@ def draw(context: Context, *, paper: str, width: str, published: str, facts: str
         at, va = (min(y, y_end), "bottom") if y + y_end < height else (max(y, y_end), "top")
         ax.text(middle, at, edge["label"], ha="center", va=va, fontsize=SIZE)
     remarks = [ARROWS[relation][1] for relation in rows["relation"].unique() if relation in ARROWS]
-    return finished(figure, [], [*filter(None, remarks), *_on_families(rows, context)])
+    return Picture(figure, notes=[*filter(None, remarks), *_on_families(rows, context)])
 
 
 def nodes_and_edges(facts: pd.DataFrame, context: Context, paper: str) -> tuple[dict[str, str], list[dict]]:

@@ -8,8 +8,7 @@ import pandas as pd
 from rfstudy.report.aggregate import by_repeat
 from rfstudy.report.context import Context
 from rfstudy.report.crossed import crossed
-from rfstudy.report.notes import notes
-from rfstudy.report.panels import draw_dots, finished, grid, not_drawn, nothing, with_unit
+from rfstudy.report.panels import draw_dots, grid, not_drawn, nothing, with_unit
 from rfstudy.report.style import Picture, spare_style
 
 #: Inches of a row; columns are spread over this share of it.
@@ -19,12 +18,10 @@ ROW, SPREAD = 0.3, 0.6
 def draw(
     context: Context,
     *,
-    paper: str,
     width: str,
     quantity: dict,
     lines: list[dict],
     columns: list[dict],
-    repeats: int | None = None,
 ) -> Picture:
     """Return the figure; ``quantity``, ``lines`` and ``columns`` select the cells as in ``report.crossed``."""
     cells = crossed(context, {"quantity": quantity, "lines": lines, "columns": columns})
@@ -41,8 +38,7 @@ def draw(
     ax.set_xlabel(with_unit(quantity["metric"]))
     remarks = ["Bars: one standard deviation over the repeats.", *not_drawn(missing)]
     shown = pd.concat(cells.values())
-    remarks += notes(shown[~shown.index.duplicated()], {"paper": paper, "repeats": repeats}, context)
-    return finished(figure, styles.values(), remarks)
+    return Picture(figure, styles.values(), remarks, shown[~shown.index.duplicated()])
 
 
 def dot(values: pd.Series, *, pale: bool = False) -> dict:

@@ -7,8 +7,8 @@ import pandas as pd
 from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
 from rfstudy.report.error_and_time import Timed, curve
-from rfstudy.report.notes import absence, dataset_name, notes
-from rfstudy.report.panels import draw_lines, finished, log_axis, not_drawn, set_titles, side_by_side, with_unit
+from rfstudy.report.notes import absence
+from rfstudy.report.panels import draw_lines, log_axis, not_drawn, set_titles, side_by_side, titles_of, with_unit
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.published import printed_name
 from rfstudy.report.style import Picture
@@ -26,7 +26,6 @@ def draw(
     methods: list[str],
     quantity: dict,
     times: dict[str, str],
-    repeats: int | None = None,
 ) -> Picture:
     """Return the figure, with a panel for every data set that has errors and times.
 
@@ -48,8 +47,7 @@ def draw(
         why = "not timed" if (own["status"] == "ok").any() else absence(own).split(":")[0]
         absent[printed_name(context.tasks, dataset, paper)] = why
     figure, axes = side_by_side(width, len(found), ACROSS, HEIGHT)
-    by_name = {dataset: select(context.rows, dataset=dataset) for dataset in found}
-    set_titles(axes, [dataset_name(context.tasks, dataset, paper, rows) for dataset, rows in by_name.items()])
+    set_titles(axes, titles_of(found, context.rows, paper, context).values())
     for cells, ax in zip(found.values(), axes, strict=True):
         draw_lines(ax, cells, styles)
         log_axis(ax.xaxis)
@@ -58,7 +56,7 @@ def draw(
     shown = select(context.rows, dataset=datasets, method=methods, variant="", metric=metrics)
     shown = select(shown, learner=["", quantity.get("learner", "")])
     remarks = ["Bars: one standard error of the error, the quartiles of the time.", *not_drawn(absent)]
-    return finished(figure, styles.values(), remarks + notes(shown, {"paper": paper, "repeats": repeats}, context))
+    return Picture(figure, styles.values(), remarks, shown)
 
 
 def points(curves: list[tuple[str, list[Timed]]]) -> pd.DataFrame:

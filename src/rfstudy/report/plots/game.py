@@ -11,8 +11,7 @@ import itertools
 
 from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
-from rfstudy.report.notes import dataset_name, notes
-from rfstudy.report.panels import by_dataset, draw_lines, finished, log_axis, styles_of, without_panel
+from rfstudy.report.panels import by_dataset, draw_lines, log_axis, styles_of, titles_of, without_panel
 from rfstudy.report.plot_styles import PlotStyle
 from rfstudy.report.style import Picture
 from rfstudy.report.times import summarise
@@ -49,7 +48,7 @@ def draw(
     styles = {line: style_of(each, labels, line.split("/")[1]) for line, each in styles.items()}
     # the method itself is drawn above its variants
     order = dict(sorted(styles.items(), key=lambda pair: pair[0].endswith("/")))
-    titles = {each: dataset_name(context.tasks, each, paper, select(frame, dataset=each)) for each in datasets}
+    titles = titles_of(datasets, frame, paper, context)
     places = list(itertools.product(frame["dataset"].unique(), range(len(PANELS))))
     figure, axes = by_dataset(width, HEIGHT, places, titles, "features found $m$")
     for (dataset, position), ax in axes.items():
@@ -65,7 +64,7 @@ def draw(
             log_axis(ax.yaxis)
         ax.set_ylabel(label)
     remarks += without_panel(context.rows, datasets, paper, context)
-    return finished(figure, [*styles.values(), *BOUNDS.values()], remarks + notes(frame, {"paper": paper}, context))
+    return Picture(figure, [*styles.values(), *BOUNDS.values()], remarks, frame)
 
 
 def style_of(own: PlotStyle, labels: dict[str, str], variant: str) -> PlotStyle:

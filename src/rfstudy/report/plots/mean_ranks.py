@@ -5,8 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from rfstudy.report.context import Context
-from rfstudy.report.notes import notes
-from rfstudy.report.panels import finished, not_drawn, side_by_side
+from rfstudy.report.panels import not_drawn, side_by_side
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.ranks import ranked_rows, ranking, scores
 from rfstudy.report.style import Picture, drawn_as
@@ -18,13 +17,11 @@ HEIGHT, ACROSS = 1.9, 3
 def draw(
     context: Context,
     *,
-    paper: str,
     width: str,
     datasets: list[str],
     methods: list[str],
     sizes: list[str],
     criteria: list[dict],
-    repeats: int,
 ) -> Picture:
     """Return the figure, with a panel for every criterion by which two methods are ranked."""
     frame = ranked_rows(context.rows, {"datasets": datasets, "methods": methods, "criteria": criteria}, sizes)
@@ -48,5 +45,4 @@ def draw(
     missing = [criterion["label"] for criterion in criteria if criterion["label"] not in found]
     remarks = ["Mean ranks over the data sets on which every map has a value; 1 is best."]
     remarks += [f"Data sets by size: {'; '.join(counts)}.", *not_drawn(dict.fromkeys(missing, "not run"))]
-    remarks += notes(frame, {"paper": paper, "repeats": repeats}, context)
-    return finished(figure, [styles[method] for method in methods if method in ranked], remarks)
+    return Picture(figure, [styles[method] for method in methods if method in ranked], remarks, frame)

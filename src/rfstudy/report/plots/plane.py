@@ -13,8 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
-from rfstudy.report.notes import notes
-from rfstudy.report.panels import WIDTHS, finished, grid, letters, not_drawn, nothing
+from rfstudy.report.panels import WIDTHS, grid, letters, not_drawn, nothing
 from rfstudy.report.style import Picture
 
 #: Colours of the two classes, of their sides of a decision, of the frequencies so far and of the last ones.
@@ -29,9 +28,7 @@ LARGEST = 9.0
 DOT = {"marker": "o", "linestyle": "none", "markeredgewidth": 0, "markersize": 4}
 
 
-def draw(
-    context: Context, *, paper: str, width: str, method: str, dataset: str, pictures: list[int], layers: list[str]
-) -> Picture:
+def draw(context: Context, *, width: str, method: str, dataset: str, pictures: list[int], layers: list[str]) -> Picture:
     """Return the figure of the first repeat of a game.
 
     ``pictures`` are numbers of features; ``layers`` (rows) are "weights", "potential" and "decision".
@@ -51,7 +48,7 @@ def draw(
             ax.label_outer()
     remarks += [LAYERS[layer][1] for layer in layers]
     rows = select(context.rows, dataset=dataset, method=method, variant="")
-    return finished(figure, _entries(found, layers), [*remarks, *notes(rows, {"paper": paper}, context)])
+    return Picture(figure, _entries(found, layers), remarks, rows)
 
 
 def kept_of(context: Context, dataset: str, method: str) -> dict[str, np.ndarray]:

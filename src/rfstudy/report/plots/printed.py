@@ -13,7 +13,7 @@ import pandas as pd
 from rfstudy.metrics import FACTS, fact_of
 from rfstudy.report.compare import ERRORS
 from rfstudy.report.context import Context
-from rfstudy.report.panels import finished, log_axis, side_by_side
+from rfstudy.report.panels import log_axis, side_by_side
 from rfstudy.report.plot_styles import PlotStyle
 from rfstudy.report.scorecard import counts, quantity_in_words
 from rfstudy.report.scorecard import scorecard as compared
@@ -59,7 +59,7 @@ def draw(context: Context, *, paper: str, width: str, experiments: list[str], sc
     remarks += [counts(shown, "Shown")] if len(shown) else []
     remarks += [counts(hidden, "Not shown, for there is nothing to compare")] if len(hidden) else []
     verdicts = set(shown["verdict"])
-    return finished(figure, [STYLES[verdict] for verdict in STYLES if verdict in verdicts], remarks)
+    return Picture(figure, [STYLES[verdict] for verdict in STYLES if verdict in verdicts], remarks)
 
 
 def panel_of(cell, styles: dict) -> str:

@@ -7,7 +7,7 @@ import pandas as pd
 from rfstudy.report.comparisons import comparisons, threads_of
 from rfstudy.report.context import Context
 from rfstudy.report.notes import absence
-from rfstudy.report.panels import finished, grid, log_axis, nothing
+from rfstudy.report.panels import grid, log_axis, nothing
 from rfstudy.report.style import Picture
 
 #: Faces of the dots by verdict; a ratio without a verdict is grey.
@@ -40,4 +40,4 @@ def draw(context: Context, *, width: str) -> Picture:
     ax.set_xlabel("ratio of times with its quartiles")
     ax.grid(axis="y", visible=False)
     remarks = ["Stroke: the largest ratio allowed. Filled: within it; hollow: beyond it; grey: no verdict."]
-    return finished(figure, [], [*remarks, *filter(None, [threads_of(context.rows)])])
+    return Picture(figure, notes=[*remarks, *filter(None, [threads_of(context.rows)])])

@@ -10,8 +10,7 @@ import numpy as np
 
 from rfstudy.report.aggregate import of_quantity, select
 from rfstudy.report.context import Context
-from rfstudy.report.notes import dataset_name, notes
-from rfstudy.report.panels import finished, set_titles, side_by_side
+from rfstudy.report.panels import set_titles, side_by_side, titles_of
 from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.reached import needs
 from rfstudy.report.style import REFERENCE, Picture, drawn_as
@@ -39,8 +38,7 @@ def draw(
     there = list(dict.fromkeys(need.dataset for need in found))
     figure, axes = side_by_side(width, len(there), ACROSS, HEIGHT)
     style = plot_style(baseline, context.styles)
-    rows = {dataset: select(shown, dataset=dataset) for dataset in there}
-    set_titles(axes, [dataset_name(context.tasks, dataset, paper, own) for dataset, own in rows.items()])
+    set_titles(axes, titles_of(there, shown, paper, context).values())
     for dataset, ax in zip(there, axes, strict=True):
         own = [need for need in found if need.dataset == dataset]
         x = np.arange(len(own))
@@ -57,5 +55,5 @@ def draw(
         ax.set_xlabel("published s")
     if axes:
         axes[0].set_ylabel("features needed")
-    remarks = ["Open triangle: not reached at the largest size.", *notes(shown, {"paper": paper}, context)]
-    return finished(figure, [style, OTHER, {"label": "as many as published"} | REFERENCE], remarks)
+    entries = [style, OTHER, {"label": "as many as published"} | REFERENCE]
+    return Picture(figure, entries, ["Open triangle: not reached at the largest size."], shown)

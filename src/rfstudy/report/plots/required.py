@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import NullLocator
 
 from rfstudy.report.aggregate import method_order, select, settings_of
 from rfstudy.report.context import Context
 from rfstudy.report.notes import absence
-from rfstudy.report.panels import finished, not_drawn, nothing, side_by_side
+from rfstudy.report.panels import doublings_axis, not_drawn, nothing, side_by_side
 from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.requirements import BOUNDS, CONFIDENCE, features_needed, stated_bounds
 from rfstudy.report.style import Picture, drawn_as
@@ -64,11 +63,9 @@ def draw(context: Context, *, paper: str, width: str, methods: list[str], panels
             shift = 2.0 ** (SPREAD * ((position + 0.5) / len(lines) - 0.5))
             _draw_line(ax, select(own, method=method, variant=variant).sort_values("n"), each, shift)
         sizes = sorted(set(own["n"]))
-        ax.set_xscale("log", base=2)
         ax.set_yscale("log", base=2)
         ax.yaxis.set_major_formatter("{x:g}")
-        ax.set_xticks([float(n) for n in sizes], [f"{n:,}" for n in sizes])
-        ax.xaxis.set_minor_locator(NullLocator())
+        doublings_axis(ax, [float(n) for n in sizes], [f"{n:,}" for n in sizes])
         ax.set(title=panel["label"], xlabel="training rows n")
     low, high = np.transpose([ax.get_ylim() for ax in axes])
     for ax in axes:
@@ -76,7 +73,7 @@ def draw(context: Context, *, paper: str, width: str, methods: list[str], panels
         ax.label_outer()
     axes[0].set_ylabel("features needed s")
     entries = [*styles, *([{"color": "black", "label": "stated bound"} | BOUND] if drawn else [])]
-    return finished(figure, entries, _notes(context.rows, drawn) + not_drawn(missing))
+    return Picture(figure, entries, _notes(context.rows, drawn) + not_drawn(missing))
 
 
 def _draw_line(ax, own: pd.DataFrame, each: PlotStyle, shift: float) -> None:

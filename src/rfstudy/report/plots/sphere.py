@@ -10,8 +10,7 @@ import numpy as np
 
 from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
-from rfstudy.report.notes import notes
-from rfstudy.report.panels import WIDTHS, finished, grid, nothing
+from rfstudy.report.panels import WIDTHS, grid, nothing
 from rfstudy.report.plots.plane import CLASSES, entries_of_classes, kept_of
 from rfstudy.report.style import Picture
 
@@ -22,7 +21,7 @@ SEEN_FROM = (20.0, 25.0)
 PIXELS = 400
 
 
-def draw(context: Context, *, paper: str, width: str, method: str, dataset: str) -> Picture:
+def draw(context: Context, *, width: str, method: str, dataset: str) -> Picture:
     """Return a globe with the data and one for each of the harmonics that were kept."""
     found = kept_of(context, dataset, method)
     if not found:
@@ -40,7 +39,7 @@ def draw(context: Context, *, paper: str, width: str, method: str, dataset: str)
         f"The {n_waves} harmonics (order, degree) that were chosen in most rounds, of {len(found['pairs'])} in all: "
         f"their real parts from blue (negative) to red, seen from {SEEN_FROM[1]:g} degrees north."
     ]
-    return finished(figure, entries_of_classes(found["y"]), [*remarks, *notes(rows, {"paper": paper}, context)])
+    return Picture(figure, entries_of_classes(found["y"]), remarks, rows)
 
 
 def seen() -> np.ndarray:

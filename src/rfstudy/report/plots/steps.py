@@ -11,13 +11,12 @@ import pandas as pd
 from rfstudy.report.aggregate import by_repeat, of_quantity, select
 from rfstudy.report.chance import LABEL, chance_of, notes_on_chance
 from rfstudy.report.context import Context
-from rfstudy.report.notes import dataset_name, notes
 from rfstudy.report.panels import (
     draw_chance,
     draw_dots,
-    finished,
     set_titles,
     side_by_side,
+    titles_of,
     with_unit,
     without_panel,
 )
@@ -40,7 +39,6 @@ def draw(
     methods: list[str],
     quantity: dict,
     steps: dict[str, str],
-    repeats: int,
     sizes: list[str] | None = None,
     controls: list[dict] | None = None,
 ) -> Picture:
@@ -55,17 +53,18 @@ def draw(
     """
     controls = controls or []
     frame = of_quantity(select(context.rows, dataset=datasets, n_features_label=sizes), quantity)
-    by_name = {each: select(frame, dataset=each) for each in datasets}
-    there = {dataset: rows for dataset, rows in by_name.items() if (rows["status"] == "ok").any()}
+    ok = set(select(frame, status="ok")["dataset"])
+    there = [dataset for dataset in datasets if dataset in ok]
     styles = {method: plot_style(method, context.styles) for method in methods}
     of_controls = {
         control["label"]: plot_style(control["method"], context.styles, control["variant"]) for control in controls
     }
     labels = [*steps.values(), *of_controls]
     figure, axes = side_by_side(width, len(there), ACROSS, ROW * (len(labels) + 0.2) + 0.5)
-    set_titles(axes, [dataset_name(context.tasks, dataset, paper, rows) for dataset, rows in there.items()])
+    set_titles(axes, titles_of(there, frame, paper, context).values())
     chances, reached = {}, False
-    for position, ((dataset, rows), ax) in enumerate(zip(there.items(), axes, strict=True)):
+    for position, (dataset, ax) in enumerate(zip(there, axes, strict=True)):
+        rows = select(frame, dataset=dataset)
         draw_dots(ax, cells_of(rows, list(steps), methods), styles, len(labels), SPREAD)
         cells = controls_in(rows, controls, len(steps))
         draw_dots(ax, cells, of_controls, len(labels))
@@ -85,8 +84,7 @@ def draw(
     remarks = ["Pale: the step does not change the method."]
     remarks += [f"Dashed line with a band: {through}, mean and standard deviation."] if through else []
     remarks += without_panel(frame, datasets, paper, context) + notes_on_chance(chances, drawn=reached)
-    remarks += notes(frame, {"paper": paper, "repeats": repeats}, context)
-    return finished(figure, [*styles.values(), *([{"label": LABEL} | REFERENCE] if reached else [])], remarks)
+    return Picture(figure, [*styles.values(), *([{"label": LABEL} | REFERENCE] if reached else [])], remarks, frame)
 
 
 def cells_of(rows: pd.DataFrame, steps: list[str], methods: list[str]) -> pd.DataFrame:

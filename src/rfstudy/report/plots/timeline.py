@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rfstudy.report.boxes import FIXED, SIZE, across, fitted, lines_of, sheet
 from rfstudy.report.context import Context
-from rfstudy.report.panels import finished
 from rfstudy.report.published import printed_name
 from rfstudy.report.style import Picture
 
@@ -45,7 +44,7 @@ def draw(context: Context, *, paper: str, width: str, published: str, facts: str
                 ax.text(middle, at, text, ha="center", va=va, fontsize=SIZE, color=colour, linespacing=1.0)
                 y += sign * height_of((text, colour))
     remarks = ["Above: maps by year; grey: named by the survey, but not in this study. Below: theory."]
-    return finished(figure, [], remarks)
+    return Picture(figure, notes=remarks)
 
 
 def height_of(entry: tuple[str, str]) -> float:

@@ -70,4 +70,4 @@ for paper in (None, *PAPERS):
         message:
             f"collect {paper or '{wildcards.experiment}'}: rows of {{params.files}}"
         shell:
-            "PYTHONPATH=src python -m rfstudy collect {params.file:q} > {log} 2>&1"
+            "PYTHONPATH=src python -m rfstudy collect {params.file:q} --code {input.code:q} > {log} 2>&1"

@@ -163,14 +163,15 @@ def code_of_shards(stage, *shards):
     return code_of(f"rfstudy.study.{stage}", *set().union(*(modules_run(stage, shard) for shard in shards)))
 
 
-def code_of_job(stage, experiment, shard):
-    """The code of a stage's job on a shard.
+def code_of_job(stage, work):
+    """The code of a stage's job, whose work is pairs of an experiment and a shard.
 
     A part of an experiment has the code of all of it, whose file is there when the plan begins.
     """
-    if experiment == shard.experiment:
-        return code_of_shards(stage, shard)
-    return code_of_shards(stage, *shards_of(stage, shard.experiment).values())
+    shards = []
+    for experiment, shard in work:
+        shards += [shard] if experiment == shard.experiment else shards_of(stage, shard.experiment).values()
+    return code_of_shards(stage, *shards)
 
 
 def prepared(*datasets):

@@ -21,4 +21,4 @@ rule download:
         "download {wildcards.source}: {params.files}"
     shell:
         "PYTHONPATH=src python -m rfstudy download --source {wildcards.source} --spec {params.spec:q}"
-        " --lock config/sources.lock.yaml {params.flags} --out data/raw/{wildcards.source} > {log} 2>&1"
+        " --lock config/sources.lock.yaml {params.flags} --out data/raw/{wildcards.source} --code {input.code:q} > {log} 2>&1"

@@ -124,7 +124,7 @@ for collection, specs in WANTED.items():
             shell:
                 "PYTHONPATH=src python -m rfstudy draw --outputs {input.outputs:q} --reference data/reference"
                 " --methods {input.methods:q} --tasks {input.tasks:q} --pages {output:q} --out {params.out:q}"
-                " {input.rows:q} > {log} 2>&1"
+                " --code {input.code:q} {input.rows:q} > {log} 2>&1"
 
 
 ONE = {(collection, spec["paper"], spec["name"]): spec for collection, specs in DRAWABLE.items() for spec in specs}
@@ -174,4 +174,4 @@ for form, endings in catalogue.ENDINGS.items():
         shell:
             "PYTHONPATH=src python -m rfstudy draw --outputs {input.outputs:q} --only {wildcards.paper}/{wildcards.name}"
             " --reference data/reference --methods {input.methods:q} --tasks {input.tasks:q}"
-            " --out figures/{wildcards.collection} {input.rows:q} > {log} 2>&1"
+            " --out figures/{wildcards.collection} --code {input.code:q} {input.rows:q} > {log} 2>&1"

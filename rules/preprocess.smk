@@ -32,7 +32,7 @@ rule preprocess:
         f"preprocess {{wildcards.dataset}}: {SETTINGS['data']} data"
     shell:
         "PYTHONPATH=src python -m rfstudy preprocess --spec {params.file:q} {params.raw} {params.base} {params.chunks}"
-        " {params.device} --reference data/reference --out {params.out:q} > {log} 2>&1"
+        " {params.device} --code {input.code:q} --reference data/reference --out {params.out:q} > {log} 2>&1"
 
 
 # what generators make takes less time than the start of a job: one makes all that the preset lists

@@ -19,4 +19,4 @@ rule publish:
     message:
         "publish {wildcards.experiment}: rows into data/measured"
     shell:
-        "PYTHONPATH=src python -m rfstudy publish --out {params.out:q} {input.rows:q} > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy publish --out {params.out:q} {input.rows:q} --code {input.code:q} > {log} 2>&1"

@@ -24,4 +24,4 @@ rule render:
     message:
         "render: README.md and docs/findings.md from the shipped measurements"
     shell:
-        "PYTHONPATH=src python -m rfstudy render --out {output:q} > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy render --out {output:q} --code {input.code:q} > {log} 2>&1"

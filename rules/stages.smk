@@ -34,7 +34,7 @@ def stage_inputs(stage, paper):
             "prepared": prepared(*datasets),
             "tuned": sorted({path for name, shard in work for path in tuned_files(stage, name, shard)}),
             "arrays": [f"{RESULTS}/{name}/generate/{shard.name}.npz" for name, shard in work if stage == "train"],
-            "code": sorted({code_of_job(stage, name, shard) for name, shard in work}),
+            "code": code_of_job(stage, work),
             "lock": LOCK,
         }
 
@@ -100,6 +100,7 @@ for stage, paper in [(stage, paper) for stage in ENDINGS for paper in (None, *PA
     if stems:
         if paper:
             workflow.ruleorder(f"{stage}_{paper}", stage)
+            code_of_job(stage, shards_together(stage, paper))  # Snakemake looks once, early, which files there are
 
         rule:
             name:
@@ -129,4 +130,5 @@ for stage, paper in [(stage, paper) for stage in ENDINGS for paper in (None, *PA
             message:
                 f"{stage} {paper or '{wildcards.experiment}/{wildcards.shard}'}: {{params.words}}"
             shell:
-                "PYTHONPATH=src python -m rfstudy {params.stage} {params.file:q} {params.threads} > {log} 2>&1"
+                "PYTHONPATH=src python -m rfstudy {params.stage} {params.file:q} {params.threads} --code {input.code:q}"
+                " > {log} 2>&1"

@@ -25,4 +25,4 @@ rule stream:
         "stream {wildcards.dataset}: chunk {wildcards.number} of {params.of}"
     shell:
         "PYTHONPATH=src python -m rfstudy stream --dataset {wildcards.dataset} --spec {params.spec:q} {params.raw}"
-        " --base {params.base:q} --number {wildcards.number} --out {output:q} > {log} 2>&1"
+        " --base {params.base:q} --number {wildcards.number} --code {input.code:q} --out {output:q} > {log} 2>&1"

@@ -22,6 +22,7 @@ import click
 
 from random_features.errors import UserError
 from rfstudy.files import read_choices, read_json, read_yaml
+from rfstudy.study.code import load_as_planned
 from rfstudy.study.job import read_parts
 
 
@@ -73,6 +74,16 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
+#: The option by which a job gets the code that it was planned with.
+CODE = click.option(
+    "--code",
+    type=EXISTING_FILE,
+    callback=lambda context, option, path: path and load_as_planned(path),
+    expose_value=False,
+    help="File with the hashes of the modules that run: none may have been edited since the plan was made.",
+)
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name=None, version=__import__("rfstudy").__version__, prog_name="rfstudy")
 def commands():
@@ -80,6 +91,7 @@ def commands():
 
 
 @commands.command()
+@CODE
 @click.option("--source", "source_id", required=True, help="Id of the source (config/sources.yaml).")
 @click.option("--spec", type=JSON, required=True, help="The source's entry.")
 @click.option(
@@ -115,6 +127,7 @@ def maps(name):
 @click.option(
     "--chunk", "chunks", type=EXISTING_FILE, multiple=True, help="A chunk of a stream; all of them, in order."
 )
+@CODE
 @click.option("--device", default="cpu", show_default=True, help="Where features are extracted: auto, cpu or cuda.")
 @click.option("--reference", type=EXISTING_FOLDER, required=True, help="Folder of the published numbers (row lists).")
 @click.option("--out", type=FOLDER, required=True, help="Folder in which each task has one: X.npy, y.npy, facts.json.")
@@ -134,6 +147,7 @@ def preprocess(spec, raw, base, chunks, device, reference, out):
 @click.option("--spec", type=JSON, required=True, help="The task's entry.")
 @click.option("--raw", type=EXISTING_FOLDER, help="Folder of the downloaded source, where rows come from a file.")
 @click.option("--base", type=EXISTING_FOLDER, required=True, help="Folder of the prepared data that rows are made of.")
+@CODE
 @click.option("--number", type=click.IntRange(min=0), required=True, help="Of the chunk, from 0.")
 @click.option("--out", type=FILE, required=True, help="File of the chunk.")
 def stream(dataset, spec, raw, base, number, out):
@@ -156,6 +170,7 @@ def stage_command(name: str, summary: str) -> None:
 
     @commands.command(name, help=f"{summary} WORK is a file that the workflow writes.")
     @click.argument("work", type=WORK)
+    @CODE
     @click.option("--threads", type=click.IntRange(min=1), help="Threads of tune, generate, train and measure.")
     def command(work, threads):
         stage = importlib.import_module(f"rfstudy.study.{name}")
@@ -183,6 +198,7 @@ for _name, _summary in {
 
 
 @commands.command()
+@CODE
 @click.option("--out", type=FILE, required=True, help="Published CSV.xz file whose blocks are replaced.")
 @click.argument("results", type=EXISTING_FILE)
 def publish(out, results):
@@ -198,6 +214,7 @@ def publish(out, results):
 @click.option("--reference", type=EXISTING_FOLDER, required=True, help="Folder of the published numbers.")
 @click.option("--methods", type=EXISTING_FILE, required=True, help="config/methods.yaml")
 @click.option("--tasks", type=EXISTING_FILE, required=True, help="config/datasets.yaml")
+@CODE
 @click.option("--pages", type=FOLDER, help="Folder of the pages for Snakemake's report; without it none are made.")
 @click.option("--out", type=FOLDER, required=True, help="Folder in which each paper has one.")
 @click.argument("results", type=EXISTING_FILE, nargs=-1)
@@ -213,6 +230,7 @@ def draw(outputs, only, reference, methods, tasks, pages, out, results):
 
 
 @commands.command()
+@CODE
 @click.option("--root", type=EXISTING_FOLDER, default=".", show_default=True, help="Folder of the repository.")
 @click.option("--out", type=FILE, required=True, help="File that lists what the pictures were made from.")
 def render(root, out):

@@ -1,11 +1,16 @@
 """Which modules a result depends on, which edits change their hash, and which finished cells an edit discards."""
 
 import itertools
+import os
+import re
 import shutil
 
 import pytest
 import study_toys as toys
+from click.testing import CliRunner
 
+from random_features.errors import UserError
+from rfstudy import cli
 from rfstudy.study import code, engine
 from rfstudy.study.engine import Cell, Job, cell_key
 from rfstudy.study.journal import Journal
@@ -163,9 +168,40 @@ def test_a_stamp_is_rewritten_when_the_code_does_something_else(source, tmp_path
     edit(source, "random_features/maps/quasi.py", "from __future__", "# a comment\nfrom __future__")
     edit(source, "rfstudy/report/pages.py", "from __future__", "import sys\nfrom __future__")
     assert (stamp().read_text(), path.stat().st_mtime_ns) == (before, time)
-    edit(source, "random_features/maps/quasi.py", "class QuasiMonteCarlo(", "ONE = 1\n\n\nclass QuasiMonteCarlo(")
+    edit(source, "random_features/maps/quasi.py", FUTURE, f"{FUTURE}ONE = 1\n")
     assert stamp().read_text() != before
     assert stamp("random_features.maps.leverage").read_text() == of_other
+
+
+def test_a_job_runs_the_code_that_it_was_planned_with(source, tmp_path, monkeypatch):
+    """An edit that is taken back before the next plan leaves nothing that the edited code made."""
+    path = code.stamp(tmp_path / "code", "rfstudy.study.collect")
+    edit(source, "rfstudy/study/collect.py", FUTURE, f"# a comment\n{FUTURE}")
+    code.load_as_planned(path)
+    edit(source, "rfstudy/tidy.py", FUTURE, f"{FUTURE}EDITED = True\n")
+    with pytest.raises(
+        UserError, match=r"rfstudy\.tidy was edited after the plan was made: run the same command again"
+    ):
+        code.load_as_planned(path)
+    done = CliRunner().invoke(cli.commands, ["collect", str(path), "--code", str(path)])
+    assert isinstance(done.exception, UserError)
+    path.write_text(path.read_text().replace(code.PYTHON, "python 2.7"))
+    code.load_as_planned(path)
+
+
+def test_an_edit_while_modules_are_imported_is_noticed(source, tmp_path, monkeypatch):
+    path = code.stamp(tmp_path / "code", "rfstudy.study.collect")
+    module = source / "rfstudy/tidy.py"
+    monkeypatch.setattr(code.importlib, "import_module", lambda name: os.utime(module, (1, 1)))
+    with pytest.raises(UserError, match=r"rfstudy\.tidy was edited"):
+        code.load_as_planned(path)
+
+
+def test_every_rule_that_has_code_as_input_checks_it():
+    rules = {path.name: path.read_text() for path in (code.SOURCE.parent / "rules").glob("*.smk")}
+    with_code = {name for name, text in rules.items() if re.search(r"code=|\"code\":", text)}
+    assert with_code == {name for name, text in rules.items() if "--code {input.code:q}" in text}
+    assert len(with_code) == 8
 
 
 # --- finished cells ---------------------------------------------------------------------------------------------------

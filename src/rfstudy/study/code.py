@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import importlib
 import json
 import sys
 from collections.abc import Iterator
@@ -18,11 +19,15 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from random_features.errors import UserError
 from rfstudy.files import write_text
 
 #: The folder of the packages, and the packages whose files are code of the study.
 SOURCE = Path(__file__).resolve().parents[2]
 PACKAGES = ("random_features", "rfstudy")
+
+#: The version of Python, on which syntax trees and so the hashes of modules depend.
+PYTHON = "python {}.{}".format(*sys.version_info)
 
 #: Modules that name and describe other code. The key of a cell holds what its entry takes from them (a class, the
 #: defaults of its options), so a new entry, label or unit must change no hash.
@@ -68,8 +73,28 @@ def stamp(folder, *modules: str) -> Path:
     """
     roots = " ".join(sorted(set(modules)))
     path = Path(folder) / f"{modules[0]}-{hashlib.sha256(roots.encode()).hexdigest()[:12]}.txt"
-    write_text(listing(*modules), path, only_if_changed=True, sync=False)
+    write_text(f"{PYTHON}\n{listing(*modules)}", path, only_if_changed=True, sync=False)
     return path
+
+
+def load_as_planned(path) -> None:
+    """Import the modules that a plan's ``stamp`` lists; ``UserError`` where one of them was edited since.
+
+    They are imported before anything runs, so a later edit changes neither what a job computes nor the hashes under
+    which it keeps its cells. Another version of Python hashes otherwise, and nothing is compared.
+    """
+    python, *lines = Path(path).read_text(encoding="utf-8").splitlines()
+    if python != PYTHON:
+        return
+    planned = [line.split() for line in lines]
+    edited = [module for digest, module in planned if not module_file(module) or facts_of(module)[0] != digest]
+    if not edited:
+        before = {module: file_of(module).stat().st_mtime_ns for _, module in planned}
+        for module in before:
+            importlib.import_module(module)
+        edited = [module for module, time in before.items() if file_of(module).stat().st_mtime_ns != time]
+    if edited:
+        raise UserError(f"{edited[0]} was edited after the plan was made: run the same command again")
 
 
 #: The hash of a module and the modules that it imports, by name, time and size of its file. To parse all modules takes

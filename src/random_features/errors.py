@@ -15,7 +15,10 @@ class UserError(ValueError):
 
 
 class NotDefinedError(ValueError):
-    """A feature map does not exist for this size or number of columns; a study skips such a cell and goes on."""
+    """A feature map does not exist for this size or number of columns, or a learner for these classes.
+
+    A study skips such a cell and goes on.
+    """
 
 
 @contextmanager

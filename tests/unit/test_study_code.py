@@ -185,7 +185,7 @@ def test_a_job_runs_the_code_that_it_was_planned_with(source, tmp_path, monkeypa
         code.load_as_planned(path)
     done = CliRunner().invoke(cli.commands, ["collect", str(path), "--code", str(path)])
     assert isinstance(done.exception, UserError)
-    path.write_text(path.read_text().replace(code.PYTHON, "python 2.7"))
+    path.write_text(path.read_text().replace(code.PYTHON, "python  2.7"))
     code.load_as_planned(path)
 
 

@@ -209,3 +209,26 @@ def test_the_learners_of_a_map_share_its_features_and_never_anothers(prepared, t
     assert len(mapped) > 4 * 3 * 2 * 2 * 2
     one, other = (rows.drop(columns="run") for rows in (kept, streamed))
     assert one.equals(other)
+
+
+@pytest.mark.parametrize("learner", ["ridge", "svm"])
+@pytest.mark.parametrize("tune_per", ["cell", "method_and_size"])
+def test_a_class_with_one_row_skips_its_data_set_and_no_other(tmp_path, learner, tune_per):
+    """The fold that holds this row out leaves one class to train on."""
+    X, y = toys.labelled(40, D)
+    rare = np.where(np.arange(40) == 7, 1, -1)
+    datasets = {
+        "made": toys.write_data(tmp_path / "made", X, y, n_train_published=20),
+        "rare": toys.write_data(tmp_path / "rare", X, rare, n_train_published=20, task="rare"),
+    }
+    toy = toys.selected(
+        {"repeats": 1},
+        datasets={"made": {}, "rare": {}},
+        learners={"ridge": None, learner: {"ridge": RIDGE, "svm": SVM}[learner]},
+        search={"penalty": {"tune_per": tune_per}},
+    )
+    _, rows, _ = toys.run_grid(toy, datasets, tmp_path, {"repeats": 1})
+    status = dict(zip(rows["dataset"], rows["status"], strict=True))
+    assert status == {"made": "ok", "rare": "skipped"}
+    (reason,) = [json.loads(text)["reason"] for text in rows.loc[rows["dataset"].eq("rare"), "settings"].unique()]
+    assert "one class" in reason

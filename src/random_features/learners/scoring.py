@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from random_features.errors import check_choice
+from random_features.errors import NotDefinedError, check_choice
 from random_features.learners.targets import class_index
 
 SCORES = ("accuracy", "mse")
@@ -50,7 +50,7 @@ def check_folds(folds, Y, score: str, *, every_column: bool = False) -> tuple[np
             training = Y[folds != fold]
             constant = (training == training[0]).all(axis=0)
             if constant.all() or (every_column and constant.any()):
-                raise ValueError(
+                raise NotDefinedError(
                     f"the training rows of fold {fold} hold one class only"
                     f"{f' in column {constant.argmax()}' if Y.shape[1] > 1 else ''}; stratify the folds"
                 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from random_features.errors import NotDefinedError
+
 
 def as_columns(y) -> np.ndarray:
     """Numeric targets of shape (n,) or (n, c) as a finite float64 array of shape (n, c).
@@ -30,7 +32,7 @@ def sign_columns(y) -> np.ndarray:
         if not np.isin(column, (-1.0, 1.0)).all():
             raise ValueError(f"column {j} of the targets holds values other than -1 and +1")
         if (column == column[0]).all():
-            raise ValueError(f"column {j} of the targets holds one class only ({column[0]:+.0f})")
+            raise NotDefinedError(f"column {j} of the targets holds one class only ({column[0]:+.0f})")
     return columns
 
 

@@ -27,7 +27,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 PACKAGES = ("random_features", "rfstudy")
 
 #: The version of Python, on which syntax trees and so the hashes of modules depend.
-PYTHON = "python {}.{}".format(*sys.version_info)
+PYTHON = "python  {}.{}".format(*sys.version_info)
 
 #: Modules that name and describe other code. The key of a cell holds what its entry takes from them (a class, the
 #: defaults of its options), so a new entry, label or unit must change no hash.

@@ -18,6 +18,7 @@ from rfstudy.study.engine import Cell, Job, Work, jobs, work_through
 from rfstudy.study.job import Part
 from rfstudy.study.kinds.grid import cell_settings, grid_cells, map_of, prefixes, sample_of, skipped_rows
 from rfstudy.study.provenance import write_results
+from rfstudy.study.rows import status_of
 from rfstudy.study.sample import approximation_rows
 
 
@@ -54,7 +55,7 @@ def measure(job: Job, cell: Cell, checkpoints) -> tuple[list[dict], dict]:
     try:
         phi.fit(sample.X_train, sample.y_train, checkpoints)
     except (NotDefinedError, np.linalg.LinAlgError) as error:
-        status = "skipped" if isinstance(error, NotDefinedError) else "failed"
+        status = status_of(error)
         because = {"status": status, "settings": settings | {"reason": str(error)}}
         return [row | size | because for _, size in prefixes(None, cell)], {status: np.array(str(error))}
     X = sample.X_train[approximation_rows(spec, repeat, len(sample.y_train), spec.approximation["rows"])]

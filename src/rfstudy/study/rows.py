@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random_features.errors import NotDefinedError
 from rfstudy.study.job import NAMES, Part, kernel_id, own_kernel
 from rfstudy.study.sample import Prepared
 
@@ -23,3 +24,10 @@ def entry_columns(entry: dict) -> dict:
     """The columns that name an entry; the kernel only where it has one of its own."""
     of_kernel = {"kernel": own_kernel(entry)} if "kernel" in entry else {}
     return {"method": entry.get("method", ""), "variant": entry.get("variant", "")} | of_kernel
+
+
+def status_of(error: Exception) -> str:
+    """The status of a row without a value: "skipped" where a map or a learner is not defined, "failed" where a system
+    of equations has no solution.
+    """
+    return "skipped" if isinstance(error, NotDefinedError) else "failed"

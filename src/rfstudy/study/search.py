@@ -283,7 +283,7 @@ def evaluated(job: Job, cell: Cell) -> np.ndarray:
 
 def scores_of(job: Job, cell: Cell) -> list[list[float]]:
     """Scores of a learner's grid (g, folds) on the features of a cell's map, cross-validated, or (g, 1) on rows that
-    neither map nor learner saw; empty where the learner is left out or the map does not exist.
+    neither map nor learner saw; empty where the learner is left out, the map does not exist, or a fold has one class.
     """
     learner, options, score = load(cell.conditions["learner"]), cell.conditions["settings"], job.data.target.score
     phi, X, Y, held_out, blocks = tuned_map(job, cell)
@@ -293,7 +293,10 @@ def scores_of(job: Job, cell: Cell) -> list[list[float]]:
         return [[value] for value in validated(learner, options, phi, X, Y, held_out, score)]
     folds = folds_of(job.spec, len(Y), options["n_folds"], cell.coordinates["repeat"], blocks)
     how = {"n_columns": phi.n_columns_, "score": score, "options": options}
-    return learner.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how).tolist()
+    try:
+        return learner.cross_validate(lambda: phi.transform_blocks(X), Y, folds, **how).tolist()
+    except NotDefinedError:
+        return []
 
 
 def solvable_at(job: Job, cell: Cell) -> list[bool]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from random_features.arrays import set_threads
-from random_features.errors import UserError
+from random_features.errors import NotDefinedError, UserError
 from random_features.learners.entry import load
 from random_features.learners.penalties import best_penalty, is_at_edge
 from random_features.learners.streams import keep_within
@@ -20,6 +20,7 @@ from rfstudy.study.engine import Cell, Job, Work, arrays_of, jobs, work_through
 from rfstudy.study.job import Part
 from rfstudy.study.kinds.grid import cell_settings, folds_of, grid_cells, map_of, prefixes, sample_of, skipped_rows
 from rfstudy.study.provenance import write_results
+from rfstudy.study.rows import status_of
 from rfstudy.study.sample import Sample
 
 #: What ``generate`` leaves in place of learned arrays where a cell has no map: its status, and the reason.
@@ -148,8 +149,8 @@ def scored(job: Job, cell: Cell, sample: Sample, position: int, n_columns: int, 
             model, used, at_edge = fitted_on_own_choice(learner, train_features, Y, folds, target.score, how)
         else:
             model, used = learner.fit(train_features, Y, penalty, **how), penalty
-    except np.linalg.LinAlgError as error:
-        return [(metric, {}) for metric in metrics], "failed", {"reason": str(error)}
+    except (NotDefinedError, np.linalg.LinAlgError) as error:
+        return [(metric, {}) for metric in metrics], status_of(error), {"reason": str(error)}
     decision = np.concatenate([model.decision(block) for _rows, block in test_features()])
     predicted = target.decode(decision, classes)
     told = {learner.chosen: used, "solver": model.solver}

@@ -200,7 +200,7 @@ def test_a_command_is_that_of_its_rule_and_works_on_what_the_job_is_named_after(
     assert not [job.rule_msg for job in plan.jobs if "--allow-missing" in job.words]
     of = "slsrff-text"
     published = ["publish", "--out", f"data/measured/{of}.csv.xz", f"results/laptop/{of}.csv"]
-    assert plan.named("publish", experiment=of).words[: len(published)] == published  # replaces nothing but rows of the same key
+    assert plan.named("publish", experiment=of).words[: len(published)] == published
 
 
 def test_a_job_reads_the_code_of_what_it_runs_and_of_nothing_else(plan):

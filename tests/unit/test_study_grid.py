@@ -2,22 +2,17 @@
 what a cell is computed under; other kernels; sizes that share one map.
 """
 
-import json
-
 import numpy as np
-import pandas as pd
 import pytest
 import study_toys as toys
 
 from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
 from random_features.maps import make_map
-from random_features.maps.registry import REGISTRY, Entry
-from rfstudy.scores import approximation_error
+from random_features.maps.registry import REGISTRY
 from rfstudy.study import config, generate
 from rfstudy.study.code import SOURCE
 from rfstudy.study.engine import cell_key
-from rfstudy.study.journal import Log
 from rfstudy.study.kinds.grid import choice_for, conditions_of, grid_cells
 from rfstudy.study.sample import draw_sample, load_prepared
 
@@ -43,43 +38,6 @@ def stages(prepared, tmp_path, *methods, **changes):
     return errors, scores
 
 
-def test_maps_that_learn_from_targets_or_rows_are_trained(prepared, tmp_path):
-    methods = ("slsrff", "karff", "kprff", "ses", "nystroem")
-    errors, scores = stages(prepared, tmp_path, *({"method": method} for method in methods))
-    distinct = errors[errors["metric"].eq("distinct_features")]
-    errors = errors.drop(distinct.index)
-    for rows, count in ((errors, 1), (scores, 2)):  # one error; the accuracy of two learners
-        assert rows["status"].eq("ok").all()
-        assert rows.groupby("method").size().to_dict() == dict.fromkeys(methods, 2 * count)
-        assert set(rows["metric"]) <= {"approximation_error_frobenius", "accuracy_pct"}  # and no time
-    # of a map that draws with replacement, how many different frequencies it has
-    assert distinct["method"].tolist() == ["slsrff"] * 2
-    assert (distinct["value"] < distinct["n_features"]).all()
-    # every row is a landmark, and the kernel matrix of 40 rows is exact up to float32
-    exact = errors[errors["method"].eq("nystroem") & errors["n_features_label"].eq("16d")].iloc[0]
-    assert exact["n_columns"] <= N_TRAIN
-    assert exact["value"] < 1e-4
-
-
-def test_the_error_is_that_of_the_maps_own_estimate_where_it_has_one(prepared, tmp_path):
-    errors, _ = stages(prepared, tmp_path, {"method": "ssr", "options": {"weights": "signed"}})
-    row = errors[errors["n_features_label"].eq("2d")].iloc[0]
-    assert json.loads(row["settings"])["estimate"] == "approximate_kernel"
-    sample = draw_sample(load_prepared(prepared), toys.part(), 0, ["none"])
-    kernel, seed = (
-        make_kernel({"name": "gaussian", "length_scale": LENGTH_SCALE}),
-        seed_of(3, "features", "made", "ssr", 2 * D, 0),
-    )
-    phi = make_map("ssr", kernel, n_components=2 * D, weights="signed", device="cpu", random_state=seed)
-    phi.fit(sample.X_train)
-    taken = np.random.default_rng(seed_sequence(3, "approximation", "made", 0)).choice(N_TRAIN, 20, replace=False)
-    X = sample.X_train[taken]
-    exact, Z = kernel(X.astype(np.float64)), phi.transform(X).astype(np.float64)
-    own = approximation_error(exact, phi.approximate_kernel(X).astype(np.float64), "frobenius")
-    assert row["value"] == pytest.approx(own, rel=1e-6)
-    assert row["value"] != pytest.approx(approximation_error(exact, Z @ Z.T, "frobenius"), rel=1e-3)
-
-
 def test_a_map_that_does_not_exist_for_the_data_is_skipped_with_its_reason(prepared, tmp_path):
     tables = stages(prepared, tmp_path, {"method": "rff"}, {"method": "sgq", "options": {"node": "sqrt_3"}})
     for rows, count in zip(tables, (1, 2), strict=True):
@@ -89,16 +47,6 @@ def test_a_map_that_does_not_exist_for_the_data_is_skipped_with_its_reason(prepa
         assert left_out["value"].isna().all()
         assert left_out["settings"].str.contains("no real features for 5 columns").all()
         assert rows.loc[rows["method"] == "rff", "status"].eq("ok").all()
-
-
-def test_a_system_without_a_solution_is_a_failure_with_its_reason(prepared, tmp_path, monkeypatch):
-    def fail(*arguments):
-        raise np.linalg.LinAlgError("singular matrix")
-
-    monkeypatch.setattr("random_features.maps.montecarlo.RandomFourier.fit", fail)
-    for rows in stages(prepared, tmp_path, {"method": "rff"}):
-        assert rows["status"].eq("failed").all()
-        assert rows["settings"].str.contains("singular matrix").all()
 
 
 def test_an_option_that_does_not_exist_is_no_row_but_an_error(prepared, tmp_path):
@@ -257,51 +205,6 @@ def test_a_grid_runs_on_another_kernel(prepared, tmp_path, kernel, methods, name
 
 ORDER_0, ORDER_1 = ({"name": "arc_cosine", "order": order} for order in (0, 1))
 SQUARE = {"name": "polynomial", "degree": 2, "coef0": 1.0}
-OF_KERNELS = {
-    "kernel": ORDER_0,
-    "bandwidth": None,
-    "preprocess": ["standard"],
-    "methods": [
-        {"method": "rff"},
-        {"method": "lsrff"},
-        {"method": "rff", "kernel": ORDER_1},
-        {"method": "lsrff", "kernel": ORDER_1},
-        {"method": "trp", "kernel": SQUARE},
-    ],
-}
-
-
-@pytest.mark.parametrize("scope", ["cell", "size"])
-def test_entries_may_have_kernels_of_their_own(prepared, tmp_path, scope):
-    """The rows of each are those of an experiment on its kernel alone, choices included: only what is of one kernel is
-    shared.
-    """
-    standing = [{"method": "rff"}, {"method": "rff", "kernel": ORDER_1}, {"method": "trp", "kernel": SQUARE}]
-    alone = {"arccos0": ORDER_0, "arccos1": ORDER_1, "polynomial": SQUARE}
-
-    def rows(folder, **changes):
-        (tmp_path / folder).mkdir()
-        settings = {"repeats": 2}
-        changes = OF_KERNELS | {"search": {"penalty": {"tune_per": scope}, "method": standing}} | changes
-        toy = toys.selected(settings, **changes)
-        errors, scores, chosen = toys.run_grid(toy, {"made": prepared}, tmp_path / folder, settings)
-        return [table.drop(columns="run") for table in (errors, scores)], chosen.get("made", {})
-
-    together, chosen = rows("together")
-    for name, kernel in alone.items():
-        methods = [
-            {"method": entry["method"]} for entry in OF_KERNELS["methods"] if entry.get("kernel", ORDER_0) == kernel
-        ]
-        search = {"penalty": {"tune_per": scope}, "method": methods[0]}
-        separate, own = rows(name, kernel=kernel, methods=methods, search=search)
-        for both, one in zip(together, separate, strict=True):
-            found = both[both["kernel"].eq(name)].reset_index(drop=True)
-            assert found["status"].eq("ok").all()
-            pd.testing.assert_frame_equal(found, one, rtol=1e-9)
-        if scope == "size":
-            shared = chosen["size"] if name == "arccos0" else chosen["size"][name]
-            assert shared["2d"]["chosen"] == own["size"]["2d"]["chosen"]
-    assert sum(map(len, together)) == 2 * (5 + 5 + 2)  # errors and accuracies of five entries, frequencies of two
 
 
 def test_entries_of_several_kernels_are_cells_and_arrays_of_their_own():
@@ -332,105 +235,31 @@ def test_a_map_that_the_kernel_does_not_have_is_an_error_that_names_its_kernels(
 
 # --- sizes that share one map -----------------------------------------------------------------------------------------
 
-
-class Nested:
-    """A map whose first columns are the map at a smaller size: the rows times a fixed random matrix."""
-
-    fits = 0
-
-    def __init__(self, kernel=None, n_components=1, device="cpu", random_state=None, power=1.0):
-        self.n_components, self.seed, self.power = n_components, random_state, power
-
-    def _matrix(self, d, n):
-        # column by column, so that fewer are the first of more
-        columns = [np.random.default_rng(j).normal(size=d) for j in range(n)]
-        return np.stack(columns, axis=1) * self.seed % 1
-
-    def fit(self, X, y=None, checkpoints=None):
-        type(self).fits += 1
-        return self.restore(X.shape[1], {"scale": np.float64(np.abs(X).max() ** self.power)})
-
-    def restore(self, d, learned=None, dtype=np.float32):
-        self.learned_, self.n_columns_, self.d = learned, self.n_components, d
-        return self
-
-    def prefix(self, n):
-        smaller = Nested(n_components=n, random_state=self.seed, power=self.power)
-        return smaller.restore(self.d, self.learned_)
-
-    def transform(self, X):
-        return np.tanh(X @ self._matrix(X.shape[1], self.n_components) / self.learned_["scale"])
-
-    def transform_blocks(self, X):
-        yield slice(0, len(X)), self.transform(X)
+POOL = {"method": "kprff", "options": {"n_candidates": 40}}
 
 
-@pytest.fixture
-def nested(monkeypatch):
-    """The map above under the name "nested", in the registry while a test runs."""
-    known = Entry(
-        "montecarlo.RandomFourier", "toy", ("gaussian",), "made", "O(s d)", False, data_dependent=True, prefix=True
-    )
-    monkeypatch.setitem(REGISTRY, "nested", known)
-    monkeypatch.setattr("random_features.maps.registry.map_class", lambda name: Nested)
-    Nested.fits = 0
-    return Nested
-
-
-def test_the_sizes_of_a_map_with_prefixes_are_readings_of_one_cell(prepared, tmp_path, nested):
-    sizes = {"multiples_of_d": [1, 2], "values": [13]}
-    errors, scores = stages(prepared, tmp_path, {"method": "nested"}, sizes=sizes)
-    assert nested.fits == 1
-    for stage, cells in (("generate", 1), ("train", 2)):  # one a learner
-        assert len(set(Log(tmp_path / "journal" / stage).records())) == cells + 1  # and the record of their run
-    expected = {"d": 5, "2d": 10, "13": 13}
-    for rows in (errors, scores):
-        assert rows.groupby("n_features_label")["n_features"].unique().map(list).to_dict() == {
-            label: [s] for label, s in expected.items()
-        }
-        assert rows["n_columns"].tolist() == rows["n_features"].tolist()
-
-    # the largest map decides the seed; every reading is its first columns
-    sample = draw_sample(load_prepared(prepared), toys.part(), 0, ["none"])
-    phi = Nested(n_components=13, random_state=seed_of(3, "features", "made", "nested", 13, 0)).fit(sample.X_train)
-    taken = np.random.default_rng(seed_sequence(3, "approximation", "made", 0)).choice(N_TRAIN, 20, replace=False)
-    X = sample.X_train[taken].astype(np.float64)
-    exact = make_kernel({"name": "gaussian", "length_scale": LENGTH_SCALE})(X)
-    Y = np.where(sample.y_train > 0, 1.0, -1.0)
-    for label, s in expected.items():
-        Z = phi.transform(X)[:, :s]
-        row = errors[errors["n_features_label"].eq(label)].iloc[0]
-        assert row["value"] == pytest.approx(np.linalg.norm(exact - Z @ Z.T) / np.linalg.norm(exact), rel=1e-4)
-        Z, Z_test = (phi.transform(X)[:, :s].astype(np.float64) for X in (sample.X_train, sample.X_test))
-        weights = np.linalg.solve(Z.T @ Z + N_TRAIN * 0.01 * np.eye(s), Z.T @ (Y - Y.mean()))
-        predicted = np.where(Z_test @ weights + Y.mean() > 0, 1, -1)
-        of_ridge = scores[scores["n_features_label"].eq(label) & scores["learner"].eq("ridge")].iloc[0]
-        assert of_ridge["value"] == pytest.approx(100 * np.mean(predicted == sample.y_test), abs=1e-9)
-
-
-def test_one_reading_of_a_map_with_prefixes_is_another_cell_than_several(prepared, tmp_path, nested):
-    def keys(**sizes):
-        toy = toys.selected({"repeats": 1}, methods=[{"method": "nested"}], sizes=sizes)
+def test_one_reading_of_a_map_with_prefixes_is_another_cell_than_several(prepared, tmp_path):
+    def keys(*multiples):
+        toy = toys.selected({"repeats": 1}, methods=[POOL], sizes={"multiples_of_d": list(multiples)})
         (spec,) = toys.parts("generate", toy, {"repeats": 1})
         job = toys.job("generate", spec, prepared, tmp_path / "journal")
         return {cell_key(job, cell) for cell in grid_cells(spec, {}, D, [0])}
 
-    assert len(keys(multiples_of_d=[1, 2])) == 1
-    assert keys(multiples_of_d=[1, 2]) != keys(multiples_of_d=[2])
-    assert keys(multiples_of_d=[1, 2]) != keys(multiples_of_d=[1, 2, 4])
+    assert len(keys(1, 2)) == 1
+    assert len({*keys(1, 2), *keys(2), *keys(1, 2, 4)}) == 3
 
 
-def test_a_map_with_prefixes_that_fails_says_so_at_every_size(prepared, tmp_path, nested, monkeypatch):
+def test_a_map_that_fails_says_so_at_every_size_that_it_has(prepared, tmp_path, monkeypatch):
     def fail(*arguments):
         raise np.linalg.LinAlgError("singular matrix")
 
-    monkeypatch.setattr(Nested, "fit", fail)
-    sizes = {"multiples_of_d": [1, 2]}
-    errors, scores = stages(prepared, tmp_path, {"method": "nested"}, sizes=sizes)
+    monkeypatch.setattr("random_features.maps.alignment.KernelPolarizationFourier.fit", fail)
+    errors, scores = stages(prepared, tmp_path, POOL, sizes={"multiples_of_d": [1, 2]})
     assert errors["n_features_label"].tolist() == ["d", "2d"]
     assert sorted(scores["n_features_label"]) == ["2d", "2d", "d", "d"]
     for rows in (errors, scores):
         assert rows["status"].eq("failed").all()
+        assert rows["settings"].str.contains("singular matrix").all()
 
 
 def test_arrays_of_a_map_are_filed_under_its_data_set_and_cell(prepared, tmp_path):
@@ -449,33 +278,6 @@ def cells_of(**changes):
     toy = toys.selected({"repeats": 1}, **changes)
     (spec,) = toys.parts("generate", toy, {"repeats": 1})
     return grid_cells(spec, {}, D, [0])
-
-
-POOL = {"method": "kprff", "options": {"n_candidates": 40}}
-
-
-def test_an_entry_that_walks_has_a_cell_a_value_whose_rows_say_where_it_stands(prepared, tmp_path):
-    walk = {"axis": "subsample", "option": "scoring_fraction", "values": [0.25, 1.0]}
-    errors, scores = stages(
-        prepared, tmp_path, POOL | {"sweep": walk}, {"method": "rff"}, sizes={"multiples_of_d": [2]}
-    )
-    for rows in (errors, scores):
-        walked = rows[rows["method"].eq("kprff")]
-        assert set(walked["axis"]) == {"subsample"}
-        assert sorted(set(walked["at"])) == [0.25, 1.0]
-        assert rows[rows["method"].eq("rff")]["axis"].fillna("").eq("").all()
-    # a cell is the map with that option
-    sample = draw_sample(load_prepared(prepared), toys.part(), 0, ["none"])
-    seed = seed_of(3, "features", "made", "kprff", 2 * D, 0)
-    kernel = make_kernel({"name": "gaussian", "length_scale": LENGTH_SCALE})
-    taken = np.random.default_rng(seed_sequence(3, "approximation", "made", 0)).choice(N_TRAIN, 20, replace=False)
-    X, exact = sample.X_train[taken], kernel(sample.X_train[taken].astype(np.float64))
-    for share in (0.25, 1.0):
-        options = {"n_candidates": 40, "scoring_fraction": share}
-        phi = make_map("kprff", kernel, n_components=2 * D, random_state=seed, **options)
-        Z = phi.fit(sample.X_train, sample.y_train).transform(X).astype(np.float64)
-        row = errors[errors["at"].eq(share)].iloc[0]
-        assert row["value"] == pytest.approx(np.linalg.norm(exact - Z @ Z.T) / np.linalg.norm(exact), rel=1e-5)
 
 
 def test_the_sizes_of_a_stated_pool_share_a_cell_and_those_of_an_unstated_one_do_not():

@@ -76,11 +76,9 @@ def kernels(spec: Part) -> list[tuple[dict, list[dict]]]:
 
 
 def check(spec: Part) -> None:
-    """Raise ``ValueError`` for preprocessing, which rows of a stream have behind them, and for kernels of entries."""
+    """Raise ``ValueError`` for preprocessing, which rows of a stream have behind them."""
     if spec.preprocess not in ([], ["none"]):
         raise ValueError(f"the rows of a stream are taken as they are prepared, not after {spec.preprocess}")
-    if any("kernel" in entry for entry in spec.methods):
-        raise ValueError("the kernels of a stream stand in its grid: every entry is run for each of them")
 
 
 def cells(job: Job) -> list[Cell]:

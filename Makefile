@@ -8,7 +8,7 @@ CORES ?= all
 .PHONY: quick test test-workflow test-package check clean
 
 quick: $(VENV)/.installed
-	@PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES) --logger rfstudy \
+	@PATH="$(CURDIR)/$(BIN):$$PATH" snakemake --cores $(CORES) \
 	  --report figures/quick/report.html --report-after-run
 	@echo "Everything on one page: figures/quick/report.html; its files (CSV, Markdown, LaTeX, PDF, PNG): figures/quick/"
 	@echo "All numbers: results/quick/*.csv"

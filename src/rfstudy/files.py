@@ -250,10 +250,11 @@ def read_yaml(path) -> dict:
 
 def yaml_files(folder) -> list[Path]:
     """The YAML files of a folder, sorted; ``UserError`` for one of another ending, which would be passed over."""
-    other = sorted(path for path in Path(folder).glob("*.yml"))
-    if other:
-        raise UserError(f"{shown(other[0])}: would not be read: call it {other[0].stem}.yaml")
-    return sorted(Path(folder).glob("*.yaml"))
+    found = sorted(path for path in Path(folder).glob("*.*") if path.suffix.lower() in (".yaml", ".yml"))
+    for path in found:
+        if path.suffix != ".yaml":
+            raise UserError(f"{shown(path)}: would not be read: call it {path.stem}.yaml")
+    return found
 
 
 def check_extent(content, path) -> None:

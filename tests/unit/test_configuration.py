@@ -392,6 +392,13 @@ def test_a_key_of_the_command_line_is_named_as_one(folder):
     assert messages(settings_of, folder, seed=".nan")[0].startswith("--config: seed: ")
 
 
+@pytest.mark.parametrize("listed", [",", "eeg,", "eeg,,skin"])
+def test_a_list_with_an_empty_name_does_not_keep_everything(folder, listed):
+    (line,) = messages(settings_of, folder, only_datasets=listed)
+    assert line.endswith(f"only_datasets: {listed!r} has a comma that no name follows or precedes")
+    assert settings_of(folder, only_datasets="")["only_datasets"] == []
+
+
 def test_presets_are_not_laid_over_each_other(folder):
     def found(chosen, *files):
         given = {key: value for path in files for key, value in read_yaml(path).items()} | {"preset": chosen}

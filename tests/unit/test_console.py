@@ -39,12 +39,16 @@ class Console:
         lines = self(at, "Finished", LogEvent.JOB_FINISHED, job_id=number)
         return lines + self(at, None, LogEvent.PROGRESS, done=done, total=total)
 
+    def command_fails(self, at, command, status):
+        text = f"RuleException:\nCommand 'set -e;  {command}' returned non-zero exit status {status}."
+        return self(at, text, LogEvent.ERROR, logging.ERROR, exception="RuleException")
+
+    def job_fails(self, at, number, logs, command):
+        told = {"jobid": number, "log": logs, "shellcmd": command, "rule_name": "train"}
+        return self(at, "Error", LogEvent.JOB_ERROR, logging.ERROR, **told)
+
     def fail(self, at, number, logs, command="python -m rfstudy train"):
-        text = f"RuleException:\nCommand 'set -e;  {command}' returned non-zero exit status 137."
-        first = self(at, text, LogEvent.ERROR, logging.ERROR, exception="RuleException")
-        return first + self(
-            at, "Error", LogEvent.JOB_ERROR, logging.ERROR, jobid=number, log=logs, shellcmd=command, rule_name="train"
-        )
+        return self.command_fails(at, command, 137) + self.job_fails(at, number, logs, command)
 
 
 @pytest.fixture
@@ -95,6 +99,15 @@ def test_a_job_that_fails_says_why_and_where_its_log_is_at_once_and_at_the_end(c
     console.handler.close()
     last = console.stream.getvalue()[before:].splitlines()
     assert last == ["0 of 2 jobs done, 2 failed:", *failed, *killed]
+
+
+def test_each_job_that_fails_is_named_with_its_own_status(console):
+    for number, name in enumerate("ab"):
+        console.start(0, number, f"train x/{name}: 3 cells")
+    console.command_fails(1, "run a", 2)
+    console.command_fails(1, "run b", 137)
+    assert console.job_fails(2, 1, [], "run b")[0] == "FAILED train x/b: killed by SIGKILL"
+    assert console.job_fails(2, 0, [], "run a")[0] == "FAILED train x/a: exit status 2"
 
 
 def test_a_failure_of_a_command_that_no_job_claims_is_not_swallowed(console):
@@ -157,6 +170,15 @@ def test_the_time_left_counts_what_earlier_runs_took_at_the_pace_of_this_one():
     run.finish(5, 120.0)
     # half of the time nothing ran: so it is expected of the rest
     assert run.seconds(240.0, 240.0) == pytest.approx(2 * (4 * 20 + 0.5 * 20))
+
+
+def test_the_pace_weighs_jobs_by_how_long_they_took():
+    run = Remaining({number: Planned("train", 1.0, 100.0 if number == 4 else 10.0) for number in range(5)})
+    for number, seconds in enumerate((30.0, 30.0, 30.0, 30.0, 100.0)):
+        assert run.pace() == 1.0  # of few jobs it is not believed
+        run.start(number, 0.0)
+        run.finish(number, seconds)
+    assert run.pace() == pytest.approx(220 / 140)
 
 
 def test_nothing_is_said_of_the_time_left_before_it_is_known():

@@ -234,12 +234,13 @@ def test_keys_that_are_the_same_in_two_mappings_or_merged_are_no_mistake(tmp_pat
     assert read_yaml(tmp_path / "one.yaml") == {"a": {"b": 1, "c": 2}, "d": {"b": 3, "c": 2}}
 
 
-def test_a_file_of_another_ending_is_not_passed_over(tmp_path):
-    for name in ("b.yaml", "a.yaml"):
-        (tmp_path / name).write_text("a: 1\n")
+@pytest.mark.parametrize("name", ["mine.yml", "mine.YAML"])
+def test_a_file_of_another_ending_is_not_passed_over(tmp_path, name):
+    for known in ("b.yaml", "a.yaml"):
+        (tmp_path / known).write_text("a: 1\n")
     assert [path.name for path in yaml_files(tmp_path)] == ["a.yaml", "b.yaml"]
-    (tmp_path / "mine.yml").write_text("a: 1\n")
-    with pytest.raises(UserError, match=r"mine\.yml: would not be read: call it mine\.yaml"):
+    (tmp_path / name).write_text("a: 1\n")
+    with pytest.raises(UserError, match=rf"{name}: would not be read: call it mine\.yaml"):
         yaml_files(tmp_path)
 
 

@@ -65,3 +65,16 @@ def test_a_finding_names_tables_that_are_made(shipped):
         for names in re.findall(r"\((`[a-z0-9-]+`(?:, `[a-z0-9-]+`)*)\)$", findings, re.MULTILINE):
             for name in re.findall("`(.+?)`", names):
                 assert shipped.spec(paper, name)["form"] == "tables"
+
+
+def test_the_hours_of_an_experiment_are_those_of_all_its_runs(shipped, monkeypatch):
+    monkeypatch.setattr(shipped, "runs", lambda experiment: [{"wall_time_s": 1800.0}, {"wall_time_s": 5400.0}])
+    assert shipped.hours("survey-gaussian-text") == 2.0
+
+
+def test_gains_are_differences_in_points_and_errors_are_ratios(monkeypatch):
+    cell = pd.MultiIndex.from_tuples([("eeg", "2d")], names=["data_set_id", "size"])
+    errors = pd.DataFrame({"rff": [0.2], "orf": [0.1]}, cell)
+    accuracies = pd.DataFrame({"rff": [80.0], "orf": [84.0]}, cell)
+    monkeypatch.setattr(templates, "errors_and_accuracies", lambda shipped: [errors, accuracies])
+    assert templates.against_plain(None, "2d") == {"ratios": [0.5], "gains": [4.0]}

@@ -90,7 +90,10 @@ def load_settings(config: dict, config_dir: Path) -> dict:
     for key in SELECTIONS:
         # --config only_datasets=eeg,skin arrives as one text, only_sizes=1000 as a number
         if type(settings.get(key)) in (str, int):
-            settings[key] = [part.strip() for part in str(settings[key]).split(",") if part.strip()]
+            named = [part.strip() for part in str(settings[key]).split(",")]
+            if len(named) > 1 and "" in named:
+                raise ConfigurationError(f"{key}: {settings[key]!r} has a comma that no name follows or precedes")
+            settings[key] = [part for part in named if part]
     return settings
 
 

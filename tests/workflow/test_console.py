@@ -40,25 +40,9 @@ def test_a_file_with_another_checksum(workspace):
     assert len(lines) <= 12
 
 
-def test_an_error_of_the_code(workspace):
-    path = workspace.folder / "src/rfstudy/study/kinds/decay.py"
-    broken = 'def measure(job, cell, checkpoints):\n    raise ArithmeticError("no luck")\n'
-    path.write_text(f"{path.read_text()}\n\n{broken}")
-    lines = workspace.with_console("--cores", "1", *STUDY, check=False)
-    assert failures(lines)[0] == (
-        "FAILED measure survey: ArithmeticError: no luck",
-        "       log: logs/quick/measure-survey.log",
-    )
-
-
 def test_a_command_that_is_killed(workspace):
     path = workspace.folder / "src/rfstudy/study/kinds/decay.py"
     killed = "import os, signal\n    os.kill(os.getpid(), signal.SIGKILL)"
     path.write_text(path.read_text() + f"\n\ndef measure(job, cell, checkpoints):\n    {killed}\n")
     lines = workspace.with_console("--cores", "1", *STUDY, check=False)
     assert failures(lines)[0][0].startswith("FAILED measure survey: killed by SIGKILL")
-
-
-def test_a_mistake_in_the_configuration_is_told_as_ever(workspace):
-    lines = workspace.with_console("--cores", "1", "--config", "only_methods=rrf", check=False)
-    assert any("only_methods names the method rrf; did you mean rff?" in line for line in lines)

@@ -90,16 +90,6 @@ def test_the_small_study_ends_in_complete_tables_and_figures(finished):
         assert name in drawn
 
 
-def test_one_core_and_two_cores_give_the_same_results(finished, workspace):
-    workspace.snakemake("--cores", "1", "results/quick/survey-gaussian-text.csv", "--config", *finished.small)
-    name = "results/quick/survey-gaussian-text.csv"
-    one = tidy.read(workspace.folder / name).sort_values(list(tidy.KEY))
-    two = tidy.read(finished.folder / name).sort_values(list(tidy.KEY))
-    tidy.write(one, workspace.folder / "one.csv")
-    tidy.write(two, workspace.folder / "two.csv")
-    assert_same_results(workspace.folder / "one.csv", workspace.folder / "two.csv")
-
-
 def test_nothing_is_left_to_do_after_a_run(finished):
     done = finished.snakemake("--dry-run", "--cores", "2", *finished.arguments)
     assert "Nothing to be done" in done.stdout + done.stderr
@@ -212,9 +202,11 @@ def is_a_job(process) -> bool:
 
 
 def test_a_workflow_that_is_killed_takes_its_jobs_along_and_the_next_ends_in_the_same_table(finished, workspace):
-    """As README says it: what is left of the killed one is a lock, which --unlock removes, and a journal."""
+    """What is left of the killed one is a lock, which --unlock removes, and a journal. The run that is killed has one
+    core, the whole one two: their numbers are the same.
+    """
     results = "results/quick/survey-gaussian-text.csv"
-    arguments = ["--cores", "2", results, "--config", *finished.small]
+    arguments = ["--cores", "1", results, "--config", *finished.small]
     process = subprocess.Popen(
         [sys.executable, "-m", "snakemake", *arguments], cwd=workspace.folder, env=workspace.environment,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -253,70 +245,39 @@ def told(done) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize(
-    ("settings", "messages"),
-    [
-        (["only_methods=rrf"], ["only_methods names the method rrf; did you mean rff? known are"]),
-        (["preset=fast"], ["--config: preset: there is no 'fast'; known are laptop, paper, quick"]),
-        (
-            ["repeat=3", "seed=x"],
-            ["--config: repeat: unknown key; did you mean", "--config: seed: 'x': input should be a valid integer"],
-        ),
-        (["only_datasets=sonar"], ["only_datasets: 'sonar': nothing is left of it under only_datasets=sonar and the"]),
-    ],
-)
-def test_a_mistake_in_the_settings_is_told_in_a_line_and_nothing_else(workspace, settings, messages):
-    lines = told(workspace.snakemake("--dry-run", "--config", *settings, check=False))
-    assert len(lines) == len(messages)
-    assert all(line.startswith(message) for line, message in zip(sorted(lines), messages, strict=True))
+def test_mistakes_in_the_settings_are_a_line_each_and_nothing_else(workspace):
+    lines = told(workspace.snakemake("--dry-run", "--config", "repeat=3", "seed=x", check=False))
+    assert [line.partition(":")[0] for line in lines] == ["--config", "--config"]
 
 
-def test_a_slip_in_the_syntax_of_the_settings_is_told_with_its_line(workspace):
+SLIPS = {
+    "seed: 1\nseed: 2\n": "line 2: the key 'seed' is given twice",
+    None: "cannot be read: No such file or directory",
+}
+
+
+@pytest.mark.parametrize("content", SLIPS)
+def test_a_slip_in_a_file_of_the_command_line_is_told_with_its_line(workspace, content):
+    """Snakemake reads it first, and says of none of them which and where."""
+    (workspace.folder / "good.yaml").write_text("seed: 1\n")
+    if content is not None:
+        (workspace.folder / "mine.yaml").write_text(content)
+    workspace.environment["PYTHONPATH"] = str(workspace.folder / "src")
+    (line,) = told(workspace.snakemake("--cores", "1", "--configfile", "good.yaml", "mine.yaml", check=False))
+    assert line.startswith(f"mine.yaml: {SLIPS[content]}")
+
+
+def test_a_slip_in_the_settings_of_the_repository_is_told_with_its_line(workspace):
     config = workspace.folder / "config" / "config.yaml"
     config.write_text(config.read_text("utf-8") + "seeds: [1\n", "utf-8")
     (line,) = told(workspace.snakemake("--dry-run", check=False))
     assert re.match(r"config/config\.yaml: line \d+: did not find expected", line)
 
 
-SLIPS = {
-    "seed: [1\n": "line 2: did not find expected",
-    "\tseed: 1\n": "line 1: found character that cannot start any token",
-    "seed: 1\nseed: 2\n": "line 2: the key 'seed' is given twice",
-    "seed: 'a\n": "line 2: found unexpected end of stream",
-    "just a text\n": "must be a mapping from keys to values, not a str",
-    "label: caf\xe9\n": "cannot be read: 'utf-8' codec can't decode byte 0xe9",
-    None: "cannot be read: No such file or directory",
-}
-
-
-@pytest.mark.parametrize("content", SLIPS)
-@pytest.mark.parametrize("console", [(), ("--logger", "rfstudy")])
-def test_a_slip_in_a_file_of_the_command_line_is_told_with_its_line(workspace, content, console):
-    """Snakemake reads it first, and says of none of them which and where."""
-    (workspace.folder / "good.yaml").write_text("seed: 1\n")
-    if content is not None:
-        (workspace.folder / "mine.yaml").write_text(content, encoding="latin-1")
-    workspace.environment["PYTHONPATH"] = str(workspace.folder / "src")
-    (line,) = told(workspace.snakemake("--cores", "1", *console, "--configfile", "good.yaml", "mine.yaml", check=False))
-    assert line.startswith(f"mine.yaml: {SLIPS[content]}")
-
-
-#: A moment of the plan, and in front of what in a file of the workflow it is.
-MOMENTS = {
-    "the configuration is read": ("rules/common.smk", "def load_study():"),
-    "the plan is complete": ("rules/publish.smk", "rule publish:"),
-}
-
-
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_ctrl_c_while_the_plan_is_made_is_a_line(workspace, moment):
-    name, before = MOMENTS[moment]
-    path, here = workspace.folder / name, workspace.folder / "here"
-    content = path.read_text("utf-8")
-    assert content.count(before) == 1
-    indent = before[: len(before) - len(before.lstrip())]
-    wait = f"{indent}__import__('pathlib').Path({str(here)!r}).touch()\n{indent}__import__('time').sleep(60)\n\n\n"
-    path.write_text(content.replace(before, wait + before), "utf-8")
+def test_ctrl_c_while_the_plan_is_made_is_a_line(workspace):
+    path, here = workspace.folder / "rules/publish.smk", workspace.folder / "here"
+    wait = f"__import__('pathlib').Path({str(here)!r}).touch()\n__import__('time').sleep(60)\n\n\n"
+    path.write_text(wait + path.read_text("utf-8"), "utf-8")
     with (workspace.folder / "output").open("w+") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "snakemake", "--dry-run"], cwd=workspace.folder, env=workspace.environment,
@@ -332,14 +293,6 @@ def test_ctrl_c_while_the_plan_is_made_is_a_line(workspace, moment):
         lines = output.read().splitlines()
     assert lines[-1] == "interrupted; the same command goes on from what is finished"
     assert not [line for line in lines if re.search(r"Traceback|KeyboardInterrupt|File \"", line)]
-
-
-def test_a_caption_may_have_braces(workspace):
-    figures = workspace.folder / "config" / "figures" / "slsrff.yaml"
-    text = figures.read_text("utf-8")
-    figures.write_text(text.replace("Spectral-norm error of", "Error {of all} of", 1), "utf-8")
-    assert figures.read_text("utf-8") != text
-    assert "slsrff-text" in workspace.snakemake("--dry-run", "slsrff").stdout
 
 
 def test_targets_that_nothing_is_drawn_for_are_an_error(workspace):
@@ -362,19 +315,6 @@ def test_rows_of_an_experiment_that_is_not_in_the_run_are_an_error(workspace):
         "no experiment of this run (quick) is called 'slsrff-code-large'; did you mean slsrff-code? "
         "known are slsrff-code, slsrff-text"
     )
-
-
-def test_an_option_that_no_map_takes_and_one_out_of_range_are_told_when_the_plan_is_made(workspace):
-    path = workspace.folder / "config/experiments/survey.yaml"
-    path.write_text(path.read_text().replace("{n_factors: 3}", "{n_factor: 3}", 1))
-    lines = told(workspace.snakemake("--dry-run", check=False))
-    message = "config/experiments/survey.yaml: survey-gaussian-text.methods[3].options.n_factor: unknown option"
-    assert lines == [message + " 'n_factor'; rom has n_factors, order, layout (did you mean n_factors?)"]
-    path.write_text(path.read_text().replace("{n_factor: 3}", "{n_factors: 0}", 1))
-    # what only the map itself knows is asked by the command that builds each map once
-    done = workspace.rfstudy("check", "quick", check=False)
-    assert done.returncode == 1
-    assert "survey-gaussian-text.methods[3].options: n_factors == 0, must be >= 1." in done.stderr
 
 
 def test_a_folder_with_braces_in_its_path_is_refused_in_a_line(workspace, tmp_path):
@@ -417,15 +357,6 @@ toy:
         assert "Nothing to be done" in done.stdout + done.stderr
 
 
-def test_a_typo_in_an_experiment_is_named(workspace):
-    path = workspace.folder / "config/experiments/survey.yaml"
-    path.write_text(path.read_text().replace("n_folds: 5", "folds: 5", 1))
-    done = workspace.snakemake("--dry-run", check=False)
-    assert done.returncode != 0
-    message = "survey.yaml: survey-gaussian-text.learners.ridge.folds: unknown key; did you mean n_folds?"
-    assert message in done.stdout + done.stderr
-
-
 def test_missing_data_become_skipped_rows_when_they_are_allowed(workspace):
     sources = workspace.folder / "config/sources.yaml"
     # a port of this machine that nothing listens on: no test asks the real addresses
@@ -454,30 +385,6 @@ def test_stand_ins_are_not_published(finished):
     assert done.returncode == 1
     assert "are of stand-ins; nothing is published" in done.stderr
     assert not (finished.folder / "measured.csv.xz").exists()
-
-
-def test_the_shipped_measurements_are_redrawn_without_computing(workspace):
-    shipped = Path(__file__).resolve().parents[2] / "data" / "measured"
-    shutil.copytree(shipped, workspace.folder / "data" / "measured")
-    done = workspace.snakemake("--dry-run", "--cores", "2", "measured_figures")
-    stages = {rule.split("_")[0] for rule in planned(done.stdout)}
-    assert stages == {"draw", "measured", "total"}
-
-
-def test_an_experiment_without_data_sets_ends_in_its_tables_and_reruns_for_its_own_kind(workspace):
-    of = ("only_experiments=theory-variance,theory-decay", "only_methods=rff,qmc,rom", "repeats=1")
-    settings = ("--config", *of, "shard_by=[experiment]")
-    workspace.snakemake("--cores", "2", *settings)
-    rows = tidy.read(workspace.folder / "results/quick/theory-variance.csv")
-    # rff, qmc in two and rom in four configurations, 5 dimensions x 2 directions x 5 distances, 5 metrics
-    assert len(rows) == 7 * 5 * 2 * 5 * 5
-    assert rows["status"].eq("ok").all()
-    drawn = {p.name for p in (workspace.folder / "figures/quick/survey").iterdir()}
-    assert {"table-02-variance-text.md", "table-03-measured-text.csv", "claims-theory-text.tex"} <= drawn
-    path = workspace.folder / "src/rfstudy/study/kinds/decay.py"
-    path.write_text(path.read_text() + "\nEDITED = True\n")
-    done = workspace.snakemake("--dry-run", "--cores", "2", *settings)
-    assert re.findall(r"^Job \d+: measure ([\w-]+)/", done.stdout, re.MULTILINE) == ["theory-decay"]
 
 
 def test_features_of_another_task_go_through_the_chain(workspace, page, plain):

@@ -286,10 +286,10 @@ def test_an_entry_has_its_position_in_the_file_where_steps_are_written_out():
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({"methods": [{"method": "rom", "options": {"n_factors": 0}}]}, ".methods[0].options: n_factors == 0, must be"),
-        ({"methods": [{"method": "qmc", "options": {"sequence": "x"}}]}, ".methods[0].options: sequence must be one o"),
-        ({"methods": [{"method": "rm"}]}, ".methods[0].method: rm does not apply to the kernel gaussian"),
-        ({"methods": [{"method": "karff", "options": {"n_candidates": 9}}]}, ".methods[0].options: n_candidates == 9,"),
+        ({"methods": [{"method": "rom", "options": {"n_factors": 0}}]}, ".methods[0]: n_factors == 0, must be"),
+        ({"methods": [{"method": "qmc", "options": {"sequence": "x"}}]}, ".methods[0]: sequence must be one o"),
+        ({"methods": [{"method": "rm"}]}, ".methods[0]: rm does not apply to the kernel gaussian"),
+        ({"methods": [{"method": "karff", "options": {"n_candidates": 9}}]}, ".methods[0]: n_candidates == 9,"),
         ({"kernel": {"name": "gaussian", "length_scale": -1}, "bandwidth": None}, ".kernel: length_scale must be posi"),
         ({"learners": {"logistic": {"penalties": [1], "n_folds": 2}}}, ".learners.logistic: the learner's options do"),
         ({"scores": ["mse"]}, ".scores: 'mse' is no metric of a binary target; known are"),

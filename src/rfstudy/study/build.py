@@ -11,6 +11,7 @@ import importlib
 import json
 import math
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -29,7 +30,7 @@ from rfstudy.files import read_yaml
 from rfstudy.study.check import entries_in, learners_of_entries, located, rows_of_split
 from rfstudy.study.code import constant, defines
 from rfstudy.study.experiment import module_of, needs_data, standing_for_all, wanted_sizes
-from rfstudy.study.job import NAMES, Part, merge, options_tried, sizes
+from rfstudy.study.job import NAMES, Part, merge, options_tried, sizes, without
 from rfstudy.study.plan import on_dataset, repeats_of
 from rfstudy.study.selection import load_study
 
@@ -45,7 +46,7 @@ def problems_of_preset(config_dir, preset: str) -> list[str]:
 
 def problems_of_parts(experiments: dict[str, dict], settings: dict, tasks: dict) -> list[tuple[str, str]]:
     """Return experiments and messages; what several experiments have in common is built once."""
-    known: dict[str, list[str]] = {}
+    known: dict[str, str] = {}
     found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -53,19 +54,18 @@ def problems_of_parts(experiments: dict[str, dict], settings: dict, tasks: dict)
             for where, trial, arguments in parts(experiment, settings, tasks):
                 key = json.dumps([trial.__name__, arguments], sort_keys=True)
                 if key not in known:
-                    known[key] = problems_of_trial(trial(**arguments))
-                found += [(name, f"{where}{problem}") for problem in known[key]]
+                    known[key] = problem_of(trial, arguments)
+                found += [(name, f"{where}: {known[key]}")] if known[key] else []
     return found
 
 
-def problems_of_trial(builds) -> list[str]:
-    """Return the first problem of a trial, which yields places and functions that raise an error."""
-    for where, build in builds:
-        try:
-            build()
-        except (ValueError, TypeError, ArithmeticError) as error:  # user errors are values, too
-            return [f"{where}: {' '.join(str(error).split())}"]
-    return []
+def problem_of(trial, arguments: dict) -> str:
+    """Return the message of the error that a trial raises; empty where it raises none."""
+    try:
+        trial(**arguments)
+    except (ValueError, TypeError, ArithmeticError) as error:  # user errors are values, too
+        return " ".join(str(error).split())
+    return ""
 
 
 # --- What is built ----------------------------------------------------------------------------------------------------
@@ -168,107 +168,85 @@ def kernel_of(kernel: dict):
 
 
 def try_kernel(kernel: dict):
-    """Yield how to make a kernel and to evaluate it."""
-    yield "", lambda: kernel_of(kernel)(np.eye(2)[:, :1])
+    """Make a kernel and evaluate it."""
+    kernel_of(kernel)(np.eye(2)[:, :1])
 
 
 def try_map(method: str, options: dict, kernel: dict, grid, steps: list):
-    """Yield how to make a map for a kernel, at a number of features or at all sizes of an accuracy grid."""
+    """Make a map for a kernel, at a number of features or at all sizes of an accuracy grid."""
     try:
         made = kernel_of(kernel)
         width = columns_after(steps, grid["d"]) if isinstance(grid, dict) else 0
     except (ValueError, TypeError):
         return  # reported for the kernel, or for the steps
-    numbers = {s for s, _ in sizes(grid["sizes"], width)} if isinstance(grid, dict) else {grid}
-    yield ".method", lambda: check_kernel(resolve(method)[0], made)
-
-    def build():
-        for s in sorted(numbers):
-            phi = make_map(method, kernel=made, n_components=s, random_state=0, **options)
-            try:
-                phi.check_parameters()
-            except NotDefinedError:
-                continue  # a study skips such a cell
-
-    yield ".options", build
+    check_kernel(resolve(method)[0], made)
+    for s in sorted({s for s, _ in sizes(grid["sizes"], width)} if isinstance(grid, dict) else {grid}):
+        phi = make_map(method, kernel=made, n_components=s, random_state=0, **options)
+        with suppress(NotDefinedError):  # a study skips such a cell
+            phi.check_parameters()
 
 
 def try_learner(learner: str, options: dict, target: str):
-    """Yield how to fit and to cross-validate a learner on a few points, where it serves the target."""
+    """Fit and cross-validate a learner on a few points, where it serves the target."""
     entry = load_learner(learner)
+    if target not in entry.targets:
+        return
     n_folds = options.get("n_folds", 2)
     n, grid = 4 * n_folds, options[entry.grid]
-    rng = np.random.default_rng(0)
-    Z = rng.normal(size=(n, 2))
+    Z = np.random.default_rng(0).normal(size=(n, 2))
     Y = Z[:, :1] if target == "regression" else np.where(np.arange(n) // n_folds % 2, 1.0, -1.0)[:, None]
+    score = "mse" if target == "regression" else "accuracy"
 
     def blocks():
         yield slice(0, n), Z
 
-    def build():
-        score = "mse" if target == "regression" else "accuracy"
-        try:
-            entry.fit(blocks, Y, max(grid), n_columns=2, options=options)
-            entry.cross_validate(blocks, Y, np.arange(n) % n_folds, n_columns=2, score=score, options=options)
-        except np.linalg.LinAlgError:
-            pass  # because of these points, not of the options
-
-    if target in entry.targets:
-        yield "", build
+    with suppress(np.linalg.LinAlgError):  # because of these points, not of the options
+        entry.fit(blocks, Y, max(grid), n_columns=2, options=options)
+        entry.cross_validate(blocks, Y, np.arange(n) % n_folds, n_columns=2, score=score, options=options)
 
 
 def try_steps(steps: list, d: int, n_train: int):
-    """Yield how to count the columns after preprocessing steps, and how to fit the steps to few training rows."""
-    yield "", lambda: columns_after(steps, d)
+    """Count the columns after preprocessing steps, and fit the steps to few training rows."""
+    columns_after(steps, d)
     if n_train < d:
-        yield "", lambda: fit_steps(steps, np.random.default_rng(0).normal(size=(n_train, d)))
+        fit_steps(steps, np.random.default_rng(0).normal(size=(n_train, d)))
 
 
 def try_extractor(features_of: dict, d: int, expected: int):
-    """Yield how to count the columns that an extractor makes from d."""
+    """Count the columns that an extractor makes from d."""
     name, parameters = features_of["extractor"], parameters_of(features_of, OF_FEATURES)
-
-    def build():
-        found = modules.load("extractors", name).columns(d, **parameters)
-        if found != expected:
-            raise ValueError(f"{name} makes {found} columns of {d}, but datasets.yaml says {expected}")
-
-    yield "", build
+    found = modules.load("extractors", name).columns(d, **parameters)
+    if found != expected:
+        raise ValueError(f"{name} makes {found} columns of {d}, but datasets.yaml says {expected}")
 
 
 def try_rule(bandwidth: dict, n_train: int):
-    """Yield how to apply a bandwidth rule to as many rows as there are, or to a few."""
+    """Apply a bandwidth rule to as many rows as there are, or to a few."""
     # more rows than neighbours that it counts
     rows = min(n_train, max([RULE_ROWS, *(value + 1 for value in bandwidth.values() if isinstance(value, int))]))
     module = importlib.import_module(f"rfstudy.study.bandwidths.{bandwidth['rule']}")
     X = np.random.default_rng(0).normal(size=(rows, RULE_COLUMNS))
-    parameters = {key: value for key, value in bandwidth.items() if key != "rule"}
-
-    def build():
-        try:
-            module.length_scale(X, np.random.default_rng(0), **parameters)
-        except ValueError:
-            if rows == n_train:
-                raise
-
-    yield "", build
+    try:
+        module.length_scale(X, np.random.default_rng(0), **without(bandwidth, "rule"))
+    except ValueError:
+        if rows == n_train:
+            raise
 
 
 def try_scores(metric: str, target: str):
-    """Yield how to evaluate the predictions of a target by a metric."""
-    yield "", lambda: Target(target).evaluate(metric, [0, 1], [0, 1])
+    """Evaluate the predictions of a target by a metric."""
+    Target(target).evaluate(metric, [0, 1], [0, 1])
 
 
 def try_kind(kind: str, spec: dict):
-    """Yield how to make the kernels and maps that a kind completes itself, what it checks itself, and its cells."""
+    """Make the kernels and maps that a kind completes itself, run its own check, and list its cells."""
     module, nameless = importlib.import_module(module_of(kind)), dict.fromkeys(NAMES, "")
     spec = Part(kind=kind, **nameless, **spec)
     for kernel, entries in module.kernels(spec) if hasattr(module, "kernels") else ():
-        yield "", lambda kernel=kernel: kernel_of(kernel)
+        kernel_of(kernel)
         for entry in entries:
-            for _, build in try_map(entry["method"], entry["options"], kernel, 1, []):
-                yield "", build
+            try_map(entry["method"], entry["options"], kernel, 1, [])
     if hasattr(module, "check"):
-        yield "", lambda: module.check(spec)
+        module.check(spec)
     if hasattr(module, "cells"):
-        yield "", lambda: module.cells(SimpleNamespace(spec=spec))
+        module.cells(SimpleNamespace(spec=spec))

@@ -11,8 +11,9 @@ import ast
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, create_model, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from random_features.errors import nearest
@@ -25,6 +26,16 @@ OF_TYPES = ("typing", "annotated_types", "rfstudy.fields")
 
 #: Longest text of a value in a message.
 LONGEST_VALUE = 200
+
+
+def one_line(text: str) -> str:
+    """Return a text if it can be a name, a label or a caption: a line with at least one character."""
+    if not text.strip() or any(character < " " or character in "\x7f\x85\u2028\u2029" for character in text):
+        raise ValueError(f"{shortened(repr(text))} is not one line of text: write it without line breaks and tabs")
+    return text
+
+
+Text = Annotated[str, AfterValidator(one_line)]
 
 
 class Model(BaseModel):

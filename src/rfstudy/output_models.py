@@ -12,11 +12,10 @@ from annotated_types import Ge, MinLen
 from pydantic import BeforeValidator, StringConstraints, model_validator
 
 from rfstudy.fields import Count, Some
-from rfstudy.models import Model, problems_of, refuse, suggestion
+from rfstudy.models import Model, Text, problems_of, refuse, suggestion
 from rfstudy.report import catalogue
 from rfstudy.study.code import constant, defines, keywords_of
 
-Text = Annotated[str, MinLen(1)]
 Names = Annotated[list[Text], *Some]
 Labels = Annotated[dict[str, Text], MinLen(1)]
 Scale = Literal["linear", "log"]

@@ -1,7 +1,6 @@
 """Selections and means, on rows whose answer is known."""
 
 import io
-import json
 
 import numpy as np
 import pandas as pd
@@ -9,7 +8,6 @@ import pytest
 
 from random_features.errors import UserError
 from rfstudy import tidy
-from rfstudy.metrics import lower_is_better
 from rfstudy.report.aggregate import (
     check_unique,
     measured,
@@ -72,14 +70,6 @@ def test_methods_come_in_the_order_listed_then_by_name(rows):
     assert method_order(rows, []) == [("orf", ""), ("rff", "")]
 
 
-def test_directions():
-    assert lower_is_better("approximation_error_frobenius")
-    assert lower_is_better("time_feature_s")
-    assert not lower_is_better("train_accuracy_pct")
-    with pytest.raises(ValueError, match="fact_rows"):
-        lower_is_better("fact_rows")
-
-
 def test_the_preset_with_the_most_values_speaks_for_a_data_set(rows, tmp_path):
     more = pd.concat([rows, select(rows, method="rff", repeat=None).iloc[:1].assign(preset="paper")])
     elsewhere = rows.assign(dataset="skin", preset="paper")
@@ -93,9 +83,3 @@ def test_the_preset_with_the_most_values_speaks_for_a_data_set(rows, tmp_path):
     # each experiment by itself: of the other one, whose rows are all of one preset, nothing is left out
     both = measured([tidy.read(path)], ["e", "other"])
     assert both.groupby("experiment").size().to_dict() == {"e": len(frame), "other": len(rows)}
-
-
-def test_the_fixture_is_a_tidy_table():
-    table = pd.read_csv(io.StringIO(ROWS))
-    assert set(table.columns) < set(tidy.COLUMNS)
-    assert [json.loads(s)["reason"] for s in table["settings"].dropna()] == ["singular", "too large"]

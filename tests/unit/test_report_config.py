@@ -190,6 +190,8 @@ PANEL = {"metric": "accuracy_pct", "learner": "ridge", "split": "test", "label":
         ({"panels": [PANEL | {"against": "rfff"}]}, r"made\.panels\[0\]\.against: 'rfff' is none of the methods"),
         ({"kernel": "arccos0"}, r"made\.kernel: 'arccos0' is no kernel of \.experiments\.text; "),
         ({"panels": [PANEL | {"kernel": "arccos1"}]}, r"made\.panels\[0\]\.kernel: 'arccos1' is no kernel of "),
+        ({"panels": [PANEL | {"label": "a\nb"}]}, r"made\.panels\[0\]\.label: 'a\\nb' is not one line of text"),
+        ({"caption": "c\u2028"}, r"made\.caption: 'c\\u2028' is not one line of text"),
         ({"width": "wide"}, r"made\.width: 'wide': input should be 'column' or 'page'"),
         ({"extends": "other"}, "output 'made' extends 'other', which does not exist"),
     ],

@@ -1,10 +1,8 @@
 """The pictures of learned features, drawn of the games that are shipped: what they show is what was measured."""
 
 import numpy as np
-import pytest
 import report_rows
 
-from rfstudy import tidy
 from rfstudy.report.context import Context
 from rfstudy.report.plots import plane, sphere
 
@@ -18,39 +16,6 @@ def drawn(name):
         files, spec["experiments"], report_rows.METHODS, report_rows.REGISTERED, report_rows.REFERENCE
     )
     return report_rows.picture(spec, context).figure
-
-
-def test_the_lines_of_the_games_are_means_over_the_repeats_and_named_once():
-    figure = drawn("figure-game-text")
-    (legend,) = figure.legends
-    names = [text.get_text() for text in legend.get_texts()]
-    assert sorted(set(names)) == sorted(names)
-    assert {"NSRF", "no game", "random search", "published bound, exact search"} <= set(names)
-    rows = tidy.read(MEASURED / "nsrf-windmill.csv.xz")
-    own = rows[(rows["metric"] == "accuracy_pct") & (rows["method"] == "nsrf") & (rows["variant"] == "")]
-    expected = own.groupby("n_features")["value"].mean()
-    shown = [line.get_ydata() for line in figure.axes[0].get_lines() if len(line.get_ydata()) == len(expected)]
-    assert any(np.allclose(y, expected.to_numpy(dtype=float)) for y in shown)
-
-
-def test_every_panel_of_the_games_shows_the_quantity_that_it_is_called():
-    figure = drawn("figure-game-text")
-    rows = tidy.read(MEASURED / "nsrf-windmill.csv.xz")
-    own = rows[(rows["method"] == "nsrf") & (rows["variant"] == "")]
-    for ax, metric in zip(figure.axes, ("accuracy_pct", "margin_objective", "duality_gap"), strict=False):
-        means = own[own["metric"] == metric].groupby("n_features")["value"].mean().to_numpy(dtype=float)
-        drawn_lines = [line.get_ydata() for line in ax.get_lines() if len(line.get_ydata()) == len(means)]
-        assert any(np.allclose(y, means) for y in drawn_lines)
-    # of the gap the method alone, with the two bounds
-    assert len(figure.axes[2].containers) == 1
-    bounds = {
-        line.get_color(): line.get_ydata()
-        for line in figure.axes[2].get_lines()
-        if line.get_color() in ("#CC3311", "#888888")
-    }
-    for colour, metric in (("#CC3311", "gap_bound"), ("#888888", "gap_bound_mended")):
-        means = own[own["metric"] == metric].groupby("n_features")["value"].mean().to_numpy(dtype=float)
-        np.testing.assert_allclose(bounds[colour], means)
 
 
 def test_pictures_in_the_plane_name_what_they_show():
@@ -119,29 +84,3 @@ def test_the_points_of_a_sphere_are_those_that_face_the_eye():
     for label, points in zip(np.unique(found["y"]), picture.figure.axes[0].collections, strict=False):
         own = found["X"][(found["y"] == label) & (found["X"] @ towards > 0)]
         np.testing.assert_allclose(points.get_offsets(), np.stack([own @ right, own @ up], axis=1), atol=1e-5)
-
-
-def test_the_games_in_numbers_are_means_over_the_repeats():
-    table = report_rows.as_computed(
-        report_rows.made(
-            report_rows.spec_of("values-game-text", "nsrf"),
-            [MEASURED / "nsrf-windmill.csv.xz", MEASURED / "nsrf-checkerboard.csv.xz"],
-            tasks=report_rows.REGISTERED,
-        )
-    )
-    rows = tidy.read(MEASURED / "nsrf-windmill.csv.xz")
-    for metric, heading in (("accuracy_pct", "test"), ("duality_gap", "gap"), ("distinct_features", "distinct")):
-        own = rows[(rows["metric"] == metric) & (rows["variant"] == "one") & (rows["n_features"] == 100)]
-        cell = table[
-            (table["data_set_id"] == "windmill")
-            & (table["method_variant"] == "one")
-            & (table["m"].astype(str) == "100")
-        ]
-        assert cell[heading].tolist() == pytest.approx([own["value"].astype(float).mean()])
-    whole = table[(table["data_set_id"] == "checkerboard") & (table["m"].astype(str) == "1000")]
-    assert not len(whole)  # a size that was not read has no row
-
-
-def test_the_panels_of_the_paper_are_there():
-    titles = [ax.get_title() for ax in drawn("figure-01b-text").axes]
-    assert titles == ["(a) potential, $m$ = 0", "(b) potential, $m$ = 300"]

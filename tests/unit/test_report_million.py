@@ -1,7 +1,5 @@
 """Table IX and what the survey states about it, on rows that have the printed numbers and on rows that have others."""
 
-from pathlib import Path
-
 import pytest
 import report_rows
 import verdict_rows
@@ -140,27 +138,6 @@ def test_a_stand_in_at_another_size_is_shown_with_its_size_and_compared_with_not
         report_rows.made(report_rows.spec_of("table-09-code"), [report_rows.written(tmp_path, rows, "own.csv")])
     )
     assert set(frame[frame["source"] == "ours"]["GQ"]) == {"not run"}
-
-
-def test_the_picture_of_growth_has_the_methods_that_grow_and_no_others(tmp_path):
-    rows = [row for row in as_measured(dataset="mnist8m-made") if row["kernel"] == "gaussian"]
-    rows += [row | {"at": 12500.0} for row in grown(dataset="mnist8m-made")] + grown(dataset="mnist8m-made")
-    rows = [row for row in rows if row["kernel"] == "gaussian"]
-    spec = report_rows.spec_of("table-09-growth-code")
-    paths = report_rows.draw(spec, [report_rows.written(tmp_path, rows)], tmp_path)
-    (notes,) = [Path(path).read_text(encoding="utf-8") for path in paths if str(path).endswith(".txt")]
-    assert "Level lines" not in notes
-    # a listed method that does not grow is one
-    rows = [row for row in rows if row["method"] != "orf" or row.get("axis", "") == ""]
-    paths = report_rows.draw(spec, [report_rows.written(tmp_path, rows, "some.csv")], tmp_path)
-    (notes,) = [Path(path).read_text(encoding="utf-8") for path in paths if str(path).endswith(".txt")]
-    assert "Level lines with a band: ORF, which" in notes
-
-
-def test_what_was_not_run_says_so():
-    frame, _ = report_rows.as_read(report_rows.made(report_rows.spec_of("table-09-code"), []))
-    assert set(frame[frame["source"] == "ours"]["GQ"]) == {"not run"}
-    assert "0.0121" in set(frame["GQ"])
 
 
 def test_who_was_not_timed_is_no_unit_of_times(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 
 from rfstudy import tidy
 from rfstudy.report.context import Context
-from rfstudy.report.notes import notes, notes_on_searches, notes_on_sizes, quantity
+from rfstudy.report.notes import comparability, notes, notes_on_searches, notes_on_sizes, quantity
 
 ROW = {
     "dataset": "eeg", "method": "rff", "metric": "accuracy_pct", "n_features_label": "2d", "n_features": 28,
@@ -76,6 +76,19 @@ def test_what_was_tuned_of_a_map_is_what_the_sizes_of_an_entry_differ_in(one, ot
         for i, (size, own) in enumerate(((10, one), (20, other)))
     ]
     assert notes_on(*rows) == [PER_METHOD.format(tuned, "the first repeat")]
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ({}, ""),
+        ({"stand_in": "digits (stand-in for MNIST)"}, "digits stand-in"),
+        ({"settings": {"capped": True}}, "capped at 7,490 training and 7,490 test rows"),
+        ({"dataset": "cod-rna"}, "other test rows"),
+    ],
+)
+def test_stand_ins_capped_rows_and_other_data_are_not_comparable(columns, reason):
+    assert comparability(tidy.frame([ROW | columns]), {"cod-rna": {"not_comparable": "other test rows"}}) == reason
 
 
 def test_a_quantity_in_words():

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-import report_rows
 from scipy import stats
 
 from rfstudy import tidy
@@ -71,36 +70,3 @@ def test_a_score_is_the_mean_over_sizes_and_repeats_of_logarithms_where_it_is_no
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_diagram_has_every_method_at_its_rank_with_half_the_critical_difference():
-    rows = report_rows.made_rows()
-    spec = report_rows.spec_of("critical-difference-text")
-    figure = report_rows.picture(spec, rows).figure
-    assert len(figure.axes) == 6
-    first = figure.axes[0]
-    assert first.get_title(loc="left") == "approximation error, small s (8 data sets)"
-    table = ranks.scores(tidy.frame(rows), {"metric": ERROR}, spec["methods"], ["2d", "4d"])
-    expected = ranks.ranking(table, ERROR).ranks
-    assert [container.lines[0].get_xdata()[0] for container in first.containers] == expected.to_list()
-    labels = [text.get_text() for text in first.get_yticklabels()]
-    assert labels == [report_rows.METHODS[method]["label"] for method in expected.index]
-    (segment,) = first.containers[0].lines[2][0].get_segments()
-    assert segment[1, 0] - segment[0, 0] == pytest.approx(ranks.critical_difference(8, 9))
-    one = report_rows.picture(spec, report_rows.made_rows({"eeg": report_rows.TASKS["eeg"]}))
-    assert one.figure.axes == []
-    assert "Not drawn: approximation error, small s" in " ".join(one.notes)
-
-
-def test_mean_ranks_are_drawn_by_size():
-    rows = report_rows.made_rows()
-    spec = report_rows.spec_of("mean-ranks-text")
-    figure, notes = report_rows.picture(spec, rows)
-    assert len(figure.axes) == 3
-    by_size = {
-        size: ranks.ranking(ranks.scores(tidy.frame(rows), {"metric": ERROR}, spec["methods"], [size]), ERROR).ranks
-        for size in spec["sizes"]
-    }
-    for line, method in zip(figure.axes[0].lines, spec["methods"], strict=True):
-        assert line.get_ydata().tolist() == [by_size[size][method] for size in spec["sizes"]]
-    assert any("approximation error 8, 8, 8, 8, 8;" in note for note in notes)

@@ -41,14 +41,3 @@ def test_printed_numbers_are_no_input_of_ours(name, tmp_path):
         assert (frame[frame["source"] == "measured"].iloc[:, 3:] == "not run").all(axis=None)
     else:
         assert (frame[["ours", "verdict"]] == "not run").all(axis=None)
-
-
-def test_statistics_of_a_paper_that_prints_three_of_them(tmp_path):
-    facts = report_rows.fact_rows(duplicate_rows=3)
-    rows = report_rows.changed(facts, lambda row: True, experiment="slsrff-text", paper="slsrff")
-    frame, _ = table("table-02-text", rows, tmp_path)
-    assert at(frame, data_set="magic04", source="published")[["d", "training rows", "scaling"]].tolist() == [
-        "10", "9510", "",
-    ]  # fmt: skip
-    found = frame[frame["source"] == "found"].set_index("data set")
-    assert found["differs in"].to_dict() == {"EEG": "", "cod-RNA": "test rows", "covtype": "", "magic04": ""}

@@ -111,37 +111,6 @@ def test_facts_of_the_parts_have_rows_of_their_own(tmp_path):
     ]  # fmt: skip
 
 
-def test_best_methods_beside_the_printed_ones(tmp_path):
-    rows = report_rows.made_rows(repeats=10)
-    # SSF is far the best at small s on letter, as printed; nothing can be said of LIBLINEAR with three repeats
-    rows = [
-        row | {"value": row["value"] / 9}
-        if (row["method"], row["dataset"], row["split"]) == ("ssf", "letter-am-nz", "train")
-        and row["n_features_label"] in ("2d", "4d")
-        else row
-        for row in rows
-        if row["learner"] != "svm" or row["repeat"] < 3
-    ]
-    rows = report_rows.changed(rows, lambda row: row["dataset"] == "covtype", settings={"capped": True})
-    rows = report_rows.changed(rows, lambda row: row["dataset"] == "eeg", stand_in="generated (stand-in for EEG)")
-    frame, text = table("table-07-text", rows, tmp_path)
-    assert len(frame) == 3 * 8
-    letter = frame[frame["data set"] == "letter"].set_index("source")
-    assert letter["approximation, small s"].to_dict() == {"published": "SSF", "measured": "SSF", "agreement": "same"}
-    # at large s the errors of the made rows are smallest for rff, the paper lists SSF and ORF
-    assert letter["approximation, large s"].to_dict() == {
-        "published": "SSF, ORF", "measured": "RFF", "agreement": "differs",
-    }  # fmt: skip
-    assert letter["ridge, small s"].to_dict() == {"published": "-", "measured": "-", "agreement": "same"}
-    assert letter.loc["measured", "LIBLINEAR, small s"] == "no verdict"
-    assert letter.loc["agreement", "LIBLINEAR, small s"] == ""
-    for name in ("covtype: capped", "EEG: generated stand-in", "cod-RNA"):
-        agreement = frame[(frame["data set"] == name) & (frame["source"] == "agreement")]
-        assert (agreement.iloc[0, 2:] == "not comparable").all()
-    for sentence in ("two-sided t-tests paired by repeat", "LIBLINEAR accuracy (3)", "cod-RNA (other test rows)"):
-        assert sentence in text
-
-
 def test_printed_winners_are_no_input_of_the_measured_ones(tmp_path):
     frame, _ = table("table-07-text", [], tmp_path)
     assert (frame.loc[frame["source"] == "measured"].iloc[:, 2:] == "not run").all(axis=None)

@@ -159,6 +159,11 @@ def test_a_ratio_is_too_noisy_from_a_quarter_of_it_on(last, noisy):
     assert (found.value, found.reason) == (2.0, "too noisy" if noisy else "")
 
 
+@pytest.mark.parametrize(("one", "other"), [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)])
+def test_a_ratio_with_times_of_zero_is_too_noisy(one, other):
+    assert pair((one,) * 3, (other,) * 3).reason == "too noisy"
+
+
 def test_a_ratio_with_a_machine_busy_round_is_machine_busy():
     found = pair((2.0, 2.0), (1.0, 1.0), settings={"machine_busy": True})
     assert found.reason == "machine busy"

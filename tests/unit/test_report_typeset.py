@@ -230,77 +230,9 @@ def test_the_same_rows_give_the_same_files(number, tmp_path):
     assert not any(b"\r" in path.read_bytes() for path in files[0])
 
 
-def test_a_grid_for_machines_has_a_row_a_cell():
-    rows = report_rows.made_rows(tasks=["eeg"], methods=["orf", "rff"], sizes=(2, 4), repeats=3)
-    rows = report_rows.changed(
-        rows, lambda row: (row["method"], row["repeat"], row["n_features_label"]) == ("rff", 1, "2d"),
-        status="failed", value=None, settings={"reason": "singular"},
-    )  # fmt: skip
-    rows = report_rows.changed(rows, lambda row: True, settings={"capped": True})
-    table = kind_of("values-accuracy-ridge-text", rows)
-    frame = report_rows.as_computed(table)
-    eeg = frame[frame["data_set_id"] == "eeg"].set_index(["method_id", "size"])
-    assert set(eeg["data_set"]) == {"EEG"}
-    assert set(eeg["data_set_remark"]) == {"capped"}
-    assert set(eeg["metric"]) == {"accuracy_pct"}
-    values = [
-        row["value"]
-        for row in rows
-        if (row["learner"], row["method"], row["n_features_label"]) == ("ridge", "rff", "2d") and row["status"] == "ok"
-    ]
-    cell = eeg.loc["rff", "2d"]
-    assert cell[["value", "std"]].tolist() == pytest.approx([np.mean(values), np.std(values, ddof=1)])
-    assert cell[["method", "n", "remark"]].tolist() == ["RFF", 2, "1 failed"]
-    missing = eeg.loc["orf", "8d"]
-    assert missing["remark"] == "not run"
-    assert missing[["value", "std", "n"]].isna().all()
-    others = frame[frame["data_set_id"] == "skin"]
-    assert set(others["remark"]) == {"not run"}
-    assert others["method"].isna().all()
-
-
 def kind_of(name, rows, paper="survey"):
     spec = report_rows.spec_of(name, paper)
     return tables.make(report_rows.context_of(rows), spec)
-
-
-def test_best_methods_for_machines_have_a_row_a_winner():
-    rows = report_rows.made_rows(tasks=["letter-am-nz"], repeats=10)
-    frame = report_rows.as_computed(kind_of("table-07-text", rows))
-    letter = frame[(frame["data_set"] == "letter") & (frame["criterion"] == "approximation")]
-    printed = letter[(letter["source"] == "published") & (letter["group"] == "large s")]
-    assert printed["method_id"].tolist() == ["ssf", "orf"]
-    ours = letter[(letter["source"] == "measured") & (letter["group"] == "large s")]
-    assert ours[["method", "method_id", "agreement", "repeats"]].to_numpy().tolist() == [["RFF", "rff", "differs", 10]]
-    ridge = frame[(frame["data_set"] == "letter") & (frame["criterion"] == "ridge") & (frame["source"] == "measured")]
-    assert set(ridge["remark"]) == {"none stands out"}
-    several = frame[(frame["source"] == "measured") & frame["p_value"].notna()]
-    assert (several["p_value"] >= 0.05).all()
-    assert set(frame["source"]) == {"published", "measured"}
-
-
-def test_every_winner_but_the_best_has_a_p_value():
-    rows = report_rows.made_rows(tasks=["letter-am-nz"], methods=["rff", "orf", "gq"], repeats=10)
-    table = kind_of("table-07-text", rows)
-    frame = report_rows.as_computed(table)
-    frame = frame[(frame["data_set"] == "letter") & (frame["criterion"] == "ridge") & (frame["source"] == "measured")]
-    for group, winners in frame.groupby("group"):
-        read = table.frame[[str(cell) == "letter" for cell in table.frame["data set"]]].iloc[1]
-        assert ", ".join(winners["method"]) == str(read[f"ridge, {group}"])
-        assert winners["p_value"].isna().tolist() == [True] + [False] * (len(winners) - 1)
-    assert len(frame) > 2
-
-
-def test_times_by_rounds_have_quartiles():
-    rows = [row for row in report_rows.surrogate_rows(tasks=["eeg"], sizes=(1,), repeats=1)
-            if row["metric"] == "accuracy_pct"]  # fmt: skip
-    place = {key: value for key, value in rows[0].items() if key not in ("learner", "split", "value", "metric")}
-    seconds = (1.0, 2.0, 3.0, 4.0, 10.0)
-    rows += [place | {"axis": "round", "at": at, "metric": f"time_{phase}_s", "value": value / 2, "method": "rff"}
-             for at, value in enumerate(seconds) for phase in ("draw", "transform")]  # fmt: skip
-    frame = report_rows.as_computed(kind_of("values-generation-time-text", rows, "slsrff"))
-    cell = frame[(frame["method_id"] == "rff") & (frame["size"] == "d")].iloc[0]
-    assert cell[["value", "lower_quartile", "upper_quartile", "rounds"]].tolist() == [3, 2, 4, 5]
 
 
 def test_the_columns_that_are_explained_are_there():
@@ -313,21 +245,6 @@ def test_the_columns_that_are_explained_are_there():
     assert by_rounds < named
 
 
-def test_an_ablation_for_machines_has_differences_and_p_values():
-    table = kind_of("ablation-code", report_rows.step_rows(tasks=["eeg"]), "slsrff")
-    frame = report_rows.as_computed(table)
-    eeg = frame[frame["data_set_id"] == "eeg"]
-    change = eeg[(eeg["quantity"] == "change") & (eeg["step_id"] == "code") & (eeg["method_id"] == "slsrff")]
-    assert len(change) == 1
-    assert change["value"].iloc[0] == pytest.approx(8.8, abs=0.3)
-    assert change["p_value"].iloc[0] < 1e-6
-    assert change["n"].iloc[0] == 10
-    carried = eeg[(eeg["quantity"] == "accuracy") & (eeg["step_id"] == "code") & (eeg["method_id"] == "rff")]
-    assert carried["remark"].tolist() == ["as before"]
-    controls = eeg[eeg["step_minus"].notna()]
-    assert set(controls["step_id"]) == {"smaller-penalty", "trace", "permuted", "identity-text", "identity-code"}
-
-
 def test_facts_stand_by_topic_and_one_row_an_entry():
     rows = report_rows.fact_rows(class_order="long runs", duplicate_rows=1200, constant_columns=[3, 17], shuffled=True)
     table = kind_of("table-06-facts-text", rows)
@@ -338,15 +255,6 @@ def test_facts_stand_by_topic_and_one_row_an_entry():
     assert eeg.loc["class_order", "text"] == "long runs"
     assert eeg.loc["shuffled", ["topic", "text"]].tolist() == [dataset_facts.OTHERS, "yes"]
     assert eeg.loc["constant_columns", ["entry", "value"]].to_numpy().tolist() == [[1, 3], [2, 17]]
-
-
-def test_sizes_dimensions_and_distances_are_in_the_order_of_numbers():
-    table = made(next(i for i, spec in enumerate(TABLES) if spec["name"] == "table-02-variance-text"), True)
-    rff = table.frame[[str(cell) == "RFF" for cell in table.frame["map"]]]
-    assert [(str(direction), d) for direction, d in zip(rff["direction"], rff["d"], strict=True)] == [
-        ("axis", 4), ("axis", 16), ("random", 4), ("random", 16),
-    ]  # fmt: skip
-    assert list(table.frame.columns[4:]) == ["z = 0.5", "z = 1.5"]
 
 
 def test_reasons_do_not_name_methods_by_their_ids():
@@ -414,6 +322,15 @@ def test_special_characters_are_escaped():
     assert lines[start + 2] == r"1 \textless{} 2 \& \textless{}b\textgreater{} & 3 \\"
     assert typeset.escape("50 % of a_b {c} # $") == r"50 \% of a\_b \{c\} \# \$"
     assert typeset.escape("x^2 ~ \\ ±") == r"x\textasciicircum{}2 \textasciitilde{} \textbackslash{} $\pm$"
+
+
+def test_characters_that_need_unicode_fonts_are_named_in_the_first_line():
+    def first_line(label):
+        table = typeset.Table(pd.DataFrame({"method": [label], "n": [1]}), caption="Naïve café ± 1")
+        return typeset.latex(table).split("\n")[0]
+
+    assert first_line("Gauß & Çelik ≥ 0") == typeset.NEEDS
+    assert first_line("方法 and λ") == f"{typeset.NEEDS}; XeLaTeX or LuaLaTeX, with a font that has λ方法"
 
 
 def test_repeats_in_the_first_column_are_left_out():

@@ -351,6 +351,43 @@ def test_a_gain_is_over_the_more_accurate_baseline_and_a_control_minus_its_metho
     assert table.loc["control: control, minus lsrff", "change rff"] == "-4.00 (<0.001)"
 
 
+# Equal time: kind "equal_time"
+
+EQUAL_TIME = {
+    "kind": "equal_time", "datasets": ["eeg"], "methods": ["lsrff"], "baselines": ["rff"], "quantity": ACCURACY,
+    "times": {"lsrff": "time_fit_s", "rff": "time_train_s"},
+}  # fmt: skip
+
+
+def timed(method, size, metric, seconds, values):
+    """Accuracies of a method at a size, and rounds of its time."""
+    shared = {"method": method, "n_features_label": size, "n_features": int(size), "axis": "round", "repeat": None}
+    rounds = [row(metric, seconds, at=at, **shared) for at in (0, 1, 2)]
+    return rounds + accuracies(method, size, values, n_features=int(size))
+
+
+def test_p_values_at_equal_time_are_corrected_by_holm(tabulated):
+    # p = 0.0125 in one of two comparisons at as many features; in as much time plain features were not measured
+    rows = timed("rff", "8", "time_train_s", 1.0, [80.0] * 8) + timed("rff", "16", "time_train_s", 2.0, [80.0] * 8)
+    rows += timed("lsrff", "8", "time_fit_s", 3.0, around(81.2609)) + timed(
+        "lsrff", "16", "time_fit_s", 4.0, around(80.0)
+    )
+    table, _ = tabulated(EQUAL_TIME, rows)
+    assert table["lsrff minus rff at M"].tolist() == ["+1.26 (0.025)", "+0.00 (1.000)"]
+    assert table["M of rff at equal time"].tolist() == ["beyond rff at 16"] * 2
+    # between two sizes both comparisons are tested: four in all
+    rows += timed("rff", "32", "time_train_s", 5.0, [80.0] * 8)
+    table, _ = tabulated(EQUAL_TIME, rows)
+    assert table["lsrff minus rff at equal time"].tolist() == ["+1.26 (0.050)", "+0.00 (1.000)"]
+
+
+@pytest.mark.parametrize("zero", [("lsrff", "rff"), ("rff",), ("lsrff",)])
+def test_times_of_zero_are_no_times(tabulated, zero):
+    rows = timed("rff", "8", "time_train_s", float("rff" not in zero), [80.0] * 8)
+    rows += timed("lsrff", "8", "time_fit_s", float("lsrff" not in zero), [80.0] * 8)
+    assert tabulated(EQUAL_TIME, rows)[0]["M"].tolist() == ["not timed"]
+
+
 # Variances: kinds "complexities" and "pairs"
 
 

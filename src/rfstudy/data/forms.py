@@ -300,7 +300,7 @@ class FileTask(Labelled):
     source: str
     files: Parts
     parser: Literal[PARSERS]
-    separator: Annotated[Text, AfterValidator(expression)] = None
+    separator: Annotated[str, MinLen(1), AfterValidator(expression)] = None
     header_lines: Count = None
     drop_columns: Annotated[list[Count], *Some] = None
     label_column: Literal["first", "last"] = None

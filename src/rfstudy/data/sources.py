@@ -10,9 +10,8 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, StringConst
 from rfstudy.data.raw import ARCHIVE_ENDINGS, RECORD
 from rfstudy.data.tasks import UNKNOWN
 from rfstudy.fields import Count, distinct
-from rfstudy.models import Model, refuse
+from rfstudy.models import Model, Text, refuse
 
-Text = Annotated[str, MinLen(1)]
 Names = Annotated[list[Text], MinLen(1), BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
 Sha256 = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 FileName = Annotated[str, StringConstraints(pattern="^[^/]+$")]

@@ -43,8 +43,8 @@ def _by_repeat(others: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
     shared = [*differing_columns(pd.concat([others, baseline]), PLACE), "repeat"]
     pairs = others.merge(baseline[[*shared, "value"]], on=shared, suffixes=("", "_other"), validate="many_to_one")
     points = all(fact_of(metric).is_percentage for metric in pairs["metric"].unique())
-    if not points and (pairs[["value", "value_other"]] <= 0).any(axis=None):
-        raise ValueError("a ratio needs positive values")
+    if not points:  # zero, such as a time below the resolution of the clock, has no ratio
+        pairs = pairs[(pairs[["value", "value_other"]] > 0).all(axis=1)]
     gap = pairs["value"] - pairs["value_other"] if points else np.log(pairs["value"] / pairs["value_other"])
     cells = by_cell(pairs.assign(gap=gap), CELL, mean=("gap", "mean"), std=("gap", "std"), n=("gap", "size"))
     spread = cells.pop("std").fillna(0.0)

@@ -72,11 +72,13 @@ def lower_variance_verdict(counts: SignCounts, claim: str) -> str:
 
 
 def power_law(x, y) -> Estimate | None:
-    """The exponent a of y = c x^a by least squares on the logarithms, x and y of shape (n,), y > 0.
+    """Return the exponent a of y = c x^a by least squares on the logarithms, x and y of shape (n,).
 
-    None where there are fewer than three points or one x only: nothing is left for an error.
+    Points with y = 0, such as times below the resolution of the clock, have no logarithm and are left out. None where
+    there are fewer than three points or one x only: nothing is left for an error.
     """
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    x, y = x[y > 0], y[y > 0]
     if len(x) < 3 or len(set(x)) < 2:
         return None
     # half of what a table takes to start, and few need it

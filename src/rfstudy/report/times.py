@@ -138,7 +138,7 @@ def ratios(one: pd.DataFrame, other: pd.DataFrame, place: list[str], by: list[st
     A ratio is the median of the ratios by round, with quartiles. Its error is that of the median of normal ratios,
     whose quartiles are 1.349 standard deviations apart: sqrt(pi / (2 R)) standard deviations for R rounds. The reason
     is "machine busy" if other work ran next to a round, and "too noisy" if the quartiles are over ``TOO_WIDE`` of the
-    ratio apart. Only rounds of the same record are paired.
+    ratio apart or a time is zero. Only rounds of the same record are paired.
 
     Parameters
     ----------
@@ -157,7 +157,8 @@ def ratios(one: pd.DataFrame, other: pd.DataFrame, place: list[str], by: list[st
     found = cells["value"].quantile([0.25, 0.5, 0.75]).unstack().set_axis(["low", "value", "high"], axis=1)
     found = found.join(cells.agg(n=("value", "size"), busy=("machine_busy", "any")))
     width = found["high"] - found["low"]
-    reason = np.select([found["busy"], width > TOO_WIDE * found["value"]], ["machine busy", "too noisy"], "")
+    is_clear = (found["value"] > 0) & (width <= TOO_WIDE * found["value"])
+    reason = np.select([found["busy"], ~is_clear], ["machine busy", "too noisy"], "")
     error = width / 1.349 * np.sqrt(np.pi / (2 * found["n"]))
     return found.assign(error=error, p=np.nan, reason=reason)[list(Estimate._fields)]
 

@@ -33,6 +33,9 @@ GAP, PARAGRAPH, NARROWEST = 2.5, 40, 20
 
 NEEDS = "% needs: array, booktabs, longtable, pdflscape"
 
+#: LaTeX: the last character that every engine can set; later ones that are not in ``_LATEX`` need Unicode fonts.
+LAST_LATIN = "\u017f"
+
 _LATEX = str.maketrans({
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -251,7 +254,10 @@ def latex(table: Table) -> str:
         lines.append(_longtable(frame, escape(caption), f"tab:{table.name}" + f"-{letter}" * (position > 0), line))
     lines += [*(escape(note) + r"\par" for note in table.notes), r"\endgroup"]
     lines = [r"\begin{landscape}", *lines, r"\end{landscape}"] if turned else lines
-    return "\n".join([NEEDS, *lines]) + "\n"
+    content = "\n".join(lines) + "\n"
+    foreign = "".join(sorted({character for character in content if character > LAST_LATIN}))
+    needs = f"{NEEDS}; XeLaTeX or LuaLaTeX, with a font that has {foreign}" if foreign else NEEDS
+    return f"{needs}\n{content}"
 
 
 def _pieces(table: Table) -> list[tuple[str, pd.DataFrame]]:

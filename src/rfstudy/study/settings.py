@@ -8,7 +8,7 @@ from annotated_types import Ge, Gt, Lt, MinLen
 from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag, model_validator
 
 from rfstudy.fields import Count, Words
-from rfstudy.models import Model, refuse
+from rfstudy.models import Model, Text, refuse
 from rfstudy.study.models import AXES, Axis, Limit, Repeats, Shared, Timing
 from rfstudy.study.parts import Learners, Name, Options
 
@@ -91,7 +91,6 @@ class Settings(Model):
         return self
 
 
-Text = Annotated[str, MinLen(1)]
 Names = Annotated[list[Text], MinLen(1), BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
 
 

@@ -113,7 +113,7 @@ def _published(cells: pd.DataFrame, columns: dict[str, dict], settings: dict, ti
 
 
 def _with_ratio(text: str, seconds: float, over: float | None, **more) -> Cell:
-    brackets = "" if over is None else f" ({over:.2f})"
+    brackets = "" if pd.isna(over) else f" ({over:.2f})"
     return Cell(text + brackets, {"": seconds, "over_baseline": over} | more)
 
 

@@ -147,6 +147,13 @@ def functions_of(module: str) -> list[str]:
     return [node.name for node in syntax_of(module) if isinstance(node, ast.FunctionDef)]
 
 
+def literal(module: str, name: str):
+    """Return the value of a literal such as ``GPU = False`` at the top level of a module."""
+    assigned = [node for node in syntax_of(module) if isinstance(node, ast.Assign)]
+    (value,) = [node.value for node in assigned if ast.unparse(node.targets[0]) == name]
+    return ast.literal_eval(value)
+
+
 @cache
 def types_of(module: str) -> dict:
     """Return the types that a module may declare keys with: what it imports from modules of types alone."""
@@ -171,13 +178,12 @@ def declared(module: str, name: str) -> type[Model] | None:
 
 
 @cache
-def parameters(module: str, function: str, *given: str) -> type[Model]:
-    """Return the keyword arguments of a function as a model, but for those that a run itself gives."""
+def parameters(module: str, function: str) -> type[Model]:
+    """Return the keyword arguments of a function as a model."""
     (node,) = [each for each in syntax_of(module) if isinstance(each, ast.FunctionDef) and each.name == function]
     keys = {
         argument.arg: (eval(ast.unparse(argument.annotation), types_of(module)), ... if default is None else None)
         for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
-        if argument.arg not in given
     }
     return create_model(module.rpartition(".")[2], __base__=Model, **keys)
 

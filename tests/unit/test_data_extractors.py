@@ -5,9 +5,14 @@ import pytest
 
 from random_features.errors import UserError
 from rfstudy.data.extractors import hog, vgg
+from rfstudy.data.images import Given
 
 #: As the code of the paper on learned Fourier features has them.
 PAPER = {"orientations": 8, "pixels_per_cell": 4, "cells_per_block": 1, "block_norm": "L1"}
+
+
+def described(X, given=PAPER):
+    return hog.extract(X, Given(), **given)
 
 
 def images(n, side, colours=(), seed=0):
@@ -33,7 +38,7 @@ def plain_hog(image, orientations, pixels_per_cell):
 
 def test_the_papers_images_have_512_features():
     assert hog.columns(32 * 32 * 3, **PAPER) == 512
-    assert hog.extract(images(3, 32, (3,)), **PAPER, device="cpu").shape == (3, 512)
+    assert described(images(3, 32, (3,))).shape == (3, 512)
 
 
 @pytest.mark.parametrize(("side", "orientations", "cell"), [(8, 8, 4), (10, 5, 3), (28, 8, 4)])
@@ -41,7 +46,7 @@ def test_grey_images_against_a_plain_twin(side, orientations, cell):
     X = images(4, side)
     given = {"orientations": orientations, "pixels_per_cell": cell, "cells_per_block": 1, "block_norm": "L1"}
     expected = [plain_hog(image.reshape(side, side) / 255, orientations, cell) for image in X]
-    found = hog.extract(X, **given)
+    found = described(X, given)
     assert found.dtype == np.float32
     assert found.shape[1] == hog.columns(side * side, **given)
     np.testing.assert_allclose(found, expected, atol=1e-6)
@@ -51,13 +56,13 @@ def test_colours_are_made_grey_by_their_weights():
     X = images(2, 16, (3,))
     weights = [0.2125, 0.7154, 0.0721]
     expected = [plain_hog(image.reshape(16, 16, 3) / 255 @ weights, 8, 4) for image in X]
-    np.testing.assert_allclose(hog.extract(X, **PAPER), expected, atol=1e-6)
+    np.testing.assert_allclose(described(X), expected, atol=1e-6)
 
 
 def test_stripes_have_one_orientation_and_a_plain_image_none():
     across = np.tile(np.arange(0, 128, 8, dtype=np.uint8), (16, 1))
     X = np.stack([across.ravel(), across.T.ravel(), np.full(256, 77, dtype=np.uint8)])
-    cells = hog.extract(X, **PAPER).reshape(3, 16, 8)
+    cells = described(X).reshape(3, 16, 8)
     # gradients along the rows have the angle 0, along the columns 90 degrees: the fifth of eight bins
     np.testing.assert_allclose(cells[0], np.eye(8)[[0] * 16], atol=1e-3)
     np.testing.assert_allclose(cells[1], np.eye(8)[[4] * 16], atol=1e-3)
@@ -68,14 +73,14 @@ def test_a_larger_block_repeats_cells_and_normalises_them_together():
     X = images(2, 16)
     given = PAPER | {"cells_per_block": 2, "block_norm": "L2"}
     assert hog.columns(256, **given) == 3 * 3 * 2 * 2 * 8
-    blocks = hog.extract(X, **given).reshape(2, 9, 32)
+    blocks = described(X, given).reshape(2, 9, 32)
     np.testing.assert_allclose(np.linalg.norm(blocks, axis=2), 1, atol=1e-4)
 
 
 def test_rows_do_not_depend_on_their_company():
     X = images(5, 16)
-    np.testing.assert_array_equal(hog.extract(X, **PAPER)[3:4], hog.extract(X[3:4], **PAPER))
-    assert hog.extract(X[:0], **PAPER).shape == (0, 128)
+    np.testing.assert_array_equal(described(X)[3:4], described(X[3:4]))
+    assert described(X[:0]).shape == (0, 128)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +95,7 @@ def test_what_is_no_image_is_refused():
         with pytest.raises(UserError, match=f"{d} numbers are no square image"):
             hog.image_shape(d)
     with pytest.raises(UserError, match="reads images of bytes, not of float32"):
-        hog.extract(images(1, 8).astype(np.float32), **PAPER)
+        described(images(1, 8).astype(np.float32))
     with pytest.raises(UserError, match="images of 9 numbers hold no block of 1 cells of 4 pixels"):
         hog.columns(9, **PAPER)
 
@@ -104,8 +109,7 @@ TINY = {
 
 def fitted(X, n_train=12, **changes):
     """The features of a narrow network that was fitted to the first rows, of two classes."""
-    given = TINY | {"labels": 3 * (np.arange(n_train) % 2), "files": {}, "device": "cpu"} | changes
-    return vgg.extract(X, **given)
+    return vgg.extract(X, Given(**{"labels": 3 * (np.arange(n_train) % 2)} | changes), **TINY)
 
 
 @pytest.mark.parametrize(("side", "colours"), [(32, (3,)), (8, ())])

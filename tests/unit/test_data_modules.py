@@ -13,8 +13,6 @@ EVERY = [(kind, name) for kind in modules.KINDS for name in modules.names(kind)]
 STEP = '''
 """A step."""
 
-SHARE = 0.5
-
 
 def fit(X_train, *, width: int, share: float = 0.5, name: str = "a", exact: bool = False, other=None):
     return lambda X: X
@@ -40,28 +38,19 @@ def test_what_is_read_from_a_source_is_what_python_sees(kind, name):
     assert function.__doc__
     signature = inspect.signature(function).parameters.values()
     own = [parameter.name for parameter in signature if parameter.kind is parameter.KEYWORD_ONLY]
-    given = modules.GIVEN if kind == "extractors" else ()
-    model = parameters(modules.module_name(kind, name), modules.KINDS[kind][1], *given)
-    assert list(model.model_fields) == [key for key in own if key not in given]
+    model = parameters(modules.module_name(kind, name), modules.KINDS[kind][1])
+    assert list(model.model_fields) == own
     first = {
         "steps": ["X_train"],
         "generators": ["n", "d", "random"],
-        "extractors": ["X"],
+        "extractors": ["X", "given"],
         "streams": ["first", "last", "images", "labels", "seed"],
     }
     assert [p.name for p in signature if p.kind is p.POSITIONAL_OR_KEYWORD] == first[kind]
 
 
-def test_what_an_extractor_asks_the_run_for():
-    assert modules.asked_for("hog") == {"device"}
-    assert modules.asked_for("vgg") == {"device", "labels", "files", "checkpoint"} == set(modules.GIVEN)
-
-
 def test_a_new_file_is_found_without_a_list(steps):
     assert modules.names("steps") == ("wide",)
-    assert modules.literal("steps", "wide", "SHARE") == 0.5
-    with pytest.raises(UserError, match=r"'wide' does not say GPU in steps/wide\.py"):
-        modules.literal("steps", "wide", "GPU")
     with pytest.raises(UserError, match="there is no preprocessing step 'tall'; there are wide"):
         modules.load("steps", "tall")
 

@@ -10,6 +10,7 @@ from data_toys import HOG, TOY, downloaded, write_toy
 from random_features.errors import UserError
 from rfstudy.data import registry
 from rfstudy.data.entries import in_use
+from rfstudy.data.images import Given
 from rfstudy.data.prepared import digest, write_facts
 from rfstudy.data.preprocess import preprocess
 
@@ -212,7 +213,7 @@ def test_features_of_a_stand_in_are_labelled_as_such(images, tmp_path):
     from rfstudy.data.extractors.hog import extract
 
     parameters = {key: value for key, value in HOG.items() if key != "extractor"}
-    np.testing.assert_array_equal(X, extract(np.load(images / "X.npy"), **parameters))
+    np.testing.assert_array_equal(X, extract(np.load(images / "X.npy"), Given(), **parameters))
     assert (tmp_path / "a" / "y.npy").read_bytes() == (images / "y.npy").read_bytes()
     assert facts["stand_in"] == facts["label"] == "hog of digits 1 and 7 (stand-in for MNIST (1-7))"
     same = ("n", "n_train", "n_test", "n_train_published", "split", "target", "classes", "class_counts")
@@ -287,10 +288,10 @@ def test_an_extractor_is_given_what_it_asks_for(images, tmp_path, monkeypatch):
     (weights / "some.pth").write_text("weights", encoding="utf-8")
     downloaded(weights)
 
-    def extract(X, **asked):
-        given.update(asked)
-        asked["checkpoint"].parent.mkdir()
-        asked["checkpoint"].write_text("half", encoding="utf-8")
+    def extract(X, run, **parameters):
+        given.update(vars(run) | {"parameters": parameters})
+        run.checkpoint.parent.mkdir()
+        run.checkpoint.write_text("half", encoding="utf-8")
         return np.zeros((len(X), 64), dtype=np.float32)
 
     monkeypatch.setattr(vgg, "extract", extract)
@@ -300,7 +301,7 @@ def test_an_extractor_is_given_what_it_asks_for(images, tmp_path, monkeypatch):
     assert given["device"] == "auto"
     assert given["files"] == {"some.pth": weights / "some.pth"}
     np.testing.assert_array_equal(given["labels"], np.load(images / "y.npy")[: facts["n_train"]])
-    assert {key: given[key] for key in TINY if key in given} == without_source(TINY)
+    assert given["parameters"] == {key: TINY[key] for key in TINY if key not in ("extractor", "source")}
     assert sorted(path.name for path in (tmp_path / "a").iterdir()) == ["X.npy", "facts.json", "y.npy"]
     # weights that are not those of the download are none
     (weights / "some.pth").write_text("others", encoding="utf-8")
@@ -311,18 +312,16 @@ def test_an_extractor_is_given_what_it_asks_for(images, tmp_path, monkeypatch):
     assert (facts["status"], facts["reason"]) == ("skipped", "no network")
 
 
-def without_source(features_of):
-    """The parameters of an extractor."""
-    return {key: value for key, value in features_of.items() if key not in ("extractor", "source")}
-
-
 def test_an_extractor_that_learns_needs_training_rows_that_are_the_same_in_every_repeat(images, tmp_path):
     own_images(
         images, n_train_published=None, sha256=digest(np.load(images / "X.npy"), np.load(images / "y.npy"), None)
     )
     task = FEATURES | {"features_of": {"task": "mnist-1-7"} | TINY, "d": 64}
-    with pytest.raises(UserError, match="vgg learns from published training rows, and mnist-1-7 has none"):
-        preprocess("deep", task, tmp_path, tmp_path / "a", reference_dir=tmp_path, base_dir=images)
+    weights = tmp_path / "weights"
+    weights.mkdir()
+    downloaded(weights)
+    with pytest.raises(UserError, match=r"vgg learns from published training rows, and the task .* has none"):
+        preprocess("deep", task, weights, tmp_path / "a", reference_dir=tmp_path, base_dir=images)
 
 
 def test_features_of_a_task_that_is_not_prepared_are_an_error(tmp_path):

@@ -24,7 +24,7 @@ from rfstudy.data.entries import class_values, target_of
 from rfstudy.data.sources import Names, Text
 from rfstudy.data.tasks import DROP, IN_ORDER, halves
 from rfstudy.fields import Count, Some
-from rfstudy.models import Model, functions_of, parameters, refuse, suggestion
+from rfstudy.models import Model, functions_of, literal, parameters, refuse, suggestion
 
 #: The formats: functions ``parse_<name>``.
 PARSERS = tuple(name.removeprefix("parse_") for name in functions_of("rfstudy.data.parse") if name.startswith("parse_"))
@@ -42,7 +42,7 @@ def with_parameters(kind: str, key: str, given: type[Model]):
         name = value.get(key)
         if name not in modules.names(kind):
             refuse([((), f"{key}: {modules.unknown(kind, name)}")])
-        own = parameters(modules.module_name(kind, name), modules.KINDS[kind][1], *modules.GIVEN)
+        own = parameters(modules.module_name(kind, name), modules.KINDS[kind][1])
         create_model(name, __base__=(given, own)).model_validate(value)
         return value
 
@@ -393,7 +393,7 @@ class FeaturesTask(Task):
         own, trail = self.features_of, []
         if "source" in own and own["source"] not in sources:
             yield f"there is no source {own['source']!r} in sources.yaml; {suggestion(own['source'], sources)}"
-        if ("source" in own) != ("files" in modules.asked_for(own["extractor"])):
+        if ("source" in own) != literal(modules.module_name("extractors", own["extractor"]), "FILES"):
             does = "reads no files of a source" if "source" in own else "needs a source"
             yield f"the extractor {own['extractor']!r} {does}"
         other = own["task"]

@@ -1,10 +1,24 @@
-"""Rows that are images: pixel after pixel, of colour images red, green and blue of each."""
+"""Rows that are images, pixel after pixel, of colour images red, green and blue of each, and what extractors get."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
 
 from random_features.errors import UserError
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a run gives an extractor next to the rows."""
+
+    labels: np.ndarray | None = None  # (n_train,) of the training rows, which come first; None without published parts
+    files: dict = field(default_factory=dict)  # paths of the files of its source, by name
+    checkpoint: Path | None = None  # where it may keep what it has got, and from which it goes on after it was killed
+    device: str = "cpu"  # "cpu", "cuda" or "auto"
 
 
 def image_shape(d: int) -> tuple[int, ...]:

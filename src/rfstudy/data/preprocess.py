@@ -16,6 +16,7 @@ from random_features.arrays import seed_sequence
 from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.facts import describe
+from rfstudy.data.images import Given
 from rfstudy.data.parse import encode_labels, files_of, read_task
 from rfstudy.data.prepared import digest, read, read_record, write
 from rfstudy.data.tasks import OF_FEATURES, OF_GENERATOR, halves, parameters_of
@@ -233,18 +234,12 @@ def extracted(task: dict, base_dir, raw_dir, checkpoint: Path, device: str) -> R
     images, y, base = read(base_dir, task["features_of"]["task"])
     if base["status"] != "ok":
         raise Missing(base["reason"])
-    name, parameters = task["features_of"]["extractor"], parameters_of(task["features_of"], OF_FEATURES)
+    of, n_train = task["features_of"], base["n_train_published"]
+    name, parameters = of["extractor"], parameters_of(of, OF_FEATURES)
+    files = {file: Path(raw_dir) / file for file in downloaded(of["source"], raw_dir)} if "source" in of else {}
     extractor = modules.load("extractors", name)
-    n_train, asked = base["n_train_published"], modules.asked_for(name)
-    given = {"device": device, "checkpoint": checkpoint}
-    if "labels" in asked:
-        if n_train is None:
-            raise UserError(f"{name} learns from published training rows, and {task['features_of']['task']} has none")
-        given["labels"] = y[:n_train]
-    if "files" in asked:
-        source = task["features_of"]["source"]
-        given["files"] = {file: Path(raw_dir or "") / file for file in downloaded(source, raw_dir or "")}
-    X = extractor.extract(images, **parameters, **{key: given[key] for key in asked})
+    labels = None if n_train is None else y[:n_train]
+    X = extractor.extract(images, Given(labels, files, checkpoint, device), **parameters)
     if base["stand_in"]:
         label = f"{name} of {base['stand_in']}"
         expected = sizes_of(base) | {"d": extractor.columns(images.shape[1], **parameters)}

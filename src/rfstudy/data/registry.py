@@ -17,7 +17,7 @@ from rfstudy.data.forms import FORMS
 from rfstudy.data.sources import Source
 from rfstudy.data.tasks import IN_ORDER, UNKNOWN, rows_per_chunk
 from rfstudy.files import read_yaml, shown
-from rfstudy.models import problems_of
+from rfstudy.models import literal, problems_of
 
 #: Minutes that the job asks for which makes the rows of a task, unless its extractor says otherwise.
 MINUTES = 60
@@ -130,11 +130,9 @@ def code_of(task: dict) -> list[str]:
 
 def wants_gpu(task: dict) -> bool:
     """Return whether a GPU makes the rows of a task faster: its extractor says so."""
-    return "features_of" in task and modules.literal("extractors", task["features_of"]["extractor"], "GPU")
+    return "features_of" in task and literal(*code_of(task), "GPU")
 
 
 def minutes_of(task: dict) -> int:
     """Return the minutes that the job asks for which makes the rows of a task."""
-    if "features_of" not in task:
-        return MINUTES
-    return modules.literal("extractors", task["features_of"]["extractor"], "MINUTES")
+    return literal(*code_of(task), "MINUTES") if "features_of" in task else MINUTES

@@ -1,6 +1,6 @@
 """Features of images, one extractor a file.
 
-``extract(X, **parameters, ...)`` makes them; what else it asks for by name it is given (``modules.GIVEN``): the device,
-the labels of the training rows, the files of its source, a place for a checkpoint. ``columns(d, **parameters)`` says
-how many features there are, the literal ``GPU`` whether a GPU makes them faster, ``MINUTES`` what its job asks for.
+``extract(X, given, **parameters)`` makes them; ``given`` is an ``images.Given``. ``columns(d, **parameters)`` says how
+many features there are. Three literals say what its job needs: ``GPU`` whether a GPU makes it faster, ``MINUTES`` how
+long it may take, ``FILES`` whether it reads files of a source.
 """

@@ -8,22 +8,23 @@ import numpy as np
 from tqdm import tqdm
 
 from random_features.errors import UserError
-from rfstudy.data.images import image_shape
+from rfstudy.data.images import Given, image_shape
 from rfstudy.fields import Count
 
-#: Whether the extractor is faster on a GPU, and the minutes that its job asks for.
+#: Whether the extractor is faster on a GPU, the minutes that its job asks for, and whether it reads files of a source.
 GPU = False
 MINUTES = 60
+FILES = False
 
 
 def extract(
     X,
+    given: Given,
     *,
     orientations: Count,
     pixels_per_cell: Count,
     cells_per_block: Count,
     block_norm: Literal["L1", "L1-sqrt", "L2", "L2-Hys"],
-    device="cpu",
 ) -> np.ndarray:
     """One row of histograms for each image: (n, ``columns(d, ...)``) float32.
 
@@ -32,14 +33,14 @@ def extract(
     X : ndarray (n, d), uint8
         Square images, pixel after pixel in rows: grey (d is a square) or red, green and blue of each pixel (d is three
         times a square). Colours are made grey as scikit-image's ``rgb2gray`` weighs them, of values in [0, 1].
+    given : Given
+        Not used: rows are described one by one.
     orientations : int
         Bins of the half circle.
     pixels_per_cell, cells_per_block : int
         Both ways. Pixels at the right and at the bottom that fill no cell are left out.
     block_norm : {"L1", "L1-sqrt", "L2", "L2-Hys"}
         scikit-image's own default has changed over the years.
-    device : str
-        Not used.
 
     Raises ``UserError`` for images that are not square or not bytes, or that hold no block.
     """

@@ -17,13 +17,15 @@ from annotated_types import Ge, Gt, Le, Lt
 
 from random_features.arrays import block_rows, resolve_device, row_blocks, seed_of
 from random_features.errors import UserError
-from rfstudy.data.images import image_shape
+from rfstudy.data.images import Given, image_shape
 from rfstudy.fields import Count, Positive
 from rfstudy.files import digest_of
 
-#: Whether the extractor is faster on a GPU, and the minutes that its job asks for: a killed one goes on.
+#: Whether the extractor is faster on a GPU, the minutes that its job asks for (a killed one goes on), and whether it
+#: reads files of a source.
 GPU = True
 MINUTES = 240
+FILES = True
 
 #: Floats that a pixel of an image takes at most while the network sees it: two layers of 64 channels and the image.
 FLOATS_PER_PIXEL = 160
@@ -31,6 +33,7 @@ FLOATS_PER_PIXEL = 160
 
 def extract(
     X,
+    given: Given,
     *,
     side: Annotated[int, Ge(32)],  # the network halves an image five times
     epochs: Count,
@@ -40,10 +43,6 @@ def extract(
     momentum: Annotated[float, Ge(0), Lt(1)],
     weight_decay: Annotated[float, Ge(0)],
     width: Annotated[float, Gt(0), Le(1)] = 1.0,
-    labels,
-    files,
-    checkpoint=None,
-    device="cpu",
 ) -> np.ndarray:
     """One row of features for each image: (n, ``columns(d, ...)``) float32.
 
@@ -51,22 +50,18 @@ def extract(
     ----------
     X : ndarray (n, d), uint8
         Square images, pixel after pixel in rows, grey or red, green and blue of each pixel.
+    given : Given
+        The network is fitted to the training rows with their labels and sees no others. It starts from the weights in
+        the file, or from random ones without a file. The fine-tuning goes on from the checkpoint.
     side : int
         Pixels along a side of what the network sees: images of another side are scaled, bilinearly.
     epochs, batch, learning_rate, milestones, momentum, weight_decay
         The schedule of the fine-tuning, see ``finetuning.Schedule``.
     width : float
         Share of all channels of the network; its file of weights has them all.
-    labels : ndarray (n_train,), int
-        Classes of the first rows, the training rows; the network is fitted to them and sees no others.
-    files : dict
-        Path of the file with the weights that it starts from, under its name; without one they are random.
-    checkpoint : path, optional
-        Where the fine-tuning keeps what it has got, and goes on from.
-    device : {"auto", "cpu", "cuda"}
 
-    Raises ``UserError`` for images that are not square or not bytes, for weights of another network, and for a device
-    that is not there.
+    Raises ``UserError`` for images that are not square or not bytes, for weights of another network, for a device
+    that is not there, and without labels.
     """
     import torch
 
@@ -75,22 +70,24 @@ def extract(
 
     if X.dtype != np.uint8:
         raise UserError(f"vgg reads images of bytes, not of {X.dtype}")
+    if given.labels is None:
+        raise UserError("vgg learns from published training rows, and the task that it makes features of has none")
     try:
-        where = resolve_device(device)
+        where = resolve_device(given.device)
     except RuntimeError as error:  # the job may have been planned on another machine
         raise UserError(str(error)) from error
     schedule = Schedule(epochs, batch, learning_rate, tuple(milestones), momentum, weight_decay)
-    weights = next(iter(files.values()), None)
-    classes, numbers = np.unique(labels, return_inverse=True)
+    weights = next(iter(given.files.values()), None)
+    classes, numbers = np.unique(given.labels, return_inverse=True)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed_of("vgg"))
         network = VGG16(len(classes), width)
     if weights:
         load_weights(network, weights)
     network.to(where)
-    training = images_of(X[: len(labels)], side)
+    training = images_of(X[: len(numbers)], side)
     key = key_of(training.numpy(), numbers, weights, [side, width, *vars(schedule).values()])
-    fine_tune(network, training, torch.from_numpy(numbers), schedule, checkpoint, key)
+    fine_tune(network, training, torch.from_numpy(numbers), schedule, given.checkpoint, key)
     return features_of(network, X, side)
 
 

@@ -249,21 +249,23 @@ def sample_and_kernel(job: Job, repeat: int) -> tuple[Sample, Kernel, float | No
     return job.samples.of(repeat, preprocess), make_kernel(job.spec.kernel | own), length_scale
 
 
-def feature_seed(spec: Part, entry: dict, n_features: int, repeat: int) -> int:
-    """The seed of an entry's map: data set, method, size and repeat alone decide it, so that experiments of any kind
-    have the same features where they have the same map.
+def feature_map(spec: Part, entry: dict, kernel, n_features: int, repeat: int):
+    """The unfitted map of an entry in a repeat: data set, method, size and repeat alone decide its draws, so that
+    experiments of any kind have the same features where they have the same map.
     """
-    return seed_of(spec.seed, "features", spec.dataset, entry["method"], n_features, repeat)
+    return entry_map(spec, entry, kernel, n_features, "features", spec.dataset, entry["method"], n_features, repeat)
 
 
-def entry_map(spec: Part, entry: dict, kernel, n_features: int, seed: int):
-    """The unfitted feature map of an experiment's entry, with ``n_features`` frequencies."""
+def entry_map(spec: Part, entry: dict, kernel, n_features: int, *axes):
+    """The unfitted map of an entry, with ``n_features`` frequencies; the seed of the study and ``axes`` decide its
+    draws.
+    """
     return make_map(
         entry["method"],
         kernel=kernel,
         n_components=n_features,
         device=spec.device,
-        random_state=seed,
+        random_state=seed_of(spec.seed, *axes),
         **entry["options"],
     )
 

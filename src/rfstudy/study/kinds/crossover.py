@@ -8,7 +8,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TypedDict
 
-from random_features.arrays import seed_of
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts
 from rfstudy.study.engine import Job, Timed, entry_map
@@ -47,10 +46,7 @@ def timed_at(spec: Part, d: int) -> list[Timed]:
     grid, kernel, on_cpu = spec.grid, make_kernel(spec.kernel), spec | {"device": "cpu"}
     n = min(grid["most_rows"], grid["most_entries"] // d)
     X = normal_points(spec.seed, n, d)
-    sides = [
-        (entry, entry_map(on_cpu, entry, kernel, d, seed_of(spec.seed, "crossover", entry["method"], d)))
-        for entry in spec.methods
-    ]
+    sides = [(entry, entry_map(on_cpu, entry, kernel, d, "crossover", entry["method"], d)) for entry in spec.methods]
     sides += [({"variant": name}, make_peer(name, kernel, d)) for name in grid["peers"]]
     columns = {"dataset": f"made-d{d}", "n_features": d, "n_train": n, "d": d}
     return [Timed(entry, columns, {"transform": partial(side.fit(X[:10]).transform, X)}) for entry, side in sides]

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, TypedDict
 
 import numpy as np
 
-from random_features.arrays import seed_of, seed_sequence
+from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts, Positive, Some
 from rfstudy.scores import approximation_error
@@ -40,13 +40,13 @@ def measure(
     job: Job, entry: dict, *, d: int, repeat: int, rows: int, n_features: list, norms: list, ridge: float
 ) -> tuple[list[dict], dict]:
     """Rows of one cell: the error in every norm at every size."""
-    seed, kernel = job.spec.seed, make_kernel(job.spec.kernel)
-    rng = np.random.default_rng(seed_sequence(seed, "decay", d, repeat))
+    kernel = make_kernel(job.spec.kernel)
+    rng = np.random.default_rng(seed_sequence(job.spec.seed, "decay", d, repeat))
     X = rng.standard_normal((rows, d)) / np.sqrt(2 * d)
     exact = kernel(X)
     found = []
     for s in n_features:
-        phi = entry_map(job.spec, entry, kernel, s, seed_of(seed, "decay", entry["method"], d, s, repeat)).fit(X)
+        phi = entry_map(job.spec, entry, kernel, s, "decay", entry["method"], d, s, repeat).fit(X)
         Z = phi.transform(X)
         shared = {"dataset": f"points-d{d}", "n_features": s, "n_columns": phi.n_columns_, "n_train": rows}
         for norm in norms:

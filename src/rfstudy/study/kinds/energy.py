@@ -15,7 +15,7 @@ from typing import TypedDict
 
 import numpy as np
 
-from random_features.arrays import seed_of, seed_sequence
+from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts, Positive, Positives
 from rfstudy.study.engine import Cell, Job, entry_map
@@ -72,7 +72,11 @@ def measure(
     terms: int,
 ) -> tuple[list[dict], dict]:
     """The row of one cell: the correlation of scores and spectrum along tau, the largest deviation along n."""
-    pool = pool_of(job.spec, entry, dimension, candidates, repeat)
+    # the same candidates at all places of a repeat
+    own = entry | {"options": entry["options"] | {"n_candidates": candidates}}
+    axes = ("energy pool", dimension, candidates, repeat)
+    phi = entry_map(job.spec, own, make_kernel(job.spec.kernel), candidates, *axes)
+    pool = phi.draw(dimension, dtype=np.float64).pool_
     frequencies, phases = pool.frequencies, pool.phases
     rng = np.random.default_rng(seed_sequence(job.spec.seed, "energy", dimension, n_train, input_scale, repeat))
     X = input_scale * rng.standard_normal((n_train, dimension))
@@ -88,13 +92,6 @@ def measure(
     settings = {"terms": terms, "input_scale": input_scale}
     row = {"dataset": f"cosines-d{dimension}", "n_features": candidates, "d": dimension, "settings": settings}
     return [row | {"metric": metric, "value": float(value)}], {}
-
-
-def pool_of(spec: Part, entry: dict, d: int, n_candidates: int, repeat: int):
-    """The candidates of an entry's map, the same at all places of a repeat."""
-    seed = seed_of(spec.seed, "energy pool", d, n_candidates, repeat)
-    own = entry | {"options": entry["options"] | {"n_candidates": n_candidates}}
-    return entry_map(spec, own, make_kernel(spec.kernel), n_candidates, seed).draw(d, dtype=np.float64).pool_
 
 
 def expected_scores(frequencies, phases, coefficients, input_scale: float) -> np.ndarray:

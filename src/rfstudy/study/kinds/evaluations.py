@@ -13,7 +13,7 @@ from typing import TypedDict
 from random_features.errors import UserError
 from random_features.maps.registry import make_map, resolved_options
 from rfstudy.fields import Count, Counts, Positive
-from rfstudy.study.engine import Cell, Job, cells_of, entry_map, feature_seed, sample_and_kernel
+from rfstudy.study.engine import Cell, Job, cells_of, feature_map, sample_and_kernel
 from rfstudy.study.job import Part
 from rfstudy.study.svm_rows import accuracy_rows, fit_on
 
@@ -52,10 +52,8 @@ def measure(job: Job, entry: dict, *, budget: int, repeat: int, n_features: int,
     """The accuracies of the l1-SVM on the features that were found within a budget."""
     sample, kernel, length_scale = sample_and_kernel(job, repeat)
     options = spent(entry, n_features, budget) if searches(entry) else entry["options"]
-    seed = feature_seed(job.spec, entry, n_features, repeat)
-    phi = entry_map(job.spec, entry | {"options": options}, kernel, n_features, seed).fit(
-        sample.X_train, sample.y_train
-    )
+    phi = feature_map(job.spec, entry | {"options": options}, kernel, n_features, repeat)
+    phi.fit(sample.X_train, sample.y_train)
     rows = accuracy_rows(job.data.target, sample, fit_on(phi, sample, job.data.target, C), phi.transform)
     columns = {"n_columns": phi.n_columns_, "learner": "l1_svm", "axis": "evaluations", "at": budget}
     settings = {"length_scale": length_scale, "options": options, "C": C, "capped": sample.capped}

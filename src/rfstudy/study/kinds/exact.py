@@ -20,8 +20,8 @@ from random_features.learners.multiple_kernel import fit_multiple_kernel_svm
 from random_features.learners.streams import Kept
 from rfstudy.data.target import Target
 from rfstudy.fields import Count, Positive, Positives
-from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned, entry_map, feature_seed, sample_and_kernel
-from rfstudy.study.job import Part, kernel_id
+from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned, feature_map, sample_and_kernel
+from rfstudy.study.job import kernel_id
 from rfstudy.study.sample import Sample
 from rfstudy.study.svm_rows import accuracy_rows, fit_on
 
@@ -78,7 +78,7 @@ def measure(
     sample, kernel, length_scale = sample_and_kernel(job, repeat)
     if entry:
         settings = {"length_scale": length_scale, "options": entry["options"]}
-        phi = map_of(job.spec, entry, kernel, n_features, repeat).fit(sample.X_train, sample.y_train)
+        phi = feature_map(job.spec, entry, kernel, n_features, repeat).fit(sample.X_train, sample.y_train)
         columns = {"n_columns": phi.n_columns_, "learner": "l1_svm"}
         model, features = fit_on(phi, sample, job.data.target, C), phi.transform
     else:
@@ -112,18 +112,13 @@ def timed_cell(job: Job, cell: Cell) -> Timed:
         }
         return Timed({}, sample.size_columns | {"kernel": COMBINATION}, phases, "kernel_svm", settings)
     s = cell.coordinates["n_features"]
-    phi = map_of(job.spec, cell.entry, kernel, s, 0)
+    phi = feature_map(job.spec, cell.entry, kernel, s, 0)
     phases = drawn_and_learned(cell.entry, phi, X, y) | {
         "transform": lambda: kept.update(Z=phi.transform(X)),
         "fit": lambda: fit_l1_svm(Kept(kept["Z"]), Y, C, n_columns=phi.n_columns_),
     }
     settings["options"] = cell.entry["options"]
     return Timed(cell.entry, sample.size_columns | {"n_features": s}, phases, "l1_svm", settings)
-
-
-def map_of(spec: Part, entry: dict, kernel, s: int, repeat: int):
-    """The unfitted map of an entry."""
-    return entry_map(spec, entry, kernel, s, feature_seed(spec, entry, s, repeat))
 
 
 def fit_kernels(kernels: list[dict], sample: Sample, target: Target, C: float, length_scale: float):

@@ -11,7 +11,7 @@ from typing import TypedDict
 
 import numpy as np
 
-from random_features.arrays import seed_of, seed_sequence
+from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts
 from rfstudy.study.engine import Job, Timed, drawn_and_learned, entry_map
@@ -54,7 +54,7 @@ def timed_map(spec: Part, entry: dict, dataset: str, n: int, d: int, s: int) -> 
     y = np.where(X[:, 0] > 0, 1, -1)
 
     def unfitted():
-        return entry_map(spec, entry, make_kernel(spec.kernel), s, seed_of(spec.seed, "fitting", entry["method"], n, s))
+        return entry_map(spec, entry, make_kernel(spec.kernel), s, "fitting", entry["method"], n, s)
 
     phi = unfitted()
     phases = drawn_and_learned(entry, phi, X, y) | {"transform": lambda: phi.transform(X)}

@@ -22,8 +22,7 @@ from rfstudy.study.engine import (
     Job,
     Timed,
     drawn_and_learned,
-    entry_map,
-    feature_seed,
+    feature_map,
     name_of,
 )
 from rfstudy.study.job import SEARCHED, TUNE_SCOPES, Part, merge, own_kernel, sizes, without
@@ -247,8 +246,7 @@ def map_of(spec: Part, cell: Cell, samples: Samples):
     own = {} if length_scale is None else {"length_scale": length_scale}
     kernel = make_kernel(conditions.get("kernel", spec.kernel) | own)
     s = cell.coordinates["n_features"][-1]
-    seed = feature_seed(spec, cell.entry, s, cell.coordinates["repeat"])
-    return entry_map(spec, cell.entry, kernel, s, seed), kernel, length_scale
+    return feature_map(spec, cell.entry, kernel, s, cell.coordinates["repeat"]), kernel, length_scale
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:

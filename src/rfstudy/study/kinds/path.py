@@ -13,7 +13,7 @@ from typing import TypedDict
 
 import numpy as np
 
-from random_features.arrays import seed_of, seed_sequence
+from random_features.arrays import seed_sequence
 from random_features.errors import UserError
 from random_features.learners.decomposed import Decomposed, decompose, leave_one_out, ridge_coefficients
 from random_features.learners.penalties import best_penalty, is_at_edge
@@ -74,8 +74,7 @@ def measure(
     y_train, y_test = signs(job, sample)
     y_train, n = y_train[chosen], len(chosen)
     sizes = [max(1, round(ratio * n)) for ratio in ratios]
-    seed = seed_of(spec.seed, "path", spec.dataset, entry["method"], repeat)
-    phi = entry_map(spec, entry, kernel, max(sizes), seed).fit(X_train)
+    phi = entry_map(spec, entry, kernel, max(sizes), "path", spec.dataset, entry["method"], repeat).fit(X_train)
     features, exact = (phi.transform(X_train), phi.transform(X_test)), kernel(X_train)
     settings = {"length_scale": length_scale, "capped": sample.capped}
     shared = {"n_train": n, "n_test": len(y_test), "d": X_train.shape[1], "axis": "s/n"}

@@ -12,7 +12,6 @@ from typing import TypedDict
 
 import numpy as np
 
-from random_features.arrays import seed_of
 from rfstudy.fields import Counts
 from rfstudy.study.engine import Cell, Job, cells_of, entry_map, sample_and_kernel
 
@@ -34,9 +33,9 @@ def cells(job: Job) -> list[Cell]:
 def measure(job: Job, entry: dict, *, steps: int, repeat: int) -> tuple[list[dict], dict]:
     """The potential of the best frequency after so many steps, over n^2, and its length."""
     sample, kernel, length_scale = sample_and_kernel(job, repeat)
-    seed = seed_of(job.spec.seed, "peaks", job.spec.dataset, repeat)
     options = entry["options"] | {"n_steps": steps, "n_peaks": 1}
-    phi = entry_map(job.spec, entry | {"options": options}, kernel, 1, seed).fit(sample.X_train, sample.y_train)
+    phi = entry_map(job.spec, entry | {"options": options}, kernel, 1, "peaks", job.spec.dataset, repeat)
+    phi.fit(sample.X_train, sample.y_train)
     (frequency,) = phi.learned_["frequencies"]
     values = {
         "best_potential": phi.learned_["potentials"][0],

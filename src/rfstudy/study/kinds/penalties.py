@@ -16,7 +16,7 @@ import numpy as np
 from random_features.learners import streams
 from random_features.learners.shifted import solve_shifted
 from rfstudy.fields import Counts, Positives
-from rfstudy.study.engine import Cell, Job, cells_of, entry_map, feature_seed, sample_and_kernel
+from rfstudy.study.engine import Cell, Job, cells_of, feature_map, sample_and_kernel
 from rfstudy.study.job import size_of
 
 METRICS = ("accuracy_pct", "mean_squared_length")
@@ -46,8 +46,7 @@ def measure(
     sample, kernel, length_scale = sample_and_kernel(job, repeat)
     target, n = job.data.target, len(sample.y_train)
     s, label = size_of("multiples_of_d", multiple_of_d, sample.X_train.shape[1])
-    seed = feature_seed(job.spec, entry, s, repeat)
-    phi = entry_map(job.spec, entry, kernel, s, seed).fit(sample.X_train, sample.y_train)
+    phi = feature_map(job.spec, entry, kernel, s, repeat).fit(sample.X_train, sample.y_train)
     Y, classes = target.encode(sample.y_train)
     mean = Y.mean(axis=0)
     (gram,), (cross,) = streams.grams_by_group(

@@ -70,9 +70,8 @@ def measure(
     if Y.shape[1] > 1:
         raise UserError(f"{spec.dataset} has {Y.shape[1]} classes; a ranking needs two")
     # the same candidates for all entries, as EERF draws them
-    seed = seed_of(spec.seed, "ranking", spec.dataset, n_candidates, repeat)
     eerf = {"method": "kprff", "options": {"n_candidates": n_candidates}}
-    phi = entry_map(spec, eerf, kernel, n_features, seed)
+    phi = entry_map(spec, eerf, kernel, n_features, "ranking", spec.dataset, n_candidates, repeat)
     pool = phi.draw(sample.X_train.shape[1], dtype=sample.X_train.dtype).pool_
     moments = Moments(pool, sample.X_train, Y)
     rng = np.random.default_rng(seed_of(spec.seed, "random choice", spec.dataset, n_candidates, repeat))

@@ -27,7 +27,6 @@ from annotated_types import Ge, Predicate
 from scipy.spatial import cKDTree
 from scipy.special import sph_harm_y
 
-from random_features.arrays import seed_of
 from random_features.maps.registry import make_map
 from rfstudy.data.target import Target
 from rfstudy.fields import Count, Counts, distinct
@@ -86,9 +85,8 @@ def measure(
     """The rows of one game at all of its readings, and of the first repeat of a method itself what is drawn of it."""
     spec, m = job.spec, max(n_features)
     sample, kernel, length_scale = sample_and_kernel(job, repeat)
-    seed = seed_of(spec.seed, "rounds", spec.dataset, entry["method"], m, repeat)
-    phi = entry_map(spec, entry, kernel, m, seed).draw(sample.X_train.shape[1], dtype=sample.X_train.dtype)
-    phi.learn(sample.X_train, sample.y_train, job.checkpoints)
+    phi = entry_map(spec, entry, kernel, m, "rounds", spec.dataset, entry["method"], m, repeat)
+    phi.draw(sample.X_train.shape[1], dtype=sample.X_train.dtype).learn(sample.X_train, sample.y_train, job.checkpoints)
     game = list(phi.replay(sample.X_train, sample.y_train))
     looks = looked_at(game, pictures)
     potentials, window = {}, 0.0

@@ -22,7 +22,7 @@ from random_features.learners.streams import keep_within
 from rfstudy.data.target import Target
 from rfstudy.fields import Count, Positive, Some, distinct
 from rfstudy.scores import approximation_error
-from rfstudy.study.engine import Cell, Job, Timed, entry_map, feature_seed
+from rfstudy.study.engine import Cell, Job, Timed, feature_map
 from rfstudy.study.job import Part, kernel_id
 from rfstudy.study.sample import Prepared, Sample, Samples
 from rfstudy.study.sample import approximation_rows as chosen_rows
@@ -123,7 +123,7 @@ def measure(
     sample, exact, settings = rows_and_kernel(job, n_train, repeat, parameters, bandwidth)
     settings |= {"options": entry["options"]}
     shared = sample.size_columns | {"settings": settings}
-    phi = entry_map(job.spec, entry, exact, n_features, feature_seed(job.spec, entry, n_features, repeat))
+    phi = feature_map(job.spec, entry, exact, n_features, repeat)
     try:
         phi.fit(sample.X_train, sample.y_train)
     except (NotDefinedError, np.linalg.LinAlgError) as error:
@@ -201,7 +201,7 @@ def timed_cell(job: Job, cell: Cell) -> Timed:
     s = conditions["n_features"]
 
     def total():
-        phi = entry_map(spec, entry, kernel, s, feature_seed(spec, entry, s, 0)).fit(sample.X_train, sample.y_train)
+        phi = feature_map(spec, entry, kernel, s, 0).fit(sample.X_train, sample.y_train)
         _, model, classes = fitted(phi, sample, at["penalty"])
         test = partial(phi.transform_blocks, sample.X_test)
         error_pct(job.data.target, test, sample.y_test, model, classes)

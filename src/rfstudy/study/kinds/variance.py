@@ -15,8 +15,9 @@ import numpy as np
 
 from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
+from random_features.maps.registry import make_map
 from rfstudy.fields import Count, Counts, Positives
-from rfstudy.study.engine import Cell, Job, cells_of, entry_map
+from rfstudy.study.engine import Cell, Job, cells_of
 from rfstudy.study.job import Part, size_of
 
 RESOURCES = {"mb": 3000, "minutes": 240}
@@ -66,9 +67,11 @@ def kernel_estimates(
     directions = np.random.default_rng(seed_sequence(spec.seed, "directions", d, s, repeat)).standard_normal((draws, d))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     origin, along_axis = np.zeros((1, d)), distances[:, None] * np.eye(1, d)
+    options = {"device": spec.device} | entry["options"]
     estimates = np.empty((draws, len(DIRECTIONS), len(distances)))
     for draw in range(draws):
-        phi = entry_map(spec, entry, kernel, s, int(seeds[draw])).restore(d, dtype=np.float64)
+        phi = make_map(entry["method"], kernel, n_components=s, random_state=int(seeds[draw]), **options)
+        phi.restore(d, dtype=np.float64)
         points = np.vstack([distances[:, None] * directions[draw], along_axis])
         estimates[draw].flat = products(phi, origin, points)
     return estimates, phi.n_columns_

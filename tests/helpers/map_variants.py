@@ -63,8 +63,6 @@ VARIANTS = {
     "kprff-share": ("kprff", {"scoring_fraction": 0.3, "n_candidates": 50}),
     "nsrf-code": ("nsrf", {"mode": "code"}),
     "nsrf-random": ("nsrf", {"search": "random", "n_peaks": 3, "dual_step": 0}),
-    "rm-geometric": ("rm", {"law": "geometric"}),
-    "rm-proportional": ("rm", {"law": "proportional"}),
 }
 
 

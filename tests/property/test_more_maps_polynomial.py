@@ -10,9 +10,7 @@ from closed_forms import assert_mean, assert_variance
 
 from random_features.kernels import Polynomial
 from random_features.maps import make_map
-from random_features.maps.polynomial import maclaurin_coefficients, power_law
-
-LAWS = ("restricted", "geometric", "proportional")
+from random_features.maps.polynomial import maclaurin_coefficients, power_probabilities
 
 
 def pair(seed, d=4, length=1.0):
@@ -35,13 +33,19 @@ def augmented(X, coef0):
     return np.hstack([np.full((len(X), 1), np.sqrt(coef0)), X])
 
 
-def maclaurin_variance(X, kernel, law):
+def maclaurin_variance(X, kernel):
     """s times the variance of RM."""
     coefficients = maclaurin_coefficients(kernel.degree, kernel.coef0)
-    probabilities = power_law(coefficients, law)
+    probabilities = power_probabilities(coefficients)
     moments = square_mean(*X) ** np.arange(kernel.degree + 1)
     present = coefficients > 0
     return (coefficients**2 * moments)[present] @ (1 / probabilities[present]) - kernel(X)[0, 1] ** 2
+
+
+def test_probabilities_of_the_powers():
+    np.testing.assert_allclose(power_probabilities(maclaurin_coefficients(2, 1.0)), np.array([4, 2, 1]) / 7)
+    # (u + 0)^3 has the power 3 only.
+    np.testing.assert_array_equal(power_probabilities(maclaurin_coefficients(3, 0.0)), [0, 0, 0, 1])
 
 
 def test_square_mean_by_enumeration():
@@ -50,33 +54,16 @@ def test_square_mean_by_enumeration():
     np.testing.assert_allclose(np.mean((signs @ x) ** 2 * (signs @ y) ** 2), square_mean(x, y))
 
 
-def test_laws_of_the_powers():
-    coefficients = maclaurin_coefficients(2, 1.0)
-    np.testing.assert_array_equal(coefficients, [1, 2, 1])
-    np.testing.assert_allclose(power_law(coefficients, "restricted"), np.array([4, 2, 1]) / 7)
-    np.testing.assert_allclose(power_law(coefficients, "geometric"), [1 / 2, 1 / 4, 1 / 8])
-    np.testing.assert_allclose(power_law(coefficients, "proportional"), [1 / 4, 1 / 2, 1 / 4])
-    # (u + 0)^3 has the power 3 only.
-    np.testing.assert_array_equal(power_law(maclaurin_coefficients(3, 0.0), "restricted"), [0, 0, 0, 1])
-
-
-@pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize(
     "kernel", [Polynomial(1, 2.0), Polynomial(2, 1.0), Polynomial(3, 0.5), Polynomial(2, 0.0)], ids=repr
 )
-def test_rm_mean_and_variance(kernel, law):
+def test_rm_mean_and_variance(kernel):
     X = pair(1, length=1.2)
-    sample = products("rm", kernel, X, law=law)
+    sample = products("rm", kernel, X)
     assert_mean(sample, kernel(X)[0, 1])
-    expected = maclaurin_variance(X, kernel, law)
+    expected = maclaurin_variance(X, kernel)
     if expected > 1e-9:
         assert_variance(sample, expected)
-
-
-def test_rm_geometric_law_leaves_an_eighth_of_the_columns_zero():
-    phi = make_map("rm", n_components=8000, law="geometric", random_state=0).fit(np.ones((1, 3)))
-    empty = np.mean(phi.transform(np.ones((1, 3)) + 0.5)[0] == 0)
-    assert abs(empty - 1 / 8) < 4 * np.sqrt(7 / 64 / 8000)
 
 
 @pytest.mark.parametrize(

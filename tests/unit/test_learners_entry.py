@@ -257,17 +257,6 @@ def test_a_support_vector_machine_has_a_limit_where_one_is_set():
     assert limit({"max_entries": None}, 10**9, 10**9) == limit({}, 10**9, 10**9) == ""
 
 
-@pytest.mark.parametrize("name", ["logistic", "ridge"])
-def test_what_is_streamed_has_no_limit(name):
-    assert entry.load(name).limit({"max_entries": 1}, 10**9, 10**9) == ""
-
-
-def test_memory_is_that_of_the_copies_that_a_learner_makes():
-    assert entry.load("ridge").bytes_per_entry == 0
-    assert entry.load("logistic").bytes_per_entry == 8
-    assert entry.load("svm").bytes_per_entry == 40
-
-
 SINGULAR = {"scaling": "sum", "center": "targets", "penalties": [1.0, 1e-300, 1e-3, 1e-200]}
 
 

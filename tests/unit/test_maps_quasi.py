@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.special import gamma, jv, ndtr
+from scipy.special import ndtr
 from scipy.stats import chi, qmc
 
 from random_features.maps import make_map
@@ -101,12 +101,6 @@ def test_descent_ends_where_no_exchange_helps(m, n):
             assert logarithmic_energy(inner_products(exchanged, n)) > energy - 1e-9 * abs(energy)
 
 
-def test_descent_is_kept_for_the_process():
-    assert lowest_energy_indices(4, 11) is lowest_energy_indices(4, 11)
-    with pytest.raises(ValueError, match="read-only"):
-        lowest_energy_indices(4, 11)[0] = 0
-
-
 @pytest.mark.parametrize("d", [1, 4, 7])
 def test_radii(d):
     even, s = d + d % 2, 20
@@ -123,20 +117,3 @@ def test_radii(d):
     np.testing.assert_allclose(lengths(radii="grid", n_radii=3)[:3], chi.ppf([0.25, 0.5, 0.75], even))
     odd = make_map("ssf", n_components=s, random_state=0).restore(d, {}, dtype=np.float64).frequencies_
     assert odd.shape == (s, d)
-
-
-def test_single_radius_tends_to_the_mean_over_the_sphere():
-    """With more directions the error against the kernel settles at that of a fixed length."""
-    d, z = 6, 1.3
-    tau = z * np.linspace(1, 2, d) / np.linalg.norm(np.linspace(1, 2, d))
-    W = make_map("ssf", n_components=4000, radii="single", random_state=0).restore(d, {}, dtype=np.float64).frequencies_
-    u = np.sqrt(d) * z
-    limit = gamma(d / 2) * (2 / u) ** (d / 2 - 1) * jv(d / 2 - 1, u)
-    estimate = np.cos(W @ tau).mean()
-    # Four standard errors of independent directions: their cosines lie in [-1, 1], so the deviation is below 1.
-    assert abs(estimate - limit) < 4 / np.sqrt(4000)
-
-
-@pytest.mark.parametrize(("n", "prime"), [(2, 2), (3, 3), (4, 5), (8, 11), (90, 97), (434, 439)])
-def test_next_prime(n, prime):
-    assert next_prime(n) == prime

@@ -111,15 +111,7 @@ class AlignedMap(CandidateMap):
             n_scored = ceil(self.scoring_fraction * n_rows)
             rows = slice(n_scored) if self.scoring_rows == "first" else np.sort(rng.permutation(n_rows)[:n_scored])
             X, targets = X[rows], targets[rows]
-        return alignments(self.pool_.blocks(X), targets)
-
-
-def alignments(blocks, targets: np.ndarray) -> np.ndarray:
-    """``((targets.T @ Z) ** 2).sum(axis=0)``, float64 (J,), for targets (n, c) and features Z (n, J).
-
-    ``blocks`` has the features as (slice, ndarray of shape (rows, J)) pairs, as ``Pool.blocks`` gives them.
-    """
-    return (sum(targets[part].T @ features for part, features in blocks) ** 2).sum(axis=0)
+        return (sum(targets[part].T @ features for part, features in self.pool_.blocks(X)) ** 2).sum(axis=0)
 
 
 def target_columns(y, task: str = "auto", *, centred: bool = True) -> np.ndarray:

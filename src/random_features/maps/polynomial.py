@@ -4,10 +4,8 @@ projections (TRP). All have s real columns and are unbiased.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from math import comb
-from typing import Literal
 
 import numpy as np
 import torch
@@ -44,16 +42,17 @@ class PolynomialMap(RandomFeatureMap):
         return lambda B: (X @ B[1:]).add_(B[0], alpha=self.kernel_.coef0**0.5)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class RandomMaclaurin(PolynomialMap):
     r"""Random Maclaurin features: every feature samples one power of the kernel's series.
 
     .. math:: \phi_i(x) = \sqrt{\frac{a_N}{s\, P(N)}} \prod_{q=1}^{N} r_{iq}^T x, \qquad N \sim P, \qquad
        a_N = \binom{p}{N} c^{\,p - N}
 
-    with r_iq random signs and a_N the coefficients of :math:`(u + c)^p`. With :math:`m = \|x\|^2 \|y\|^2 +
-    2 \langle x, y \rangle^2 - 2 \sum_j x_j^2 y_j^2` the variance of an entry of the approximate kernel matrix is
-    :math:`\frac1s [\sum_N a_N^2 m^N / P(N) - k^2]`. Time O(s d) times the mean power a row.
+    with r_iq random signs and a_N the coefficients of :math:`(u + c)^p`. P(N) is proportional to 2^-(N + 1) over the
+    powers that the kernel has; over all powers, as Kar and Karnick have it, some columns would be zero. With
+    :math:`m = \|x\|^2 \|y\|^2 + 2 \langle x, y \rangle^2 - 2 \sum_j x_j^2 y_j^2` the variance of an entry of the
+    approximate kernel matrix is :math:`\frac1s [\sum_N a_N^2 m^N / P(N) - k^2]`. Time O(s d) times the mean power a
+    row.
 
     Parameters
     ----------
@@ -61,10 +60,6 @@ class RandomMaclaurin(PolynomialMap):
         None is ``Polynomial(2, 1.0)``.
     n_components : int, default 100
         s; D = s columns.
-    law : {"restricted", "geometric", "proportional"}
-        P(N): proportional to 2^-(N + 1) over the powers that the kernel has; 2^-(N + 1) over all powers, which leaves
-        the columns of the others zero (Kar and Karnick); proportional to a_N, the least variance for data of unit
-        length or so.
     device : {"auto", "cpu", "cuda"}
     random_state : int, RandomState instance or None
 
@@ -91,21 +86,14 @@ class RandomMaclaurin(PolynomialMap):
     method = "rm"
     _takes_sparse_rows = True
 
-    law: Literal["restricted", "geometric", "proportional"] = "restricted"
-
     def _draw(self, n_features, rng):
         degree, s = self.kernel_.degree, self.n_components
         coefficients = maclaurin_coefficients(degree, self.kernel_.coef0)
-        probabilities = power_law(coefficients, self.law)
-        # The last entry stands for all powers that the kernel does not have.
-        powers = rng.choice(degree + 2, size=s, p=np.append(probabilities, max(0.0, 1.0 - probabilities.sum())))
-        absent = powers > degree
-        powers[absent] = 0
+        probabilities = power_probabilities(coefficients)
         # In falling order, so that the columns with a q-th factor are the first ones.
-        order = np.argsort(-powers, kind="stable")
-        self.powers_, absent = powers[order], absent[order]
+        self.powers_ = np.sort(rng.choice(degree + 1, size=s, p=probabilities))[::-1]
         ratios = np.divide(coefficients, probabilities, out=np.zeros(degree + 1), where=probabilities > 0)
-        self._scales = np.sqrt(np.where(absent, 0.0, ratios[self.powers_]) / s)
+        self._scales = np.sqrt(ratios[self.powers_] / s)
         self.signs_ = [
             random_signs(rng, (n_features, np.count_nonzero(self.powers_ > factor)))
             for factor in range(self.powers_[0])
@@ -259,15 +247,7 @@ def maclaurin_coefficients(degree: int, coef0: float) -> np.ndarray:
     return np.array([comb(degree, power) * float(coef0) ** (degree - power) for power in range(degree + 1)])
 
 
-def power_law(coefficients: np.ndarray, law: str) -> np.ndarray:
-    """The probabilities of the powers 0, ..., p under a law of :class:`RandomMaclaurin`.
-
-    Their sum is below 1 for the law "geometric", which also samples powers above p.
-    """
-    if law == "proportional":
-        return coefficients / coefficients.sum()
-    halves = 0.5 ** (1.0 + np.arange(len(coefficients)))
-    if law == "geometric":
-        return halves
-    halves = np.where(coefficients > 0, halves, 0.0)
+def power_probabilities(coefficients: np.ndarray) -> np.ndarray:
+    """The probabilities P(N) of the powers 0, ..., p: in proportion to 2^-(N + 1) where the coefficient is not zero."""
+    halves = np.where(coefficients > 0, 0.5 ** (1.0 + np.arange(len(coefficients))), 0.0)
     return halves / halves.sum()

@@ -17,7 +17,6 @@ from rfstudy.report.derived import best_on_test, with_derived
 from rfstudy.report.error_and_time import Timed, at_time, curve, within
 from rfstudy.report.panels import NOTHING
 from rfstudy.report.plots.curves import with_errors
-from rfstudy.report.steps import course, gain_changes, gain_of
 
 SPECS = {spec["name"]: spec for spec in report_rows.REPORTS if spec["paper"] == "eerf"}
 QUANTITY = {"metric": "error_pct", "learner": "ridge", "split": "test"}
@@ -203,28 +202,6 @@ def test_the_error_of_a_regression_is_the_unexplained_share():
 # Errors and times
 
 
-def test_times_stand_over_the_training_time_of_the_baseline_in_their_row():
-    frame, text = made(SPECS["table-03-text"])
-    adult = frame[frame["data set"] == "Adult"].set_index("source")
-    assert adult.index.tolist() == ["published", "ours, ridge", "ours, logistic regression"]
-    assert adult.loc["published", "training, KP-RFF"] == "1.78 (1.11)"
-    assert adult.loc["published", "preprocessing, KP-RFF"] == "0.19 (0.12)"
-    assert adult.loc["ours, ridge", "preprocessing, KP-RFF"] == "0.833 (0.40)"
-    # RKS has no preprocessing in print, and logistic regression was not timed
-    assert "preprocessing, RFF" not in frame
-    assert adult.loc["ours, logistic regression", "training, KP-RFF"] == ""
-    assert adult.loc["published", "error, KP-RFF"] == "16.16 ± 0.02"
-    values = select(context("eerf-text").rows, dataset="adult", method="kprff", n_features_label="100", axis="")
-    values = select(values, metric="error_pct", learner="ridge")["value"]
-    error = values.std() / np.sqrt(len(values))
-    assert adult.loc["ours, ridge", "error, KP-RFF"] == f"{values.mean():.2f} ± {error:.2f}"
-    assert "Errors: mean ± one standard error." in text
-    told = computed(SPECS["table-03-text"])
-    cell = told[(told["source"] == "ours, ridge") & (told["quantity"] == "time_preprocess_s")].iloc[0]
-    assert cell["over_baseline"] == pytest.approx(0.801 / 2.0)
-    assert frame.loc[frame["source"] == "published", "M"].astype(float).tolist() == [1000, 200, 100, 450]
-
-
 def test_a_small_printed_spread_keeps_its_digits():
     frame, _ = made(SPECS["table-05-text"])
     printed = frame[frame["source"] == "published"].set_index("data set")
@@ -309,17 +286,6 @@ def test_errors_at_equal_time_are_read_off_the_curve_of_the_baseline():
     assert beyond["KP-RFF minus RFF at equal time"] == ""
 
 
-def test_the_time_of_a_figure_is_that_of_its_method():
-    picture = drawn(SPECS["figure-02-text"])
-    ax = next(ax for ax in picture.figure.axes if ax.get_title(loc="left") == "(c) Adult")
-    x = {line.get_color(): line.get_xdata() for line in ax.lines if len(line.get_xdata()) == 10}
-    own, other = (x[report_rows.METHODS[method]["colour"]] for method in ("kprff", "rff"))
-    assert own[-1] - other[-1] == pytest.approx(0.801 * 1.04)
-    assert ax.get_xscale() == "log"
-    assert ax.get_xlabel() == "time (s)"
-    assert "Bars: one standard error of the error, the quartiles of the time." in picture.notes
-
-
 def point_of(errors, seconds, m, dataset="adult", **settings):
     """Rows of RFF at one size: its errors by repeat, and the seconds of its rounds."""
     rows = [
@@ -393,18 +359,3 @@ def test_a_method_that_does_not_walk_is_a_level_line():
 
 
 # Readings and steps
-
-
-def test_readings_are_held_against_the_first_one_alone():
-    rows = tidy.frame(eerf_rows.variant_rows(
-        "eerf-readings", {"rff": {"": 0.0, "b": 1.0}, "kprff": {"": 0.0, "a": 5.0, "b": 1.0, "c": 0.5}}, ("adult",)
-    ))  # fmt: skip
-    rows = select(rows, learner="ridge")
-    alone = course(rows, ["", "a", "b", "c"], ["rff", "kprff"], alone=True)
-    assert [each["rff"].carried for each in alone] == [False, True, False, True]
-    # c has RFF as at the first step, and not as at b
-    assert alone[3]["rff"].values.equals(alone[0]["rff"].values)
-    steps = course(rows, ["", "a", "b", "c"], ["rff", "kprff"])
-    assert steps[3]["rff"].values.equals(steps[2]["rff"].values)
-    found = gain_changes({"kprff": [gain_of("kprff", now, ["rff"], sign=-1.0) for now in alone]}, alone=True)
-    assert {position: round(test.value, 6) for (position, _), test in found.items()} == {1: -5.0, 2: 0.0, 3: -0.5}

@@ -182,18 +182,6 @@ def of_eeg(rows, method, variant):
     return [r["value"] for r in rows if (r["dataset"], r["method"], r["variant"]) == ("eeg", method, variant)]
 
 
-def test_bars_of_an_ablation_are_one_standard_deviation():
-    rows = report_rows.step_rows(repeats=4)
-    bars = [container.lines[2][0].get_segments() for container in stepwise(rows).axes[0].containers]
-    # the fourth method has a bar at each step, the first control one by itself
-    drawn_of = dict(zip(report_rows.STEPS, bars[3], strict=True))
-    values = {step: of_eeg(rows, "slsrff", step) for step in report_rows.STEPS}
-    drawn_of["smaller-penalty"], values["smaller-penalty"] = bars[4][0], of_eeg(rows, "rff", "smaller-penalty")
-    for step, own in values.items():
-        mean, spread = np.mean(own), np.std(own, ddof=1)
-        np.testing.assert_allclose(drawn_of[step][:, 0], [mean - spread, mean + spread], rtol=1e-12, err_msg=step)
-
-
 @pytest.mark.parametrize(("agreement", "share", "reached"), [(0.68, 80.0, True), (0.5, 50.0, False)])
 def test_the_more_frequent_class_crosses_an_ablation_where_its_axis_reaches_it(agreement, share, reached):
     tasks = report_rows.DATASETS | {"eeg": report_rows.DATASETS["eeg"] | {"target": "binary"}}

@@ -12,7 +12,7 @@ from rfstudy.report import panels, style
 from rfstudy.report.against import compared
 from rfstudy.report.chance import majority_pct
 from rfstudy.report.notes import machine_busy_where
-from rfstudy.report.requirements import BOUNDS, features_needed
+from rfstudy.report.requirements import features_needed
 
 
 def test_notes_are_cut_between_two_of_them():
@@ -111,17 +111,6 @@ def test_differences_are_paired_by_repeat():
     # the baseline is the line at zero
     assert [line.get_ydata() for line in ax.lines if line not in container.lines][-1] == [0.0, 0.0]
     assert [text.get_text() for text in picture.figure.legends[0].get_texts()] == ["RFF", "ORF"]
-
-
-def test_ratios_of_errors_are_geometric_means():
-    values = {"rff": falling(1.0, 4), "orf": falling(0.25, 4)}
-    picture = panel_of(rows_of(values), against="rff")
-    (container,) = picture.figure.axes[0].containers
-    logarithm = np.log(values["orf"] / values["rff"])
-    np.testing.assert_allclose(container.lines[0].get_ydata(), np.exp(logarithm.mean(axis=1)), rtol=1e-10)
-    half = logarithm.std(axis=1, ddof=1)
-    ends = np.exp(logarithm.mean(axis=1)[:, None] + np.stack([-half, half], axis=1))
-    np.testing.assert_allclose(whiskers(container), ends, rtol=1e-10)
 
 
 def test_only_shared_repeats_are_compared_and_nothing_is_compared_with_nothing():
@@ -333,28 +322,6 @@ def test_the_interval_of_a_requirement_is_what_the_repeats_do_not_rule_out():
     (found,) = features_needed(tidy.frame(need(pattern[:, None] + np.full(4, 2 * half)))).to_dict("records")
     assert np.isnan(found["s"])
     assert (found["lower"], found["upper"]) == (np.inf, np.inf)
-
-
-def test_the_figure_of_requirements_has_intervals_and_bounds_through_the_first_point():
-    pattern, half = five_repeats()
-    pattern = pattern[:, None]
-    means = half * np.array([1.1, 0.5, -0.5, -1.1])
-    rows = need(pattern + means) + need(pattern + np.roll(means, 0), n=256)
-    rows += need(pattern + means, variant="")
-    spec = report_rows.spec_of("figure-theory-required-text", "slsrff")
-    picture = report_rows.picture(spec, rows)
-    (ax,) = picture.figure.axes
-    segments = [segment[:, 1].tolist() for collection in ax.collections for segment in collection.get_segments()]
-    assert segments == [[16.0, 64.0]] * 3
-    (bound,) = [line for line in ax.lines if line.get_alpha() is not None]
-    n, s = bound.get_xdata(), bound.get_ydata()
-    assert (n[0], n[-1], s[0]) == (64.0, 256.0, 32.0)
-    assert s[-1] / s[0] == pytest.approx((np.log(256) / np.log(64)) ** 2)
-    assert BOUNDS["log^2 n"](np.e) == pytest.approx(1.0)
-    low, high = ax.get_ylim()
-    assert low < 16.0
-    assert s.max() < high
-    assert_fit_to_print(picture.figure)
 
 
 def test_where_all_points_are_machine_busy_it_says_all():

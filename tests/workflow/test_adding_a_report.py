@@ -74,7 +74,7 @@ def test_a_kind_of_figure(workspace, page, errors):
     keywords = {key: spec[key] for key in ("width", "datasets", "methods", "sizes", "quantity")}
     styles, tasks = (yaml.safe_load((ROOT / f"config/{name}.yaml").read_text()) for name in ("methods", "datasets"))
     context = Context.read([RESULTS], ["survey-gaussian-text"], styles, tasks)
-    (ax,) = kind["draw"](context, paper="survey", **keywords).figure.axes
+    (ax,) = kind["draw"](context, **keywords).figure.axes
     shares = over_repeats(errors, "std") / over_repeats(errors, "mean")
     shares = shares.groupby(level="n_features_label").mean().loc[["2d", "8d", "32d"]]
     for line, method in zip(ax.lines, MAPS, strict=True):

@@ -391,7 +391,7 @@ def test_another_version_of_what_does_the_arithmetic_discards_all_cells(prepared
     def other(name):
         return "99.0" if name == library else version(name)
 
-    monkeypatch.setattr("rfstudy.study.engine.version", other)
+    monkeypatch.setattr("rfstudy.study.provenance.version", other)
     engine.versions.cache_clear()
     try:
         assert not before & keys(prepared, "generate")

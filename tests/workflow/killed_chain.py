@@ -20,6 +20,8 @@ import sys
 import traceback
 from pathlib import Path
 
+import numpy as np
+
 from rfstudy import cli, files, tidy
 from rfstudy.study import journal, provenance
 
@@ -120,8 +122,8 @@ def content_of(path: Path, name: str) -> bytes:
     if name.startswith(("results", "data/measured")) and ".csv" in name:
         return tidy.read(path).drop(columns="run").to_csv(index=False).encode()
     if path.suffix == ".npz":
-        arrays = files.read_arrays(path)
-        return b"".join(name.encode() + arrays[name].tobytes() for name in sorted(arrays))
+        with np.load(path, allow_pickle=False) as arrays:  # chunks of a stream have no record
+            return b"".join(name.encode() + arrays[name].tobytes() for name in sorted(arrays))
     if path.name == "facts.json":
         return json.dumps(files.read_json(path) | {"provenance": None, "sha256_of_facts": None}).encode()
     if path.name == "record.json":

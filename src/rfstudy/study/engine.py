@@ -12,12 +12,10 @@ from __future__ import annotations
 import itertools
 import sys
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.metadata import version
 
 from tqdm import tqdm
 
-from random_features.arrays import resolve_device, seed_of
+from random_features.arrays import resolve_device, seed_of, set_threads
 from random_features.errors import UserError
 from random_features.kernels import make_kernel
 from random_features.kernels.base import Kernel
@@ -27,7 +25,7 @@ from rfstudy.data import prepared
 from rfstudy.study.code import code_hash
 from rfstudy.study.job import NAMES, Part, code_roots, own_kernel, without
 from rfstudy.study.journal import Checkpoints, Journal, key_of
-from rfstudy.study.provenance import Run
+from rfstudy.study.provenance import Run, versions, write_results
 from rfstudy.study.rows import base_row, entry_columns
 from rfstudy.study.sample import Prepared, Sample, Samples, loaded
 
@@ -35,9 +33,6 @@ from rfstudy.study.sample import Prepared, Sample, Samples, loaded
 #: from, of which a cell has its own share in ``conditions``. Two experiments that share a cell compute it once.
 IRRELEVANT = (*NAMES, "methods", "repeats", "sizes", "grid", "time")
 IRRELEVANT += ("learners", "search", "shared_methods", "penalty_tune_per")
-
-#: The libraries whose versions are part of a cell's key.
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch")
 
 #: The facts about a data set that decide no cell: its names, what describes its rows, and where they come from. All
 #: other facts are part of every key, those that are added later as well.
@@ -160,6 +155,20 @@ def name_of(entry: dict) -> str:
     return "-".join(filter(None, (entry.get("method"), entry.get("variant"), own_kernel(entry))))
 
 
+def run_parts(
+    stage: str, parts: list[Part], prepared_dirs, journal, threads: int, work_of, out, out_arrays=None
+) -> None:
+    """Write what the parts of a stage yield: rows, the records of their runs and, where they have a file, arrays.
+
+    ``work_of`` is a function of a job that does its work (``work_through``).
+    """
+    set_threads(threads)
+    done = Work()
+    for job in jobs(stage, parts, prepared_dirs, journal, threads):
+        done.add(work_of(job), job.spec.dataset)
+    write_results(done.rows, done.records, out, done.arrays, out_arrays)
+
+
 def work_through(job: Job, cells: list[Cell], compute, title: str = "") -> Work:
     """Rows and arrays of all cells: from the journal where a cell is finished, from ``compute`` otherwise.
 
@@ -231,12 +240,6 @@ def entry_key(entry: dict) -> dict:
         "class": REGISTRY[entry["method"]].class_name,
         "options": resolved_options(entry["method"], entry["options"]),
     }
-
-
-@cache
-def versions() -> dict[str, str]:
-    """The versions of the libraries that do the arithmetic."""
-    return {library: version(library) for library in LIBRARIES}
 
 
 def sample_and_kernel(job: Job, repeat: int) -> tuple[Sample, Kernel, float | None]:

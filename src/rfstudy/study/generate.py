@@ -11,13 +11,11 @@ from functools import partial
 
 import numpy as np
 
-from random_features.arrays import set_threads
 from random_features.errors import NotDefinedError
 from rfstudy.scores import approximation_error
-from rfstudy.study.engine import Cell, Job, Work, jobs, work_through
+from rfstudy.study.engine import Cell, Job, Work, run_parts, work_through
 from rfstudy.study.job import Part
 from rfstudy.study.kinds.grid import cell_settings, grid_cells, map_of, prefixes, sample_of, skipped_rows
-from rfstudy.study.provenance import write_results
 from rfstudy.study.rows import status_of
 from rfstudy.study.sample import approximation_rows
 
@@ -27,17 +25,16 @@ def run(parts: list[Part], prepared_dirs, chosen: dict, journal, out, out_arrays
 
     ``chosen`` holds what ``tune`` found, by data set; it is empty where nothing was searched.
     """
-    set_threads(threads)
-    done = Work()
-    for job in jobs("generate", parts, prepared_dirs, journal, threads):
+
+    def work_of(job: Job) -> Work:
         spec = job.spec
         if job.data.skipped:
             missing = [{"metric": metric_of(spec), "split": "train"}]
-            done.rows += skipped_rows(spec, job.data, spec.repeats, missing)
-            continue
+            return Work(skipped_rows(spec, job.data, spec.repeats, missing))
         cells = grid_cells(spec, chosen.get(spec.dataset, {}), job.data.facts["d"], spec.repeats)
-        done.add(work_through(job, cells, partial(measure, job)), spec.dataset)
-    write_results(done.rows, done.records, out, done.arrays, out_arrays)
+        return work_through(job, cells, partial(measure, job))
+
+    run_parts("generate", parts, prepared_dirs, journal, threads, work_of, out, out_arrays)
 
 
 def metric_of(spec: Part) -> str:

@@ -11,31 +11,28 @@ from __future__ import annotations
 import importlib
 from dataclasses import replace
 
-from random_features.arrays import set_threads
-from rfstudy.study.engine import Job, Work, jobs, work_through
+from rfstudy.study.engine import Job, Work, run_parts, work_through
 from rfstudy.study.job import Part
-from rfstudy.study.provenance import write_results
 from rfstudy.study.rows import base_row, entry_columns
 
 
 def run(parts: list[Part], prepared_dirs, journal, out, out_arrays, threads: int) -> None:
     """The stage: write the rows of a shard, its arrays and their provenance."""
-    set_threads(threads)
-    done = Work()
-    for job in jobs("measure", parts, prepared_dirs, journal, threads):
-        # by name, so that a change of one kind is no change of another
-        kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec.kind}")
-        if job.data and job.data.skipped:
-            done.rows += skipped_rows(job, kind.METRICS)
-            continue
-        cells = kind.cells(job)
+    run_parts("measure", parts, prepared_dirs, journal, threads, work_of, out, out_arrays)
 
-        def compute(cell, checkpoints, kind=kind, job=job):
-            this = replace(job, checkpoints=checkpoints)
-            return kind.measure(this, cell.entry, **cell.coordinates, **cell.conditions)
 
-        done.add(work_through(job, cells, compute), job.spec.dataset)
-    write_results(done.rows, done.records, out, done.arrays, out_arrays)
+def work_of(job: Job) -> Work:
+    """The cells of a job's kind; where there are no data, rows that say so."""
+    # by name, so that a change of one kind is no change of another
+    kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec.kind}")
+    if job.data and job.data.skipped:
+        return Work(skipped_rows(job, kind.METRICS))
+
+    def compute(cell, checkpoints):
+        this = replace(job, checkpoints=checkpoints)
+        return kind.measure(this, cell.entry, **cell.coordinates, **cell.conditions)
+
+    return work_through(job, kind.cells(job), compute)
 
 
 def skipped_rows(job: Job, metrics) -> list[dict]:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -77,16 +78,19 @@ def code_state() -> dict:
 def machine_state(device: str) -> dict:
     """Processor, memory, GPU, and the versions of what does the arithmetic."""
     return {
-        "versions": {
-            "python": platform.python_version(),
-            **{module: version(package) for module, package in ARITHMETIC.items()},
-        },
+        "versions": {"python": platform.python_version(), **versions()},
         "cpu": processor_name(),
         "cores": os.cpu_count(),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
         "gpu": gpu_name() if device != "cpu" else "",
         "system": f"{platform.system()} {platform.release()}",
     }
+
+
+@cache
+def versions() -> dict[str, str]:
+    """The versions of the modules that do the arithmetic."""
+    return {module: version(package) for module, package in ARITHMETIC.items()}
 
 
 def linear_algebra() -> list[str]:

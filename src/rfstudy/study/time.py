@@ -18,7 +18,6 @@ import time
 import numpy as np
 import psutil
 
-from random_features.arrays import set_threads
 from random_features.errors import NotDefinedError
 from rfstudy.study.engine import (
     Cell,
@@ -27,11 +26,11 @@ from rfstudy.study.engine import (
     Work,
     cell_key,
     entry_key,
-    jobs,
+    run_parts,
     work_through,
 )
 from rfstudy.study.job import Part
-from rfstudy.study.provenance import processor_name, write_results
+from rfstudy.study.provenance import processor_name
 from rfstudy.study.rows import entry_columns
 
 #: Cores that others may keep busy on average while a round runs; above it the round is beside other work. An idle
@@ -47,13 +46,11 @@ BEFORE = 0.2
 
 def run(parts: list[Part], prepared_dirs, chosen: dict, journal, out) -> None:
     """The stage: write the times of every round and their provenance; ``chosen`` as in ``generate``."""
-    threads = parts[0].time["threads"]
-    set_threads(threads)
-    done = Work()
-    for job in jobs("time", parts, prepared_dirs, journal, threads):
-        if job.data is None or not job.data.skipped:
-            done.add(take_times(job, chosen.get(job.spec.dataset, {})))
-    write_results(done.rows, done.records, out)
+
+    def work_of(job: Job) -> Work:
+        return Work() if job.data and job.data.skipped else take_times(job, chosen.get(job.spec.dataset, {}))
+
+    run_parts("time", parts, prepared_dirs, journal, parts[0].time["threads"], work_of, out)
 
 
 def take_times(job: Job, chosen: dict) -> Work:

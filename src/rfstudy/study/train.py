@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from random_features.arrays import set_threads
 from random_features.errors import NotDefinedError, UserError
 from random_features.learners.entry import load
 from random_features.learners.penalties import best_penalty, is_at_edge
 from random_features.learners.streams import keep_within
 from random_features.maps.registry import REGISTRY
 from rfstudy.files import read_arrays
-from rfstudy.study.engine import Cell, Job, Work, arrays_of, jobs, work_through
+from rfstudy.study.engine import Cell, Job, Work, arrays_of, run_parts, work_through
 from rfstudy.study.job import Part
 from rfstudy.study.kinds.grid import cell_settings, folds_of, grid_cells, map_of, prefixes, sample_of, skipped_rows
-from rfstudy.study.provenance import write_results
 from rfstudy.study.rows import status_of
 from rfstudy.study.sample import Sample
 
@@ -35,22 +33,23 @@ KEPT_BYTES = 2**28
 
 def run(parts: list[Part], prepared_dirs, chosen: dict, arrays_file, journal, out, threads: int) -> None:
     """The stage: write a shard's rows and their provenance; ``chosen`` as in ``generate``."""
-    set_threads(threads)
     arrays = read_arrays(arrays_file)
-    done = Work()
-    for job in jobs("train", parts, prepared_dirs, journal, threads):
-        done.add(train(job, chosen.get(job.spec.dataset, {}), arrays_of(arrays, job.spec.dataset)))
-    write_results(done.rows, done.records, out)
+
+    def work_of(job: Job) -> Work:
+        return train(job, chosen.get(job.spec.dataset, {}), arrays_of(arrays, job.spec.dataset))
+
+    run_parts("train", parts, prepared_dirs, journal, threads, work_of, out)
 
 
 def train(job: Job, chosen: dict, arrays: dict) -> Work:
     """The cells of all learners on one data set; ``arrays`` holds what its maps learned, by cell."""
-    spec, done = job.spec, Work()
+    spec = job.spec
     if job.data.skipped:
+        rows = []
         for learner in spec.learners:
             missing = [{"learner": learner, "metric": metric, "split": "test"} for metric in metrics_of(job)]
-            done.rows += skipped_rows(spec, job.data, spec.repeats[learner], missing)
-        return done
+            rows += skipped_rows(spec, job.data, spec.repeats[learner], missing)
+        return Work(rows)
     d, repeats = job.data.facts["d"], spec.repeats
     cells = [cell for learner in spec.learners for cell in grid_cells(spec, chosen, d, repeats[learner], learner)]
     # the learners of one map follow each other, so that they share its features

@@ -50,6 +50,7 @@ EXPERIMENT = {
 def selected(settings=None, **changes) -> dict:
     """The toy with changes laid over it, as a run has it; null removes a key."""
     toy = with_steps(merge(EXPERIMENT, changes))
+    toy = {key: value for key, value in toy.items() if value is not None}
     return selection.select({"toy": toy}, SETTINGS | (settings or {}), set(toy["datasets"])).get("toy", {})
 
 

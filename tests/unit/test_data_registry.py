@@ -159,6 +159,12 @@ def test_names_that_a_source_keeps_for_itself_are_refused(name, line, tmp_path):
     assert line in message(load_with, tmp_path, {"toy": TASK}, yaml.safe_dump(sources))
 
 
+def test_a_source_that_is_no_mapping_is_one_line(tmp_path):
+    assert "sources.yaml: files-of-toy: must be a mapping" in message(
+        load_with, tmp_path, {"toy": TASK}, "files-of-toy: 1.5"
+    )
+
+
 @pytest.mark.parametrize("key", ["citation", "licence", "page"])
 def test_a_source_with_files_to_download_says_whose_they_are(key, tmp_path):
     source = {"files-of-toy": without(yaml.safe_load(SOURCE)["files-of-toy"], key)}

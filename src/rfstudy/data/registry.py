@@ -44,14 +44,16 @@ def load(config_dir) -> Registry:
     sources, raw = map(read_yaml, files.values())
     tasks = entries.with_defaults(raw)
     context = {"sources": sources, "tasks": tasks, "reference": Path(config_dir).parent / "data" / "reference"}
-    found = {
-        "sources": [f"{name}{problem}" for name, each in sources.items() for problem in problems_of(Source, each)],
-        "datasets": [f"{name}{problem}" for name, each in tasks.items() for problem in problems_of_task(each, context)],
-    }
-    found["datasets"] += [] if found["datasets"] else claimed_twice(tasks)
-    problems = [f"{shown(files[name])}: {problem}" for name, of_file in found.items() for problem in of_file]
-    if problems:
-        raise UserError("\n".join(problems))
+    found = [
+        f"{shown(files['sources'])}: {name}{problem}"
+        for name, each in sources.items()
+        for problem in problems_of(Source, each)
+    ]
+    if not found:  # tasks are checked against sources that are in order
+        of_tasks = [f"{name}{problem}" for name, each in tasks.items() for problem in problems_of_task(each, context)]
+        found = [f"{shown(files['datasets'])}: {problem}" for problem in of_tasks or claimed_twice(tasks)]
+    if found:
+        raise UserError("\n".join(found))
     return Registry(
         {name: complete_source(source) for name, source in sources.items()},
         entries.complete(tasks),

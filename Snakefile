@@ -68,7 +68,3 @@ for paper, identifier in sorted({(r["paper"], r["id"]) for r in REPORTS if r["pa
             asked(PRESET, WANTED[PRESET], paper=paper, id=identifier),
         message:
             f"{paper}: {identifier} is there, under every protocol"
-
-
-if workflow.is_main_process:
-    package_code.save_known(KNOWN_MODULES)

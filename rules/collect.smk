@@ -50,7 +50,6 @@ for paper in (None, *PAPERS):
             rows=of_experiments(shard_results, paper),
             arrays=of_experiments(shard_arrays, paper),
             facts=of_experiments(collected_facts, paper),
-            code=code_of("rfstudy.study.collect"),
         output:
             [f"{RESULTS}/{name}.{ending}" for name in names for ending in ("csv", "provenance.json", "npz")],
         log:
@@ -62,6 +61,7 @@ for paper in (None, *PAPERS):
             mem_mb=1000,
             runtime=20,
         params:
+            code=code_of("rfstudy.study.collect"),
             work=lambda wildcards, paper=paper: work_hash(
                 [collect_work(name) for name in PAPERS.get(paper) or [wildcards.experiment]]
             ),
@@ -70,4 +70,4 @@ for paper in (None, *PAPERS):
         message:
             f"collect {paper or '{wildcards.experiment}'}: rows of {{params.files}}"
         shell:
-            "PYTHONPATH=src python -m rfstudy collect {params.file:q} --code {input.code:q} > {log} 2>&1"
+            "PYTHONPATH=src python -m rfstudy collect {params.file:q} --code {params.code:q} > {log} 2>&1"

@@ -1,5 +1,6 @@
 # Pure helpers: the registries, the settings of this run, the shards of an experiment, their paths, and the code that
 # a step depends on. No rule here.
+import atexit
 import gc
 import hashlib
 import json
@@ -110,14 +111,19 @@ wildcard_constraints:
     paper="survey|eerf|nsrf|slsrff|study",
 
 
-KNOWN_MODULES = ROOT / ".snakemake" / "rfstudy-code" / "modules.json"
-package_code.load_known(KNOWN_MODULES)
+CODE = ROOT / ".snakemake" / "rfstudy-code"
+package_code.load_known(CODE / "modules.json")
+if workflow.is_main_process:
+    atexit.register(package_code.save_known, CODE / "modules.json")
 
 
 @cache
 def code_of(*modules):
-    """The file that holds the hash of the code that modules run; it changes where an edit changes what they do."""
-    return os.path.relpath(package_code.stamp(ROOT / ".snakemake" / "rfstudy-code", *modules), ROOT)
+    """The file that lists the code that modules run, a parameter of a job.
+
+    Its name has the hash of what it lists: an edit that changes what the code does is another file, and a rerun.
+    """
+    return os.path.relpath(package_code.stamp(CODE, *modules), ROOT)
 
 
 @cache
@@ -155,23 +161,6 @@ def needs_of(stage, shard):
 def modules_run(stage, shard):
     """The modules that a stage loads for a shard, by name: its kind, maps, learners and steps."""
     return {root for part in parts_of(stage, shard) for root in code_roots(stage, part.stated())}
-
-
-@cache
-def code_of_shards(stage, *shards):
-    """The code of a stage's job on shards."""
-    return code_of(f"rfstudy.study.{stage}", *set().union(*(modules_run(stage, shard) for shard in shards)))
-
-
-def code_of_job(stage, work):
-    """The code of a stage's job, whose work is pairs of an experiment and a shard.
-
-    A part of an experiment has the code of all of it, whose file is there when the plan begins.
-    """
-    shards = []
-    for experiment, shard in work:
-        shards += [shard] if experiment == shard.experiment else shards_of(stage, shard.experiment).values()
-    return code_of_shards(stage, *shards)
 
 
 def prepared(*datasets):
@@ -296,37 +285,12 @@ def preprocess_memory(wildcards):
     return memory_of_rows(wildcards.dataset)
 
 
-def preprocess_code(wildcards):
-    """The package files that make the rows of a task, its generator or extractor included, found by name."""
-    return code_of_tasks(wildcards.dataset)
-
-
 @cache
 def code_of_tasks(*datasets):
-    """The package files that make the rows of tasks."""
+    """The code that makes the rows of tasks: their generators and extractors included, found by name."""
     own = [module for name in datasets for module in data_registry.code_of(TASKS[name])]
     return code_of("rfstudy.data.preprocess", *sorted({*own}))
 
 
 # the tasks that one job prepares; one that is made from files, or from another task, has a job of its own
 TOGETHER = [dataset for dataset in SETTINGS.get("prepared_together", []) if "generator" in TASKS[dataset]]
-
-
-def list_code():
-    """Write the code hash of every job: Snakemake looks once, early, which files there are in a folder."""
-    for name in EXPERIMENTS:
-        for stage in ENDINGS:
-            shards = shards_of(stage, name).values()
-            for some in {tuple(shards), *((shard,) for shard in shards)} - {()}:
-                code_of_shards(stage, *some)
-    for dataset in REGISTRY.tasks:
-        code_of_tasks(dataset)
-
-
-# a job that parses this again finds them written
-if workflow.is_main_process and not PROBLEMS:
-    with gathered(PROBLEMS):
-        list_code()
-
-
-stop_at(PROBLEMS)

@@ -1,6 +1,5 @@
 rule download:
     input:
-        code=code_of("rfstudy.data.download"),
         local=local_files,
     output:
         "data/raw/{source}/record.json",
@@ -14,6 +13,7 @@ rule download:
         runtime=120,
         download=1,
     params:
+        code=code_of("rfstudy.data.download"),
         spec=lambda wildcards: compact(REGISTRY.sources[wildcards.source]),
         files=lambda wildcards: counted(len(REGISTRY.sources[wildcards.source]["files"]), "file"),
         flags="--allow-missing" if SETTINGS["allow_missing"] else "",
@@ -21,4 +21,4 @@ rule download:
         "download {wildcards.source}: {params.files}"
     shell:
         "PYTHONPATH=src python -m rfstudy download --source {wildcards.source} --spec {params.spec:q}"
-        " --lock config/sources.lock.yaml {params.flags} --out data/raw/{wildcards.source} --code {input.code:q} > {log} 2>&1"
+        " --lock config/sources.lock.yaml {params.flags} --out data/raw/{wildcards.source} --code {params.code:q} > {log} 2>&1"

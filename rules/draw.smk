@@ -38,16 +38,6 @@ def nothing_drawn(collection, like):
     return lambda wildcards: stop_at([message])
 
 
-def list_of(collection, name, specs):
-    """The file with the specifications of outputs, for the jobs that draw them; a job on another machine reads it."""
-    path = Path(f"results/{collection}/outputs/{name}.json")
-    text = json.dumps(specs)
-    if workflow.is_main_process and not (path.exists() and path.read_text(encoding="utf-8") == text):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return str(path)
-
-
 def rows_behind(collection, specs):
     """The files of the rows that some outputs are drawn from."""
     names = outputs.experiments_of(specs)
@@ -99,8 +89,6 @@ for collection, specs in WANTED.items():
                 published=PUBLISHED,
                 methods="config/methods.yaml",
                 tasks="config/datasets.yaml",
-                outputs=list_of(collection, paper, of_paper),
-                code=code_behind(of_paper),
             output:
                 report(
                     directory(outputs.pages_of(collection, paper)),
@@ -118,20 +106,19 @@ for collection, specs in WANTED.items():
                 mem_mb=1000,
                 runtime=60,
             params:
+                code=lambda wildcards, specs=of_paper: code_behind(specs),
+                work=lambda wildcards, specs=of_paper: work_hash(specs),
+                file=f"results/{collection}/outputs/{paper}.json",
                 out=lambda wildcards, collection=collection: f"figures/{collection}",
             message:
                 f"draw {collection}/{paper}: {counted(len(of_paper), 'output')}"
             shell:
-                "PYTHONPATH=src python -m rfstudy draw --outputs {input.outputs:q} --reference data/reference"
+                "PYTHONPATH=src python -m rfstudy draw --outputs {params.file:q} --reference data/reference"
                 " --methods {input.methods:q} --tasks {input.tasks:q} --pages {output:q} --out {params.out:q}"
-                " --code {input.code:q} {input.rows:q} > {log} 2>&1"
+                " --code {params.code:q} {input.rows:q} > {log} 2>&1"
 
 
 ONE = {(collection, spec["paper"], spec["name"]): spec for collection, specs in DRAWABLE.items() for spec in specs}
-if workflow.is_main_process:  # Snakemake looks once, early, which files there are in a folder
-    for spec in ONE.values():
-        code_behind([spec])
-LISTS = {collection: list_of(collection, "all", specs) for collection, specs in DRAWABLE.items()}
 
 
 def one_output(function):
@@ -151,9 +138,6 @@ for form, endings in catalogue.ENDINGS.items():
             published=PUBLISHED,
             methods="config/methods.yaml",
             tasks="config/datasets.yaml",
-            # other outputs are listed there, too: this one runs again when its own specification changes
-            outputs=ancient(lambda wildcards: LISTS[wildcards.collection]),
-            code=one_output(lambda collection, spec: code_behind([spec])),
         output:
             [f"figures/{{collection}}/{{paper}}/{{name}}.{ending}" for ending in endings],
         log:
@@ -168,10 +152,12 @@ for form, endings in catalogue.ENDINGS.items():
             mem_mb=1000,
             runtime=20,
         params:
-            spec=one_output(lambda collection, spec: hashlib.sha256(json.dumps(spec).encode()).hexdigest()),
+            code=one_output(lambda collection, spec: code_behind([spec])),
+            work=one_output(lambda collection, spec: work_hash([spec])),
+            file="results/{collection}/outputs/{paper}/{name}.json",
         message:
             f"{form.removesuffix('s')} {{wildcards.collection}}/{{wildcards.paper}}/{{wildcards.name}}"
         shell:
-            "PYTHONPATH=src python -m rfstudy draw --outputs {input.outputs:q} --only {wildcards.paper}/{wildcards.name}"
-            " --reference data/reference --methods {input.methods:q} --tasks {input.tasks:q}"
-            " --out figures/{wildcards.collection} --code {input.code:q} {input.rows:q} > {log} 2>&1"
+            "PYTHONPATH=src python -m rfstudy draw --outputs {params.file:q} --reference data/reference"
+            " --methods {input.methods:q} --tasks {input.tasks:q}"
+            " --out figures/{wildcards.collection} --code {params.code:q} {input.rows:q} > {log} 2>&1"

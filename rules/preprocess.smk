@@ -4,7 +4,6 @@ rule preprocess:
         base=base_files,
         chunks=chunk_files,
         listed=listed_rows,
-        code=preprocess_code,
     output:
         expand("{folder}/{{dataset}}/{file}", folder=PREPARED, file=FILES_OF_TASK),
     log:
@@ -19,6 +18,7 @@ rule preprocess:
         runtime=lambda wildcards: data_registry.minutes_of(TASKS[wildcards.dataset]),
         gpu=lambda wildcards: GPUS if data_registry.wants_gpu(TASKS[wildcards.dataset]) else 0,
     params:
+        code=lambda wildcards: code_of_tasks(wildcards.dataset),
         work=lambda wildcards: work_hash({wildcards.dataset: TASKS[wildcards.dataset]}),
         file=f"{PREPARED}/{{dataset}}/work.json",
         raw=lambda wildcards, input: f"--raw {Path(input.raw).parent}" if input.raw else "",
@@ -32,7 +32,7 @@ rule preprocess:
         f"preprocess {{wildcards.dataset}}: {SETTINGS['data']} data"
     shell:
         "PYTHONPATH=src python -m rfstudy preprocess --spec {params.file:q} {params.raw} {params.base} {params.chunks}"
-        " {params.device} --code {input.code:q} --reference data/reference --out {params.out:q} > {log} 2>&1"
+        " {params.device} --code {params.code:q} --reference data/reference --out {params.out:q} > {log} 2>&1"
 
 
 # what generators make takes less time than the start of a job: one makes all that the preset lists
@@ -42,7 +42,7 @@ if TOGETHER:
 
     use rule preprocess as preprocess_together with:
         input:
-            code=code_of_tasks(*TOGETHER),
+            [],
         output:
             expand("{folder}/{dataset}/{file}", folder=PREPARED, dataset=TOGETHER, file=FILES_OF_TASK),
         log:
@@ -54,6 +54,7 @@ if TOGETHER:
             runtime=60,
             gpu=0,
         params:
+            code=code_of_tasks(*TOGETHER),
             work=lambda wildcards: work_hash({dataset: TASKS[dataset] for dataset in TOGETHER}),
             file=f"{PREPARED}/work.json",
             raw="",

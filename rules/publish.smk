@@ -3,7 +3,6 @@ rule publish:
     input:
         rows=f"{RESULTS}/{{experiment}}.csv",
         records=f"{RESULTS}/{{experiment}}.provenance.json",
-        code=code_of("rfstudy.study.publish"),
     output:
         touch(f"{RESULTS}/{{experiment}}.published"),
     log:
@@ -15,8 +14,9 @@ rule publish:
         mem_mb=1000,
         runtime=20,
     params:
+        code=code_of("rfstudy.study.publish"),
         out="data/measured/{experiment}.csv.xz",
     message:
         "publish {wildcards.experiment}: rows into data/measured"
     shell:
-        "PYTHONPATH=src python -m rfstudy publish --out {params.out:q} {input.rows:q} --code {input.code:q} > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy publish --out {params.out:q} {input.rows:q} --code {params.code:q} > {log} 2>&1"

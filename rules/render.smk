@@ -7,10 +7,6 @@ rule render:
         reports=expand("config/figures/{name}.yaml", name=glob_wildcards("config/figures/{name}.yaml").name),
         registries=expand("config/{name}.yaml", name=["methods", "datasets", "scorecard"]),
         templates=["docs/README.md.j2", "docs/findings.md.j2"],
-        code=code_of(
-            "rfstudy.templates",
-            *{f"rfstudy.report.{catalogue.FOLDERS[form]}.{kind}" for kind, form in catalogue.kinds().items()},
-        ),
     output:
         "results/measured/render.txt",
     log:
@@ -21,7 +17,12 @@ rule render:
     resources:
         mem_mb=1000,
         runtime=20,
+    params:
+        code=lambda wildcards: code_of(
+            "rfstudy.templates",
+            *sorted(f"rfstudy.report.{catalogue.FOLDERS[form]}.{kind}" for kind, form in catalogue.kinds().items()),
+        ),
     message:
         "render: README.md and docs/findings.md from the shipped measurements"
     shell:
-        "PYTHONPATH=src python -m rfstudy render --out {output:q} --code {input.code:q} > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy render --out {output:q} --code {params.code:q} > {log} 2>&1"

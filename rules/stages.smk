@@ -34,11 +34,20 @@ def stage_inputs(stage, paper):
             "prepared": prepared(*datasets),
             "tuned": sorted({path for name, shard in work for path in tuned_files(stage, name, shard)}),
             "arrays": [f"{RESULTS}/{name}/generate/{shard.name}.npz" for name, shard in work if stage == "train"],
-            "code": code_of_job(stage, work),
             "lock": LOCK,
         }
 
     return files
+
+
+def stage_code(stage, paper):
+    """A parameter function: the code that a job runs, with its kinds, maps, learners and steps."""
+
+    def code(wildcards):
+        loaded = {root for _, shard in shards_in(stage, paper, wildcards) for root in modules_run(stage, shard)}
+        return code_of(f"rfstudy.study.{stage}", *sorted(loaded))
+
+    return code
 
 
 def stage_work(stage, paper):
@@ -100,7 +109,6 @@ for stage, paper in [(stage, paper) for stage in ENDINGS for paper in (None, *PA
     if stems:
         if paper:
             workflow.ruleorder(f"{stage}_{paper}", stage)
-            code_of_job(stage, shards_together(stage, paper))  # Snakemake looks once, early, which files there are
 
         rule:
             name:
@@ -124,11 +132,12 @@ for stage, paper in [(stage, paper) for stage in ENDINGS for paper in (None, *PA
             params:
                 stage=stage,
                 threads=lambda wildcards, threads, stage=stage: f"--threads {threads}" if stage != "time" else "",
+                code=stage_code(stage, paper),
                 work=stage_work(stage, paper),
                 file=f"{RESULTS}/{stem}.work.json",
                 words=stage_words(stage, paper),
             message:
                 f"{stage} {paper or '{wildcards.experiment}/{wildcards.shard}'}: {{params.words}}"
             shell:
-                "PYTHONPATH=src python -m rfstudy {params.stage} {params.file:q} {params.threads} --code {input.code:q}"
+                "PYTHONPATH=src python -m rfstudy {params.stage} {params.file:q} {params.threads} --code {params.code:q}"
                 " > {log} 2>&1"

@@ -3,7 +3,6 @@ rule stream:
     input:
         raw=raw_record,
         base=base_files,
-        code=preprocess_code,
     output:
         temp(f"{PREPARED}/{{dataset}}/chunk-{{number}}.npz"),
     log:
@@ -17,6 +16,7 @@ rule stream:
         mem_mb=preprocess_memory,
         runtime=60,
     params:
+        code=lambda wildcards: code_of_tasks(wildcards.dataset),
         spec=lambda wildcards: compact(TASKS[wildcards.dataset]),
         raw=lambda wildcards, input: f"--raw {Path(input.raw).parent}" if input.raw else "",
         base=lambda wildcards, input: Path(input.base[0]).parent,
@@ -25,4 +25,4 @@ rule stream:
         "stream {wildcards.dataset}: chunk {wildcards.number} of {params.of}"
     shell:
         "PYTHONPATH=src python -m rfstudy stream --dataset {wildcards.dataset} --spec {params.spec:q} {params.raw}"
-        " --base {params.base:q} --number {wildcards.number} --code {input.code:q} --out {output:q} > {log} 2>&1"
+        " --base {params.base:q} --number {wildcards.number} --code {params.code:q} --out {output:q} > {log} 2>&1"

@@ -210,7 +210,6 @@ def publish(out, results):
 
 @commands.command()
 @click.option("--outputs", type=EXISTING_FILE, required=True, help="JSON file of the outputs (report.catalogue).")
-@click.option("--only", help="The one of them to draw, e.g. survey/figure-09-text.")
 @click.option("--reference", type=EXISTING_FOLDER, required=True, help="Folder of the published numbers.")
 @click.option("--methods", type=EXISTING_FILE, required=True, help="config/methods.yaml")
 @click.option("--tasks", type=EXISTING_FILE, required=True, help="config/datasets.yaml")
@@ -218,15 +217,12 @@ def publish(out, results):
 @click.option("--pages", type=FOLDER, help="Folder of the pages for Snakemake's report; without it none are made.")
 @click.option("--out", type=FOLDER, required=True, help="Folder in which each paper has one.")
 @click.argument("results", type=EXISTING_FILE, nargs=-1)
-def draw(outputs, only, reference, methods, tasks, pages, out, results):
+def draw(outputs, reference, methods, tasks, pages, out, results):
     """Draw tables and figures from the rows of experiments and the published numbers."""
     from rfstudy.data.entries import read_tasks
     from rfstudy.report import draw as stage
 
-    specs = [each for each in read_json(outputs) if only in (None, f"{each['paper']}/{each['name']}")]
-    if not specs:
-        raise UserError(f"{outputs} lists no output {only!r}")
-    stage.run(specs, results, reference, read_yaml(methods), read_tasks(tasks), out, pages)
+    stage.run(read_json(outputs), results, reference, read_yaml(methods), read_tasks(tasks), out, pages)
 
 
 @commands.command()

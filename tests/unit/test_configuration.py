@@ -109,6 +109,7 @@ EDITS = [
     (TITLE, f"{TITLE}\n  search: {{preprocess: {{grid: [[none], [x]]}}}}", ".search.preprocess.grid[1][0]: unknown ke"),
     # what entries and steps say together
     ("{method: orf}", "{method: rff}", ".methods: rff is listed twice with the same variant ''; name variants"),
+    (TITLE, f"{TITLE}\n  shard_by: [experiment, method]", ".shard_by: must be a beginning of experiment, dataset"),
     (TITLE, f"{TITLE}\n  steps: [{{name: a}}, {{name: a}}]", ".steps[1].name: 'a' is there twice"),
 ]  # fmt: skip
 

@@ -7,7 +7,7 @@ import study_toys as toys
 from study_toys import SETTINGS, parts, selected
 
 from random_features.errors import UserError
-from rfstudy.study import config, job, plan, selection
+from rfstudy.study import job, plan, selection
 from rfstudy.study.code import SOURCE
 from rfstudy.study.job import merge
 
@@ -59,11 +59,6 @@ def test_an_experiment_may_say_itself_what_separates_its_jobs():
     assert names == [s.name for s in plan.shards(selected(**TWO), SETTINGS | BY_METHOD)]
     # choices are made with all methods together
     assert [s.name for s in plan.tune_shards(by_method, SETTINGS)] == ["eeg", "skin"]
-
-
-def test_axes_are_dropped_from_the_end():
-    with pytest.raises(config.ConfigurationError, match="must be a beginning of experiment, dataset, method"):
-        plan.shards(selected(**TWO), SETTINGS | {"shard_by": ["experiment", "method"]})
 
 
 def test_repeats_per_shard_covers_every_repeat_once():
@@ -293,8 +288,10 @@ RFF, ARC_COSINE = {"method": "rff"}, {"method": "rff", "kernel": {"name": "arc_c
     ],
 )
 def test_what_is_left_open_or_has_nothing_to_be_chosen_with_is_an_error_before_anything_runs(change, message):
+    toy = selected(**change)
+    dataset = next(iter(toy["datasets"]))
     with pytest.raises(UserError, match=message):
-        plan.shards(selected(**change), SETTINGS)
+        plan.check_choices(plan.on_dataset(toy, dataset), dataset)
 
 
 @pytest.mark.parametrize(
@@ -307,7 +304,9 @@ def test_what_is_left_open_or_has_nothing_to_be_chosen_with_is_an_error_before_a
     ],
 )
 def test_every_place_for_a_length_scale_will_do(change):
-    assert plan.shards(selected(**change), SETTINGS)
+    toy = selected(**change)
+    for dataset in toy["datasets"]:
+        plan.check_choices(plan.on_dataset(toy, dataset), dataset)
 
 
 # --- times ------------------------------------------------------------------------------------------------------------

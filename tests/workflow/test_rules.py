@@ -45,9 +45,6 @@ SELECTION = (
 #: Named targets that are planned beside that of everything.
 TARGETS = ("publish_all", "slsrff", "slsrff_table_02")
 
-#: Where the code of a job is listed.
-CODE = ".snakemake/rfstudy-code/"
-
 PREPARED = [f"data/prepared/original/eeg/{name}" for name in ("X.npy", "y.npy", "facts.json")]
 TEXT, LOCK = "results/laptop/survey-gaussian-text", "envs/requirements.lock"
 
@@ -63,10 +60,9 @@ class Planned:
         space.environment["PYTHONPATH"] = f"{space.folder / 'plugins'}:{space.folder / 'src'}"
         done = space.snakemake("--dry-run", "--cores", "2", *arguments, "--logger", "told")
         found = [json.loads(line[4:]) for line in done.stdout.splitlines() if line.startswith("JOB ")]
-        self.jobs = [
-            SimpleNamespace(**each, words=words_of(each["shellcmd"]), code=listed(space.folder, each["input"]))
-            for each in found
-        ]
+        self.jobs = [SimpleNamespace(**each, words=words_of(each["shellcmd"])) for each in found]
+        for job in self.jobs:
+            job.code = listed(space.folder, option(job, "--code"))
 
     def named(self, rule: str, **wildcards):
         """The one job of a rule with these wildcards."""
@@ -76,9 +72,9 @@ class Planned:
         return job
 
 
-def listed(folder: Path, inputs: list[str]) -> set[str]:
-    """The modules that the inputs of a job list, each with the hash of its code."""
-    lines = [line for path in inputs if path.startswith(CODE) for line in (folder / path).read_text().splitlines()]
+def listed(folder: Path, files: list[str]) -> set[str]:
+    """The modules that files list, each with the hash of its code."""
+    lines = [line for path in files for line in (folder / path).read_text().splitlines()]
     return {line.split("  ")[1] for line in lines}
 
 
@@ -94,8 +90,8 @@ def option(job, name: str) -> list[str]:
 
 
 def data_of(job) -> list[str]:
-    """The inputs of a job that are no code and no printed numbers."""
-    return [path for path in job.input if not path.startswith((CODE, "data/reference/"))]
+    """The inputs of a job that are no printed numbers."""
+    return [path for path in job.input if not path.startswith("data/reference/")]
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +100,7 @@ def plan(new_workspace):
     return Planned(new_workspace("plan"), "all", *TARGETS, *preset, "--config", *SELECTION)
 
 
-#: One job of each rule: its wildcards, what it reads beside code and printed numbers, and what it writes.
+#: One job of each rule: its wildcards, what it reads beside printed numbers, and what it writes.
 JOBS = {
     "download": ({"source": "eeg"}, [], ["data/raw/eeg/record.json"]),
     "preprocess": ({"dataset": "eeg"}, ["data/raw/eeg/record.json"], PREPARED),
@@ -165,7 +161,7 @@ def test_an_experiment_is_put_together_from_all_its_jobs_and_data(plan):
 
 
 #: Options that name what is read, those that name what is written, and those that name a folder of either.
-READ = ("--methods", "--tasks", "--outputs")
+READ = ("--methods", "--tasks")
 FOLDERS = ("--raw", "--base")
 
 
@@ -191,7 +187,7 @@ def test_a_command_is_that_of_its_rule_and_works_on_what_the_job_is_named_after(
             continue
         rule, stage = job.rule_name.split("_")[0], job.words[0]
         assert stage == {"table": "draw", "figure": "draw"}.get(rule, rule)
-        assert len([path for path in job.input if path.startswith(CODE)]) == 1, job.rule_msg
+        assert len(option(job, "--code")) == 1, job.rule_msg
         module = {"draw": "report", "download": "data", "preprocess": "data"}.get(stage, "study")
         assert f"rfstudy.{module}.{stage}" in job.code, job.rule_msg
         if stage in ("tune", "generate", "train", "measure", "time", "collect"):
@@ -227,22 +223,6 @@ def test_a_job_reads_the_code_of_what_it_runs_and_of_nothing_else(plan):
     assert "rfstudy.report.plots.curves" not in table
 
 
-def test_the_code_of_all_jobs_is_listed_before_any_is_planned(new_workspace):
-    """Snakemake looks into a folder once, early; a list that is written later it takes for missing."""
-    space = new_workspace("listed")
-    wanted = ("results/quick/theory-decay.csv", "--config", "only_experiments=theory-decay,slsrff-text")
-    space.snakemake("--dry-run", "--cores", "1", *wanted)
-    stages = {path.name.partition("-")[0] for path in (space.folder / CODE).iterdir()}
-    assert {f"rfstudy.study.{stage}" for stage in ("generate", "train", "measure", "time")} | {
-        "rfstudy.data.preprocess"
-    } <= stages
-
-
-def test_no_command_is_long(plan):
-    """bash takes 131,200 characters at most; a job gets its work in a file."""
-    assert max(len(job.shellcmd or "") for job in plan.jobs) < 4000
-
-
 def test_jobs_ask_for_what_they_need(plan):
     """Choices come first, times last, alone, and on all cores; the time of a task is that of one thread."""
     asked = {}
@@ -265,18 +245,10 @@ def test_jobs_ask_for_what_they_need(plan):
 
 def test_an_output_is_drawn_from_the_rows_of_its_experiments_and_the_published_numbers(plan):
     published = sorted(f"data/reference/{path.name}" for path in (ROOT / "data/reference").glob("*.csv"))
-    for job in (each for each in plan.jobs if each.words[:1] == ["draw"]):
-        specs = json.loads((plan.folder / option(job, "--outputs")[0]).read_text())
-        only = option(job, "--only")
-        specs = [spec for spec in specs if not only or only == [f"{spec['paper']}/{spec['name']}"]]
-        rows = [
-            f"results/laptop/{name}.csv" for name in dict.fromkeys(n for spec in specs for n in spec["experiments"])
-        ]
-        assert specs
-        assert job.words[len(job.words) - len(rows) :] == rows
-        registries = ["config/methods.yaml", "config/datasets.yaml"]
-        records = [path.replace(".csv", ".provenance.json") for path in rows]
-        assert data_of(job) == [*rows, *records, *registries, option(job, "--outputs")[0]]
+    for job in (plan.named("table", paper="slsrff", name="table-02-text"), plan.named("draw_laptop_slsrff")):
+        rows, records = "results/laptop/slsrff-text.csv", "results/laptop/slsrff-text.provenance.json"
+        assert job.words[-1] == rows
+        assert data_of(job) == [rows, records, "config/methods.yaml", "config/datasets.yaml"]
         assert sorted(path for path in job.input if path.startswith("data/reference/")) == published
 
 

@@ -1,6 +1,6 @@
 """Which code a result depends on: the modules that a stage imports, hashed without comments and docstrings.
 
-The workflow does not see that an imported file was edited. A rule therefore has a small file as its input that lists
+The workflow does not see that an imported file was edited. A rule therefore has a small file as a parameter that lists
 the hashes of the modules that its job runs (``stamp``), and the journal keeps a finished cell under the ``code_hash``
 of the modules that compute it. Both change together, and neither changes with a comment.
 
@@ -67,13 +67,11 @@ def listing(*modules: str) -> str:
 
 
 def stamp(folder, *modules: str) -> Path:
-    """Return the file in ``folder`` that holds the ``listing`` of modules; it is written when that changes.
-
-    Its name depends on the modules, so jobs that run the same code share one file.
-    """
-    roots = " ".join(sorted(set(modules)))
-    path = Path(folder) / f"{modules[0]}-{hashlib.sha256(roots.encode()).hexdigest()[:12]}.txt"
-    write_text(f"{PYTHON}\n{listing(*modules)}", path, only_if_changed=True, sync=False)
+    """Return the file in ``folder`` that holds the ``listing`` of modules; its name has the hash of what it holds."""
+    text = f"{PYTHON}\n{listing(*modules)}"
+    path = Path(folder) / f"{modules[0]}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.txt"
+    if not path.exists():
+        write_text(text, path, sync=False)
     return path
 
 
@@ -97,10 +95,9 @@ def load_as_planned(path) -> None:
         raise UserError(f"{edited[0]} was edited after the plan was made: run the same command again")
 
 
-#: The hash of a module and the modules that it imports, by name, time and size of its file. To parse all modules takes
-#: seconds, so the workflow keeps this between plans.
-KNOWN: dict[str, tuple[str, list[str]]] = {}
-USED: set[str] = set()
+#: By module: time and size of its file, its hash and the modules that it imports. To parse all modules takes seconds,
+#: so the workflow keeps this between plans.
+KNOWN: dict[str, list] = {}
 
 
 def load_known(path) -> None:
@@ -111,18 +108,17 @@ def load_known(path) -> None:
 
 def save_known(path) -> None:
     """Write what this plan found out about modules, for the next one."""
-    write_text(json.dumps({key: KNOWN[key] for key in sorted(USED)}), path, only_if_changed=True, sync=False)
+    write_text(json.dumps(KNOWN, sort_keys=True), path, only_if_changed=True, sync=False)
 
 
 @cache
 def facts_of(module: str) -> tuple[str, list[str]]:
     """The ``module_hash`` of a module and its ``imported_modules``."""
     state = file_of(module).stat()
-    key = f"{module} {state.st_mtime_ns} {state.st_size} {sys.version_info[:3]}"
-    USED.add(key)
-    if key not in KNOWN:
-        KNOWN[key] = (module_hash(module), sorted(imported_modules(module)))
-    return KNOWN[key]
+    found = f"{state.st_mtime_ns} {state.st_size} {sys.version_info[:3]}"
+    if KNOWN.get(module, [""])[0] != found:
+        KNOWN[module] = [found, module_hash(module), sorted(imported_modules(module))]
+    return KNOWN[module][1], KNOWN[module][2]
 
 
 def module_hash(module: str) -> str:

@@ -296,6 +296,8 @@ class Experiment(Model):
         for i, entry in enumerate(self.methods):
             if entry.kernel and context.get("one_kernel"):
                 yield ("methods", i, "kernel"), f"the kind {self.kind} has one kernel for all methods"
+        if self.shard_by is not None and self.shard_by not in [list(AXES[:n]) for n in (1, 2, 3)]:
+            yield ("shard_by",), f"must be a beginning of {', '.join(AXES)}"
         if self.time is not None and not context.get("timed", True):
             yield ("time",), f"nothing is timed in the kind {self.kind}"
         for i, name in enumerate((self.time and self.time.examples) or []):

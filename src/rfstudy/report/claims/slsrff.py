@@ -222,8 +222,7 @@ def total_below_its_bound(rows: Rows):
         side("slsrff/identity", metric=metric)
         for metric in ("total_surrogate_leverage", "total_surrogate_bound", "total_leverage")
     )
-    is_root = [each.get("rule") == "n^(-1/2)" for each in settings_of(rows.frame)]
-    root = replace(rows, frame=rows.frame[np.array(is_root, dtype=bool)])
+    root = replace(rows, frame=rows.frame.loc[[each.get("rule") == "n^(-1/2)" for each in settings_of(rows.frame)]])
     return [
         keeps_bound(rows, total.metric, total, over=bound, by_repeat=True, at_most=1),
         fits_power(root, total.metric, "slsrff/identity", "n_train", by="d", errors=4, at_most=0.5),
@@ -279,8 +278,7 @@ def needs_no_more_features(rows: Rows):
             (labels[a] if a == b else f"{labels[a]} to {labels[b]}") + (" or later" if rising else "")
             for (a, b), rising in zip(((own_first, own_last), (first, last)), rises, strict=True)
         )
-        where, value = where, float(last - own_last)
-        points.append(Point(value, holds, where, what, text, reason=reason))
+        points.append(Point(float(last - own_last), holds, where, what, text, reason=reason))
     return rows.part(points, ACCURACY, "slsrff", "lsrff")
 
 

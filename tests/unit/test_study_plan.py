@@ -321,7 +321,7 @@ def test_a_timed_job_has_all_methods_of_a_data_set_and_the_sizes_that_the_preset
     assert (shard.name, shard.methods) == ("eeg", (0, 1, 2))
     (part,) = plan.parts_of("time", toy, shard, SETTINGS)
     assert part.sizes == {"multiples_of_d": [1, 8]}
-    assert part.time == {"rounds": 4, "again": 1}
+    assert part.time == {"rounds": 4, "again": 1, "threads": 2}
     labelled = merge(toy, {"time": {"sizes": ["2d", "4d"]}})
     (part,) = plan.parts_of("time", labelled, shard, SETTINGS)
     assert part.sizes == {"multiples_of_d": [2, 4]}

@@ -7,7 +7,7 @@ import pytest
 from linear_problems import stream
 
 from random_features.learners import ridge, streams
-from random_features.learners.exact import fit_kernel_ridge
+from random_features.learners.gram import fit_kernel_ridge
 from random_features.learners.penalties import best_penalty
 from random_features.learners.ridge import FLOAT32_TOLERANCE, cross_validate_ridge, fit_ridge, float32_is_harmless
 from rfstudy.data.target import Target

@@ -1,7 +1,8 @@
 """Ridge regression and SVM on a Gram matrix: of a kernel, or of features where the dual is the smaller problem.
 
 All functions take the matrix K of the training rows, (n, n) with both triangles, and return dual coefficients: the
-decision values of new rows are K(new, training) @ dual + intercept.
+decision values of new rows are K(new, training) @ dual + intercept. ``fit_kernel_ridge`` and ``fit_kernel_svm`` check
+the exact kernel matrix that they are given: the yardstick for every random feature map.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from sklearn.svm import SVC
 
 from random_features.errors import check_choice
 from random_features.learners.linear_model import LinearModel
+from random_features.learners.penalties import check_grid
 from random_features.learners.scoring import score_sum
 from random_features.learners.shifted import solve_shifted
+from random_features.learners.targets import as_columns, sign_columns
 
 #: libsvm's stopping tolerance, and the megabytes it may use for rows of the matrix.
 LIBSVM_TOLERANCE = 1e-4
@@ -23,6 +26,47 @@ LIBSVM_CACHE_MB = 500
 
 #: What may be centred: the targets, the features too, or nothing.
 CENTERS = ("targets", "both", "none")
+
+#: Rows of an exact kernel matrix: 1.8 GB a matrix, three of them at work.
+MAX_ROWS = 15_000
+
+#: How far from symmetric a kernel matrix may be, relative to its largest entry: the rounding of sums of ``MAX_ROWS``
+#: numbers in float32.
+SYMMETRY = MAX_ROWS * 2.0**-23
+
+
+def fit_kernel_ridge(K, Y, penalty: float, *, center="targets") -> LinearModel:
+    """Kernel ridge regression, (K + n penalty I) dual = y: the dual of ``fit_ridge`` with the scaling "mean".
+
+    Parameters
+    ----------
+    K : ndarray (n, n), the symmetric kernel matrix of the training rows, n <= 15,000
+    Y, penalty, center : as ``fit_ridge``; "both" centres in the feature space of the kernel
+
+    Errors as ``fit_ridge``, and ``ValueError`` above 15,000 rows.
+    """
+    Y, penalties = as_columns(Y), check_grid(penalty, "penalty", zero_allowed=True)
+    K = _check_kernel_matrix(K, len(Y))
+    dual, intercept = ridge_on_gram(K, Y, len(Y) * penalties, center)
+    return LinearModel(dual[0], intercept[0], "dual")
+
+
+def fit_kernel_svm(K, Y, C: float) -> LinearModel:
+    """Kernel SVM: minimise |f|^2 / 2 + C sum max(0, 1 - y (f + b)) in the space of the kernel, for every column of +-1.
+
+    libsvm solves it; its intercept b is unpenalised.
+
+    Parameters
+    ----------
+    K : ndarray (n, n), the symmetric kernel matrix of the training rows, n <= 15,000
+    Y : ndarray (n,) or (n, c) of -1 and +1: a column for each class, or one for two classes
+    C : positive number
+
+    Raises ``ValueError`` for a column with one class, NaN or infinity, and above 15,000 rows. ``converged`` of the
+    result tells whether the solver met its tolerance.
+    """
+    Y, grid = sign_columns(Y), check_grid(C, "C")
+    return svm_on_gram(_check_kernel_matrix(K, len(Y)), Y, grid[0])
 
 
 def ridge_on_gram(K, Y, shifts, center, singular="raise") -> tuple[np.ndarray, np.ndarray]:
@@ -67,3 +111,17 @@ def scores_on_gram(K, Y, folds, score, fit) -> np.ndarray:
         decision = np.einsum("mn,gnc->mgc", K[np.ix_(held_out, training)], dual, optimize=True) + intercept
         totals.append(score_sum(Y[held_out], decision, score) / len(held_out))
     return np.column_stack(totals)
+
+
+def _check_kernel_matrix(K, n_rows):
+    K = np.asarray(K)
+    if K.shape != (n_rows, n_rows):
+        raise ValueError(f"the kernel matrix must have shape ({n_rows}, {n_rows}), got {K.shape}")
+    if n_rows > MAX_ROWS:
+        raise ValueError(f"{n_rows} rows are more than the {MAX_ROWS} of the exact learners; use random features")
+    if K.dtype.kind not in "biuf" or not np.isfinite(K).all():
+        raise ValueError("the kernel matrix holds NaN, infinity or what is no real number")
+    K = np.asarray(K, dtype=np.float64)
+    if np.abs(K - K.T).max() > SYMMETRY * np.abs(K).max():  # for such a matrix libsvm would go on for ever
+        raise ValueError("the kernel matrix must be symmetric")
+    return K

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from random_features.learners.exact import fit_kernel_svm
+from random_features.learners.gram import fit_kernel_svm
 from random_features.learners.linear_model import LinearModel
 
 #: The duality gap, over the objective, at which the weights are taken for the best ones, and the most turns.

@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from random_features.kernels import make_kernel
-from random_features.learners.exact import fit_kernel_svm
+from random_features.learners.gram import fit_kernel_svm
 from random_features.learners.l1_svm import fit_l1_svm
 from random_features.learners.multiple_kernel import fit_multiple_kernel_svm
 from random_features.learners.streams import Kept

@@ -24,7 +24,7 @@ from scipy.linalg import cholesky, solve_triangular
 from random_features.arrays import row_blocks, seed_of, seed_sequence
 from random_features.kernels import make_kernel
 from random_features.kernels.circle import HARMONICS_BLOCK, Circle, harmonics, spectrum
-from random_features.learners.exact import fit_kernel_ridge
+from random_features.learners.gram import fit_kernel_ridge
 from random_features.learners.ridge import fit_ridge
 from random_features.learners.streams import Kept
 from rfstudy.fields import Count, Counts, Positive, Some

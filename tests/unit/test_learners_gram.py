@@ -6,8 +6,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from random_features.learners import exact
-from random_features.learners.exact import fit_kernel_ridge, fit_kernel_svm
+from random_features.learners.gram import MAX_ROWS, fit_kernel_ridge, fit_kernel_svm
 from rfstudy.data.target import Target
 
 EPS = np.finfo(np.float64).eps
@@ -58,7 +57,7 @@ def test_bad_matrices_are_refused():
 
 
 def test_more_rows_than_fit_are_refused_before_anything_is_computed():
-    n = exact.MAX_ROWS + 1
+    n = MAX_ROWS + 1
     K = np.broadcast_to(0.0, (n, n))  # no memory behind it
     Y = np.where(np.arange(n) % 2, 1.0, -1.0)
     for call in (

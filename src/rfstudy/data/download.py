@@ -12,7 +12,6 @@ A file with an unknown checksum is trusted when it is first used: its content is
 from __future__ import annotations
 
 import hashlib
-import itertools
 import logging
 import os
 import signal
@@ -177,8 +176,10 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
             unpack(path, target, entry)
             return origin
         except ChecksumError as error:
-            moved = f"; moved to {path.rename(set_aside(path)).name}" if path.parent == directory else ""
-            tried.append(f"{path}: {error}{moved}")
+            tried.append(f"{path}: {error}")
+            if path.parent == directory:  # under a name for its content, so that no other file is lost
+                aside = path.rename(path.with_name(f"{path.name}.rejected-{digest_of(path)[:8]}"))
+                tried[-1] += f"; moved to {aside.name}"
             log.warning(tried[-1])
     for address in entry["addresses"]:
         try:
@@ -228,12 +229,6 @@ def wanted(entry: dict) -> str:
         f"{content},\n    as {shown(entry['lock'])} recorded when it was first used; if the file was changed and you "
         "accept that, remove its lines there"
     )
-
-
-def set_aside(path: Path) -> Path:
-    """A name for a file that was rejected, beside it, that no other has yet."""
-    names = itertools.chain([f"{path.name}.rejected"], (f"{path.name}.rejected-{i}" for i in itertools.count(2)))
-    return next(other for name in names if not (other := path.with_name(name)).exists())
 
 
 def archives_of(folder: Path, name: str) -> list[Path]:

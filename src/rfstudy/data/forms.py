@@ -292,7 +292,7 @@ class FileTask(Labelled):
     rows : a file of `data/reference` (part, row) that lists the rows, or `in_order`: the first `n_train` rows of the
         file are its training part
     n : number of rows; by default the sum of the parts
-    n_train : training rows; in a `half` split by default half of the rows
+    n_train : training rows; in a `half` split by default half of the rows, of an odd number one more
     n_test : test rows; likewise
     stand_in : what takes its place where nothing may be downloaded
     """

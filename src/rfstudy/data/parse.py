@@ -8,7 +8,6 @@ labels)``: X (n, d) float32, or uint8 where the file holds bytes, and labels (n,
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -30,17 +29,9 @@ NO_LABEL = ("", "?", "na", "nan", "<na>", "null", "none")
 LARGEST_EXACT = 2**53
 
 
-@dataclass(frozen=True)
-class Read:
-    """The rows of a task from its files."""
-
-    X: np.ndarray  # (n, d) float32 or uint8
-    y: np.ndarray  # (n,) int64, or float64 where the target is regression
-    n_train: int | None  # rows of the published training part, which come first; None where a file has no parts
-    left_out: dict[str, int]  # rows that substitutes exclude, by part; rows that the label map drops do not count
-
-
-def read_task(task: dict, raw_dir, reference_dir, substitutes: dict | None = None) -> Read:
+def read_task(
+    task: dict, raw_dir, reference_dir, substitutes: dict | None = None
+) -> tuple[np.ndarray, np.ndarray, int | None, dict[str, int]]:
     """Return the rows of a task from its original files.
 
     Parameters
@@ -54,6 +45,15 @@ def read_task(task: dict, raw_dir, reference_dir, substitutes: dict | None = Non
     substitutes : dict, optional
         Files that take the place of others by the names of these, each with its name, ``file``, and its
         ``excluded_rows``, which are left out.
+
+    Returns
+    -------
+    X : ndarray (n, d), float32 or uint8
+    y : ndarray (n,), int64, or float64 where the target is regression
+    n_train : int or None
+        Rows of the published training part, which come first; None where a file has no parts.
+    left_out : dict
+        Rows that substitutes exclude, by part; rows that the label map drops do not count.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def read_task(task: dict, raw_dir, reference_dir, substitutes: dict | None = Non
             raise UserError(f"{task['rows']} names row {rows.max()}, the file has {len(y)} rows")
         X, y, kept = X[rows], y[rows], kept[rows]
         n_train = int(kept[:n_train].sum())
-    return Read(X if kept.all() else X[kept], y[kept], n_train, left_out)
+    return X if kept.all() else X[kept], y[kept], n_train, left_out
 
 
 def read_files(paths: list[Path], task: dict):

@@ -125,9 +125,9 @@ def parsed(task: dict, raw_dir, reference_dir) -> Rows:
     names = [name for of_part in files_of(task).values() for name in of_part]
     known = downloaded(task["source"], raw_dir, names)
     substitutes = {name: known[name] for name in names if "file" in known[name]}
-    found = read_task(task, raw_dir, reference_dir, substitutes)
-    reported = {"substitutes": list(substitutes), "left_out": found.left_out} if substitutes else {}
-    return Rows(found.X, found.y, found.n_train, without(sizes_of(task), found.left_out), reported)
+    *rows, left_out = read_task(task, raw_dir, reference_dir, substitutes)
+    reported = {"substitutes": list(substitutes), "left_out": left_out} if substitutes else {}
+    return Rows(*rows, without(sizes_of(task), left_out), reported)
 
 
 def downloaded(source_id: str, raw_dir, names=None) -> dict[str, dict]:

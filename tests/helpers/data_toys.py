@@ -6,7 +6,7 @@ from rfstudy.files import digest_of
 
 #: A complete task of two published parts.
 TOY = {
-    "label": "Toy", "source": "toy", "files": {"train": "toy", "test": "toy.t"}, "parser": "libsvm", "n": 5, "d": 2,
+    "label": "Toy", "source": "toy", "files": {"train": ["toy"], "test": ["toy.t"]}, "parser": "libsvm", "n": 5, "d": 2,
     "n_train": 3, "n_test": 2, "split": "published", "target": "binary", "labels": {"-1": -1, "1": 1},
 }  # fmt: skip
 

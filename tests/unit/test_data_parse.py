@@ -67,7 +67,7 @@ NUMBERS = ["1922.123456789012", "-1.5e-300", "7", "0.1", "1e22"]
 )
 def test_the_target_of_a_regression_is_exact_to_the_last_digit(tmp_path, parser, line, options):
     (tmp_path / "toy").write_text("".join(line.format(number) + "\n" for number in NUMBERS), encoding="utf-8")
-    task = {"parser": parser, "d": 1, "files": {"all": "toy"}, "target": "regression"} | options
+    task = {"parser": parser, "d": 1, "files": {"all": ["toy"]}, "target": "regression"} | options
     X, y, n_train = read(task, tmp_path)
     assert (X.dtype, X.shape, y.dtype, n_train) == (np.float32, (5, 1), np.float64, None)
     assert y.tolist() == [float(number) for number in NUMBERS]
@@ -80,7 +80,7 @@ def test_the_target_of_a_regression_is_exact_to_the_last_digit(tmp_path, parser,
 def test_a_regression_target_is_a_finite_number(tmp_path, label, message):
     (tmp_path / "toy").write_text(f"1,2\n1,{label}\n", encoding="utf-8")
     with pytest.raises(UserError, match=message):
-        read({"parser": "table", "d": 1, "files": {"all": "toy"}, "target": "regression"}, tmp_path)
+        read({"parser": "table", "d": 1, "files": {"all": ["toy"]}, "target": "regression"}, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_labels_are_named_left_over_or_dropped():
 def test_published_training_rows_come_first(tmp_path):
     (tmp_path / "toy").write_text("1 1:1\n2 1:2\n", encoding="utf-8")
     (tmp_path / "toy.t").write_text("2 1:3\n1 1:4\n1 1:5\n", encoding="utf-8")
-    task = {"parser": "libsvm", "d": 1, "files": {"train": "toy", "test": "toy.t"}, "labels": {"1": -1, "2": 1}}
+    task = {"parser": "libsvm", "d": 1, "files": {"train": ["toy"], "test": ["toy.t"]}, "labels": {"1": -1, "2": 1}}
     X, y, n_train = read(task, tmp_path)
     assert X.ravel().tolist() == [1, 2, 3, 4, 5]
     assert y.tolist() == [-1, 1, 1, -1, -1]
@@ -197,7 +197,7 @@ def test_a_list_of_rows_chooses_and_orders(tmp_path):
         "parser": "table",
         "label_column": "first",
         "d": 1,
-        "files": {"all": "toy"},
+        "files": {"all": ["toy"]},
         "rows": "rows.csv",
         "labels": {"A": 1, "rest": -1},
     }
@@ -258,14 +258,14 @@ def test_a_choice_of_rows_that_makes_no_sense_is_refused(tmp_path, content):
 def test_a_choice_of_rows_that_the_file_does_not_have_is_refused(tmp_path):
     (tmp_path / "rows.csv").write_text("part,row\ntrain,0\ntest,2\n")
     (tmp_path / "toy").write_text("a,1\nb,2\n")
-    task = {"parser": "table", "d": 1, "label_column": "first", "files": {"all": "toy"}, "rows": "rows.csv"}
+    task = {"parser": "table", "d": 1, "label_column": "first", "files": {"all": ["toy"]}, "rows": "rows.csv"}
     with pytest.raises(UserError, match=r"rows\.csv names row 2, the file has 2 rows"):
         read(task | {"labels": {"a": 1, "b": -1}}, tmp_path)
 
 
 def test_a_class_may_be_called_na(tmp_path):
     (tmp_path / "a").write_text("1,2,NA\n3,4,null\n")
-    task = {"d": 2, "parser": "table", "files": {"all": "a"}, "labels": {"NA": 1, "null": -1}}
+    task = {"d": 2, "parser": "table", "files": {"all": ["a"]}, "labels": {"NA": 1, "null": -1}}
     assert read(task, tmp_path)[1].tolist() == [1, -1]
 
 
@@ -297,7 +297,7 @@ def test_dropped_columns_of_a_libsvm_file_count_from_one(tmp_path):
 
 def test_the_first_rows_of_a_file_in_order_are_the_training_part(tmp_path):
     (tmp_path / "toy").write_text("2001,1.5,-2\n1999,0,3\n1969,4,5\n", encoding="utf-8")
-    task = {"parser": "table", "label_column": "first", "files": {"all": "toy"}, "rows": "in_order"}
+    task = {"parser": "table", "label_column": "first", "files": {"all": ["toy"]}, "rows": "in_order"}
     X, y, n_train = read(task | {"d": 2, "n_train": 2, "target": "regression"}, tmp_path)
     assert (X.tolist(), y.tolist(), n_train) == ([[1.5, -2], [0, 3], [4, 5]], [2001, 1999, 1969], 2)
 
@@ -334,7 +334,7 @@ def test_a_pair_that_does_not_fit_together_is_refused(tmp_path, files, d, messag
 CIFAR = {
     "parser": "cifar",
     "d": 12,
-    "files": {"train": ["first", "second"], "test": "third"},
+    "files": {"train": ["first", "second"], "test": ["third"]},
     "labels": {"1": -1, "9": 1, "rest": "drop"},
 }
 
@@ -454,6 +454,6 @@ def test_a_class_of_a_pair_may_be_called_na(tmp_path):
 def test_a_list_of_rows_counts_the_rows_of_the_file_also_those_that_are_dropped(tmp_path):
     (tmp_path / "toy").write_text("c,0\na,1\nb,2\nc,3\na,4\n", encoding="utf-8")
     (tmp_path / "rows.csv").write_text("part,row\ntrain,4\ntrain,3\ntest,2\ntest,1\n", encoding="utf-8")
-    task = {"parser": "table", "label_column": "first", "d": 1, "files": {"all": "toy"}, "rows": "rows.csv"}
+    task = {"parser": "table", "label_column": "first", "d": 1, "files": {"all": ["toy"]}, "rows": "rows.csv"}
     X, y, n_train = read(task | {"labels": {"a": 1, "b": -1, "rest": "drop"}}, tmp_path)
     assert (X.ravel().tolist(), y.tolist(), n_train) == ([4, 2, 1], [1, -1, 1], 1)

@@ -144,7 +144,7 @@ def test_labels_that_are_not_what_the_target_needs_are_an_error(tmp_path, change
 
 
 YEAR = {
-    "label": "Year", "source": "toy", "files": {"train": "year", "test": "year.t"}, "parser": "table",
+    "label": "Year", "source": "toy", "files": {"train": ["year"], "test": ["year.t"]}, "parser": "table",
     "label_column": "first", "n": 5, "d": 2, "n_train": 3, "n_test": 2, "split": "published", "target": "regression",
 }  # fmt: skip
 
@@ -176,7 +176,7 @@ def test_a_random_split_has_its_counts_and_may_leave_rows_over(raw, tmp_path):
     rows = "".join(f"{'ab'[row % 2]},{row},1\n" for row in range(10))
     (raw / "toy").write_text(rows, encoding="utf-8")
     downloaded(raw)
-    task = TOY | {"files": {"all": "toy"}, "parser": "table", "label_column": "first", "labels": {"a": 1, "b": -1}}
+    task = TOY | {"files": {"all": ["toy"]}, "parser": "table", "label_column": "first", "labels": {"a": 1, "b": -1}}
     task |= {"split": "random", "n": 10, "n_train": 2, "n_test": 5}
     facts = preprocess("toy", task, raw, tmp_path / "a", reference_dir=tmp_path)
     assert (facts["n"], facts["n_train"], facts["n_test"], facts["n_train_published"]) == (10, 2, 5, None)

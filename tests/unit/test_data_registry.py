@@ -418,7 +418,7 @@ def test_defaults_follow_from_what_a_task_says(tmp_path):
     base = half | {"stand_in": {"generator": generator}, "n": 7}
     tasks = load_with(tmp_path, {"toy": base, "other": {"extends": "toy", "label": "Other", "d": 3}}).tasks
     assert {key: tasks["toy"][key] for key in ("split", "n", "n_train", "n_test", "files", "published_as")} == {
-        "split": "half", "n": 7, "n_train": 4, "n_test": 3, "files": {"all": "toy.csv"}, "published_as": {},
+        "split": "half", "n": 7, "n_train": 4, "n_test": 3, "files": {"all": ["toy.csv"]}, "published_as": {},
     }  # fmt: skip
     assert tasks["toy"]["stand_in"]["label"] == "generated (stand-in for Toy)"
     assert tasks["toy"]["stand_in"]["generator"] == generator | {"n_train": 300, "n_test": 300}

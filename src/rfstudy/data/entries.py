@@ -47,7 +47,8 @@ def default_keys(task):
     task = {"published_as": {}} | task
     if "source" in task:
         files = task.get("files")
-        task["files"] = files if isinstance(files, dict) else {"all": files}
+        parts = files if isinstance(files, dict) else {"all": files}
+        task["files"] = {part: [names] if isinstance(names, str) else names for part, names in parts.items()}
         task |= default_rows(task, "train" in task["files"] or "rows" in task)
     if isinstance(task.get("stand_in"), dict):
         own = {"label": f"generated (stand-in for {task.get('label')})"} | task["stand_in"]

@@ -62,7 +62,7 @@ def read_task(
         files of a part, whose rows are not known.
     """
     parts, left_out = [], {}
-    for part, names in files_of(task).items():
+    for part, names in task["files"].items():
         found = {name: known for name, known in (substitutes or {}).items() if name in names}
         paths = [Path(raw_dir) / found.get(name, {"file": name})["file"] for name in names]
         X, labels = read_files(paths, task)
@@ -98,11 +98,6 @@ def read_files(paths: list[Path], task: dict):
     except (ValueError, OverflowError) as error:
         names = " and ".join(path.name for path in paths)
         raise UserError(f"{names}: {' '.join(str(error).split())}") from error
-
-
-def files_of(task: dict) -> dict[str, list[str]]:
-    """Return the names of the files of a task by part: "all", or "train" and "test"."""
-    return {part: [names] if isinstance(names, str) else list(names) for part, names in task["files"].items()}
 
 
 def read_rows(path: Path) -> tuple[np.ndarray, int]:

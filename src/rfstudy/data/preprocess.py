@@ -17,7 +17,7 @@ from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.facts import describe
 from rfstudy.data.images import Given
-from rfstudy.data.parse import encode_labels, files_of, read_task
+from rfstudy.data.parse import encode_labels, read_task
 from rfstudy.data.prepared import digest, read, read_record, write
 from rfstudy.data.tasks import OF_FEATURES, OF_GENERATOR, halves, parameters_of
 from rfstudy.files import digest_of, shown
@@ -122,7 +122,7 @@ def preprocess(
 
 def parsed(task: dict, raw_dir, reference_dir) -> Rows:
     """Return the rows of a task from its files; ``Missing`` where they could not be had."""
-    names = [name for of_part in files_of(task).values() for name in of_part]
+    names = [name for of_part in task["files"].values() for name in of_part]
     known = downloaded(task["source"], raw_dir, names)
     substitutes = {name: known[name] for name in names if "file" in known[name]}
     *rows, left_out = read_task(task, raw_dir, reference_dir, substitutes)

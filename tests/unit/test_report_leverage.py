@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import report_rows
 import verdict_rows
-from figure_checks import all_text
 
 from rfstudy import tidy
 from rfstudy.report import catalogue
@@ -195,30 +194,3 @@ def test_the_claims_table_has_all_four(tmp_path):
     rows = both_costs(2.5) + surrogate_rows() + need_rows("slsrff", 64) + need_rows("lsrff", 64)
     table, _ = made("claims-theory-text", rows, tmp_path)
     assert table["verdict"].tolist() == ["holds", "not testable", "not testable", "not testable"]
-
-
-def test_the_figure_has_a_line_a_method_and_marks_what_was_not_enough(tmp_path):
-    spec = catalogue.specification(report_rows.REPORTS, "slsrff", "figure-theory-required-text")
-    rows = need_rows("rff", 64) + need_rows("lsrff", 128, "whole") + need_rows("slsrff", lambda n: 4 * n)
-    figure = report_rows.picture(spec, rows, tasks={}).figure
-    assert len(figure.axes) == 3
-    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["RFF", "LS-RFF (whole)", "SLS-RFF", "stated bound"]
-    # after the bounds, three artists a method: what was needed, the largest size where it was not enough, and carets
-    lines = [line for line in figure.axes[0].lines if line.get_alpha() is None]
-    assert lines[0].get_ydata().tolist() == [64.0] * 4
-    assert lines[1].get_ydata().tolist() == []
-    assert np.nan_to_num(lines[6].get_ydata()).tolist() == [256.0, 512.0, 0.0, 0.0]
-    assert lines[7].get_ydata().tolist() == [512.0, 512.0]
-    assert [line.get_marker() for line in lines[7:]] == ["^", 6]
-    empty = report_rows.picture(spec, [], tasks={}).figure
-    assert empty.axes == []
-    assert "Not drawn: exponential, polynomial, slowest (not run)." in all_text(empty)
-    some = report_rows.picture(spec, need_rows("rff", 64, decays=("slowest",)), tasks={}).figure
-    assert [ax.get_title()[:7] for ax in some.axes] == ["slowest"]
-    assert "Not drawn: exponential, polynomial (not run)." in all_text(some)
-    results = [report_rows.written(tmp_path, rows)]
-    once, again = (
-        [path.read_bytes() for path in report_rows.draw(spec, results, tmp_path / folder, tasks={})]
-        for folder in ("one", "two")
-    )
-    assert once == again

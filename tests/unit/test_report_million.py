@@ -138,13 +138,3 @@ def test_a_stand_in_at_another_size_is_shown_with_its_size_and_compared_with_not
         report_rows.made(report_rows.spec_of("table-09-code"), [report_rows.written(tmp_path, rows, "own.csv")])
     )
     assert set(frame[frame["source"] == "ours"]["GQ"]) == {"not run"}
-
-
-def test_who_was_not_timed_is_no_unit_of_times(tmp_path):
-    rows = [row for row in as_measured() if row["metric"] != "time_total_s"]
-    frame, _ = report_rows.as_read(
-        report_rows.made(report_rows.spec_of("table-09-code"), [report_rows.written(tmp_path, rows)])
-    )
-    total = frame[frame["quantity"].str.contains("total time")]
-    assert set(total.loc[total["source"] == "ours", "RFF"]) == {"not run"}
-    assert set(total.loc[total["source"] == "published", "RFF"]) == {"1"}

@@ -1,6 +1,5 @@
 """Tables from made-up rows: what stands in them, beside what is printed, and that every format is sound."""
 
-import numpy as np
 import pandas as pd
 import pytest
 import report_rows
@@ -18,28 +17,6 @@ def table(name, rows, tmp_path, paper="survey"):
 def made(name, rows, tmp_path, paper="survey"):
     results = [report_rows.written(tmp_path, rows)] if rows else []
     return report_rows.made(report_rows.spec_of(name, paper), results)
-
-
-def test_dataset_statistics_stand_beside_the_printed_ones(tmp_path):
-    rows = report_rows.fact_rows(duplicate_rows=3)
-    rows = report_rows.changed(rows, lambda row: row["dataset"] == "eeg", stand_in="generated (stand-in for EEG)")
-    rows = [row for row in rows if row["dataset"] != "a8a"]
-    frame, text = table("table-06-text", rows, tmp_path)
-    assert len(frame) == 22
-    found = frame[frame["source"] == "found"].set_index("data set")
-    assert found.loc["skin", ["d", "training rows", "test rows", "random split", "scaling"]].tolist() == [
-        "3", "122529", "122528", "yes", "standard_rows",
-    ]  # fmt: skip
-    # the paper prints 122,529 test rows of skin and 157,413 of cod-RNA
-    assert found["differs in"].to_dict() == {
-        "ijcnn1": "", "EEG: generated stand-in": "not comparable", "cod-RNA": "test rows", "covtype": "",
-        "magic04": "", "letter": "", "skin": "test rows",
-    }  # fmt: skip
-    printed = frame[frame["source"] == "published"].set_index("data set")
-    assert printed.loc["ijcnn1", ["d", "training rows", "test rows", "random split", "scaling"]].tolist() == [
-        "22", "49990", "91701", "no", "none",
-    ]  # fmt: skip
-    assert "- Not the paper's data: EEG (generated stand-in)." in text
 
 
 NUMBERS = ["d", "training rows", "test rows", "random split", "scaling"]
@@ -117,62 +94,6 @@ def test_printed_winners_are_no_input_of_the_measured_ones(tmp_path):
     assert (frame.loc[frame["source"] == "agreement"].iloc[:, 2:] == "").all(axis=None)
     skin = frame[(frame["data set"] == "skin") & (frame["source"] == "published")].iloc[0]
     assert skin["approximation, small s"] == "SSF, ROM"
-
-
-def test_grid_of_means_with_spreads_and_gaps(tmp_path):
-    rows = report_rows.made_rows(tasks=["eeg", "skin"], methods=["orf", "rff"], sizes=(2, 4))
-    rows = report_rows.changed(
-        rows,
-        lambda row: (row["dataset"], row["learner"], row["method"], row["repeat"]) == ("eeg", "ridge", "rff", 1),
-        status="failed", value=None, settings={"reason": "singular"},
-    )  # fmt: skip
-    values = [
-        r["value"]
-        for r in rows
-        if (r["dataset"], r["learner"], r["method"], r["n_features_label"]) == ("skin", "ridge", "orf", "4d")
-    ]
-    frame, text = table("values-accuracy-ridge-text", rows, tmp_path)
-    skin = frame[frame["data set"] == "skin"].set_index("method")
-    assert list(skin.index) == ["RFF", "ORF"]
-    assert skin.loc["ORF", "4d"] == f"{np.mean(values):.2f} ± {np.std(values, ddof=1):.2f}"
-    assert skin.loc["ORF", "8d"] == "not run"
-    eeg = frame[frame["data set"] == "EEG"].set_index("method")
-    assert eeg.loc["RFF", "2d"].endswith(" (1 failed)")
-    assert frame[frame["data set"] == "a8a"].iloc[0]["2d"] == "not run"
-    assert "Failed and in no mean: EEG: 2 values of RFF (singular)." in text
-    assert "Mean ± standard deviation over 3 repeats." in text
-
-
-def test_ratios_of_speed(tmp_path):
-    def rounds(method, variant, seconds, **settings):
-        shared = {
-            "origin": "measured", "run": "r", "experiment": "speed", "protocol": "ratios", "dataset": "made-d8",
-            "kernel": "gaussian", "metric": "time_transform_s", "status": "ok", "axis": "round", "method": method,
-            "variant": variant, "d": 8, "n_features": 16, "settings": {"threads": 2, "what": f"{method}!"} | settings,
-        }  # fmt: skip
-        return [shared | {"at": at, "value": value} for at, value in enumerate(seconds)]
-
-    rows = [
-        # ratios 1/4, 1/2 and 1/3 by round to the one, 1, 2 and 3 to the other
-        *rounds("sorf", "float32", (1.0, 2.0, 3.0), at_most={"rff-float32": 0.33, "Peer": 0.5, "absent": 1.0}),
-        *rounds("rff", "float32", (4.0, 4.0, 9.0), at_most={"Peer": 9.0}),
-        *rounds("", "Peer", (1.0, 1.0, 1.0), what="Peer"),
-        *({**row, "dataset": "made-d9"} for row in rounds("rff", "float32", (7.0, 7.0, 7.0))),
-        *rounds("rom", "float32", (9.0, 10.0, 11.0), at_most_s=10),
-        *rounds("fastfood", "float32", (3.9, 3.6, 3.7), at_most={"quiet": 1.0}, machine_busy=True),
-        *rounds("", "quiet", (4.0, 4.0), what="quiet"),
-    ]  # fmt: skip
-    frame, text = table("speed-ratios", rows, tmp_path, "study")
-    assert frame.drop(columns=["d", "s"]).to_numpy().tolist() == [
-        ["sorf!", "Peer", "2.0", "1.5", "2.5", "0.5", "too noisy", "2.0", "1.0"],
-        ["sorf!", "rff!", "0.333", "0.292", "0.417", "0.33", "too noisy", "2.0", "4.0"],
-        ["rff!", "Peer", "4.0", "4.0", "6.5", "9.0", "too noisy", "4.0", "1.0"],
-        ["rom!", "10 s", "1.0", "0.95", "1.05", "1.0", "kept", "10.0", "10.0"],
-        # the third round has no other side
-        ["fastfood!", "quiet", "0.938", "0.919", "0.956", "1.0", "machine busy", "3.7", "4.0"],
-    ]
-    assert frame[["d", "s"]].drop_duplicates().to_numpy().tolist() == [["8", "16"]]
-    assert "- Threads: 2." in text
 
 
 @pytest.mark.parametrize(("bar", "verdict"), [(0.249, "missed"), (0.25, "kept")])

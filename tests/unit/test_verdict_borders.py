@@ -438,19 +438,6 @@ def test_a_variance_differs_from_four_standard_errors_on(tabulated, claim, point
     assert variance_cells(tabulated, claim, *points) == verdict
 
 
-def test_exponents_of_the_cost_are_those_of_the_rows(tabulated):
-    along = [(128, s) for s in (256, 512, 1024)] + [(d, 1024) for d in (32, 64)]
-    powers = {"stored_bytes": (1.0, 0.5), "time_transform_s": (2.0, 1.0), "time_draw_s": (0.25, 3.0)}
-    rows = [
-        row(metric, s**of_s * d**of_d, dataset=f"made-d{d}", d=d, n_features=s, n_features_label=str(s), method="orf",
-            settings={"threads": 1})
-        for (d, s), (metric, (of_s, of_d)) in itertools.product(along, powers.items())
-    ]  # fmt: skip
-    table, _ = tabulated({"kind": "complexities", "paper": "survey", "methods": ["orf"]}, rows)
-    found = [table.loc[0, f"{what}, power of {over}"] for what in ("bytes", "time", "set-up") for over in "sd"]
-    assert found == [f"{power:.2f} ± 0.00" for power in (1, 0.5, 2, 1, 0.25, 3)]
-
-
 def test_the_ratios_of_a_distance_are_means_with_their_error(tabulated):
     rows = [ratio_row(value, z=z, repeat=i) for z in (0.5, 2.0) for i, value in enumerate((z, z + 0.2))]
     spec = {"kind": "pairs", "paper": "survey", "methods": ["orf"], "quantity": {"metric": "variance_ratio"}}

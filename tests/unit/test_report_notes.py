@@ -130,4 +130,4 @@ def test_a_method_that_was_run_at_fewer_sizes_is_named_with_them(lsrff, rff, sho
         if status(metric, s)
     ]  # fmt: skip
     expected = ["Run at fewer sizes than others: lsrff at s = 10, 20 (eeg)."] if shorter else []
-    assert notes_on_sizes(tidy.frame(rows), "survey", {}, {}) == expected
+    assert notes_on_sizes(tidy.frame(rows), "survey", Context(tidy.frame([]), {}, {})) == expected

@@ -19,7 +19,7 @@ LARGE = 1e5
 def dataset_cell(context: Context, dataset: str, paper: str, rows: pd.DataFrame) -> Cell:
     """Return the cell of a data set: its name in a paper, its id, and whether it is a stand-in or capped."""
     values = {"": context.name(dataset, paper), "id": dataset, "remark": remark_on_data(rows)}
-    return Cell(dataset_name(context.tasks, dataset, paper, rows), values)
+    return Cell(dataset_name(context, dataset, paper, rows), values)
 
 
 def method_cell(context: Context, method: str, variant: str = "") -> Cell:

@@ -13,6 +13,7 @@ noisy". A difference beyond the standard errors is one, however large they are.
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -136,23 +137,21 @@ def differences(rows: pd.DataFrame, baselines: list[str], place: str, context) -
     data frame with a row per test: ``dataset``, ``place``, ``method``, ``variant``, ``minus`` (the baseline), the
     fields of ``Estimate``, ``effect`` (see ``is_effect``) and ``overlap``; pairs that share no repeat are left out
     """
+    overlaps = {dataset: overlap_of(own, context) for dataset, own in rows.groupby("dataset", sort=False)}
     found = []
-    for dataset, of_dataset in rows.groupby("dataset", sort=False):
-        overlap, tests = overlap_of(of_dataset, context), {}
-        for where, of_place in of_dataset.groupby(place, sort=False):
-            values = {who: by_repeat(cell) for who, cell in of_place.groupby(["method", "variant"], sort=False)}
-            plain = {baseline: values.pop((baseline, "")) for baseline in baselines if (baseline, "") in values}
-            for who, own in values.items():
-                tests |= {(where, *who, minus): paired(own, other, overlap) for minus, other in plain.items()}
-        found += [
-            dict(zip((place, "method", "variant", "minus"), key, strict=True))
-            | test._asdict()
-            | {"dataset": dataset, "effect": is_effect(test, of_dataset["metric"].iloc[0]), "overlap": overlap}
-            for key, test in family(tests).items()
-            if test.n
-        ]
+    for (dataset, where), cells in rows.groupby(["dataset", place], sort=False):
+        values = {who: by_repeat(cell) for who, cell in cells.groupby(["method", "variant"], sort=False)}
+        plain = {baseline: values.pop((baseline, "")) for baseline in baselines if (baseline, "") in values}
+        for (who, own), (minus, other) in itertools.product(values.items(), plain.items()):
+            test = paired(own, other, overlaps[dataset])
+            found.append(
+                (dataset, where, *who, minus, *test, is_effect(test, rows["metric"].iloc[0]), overlaps[dataset])
+            )
     columns = ["dataset", place, "method", "variant", "minus", *Estimate._fields, "effect", "overlap"]
-    return pd.DataFrame(found, columns=columns).astype({"effect": bool})
+    tests = pd.DataFrame(found, columns=columns).astype({"effect": bool})
+    tests = tests[tests["n"] > 0]
+    p = tests.groupby("dataset", sort=False)["p"].transform(holm)
+    return tests.assign(p=p, effect=tests["effect"] & (p < LEVEL))
 
 
 def overlap_of(rows: pd.DataFrame, context) -> float:

@@ -11,8 +11,6 @@ from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import reasons, select, settings_of
 from rfstudy.report.context import Context
 from rfstudy.report.derived import notes_on_derived
-from rfstudy.report.plot_styles import plot_style
-from rfstudy.report.published import printed_name
 from rfstudy.report.times import ROUND, by_rounds, machine_busy
 
 #: Names of the learners as the study prints them.
@@ -71,18 +69,18 @@ def remark_on_data(rows: pd.DataFrame) -> str:
     return ", ".join(filter(None, (stand_in_of(rows), cap_of(rows) and "capped")))
 
 
-def dataset_name(tasks: dict, dataset: str, paper: str, rows: pd.DataFrame) -> str:
+def dataset_name(context: Context, dataset: str, paper: str, rows: pd.DataFrame) -> str:
     """Return a paper's name of a data set with the remark on its data: "EEG: generated stand-in", "skin: capped"."""
-    return ": ".join(filter(None, (printed_name(tasks, dataset, paper), remark_on_data(rows))))
+    return ": ".join(filter(None, (context.name(dataset, paper), remark_on_data(rows))))
 
 
-def notes_on_data(frame: pd.DataFrame, spec: dict, tasks: dict) -> list[str]:
+def notes_on_data(frame: pd.DataFrame, paper: str, context: Context) -> list[str]:
     """Return sentences about stand-ins, caps and other differences from the paper's data among the rows shown."""
     found = {"Not the paper's data": [], "Fewer rows than the paper": [], "Not comparable with the printed numbers": []}
     for dataset, rows in frame.groupby("dataset", sort=False):
-        other = "" if stand_in_of(rows) else tasks.get(dataset, {}).get("not_comparable", "")
+        other = "" if stand_in_of(rows) else context.tasks.get(dataset, {}).get("not_comparable", "")
         for names, why in zip(found.values(), (stand_in_of(rows), cap_of(rows), other), strict=True):
-            names += [f"{printed_name(tasks, dataset, spec['paper'])} ({why})"] if why else []
+            names += [f"{context.name(dataset, paper)} ({why})"] if why else []
     return [f"{what}: {', '.join(names)}." for what, names in found.items() if names]
 
 
@@ -119,14 +117,14 @@ def notes(frame: pd.DataFrame, spec: dict, context: Context) -> list[str]:
     ok, paper = frame[frame["status"] == "ok"], spec["paper"]
     unfinished = sum(settings.get("converged") is False for settings in settings_of(ok))
     return [
-        *notes_on_data(frame, spec, context.tasks),
+        *notes_on_data(frame, paper, context),
         *notes_on_repeats(ok, spec.get("repeats")),
         *notes_on_derived(ok, context.tasks),
         *notes_on_searches(ok),
         *notes_on_tuning(ok),
-        *notes_on_rounds(ok, paper, context.styles, context.tasks),
+        *notes_on_rounds(ok, paper, context),
         *([f"Solver stopped before convergence: {unfinished} of {len(ok)} values."] if unfinished else []),
-        *notes_on_missing(frame, paper, context.styles, context.tasks),
+        *notes_on_missing(frame, paper, context),
     ]
 
 
@@ -187,7 +185,7 @@ def _in_words(repeats: tuple[int, ...]) -> str:
     return f"repeat{'s' if len(repeats) > 1 else ''} {', '.join(map(str, repeats))}"
 
 
-def notes_on_rounds(ok: pd.DataFrame, paper: str, styles: dict, tasks: dict) -> list[str]:
+def notes_on_rounds(ok: pd.DataFrame, paper: str, context: Context) -> list[str]:
     """Return sentences about times by rounds: how many there are, and during which of them the machine was busy."""
     rounds = by_rounds(ok)
     if not len(rounds):
@@ -195,15 +193,15 @@ def notes_on_rounds(ok: pd.DataFrame, paper: str, styles: dict, tasks: dict) -> 
     counts = rounds.groupby(["dataset", "method", "variant", "n_features", "metric", "learner"])["at"].nunique()
     number = f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
     busy = [
-        f"{printed_name(tasks, dataset, paper)}: {where}"
+        f"{context.name(dataset, paper)}: {where}"
         for dataset, own in rounds.groupby("dataset", sort=False)
-        if (where := machine_busy_where(own, styles))
+        if (where := machine_busy_where(own, context))
     ]
     found = [f"Times are medians of {number} rounds in which the methods take turns, with the quartiles."]
     return [*found, f"The machine was busy with other work: {'. '.join(busy)}."] if busy else found
 
 
-def machine_busy_where(rounds: pd.DataFrame, styles: dict, place: str = "n_features_label") -> str:
+def machine_busy_where(rounds: pd.DataFrame, context: Context, place: str = "n_features_label") -> str:
     """Return where the machine was busy during rounds of one data set: "all", methods with their sizes, or ""."""
     busy = rounds.assign(busy=machine_busy(rounds)).groupby(["method", "variant", place], sort=False)["busy"].any()
     if busy.all():
@@ -213,11 +211,11 @@ def machine_busy_where(rounds: pd.DataFrame, styles: dict, place: str = "n_featu
         sizes = [str(size) for size in cells[cells].index.get_level_values(place)]
         if sizes:
             where = "all sizes" if len(sizes) == len(cells) > 1 else ", ".join(sizes)
-            found.append(f"{plot_style(method, styles, variant).label if method else variant} at {where}")
+            found.append(f"{context.label(method, variant) if method else variant} at {where}")
     return "; ".join(found)
 
 
-def notes_on_sizes(frame: pd.DataFrame, paper: str, styles: dict, tasks: dict) -> list[str]:
+def notes_on_sizes(frame: pd.DataFrame, paper: str, context: Context) -> list[str]:
     """Return a sentence about methods that were run at fewer sizes than others on the same data: their lines end."""
     sized = frame[(frame["n_features_label"] != "") & (frame["method"] != "")]
     found: dict[str, dict[str, None]] = {}
@@ -226,26 +224,26 @@ def notes_on_sizes(frame: pd.DataFrame, paper: str, styles: dict, tasks: dict) -
         for (method, variant), own in rows.groupby(["method", "variant"], sort=False):
             sizes = [size for size in shown if size in set(own["n_features_label"])]
             if sizes and len(sizes) < len(shown):
-                where = f"{plot_style(method, styles, variant).label} at s = {', '.join(sizes)}"
-                found.setdefault(where, {})[printed_name(tasks, dataset, paper)] = None
+                where = f"{context.label(method, variant)} at s = {', '.join(sizes)}"
+                found.setdefault(where, {})[context.name(dataset, paper)] = None
     places = "; ".join(f"{where} ({', '.join(names)})" for where, names in found.items())
     return [f"Run at fewer sizes than others: {places}."] if places else []
 
 
-def notes_on_missing(frame: pd.DataFrame, paper: str, styles: dict, tasks: dict) -> list[str]:
+def notes_on_missing(frame: pd.DataFrame, paper: str, context: Context) -> list[str]:
     """Return sentences about the failed and the skipped rows: how many, of which methods, and why."""
     found = []
     for status in ("failed", "skipped"):
         places = []
         for dataset, rows in select(frame, status=status).groupby("dataset", sort=False):
             pairs = rows[rows["method"] != ""].groupby(["method", "variant"], sort=False).groups
-            names = [plot_style(method, styles, variant).label for method, variant in pairs]
+            names = [context.label(method, variant) for method, variant in pairs]
             sizes = [size for size in rows["n_features_label"].unique() if size]
             of = f" of {', '.join(names)}" if 0 < len(names) <= 4 else ""
             of += f" at s = {', '.join(sizes)}" if 0 < len(sizes) <= 4 else ""
             why = f" ({why_not(rows)})" if why_not(rows) else ""
             number = f"{len(rows)} value{'s' if len(rows) > 1 else ''}"
-            places.append(f"{printed_name(tasks, dataset, paper)}: {number}{of}{why}")
+            places.append(f"{context.name(dataset, paper)}: {number}{of}{why}")
         if places:
             found.append(f"{status.capitalize()} and in no mean: {'; '.join(places)}.")
     return found

@@ -107,7 +107,7 @@ def letters() -> Iterator[str]:
 def titles_of(datasets: Iterable[str], rows: pd.DataFrame, paper: str, context: Context) -> dict[str, str]:
     """Return by data set its name in a paper with the remark on its rows."""
     by_name = {dataset: select(rows, dataset=dataset) for dataset in datasets}
-    return {dataset: dataset_name(context.tasks, dataset, paper, own) for dataset, own in by_name.items()}
+    return {dataset: dataset_name(context, dataset, paper, own) for dataset, own in by_name.items()}
 
 
 def set_titles(axes: Sequence[Axes], names: Iterable[str]) -> None:

@@ -63,7 +63,7 @@ def draw(context: Context, *, width: str, panels: list[dict]) -> Picture:
         lower.set(xlabel="columns d = number of features s", ylabel=f"time / {dense}'s")
         entries += styles.values()
     frame = select(frame, kernel=[panel["kernel"] for panel in there])
-    disturbed = machine_busy_where(frame, context.styles, "d")
+    disturbed = machine_busy_where(frame, context, "d")
     remarks += [threads_of(frame), f"Other work ran at the same time: {disturbed}." if disturbed else ""]
     return Picture(figure, entries, list(filter(None, remarks)))
 

@@ -107,7 +107,7 @@ def draw(
         missing[f"s = {', '.join(others['n_features_label'].unique())}"] = "measured, but not among the sizes shown"
     remarks = [*_on_levels(found, styles), *not_drawn(missing), *remarks, *notes_on_chance(chances, drawn=reached)]
     if is_size:
-        remarks += notes_on_sizes(shown, paper, context.styles, context.tasks)
+        remarks += notes_on_sizes(shown, paper, context)
     entries = [*styles.values(), *([{"label": LABEL} | REFERENCE] if reached else [])]
     return Picture(figure, entries, remarks, shown)
 

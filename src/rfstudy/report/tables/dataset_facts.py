@@ -99,7 +99,7 @@ def make(context: Context, *, paper: str, datasets: list[str]) -> Table:
     topics = {topic: [column for other, column in columns.values() if other == topic] for topic, _ in columns.values()}
     remarks = [FACTS_NOTE, *(f"{column.capitalize()}: {sentence}." for column, sentence in sentences.items())]
     remarks += [f"Without facts: {', '.join(missing)}."] if missing else []
-    remarks += notes_on_data(facts, {"paper": paper}, context.tasks)
+    remarks += notes_on_data(facts, paper, context)
     return Table(table.drop(columns=list(sentences)), remarks, unfold, topics)
 
 

@@ -61,7 +61,7 @@ def make(
         rows.append({"data set": of_paper, "source": "published", **said, **as_printed, "differs in": ""})
         rows.append({"data set": name, "source": source, **dict.fromkeys(said, ""), **found, "differs in": remark})
     table = pd.DataFrame(rows).astype(dict.fromkeys(NUMBERS, "Int64"))
-    remarks = notes_on_data(frame, {"paper": paper}, tasks)
+    remarks = notes_on_data(frame, paper, context)
     return Table(table, remarks + [REGISTERED_NOTE] * int((table["source"] == "registered").any()))
 
 

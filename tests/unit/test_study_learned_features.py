@@ -126,6 +126,13 @@ def test_a_distance_to_the_plane_and_out_of_the_box():
     assert rounds.dual_violation(np.array([1.0, 1.0, 0.0, 0.0]), y, 1.0) == 1.0  # 2 / sqrt(4)
 
 
+def test_a_game_in_the_plane_that_is_never_looked_at_has_no_harmonics(job_of):
+    job = job_of("rounds", [{"method": "nsrf", "options": SEARCH}], GRID | {"n_features": [5], "pictures": []})
+    ((_, rows, arrays),) = measured(rounds, job)
+    assert set(arrays) == {"X", "y", "frequencies", "window", "extent", "kept"}
+    assert not any(row["metric"] in ("peak_area", "boundary_weight_ratio") for row in rows)
+
+
 def test_only_the_first_repeat_of_the_method_itself_is_drawn(job_of):
     entries = [{"method": "nsrf", "options": SEARCH}, {"method": "nsrf", "variant": "still", "options": SEARCH}]
     job = job_of("rounds", entries, GRID | {"n_features": [5]}, repeats=(0, 1))

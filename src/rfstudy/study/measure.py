@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from rfstudy.study.engine import Job, Work, run_parts, work_through
 from rfstudy.study.job import Part
-from rfstudy.study.rows import base_row, entry_columns
+from rfstudy.study.rows import skipped_row
 
 
 def run(parts: list[Part], prepared_dirs, journal, out, out_arrays, threads: int) -> None:
@@ -26,20 +26,12 @@ def work_of(job: Job) -> Work:
     # by name, so that a change of one kind is no change of another
     kind = importlib.import_module(f"rfstudy.study.kinds.{job.spec.kind}")
     if job.data and job.data.skipped:
-        return Work(skipped_rows(job, kind.METRICS))
+        columns = [{"repeat": 0, "metric": metric} for metric in kind.METRICS]
+        entries = job.spec.methods
+        return Work([skipped_row(job.spec, job.data, entry, each) for entry in entries for each in columns])
 
     def compute(cell, checkpoints):
         this = replace(job, checkpoints=checkpoints)
         return kind.measure(this, cell.entry, **cell.coordinates, **cell.conditions)
 
     return work_through(job, kind.cells(job), compute)
-
-
-def skipped_rows(job: Job, metrics) -> list[dict]:
-    """One row an entry and metric that says why there is no number: there are no data."""
-    why = {"repeat": 0, "status": "skipped", "settings": {"reason": job.data.skipped}}
-    return [
-        base_row(job.spec, job.data) | entry_columns(entry) | why | {"metric": metric}
-        for entry in job.spec.methods
-        for metric in metrics
-    ]

@@ -31,3 +31,9 @@ def status_of(error: Exception) -> str:
     of equations has no solution.
     """
     return "skipped" if isinstance(error, NotDefinedError) else "failed"
+
+
+def skipped_row(spec: Part, data: Prepared, entry: dict, columns: dict) -> dict:
+    """A row of an entry, with these columns, that says why there is no number: there are no data."""
+    why = {"status": "skipped", "settings": {"reason": data.skipped}}
+    return base_row(spec, data) | entry_columns(entry) | why | columns

@@ -8,6 +8,7 @@ import numpy as np
 
 from random_features.arrays import row_blocks
 from random_features.learners.l1_svm import fit_l1_svm
+from random_features.learners.linear_model import LinearModel
 from rfstudy.data.target import Target
 from rfstudy.study.sample import Sample
 
@@ -26,17 +27,20 @@ def decided(model, features, X) -> np.ndarray:
     return np.concatenate([model.decision(features(X[rows])) for rows in row_blocks(len(X), BLOCK)])
 
 
-def accuracy_rows(target: Target, sample: Sample, model, features) -> list[dict]:
-    """The rows of a model's accuracy on the test and on the training rows of a sample."""
+def accuracy_rows(
+    target: Target, sample: Sample, model: LinearModel, features, columns: dict, settings: dict
+) -> list[dict]:
+    """The rows, with these columns and settings, of a model's accuracy on the test and on the training rows."""
     _, classes = target.encode(sample.y_train)
-    told = {"solver": model.solver} | ({} if model.converged else {"converged": False})
+    settings = settings | {"solver": model.solver} | ({} if model.converged else {"converged": False})
     parts = (
         ("test", "accuracy_pct", sample.X_test, sample.y_test),
         ("train", "train_accuracy_pct", sample.X_train, sample.y_train),
     )
     return [
         sample.size_columns
-        | {"split": split, "metric": metric, "settings": told}
+        | columns
+        | {"split": split, "metric": metric, "settings": settings}
         | {"value": target.evaluate("accuracy_pct", y, target.decode(decided(model, features, X), classes))}
         for split, metric, X, y in parts
     ]

@@ -54,10 +54,10 @@ def measure(job: Job, entry: dict, *, budget: int, repeat: int, n_features: int,
     options = spent(entry, n_features, budget) if searches(entry) else entry["options"]
     phi = feature_map(job.spec, entry | {"options": options}, kernel, n_features, repeat)
     phi.fit(sample.X_train, sample.y_train)
-    rows = accuracy_rows(job.data.target, sample, fit_on(phi, sample, job.data.target, C), phi.transform)
     columns = {"n_columns": phi.n_columns_, "learner": "l1_svm", "axis": "evaluations", "at": budget}
     settings = {"length_scale": length_scale, "options": options, "C": C, "capped": sample.capped}
-    return [row | columns | {"settings": settings | row["settings"]} for row in rows], {}
+    target, model = job.data.target, fit_on(phi, sample, job.data.target, C)
+    return accuracy_rows(target, sample, model, phi.transform, columns, settings), {}
 
 
 def spent(entry: dict, s: int, budget: int) -> dict:

@@ -52,17 +52,12 @@ def cells(job: Job) -> list[Cell]:
     machines = [(place_of(each), [each]) for each in kernels]
     if grid["combined"]:
         machines = [({"kernel": COMBINATION}, kernels)]
-    return [
-        cell
-        for repeat in spec.repeats
-        for cell in (
-            *(Cell({}, {"repeat": repeat} | place, {"C": grid["C"], "kernels": own}) for place, own in machines),
-            *(
-                Cell(entry, {"repeat": repeat, "n_features": grid["n_features"]}, {"C": grid["C"]})
-                for entry in spec.methods
-            ),
-        )
-    ]
+    found = []
+    for repeat in spec.repeats:
+        found += [Cell({}, place | {"repeat": repeat}, {"C": grid["C"], "kernels": own}) for place, own in machines]
+        at = {"n_features": grid["n_features"], "repeat": repeat}
+        found += [Cell(entry, at, {"C": grid["C"]}) for entry in spec.methods]
+    return found
 
 
 def place_of(own: dict) -> dict:
@@ -85,10 +80,7 @@ def measure(
         columns = {"learner": "kernel_svm"}
         model, features, settings = fit_kernels(kernels, sample, job.data.target, C, length_scale)
     settings |= {"C": C, "capped": sample.capped}
-    return [
-        row | columns | {"settings": settings | row["settings"]}
-        for row in accuracy_rows(job.data.target, sample, model, features)
-    ], {}
+    return accuracy_rows(job.data.target, sample, model, features, columns, settings), {}
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:

@@ -26,7 +26,7 @@ from rfstudy.study.engine import (
     name_of,
 )
 from rfstudy.study.job import SEARCHED, TUNE_SCOPES, Part, merge, own_kernel, sizes, without
-from rfstudy.study.rows import base_row, entry_columns
+from rfstudy.study.rows import skipped_row
 from rfstudy.study.sample import Prepared, Sample, Samples
 
 #: The stages that yield rows, which name their metrics themselves; an entry may have a kernel of its own.
@@ -324,18 +324,9 @@ def skipped_rows(spec: Part, prepared: Prepared, repeats: list[int], measurement
     if 0 not in repeats:
         return []
     return [
-        base_row(spec, prepared)
-        | entry_columns(entry)
-        | {
-            "n_features": n_features,
-            "n_features_label": label,
-            "status": "skipped",
-            "settings": {"reason": prepared.skipped},
-            **place,
-            **measurement,
-        }
+        skipped_row(spec, prepared, entry, {"n_features": s, "n_features_label": label} | place | measurement)
         for entry in spec.methods
         for place in places_of(entry)
-        for n_features, label in sizes_of(entry, sizes(spec.sizes, prepared.facts["d"]))
+        for s, label in sizes_of(entry, sizes(spec.sizes, prepared.facts["d"]))
         for measurement in measurements
     ]

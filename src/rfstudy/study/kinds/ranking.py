@@ -13,6 +13,7 @@ from typing import Annotated, TypedDict
 
 import numpy as np
 from annotated_types import Ge
+from scipy.stats import entropy
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram, orthogonal_mp_gram
 
@@ -143,6 +144,4 @@ def choose(how: str, moments: Moments, n_features: int, rng: np.random.Generator
 
 def effective_rank(covariance: np.ndarray) -> float:
     """The exponential of the entropy of the eigenvalues, scaled to add up to one (Roy and Vetterli, 2007)."""
-    eigenvalues = np.linalg.eigvalsh(covariance).clip(min=0)
-    shares = eigenvalues[eigenvalues > 0] / eigenvalues.sum()
-    return float(np.exp(-(shares * np.log(shares)).sum()))
+    return float(np.exp(entropy(np.linalg.eigvalsh(covariance).clip(min=0))))

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
 from typing import Annotated, TypedDict
 
 import numpy as np
@@ -27,6 +26,7 @@ from annotated_types import Ge, Predicate
 from scipy.spatial import cKDTree
 from scipy.special import sph_harm_y
 
+from random_features.maps.game import Round
 from random_features.maps.registry import make_map
 from rfstudy.data.target import Target
 from rfstudy.fields import Count, Counts, distinct
@@ -83,54 +83,43 @@ def measure(
     job: Job, entry: dict, *, repeat: int, n_features: list[int], pictures: list[int], resolution: int
 ) -> tuple[list[dict], dict]:
     """The rows of one game at all of its readings, and of the first repeat of a method itself what is drawn of it."""
-    spec, m = job.spec, max(n_features)
+    spec, most = job.spec, max(n_features)
     sample, kernel, length_scale = sample_and_kernel(job, repeat)
-    phi = entry_map(spec, entry, kernel, m, "rounds", spec.dataset, entry["method"], m, repeat)
+    phi = entry_map(spec, entry, kernel, most, "rounds", spec.dataset, entry["method"], most, repeat)
     phi.draw(sample.X_train.shape[1], dtype=sample.X_train.dtype).learn(sample.X_train, sample.y_train, job.checkpoints)
     game = list(phi.replay(sample.X_train, sample.y_train))
     looks = looked_at(game, pictures)
-    potentials, window = {}, 0.0
-    if sample.X_train.shape[1] == 2:
+    is_plane = sample.X_train.shape[1] == 2
+    if is_plane:
         # the same window of frequencies for all looks
         window = WINDOW * float(np.abs(phi.learned_["frequencies"][: max(pictures, default=0) or None]).max())
-        points = square(window, resolution)
+        points, side = square(window, resolution), (resolution, resolution)
         potentials = {
-            look.m: phi.potential(sample.X_train, sample.y_train, look.alpha, points).reshape(resolution, resolution)
-            for look in looks
+            m: phi.potential(sample.X_train, sample.y_train, played.alpha, points).reshape(side) for m, played in looks
         }
     rows = readings(job.data.target, sample, phi, game, n_features)
     distances = distance_to_other_class(sample.X_train, sample.y_train, sample.X_test, sample.y_test)
-    for look in looks:
-        values = {"boundary_weight_ratio": boundary_weight_ratio(look.alpha, distances)}
-        if potentials:
-            values["peak_area"] = area_above_half(potentials[look.m], window)
-        rows += valued({"at": look.rounds, "n_features": look.m}, values)
+    for m, played in looks:
+        values = {"boundary_weight_ratio": boundary_weight_ratio(played.alpha, distances)}
+        if is_plane:
+            values["peak_area"] = area_above_half(potentials[m], window)
+        rows += valued({"at": played.number, "n_features": m}, values)
     settings = {"length_scale": length_scale, "options": entry["options"], "capped": sample.capped}
     shared = sample.size_columns | {"axis": "iteration"}
     rows = [shared | row | {"settings": settings | row.get("settings", {})} for row in rows]
     if repeat or entry["variant"]:
         return rows, {}
     drawn = {"X": sample.X_train, "y": sample.y_train.astype(np.int8)}
-    if potentials:
+    if is_plane:
         shown = {"kept": np.array(game[0].n_components), "window": np.array(window)}
-        return rows, drawn | shown | plane(job.data.target, sample, phi, looks, potentials)
-    return rows, drawn | harmonics(names_of(phi, m))
+        return rows, drawn | shown | plane(job.data.target, sample, phi, looks, potentials, resolution)
+    return rows, drawn | harmonics(names_of(phi, most))
 
 
-@dataclass(frozen=True)
-class Look:
-    """The dual weights ``alpha`` (n,) with ``m`` features, after so many ``rounds``."""
-
-    m: int
-    rounds: int
-    alpha: np.ndarray
-
-
-def looked_at(game: list, pictures: list[int]) -> list[Look]:
-    """The looks at the weights of a game; those of a round are from before its features."""
+def looked_at(game: list[Round], pictures: list[int]) -> list[tuple[int, Round]]:
+    """The numbers of features at which the weights of a game are looked at, each with the round that comes then."""
     before = [0, *(played.n_components for played in game)]
-    looks = [Look(m, played.number, played.alpha) for m, played in zip(before, game, strict=False)]
-    return [look for look in looks if look.m in pictures]
+    return [(m, played) for m, played in zip(before, game, strict=False) if m in pictures]
 
 
 def valued(place: dict, values: dict[str, float]) -> list[dict]:
@@ -138,7 +127,7 @@ def valued(place: dict, values: dict[str, float]) -> list[dict]:
     return [place | {"split": "train", "metric": metric, "value": float(value)} for metric, value in values.items()]
 
 
-def readings(target: Target, sample: Sample, phi, game: list, n_features: list[int]) -> list[dict]:
+def readings(target: Target, sample: Sample, phi, game: list[Round], n_features: list[int]) -> list[dict]:
     """The rows of a game that was played with the map, at all numbers of features at which it is read."""
     (X, y), C, n = (sample.X_train, sample.y_train), phi.C, len(sample.y_train)
     signs = target.encode(y)[0][:, 0]
@@ -164,8 +153,8 @@ def readings(target: Target, sample: Sample, phi, game: list, n_features: list[i
             "distinct_features": len(np.unique(names_of(phi, m), axis=0)),
         }
         place = {"at": number, "n_features": m, "n_columns": prefix.n_columns_}
-        scores = accuracy_rows(target, sample, model, prefix.transform)
-        rows += [place | {"learner": "l1_svm"} | row for row in scores] + valued(place, values)
+        columns = place | {"learner": "l1_svm"}
+        rows += accuracy_rows(target, sample, model, prefix.transform, columns, {}) + valued(place, values)
     return rows
 
 
@@ -177,18 +166,17 @@ def names_of(phi, m: int) -> np.ndarray:
     return np.column_stack([learned["degrees"], learned["orders"]])[:m]
 
 
-def plane(target: Target, sample: Sample, phi, looks: list[Look], potentials: dict) -> dict:
+def plane(target: Target, sample: Sample, phi, looks: list, potentials: dict, side: int) -> dict:
     """What Figure 1 shows of a game in the plane, as arrays by name: frequencies, and by look weights, potential and
     decisions.
     """
     X, extent = sample.X_train, float(np.abs(sample.X_train).max())
     shown = {"frequencies": phi.learned_["frequencies"], "extent": np.array(extent)}
-    for look in looks:
-        m = look.m
-        shown[f"weights-{m}"] = look.alpha.astype(np.float32)
+    for m, played in looks:
+        shown[f"weights-{m}"] = played.alpha.astype(np.float32)
         shown[f"potential-{m}"] = potentials[m].astype(np.float32)
         if m:
-            prefix, side = phi.prefix(m), len(potentials[m])
+            prefix = phi.prefix(m)
             points = square(extent, side).astype(X.dtype)
             decision = decided(fit_on(prefix, sample, target, phi.C), prefix.transform, points)
             shown[f"decision-{m}"] = decision.reshape(side, side).astype(np.float32)

@@ -24,6 +24,7 @@ from rfstudy.fields import Count, Positive, Some, distinct
 from rfstudy.scores import approximation_error
 from rfstudy.study.engine import Cell, Job, Timed, feature_map
 from rfstudy.study.job import Part, kernel_id
+from rfstudy.study.rows import status_of
 from rfstudy.study.sample import Prepared, Sample, Samples
 from rfstudy.study.sample import approximation_rows as chosen_rows
 
@@ -127,8 +128,7 @@ def measure(
     try:
         phi.fit(sample.X_train, sample.y_train)
     except (NotDefinedError, np.linalg.LinAlgError) as error:
-        status = "skipped" if isinstance(error, NotDefinedError) else "failed"
-        because = {"status": status, "settings": settings | {"reason": str(error)}}
+        because = {"status": status_of(error), "settings": settings | {"reason": str(error)}}
         return [shared | because | {"metric": metric} for metric in METRICS], {}
     shared |= {"n_columns": phi.n_columns_}
     with tqdm(desc=f"{entry['method']} {kernel}", file=sys.stderr, unit=" passes", mininterval=5) as bar:

@@ -56,7 +56,7 @@ def measure(
     Z = np.exp(-1j * X @ W.T)
     projections = np.abs(vectors.T @ Z) ** 2
     identity = entry["options"].get("identity", False)
-    alignments = np.abs(y @ Z) ** 2 + (n * (np.abs(Z) ** 2).sum(axis=0) if identity else 0.0)
+    alignments = np.abs(y @ Z) ** 2 + identity * n * (np.abs(Z) ** 2).sum(axis=0)
     rows = []
     for penalty, rule in [*((penalty, "fixed") for penalty in penalties), (n**-0.5, "n^(-1/2)")]:
         leverages = (projections / (eigenvalues + n * penalty)[:, None]).sum(axis=0)
@@ -64,7 +64,7 @@ def measure(
         values = {
             "leverage_ratio_least": ratios.min(),
             "leverage_ratio_below": np.mean(ratios < 1.0),
-            "total_surrogate_leverage": total_surrogate_leverage(K, y, penalty, identity),
+            "total_surrogate_leverage": (y @ K @ y + identity * n * np.trace(K)) / (n**2 * penalty),
             "total_surrogate_bound": 2.0 * np.trace(K) / (n * penalty),
             "total_leverage": (eigenvalues / (eigenvalues + n * penalty)).sum(),
         }
@@ -72,9 +72,3 @@ def measure(
         shared["settings"] = {"rule": rule, "frequencies": draws}
         rows += [shared | {"metric": metric, "value": float(value)} for metric, value in values.items()]
     return rows, {}
-
-
-def total_surrogate_leverage(K: np.ndarray, y: np.ndarray, penalty: float, identity: bool) -> float:
-    """The integral of p(w) L(w) for K (n, n) and y (n,): (y'Ky + n Tr K) / (n^2 lambda), n Tr K with ``identity``."""
-    n = len(y)
-    return float((y @ K @ y + (n * np.trace(K) if identity else 0.0)) / (n**2 * penalty))

@@ -179,13 +179,6 @@ def test_arrays_of_any_kind_reach_the_file_of_their_shard_and_that_of_the_experi
         collect.run([], files, [], [arrays[0], arrays[0]], tmp_path / "all.csv", tmp_path / "all.npz")
 
 
-def test_a_row_that_two_shards_have_is_an_error(tmp_path):
-    out = tmp_path / "one.csv"
-    measure.run([SPEC], [], tmp_path / "journal", out, tmp_path / "one.npz", 1)
-    with pytest.raises(ValueError, match="4 rows of the shards measure the same thing twice"):
-        collect.run([], [out, out], [], [], tmp_path / "all.csv", tmp_path / "all.npz")
-
-
 def test_the_cells_of_several_data_sets_are_told_apart_in_one_job(tmp_path):
     methods = {"methods": [{"method": "nystroem"}], "datasets": {"one": {}, "two": {}, "made": None}}
     prepared = {name: toys.write_data(tmp_path / name, *toys.labelled(seed=i)) for i, name in enumerate(("one", "two"))}

@@ -32,7 +32,6 @@ from rfstudy.study.job import (
     options_tried,
     own_kernel,
     searched,
-    size_of,
     sizes,
     tune_scope,
 )
@@ -89,21 +88,27 @@ def members(spec: Part, scope: str):
     What all methods share is chosen with the method, one for each kernel, and what all sizes share at the size, that
     the search names.
     """
-    one_size = list(spec.search.get("size", {}).items())
-    all_labels = [label for _, label in sizes((spec.sizes or {}), 1)]
-    one_label = [label for _, label in sizes({rule: [value] for rule, value in one_size}, 1)]
     entries = spec.shared_methods if scope in ("experiment", "size") else spec.methods
-    labels = one_label if scope in ("experiment", "method") else all_labels
+    tried = size_of_search(spec.search) if scope in ("experiment", "method") else spec.sizes
     repeats = spec.repeats if scope == "cell" else [None]
-    return itertools.product(entries, labels, repeats)
+    return itertools.product(entries, labels_of(tried), repeats)
+
+
+def size_of_search(search: dict) -> dict:
+    """The size at which a search chooses what all sizes share, as the ``sizes`` of an experiment; empty without one."""
+    return {rule: [value] for rule, value in search.get("size", {}).items()}
+
+
+def labels_of(experiment_sizes: dict | None) -> list[str]:
+    """The labels of sizes."""
+    return [label for _, label in sizes(experiment_sizes or {}, 1)]
 
 
 def sharers(spec: Part, scope: str, entry: dict, label: str) -> list[tuple[dict, str]]:
     """The (entry, label of the size) of all cells that share a choice, whichever of them it is made with."""
     of_kernel = [each for each in spec.methods if own_kernel(each) == own_kernel(entry)]
     entries = of_kernel if scope in ("experiment", "size") else [entry]
-    all_labels = [name for _, name in sizes((spec.sizes or {}), 1)]
-    labels = all_labels if scope in ("experiment", "method") else [label]
+    labels = labels_of(spec.sizes) if scope in ("experiment", "method") else [label]
     everywhere = itertools.product(entries, labels)
     return [(each, label) for each, label in everywhere if label in each.get("only_sizes", [label])]
 
@@ -213,8 +218,7 @@ def solvable_for_all(
             continue
         cell = candidate_cell(job, found, entry, label, repeat, values, learner, {grid: options[grid]})
         cell = replace(cell, conditions=cell.conditions | {"asked": "has_solution"})
-        content, _arrays = finished(job, cell, lambda cell, _: ([{"value": at} for at in solvable_at(job, cell)], {}))
-        of_entry = np.array([row["value"] for row in content["rows"]], dtype=bool)
+        of_entry = journalled(job, cell, solvable_at).astype(bool)
         if of_entry.any():
             solvable &= of_entry
     return solvable
@@ -237,7 +241,8 @@ def scores_by_fold(
     """
     per_repeat = []
     for repeat in chosen_on:
-        scores = evaluated(job, candidate_cell(job, found, entry, label, repeat, values, learner, of_learner))
+        cell = candidate_cell(job, found, entry, label, repeat, values, learner, of_learner)
+        scores = journalled(job, cell, scores_of)
         if not len(scores):
             return None
         per_repeat.append(scores)
@@ -257,7 +262,9 @@ def candidate_cell(
     """The cell in which a candidate is scored: an entry at a size in a repeat, under the values that are tried."""
     d = job.data.facts["d"]
     wider, how = choice_for(found, entry, label, repeat)
-    cell = grid_cell(job.spec, [(wider | values, how)], entry, sizes(size_with(job.spec, label), d), d, repeat)
+    named = sizes(size_of_search(job.spec.search), d) + sizes(job.spec.sizes or {}, d)
+    size = next(each for each in named if each[1] == label)
+    cell = grid_cell(job.spec, [(wider | values, how)], entry, [size], d, repeat)
     settings = merge(learner_settings(job.spec, entry, learner), of_learner or {})
     own = {"learner": learner, "settings": settings, "rows": job.spec.search.get("max_rows")}
     if "held_out" in job.spec.search:
@@ -265,19 +272,9 @@ def candidate_cell(
     return replace(cell, conditions=cell.conditions | own, columns={})
 
 
-def size_with(spec: Part, label: str) -> dict:
-    """The sizes of a specification cut down to the one with this label."""
-    own = {rule: [value] for rule, value in spec.search.get("size", {}).items()}
-    for rule, values in (*own.items(), *(spec.sizes or {}).items()):
-        for value in values:
-            if size_of(rule, value, 1)[1] == label:
-                return {rule: [value]}
-    raise KeyError(label)
-
-
-def evaluated(job: Job, cell: Cell) -> np.ndarray:
-    """The scores of a candidate (g, folds), journalled; empty where it has none."""
-    content, _arrays = finished(job, cell, lambda cell, _: ([{"value": score} for score in scores_of(job, cell)], {}))
+def journalled(job: Job, cell: Cell, compute) -> np.ndarray:
+    """What ``compute(job, cell)`` finds by value of a learner's grid, journalled; empty where there is nothing."""
+    content, _arrays = finished(job, cell, lambda cell, _: ([{"value": found} for found in compute(job, cell)], {}))
     return np.array([row["value"] for row in content["rows"]], dtype=np.float64)
 
 

@@ -233,6 +233,8 @@ def test_none_stands_out_within_two_deviations(over, gap, expected):
     others = 80 + base + noise
     rows = made(ACCURACY, rff=80 + 0.2 * gap + base, orf=others, qmc=60 + base if over == "second" else others)
     assert verdict(none_stands_out, ACCURACY, ("rff", "orf", "qmc"), over=over, rows=rows) == expected
+    if over == "median":
+        assert verdict(all_alike, ACCURACY, ("rff", "orf", "qmc"), rows=rows) == expected
 
 
 @pytest.mark.parametrize("among", [("rff", "orf", "qmc", "ssf"), ("rff", "orf", "qmc", "ssf", "ssf/other")])

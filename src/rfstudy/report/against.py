@@ -20,7 +20,7 @@ PLACE = [column for column in CELL if column not in ("kernel", "method", "varian
 
 
 def compared(frame: pd.DataFrame, baseline: str) -> pd.DataFrame:
-    """Each cell of a frame of one quantity against that of the method ``baseline`` at the same place.
+    """Return each cell of a frame of one quantity compared with that of the method ``baseline`` at the same place.
 
     Returns the columns of ``CELL`` (without ``at`` of rounds) and those that ``times.summarise`` gives: ``mean``,
     ``lower``, ``upper``, ``n`` (pairs), ``n_failed`` and ``n_skipped`` (0), ``rounds`` and ``machine_busy``. Cells of
@@ -35,7 +35,7 @@ def compared(frame: pd.DataFrame, baseline: str) -> pd.DataFrame:
 
 
 def no_difference(metric: str) -> float:
-    """The value of no difference: 0 points of a percentage, 1 times anything else."""
+    """Return the value of no difference: 0 points of a percentage, 1 times anything else."""
     return 0.0 if fact_of(metric).is_percentage else 1.0
 
 

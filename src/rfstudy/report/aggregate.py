@@ -21,7 +21,7 @@ CELL = [column for column in tidy.KEY if column != "repeat"]
 
 
 def select(frame: pd.DataFrame, **wanted) -> pd.DataFrame:
-    """The rows in which every named column has the wanted value, or one of a list of them; None asks for nothing."""
+    """Return the rows in which every named column has the wanted value, or one of a list; None means any value."""
     keep = np.ones(len(frame), dtype=bool)
     for column, value in wanted.items():
         if isinstance(value, str):
@@ -32,12 +32,12 @@ def select(frame: pd.DataFrame, **wanted) -> pd.DataFrame:
 
 
 def of_quantity(frame: pd.DataFrame, quantity: dict) -> pd.DataFrame:
-    """The rows of one quantity of a specification: of its ``metric``, and its ``learner`` and ``split`` if named."""
+    """Return the rows of a quantity: of its ``metric``, and its ``learner`` and ``split`` if named."""
     return select(frame, metric=quantity["metric"], learner=quantity.get("learner"), split=quantity.get("split"))
 
 
 def measured(frames: Iterable[pd.DataFrame], experiments: list[str]) -> pd.DataFrame:
-    """The measured rows of experiments in tidy frames.
+    """Return the measured rows of experiments in tidy frames.
 
     Where a data set was measured under several presets, the one with the most values speaks for it: means over
     different protocols would mean nothing.
@@ -53,12 +53,12 @@ def measured(frames: Iterable[pd.DataFrame], experiments: list[str]) -> pd.DataF
 
 
 def facts_of(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows with the facts that preprocessing found in the data."""
+    """Return the rows with the facts that preprocessing found in the data."""
     return frame[frame["metric"].str.startswith("fact_")]
 
 
 def settings_of(frame: pd.DataFrame) -> list[dict]:
-    """The ``settings`` of every row as a dict, to be read only; an empty one where there is none."""
+    """Return the ``settings`` of every row as a dict, to be read only; an empty one where there is none."""
     return [_parsed(text) for text in frame["settings"]]
 
 
@@ -68,14 +68,14 @@ def _parsed(settings: str) -> dict:
 
 
 def reasons(frame: pd.DataFrame) -> list[str]:
-    """Why rows are not ok: their distinct ``reason``, in order of appearance, without the id of their own method."""
+    """Return the distinct reasons why rows are not ok, in order of appearance, without the id of their own method."""
     frame = frame[frame["status"] != "ok"]
     rows = zip(frame["method"], settings_of(frame), strict=True)
     return list(dict.fromkeys(s["reason"].removeprefix(f"{method}: ") for method, s in rows if s.get("reason")))
 
 
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:
-    """Mean and spread over repeats of every cell.
+    """Return the mean and the spread over repeats of every cell.
 
     Returns one row per cell, with the columns of ``CELL`` and
 
@@ -93,13 +93,13 @@ COUNTS = {"n": ("ok", "sum"), "n_failed": ("failed", "sum"), "n_skipped": ("skip
 
 
 def with_status(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with values only where a row is ok, and the columns ``ok``, ``failed`` and ``skipped``."""
+    """Return the frame with values only where a row is ok, and the columns ``ok``, ``failed`` and ``skipped``."""
     status = {each: frame["status"] == each for each in ("ok", "failed", "skipped")}
     return frame.assign(value=frame["value"].where(status["ok"]), **status)
 
 
 def by_cell(frame: pd.DataFrame, columns: list[str], **aggregations: tuple[str, str]) -> pd.DataFrame:
-    """A row for every combination of values of columns, with the aggregations that pandas' ``agg`` takes.
+    """Return a row for every combination of values of columns, with the aggregations that pandas' ``agg`` takes.
 
     What is the same in all rows is not grouped by, which takes most of the time where ten of fifteen columns are.
     """
@@ -111,7 +111,7 @@ def by_cell(frame: pd.DataFrame, columns: list[str], **aggregations: tuple[str, 
 
 
 def differing_columns(frame: pd.DataFrame, columns: list[str]) -> list[str]:
-    """The columns that may differ between rows: all of a frame without rows, and no texts that are all equal."""
+    """Return the columns that may differ between rows: all of a frame without rows, and no texts that are all equal."""
     return [
         column
         for column in columns
@@ -131,18 +131,18 @@ def check_unique(frame: pd.DataFrame) -> None:
 
 
 def method_order(frame: pd.DataFrame, listed: list[str]) -> list[tuple[str, str]]:
-    """(method, variant) of every method in the frame: the listed ones in that order, then the others by name."""
+    """Return (method, variant) of every method in the frame: the listed ones in that order, then the others by name."""
     order = {method: position for position, method in enumerate(listed)}
     return sorted(pairs_of(frame), key=lambda pair: (order.get(pair[0], len(order)), pair))
 
 
 def methods_shown(frame: pd.DataFrame, listed: list[str]) -> list[tuple[str, str]]:
-    """As ``method_order``; where there are no rows, the listed methods."""
+    """Return the same as ``method_order``; where there are no rows, the listed methods."""
     return method_order(frame, listed) or [(method, "") for method in listed]
 
 
 def by_repeat(frame: pd.DataFrame) -> pd.Series:
-    """The values of one cell that are ok, indexed by repeat; ``ValueError`` if the rows are of several cells."""
+    """Return the values of one cell that are ok, indexed by repeat; ``ValueError`` if the rows are of several cells."""
     ok = frame["status"].to_numpy() == "ok"
     repeats = frame["repeat"].to_numpy()[ok].astype(int)
     if len(set(repeats)) < len(repeats):
@@ -151,5 +151,5 @@ def by_repeat(frame: pd.DataFrame) -> pd.Series:
 
 
 def pairs_of(rows: pd.DataFrame) -> list[tuple[str, str]]:
-    """(method, variant) of every method of the rows, in order of appearance."""
+    """Return (method, variant) of every method of the rows, in order of appearance."""
     return list(dict.fromkeys(zip(rows["method"], rows["variant"], strict=True)))

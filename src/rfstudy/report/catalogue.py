@@ -22,7 +22,7 @@ SCORECARD = ("scorecard", "printed")
 
 @cache
 def kinds() -> dict[str, str]:
-    """The form ("tables" or "figures") of every kind, found by the names of their files."""
+    """Return the form ("tables" or "figures") of every kind, found by the names of their files."""
     here = Path(__file__).parent
     return {
         path.stem: form
@@ -33,12 +33,12 @@ def kinds() -> dict[str, str]:
 
 
 def module_of(kind: str) -> str:
-    """Where the code of a kind stands, as a full name."""
+    """Return where the code of a kind stands, as a full name."""
     return f"rfstudy.report.{FOLDERS[kinds()[kind]]}.{kind}"
 
 
 def modules_of(spec: dict) -> list[str]:
-    """The modules that make an output: that of its kind, and a paper's own tests where it is a table of claims."""
+    """Return the modules that make an output: that of its kind, and the paper's claims if it is a table of claims."""
     own = Path(__file__).parent / "claims" / f"{spec['paper']}.py"
     return [
         module_of(spec["kind"]),
@@ -47,7 +47,7 @@ def modules_of(spec: dict) -> list[str]:
 
 
 def specifications(by_paper: dict[str, dict[str, dict]]) -> list[dict]:
-    """One dict per output and protocol, in the order of the papers' entries.
+    """Return one dict per output and protocol, in the order of the papers' entries.
 
     ``by_paper`` holds the entries of a paper by their ids. A specification is its entry, with ``paper``, ``id`` and
     ``form`` ("figures" or "tables"), and in place of ``experiments`` the ``protocol``, the ``experiments`` of that
@@ -65,12 +65,12 @@ def specifications(by_paper: dict[str, dict[str, dict]]) -> list[dict]:
 
 
 def listed(experiments: str | list[str] | None) -> list[str]:
-    """The experiments whose rows an output is made from: one, several or, of an output without rows, none."""
+    """Return the experiments whose rows an output is made from: one, several or, of an output without rows, none."""
     return [experiments] if isinstance(experiments, str) else list(experiments or [])
 
 
 def specification(reports: list[dict], paper: str, name: str) -> dict:
-    """The specification of one output, e.g. ``("survey", "figure-09-text")``; ``ValueError`` lists the names."""
+    """Return the specification of one output, e.g. ``("survey", "figure-09-text")``; ``ValueError`` lists the names."""
     of_paper = {spec["name"]: spec for spec in reports if spec["paper"] == paper}
     if name not in of_paper:
         raise ValueError(f"paper {paper!r} has no {name!r}; it has: {', '.join(of_paper) or 'nothing'}")
@@ -78,5 +78,5 @@ def specification(reports: list[dict], paper: str, name: str) -> dict:
 
 
 def outputs(spec: dict) -> list[str]:
-    """Names of the files that a specification is written to."""
+    """Return names of the files that a specification is written to."""
     return [f"{spec['name']}.{ending}" for ending in ENDINGS[spec["form"]]]

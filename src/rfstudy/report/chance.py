@@ -24,7 +24,7 @@ LABEL = "more frequent class"
 
 
 def chance_of(rows: pd.DataFrame, quantity: dict, context: Context) -> float | None:
-    """What naming the more frequent class scores in the quantity (``metric`` and ``split``) that rows are about.
+    """Return what naming the more frequent class scores in the quantity (``metric`` and ``split``) that rows are about.
 
     None where it is no share of right or wrong answers, where rows are of more than one data set, or where
     ``majority_pct`` has no answer.
@@ -37,14 +37,14 @@ def chance_of(rows: pd.DataFrame, quantity: dict, context: Context) -> float | N
 
 
 def notes_on_chance(scores: dict[str, float], *, drawn: bool) -> list[str]:
-    """A sentence on these scores by the names of their data sets, and whether an axis reaches one."""
+    """Return a sentence on these scores by the names of their data sets, and whether an axis reaches one."""
     listed = ", ".join(f"{name} {score:.1f} %".strip() for name, score in scores.items())
     where = "dotted where the axis reaches it" if drawn else "beyond the axes"
     return [f"Always naming the more frequent class: {listed}; {where}."] if scores else []
 
 
 def majority_pct(facts: pd.DataFrame, dataset: str, tasks: dict, split: str = "test") -> float | None:
-    """The share of the more frequent class in percent, in the part named or, where splits are random, in all rows.
+    """Return the share of the more frequent class in percent, in a part of the data or, without it, in all rows.
 
     With the shares p and 1 - p of two classes, rows agree by chance with the probability c = p^2 + (1 - p)^2, which is
     among the facts about the data; so p = (1 + sqrt(2 c - 1)) / 2. None where c was not counted, and where there are
@@ -66,7 +66,7 @@ def majority_pct(facts: pd.DataFrame, dataset: str, tasks: dict, split: str = "t
 
 
 def has_two_classes(dataset: str, tasks: dict) -> bool:
-    """Whether a task has two classes, by its target or by the values of its labels."""
+    """Return whether a task has two classes, by its target or by the values of its labels."""
     task = tasks.get(dataset, {})
     if "features_of" in task:
         return has_two_classes(task["features_of"]["task"], tasks)

@@ -69,7 +69,7 @@ class Estimate(NamedTuple):
 
 
 def paired(one, other=0.0, overlap: float = 0.0) -> Estimate:
-    """Mean of ``one - other`` with the two-sided paired t-test of no difference.
+    """Return the mean of ``one - other`` with the two-sided paired t-test of no difference.
 
     The standard error is sqrt((1/R + ``overlap``) S^2), S^2 the variance of the R differences (ddof = 1, so NaN for a
     single one), and the degrees of freedom are R - 1. Interval and p-value are NaN under ``MIN_REPEATS`` repeats. If
@@ -101,12 +101,12 @@ def paired(one, other=0.0, overlap: float = 0.0) -> Estimate:
 
 
 def is_effect(estimate: Estimate, metric: str) -> bool:
-    """Whether a difference counts: significant at ``LEVEL`` and larger than the smallest effect of the metric."""
+    """Return whether a difference is significant at ``LEVEL`` and larger than the smallest effect of the metric."""
     return bool(estimate.p < LEVEL and abs(estimate.value) > fact_of(metric).smallest_effect)
 
 
 def holm(p_values) -> np.ndarray:
-    """Holm's adjustment of p-values of shape (m,); those that are NaN stay so and do not count."""
+    """Return p-values of shape (m,) with Holm's correction; those that are NaN stay so and do not count."""
     from statsmodels.stats.multitest import multipletests  # takes a second to import
 
     adjusted = np.array(p_values, dtype=np.float64)
@@ -117,13 +117,13 @@ def holm(p_values) -> np.ndarray:
 
 
 def family(tests: dict) -> dict:
-    """The tests of one family (estimates by any key) with Holm's adjusted p-values."""
+    """Return the tests of one family (estimates by any key) with Holm's adjusted p-values."""
     adjusted = holm([test.p for test in tests.values()]).tolist()
     return {key: test._replace(p=p) for (key, test), p in zip(tests.items(), adjusted, strict=True)}
 
 
 def differences(rows: pd.DataFrame, baselines: list[str], place: str, context) -> pd.DataFrame:
-    """Each method and variant against each baseline at the same place, with Holm's correction over a data set.
+    """Return each method and variant against each baseline at the same place, with Holm's correction over a data set.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def differences(rows: pd.DataFrame, baselines: list[str], place: str, context) -
 
 
 def overlap_of(rows: pd.DataFrame, context) -> float:
-    """n_test/n_train if the repeats of the rows are random splits of the same rows; 0 if only the map varies.
+    """Return n_test/n_train if the repeats are random splits of the same rows; 0 if only the map varies.
 
     0 as well for what no learner predicts (errors of the kernel matrix) and for times. The first of these that has a
     ``split`` says how a data set was split: the settings of the rows, those of the facts about the data in the same
@@ -192,7 +192,7 @@ def overlap_of(rows: pd.DataFrame, context) -> float:
 
 
 def note_on_tests(overlaps: dict[str, float], of_family: str, metrics: list[str]) -> str:
-    """The sentence under a table about its tests: which test, over which family, and what counts as an effect.
+    """Return the sentence under a table about its tests: which test, over which family, and what counts as an effect.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def note_on_tests(overlaps: dict[str, float], of_family: str, metrics: list[str]
 
 
 def with_verdicts(cells: pd.DataFrame) -> pd.DataFrame:
-    """The frame of published and measured numbers with the columns difference, margin, standard_error and verdict.
+    """Return published and measured numbers with the columns difference, margin, standard_error and verdict.
 
     The standard error of the difference combines both means and the rounding of the published one. A mean without a
     spread borrows the other's: our spread over the published number of repeats (over ours if that is unknown), and the

@@ -23,7 +23,7 @@ COLUMNS = (
 
 
 def comparisons(frame: pd.DataFrame) -> pd.DataFrame:
-    """All comparisons of an experiment that were measured, in the order of its rows, with the columns ``COLUMNS``.
+    """Return all comparisons of an experiment that were measured, in the order of its rows.
 
     The verdict is "kept", "missed", or what stands in the way of one (``Estimate.reason`` of the ratio); the seconds of
     both sides are medians.
@@ -54,6 +54,6 @@ def comparisons(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def threads_of(frame: pd.DataFrame) -> str:
-    """A sentence on the threads of the rows, or an empty text."""
+    """Return a sentence on the threads of the rows, or an empty text."""
     threads = sorted({s["threads"] for s in settings_of(frame) if "threads" in s})
     return f"Threads: {', '.join(map(str, threads))}." if threads else ""

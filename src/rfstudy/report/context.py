@@ -36,14 +36,14 @@ class Context:
 
     @classmethod
     def read(cls, results, experiments: list[str], styles: dict, tasks: dict, reference_dir=None) -> Context:
-        """From the tidy files of experiments, with the arrays beside them; rows of other experiments are left out."""
+        """Return the context of the tidy files of experiments and their arrays, without rows of other experiments."""
         return cls.of(read_tables(results), experiments, styles, tasks, reference_dir)
 
     @classmethod
     def of(
         cls, tables: dict, experiments: list[str], styles: dict, tasks: dict, reference_dir=None, kernel=""
     ) -> Context:
-        """As ``read``, from tables that were read before (``read_tables``); with a ``kernel`` the rows of this one."""
+        """Return the same from tables that were read before (``read_tables``), with a ``kernel`` of its rows alone."""
         own = {path: table for path, table in tables.items() if table["experiment"].isin(experiments).any()}
         arrays = [file for path in own if (file := arrays_beside(path)).exists()]
         rows = [of_kernel(table, kernel) if kernel else table for table in own.values()]
@@ -76,12 +76,12 @@ class Context:
         return published.claims(self._reference_dir)
 
     def texts(self, name: str, **wanted) -> pd.DataFrame:
-        """A file of facts in words that a schematic is drawn from: the rows whose columns have the wanted values."""
+        """Return the facts in words that a schematic is drawn from: rows whose columns have the wanted values."""
         return select(published.texts(self._reference_dir, name), **wanted)
 
 
 def contexts(specs: list[dict], results, reference_dir, styles, tasks) -> Iterator[tuple[dict, Context]]:
-    """Specifications, each with its context; those of the same rows share it, and every file is read once.
+    """Yield specifications with their contexts; those of the same rows share one, and every file is read once.
 
     ``styles`` and ``tasks`` are the parsed registries.
     """
@@ -96,16 +96,16 @@ def contexts(specs: list[dict], results, reference_dir, styles, tasks) -> Iterat
 
 
 def of_kernel(table: pd.DataFrame, kernel: str) -> pd.DataFrame:
-    """The rows of one kernel, and the facts about the data, which are of none."""
+    """Return the rows of one kernel, and the facts about the data, which are of none."""
     return table[table["kernel"].eq(kernel) | table["metric"].str.startswith("fact_")]
 
 
 def read_tables(results) -> dict[Path, pd.DataFrame]:
-    """The tidy tables in files, by path."""
+    """Return the tidy tables in files, by path."""
     return {Path(path): tidy.read(path) for path in results}
 
 
 def arrays_beside(path) -> Path:
-    """The file of the arrays that go with a tidy file."""
+    """Return the file of the arrays that go with a tidy file."""
     path = Path(path)
     return path.with_name(path.name.split(".")[0] + ".npz")

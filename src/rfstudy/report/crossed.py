@@ -16,7 +16,7 @@ PLAIN = {"variant": "", "axis": ""}
 
 
 def crossed(context: Context, spec: dict) -> dict[tuple[str, str], pd.DataFrame]:
-    """The tidy rows of every cell, by the labels of its row and column.
+    """Return the tidy rows of every cell, by the labels of its row and column.
 
     Of ``spec``: ``quantity``, ``lines`` and ``columns`` (a ``label`` each, and values of columns of the tidy table).
     """
@@ -28,7 +28,7 @@ def crossed(context: Context, spec: dict) -> dict[tuple[str, str], pd.DataFrame]
 
 
 def wanted(quantity: dict, row: dict, column: dict) -> dict:
-    """The keywords of ``select`` for a cell; a text of the column may use those of the row: "{variant}-longer"."""
+    """Return the keywords of ``select`` for a cell; texts of a column may use those of its row: "{variant}-longer"."""
     filled = {key: value.format(**row) if isinstance(value, str) else value for key, value in column.items()}
     named = PLAIN | {key: value for key, value in (quantity | row | filled).items() if key != "label"}
     if not named["axis"]:

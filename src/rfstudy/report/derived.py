@@ -26,14 +26,14 @@ SWEEP = [column for column in CELL if column != "at"]
 
 
 def with_derived(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with the derived rows."""
+    """Return the frame with the derived rows."""
     frame = pd.concat([frame, select(frame, metric=OF_REGRESSION).assign(metric=ERROR)], ignore_index=True)
     best = [best_on_test(frame, axis, variant) for axis, variant in BEST_ON_TEST.items()]
     return pd.concat([frame, *(rows for rows in best if len(rows))], ignore_index=True)
 
 
 def best_on_test(frame: pd.DataFrame, axis: str, variant: str) -> pd.DataFrame:
-    """The rows of each sweep of a test score along an axis at the position with the best mean over the repeats.
+    """Return the rows of each sweep of a test score along an axis at the position with the best mean over the repeats.
 
     Of equal ones the first. The rows are on no axis, have the variant, and their settings say where it was
     (``best_at``). Of a sweep without any value, the rows of its first position say why.
@@ -58,14 +58,14 @@ def best_on_test(frame: pd.DataFrame, axis: str, variant: str) -> pd.DataFrame:
 
 
 def undefined(metric: str, dataset: str, tasks: dict) -> str:
-    """Why a printed number of a metric is not defined on a task ("" if it is)."""
+    """Return why a printed number of a metric is not defined on a task ("" if it is)."""
     if metric != ERROR or tasks.get(dataset, {}).get("target") != "regression":
         return ""
     return "the paper does not say what the error of a regression is a percentage of"
 
 
 def notes_on_derived(rows: pd.DataFrame, tasks: dict) -> list[str]:
-    """Sentences on the rows shown that are derived."""
+    """Return sentences on the rows shown that are derived."""
     found = []
     for axis, variant in BEST_ON_TEST.items():
         if (rows["variant"] == variant).any():

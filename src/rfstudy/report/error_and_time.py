@@ -43,7 +43,7 @@ class Timed(NamedTuple):
 
 
 def curve(rows: pd.DataFrame, method: str, quantity: dict, time: str) -> list[Timed]:
-    """The sizes of a method that were measured and timed, by their number of features.
+    """Return the sizes of a method that were measured and timed, by their number of features.
 
     ``rows`` are of one experiment and data set; ``quantity`` is the error with its learner, ``time`` a metric.
     """
@@ -60,7 +60,7 @@ def curve(rows: pd.DataFrame, method: str, quantity: dict, time: str) -> list[Ti
 
 
 def within(points: list[Timed], seconds: float) -> Timed | None:
-    """Of the sizes that take no longer the one with the lowest error; None where all take longer."""
+    """Return the size with the lowest error among those that take no longer; None where all take longer."""
     quick = [point for point in points if point.time <= seconds]
     return min(quick, key=lambda point: point.error) if quick else None
 
@@ -73,7 +73,7 @@ class Read(NamedTuple):
 
 
 def at_time(points: list[Timed], seconds: float) -> Read | None:
-    """The curve of a method at a time, by repeat; None where the time is beyond its ends.
+    """Return the curve of a method at a time, by repeat; None where the time is beyond its ends.
 
     Examples
     --------

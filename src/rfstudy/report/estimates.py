@@ -18,7 +18,7 @@ POINT = ["method", "variant", "direction", "d", "n_features", "distance"]
 
 
 def pooled(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Mean over repeats of a metric of the pairs of points, and its standard error from those of the repeats.
+    """Return the mean over repeats of a metric of pairs of points, and its standard error from those of the repeats.
 
     Returns the columns of ``POINT``, ``value`` and ``error``; one row a map, direction, dimension, size and distance.
     """
@@ -53,12 +53,12 @@ def tally(differences, errors) -> SignCounts:
 
 
 def compared_with_rff(points: pd.DataFrame) -> SignCounts:
-    """Where the variance ratios of a map (rows of ``pooled``) are below, near or above one."""
+    """Return where the variance ratios of a map (rows of ``pooled``) are below, near or above one."""
     return tally(points["value"] - 1.0, points["error"])
 
 
 def lower_variance_verdict(counts: SignCounts, claim: str) -> str:
-    """Whether measured ratios bear out a claim about them: "Yes" (lower), "No" (not lower) or "The same".
+    """Return whether measured ratios bear out a claim about them: "Yes" (lower), "No" (not lower) or "The same".
 
     "Yes" holds if the variance is lower at every point and fails if it is at none; "No" the other way round; "The
     same" holds if no point differs and fails if all do. Anything between is partly true, and anything else no claim.
@@ -90,13 +90,13 @@ def power_law(x, y) -> Estimate | None:
 
 
 def growth(frame: pd.DataFrame, metric: str, over: str) -> Estimate | None:
-    """The power with which a metric of one map grows over ``n_features`` or ``d``, where only that varies."""
+    """Return the power with which a metric of one map grows over ``n_features`` or ``d``, where only that varies."""
     along = varying(frame, metric, over, held="d" if over == "n_features" else "n_features")
     return power_law(along[over], along["value"])
 
 
 def varying(frame: pd.DataFrame, metric: str, over: str, held: str) -> pd.DataFrame:
-    """The rows of a metric with the one value of the column ``held`` that has the most of ``over`` to compare."""
+    """Return the rows of a metric with the value of the column ``held`` that has the most values of ``over``."""
     rows = select(frame, metric=metric, status="ok")
     if not len(rows):
         return rows
@@ -105,7 +105,7 @@ def varying(frame: pd.DataFrame, metric: str, over: str, held: str) -> pd.DataFr
 
 
 def largest_half(values) -> np.ndarray:
-    """The larger half of the distinct values, rounded up and at least three: where an asymptotic power shows.
+    """Return the larger half of the distinct values, rounded up and at least three: where an asymptotic power shows.
 
     >>> largest_half([8, 1, 2, 4, 16, 8])
     array([ 4,  8, 16])

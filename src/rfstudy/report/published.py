@@ -61,7 +61,7 @@ def ids_by_name(registry: dict, what: str) -> dict[tuple[str, str], str]:
 
 
 def printed_name(registry: dict, identifier: str, paper: str) -> str:
-    """What a paper calls a method or data set; its label, or the id itself, where the paper does not name it."""
+    """Return what a paper calls a method or data set; its label, or the id itself, where the paper does not name it."""
     entry = registry.get(identifier, {})
     names = (entry.get("published_as") or {}).get(paper)
     if names:
@@ -70,7 +70,7 @@ def printed_name(registry: dict, identifier: str, paper: str) -> str:
 
 
 def load(directory, styles: dict, tasks: dict) -> pd.DataFrame:
-    """All published values as one tidy frame (``origin`` "published").
+    """Return all published values as one tidy frame (``origin`` "published").
 
     Parameters
     ----------
@@ -93,12 +93,12 @@ def load(directory, styles: dict, tasks: dict) -> pd.DataFrame:
 
 
 def claims(directory) -> pd.DataFrame:
-    """The claims of the papers, one row each, all columns text."""
+    """Return the claims of the papers, one row each, all columns text."""
     return texts(directory, "claims")
 
 
 def texts(directory, name: str) -> pd.DataFrame:
-    """A file of facts in words, of those in the folder of the published numbers, by its name; all columns text."""
+    """Return a file of facts in words from the folder of the published numbers; all columns are texts."""
     return pd.read_csv(Path(directory) / f"{name}.csv", dtype=str, keep_default_na=False)
 
 
@@ -136,7 +136,7 @@ def _row(row: dict, method_ids: dict, dataset_ids: dict) -> dict:
 
 
 def _ids(printed: str, paper: str, ids: dict) -> str:
-    """The id of a printed name; of a list "a;b" the list of ids."""
+    """Return the id of a printed name; of a list "a;b" the list of ids."""
     if (paper, printed) in ids:
         return ids[paper, printed]
     return ";".join(ids.get((paper, name), name) for name in printed.split(";"))
@@ -150,13 +150,13 @@ def _number(text: str) -> float | None:
 
 
 def _spread(value: float) -> str:
-    """A printed spread: with two decimals, as most are, or with all that it has."""
+    """Return a printed spread: with two decimals, as most are, or with all that it has."""
     text = f"{value:.2f}"
     return text if float(text) == value else f"{value:g}"
 
 
 def numbers(published: pd.DataFrame, paper: str, table: str | None = None, kernel: str | None = None) -> pd.DataFrame:
-    """The numbers among the published rows (``load``) of a paper, table and kernel, one row each.
+    """Return the numbers among the published rows (``load``) of a paper, table and kernel, one row each.
 
     Columns: ``table``, ``dataset``, ``kernel``, ``size``, ``method``, ``metric``, ``learner``, ``printed`` (as printed,
     "" if lost), ``published`` (NaN if lost), ``published_spread``, ``spread_kind`` and ``confidence``.
@@ -172,7 +172,7 @@ def numbers(published: pd.DataFrame, paper: str, table: str | None = None, kerne
 
 
 def half_unit(printed: str) -> float:
-    """Half a unit of the last printed digit.
+    """Return half a unit of the last printed digit.
 
     >>> half_unit("68.45"), half_unit("1.9e-2")
     (0.005, 0.0005)
@@ -181,7 +181,7 @@ def half_unit(printed: str) -> float:
 
 
 def printed_text(number) -> Cell:
-    """A published number (a row of ``numbers``; None if there is none) with its spread, and a mark if it is deduced."""
+    """Return the cell of a row of ``numbers`` (None if there is none) with its spread, and a mark if it is deduced."""
     if number is None or not number.printed:
         remark = "not printed" if number is None else "lost"
         return Cell(remark, {"": None, "std": None, "n": None, "remark": remark})

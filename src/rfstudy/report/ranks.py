@@ -43,7 +43,7 @@ def ranked_rows(frame: pd.DataFrame, spec: dict, sizes: Iterable[str]) -> pd.Dat
 
 
 def complete_scores(rows: pd.DataFrame, metric: str, sizes: list[str]) -> pd.DataFrame:
-    """Scores of one quantity on one data set: repeats in rows, methods with their variants in columns.
+    """Return scores of one quantity on one data set: repeats in rows, methods with their variants in columns.
 
     A score is the mean over the sizes, of the logarithm unless the quantity is a percentage. It is missing in repeats
     in which some size is not ok.

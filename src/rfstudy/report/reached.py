@@ -38,7 +38,7 @@ class Need(NamedTuple):
 
 
 def needs(context: Context, spec: dict) -> list[Need]:
-    """One per data set and published size, in the order of ``spec``.
+    """Return a ``Need`` per data set and published size, in the order of ``spec``.
 
     Of ``spec``: ``published`` (the table of its ``paper``), ``datasets``, ``sizes``, ``quantity``, ``baseline``.
     """
@@ -66,7 +66,7 @@ def _order(at: Reached) -> tuple:
 
 
 def _reached(curve: pd.DataFrame, number: float) -> Reached:
-    """Where the means of one method (rows of ``summarise`` by size) reach a number first."""
+    """Return where the means of one method (rows of ``summarise`` by size) reach a number first."""
     there = curve[curve["mean"] >= number]
     at = there.iloc[0] if len(there) else curve.iloc[-1]
     size = at["n_features_label"] if len(there) else ""

@@ -27,12 +27,12 @@ CONFIDENCE = 1 - LEVEL
 
 
 def decay_of(printed: str) -> str:
-    """ "exponential" of "eigenvalue decay exponential: lambda_i ~ n exp(-c i), c > 0"."""
+    """Return "exponential" for "eigenvalue decay exponential: lambda_i ~ n exp(-c i), c > 0"."""
     return printed.split(":")[0].split()[-1]
 
 
 def stated_bounds(published: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """The name in ``BOUNDS`` of the bound of every decay and method among printed rows."""
+    """Return the name in ``BOUNDS`` of the bound of every decay and method among printed rows."""
     rows = select(published, metric="required_features_bound")
     texts = [s["text"].removeprefix("s >= ") for s in settings_of(rows)]
     return {
@@ -42,7 +42,7 @@ def stated_bounds(published: pd.DataFrame) -> dict[tuple[str, str], str]:
 
 
 def features_needed(frame: pd.DataFrame) -> pd.DataFrame:
-    """The smallest size from which on the mean risk stays within the tolerance of that of the exact kernel.
+    """Return the smallest size from which on the mean risk stays within the tolerance of that of the exact kernel.
 
     Returns one row per decay, n, method and variant (``PLACE``), with ``s`` (missing if the largest size is not within
     the tolerance either); ``largest``, the largest size that was measured; ``step``, the largest ratio of neighbouring
@@ -79,13 +79,13 @@ def features_needed(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _from_which_on(holds: np.ndarray, sizes: np.ndarray, beyond: float = np.nan) -> float:
-    """The first of rising sizes from which on something holds; ``beyond`` if it does not at the last one."""
+    """Return the first of rising sizes from which on something holds; ``beyond`` if it does not at the last one."""
     first = np.flatnonzero(~holds)[-1] + 1 if not holds.all() else 0
     return float(sizes[first]) if first < len(sizes) else beyond
 
 
 def growth_of_need(needed: pd.DataFrame) -> Estimate | None:
-    """The power of n with which a requirement grows (rows of one place but n), None with fewer than three met.
+    """Return the power of n with which a requirement grows (rows of one place but n), None with fewer than three met.
 
     A size is known up to the step between sizes only: its logarithm is off by up to a step, evenly, which enters the
     error next to that of the fit.
@@ -100,5 +100,5 @@ def growth_of_need(needed: pd.DataFrame) -> Estimate | None:
 
 
 def size_text(s: float, largest: int) -> str:
-    """A requirement in words; one that was not met is more than the largest size."""
+    """Return a requirement in words; one that was not met is more than the largest size."""
     return f"> {largest}" if np.isnan(s) else f"{s:.0f}"

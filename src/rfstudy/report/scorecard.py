@@ -28,7 +28,7 @@ JUDGED = ("difference", "margin", "standard error", "in standard errors")
 
 
 def scorecard(context: Context, spec: dict, table: str | None = None, wanted: dict | None = None) -> pd.DataFrame:
-    """One row per published number and protocol, with our number and the verdict.
+    """Return one row per published number and protocol, with our number and the verdict.
 
     Columns: those of ``published.numbers`` (``published`` is the quotient where ``over`` names the method that a number
     is divided by); ``protocol``, ``experiment``, ``learner``; ours (``value``, ``low``, ``high``, ``std``, ``error``,
@@ -81,7 +81,7 @@ def scorecard(context: Context, spec: dict, table: str | None = None, wanted: di
 
 
 def _of_quantity(printed: pd.DataFrame, metric: str, source: dict, measured: dict, context: Context) -> pd.DataFrame:
-    """The published numbers of a metric, and ours from the rows by data set (``measured``) that ``source`` selects."""
+    """Return published numbers of a metric and ours: of the rows by data set (``measured``) that ``source`` selects."""
     cells = _published(select(printed, metric=[metric]), source)
     places = cells.groupby(["dataset", "kernel"], sort=False)
     ours = [_measured(of, *place, metric, source, measured, context) for place, of in places]
@@ -89,7 +89,7 @@ def _of_quantity(printed: pd.DataFrame, metric: str, source: dict, measured: dic
 
 
 def _published(cells: pd.DataFrame, source: dict) -> pd.DataFrame:
-    """Published numbers with spread, repeats and rounding, divided by those of the method ``over``."""
+    """Return published numbers with spread, repeats and rounding, divided by those of the method ``over``."""
     kind = cells["spread_kind"]
     n = [float(runs[1]) if (runs := re.search(r"over (\d+) runs", each)) else source["repeats"] for each in kind]
     cells = cells.assign(
@@ -118,7 +118,7 @@ def _published(cells: pd.DataFrame, source: dict) -> pd.DataFrame:
 
 
 def measured_as(printed: str, measured: set[str], tasks: dict) -> str:
-    """The data set measured for a printed one: the same, or else the one that the registry has ``in_place_of`` it."""
+    """Return the data set measured for a published one: the same, or the one that is registered ``in_place_of`` it."""
     others = [each for each in sorted(measured) if tasks.get(each, {}).get("in_place_of") == printed]
     return printed if printed in measured or not others else others[0]
 
@@ -126,7 +126,7 @@ def measured_as(printed: str, measured: set[str], tasks: dict) -> str:
 def _measured(
     cells: pd.DataFrame, dataset: str, kernel: str, metric: str, source: dict, measured: dict, context: Context
 ) -> pd.DataFrame:
-    """Our numbers of published cells of one data set and kernel, on their index."""
+    """Return our numbers of published cells of one data set and kernel, on their index."""
     dataset = measured_as(dataset, set(measured), context.tasks)
     rows = measured.get(dataset, context.rows.iloc[:0])
     not_defined, is_fact = undefined(metric, dataset, context.tasks), "column" in source
@@ -166,7 +166,7 @@ def _measured(
 
 
 def _over_repeats(rows: pd.DataFrame, over: pd.DataFrame | None) -> tuple[Estimate, float]:
-    """Our mean over repeats, or that of the ratio to another method, and the standard deviation."""
+    """Return our mean over repeats, or that of the ratio to another method, and the standard deviation."""
     values = by_repeat(rows)
     if over is not None:
         values = (values / by_repeat(over)).dropna()
@@ -174,7 +174,7 @@ def _over_repeats(rows: pd.DataFrame, over: pd.DataFrame | None) -> tuple[Estima
 
 
 def our_cell(cell, decimals: int = 2) -> Cell:
-    """Our number of a row of ``scorecard`` with its spread, or its quartiles over the rounds, or why there is none."""
+    """Return our number of a row of ``scorecard`` with its spread, or with its quartiles, or why there is none."""
     if pd.isna(cell.value):
         return absent(cell.reason, "std")
     if pd.notna(cell.low):
@@ -187,7 +187,7 @@ def our_cell(cell, decimals: int = 2) -> Cell:
 
 
 def printed_cell(cell) -> Cell:
-    """The published number of a row of ``scorecard`` as printed, or the quotient that it is compared by."""
+    """Return the published number of a row of ``scorecard`` as printed, or the quotient that it is compared by."""
     if not cell.over:
         return printed_text(cell)
     if pd.isna(cell.published):
@@ -196,7 +196,7 @@ def printed_cell(cell) -> Cell:
 
 
 def judgement(cell) -> dict:
-    """What the verdict on a row of ``scorecard`` rests on, rounded, and the verdict, by the names of the columns."""
+    """Return what the verdict on a row of ``scorecard`` rests on, rounded, and the verdict, by columns."""
     in_errors = cell.difference / cell.standard_error if cell.standard_error else np.nan
     values = (cell.difference, cell.margin, cell.standard_error, in_errors)
     decimals = (2, 2, 3, 1) if fact_of(cell.metric).is_percentage or cell.over else (4, 4, 4, 1)
@@ -205,20 +205,20 @@ def judgement(cell) -> dict:
 
 
 def quantity_in_words(cell, styles: dict) -> str:
-    """What a row of ``scorecard`` is of: "ridge accuracy", "generation time over that of RFF"."""
+    """Return what a row of ``scorecard`` is of: "ridge accuracy", "generation time over that of RFF"."""
     label = quantity(cell.metric, cell.learner)
     return f"{label} over that of {plot_style(cell.over, styles).label}" if cell.over else label
 
 
 def counts(cells: pd.DataFrame, lead: str) -> str:
-    """How often each verdict was given: "Verdicts, 4 printed cells: reproduced 3, better 1."."""
+    """Return how often each verdict was given: "Verdicts, 4 printed cells: reproduced 3, better 1."."""
     number = cells["verdict"].value_counts()
     words = ", ".join(f"{word} {number[word]}" for word in CELL_VERDICTS if word in number)
     return f"{lead}, {len(cells)} printed cell{'s' if len(cells) > 1 else ''}: {words}."
 
 
 def counts_by_confidence(cells: pd.DataFrame) -> list[str]:
-    """The counts of all cells and, if the published numbers differ in confidence, of each kind."""
+    """Return the counts of all cells and, if the published numbers differ in confidence, of each kind."""
     kinds = list(cells.groupby("confidence", sort=False))
     parts = [counts(of_kind, kind.capitalize()) for kind, of_kind in kinds] if len(kinds) > 1 else []
     return [counts(cells, "Verdicts"), *parts]

@@ -23,7 +23,7 @@ class Reached(NamedTuple):
 
 
 def course(rows: pd.DataFrame, steps, methods: list[str], alone: bool = False) -> list[dict[str, Reached]]:
-    """What the methods reach on one data set: for each step, method -> ``Reached``.
+    """Return what the methods reach on one data set: for each step, method -> ``Reached``.
 
     ``rows`` are those of one data set and quantity; ``steps`` are names of variants, in order; ``alone`` says that each
     changes the first one and not the one before. A method without rows at a step carries over what it reached there. A
@@ -42,7 +42,7 @@ def course(rows: pd.DataFrame, steps, methods: list[str], alone: bool = False) -
 
 
 def gain_of(method: str, reached: dict[str, Reached], baselines: list[str], sign: float = 1.0) -> pd.Series:
-    """By repeat, the gain of a method at one step over the baseline with the better mean; empty without values of both.
+    """Return the gain of a method at one step over the better baseline by repeat; empty without values of both.
 
     ``sign`` is -1 if lower is better, so that a gain is positive.
     """
@@ -75,9 +75,11 @@ def gain_changes(gains: dict[str, list[pd.Series]], overlap: float = 0.0, alone:
 def controls_of(
     rows: pd.DataFrame, reached: list, spec: dict, overlap: float = 0.0
 ) -> list[tuple[dict, str, Estimate]]:
-    """Each comparison with a control on one data set: the control's entry of ``spec``, the method that it is compared
-    with, and control minus method at the step that the entry names (``reached`` is the ``course``; without Holm's
-    correction)."""
+    """Return each comparison with a control on one data set, without Holm's correction.
+
+    That is the control's entry of ``spec``, the method that it is compared with, and control minus method at the step
+    that the entry names. ``reached`` is the ``course``.
+    """
     steps = list(spec["steps"])
     found = []
     for control in spec.get("controls", []):

@@ -44,12 +44,12 @@ PLACE = [column for column in aggregate.CELL if column not in ("learner", "metri
 
 
 def by_rounds(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows on the axis of the rounds."""
+    """Return the rows on the axis of the rounds."""
     return select(frame, axis=ROUND)
 
 
 def with_printed(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with a row a round for every quantity of ``PRINTED`` whose phases it has.
+    """Return the frame with a row per round for every quantity of ``PRINTED`` whose phases it has.
 
     They take the place of rows by repeat of the same quantity, experiment and data set.
     """
@@ -61,7 +61,7 @@ def with_printed(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def shortest(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with the costs of ``COSTS``, each the shortest round of the processor, in place of its rounds.
+    """Return the frame with the costs of ``COSTS``, each the shortest round of the processor, in place of its rounds.
 
     An exponent is about the work, and whatever disturbs a round makes it longer. They take the place of older rows of
     the same cost, experiment and data set.
@@ -77,7 +77,7 @@ def shortest(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sum(rounds: pd.DataFrame, clock: str, phases: tuple[str, ...], metric: str, split: str) -> pd.DataFrame:
-    """One row per round: the sum of its phases, without a value if one of them is not ok."""
+    """Return one row per round: the sum of its phases, without a value if one of them is not ok."""
     *others, last = phases
     total = select(rounds, metric=f"{clock}_{last}_s")
     for phase in others:
@@ -103,13 +103,13 @@ def _in_place_of_older(frame: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def machine_busy(rows: pd.DataFrame, column: str = "settings") -> pd.Series:
-    """Whether other work ran beside a row's round, by the ``machine_busy`` of its settings."""
+    """Return whether other work ran during the round of a row, by the ``machine_busy`` of its settings."""
     told = [bool(s.get("machine_busy")) for s in settings_of(rows.assign(settings=rows[column]))]
     return pd.Series(told, index=rows.index, dtype=bool)
 
 
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:
-    """As ``aggregate.summarise``, and for times by rounds their median and quartiles.
+    """Return the same as ``aggregate.summarise``, and for times by rounds their median and quartiles.
 
     Beside its columns (``mean`` is the median over the rounds, ``n`` their number, ``std`` missing) there are ``lower``
     and ``upper``, the ends of what is drawn as an error bar (one standard deviation, or the quartiles), ``rounds`` (0
@@ -133,7 +133,7 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def ratios(one: pd.DataFrame, other: pd.DataFrame, place: list[str], by: list[str]) -> pd.DataFrame:
-    """The ratios of cells by rounds to the cell of ``other`` at the same place, as a frame of ``Estimate`` fields.
+    """Return the ratios of cells by rounds to the cell of ``other`` at the same place: fields of ``Estimate``.
 
     A ratio is the median of the ratios by round, with quartiles. Its error is that of the median of normal ratios,
     whose quartiles are 1.349 standard deviations apart: sqrt(pi / (2 R)) standard deviations for R rounds. The reason
@@ -164,7 +164,7 @@ def ratios(one: pd.DataFrame, other: pd.DataFrame, place: list[str], by: list[st
 
 
 def ratio(one: pd.DataFrame, other: pd.DataFrame) -> Estimate | None:
-    """The ratio of two cells by rounds (see ``ratios``); None if the two share no round."""
+    """Return the ratio of two cells by rounds (see ``ratios``); None if the two share no round."""
     found = ratios(one, other, [], ["metric"])
     return Estimate(**found.iloc[0]) if len(found) else None
 

@@ -42,7 +42,7 @@ class Best(NamedTuple):
 
 
 def best_methods(frame: pd.DataFrame, metric: str, groups: dict[str, list[str]], overlap: float = 0.0) -> dict:
-    """Which methods are best over groups of sizes: the best one and all that are not shown to be worse.
+    """Return which methods are best over groups of sizes: the best one and all that are not shown to be worse.
 
     The unit of the test is the repeat: all methods of a repeat see the same split, but the sizes of one repeat share
     that split too and are no independent observations. So a method's score in a repeat is its mean over the sizes of
@@ -103,8 +103,9 @@ def make(
     groups: dict[str, list[str]],
     criteria: list[dict],
 ) -> Table:
-    """Which methods are best, by data set, criterion and group of sizes: as printed, as measured (see
-    ``best_methods``), and whether the two lists are the same, overlap or differ.
+    """Return which methods are best by data set, criterion and group of sizes: published, and measured.
+
+    See ``best_methods``. A third row says whether the two lists are the same, overlap or differ.
     """
     frame = select(context.rows, dataset=datasets, n_features_label=list(itertools.chain(*groups.values())))
     frame = pd.concat([of_quantity(frame, criterion) for criterion in criteria])

@@ -14,12 +14,14 @@ import yaml
 from report_rows import REPORTS
 
 from rfstudy import tidy
+from rfstudy.models import problems_of
 from rfstudy.outputs import load_reports
 from rfstudy.report import catalogue
 from rfstudy.report.context import contexts
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.study.config import ConfigurationError, extended
 from rfstudy.study.provenance import write_results
+from rfstudy.study.settings import Method
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config"
@@ -76,6 +78,14 @@ def test_methods_of_one_panel_are_told_apart_by_everybody(group, vision):
         # 2.3 is a just noticeable difference of CIELAB; thin lines need several
         assert distance > 10, (one, other)
         assert METHODS[one]["marker"] != METHODS[other]["marker"]
+
+
+def test_a_label_is_one_line():
+    for label in ("R\nFF", "RFF\n", "\t", "", "R\u2029FF"):
+        (problem,) = problems_of(Method, METHODS["rff"] | {"label": label})
+        assert problem.startswith(".label: ")
+        assert "is not one line of text" in problem
+    assert problems_of(Method, METHODS["rff"] | {"label": "随机特征 λ"}) == []
 
 
 def test_a_method_without_an_entry_gets_a_look_that_is_its_own_and_stays():

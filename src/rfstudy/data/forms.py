@@ -165,7 +165,7 @@ class StandIn(Model):
     labels : of a set that ships with scikit-learn; generated rows come with their classes
     """
 
-    label: Annotated[str, StringConstraints(pattern="stand-in for")]
+    label: Annotated[Text, StringConstraints(pattern="stand-in for")]
     generator: Generator = None
     streamed: Streamed = None
     d: Count = None

@@ -47,3 +47,11 @@ def candidates(phi, X):
     if phi.kernel_.name.startswith("arccos"):
         return np.sqrt(2) * activation(projections, phi.kernel_.order)
     return np.sqrt(2) * np.cos(projections + phi.pool_.phases)
+
+
+def projected_dual(alpha, signs, C):
+    """Ten projections of dual variables onto the box and the hyperplane, written out (Bullins et al., Algorithm 3)."""
+    for _ in range(10):
+        alpha = np.minimum(np.maximum(alpha, 0), C)
+        alpha = alpha - signs * (signs @ alpha) / len(signs)
+    return alpha

@@ -197,14 +197,6 @@ def test_ssr_selfnormalised_features_have_a_small_bias():
     assert 9 * sample.var() < 0.25 * rff_variance(0.7)
 
 
-def test_ssr_origin_weight_is_often_negative():
-    """Its mean is 0 and its square root, the survey's a_0, does not exist in 44 % of the draws."""
-    weights = np.array([fitted("ssr", 8, 9, seed=seed).signed_origin_weight_ for seed in range(2000)])
-    share = np.mean(weights < 0)
-    assert abs(weights.mean()) < 4 * weights.std() / np.sqrt(2000)
-    assert abs(share - 0.44) < 4 * np.sqrt(0.44 * 0.56 / 2000) + 0.005
-
-
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_ssr_arc_cosine(order):
     """f(0) is 2 H(0)^2 = 1/2 for the step and 0 for the others, whose features are the unbiased estimate itself."""
@@ -219,8 +211,3 @@ def test_ssr_arc_cosine(order):
             Z = phi.transform(X)
             np.testing.assert_allclose(Z[0] @ Z[1], sample[-1], rtol=1e-12, atol=1e-12)
     assert_mean(sample, ArcCosine(order)(X)[0, 1])
-
-
-def test_ssr_value_at_the_origin():
-    assert fitted("ssr", 3, 4)._origin_value() == 1.0
-    assert [fitted("ssr", 3, 4, ArcCosine(order))._origin_value() for order in (0, 1, 2)] == [0.5, 0.0, 0.0]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from closed_forms import projected_dual
 from scipy.optimize import brentq
 
 from random_features.kernels import Gaussian
@@ -233,7 +234,7 @@ def test_projection_is_feasible_and_near_the_exact_one(C):
 def naive_rounds(phi, X, y, rounds):
     """The paper's Algorithm 2 with gradients written out; the search, which is tested above, is the map's own."""
     n, code = len(X), phi.mode == "code"
-    alpha = np.full(n, phi.C / 2) if code else naive_projection(np.full(n, phi.C / 2), y, phi.C)
+    alpha = np.full(n, phi.C / 2) if code else projected_dual(np.full(n, phi.C / 2), y, phi.C)
     eta = phi.dual_step or (2000 / n**2 if code else 1 / n)
     climb = phi._climb()
     std = phi.initial_std or (0.3 if code else np.sqrt(1.5) / phi.kernel_.length_scale)
@@ -248,15 +249,8 @@ def naive_rounds(phi, X, y, rounds):
             inner = (y * alpha) @ e
             gradient += (1 - (1 if code else 2) * y * (inner.conjugate() * e).real) / len(best)
         result.append((alpha, best))
-        alpha = naive_projection(alpha + eta * gradient, y, phi.C)
+        alpha = projected_dual(alpha + eta * gradient, y, phi.C)
     return result
-
-
-def naive_projection(alpha, y, C):
-    for _ in range(10):
-        alpha = np.minimum(np.maximum(alpha, 0), C)
-        alpha = alpha - y * (y @ alpha) / len(y)
-    return alpha
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from closed_forms import projected_dual
 from scipy.special import eval_legendre
 
 from random_features.errors import NotDefinedError
@@ -75,7 +76,7 @@ def test_potentials_do_not_depend_on_what_is_kept(monkeypatch):
 def naive_game(X, y, rounds, degree, C, eta):
     """The paper's algorithm, line by line: every pair at every round, and the gradient written out row by row."""
     n = len(X)
-    alpha = project(np.full(n, C / 2), y, C)
+    alpha = projected_dual(np.full(n, C / 2), y, C)
     picks = []
     for _ in range(rounds):
         best = (-1.0, 0, 0)
@@ -89,15 +90,8 @@ def naive_game(X, y, rounds, degree, C, eta):
         Y = harmonics_at(X, np.array([best[1]]), np.array([best[2]]))[:, 0]
         F = sum(y[i] * alpha[i] * Y[i] for i in range(n))
         gradient = np.array([1 - 2 * y[i] * (F.conjugate() * Y[i]).real for i in range(n)])
-        alpha = project(alpha + eta * gradient, y, C)
+        alpha = projected_dual(alpha + eta * gradient, y, C)
     return picks, alpha
-
-
-def project(alpha, y, C):
-    for _ in range(10):
-        alpha = np.minimum(np.maximum(alpha, 0), C)
-        alpha = alpha - y * (y @ alpha) / len(y)
-    return alpha
 
 
 @pytest.mark.parametrize(("C", "eta"), [(1.0, None), (0.5, 0.2)])

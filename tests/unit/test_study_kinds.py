@@ -20,7 +20,7 @@ from rfstudy.scores import approximation_error
 from rfstudy.study import config, plan
 from rfstudy.study.code import modules_in
 from rfstudy.study.engine import Job
-from rfstudy.study.kinds import energy, path, ranking, requirement, scaling, variance
+from rfstudy.study.kinds import energy, path, ranking, requirement, scaling
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 EXPERIMENTS = config.load_experiments(CONFIG)
@@ -71,18 +71,6 @@ def test_the_experiments_have_every_gaussian_map_that_needs_no_data():
 
 
 # --- single kinds -----------------------------------------------------------------------------------------------------
-
-
-def test_rff_has_the_variance_of_the_formula_and_no_bias():
-    grid = {"distances": [0.5, 1.5], "dimensions": [4], "multiples_of_d": [2], "draws": 400}
-    kernel = {"name": "gaussian", "length_scale": 1}
-    job = Job("measure", toys.part(kernel=kernel, methods=[entry("rff")], repeats=[0], grid=grid), None, None)
-    (cell,) = variance.cells(job)
-    for row in toys.measured(variance, job, cell)[0]:
-        v = 1 - np.exp(-(row["at"] ** 2))
-        expected = {"kernel_variance": v**2 / 16, "kernel_bias": 0, "variance_ratio": 1, "variance_ratio_columns": 1}
-        if row["metric"] in expected:
-            assert abs(row["value"] - expected[row["metric"]]) < 4 * row["spread"]
 
 
 def test_bytes_are_those_of_the_arrays_that_a_map_holds():

@@ -295,7 +295,7 @@ def test_shipped_rows_are_of_committed_code_and_their_times_of_the_rule_time_alo
     times = table[table["unit"] == "s"]
     assert set(times["axis"]) <= {"round"}
     assert {records[run]["stage"] for run in times["run"]} <= {"time"}
-    assert not publish.of_busy_machine(times).any()
+    assert not publish.settings_of(times).map(lambda settings: bool(settings.get("machine_busy"))).any()
 
 
 def test_every_shipped_block_goes_with_its_neighbours():

@@ -116,23 +116,16 @@ def jobs(stage: str, parts: list[Part], prepared_dirs, journal, threads: int):
 
     The device "auto" is resolved here, so that no cell of a GPU is taken for one of a processor.
     """
-    device = device_of(parts[0].device)
+    try:
+        device = resolve_device(parts[0].device).type
+    except RuntimeError as error:  # the machine that made the plan could not know what this one has
+        raise UserError(str(error)) from error
     run, cells = Run(stage, parts, threads, device), Journal(journal)
     parts = [spec | {"device": device} for spec in parts]
     without_data = not prepared_dirs and not any(spec.dataset for spec in parts)
     for spec, data in ((spec, None) for spec in parts) if without_data else loaded(parts, prepared_dirs):
         samples = Samples(data, spec) if data else None
         yield Job(stage, spec, cells, run, data, samples)
-
-
-def device_of(device: str) -> str:
-    """The device that "auto", "cpu" or "cuda" is on this machine; ``UserError`` where there is none, which the machine
-    that planned the job could not know.
-    """
-    try:
-        return resolve_device(device).type
-    except RuntimeError as error:
-        raise UserError(str(error)) from error
 
 
 @dataclass

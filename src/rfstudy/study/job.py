@@ -160,19 +160,14 @@ def searched(search: dict) -> list[str]:
     return [q for q in named if q != "penalty" or tune_scope(search, q) != "cell"]
 
 
-def options_by_method(search: dict):
-    """Pairs of a map and the grid of its options that a search tries; None is every map."""
-    grid = search.get("options", {}).get("grid", [])
-    return grid.items() if isinstance(grid, dict) else [(None, grid)]
-
-
 def options_tried(search: dict, method: str) -> list[dict]:
     """The options of a map that a search tries; nothing where it leaves them alone."""
-    return next((grid for named, grid in options_by_method(search) if named in (None, method)), [])
+    grid = search.get("options", {}).get("grid", [])
+    return grid.get(method, []) if isinstance(grid, dict) else grid
 
 
 @cache
-def learner_modules() -> frozenset[str]:
+def learner_ids() -> frozenset[str]:
     """The ids of all learners."""
     return frozenset(known())
 
@@ -187,7 +182,7 @@ def code_roots(stage: str, part: dict) -> list[str]:
     roots += [f"random_features.maps.{REGISTRY[entry['method']].module}" for entry in entries]
     learners = [part["learner"]] if "learner" in part else part.get("learners", [])
     # a kind may have predictions of its own that it names as a learner
-    roots += [f"random_features.learners.{name}" for name in learners if name in learner_modules()]
+    roots += [f"random_features.learners.{name}" for name in learners if name in learner_ids()]
     roots += [f"random_features.kernels.{name}" for name in kernels_in(part)]
     roots += [f"rfstudy.study.bandwidths.{part['bandwidth']['rule']}"] if part.get("bandwidth") else []
     return sorted({*roots, *code_of_steps(step for steps in step_lists(part) for step in steps)})

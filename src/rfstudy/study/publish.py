@@ -102,6 +102,8 @@ def publishable(results_file) -> tuple[pd.DataFrame, dict[str, dict]]:
         raise UserError(f"{results_file} holds no row that was measured: there is nothing to publish")
     uncommitted = {run for run, record in records.items() if not is_of_a_commit(record)}
     is_time = table["unit"].eq("s")
+    seeds = table.groupby("dataset")["seed"].transform("nunique")
+    busy = settings_of(table).map(lambda settings: bool(settings.get("machine_busy")))
     for wrong, column, message in (
         (table["stand_in"].ne(""), "dataset", "are of stand-ins"),
         (table["origin"].ne("measured"), "origin", "were not measured here"),
@@ -109,8 +111,8 @@ def publishable(results_file) -> tuple[pd.DataFrame, dict[str, dict]]:
         (table["run"].isin(uncommitted), "run", "were computed by uncommitted code: commit and run them again"),
         (is_time & table["axis"].ne("round"), "metric", "are times that the rule time did not take"),
         (table.duplicated(list(tidy.KEY), keep=False), "dataset", "measure the same thing twice"),
-        (several_seeds(table), "dataset", "are of several seeds on one data set"),
-        (of_busy_machine(table), "dataset", "are times beside other work: run the rule time again on an idle machine"),
+        (seeds.gt(1), "dataset", "are of several seeds on one data set"),
+        (busy, "dataset", "are times beside other work: run the rule time again on an idle machine"),
     ):
         if wrong.any():
             where = ", ".join(sorted(set(table.loc[wrong, column]))[:5])
@@ -121,16 +123,6 @@ def publishable(results_file) -> tuple[pd.DataFrame, dict[str, dict]]:
 def is_of_a_commit(record: dict) -> bool:
     """Whether a run was of committed code, and its record names the commit (40 hexadecimal digits)."""
     return not record.get("uncommitted", True) and bool(re.fullmatch("[0-9a-f]{40}", str(record.get("commit"))))
-
-
-def several_seeds(table: pd.DataFrame) -> pd.Series:
-    """Whether each row is of a data set whose rows have more than one seed."""
-    return table.groupby("dataset")["seed"].transform("nunique").gt(1)
-
-
-def of_busy_machine(table: pd.DataFrame) -> pd.Series:
-    """Whether each row is a time that was taken while other processes were at work."""
-    return settings_of(table).map(lambda settings: bool(settings.get("machine_busy")))
 
 
 def settings_of(table: pd.DataFrame) -> pd.Series:

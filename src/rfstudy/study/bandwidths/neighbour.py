@@ -22,20 +22,14 @@ def length_scale(X, rng: np.random.Generator, *, k: Count, rows: Count = 5000, f
         raise UserError(f"the {k}-th nearest neighbour needs more than {k} training rows, there are {len(X)}")
     X = np.asarray(X, dtype=np.float64)
     chosen = np.sort(rng.choice(len(X), min(rows, len(X)), replace=False))
-    total = 0.0
-    for start, distances in _blocks(X, chosen):
+
+    def to_neighbour(distances, start):
         # a row is no neighbour of itself, but a twin of it is one
         distances[np.arange(len(distances)), chosen[start : start + len(distances)]] = np.inf
-        total += np.partition(distances, k - 1, axis=1)[:, k - 1].sum()
-    mean = total / len(chosen)
+        return np.partition(distances, k - 1, axis=1)[:, k - 1].copy()  # a view would keep all distances
+
+    found = pairwise_distances_chunked(X[chosen], X, reduce_func=to_neighbour, working_memory=WORKING_MEMORY)
+    mean = np.concatenate(list(found)).mean()
     if not mean > 0:
         raise UserError(f"the mean distance to the {k}-th nearest neighbour is 0: state a length scale, or a larger k")
     return factor * float(mean)
-
-
-def _blocks(X, chosen):
-    """Pairs of the position of the first row of a block and the distances of its rows to all of X."""
-    start = 0
-    for distances in pairwise_distances_chunked(X[chosen], X, working_memory=WORKING_MEMORY):
-        yield start, distances
-        start += len(distances)

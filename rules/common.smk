@@ -215,11 +215,6 @@ def memory_of_rows(dataset):
     return int(700 + 24 * n * d / 2**20)
 
 
-def compact(document):
-    """JSON for the command line, in one stable form."""
-    return json.dumps(document, separators=(",", ":"))
-
-
 def counted(number, thing):
     """A number of things in words: 1 map, 9 maps."""
     return f"{number:,} {thing}{'s' * (number != 1)}"
@@ -235,7 +230,7 @@ def work_hash(work):
     A change of a setting or of a map's default is found in this way alone. Snakemake compares no parameter that is a
     function of threads, so these are an option of the command.
     """
-    text = compact(work)
+    text = json.dumps(work, separators=(",", ":"))
     key = hashlib.sha256(text.encode()).hexdigest()
     WORK[key] = text
     return key

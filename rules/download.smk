@@ -14,11 +14,12 @@ rule download:
         download=1,
     params:
         code=code_of("rfstudy.data.download"),
-        spec=lambda wildcards: compact(REGISTRY.sources[wildcards.source]),
+        work=lambda wildcards: work_hash(REGISTRY.sources[wildcards.source]),
+        file="data/raw/{source}.work.json",
         files=lambda wildcards: counted(len(REGISTRY.sources[wildcards.source]["files"]), "file"),
         flags="--allow-missing" if SETTINGS["allow_missing"] else "",
     message:
         "download {wildcards.source}: {params.files}"
     shell:
-        "PYTHONPATH=src python -m rfstudy download --source {wildcards.source} --spec {params.spec:q}"
+        "PYTHONPATH=src python -m rfstudy download --source {wildcards.source} --spec {params.file:q}"
         " --lock config/sources.lock.yaml {params.flags} --out data/raw/{wildcards.source} --code {params.code:q} > {log} 2>&1"

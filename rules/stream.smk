@@ -17,12 +17,13 @@ rule stream:
         runtime=60,
     params:
         code=lambda wildcards: code_of_tasks(wildcards.dataset),
-        spec=lambda wildcards: compact(TASKS[wildcards.dataset]),
+        work=lambda wildcards: work_hash(TASKS[wildcards.dataset]),
+        file=f"{PREPARED}/{{dataset}}.work.json",
         raw=lambda wildcards, input: f"--raw {Path(input.raw).parent}" if input.raw else "",
         base=lambda wildcards, input: Path(input.base[0]).parent,
         of=lambda wildcards: data_registry.n_chunks(TASKS[wildcards.dataset]),
     message:
         "stream {wildcards.dataset}: chunk {wildcards.number} of {params.of}"
     shell:
-        "PYTHONPATH=src python -m rfstudy stream --dataset {wildcards.dataset} --spec {params.spec:q} {params.raw}"
+        "PYTHONPATH=src python -m rfstudy stream --dataset {wildcards.dataset} --spec {params.file:q} {params.raw}"
         " --base {params.base:q} --number {wildcards.number} --code {params.code:q} --out {output:q} > {log} 2>&1"

@@ -1,7 +1,7 @@
 """The command line: one subcommand per rule of the workflow, ``python -m rfstudy <stage> ...``.
 
-Everything a stage needs comes as options, mappings as JSON, so that a line of a log can be pasted and run. Stages
-are imported when they are called: ``--help`` answers at once.
+Everything a stage needs comes as options, mappings in a JSON file, so that a line of a log can be pasted and run.
+Stages are imported when they are called: ``--help`` answers at once.
 """
 
 from __future__ import annotations
@@ -26,24 +26,6 @@ from rfstudy.study.code import load_as_planned
 from rfstudy.study.job import read_parts
 
 
-class JsonParameter(click.ParamType):
-    """A mapping or list written as JSON on the command line."""
-
-    name = "json"
-
-    def convert(self, value, param, ctx):
-        """The parsed value; a syntax error, and JSON that is neither of the two, names the option."""
-        if not isinstance(value, str):
-            return value
-        try:
-            parsed = json.loads(value)
-        except json.JSONDecodeError as error:
-            self.fail(f"not JSON: {error}", param, ctx)
-        if not isinstance(parsed, dict | list):
-            self.fail(f"no mapping and no list: {value[:50]}", param, ctx)
-        return parsed
-
-
 class WorkFile(click.ParamType):
     """A JSON file in which the workflow tells a job what to do."""
 
@@ -66,7 +48,6 @@ OF_THE_DISK = (
 #: Seconds between two looks at the process of the workflow.
 LOOK_SECONDS = 2.0
 
-JSON = JsonParameter()
 WORK = WorkFile()
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 EXISTING_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -93,7 +74,7 @@ def commands():
 @commands.command()
 @CODE
 @click.option("--source", "source_id", required=True, help="Id of the source (config/sources.yaml).")
-@click.option("--spec", type=JSON, required=True, help="The source's entry.")
+@click.option("--spec", type=WORK, required=True, help="JSON file: the source's entry (config/sources.yaml).")
 @click.option(
     "--mirror",
     default="",
@@ -144,7 +125,7 @@ def preprocess(spec, raw, base, chunks, device, reference, out):
 
 @commands.command()
 @click.option("--dataset", required=True, help="Id of the task (config/datasets.yaml).")
-@click.option("--spec", type=JSON, required=True, help="The task's entry.")
+@click.option("--spec", type=WORK, required=True, help="JSON file: the task's entry (config/datasets.yaml).")
 @click.option("--raw", type=EXISTING_FOLDER, help="Folder of the downloaded source, where rows come from a file.")
 @click.option("--base", type=EXISTING_FOLDER, required=True, help="Folder of the prepared data that rows are made of.")
 @CODE

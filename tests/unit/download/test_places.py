@@ -78,8 +78,9 @@ def test_a_folder_in_the_place_of_a_file_is_one_line(tmp_path, monkeypatch, caps
     from rfstudy import cli
 
     (tmp_path / "out" / "toy.data").mkdir(parents=True)
-    spec, lock = json.dumps(source_with("http://a.invalid/x")), str(tmp_path / "lock.yaml")
-    options = ["--source", "toy", "--spec", spec, "--lock", lock, "--out", str(tmp_path / "out")]
+    (tmp_path / "work.json").write_text(json.dumps(source_with("http://a.invalid/x")))
+    options = ["--source=toy", f"--spec={tmp_path / 'work.json'}", f"--lock={tmp_path / 'lock.yaml'}"]
+    options.append(f"--out={tmp_path / 'out'}")
     monkeypatch.setattr("sys.argv", ["rfstudy", "download", *options])
     with pytest.raises(SystemExit) as caught:
         cli.main()
@@ -93,9 +94,7 @@ def test_a_mirror_is_taken_from_the_environment_of_a_command_too(refused, tmp_pa
     (tmp_path / "{mirror}" / "toy").mkdir(parents=True)
     (tmp_path / "{mirror}" / "toy" / "toy.data").write_bytes(CONTENT)
     monkeypatch.setenv("RFSTUDY_MIRROR", str(tmp_path / "{mirror}"))
-    spec = json.dumps(source_with(refused))
-    cli.commands.main(
-        ["download", "--source=toy", "--spec", spec, f"--lock={tmp_path / 'lock.yaml'}", f"--out={tmp_path / 'raw'}"],
-        standalone_mode=False,
-    )
+    (tmp_path / "work.json").write_text(json.dumps(source_with(refused)))
+    options = ["--source=toy", f"--spec={tmp_path / 'work.json'}", f"--lock={tmp_path / 'lock.yaml'}"]
+    cli.commands.main(["download", *options, f"--out={tmp_path / 'raw'}"], standalone_mode=False)
     assert (tmp_path / "raw" / "toy.data").read_bytes() == CONTENT

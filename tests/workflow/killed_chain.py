@@ -146,7 +146,7 @@ def main(workspace: Path, every: int, followed: int):
     commands = json.loads((workspace / "commands.json").read_text())
     before, counts = [workspace / "before-0"], []
     before[0].mkdir()
-    for name in ("data", "config", "results"):  # of results there are only the files that say what jobs do
+    for name in ("data", "config", "results", ".snakemake/rfstudy-code"):  # of results only what says what jobs do
         shutil.copytree(workspace / name, before[0] / name)
     warm_up(commands, workspace)
     for number, command in enumerate(commands):

@@ -131,7 +131,6 @@ for stage, paper in [(stage, paper) for stage in ENDINGS for paper in (None, *PA
                 gpu=GPUS,
             params:
                 stage=stage,
-                threads=lambda wildcards, threads, stage=stage: f"--threads {threads}" if stage != "time" else "",
                 code=stage_code(stage, paper),
                 work=stage_work(stage, paper),
                 file=f"{RESULTS}/{stem}.work.json",
@@ -139,5 +138,5 @@ for stage, paper in [(stage, paper) for stage in ENDINGS for paper in (None, *PA
             message:
                 f"{stage} {paper or '{wildcards.experiment}/{wildcards.shard}'}: {{params.words}}"
             shell:
-                "PYTHONPATH=src python -m rfstudy {params.stage} {params.file:q} {params.threads} --code {params.code:q}"
+                "PYTHONPATH=src python -m rfstudy {params.stage} {params.file:q} --threads {threads} --code {params.code:q}"
                 " > {log} 2>&1"

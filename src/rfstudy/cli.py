@@ -162,7 +162,7 @@ def stage_command(name: str, summary: str) -> None:
                     arguments[key] = read_parts(arguments[key])
             if "tuned" in arguments:
                 arguments["chosen"] = choices(arguments.pop("tuned"))
-            if threads:
+            if threads and name != "time":  # what is timed has threads of its own
                 arguments["threads"] = threads
             stage.run(**arguments)
 

@@ -253,7 +253,7 @@ OWN = "{}"
         (LENGTHS, ".datasets.made: search.length_scale must say by whom it is shared"),
         (LENGTHS | {"search": {"length_scale": {"grid": [1], "tune_per": "size"}}}, ".datasets.made: search.method m"),
         (LENGTHS | {"search": {"length_scale": {"grid": [1], "tune_per": "method"}}}, ".datasets.made: search.size m"),
-        ({"search": {"learner": "rigde"}}, ".datasets.made: search, names the learner rigde; did you mean ridge?"),
+        ({"search": {"learner": "rigde"}}, ".datasets.made: search names the learner rigde; did you mean ridge?"),
         ({"kernel": {"name": "gaussian", "length_scale": 2}}, ".datasets.made: has a length scale in kernel and in ba"),
         ({"bandwidth": None}, ".datasets.made: states no length scale, no bandwidth rule and no grid to search it in"),
     ],

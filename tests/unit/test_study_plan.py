@@ -7,7 +7,7 @@ import study_toys as toys
 from study_toys import SETTINGS, parts, selected
 
 from random_features.errors import UserError
-from rfstudy.study import job, plan, selection
+from rfstudy.study import check, job, plan, selection
 from rfstudy.study.code import SOURCE
 from rfstudy.study.job import merge
 
@@ -267,7 +267,7 @@ RFF, ARC_COSINE = {"method": "rff"}, {"method": "rff", "kernel": {"name": "arc_c
         ),
         ({"search": {"length_scale": {"grid": [1], "tune_per": "method"}}}, "search.size must say"),
         ({"search": {"length_scale": {"grid": [1]}}}, "search.length_scale must say by whom it is shared: one of expe"),
-        ({"search": {"learner": "svm"}}, "search, names the learner svm; known are ridge"),
+        ({"search": {"learner": "svm"}}, "search names the learner svm; known are ridge"),
         ({"bandwidth": None}, "states no length scale, no bandwidth rule and no grid to search it in"),
         (
             {"kernel": {"name": "linear"}, "search": {"length_scale": {"grid": [1], "tune_per": "cell"}}},
@@ -291,7 +291,7 @@ def test_what_is_left_open_or_has_nothing_to_be_chosen_with_is_an_error_before_a
     toy = selected(**change)
     dataset = next(iter(toy["datasets"]))
     with pytest.raises(UserError, match=message):
-        plan.check_choices(plan.on_dataset(toy, dataset), dataset)
+        check.check_choices(plan.on_dataset(toy, dataset))
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_what_is_left_open_or_has_nothing_to_be_chosen_with_is_an_error_before_a
 def test_every_place_for_a_length_scale_will_do(change):
     toy = selected(**change)
     for dataset in toy["datasets"]:
-        plan.check_choices(plan.on_dataset(toy, dataset), dataset)
+        check.check_choices(plan.on_dataset(toy, dataset))
 
 
 # --- times ------------------------------------------------------------------------------------------------------------

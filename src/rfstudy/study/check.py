@@ -10,15 +10,16 @@ from __future__ import annotations
 import re
 
 from random_features.errors import UserError
+from random_features.kernels import KERNELS
 from random_features.learners import entry as learners
 from rfstudy.data.entries import in_use
 from rfstudy.data.tasks import OF_BLOCKS, halves, rows_of_blocks
 from rfstudy.files import shown
 from rfstudy.models import suggestion
-from rfstudy.study.config import resolved_experiments, stop_at
-from rfstudy.study.experiment import entries_with_steps
-from rfstudy.study.job import merge, searched
-from rfstudy.study.plan import check_choices, on_dataset
+from rfstudy.study.config import ConfigurationError, check_ids, resolved_experiments, stop_at
+from rfstudy.study.experiment import entries_with_steps, kernels_of, standing_for_all
+from rfstudy.study.job import merge, own_kernel, searched, tune_scope
+from rfstudy.study.plan import on_dataset
 
 
 def check_on_datasets(experiments: dict[str, dict], settings: dict, tasks: dict, config_dir) -> None:
@@ -69,7 +70,10 @@ def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[
         if "preprocess" not in own:
             of_one.append(f"{here}: the key 'preprocess' is missing here and in the experiment")
         if "learners" in own:
-            of_one += problems_of_choices(own, dataset, here)
+            try:
+                check_choices(own)
+            except UserError as error:
+                of_one.append(f"{here}: {error}")
             of_one += [] if found else [f"{here}{problem}" for problem in problems_of_time(own)]
         if "sizes" in own and any(experiment["sizes"].values()) and not any(own["sizes"].values()):
             of_one.append(
@@ -92,15 +96,55 @@ def problems_of_time(experiment: dict) -> list[str]:
     return []
 
 
-def problems_of_choices(own: dict, dataset: str, here: str) -> list[str]:
-    """Return what a search lacks on a data set."""
-    try:
-        check_choices(own, dataset)
-    except UserError as error:
-        # the line begins with the experiment and the data set
-        what = f"experiment {own['name']!r} on {dataset}"
-        return [f"{here}: {str(error).removeprefix(what).lstrip(' ,:')}"]
-    return []
+def check_choices(experiment: dict) -> None:
+    """Raise ``ConfigurationError`` where an experiment, as it is on a data set, has no length scale for its kernel, or
+    several, or where what is shared has nothing to be chosen with.
+    """
+    search = experiment["search"]
+    for kernel in kernels_of(experiment):
+        check_length_scale(experiment, kernel)
+    tune_scope(search, "penalty")  # of every learner, whatever else is searched
+    for quantity in searched(search):
+        scope = tune_scope(search, quantity)
+        for missing, scopes in (("method", ("experiment", "size")), ("size", ("experiment", "method"))):
+            if scope in scopes and missing not in search:
+                raise ConfigurationError(
+                    f"search.{missing} must say with which {missing} {quantity} is chosen, which is shared by the "
+                    f"{scope}"
+                )
+        if scope in ("experiment", "size"):
+            check_one_a_kernel(experiment)
+    selecting = {search["learner"]} if "learner" in search else set()
+    check_ids("search", selecting, set(experiment["learners"]), "learner")
+
+
+def check_length_scale(experiment: dict, kernel: dict) -> None:
+    """Raise ``ConfigurationError`` unless the methods of a kernel that has a length scale have it from one place."""
+    search = experiment["search"]
+    has_length_scale = "length_scale" in KERNELS[kernel["name"]]["parameters"]
+    entries = [each for each in experiment["methods"] if each and each.get("kernel", experiment["kernel"]) == kernel]
+    of_entries = ["length_scale" in entry for entry in entries]
+    found = {"kernel": "length_scale" in kernel, "search": "length_scale" in search}
+    found |= {"bandwidth": bool(experiment.get("bandwidth")), "methods": any(of_entries)}
+    places = [place for place, is_there in found.items() if is_there]
+    if "length_scale" in search and not has_length_scale:
+        raise ConfigurationError(f"searches a length scale, the kernel {kernel['name']} has none")
+    if found["kernel"] and places != ["kernel"]:
+        raise ConfigurationError(f"has a length scale in kernel and in {places[1]}: keep one of them")
+    stated = found["kernel"] or found["search"] or found["bandwidth"]
+    if has_length_scale and not stated and not all(of_entries):
+        raise ConfigurationError("states no length scale, no bandwidth rule and no grid to search it in")
+
+
+def check_one_a_kernel(experiment: dict) -> None:
+    """Raise ``ConfigurationError`` unless one entry of ``search.method`` stands for the methods of every kernel."""
+    shared = [own_kernel(entry) for _, entry in standing_for_all(experiment["search"])]
+    for kernel in dict.fromkeys(own_kernel(entry) for entry in filter(None, experiment["methods"])):
+        if shared.count(kernel) != 1:
+            raise ConfigurationError(
+                f"search.method must name one method for {kernel or 'the kernel of the experiment'}, it has "
+                f"{shared.count(kernel)}: what all methods share is shared by those of one kernel"
+            )
 
 
 def problems_of_rows(own: dict, task: dict, settings: dict, here: str) -> list[str]:

@@ -12,12 +12,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from random_features.kernels import KERNELS
 from random_features.learners.entry import facts
 from rfstudy.study.code import constant, defines
-from rfstudy.study.config import ConfigurationError, check_ids
-from rfstudy.study.experiment import kernels_of, module_of, needs_data, standing_for_all, wanted_sizes
-from rfstudy.study.job import Part, merge, own_kernel, searched, sizes, spread, tune_scope, without
+from rfstudy.study.experiment import module_of, needs_data, standing_for_all, wanted_sizes
+from rfstudy.study.job import Part, merge, searched, sizes, spread, tune_scope, without
 
 
 @dataclass(frozen=True)
@@ -181,58 +179,6 @@ def concerns_methods(search: dict) -> bool:
     one that stands for them, and where they share a penalty, at which all of them need a solution.
     """
     return "penalty" in searched(search) or bool(scopes_in(search) & {"method", "method_and_size", "cell"})
-
-
-def check_choices(experiment: dict, dataset: str) -> None:
-    """Raise ``ConfigurationError`` where an experiment on a data set neither states nor searches a length scale that
-    its kernel needs, states one in its kernel and another elsewhere, or searches one that it does not have, or what is
-    shared has nothing to be chosen with.
-    """
-    where, search = f"experiment {experiment['name']!r} on {dataset}", experiment["search"]
-    for kernel in kernels_of(experiment):
-        check_length_scale(where, experiment, kernel)
-    tune_scope(search, "penalty")  # of every learner, whatever else is searched
-    for quantity in searched(search):
-        scope = tune_scope(search, quantity)
-        for missing, scopes in (("method", ("experiment", "size")), ("size", ("experiment", "method"))):
-            if scope in scopes and missing not in search:
-                raise ConfigurationError(
-                    f"{where}: search.{missing} must say with which {missing} {quantity} is chosen, which is shared "
-                    f"by the {scope}"
-                )
-        if scope in ("experiment", "size"):
-            check_one_a_kernel(where, experiment)
-    selecting = {search["learner"]} if "learner" in search else set()
-    check_ids(f"{where}, search,", selecting, set(experiment["learners"]), "learner")
-
-
-def check_length_scale(where: str, experiment: dict, kernel: dict) -> None:
-    """Raise ``ConfigurationError`` unless the methods of a kernel that has a length scale have it from one place."""
-    search = experiment["search"]
-    has_length_scale = "length_scale" in KERNELS[kernel["name"]]["parameters"]
-    entries = [each for each in experiment["methods"] if each and each.get("kernel", experiment["kernel"]) == kernel]
-    of_entries = ["length_scale" in entry for entry in entries]
-    found = {"kernel": "length_scale" in kernel, "search": "length_scale" in search}
-    found |= {"bandwidth": bool(experiment.get("bandwidth")), "methods": any(of_entries)}
-    places = [place for place, is_there in found.items() if is_there]
-    if "length_scale" in search and not has_length_scale:
-        raise ConfigurationError(f"{where} searches a length scale, the kernel {kernel['name']} has none")
-    if found["kernel"] and places != ["kernel"]:
-        raise ConfigurationError(f"{where} has a length scale in kernel and in {places[1]}: keep one of them")
-    stated = found["kernel"] or found["search"] or found["bandwidth"]
-    if has_length_scale and not stated and not all(of_entries):
-        raise ConfigurationError(f"{where} states no length scale, no bandwidth rule and no grid to search it in")
-
-
-def check_one_a_kernel(where: str, experiment: dict) -> None:
-    """Raise ``ConfigurationError`` unless one entry of ``search.method`` stands for the methods of every kernel."""
-    shared = [own_kernel(entry) for _, entry in standing_for_all(experiment["search"])]
-    for kernel in dict.fromkeys(own_kernel(entry) for entry in filter(None, experiment["methods"])):
-        if shared.count(kernel) != 1:
-            raise ConfigurationError(
-                f"{where}: search.method must name one method for {kernel or 'the kernel of the experiment'}, it has "
-                f"{shared.count(kernel)}: what all methods share is shared by those of one kernel"
-            )
 
 
 def learners_of(experiment: dict) -> dict:

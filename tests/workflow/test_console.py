@@ -43,6 +43,6 @@ def test_a_file_with_another_checksum(workspace):
 def test_a_command_that_is_killed(workspace):
     path = workspace.folder / "src/rfstudy/study/kinds/decay.py"
     killed = "import os, signal\n    os.kill(os.getpid(), signal.SIGKILL)"
-    path.write_text(path.read_text() + f"\n\ndef measure(job, cell, checkpoints):\n    {killed}\n")
+    path.write_text(path.read_text() + f"\n\ndef measure(*arguments, **options):\n    {killed}\n")
     lines = workspace.with_console("--cores", "1", *STUDY, check=False)
     assert failures(lines)[0][0].startswith("FAILED measure survey: killed by SIGKILL")

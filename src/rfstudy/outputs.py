@@ -50,7 +50,7 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, t
         raw = read_yaml(path)
         entries = extended(raw, "output", lambda base, own: without_nulls(base | own), lambda name, at=where: f"{at}: ")
         found = {
-            name: problems_of_name(name)
+            name: ([] if re.fullmatch(NAME, name) else [": its name has lower-case letters, digits and hyphens only"])
             or problems_of_output(entry)
             or problems_with(entry, experiments, styles, tasks)
             or (unknown(entry, "claims", claims_of(config_dir, path.stem), "") if "claims" in entry else [])
@@ -63,13 +63,6 @@ def load_reports(config_dir: Path, experiments: dict[str, dict], styles: dict, t
     if problems:
         raise ConfigurationError("\n".join(problems))
     return [spec | numbers_of(spec, scorecard) for spec in catalogue.specifications(by_paper)]
-
-
-def problems_of_name(name: str) -> list[str]:
-    """What is wrong with the name of an entry: files and rules are called after it."""
-    if re.fullmatch(NAME, name):
-        return []
-    return [": the name of an output has lower-case letters, digits and hyphens only"]
 
 
 def load_scorecard(config_dir: Path, experiments: dict[str, dict], styles: dict) -> tuple[dict, list[str]]:

@@ -13,7 +13,7 @@ from rfstudy.files import read_choices
 from rfstudy.study import generate, plan, selection, train, tune
 from rfstudy.study.engine import Job
 from rfstudy.study.experiment import with_steps
-from rfstudy.study.job import Part, merge, read_parts
+from rfstudy.study.job import Part, merge, read_parts, searched
 from rfstudy.study.journal import Journal
 from rfstudy.study.provenance import Run
 from rfstudy.study.sample import Samples, load_prepared
@@ -113,7 +113,7 @@ def run_grid(toy: dict, prepared: dict[str, Path], folder: Path, settings=None, 
     def folders(stage_parts):
         return [prepared[part.dataset] for part in stage_parts]
 
-    if plan.is_tuned(toy):
+    if searched(toy.get("search", {})):
         told = parts("tune", toy, settings)
         tune.run(told, folders(told), journal / "tune", folder / "tune.json", 1)
         chosen = read_choices(folder / "tune.json")

@@ -93,7 +93,7 @@ def test_an_experiment_without_data_has_shards_by_method_and_its_repeats_stay_to
     assert part.dataset == ""
     assert part.grid == decay()["grid"]
     assert [entry["method"] for entry in part.methods] == ["rff"]
-    assert not plan.is_tuned(decay())
+    assert not plan.tune_shards(decay(), SETTINGS)
     assert plan.tune_shards(decay(), SETTINGS) == []
 
 
@@ -193,10 +193,10 @@ def test_generation_depends_on_no_learner_and_no_penalty():
 
 
 def test_nothing_is_tuned_where_every_cell_chooses_its_penalty_and_nothing_else_is_open():
-    assert not plan.is_tuned(selected())
+    assert not plan.tune_shards(selected(), SETTINGS)
     assert plan.tune_shards(selected(), SETTINGS) == []
     shared = selected(search={"penalty": {"tune_per": "method_and_size"}})
-    assert plan.is_tuned(shared)
+    assert plan.tune_shards(shared, SETTINGS)
     assert job.searched(shared["search"]) == ["penalty"]
     both = selected(search={"length_scale": {"grid": [1]}, "options": {"grid": [{}]}, "tune_per": "cell"})
     assert job.searched(both["search"]) == ["length_scale", "options"]

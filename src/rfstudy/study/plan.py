@@ -272,14 +272,9 @@ def stages_of(experiment: dict) -> tuple[str, ...]:
     return ("measure",) if defines(module, "measure") else ()
 
 
-def is_timed(experiment: dict) -> bool:
-    """Whether the stage ``time`` has work in an experiment."""
-    return "time" in experiment
-
-
 def time_shards(experiment: dict, settings: dict) -> list[Shard]:
     """The jobs of ``time``: one a data set with all its methods, of the data sets that the preset times."""
-    if not is_timed(experiment):
+    if "time" not in experiment:
         return []
     how, datasets = experiment["time"], list(experiment["datasets"])
     if how["datasets"] == "examples":
@@ -293,14 +288,9 @@ def time_shards(experiment: dict, settings: dict) -> list[Shard]:
     return [Shard(experiment["name"], name, part, everything, (0,)) for name, part in zip(names, parts, strict=True)]
 
 
-def is_tuned(experiment: dict) -> bool:
-    """Whether ``tune`` has anything to choose in an experiment."""
-    return "search" in experiment and bool(searched(experiment["search"]))
-
-
 def tune_shards(experiment: dict, settings: dict) -> list[Shard]:
     """The jobs of ``tune``: as the shards of the other stages, with all methods together."""
-    if not is_tuned(experiment):
+    if not searched(experiment.get("search", {})):
         return []
     together = experiment | {"shard_by": axes_of(experiment, settings)[:2]}
     return shards(together, settings | {"repeats_per_shard": None})

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,8 @@ def repository(new_workspace):
     (space.folder / "data/measured").symlink_to(ROOT / "data/measured")
     (space.folder / "README.md").write_text(README, encoding="utf-8")
     (space.folder / "docs").mkdir(exist_ok=True)
-    (space.folder / "docs/README.md.j2").write_bytes((ROOT / "docs/README.md.j2").read_bytes())
+    for template in (ROOT / "docs").glob("*.md.j2"):
+        shutil.copy(template, space.folder / "docs")
     return space
 
 

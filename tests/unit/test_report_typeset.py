@@ -260,7 +260,7 @@ def test_facts_stand_by_topic_and_one_row_an_entry():
 def test_reasons_do_not_name_methods_by_their_ids():
     failed = [note for i, spec in enumerate(TABLES) if spec["paper"] == "slsrff" for note in made(i, True).notes
               if note.startswith("Failed")]  # fmt: skip
-    assert any("of QMC (singular)" in note for note in failed)
+    assert any("of QMC at s = d" in note and "(singular)" in note for note in failed)
     assert not any("qmc" in note for note in failed)
 
 

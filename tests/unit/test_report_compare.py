@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from statsmodels.stats.multitest import multipletests
 from scipy import stats
 
 from rfstudy import tidy
@@ -107,6 +108,13 @@ def test_holm_by_hand():
     assert holm([0.04, 0.01, 0.03, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
     assert holm([0.6, 0.7]).tolist() == [1.0, 1.0]
     assert holm([]).tolist() == []
+
+
+def test_holm_is_that_of_statsmodels_without_the_missing_ones():
+    p_values = np.array([0.04, np.nan, 0.001, 0.04, 0.2, 0.9, np.nan])
+    tested = ~np.isnan(p_values)
+    assert holm(p_values)[tested] == pytest.approx(multipletests(p_values[tested], method="holm")[1])
+    assert np.isnan(holm(p_values)[~tested]).all()
 
 
 @pytest.mark.parametrize("m", [1, 2, 3, 5, 6])

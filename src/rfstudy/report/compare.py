@@ -106,13 +106,15 @@ def is_effect(estimate: Estimate, metric: str) -> bool:
 
 
 def holm(p_values) -> np.ndarray:
-    """Return p-values of shape (m,) with Holm's correction; those that are NaN stay so and do not count."""
-    from statsmodels.stats.multitest import multipletests  # takes a second to import
+    """Holm's adjustment of p-values of shape (m,); those that are NaN stay so and do not count.
 
+    The same as ``statsmodels.stats.multitest.multipletests``, which collects garbage in every call: with the objects of
+    a report this takes a thousand times as long as the adjustment.
+    """
     adjusted = np.array(p_values, dtype=np.float64)
-    tested = ~np.isnan(adjusted)
-    if tested.any():
-        adjusted[tested] = multipletests(adjusted[tested], method="holm")[1]
+    order = np.argsort(adjusted)[: np.count_nonzero(~np.isnan(adjusted))]  # NaN are sorted to the end
+    scaled = adjusted[order] * np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
     return adjusted
 
 

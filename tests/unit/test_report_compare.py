@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from statsmodels.stats.multitest import multipletests
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 from rfstudy import tidy
 from rfstudy.metrics import FACTS

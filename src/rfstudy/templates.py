@@ -25,9 +25,10 @@ from rfstudy.files import read_yaml, write_atomically, write_text
 from rfstudy.metrics import FACTS
 from rfstudy.outputs import load_reports
 from rfstudy.report import plots, style, tables
+from rfstudy.report.aggregate import select
 from rfstudy.report.catalogue import specification
 from rfstudy.report.claims.samples import rank_correlation
-from rfstudy.report.compare import CELL_VERDICTS, LEVEL
+from rfstudy.report.compare import CELL_VERDICTS, Estimate, is_effect
 from rfstudy.report.context import Context, read_tables
 from rfstudy.report.scorecard import scorecard
 from rfstudy.report.typeset import description, one_number_per_cell
@@ -241,11 +242,9 @@ def holds(template: str, condition: bool, finding: str) -> str:
 
 
 def rows(table: pd.DataFrame, **wanted) -> pd.DataFrame:
-    """Return the rows of a table whose columns have a wanted value, or one of a list; "" is an empty cell."""
-    for column, values in wanted.items():
-        values = {str(value) for value in (values if isinstance(values, list) else [values])}
-        table = table[table[column].astype(object).fillna("").astype(str).isin(values)]
-    return table
+    """Return the rows of a table whose columns have a wanted text, or one of a list; "" is an empty cell."""
+    texts = table[list(wanted)].astype(object).fillna("").astype(str)
+    return table.loc[select(texts, **wanted).index]
 
 
 def one(table: pd.DataFrame, column: str = "value", **wanted) -> float:
@@ -255,7 +254,8 @@ def one(table: pd.DataFrame, column: str = "value", **wanted) -> float:
 
 def effects(table: pd.DataFrame, sign: int = 0) -> pd.DataFrame:
     """Return the significant differences of accuracy in a table of differences, of one sign if it is 1 or -1."""
-    found = table[table["p_value"].lt(LEVEL) & table["value"].abs().gt(FACTS["accuracy_pct"].smallest_effect)]
+    pairs = zip(table["value"], table["p_value"], strict=True)
+    found = table[[is_effect(Estimate(value, p=p), "accuracy_pct") for value, p in pairs]]
     return found[found["value"].mul(sign).gt(0)] if sign else found
 
 

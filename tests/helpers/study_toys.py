@@ -46,6 +46,23 @@ EXPERIMENT = {
     "learners": {"ridge": RIDGE},
 }
 
+#: An accuracy grid as a file of the configuration has it.
+GRID = """
+base:
+  title: A grid
+  paper: survey
+  kind: grid
+  protocol: text
+  kernel: {name: gaussian}
+  datasets: {eeg: {preprocess: [minmax]}, skin: {preprocess: [standard]}}
+  methods: [{method: rff}, {method: orf}]
+  sizes: {multiples_of_d: [2]}
+  approximation: {norm: frobenius, rows: 10}
+  learners:
+    ridge: {scaling: mean, center: none, penalties: [1], n_folds: 5}
+    svm: {C: [1], n_folds: 5}
+"""
+
 
 def selected(settings=None, **changes) -> dict:
     """The toy with changes laid over it, as a run has it; null removes a key."""

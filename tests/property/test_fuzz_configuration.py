@@ -6,29 +6,20 @@ import re
 
 import pytest
 import yaml
+from study_toys import GRID
 
 from random_features.errors import UserError
 from rfstudy.study import config
 
-EXPERIMENTS = """
-base:
-  title: A grid
-  paper: survey
-  kind: grid
-  protocol: text
-  kernel: {name: gaussian}
-  datasets: {eeg: {preprocess: [minmax]}, skin: {preprocess: [standard], largest_multiple_of_d: 4}}
-  methods: [{method: rff}, {method: orf, variant: phase, options: {layout: phase}}]
-  sizes: {multiples_of_d: [2, 4]}
-  approximation: {norm: frobenius, rows: 10}
-  bandwidth: {rule: median, rows: 100}
-  repeats: 2
-  learners: {ridge: {scaling: mean, center: none, penalties: [1.0e-3, 1], n_folds: 5}}
+EXPERIMENTS = f"""{GRID}
 child:
   extends: base
-  title: The same, with another machine
-  datasets: {eeg: null, skin: {learners: {ridge: null}}}
-  learners: {svm: {C: [1], n_folds: 5}}
+  title: The same, with other machines
+  datasets: {{eeg: null, skin: {{largest_multiple_of_d: 4, learners: {{ridge: null}}}}}}
+  methods: [{{method: rff}}, {{method: orf, variant: phase, options: {{layout: phase}}}}]
+  bandwidth: {{rule: median, rows: 100}}
+  repeats: 2
+  learners: {{svm: {{C: [0.1, 1]}}}}
 """
 
 VALUES = [None, -3, 0, 1.5, 10**30, True, "", "abc", "a\nb", "ключ", [], {}, [[1]], {"a": 1}]

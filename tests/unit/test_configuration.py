@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from study_toys import EXPERIMENT, SETTINGS, selected
+from study_toys import EXPERIMENT, GRID, SETTINGS, selected
 
 from random_features.errors import UserError
 from rfstudy import outputs
@@ -15,22 +15,6 @@ from rfstudy.study.check import located, problems_on_datasets
 from rfstudy.study.job import merge
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
-
-BASE = """
-base:
-  title: A grid
-  paper: survey
-  kind: grid
-  protocol: text
-  kernel: {name: gaussian}
-  datasets: {eeg: {preprocess: [minmax]}, skin: {preprocess: [standard]}}
-  methods: [{method: rff}, {method: orf}]
-  sizes: {multiples_of_d: [2]}
-  approximation: {norm: frobenius, rows: 10}
-  learners:
-    ridge: {scaling: mean, center: none, penalties: [1], n_folds: 5}
-    svm: {C: [1], n_folds: 5}
-"""
 
 
 def experiments_of(tmp_path, **files):
@@ -116,8 +100,8 @@ EDITS = [
 
 @pytest.mark.parametrize(("old", "new", "line"), EDITS, ids=[f"{old}->{new}"[:60] for old, new, _ in EDITS])
 def test_a_mistake_in_an_experiment_is_one_line(tmp_path, old, new, line):
-    assert BASE.count(old) == 1
-    (found,) = messages(experiments_of, tmp_path, a=BASE.replace(old, new))
+    assert GRID.count(old) == 1
+    (found,) = messages(experiments_of, tmp_path, a=GRID.replace(old, new))
     assert found.removeprefix(f"{tmp_path}/experiments/a.yaml: base").startswith(line)
 
 
@@ -168,7 +152,7 @@ def test_a_kind_brings_its_own_keys(tmp_path, old, new, line):
         ("[a, b]\n", "a.yaml: must be a mapping from keys to values, not a list"),
         ("a: [1]\n", "a.yaml: a: must be a mapping from keys to values, not [1]"),
         ("a_b: {title: x}\n", "a.yaml: a_b: the name of an experiment has lower-case letters, digits and hyphens only"),
-        (BASE + "other: {<<: {a: 1}, <<: {b: 2}}\n", "a.yaml: line"),
+        (GRID + "other: {<<: {a: 1}, <<: {b: 2}}\n", "a.yaml: line"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path, text, line):
@@ -177,12 +161,12 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, text, line):
 
 
 def test_an_experiment_that_is_defined_twice_is_named(tmp_path):
-    (found,) = messages(experiments_of, tmp_path, a=BASE, b=BASE)
+    (found,) = messages(experiments_of, tmp_path, a=GRID, b=GRID)
     assert found.endswith("b.yaml: base: 'base' is defined twice, the second time in b.yaml")
 
 
 def test_all_mistakes_are_reported_together_and_inherited_ones_once(tmp_path):
-    wrong = BASE.replace("rows: 10", "rows: 1").replace("C: [1]", "C: [0]")
+    wrong = GRID.replace("rows: 10", "rows: 1").replace("C: [1]", "C: [0]")
     assert len(messages(experiments_of, tmp_path, a=wrong, b="child: {extends: base}\n")) == 2
 
 
@@ -194,7 +178,7 @@ child:
   learners: {ridge: {scaling: sum}, svm: null}
   methods: [{method: ssf}]
 """
-    experiments = experiments_of(tmp_path, a=BASE, b=child)
+    experiments = experiments_of(tmp_path, a=GRID, b=child)
     found = experiments["child"]
     assert found["learners"] == {"ridge": {"scaling": "sum", "center": "none", "penalties": [1], "n_folds": 5}}
     assert found["methods"] == [{"method": "ssf"}]
@@ -205,16 +189,16 @@ child:
 
 def test_a_null_stays_until_it_finds_what_it_removes(tmp_path):
     child = "child: {extends: base, datasets: {skin: {learners: {svm: null}}}}\n"
-    found = experiments_of(tmp_path, a=BASE, b=child)["child"]
+    found = experiments_of(tmp_path, a=GRID, b=child)["child"]
     assert found["datasets"]["skin"] == {"preprocess": ["standard"], "learners": {"svm": None}}
     assert "svm" not in merge(found, found["datasets"]["skin"])["learners"]
     assert "svm" in found["learners"]
-    (line,) = messages(experiments_of, tmp_path, a=BASE, b="child: {extends: base, learners: {svn: null}}\n")
+    (line,) = messages(experiments_of, tmp_path, a=GRID, b="child: {extends: base, learners: {svn: null}}\n")
     assert "b.yaml: child.learners.svn: unknown key; did you mean svm?" in line
 
 
 def test_a_preset_runs_less_of_an_experiment_and_not_of_those_that_extend_it(tmp_path):
-    everything = experiments_of(tmp_path, a=BASE, b="child: {extends: base}\n")
+    everything = experiments_of(tmp_path, a=GRID, b="child: {extends: base}\n")
     less = {"base": {"datasets": {"eeg": None}, "sizes": {"multiples_of_d": [4]}, "repeats": 1}}
     experiments = config.laid_over(everything, less, {"eeg", "skin"})
     assert experiments["base"]["datasets"] == {"skin": {"preprocess": ["standard"]}}

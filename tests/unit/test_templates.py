@@ -50,8 +50,8 @@ def test_rows_effects_and_single_values_of_a_table():
         "p_value": [0.01, 0.04, 0.01],
     }
     table = pd.DataFrame(columns | {"p_value": [0.01, 0.04, 0.01]})
-    assert list(templates.rows(table, method="orf", size=[2, 4])["size"]) == [2, 4]
-    assert templates.one(table, method="orf", size=4) == 0.05
+    assert list(templates.rows(table, method="orf", size=["2", "4"])["size"]) == [2, 4]
+    assert templates.one(table, method="orf", size="4") == 0.05
     with pytest.raises(ValueError, match="size 1"):
         templates.one(table, method="orf")
     assert [len(templates.effects(table, sign)) for sign in (0, 1, -1)] == [2, 1, 1]

@@ -25,11 +25,9 @@ def make(context: Context, *, paper: str, datasets: list[str], methods: list[str
             exact = select(own, learner="kernel_svm", kernel=kernel)
             machines += [(_machine(label, kernel, width), of) for width, of in exact.groupby("at", dropna=False)]
         for method in methods:
-            by_size, told = (
-                select(own, method=method).groupby("n_features_label", sort=False),
-                method_cell(context, method),
-            )
-            machines += [(Cell(f"{told}, s = {size}", told.values), of) for size, of in by_size]
+            name = method_cell(context, method)
+            by_size = select(own, method=method).groupby("n_features_label", sort=False)
+            machines += [(Cell(f"{name}, s = {size}", name.values), of) for size, of in by_size]
         name = dataset_cell(context, dataset, paper, select(frame, dataset=dataset))
         for machine, of in machines or [(absent("not run"), None)]:
             found = by_place(of, "metric", "split") if len(own) else {}

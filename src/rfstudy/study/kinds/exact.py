@@ -130,8 +130,8 @@ def fit_kernels(kernels: list[dict], sample: Sample, target: Target, C: float, l
         return sum(weight * kernel(rows.astype(float), X) for weight, kernel in scaled if weight > 0)
 
     words = [kernel_id(own["kernel"]) + (f" x {own['factor']:g}" if "factor" in own else "") for own in kernels]
-    told = dict(zip(words, weights.round(4).tolist(), strict=True))
-    return model, combined, {"length_scale": length_scale, "weights": told}
+    by_kernel = dict(zip(words, weights.round(4).tolist(), strict=True))
+    return model, combined, {"length_scale": length_scale, "weights": by_kernel}
 
 
 def at_width(kernels: list[dict], length_scale: float) -> list:

@@ -146,8 +146,8 @@ def measure(
     X = np.asarray(sample.X_train[np.sort(chosen)])
     Z = phi.transform(X).astype(np.float64)
     approximation = approximation_error(exact(X.astype(np.float64)), Z @ Z.T, "frobenius")
-    told = shared | {"settings": settings | {"rows": len(X)}}
-    rows = [told | {"metric": "approximation_error_frobenius", "split": "train", "value": approximation}]
+    of_error = shared | {"settings": settings | {"rows": len(X)}}
+    rows = [of_error | {"metric": "approximation_error_frobenius", "split": "train", "value": approximation}]
     of_learner = shared | {"learner": "logistic", "settings": settings | solved}
     rows += [of_learner | {"metric": m, "split": split, "value": value} for (m, split), value in errors.items()]
     return rows, {}

@@ -1,7 +1,5 @@
 """Where arrays live: device, block sizes, threads and seeds. No other module decides any of these."""
 
-from __future__ import annotations
-
 import hashlib
 import warnings
 from contextlib import nullcontext

@@ -5,8 +5,6 @@ two products with small matrices, O(p (a + b)) per row, which at the orders in u
 times faster than the O(p log p) butterfly, because a matrix product uses the arithmetic units fully.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

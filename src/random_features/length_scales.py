@@ -1,7 +1,5 @@
 """Length scales: their check, and the rules that find one in data."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.spatial.distance import pdist
 

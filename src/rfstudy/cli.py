@@ -4,8 +4,6 @@ Everything a stage needs comes as options, mappings in a JSON file, so that a li
 Stages are imported when they are called: ``--help`` answers at once.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import errno

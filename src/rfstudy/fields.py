@@ -5,8 +5,6 @@ A kind of experiment, a learner, a bandwidth rule or a preprocessing step declar
 (``rfstudy.models``); the code that runs imports only this module, which needs nothing heavy.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from annotated_types import Ge, Gt, Le, Lt, MinLen, Predicate

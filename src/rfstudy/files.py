@@ -5,8 +5,6 @@ What a job yields has a record beside it with the checksum of every file and the
 its record, or another one than was written, is not read (``check_recorded``).
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json

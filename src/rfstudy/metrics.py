@@ -3,8 +3,6 @@
 ``FACTS`` is the one table of the metrics; ``rfstudy.scores`` computes them. Standard library only.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

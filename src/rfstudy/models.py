@@ -5,8 +5,6 @@ to one file of the package (a kind, a learner, a bandwidth rule, a step) are dec
 without an import of that file, because planning must not wait for NumPy.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable
 from functools import cache

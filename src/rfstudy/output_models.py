@@ -4,8 +4,6 @@ The keyword arguments of a kind (of ``make`` for a table, of ``draw`` for a figu
 and may have. All kinds share the types and the meanings that are here.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from annotated_types import Ge, MinLen

@@ -7,8 +7,6 @@ A *collection* is what can be drawn from one set of rows: those of a preset, or 
 repository.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from pathlib import Path

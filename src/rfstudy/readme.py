@@ -3,8 +3,6 @@
 The text around the tables is written by hand. A table is between two comments that name its subject.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

@@ -1,7 +1,5 @@
 """Error measures of kernel approximation and prediction: the numbers that the papers print."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

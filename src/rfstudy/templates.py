@@ -4,8 +4,6 @@ A template (``docs/*.md.j2``) holds the sentences. Its numbers are values of the
 stands the condition (``holds``) under which it is true: rows that no longer meet it stop the build.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -4,8 +4,6 @@ Stages write these rows, reports read nothing else. The module knows columns, ty
 the checked read; it computes nothing.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -7,8 +7,6 @@ own log under ``.snakemake/log``, whose path is the last line. Warnings and erro
 printed as they are, and so is everything in a dry-run.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 import time

@@ -1,7 +1,5 @@
 """Why a job failed, in one line, from the log that its command left."""
 
-from __future__ import annotations
-
 import re
 import signal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How long a run will still take, from the jobs that are planned, those that run and those that have finished."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 #: Jobs and seconds that a run must have behind it before it says how long it will take, unless earlier runs tell.

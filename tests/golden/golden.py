@@ -9,8 +9,6 @@ its axes draw, whatever artists draw them. Labels, captions and places on the pa
 schematics, which show no data.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import lzma

@@ -1,7 +1,5 @@
 """The arc-cosine kernels, and what kernels of the angles between rows have in common."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,10 +1,8 @@
 """What kernels have in common: the matrix, the parameters, and how their frequencies are distributed."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
@@ -50,7 +48,7 @@ class Kernel(ABC):
         """The constructor's parameters by name (scikit-learn's convention, so that ``clone`` works)."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def set_params(self, **params) -> Kernel:
+    def set_params(self, **params) -> Self:
         """A kernel with other parameters; this one, which others may share, stays as it is.
 
         Raises ``ValueError`` for a parameter that the kernel does not have, or a value outside its range.
@@ -62,7 +60,7 @@ class Kernel(ABC):
                 raise ValueError(f"the kernel {self.name} has no parameter {name!r}{has}")
         return replace(self, **params)
 
-    def completed_by(self, X) -> Kernel:
+    def completed_by(self, X) -> Self:
         """The kernel for data X (n, d), an array or a csr matrix: with a number where the length scale is a rule."""
         rule = self.get_params().get("length_scale")
         return self.set_params(length_scale=RULES[rule](X)) if isinstance(rule, str) else self

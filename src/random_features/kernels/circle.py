@@ -1,7 +1,5 @@
 """A kernel on the circle whose eigenvalues are known."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from numbers import Integral

@@ -1,7 +1,5 @@
 """The neural tangent kernel of a network with one hidden layer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """The polynomial kernel."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from numbers import Integral
 from typing import ClassVar

@@ -21,8 +21,6 @@ because A(f) plus the entropy of p, its conjugate, is :math:`\langle p, f \rangl
 :math:`|\nabla f|^2 / 2\lambda` of the optimum.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

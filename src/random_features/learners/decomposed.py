@@ -5,8 +5,6 @@ or more rows. Nothing is squared, so that a shift far below the rounding errors 
 of no shift is the interpolator of the least norm (or the least squares fit). The features have to be in memory.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 They work for many columns of weights at once: all of them share every pass over the features.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

@@ -5,8 +5,6 @@ decision values of new rows are K(new, training) @ dual + intercept. ``fit_kerne
 the exact kernel matrix that they are given: the yardstick for every random feature map.
 """
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

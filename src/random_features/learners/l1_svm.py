@@ -5,8 +5,6 @@ libsvm solves it on ZZ': its dual has the equality constraint that belongs to a 
 penalise.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import TypedDict
 

@@ -1,7 +1,5 @@
 """What the learners return: a linear model, of features or of kernel values."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ it holds in addition is of the size of the targets (once for every fold) and of 
 features are rotated into the space of their rows first, where the same problem has n columns.
 """
 
-from __future__ import annotations
-
 from typing import Literal, TypedDict
 
 import numpy as np

@@ -8,8 +8,6 @@ and efficient multiple kernel learning by group lasso"), until the duality gap i
 where SimpleMKL stops (Rakotomamonjy, Bach, Canu and Grandvalet, JMLR 2008).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

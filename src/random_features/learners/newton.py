@@ -16,10 +16,8 @@ Conjugate gradients stop by the same measure: the falls of their last steps esti
 (Hestenes & Stiefel 1952; Strakos & Tichy 2002), whatever preconditions them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.special import logsumexp
@@ -149,7 +147,7 @@ class Problem:
     loss: SquaredHinge | Logistic
     row_weights: np.ndarray
 
-    def of(self, groups) -> Problem:
+    def of(self, groups) -> Self:
         """The same problem for some of its groups."""
         return Problem(
             self.design, replace(self.loss, targets=self.loss.targets[:, groups]), self.row_weights[:, groups]
@@ -179,7 +177,7 @@ class Hessian:
     curvature: np.ndarray
     couples_classes: bool
 
-    def of(self, groups) -> Hessian:
+    def of(self, groups) -> Self:
         """That of some of the groups."""
         own = {"row_weights": self.row_weights[:, groups], "curvature": self.curvature[:, groups]}
         return replace(self, penalty=self.penalty[groups], **own)

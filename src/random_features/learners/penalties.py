@@ -1,7 +1,5 @@
 """Penalties: their grid, their scaling with the number of rows, and the choice of one from held-out scores."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from random_features.errors import check_choice

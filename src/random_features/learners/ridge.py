@@ -7,8 +7,6 @@ more rows than columns the same problem is solved in its dual form on ZZ', where
 numbers are then no more than the D x D of the primal.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 

@@ -1,7 +1,5 @@
 """Held-out scores and the checks of folds."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -6,8 +6,6 @@ every symmetric eigensolver, without the three to eight D^3 that follow there): 
 tridiagonal solve, O(D) per right-hand side, because (A + shift I)^-1 = Q (T + shift I)^-1 Q'.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import lapack
 

@@ -3,8 +3,6 @@
 All learners read their features through these functions, so that the size of the blocks matters to none of them.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

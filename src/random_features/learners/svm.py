@@ -5,8 +5,6 @@ column of the targets. Newton's method reads them as a stream and, with fewer ro
 the rows. Both minimise the same objective, without an intercept.
 """
 
-from __future__ import annotations
-
 import warnings
 from typing import Literal, TypedDict
 

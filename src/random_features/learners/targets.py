@@ -1,7 +1,5 @@
 """Targets as a learner takes them: columns of finite numbers, for a support vector machine of -1 and +1."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from random_features.errors import NotDefinedError

@@ -2,8 +2,6 @@
 under a divergence (KA-RFF, LKRF) or ranked (KP-RFF, EERF).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

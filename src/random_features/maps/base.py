@@ -5,8 +5,6 @@
 is to draw and to learn; to ``restore`` is to draw and to take over what was learned elsewhere.
 """
 
-from __future__ import annotations
-
 import operator
 import re
 from abc import ABC, abstractmethod

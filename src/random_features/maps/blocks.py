@@ -2,8 +2,6 @@
 threads take whole blocks.
 """
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,7 +1,5 @@
 """What the maps that choose among candidate features share: the candidates, and the targets they are scored against."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 from math import ceil

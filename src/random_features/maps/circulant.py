@@ -3,8 +3,6 @@
 A block is stored as the numbers that generate it and applied by the fast Fourier transform; neither map holds W.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

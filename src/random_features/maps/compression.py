@@ -2,8 +2,6 @@
 shrunken least squares (SES).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

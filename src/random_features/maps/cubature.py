@@ -6,8 +6,6 @@ sum to 1. The points come in pairs of opposite sign, which have the same cosine,
 pair; an arc-cosine kernel needs both.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Literal

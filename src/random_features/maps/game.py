@@ -5,8 +5,6 @@ variables of a support vector machine, moves the weight to the rows that they le
 subclass says what is searched (``_searcher``) and how a component that was found responds to the rows (``_responses``).
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from abc import abstractmethod

@@ -6,8 +6,6 @@ it drew. The code that the published numbers come from keeps the whole pool and 
 the modes that take one of their differences at a time.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Literal

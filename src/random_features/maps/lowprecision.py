@@ -1,7 +1,5 @@
 """Random Fourier features of a few bits each (LP-RFF): stochastic rounding by a hash of the data."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from numbers import Integral
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Frequencies whose sample mean and covariance are those of the spectral measure (MM)."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Frequencies drawn from the kernel's spectral measure: independent (RFF) and orthogonal in blocks (ORF)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from random_features.maps.spectral import SpectralMap

@@ -1,7 +1,5 @@
 """Random Fourier features of unit length (NRFF)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Not-so-random features: frequencies at the peaks of a potential in the Fourier domain, found by Langevin dynamics."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from numbers import Real
 from typing import ClassVar, Literal

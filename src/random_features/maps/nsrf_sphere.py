@@ -1,7 +1,5 @@
 """Not-so-random features on the sphere: the spherical harmonics with the largest potential, one a round."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from numbers import Integral

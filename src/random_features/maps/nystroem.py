@@ -1,7 +1,5 @@
 """The Nystroem approximation, the baseline that takes its features from a sample of the data."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 
 import numpy as np

@@ -4,8 +4,6 @@ The potential of weights u (n,) is :math:`v(w) = |\\sum_i u_i e^{i w^T x_i}|^2`.
 fixed size, each on one thread, so that a result does not depend on how many threads there are.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

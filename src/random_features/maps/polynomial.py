@@ -2,8 +2,6 @@
 projections (TRP). All have s real columns and are unbiased.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from math import comb
 

@@ -4,10 +4,9 @@ A pool is drawn from the kernel's spectral measure. What the data say of it (sco
 from ``Pool.blocks``; what a map keeps is a ``Pool.subset``, again a pool, whose features are the map's.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import torch
@@ -58,7 +57,7 @@ class Pool:
         """
         return feature_blocks(self._fill, X, self.n_columns, block_rows(self.n_columns * X.dtype.itemsize))
 
-    def subset(self, indices: np.ndarray, weights: np.ndarray) -> Pool:
+    def subset(self, indices: np.ndarray, weights: np.ndarray) -> Self:
         """The features of the frequencies ``indices`` (m,), times ``weights`` (m,); a cosine and its sine have one."""
         return replace(
             self,
@@ -67,7 +66,7 @@ class Pool:
             scale=self.scale * (np.tile(weights, 2) if self.layout == "cos_sin" else weights),
         )
 
-    def reordered(self, columns: np.ndarray, weights: np.ndarray) -> Pool:
+    def reordered(self, columns: np.ndarray, weights: np.ndarray) -> Self:
         """As many features as in a pool of pairs, with the frequencies and weights of its ``columns`` in their order.
 
         The first half are cosines and the second half sines, whatever the columns were, with the phases of the pool in

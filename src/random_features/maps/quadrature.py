@@ -1,7 +1,5 @@
 """Frequencies at the nodes of a Gauss-Hermite rule (GQ)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from numbers import Integral
 

@@ -1,7 +1,5 @@
 """Frequencies that fill the space more evenly than independent draws: quasi-Monte Carlo sequences (QMC)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

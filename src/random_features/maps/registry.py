@@ -4,8 +4,6 @@ The module imports the standard library only, because a workflow reads it while 
 module is imported when a map is made. A new map is one file and one entry here.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

@@ -4,8 +4,6 @@ A subclass of ``SpectralMap`` says where its frequencies come from and, where th
 them.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cache

@@ -4,8 +4,6 @@ The directions are columns of a structured matrix that a set of integers determi
 descent on the logarithmic energy, once per dimension and number of directions, and kept for the process.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal

@@ -1,7 +1,5 @@
 """The kernel that the parameter ``kernel`` of a map states: an object, or what scikit-learn calls by the same name."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from random_features.kernels.base import Kernel

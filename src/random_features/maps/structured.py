@@ -5,8 +5,6 @@ block is stored as its diagonals, O(p), and applied by the fast transform, O(p l
 is no multiple of p, the first s rows are used: after random signs the rows of a block are exchangeable.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Literal

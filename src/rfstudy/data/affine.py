@@ -1,7 +1,5 @@
 """The step that several preprocessing steps are: shift and scale columns."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -4,8 +4,6 @@ The checksum of a file is that of its content. The content may come plain, as .g
 these may lie inside another.
 """
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import hashlib

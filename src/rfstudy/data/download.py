@@ -9,8 +9,6 @@ A file with an unknown checksum is trusted when it is first used: its content is
 (``lock``), the log says so, and from then on it is the expected content.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os

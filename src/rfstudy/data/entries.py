@@ -3,8 +3,6 @@
 Planning checks them (``data.registry``); what draws results needs the labels of tasks and their numbers of rows.
 """
 
-from __future__ import annotations
-
 from rfstudy.data.tasks import DROP, halves
 from rfstudy.files import read_yaml
 

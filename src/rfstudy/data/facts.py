@@ -3,8 +3,6 @@
 Rows are numbered from 0 in the order of the prepared file (published training rows first), columns from 1.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

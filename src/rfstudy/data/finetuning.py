@@ -5,8 +5,6 @@ follow: a network that goes on from a checkpoint is, on a CPU, the one that was 
 CUDA the arithmetic is in mixed precision, and its sums have no fixed order.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 import time

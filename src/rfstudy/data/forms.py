@@ -3,8 +3,6 @@
 The parameters of a generator, an extractor or a stream are the keyword arguments of its function, in its own file.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """Rows that are images, pixel after pixel, of colour images red, green and blue of each, and what extractors get."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from pathlib import Path

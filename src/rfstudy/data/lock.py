@@ -4,8 +4,6 @@
 the download and is meant to be committed: from then on the file is verified like any other.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import re

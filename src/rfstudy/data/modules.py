@@ -4,8 +4,6 @@
 Imported by the workflow when it parses: standard library only.
 """
 
-from __future__ import annotations
-
 import importlib
 from functools import cache
 from pathlib import Path

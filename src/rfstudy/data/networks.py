@@ -5,8 +5,6 @@ Configuration D of Simonyan and Zisserman (Very deep convolutional networks for 
 torchvision's ``vgg16_bn``, so that the weights that were fitted to ImageNet load.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import nn
 

@@ -5,8 +5,6 @@ labels)``: X (n, d) float32, or uint8 where the file holds bytes, and labels (n,
 ``read_task`` puts the published training rows first.
 """
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -5,8 +5,6 @@ The boundary depends on directions only, so it survives scaling of the columns a
 classifier cannot see it and random features can, the better the more there are of them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 #: Standard deviation of the noise (of the whole vector; the points have lengths of 0.5 to 1).

@@ -5,8 +5,6 @@ that arrays that are not those of the digest would leave wrong numbers under a r
 entry: what it says of split, target and stand-in decides numbers and what they may be compared with.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

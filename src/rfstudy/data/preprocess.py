@@ -5,8 +5,6 @@ task, or gathered from the chunks of a stream. Where nothing may be downloaded, 
 (``entries.in_use``).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 

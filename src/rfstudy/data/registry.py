@@ -5,8 +5,6 @@ each other. A task is made from the files of a ``source``, by a ``generator``, a
 ``streamed``: made in chunks, and reduced. Only planning imports this module; a job gets the entry of its task.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from pathlib import Path

@@ -10,8 +10,6 @@ or a distance. (MATLAB's mapstd and mapminmax leave such a row or column as it i
 blocks of rows, whatever the type of the data; float64 stays float64, everything else becomes float32.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Typed models of ``config/sources.yaml``: files, their addresses, checksums and licences."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from annotated_types import Ge, MinLen, Predicate

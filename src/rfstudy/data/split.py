@@ -1,7 +1,5 @@
 """Which rows train, which test, and the folds of a cross-validation: from seeds only, the same for every method."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from random_features.arrays import seed_sequence

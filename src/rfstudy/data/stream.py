@@ -7,8 +7,6 @@ in the code of Dai et al. 2014, whose protocol for MNIST-8M the survey follows),
 rows, block by block, into one file that is read through a memory map. The test part is that of another task, the base.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -7,8 +7,6 @@
 | regression | the numbers | mse | mse, rmse, relative_error, relative_squared_error_pct |
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ A scaling is a function of this file, named in ``datasets.yaml`` with its keywor
 those of the scaled targets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

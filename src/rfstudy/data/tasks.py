@@ -3,8 +3,6 @@
 Standard library only.
 """
 
-from __future__ import annotations
-
 #: Keys of a generator, of an extractor and of a stream that are no parameters of the function in its file.
 OF_GENERATOR = ("name", "n_train", "n_test")
 OF_FEATURES = ("task", "extractor", "source")

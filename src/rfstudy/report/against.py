@@ -6,8 +6,6 @@ and tests nothing: splits of the same rows overlap, so a standard error would be
 round by round, by the median with the quartiles.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

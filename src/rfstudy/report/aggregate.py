@@ -4,8 +4,6 @@ Rows whose status is not ok never enter a mean. They are counted next to it, so 
 from the mean.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from functools import cache

@@ -1,7 +1,5 @@
 """Texts on a blank sheet, for drawings that are no charts: a sheet in characters and lines, and texts that fit."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 

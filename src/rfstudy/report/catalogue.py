@@ -5,8 +5,6 @@ and the files it makes are named after the entry and the protocol (``figure-09-t
 those names while it is parsed, so this module needs nothing but the standard library.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Cells of tables: data sets, methods, means with their spread, differences, estimates."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

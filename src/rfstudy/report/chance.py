@@ -1,7 +1,5 @@
 """What needs no learning: the accuracy of naming the more frequent of two classes, whatever the features are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

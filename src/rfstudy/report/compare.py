@@ -11,8 +11,6 @@ and ``ERRORS`` standard errors of their difference. If the second exceeds ``MARG
 noisy". A difference beyond the standard errors is one, however large they are.
 """
 
-from __future__ import annotations
-
 import itertools
 from typing import NamedTuple
 

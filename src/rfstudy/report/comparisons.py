@@ -4,8 +4,6 @@ The settings of the rows of one side name the others that it is compared with an
 (``at_most``, by method and variant of the other side), or the seconds that it may take (``at_most_s``).
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.report.aggregate import select, settings_of

@@ -1,10 +1,9 @@
 """What tables and figures are made from: rows and arrays, published numbers, claims, plot styles, tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -35,14 +34,12 @@ class Context:
         self._reference_dir, self._array_files = reference_dir, tuple(array_files)
 
     @classmethod
-    def read(cls, results, experiments: list[str], styles: dict, tasks: dict, reference_dir=None) -> Context:
+    def read(cls, results, experiments: list[str], styles: dict, tasks: dict, reference_dir=None) -> Self:
         """Return the context of the tidy files of experiments and their arrays, without rows of other experiments."""
         return cls.of(read_tables(results), experiments, styles, tasks, reference_dir)
 
     @classmethod
-    def of(
-        cls, tables: dict, experiments: list[str], styles: dict, tasks: dict, reference_dir=None, kernel=""
-    ) -> Context:
+    def of(cls, tables: dict, experiments: list[str], styles: dict, tasks: dict, reference_dir=None, kernel="") -> Self:
         """Return the same from tables that were read before (``read_tables``), with a ``kernel`` of its rows alone."""
         own = {path: table for path, table in tables.items() if table["experiment"].isin(experiments).any()}
         arrays = [file for path in own if (file := arrays_beside(path)).exists()]

@@ -4,8 +4,6 @@ A row and a column each select tidy rows (by experiment, variant, learner, size,
 both select.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.report.aggregate import select

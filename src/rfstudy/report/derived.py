@@ -5,8 +5,6 @@ best of the sweep is chosen, as the paper did, under a variant of its own that s
 paper prints in percent, without saying of what, is read as the share of the squared responses that is not explained.
 """
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -3,8 +3,6 @@
 A job draws a list of outputs (``catalogue.specifications``), so that libraries are imported and rows are read once.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from rfstudy.report import pages, tables, typeset

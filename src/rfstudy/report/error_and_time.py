@@ -5,8 +5,6 @@ is the sum of phases that an entry names for it. Two methods are compared at equ
 straight lines between neighbouring sizes, in the logarithm of the time.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import NamedTuple
 

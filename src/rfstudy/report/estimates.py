@@ -1,7 +1,5 @@
 """From rows with standard errors to statements: pooled estimates, what is lower or higher, and fitted powers."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 All notes are read off the rows of the table or figure that prints them.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.metrics import fact_of

@@ -3,8 +3,6 @@
 A page loads nothing from elsewhere.
 """
 
-from __future__ import annotations
-
 import base64
 import html
 import re

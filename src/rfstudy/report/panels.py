@@ -1,7 +1,5 @@
 """Figures made of panels: lines with error bars or bands, one legend above all panels and two lines of notes below."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import textwrap

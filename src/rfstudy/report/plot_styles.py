@@ -3,8 +3,6 @@
 Tables need the labels as figures do, but no matplotlib: this module does not import it.
 """
 
-from __future__ import annotations
-
 import itertools
 import zlib
 from typing import NamedTuple

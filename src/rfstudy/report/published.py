@@ -6,8 +6,6 @@ metric becomes the ``learner``. A name that no registry knows stays as printed. 
 measurement.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
 from pathlib import Path
 

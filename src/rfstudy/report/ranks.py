@@ -6,8 +6,6 @@ comparisons of classifiers over multiple data sets, Journal of Machine Learning 
 no p-value of a single pair that passes Holm's correction over all pairs, so pairs are not tested one by one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 Ours reach a number at the smallest size whose mean over the repeats is no lower.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import pandas as pd

@@ -1,8 +1,6 @@
 """From risks by size to the number of features that is needed, and the bounds that are stated on it: the rows of the
 kind ``requirement``."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -4,8 +4,6 @@
 and the rows that they are. Every table and figure that shows published numbers next to ours reads this frame.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -4,8 +4,6 @@ One experiment holds all steps, as variants of the methods. A step that does not
 method stays where it was. Tests pair the repeats, since all variants of a repeat see the same split.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ Fonts are the ones that come with matplotlib, so that a figure does not depend o
 and version strings stay out of the files, so that an unchanged figure is an unchanged file.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable
 from pathlib import Path

@@ -7,8 +7,6 @@ met the same state of the machine, so two methods are compared round by round, w
 are older and hold sums of phases, are left as they are.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

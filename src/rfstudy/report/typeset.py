@@ -4,8 +4,6 @@ Markdown, LaTeX and HTML are for people: a cell reads "82.31 ± 0.40". CSV is fo
 spread, count, p-value and remark in columns of their own. A ``Cell`` holds both.
 """
 
-from __future__ import annotations
-
 import math
 import numbers
 import re

@@ -5,8 +5,6 @@ map at its sizes, fits every learner to a few points, and lists the cells of eve
 study.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import math

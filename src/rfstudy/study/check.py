@@ -5,8 +5,6 @@ once all overlays are laid: whether the search and the learners are complete, an
 with the rows there are. Nothing is built here; ``study.build`` does that.
 """
 
-from __future__ import annotations
-
 import re
 
 from random_features.errors import UserError

@@ -7,8 +7,6 @@ of the modules that compute it. Both change together, and neither changes with a
 Standard library only: nothing that computes is imported.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import importlib

@@ -2,8 +2,6 @@
 the arrays that its kind measured beside the rows.
 """
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd

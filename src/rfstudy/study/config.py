@@ -5,8 +5,6 @@ An experiment states what a paper ran (``study.models``). What differs on a data
 laid over the experiment there. The workflow imports this module when it parses, so it imports nothing that computes.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

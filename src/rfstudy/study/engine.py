@@ -7,11 +7,10 @@ the description of the job without its names, the facts about the data, the code
 do the arithmetic. A long cell may write checkpoints; after a kill it continues from them.
 """
 
-from __future__ import annotations
-
 import itertools
 import sys
 from dataclasses import dataclass, field
+from typing import Self
 
 from tqdm import tqdm
 
@@ -136,7 +135,7 @@ class Work:
     arrays: dict = field(default_factory=dict)
     records: dict = field(default_factory=dict)
 
-    def add(self, other: Work, dataset: str = "") -> None:
+    def add(self, other: Self, dataset: str = "") -> None:
         """Take over what other cells yielded; the data set tells their arrays apart."""
         self.rows += other.rows
         self.arrays |= {"/".join(filter(None, (dataset, name))): value for name, value in other.arrays.items()}

@@ -3,8 +3,6 @@
 Imported by the workflow when it parses: standard library and PyYAML only.
 """
 
-from __future__ import annotations
-
 from rfstudy.study.code import defines
 from rfstudy.study.job import merge, own_kernel, size_of
 

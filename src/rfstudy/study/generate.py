@@ -5,8 +5,6 @@ The error is that of the inner products of the features, or of the map's own est
 map that does not exist for the data, or whose system of equations has no solution, has rows with that reason.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

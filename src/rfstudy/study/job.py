@@ -3,10 +3,9 @@
 Planning imports this module; it imports nothing that plans. Standard library only.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Self
 
 from random_features.errors import UserError
 from random_features.kernels import KERNELS
@@ -58,7 +57,7 @@ class Part:
     shared_methods: list[dict] | None = None
     time: dict | None = None
 
-    def __or__(self, changes: dict) -> Part:
+    def __or__(self, changes: dict) -> Self:
         """A copy with other values of some fields."""
         return replace(self, **changes)
 

@@ -5,8 +5,6 @@ code and data. A journal is therefore never out of date, and jobs read the files
 share a cell compute it once. Workflow rules do not declare journals; deleting them costs only time.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

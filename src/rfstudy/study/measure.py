@@ -6,8 +6,6 @@ resumes, records where the numbers come from and collects the rows. A kind that 
 missing data leave a row of each.
 """
 
-from __future__ import annotations
-
 import importlib
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 The keys of the ``grid`` of a kind of experiment are declared in the file of the kind.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, MinLen

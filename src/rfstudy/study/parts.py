@@ -4,8 +4,6 @@ The keys of a learner, a bandwidth rule or a preprocessing step are declared in 
 nothing here.
 """
 
-from __future__ import annotations
-
 from functools import reduce
 from operator import or_
 from typing import Annotated, Any, Literal

@@ -4,7 +4,7 @@ All have ``fit`` and ``transform``. Beside a map of s frequencies stand 2 s colu
 features or landmarks, s.
 """
 
-from __future__ import annotations
+from typing import Self
 
 import numpy as np
 import torch
@@ -23,7 +23,7 @@ class Arithmetic:
     def __init__(self, n_frequencies: int):
         self.n_frequencies = n_frequencies
 
-    def fit(self, X: np.ndarray) -> Arithmetic:
+    def fit(self, X: np.ndarray) -> Self:
         """Draw the matrix (d, s) in the type of X."""
         self.frequencies_ = torch.randn(X.shape[1], self.n_frequencies, dtype=torch.from_numpy(X[:0]).dtype)
         return self

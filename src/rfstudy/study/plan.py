@@ -8,8 +8,6 @@ change of the penalties does not regenerate features, and every command of a log
 Imported by the workflow when it parses: standard library and PyYAML only.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from random_features.learners.entry import facts

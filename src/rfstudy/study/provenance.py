@@ -1,7 +1,5 @@
 """Where a number comes from: versions, commit, machine, threads and command of the run that computed it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

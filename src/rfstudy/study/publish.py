@@ -6,8 +6,6 @@ methods are compared on the same rows, so a block is refused where it was measur
 its data set.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The columns of the tidy table that an experiment, its data and its entries decide; no number is computed here."""
 
-from __future__ import annotations
-
 from random_features.errors import NotDefinedError
 from rfstudy.study.job import NAMES, Part, kernel_id, own_kernel
 from rfstudy.study.sample import Prepared

@@ -1,7 +1,5 @@
 """The rows that a repeat trains and tests on: prepared data, split, caps and scaling, the same for every method."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass

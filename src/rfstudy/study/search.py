@@ -9,8 +9,6 @@ goes to the values that are named first, and to the larger bandwidth or penalty.
 chosen among those at which all of them have a solution.
 """
 
-from __future__ import annotations
-
 import itertools
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The experiments of a run: those that it is restricted to, with what its preset lays under and over them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from random_features.errors import gathered

@@ -1,7 +1,5 @@
 """Typed models of the settings of a run and of the plot styles of the methods."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Lt, MinLen

@@ -2,8 +2,6 @@
 share.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from random_features.arrays import row_blocks

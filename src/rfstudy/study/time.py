@@ -8,8 +8,6 @@ and compares two methods round by round. The workflow gives the job the machine 
 is read before and during each round, and a round that overlaps other work is repeated.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

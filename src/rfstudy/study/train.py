@@ -5,8 +5,6 @@ from its arrays. The target of the data set defines its encoding and its scores.
 is fitted and where it is left out.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from random_features.errors import NotDefinedError, UserError

@@ -1,7 +1,5 @@
 """Choose by validation what an experiment leaves to a search: one JSON document a job, a mapping by data set."""
 
-from __future__ import annotations
-
 from random_features.arrays import set_threads
 from rfstudy.study.engine import jobs
 from rfstudy.study.job import Part

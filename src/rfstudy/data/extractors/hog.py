@@ -1,7 +1,5 @@
 """Histograms of oriented gradients (Dalal and Triggs, CVPR 2005) as scikit-image computes them."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -4,8 +4,6 @@ The network starts from weights that were fitted to ImageNet and is fitted to th
 features of all rows are then those of the network at rest (normalised by its running means, nothing dropped out).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from importlib.metadata import version

@@ -4,8 +4,6 @@ The way in which MNIST-8M was made of MNIST (Loosli, Canu and Bottou 2007, "Trai
 using selective sampling"), with deformations of our own: theirs are not printed with their sizes.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

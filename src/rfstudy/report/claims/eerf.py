@@ -4,8 +4,6 @@ LKRF is ``karff``: the paper reports it at the best of its penalties on the test
 measured (``karff/best-on-test``). Every table of claims is about one learner.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

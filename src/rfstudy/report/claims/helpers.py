@@ -6,8 +6,6 @@ printed so that more is better for the method that the claim is about; ratios ar
 ``above``, ``at_least``, ``below``, ``at_most`` or ``between``: numbers, or functions of the place.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Windmill and checkerboard are ours, for the text has no formula for them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 

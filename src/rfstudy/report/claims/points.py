@@ -18,8 +18,6 @@ A point with a reason must not decide. It stays in the evidence with that reason
 points, the claim can fail by the others, but cannot hold.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field, replace
 

@@ -4,8 +4,6 @@ A claim is a function in the file of its paper. It takes the measured rows of it
 its test, or a list of parts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from importlib import import_module

@@ -1,10 +1,9 @@
 """The rows that a claim is tested on: selection, the samples of methods at each place, and names for the evidence."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -67,7 +66,7 @@ class Rows:
     set_aside: dict = field(default_factory=dict)
     overlaps: dict = field(default_factory=dict)
 
-    def of(self, datasets=None, sizes=None, where: str = "", set_aside: dict | None = None, **columns) -> Rows:
+    def of(self, datasets=None, sizes=None, where: str = "", set_aside: dict | None = None, **columns) -> Self:
         """The rows of data sets, of sizes (by their labels) and of values of other ``columns``.
 
         Parameters

@@ -8,8 +8,6 @@ The values of a sample are repeats, rounds of times, or errors of pairs of point
 * values with standard errors are averaged over the repeats, and the interval is ``SIGMAS`` errors to each side.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import NamedTuple

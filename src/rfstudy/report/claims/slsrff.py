@@ -1,7 +1,5 @@
 """Claims of Liu et al. (AAAI 2020) on surrogate leverage scores."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Claims of the survey (Liu et al., TPAMI 2021) on its benchmark; ``survey_theory`` has those on theory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

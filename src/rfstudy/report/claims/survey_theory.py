@@ -1,7 +1,5 @@
 """Claims of the survey on double descent and on the theory of the maps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 An entry of ``config/figures`` gives its keyword arguments, by name.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 from pathlib import Path

@@ -5,8 +5,6 @@ On the left, for two training points, the vectors E w and epsilon of each approx
 product with the labels is T; on the right the distances and errors of both, each over the larger of the two.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

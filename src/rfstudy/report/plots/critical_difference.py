@@ -4,8 +4,6 @@ A panel per criterion and group of sizes (Demšar, Statistical comparisons of cl
 Journal of Machine Learning Research 7, 2006).
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.report.context import Context

@@ -5,8 +5,6 @@ structured map pays where its line falls below 1. A ring marks the place. Lines 
 quartiles.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -5,8 +5,6 @@ generation time and the accuracy of two linear classifiers. A method that does n
 level line. A panel ``against`` a method shows the paired differences from it, which nine overlapping curves do not.
 """
 
-from __future__ import annotations
-
 import textwrap
 
 import numpy as np

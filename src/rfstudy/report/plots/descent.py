@@ -5,8 +5,6 @@ a finite variance, and a mean would be that of its largest values. A line is a m
 pattern). Upright lines mark where a map has as many columns as there are rows.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 

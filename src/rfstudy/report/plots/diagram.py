@@ -4,8 +4,6 @@ Nodes and edges are facts of the reference data. The column of a node is the lon
 family lists its maps, as the registry of the methods has them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pandas as pd

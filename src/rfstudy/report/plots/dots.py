@@ -1,7 +1,5 @@
 """Means of named cells as dots: a row of the picture per row, a marker per column, error bars of one deviation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Error against time: a panel per data set, a line per method through its sizes, from few features to many."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.report.aggregate import select

@@ -5,8 +5,6 @@ of the method are lines of the first two; the last is about the method itself. M
 standard deviations.
 """
 
-from __future__ import annotations
-
 import itertools
 
 from rfstudy.report.aggregate import select

@@ -1,7 +1,5 @@
 """Mean ranks of methods over data sets against the number of features: a panel per criterion, a line per method."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.report.context import Context

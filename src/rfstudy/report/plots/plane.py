@@ -4,8 +4,6 @@ Rows show the data weighted by their dual variables, the Fourier potential with 
 of the machine on their features (Bullins, Zhang and Zhang, ICLR 2018, Figure 1 (a) and (b)).
 """
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -3,8 +3,6 @@
 The line is where the two are equal, the band around it the practical margin; colour and marker are the verdict.
 """
 
-from __future__ import annotations
-
 import textwrap
 
 import numpy as np

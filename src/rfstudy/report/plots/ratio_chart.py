@@ -1,7 +1,5 @@
 """Ratios of times as dots with their quartiles on one logarithmic axis, each with the largest that it may be."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.report.comparisons import comparisons, threads_of

@@ -4,8 +4,6 @@ On the dotted diagonal ours need as many features as the paper, below it fewer. 
 says that it was not enough.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from rfstudy.report.aggregate import of_quantity, select

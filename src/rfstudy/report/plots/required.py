@@ -5,8 +5,6 @@ interval is open. A stated bound has no constant: it passes through the first re
 its slope says anything.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -2,8 +2,6 @@
 (Bullins, Zhang and Zhang, ICLR 2018, Figure 1 (c)).
 """
 
-from __future__ import annotations
-
 from string import ascii_lowercase
 
 import numpy as np

@@ -4,8 +4,6 @@ A method that a step does not change keeps its value as a pale marker. A control
 line through the whole panel.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.report.aggregate import by_repeat, of_quantity, select

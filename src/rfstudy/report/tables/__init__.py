@@ -4,8 +4,6 @@ An entry of ``config/figures`` gives its keyword arguments, by name. A cell with
 ``typeset.Cell``: a text for people and numbers for machines (``report/cells.py`` makes them).
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The table of an ablation: scores step by step, what each step changes, and controls."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.metrics import fact_of, lower_is_better

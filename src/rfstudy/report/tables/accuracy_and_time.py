@@ -4,8 +4,6 @@ A published number that is ``reconstructed`` in data/reference is marked, one th
 are shown as they were measured.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.metrics import lower_is_better

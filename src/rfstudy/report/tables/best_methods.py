@@ -3,8 +3,6 @@
 Measured cells never come from published ones: the two meet only in the rows of agreements.
 """
 
-from __future__ import annotations
-
 import itertools
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Ways of choosing features, along an axis (from how many candidates): what each is worth."""
 
-from __future__ import annotations
-
 import itertools
 
 import pandas as pd

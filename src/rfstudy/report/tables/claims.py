@@ -1,7 +1,5 @@
 """The claims of a paper with their verdicts."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.report.aggregate import select

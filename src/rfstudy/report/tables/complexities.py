@@ -1,7 +1,5 @@
 """Cost and variance of the maps: what a paper states, and measurements."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.report.aggregate import methods_shown, select, settings_of

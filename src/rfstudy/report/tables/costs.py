@@ -1,7 +1,5 @@
 """Cost of maps that choose their features: what papers state, and measurements."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.report.aggregate import methods_shown, select

@@ -1,7 +1,5 @@
 """Means of named cells, rows by columns, with the differences between columns and their tests."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.metrics import fact_of

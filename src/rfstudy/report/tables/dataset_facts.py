@@ -1,7 +1,5 @@
 """What preprocessing found in the data sets, by topic."""
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Statistics of the data sets: published and found."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.report.aggregate import facts_of, select, settings_of

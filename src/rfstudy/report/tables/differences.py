@@ -1,7 +1,5 @@
 """Every method against others in points, size by size, with paired tests: which differences are effects."""
 
-from __future__ import annotations
-
 import itertools
 
 import pandas as pd

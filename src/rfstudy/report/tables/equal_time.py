@@ -1,7 +1,5 @@
 """What plain features reach in the time that a method takes to choose its own: errors at equal time."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.metrics import fact_of

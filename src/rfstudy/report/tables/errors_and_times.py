@@ -4,8 +4,6 @@ One row is published, and one per learner is ours. Seconds of two machines are n
 brackets its ratio to the training time of the baseline in the same row.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.metrics import fact_of

@@ -4,8 +4,6 @@ What a method needs, what a symbol means, which assumptions a theorem makes: tex
 what they are about and in columns by what they say. Numbers that can be measured have kinds of their own.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.report.aggregate import select, settings_of

@@ -1,7 +1,5 @@
 """Means with their spread, by data set, method, size and metric."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Accuracies of support vector machines on exact kernels and on maps, by data set, kernel and width."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.report.aggregate import select

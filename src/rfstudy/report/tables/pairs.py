@@ -1,7 +1,5 @@
 """One quantity of the estimate of a kernel value, by map, direction and dimension."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.report.aggregate import methods_shown, select

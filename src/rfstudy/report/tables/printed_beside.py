@@ -1,7 +1,5 @@
 """Published numbers with ours below them: a row per kernel, quantity and source, a column per method."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.metrics import fact_of

@@ -1,7 +1,5 @@
 """Fitted rates of the error of the kernel matrix and the stated ones."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

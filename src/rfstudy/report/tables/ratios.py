@@ -1,7 +1,5 @@
 """Ratios of speed and the bars that the project sets itself."""
 
-from __future__ import annotations
-
 from rfstudy.report.cells import three_digits
 from rfstudy.report.comparisons import comparisons, threads_of
 from rfstudy.report.context import Context

@@ -1,7 +1,5 @@
 """The features that reach the best published number of every size, by one method and by the best of the others."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.report.aggregate import of_quantity, select

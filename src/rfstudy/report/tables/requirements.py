@@ -1,7 +1,5 @@
 """How many features leverage sampling needs: the bounds of Liu et al. (AAAI 2020) next to measurements."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

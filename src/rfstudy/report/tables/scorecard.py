@@ -1,7 +1,5 @@
 """The scorecard of a paper: every number that it prints, next to ours, with a verdict."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -3,8 +3,6 @@
 A published number that is lost is compared with nothing. Times are compared only as ratios between methods.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from rfstudy.report.aggregate import of_quantity, select

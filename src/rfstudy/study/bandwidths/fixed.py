@@ -1,7 +1,5 @@
 """The length scale that the experiment states."""
 
-from __future__ import annotations
-
 from rfstudy.fields import Positive
 
 

@@ -1,7 +1,5 @@
 """The median rule: the median distance between two training rows."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from random_features.errors import UserError

@@ -1,7 +1,5 @@
 """The neighbour rule: the mean distance of a training row to its k-th nearest neighbour (eerf, section 4)."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.metrics import pairwise_distances_chunked
 

@@ -6,8 +6,6 @@ are those of the entries, one a variant, so that an experiment of this kind may 
 maps take no part.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, TypedDict
 
 import numpy as np

@@ -13,8 +13,6 @@ nearer, :math:`\|E_1\| < \|E_2\|` and :math:`\|\epsilon_1\| \le \|\epsilon_2\|`.
 prediction is farther both from that of the exact kernel and from the target.
 """
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 from fractions import Fraction

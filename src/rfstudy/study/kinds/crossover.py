@@ -3,8 +3,6 @@
 All maps of an experiment map the same rows, in float32, beside transformers of scikit-learn (``study.peers``).
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import TypedDict
 

@@ -4,8 +4,6 @@ The points are normal with the scale at which two of them lie about one length s
 and sizes of a repeat see the same points. The report fits the power of s and compares it with the stated rates.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, TypedDict
 
 import numpy as np

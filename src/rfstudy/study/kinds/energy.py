@@ -9,8 +9,6 @@ and the score of a candidate :math:`\sqrt 2 \cos(w_j^T x + b_j)` has the expecta
    + \cos(b_k + b_j)\, e^{-\tau^2 |w_k + w_j|^2 / 2} \Big).
 """
 
-from __future__ import annotations
-
 from typing import TypedDict
 
 import numpy as np

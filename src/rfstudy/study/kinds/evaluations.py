@@ -6,8 +6,6 @@ budget allows in all of its rounds, each of the steps that its entry says; a map
 at every budget.
 """
 
-from __future__ import annotations
-
 from typing import TypedDict
 
 from random_features.errors import UserError

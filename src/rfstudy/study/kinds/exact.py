@@ -7,8 +7,6 @@ Where the grid asks for it, the best combination of all these kernels, each over
 their place (multiple-kernel learning); it is the kernel ``combination``.
 """
 
-from __future__ import annotations
-
 from typing import Any, TypedDict
 
 import numpy as np

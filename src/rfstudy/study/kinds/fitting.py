@@ -5,8 +5,6 @@ from it; plain random Fourier features draw and look at no data. The report fits
 sets them beside the complexities that Liu et al. state (AAAI 2020, section 3.2).
 """
 
-from __future__ import annotations
-
 from typing import TypedDict
 
 import numpy as np

@@ -6,8 +6,6 @@ where a prefix of the features is the map at a smaller size.
 one is computed under, and its map.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from functools import partial
 

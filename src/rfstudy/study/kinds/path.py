@@ -7,8 +7,6 @@ which the training rows are interpolated as soon as there are columns enough, st
 leave-one-out error of the training rows.
 """
 
-from __future__ import annotations
-
 from typing import TypedDict
 
 import numpy as np

@@ -5,8 +5,6 @@ The weights are those before the first round. Lengths are in those of the freque
 sqrt(d) standard deviations.
 """
 
-from __future__ import annotations
-
 import math
 from typing import TypedDict
 

@@ -6,8 +6,6 @@ random Fourier features: maps that differ in the length of their features only h
 that lie apart against the penalty alone.
 """
 
-from __future__ import annotations
-
 import itertools
 from typing import TypedDict
 

@@ -6,8 +6,6 @@ and unit variance), which know of each other, and the whole pool. All see all tr
 classes; ridge regression on the chosen candidates, its penalty cross-validated, says what they are worth.
 """
 
-from __future__ import annotations
-
 import warnings
 from typing import Annotated, TypedDict
 

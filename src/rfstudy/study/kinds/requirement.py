@@ -12,11 +12,9 @@ within a tolerance of that of the exact kernel at two sizes running: the first o
 confirms it.
 """
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal, Self, TypedDict
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -134,7 +132,7 @@ class Sample:
     f_test: np.ndarray
 
     @classmethod
-    def drawn(cls, seed: int, n: int, n_test: int, repeat: int) -> Sample:
+    def drawn(cls, seed: int, n: int, n_test: int, repeat: int) -> Self:
         """The sample of a repeat: the same for all decays and maps."""
         rng = np.random.default_rng(seed_sequence(seed, "requirement", n, repeat))
         X, X_test = rng.uniform(size=(n, 1)), rng.uniform(size=(n_test, 1))

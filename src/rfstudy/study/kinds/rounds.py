@@ -15,8 +15,6 @@ The axis ``iteration`` counts rounds; ``n_features`` the features found up to th
 Figure 1 shows as arrays, on the sphere the harmonics that were chosen most often.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from typing import Annotated, TypedDict

@@ -4,8 +4,6 @@ The report fits powers of s and of d to these numbers and sets them beside the c
 (Table II).
 """
 
-from __future__ import annotations
-
 from dataclasses import is_dataclass
 from typing import TypedDict
 

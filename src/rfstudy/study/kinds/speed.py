@@ -5,8 +5,6 @@ timed; those of the one side also against which others and how long it may take 
 the others, or ``at_most_s`` in seconds). The report pairs the two sides round by round.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from functools import partial

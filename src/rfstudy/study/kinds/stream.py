@@ -5,8 +5,6 @@ memory does not grow with n; where all features fit into the stated budget they 
 kernel on so many rows, the first of the training part; a fit leaves checkpoints, from which it goes on.
 """
 
-from __future__ import annotations
-
 import sys
 from functools import partial
 from typing import Annotated, Any, TypedDict

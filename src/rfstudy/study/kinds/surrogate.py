@@ -10,8 +10,6 @@ leverage is :math:`\mathrm{Tr}\,K (K + n \lambda I)^{-1}`, the total surrogate l
 :math:`(y^T K y + n\, \mathrm{Tr}\,K) / (n^2 \lambda)`.
 """
 
-from __future__ import annotations
-
 from typing import TypedDict
 
 import numpy as np

@@ -6,8 +6,6 @@ direction of the first axis, on which the structured maps depend. The yardstick 
 Fourier features, twice: in the layout of the map, with as many frequencies, and as [cos | sin], with as many columns.
 """
 
-from __future__ import annotations
-
 import itertools
 from typing import TypedDict
 

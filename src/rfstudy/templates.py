@@ -18,6 +18,7 @@ from PIL.PngImagePlugin import PngInfo
 
 from random_features.errors import UserError
 from random_features.maps.registry import REGISTRY
+from rfstudy import tidy
 from rfstudy.data.entries import read_tasks
 from rfstudy.files import read_yaml, write_atomically, write_text
 from rfstudy.metrics import FACTS
@@ -27,7 +28,7 @@ from rfstudy.report.aggregate import select
 from rfstudy.report.catalogue import specification
 from rfstudy.report.claims.samples import rank_correlation
 from rfstudy.report.compare import CELL_VERDICTS, Estimate, is_effect
-from rfstudy.report.context import Context, read_tables
+from rfstudy.report.context import Context
 from rfstudy.report.scorecard import scorecard
 from rfstudy.report.typeset import description, one_number_per_cell
 from rfstudy.study.config import load_experiments
@@ -62,7 +63,8 @@ class Shipped:
         self.tasks, self.styles = read_tasks(config / "datasets.yaml"), read_yaml(config / "methods.yaml")
         self.experiments = load_experiments(config, set(self.tasks))
         self.reports = load_reports(config, self.experiments, self.styles, self.tasks)
-        self.table, self.context = cache(self._table), cache(self._context)
+        self.rows, self.context, self.made = cache(tidy.read), cache(self._context), cache(self._made)
+        self.table = cache(lambda paper, name: one_number_per_cell(self.made(paper, name)))
 
     def file(self, experiment: str) -> Path:
         """Where the rows of an experiment are, if they are shipped."""
@@ -77,13 +79,13 @@ class Shipped:
         return specification(self.reports, paper, name)
 
     def _context(self, *experiments: str, kernel: str = "") -> Context:
-        rows = read_tables(self.file(name) for name in experiments if self.file(name).exists())
+        rows = {path: self.rows(path) for path in map(self.file, experiments) if path.exists()}
         return Context.of(rows, list(experiments), self.styles, self.tasks, self.root / "data" / "reference", kernel)
 
-    def _table(self, paper: str, name: str) -> pd.DataFrame:
+    def _made(self, paper: str, name: str):
         spec = self.spec(paper, name)
         context = self.context(*spec["experiments"], kernel=spec.get("kernel", ""))
-        return one_number_per_cell(tables.make(context, spec))
+        return tables.make(context, spec) if spec["form"] == "tables" else plots.picture(context, spec)
 
     def runs(self, experiment: str) -> list[dict]:
         """The records of the runs that the shipped rows of an experiment point to."""

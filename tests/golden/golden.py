@@ -19,9 +19,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from rfstudy.report import typeset
+from rfstudy.templates import Shipped
+
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
-MEASURED = ROOT / "data" / "measured"
 PAPERS = ("survey", "eerf", "nsrf", "slsrff", "study")
 
 #: Relative difference up to which two numbers are the same.
@@ -38,30 +40,16 @@ VERDICTS = (
 KEYS = ("size", "metric", "kernel", "learner", "claim", "protocol", "criterion", "random_split")
 
 
-def made(patterns: list[str]):
+def made(patterns: list[str], shipped: Shipped):
     """Yield (name, what it is made of) for each measured output whose name matches a pattern."""
-    from rfstudy.outputs import load_reports
-    from rfstudy.report import plots, tables, typeset
-    from rfstudy.report.context import contexts
-    from rfstudy.study.config import load_experiments, load_methods, load_registry
-
-    config, shipped = ROOT / "config", {path.name.split(".")[0]: path for path in MEASURED.glob("*.csv.xz")}
-    tasks = load_registry(config).tasks
-    reports = load_reports(config, load_experiments(config, set(tasks)), load_methods(config), tasks)
-    named = {f"{spec['paper']}/{spec['name']}": spec for spec in reports}
-    specs = {
-        name: spec
-        for name, spec in named.items()
-        if any(fnmatch(name, pattern) for pattern in patterns)
-        and (set(spec["experiments"]) & set(shipped) or (spec["form"] == "tables" and not spec["experiments"]))
-    }
-    files = {shipped[each] for spec in specs.values() for each in spec["experiments"] if each in shipped}
-    registries = ROOT / "data" / "reference", load_methods(config), tasks
-    for name, (spec, context) in zip(specs, contexts(list(specs.values()), sorted(files), *registries), strict=True):
-        if spec["form"] == "tables":
-            yield name, of_table(typeset.csv(tables.make(context, spec)))
-        else:
-            yield name, of_figure(plots.picture(context, spec).figure)
+    for spec in shipped.reports:
+        paper, name, experiments = spec["paper"], spec["name"], spec["experiments"]
+        if not any(fnmatch(f"{paper}/{name}", pattern) for pattern in patterns):
+            continue
+        if any(shipped.has([each]) for each in experiments) or (spec["form"] == "tables" and not experiments):
+            output = shipped.made(paper, name)
+            content = of_table(typeset.csv(output)) if spec["form"] == "tables" else of_figure(output.figure)
+            yield f"{paper}/{name}", content
 
 
 def of_table(text: str) -> dict[str, list]:
@@ -179,20 +167,20 @@ def read(paper: str) -> dict:
     return json.loads(lzma.decompress((HERE / f"{paper}.json.xz").read_bytes()))
 
 
-def check(patterns: list[str]) -> list[str]:
+def check(patterns: list[str], shipped: Shipped) -> list[str]:
     """The differences between the outputs that match the patterns and their golden copies, one line each."""
     old = {name: content for paper in PAPERS for name, content in read(paper).items()}
     old = {name: content for name, content in old.items() if any(fnmatch(name, pattern) for pattern in patterns)}
     found, seen = [], set()
-    for name, content in made(patterns):
+    for name, content in made(patterns, shipped):
         seen.add(name)
         found += differences(old[name], content, name) if name in old else [f"{name}: is new"]
     return found + [f"{name}: is gone" for name in old if name not in seen]
 
 
-def write(patterns: list[str]) -> None:
+def write(patterns: list[str], shipped: Shipped) -> None:
     """Replace the golden copies of the outputs that match the patterns."""
-    new = dict(made(patterns))
+    new = dict(made(patterns, shipped))
     for paper in {name.split("/")[0] for name in new}:
         path = HERE / f"{paper}.json.xz"
         kept = (read(paper) if path.exists() else {}) | {
@@ -206,8 +194,8 @@ if __name__ == "__main__":
     command, *wanted = sys.argv[1:] or ["check"]
     wanted = wanted or ["*"]
     if command == "write":
-        write(wanted)
+        write(wanted, Shipped(ROOT))
     else:
-        lines = check(wanted)
+        lines = check(wanted, Shipped(ROOT))
         print("\n".join(lines) or "equal")
         sys.exit(bool(lines))

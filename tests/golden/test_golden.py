@@ -5,8 +5,8 @@ import pytest
 
 
 @pytest.mark.parametrize("paper", golden.PAPERS)
-def test_outputs_equal_their_golden_copies(paper):
-    assert golden.check([f"{paper}/*"]) == []
+def test_outputs_equal_their_golden_copies(paper, shipped):
+    assert golden.check([f"{paper}/*"], shipped) == []
 
 
 def test_a_changed_number_is_found():

@@ -12,11 +12,6 @@ from rfstudy import templates
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture(scope="module")
-def shipped():
-    return templates.Shipped(ROOT)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "template"), templates.PAGES.items())
 def test_a_page_is_what_its_template_makes_of_the_shipped_rows(shipped, page, template):

@@ -1,7 +1,7 @@
 """Unpack the content of a file from the compressed files and archives that it may come in.
 
-The checksum of a file is that of its content. The content may come plain, as .gz, .bz2, .xz, .zip or .tar, and one of
-these may lie inside another.
+The checksum of a file is that of its content. The content may come plain, as .gz, .bz2, .xz, .lzma, .zip or .tar, and
+one of these may lie inside another.
 """
 
 import bz2
@@ -23,6 +23,15 @@ MAX_LAYERS = 4
 
 #: Where a tar archive says that it is one.
 TAR_MAGIC = slice(257, 262)
+
+#: How compressed files begin, and what opens them. A GzipFile needs a mode: it would ask its stream for one, and
+#: another GzipFile answers with a number.
+COMPRESSED = {
+    b"\x1f\x8b": lambda stream: gzip.GzipFile(fileobj=stream, mode="rb"),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+    b"]\x00\x00": lzma.LZMAFile,  # .lzma, the format before xz
+}
 
 #: How files begin that are compressed by 7z, zstd, RAR and compress, which are not unpacked.
 UNSUPPORTED = (b"7z\xbc\xaf\x27\x1c", b"\x28\xb5\x2f\xfd", b"Rar!", b"\x1f\x9d")
@@ -148,13 +157,9 @@ def open_layer(stream, names: Names):
     stream.seek(0)
     head = stream.read(TAR_MAGIC.stop)
     stream.seek(0)
-    if head.startswith(b"\x1f\x8b"):
-        # with a mode, because it would ask its stream for one, and a GzipFile answers with a number
-        return gzip.GzipFile(fileobj=stream, mode="rb")
-    if head.startswith(b"BZh"):
-        return bz2.BZ2File(stream)
-    if head.startswith(b"\xfd7zXZ\x00"):
-        return lzma.LZMAFile(stream)
+    for magic, decompressed in COMPRESSED.items():
+        if head.startswith(magic):
+            return decompressed(stream)
     if head.startswith(b"PK\x03\x04"):
         archive = zipfile.ZipFile(stream)
         return archive.open(names.choose(archive.namelist()))
@@ -169,5 +174,5 @@ def open_layer(stream, names: Names):
             raise ChecksumError(f"{member!r} of the archive is a link to a file that the archive does not have")
         return content
     if head.startswith(UNSUPPORTED):
-        raise ChecksumError("the compression is none of gzip, bzip2, xz, zip and tar: unpack the file")
+        raise ChecksumError("the compression is none of gzip, bzip2, xz, lzma, zip and tar: unpack the file")
     return None

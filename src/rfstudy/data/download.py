@@ -42,12 +42,8 @@ PATIENCE = 60.0
 FRAME_BYTES, ARCHIVE_TIMES = 2**20, 20
 
 
-class TooLong(Exception):
-    """A transfer that goes on beyond what the file can be."""
-
-
 class NotTheFile(requests.RequestException):
-    """A web page in place of the file: the server explains an error, or asks to log in."""
+    """A transfer that cannot be the file: a web page that explains an error or asks to log in, or too many bytes."""
 
 
 class TooSlow(Exception):
@@ -160,16 +156,10 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
 
     Raises ``DownloadError`` that lists every place that was tried and what was wrong with it.
     """
-    target = directory / name
-    if "path" in entry:
-        return from_path(source_id, name, entry, target)
-    if target.exists() and digest_of(target) == entry["sha256"]:
+    target, is_local, tried = directory / name, "path" in entry, []
+    if not is_local and target.exists() and digest_of(target) == entry["sha256"]:
         return "already in place"
-    tried = []
-    by_hand = [(path, f"put in place by hand: {path.name}") for path in archives_of(directory, name)]
-    folder = Path(os.path.expanduser(mirror or "")) / source_id
-    mirrored = [(path, f"mirror: {source_id}/{path.name}") for path in archives_of(folder, name)] if mirror else []
-    for path, origin in by_hand + mirrored:
+    for path, origin in local_places(source_id, name, entry, directory, mirror):
         try:
             unpack(path, target, entry)
             return origin
@@ -183,37 +173,34 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
         try:
             from_address(address, target, entry)
             return address["url"]
-        except (TooLong, TooSlow, requests.RequestException, ValueError) as error:  # ValueError: a header of nonsense
+        except (TooSlow, requests.RequestException, ValueError) as error:  # ValueError: a header of nonsense
             tried.append(f"{address['url']}: {explain(error)}")
             log.warning(tried[-1])
-    where = f"the mirror {mirror} has no {source_id}/{name}[.xz|.gz|.bz2|.zip]" if mirror else "no mirror is configured"
-    raise DownloadError(
-        f"the data set {source_id!r} needs the file {name!r}, which could not be had:\n"
-        + "".join(f"    {line}\n" for line in tried)
-        + f"    {where}\n"
-        + f"  Put it at {target} (or beside it as .xz, .gz, .bz2 or .zip); {wanted(entry)}\n"
-        + "  or name a mirror (mirror: in the configuration, or RFSTUDY_MIRROR), or set allow_missing: true."
-    )
+    if is_local:
+        advice = f"  Put it at {entry['path']}, or state another path in config/sources.yaml; {wanted(entry)}"
+    else:
+        no_mirror = f"the mirror {mirror} has no {source_id}/{name}[.xz|.gz|.bz2|.zip]"
+        tried.append(no_mirror if mirror else "no mirror is configured")
+        advice = f"  Put it at {target} (or beside it as .xz, .gz, .bz2 or .zip); {wanted(entry)}\n"
+        advice += "  or name a mirror (mirror: in the configuration, or RFSTUDY_MIRROR), or set allow_missing: true."
+    lines = "".join(f"    {line}\n" for line in tried)
+    raise DownloadError(f"the data set {source_id!r} needs the file {name!r}, which could not be had:\n{lines}{advice}")
 
 
-def from_path(source_id: str, name: str, entry: dict, target: Path) -> str:
-    """Copy the content of a file of this machine to ``target``; returns where it was.
-
-    Raises ``DownloadError`` where there is no such file, or it is not the one that was recorded when it was first used.
+def local_places(source_id: str, name: str, entry: dict, directory: Path, mirror) -> list[tuple[Path, str]]:
+    """Return the files of this machine that may hold the content, each with what a record says of it: the one that the
+    entry names or, of a file to download, those in its folder and in the mirror.
     """
-    path = Path(os.path.expanduser(entry["path"]))
-    if not path.is_file():
-        raise DownloadError(
-            f"the data set {source_id!r} needs the file {name!r}, and there is none at {path}: put it there, or state "
-            "another path in config/sources.yaml"
-        )
-    try:
-        unpack(path, target, entry)
-    except ChecksumError as error:
-        raise DownloadError(
-            f"the file {name!r} of the data set {source_id!r}, {path}: {error}; {wanted(entry)}"
-        ) from None
-    return f"this machine: {entry['path']}"
+    if "path" in entry:
+        own = Path(os.path.expanduser(entry["path"]))
+        return [(own, f"this machine: {entry['path']}")] if own.is_file() else []
+    folders = {directory: "put in place by hand: "}
+    if mirror:
+        folders[Path(os.path.expanduser(mirror)) / source_id] = f"mirror: {source_id}/"
+    candidates = [
+        (folder / each, f"{origin}{each}") for folder, origin in folders.items() for each in archive_names(name)
+    ]
+    return [(path, origin) for path, origin in candidates if path.is_file()]
 
 
 def wanted(entry: dict) -> str:
@@ -227,11 +214,6 @@ def wanted(entry: dict) -> str:
         f"{content},\n    as {shown(entry['lock'])} recorded when it was first used; if the file was changed and you "
         "accept that, remove its lines there"
     )
-
-
-def archives_of(folder: Path, name: str) -> list[Path]:
-    """The files in a folder that may hold the content of ``name``."""
-    return [path for each in archive_names(name) if (path := folder / each).is_file()]
 
 
 def from_address(address: dict, target: Path, entry: dict) -> None:
@@ -251,11 +233,7 @@ def from_address(address: dict, target: Path, entry: dict) -> None:
         part.unlink(missing_ok=True)
     # what an earlier run left may be of another version of the file: then all of it is fetched once more
     for last in (False, True) if part.exists() else (True,):
-        try:
-            transfer(url, part, most, resumable=resumable)
-        except TooLong:
-            part.unlink()
-            raise
+        transfer(url, part, most, resumable=resumable)
         try:
             return unpack(part, target, entry, address.get("member"))
         except ChecksumError:
@@ -291,8 +269,8 @@ def request(url: str, part: Path, most: int, version: dict[str, str]) -> None:
     """Ask a server once, and append what it sends to what ``part`` holds, up to ``most`` bytes in all.
 
     ``version`` keeps the server's name of the version that the first bytes are of (``If-Range``), so that another
-    version is sent whole. Raises ``TooLong``, ``TooSlow``, and ``requests.RequestException`` for a failed transfer, a
-    web page in place of the file, and other bytes than those that were asked for.
+    version is sent whole. Raises ``NotTheFile``, ``TooSlow``, and ``requests.RequestException`` for a failed transfer
+    and other bytes than those that were asked for.
     """
     start = part.stat().st_size if part.exists() else 0
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} | version if start else {})
@@ -313,7 +291,8 @@ def request(url: str, part: Path, most: int, version: dict[str, str]) -> None:
             for chunk in response.iter_content(CHUNK_BYTES):
                 renew()
                 if file.tell() + len(chunk) > most:
-                    raise TooLong(f"the transfer goes on after {most} bytes, more than the file can have")
+                    part.unlink()
+                    raise NotTheFile(f"the transfer goes on after {most} bytes, more than the file can have")
                 file.write(chunk)
 
 
@@ -340,15 +319,7 @@ def patience():
 
 
 def explain(error: Exception) -> str:
-    """What went wrong, in a few words."""
-    response = getattr(error, "response", None)
-    if response is not None:
-        return f"HTTP status {response.status_code} {response.reason}"
-    if isinstance(error, requests.Timeout):
-        return "no answer in time"
-    if isinstance(error, requests.exceptions.ChunkedEncodingError):
-        return "the transfer broke off"
+    """Return what went wrong; requests says of a failed connection more than helps."""
     if isinstance(error, requests.ConnectionError):
-        reason = str(getattr(error.args[0], "reason", error) if error.args else error)
-        return f"no connection ({reason.rpartition(': ')[2]})"
+        return f"no connection ({str(error).rpartition(': ')[2]})"
     return str(error)

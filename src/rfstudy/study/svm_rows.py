@@ -8,6 +8,7 @@ from random_features.arrays import row_blocks
 from random_features.learners.l1_svm import fit_l1_svm
 from random_features.learners.linear_model import LinearModel
 from rfstudy.data.target import Target
+from rfstudy.study.engine import Job, feature_map, sample_and_kernel
 from rfstudy.study.sample import Sample
 
 #: Rows that are mapped, or compared with the training rows, at a time.
@@ -18,6 +19,16 @@ def fit_on(phi, sample: Sample, target: Target, C: float):
     """The l1-SVM on the features of a fitted map of the training rows of a sample, of two classes."""
     Y, _ = target.encode(sample.y_train)
     return fit_l1_svm(lambda: phi.transform_blocks(sample.X_train), Y, C, n_columns=phi.n_columns_)
+
+
+def rows_of_map(job: Job, entry: dict, s: int, repeat: int, C: float, columns: dict) -> list[dict]:
+    """Return the rows, with these columns, of the l1-SVM on the features of an entry's map in a repeat."""
+    sample, kernel, length_scale = sample_and_kernel(job, repeat)
+    phi = feature_map(job.spec, entry, kernel, s, repeat).fit(sample.X_train, sample.y_train)
+    settings = {"length_scale": length_scale, "options": entry["options"], "C": C, "capped": sample.capped}
+    columns = columns | {"n_columns": phi.n_columns_, "learner": "l1_svm"}
+    model = fit_on(phi, sample, job.data.target, C)
+    return accuracy_rows(job.data.target, sample, model, phi.transform, columns, settings)
 
 
 def decided(model, features, X) -> np.ndarray:

@@ -28,6 +28,7 @@ from .source import CONTENT, DIGEST, WRONG, archive_of, download, names_in, sour
         ("named-otherwise.zip", zipped("folder/toy.data", CONTENT), None),
         ("gz-in-a.zip", zipped("toy.data.gz", gzip.compress(CONTENT)), "toy.data.gz"),
         ("xz-without-its-ending", lzma.compress(CONTENT), None),
+        ("toy.data.lzma", lzma.compress(CONTENT, lzma.FORMAT_ALONE), None),
         ("toy.tar.gz", gzip.compress(tarred("./folder/toy.data", CONTENT)), "toy.data"),
         ("zip-in-a.zip", zipped("a b.zip", zipped("folder/toy.data", CONTENT)), ["a b.zip", "folder/toy.data"]),
         ("tar-in-a.zip", zipped("toy.tar.gz", gzip.compress(tarred("toy.data", CONTENT))), ["toy.tar.gz", "toy.data"]),

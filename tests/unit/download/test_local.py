@@ -1,6 +1,7 @@
 """Files of this machine: copied, recorded at their first use, and told when they have changed or are not there."""
 
 import gzip
+import lzma
 
 import pytest
 import yaml
@@ -16,7 +17,10 @@ def local_source(path):
     return {"title": "Toy", "licence": "not stated", "files": {"toy.data": toy}}
 
 
-@pytest.mark.parametrize(("ending", "packed"), [("", CONTENT), (".gz", gzip.compress(CONTENT))])
+@pytest.mark.parametrize(
+    ("ending", "packed"),
+    [("", CONTENT), (".gz", gzip.compress(CONTENT)), (".lzma", lzma.compress(CONTENT, lzma.FORMAT_ALONE))],
+)
 def test_a_file_of_this_machine_is_copied_and_its_checksum_recorded(tmp_path, ending, packed, caplog):
     own = tmp_path / f"mine.csv{ending}"
     own.write_bytes(packed)
@@ -48,7 +52,7 @@ def test_a_file_of_this_machine_that_has_changed_is_told_although_its_copy_has_n
 def test_a_file_of_this_machine_that_is_not_there_is_told_with_its_path(tmp_path):
     source = local_source(tmp_path / "mine.csv")
     with pytest.raises(
-        DownloadError, match=r"needs the file 'toy.data', and there is none at .*mine\.csv: put it there"
+        DownloadError, match=r"needs the file 'toy.data', which could not be had:\n  Put it at .*mine\.csv, or"
     ):
         download("toy", source, tmp_path / "raw")
     record = download("toy", source, tmp_path / "raw", allow_missing=True)

@@ -6,6 +6,7 @@ are those of the entries, one a variant, so that an experiment of this kind may 
 maps take no part.
 """
 
+import itertools
 from typing import Annotated, Literal, TypedDict
 
 import numpy as np
@@ -38,18 +39,13 @@ def cells(job: Job) -> list[Cell]:
     """One cell a variant, of which each has its split, and repeat."""
     spec = job.spec
     own = {
-        entry["variant"]: {
-            "learners": spec.grid["learners"],
-            "preprocess": entry.get("preprocess", spec.preprocess),
-            "split": merge(spec.split or {}, entry.get("split", {})),
-        }
+        entry["variant"]: spec.grid
+        | {"preprocess": entry.get("preprocess", spec.preprocess)}
+        | {"split": merge(spec.split or {}, entry.get("split", {}))}
         for entry in spec.methods
     }
-    return [
-        Cell({}, {"variant": variant, "repeat": repeat}, conditions)
-        for repeat in spec.repeats
-        for variant, conditions in own.items()
-    ]
+    places = itertools.product(spec.repeats, own)
+    return [Cell({}, {"variant": variant, "repeat": repeat}, own[variant]) for repeat, variant in places]
 
 
 def measure(

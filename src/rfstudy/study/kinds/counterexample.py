@@ -52,16 +52,6 @@ class Problem:
     target: Fraction
     penalty: Fraction
 
-    @property
-    def shift(self) -> Fraction:
-        """n lambda."""
-        return len(self.labels) * self.penalty
-
-    def weights(self, gram: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """(K + n lambda I)^(-1) b (n,) for the matrix of all points."""
-        n = len(self.labels)
-        return solved(gram[:n, :n] + self.shift * np.eye(n, dtype=object), right)
-
 
 @dataclass(frozen=True)
 class Approximation:
@@ -96,8 +86,8 @@ def measure(
     "nearer" and the other as "farther", with their fractions; of how many pairs are counter-examples; and what a
     picture of the vectors in T needs.
     """
-    problem = Problem(fractions(gram), fractions(labels), fraction(target), fraction(penalty))
-    pairs = admissible(approximations(problem, [fraction(each) for each in entries]), problem)
+    problem = Problem(fractions(gram), fractions(labels), Fraction(str(target)), Fraction(str(penalty)))
+    pairs = admissible(approximations(problem, fractions(entries)), problem)
     found = [pair for pair in pairs if is_counter_example(*pair)]
     n = len(labels)
     shared = {"dataset": f"points-{n}", "n_train": n, "n_test": 1}
@@ -118,17 +108,12 @@ def measure(
     return rows, arrays
 
 
-def fraction(number: float) -> Fraction:
-    """The fraction that a number is written as: 0.1 is 1/10."""
-    return Fraction(str(number))
-
-
 def fractions(numbers: list) -> np.ndarray:
-    """The fractions that the numbers of an array are written as."""
-    return np.vectorize(fraction, otypes=[object])(numbers)
+    """Return the fractions that the numbers of an array are written as: 1/10 for 0.1."""
+    return np.vectorize(lambda number: Fraction(str(number)), otypes=[object])(numbers)
 
 
-def approximations(problem: Problem, entries: list[Fraction]) -> list[Approximation]:
+def approximations(problem: Problem, entries: np.ndarray) -> list[Approximation]:
     """The exact kernel with one feature more, for every feature with these entries; of two that differ in their sign,
     and are the same kernel, one.
     """
@@ -142,9 +127,9 @@ def approximation(problem: Problem, feature: np.ndarray) -> Approximation:
     own, epsilon = feature[:-1], feature[-1] * feature[:-1]
     gram = problem.gram + np.outer(feature, feature)
     cross = problem.gram[-1, :-1]
-    displaced = (own @ problem.weights(problem.gram, cross)) * own
-    exact = cross @ problem.weights(problem.gram, problem.labels)
-    predicted = gram[-1, :-1] @ problem.weights(gram, problem.labels)
+    displaced = (own @ ridge_weights(problem, problem.gram, cross)) * own
+    exact = cross @ ridge_weights(problem, problem.gram, problem.labels)
+    predicted = gram[-1, :-1] @ ridge_weights(problem, gram, problem.labels)
     values = {
         "kernel_distance": own @ own,
         "cross_kernel_distance_squared": epsilon @ epsilon,
@@ -191,16 +176,18 @@ def stated(problem: Problem, own: Approximation, value: Fraction) -> dict:
         "approximate_gram": own.gram[:-1, :-1],
     }
     settings = {name: values.astype(str).tolist() for name, values in settings.items()}
-    return settings | {"exact": str(value), "target": str(problem.target), "shift": str(problem.shift)}
+    shift = len(problem.labels) * problem.penalty
+    return settings | {"exact": str(value), "target": str(problem.target), "shift": str(shift)}
 
 
-def solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The solution x (n,) of A x = b in fractions, for a positive definite A (n, n): elimination without pivoting, none
-    of whose pivots vanishes.
+def ridge_weights(problem: Problem, gram: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return (K + n lambda I)^(-1) b (n,) in fractions, for the matrix of all points: by elimination without pivoting,
+    because no pivot of a positive definite matrix vanishes.
     """
-    rows = np.column_stack([matrix, right])
-    for i in range(len(rows)):
+    n = len(right)
+    rows = np.column_stack([gram[:n, :n] + n * problem.penalty * np.eye(n, dtype=object), right])
+    for i in range(n):
         rows[i] = rows[i] / rows[i, i]
-        others = np.arange(len(rows)) != i
+        others = np.arange(n) != i
         rows[others] = rows[others] - np.outer(rows[others, i], rows[i])
     return rows[:, -1]

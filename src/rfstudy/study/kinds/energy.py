@@ -22,6 +22,10 @@ from rfstudy.study.job import Part
 RESOURCES = {"mb": 2000, "minutes": 60}
 
 
+#: Keys of the grid that are the same in all cells.
+FIXED = ("dimension", "candidates", "terms")
+
+
 class Grid(TypedDict):
     """`dimension` (d), `candidates` of the pool, `terms` of the target, `input_scales` of the rows at n = `rows`, and
     `sample_sizes` (n) at the `fixed_input_scale`.
@@ -45,7 +49,7 @@ def check(spec: Part) -> None:
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, repeat and place: tau at one n, and n at one tau."""
     grid = job.spec.grid
-    fixed = {key: grid[key] for key in ("dimension", "candidates", "terms")}
+    fixed = {key: grid[key] for key in FIXED}
     places = [("input_scale", scale, grid["rows"], scale) for scale in grid["input_scales"]]
     places += [("rows", n, n, grid["fixed_input_scale"]) for n in grid["sample_sizes"]]
     return [
@@ -57,19 +61,10 @@ def cells(job: Job) -> list[Cell]:
 
 
 def measure(
-    job: Job,
-    entry: dict,
-    *,
-    axis: str,
-    at: float,
-    repeat: int,
-    n_train: int,
-    input_scale: float,
-    dimension: int,
-    candidates: int,
-    terms: int,
+    job: Job, entry: dict, *, axis: str, at: float, repeat: int, n_train: int, input_scale: float, **grid
 ) -> tuple[list[dict], dict]:
     """The row of one cell: the correlation of scores and spectrum along tau, the largest deviation along n."""
+    dimension, candidates, terms = (grid[key] for key in FIXED)
     # the same candidates at all places of a repeat
     own = entry | {"options": entry["options"] | {"n_candidates": candidates}}
     axes = ("energy pool", dimension, candidates, repeat)

@@ -11,9 +11,9 @@ from typing import TypedDict
 from random_features.errors import UserError
 from random_features.maps.registry import make_map, resolved_options
 from rfstudy.fields import Count, Counts, Positive
-from rfstudy.study.engine import Cell, Job, cells_of, feature_map, sample_and_kernel
+from rfstudy.study.engine import Cell, Job, cells_of
 from rfstudy.study.job import Part
-from rfstudy.study.svm_rows import accuracy_rows, fit_on
+from rfstudy.study.svm_rows import rows_of_map
 
 METRICS = ("accuracy_pct", "train_accuracy_pct")
 RESOURCES = {"mb": 6000, "bytes_per_value": 32, "minutes": 240}
@@ -48,14 +48,9 @@ def searches(entry: dict) -> bool:
 
 def measure(job: Job, entry: dict, *, budget: int, repeat: int, n_features: int, C: float) -> tuple[list[dict], dict]:
     """The accuracies of the l1-SVM on the features that were found within a budget."""
-    sample, kernel, length_scale = sample_and_kernel(job, repeat)
     options = spent(entry, n_features, budget) if searches(entry) else entry["options"]
-    phi = feature_map(job.spec, entry | {"options": options}, kernel, n_features, repeat)
-    phi.fit(sample.X_train, sample.y_train)
-    columns = {"n_columns": phi.n_columns_, "learner": "l1_svm", "axis": "evaluations", "at": budget}
-    settings = {"length_scale": length_scale, "options": options, "C": C, "capped": sample.capped}
-    target, model = job.data.target, fit_on(phi, sample, job.data.target, C)
-    return accuracy_rows(target, sample, model, phi.transform, columns, settings), {}
+    place = {"axis": "evaluations", "at": budget}
+    return rows_of_map(job, entry | {"options": options}, n_features, repeat, C, place), {}
 
 
 def spent(entry: dict, s: int, budget: int) -> dict:

@@ -21,7 +21,7 @@ from rfstudy.fields import Count, Positive, Positives
 from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned, feature_map, sample_and_kernel
 from rfstudy.study.job import kernel_id
 from rfstudy.study.sample import Sample
-from rfstudy.study.svm_rows import accuracy_rows, fit_on
+from rfstudy.study.svm_rows import accuracy_rows, rows_of_map
 
 METRICS = ("accuracy_pct", "train_accuracy_pct")
 RESOURCES = {"mb": 8000, "bytes_per_value": 32, "minutes": 240}
@@ -68,17 +68,12 @@ def measure(
     job: Job, entry: dict, *, repeat: int, C: float, n_features: int = 0, kernels: list = (), **place
 ) -> tuple[list[dict], dict]:
     """The accuracies of a kernel, of a combination of ``kernels``, or of a map, on the test and the training rows."""
-    sample, kernel, length_scale = sample_and_kernel(job, repeat)
     if entry:
-        settings = {"length_scale": length_scale, "options": entry["options"]}
-        phi = feature_map(job.spec, entry, kernel, n_features, repeat).fit(sample.X_train, sample.y_train)
-        columns = {"n_columns": phi.n_columns_, "learner": "l1_svm"}
-        model, features = fit_on(phi, sample, job.data.target, C), phi.transform
-    else:
-        columns = {"learner": "kernel_svm"}
-        model, features, settings = fit_kernels(kernels, sample, job.data.target, C, length_scale)
+        return rows_of_map(job, entry, n_features, repeat, C, {}), {}
+    sample, _, length_scale = sample_and_kernel(job, repeat)
+    model, features, settings = fit_kernels(kernels, sample, job.data.target, C, length_scale)
     settings |= {"C": C, "capped": sample.capped}
-    return accuracy_rows(job.data.target, sample, model, features, columns, settings), {}
+    return accuracy_rows(job.data.target, sample, model, features, {"learner": "kernel_svm"}, settings), {}
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:

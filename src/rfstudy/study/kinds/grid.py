@@ -157,13 +157,9 @@ def conditions_of(spec: Part, choice: tuple, entry: dict, learner: str = "") -> 
     if conditions["length_scale"] is None and "length_scale" in KERNELS[kernel["name"]]["parameters"]:
         conditions["bandwidth"] = spec.bandwidth and merge(spec.bandwidth, values.get("bandwidth", {}))
     if learner:
-        conditions["learner"] = learner
-        conditions["settings"] = learner_settings(spec, entry, learner)
-        conditions["penalty"] = values.get("penalty", {}).get(learner)
-        conditions["choice"] = how.get("penalty", {"tune_per": "cell"})
-        if conditions["penalty"] is not None:
-            for option in OF_CHOICE:
-                conditions["settings"].pop(option, None)
+        penalty, settings = values.get("penalty", {}).get(learner), learner_settings(spec, entry, learner)
+        conditions |= {"learner": learner, "penalty": penalty, "choice": how.get("penalty", {"tune_per": "cell"})}
+        conditions["settings"] = settings if penalty is None else without(settings, *OF_CHOICE)
     at_edge = [each for each in how.get("at_edge", []) if each in OF_MAP and each not in entry]
     return conditions | ({"at_edge": at_edge} if at_edge else {})
 
@@ -302,17 +298,12 @@ def exhaust(blocks) -> None:
 def cell_settings(cell: Cell, length_scale: float | None, capped: bool) -> dict:
     """What the rows of a cell say of how it was computed."""
     conditions = cell.conditions
-    found = {
-        "preprocess": conditions["preprocess"],
-        "options": cell.entry["options"],
-        "capped": capped,
-        **conditions["choice"],
-    }
-    found |= {"at_edge": conditions["at_edge"]} if "at_edge" in conditions else {}
+    found = {key: conditions[key] for key in ("preprocess", "at_edge") if key in conditions} | conditions["choice"]
+    found |= {"options": cell.entry["options"], "capped": capped}
     own_split = conditions.get("split", {})
     found |= {"split": own_split["rule"]} if "rule" in own_split else {}
     found |= {"split_options": options} if (options := without(own_split, "rule")) else {}
-    return found if length_scale is None else {"length_scale": length_scale, **found}
+    return found if length_scale is None else found | {"length_scale": length_scale}
 
 
 def skipped_rows(spec: Part, prepared: Prepared, repeats: list[int], measurements: list[dict]) -> list[dict]:

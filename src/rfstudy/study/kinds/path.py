@@ -13,7 +13,7 @@ import numpy as np
 
 from random_features.arrays import seed_sequence
 from random_features.errors import UserError
-from random_features.learners.decomposed import Decomposed, decompose, leave_one_out, ridge_coefficients
+from random_features.learners.decomposed import decompose, leave_one_out, ridge_coefficients
 from random_features.learners.penalties import best_penalty, is_at_edge
 from rfstudy import scores
 from rfstudy.fields import Count, Positive, Positives
@@ -89,7 +89,8 @@ def measure(
             place | {"split": "train", "metric": metric, "value": value, "settings": settings}
             for metric, value in of_features.items()
         ]
-        best = least_left_out(parts, y_train, penalties)
+        left_out = leave_one_out(parts, y_train, n * np.array(penalties))
+        best = best_penalty(left_out**2, penalties, "mse")
         at_edge = {"at_edge": ["penalty"]} if is_at_edge(best, penalties) else {}
         for learner, how in ((STATED, {"penalty": penalty}), (CHOSEN, {"penalty": best} | at_edge)):
             coef = ridge_coefficients(parts, y_train, n * how["penalty"])
@@ -118,12 +119,6 @@ def first_frequencies(features: np.ndarray, s: int, largest: int) -> np.ndarray:
     """
     by_kind = features.reshape(len(features), -1, largest)
     return np.sqrt(largest / s) * by_kind[:, :, :s].reshape(len(features), -1)
-
-
-def least_left_out(parts: Decomposed, y: np.ndarray, penalties: list[float]) -> float:
-    """The penalty of the least leave-one-out error."""
-    errors = leave_one_out(parts, y, len(y) * np.array(penalties))
-    return best_penalty(errors**2, penalties, "mse")
 
 
 def scores_of(y_train, predicted_train, y_test, predicted_test) -> list[dict]:

@@ -17,17 +17,17 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, Self, TypedDict
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
 
-from random_features.arrays import row_blocks, seed_of, seed_sequence
+from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
-from random_features.kernels.circle import HARMONICS_BLOCK, Circle, harmonics, spectrum
+from random_features.kernels.circle import Circle, harmonics, spectrum
 from random_features.learners.gram import fit_kernel_ridge
 from random_features.learners.ridge import fit_ridge
 from random_features.learners.streams import Kept
+from random_features.maps.leverage import row_leverage_scores
 from rfstudy.fields import Count, Counts, Positive, Some
 from rfstudy.study.engine import Cell, Job, entry_map
-from rfstudy.study.job import Part
+from rfstudy.study.job import Part, without
 
 RESOURCES = {"mb": 3000, "minutes": 240}
 
@@ -65,8 +65,7 @@ def kernels(spec: Part):
 def cells(job: Job) -> list[Cell]:
     """One cell an entry, decay and n; it holds all sizes and all repeats: how far s goes depends on their mean."""
     grid = job.spec.grid
-    conditions = {key: grid[key] for key in ("n_features", "terms", "draws", "tolerance")}
-    conditions |= {"n_test": grid["test_rows"], "repeats": job.spec.repeats}
+    conditions = without(grid, "decays", "sample_sizes") | {"n_test": grid["test_rows"], "repeats": job.spec.repeats}
     return [
         # the variant of an entry is one of the axes of its draws
         Cell(entry, {"decay": decay, "n_train": n, "variant": entry["variant"]}, conditions)
@@ -76,29 +75,18 @@ def cells(job: Job) -> list[Cell]:
 
 
 def measure(
-    job: Job,
-    entry: dict,
-    *,
-    decay: str,
-    n_train: int,
-    variant: str,
-    repeats: list[int],
-    n_features: list[int],
-    terms: int,
-    draws: int,
-    n_test: int,
-    tolerance: float,
+    job: Job, entry: dict, *, decay: str, n_train: int, variant: str, repeats: list[int], n_test: int, **grid
 ) -> tuple[list[dict], dict]:
     """Rows of one cell: by repeat the risk of the exact kernel, and at every size that was reached that of the map.
 
     The risk of a map in a repeat is the mean over its draws.
     """
-    seed, method = job.spec.seed, entry["method"]
+    seed, method, terms, draws = job.spec.seed, entry["method"], grid["terms"], grid["draws"]
     kernel = make_kernel(job.spec.kernel | {"decay": decay, "terms": terms})
     samples = [Sample.drawn(seed, n_train, n_test, repeat) for repeat in repeats]
     exact = [exact_risk(kernel, sample) for sample in samples]
     shared = {"dataset": f"circle-{decay}-n{n_train}", "kernel": kernel.name, "d": 1, "split": "test"}
-    settings = {"penalty": n_train**-0.5, "terms": terms, "draws": draws, "tolerance": tolerance}
+    settings = {"penalty": n_train**-0.5, "terms": terms, "draws": draws, "tolerance": grid["tolerance"]}
     shared |= {"learner": "ridge", "settings": settings}
     rows = [
         shared | {"n_features_label": "exact", "repeat": repeat, "metric": "risk_exact", "value": risk}
@@ -108,7 +96,7 @@ def measure(
     is_whole = entry["options"].get("pool") == "whole"
     distributions = [distribution_of(kernel, sample, entry) if is_whole else None for sample in samples]
     confirmed = 0
-    for s in n_features:
+    for s in grid["n_features"]:
         risks = []
         for repeat, sample, weights in zip(repeats, samples, distributions, strict=True):
             axes = ("requirement", method, variant, decay, n_train, s, repeat)
@@ -116,7 +104,7 @@ def measure(
             risks.append(float(np.mean([ridge_risk(features, sample) for features in drawn])))
         size = {"n_features": s, "n_columns": 2 * s, "metric": "risk"}
         rows += [shared | size | {"repeat": r, "value": risk} for r, risk in zip(repeats, risks, strict=True)]
-        confirmed = confirmed + 1 if np.mean(risks) <= (1 + tolerance) * np.mean(exact) else 0
+        confirmed = confirmed + 1 if np.mean(risks) <= (1 + grid["tolerance"]) * np.mean(exact) else 0
         if confirmed == CONFIRMATIONS:
             break
     return rows, {}
@@ -187,17 +175,10 @@ def weighted_features(kernel: Circle, weights: np.ndarray, s: int, rng: np.rando
 
 def distribution_of(kernel: Circle, sample: Sample, entry: dict) -> np.ndarray:
     """The distribution (terms,) that a method samples harmonics from: mu times the ridge leverage, or its surrogate."""
-    n, frequencies = len(sample.y), kernel.frequencies()
-    scores = np.empty(kernel.terms)
+    n, Z = len(sample.y), harmonics(sample.X, kernel.frequencies(), np.sqrt(spectrum(kernel.decay, kernel.terms)))
     if entry["method"] == "lsrff":
-        factor = cholesky(kernel(sample.X) + n * sample.penalty * np.eye(n), lower=True)
-    for part in row_blocks(kernel.terms, HARMONICS_BLOCK):
-        Z = harmonics(sample.X, frequencies[part], 1.0)
-        if entry["method"] == "lsrff":
-            columns = (solve_triangular(factor, Z, lower=True) ** 2).sum(axis=0)
-        else:
-            columns = (sample.y @ Z) ** 2
-            columns += n * (Z**2).sum(axis=0) if entry["options"].get("identity", False) else 0.0
-        scores[part] = columns.reshape(2, -1).sum(axis=0)
-    weights = spectrum(kernel.decay, kernel.terms) * scores
+        scores = row_leverage_scores(Z, n * sample.penalty)
+    else:
+        scores = (sample.y @ Z) ** 2 + entry["options"].get("identity", False) * n * (Z**2).sum(axis=0)
+    weights = scores.reshape(2, -1).sum(axis=0)
     return weights / weights.sum()

@@ -106,23 +106,13 @@ def cell_of(spec: Part, entry: dict, kernel: dict, place: dict, repeat: int) -> 
 
 
 def measure(
-    job: Job,
-    entry: dict,
-    *,
-    kernel: str,
-    n_train: int,
-    penalty: float,
-    repeat: int,
-    n_features: int,
-    approximation_rows: int,
-    parameters: dict,
-    bandwidth: dict | None,
+    job: Job, entry: dict, *, kernel: str, n_train: int, penalty: float, repeat: int, **conditions
 ) -> tuple[list[dict], dict]:
     """The error of the kernel matrix, the errors on training and test rows, and the passes over the training rows."""
-    sample, exact, settings = rows_and_kernel(job, n_train, repeat, parameters, bandwidth)
+    sample, exact, settings = rows_and_kernel(job, n_train, repeat, **conditions)
     settings |= {"options": entry["options"]}
     shared = sample.size_columns | {"settings": settings}
-    phi = feature_map(job.spec, entry, exact, n_features, repeat)
+    phi = feature_map(job.spec, entry, exact, conditions["n_features"], repeat)
     try:
         phi.fit(sample.X_train, sample.y_train)
     except (NotDefinedError, np.linalg.LinAlgError) as error:
@@ -140,7 +130,7 @@ def measure(
         ("passes", "train"): model.n_iter,
     }
     # of some training rows, the same for all methods and kernels
-    chosen = chosen_rows(job.spec, repeat, len(sample.y_train), approximation_rows)
+    chosen = chosen_rows(job.spec, repeat, len(sample.y_train), conditions["approximation_rows"])
     X = np.asarray(sample.X_train[np.sort(chosen)])
     Z = phi.transform(X).astype(np.float64)
     approximation = approximation_error(exact(X.astype(np.float64)), Z @ Z.T, "frobenius")
@@ -151,7 +141,7 @@ def measure(
     return rows, {}
 
 
-def rows_and_kernel(job: Job, n_train: int, repeat: int, parameters: dict, bandwidth: dict | None):
+def rows_and_kernel(job: Job, n_train: int, repeat: int, *, parameters: dict, bandwidth: dict | None, **_):
     """The rows of a cell, its kernel, and what its rows say of both."""
     samples = MappedRows(job.data, job.spec, n_train)
     sample = samples.of(repeat, job.spec.preprocess)
@@ -195,7 +185,7 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
 def timed_cell(job: Job, cell: Cell) -> Timed:
     """One phase: to draw and to learn the map, to fit on streamed features, and to predict the test rows."""
     spec, entry, at, conditions = job.spec, cell.entry, cell.coordinates, cell.conditions
-    sample, kernel, settings = rows_and_kernel(job, at["n_train"], 0, conditions["parameters"], conditions["bandwidth"])
+    sample, kernel, settings = rows_and_kernel(job, at["n_train"], 0, **conditions)
     s = conditions["n_features"]
 
     def total():

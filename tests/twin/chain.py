@@ -37,8 +37,6 @@ NESTED = {"karff": "n_candidates", "kprff": "n_candidates"}
 class Grid:
     """An accuracy grid: data sets x maps x sizes x repeats x learners."""
 
-    name: str
-    protocol: str
     data: dict[str, Data]
     scaling: dict[str, list[str]]  # by data set, steps one after the other
     # {method, variant, options}, and what is different there: kernel, scaling, length_scale, learners (None: not run),
@@ -65,6 +63,8 @@ class Grid:
     svm_limit: int | None = None  # rows x columns
     svm_solver: str = "newton"
     kernel: str = "gaussian"
+    name: str = ""
+    protocol: str = "text"
     paper: str = "survey"
     preset: str = "twin"
     seed: int = 7
@@ -77,17 +77,8 @@ def rows(study: Grid) -> list[dict]:
 
 def completed(study, found: list[dict]) -> list[dict]:
     """Rows with the columns that all rows of an experiment share, and without those that are missing."""
-    shared = {
-        "origin": "measured",
-        "preset": study.preset,
-        "paper": study.paper,
-        "experiment": study.name,
-        "protocol": study.protocol,
-        "kernel": study.kernel,
-        "seed": study.seed,
-        "status": "ok",
-        "settings": {},
-    }
+    shared = {key: getattr(study, key) for key in ("preset", "paper", "protocol", "kernel", "seed")}
+    shared |= {"origin": "measured", "experiment": study.name, "status": "ok", "settings": {}}
     percent = ("accuracy_pct", "train_accuracy_pct", "error_pct", "train_error_pct", "overlap_pct")
     units = dict.fromkeys(percent, "%") | {"stored_bytes": "B"}
     complete = [shared | {"unit": units.get(row["metric"], "")} | row for row in found]
@@ -329,15 +320,8 @@ def fact_rows(study, dataset: str) -> list[dict]:
         part = next((part for part in ("all", "train", "test") if name.endswith(f"_{part}")), "")
         settings = {"split": data.rule, "preprocess": "+".join(study.scaling[dataset])}
         number = fact if isinstance(fact, int | float) else None
-        found.append(
-            {
-                "metric": f"fact_{name.removesuffix('_' + part) if part else name}",
-                "split": part or "all",
-                "value": number,
-                "n_train": n_train,
-                "n_test": n - n_train,
-                "d": data.X.shape[1],
-                "settings": settings if number is not None else settings | {"detail": json.dumps(fact)},
-            }
-        )
+        row = {"metric": f"fact_{name.removesuffix('_' + part) if part else name}", "split": part or "all"}
+        row |= {"value": number, "n_train": n_train, "n_test": n - n_train, "d": data.X.shape[1]}
+        row |= {"settings": settings if number is not None else settings | {"detail": json.dumps(fact)}}
+        found.append(row)
     return found

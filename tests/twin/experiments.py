@@ -28,6 +28,10 @@ def made(n: int, d: int, *, seed: int, n_classes: int = 2, noise: float = 0.3, c
     return Data(X.astype(np.float32), labels[y], **known)
 
 
+HALVES = made(121, 4, seed=1)
+PARTS = made(90, 4, seed=3, n_train=40)
+NOWHERE = made(20, 4, seed=1, missing="the address does not answer")
+
 PENALTIES = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0]
 RIDGE = {"scaling": "mean", "center": "targets", "penalties": PENALTIES, "n_folds": 5}
 SVM = {"C": [0.1, 1, 10, 100], "n_folds": 3}
@@ -45,32 +49,22 @@ def alone(circle: str, **grids) -> dict:
 
 
 SINGULAR = Grid(
-    name="twin-singular",
-    protocol="text",
-    data={"plane": made(130, 2, seed=6, noise=0.1, n_train=64)},
-    scaling={"plane": ["standard"]},
+    data={"plane": made(130, 2, seed=6, noise=0.1, n_train=64)}, scaling={"plane": ["standard"]},
     methods=[
         {"method": "rff"},
         {"method": "gq", "options": {"n_nodes": 2}},
         {
-            "method": "gq",
-            "variant": "hopeless",
-            "options": {"n_nodes": 2},
+            "method": "gq", "variant": "hopeless", "options": {"n_nodes": 2},
             "learners": {"ridge": {"penalties": [1e-25, 1e-20]}},
         },
         {"method": "lsrff", "variant": "hopeless", "options": {"penalty": 1e-300}, "length_scale": 1e6},
     ],
-    sizes={"values": [8, 16]},
-    length_scale=0.8,
-    learners={"ridge": RIDGE | {"penalties": [1e-25, 1e-20, 0.3, 3.0]}},
-    search={"penalty": {"tune_per": "size"}},
-)
+    sizes={"values": [8, 16]}, length_scale=0.8,
+    learners={"ridge": RIDGE | {"penalties": [1e-25, 1e-20, 0.3, 3.0]}}, search={"penalty": {"tune_per": "size"}},
+)  # fmt: skip
 
 TUNED = Grid(
-    name="twin-tuned",
-    protocol="tuned",
-    data={"halves": made(121, 4, seed=1)},
-    scaling={"halves": ["minmax"]},
+    protocol="tuned", data={"halves": HALVES}, scaling={"halves": ["minmax"]},
     methods=[
         {"method": "rff"},
         {"method": "lsrff", "variant": "code", "options": {"mode": "code", "penalty": 0.05}},
@@ -84,17 +78,12 @@ TUNED = Grid(
         preprocess=[["standard_rows"], ["minmax"], ["none", "minmax"], ["standard"]],
         length_scale=[0.3, 1, 1.00001, 3],
     ),
-    judge="ridge",
-    svm_repeats=1,
-    norm="l2",
-    repeats=4,
+    judge="ridge", svm_repeats=1, norm="l2", repeats=4,
 )  # fmt: skip
 
 GRIDS = {
     # the survey's text: one bandwidth and one penalty a size for everyone, of plain random Fourier features
     "text": Grid(
-        name="twin-text",
-        protocol="text",
         data={"halves": made(121, 4, seed=1, stand_in="made (stand-in for nothing)", facts=FACTS)},
         scaling={"halves": ["minmax"]},
         methods=[
@@ -105,23 +94,16 @@ GRIDS = {
             {"method": "ssr", "options": {"weights": "signed"}},
             {"method": "sgq", "options": {"node": "sqrt_3"}},
         ],
-        sizes={"multiples_of_d": [1, 2, 8]},
-        learners={"ridge": RIDGE, "svm": SVM},
+        sizes={"multiples_of_d": [1, 2, 8]}, learners={"ridge": RIDGE, "svm": SVM},
         search={
             "length_scale": {"grid": [0.1, 0.2, 0.8, 0.80001], "tune_per": "experiment"},  # two of which are as good
             "penalty": {"tune_per": "size"},
         },
-        search_size={"multiples_of_d": 2},
-        error_rows=40,
-        repeats=3,
-        svm_limit=3000,
+        search_size={"multiples_of_d": 2}, error_rows=40, repeats=3, svm_limit=3000,
     ),
     # three kernels, of which each shares its penalties
     "kernels": Grid(
-        name="twin-kernels",
-        protocol="text",
-        data={"halves": made(121, 4, seed=1)},
-        scaling={"halves": ["standard"]},
+        data={"halves": HALVES}, scaling={"halves": ["standard"]},
         methods=[
             {"method": "rff"},
             {"method": "lsrff"},
@@ -131,16 +113,11 @@ GRIDS = {
             {"method": "rm", "kernel": {"name": "polynomial", "degree": 2, "coef0": 1}},
             {"method": "trp", "kernel": {"name": "polynomial", "degree": 2, "coef0": 1}},
         ],
-        sizes={"multiples_of_d": [1, 4]},
-        length_scale=2.0,
-        learners={"ridge": RIDGE},
-        search={"penalty": {"tune_per": "size"}},
-        repeats=3,
+        sizes={"multiples_of_d": [1, 4]}, length_scale=2.0, learners={"ridge": RIDGE},
+        search={"penalty": {"tune_per": "size"}}, repeats=3,
     ),
     # every cell its own penalty; three classes, published parts, choices on a part of the training rows
     "per-cell": Grid(
-        name="twin-per-cell",
-        protocol="text",
         data={"parts": made(140, 5, seed=2, n_classes=3, n_train=80, constant=True)},
         scaling={"parts": ["standard", "minmax_symmetric"]},
         methods=[
@@ -149,25 +126,17 @@ GRIDS = {
             {"method": "slsrff"},
             {"method": "nystroem"},
         ],
-        sizes={"multiples_of_d": [2, 3]},
-        learners={"ridge": RIDGE, "svm": SVM | {"n_folds": 2}},
+        sizes={"multiples_of_d": [2, 3]}, learners={"ridge": RIDGE, "svm": SVM | {"n_folds": 2}},
         search={
             "length_scale": {"grid": [0.2, 0.5, 1.0], "tune_per": "experiment"}, "penalty": {"tune_per": "cell"},
         },
-        search_size={"multiples_of_d": 3},
-        tuning_cap=50,
-        svm_solver="auto",
-        error_rows=30,
-        norm="sup",
+        search_size={"multiples_of_d": 3}, tuning_cap=50, svm_solver="auto", error_rows=30, norm="sup",
     ),
     # the code of a group: rows standardised, no factor n, centred labels; a cap that reaches both parts, one, or none
     "code": Grid(
-        name="twin-code",
         protocol="code",
         data={
-            "halves": made(121, 4, seed=1),
-            "parts": made(100, 4, seed=3, n_train=40),
-            "few": made(70, 4, seed=5),
+            "halves": HALVES, "parts": made(100, 4, seed=3, n_train=40), "few": made(70, 4, seed=5),
         },
         scaling={"halves": ["standard_rows"], "parts": ["standard"], "few": ["standard_rows"]},
         methods=[
@@ -177,40 +146,28 @@ GRIDS = {
             {"method": "slsrff", "options": {"mode": "code", "center_targets": False}},
             {"method": "slsrff", "variant": "identity", "options": {"mode": "code", "identity": True}},
         ],
-        sizes={"multiples_of_d": [1, 2, 4]},
-        largest_multiple_of_d={"parts": 2, "few": 1},
-        length_scale=1.0,
-        learners={"ridge": RIDGE | {"scaling": "sum", "n_folds": 3}},
-        search={"penalty": {"tune_per": "cell"}},
-        norm="spectral",
-        cap=52,
+        sizes={"multiples_of_d": [1, 2, 4]}, largest_multiple_of_d={"parts": 2, "few": 1}, length_scale=1.0,
+        learners={"ridge": RIDGE | {"scaling": "sum", "n_folds": 3}}, search={"penalty": {"tune_per": "cell"}},
+        norm="spectral", cap=52,
     ),
     # scaling, bandwidth and penalty of every method at every size, for all repeats or for every repeat by itself
     "tuned": TUNED,
     "tuned-per-cell": replace(
         TUNED,
-        name="twin-tuned-per-cell",
-        sizes={"values": [6]},
-        learners={"ridge": TUNED.learners["ridge"]},
-        search={quantity: how | {"tune_per": "cell"} for quantity, how in TUNED.search.items()},
-        tuning_cap=45,
+        sizes={"values": [6]}, learners={"ridge": TUNED.learners["ridge"]},
+        search={quantity: how | {"tune_per": "cell"} for quantity, how in TUNED.search.items()}, tuning_cap=45,
         repeats=3,
     ),
     # from text to code, one decision at a time, beside an entry that is in no step
     "steps": Grid(
-        name="twin-steps",
-        protocol="code",
-        data={"halves": made(121, 4, seed=1), "parts": made(90, 4, seed=3, n_train=40)},
+        protocol="code", data={"halves": HALVES, "parts": PARTS},
         scaling={"halves": ["minmax"], "parts": ["minmax"]},
         methods=[
             {"method": "rff"},
             {"method": "slsrff", "options": {"mode": "text", "center_targets": False}},
             {
-                "method": "rff",
-                "variant": "smaller-penalty",
-                "scaling": {"halves": ["standard_rows"]},
-                "length_scale": 1.5,
-                "learners": {"ridge": {"scaling": "per_column"}},
+                "method": "rff", "variant": "smaller-penalty", "scaling": {"halves": ["standard_rows"]},
+                "length_scale": 1.5, "learners": {"ridge": {"scaling": "per_column"}},
             },
         ],
         steps=[
@@ -222,17 +179,12 @@ GRIDS = {
             {"name": "folds", "learners": {"ridge": {"n_folds": 3}}},
             {"name": "code", "methods": ["slsrff"], "options": {"mode": "code"}},
         ],
-        sizes={"multiples_of_d": [3]},
-        length_scale=0.5**0.5,
-        learners={"ridge": RIDGE | {"center": "none"}},
+        sizes={"multiples_of_d": [3]}, length_scale=0.5**0.5, learners={"ridge": RIDGE | {"center": "none"}},
         search={"penalty": {"tune_per": "cell"}},
     ),
     # one quantity for each circle, from the widest to the narrowest, entries that take part in some or at some sizes
     "circles": Grid(
-        name="twin-circles",
-        protocol="tuned",
-        data={"halves": made(101, 4, seed=22)},
-        scaling={"halves": ["minmax"]},
+        protocol="tuned", data={"halves": made(101, 4, seed=22)}, scaling={"halves": ["minmax"]},
         methods=[
             {"method": "rff"},
             {"method": "rff", "variant": "by-the-rule", "searched": ["penalty"]},
@@ -240,8 +192,7 @@ GRIDS = {
             {"method": "kprff", "only_sizes": ["2d", "11"], "learners": {"svm": None}},
             {"method": "karff", "options": {"n_candidates": 30, "rho": 0.5}, "learners": {"ridge": {"center": "both"}}},
         ],
-        sizes={"multiples_of_d": [1, 2], "values": [11]},
-        rule={"rule": "neighbour", "k": 3, "rows": 35},
+        sizes={"multiples_of_d": [1, 2], "values": [11]}, rule={"rule": "neighbour", "k": 3, "rows": 35},
         learners={"ridge": RIDGE | {"n_folds": 3}, "svm": SVM},
         search={
             "bandwidth": {"grid": [{"factor": 0.5}, {"factor": 3}, {"k": 9}], "tune_per": "experiment"},
@@ -255,75 +206,52 @@ GRIDS = {
             },
             "penalty": {"tune_per": "method_and_size"},
         },
-        search_size={"values": 11},
-        svm_repeats=1,
-        repeats=4,
+        search_size={"values": 11}, svm_repeats=1, repeats=4,
     ),
     # a judge that neither trained on nor learned from the rows that it judges, of which a part is searched with
     "held-out": Grid(
-        name="twin-held-out",
-        protocol="tuned",
-        data={"halves": made(150, 4, seed=1)},
-        scaling={"halves": ["standard"]},
+        protocol="tuned", data={"halves": made(150, 4, seed=1)}, scaling={"halves": ["standard"]},
         methods=[
             {"method": "rff"},
             {"method": "kprff", "options": {"n_candidates": 30}},
             {"method": "slsrff", "options": {"mode": "text"}},
         ],
-        sizes={"values": [5, 10]},
-        learners={"ridge": RIDGE | {"penalties": [1e-25, *PENALTIES]}, "l1_svm": SVM},
+        sizes={"values": [5, 10]}, learners={"ridge": RIDGE | {"penalties": [1e-25, *PENALTIES]}, "l1_svm": SVM},
         search={
             "length_scale": {"grid": [0.5, 1, 4], "tune_per": "method"},
             "options": {"grid": {"kprff": [{}, {"scoring_fraction": 0.3}]}, "tune_per": "cell"},
             "penalty": {"tune_per": "method"},
         },
-        search_size={"values": 10},
-        judge="l1_svm",
-        held_out=0.25,
-        tuning_cap=60,
-        paper="nsrf",
+        search_size={"values": 10}, judge="l1_svm", held_out=0.25, tuning_cap=60, paper="nsrf",
     ),
     # an option that takes one value after another, on which the number of features that share a draw depends
     "sweep": Grid(
-        name="twin-walk",
-        protocol="text",
         data={
-            "nowhere": made(20, 4, seed=1, missing="the address does not answer"),
-            "parts": made(90, 4, seed=3, n_train=50),
+            "nowhere": NOWHERE, "parts": made(90, 4, seed=3, n_train=50),
         },
         scaling={"nowhere": ["none"], "parts": ["standard"]},
         methods=[
             {"method": "rff", "options": {"layout": "phase"}},
             {"method": "kprff", "sweep": {"axis": "candidates", "option": "n_candidates", "values": [12, 30]}},
             {
-                "method": "karff",
-                "options": {"n_candidates": 24},
+                "method": "karff", "options": {"n_candidates": 24},
                 "sweep": {"axis": "divergence", "option": "rho", "values": [0.1, 3, 100]},
-                "only_sizes": ["4", "12"],
-                "searched": [],
+                "only_sizes": ["4", "12"], "searched": [],
             },
         ],
-        sizes={"values": [4, 8, 12]},
-        rule={"rule": "median", "factor": 0.5},
-        learners={"ridge": RIDGE},
-        search={"penalty": {"tune_per": "method"}},
-        search_size={"values": 8},
-        paper="eerf",
+        sizes={"values": [4, 8, 12]}, rule={"rule": "median", "factor": 0.5}, learners={"ridge": RIDGE},
+        search={"penalty": {"tune_per": "method"}}, search_size={"values": 8}, paper="eerf",
     ),
     # a map with equal features: the penalty that is best for others leaves its system singular; a map without a fit
     "singular": SINGULAR,
     "singular-everywhere": replace(
         SINGULAR,
-        name="twin-singular-everywhere",
         methods=SINGULAR.methods[:2],
         learners={"ridge": SINGULAR.learners["ridge"] | {"penalties": [1e-25, 1e-20]}},
     ),
     # the code's penalty under the bandwidth that the text's finds; the larger penalty where the score is flat
     "judge": Grid(
-        name="twin-judge",
-        protocol="code",
-        data={"halves": made(121, 4, seed=1)},
-        scaling={"halves": ["minmax"]},
+        protocol="code", data={"halves": HALVES}, scaling={"halves": ["minmax"]},
         methods=[{"method": "rff"}, {"method": "lsrff", "options": {"mode": "code", "penalty": 0.05}}],
         sizes={"multiples_of_d": [1, 2, 4]},
         learners={
@@ -331,37 +259,26 @@ GRIDS = {
             | {"scaling": "sum", "n_folds": 3, "penalties": [1e-3, 1e-2, 0.1, 1.0], "choice": "one_standard_error"}
         },
         search={
-            "length_scale": {"grid": [0.1, 0.2, 0.4], "tune_per": "experiment"},
-            "penalty": {"tune_per": "size"},
+            "length_scale": {"grid": [0.1, 0.2, 0.4], "tune_per": "experiment"}, "penalty": {"tune_per": "size"},
         },
-        search_size={"multiples_of_d": 1},
-        of_judge={"scaling": "mean", "n_folds": 5},
+        search_size={"multiples_of_d": 1}, of_judge={"scaling": "mean", "n_folds": 5},
     ),
-    "singular-per-cell": replace(SINGULAR, name="twin-singular-per-cell", search={"penalty": {"tune_per": "cell"}}),
+    "singular-per-cell": replace(SINGULAR, search={"penalty": {"tune_per": "cell"}}),
     # nothing to choose from where the data could not be had
     "missing": Grid(
-        name="twin-missing",
-        protocol="text",
         data={
-            "nowhere": made(20, 4, seed=1, missing="the address does not answer"),
-            "parts": made(90, 4, seed=3, n_train=40),
+            "nowhere": NOWHERE, "parts": PARTS,
         },
-        scaling={"nowhere": ["none"], "parts": ["none"]},
-        methods=[{"method": "rff"}],
-        sizes={"multiples_of_d": [1]},
-        length_scale=4.0,
-        learners={"ridge": RIDGE, "svm": SVM},
-        search={"penalty": {"tune_per": "size"}},
-        svm_solver="liblinear",
+        scaling={"nowhere": ["none"], "parts": ["none"]}, methods=[{"method": "rff"}],
+        sizes={"multiples_of_d": [1]}, length_scale=4.0, learners={"ridge": RIDGE, "svm": SVM},
+        search={"penalty": {"tune_per": "size"}}, svm_solver="liblinear",
     ),
 }  # fmt: skip
 
 
 MEASUREMENTS = {
     "variance": Measurement(
-        kind="variance",
-        name="twin-variance",
-        paper="survey",
+        kind="variance", paper="survey",
         methods=[
             {"method": "rff"},
             {"method": "sorf"},
@@ -371,10 +288,7 @@ MEASUREMENTS = {
         axes={"distances": [0.3, 1.5], "dimensions": [3, 4], "multiples_of_d": [2], "draws": 12},
     ),
     "decay": Measurement(
-        kind="decay",
-        name="twin-decay",
-        paper="survey",
-        methods=[{"method": "rff"}, {"method": "orf"}],
+        kind="decay", paper="survey", methods=[{"method": "rff"}, {"method": "orf"}],
         axes={
             "rows": 25, "dimensions": [2, 5], "n_features": [8, 32], "ridge": 0.01,
             "norms": ["sup", "l2", "frobenius", "spectral", "delta_spectral"],
@@ -382,15 +296,11 @@ MEASUREMENTS = {
     ),
     "surrogate": Measurement(
         kind="surrogate",
-        name="twin-surrogate",
         methods=[{"method": "slsrff"}, {"method": "slsrff", "variant": "identity", "options": {"identity": True}}],
         axes={"dimensions": [2, 3], "sample_sizes": [10, 20], "penalties": [0.001, 1.0], "draws": 15},
     ),
     "requirement": Measurement(
-        kind="requirement",
-        name="twin-requirement",
-        kernel="circle",
-        circle=adapter.circle,
+        kind="requirement", kernel="circle", circle=adapter.circle,
         methods=[
             {"method": "rff"},
             {"method": "lsrff", "options": {"mode": "text"}},
@@ -405,17 +315,12 @@ MEASUREMENTS = {
         repeats=3,  # the median of two is their mean
     ),
     "memory": Measurement(
-        kind="scaling",
-        name="twin-memory",
-        paper="survey",
+        kind="scaling", paper="survey",
         methods=[{"method": "rff"}, {"method": "rff", "variant": "phase", "options": {"layout": "phase"}}],
         axes={"rows": 10, "fixed_dimension": 8, "n_features": [16, 32], "fixed_n_features": 16, "dimensions": [4, 8]},
     ),
     "energy": Measurement(
-        kind="energy",
-        name="twin-energy",
-        paper="eerf",
-        methods=[{"method": "kprff"}],
+        kind="energy", paper="eerf", methods=[{"method": "kprff"}],
         axes={
             "dimension": 3, "candidates": 25, "terms": 4, "rows": 60, "input_scales": [0.5, 2.0],
             "fixed_input_scale": 1.5, "sample_sizes": [30, 90],
@@ -429,7 +334,6 @@ SPHERE = np.random.default_rng(9).standard_normal((100, 3))
 SPHERE = (SPHERE / np.linalg.norm(SPHERE, axis=1, keepdims=True)).astype(np.float32)
 QUADRANTS = Data(PLANE, np.where(PLANE[:, 0] * PLANE[:, 1] > 0, 1, -1))
 WAVE = Data(SPHERE, np.where(np.cos(2 * np.arctan2(SPHERE[:, 1], SPHERE[:, 0])) > 0, 7, 3), n_train=60)
-NOWHERE = made(20, 4, seed=1, missing="the address does not answer")
 
 #: Classes of rows on both sides of a bent border: three, and two of them.
 ROWS = np.random.default_rng(10).standard_normal((110, 4)).astype(np.float32)
@@ -439,10 +343,7 @@ NSRF = {"n_copies": 20, "n_steps": 8, "n_peaks": 2, "dual_step": 0.004, "initial
 
 ON_DATA = {
     "ranking": OnData(
-        kind="ranking",
-        name="twin-ranking",
-        paper="eerf",
-        data={"halves": made(121, 4, seed=1, stand_in="made"), "nowhere": NOWHERE},
+        kind="ranking", paper="eerf", data={"halves": made(121, 4, seed=1, stand_in="made"), "nowhere": NOWHERE},
         scaling={"halves": ["standard"], "nowhere": ["standard"]},
         methods=[
             {"method": "rff", "options": {"choice": "random"}},
@@ -452,15 +353,10 @@ ON_DATA = {
             {"method": "kprff", "variant": "omp", "options": {"choice": "omp"}},
         ],
         rule={"rule": "neighbour", "k": 5},
-        axes={"candidates": [20, 40], "n_features": 8, "penalties": PENALTIES[::2], "n_folds": 3},
-        cap=50,
+        axes={"candidates": [20, 40], "n_features": 8, "penalties": PENALTIES[::2], "n_folds": 3}, cap=50,
     ),
     "ranking-of-activations": OnData(
-        kind="ranking",
-        name="twin-ranking-of-activations",
-        paper="eerf",
-        kernel_of_maps={"name": "arc_cosine", "order": 2},
-        data={"parts": made(90, 4, seed=3, n_train=40)},
+        kind="ranking", paper="eerf", kernel_of_maps={"name": "arc_cosine", "order": 2}, data={"parts": PARTS},
         scaling={"parts": ["standard"]},
         methods=[
             {"method": "kprff", "options": {"choice": "score"}},
@@ -469,12 +365,8 @@ ON_DATA = {
         axes={"candidates": [30], "n_features": 6, "penalties": PENALTIES, "n_folds": 4},
     ),
     "exact": OnData(
-        kind="exact",
-        name="twin-exact",
-        data={"plane": QUADRANTS, "parts": made(90, 4, seed=3, n_train=40)},
-        scaling={"plane": ["none"], "parts": ["standard"]},
-        methods=[{"method": "rff"}, {"method": "slsrff", "options": {"mode": "text"}}],
-        rule={"rule": "median"},
+        kind="exact", data={"plane": QUADRANTS, "parts": PARTS}, scaling={"plane": ["none"], "parts": ["standard"]},
+        methods=[{"method": "rff"}, {"method": "slsrff", "options": {"mode": "text"}}], rule={"rule": "median"},
         axes={
             "kernels": [{"name": "arc_cosine", "order": 0}, {"name": "arc_cosine", "order": 1}, {"name": "linear"}],
             "factors": [0.25, 1, 2], "n_features": 12, "C": 2.0, "combined": False,
@@ -482,21 +374,16 @@ ON_DATA = {
         cap=45,
     ),
     "peaks": OnData(
-        kind="peaks",
-        name="twin-peaks",
-        data={"plane": QUADRANTS, "parts": made(90, 4, seed=3, n_train=40), "nowhere": NOWHERE},
+        kind="peaks", data={"plane": QUADRANTS, "parts": PARTS, "nowhere": NOWHERE},
         scaling={"plane": ["none"], "parts": ["standard"], "nowhere": ["none"]},
         methods=[
             {"method": "nsrf", "options": {"n_copies": 20}},
             {"method": "nsrf", "variant": "wide", "options": {"n_copies": 20, "initial_std": 5.0, "C": 0.5}},
         ],
-        rule={"rule": "median"},
-        axes={"steps": [1, 12]},
+        rule={"rule": "median"}, axes={"steps": [1, 12]},
     ),
     "evaluations": OnData(
-        kind="evaluations",
-        name="twin-evaluations",
-        data={"halves": made(121, 4, seed=1), "nowhere": NOWHERE},
+        kind="evaluations", data={"halves": HALVES, "nowhere": NOWHERE},
         scaling={"halves": ["standard"], "nowhere": ["none"]},
         methods=[
             {"method": "rff", "options": {"layout": "phase"}},
@@ -505,46 +392,29 @@ ON_DATA = {
             {"method": "nsrf", "options": {"n_peaks": 2, "n_steps": 4}},
             {"method": "nsrf", "variant": "random", "options": {"n_peaks": 3, "n_steps": 4, "search": "random"}},
         ],
-        rule={"rule": "median"},
-        axes={"n_features": 7, "evaluations": [90, 250], "C": 0.5},
+        rule={"rule": "median"}, axes={"n_features": 7, "evaluations": [90, 250], "C": 0.5},
     ),
     "few-evaluations": OnData(
-        kind="evaluations",
-        name="twin-few-evaluations",
-        data={"halves": made(121, 4, seed=1)},
-        scaling={"halves": ["standard"]},
-        methods=[{"method": "rff", "options": {"layout": "phase"}}, {"method": "kprff"}],
-        rule={"rule": "median"},
-        axes={"n_features": 7, "evaluations": [5, 12], "C": 0.5},
-        cap=40,
+        kind="evaluations", data={"halves": HALVES}, scaling={"halves": ["standard"]},
+        methods=[{"method": "rff", "options": {"layout": "phase"}}, {"method": "kprff"}], rule={"rule": "median"},
+        axes={"n_features": 7, "evaluations": [5, 12], "C": 0.5}, cap=40,
     ),
     "rounds": OnData(
-        kind="rounds",
-        name="twin-rounds",
-        data={"plane": QUADRANTS},
-        scaling={"plane": ["none"]},
+        kind="rounds", data={"plane": QUADRANTS}, scaling={"plane": ["none"]},
         methods=[
             {"method": "nsrf", "options": NSRF},
             {"method": "nsrf", "variant": "uniform", "options": NSRF | {"dual_step": 0}},
             {"method": "nsrf", "variant": "one", "options": NSRF | {"n_peaks": 1, "C": 0.3, "dual_step": 0.05}},
         ],
-        rule={"rule": "median"},
-        axes={"n_features": [2, 6, 12], "pictures": [0, 2, 8], "resolution": 15},
+        rule={"rule": "median"}, axes={"n_features": [2, 6, 12], "pictures": [0, 2, 8], "resolution": 15},
     ),
     "rounds-on-the-sphere": OnData(
-        kind="rounds",
-        name="twin-rounds-on-the-sphere",
-        data={"sphere": WAVE},
-        scaling={"sphere": ["none"]},
-        methods=[{"method": "nsrf_sphere", "options": {"degree": 6, "dual_step": 0.01}}],
-        rule={"rule": "median"},
+        kind="rounds", data={"sphere": WAVE}, scaling={"sphere": ["none"]},
+        methods=[{"method": "nsrf_sphere", "options": {"degree": 6, "dual_step": 0.01}}], rule={"rule": "median"},
         axes={"n_features": [3, 10], "pictures": [0, 5], "resolution": 5},
     ),
     "path": OnData(
-        kind="path",
-        name="twin-path",
-        paper="survey",
-        data={"halves": made(121, 4, seed=1), "parts": made(90, 4, seed=3, n_train=40), "nowhere": NOWHERE},
+        kind="path", paper="survey", data={"halves": HALVES, "parts": PARTS, "nowhere": NOWHERE},
         scaling={"halves": ["standard"], "parts": ["minmax"], "nowhere": ["none"]},
         methods=[{"method": "rff"}, {"method": "rff", "variant": "phase", "options": {"layout": "phase"}}],
         rule={"rule": "median"},
@@ -555,9 +425,7 @@ ON_DATA = {
         cap=45,
     ),
     "stream": OnData(
-        kind="stream",
-        name="twin-stream",
-        paper="survey",
+        kind="stream", paper="survey",
         data={"classes": Data(ROWS, BENT, n_train=70), "two": Data(ROWS, np.where(BENT > 4, 1, -1), n_train=50)},
         scaling={"classes": ["none"], "two": ["none"]},
         methods=[{"method": "rff"}, {"method": "orf"}, {"method": "lsrff", "options": {"mode": "text"}}],
@@ -569,3 +437,11 @@ ON_DATA = {
         },
     ),
 }  # fmt: skip
+
+
+def named(studies: dict) -> dict:
+    """The experiments, each with its key as its name."""
+    return {key: replace(study, name=f"twin-{key}") for key, study in studies.items()}
+
+
+GRIDS, MEASUREMENTS, ON_DATA = named(GRIDS), named(MEASUREMENTS), named(ON_DATA)

@@ -8,11 +8,10 @@ import numpy as np
 
 from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import Gaussian
-from random_features.maps import make_map
 
 from .chain import completed, gaussian, relative_error
 from .learners import ridge
-from .search import features
+from .search import drawn, features, name_of, sized
 
 
 @dataclass(frozen=True)
@@ -20,9 +19,9 @@ class Measurement:
     """An experiment without data of its own: what its kind walks over stands in ``axes``."""
 
     kind: str
-    name: str
     methods: list[dict]
     axes: dict
+    name: str = ""
     kernel: str = "gaussian"
     circle: Callable | None = None  # the library's kernel on the circle for a decay and a number of harmonics
     protocol: str = "text"
@@ -34,21 +33,13 @@ class Measurement:
 
 def rows(study: Measurement) -> list[dict]:
     """All rows of an experiment, in no particular order."""
-    kinds = {
-        "variance": variance_rows,
-        "decay": decay_rows,
-        "surrogate": surrogate_rows,
-        "requirement": requirement_rows,
-        "scaling": memory_rows,
-        "energy": energy_rows,
-    }
-    return completed(study, kinds[study.kind](study))
+    return completed(study, globals()[f"{study.kind}_rows"](study))
 
 
 def cells_of(study: Measurement, *names: str):
     """Entries x values of the named axes x repeats."""
     for entry in study.methods:
-        columns = {"method": entry["method"], "variant": entry.get("variant", "")}
+        columns = name_of(entry)
         for *values, repeat in itertools.product(*(study.axes[name] for name in names), range(study.repeats)):
             yield {"options": {}, **entry}, *values, repeat, columns | {"repeat": repeat}
 
@@ -63,9 +54,7 @@ def variance_rows(study: Measurement) -> list[dict]:
         for direction, distance in itertools.product(("random", "axis"), study.axes["distances"]):
             estimates = []
             for draw in range(draws):
-                phi = make_map(
-                    entry["method"], Gaussian(), n_components=s, random_state=int(seeds[draw]), **entry["options"]
-                )
+                phi = drawn(entry, Gaussian(), s, int(seeds[draw]))
                 unit = randoms[draw] / np.linalg.norm(randoms[draw]) if direction == "random" else np.eye(d)[0]
                 origin, point = np.zeros((1, d)), distance * unit[None, :]
                 phi.fit(np.vstack([origin, point]))
@@ -74,16 +63,10 @@ def variance_rows(study: Measurement) -> list[dict]:
                 else:
                     estimates.append(phi.transform(origin)[0] @ phi.transform(point)[0])
             columns = columns | {
-                "dataset": f"pairs-{direction}-d{d}",
-                "n_features": s,
-                "n_features_label": f"{multiple}d",
-                "n_columns": phi.transform(origin).shape[1],
-                "d": d,
-                "axis": "distance",
-                "at": distance,
-                "spread_kind": "standard error",
-                "settings": {"direction": direction, "draws": draws},
-            }
+                "dataset": f"pairs-{direction}-d{d}", "n_features": s, "n_features_label": f"{multiple}d",
+                "n_columns": phi.transform(origin).shape[1], "d": d, "axis": "distance", "at": distance,
+                "spread_kind": "standard error", "settings": {"direction": direction, "draws": draws},
+            }  # fmt: skip
             found += [columns | row for row in moments(np.array(estimates), distance, s, columns["n_columns"])]
     return found
 
@@ -115,22 +98,15 @@ def decay_rows(study: Measurement) -> list[dict]:
     for entry, d, s, norm, repeat, columns in cells_of(study, "dimensions", "n_features", "norms"):
         generator = np.random.default_rng(seed_sequence(study.seed, "decay", d, repeat))
         X = generator.standard_normal((n, d)) / np.sqrt(2 * d)
-        seed = seed_of(study.seed, "decay", entry["method"], d, s, repeat)
-        phi = make_map(entry["method"], Gaussian(), n_components=s, random_state=seed, **entry["options"]).fit(X)
+        phi = drawn(entry, Gaussian(), s, seed_of(study.seed, "decay", entry["method"], d, s, repeat)).fit(X)
         Z = features(phi, X)
         ridge = n * study.axes["ridge"]
         row = {
-            "dataset": f"points-d{d}",
-            "n_features": s,
-            "n_features_label": str(s),
-            "n_columns": Z.shape[1],
-            "n_train": n,
-            "d": d,
-            "metric": f"approximation_error_{norm}",
-            "value": relative_error(gaussian(X, 1.0), Z @ Z.T, norm, ridge),
+            "dataset": f"points-d{d}", "n_columns": Z.shape[1], "n_train": n, "d": d,
+            "metric": f"approximation_error_{norm}", "value": relative_error(gaussian(X, 1.0), Z @ Z.T, norm, ridge),
             "settings": {"ridge": ridge} if norm == "delta_spectral" else {},
-        }
-        found.append(columns | row)
+        }  # fmt: skip
+        found.append(columns | sized(s) | row)
     return found
 
 
@@ -160,8 +136,8 @@ def surrogate_rows(study: Measurement) -> list[dict]:
                 "d": d,
                 "axis": "penalty",
                 "at": penalty,
-                "settings": {"rule": rule, "frequencies": draws},
             }
+            shared["settings"] = {"rule": rule, "frequencies": draws}
             found += [shared | {"metric": metric, "value": value} for metric, value in values.items()]
     return found
 
@@ -176,23 +152,9 @@ def requirement_rows(study: Measurement) -> list[dict]:
         penalty, harmonics = n**-0.5, np.arange(1, axes["terms"] + 1)
         law = {"exponential": np.exp(-harmonics / 2), "polynomial": 1 / harmonics**2, "slowest": 1 / harmonics}[decay]
         law = law / law.sum()
-        shared = {
-            "kernel": f"circle-{decay}",
-            "method": entry["method"],
-            "variant": entry["variant"],
-            "dataset": f"circle-{decay}-n{n}",
-            "n_train": n,
-            "n_test": axes["test_rows"],
-            "d": 1,
-            "split": "test",
-            "learner": "ridge",
-            "settings": {
-                "penalty": penalty,
-                "terms": axes["terms"],
-                "draws": axes["draws"],
-                "tolerance": axes["tolerance"],
-            },
-        }
+        shared = name_of(entry) | {"kernel": f"circle-{decay}", "dataset": f"circle-{decay}-n{n}", "learner": "ridge"}
+        shared |= {"n_train": n, "n_test": axes["test_rows"], "d": 1, "split": "test"}
+        shared["settings"] = {"penalty": penalty} | {key: axes[key] for key in ("terms", "draws", "tolerance")}
         samples = [circle_sample(study, n, repeat) for repeat in range(study.repeats)]
         exact = []
         for X, y, X_test, f_test in samples:
@@ -215,7 +177,7 @@ def requirement_rows(study: Measurement) -> list[dict]:
                     decide = ridge(options, map_features(X), y[:, None], penalty)
                     of_draws.append(risk(decide(map_features(X_test))[:, 0], f_test))
                 risks.append(np.mean(of_draws))
-            size = {"n_features": s, "n_features_label": str(s), "n_columns": 2 * s, "metric": "risk"}
+            size = sized(s) | {"n_columns": 2 * s, "metric": "risk"}
             found += [shared | size | {"repeat": repeat, "value": value} for repeat, value in enumerate(risks)]
             running = running + 1 if np.mean(risks) <= (1 + axes["tolerance"]) * np.mean(exact) else 0
             if running == 2:
@@ -253,8 +215,7 @@ def circle_features(study: Measurement, entry: dict, s: int, seed: int, training
         if entry["method"] == "lsrff":
             options = {"penalty": penalty, **options}
         kernel = study.circle(decay, len(law))
-        phi = make_map(entry["method"], kernel, n_components=s, random_state=seed, device="cpu", **options)
-        phi.fit(X, y)
+        phi = drawn(entry | {"options": options}, kernel, s, seed).fit(X, y)
         return lambda points: features(phi, points)
     frequencies = 2 * np.pi * np.arange(1, len(law) + 1)
     if entry["method"] == "lsrff":
@@ -264,33 +225,22 @@ def circle_features(study: Measurement, entry: dict, s: int, seed: int, training
     waves = [np.exp(1j * w * X[:, 0]) for w in frequencies]
     scored = law * [(z.conj() @ middle @ z).real for z in waves]
     scored = scored / scored.sum()
-    drawn = np.random.default_rng(seed).choice(len(law), size=s, p=scored)
-    weights = np.sqrt(law[drawn] / (s * scored[drawn]))
+    taken = np.random.default_rng(seed).choice(len(law), size=s, p=scored)
+    weights = np.sqrt(law[taken] / (s * scored[taken]))
     return lambda points: np.hstack(
-        [weights * np.cos(points * frequencies[drawn]), weights * np.sin(points * frequencies[drawn])]
+        [weights * np.cos(points * frequencies[taken]), weights * np.sin(points * frequencies[taken])]
     )
 
 
-def memory_rows(study: Measurement) -> list[dict]:
+def scaling_rows(study: Measurement) -> list[dict]:
     """The bytes that plain random Fourier features keep: float32 frequencies and, in the layout "phase", phases."""
     axes, found = study.axes, []
     pairs = [(axes["fixed_dimension"], s) for s in axes["n_features"]]
     pairs += [(d, axes["fixed_n_features"]) for d in axes["dimensions"]]
     for entry, (d, s) in itertools.product(study.methods, dict.fromkeys(pairs)):
         phases = entry.get("options", {}).get("layout") == "phase"
-        found.append(
-            {
-                "method": entry["method"],
-                "variant": entry.get("variant", ""),
-                "dataset": f"made-d{d}",
-                "n_features": s,
-                "n_features_label": str(s),
-                "n_columns": s if phases else 2 * s,
-                "d": d,
-                "metric": "stored_bytes",
-                "value": 4 * s * (d + phases),
-            }
-        )
+        row = {"metric": "stored_bytes", "value": 4 * s * (d + phases), "n_columns": s if phases else 2 * s, "d": d}
+        found.append(name_of(entry) | sized(s) | {"dataset": f"made-d{d}"} | row)
     return found
 
 
@@ -304,9 +254,7 @@ def energy_rows(study: Measurement) -> list[dict]:
     places += [("rows", n, n, axes["fixed_input_scale"]) for n in axes["sample_sizes"]]
     for entry, repeat, columns in cells_of(study):
         seed = seed_of(study.seed, "energy pool", d, J, repeat)
-        options = entry["options"] | {"n_candidates": J}
-        pool = make_map(entry["method"], Gaussian(), n_components=J, random_state=seed, **options)
-        pool = pool.draw(d, dtype=np.float64).pool_
+        pool = drawn(entry, Gaussian(), J, seed, n_candidates=J).draw(d, dtype=np.float64).pool_
         W, b = pool.frequencies, pool.phases
         for axis, at, n, scale in places:
             generator = np.random.default_rng(seed_sequence(study.seed, "energy", d, n, scale, repeat))
@@ -321,21 +269,9 @@ def energy_rows(study: Measurement) -> list[dict]:
             else:
                 metric = "score_spectrum_correlation"
                 value = np.corrcoef(np.abs(scores), np.concatenate([c, np.zeros(J - K)]))[0, 1]
-            found.append(
-                columns
-                | {
-                    "dataset": f"cosines-d{d}",
-                    "n_features": J,
-                    "n_features_label": str(J),
-                    "n_train": n,
-                    "d": d,
-                    "axis": axis,
-                    "at": at,
-                    "metric": metric,
-                    "value": value,
-                    "settings": {"terms": K, "input_scale": scale},
-                }
-            )
+            row = {"dataset": f"cosines-d{d}", "n_train": n, "d": d, "axis": axis, "at": at, "metric": metric}
+            row |= {"value": value, "settings": {"terms": K, "input_scale": scale}}
+            found.append(columns | sized(J) | row)
     return found
 
 

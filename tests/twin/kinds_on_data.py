@@ -13,14 +13,13 @@ from sklearn.linear_model import lars_path, orthogonal_mp
 from sklearn.svm import SVC
 
 from random_features.arrays import seed_of
-from random_features.maps import make_map
 
 from .chain import completed, fact_rows
 from .data import Sample, folds
 from .learners import accuracy, best, coded, cross_validated, doubtful, l1_svm, predicted, ridge
-from .on_data import OnData, exact_kernel, kernel_with, name_of, sample_of, sized
-from .paths_and_streams import path_rows, stream_rows
-from .search import features
+from .on_data import OnData, exact_kernel, kernel_with, sample_of
+from .paths_and_streams import path_rows, stream_rows  # noqa: F401 (found by name)
+from .search import drawn, features, name_of, sized
 
 #: libsvm stops once no margin is off by more than this: with weights of n rows up to C, at a duality gap of C n times
 #: as much.
@@ -29,15 +28,6 @@ LIBSVM_TOLERANCE = 1e-4
 
 def rows(study: OnData) -> list[dict]:
     """All rows of an experiment, in no particular order."""
-    kinds = {
-        "ranking": ranking_rows,
-        "exact": exact_rows,
-        "rounds": rounds_rows,
-        "peaks": peaks_rows,
-        "evaluations": evaluations_rows,
-        "path": path_rows,
-        "stream": stream_rows,
-    }
     metrics = {
         "ranking": ["error_pct", "effective_rank", "overlap_pct"],
         "peaks": ["best_potential", "selected_norm"],
@@ -48,17 +38,12 @@ def rows(study: OnData) -> list[dict]:
     for dataset, data in study.data.items():
         if data.missing:
             because = {"status": "skipped", "repeat": 0, "settings": {"reason": data.missing}}
-            of_data = [
-                name_of(entry) | because | {"metric": metric}
-                for entry in study.methods
-                for metric in metrics[study.kind]
-            ]
+            expected = itertools.product(study.methods, metrics[study.kind])
+            of_data = [name_of(entry) | because | {"metric": metric} for entry, metric in expected]
         else:
-            of_data = [
-                {"repeat": repeat} | row
-                for repeat in range(study.repeats)
-                for row in kinds[study.kind](study, dataset, repeat)
-            ]
+            of_kind = globals()[f"{study.kind}_rows"]
+            of_repeats = [(repeat, of_kind(study, dataset, repeat)) for repeat in range(study.repeats)]
+            of_data = [{"repeat": repeat} | row for repeat, found_in in of_repeats for row in found_in]
         of_data += fact_rows(study, dataset)
         found += [{"dataset": dataset, "stand_in": data.stand_in} | row for row in of_data]
     return completed(study, found)
@@ -72,16 +57,21 @@ def accuracies(sample: Sample, decide: Callable) -> list[dict]:
         ("train", "train_accuracy_pct", sample.X_train, sample.y_train),
     ):
         decision = decide(X)
-        found.append(
-            {
-                "split": split,
-                "metric": metric,
-                "value": accuracy(y, predicted(decision, np.unique(sample.y_train))),
-                "doubtful": doubtful("l1_svm", decision),
-                "settings": {"solver": "libsvm"},
-            }
-        )
+        value = accuracy(y, predicted(decision, np.unique(sample.y_train)))
+        row = {"split": split, "metric": metric, "value": value, "doubtful": doubtful("l1_svm", decision)}
+        found.append(row | {"settings": {"solver": "libsvm"}})
     return found
+
+
+def rows_of_machine(study: OnData, dataset: str, repeat: int, entry: dict, s: int, place: dict) -> list[dict]:
+    """The rows of the l1-SVM on the features of one map, at a place on an axis."""
+    sample, length_scale = sample_of(study, dataset, repeat)
+    seed, C = seed_of(study.seed, "features", dataset, entry["method"], s, repeat), study.axes["C"]
+    phi = drawn(entry, kernel_with(study, length_scale), s, seed).fit(sample.X_train, sample.y_train)
+    told = {"length_scale": length_scale, "options": entry["options"], "C": C, "capped": sample.capped}
+    columns = name_of(entry) | sample.counts | sized(s) | {"n_columns": phi.n_columns_, "learner": "l1_svm"} | place
+    decide = machine_on(phi, sample.X_train, sample.y_train, C)
+    return [columns | row | {"settings": told | row["settings"]} for row in accuracies(sample, decide)]
 
 
 def machine_on(phi, X: np.ndarray, y: np.ndarray, C: float) -> Callable:
@@ -104,8 +94,8 @@ def ranking_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
     y = Y[:, 0] - Y.mean()
     for J, entry in itertools.product(axes["candidates"], study.methods):
         seed = seed_of(study.seed, "ranking", dataset, J, repeat)
-        drawn = make_map("kprff", kernel_with(study, length_scale), n_components=M, n_candidates=J, random_state=seed)
-        pool = drawn.draw(X.shape[1], dtype=X.dtype).pool_
+        eerf = drawn({"method": "kprff"}, kernel_with(study, length_scale), M, seed, n_candidates=J)
+        pool = eerf.draw(X.shape[1], dtype=X.dtype).pool_
         Z, Z_test = candidates(study, pool, X), candidates(study, pool, sample.X_test)
         by_score = np.argsort(-np.abs(Z.T @ y), kind="stable")[:M]
         how = entry["options"]["choice"]
@@ -128,14 +118,9 @@ def ranking_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
         told = {"choice": how, "capped": sample.capped}
         shared = name_of(entry) | sample.counts | sized(len(chosen))
         shared |= {"n_columns": len(chosen), "axis": "candidates", "at": J}
-        error = {
-            "split": "test",
-            "learner": "ridge",
-            "metric": "error_pct",
-            "value": 100 - accuracy(sample.y_test, predicted(decision, classes)),
-            "doubtful": doubtful("ridge", decision),
-            "settings": told | {"penalty": penalty},
-        }
+        value = 100 - accuracy(sample.y_test, predicted(decision, classes))
+        error = {"split": "test", "learner": "ridge", "metric": "error_pct", "value": value}
+        error |= {"doubtful": doubtful("ridge", decision), "settings": told | {"penalty": penalty}}
         rank = {"metric": "effective_rank", "value": np.exp(-np.sum(shares * np.log(shares)))}
         overlap = {"metric": "overlap_pct", "value": 100 * len(set(chosen) & set(by_score)) / len(chosen)}
         found += [shared | error, *(shared | {"split": "train", "settings": told} | row for row in (rank, overlap))]
@@ -183,15 +168,7 @@ def exact_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
             sample.counts | columns | row | {"settings": told | row["settings"]} for row in accuracies(sample, decide)
         ]
     for entry in study.methods:
-        entry, s = {"options": {}, **entry}, axes["n_features"]
-        seed = seed_of(study.seed, "features", dataset, entry["method"], s, repeat)
-        phi = make_map(
-            entry["method"], kernel_with(study, length_scale), n_components=s, random_state=seed, **entry["options"]
-        ).fit(X, sample.y_train)
-        told = {"length_scale": length_scale, "options": entry["options"], "C": C, "capped": sample.capped}
-        columns = name_of(entry) | sample.counts | sized(s) | {"n_columns": phi.n_columns_, "learner": "l1_svm"}
-        decide = machine_on(phi, X, sample.y_train, C)
-        found += [columns | row | {"settings": told | row["settings"]} for row in accuracies(sample, decide)]
+        found += rows_of_machine(study, dataset, repeat, {"options": {}, **entry}, axes["n_features"], {})
     return found
 
 
@@ -206,14 +183,7 @@ def peaks_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
     for entry, steps in itertools.product(study.methods, study.axes["steps"]):
         options = entry["options"] | {"n_steps": steps, "n_peaks": 1}
         seed = seed_of(study.seed, "peaks", dataset, repeat)
-        phi = make_map(
-            entry["method"],
-            kernel_with(study, length_scale),
-            n_components=1,
-            random_state=seed,
-            device="cpu",
-            **options,
-        ).fit(X, sample.y_train)
+        phi = drawn(entry | {"options": options}, kernel_with(study, length_scale), 1, seed).fit(X, sample.y_train)
         (w,) = phi.frequencies_.astype(np.float64)
         alpha = projected(np.full(len(y), phi.C / 2), y, phi.C)
         start = options.get("initial_std") or np.sqrt(1.5) / length_scale
@@ -245,33 +215,17 @@ def projected(alpha: np.ndarray, y: np.ndarray, C: float) -> np.ndarray:
 
 def evaluations_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
     """The accuracy of the l1-SVM at one number of features by the number of candidates that a map may look at."""
-    axes, found = study.axes, []
-    s, C = axes["n_features"], axes["C"]
-    sample, length_scale = sample_of(study, dataset, repeat)
-    X, y = sample.X_train, sample.y_train
-    for entry, budget in itertools.product(study.methods, axes["evaluations"]):
-        entry = {"options": {}, **entry}
-        options = dict(entry["options"])
+    found, s = [], study.axes["n_features"]
+    for entry, budget in itertools.product(study.methods, study.axes["evaluations"]):
+        options = dict(entry.get("options", {}))
         if entry["method"] in ("kprff", "karff", "ses"):
             options["n_candidates"] = max(s, budget)
         elif entry["method"] == "nsrf":
             rounds = int(np.ceil(s / options["n_peaks"]))
             # a copy looks at every point that it passes, the first and the last included
             options["n_copies"] = budget // (rounds * (options["n_steps"] + 1))
-        seed = seed_of(study.seed, "features", dataset, entry["method"], s, repeat)
-        phi = make_map(
-            entry["method"],
-            kernel_with(study, length_scale),
-            n_components=s,
-            random_state=seed,
-            device="cpu",
-            **options,
-        ).fit(X, y)
-        told = {"length_scale": length_scale, "options": options, "C": C, "capped": sample.capped}
-        columns = name_of(entry) | sample.counts | sized(s) | {"n_columns": phi.n_columns_, "learner": "l1_svm"}
-        columns |= {"axis": "evaluations", "at": budget}
-        decide = machine_on(phi, X, y, C)
-        found += [columns | row | {"settings": told | row["settings"]} for row in accuracies(sample, decide)]
+        place = {"axis": "evaluations", "at": budget}
+        found += rows_of_machine(study, dataset, repeat, entry | {"options": options}, s, place)
     return found
 
 
@@ -285,10 +239,7 @@ def rounds_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
     for entry in study.methods:
         entry, m = {"options": {}, **entry}, max(study.axes["n_features"])
         seed = seed_of(study.seed, "rounds", dataset, entry["method"], m, repeat)
-        phi = make_map(
-            entry["method"], kernel_with(study, length_scale), n_components=m, random_state=seed, device="cpu",
-            **entry["options"],
-        ).fit(sample.X_train, sample.y_train)  # fmt: skip
+        phi = drawn(entry, kernel_with(study, length_scale), m, seed).fit(sample.X_train, sample.y_train)
         weights = weights_by_round(phi, entry["options"], sample)
         told = {"length_scale": length_scale, "options": entry["options"], "capped": sample.capped}
         of_game = readings(study, phi, entry["options"], sample, weights)

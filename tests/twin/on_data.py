@@ -15,11 +15,11 @@ class OnData:
     """An experiment on data: what its kind walks over stands in ``axes``."""
 
     kind: str
-    name: str
     data: dict[str, Data]
     scaling: dict[str, list[str]]  # by data set
     methods: list[dict]
     axes: dict
+    name: str = ""
     rule: dict | None = None  # of the bandwidth; None where the kernel has none
     kernel_of_maps: dict | None = None  # None: Gaussian
     protocol: str = "text"
@@ -36,11 +36,6 @@ class OnData:
         return f"arccos{named['order']}" if "order" in named else named["name"]
 
 
-def name_of(entry: dict) -> dict:
-    """What the rows of an entry are called."""
-    return {"method": entry["method"], "variant": entry.get("variant", "")}
-
-
 def sample_of(study: OnData, dataset: str, repeat: int) -> tuple[Sample, float | None]:
     """The rows of a repeat, and the length scale that the rule of the bandwidth finds on them."""
     scaling = study.scaling[dataset]
@@ -52,11 +47,6 @@ def kernel_with(study: OnData, length_scale: float | None):
     """The library's kernel of an experiment."""
     own = {} if length_scale is None else {"length_scale": length_scale}
     return make_kernel((study.kernel_of_maps or {"name": "gaussian"}) | own)
-
-
-def sized(s: int) -> dict:
-    """A number of features as columns of the table."""
-    return {"n_features": s, "n_features_label": str(s)}
 
 
 def exact_kernel(kernel: str, order: int | None, width: float | None, X: np.ndarray, Y: np.ndarray) -> np.ndarray:

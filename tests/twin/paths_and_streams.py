@@ -10,13 +10,12 @@ import numpy as np
 
 from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
-from random_features.maps import make_map
 
 from .chain import gaussian, relative_error
 from .data import length_scale_of
 from .learners import accuracy, doubtful, predicted
-from .on_data import OnData, exact_kernel, kernel_with, name_of, sample_of, sized
-from .search import features
+from .on_data import OnData, exact_kernel, kernel_with, sample_of
+from .search import drawn, features, name_of, sized
 
 #: The duality gap, as a share of the objective, at which a regression on a stream is solved, and the share of the fall
 #: that the slope promises which a step must bring (``learners.boehning``).
@@ -49,10 +48,7 @@ def rows_of_path(study: OnData, dataset: str, entry: dict, path: int) -> list[di
     y, y_test = (np.where(labels == positive, 1.0, -1.0) for labels in (sample.y_train[taken], sample.y_test))
     sizes = [max(1, round(ratio * n)) for ratio in axes["ratios"]]
     seed = seed_of(study.seed, "path", dataset, entry["method"], path)
-    phi = make_map(
-        entry["method"], kernel_with(study, length_scale), n_components=max(sizes), random_state=seed, device="cpu",
-        **entry["options"],
-    ).fit(X)  # fmt: skip
+    phi = drawn(entry, kernel_with(study, length_scale), max(sizes), seed).fit(X)
     told = {"length_scale": length_scale, "capped": sample.capped}
     for ratio, s in zip(axes["ratios"], sizes, strict=True):
         Z, Z_test = waves(phi, s, X), waves(phi, s, X_test)
@@ -71,15 +67,11 @@ def rows_of_path(study: OnData, dataset: str, entry: dict, path: int) -> list[di
         for learner, how in (("ridge", {"penalty": axes["penalty"]}), ("ridge_tuned", {"penalty": best} | at_edge)):
             w = shrunk(Z, y, n * how["penalty"])
             decision = (Z_test @ w)[:, None]
+            wrong = 100 - accuracy(y_test, predicted(decision, np.array([-1.0, 1.0])))
             scores = [
                 {"split": "train", "metric": "mse", "value": np.mean((y - Z @ w) ** 2)},
                 {"split": "test", "metric": "mse", "value": np.mean((y_test - Z_test @ w) ** 2)},
-                {
-                    "split": "test",
-                    "metric": "error_pct",
-                    "value": 100 - accuracy(y_test, predicted(decision, np.array([-1.0, 1.0]))),
-                    "doubtful": doubtful("ridge", decision),
-                },
+                {"split": "test", "metric": "error_pct", "value": wrong, "doubtful": doubtful("ridge", decision)},
             ]
             found += [shared | {"learner": learner, "settings": told | how} | score for score in scores]
     return found
@@ -143,9 +135,7 @@ def rows_of_stream(study: OnData, dataset: str, repeat: int, entry: dict, kernel
         own = {"length_scale": length_scale_of(study.rule, X, study.seed, repeat)}
     told |= own
     seed = seed_of(study.seed, "features", dataset, entry["method"], s, repeat)
-    phi = make_map(
-        entry["method"], make_kernel(kernel | own), n_components=s, random_state=seed, device="cpu", **entry["options"]
-    ).fit(X, y)
+    phi = drawn(entry, make_kernel(kernel | own), s, seed).fit(X, y)
     Z, Z_test = features(phi, X), features(phi, X_test)
     generator = np.random.default_rng(seed_sequence(study.seed, "approximation", dataset, repeat))
     taken = generator.choice(n, min(n, axes["approximation_rows"]), replace=False)
@@ -154,27 +144,16 @@ def rows_of_stream(study: OnData, dataset: str, repeat: int, entry: dict, kernel
     shared = name_of(entry) | sized(s) | {"kernel": name, "n_train": n, "n_test": len(y_test), "d": X.shape[1]}
     shared |= {"n_columns": Z.shape[1]}
     weights, passes = regressed(Z, y, at["penalty"])
-    approximation = {
-        "split": "train",
-        "metric": "approximation_error_frobenius",
-        "value": relative_error(exact, Z[taken] @ Z[taken].T, "frobenius"),
-        "settings": told | {"rows": len(taken)},
-    }
+    approximation = {"split": "train", "metric": "approximation_error_frobenius"}
+    approximation |= {"value": relative_error(exact, Z[taken] @ Z[taken].T, "frobenius")}
+    approximation |= {"settings": told | {"rows": len(taken)}}
     solved = {"learner": "logistic", "settings": told | {"penalty": at["penalty"], "solver": "boehning"}}
     solved["settings"] |= {"tolerance": GAP}
-    errors = [
-        {
-            "split": split,
-            "metric": metric,
-            "value": 100 - accuracy(labels, predicted(rows @ weights, np.unique(y))),
-            "doubtful": doubtful("logistic", rows @ weights),
-        }
-        for split, metric, rows, labels in (
-            ("train", "train_error_pct", Z, y),
-            ("test", "error_pct", Z_test, y_test),
-        )
-    ]
-    errors.append({"split": "train", "metric": "passes", "value": passes})
+    errors = [{"split": "train", "metric": "passes", "value": passes}]
+    for split, metric, rows, labels in (("train", "train_error_pct", Z, y), ("test", "error_pct", Z_test, y_test)):
+        value = 100 - accuracy(labels, predicted(rows @ weights, np.unique(y)))
+        unsure = doubtful("logistic", rows @ weights)
+        errors.append({"split": split, "metric": metric, "value": value, "doubtful": unsure})
     return [shared | approximation, *(shared | solved | error for error in errors)]
 
 

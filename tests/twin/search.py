@@ -250,14 +250,24 @@ def feature_map(study, dataset: str, entry: dict, s: int, repeat: int, given: di
     own = {key: value for key, value in given["kernel"].items() if key != "name"}
     known = {"gaussian": Gaussian, "arc_cosine": ArcCosine, "polynomial": Polynomial}
     stated = {"length_scale": given["length_scale"]} if given["length_scale"] else {}
-    return make_map(
-        entry["method"],
-        kernel=known[given["kernel"]["name"]](**own, **stated),
-        n_components=s,
-        device="cpu",
-        random_state=seed_of(study.seed, "features", dataset, entry["method"], s, repeat),
-        **given["options"],
-    )
+    seed = seed_of(study.seed, "features", dataset, entry["method"], s, repeat)
+    return drawn(entry | {"options": given["options"]}, known[given["kernel"]["name"]](**own, **stated), s, seed)
+
+
+def drawn(entry: dict, kernel, s: int, seed: int, **more):
+    """The unfitted map of an entry with s features."""
+    options = entry.get("options", {}) | more
+    return make_map(entry["method"], kernel, n_components=s, random_state=seed, device="cpu", **options)
+
+
+def name_of(entry: dict) -> dict:
+    """What the rows of an entry are called."""
+    return {"method": entry["method"], "variant": entry.get("variant", "")}
+
+
+def sized(s: int) -> dict:
+    """A number of features as columns of the table."""
+    return {"n_features": s, "n_features_label": str(s)}
 
 
 def features(phi, X: np.ndarray) -> np.ndarray:

@@ -29,29 +29,106 @@ def idx(array):
     return bytes([0, 0, 8, array.ndim]) + shape + array.tobytes()
 
 
-def test_libsvm_counts_columns_from_one_and_fills_with_zeros(tmp_path):
-    X, labels = parse("libsvm", tmp_path, "+1 1:0.5 3:-2\n-1 2:1 \n-1\n", d=4)
-    assert X.tolist() == [[0.5, 0, -2, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
+HEADER = "@RELATION toy\r\n\r\n@ATTRIBUTE a NUMERIC\r\n@ATTRIBUTE b NUMERIC\r\n@ATTRIBUTE c {0,1}\r\n\r\n"
+REMARKS = "% first, 1, 0\n\n1.5,2,0\n   \n  % between\r\n3,4,1%\n%\n5,6,1\n\n% last"
+#: A line of names, and two columns that are no features.
+NEWS = "url, timedelta, n_tokens_title, LDA_00, shares\nhttp://a/b, 731.0, 12.0, 0.5, 593\nhttp://c, 8, 9, .25, 1e3\n"
+OF_NEWS = {"d": 2, "header_lines": 1, "drop_columns": [1, 2]}
+IMAGES = np.arange(2 * 2 * 3).reshape(2, 2, 3)
+FEATURES_OF_HAR = "  2.8858451e-001 -2.0294171e-002\n -1.3290514e-001  1.0000000e+000\n"
+
+
+@pytest.mark.parametrize(
+    ("parser", "content", "task", "rows", "labels"),
+    [
+        # columns count from one, absent ones are zero; integers may be written in other ways
+        ("libsvm", "+1 1:0.5 3:-2\n-1.0 2:1 \n2e2\n", {"d": 4}, [[0.5, 0, -2, 0], [0, 1, 0, 0], [0] * 4], [1, -1, 200]),
+        ("libsvm", "-0 1:1\n9007199254740992 1:1\n", {"d": 1}, [[1], [1]], [0, 2**53]),
+        ("libsvm", "+1 1:0.5 3:-2\n-1 2:1 \n", {"d": 2, "drop_columns": [3]}, [[0.5, 0], [0, 1]], [1, -1]),
+        ("table", "1,2.5,g\n-3,4,h\n", {"d": 2}, [[1, 2.5], [-3, 4]], ["g", "h"]),
+        ("table", "g,1,2.5\nh,-3,4\n", {"d": 2, "label_column": "first"}, [[1, 2.5], [-3, 4]], ["g", "h"]),
+        ("table", "1\t2.5\tg\r\n-3\t4\th\r\n", {"d": 2, "separator": "\t"}, [[1, 2.5], [-3, 4]], ["g", "h"]),
+        # numbers as labels stay as they are printed
+        ("table", "1,2,07\n3,4,7\n", {"d": 2}, [[1, 2], [3, 4]], ["07", "7"]),
+        ("table", NEWS, OF_NEWS, [[12, 0.5], [9, 0.25]], ["593", "1e3"]),
+        ("arff", HEADER + "@data\r\n1.5,2,0\r\n3,4,1\r\n", {"d": 2}, [[1.5, 2], [3, 4]], ["0", "1"]),
+        ("arff", f"% @DATA\n%\n@DATA\n{REMARKS}", {"d": 2}, [[1.5, 2], [3, 4], [5, 6]], ["0", "1%", "1"]),
+        # the header may be in any encoding
+        ("arff", b"@RELATION caf\xe9\n@data\n1,2,a\n", {"d": 2}, [[1, 2]], ["a"]),
+        ("pair", ["1 2\r\n3 4\r\n\r\n", "5\n1 \n\n"], {"d": 2}, [[1, 2], [3, 4]], ["5", "1"]),
+        ("pair", ["1 2\n3 4\n", "a\nNA\n"], {"d": 2}, [[1, 2], [3, 4]], ["a", "NA"]),
+        ("pair", [FEATURES_OF_HAR, "5\n1\n"], {"d": 2},
+         [[np.float32(0.28858451), np.float32(-0.020294171)], [np.float32(-0.13290514), 1]], ["5", "1"]),
+    ],
+)  # fmt: skip
+def test_what_is_read(tmp_path, parser, content, task, rows, labels):
+    X, found = parse(parser, tmp_path, content, **task)
+    assert X.tolist() == rows
     assert X.dtype == np.float32
-    assert labels.tolist() == [1, -1, -1]
+    assert found.tolist() == labels
+    assert parser != "libsvm" or found.dtype == np.int64
 
 
-@pytest.mark.parametrize("content", ["1 5:1\n", "1 0:1\n", "1 one:1\n", "1 1:nan\n"])
-def test_libsvm_refuses_wrong_columns_and_values(tmp_path, content):
-    with pytest.raises(UserError, match="part0"):
-        parse("libsvm", tmp_path, content, d=4)
+REFUSED = [
+    *[("libsvm", f"1 {column}:1\n", 4, "part0") for column in (5, 0, "one", 2**31, 2**63, 10**30)],
+    ("libsvm", "1 1:nan\n", 4, "part0"),
+    *[("libsvm", f"1 1:1\n{label} 1:1\n", 1, "part0: the label of row 1 is .*, and a class is an integer")
+      for label in ("1.5", "-1.4", "0.999999999999", "1e300", "9007199254740994", "nan", "inf")],
+    ("libsvm", b"", 2, "part0 has no rows"),
+    ("libsvm", b"\n\n", 2, "part0 has no rows"),
+    ("libsvm", b"1 1:\xe9\n", 2, "part0: could not convert"),
+    ("table", "1,2,3,g\n", 2, "has 4 columns, not 2 and a label"),
+    ("table", "1,g\n", 2, "part0"),
+    ("table", "1,x,g\n", 2, "part0"),
+    ("table", "1,,g\n", 2, "1 cells without a finite number, first in row 0"),
+    ("table", "1,2,g\n1,inf,g\n", 2, "1 cells without a finite number, first in row 1"),
+    ("table", "1,2,g\n1,2,\n", 2, "1 rows without a label"),
+    ("table", b"1,2,\xe9\xff\n", 2, "part0: 'utf-8' codec can't decode"),
+    ("table", b"", 2, "part0: No columns"),
+    *[("table", separator.join(["1", "2", "a"]), 2, f"no ',' in its first row, but {name}: state the task's separator")
+      for separator, name in (("\t", "a tab"), (";", "a semicolon"), (" ", "blanks"))],
+    ("arff", HEADER, 2, "no line @DATA"),
+    ("arff", b"@RELATION \xe9\n", 2, "part0 has no line @DATA"),
+    ("arff", b"@DATA\n1,2,\xe9\xff\n", 2, "part0: 'utf-8' codec can't decode"),
+    ("idx", [idx(np.zeros((2, 2, 3))), idx([7])], 6, "2 images, part1 has 1 labels"),
+    ("idx", [idx(np.zeros((2, 2, 2))), idx([7, 1])], 6, "has 4 pixels an image, not 6"),
+    ("idx", [b"P5 2 3", idx([7, 1])], 6, "no IDX file"),
+    ("idx", [b"", idx([7, 1])], 6, "no IDX file"),
+    *[("idx", [idx(IMAGES)[:length], idx([0, 1])], 6, f"part0 has {length} bytes, which does not fit its shape")
+      for length in (4, 6, 8, 15, 16, 27)],
+    ("idx", [idx(np.zeros((0, 2, 2))), idx(np.zeros((0,)))], 4, "part1 must hold one label a row, it has the shape"),
+    ("idx", [idx(np.zeros((2, 2, 2))), idx(np.zeros((2, 1)))], 4, "part1 must hold one label a row, it has the shape"),
+    ("pair", [FEATURES_OF_HAR, "5\n"], 2, "part0 has 2 rows, part1 has 1 labels"),
+    ("pair", [FEATURES_OF_HAR, "5\n1\n"], 3, "part0 has 2 columns and part1 1, not 3 and 1"),
+    ("pair", [FEATURES_OF_HAR, "5 1\n1 1\n"], 2, "part0 has 2 columns and part1 2, not 2 and 1"),
+    ("pair", [" 1 x\n", "5\n"], 2, "part0 and part1: "),
+    ("pair", [" 1 nan\n", "5\n"], 2, "part0 has 1 cells without a finite number"),
+    ("pair", ["", "5\n"], 2, "part0: line 1 is blank"),
+    ("pair", ["1 2\n\n3 4\n5 6\n", "1\n-1\n1\n"], 2, "part0: line 2 is blank"),
+    ("pair", ["1 2\n3 4\n5 6\n", "1\n\n-1\n1\n"], 2, "part1: line 2 is blank"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("label", ["1.5", "-1.4", "0.999999999999", "1e300", "9007199254740994", "nan", "inf"])
-def test_libsvm_refuses_the_label_of_a_class_that_is_no_integer(tmp_path, label):
-    with pytest.raises(UserError, match=r"part0: the label of row 1 is .*, and a class is an integer"):
-        parse("libsvm", tmp_path, f"1 1:1\n{label} 1:1\n", d=1)
+@pytest.mark.parametrize(("parser", "content", "d", "message"), REFUSED)
+def test_what_is_refused_in_one_line(tmp_path, parser, content, d, message):
+    with pytest.raises(UserError, match=message) as caught:
+        parse(parser, tmp_path, content, d=d)
+    assert "\n" not in str(caught.value)
 
 
-def test_libsvm_reads_the_integers_that_are_written_in_other_ways(tmp_path):
-    _, labels = parse("libsvm", tmp_path, "+1 1:1\n-1.0 1:1\n2e2 1:1\n-0 1:1\n9007199254740992 1:1\n", d=1)
-    assert labels.dtype == np.int64
-    assert labels.tolist() == [1, -1, 200, 0, 2**53]
+def test_columns_that_are_no_features_have_to_be_dropped(tmp_path):
+    with pytest.raises(UserError, match="has 5 columns, not 5 and a label"):
+        parse("table", tmp_path, NEWS, **OF_NEWS | {"d": 3})
+    with pytest.raises(UserError, match="part0"):  # the address of an article is no number
+        parse("table", tmp_path, NEWS, d=4, header_lines=1)
+
+
+def test_idx_images_become_rows_of_pixels(tmp_path):
+    X, labels = parse("idx", tmp_path, [idx(IMAGES), idx([7, 1])], d=6)
+    assert (X.tolist(), X.dtype, labels.tolist()) == (IMAGES.reshape(2, 6).tolist(), np.uint8, [7, 1])
+
+
+# --- regression -------------------------------------------------------------------------------------------------------
 
 
 NUMBERS = ["1922.123456789012", "-1.5e-300", "7", "0.1", "1e22"]
@@ -83,84 +160,15 @@ def test_a_regression_target_is_a_finite_number(tmp_path, label, message):
         read({"parser": "table", "d": 1, "files": {"all": ["toy"]}, "target": "regression"}, tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("content", "options"),
-    [
-        ("1,2.5,g\n-3,4,h\n", {}),
-        ("g,1,2.5\nh,-3,4\n", {"label_column": "first"}),
-        ("1\t2.5\tg\r\n-3\t4\th\r\n", {"separator": "\t"}),
-    ],
-)
-def test_a_table_has_its_label_first_or_last(tmp_path, content, options):
-    X, labels = parse("table", tmp_path, content, d=2, **options)
-    assert X.tolist() == [[1, 2.5], [-3, 4]]
-    assert X.dtype == np.float32
-    assert X.flags.c_contiguous
-    assert list(labels) == ["g", "h"]
+# --- classes ----------------------------------------------------------------------------------------------------------
 
 
-def test_numbers_as_labels_stay_as_printed(tmp_path):
-    _, labels = parse("table", tmp_path, "1,2,07\n3,4,7\n", d=2)
-    assert list(labels) == ["07", "7"]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("1,2,3,g\n", "has 4 columns, not 2 and a label"),
-        ("1,g\n", "part0"),
-        ("1,x,g\n", "part0"),
-        ("1,,g\n", "1 cells without a finite number, first in row 0"),
-        ("1,2,g\n1,inf,g\n", "1 cells without a finite number, first in row 1"),
-        ("1,2,g\n1,2,\n", "1 rows without a label"),
-    ],
-)
-def test_a_table_refuses_wrong_widths_and_values(tmp_path, content, message):
-    with pytest.raises(UserError, match=message):
-        parse("table", tmp_path, content, d=2)
-
-
-def test_arff_is_a_table_below_its_header(tmp_path):
-    header = "@RELATION toy\r\n\r\n@ATTRIBUTE a NUMERIC\r\n@ATTRIBUTE b NUMERIC\r\n@ATTRIBUTE c {0,1}\r\n\r\n"
-    X, labels = parse("arff", tmp_path, header + "@data\r\n1.5,2,0\r\n3,4,1\r\n", d=2)
-    assert X.tolist() == [[1.5, 2], [3, 4]]
-    assert list(labels) == ["0", "1"]
-    with pytest.raises(UserError, match="no line @DATA"):
-        parse("arff", tmp_path, header, d=2)
-
-
-def test_remarks_and_empty_lines_among_the_rows_of_an_arff_file_say_nothing(tmp_path):
-    rows = "% first, 1, 0\n\n1.5,2,0\n   \n  % between\r\n3,4,1%\n%\n5,6,1\n\n% last"
-    X, labels = parse("arff", tmp_path, f"% @DATA\n@RELATION toy\n%\n@DATA\n{rows}", d=2)
-    assert X.tolist() == [[1.5, 2], [3, 4], [5, 6]]
-    assert list(labels) == ["0", "1%", "1"]
-
-
-def test_idx_images_become_rows_of_pixels(tmp_path):
-    images = np.arange(2 * 2 * 3).reshape(2, 2, 3)
-    X, labels = parse("idx", tmp_path, [idx(images), idx([7, 1])], d=6)
-    assert X.tolist() == images.reshape(2, 6).tolist()
-    assert X.dtype == np.uint8
-    assert labels.tolist() == [7, 1]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ([idx(np.zeros((2, 2, 3))), idx([7])], "2 images, part1 has 1 labels"),
-        ([idx(np.zeros((2, 2, 2))), idx([7, 1])], "has 4 pixels an image, not 6"),
-        ([idx(np.zeros((2, 2, 3)))[:-1], idx([7, 1])], "does not fit its shape"),
-        ([b"P5 2 3", idx([7, 1])], "no IDX file"),
-        ([b"", idx([7, 1])], "no IDX file"),
-    ],
-)
-def test_idx_refuses_what_does_not_fit(tmp_path, content, message):
-    with pytest.raises(UserError, match=message):
-        parse("idx", tmp_path, content, d=6)
+def encoded(mapping, *labels):
+    return encode_labels(np.array(labels, dtype=object), mapping)
 
 
 def test_labels_are_named_left_over_or_dropped():
-    y, keep = encode_labels(np.array(["b", "a", "c", "a"], dtype=object), {"a": 1, "rest": -1})
+    y, keep = encoded({"a": 1, "rest": -1}, "b", "a", "c", "a")
     assert (y.tolist(), keep.tolist()) == ([-1, 1, -1, 1], [True] * 4)
     y, keep = encode_labels(np.array([3, 0, 5, 0]), {"0": 0, "3": 9, "rest": "drop"})
     assert (y[keep].tolist(), keep.tolist()) == ([9, 0, 0], [True, True, False, True])
@@ -168,14 +176,42 @@ def test_labels_are_named_left_over_or_dropped():
         encode_labels(np.array([3, 0, 5, 0]), {"0": 0, "3": 1})
 
 
+@pytest.mark.parametrize("missing", ["?", "nan", "NaN", "NA", "null", " ? ", "''", None, np.nan])
+@pytest.mark.parametrize("rest", [-1, "drop"])
+def test_a_missing_label_is_not_one_of_the_other_classes(missing, rest):
+    with pytest.raises(UserError, match="row 1 has no label"):
+        encoded({"1": 1, "rest": rest}, "1", missing, "2")
+
+
+@pytest.mark.parametrize("label", [" 1", "1 ", "'1'", '"1"', "' 1 '"])
+def test_blanks_and_quotes_around_a_label_are_not_part_of_it(label):
+    assert encoded({"1": 1, "rest": -1}, label, "2")[0].tolist() == [1, -1]
+
+
+@pytest.mark.parametrize("label", ["1.0", "+1", "01", "1e0"])
+@pytest.mark.parametrize("rest", [-1, "drop"])
+def test_a_named_number_in_another_notation_is_not_one_of_the_other_classes(label, rest):
+    message = f"label '{re.escape(label)}' is not one of the rest: it is '1' of the label map"
+    with pytest.raises(UserError, match=message):
+        encoded({"1": 1, "rest": rest}, "1", label, "2")
+    assert encoded({"1": 1, label: 1, "rest": -1}, "1", label, "2")[0].tolist() == [1, 1, -1]
+
+
+def test_a_class_may_be_called_na(tmp_path):
+    (tmp_path / "a").write_text("1,2,NA\n3,4,null\n")
+    task = {"d": 2, "parser": "table", "files": {"all": ["a"]}, "labels": {"NA": 1, "null": -1}}
+    assert read(task, tmp_path)[1].tolist() == [1, -1]
+
+
+# --- parts ------------------------------------------------------------------------------------------------------------
+
+
 def test_published_training_rows_come_first(tmp_path):
     (tmp_path / "toy").write_text("1 1:1\n2 1:2\n", encoding="utf-8")
     (tmp_path / "toy.t").write_text("2 1:3\n1 1:4\n1 1:5\n", encoding="utf-8")
     task = {"parser": "libsvm", "d": 1, "files": {"train": ["toy"], "test": ["toy.t"]}, "labels": {"1": -1, "2": 1}}
     X, y, n_train = read(task, tmp_path)
-    assert X.ravel().tolist() == [1, 2, 3, 4, 5]
-    assert y.tolist() == [-1, 1, 1, -1, -1]
-    assert n_train == 2
+    assert (X.ravel().tolist(), y.tolist(), n_train) == ([1, 2, 3, 4, 5], [-1, 1, 1, -1, -1], 2)
 
 
 def test_a_dropped_class_shortens_both_parts(tmp_path):
@@ -185,63 +221,27 @@ def test_a_dropped_class_shortens_both_parts(tmp_path):
     files = {part: [part, f"{part}-labels"] for part in ("train", "test")}
     task = {"parser": "idx", "d": 1, "files": files, "labels": {"2": -1, "3": 1, "rest": "drop"}}
     X, y, n_train = read(task, tmp_path)
-    assert X.ravel().tolist() == [2, 3, 3, 2]
-    assert y.tolist() == [-1, 1, 1, -1]
-    assert n_train == 2
+    assert (X.ravel().tolist(), y.tolist(), n_train) == ([2, 3, 3, 2], [-1, 1, 1, -1], 2)
 
 
-def test_a_list_of_rows_chooses_and_orders(tmp_path):
-    (tmp_path / "toy").write_text("".join(f"{label},{row}\n" for row, label in enumerate("ABCD")), encoding="utf-8")
-    (tmp_path / "rows.csv").write_text("part,row\ntrain,3\ntest,0\ntrain,1\n", encoding="utf-8")
-    task = {
-        "parser": "table",
-        "label_column": "first",
-        "d": 1,
-        "files": {"all": ["toy"]},
-        "rows": "rows.csv",
-        "labels": {"A": 1, "rest": -1},
-    }
-    X, y, n_train = read(task, tmp_path)
-    assert X.ravel().tolist() == [3, 1, 0]
-    assert y.tolist() == [-1, -1, 1]
-    assert n_train == 2
+LETTERS = {"parser": "table", "label_column": "first", "d": 1, "files": {"all": ["toy"]}, "rows": "rows.csv"}
 
 
 @pytest.mark.parametrize(
-    ("parser", "content", "message"),
+    ("content", "rows", "labels", "expected"),
     [
-        ("libsvm", b"", "part0 has no rows"),
-        ("libsvm", b"\n\n", "part0 has no rows"),
-        ("libsvm", b"1 1:\xe9\n", "part0: could not convert"),
-        ("table", b"1,2,\xe9\xff\n", "part0: 'utf-8' codec can't decode"),
-        ("table", b"", "part0: No columns"),
-        ("arff", b"@RELATION \xe9\n", "part0 has no line @DATA"),
-        ("arff", b"@DATA\n1,2,\xe9\xff\n", "part0: 'utf-8' codec can't decode"),
+        # rows are chosen and ordered
+        ("A,0\nB,1\nC,2\nD,3\n", "train,3\ntest,0\ntrain,1\n", {"A": 1, "rest": -1}, ([3, 1, 0], [-1, -1, 1], 2)),
+        # they are those of the file, also where some of them are dropped
+        ("c,0\na,1\nb,2\nc,3\na,4\n", "train,4\ntrain,3\ntest,2\ntest,1\n", {"a": 1, "b": -1, "rest": "drop"},
+         ([4, 2, 1], [1, -1, 1], 1)),
     ],
-)
-def test_empty_files_and_other_encodings_are_one_line(tmp_path, parser, content, message):
-    with pytest.raises(UserError, match=message) as caught:
-        parse(parser, tmp_path, content, d=2)
-    assert "\n" not in str(caught.value)
-
-
-def test_what_the_header_of_an_arff_file_says_may_be_in_any_encoding(tmp_path):
-    X, labels = parse("arff", tmp_path, b"@RELATION caf\xe9\n@data\n1,2,a\n", d=2)
-    assert (X.tolist(), labels.tolist()) == ([[1, 2]], ["a"])
-
-
-@pytest.mark.parametrize("length", [4, 6, 8, 15, 16, 20])
-def test_an_idx_file_that_is_cut_anywhere_is_refused(tmp_path, length):
-    images, labels = idx(np.zeros((2, 2, 2))), idx([0, 1])
-    assert len(images) == 24
-    with pytest.raises(UserError, match=f"part0 has {length} bytes, which does not fit its shape"):
-        parse("idx", tmp_path, [images[:length], labels], d=4)
-
-
-def test_a_label_that_is_missing_is_no_class():
-    for missing in (None, np.nan):
-        with pytest.raises(UserError, match="row 1 has no label"):
-            encode_labels(np.array(["a", missing, "b"], dtype=object), {"a": 1, "b": -1, "rest": 1})
+)  # fmt: skip
+def test_a_list_of_rows_chooses_and_orders(tmp_path, content, rows, labels, expected):
+    (tmp_path / "toy").write_text(content, encoding="utf-8")
+    (tmp_path / "rows.csv").write_text(f"part,row\n{rows}", encoding="utf-8")
+    X, y, n_train = read(LETTERS | {"labels": labels}, tmp_path)
+    assert (X.ravel().tolist(), y.tolist(), n_train) == expected
 
 
 @pytest.mark.parametrize(
@@ -258,85 +258,24 @@ def test_a_choice_of_rows_that_makes_no_sense_is_refused(tmp_path, content):
 def test_a_choice_of_rows_that_the_file_does_not_have_is_refused(tmp_path):
     (tmp_path / "rows.csv").write_text("part,row\ntrain,0\ntest,2\n")
     (tmp_path / "toy").write_text("a,1\nb,2\n")
-    task = {"parser": "table", "d": 1, "label_column": "first", "files": {"all": ["toy"]}, "rows": "rows.csv"}
     with pytest.raises(UserError, match=r"rows\.csv names row 2, the file has 2 rows"):
-        read(task | {"labels": {"a": 1, "b": -1}}, tmp_path)
-
-
-def test_a_class_may_be_called_na(tmp_path):
-    (tmp_path / "a").write_text("1,2,NA\n3,4,null\n")
-    task = {"d": 2, "parser": "table", "files": {"all": ["a"]}, "labels": {"NA": 1, "null": -1}}
-    assert read(task, tmp_path)[1].tolist() == [1, -1]
-
-
-@pytest.mark.parametrize("shape", [(0,), (2, 1)])
-def test_idx_labels_are_one_a_row(tmp_path, shape):
-    with pytest.raises(UserError, match="part1 must hold one label a row, it has the shape"):
-        parse("idx", tmp_path, [idx(np.zeros((shape[0], 2, 2))), idx(np.zeros(shape))], d=4)
-
-
-def test_news_has_a_line_of_names_and_two_columns_that_are_no_features(tmp_path):
-    content = (
-        "url, timedelta, n_tokens_title, LDA_00, shares\nhttp://a/b, 731.0, 12.0, 0.5, 593\nhttp://c, 8, 9, .25, 1e3\n"
-    )
-    task = {"d": 2, "header_lines": 1, "drop_columns": [1, 2]}
-    X, labels = parse("table", tmp_path, content, **task)
-    assert X.tolist() == [[12.0, 0.5], [9.0, 0.25]]
-    assert X.dtype == np.float32
-    assert labels.tolist() == ["593", "1e3"]
-    with pytest.raises(UserError, match="has 5 columns, not 5 and a label"):
-        parse("table", tmp_path, content, **task | {"d": 3})
-    with pytest.raises(UserError, match="part0"):  # the address of an article is no feature
-        parse("table", tmp_path, content, d=4, header_lines=1)
-
-
-def test_dropped_columns_of_a_libsvm_file_count_from_one(tmp_path):
-    X, _ = parse("libsvm", tmp_path, "+1 1:0.5 3:-2\n-1 2:1 \n", d=2, drop_columns=[3])
-    assert X.tolist() == [[0.5, 0], [0, 1]]
+        read(LETTERS | {"labels": {"a": 1, "b": -1}}, tmp_path)
 
 
 def test_the_first_rows_of_a_file_in_order_are_the_training_part(tmp_path):
     (tmp_path / "toy").write_text("2001,1.5,-2\n1999,0,3\n1969,4,5\n", encoding="utf-8")
-    task = {"parser": "table", "label_column": "first", "files": {"all": ["toy"]}, "rows": "in_order"}
-    X, y, n_train = read(task | {"d": 2, "n_train": 2, "target": "regression"}, tmp_path)
+    task = LETTERS | {"rows": "in_order", "d": 2, "n_train": 2, "target": "regression"}
+    X, y, n_train = read(task, tmp_path)
     assert (X.tolist(), y.tolist(), n_train) == ([[1.5, -2], [0, 3], [4, 5]], [2001, 1999, 1969], 2)
 
 
-FEATURES_OF_HAR = "  2.8858451e-001 -2.0294171e-002\n -1.3290514e-001  1.0000000e+000\n"
-
-
-def test_a_pair_is_a_file_of_features_and_one_of_labels(tmp_path):
-    X, labels = parse("pair", tmp_path, [FEATURES_OF_HAR, "5\n1 \n"], d=2)
-    np.testing.assert_allclose(X, [[0.28858451, -0.020294171], [-0.13290514, 1.0]], rtol=1e-7)
-    assert X.dtype == np.float32
-    assert labels.tolist() == ["5", "1"]
-
-
-@pytest.mark.parametrize(
-    ("files", "d", "message"),
-    [
-        ([FEATURES_OF_HAR, "5\n"], 2, "part0 has 2 rows, part1 has 1 labels"),
-        ([FEATURES_OF_HAR, "5\n1\n"], 3, "part0 has 2 columns and part1 1, not 3 and 1"),
-        ([FEATURES_OF_HAR, "5 1\n1 1\n"], 2, "part0 has 2 columns and part1 2, not 2 and 1"),
-        ([" 1 x\n", "5\n"], 2, "part0 and part1: "),
-        ([" 1 nan\n", "5\n"], 2, "part0 has 1 cells without a finite number"),
-        (["", "5\n"], 2, "part0: line 1 is blank"),
-    ],
-)
-def test_a_pair_that_does_not_fit_together_is_refused(tmp_path, files, d, message):
-    with pytest.raises(UserError, match=message):
-        parse("pair", tmp_path, files, d=d)
-
-
-# --- CIFAR ------------------------------------------------------------------------------------------------------------
+# --- CIFAR and substitutes --------------------------------------------------------------------------------------------
 
 
 CIFAR = {
-    "parser": "cifar",
-    "d": 12,
-    "files": {"train": ["first", "second"], "test": ["third"]},
+    "parser": "cifar", "d": 12, "files": {"train": ["first", "second"], "test": ["third"]},
     "labels": {"1": -1, "9": 1, "rest": "drop"},
-}
+}  # fmt: skip
 
 
 def cifar_file(path, labels, seed):
@@ -388,72 +327,7 @@ def test_rows_that_a_substitute_excludes_are_left_out(cifar):
         assert read_task(task, folder, folder, substitutes)[3] == {"test": n}
 
 
-def test_a_substitute_takes_the_place_of_one_file(cifar):
-    with pytest.raises(UserError, match="a substitute takes the place of one file"):
-        read(CIFAR, cifar[0], {"first": {"file": "first", "excluded_rows": [0]}})
-    with pytest.raises(UserError, match="takes the place of one file and has its rows"):
-        read(CIFAR, cifar[0], {"third": {"file": "third", "excluded_rows": [4]}})
-
-
-@pytest.mark.parametrize("missing", ["?", "nan", "NaN", "NA", "null", " ? ", "''"])
-@pytest.mark.parametrize("rest", ["rest", "drop"])
-def test_a_marker_of_a_missing_label_is_not_one_of_the_other_classes(missing, rest):
-    mapping = {"1": 1, "rest": -1} if rest == "rest" else {"1": 1, "rest": "drop"}
-    with pytest.raises(UserError, match="row 1 has no label"):
-        encode_labels(np.array(["1", missing, "2"], dtype=object), mapping)
-
-
-@pytest.mark.parametrize("label", [" 1", "1 ", "'1'", '"1"', "' 1 '"])
-def test_blanks_and_quotes_around_a_label_are_not_part_of_it(label):
-    y, _ = encode_labels(np.array([label, "2"], dtype=object), {"1": 1, "rest": -1})
-    assert y.tolist() == [1, -1]
-
-
-@pytest.mark.parametrize(
-    ("features", "labels", "name"),
-    [("1 2\n\n3 4\n5 6\n", "1\n-1\n1\n", "part0"), ("1 2\n3 4\n5 6\n", "1\n\n-1\n1\n", "part1")],
-)
-def test_a_pair_with_a_blank_line_is_refused(tmp_path, features, labels, name):
-    with pytest.raises(UserError, match=f"{name}: line 2 is blank"):
-        parse("pair", tmp_path, [features, labels], d=2)
-
-
-def test_a_pair_may_end_with_blank_lines(tmp_path):
-    X, labels = parse("pair", tmp_path, ["1 2\r\n3 4\r\n\r\n", "1\n-1\n\n"], d=2)
-    assert X.tolist() == [[1, 2], [3, 4]]
-    assert labels.tolist() == ["1", "-1"]
-
-
-@pytest.mark.parametrize("column", [2**31, 2**63, 10**30])
-def test_a_column_number_beyond_all_integers_is_one_line(tmp_path, column):
-    with pytest.raises(UserError, match="part0"):
-        parse("libsvm", tmp_path, f"1 {column}:1\n", d=4)
-
-
-@pytest.mark.parametrize(("separator", "name"), [("\t", "a tab"), (";", "a semicolon"), (" ", "blanks")])
-def test_a_table_with_another_separator_says_which(tmp_path, separator, name):
-    with pytest.raises(UserError, match=f"part0: no ',' in its first row, but {name}: state the task's separator"):
-        parse("table", tmp_path, separator.join(["1", "2", "a"]) + "\n", d=2)
-
-
-@pytest.mark.parametrize("label", ["1.0", "+1", "01", "1e0"])
-@pytest.mark.parametrize("rest", [-1, "drop"])
-def test_a_named_number_in_another_notation_is_not_one_of_the_other_classes(label, rest):
-    with pytest.raises(
-        UserError, match=f"label '{re.escape(label)}' is not one of the rest: it is '1' of the label map"
-    ):
-        encode_labels(np.array(["1", label, "2"], dtype=object), {"1": 1, "rest": rest})
-    y, _ = encode_labels(np.array(["1", label, "2"], dtype=object), {"1": 1, label: 1, "rest": -1})
-    assert y.tolist() == [1, 1, -1]
-
-
-def test_a_class_of_a_pair_may_be_called_na(tmp_path):
-    assert parse("pair", tmp_path, ["1 2\n3 4\n", "a\nNA\n"], d=2)[1].tolist() == ["a", "NA"]
-
-
-def test_a_list_of_rows_counts_the_rows_of_the_file_also_those_that_are_dropped(tmp_path):
-    (tmp_path / "toy").write_text("c,0\na,1\nb,2\nc,3\na,4\n", encoding="utf-8")
-    (tmp_path / "rows.csv").write_text("part,row\ntrain,4\ntrain,3\ntest,2\ntest,1\n", encoding="utf-8")
-    task = {"parser": "table", "label_column": "first", "d": 1, "files": {"all": ["toy"]}, "rows": "rows.csv"}
-    X, y, n_train = read(task | {"labels": {"a": 1, "b": -1, "rest": "drop"}}, tmp_path)
-    assert (X.ravel().tolist(), y.tolist(), n_train) == ([4, 2, 1], [1, -1, 1], 1)
+@pytest.mark.parametrize(("name", "row"), [("first", 0), ("third", 4)])
+def test_a_substitute_takes_the_place_of_one_file(cifar, name, row):
+    with pytest.raises(UserError, match="a substitute takes the place of one file and has its rows"):
+        read(CIFAR, cifar[0], {name: {"file": name, "excluded_rows": [row]}})

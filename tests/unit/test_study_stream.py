@@ -67,7 +67,7 @@ def test_features_beyond_the_budget_are_never_whole_in_memory(folder, tmp_path, 
     job = toys.job("measure", spec_of(), folder, tmp_path / "journal")
     toys.measured(stream, job, stream.cells(job)[0])
     assert max(longest) == 2**11 // (32 * 4)
-    sample, *_ = stream.rows_and_kernel(job, 240, 0, {"name": "gaussian"}, {"rule": "median"})
+    sample, *_ = stream.rows_and_kernel(job, 240, 0, parameters={"name": "gaussian"}, bandwidth={"rule": "median"})
     assert np.shares_memory(sample.X_train, job.data.X)
     assert np.shares_memory(sample.X_test, job.data.X)
 

@@ -100,8 +100,15 @@ def test_only_one_comparison_at_a_time():
     other = frame.assign(dataset="skin")
     with pytest.raises(ValueError, match="within one dataset"):
         best_of(pd.concat([frame, other]))
-    with pytest.raises(ValueError, match="must be positive"):
-        best_of(frame.assign(metric=ERROR, value=0.0), ERROR)
+
+
+def test_an_exact_map_is_the_best_one():
+    rng = np.random.default_rng(3)
+    errors = {"rff": rng.uniform(0.1, 0.2, (8, 2)), "nystroem": np.zeros((8, 2))}
+    best = best_of(scores(errors, ERROR), ERROR)
+    assert (best.verdict, best.methods) == ("listed", (("nystroem", ""),))
+    both = best_of(scores(errors | {"exact": np.zeros((8, 2))}, ERROR), ERROR)
+    assert set(both.methods) == {("nystroem", ""), ("exact", "")}
 
 
 def test_groups_of_sizes_are_one_family():

@@ -16,6 +16,16 @@ def made(n_datasets, n_methods, seed=0):
     return pd.DataFrame(values, index=[f"set{i}" for i in range(n_datasets)], columns=list("abcdefghij")[:n_methods])
 
 
+def rows_of(errors, metric=ERROR, dataset="eeg"):
+    """Rows of {(method, size): values by repeat}."""
+    shared = {"dataset": dataset, "status": "ok", "axis": "", "variant": "", "metric": metric}
+    return [
+        shared | {"method": method, "n_features_label": size, "repeat": repeat, "value": value}
+        for (method, size), values in errors.items()
+        for repeat, value in enumerate(values)
+    ]
+
+
 def test_friedmans_test_by_hand_and_by_scipy():
     # ranks on five data sets: a 1 1 1 2 1, b 2 2 3 1 2, c 3 3 2 3 3; their sums are 6, 10 and 14
     table = pd.DataFrame({"a": [1, 1, 1, 2, 1], "b": [2, 2, 3, 1, 2], "c": [3, 3, 2, 3, 3]}, dtype=float)
@@ -53,13 +63,8 @@ def test_a_data_set_without_a_score_of_every_method_is_left_out_and_said():
 
 
 def test_a_score_is_the_mean_over_sizes_and_repeats_of_logarithms_where_it_is_no_percentage():
-    shared = {"dataset": "eeg", "status": "ok", "axis": "", "variant": ""}
     errors = {("rff", "2d"): [0.1, 0.4], ("rff", "4d"): [0.2, 0.1], ("orf", "2d"): [0.3, 0.3], ("orf", "4d"): [0.1]}
-    rows = [
-        shared | {"method": m, "n_features_label": s, "repeat": i, "metric": ERROR, "value": value}
-        for (m, s), values in errors.items()
-        for i, value in enumerate(values)
-    ]
+    rows = rows_of(errors)
     found = ranks.scores(tidy.frame(rows), {"metric": ERROR}, ["rff", "orf", "qmc"], ["2d", "4d"])
     assert found.columns.tolist() == ["rff", "orf"]
     assert found.loc["eeg", "rff"] == pytest.approx(np.log([0.1, 0.4, 0.2, 0.1]).mean())
@@ -67,6 +72,21 @@ def test_a_score_is_the_mean_over_sizes_and_repeats_of_logarithms_where_it_is_no
     points = [row | {"metric": "accuracy_pct", "value": 100 * row["value"]} for row in rows]
     found = ranks.scores(tidy.frame(points), {"metric": "accuracy_pct"}, ["rff", "orf"], ["2d", "4d"])
     assert found.loc["eeg"].tolist() == pytest.approx([20.0, 20.0])
+
+
+def test_an_error_of_zero_ranks_first_and_two_exact_maps_tie():
+    by_size = {("rff", "2d"): [0.1] * 3, ("orf", "2d"): [0.0] * 3, ("qmc", "2d"): [1e-20, 0.0, 1e-17]}
+    rows = [row for dataset in "abcde" for row in rows_of(by_size, dataset=dataset)]
+    table = ranks.scores(tidy.frame(rows), {"metric": ERROR}, ["rff", "orf", "qmc"], ["2d"])
+    assert np.isfinite(table.to_numpy()).all()
+    assert ranks.ranking(table, ERROR).ranks.to_dict() == {"orf": 1.5, "qmc": 1.5, "rff": 3.0}
+
+
+@pytest.mark.parametrize(("metric", "value"), [("time_feature_s", 0.0), ("mse", 0.0), (ERROR, -0.1)])
+def test_what_has_no_logarithm_is_refused(metric, value):
+    rows = tidy.frame(rows_of({("rff", "2d"): [1.0, value]}, metric))
+    with pytest.raises(ValueError, match=f"{metric} must be positive"):
+        ranks.scores(rows, {"metric": metric}, ["rff"], ["2d"])
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------

@@ -19,6 +19,9 @@ from rfstudy.report.compare import LEVEL
 #: Data sets that a test needs; with fewer, Friedman's distribution is a poor guide.
 MIN_DATASETS = 5
 
+#: The smallest error of a kernel matrix that a score tells apart from 0: the rounding of float64 numbers.
+ROUNDING = float(np.finfo(np.float64).eps)
+
 
 class Ranking(NamedTuple):
     """Methods over the data sets on which all of them have a score."""
@@ -44,13 +47,16 @@ def complete_scores(rows: pd.DataFrame, metric: str, sizes: list[str]) -> pd.Dat
     """Return scores of one quantity on one data set: repeats in rows, methods with their variants in columns.
 
     A score is the mean over the sizes, of the logarithm unless the quantity is a percentage. It is missing in repeats
-    in which some size is not ok.
+    in which some size is not ok. Errors of the kernel matrix, which are relative, count as ``ROUNDING`` if they are
+    smaller: an exact map is ahead of all others, and two exact maps tie. Raises ``ValueError`` for any other quantity
+    that is 0, and for negative ones.
     """
     ok = select(rows, status="ok")
     if not fact_of(metric).is_percentage:
-        if (ok["value"] <= 0).any():
-            raise ValueError(f"{metric} must be positive to be compared on a logarithmic scale")
-        ok = ok.assign(value=np.log(ok["value"]))
+        is_relative = metric.startswith("approximation_error")
+        if (ok["value"] < 0).any() or (not is_relative and (ok["value"] == 0).any()):
+            raise ValueError(f"{metric} must be positive: methods are compared by its logarithm")
+        ok = ok.assign(value=np.log(ok["value"].clip(lower=ROUNDING if is_relative else None)))
     means = ok.groupby(["repeat", "method", "variant"])["value"].agg(["mean", "size"])
     complete = means["mean"].where(means["size"] == len(sizes)).unstack(["method", "variant"])
     return complete.reindex(columns=pd.MultiIndex.from_tuples(pairs_of(rows), names=["method", "variant"]))

@@ -1,5 +1,7 @@
 """Every map of the registry with its kernels and options, and data to fit it on."""
 
+from functools import cache
+
 import numpy as np
 
 from random_features.kernels import (
@@ -36,16 +38,27 @@ KERNELS = {
 GAMES = ("nsrf",)
 QUICK_SEARCH = {"n_copies": 12, "n_steps": 3}
 
-#: Every map with its defaults, the options that take another path through the code, and every kernel.
+#: Every map with every other kernel that it takes.
+WITH_KERNELS = {
+    f"{name}-{kernel}": (name, {"kernel": KERNELS[kernel]})
+    for name in MAPS
+    for kernel in REGISTRY[name].kernels
+    if kernel != "gaussian"
+}
+
+#: One map for every way in which a kernel goes through the code of the maps: frequencies without moments and by
+#: quantiles, every activation, candidates that are columns, and kernels without frequencies.
+KERNEL_PATHS = (
+    "rff-laplacian", "rff-arccos0", "rff-linear", "qmc-cauchy", "fastfood-arccos2", "scrf-cauchy", "lsrff-arccos1",
+    "sgq-arccos0", "ssr-arccos1", "karff-linear", "kprff-linear", "clrff-arccos2", "nystroem-laplacian",
+    "nystroem-polynomial",
+)  # fmt: skip
+
+#: Every map with its defaults, the options that take another path through the code, and the kernels that do.
 VARIANTS = {
     **{name: (name, {}) for name in MAPS},
-    **{f"{name}-phase": (name, {"layout": "phase"}) for name in MAPS if "layout" in resolved_options(name, {})},
-    **{
-        f"{name}-{kernel}": (name, {"kernel": KERNELS[kernel]})
-        for name in MAPS
-        for kernel in REGISTRY[name].kernels
-        if kernel != "gaussian"
-    },
+    **{f"{name}-phase": (name, {"layout": "phase"}) for name in ("rff", "sorf", "lsrff")},
+    **{variant: WITH_KERNELS[variant] for variant in KERNEL_PATHS},
     "rom-sequency": ("rom", {"n_factors": 2, "order": "sequency"}),
     "qmc-sobol": ("qmc", {"sequence": "sobol"}),
     "ssf-single": ("ssf", {"radii": "single"}),
@@ -65,9 +78,16 @@ VARIANTS = {
     "nsrf-random": ("nsrf", {"search": "random", "n_peaks": 3, "dual_step": 0}),
 }
 
+#: The layouts of the maps of which ``VARIANTS`` has one only.
+WITH_PHASES = {f"{name}-phase": (name, {"layout": "phase"}) for name in MAPS if "layout" in resolved_options(name, {})}
+
+#: All of them.
+EVERY = WITH_KERNELS | WITH_PHASES | VARIANTS
+
 
 def build(variant, **params):
-    name, options = VARIANTS[variant]
+    """The map of a variant of ``EVERY``, with 21 components unless ``params`` say otherwise."""
+    name, options = EVERY[variant]
     options = {"n_components": 21, "random_state": 0, **options, **params}
     if name == "clrff":
         options.setdefault("n_pairs", 300)
@@ -79,10 +99,16 @@ def build(variant, **params):
     return make_map(name, **options)
 
 
+@cache
+def fitted(variant, dtype=np.float64):
+    """The map of a variant fitted on ``data``, and its features of these rows: shared, so only to be read."""
+    X, y = data(dtype=dtype)
+    phi = build(variant).fit(X, y)
+    Z = phi.transform(X)
+    Z.flags.writeable = False
+    return phi, Z
+
+
 def data(n=40, d=5, dtype=np.float64):
     rng = np.random.default_rng(1)
     return rng.normal(size=(n, d)).astype(dtype), np.where(rng.random(n) < 0.5, -1, 1)
-
-
-def needs_targets(variant):
-    return VARIANTS[variant][0] in ("slsrff", "karff", "kprff", *GAMES)

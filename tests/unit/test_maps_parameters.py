@@ -1,0 +1,214 @@
+"""What all maps inherit: names and types, the parameters that they take, and the data that they refuse."""
+
+from typing import Literal, get_args, get_origin, get_type_hints
+
+import numpy as np
+import pytest
+from map_variants import GAMES, MAPS, build, data, fitted
+from sklearn.exceptions import NotFittedError
+
+from random_features.kernels import ArcCosine, Gaussian, Laplacian, Linear, Polynomial
+from random_features.maps import make_map
+from random_features.maps.registry import map_class, resolved_options
+
+
+def test_names_of_columns_are_those_of_the_last_fit():
+    frame = pytest.importorskip("pandas").DataFrame(data()[0], columns=list("abcde"))
+    phi = build("rff").fit(frame)
+    assert list(phi.feature_names_in_) == list("abcde")
+    assert phi.learn(frame).n_features_in_ == 5
+    phi.draw(3)
+    assert phi.n_features_in_ == 3
+    assert not hasattr(phi, "feature_names_in_")
+
+
+@pytest.mark.parametrize("width", [0, 2.5])
+def test_a_draw_needs_a_width(width):
+    with pytest.raises((ValueError, TypeError), match="n_features_in"):
+        build("rff").draw(width)
+
+
+@pytest.mark.parametrize("variant", ["rff", "kprff", "nystroem"])
+def test_to_learn_a_map_must_have_been_drawn(variant):
+    with pytest.raises(NotFittedError, match="call draw before learn, or fit for both"):
+        build(variant).learn(*data())
+
+
+def test_learning_checks_its_data():
+    X, y = data()
+    phi = build("kprff").draw(5)
+    with pytest.raises(ValueError, match=r"4 features, but .* expecting 5 features"):
+        phi.learn(X[:, :4], y)
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        phi.learn(X)
+    X[0, 0] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        phi.learn(X, y)
+
+
+@pytest.mark.parametrize("variant", ["rff", "slsrff", "nystroem", "ses"])
+def test_data_to_learn_from_are_cast_to_the_type_of_the_draw(variant):
+    X, y = data()
+    np.testing.assert_array_equal(
+        build(variant).draw(5).learn(X, y).transform(X), fitted(variant, np.float32)[0].transform(X)
+    )
+
+
+def test_restore_needs_a_seed():
+    with pytest.raises(ValueError, match="integer random_state"):
+        make_map("rff").restore(3)
+
+
+def test_blocks_check_their_data_at_once():
+    phi, _ = fitted("rff")
+    with pytest.raises(ValueError, match="features"):
+        phi.transform_blocks(np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="rows"):
+        phi.transform_blocks(np.zeros((2, 5)), rows=0)
+
+
+@pytest.mark.parametrize("variant", ["rff", "scrf", "pmodel", "ssr", "ts", "nystroem"])
+def test_the_type_of_an_integer_does_not_matter(variant):
+    """200 features have more columns, and 200 columns more bytes, than an integer of eight bits can say."""
+    X, y = data()
+    other = build(variant, n_components=np.uint8(200)).fit(X, y)
+    np.testing.assert_array_equal(other.transform(X), build(variant, n_components=200).fit(X, y).transform(X))
+
+
+def test_frequencies_are_stored_in_the_type_of_the_data():
+    X, _ = data(dtype=np.float32)
+    assert build("rff").fit(X).frequencies_.dtype == np.float32
+
+
+@pytest.mark.parametrize("value", [2.5, "10", None])
+def test_n_components_must_be_an_integer(value):
+    with pytest.raises(TypeError, match="n_components"):
+        build("rff", n_components=value).fit(*data())
+
+
+@pytest.mark.parametrize("variant", ["slsrff", "slsrff-code", "karff", "kprff", "kprff-linear", "nsrf"])
+def test_targets_are_required_and_may_be_of_any_kind(variant):
+    X, y = data()
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        build(variant).fit(X)
+    more = [] if variant in GAMES else [np.arange(40) % 3, X[:, 0] ** 2]  # a game has two sides
+    for targets in (y, np.where(y > 0, "a", "b"), np.ones(40), *more):
+        assert np.isfinite(build(variant).fit_transform(X, targets)).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("rff", {"n_components": 0}, "n_components"),
+        ("rff", {"device": "tpu"}, "device must be"),
+        ("rom", {"n_factors": 0}, "n_factors"),
+        ("ssf", {"radii": "grid", "n_radii": 0}, "n_radii"),
+        ("gq", {"n_nodes": 1}, "n_nodes"),
+        ("lsrff", {"mode": "code", "layout": "phase"}, "mode='code' is defined for the layout 'cos_sin'"),
+        ("lsrff", {"penalty": 0.0}, "penalty must be positive"),
+        ("lprff", {"n_bits": 0}, "n_bits"),
+        ("lprff", {"n_bits": 33}, "n_bits"),
+        ("sgq", {"node": "sqrt_3"}, "no real features for 5 columns"),
+        ("karff", {"rho": 0.0}, "rho must be positive"),
+        ("karff", {"n_candidates": 99}, "n_candidates"),
+        ("karff", {"scoring_fraction": 0.0}, "scoring_fraction"),
+        ("kprff", {"scoring_fraction": 1.5}, "scoring_fraction"),
+        ("kprff", {"kernel": Linear()}, "the candidates of the linear kernel are the 5 columns"),
+        ("kprff", {"kernel": Linear(), "n_candidates": 200}, "n_candidates must be None for the linear kernel"),
+        ("clrff", {"n_pairs": 0}, "n_pairs"),
+        ("ses", {"penalty": -1.0}, "penalty must be positive"),
+    ],
+)
+def test_options_outside_their_range_are_refused(name, options, message):
+    X, y = data()
+    with pytest.raises(ValueError, match=message):
+        make_map(name, **options).fit(X, y).transform(X)
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_options_are_among_their_choices(name):
+    hints = get_type_hints(map_class(name))
+    choices = {option: get_args(hint) for option, hint in hints.items() if get_origin(hint) is Literal}
+    assert set(choices) == {key for key, value in resolved_options(name, {}).items() if isinstance(value, str)}
+    for option, allowed in choices.items():
+        with pytest.raises(ValueError, match=f"{option} must be one of {', '.join(allowed)}, got 'else'"):
+            make_map(name, **{option: "else"}).fit(*data())
+
+
+@pytest.mark.parametrize("name", ["rm", "ts", "trp"])
+@pytest.mark.parametrize(("dtype", "large"), [(np.float64, 1e300), (np.float32, 1e30)])
+def test_polynomial_features_that_overflow_are_refused(name, dtype, large):
+    X = np.full((5, 3), 1.0, dtype=dtype)
+    X[3] = -large
+    phi = make_map(name, Polynomial(2), n_components=16, random_state=0, device="cpu").fit(X)
+    with pytest.raises(ValueError, match=f"as large as .* overflow {dtype.__name__}: scale the data"):
+        phi.transform(X)
+    with pytest.raises(ValueError, match="overflow"):
+        list(phi.transform_blocks(X, rows=2))
+    assert np.isfinite(phi.transform(X[:3])).all()
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
+@pytest.mark.parametrize("name", ["rff", "sorf", "nrff", "karff", "gq"])
+def test_features_whose_projections_overflow_are_refused(name):
+    X = np.random.default_rng(0).uniform(-3e38, 3e38, (40, 3)).astype(np.float32)
+    with pytest.raises(ValueError, match="overflow float32: scale the data"):
+        make_map(name, n_components=16, random_state=0, device="cpu").fit(X, np.arange(40) % 2).transform(X)
+
+
+def test_large_numbers_whose_features_are_numbers_are_mapped():
+    X = np.full((4, 2), 1e100)
+    assert np.isfinite(make_map("rff", n_components=8, random_state=0, device="cpu").fit(X).transform(X)).all()
+
+
+@pytest.mark.parametrize("dtype", [int, np.float16, bool, complex])
+def test_a_map_is_restored_for_the_types_that_it_can_be_fitted_on(dtype):
+    with pytest.raises(ValueError, match=f"dtype must be float32 or float64, got {np.dtype(dtype).name}"):
+        make_map("rff", n_components=4, random_state=0).restore(3, dtype=dtype)
+
+
+def test_parameters_can_be_checked_without_a_draw():
+    make_map("rom", n_components=4, n_factors=2).check_parameters()
+    for wrong in ({"n_components": 0}, {"n_factors": 0}, {"order": "none"}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            make_map("rom", **wrong).check_parameters()
+    with pytest.raises(ValueError, match="supports"):
+        make_map("rom").set_params(kernel=Laplacian(1.0)).check_parameters()
+
+
+@pytest.mark.parametrize("variant", ["rff", "kprff", "nsrf"])
+def test_a_draw_that_does_not_know_a_parameter_is_not_completed(variant):
+    X, y = data()
+    phi = build(variant).draw(5)
+    assert phi.set_params(device="cpu").learn(X, y) is phi
+    phi.set_params(n_components=phi.n_components + 1, random_state=7)
+    with pytest.raises(ValueError, match="n_components, random_state changed since draw: draw again"):
+        phi.learn(X, y)
+
+
+def test_parameters_that_are_refused_leave_a_fitted_map_as_it_was():
+    X, _ = data()
+    phi = build("rff").fit(X)
+    expected = phi.transform(X)
+    phi.set_params(kernel=ArcCosine(1), layout="none")
+    with pytest.raises(ValueError, match="layout"):
+        phi.check_parameters()
+    with pytest.raises(ValueError, match="layout"):
+        phi.fit(X)
+    assert phi.kernel_ == Gaussian(1.0)
+    np.testing.assert_array_equal(phi.transform(X), expected)
+
+
+@pytest.mark.parametrize(
+    ("refused", "error"),
+    [
+        (np.ma.array(np.ones((6, 2)), mask=np.eye(6, 2, dtype=bool)), ValueError),
+        (np.ones((6, 2)).astype("datetime64[s]"), TypeError),
+        (np.ones((6, 2)).astype("timedelta64[s]"), TypeError),
+    ],
+)
+def test_masked_entries_and_dates_are_no_numbers(refused, error):
+    phi = make_map("rff", n_components=4, random_state=0).fit(np.ones((6, 2)))
+    for call in (phi.fit, phi.transform):
+        with pytest.raises(error, match=r"masked|dtype"):
+            call(refused)

@@ -51,11 +51,11 @@ def test_rff_mean_and_variance(z):
     assert_variance(sample, rff_variance(z))
 
 
-@pytest.mark.parametrize("name", ["rff", "orf", "fastfood", "qmc"])
+@pytest.mark.parametrize("name", ["rff", "orf", "fastfood", pytest.param("qmc", marks=pytest.mark.slow)])
 def test_phase_layout_is_unbiased(name):
     tau = 1.3 * direction(1)
     x = direction(2)
-    draws = 4000 if name == "qmc" else 1  # one sequence is one draw; elsewhere one fit holds many blocks
+    draws = 1000 if name == "qmc" else 1  # one sequence is one draw; elsewhere one fit holds many blocks
     blocks = 1 if name == "qmc" else 8000
     sample, norms = [], []
     for seed in range(draws):
@@ -121,15 +121,6 @@ def test_orf_directions_are_haar():
         assert np.all(np.abs(sample.mean(axis=0) - expected) < 5 * error)
 
 
-@pytest.mark.parametrize("name", ["sorf", "rom"])
-@pytest.mark.parametrize("d", [4, 8, 64])
-@pytest.mark.parametrize("z", DISTANCES)
-def test_bias_of_sorf_is_bounded(name, d, z):
-    sample = block_estimates(name, z * direction(7, d), d, draws=4000)
-    error = sample.std(ddof=1) / np.sqrt(len(sample))
-    assert abs(sample.mean() - np.exp(-(z**2) / 2)) < 6 * z / np.sqrt(d) + 4 * error
-
-
 @pytest.mark.parametrize("d", [8, 16])
 def test_bias_of_sorf_is_that_of_a_fixed_length(d):
     """All rows have the length sqrt(p), so the mean is near that of uniform directions, not near the kernel."""
@@ -175,13 +166,14 @@ def test_quadrature_has_the_moments_of_its_degree():
     assert abs((W**6).mean() - 15) > 4 * (W**6).std() / np.sqrt(len(W))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sequence", ["halton", "sobol"])
 def test_qmc_is_unbiased_and_better_than_independent(sequence):
     tau, s = np.array([0.7, -0.9, 0.6]), 16
     z = np.linalg.norm(tau)
     phi = make_map("qmc", n_components=s, sequence=sequence)
     sample = []
-    for seed in range(5000):
+    for seed in range(1500):
         W = phi.set_params(random_state=seed).restore(3, {}, dtype=np.float64).frequencies_
         sample.append(np.cos(W @ tau).mean())
     sample = np.array(sample)
@@ -189,13 +181,14 @@ def test_qmc_is_unbiased_and_better_than_independent(sequence):
     assert s * sample.var() < rff_variance(z)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [4, 5])
 def test_ssf_mean_over_rotations_is_the_mean_over_its_radii(d):
     """A random rotation makes every direction uniform on the sphere of the even dimension above d."""
     tau, s, even = 1.3 * direction(11, d), 16, d + d % 2
     phi = make_map("ssf", n_components=s)
     sample = []
-    for seed in range(4000):
+    for seed in range(1000):
         W = phi.set_params(random_state=seed).restore(d, {}, dtype=np.float64).frequencies_
         sample.append(np.cos(W @ tau).mean())
     radii = np.sqrt(chi2.ppf((np.arange(s) + 0.5) / s, even))

@@ -142,7 +142,7 @@ def test_karff_samples_where_the_support_does_not_fit():
     """The draws are independent and follow a, so that the expected kernel is that of a."""
     X, y = data()
     sample = []
-    for seed in range(400):
+    for seed in range(250):
         phi = make_map("karff", n_components=10, n_candidates=50, rho=1.0, random_state=seed).fit(X, y)
         C = candidates(phi, X[:2])
         a = aligned_distribution(alignments(candidates(phi, X), y), 1.0)

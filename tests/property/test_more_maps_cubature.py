@@ -66,7 +66,7 @@ def test_sgq_with_few_axes_samples_them():
     X = np.random.default_rng(1).normal(size=(2, 5))
     full = fitted("sgq", 5, 5).transform(X)
     sample = []
-    for seed in range(500):
+    for seed in range(300):
         phi = fitted("sgq", 5, 2, seed=seed)
         assert len(set(phi.axes_)) == 2
         Z = phi.transform(X)
@@ -168,7 +168,7 @@ def test_ssr_estimates_are_their_formulas(weights):
     np.testing.assert_allclose(phi.approximate_kernel(X, Y), expected, atol=1e-12)
 
 
-def ssr_draws(z, weights, rotation="haar", d=8, draws=2500):
+def ssr_draws(z, weights, rotation="haar", d=8, draws=800):
     tau = z * direction(1, d)
     points = np.stack([np.zeros(d), tau])
     phi = make_map("ssr", n_components=d + 1, weights=weights, rotation=rotation)
@@ -179,35 +179,37 @@ def ssr_draws(z, weights, rotation="haar", d=8, draws=2500):
     return np.array(estimates)
 
 
-@pytest.mark.parametrize("rotation", ["haar", "butterfly"])
-@pytest.mark.parametrize("z", [0.3, 1.3])
+@pytest.mark.slow
+@pytest.mark.parametrize(("z", "rotation"), [(0.3, "haar"), (1.3, "haar"), (1.3, "butterfly")])
 def test_ssr_signed_estimate_is_unbiased(z, rotation):
     sample = ssr_draws(z, "signed", rotation)
     assert_mean(sample, np.exp(-(z**2) / 2))
-    # A fifth of RFF's variance at 1.3, far less below; a standard error of a variance is some 5 % here.
+    # A fifth of RFF's variance at 1.3, far less below; a standard error of a variance is some 10 % here.
     assert 9 * sample.var() < 0.4 * rff_variance(z)
 
 
+@pytest.mark.slow
 def test_ssr_selfnormalised_features_have_a_small_bias():
-    sample = ssr_draws(0.7, "selfnorm")
+    sample = ssr_draws(0.7, "selfnorm", draws=1200)
     bias = sample.mean() - np.exp(-(0.7**2) / 2)
     error = sample.std() / np.sqrt(len(sample))
-    # -0.0077 with one simplex in d = 8; the variance is a fifth of RFF's, up to some 10 %.
+    # -0.0077 with one simplex in d = 8, six standard errors; the variance is a fifth of RFF's, up to some 10 %.
     assert -0.0077 - 4 * error < bias < -4 * error
     assert 9 * sample.var() < 0.25 * rff_variance(0.7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_ssr_arc_cosine(order):
     """f(0) is 2 H(0)^2 = 1/2 for the step and 0 for the others, whose features are the unbiased estimate itself."""
     X = np.random.default_rng(order).normal(size=(2, 5))
     phi = make_map("ssr", ArcCosine(order), n_components=6, weights="signed")
     sample = []
-    for seed in range(2000):
+    for seed in range(600):
         phi.set_params(random_state=seed).restore(5, dtype=np.float64)
         assert phi.n_columns_ == 12
         sample.append(phi.approximate_kernel(X)[0, 1])
-        if order > 0:
-            Z = phi.transform(X)
-            np.testing.assert_allclose(Z[0] @ Z[1], sample[-1], rtol=1e-12, atol=1e-12)
+    if order > 0:
+        Z = phi.transform(X)
+        np.testing.assert_allclose(Z[0] @ Z[1], sample[-1], rtol=1e-12, atol=1e-12)
     assert_mean(sample, ArcCosine(order)(X)[0, 1])

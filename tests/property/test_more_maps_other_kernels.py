@@ -40,11 +40,12 @@ def test_arc_cosine_features_are_unbiased(name, options, order):
         assert_mean(sample / 2, ArcCosine(order)(X)[0, 1])
 
 
-@pytest.mark.parametrize("kernel", [ArcCosine(0), ArcCosine(1), ArcCosine(2), Laplacian(4.0), Cauchy(4.0)], ids=repr)
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", [ArcCosine(0), ArcCosine(2), Laplacian(4.0), Cauchy(4.0)], ids=repr)
 def test_qmc_is_unbiased(kernel):
     X = points(4)
     sample = []
-    for seed in range(800):
+    for seed in range(400):
         Z = make_map("qmc", kernel, n_components=16, random_state=seed).fit_transform(X)
         sample.append(Z[0] @ Z[1])
     assert_mean(sample, kernel(X)[0, 1])

@@ -11,7 +11,7 @@ from data_toys import HOG, TOY, write_toy
 from random_features.errors import UserError
 from rfstudy.data import prepared
 from rfstudy.data.preprocess import preprocess
-from rfstudy.files import digest_of
+from rfstudy.files import digest_of, write_json
 from rfstudy.study.sample import load_prepared
 
 
@@ -40,83 +40,49 @@ def flipped(folder):
     content = bytearray((folder / "X.npy").read_bytes())
     content[-3] ^= 1
     (folder / "X.npy").write_bytes(content)
-    return r"prepared: X\.npy and y\.npy are not what was prepared: expected sha256 [0-9a-f]{64}, actual [0-9a-f]{64}"
 
 
-def label_changed(folder):
-    np.save(folder / "y.npy", -np.load(folder / "y.npy"))
-    return r"X\.npy and y\.npy are not what was prepared: expected sha256"
+def array_changed(name, change):
+    return lambda folder: np.save(folder / name, change(np.load(folder / name)))
 
 
-def short(folder):
-    np.save(folder / "y.npy", np.load(folder / "y.npy")[:-1])
-    return "not what was prepared: expected sha256"
+def bytes_changed(name, change):
+    return lambda folder: (folder / name).write_bytes(change((folder / name).read_bytes()))
 
 
-def narrow(folder):
-    np.save(folder / "X.npy", np.load(folder / "X.npy")[:, :1])
-    return "not what was prepared: expected sha256"
+def facts_changed(change, write=lambda facts, folder: write_json(facts, folder / "facts.json")):
+    return lambda folder: write(change(json.loads((folder / "facts.json").read_text())), folder)
 
 
-def of_another_type(folder):
-    np.save(folder / "X.npy", np.load(folder / "X.npy").astype(np.float64))
-    return "not what was prepared: expected sha256"
+OTHER_ARRAYS = (
+    r"prepared: X\.npy and y\.npy are not what was prepared: expected sha256 [0-9a-f]{64}, actual [0-9a-f]{64}"
+)
+OTHER_FACTS = r"facts\.json is not what was prepared: it was changed, or is of an earlier version"
+
+DAMAGES = {
+    "flipped": (flipped, OTHER_ARRAYS),
+    "label changed": (array_changed("y.npy", lambda y: -y), OTHER_ARRAYS),
+    "short": (array_changed("y.npy", lambda y: y[:-1]), OTHER_ARRAYS),
+    "narrow": (array_changed("X.npy", lambda X: X[:, :1]), OTHER_ARRAYS),
+    "another type": (array_changed("X.npy", lambda X: X.astype(np.float64)), OTHER_ARRAYS),
+    "parts moved": (facts_changed(lambda facts: facts | {"n_train_published": 2}, prepared.write_facts), OTHER_ARRAYS),
+    "cut": (bytes_changed("X.npy", lambda content: content[:-8]), r"X\.npy cannot be read: "),
+    "empty": (bytes_changed("y.npy", lambda content: b""), r"y\.npy cannot be read: "),
+    "gone": (lambda folder: (folder / "X.npy").unlink(), r"X\.npy cannot be read: .*No such file"),
+    "facts cut": (bytes_changed("facts.json", lambda content: content[:40]), r"facts\.json is broken: "),
+    "no facts": (
+        bytes_changed("facts.json", lambda content: b"[]"),
+        r"facts\.json is broken: it does not say its status",
+    ),
+    "fact changed": (facts_changed(lambda facts: facts | {"label": "Top"}), OTHER_FACTS),
+    "no checksum": (facts_changed(lambda facts: facts | {prepared.CHECKSUM: None}), OTHER_FACTS),
+}
 
 
-def parts_moved(folder):
-    facts = json.loads((folder / "facts.json").read_text())
-    prepared.write_facts(facts | {"n_train_published": 2}, folder)
-    return "not what was prepared: expected sha256"
-
-
-def cut(folder):
-    (folder / "X.npy").write_bytes((folder / "X.npy").read_bytes()[:-8])
-    return r"X\.npy cannot be read: "
-
-
-def headless(folder):
-    (folder / "y.npy").write_bytes(b"")
-    return r"y\.npy cannot be read: "
-
-
-def gone(folder):
-    (folder / "X.npy").unlink()
-    return r"X\.npy cannot be read: .*No such file"
-
-
-def facts_cut(folder):
-    (folder / "facts.json").write_text((folder / "facts.json").read_text()[:40])
-    return r"facts\.json is broken: "
-
-
-def facts_of_another_shape(folder):
-    (folder / "facts.json").write_text("[]")
-    return r"facts\.json is broken: it does not say its status"
-
-
-def fact_changed(folder):
-    text = (folder / "facts.json").read_text()
-    assert '"label": "Toy"' in text
-    (folder / "facts.json").write_text(text.replace('"label": "Toy"', '"label": "Top"'))
-    return r"facts\.json is not what was prepared: it was changed, or is of an earlier version"
-
-
-def seal_gone(folder):
-    facts = json.loads((folder / "facts.json").read_text())
-    del facts[prepared.CHECKSUM]
-    (folder / "facts.json").write_text(json.dumps(facts))
-    return r"facts\.json is not what was prepared"
-
-
-DAMAGES = [
-    fact_changed, seal_gone, flipped, label_changed, short, narrow, of_another_type, parts_moved, cut, headless, gone,
-    facts_cut, facts_of_another_shape,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
-def test_a_damaged_file_is_refused_with_what_to_do(folder, damage):
-    message = damage(folder)
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_file_is_refused_with_what_to_do(folder, name):
+    damage, message = DAMAGES[name]
+    damage(folder)
     with pytest.raises(UserError, match=message) as caught:
         load_prepared(folder)
     assert str(caught.value).endswith(f"remove the folder {folder} and run again: its files are made anew")
@@ -136,7 +102,7 @@ def test_the_rows_that_features_are_extracted_from_are_verified_too(folder, tmp_
         preprocess("hog", task, None, tmp_path / "a", reference_dir=tmp_path, base_dir=folder)
 
 
-def test_a_raw_file_that_was_edited_after_its_download_is_refused(raw, tmp_path):
+def test_a_raw_file_that_was_edited_after_its_download_or_is_gone_is_refused(raw, tmp_path):
     expected = digest_of(raw / "toy.t")
     (raw / "toy.t").write_text("1 2:1\n1 1:2\n", encoding="utf-8")
     with pytest.raises(UserError) as caught:
@@ -146,6 +112,9 @@ def test_a_raw_file_that_was_edited_after_its_download_is_refused(raw, tmp_path)
         f"{digest_of(raw / 'toy.t')}; remove {raw / 'record.json'} and run again: the download checks every file, "
         "and gets it again"
     )
+    (raw / "toy").unlink()
+    with pytest.raises(UserError, match=r"raw/toy does not exist, although it was downloaded; remove .*record\.json"):
+        preprocess("toy", TOY, raw, tmp_path / "prepared", reference_dir=tmp_path)
     assert not (tmp_path / "prepared").exists()
 
 
@@ -167,12 +136,6 @@ def test_a_broken_record_is_one_line(raw, tmp_path, record, message):
     with pytest.raises(UserError, match=message) as caught:
         preprocess("toy", TOY, raw, tmp_path / "prepared", reference_dir=tmp_path)
     assert "\n" not in str(caught.value)
-
-
-def test_a_raw_file_that_is_gone_is_named(raw, tmp_path):
-    (raw / "toy").unlink()
-    with pytest.raises(UserError, match=r"raw/toy does not exist, although it was downloaded; remove .*record\.json"):
-        preprocess("toy", TOY, raw, tmp_path / "prepared", reference_dir=tmp_path)
 
 
 def test_a_full_disk_is_one_line(folder, tmp_path, monkeypatch):

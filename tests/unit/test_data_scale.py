@@ -9,7 +9,7 @@ from rfstudy.data.scale import columns_after, fit_steps
 from rfstudy.data.target_scaling import fitted
 from rfstudy.models import parameters
 
-SEEDS = range(5)
+SEEDS = range(3)
 TYPES = (np.float32, np.float64, np.uint8)
 WITHOUT_PARAMETERS = [
     name for name in modules.names("steps") if not parameters(modules.module_name("steps", name), "fit").model_fields
@@ -43,20 +43,12 @@ def test_minmax_hits_both_ends_exactly(seed, dtype, step, ends):
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("dtype", TYPES)
-def test_standard_columns(seed, dtype):
+@pytest.mark.parametrize(("step", "axis", "ddof"), [("standard", 0, 0), ("standard_rows", 1, 1)])
+def test_columns_or_rows_have_mean_0_and_deviation_1(seed, dtype, step, axis, ddof):
     X = rows(seed, dtype)
-    Z = fit_steps(["standard"], X)(X).astype(np.float64)
-    np.testing.assert_allclose(Z.mean(0), 0, atol=accuracy(dtype))
-    np.testing.assert_allclose(Z.std(0), 1, atol=accuracy(dtype))
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("dtype", TYPES)
-def test_standard_rows_has_the_deviation_of_a_sample(seed, dtype):
-    X = rows(seed, dtype)
-    Z = fit_steps(["standard_rows"], X)(X).astype(np.float64)
-    np.testing.assert_allclose(Z.mean(1), 0, atol=accuracy(dtype))
-    np.testing.assert_allclose(Z.std(1, ddof=1), 1, atol=accuracy(dtype))
+    Z = fit_steps([step], X)(X).astype(np.float64)
+    np.testing.assert_allclose(Z.mean(axis), 0, atol=accuracy(dtype))
+    np.testing.assert_allclose(Z.std(axis, ddof=ddof), 1, atol=accuracy(dtype))
 
 
 @pytest.mark.parametrize("step", ["minmax", "minmax_symmetric", "standard"])
@@ -80,10 +72,7 @@ def test_a_row_without_spread_or_length_becomes_zero(step, constant):
     assert (Z[3] == 0).all()
     assert (np.delete(Z, 3, axis=0) != 0).any(axis=1).all()
     assert (fit_steps([step], X[3:4])(X[3:4]) == 0).all()
-
-
-def test_rows_of_one_column_are_constant():
-    assert (fit_steps(["standard_rows"], rows(0, d=1))(rows(0, d=1)) == 0).all()
+    assert (fit_steps(["standard_rows"], rows(0, d=1))(rows(0, d=1)) == 0).all()  # of one column every row is constant
 
 
 @pytest.mark.parametrize("step", ["minmax", "minmax_symmetric", "standard", "center"])
@@ -203,13 +192,11 @@ def test_a_step_behind_one_that_changes_the_width_is_fitted_on_its_outcome():
 
 
 def test_a_range_is_that_of_the_training_targets():
-    scale = fitted({"interval": {"low": -1.0, "high": 1.0}}, np.array([1922.0, 2011.0, 1950.0]))
-    np.testing.assert_allclose(scale(np.array([1922.0, 2011.0, 1966.5, 2100.0])), [-1, 1, 0, 3])
-    np.testing.assert_allclose(
-        fitted({"interval": {"low": 0.0, "high": 10.0}}, np.array([5.0, 7.0]))(np.array([6.0])), [5]
-    )
+    def scaled(low, high, train, targets):
+        return fitted({"interval": {"low": low, "high": high}}, np.array(train))(np.array(targets)).tolist()
 
-
-def test_targets_that_are_all_equal_become_the_middle_of_the_range():
-    scale = fitted({"interval": {"low": -1.0, "high": 3.0}}, np.array([3.0, 3.0]))
-    np.testing.assert_array_equal(scale(np.array([3.0, 9.0])), [1, 1])
+    expected = pytest.approx([-1, 1, 0, 3])
+    assert scaled(-1.0, 1.0, [1922.0, 2011.0, 1950.0], [1922.0, 2011.0, 1966.5, 2100.0]) == expected
+    assert scaled(0.0, 10.0, [5.0, 7.0], [6.0]) == pytest.approx([5])
+    # targets that are all equal become the middle
+    assert scaled(-1.0, 3.0, [3.0, 3.0], [3.0, 9.0]) == [1, 1]

@@ -32,12 +32,6 @@ def test_half_splits_depend_on_seed_and_repeat_only():
         assert abs(len(np.intersect1d(first, other)) - 250) < 5 * 8
 
 
-def test_half_splits_are_random():
-    # each row trains in half of 400 repeats, with a standard deviation of 10; the bound is 5 of them for 50 rows
-    counts = sum(np.isin(np.arange(50), split(50, None, repeat, 0, "half")[0]).astype(int) for repeat in range(400))
-    assert np.abs(counts - 200).max() <= 50
-
-
 @pytest.mark.parametrize("counts", [(7, 3), (4, 3), (1, 1), (9, 1)])
 def test_random_splits_have_their_counts_and_leave_the_other_rows_out(counts):
     train, test = split(10, None, 2, 1, "random", counts)
@@ -46,39 +40,33 @@ def test_random_splits_have_their_counts_and_leave_the_other_rows_out(counts):
     assert np.isin(np.union1d(train, test), np.arange(10)).all()
 
 
-def test_random_splits_of_halves_are_the_half_splits():
-    for n in (10, 11):
-        halves = split(n, None, 3, 5, "half")
-        chosen = split(n, None, 3, 5, "random", ((n + 1) // 2, n // 2))
-        assert [part.tolist() for part in chosen] == [part.tolist() for part in halves]
+@pytest.mark.parametrize(("rule", "counts", "expected"), [("half", None, (200, 200)), ("random", (15, 10), (120, 80))])
+def test_rows_are_random_in_both_parts(rule, counts, expected):
+    # how often a row is in a part of 400 repeats has a deviation of 10 at most; the bound is 5 of them
+    parts = [split(50, None, repeat, 0, rule, counts) for repeat in range(400)]
+    for part in (0, 1):
+        found = sum(np.isin(np.arange(50), rows[part]).astype(int) for rows in parts)
+        assert np.abs(found - expected[part]).max() <= 50
 
 
-def test_random_splits_are_random_in_both_parts():
-    # of 400 repeats a row trains in 120 and tests in 80; the deviations are below 9.2, the bound is 5 of them
-    parts = [split(50, None, repeat, 0, "random", (15, 10)) for repeat in range(400)]
-    for part, expected in ((0, 120), (1, 80)):
-        counts = sum(np.isin(np.arange(50), rows[part]).astype(int) for rows in parts)
-        assert np.abs(counts - expected).max() <= 5 * 9.2
+COUNTS = "needs the numbers of training and test rows out of 10"
+BLOCKS = "n_blocks must be between 2 and the number of rows"
+PARTS = "cannot be published training rows"
 
 
-@pytest.mark.parametrize("counts", [None, (8, 3), (0, 3), (3, 0), (-1, 3)])
-def test_counts_that_a_random_split_cannot_have_are_refused(counts):
-    with pytest.raises(ValueError, match="needs the numbers of training and test rows out of 10"):
-        split(10, None, 0, 0, "random", counts)
-
-
-def test_unknown_rules_and_missing_parts_are_refused():
-    with pytest.raises(ValueError, match=r"must be one of 'published', 'half', 'random', .*, got 'third'"):
-        split(10, None, 0, 0, "third")
-    with pytest.raises(ValueError, match="needs the number of published training rows"):
-        split(10, None, 0, 0, "published")
-
-
-@pytest.mark.parametrize(("n", "n_folds"), [(10, 5), (11, 3), (1000, 7), (5, 5)])
-def test_folds_are_balanced(n, n_folds):
-    counts = np.bincount(fold_of_row(n, n_folds, 0, "tune", 1), minlength=n_folds)
-    assert counts.sum() == n
-    assert counts.max() - counts.min() <= 1
+@pytest.mark.parametrize(
+    ("rule", "own", "message"),
+    [
+        ("third", {}, r"must be one of 'published', 'half', 'random', .*, got 'third'"),
+        ("published", {}, "needs the number of published training rows"),
+        *[("published", {"n_train_published": n}, PARTS) for n in (-1, 0, 10, 19)],
+        *[("random", {"counts": counts}, COUNTS) for counts in (None, (8, 3), (0, 3), (3, 0), (-1, 3))],
+        *[("blocks", {"n_blocks": n_blocks}, BLOCKS) for n_blocks in (None, 1, 11)],
+    ],
+)
+def test_what_cannot_be_split_is_refused(rule, own, message):
+    with pytest.raises(ValueError, match=message):
+        split(10, **{"n_train_published": None, "repeat": 0, "seed": 1, "rule": rule} | own)
 
 
 def test_folds_vary_with_their_axes_only():
@@ -95,19 +83,14 @@ def test_too_few_or_too_many_folds_are_refused(n, n_folds):
         fold_of_row(n, n_folds, 0)
 
 
-@pytest.mark.parametrize("n_train", [-1, 0, 5, 9])
-def test_published_parts_are_both_there(n_train):
-    with pytest.raises(ValueError, match="cannot be published training rows"):
-        split(5, n_train, 0, 1, "published")
-
-
-@pytest.mark.parametrize(("n", "n_blocks"), [(100, 10), (101, 10), (14980, 50), (7, 3), (2, 2)])
-def test_blocks_are_contiguous_and_of_equal_size(n, n_blocks):
-    block = block_of_row(n, n_blocks)
+@pytest.mark.parametrize(("n", "groups"), [(100, 10), (101, 10), (14980, 50), (7, 3), (2, 2), (11, 3), (5, 5)])
+def test_blocks_are_contiguous_and_folds_random_both_of_equal_size(n, groups):
+    block, fold = block_of_row(n, groups), fold_of_row(n, groups, 0, "tune", 1)
     assert np.array_equal(block, np.sort(block))
-    sizes = np.bincount(block, minlength=n_blocks)
-    assert len(sizes) == n_blocks
-    assert sizes.max() - sizes.min() <= 1
+    for group in (block, fold):
+        sizes = np.bincount(group, minlength=groups)
+        assert len(sizes) == groups
+        assert sizes.max() - sizes.min() <= 1
 
 
 @pytest.mark.parametrize("n_blocks", [2, 3, 10])
@@ -129,12 +112,6 @@ def test_half_of_the_blocks_train_whole(n_blocks):
     chosen = {tuple(train) for (rule, _), (train, _) in parts.items() if rule == "blocks"}
     assert len(chosen) > 1
     assert len({tuple(train) for (rule, _), (train, _) in parts.items() if rule != "blocks"}) == 2
-
-
-@pytest.mark.parametrize("n_blocks", [None, 1, 11])
-def test_a_number_of_blocks_that_is_none_is_refused(n_blocks):
-    with pytest.raises(ValueError, match="n_blocks must be between 2 and the number of rows"):
-        split(10, None, 0, seed=1, rule="blocks", n_blocks=n_blocks)
 
 
 def test_folds_of_blocks_hold_them_out_whole():

@@ -318,22 +318,6 @@ def test_a_cell_of_several_sizes_is_timed_size_by_size():
     assert [cell.coordinates["n_features"] for cell in alone] == [[D], [2 * D]]
 
 
-def test_an_entry_runs_at_the_sizes_that_it_names():
-    methods = [{"method": "rff", "only_sizes": ["2d"]}, {"method": "orf"}]
-    cells = cells_of(methods=methods, sizes={"multiples_of_d": [1, 2]})
-    assert [(cell.entry["method"], cell.coordinates["label"]) for cell in cells] == [
-        ("rff", ["2d"]), ("orf", ["d"]), ("orf", ["2d"])
-    ]  # fmt: skip
-
-
-def test_a_learner_that_an_entry_leaves_out_has_no_rows_of_it(prepared, tmp_path):
-    methods = [{"method": "rff", "learners": {"svm": None}}, {"method": "orf"}]
-    _, scores = stages(prepared, tmp_path, *methods, sizes={"multiples_of_d": [1]})
-    assert set(zip(scores["method"], scores["learner"], strict=True)) == {
-        ("rff", "ridge"), ("orf", "ridge"), ("orf", "svm")
-    }  # fmt: skip
-
-
 def test_an_entry_and_a_kernel_may_be_another_on_a_data_set():
     methods = [{"method": "rff"}, {"method": "orf", "datasets": {"made": None}}]
     toy = toys.selected(

@@ -131,30 +131,10 @@ def test_a_path_of_the_lasso_goes_on_until_as_many_features_have_entered_as_are_
     assert len(ranking.choose("lasso", moments, 10, rng)) == 10
 
 
-def test_effective_rank_counts_directions():
-    assert ranking.effective_rank(np.eye(5)) == pytest.approx(5)
-    assert ranking.effective_rank(np.ones((4, 4))) == pytest.approx(1, abs=1e-9)
-    assert ranking.effective_rank(np.diag([1.0, 1.0, 0.0])) == pytest.approx(2)
-
-
 def test_the_best_risk_is_that_of_the_mean_of_the_labels():
     sample = requirement.Sample.drawn(3, 24, 40, 0)
     assert sample.risk(sample.f_test) == pytest.approx(np.mean(1 - sample.f_test**2))
     assert 0.1 < sample.risk(sample.f_test) < sample.risk(sample.f_test + 0.01)
-
-
-def test_the_paths_of_a_repeat_are_told_apart_as_repeats():
-    grid = {"rows": 10, "ratios": [1], "penalty": 0.1, "penalties": [0.1], "draws": 3}
-    job = SimpleNamespace(spec=toys.part(methods=[entry("rff")], repeats=[0, 2], grid=grid))
-    assert [cell.coordinates["repeat"] for cell in path.cells(job)] == [0, 1, 2, 6, 7, 8]
-
-
-def test_the_rows_of_a_path_are_different_ones_in_their_order():
-    drawn = [path.training_rows(3, 30, 10, i).tolist() for i in range(2)]
-    assert all(sorted({*each}) == each for each in drawn)
-    assert len(drawn[0]) == 10
-    assert drawn[0] != drawn[1]
-    assert path.training_rows(3, 8, 10, 0).tolist() == list(range(8))
 
 
 def test_a_path_of_more_or_fewer_than_two_classes_is_refused():

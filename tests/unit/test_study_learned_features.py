@@ -27,25 +27,12 @@ def windmill(n, seed=0):
 def job_of(tmp_path):
     prepared = toys.write_data(tmp_path / "prepared", *windmill(N + N_TEST), n_train_published=N)
 
-    def make(kind, methods, grid, kernel=None, repeats=(0,)):
+    def make(kind, methods, grid, repeats=(0,)):
+        entries = [{"variant": "", "options": {}} | each for each in methods]
         spec = toys.part(
-            preset="toy",
-            paper="nsrf",
-            experiment="toy",
-            protocol="text",
-            kind=kind,
-            dataset="made",
-            kernel=kernel or {"name": "gaussian"},
-            seed=1,
-            device="cpu",
-            preprocess=["none"],
-            split=None,
-            bandwidth={"rule": "fixed", "length_scale": 0.5},
-            max_rows=None,
-            repeats=list(repeats),
-            methods=[{"variant": "", "options": {}} | each for each in methods],
-            grid=grid,
-        )
+            paper="nsrf", kind=kind, dataset="made", seed=1, preprocess=["none"], repeats=list(repeats),
+            bandwidth={"rule": "fixed", "length_scale": 0.5}, methods=entries, grid=grid,
+        )  # fmt: skip
         return toys.job("measure", spec, prepared, tmp_path / "journal")
 
     return make
@@ -227,23 +214,14 @@ def test_a_budget_is_that_of_the_map_whatever_its_mode(options):
     assert 360 < phi.fit(X, y).evaluations_ <= 400
 
 
-def test_a_pool_has_as_many_candidates_as_features_at_least():
-    entry = {"method": "kprff", "options": {}}
-    assert evaluations.spent(entry, 100, 50) == {"n_candidates": 100}
-    assert evaluations.spent(entry, 100, 101) == {"n_candidates": 101}
-
-
 # peaks
 
 
-@pytest.mark.parametrize(
-    ("options", "start"), [({}, math.sqrt(1.5) / 0.5), ({"mode": "code"}, 0.3), ({"initial_std": 7}, 7)]
-)
-def test_a_length_is_told_in_those_of_the_starts(job_of, options, start):
-    job = job_of("peaks", [{"method": "nsrf", "options": options | {"n_copies": 20}}], {"steps": [3]})
+def test_a_length_is_told_in_those_of_the_starts_also_in_the_mode_of_the_code(job_of):
+    job = job_of("peaks", [{"method": "nsrf", "options": {"mode": "code", "n_copies": 20}}], {"steps": [3]})
     ((_, rows, _),) = measured(peaks, job)
     X, y, *_ = sample()
-    own = options | {"n_copies": 20, "n_steps": 3, "n_peaks": 1}
+    own = {"mode": "code", "n_copies": 20, "n_steps": 3, "n_peaks": 1}
     kernel = make_kernel({"name": "gaussian", "length_scale": 0.5})
     phi = make_map("nsrf", kernel, n_components=1, random_state=seed_of(1, "peaks", "made", 0), **own).fit(X, y)
-    assert value(rows, "selected_norm") == pytest.approx(np.linalg.norm(phi.frequencies_[0]) / (start * math.sqrt(2)))
+    assert value(rows, "selected_norm") == pytest.approx(np.linalg.norm(phi.frequencies_[0]) / (0.3 * math.sqrt(2)))

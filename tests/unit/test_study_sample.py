@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import study_toys as toys
 
-from random_features.arrays import seed_sequence
 from random_features.errors import UserError
 from rfstudy.data.prepared import digest, write
 from rfstudy.data.split import split
@@ -117,32 +116,6 @@ def test_the_oldest_sample_makes_room(tmp_path, monkeypatch):
     assert samples.of(1, ["none"]) is second
     assert samples.of(2, ["none"]) is third
     assert samples.of(0, ["none"]) is not first
-
-
-def test_a_rule_finds_its_length_scale_on_the_training_rows_of_the_repeat_as_they_were_preprocessed(tmp_path):
-    samples, twice = Samples(prepared_as(tmp_path, "half"), SPEC), {"rule": "median", "factor": 2.0}
-
-    def by_hand(repeat, factor):
-        X = samples.of(repeat, ["none"]).X_train.astype(float) * factor
-        distances = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
-        return 2.0 * np.median(distances[np.triu_indices(len(X), 1)])
-
-    found = {repeat: samples.length_scale(repeat, ["none"], twice) for repeat in (0, 1, 0)}
-    assert found == {repeat: pytest.approx(by_hand(repeat, 1.0), rel=1e-6) for repeat in (0, 1)}
-    assert found[0] != found[1]
-    assert samples.length_scale(0, ["none"], twice | {"factor": 1.0}) == pytest.approx(found[0] / 2)
-    assert samples.length_scale(0, ["divide_255"], twice) == pytest.approx(by_hand(0, 1 / 255), rel=1e-5)
-    assert samples.length_scale(0, ["divide_255"], {"rule": "fixed", "length_scale": 3}) == 3.0
-
-
-def test_a_rule_that_looks_at_some_rows_chooses_them_by_the_repeat(tmp_path):
-    samples, few = Samples(prepared_as(tmp_path, "half"), SPEC), {"rule": "median", "rows": 6}
-    for repeat in (0, 1):
-        X = samples.of(repeat, ["none"]).X_train.astype(float)
-        rng = np.random.default_rng(seed_sequence(3, "bandwidth", "median", repeat))
-        X = X[rng.choice(len(X), 6, replace=False)]
-        distances = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))[np.triu_indices(6, 1)]
-        assert samples.length_scale(repeat, ["none"], few) == pytest.approx(np.median(distances), rel=1e-6)
 
 
 @pytest.mark.parametrize("rule", ["half", "published"])

@@ -13,12 +13,13 @@ from rfstudy.data import download as stage
 class Server:
     """Serves bytes by path; a path may fail first, be cut off, or know no ranges. Remembers what was asked.
 
-    ``next_version`` is the content that a path has after its first answer; ``headers`` are sent with every answer.
+    ``next_version`` is the content that a path has after its first answer; ``headers`` are sent with every answer,
+    ``headers_of`` with those of a path.
     """
 
     def __init__(self):
         self.content, self.fail, self.cut, self.no_ranges, self.asked = {}, {}, {}, set(), []
-        self.next_version, self.headers = {}, {}
+        self.next_version, self.headers, self.headers_of = {}, {}, {}
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -52,7 +53,7 @@ class Server:
         headers = {"Content-Length": len(body) - first, "ETag": tag}
         if status == 206:
             headers["Content-Range"] = f"bytes {first}-{len(body) - 1}/{len(body)}"
-        for name, value in (headers | self.headers).items():
+        for name, value in (headers | self.headers | self.headers_of.get(path, {})).items():
             if value is not None:
                 request.send_header(name, str(value))
         request.end_headers()

@@ -30,6 +30,14 @@ def zipped(name, content):
     return archive_of({"readme.txt": "other", name: content})
 
 
+def encrypted(name):
+    """An archive whose member asks for a password."""
+    content = bytearray(zipped(name, CONTENT))
+    for at, offset in ((content.rfind(b"PK\x03\x04"), 6), (content.rfind(b"PK\x01\x02"), 8)):
+        content[at + offset] |= 1
+    return bytes(content)
+
+
 def tarred(name, content):
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:

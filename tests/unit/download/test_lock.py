@@ -3,9 +3,8 @@
 import errno
 import gzip
 import hashlib
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from multiprocessing import get_context
 
 import pytest
 import yaml
@@ -25,8 +24,6 @@ def unknown_with(*addresses):
 
 
 ARCHIVE = zipped("toy.zip", zipped("folder/toy.data", CONTENT))
-
-
 MEMBER = ["toy.zip", "folder/toy.data"]
 
 
@@ -54,9 +51,8 @@ def test_what_was_recorded_is_verified_by_whoever_comes_next(server, tmp_path, c
     before = (tmp_path / "sources.lock.yaml").read_bytes()
     caplog.clear()
     assert download("toy", source, tmp_path / "raw")["files"]["toy.data"]["from"] == "already in place"
-    elsewhere = download(
-        "toy", source, tmp_path / "another"
-    )  # as on another machine, with the lock from the repository
+    # as on another machine, with the lock from the repository
+    elsewhere = download("toy", source, tmp_path / "another")
     assert elsewhere["files"]["toy.data"] == {"sha256": DIGEST, "bytes": len(CONTENT), "from": server.url("toy.data")}
     assert (tmp_path / "sources.lock.yaml").read_bytes() == before
     assert "trusted" not in caplog.text
@@ -126,9 +122,9 @@ def recorded_by(number, path):
     return lock.record(path, "shared", "toy.data", found)["bytes"]
 
 
-def test_processes_that_record_at_once_lose_nothing_and_agree(tmp_path):
+def test_those_that_record_at_once_lose_nothing_and_agree(tmp_path):
     path = tmp_path / "sources.lock.yaml"
-    with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as pool:
+    with ThreadPoolExecutor(4) as pool:  # the lock is on an open folder, of which each thread has its own
         agreed = set(pool.map(partial(recorded_by, path=path), range(12)))
     assert len(agreed) == 1
     known = lock.read_lock(path)
@@ -173,13 +169,9 @@ def test_without_a_lock_that_can_be_written_nothing_is_trusted(server, tmp_path,
 
 @pytest.mark.parametrize(
     "content",
-    [
-        "toy: nothing",
-        "toy: {toy.data: nothing}",
-        "toy: {toy.data: {sha256: 12, bytes: 3}}",
-        f"toy: {{toy.data: {{sha256: {DIGEST}}}}}",
-    ],
-)
+    ["toy: nothing", "toy: {toy.data: nothing}", "toy: {toy.data: {sha256: 12, bytes: 3}}",
+     f"toy: {{toy.data: {{sha256: {DIGEST}}}}}"],
+)  # fmt: skip
 def test_a_broken_lock_is_told(tmp_path, refused, content):
     (tmp_path / "sources.lock.yaml").write_text(content, encoding="utf-8")
     with pytest.raises(UserError, match=r"sources\.lock\.yaml: toy: every file needs sha256"):

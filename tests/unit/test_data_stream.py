@@ -8,6 +8,7 @@ from sklearn.decomposition import TruncatedSVD
 
 from random_features.errors import UserError
 from rfstudy.data import prepared, preprocess, registry, stream
+from rfstudy.data.scale import fit_steps
 from rfstudy.data.streams import deformed_digits
 
 SIDE, COLUMNS = 6, 36
@@ -212,7 +213,7 @@ def test_a_task_of_a_file_has_its_rows_in_order_and_the_test_rows_of_the_base(ba
     reduced, labels, facts = run(of_file(rows_per_chunk=rows), base, tmp_path, raw)
     np.testing.assert_array_equal(labels[:57], y)
     assert facts["n_train"] == 57
-    unit = stream.at_unit_length(X)
+    unit = fit_steps(["unit"], X.astype(float))(X.astype(float))
     components, _ = stream.leading_components(stream.second_moment(X), 8)
     np.testing.assert_allclose(reduced[:57], unit @ components, rtol=2e-7, atol=1e-7)
 

@@ -198,7 +198,9 @@ def test_a_budget_is_spent_and_not_exceeded(budget):
         "rho": 1.0, "n_candidates": budget,
     }  # fmt: skip
     assert evaluations.spent(entry, s, 240)["n_copies"] == 5
-    too_small = toys.part(methods=[{"method": "rff"}, entry], grid={"n_features": s, "evaluations": [480, 239]})
+    too_small = toys.part(
+        methods=[{"method": "rff", "options": {}}, entry], grid={"n_features": s, "evaluations": [480, 239]}
+    )
     with pytest.raises(UserError, match="evaluations: 239 are under the 240 that one copy a peak takes"):
         evaluations.check(too_small)
 

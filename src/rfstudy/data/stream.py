@@ -16,6 +16,7 @@ from random_features.arrays import row_blocks, seed_sequence
 from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.prepared import read
+from rfstudy.data.steps.unit import unit
 from rfstudy.data.tasks import OF_STREAM, parameters_of, rows_per_chunk
 from rfstudy.files import write_arrays
 
@@ -110,16 +111,9 @@ def second_moment(X: np.ndarray) -> np.ndarray:
     """The sum of x x' (columns, columns) over rows at unit length, float64."""
     moment = np.zeros((X.shape[1], X.shape[1]))
     for rows in row_blocks(len(X), BLOCK_ROWS):
-        block = at_unit_length(X[rows])
+        block = unit(X[rows].astype(np.float64))
         moment += block.T @ block
     return moment
-
-
-def at_unit_length(X: np.ndarray) -> np.ndarray:
-    """Rows (m, columns) of bytes in float64 at length 1; a dark image stays dark."""
-    X = X.astype(np.float64)
-    length = np.linalg.norm(X, axis=1, keepdims=True)
-    return X / np.where(length == 0, 1.0, length)
 
 
 def leading_components(moment: np.ndarray, n_components: int) -> tuple[np.ndarray, float]:
@@ -164,7 +158,7 @@ def gather(streamed: dict, chunks: list, base_dir, n_components: int, out) -> tu
     for part in [*chunks, None]:
         rows = images[n_base:] if part is None else array_of(part, "X")
         for block in row_blocks(len(rows), BLOCK_ROWS):
-            reduced = at_unit_length(np.asarray(rows[block])) @ components
+            reduced = unit(np.asarray(rows[block], dtype=np.float64)) @ components
             X[written : written + len(reduced)] = reduced
             written += len(reduced)
     X.flush()

@@ -37,32 +37,30 @@ def cells(job: Job) -> list[Cell]:
 
 def check(spec: Part) -> None:
     """Raise ``UserError`` for a budget that is too small for an entry."""
-    for entry in filter(searches, spec.methods):
+    for entry in spec.methods:
         spent(entry, spec.grid["n_features"], min(spec.grid["evaluations"]))
-
-
-def searches(entry: dict) -> bool:
-    """Whether the map of an entry has a budget to spend."""
-    return bool({POOL, COPIES} & set(resolved_options(entry["method"], {})))
 
 
 def measure(job: Job, entry: dict, *, budget: int, repeat: int, n_features: int, C: float) -> tuple[list[dict], dict]:
     """The accuracies of the l1-SVM on the features that were found within a budget."""
-    options = spent(entry, n_features, budget) if searches(entry) else entry["options"]
-    place = {"axis": "evaluations", "at": budget}
-    return rows_of_map(job, entry | {"options": options}, n_features, repeat, C, place), {}
+    own, place = {"options": spent(entry, n_features, budget)}, {"axis": "evaluations", "at": budget}
+    return rows_of_map(job, entry | own, n_features, repeat, C, place), {}
 
 
 def spent(entry: dict, s: int, budget: int) -> dict:
-    """The options of an entry whose map finds s features within a budget of evaluations; a pool has s candidates at
-    least. ``UserError`` for a budget that leaves its walk fewer copies than it keeps peaks of a round.
+    """Return the options with which the map of an entry finds s features within a budget of evaluations; a pool has s
+    candidates at least, and a map without a search spends nothing. ``UserError`` for a budget that leaves a walk fewer
+    copies than it keeps peaks of a round.
 
     >>> spent({"method": "kprff", "options": {}}, 100, 5000)
     {'n_candidates': 5000}
     """
     method, options = entry["method"], entry["options"]
-    if POOL in resolved_options(method, {}):
+    known = resolved_options(method, {})
+    if POOL in known:
         return options | {POOL: max(s, budget)}
+    if COPIES not in known:
+        return options
     one_copy = make_map(method, n_components=s, **options | {COPIES: 1})
     least = one_copy.evaluations_ * one_copy.components_per_round_
     if budget < least:

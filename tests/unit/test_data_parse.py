@@ -77,6 +77,8 @@ REFUSED = [
     ("libsvm", b"", 2, "part0 has no rows"),
     ("libsvm", b"\n\n", 2, "part0 has no rows"),
     ("libsvm", b"1 1:\xe9\n", 2, "part0: could not convert"),
+    *[("libsvm", f"1 1:1 # a_b#c\n1 {cell}\n", 4, f"part0: line 2 holds what is no number: 1 {cell}")
+      for cell in ("1:6_5", "0_3:2", "1:1.#QNAN")],
     ("table", "1,2,3,g\n", 2, "has 4 columns, not 2 and a label"),
     ("table", "1,g\n", 2, "part0"),
     ("table", "1,x,g\n", 2, "part0"),
@@ -106,6 +108,7 @@ REFUSED = [
     ("pair", ["", "5\n"], 2, "part0: line 1 is blank"),
     ("pair", ["1 2\n\n3 4\n5 6\n", "1\n-1\n1\n"], 2, "part0: line 2 is blank"),
     ("pair", ["1 2\n3 4\n5 6\n", "1\n\n-1\n1\n"], 2, "part1: line 2 is blank"),
+    ("pair", ["1 2\r\r3 4\r5 6\r", "1\r-1\r\r1\r"], 2, "part0: line 2 is blank"),
 ]  # fmt: skip
 
 
@@ -176,7 +179,9 @@ def test_labels_are_named_left_over_or_dropped():
         encode_labels(np.array([3, 0, 5, 0]), {"0": 0, "3": 1})
 
 
-@pytest.mark.parametrize("missing", ["?", "nan", "NaN", "NA", "null", " ? ", "''", None, np.nan])
+@pytest.mark.parametrize(
+    "missing", ["?", "nan", "NaN", "NA", "N/A", "#n/a", "-nan", "NaT", "1.#QNAN", "null", " ? ", "''", None, np.nan]
+)
 @pytest.mark.parametrize("rest", [-1, "drop"])
 def test_a_missing_label_is_not_one_of_the_other_classes(missing, rest):
     with pytest.raises(UserError, match="row 1 has no label"):
@@ -195,6 +200,12 @@ def test_a_named_number_in_another_notation_is_not_one_of_the_other_classes(labe
     with pytest.raises(UserError, match=message):
         encoded({"1": 1, "rest": rest}, "1", label, "2")
     assert encoded({"1": 1, label: 1, "rest": -1}, "1", label, "2")[0].tolist() == [1, 1, -1]
+
+
+@pytest.mark.parametrize(("named", "label"), [("true", "True"), ("a", "\uff41"), ("a", "a\u200b"), ("\xe9", "e\u0301")])
+def test_a_named_class_that_looks_the_same_is_not_one_of_the_other_classes(named, label):
+    with pytest.raises(UserError, match=f"it is '{named}' of the label map in another notation"):
+        encoded({named: 1, "rest": -1}, named, label)
 
 
 def test_a_class_may_be_called_na(tmp_path):

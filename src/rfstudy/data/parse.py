@@ -6,6 +6,7 @@ labels)``: X (n, d) float32, or uint8 where the file holds bytes, and labels (n,
 """
 
 import math
+import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,10 @@ REST = "rest"
 NO_NUMBER = ["", "NA", "NaN", "nan", "null"]
 
 #: Texts in lower case that mark a missing label, unless the label map names them.
-NO_LABEL = ("", "?", "na", "nan", "<na>", "null", "none")
+NO_LABEL = (
+    *("", "?", "na", "#na", "n/a", "#n/a", "<na>", "nan", "-nan", "nat", "null", "none"),
+    *("1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan"),
+)
 
 #: Whole numbers up to this one are exact in float64.
 LARGEST_EXACT = 2**53
@@ -156,16 +160,16 @@ def encode_labels(labels, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
     """
     codes, printed = pd.factorize(np.asarray(labels), use_na_sentinel=False)
     names = [plain_label(label) for label in printed]
-    named, targets = {number_of(name): name for name in mapping if number_of(name) is not None}, []
+    named, targets = {notation_free(name): name for name in mapping if name != REST}, []
     for code, name in enumerate(names):
         if pd.isna(printed[code]) or (name not in mapping and name.lower() in NO_LABEL):
             raise UserError(
                 f"row {(codes == code).argmax()} has no label ({str(printed[code])!r}); if this is the name of a class,"
                 " name it in the label map"
             )
-        if name not in mapping and REST in mapping and named.get(number_of(name)):
+        if name not in mapping and REST in mapping and named.get(notation_free(name)):
             raise UserError(
-                f"the label {name!r} is not one of the {REST}: it is {named[number_of(name)]!r} of the label map "
+                f"the label {name!r} is not one of the {REST}: it is {named[notation_free(name)]!r} of the label map "
                 "in another notation; name it, too"
             )
         targets.append(mapping.get(name, mapping.get(REST)))
@@ -177,12 +181,13 @@ def encode_labels(labels, mapping: dict) -> tuple[np.ndarray, np.ndarray]:
     return values[codes], keep[codes]
 
 
-def number_of(label: str) -> float | None:
-    """Return the number that a label is, or None."""
+def notation_free(label: str) -> float | str:
+    """Return the number that a label is, or its text without the differences of case and of Unicode's encodings."""
     try:
         return float(label)
     except ValueError:
-        return None
+        visible = "".join(letter for letter in label if unicodedata.category(letter) != "Cf")
+        return unicodedata.normalize("NFKC", visible).casefold()
 
 
 def plain_label(label) -> str:
@@ -201,6 +206,12 @@ def parse_libsvm(paths: list[Path], task: dict):
     from sklearn.datasets import load_svmlight_file
 
     (path,) = paths
+    with path.open("rb") as stream:  # Python reads 6_5 as 65, and scikit-learn 1.#QNAN as 1 with a comment
+        for number, line in enumerate(stream, start=1):
+            numbers, comment, _ = line.partition(b"#")
+            if b"_" in numbers or (comment and numbers.strip() and not numbers[-1:].isspace()):
+                shown = line[:80].decode("latin-1").strip()
+                raise UserError(f"{path.name}: line {number} holds what is no number: {shown}")
     X, labels = load_svmlight_file(
         str(path), n_features=width(task), dtype=np.float32, zero_based=False, multilabel=False
     )
@@ -263,7 +274,7 @@ def read_lines(path: Path, dtype: str, missing: list[str]) -> np.ndarray:
 
     ``UserError`` names a blank line between the rows, which would belong to a row of another file.
     """
-    lines = path.read_bytes().rstrip().split(b"\n")
+    lines = path.read_bytes().rstrip().splitlines() or [b""]
     blank = next((number for number, line in enumerate(lines, start=1) if not line.strip()), None)
     if blank is not None:
         raise UserError(

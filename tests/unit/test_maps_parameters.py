@@ -3,8 +3,10 @@
 from typing import Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
+import pandas as pd
 import pytest
 from map_variants import GAMES, MAPS, build, data, fitted
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from random_features.kernels import ArcCosine, Gaussian, Laplacian, Linear, Polynomial
@@ -80,7 +82,7 @@ def test_frequencies_are_stored_in_the_type_of_the_data():
     assert build("rff").fit(X).frequencies_.dtype == np.float32
 
 
-@pytest.mark.parametrize("value", [2.5, "10", None])
+@pytest.mark.parametrize("value", [2.5, "10", None, True])
 def test_n_components_must_be_an_integer(value):
     with pytest.raises(TypeError, match="n_components"):
         build("rff", n_components=value).fit(*data())
@@ -205,10 +207,13 @@ def test_parameters_that_are_refused_leave_a_fitted_map_as_it_was():
         (np.ma.array(np.ones((6, 2)), mask=np.eye(6, 2, dtype=bool)), ValueError),
         (np.ones((6, 2)).astype("datetime64[s]"), TypeError),
         (np.ones((6, 2)).astype("timedelta64[s]"), TypeError),
+        (pd.DataFrame(np.ones((6, 2)).astype("datetime64[s]")), TypeError),
+        # parts of an entry that are finite, and their sum is not
+        (sparse.csr_matrix(([1e308, 1e308], [1, 1], [0] + [2] * 6), shape=(6, 2)), ValueError),
     ],
 )
 def test_masked_entries_and_dates_are_no_numbers(refused, error):
     phi = make_map("rff", n_components=4, random_state=0).fit(np.ones((6, 2)))
     for call in (phi.fit, phi.transform):
-        with pytest.raises(error, match=r"masked|dtype"):
+        with pytest.raises(error, match=r"masked|dtype|infinity"):
             call(refused)

@@ -16,7 +16,7 @@ from typing import ClassVar, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils import assert_all_finite, check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from random_features.arrays import block_rows, is_sparse, resolve_device
@@ -437,6 +437,8 @@ def check_option(name: str, value, hint) -> None:
     elif value is None and type(None) in kinds:
         return
     elif int in kinds:
+        if isinstance(value, bool):
+            raise TypeError(f"{name} must be a number, got {value!r}")
         check_scalar(value, name, Integral, min_val=1)
     elif float in kinds:
         check_positive(name, value)
@@ -446,15 +448,20 @@ def _check_numbers(X) -> None:
     """Raise ``ValueError`` for masked entries and ``TypeError`` for dates, which scikit-learn accepts."""
     if np.ma.is_masked(X):
         raise ValueError("X has masked entries: fill them or leave these rows out")
-    if getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):
-        raise TypeError(f"X has the dtype {X.dtype}: convert dates and durations to numbers of a stated unit")
+    for dtype in getattr(X, "dtypes", [getattr(X, "dtype", None)]):
+        if getattr(dtype, "kind", "") in ("m", "M"):
+            raise TypeError(f"X has the dtype {dtype}: convert dates and durations to numbers of a stated unit")
 
 
 def _without_duplicates(X):
-    """X, of a sparse matrix with entries that are stored in parts a copy in which they are added up."""
+    """X, of a sparse matrix with entries that are stored in parts a copy in which they are added up.
+
+    ``ValueError`` where a sum is infinite.
+    """
     if is_sparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
+        assert_all_finite(X.data, input_name="X")
     return X
 
 

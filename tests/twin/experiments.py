@@ -93,6 +93,7 @@ GRIDS = {
             {"method": "slsrff", "options": {"mode": "text", "center_targets": False}},
             {"method": "ssr", "options": {"weights": "signed"}},
             {"method": "sgq", "options": {"node": "sqrt_3"}},
+            {"method": "rff", "variant": "own", "length_scale": 0.5},  # whatever was chosen
         ],
         sizes={"multiples_of_d": [1, 2, 8]}, learners={"ridge": RIDGE, "svm": SVM},
         search={
@@ -190,7 +191,10 @@ GRIDS = {
             {"method": "rff", "variant": "by-the-rule", "searched": ["penalty"]},
             {"method": "slsrff", "options": {"mode": "keep"}},  # what is chosen stands in place of it
             {"method": "kprff", "only_sizes": ["2d", "11"], "learners": {"svm": None}},
-            {"method": "karff", "options": {"n_candidates": 30, "rho": 0.5}, "learners": {"ridge": {"center": "both"}}},
+            {
+                "method": "karff", "options": {"n_candidates": 30, "rho": 0.5},
+                "learners": {"ridge": {"center": "both"}}, "scaling": ["standard_rows"],
+            },
         ],
         sizes={"multiples_of_d": [1, 2], "values": [11]}, rule={"rule": "neighbour", "k": 3, "rows": 35},
         learners={"ridge": RIDGE | {"n_folds": 3}, "svm": SVM},

@@ -86,60 +86,11 @@ def entry(method="rff", **own):
     return {"method": method, "variant": "", "options": {}, **own}
 
 
-def under(chosen, own=None, label="2d", repeat=0, learner="ridge"):
-    """The conditions of a cell of an entry, with what ``tune`` found."""
-    own = own or entry()
-    return conditions_of(SPEC, choice_for(chosen, own, label, repeat), own, learner)
-
-
-def choice(chosen_on=(0, 1, 2), **chosen):
-    return {"chosen": chosen, "chosen_on": list(chosen_on)}
-
-
-CHOSEN = {
-    "experiment": choice(length_scale=2.0, preprocess=["unit"]),
-    "size": {"2d": choice(penalty={"ridge": 0.1})},
-    "method": {"rff-wide": choice(options={"layout": "phase"})},
-    "method_and_size": {"orf": {"2d": choice(length_scale=3.0, penalty={"ridge": 1.0})}},
-    "cell": {"orf": {"d": {"1": choice([1], preprocess=["center"])}}},
-}
-
-
-def test_conditions_are_the_experiments_where_nothing_was_chosen():
-    given = under({})
-    assert given == {
-        "preprocess": ["minmax"], "length_scale": None, "bandwidth": SPEC.bandwidth, "options": {},
-        "learner": "ridge", "settings": RIDGE, "penalty": None, "choice": {"tune_per": "cell"},
-    }  # fmt: skip
-    assert under({}, learner="")["choice"] == {}
-
-
-def test_choices_of_every_circle_that_a_cell_is_in_reach_it_the_narrowest_last():
-    three = {"chosen_on": [0, 1, 2]}
-    plain = under(CHOSEN)
-    assert (plain["preprocess"], plain["length_scale"], plain["bandwidth"]) == (["unit"], 2.0, None)
-    assert (plain["penalty"], plain["choice"]) == (0.1, {"tune_per": "size"} | three)
-    assert under(CHOSEN, learner="")["choice"] == {"tune_per": "experiment"} | three
-    narrower = under(CHOSEN, entry("orf"))
-    assert (narrower["length_scale"], narrower["penalty"]) == (3.0, 1.0)
-    assert narrower["choice"] == {"tune_per": "method_and_size"} | three
-    assert under(CHOSEN, entry("orf"), label="d")["length_scale"] == 2.0
-    # of the repeat that it was chosen in and of no other
-    assert [under(CHOSEN, entry("orf"), "d", repeat)["preprocess"] for repeat in (0, 1)] == [["unit"], ["center"]]
-    assert under(CHOSEN, entry(variant="wide"))["options"] == {"layout": "phase"}
-    assert under(CHOSEN)["options"] == {}
-
-
-def test_what_an_entry_has_of_its_own_stands_above_every_choice():
-    own = entry("orf", preprocess=["none"], length_scale=4.0, learners={"ridge": {"center": "both"}})
-    given = under(CHOSEN, own)
-    assert (given["preprocess"], given["length_scale"]) == (["none"], 4.0)
-    assert given["settings"]["center"] == "both"
-
-
 def test_the_number_of_folds_decides_nothing_where_the_penalty_is_given():
-    assert "n_folds" in under({})["settings"]
-    assert "n_folds" not in under(CHOSEN)["settings"]
+    chosen = {"size": {"2d": {"chosen": {"penalty": {"ridge": 0.1}}, "chosen_on": [0]}}}
+    for found, options in ((chosen, {"scaling", "center", "penalties"}), ({}, set(RIDGE))):
+        given = conditions_of(SPEC, choice_for(found, entry(), "2d", 0), entry(), "ridge")
+        assert set(given["settings"]) == options
 
 
 def test_cells_have_the_repeats_outermost_and_sizes_in_columns_that_the_map_sees():
@@ -284,26 +235,6 @@ def test_the_sizes_of_a_stated_pool_share_a_cell_and_those_of_an_unstated_one_do
     sizes = {"multiples_of_d": [1, 2], "values": [13]}
     assert [cell.coordinates["n_features"] for cell in cells_of(methods=[POOL], sizes=sizes)] == [[D, 2 * D, 13]]
     assert len(cells_of(methods=[{"method": "kprff"}], sizes=sizes)) == 3
-
-
-def test_sizes_at_which_another_map_was_chosen_are_cells_of_their_own():
-    toy = toys.selected({"repeats": 1}, methods=[POOL], sizes={"multiples_of_d": [1, 2, 4]})
-    (spec,) = toys.parts("train", toy, {"repeats": 1})
-
-    def chosen(**by_label):
-        found = {label: {"chosen": values, "chosen_on": [0]} for label, values in by_label.items()}
-        return {"method_and_size": {"kprff": found}}
-
-    other = chosen(d={"length_scale": 1.0}, **{"2d": {"length_scale": 2.0}, "4d": {"length_scale": 1.0}})
-    assert [cell.coordinates["label"] for cell in grid_cells(spec, other, D, [0], "ridge")] == [["d", "4d"], ["2d"]]
-    # penalties of their own are none of the map's
-    penalties = chosen(
-        d={"penalty": {"ridge": 1.0}}, **{"2d": {"penalty": {"ridge": 2.0}}, "4d": {"penalty": {"ridge": 1.0}}}
-    )
-    (cell,) = grid_cells(spec, penalties, D, [0], "ridge")
-    assert cell.conditions["penalty"] == [1.0, 2.0, 1.0]
-    same = chosen(**{label: {"penalty": {"ridge": 1.0}} for label in ("d", "2d", "4d")})
-    assert grid_cells(spec, same, D, [0], "ridge")[0].conditions["penalty"] == 1.0
 
 
 def test_a_cell_of_several_sizes_is_timed_size_by_size():

@@ -202,6 +202,23 @@ def test_parameters_that_are_refused_leave_a_fitted_map_as_it_was():
 
 
 @pytest.mark.parametrize(
+    ("name", "options"),
+    [("slsrff", {"identity": "False"}), ("kprff", {"center_targets": 0}), ("slsrff", {"pool_multiple": True}),
+     ("karff", {"scoring_fraction": True})],
+)  # fmt: skip
+def test_a_text_is_no_truth_value_and_a_truth_value_no_number(name, options):
+    with pytest.raises(TypeError, match=f"{next(iter(options))} must be"):
+        make_map(name, **options).check_parameters()
+    make_map("kprff", center_targets=np.bool_(False)).check_parameters()
+
+
+@pytest.mark.parametrize("y", [np.ma.array(np.arange(6), mask=np.eye(6)[0]), np.arange(6).astype("datetime64[D]")])
+def test_masked_targets_and_dates_are_no_numbers(y):
+    with pytest.raises((ValueError, TypeError), match="y has"):
+        make_map("kprff", n_components=4, random_state=0).fit(np.eye(6), y)
+
+
+@pytest.mark.parametrize(
     ("refused", "error"),
     [
         (np.ma.array(np.ones((6, 2)), mask=np.eye(6, 2, dtype=bool)), ValueError),

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from functools import cache
-from numbers import Integral
+from numbers import Integral, Real
 from typing import ClassVar, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -299,6 +299,7 @@ class RandomFeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """X, and y where the map learns from it, after scikit-learn's checks."""
         _check_numbers(X)
         if self._requires_y:
+            _check_numbers(y, "y")
             X, y = validate_data(self, X, y, accept_sparse="csr", **checks)
         else:
             X = validate_data(self, X, accept_sparse="csr", **checks)
@@ -428,29 +429,29 @@ hints_of = cache(get_type_hints)
 
 
 def check_option(name: str, value, hint) -> None:
-    """Raise ``ValueError`` or ``TypeError`` unless an option is one of the values of a ``Literal``, at least 1 for an
-    ``int`` and positive for a ``float``, or None where the annotation has it. Other annotations say nothing.
+    """Raise ``ValueError`` or ``TypeError`` unless an option is one of a ``Literal``, True or False for a ``bool``, at least
+    1 for an ``int`` and positive for a ``float``, or None where the annotation has it. Other annotations say nothing.
     """
     kinds = get_args(hint) or (hint,)
+    if isinstance(value, bool | np.bool_) != (bool in kinds) and {bool, int, float, Real} & set(kinds):
+        raise TypeError(f"{name} must be {'True or False' if bool in kinds else 'a number'}, got {value!r}")
     if get_origin(hint) is Literal:
         check_choice(name, value, kinds)
     elif value is None and type(None) in kinds:
         return
     elif int in kinds:
-        if isinstance(value, bool):
-            raise TypeError(f"{name} must be a number, got {value!r}")
         check_scalar(value, name, Integral, min_val=1)
     elif float in kinds:
         check_positive(name, value)
 
 
-def _check_numbers(X) -> None:
+def _check_numbers(X, name="X") -> None:
     """Raise ``ValueError`` for masked entries and ``TypeError`` for dates, which scikit-learn accepts."""
     if np.ma.is_masked(X):
-        raise ValueError("X has masked entries: fill them or leave these rows out")
+        raise ValueError(f"{name} has masked entries: fill them or leave these rows out")
     for dtype in getattr(X, "dtypes", [getattr(X, "dtype", None)]):
         if getattr(dtype, "kind", "") in ("m", "M"):
-            raise TypeError(f"X has the dtype {dtype}: convert dates and durations to numbers of a stated unit")
+            raise TypeError(f"{name} has the dtype {dtype}: convert dates and durations to numbers of a stated unit")
 
 
 def _without_duplicates(X):

@@ -429,8 +429,10 @@ hints_of = cache(get_type_hints)
 
 
 def check_option(name: str, value, hint) -> None:
-    """Raise ``ValueError`` or ``TypeError`` unless an option is one of a ``Literal``, True or False for a ``bool``, at least
-    1 for an ``int`` and positive for a ``float``, or None where the annotation has it. Other annotations say nothing.
+    """Raise ``ValueError`` or ``TypeError`` for an option that is not as its annotation says.
+
+    It is one of the values of a ``Literal``, a truth value for ``bool``, at least 1 for ``int``, above 0 for ``float``,
+    or None where the annotation has it. Other annotations say nothing.
     """
     kinds = get_args(hint) or (hint,)
     if isinstance(value, bool | np.bool_) != (bool in kinds) and {bool, int, float, Real} & set(kinds):

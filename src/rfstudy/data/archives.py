@@ -75,12 +75,13 @@ def unpack(archive: Path, target: Path, entry: dict, member: str | list[str] | N
     Raises ``ChecksumError`` and writes nothing if no layer has the checksum. No more is unpacked than the content is
     long.
     """
-    names, expected = Names(member or target.name), entry["sha256"]
+    names, expected = [member] if isinstance(member, str) else list(member or [target.name]), entry["sha256"]
+    wanted = " / ".join(names)
     most = entry["most_bytes"] if expected == UNKNOWN else entry["bytes"]
 
     def write_content(temporary):
         with archive.open("rb") as stream:
-            layer = stream
+            layer, from_archive = stream, False
             for _ in range(MAX_LAYERS):
                 digest = copy(layer, temporary, most)
                 if digest == expected:
@@ -88,10 +89,11 @@ def unpack(archive: Path, target: Path, entry: dict, member: str | list[str] | N
                 layer = open_layer(layer, names)
                 if layer is None:
                     break
+                from_archive |= isinstance(layer, zipfile.ZipExtFile | tarfile.ExFileObject)
         if expected != UNKNOWN:
             raise ChecksumError(f"expected sha256 {expected}, actual {digest or f'that of more than {most} bytes'}")
-        if member and not names.opened:  # such as a web page that explains an error
-            raise ChecksumError(f"expected an archive with {names}, got something else")
+        if member and not from_archive:  # such as a web page that explains an error
+            raise ChecksumError(f"expected an archive with {wanted}, got something else")
         if not digest or not Path(temporary).stat().st_size:
             raise ChecksumError(f"expected content of 1 to {most} bytes, got another")
 
@@ -101,37 +103,26 @@ def unpack(archive: Path, target: Path, entry: dict, member: str | list[str] | N
         except UNREADABLE as error:
             if isinstance(error, ChecksumError) or getattr(error, "errno", None):
                 raise  # an error number is one of the disk, not of the file
-            what = names if expected == UNKNOWN else f"sha256 {expected}"
+            what = wanted if expected == UNKNOWN else f"sha256 {expected}"
             raise ChecksumError(f"expected {what}, but the file is broken: {error}") from error
 
     write_atomically(target, write)
 
 
-class Names:
-    """The names of the members to open, from the outermost archive to the innermost; the last name is used again."""
+def choose(names: list[str], members: list[str]) -> str:
+    """Return the member of an archive to open: the first of the names itself, or with the ending of an archive, in any
+    folder. The name is removed from the list, unless it is the last, which is used again.
 
-    def __init__(self, names: str | list[str]):
-        self._names = [names] if isinstance(names, str) else list(names)
-        self.opened = False
-
-    def __str__(self):
-        return " / ".join(self._names)
-
-    def choose(self, members: list[str]) -> str:
-        """The member of the next archive: the name itself, or with the ending of an archive, in any folder.
-
-        ``ChecksumError`` lists the members if there is none, or more than one.
-        """
-        name = self._names.pop(0) if len(self._names) > 1 else self._names[0]
-        found = [member for member in members if member == name] or [
-            member for member in members if member.rpartition("/")[2] in archive_names(name)
-        ]
-        if not found:
-            raise ChecksumError(f"the archive has no {name!r}; it has {', '.join(members[:MAX_NAMES])}")
-        if len(set(found)) > 1:
-            raise ChecksumError(f"the archive has {', '.join(found[:MAX_NAMES])}: its address has to name one (member)")
-        self.opened = True
-        return found[0]
+    ``ChecksumError`` lists the members if there is none, or more than one.
+    """
+    name = names.pop(0) if len(names) > 1 else names[0]
+    in_folders = [member for member in members if member.rpartition("/")[2] in archive_names(name)]
+    found = [member for member in members if member == name] or in_folders
+    if not found:
+        raise ChecksumError(f"the archive has no {name!r}; it has {', '.join(members[:MAX_NAMES])}")
+    if len(set(found)) > 1:
+        raise ChecksumError(f"the archive has {', '.join(found[:MAX_NAMES])}: its address has to name one (member)")
+    return found[0]
 
 
 def copy(stream, path, most: int) -> str:
@@ -149,7 +140,7 @@ def copy(stream, path, most: int) -> str:
     return digest.hexdigest()
 
 
-def open_layer(stream, names: Names):
+def open_layer(stream, names: list[str]):
     """The content of a compressed file, or the next member of an archive, as a stream; None for a plain file.
 
     The first bytes decide what it is, not the file's name.
@@ -162,10 +153,10 @@ def open_layer(stream, names: Names):
             return decompressed(stream)
     if head.startswith(b"PK\x03\x04"):
         archive = zipfile.ZipFile(stream)
-        return archive.open(names.choose(archive.namelist()))
+        return archive.open(choose(names, archive.namelist()))
     if head[TAR_MAGIC] == b"ustar":
         archive = tarfile.TarFile(fileobj=stream)
-        member = names.choose([member.name for member in archive if member.isfile() or member.issym()])
+        member = choose(names, [member.name for member in archive if member.isfile() or member.issym()])
         try:
             content = archive.extractfile(member)
         except KeyError:

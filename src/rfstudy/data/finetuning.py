@@ -160,13 +160,13 @@ def load_checkpoint(path, key: str) -> dict | None:
         return None
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
+        if state["key"] == key:
+            return state
+        why = "is of other settings, images or code"
     except Exception as error:  # a file that was cut or changed fails in as many ways
-        print(f"{path} cannot be read, fine-tuning starts anew: {error}", file=sys.stderr)
-        return None
-    if not isinstance(state, dict) or state.get("key") != key:
-        print(f"{path} is of other settings, images or code: fine-tuning starts anew", file=sys.stderr)
-        return None
-    return state
+        why = f"cannot be read ({error})"
+    print(f"{path} {why}: fine-tuning starts anew", file=sys.stderr)
+    return None
 
 
 def augmented(images):

@@ -23,7 +23,7 @@ from random_features.errors import NotDefinedError
 
 from .data import Data, Sample, draw_sample, folds
 from .learners import CHOSEN, accuracy, at_edge, best_regular, coded, cross_validated, doubtful, predicted, train
-from .search import Choices, conditions, feature_map, features, laid_over, learners_of, left_out
+from .search import Choices, conditions, feature_map, features, id_of, laid_over, learners_of, left_out, name_of, sized
 
 #: What rows say of who shares the bandwidth: the first of these that was chosen.
 OF_MAP = ("length_scale", "bandwidth", "preprocess", "options")
@@ -93,7 +93,7 @@ def grid_rows(study: Grid) -> list[dict]:
         found += [shared | row for row in fact_rows(study, dataset)]
         choices = Choices(study, dataset, entries(study, dataset), sizes(study, dataset))
         for entry in entries(study, dataset):
-            name = {"method": entry["method"], "variant": entry.get("variant", "")} | of_kernel(entry)
+            name = name_of(entry) | ({"kernel": id_of(entry["kernel"])} if "kernel" in entry else {})
             for place, (s, label) in itertools.product(places(entry), sizes(study, dataset)):
                 if label not in entry.get("only_sizes", [label]):
                     continue
@@ -105,7 +105,7 @@ def grid_rows(study: Grid) -> list[dict]:
                         for repeat in range(study.repeats)
                         for row in cell_rows(study, dataset, entry, place, (s, label), repeat, choices)
                     ]
-                size = {"n_features": s, "n_features_label": label}
+                size = sized(s) | {"n_features_label": label}
                 found += [shared | size | name | place | row for row in of_entry]
     return found
 
@@ -128,12 +128,6 @@ def entries(study: Grid, dataset: str) -> list[dict]:
         entry | {"scaling": entry["scaling"].get(dataset)} if isinstance(entry.get("scaling"), dict) else entry
         for entry in found
     ]
-
-
-def of_kernel(entry: dict) -> dict:
-    """The column of the kernel, where an entry has one of its own."""
-    own = entry.get("kernel")
-    return {"kernel": f"arccos{own['order']}" if own["name"] == "arc_cosine" else own["name"]} if own else {}
 
 
 def places(entry: dict) -> list[dict]:
@@ -224,19 +218,21 @@ def error_of(study: Grid, dataset, phi, sample: Sample, given: dict, repeat: int
     approximate, told = Z @ Z.T, {"rows": len(taken)}
     if hasattr(phi, "approximate_kernel"):  # a map with an estimate that is no product of its features
         approximate, told = phi.approximate_kernel(X), told | {"estimate": "approximate_kernel"}
-    return {"value": relative_error(exact(given, X), approximate, study.norm), "settings": settings | told}
+    exact = exact_kernel(given["kernel"], given["length_scale"], X, X)
+    return {"value": relative_error(exact, approximate, study.norm), "settings": settings | told}
 
 
-def exact(given: dict, X: np.ndarray) -> np.ndarray:
-    """The matrix of the kernel that a cell is given, of X (n, d), float64."""
-    kernel = given["kernel"]
+def exact_kernel(kernel: dict, width: float | None, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """The kernel matrix of X (n, d) and Y (m, d), float64; of arc-cosine kernels those of order 0 and 1."""
     if kernel["name"] == "gaussian":
-        return gaussian(X, given["length_scale"])
-    inner = X.astype(np.float64) @ X.T.astype(np.float64)
+        return gaussian(X, width, Y)
+    X, Y = X.astype(np.float64), Y.astype(np.float64)
+    if kernel["name"] == "linear":
+        return X @ Y.T
     if kernel["name"] == "polynomial":
-        return (kernel["coef0"] + inner) ** kernel["degree"]
-    lengths = np.sqrt(np.outer(np.diag(inner), np.diag(inner)))
-    angle = np.arccos(np.clip(inner / lengths, -1, 1))
+        return (kernel["coef0"] + X @ Y.T) ** kernel["degree"]
+    lengths = np.outer(np.linalg.norm(X, axis=1), np.linalg.norm(Y, axis=1))
+    angle = np.arccos(np.clip(X @ Y.T / lengths, -1, 1))
     if kernel["order"] == 0:
         return 1 - angle / np.pi
     return lengths * (np.sin(angle) + (np.pi - angle) * np.cos(angle)) / np.pi

@@ -14,12 +14,12 @@ from sklearn.svm import SVC
 
 from random_features.arrays import seed_of
 
-from .chain import completed, fact_rows
+from .chain import completed, exact_kernel, fact_rows
 from .data import Sample, folds
 from .learners import accuracy, best, coded, cross_validated, doubtful, l1_svm, predicted, ridge
-from .on_data import OnData, exact_kernel, kernel_with, sample_of
+from .on_data import OnData, kernel_with, sample_of
 from .paths_and_streams import path_rows, stream_rows  # noqa: F401 (found by name)
-from .search import drawn, features, name_of, sized
+from .search import drawn, features, id_of, name_of, sized
 
 #: libsvm stops once no margin is off by more than this: with weights of n rows up to C, at a duality gap of C n times
 #: as much.
@@ -152,17 +152,19 @@ def exact_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
     axes, found = study.axes, []
     sample, length_scale = sample_of(study, dataset, repeat)
     X, Y, C = sample.X_train, coded(sample.y_train)[0], axes["C"]
-    kernels = [(f"arccos{k['order']}" if "order" in k else k["name"], k.get("order"), None) for k in axes["kernels"]]
-    kernels += [("gaussian", None, factor) for factor in axes["factors"]]
-    for kernel, order, factor in kernels:
+    kernels = [(kernel, None) for kernel in axes["kernels"]]
+    kernels += [({"name": "gaussian"}, factor) for factor in axes["factors"]]
+    for kernel, factor in kernels:
         width = factor and factor * length_scale
-        K = exact_kernel(kernel, order, width, X, X)
+        K = exact_kernel(kernel, width, X, X)
         machine = SVC(kernel="precomputed", C=C, tol=1e-8).fit(K, Y[:, 0])
 
-        def decide(rows, machine=machine, kernel=kernel, order=order, width=width):
-            return machine.decision_function(exact_kernel(kernel, order, width, rows, X))[:, None]
+        def decide(rows, machine=machine, kernel=kernel, width=width):
+            return machine.decision_function(exact_kernel(kernel, width, rows, X))[:, None]
 
-        columns = {"kernel": kernel, "learner": "kernel_svm"} | ({"axis": "factor", "at": factor} if factor else {})
+        columns = {"kernel": id_of(kernel), "learner": "kernel_svm"} | (
+            {"axis": "factor", "at": factor} if factor else {}
+        )
         told = ({"length_scale": width} if factor else {}) | {"C": C, "capped": sample.capped}
         found += [
             sample.counts | columns | row | {"settings": told | row["settings"]} for row in accuracies(sample, decide)

@@ -2,12 +2,10 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from random_features.kernels import make_kernel
 
-from .chain import gaussian
 from .data import Data, Sample, draw_sample, length_scale_by
+from .search import id_of
 
 
 @dataclass(frozen=True)
@@ -32,8 +30,7 @@ class OnData:
     @property
     def kernel(self) -> str:
         """The id of the kernel in the rows."""
-        named = self.kernel_of_maps or {"name": "gaussian"}
-        return f"arccos{named['order']}" if "order" in named else named["name"]
+        return id_of(self.kernel_of_maps or {"name": "gaussian"})
 
 
 def sample_of(study: OnData, dataset: str, repeat: int) -> tuple[Sample, float | None]:
@@ -47,17 +44,3 @@ def kernel_with(study: OnData, length_scale: float | None):
     """The library's kernel of an experiment."""
     own = {} if length_scale is None else {"length_scale": length_scale}
     return make_kernel((study.kernel_of_maps or {"name": "gaussian"}) | own)
-
-
-def exact_kernel(kernel: str, order: int | None, width: float | None, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """The kernel matrix of X (n, d) and Y (m, d), float64: Gaussian, linear, or arc-cosine of order 0 or 1."""
-    X, Y = X.astype(np.float64), Y.astype(np.float64)
-    if kernel == "gaussian":
-        return gaussian(X, width, Y)
-    if kernel == "linear":
-        return X @ Y.T
-    lengths = np.outer(np.linalg.norm(X, axis=1), np.linalg.norm(Y, axis=1))
-    angle = np.arccos(np.clip(X @ Y.T / lengths, -1, 1))
-    if order == 0:
-        return 1 - angle / np.pi
-    return lengths * (np.sin(angle) + (np.pi - angle) * np.cos(angle)) / np.pi

@@ -11,11 +11,11 @@ import numpy as np
 from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
 
-from .chain import gaussian, relative_error
+from .chain import exact_kernel, gaussian, relative_error
 from .data import length_scale_of
 from .learners import accuracy, doubtful, predicted
-from .on_data import OnData, exact_kernel, kernel_with, sample_of
-from .search import drawn, features, name_of, sized
+from .on_data import OnData, kernel_with, sample_of
+from .search import drawn, features, id_of, name_of, sized
 
 #: The duality gap, as a share of the objective, at which a regression on a stream is solved, and the share of the fall
 #: that the slope promises which a step must bring (``learners.boehning``).
@@ -130,7 +130,7 @@ def rows_of_stream(study: OnData, dataset: str, repeat: int, entry: dict, kernel
     axes, data = study.axes, study.data[dataset]
     n, n_all, s = min(at["n_train"], data.n_train), data.n_train, axes["n_features"]
     X, y, X_test, y_test = data.X[:n], data.y[:n], data.X[n_all:], data.y[n_all:]
-    told, own, order = {"options": entry["options"], "capped": n < n_all}, {}, kernel.get("order")
+    told, own = {"options": entry["options"], "capped": n < n_all}, {}
     if kernel["name"] == "gaussian":
         own = {"length_scale": length_scale_of(study.rule, X, study.seed, repeat)}
     told |= own
@@ -139,9 +139,8 @@ def rows_of_stream(study: OnData, dataset: str, repeat: int, entry: dict, kernel
     Z, Z_test = features(phi, X), features(phi, X_test)
     generator = np.random.default_rng(seed_sequence(study.seed, "approximation", dataset, repeat))
     taken = generator.choice(n, min(n, axes["approximation_rows"]), replace=False)
-    name = "gaussian" if order is None else f"arccos{order}"
-    exact = exact_kernel(name, order, own.get("length_scale"), X[taken], X[taken])
-    shared = name_of(entry) | sized(s) | {"kernel": name, "n_train": n, "n_test": len(y_test), "d": X.shape[1]}
+    exact = exact_kernel(kernel, own.get("length_scale"), X[taken], X[taken])
+    shared = name_of(entry) | sized(s) | {"kernel": id_of(kernel), "n_train": n, "n_test": len(y_test), "d": X.shape[1]}
     shared |= {"n_columns": Z.shape[1]}
     weights, passes = regressed(Z, y, at["penalty"])
     approximation = {"split": "train", "metric": "approximation_error_frobenius"}

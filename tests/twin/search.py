@@ -265,6 +265,11 @@ def name_of(entry: dict) -> dict:
     return {"method": entry["method"], "variant": entry.get("variant", "")}
 
 
+def id_of(kernel: dict) -> str:
+    """The id of a kernel in the rows."""
+    return f"arccos{kernel['order']}" if "order" in kernel else kernel["name"]
+
+
 def sized(s: int) -> dict:
     """A number of features as columns of the table."""
     return {"n_features": s, "n_features_label": str(s)}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rfstudy.data.target import KINDS, Target
+from rfstudy.data.target import Target
 
 
 @pytest.mark.parametrize("labels", [[3, 7, 7, 3], [0, 1, 2, 3, 9], np.array([200, 0, 200], dtype=np.uint8)], ids=str)
@@ -63,16 +63,6 @@ def test_numbers_come_back_as_they_are():
             Target("regression").encode(wrong)
 
 
-def test_what_a_target_is_scored_by():
-    assert {kind: Target(kind).score for kind in KINDS} == {
-        "binary": "accuracy", "classes": "accuracy", "regression": "mse",
-    }  # fmt: skip
-    assert {kind: Target(kind).metrics for kind in KINDS} == {
-        "binary": ("accuracy_pct",), "classes": ("accuracy_pct",),
-        "regression": ("mse", "rmse", "relative_error", "relative_squared_error_pct"),
-    }  # fmt: skip
-
-
 def test_predictions_are_evaluated_by_hand():
     y, predicted = ["a", "b", "b", "c"], ["a", "b", "c", "c"]
     assert Target("classes").evaluate("accuracy_pct", y, predicted) == 75.0
@@ -90,8 +80,3 @@ def test_predictions_are_evaluated_by_hand():
 def test_a_metric_that_does_not_apply_is_refused(kind, metric):
     with pytest.raises(ValueError, match=f"'{metric}' is no metric of a {kind} target; known are"):
         Target(kind).evaluate(metric, [1, 2], [1, 2])
-
-
-def test_a_kind_that_does_not_exist():
-    with pytest.raises(ValueError, match="binary, classes, regression, got 'ordinal'"):
-        Target("ordinal")

@@ -118,13 +118,6 @@ def test_the_oldest_sample_makes_room(tmp_path, monkeypatch):
     assert samples.of(0, ["none"]) is not first
 
 
-@pytest.mark.parametrize("rule", ["half", "published"])
-def test_the_other_splits_ask_for_no_counts(tmp_path, rule):
-    sample = draw_sample(prepared_as(tmp_path, rule, n_train_published=40), SPEC, 0, ["none"])
-    assert len(sample.y_train) == {"half": 30, "published": 40}[rule]
-    assert len(sample.y_train) + len(sample.y_test) == N
-
-
 def test_the_range_of_the_targets_is_that_of_the_training_rows_of_the_repeat(tmp_path):
     prepared = prepared_as(
         tmp_path, "random", n_train=20, n_test=30, target_scaling={"interval": {"low": -1, "high": 1}}

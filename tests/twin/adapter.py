@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import study_toys as toys
 import yaml
 
 from random_features.kernels import Circle
 from rfstudy import tidy
-from rfstudy.data import prepared
 from rfstudy.files import read_choices
 from rfstudy.study import collect, config, generate, measure, plan, selection, train, tune
-from rfstudy.study.job import Part, read_parts
+from rfstudy.study.job import Part
 
 from .chain import Grid
 from .on_data import OnData
@@ -38,8 +38,8 @@ def rows_of_the_chain(study, folder: Path, journal: Path, cut: str = "few") -> l
     """
     write_yaml(folder / "config/presets" / f"{study.preset}.yaml", preset(study) | CUTS[cut])
     write_yaml(folder / "config/experiments/twin.yaml", {study.name: written(study)})
-    given = {"preset": study.preset, "seed": study.seed, "device": "cpu", "mirror": "", "allow_missing": False}
-    given |= {"only_experiments": [], "only_datasets": [], "only_methods": [], "only_sizes": []}
+    asked = ("device", "mirror", "allow_missing", "only_experiments", "only_datasets", "only_methods", "only_sizes")
+    given = {"preset": study.preset, "seed": study.seed} | {key: toys.SETTINGS[key] for key in asked}
     settings = config.load_settings(given, folder / "config")
     data = getattr(study, "data", {})
     experiments = selection.select(config.load_experiments(folder / "config"), settings, set(data))
@@ -61,18 +61,13 @@ def preset(study) -> dict:
     """What a preset decides."""
     of_grid = isinstance(study, Grid)
     svm = {"repeats": study.svm_repeats, "solver": study.svm_solver, "max_entries": study.svm_limit} if of_grid else {}
-    return {
+    shared = ("data", "largest_multiple_of_d", "most_values", "time", "threads", "extent")
+    return {key: toys.SETTINGS[key] for key in shared} | {
         "preset": study.preset,
-        "data": "embedded",
         "repeats": study.repeats,
-        "largest_multiple_of_d": None,
-        "most_values": None,
         "max_rows": getattr(study, "cap", None),
         "search": {"penalty": study.search["penalty"], "max_rows": study.tuning_cap} if of_grid else {},
         "learners": {"svm": {key: value for key, value in svm.items() if value is not None}},
-        "time": {"rounds": 1, "again": 0, "shortest": 1e-6, "datasets": "all", "sizes": None, "threads": 1},
-        "threads": 1,
-        "extent": "small",
     }
 
 
@@ -184,7 +179,7 @@ def run_measurement(stored: dict[str, Path], experiment: dict, settings: dict, f
 
 def put_together(stored: dict[str, Path], experiment: dict, settings: dict, files, arrays, folder: Path) -> Path:
     """The table of all shards, with what is known of the data."""
-    facts = as_read(plan.facts_parts(experiment, settings))
+    facts = toys.as_read(plan.facts_parts(experiment, settings))
     folders = [stored[part.dataset] for part in facts]
     collect.run(facts, files, folders, arrays, folder / "table.csv", folder / "table.npz")
     return folder / "table.csv"
@@ -192,12 +187,7 @@ def put_together(stored: dict[str, Path], experiment: dict, settings: dict, file
 
 def parts(stage: str, experiment: dict, shard, settings: dict) -> list[Part]:
     """What a stage is told of a shard."""
-    return as_read(plan.parts_of(stage, experiment, shard, settings))
-
-
-def as_read(document):
-    """Parts as a stage reads them from its work file."""
-    return read_parts(json.loads(json.dumps([part.stated() for part in document])))
+    return toys.as_read(plan.parts_of(stage, experiment, shard, settings))
 
 
 def write_data(data, folder: Path) -> Path:
@@ -205,22 +195,10 @@ def write_data(data, folder: Path) -> Path:
     X, y = (data.X[:0], data.y[:0]) if data.missing else (data.X, data.y)
     n = len(data.y)
     n_train = (n + 1) // 2 if data.n_train is None else data.n_train
-    facts = {
-        "status": "skipped" if data.missing else "ok",
-        "reason": data.missing,
-        "stand_in": data.stand_in,
-        "split": data.rule,
-        "n": n,
-        "d": data.X.shape[1],
-        "n_train": n_train,
-        "n_test": n - n_train,
-        "n_train_published": data.n_train,
-        "target": "classes" if len(np.unique(data.y)) > 2 else "binary",
-        "sha256": prepared.digest(X, y, data.n_train),
-        "facts": data.facts,
-    }
-    prepared.write(folder, facts, X, y)
-    return folder
+    facts = {"status": "skipped" if data.missing else "ok", "reason": data.missing, "stand_in": data.stand_in}
+    facts |= {"n": n, "n_train": n_train, "n_test": n - n_train, "n_train_published": data.n_train, "split": data.rule}
+    facts |= {"target": "classes" if len(np.unique(data.y)) > 2 else "binary", "facts": data.facts}
+    return toys.write_data(folder, X, y, **facts)
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------

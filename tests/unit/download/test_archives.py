@@ -102,12 +102,6 @@ def test_of_two_members_of_one_name_the_address_says_which(server, tmp_path):
     assert (tmp_path / "toy.data").read_bytes() == CONTENT
 
 
-def test_a_member_is_the_one_of_its_whole_name_first(server, tmp_path):
-    server.content["two.zip"] = archive_of({"old/toy.data": WRONG, "toy.data": CONTENT})
-    download("toy", source_with({"url": server.url("two.zip"), "member": "toy.data"}), tmp_path)
-    assert (tmp_path / "toy.data").read_bytes() == CONTENT
-
-
 def test_the_order_of_the_members_decides_nothing(server, tmp_path):
     members = {"old/toy.data": WRONG, "toy.data": CONTENT, "new/toy.data.gz": WRONG}
     for number, order in enumerate(itertools.permutations(members)):

@@ -12,12 +12,13 @@ def shard_arrays(name):
 
 def collected_facts(name):
     """What ``preprocess`` found of the data sets of an experiment."""
-    return [f"{PREPARED}/{dataset}/facts.json" for dataset in experiment_of(name)["datasets"]]
+    return [facts_file(dataset) for dataset in experiment_of(name)["datasets"]]
 
 
 def collect_work(name):
     """The arguments of the ``run`` of ``collect`` for an experiment."""
     return {
+        "stage": "collect",
         "specs": [part.stated() for part in plan.facts_parts(experiment_of(name), SETTINGS)],
         "shard_files": shard_results(name),
         "prepared_dirs": [str(Path(path).parent) for path in collected_facts(name)],

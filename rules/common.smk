@@ -10,12 +10,13 @@ import sys
 from functools import cache
 from pathlib import Path
 
-# Snakemake makes a million objects that live as long as the plan: the collector goes through them seldom
-gc.set_threshold(50_000, 20, 100)
+# Snakemake makes a million objects that live as long as the plan: none is garbage before jobs run (rules/console.smk)
+gc.disable()
+atexit.register(gc.freeze)
 
 ROOT = Path(workflow.basedir)
 CONFIG = ROOT / "config"
-LOCK = "envs/requirements.lock"
+LIBRARIES = hashlib.sha256((ROOT / "envs" / "requirements.lock").read_bytes()).hexdigest()
 sys.path.insert(0, str(ROOT / "src"))
 
 from rfstudy.data import registry as data_registry
@@ -163,9 +164,9 @@ def modules_run(stage, shard):
     return {root for part in parts_of(stage, shard) for root in code_roots(stage, part.stated())}
 
 
-def prepared(*datasets):
-    """What ``preprocess`` writes for data sets."""
-    return [f"{PREPARED}/{dataset}/{name}" for dataset in datasets for name in FILES_OF_TASK]
+def facts_file(dataset):
+    """What ``preprocess`` found of a data set, with the checksum of the rows that it wrote; it is written last."""
+    return f"{PREPARED}/{dataset}/facts.json"
 
 
 FILES_OF_TASK = ("X.npy", "y.npy", "facts.json")
@@ -262,7 +263,7 @@ def listed_rows(wildcards):
 def base_files(wildcards):
     """The prepared data of the task that a task is made of; nothing for all others."""
     base = data_registry.base_of(TASKS[wildcards.dataset])
-    return prepared(base) if base else []
+    return facts_file(base) if base else []
 
 
 def chunk_files(wildcards):

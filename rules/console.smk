@@ -5,8 +5,9 @@ from snakemake.logging import logger
 
 def write_work(job):
     """Write the work file of a job; no command line could hold a large one."""
-    if "work" in job.params.keys():
-        write_text(WORK[job.params.work], job.params.file, only_if_changed=True, sync=False)
+    work = job.params.get("job", job.params).get("work")
+    if work:
+        write_text(WORK[work], job.params.file, only_if_changed=True, sync=False)
 
 
 def seconds_before(job):
@@ -24,6 +25,8 @@ def stage_of(job):
 
 
 onstart:
+    gc.freeze()
+    gc.enable()
     for job in workflow.dag.needrun_jobs():
         write_work(job)
     order = {rule: position for position, rule in enumerate(workflow.rules)}

@@ -22,7 +22,7 @@ rule preprocess:
         work=lambda wildcards: work_hash({wildcards.dataset: TASKS[wildcards.dataset]}),
         file=f"{PREPARED}/{{dataset}}/work.json",
         raw=lambda wildcards, input: f"--raw {Path(input.raw).parent}" if input.raw else "",
-        base=lambda wildcards, input: f"--base {Path(input.base[0]).parent}" if input.base else "",
+        base=lambda wildcards, input: f"--base {Path(input.base).parent}" if input.base else "",
         chunks=lambda wildcards, input: [f"--chunk {path}" for path in input.get("chunks", [])],
         device=lambda wildcards: (
             f"--device {SETTINGS['device']}" if data_registry.wants_gpu(TASKS[wildcards.dataset]) else ""

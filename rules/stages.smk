@@ -1,6 +1,9 @@
-# The stages that compute: tune, generate, train, measure and time. A job works on one shard of an experiment. With
-# `shard_by: [paper]` one job works on all shards of a paper, whose cells take less time than imports; a part of an
-# experiment (the rows of one figure) still has jobs of its own.
+# The jobs that compute. A job works on one shard of an experiment. With `shard_by: [paper]` one job works on all shards
+# of a paper, whose cells take less time than imports; a part of an experiment (the rows of one figure) still has jobs of
+# its own.
+
+# the stages that the job of a rule runs, one after the other: maps are trained where they were drawn and fitted
+STAGES = {"tune": ["tune"], "train": ["generate", "train"], "measure": ["measure"], "time": ["time"]}
 
 # others wait for what is chosen; what is timed waits until nothing else is left to run
 PRIORITIES = {"tune": 1, "time": -1}
@@ -12,55 +15,55 @@ if SETTINGS["shard_by"] == ["paper"]:
         PAPERS.setdefault(EXPERIMENTS[name]["paper"], []).append(name)
 
 
-def shards_together(stage, paper):
-    """Pairs of an experiment and a shard: the work of the job of a stage for all experiments of a paper."""
-    return [(name, shard) for name in PAPERS[paper] for shard in shards_of(stage, name).values()]
+def work_of_job(rule, paper, wildcards):
+    """The work of a job, of all experiments of a paper or of one shard: lists of a stage, an experiment and a shard."""
+    shards = shards_together(rule, paper) or [
+        (wildcards.experiment, shards_of(rule, wildcards.experiment)[wildcards.shard])
+    ]
+    return [(stage, name, shard) for name, shard in shards for stage in STAGES[rule]]
 
 
-def shards_in(stage, paper, wildcards):
-    """Pairs of an experiment and a shard: the work of a job, for all experiments of a paper or of one shard."""
-    if paper:
-        return shards_together(stage, paper)
-    return [(wildcards.experiment, shards_of(stage, wildcards.experiment)[wildcards.shard])]
+def shards_together(rule, paper):
+    """Pairs of an experiment and a shard: the work of the job of a rule for all experiments of a paper."""
+    return [(name, shard) for name in PAPERS.get(paper, []) for shard in shards_of(rule, name).values()]
 
 
-def stage_inputs(stage, paper):
-    """An input function: prepared data, what ``tune`` chose, what ``generate`` drew, and the code of a job."""
+def job_inputs(rule, paper):
+    """An input function: the facts about prepared data, which have the checksum of the rows, and what ``tune`` chose."""
 
     def files(wildcards):
-        work = shards_in(stage, paper, wildcards)
-        datasets = dict.fromkeys(dataset for _, shard in work for dataset in shard.datasets if dataset)
-        return {
-            "prepared": prepared(*datasets),
-            "tuned": sorted({path for name, shard in work for path in tuned_files(stage, name, shard)}),
-            "arrays": [f"{RESULTS}/{name}/generate/{shard.name}.npz" for name, shard in work if stage == "train"],
-            "lock": LOCK,
-        }
+        work = work_of_job(rule, paper, wildcards)
+        datasets = dict.fromkeys(dataset for _, _, shard in work for dataset in shard.datasets if dataset)
+        tuned = {path for stage, name, shard in work for path in tuned_files(stage, name, shard)}
+        return [*map(facts_file, datasets), *sorted(tuned)]
 
     return files
 
 
-def stage_code(stage, paper):
-    """A parameter function: the code that a job runs, with its kinds, maps, learners and steps."""
+def job_params(rule, paper):
+    """A parameter function: the code that a job runs, the hash of what it does (see rules/console.smk), the versions of
+    libraries and, for its message, how much it does and on which data.
+    """
 
-    def code(wildcards):
-        loaded = {root for _, shard in shards_in(stage, paper, wildcards) for root in modules_run(stage, shard)}
-        return code_of(f"rfstudy.study.{stage}", *sorted(loaded))
+    def params(wildcards):
+        work = work_of_job(rule, paper, wildcards)
+        loaded = {root for stage, _, shard in work for root in modules_run(stage, shard)}
+        parts = [part for stage, _, shard in work if stage == rule for part in parts_of(stage, shard)]
+        return {
+            "code": code_of(f"rfstudy.study.{rule}", *sorted(loaded)),
+            "work": work_hash([arguments(*each) for each in work]),
+            "libraries": LIBRARIES,
+            "words": words_of(rule, parts),
+        }
 
-    return code
-
-
-def stage_work(stage, paper):
-    """A parameter function: the hash of what a job does (see rules/console.smk)."""
-    return lambda wildcards: work_hash(
-        [arguments(stage, name, shard) for name, shard in shards_in(stage, paper, wildcards)]
-    )
+    return params
 
 
 def arguments(stage, experiment, shard):
-    """The arguments of a stage's ``run`` for a shard."""
+    """A stage and the arguments of its ``run`` for a shard."""
     stem = f"{RESULTS}/{experiment}/{stage}/{shard.name}"
     found = {
+        "stage": stage,
         "parts": [part.stated() for part in parts_of(stage, shard)],
         "prepared_dirs": [f"{PREPARED}/{dataset}" for dataset in shard.datasets if dataset],
         "journal": f"{RESULTS}/.journal/{stage}/{experiment}.{shard.name}.cells",
@@ -75,36 +78,31 @@ def arguments(stage, experiment, shard):
     return found
 
 
-def stage_words(stage, paper):
-    """A parameter function, for the message of a job: how much it does, and on which data."""
-
-    def words(wildcards):
-        parts = [part for _, shard in shards_in(stage, paper, wildcards) for part in parts_of(stage, shard)]
-        datasets = list(dict.fromkeys(part.dataset for part in parts if part.dataset))
-        where = f"on {', '.join(datasets)}" if datasets else "without data"
-        if stage == "tune":
-            what = ", ".join(dict.fromkeys(quantity for part in parts for quantity in searched(part.search)))
-        elif stage in ("generate", "train"):
-            what = counted(sum(map(plan.number_of_cells, parts)), "cell")
-        else:
-            what = counted(max(len(part.methods) for part in parts), "map")
-        return f"{what} {where if len(datasets) < 10 else f'on {len(datasets)} data sets'}"
-
-    return words
+def words_of(rule, parts):
+    """How much a job does, and on which data, in words."""
+    datasets = list(dict.fromkeys(part.dataset for part in parts if part.dataset))
+    if rule == "tune":
+        what = ", ".join(dict.fromkeys(quantity for part in parts for quantity in searched(part.search)))
+    elif rule == "train":
+        what = counted(sum(map(plan.number_of_cells, parts)), "cell")
+    else:
+        what = counted(max(len(part.methods) for part in parts), "map")
+    where = ", ".join(datasets) if len(datasets) < 10 else f"{len(datasets)} data sets"
+    return f"{what} on {where}" if datasets else f"{what} without data"
 
 
-def stage_needs(key, stage, paper):
+def job_needs(key, rule, paper):
     """A resource function: what a job asks for, more with every attempt; one that is killed resumes from its journal."""
     return lambda wildcards, attempt: attempt * max(
-        needs_of(stage, shard)[key] for _, shard in shards_in(stage, paper, wildcards)
+        needs_of(stage, shard)[key] for stage, _, shard in work_of_job(rule, paper, wildcards)
     )
 
 
-for stage, paper in [(stage, paper) for stage in ENDINGS for paper in (None, *PAPERS)]:
-    stem, stems = f"{{experiment}}/{stage}/{{shard}}", [f"{{experiment}}/{stage}/{{shard}}"]
+for stage, paper in [(stage, paper) for stage in STAGES for paper in (None, *PAPERS)]:
+    stem, stems = f"{{experiment}}/{stage}/{{shard}}", [("{experiment}", "{shard}")]
     if paper:
         stem = f"{stage}-{paper}"
-        stems = [f"{name}/{stage}/{shard.name}" for name, shard in shards_together(stage, paper)]
+        stems = [(name, shard.name) for name, shard in shards_together(stage, paper)]
 
     if stems:
         if paper:
@@ -114,9 +112,14 @@ for stage, paper in [(stage, paper) for stage in ENDINGS for paper in (None, *PA
             name:
                 f"{stage}_{paper}" if paper else stage
             input:
-                unpack(stage_inputs(stage, paper)),
+                job_inputs(stage, paper),
             output:
-                [f"{RESULTS}/{each}.{ending}" for each in stems for ending in ENDINGS[stage]],
+                [
+                    f"{RESULTS}/{name}/{each}/{shard}.{ending}"
+                    for name, shard in stems
+                    for each in STAGES[stage]
+                    for ending in ENDINGS[each]
+                ],
             log:
                 f"logs/{PRESET}/{stem}.log",
             benchmark:
@@ -126,17 +129,15 @@ for stage, paper in [(stage, paper) for stage in ENDINGS for paper in (None, *PA
                 "../envs/study.yaml"
             threads: ALL_CORES if stage == "time" else SETTINGS["threads"]
             resources:
-                mem_mb=stage_needs("mem_mb", stage, paper),
-                runtime=stage_needs("runtime", stage, paper),
+                mem_mb=job_needs("mem_mb", stage, paper),
+                runtime=job_needs("runtime", stage, paper),
                 gpu=GPUS,
             params:
                 stage=stage,
-                code=stage_code(stage, paper),
-                work=stage_work(stage, paper),
+                job=job_params(stage, paper),
                 file=f"{RESULTS}/{stem}.work.json",
-                words=stage_words(stage, paper),
             message:
-                f"{stage} {paper or '{wildcards.experiment}/{wildcards.shard}'}: {{params.words}}"
+                f"{stage} {paper or '{wildcards.experiment}/{wildcards.shard}'}: {{params.job[words]}}"
             shell:
-                "PYTHONPATH=src python -m rfstudy {params.stage} {params.file:q} --threads {threads} --code {params.code:q}"
-                " > {log} 2>&1"
+                "PYTHONPATH=src python -m rfstudy {params.stage} {params.file:q} --threads {threads}"
+                " --code {params.job[code]:q} > {log} 2>&1"

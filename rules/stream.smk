@@ -20,7 +20,7 @@ rule stream:
         work=lambda wildcards: work_hash(TASKS[wildcards.dataset]),
         file=f"{PREPARED}/{{dataset}}.work.json",
         raw=lambda wildcards, input: f"--raw {Path(input.raw).parent}" if input.raw else "",
-        base=lambda wildcards, input: Path(input.base[0]).parent,
+        base=lambda wildcards, input: Path(input.base).parent,
         of=lambda wildcards: data_registry.n_chunks(TASKS[wildcards.dataset]),
     message:
         "stream {wildcards.dataset}: chunk {wildcards.number} of {params.of}"

@@ -145,30 +145,29 @@ def choices(files) -> dict:
 
 
 def stage_command(name: str, summary: str) -> None:
-    """Add the subcommand of a stage; its work file lists the arguments of the stage's ``run``, once for each shard."""
+    """Add the subcommand of a rule; its work file lists stages and the arguments of their ``run``, shard by shard."""
 
     @commands.command(name, help=f"{summary} WORK is a file that the workflow writes.")
     @click.argument("work", type=WORK)
     @CODE
     @click.option("--threads", type=click.IntRange(min=1), help="Threads of tune, generate, train and measure.")
     def command(work, threads):
-        stage = importlib.import_module(f"rfstudy.study.{name}")
         for arguments in work:
-            print(f"{name} {arguments['out']}", flush=True)
+            stage = arguments.pop("stage")
+            print(f"{stage} {arguments['out']}", flush=True)
             for key in ("parts", "specs"):
                 if key in arguments:
                     arguments[key] = read_parts(arguments[key])
             if "tuned" in arguments:
                 arguments["chosen"] = choices(arguments.pop("tuned"))
-            if threads and name != "time":  # what is timed has threads of its own
+            if threads and stage != "time":  # what is timed has threads of its own
                 arguments["threads"] = threads
-            stage.run(**arguments)
+            importlib.import_module(f"rfstudy.study.{stage}").run(**arguments)
 
 
 for _name, _summary in {
     "tune": "Choose by validation what an experiment leaves to a search.",
-    "generate": "Draw and fit the maps of shards and measure their approximation error.",
-    "train": "Train and test the learners of shards on streamed features.",
+    "train": "Draw and fit the maps of shards, and train and test learners on their features.",
     "measure": "Measure what is no grid of accuracies: variances of kernel estimates, memory, rates of errors.",
     "time": "Take the times of all methods of an experiment on a data set, in rounds.",
     "collect": "Put the shards of an experiment together.",

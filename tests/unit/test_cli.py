@@ -22,7 +22,7 @@ def test_a_work_file_that_cannot_be_read_is_named(tmp_path, content):
 def test_a_stage_does_all_that_its_work_file_lists(tmp_path, monkeypatch):
     done = []
     monkeypatch.setattr("rfstudy.study.collect.run", lambda **arguments: done.append(arguments))
-    (tmp_path / "work.json").write_text(json.dumps([{"out": "a.csv"}, {"out": "b.csv"}]))
+    (tmp_path / "work.json").write_text(json.dumps([{"stage": "collect", "out": each} for each in ("a.csv", "b.csv")]))
     assert CliRunner().invoke(cli.commands, ["collect", str(tmp_path / "work.json")]).exit_code == 0
     assert done == [{"out": "a.csv"}, {"out": "b.csv"}]
 

@@ -416,10 +416,10 @@ def test_a_file_that_ends_too_early_is_no_interruption(tmp_path):
         "import sys; from rfstudy import cli, files\n"
         "def fail(path): raise EOFError('no data left in file')\n"
         "cli.read_choices = fail\n"
-        "sys.argv = ['rfstudy', 'generate', sys.argv[1]]\n"
+        "sys.argv = ['rfstudy', 'train', sys.argv[1]]\n"
         "cli.main()\n"
     )
-    (tmp_path / "work.json").write_text('[{"out": "o", "tuned": ["tune.json"]}]')
+    (tmp_path / "work.json").write_text('[{"stage": "train", "out": "o", "tuned": ["tune.json"]}]')
     environment = os.environ | {"PYTHONPATH": str(SOURCE)}
     done = subprocess.run(
         [sys.executable, "-c", job, tmp_path / "work.json"],

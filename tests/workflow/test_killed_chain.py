@@ -157,7 +157,7 @@ def chain(workspace):
 
 
 #: The commands of the chain, in an order in which each finds what it needs.
-STAGES = ("download", "preprocess", "tune", "generate", "train", "measure", "collect", "publish", "draw")
+STAGES = ("download", "preprocess", "tune", "train", "measure", "collect", "publish", "draw")
 
 
 def commands(space) -> list[list[str]]:

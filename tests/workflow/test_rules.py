@@ -46,7 +46,7 @@ SELECTION = (
 TARGETS = ("publish_all", "slsrff", "slsrff_table_02")
 
 PREPARED = [f"data/prepared/original/eeg/{name}" for name in ("X.npy", "y.npy", "facts.json")]
-TEXT, LOCK = "results/laptop/survey-gaussian-text", "envs/requirements.lock"
+FACTS, TEXT = PREPARED[-1], "results/laptop/survey-gaussian-text"
 
 
 class Planned:
@@ -105,24 +105,20 @@ JOBS = {
     "download": ({"source": "eeg"}, [], ["data/raw/eeg/record.json"]),
     "preprocess": ({"dataset": "eeg"}, ["data/raw/eeg/record.json"], PREPARED),
     "tune": (
-        {"experiment": "survey-gaussian-text", "shard": "eeg"}, [*PREPARED, LOCK],
+        {"experiment": "survey-gaussian-text", "shard": "eeg"}, [FACTS],
         [f"{TEXT}/tune/eeg.json", f"{TEXT}/tune/eeg.provenance.json"],
     ),
-    "generate": (
-        {"experiment": "survey-gaussian-text", "shard": "eeg.lsrff"}, [*PREPARED, f"{TEXT}/tune/eeg.json", LOCK],
-        [f"{TEXT}/generate/eeg.lsrff{ending}" for ending in (".csv", ".provenance.json", ".npz")],
-    ),
     "train": (
-        {"experiment": "survey-gaussian-text", "shard": "eeg.lsrff"},
-        [*PREPARED, f"{TEXT}/tune/eeg.json", f"{TEXT}/generate/eeg.lsrff.npz", LOCK],
-        [f"{TEXT}/train/eeg.lsrff{ending}" for ending in (".csv", ".provenance.json")],
+        {"experiment": "survey-gaussian-text", "shard": "eeg.lsrff"}, [FACTS, f"{TEXT}/tune/eeg.json"],
+        [f"{TEXT}/generate/eeg.lsrff{ending}" for ending in (".csv", ".provenance.json", ".npz")]
+        + [f"{TEXT}/train/eeg.lsrff{ending}" for ending in (".csv", ".provenance.json")],
     ),
     "time": (
-        {"experiment": "survey-gaussian-text", "shard": "eeg"}, [*PREPARED, f"{TEXT}/tune/eeg.json", LOCK],
+        {"experiment": "survey-gaussian-text", "shard": "eeg"}, [FACTS, f"{TEXT}/tune/eeg.json"],
         [f"{TEXT}/time/eeg{ending}" for ending in (".csv", ".provenance.json")],
     ),
     "measure": (
-        {"experiment": "theory-variance", "shard": "rff"}, [LOCK],
+        {"experiment": "theory-variance", "shard": "rff"}, [],
         [f"results/laptop/theory-variance/measure/rff{ending}" for ending in (".csv", ".provenance.json", ".npz")],
     ),
     "publish": (
@@ -190,7 +186,7 @@ def test_a_command_is_that_of_its_rule_and_works_on_what_the_job_is_named_after(
         assert len(option(job, "--code")) == 1, job.rule_msg
         module = {"draw": "report", "download": "data", "preprocess": "data"}.get(stage, "study")
         assert f"rfstudy.{module}.{stage}" in job.code, job.rule_msg
-        if stage in ("tune", "generate", "train", "measure", "time", "collect"):
+        if stage in ("tune", "train", "measure", "time", "collect"):
             assert [Path(job.words[1]).name] == [f"{job.wildcards.get('shard', 'collect')}.work.json"]
     assert option(plan.named("download", source="eeg"), "--source") == ["eeg"]
     assert not [job.rule_msg for job in plan.jobs if "--allow-missing" in job.words]
@@ -213,7 +209,7 @@ def test_a_job_reads_the_code_of_what_it_runs_and_of_nothing_else(plan):
     } <= lsrff
     assert "random_features.maps.leverage" not in rff
     assert "random_features.learners.svm" in code("tune", **of_text, shard="eeg")
-    assert "random_features.learners.svm" not in code("generate", **of_text, shard="eeg.rff")
+    assert {"rfstudy.study.generate", "rfstudy.study.train"} <= rff
     assert {"random_features.maps.leverage", "rfstudy.study.kinds.grid"} <= code("time", **of_text, shard="eeg")
     assert "rfstudy.study.kinds.variance" in code("measure", experiment="theory-variance", shard="rff")
     assert "rfstudy.data.parse" in code("preprocess", dataset="eeg")
@@ -230,7 +226,7 @@ def test_jobs_ask_for_what_they_need(plan):
         if "shard" in job.wildcards:
             asked.setdefault(job.rule_name, []).append((job.priority, job.threads))
     assert {rule: set(of) for rule, of in asked.items()} == {
-        "tune": {(1, 1)}, "generate": {(0, 1)}, "train": {(0, 1)}, "measure": {(0, 1)}, "time": {(-1, 2)},
+        "tune": {(1, 1)}, "train": {(0, 1)}, "measure": {(0, 1)}, "time": {(-1, 2)},
     }  # fmt: skip
     assert plan.named("download", source="eeg").resources["download"] == 1
     small, large = (
@@ -267,7 +263,7 @@ def test_a_paper_is_drawn_by_one_job_and_a_named_output_alone(plan):
 def test_a_choice_is_made_for_the_maps_that_share_it(plan):
     """The penalty that maps share is one at which all of them have a solution, so that other maps choose anew."""
     for name in ("survey-gaussian-text", "survey-gaussian-others", "survey-gaussian-code", "slsrff-text"):
-        own = [job for job in plan.jobs if job.wildcards.get("experiment") == name and job.rule_name == "generate"]
+        own = [job for job in plan.jobs if job.wildcards.get("experiment") == name and job.rule_name == "train"]
         assert own
         for job in own:
             dataset = job.wildcards["shard"].split(".")[0]
@@ -291,18 +287,16 @@ def embedded(new_workspace, page):
 
 def test_a_job_of_several_data_sets_reads_all_of_them(embedded):
     datasets = {"eeg", "cod-rna", "covtype", "mnist-1-7-hog", "magic04"}
-    for rule in ("generate", "train"):
-        job = embedded.named(rule, experiment="slsrff-text")
-        assert {Path(path).parent.name for path in job.input if path.startswith("data/prepared/")} == datasets
-        assert job.resources["gpu"] == 1
+    job = embedded.named("train", experiment="slsrff-text")
+    assert {Path(path).parent.name for path in job.input if path.startswith("data/prepared/")} == datasets
+    assert job.resources["gpu"] == 1
 
 
 def test_stand_ins_need_no_download_and_features_of_a_task_are_made_of_it(embedded):
     assert "download" not in {job.rule_name for job in embedded.jobs}
     assert data_of(embedded.named("preprocess_together")) == []
     job = embedded.named("preprocess", dataset="mnist-1-7-hog")
-    base = [f"data/prepared/embedded/mnist-1-7/{name}" for name in ("X.npy", "y.npy", "facts.json")]
-    assert data_of(job) == base
+    assert data_of(job) == ["data/prepared/embedded/mnist-1-7/facts.json"]
     assert option(job, "--base") == ["data/prepared/embedded/mnist-1-7"]
     assert "rfstudy.data.extractors.hog" in job.code
 
@@ -312,8 +306,7 @@ def test_an_extractor_that_needs_weights_gets_them_a_gpu_and_the_time_that_it_ta
     of = ("only_experiments=survey-images-text", "device=cuda")
     plan = Planned(new_workspace("weights"), target, "--configfile", "config/presets/paper.yaml", "--config", *of)
     job = plan.named("preprocess", dataset="cifar10-vgg")
-    images = [f"data/prepared/original/cifar10/{name}" for name in ("X.npy", "y.npy", "facts.json")]
-    assert data_of(job) == ["data/raw/vgg16-bn/record.json", *images]
+    assert data_of(job) == ["data/raw/vgg16-bn/record.json", "data/prepared/original/cifar10/facts.json"]
     assert (option(job, "--raw"), option(job, "--base")) == (["data/raw/vgg16-bn"], ["data/prepared/original/cifar10"])
     assert option(job, "--device") == ["cuda"]
     assert (job.resources["gpu"], job.resources["runtime"]) == (1, 240)

@@ -19,7 +19,7 @@ from rfstudy.study.kinds.grid import grid_cells
 from rfstudy.study.plan import parts_of, shards
 from rfstudy.study.provenance import Run
 from rfstudy.study.rows import kernel_id
-from rfstudy.study.search import candidate_cell
+from rfstudy.study.search import Member, Search
 from rfstudy.study.time import Rounds, take_times
 
 SPEC = toys.part(
@@ -238,10 +238,10 @@ def keys(prepared, stage, settings=None, facts=None, **changes) -> set[str]:
         }
     values = {"length_scale": 1.0}
     return {
-        cell_key(work, candidate_cell(work, {}, entry, "2d", repeat, values, learner))
+        cell_key(work, cell)
         for entry in spec.methods
-        for repeat in spec.repeats
         for learner in spec.learners
+        for cell in Search(work).cells(Member(entry, "2d", spec.repeats), values, learner, {})
     }
 
 

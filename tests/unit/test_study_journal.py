@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from random_features.errors import UserError
 from rfstudy.study import journal as journals
 from rfstudy.study.code import SOURCE
 from rfstudy.study.journal import ENDING, HEADER, KEY, Checkpoints, Journal, Log, key_of
@@ -124,6 +125,19 @@ def test_a_file_that_is_no_journal_holds_no_cells_and_is_written_anew(tmp_path, 
     assert own.get("cell") is None
     own.put("cell", CELL)
     assert journal(tmp_path).get("cell")[0] == CELL
+
+
+@pytest.mark.parametrize("what", ["a folder", "a link to nothing", "a file in place of its folder"])
+def test_a_path_that_holds_no_journal_is_named_with_what_to_do(tmp_path, what):
+    own = journal(tmp_path / "journal")
+    path = own.log.path
+    if what == "a file in place of its folder":
+        path.parent.write_text("")
+    else:
+        path.parent.mkdir()
+        path.mkdir() if what == "a folder" else path.symlink_to(tmp_path / "gone" / "shard.cells")
+    with pytest.raises(UserError, match=r"shard\.cells cannot be opened as a journal.*remove or rename"):
+        own.put("cell", {"rows": [], "record": RUN})
 
 
 def test_a_file_is_forced_onto_the_disk_when_the_last_time_is_long_ago(tmp_path, monkeypatch):

@@ -16,6 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
+from random_features.errors import UserError
+from rfstudy.files import shown
+
 #: Seconds after which a file is forced onto the disk, and after which a job looks for new cells of other jobs: what a
 #: machine that loses its power may lose. To force each cell onto the disk would cost more than many cells take.
 SYNC_SECONDS = 30.0
@@ -43,25 +46,35 @@ class Log:
         self.path = Path(path)
         self.synced = time.monotonic()
 
+    def opened(self, mode: str):
+        """Return the open file; ``UserError`` where something else, or nothing that can be opened, has its path."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            return open(self.path, mode)
+        except (FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError) as error:
+            raise UserError(
+                f"{shown(self.path)} cannot be opened as a journal, the file of the finished cells of a job: "
+                f"{error.strerror}; remove or rename what is there (a folder, a link to nothing) and run again"
+            ) from error
+
     def records(self, start: int = 0) -> Iterator[tuple[str, int, int]]:
         """Yield the key of every complete record from a position on, the position of its header and its end."""
-        try:
-            with open(self.path, "rb") as file:
-                size = os.fstat(file.fileno()).st_size
-                while start + HEADER <= size:
-                    file.seek(start)
-                    header = file.read(HEADER)
-                    end = start + HEADER + int.from_bytes(header[KEY : KEY + 8], "little")
-                    if end > size:
-                        return
-                    yield header[:KEY].decode("ascii", "replace").rstrip(), start, end
-                    start = end
-        except FileNotFoundError:
+        if not self.path.exists():
             return
+        with self.opened("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            while start + HEADER <= size:
+                file.seek(start)
+                header = file.read(HEADER)
+                end = start + HEADER + int.from_bytes(header[KEY : KEY + 8], "little")
+                if end > size:
+                    return
+                yield header[:KEY].decode("ascii", "replace").rstrip(), start, end
+                start = end
 
     def read(self, start: int, end: int) -> bytes | None:
         """The content of the record between two positions; None where it is not what was written."""
-        with open(self.path, "rb") as file:
+        with self.opened("rb") as file:
             file.seek(start)
             record = file.read(end - start)
         body = record[HEADER:]
@@ -70,8 +83,7 @@ class Log:
     def append(self, key: str, body: bytes, end: int) -> tuple[int, int]:
         """Write a record at a position, the end of the last complete one; returns its position and its end."""
         name = key.ljust(KEY).encode("ascii")
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with open(self.path, "ab") as file:
+        with self.opened("ab") as file:
             file.truncate(end)
             file.write(name + len(body).to_bytes(8, "little") + checksum(name, body) + body)
             file.flush()

@@ -11,7 +11,7 @@ chosen among those at which all of them have a solution.
 
 import itertools
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from tqdm import tqdm
@@ -22,17 +22,7 @@ from random_features.learners.entry import always_solvable, load
 from random_features.learners.penalties import best_penalty, is_at_edge
 from random_features.learners.scoring import score_sum
 from rfstudy.study.engine import Cell, Job, finished
-from rfstudy.study.job import (
-    SEARCHED,
-    TUNE_SCOPES,
-    Part,
-    merge,
-    options_tried,
-    own_kernel,
-    searched,
-    sizes,
-    tune_scope,
-)
+from rfstudy.study.job import SEARCHED, TUNE_SCOPES, merge, options_tried, own_kernel, searched, sizes, tune_scope
 from rfstudy.study.kinds.grid import (
     choice_for,
     folds_of,
@@ -53,105 +43,193 @@ WIDTHS = ("length_scale", "bandwidth")
 SHARED_ON = 3
 
 
-def search(job: Job) -> dict:
-    """The choices of one data set by scope, for ``kinds.grid.choice_for``.
+@dataclass(frozen=True)
+class Member:
+    """An entry at a size (its label) that a choice is made with, and the repeats that it is made on."""
 
-    A choice is a mapping ``{"chosen": {quantity: value}, "chosen_on": repeats, "score": ..., "at_edge": [...]}``, the
-    last the quantities (of a penalty: the learners) whose value is the first or the last of its grid; where it stands
-    in its scope ``kinds.grid.place_of`` says.
-    """
-    spec = job.spec
-    found: dict = {}
-    for scope in TUNE_SCOPES:
-        quantities = [q for q in searched(spec.search) if tune_scope(spec.search, q) == scope]
-        if not quantities:
-            continue
-        choices: dict = {}
-        title = f"{spec.experiment} {spec.dataset} {' and '.join(quantities)}"
-        for entry, label, repeat in tqdm(list(members(spec, scope)), desc=title, file=sys.stderr, mininterval=5):
-            own = [quantity for quantity in quantities if takes_part(spec.search, entry, quantity)]
-            if not own:
+    entry: dict
+    label: str
+    repeats: list[int]
+
+
+class Search:
+    """The search on the data set of a job."""
+
+    def __init__(self, job: Job):
+        self.job, self.spec, self.how = job, job.spec, job.spec.search
+        self.found: dict = {}  # of the wider scopes
+
+    def choices(self) -> dict:
+        """The choices by scope, for ``kinds.grid.choice_for``.
+
+        A choice is a mapping ``{"chosen": {quantity: value}, "chosen_on": repeats, "score": ..., "at_edge": [...]}``.
+        The last has the quantities (of a penalty: the learners) whose value is the first or the last of its grid.
+        ``kinds.grid.place_of`` says where a choice stands in its scope.
+        """
+        for scope in TUNE_SCOPES:
+            quantities = [q for q in searched(self.how) if tune_scope(self.how, q) == scope]
+            if not quantities:
                 continue
-            chosen_on = [repeat] if scope == "cell" else spec.repeats[:SHARED_ON]
-            shared_with = sharers(spec, scope, entry, label)
-            choice = best_choice(job, found, own, entry, label, chosen_on, shared_with)
-            choices = merge(choices, nested(place_of(scope, entry, label, repeat), choice))
-        found[scope] = choices
-    return found
+            choices: dict = {}
+            title = f"{self.spec.experiment} {self.spec.dataset} {' and '.join(quantities)}"
+            for place, member in tqdm(self.members(scope), desc=title, file=sys.stderr, mininterval=5):
+                own = [quantity for quantity in quantities if self.takes_part(member.entry, quantity)]
+                if own:
+                    choice = self.best_choice(own, member, self.sharers(scope, member))
+                    for word in reversed(place):
+                        choice = {word: choice}
+                    choices = merge(choices, choice)
+            self.found[scope] = choices
+        return self.found
 
+    def members(self, scope: str) -> list[tuple[tuple, Member]]:
+        """The place of every choice of a scope, and what it is made with.
 
-def members(spec: Part, scope: str):
-    """The (entry, label of the size, repeat) of every choice of a scope; what a choice is shared by stands for all.
+        What all methods share is chosen with the method, one for each kernel, that the search names; what all sizes
+        share is chosen at the size that it names.
+        """
+        entries = self.spec.shared_methods if scope in ("experiment", "size") else self.spec.methods
+        labels = self.labels("size" if scope in ("experiment", "method") else "sizes")
+        repeats = {r: [r] for r in self.spec.repeats} if scope == "cell" else {None: self.spec.repeats[:SHARED_ON]}
+        return [
+            (place_of(scope, entry, label, repeat), Member(entry, label, chosen_on))
+            for entry, label, (repeat, chosen_on) in itertools.product(entries, labels, repeats.items())
+        ]
 
-    What all methods share is chosen with the method, one for each kernel, and what all sizes share at the size, that
-    the search names.
-    """
-    entries = spec.shared_methods if scope in ("experiment", "size") else spec.methods
-    tried = size_of_search(spec.search) if scope in ("experiment", "method") else spec.sizes
-    repeats = spec.repeats if scope == "cell" else [None]
-    return itertools.product(entries, labels_of(tried), repeats)
+    def sizes(self, which: str, d: int = 1) -> list[tuple[int, str]]:
+        """The ``sizes`` of the experiment, or the ``size`` at which it chooses what all sizes share."""
+        if which == "sizes":
+            return sizes(self.spec.sizes or {}, d)
+        return sizes({rule: [value] for rule, value in self.how.get("size", {}).items()}, d)
 
+    def labels(self, which: str) -> list[str]:
+        """The labels of ``sizes``."""
+        return [label for _, label in self.sizes(which)]
 
-def size_of_search(search: dict) -> dict:
-    """The size at which a search chooses what all sizes share, as the ``sizes`` of an experiment; empty without one."""
-    return {rule: [value] for rule, value in search.get("size", {}).items()}
+    def sharers(self, scope: str, member: Member) -> list[Member]:
+        """All who share a choice, whichever of them it is made with."""
+        of_kernel = [each for each in self.spec.methods if own_kernel(each) == own_kernel(member.entry)]
+        entries = of_kernel if scope in ("experiment", "size") else [member.entry]
+        labels = self.labels("sizes") if scope in ("experiment", "method") else [member.label]
+        return [
+            replace(member, entry=entry, label=label)
+            for entry, label in itertools.product(entries, labels)
+            if label in entry.get("only_sizes", [label])
+        ]
 
+    def takes_part(self, entry: dict, quantity: str) -> bool:
+        """Whether there is anything to choose of a quantity for an entry."""
+        tried = quantity != "options" or options_tried(self.how, entry["method"])
+        return is_searched(entry, quantity) and bool(tried)
 
-def labels_of(experiment_sizes: dict | None) -> list[str]:
-    """The labels of sizes."""
-    return [label for _, label in sizes(experiment_sizes or {}, 1)]
+    def best_choice(self, quantities: list[str], member: Member, sharers: list[Member]) -> dict:
+        """The best values of quantities that are searched together; a penalty among those at which all that share it
+        have a solution.
+        """
+        named = [self.how.get("learner"), *self.spec.learners]
+        selecting = [name for name in named if name and is_learned(member.entry, name)]
+        if not selecting:
+            method = member.entry["method"]
+            raise UserError(f"learners: there is none by which {method} could choose {', '.join(quantities)}")
+        own_options = self.how.get("learners", {}).get(selecting[0], {}) if quantities != ["penalty"] else {}
+        tried = []
+        for values in self.candidates(quantities, member.entry["method"]):
+            scores = self.scores_by_fold(member, values, selecting[0], own_options)
+            if scores is None:
+                reason = "there is no map, or no learner, at this size"
+                return {"chosen": {}, "chosen_on": member.repeats, "reason": reason}
+            tried.append((values, scores.mean(axis=1)))
+        sign = 1.0 if self.job.data.target.score == "accuracy" else -1.0
+        finest = np.array([np.max(sign * scores, where=~np.isnan(scores), initial=-np.inf) for _, scores in tried])
+        # means that differ by rounding are equal, as they are to ``best_penalty``
+        best = int(np.argmax(finest >= finest.max() - 1e-12 * abs(finest.max())))
+        values, _ = tried[best]
+        chosen = dict(values)
+        at_edge = [name for name in WIDTHS if name in values and is_end(values[name], self.how[name]["grid"])]
+        if "penalty" in quantities:
+            chosen["penalty"], edges = self.best_penalties(member, values, sharers)
+            at_edge += edges
+        score = float(sign * finest[best]) if np.isfinite(finest[best]) else None
+        return {"chosen": chosen, "chosen_on": list(member.repeats), "score": score, "at_edge": at_edge}
 
+    def candidates(self, quantities: list[str], method: str) -> list[dict]:
+        """All combinations of the values of quantities, the preferred ones first: a tie goes to what comes first."""
+        grids = {}
+        for quantity in (each for each in SEARCHED if each in quantities and each != "penalty"):
+            grid = options_tried(self.how, method) if quantity == "options" else self.how[quantity]["grid"]
+            grids[quantity] = sorted(grid, reverse=True) if quantity == "length_scale" else grid
+        return [dict(zip(grids, values, strict=True)) for values in itertools.product(*grids.values())]
 
-def sharers(spec: Part, scope: str, entry: dict, label: str) -> list[tuple[dict, str]]:
-    """The (entry, label of the size) of all cells that share a choice, whichever of them it is made with."""
-    of_kernel = [each for each in spec.methods if own_kernel(each) == own_kernel(entry)]
-    entries = of_kernel if scope in ("experiment", "size") else [entry]
-    labels = labels_of(spec.sizes) if scope in ("experiment", "method") else [label]
-    everywhere = itertools.product(entries, labels)
-    return [(each, label) for each, label in everywhere if label in each.get("only_sizes", [label])]
+    def best_penalties(self, member: Member, values: dict, sharers: list[Member]) -> tuple[dict, list[str]]:
+        """By learner the value of its grid with the best score, and the learners whose value is at an edge of what
+        there was to choose from; a learner that is left out, or singular at every value, has none.
+        """
+        best, at_edge = {}, []
+        for learner in (name for name in self.spec.learners if is_learned(member.entry, name)):
+            scores = self.scores_by_fold(member, values, learner)
+            if scores is None or np.isnan(scores).any(axis=1).all():
+                continue
+            options = learner_settings(self.spec, member.entry, learner)
+            grid = options[load(learner).grid]
+            solvable = self.solvable_for_all(sharers, values, learner, grid)
+            if (solvable & ~np.isnan(scores).any(axis=1)).any():  # else what suits all does not suit the map
+                scores[~solvable] = np.nan
+            best[learner] = best_penalty(scores, grid, self.job.data.target.score, options.get("choice", "best"))
+            if is_at_edge(best[learner], grid, scores):
+                at_edge.append(learner)
+        return best, at_edge
 
+    def solvable_for_all(self, sharers: list[Member], values: dict, learner: str, grid: list) -> np.ndarray:
+        """At which values of a learner's grid every entry that shares the choice has a solution on the tuning rows of
+        all repeats of the choice, bool (g,).
 
-def takes_part(search: dict, entry: dict, quantity: str) -> bool:
-    """Whether there is anything to choose of a quantity for an entry."""
-    return is_searched(entry, quantity) and (quantity != "options" or bool(options_tried(search, entry["method"])))
+        A map that does not exist, and one that has no solution at any value, has no say.
+        """
+        solvable = np.ones(len(grid), dtype=bool)
+        if load(learner).has_solution is always_solvable:
+            return solvable  # without the maps of all who share it
+        for member in sharers:
+            if not (is_learned(member.entry, learner) and is_searched(member.entry, "penalty")):
+                continue
+            for cell in self.cells(member, values, learner, {load(learner).grid: grid}):
+                cell = replace(cell, conditions=cell.conditions | {"asked": "has_solution"})
+                of_entry = journalled(self.job, cell, solvable_at).astype(bool)
+                if of_entry.any():
+                    solvable &= of_entry
+        return solvable
 
+    def scores_by_fold(self, member: Member, values: dict, learner: str, own: dict | None = None) -> np.ndarray | None:
+        """Scores of a learner's grid (g, folds of all repeats); larger is better but for "mse".
 
-def nested(words: tuple[str, ...], value: dict) -> dict:
-    """A mapping of mappings with one value at its end."""
-    for word in reversed(words):
-        value = {word: value}
-    return value
+        None where there is no map or the learner is left out.
+        """
+        per_repeat = []
+        for cell in self.cells(member, values, learner, own or {}):
+            scores = journalled(self.job, cell, scores_of)
+            if not len(scores):
+                return None
+            per_repeat.append(scores)
+        return np.concatenate(per_repeat, axis=1)
 
+    def cells(self, member: Member, values: dict, learner: str, own: dict) -> list[Cell]:
+        """The cells in which a candidate is scored, one a repeat.
 
-def best_choice(
-    job: Job, found: dict, quantities: list[str], entry: dict, label: str, chosen_on: list[int], shared_with: list
-) -> dict:
-    """The best values of quantities that are searched together, for an entry at a size, on some repeats; a penalty
-    among those at which all that share it (``sharers``) have a solution.
-    """
-    spec, search = job.spec, job.spec.search
-    selecting = [name for name in (search.get("learner"), *spec.learners) if name and is_learned(entry, name)]
-    if not selecting:
-        raise UserError(f"learners: there is none by which {entry['method']} could choose {', '.join(quantities)}")
-    own_options = search.get("learners", {}).get(selecting[0], {}) if quantities != ["penalty"] else {}
-    tried = []
-    for values in candidates(search, quantities, entry["method"]):
-        scores = scores_by_fold(job, found, entry, label, chosen_on, values, selecting[0], own_options)
-        if scores is None:
-            return {"chosen": {}, "chosen_on": chosen_on, "reason": "there is no map, or no learner, at this size"}
-        tried.append((values, scores.mean(axis=1)))
-    sign = 1.0 if job.data.target.score == "accuracy" else -1.0
-    finest = np.array([np.max(sign * scores, where=~np.isnan(scores), initial=-np.inf) for _, scores in tried])
-    # means that differ by rounding are equal, as they are to ``best_penalty``
-    best = int(np.argmax(finest >= finest.max() - 1e-12 * abs(finest.max())))
-    values, _ = tried[best]
-    chosen = dict(values)
-    at_edge = [name for name in WIDTHS if name in values and is_end(values[name], search[name]["grid"])]
-    if "penalty" in quantities:
-        chosen["penalty"], edges = best_penalties(job, found, entry, label, chosen_on, values, shared_with)
-        at_edge += edges
-    score = float(sign * finest[best]) if np.isfinite(finest[best]) else None
-    return {"chosen": chosen, "chosen_on": list(chosen_on), "score": score, "at_edge": at_edge}
+        ``values`` are laid over what wider scopes chose, and ``own`` over the learner's options.
+        """
+        d, found = self.job.data.facts["d"], []
+        size = next(each for each in self.sizes("size", d) + self.sizes("sizes", d) if each[1] == member.label)
+        conditions = {
+            "learner": learner,
+            "settings": merge(learner_settings(self.spec, member.entry, learner), own),
+            "rows": self.how.get("max_rows"),
+        }
+        if "held_out" in self.how:
+            conditions["held_out"] = self.how["held_out"]
+        for repeat in member.repeats:
+            wider, how = choice_for(self.found, member.entry, member.label, repeat)
+            cell = grid_cell(self.spec, [(wider | values, how)], member.entry, [size], d, repeat)
+            found.append(replace(cell, conditions=cell.conditions | conditions, columns={}))
+        return found
 
 
 def is_end(value, grid: list) -> bool:
@@ -165,109 +243,6 @@ def is_end(value, grid: list) -> bool:
         return is_at_edge(value, grid)
     ends = {name: [each[name] for each in grid if isinstance(each.get(name), (int, float))] for name in value}
     return any(is_at_edge(value[name], of) for name, of in ends.items())
-
-
-def candidates(search: dict, quantities: list[str], method: str) -> list[dict]:
-    """All combinations of the values of quantities, the preferred ones first: a tie goes to what comes first."""
-    grids = {}
-    for quantity in (each for each in SEARCHED if each in quantities and each != "penalty"):
-        grid = options_tried(search, method) if quantity == "options" else search[quantity]["grid"]
-        grids[quantity] = sorted(grid, reverse=True) if quantity == "length_scale" else grid
-    return [dict(zip(grids, values, strict=True)) for values in itertools.product(*grids.values())]
-
-
-def best_penalties(
-    job: Job, found: dict, entry: dict, label: str, chosen_on: list[int], values: dict, shared_with: list
-) -> tuple[dict, list[str]]:
-    """By learner the value of its grid with the best score, and the learners whose value is at an edge of what there
-    was to choose from; a learner that is left out, or singular at every value, has none.
-    """
-    best, at_edge = {}, []
-    for learner in (name for name in job.spec.learners if is_learned(entry, name)):
-        scores = scores_by_fold(job, found, entry, label, chosen_on, values, learner)
-        if scores is None or np.isnan(scores).any(axis=1).all():
-            continue
-        options = learner_settings(job.spec, entry, learner)
-        solvable = solvable_for_all(job, found, shared_with, chosen_on, values, learner, options)
-        if not (solvable & ~np.isnan(scores).any(axis=1)).any():
-            solvable[:] = True  # what would suit all does not suit the map that the choice is made with
-        scores[~solvable] = np.nan
-        grid = options[load(learner).grid]
-        best[learner] = best_penalty(scores, grid, job.data.target.score, options.get("choice", "best"))
-        if is_at_edge(best[learner], grid, scores):
-            at_edge.append(learner)
-    return best, at_edge
-
-
-def solvable_for_all(
-    job: Job, found: dict, shared_with: list, chosen_on: list[int], values: dict, learner: str, options: dict
-) -> np.ndarray:
-    """At which values of a learner's grid, that of ``options``, every entry that shares the choice has a solution on
-    the tuning rows of all repeats of the choice, bool (g,).
-
-    A map that does not exist, and one that has no solution at any value, has no say.
-    """
-    grid = load(learner).grid
-    solvable = np.ones(len(options[grid]), dtype=bool)
-    if load(learner).has_solution is always_solvable:
-        return solvable  # without the maps of all who share it
-    for (entry, label), repeat in itertools.product(shared_with, chosen_on):
-        if not (is_learned(entry, learner) and is_searched(entry, "penalty")):
-            continue
-        cell = candidate_cell(job, found, entry, label, repeat, values, learner, {grid: options[grid]})
-        cell = replace(cell, conditions=cell.conditions | {"asked": "has_solution"})
-        of_entry = journalled(job, cell, solvable_at).astype(bool)
-        if of_entry.any():
-            solvable &= of_entry
-    return solvable
-
-
-def scores_by_fold(
-    job: Job,
-    found: dict,
-    entry: dict,
-    label: str,
-    chosen_on: list[int],
-    values: dict,
-    learner: str,
-    of_learner: dict | None = None,
-) -> np.ndarray | None:
-    """Scores of a learner's grid (g, folds of all repeats); larger is better but for "mse".
-
-    None where there is no map or the learner is left out. ``values`` are laid over what wider scopes chose, and
-    ``of_learner`` over the learner's options.
-    """
-    per_repeat = []
-    for repeat in chosen_on:
-        cell = candidate_cell(job, found, entry, label, repeat, values, learner, of_learner)
-        scores = journalled(job, cell, scores_of)
-        if not len(scores):
-            return None
-        per_repeat.append(scores)
-    return np.concatenate(per_repeat, axis=1)
-
-
-def candidate_cell(
-    job: Job,
-    found: dict,
-    entry: dict,
-    label: str,
-    repeat: int,
-    values: dict,
-    learner: str,
-    of_learner: dict | None = None,
-) -> Cell:
-    """The cell in which a candidate is scored: an entry at a size in a repeat, under the values that are tried."""
-    d = job.data.facts["d"]
-    wider, how = choice_for(found, entry, label, repeat)
-    named = sizes(size_of_search(job.spec.search), d) + sizes(job.spec.sizes or {}, d)
-    size = next(each for each in named if each[1] == label)
-    cell = grid_cell(job.spec, [(wider | values, how)], entry, [size], d, repeat)
-    settings = merge(learner_settings(job.spec, entry, learner), of_learner or {})
-    own = {"learner": learner, "settings": settings, "rows": job.spec.search.get("max_rows")}
-    if "held_out" in job.spec.search:
-        own["held_out"] = job.spec.search["held_out"]
-    return replace(cell, conditions=cell.conditions | own, columns={})
 
 
 def journalled(job: Job, cell: Cell, compute) -> np.ndarray:

@@ -4,7 +4,7 @@ from random_features.arrays import set_threads
 from rfstudy.study.engine import jobs
 from rfstudy.study.job import Part
 from rfstudy.study.provenance import write_choices
-from rfstudy.study.search import search
+from rfstudy.study.search import Search
 
 
 def run(parts: list[Part], prepared_dirs, journal, out, threads: int) -> None:
@@ -15,5 +15,5 @@ def run(parts: list[Part], prepared_dirs, journal, out, threads: int) -> None:
         if job.data.skipped:
             chosen[job.spec.dataset] = {"status": "skipped", "reason": job.data.skipped}
         else:
-            chosen[job.spec.dataset] = {"status": "ok", **search(job)}
+            chosen[job.spec.dataset] = {"status": "ok", **Search(job).choices()}
     write_choices(chosen, job.run.finished(), out)

@@ -176,7 +176,7 @@ def learner_settings(spec: Part, entry: dict, learner: str) -> dict:
 
 def choice_for(chosen: dict, entry: dict, label: str, repeat: int) -> tuple[dict, dict]:
     """What ``tune`` chose for a cell, of every scope that it is in, and by quantity who shares it (``tune_per``) and
-    on which repeats it was chosen (``chosen_on``); ``at_edge`` as in ``search.search``.
+    on which repeats it was chosen (``chosen_on``); ``at_edge`` as in ``search.Search``.
     """
     values: dict = {}
     how: dict = {}

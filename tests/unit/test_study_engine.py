@@ -24,14 +24,8 @@ from rfstudy.study.time import Rounds, take_times
 
 SPEC = toys.part(
     preset="quick",
-    experiment="toy",
-    paper="survey",
-    protocol="text",
     kind="decay",
-    dataset="",
     kernel={"name": "gaussian", "length_scale": 1},
-    seed=3,
-    device="cpu",
     repeats=[0],
     methods=[{"method": "rff", "variant": "", "options": {}}, {"method": "rff", "variant": "b", "options": {}}],
     grid={"dimensions": [2], "rows": 10, "n_features": [4], "norms": ["sup"], "ridge": 0.1},
@@ -98,39 +92,6 @@ def test_a_second_run_computes_what_the_first_left_undone_and_both_are_named(tmp
     assert len(done.arrays) == 4
 
 
-def test_a_long_cell_goes_on_from_its_checkpoints_which_go_when_it_is_finished(tmp_path):
-    """Eight rounds, killed after the fifth: the second process does the other three and yields the same."""
-
-    def learned(kill_after=None):
-        done = []
-
-        def compute(cell, checkpoints):
-            found = checkpoints.load()
-            weights = found[-1]["weights"] if found else np.zeros(3)
-            for number in range(len(found), 8):
-                if number == kill_after:
-                    raise KeyboardInterrupt
-                weights = weights * 0.5 + np.random.default_rng(number).normal(size=3)
-                checkpoints.append(weights=weights)
-                done.append(number)
-            return [{"metric": "mse", "value": float(weights.sum())}], {"weights": weights}
-
-        return compute, done
-
-    whole, _ = learned()
-    expected = work_through(job(tmp_path / "whole"), CELLS[:1], whole)
-    killed, before = learned(kill_after=5)
-    with pytest.raises(KeyboardInterrupt):
-        work_through(job(tmp_path), CELLS[:1], killed)
-    assert len(list(tmp_path.glob("*.checkpoints"))) == 1
-    rest, after = learned()
-    found = work_through(job(tmp_path), CELLS[:1], rest)
-    assert (before, after) == ([0, 1, 2, 3, 4], [5, 6, 7])
-    assert found.rows[0]["value"] == expected.rows[0]["value"]
-    np.testing.assert_array_equal(found.arrays["rff/0/0/weights"], expected.arrays["rff/0/0/weights"])
-    assert not list(tmp_path.rglob("*.checkpoints"))
-
-
 def test_checkpoints_belong_to_the_key_of_their_cell(tmp_path):
     """What an earlier code or configuration began is not gone on with."""
 
@@ -177,26 +138,6 @@ def test_arrays_of_any_kind_reach_the_file_of_their_shard_and_that_of_the_experi
     assert len(tidy.read(tmp_path / "all.csv")) == 4
     with pytest.raises(ValueError, match=r"has arrays that another shard has, too, first rff/2/0/count"):
         collect.run([], files, [], [arrays[0], arrays[0]], tmp_path / "all.csv", tmp_path / "all.npz")
-
-
-def test_the_cells_of_several_data_sets_are_told_apart_in_one_job(tmp_path):
-    methods = {"methods": [{"method": "nystroem"}], "datasets": {"one": {}, "two": {}, "made": None}}
-    prepared = {name: toys.write_data(tmp_path / name, *toys.labelled(seed=i)) for i, name in enumerate(("one", "two"))}
-    settings = {"repeats": 1}
-    errors, scores, _ = toys.run_grid(toys.selected(settings, **methods), prepared, tmp_path, settings)
-    alone = {"methods": [{"method": "nystroem"}], "datasets": {"two": {}, "made": None}}
-    expected = toys.run_grid(toys.selected(settings, **alone), prepared, tmp_path / "alone", settings)
-    for table, of_two in zip((errors, scores), expected, strict=False):
-        assert sorted(set(table["dataset"])) == ["one", "two"]
-        found = table[table["dataset"] == "two"].drop(columns="run").reset_index(drop=True)
-        assert found.equals(of_two.drop(columns="run"))
-        assert found["value"].tolist() != table.loc[table["dataset"] == "one", "value"].tolist()
-
-
-def test_the_id_of_a_kernel_is_that_of_the_family_where_an_experiment_leaves_it_open():
-    assert kernel_id({"name": "gaussian"}) == kernel_id({"name": "gaussian", "length_scale": 2}) == "gaussian"
-    assert kernel_id({"name": "arc_cosine", "order": 1}) == "arccos1"
-    assert kernel_id({"name": "circle"}) == "circle"
 
 
 def test_the_id_of_a_kernel_in_rows_is_the_name_of_the_kernel():
@@ -247,101 +188,70 @@ def keys(prepared, stage, settings=None, facts=None, **changes) -> set[str]:
 
 SEARCH = {"length_scale": {"grid": [1.0, 2.0], "tune_per": "cell"}, "max_rows": 30}
 
+
+def entries(rff=None, slsrff=None, **both) -> dict:
+    """The two methods with changes of their own, and of both."""
+    slsrff = {"options": {"mode": "text"}} | (slsrff or {})
+    return {"methods": [{"method": "rff"} | (rff or {}) | both, {"method": "slsrff"} | slsrff | both]}
+
+
+def learners(ridge=None, svm=None) -> dict:
+    return {"learners": {"ridge": ridge or {}, "svm": toys.SVM | (svm or {})}}
+
+
+#: The stages whose cells changes are about.
+ALL, LATER = "generate train tune", "train tune"
+
 #: Changes that change numbers, and the stages whose cells they change.
 DECIDING = {
-    "seed": ({"settings": {"seed": 4}}, "generate train tune"),
-    "device": ({"settings": {"device": "cuda"}}, "generate train tune"),
-    "cap": ({"settings": {"max_rows": 10}}, "generate train tune"),
-    "kernel": ({"kernel": {"name": "cauchy"}}, "generate train tune"),
-    "preprocess": ({"preprocess": ["standard"]}, "generate train tune"),
-    "step's parameter": ({"preprocess": ["minmax", {"pca": {"n_components": 2}}]}, "generate train tune"),
+    "seed": ({"settings": {"seed": 4}}, ALL),
+    "device": ({"settings": {"device": "cuda"}}, ALL),
+    "cap": ({"settings": {"max_rows": 10}}, ALL),
+    "kernel": ({"kernel": {"name": "cauchy"}}, ALL),
+    "preprocess": ({"preprocess": ["standard"]}, ALL),
+    "step's parameter": ({"preprocess": ["minmax", {"pca": {"n_components": 2}}]}, ALL),
     "bandwidth rule": ({"bandwidth": {"rule": "neighbour", "k": 2, "length_scale": None}}, "generate train"),
     "bandwidth parameter": ({"bandwidth": {"rule": "median", "rows": 51, "length_scale": None}}, "generate train"),
-    "split": ({"datasets": {"made": {"split": {"rule": "random", "n_train": 9}}}}, "generate train tune"),
-    "method": ({"methods": [{"method": "orf"}, {"method": "ssf"}]}, "generate train tune"),
-    "options": (
-        {
-            "methods": [
-                {"method": "rff", "options": {"layout": "phase"}},
-                {"method": "slsrff", "options": {"mode": "code"}},
-            ]
-        },
-        "generate train tune",
-    ),
-    "entry's preprocess": (
-        {"methods": [{"method": "rff", "preprocess": ["unit"]}, {"method": "slsrff", "preprocess": ["unit"]}]},
-        "generate train tune",
-    ),
-    "entry's length scale": (
-        {"methods": [{"method": "rff", "length_scale": 3.0}, {"method": "slsrff", "length_scale": 3.0}]},
-        "generate train tune",
-    ),
+    "split": ({"datasets": {"made": {"split": {"rule": "random", "n_train": 9}}}}, ALL),
+    "method": ({"methods": [{"method": "orf"}, {"method": "ssf"}]}, ALL),
+    "options": (entries({"options": {"layout": "phase"}}, {"options": {"mode": "code"}}), ALL),
+    "entry's preprocess": (entries(preprocess=["unit"]), ALL),
+    "entry's length scale": (entries(length_scale=3.0), ALL),
     "size": ({"sizes": {"multiples_of_d": [3]}}, "generate train"),
     "norm": ({"approximation": {"norm": "sup", "rows": 20}}, "generate"),
     "rows of the error": ({"approximation": {"norm": "frobenius", "rows": 19}}, "generate"),
-    "penalties": ({"learners": {"ridge": {"penalties": [1.0]}, "svm": toys.SVM | {"C": [3]}}}, "train tune"),
-    "folds": ({"learners": {"ridge": {"n_folds": 2}, "svm": toys.SVM | {"n_folds": 2}}}, "train tune"),
-    "scaling": (
-        {"learners": {"ridge": {"scaling": "sum"}, "svm": toys.SVM | {"intercept": "unpenalised"}}},
-        "train tune",
-    ),
-    "solver": ({"settings": {"learners": {"svm": {"solver": "newton"}, "ridge": {"center": "both"}}}}, "train tune"),
-    "entry's learner": (
-        {
-            "methods": [
-                {"method": method, "learners": {"ridge": {"center": "none"}, "svm": {"n_folds": 2}}}
-                for method in ("rff", "slsrff")
-            ]
-        },
-        "train",
-    ),
+    "penalties": (learners({"penalties": [1.0]}, {"C": [3]}), LATER),
+    "folds": (learners({"n_folds": 2}, {"n_folds": 2}), LATER),
+    "scaling": (learners({"scaling": "sum"}, {"intercept": "unpenalised"}), LATER),
+    "solver": ({"settings": {"learners": {"svm": {"solver": "newton"}, "ridge": {"center": "both"}}}}, LATER),
+    "entry's learner": (entries(learners={"ridge": {"center": "none"}, "svm": {"n_folds": 2}}), "train"),
     "scores": ({"scores": ["error_pct"]}, "train"),
     "rows of the search": ({"search": SEARCH | {"max_rows": 29}}, "tune"),
-    "rows": ({"facts": {"sha256": "1"}}, "generate train tune"),
-    "task's split": ({"facts": {"split": "published"}}, "generate train tune"),
-    "task's counts": ({"facts": {"n_train": 5}}, "generate train tune"),
-    "task's target": ({"facts": {"target": "classes"}}, "generate train tune"),
-    "scaling of the target": ({"facts": {"target_scaling": {"interval": {"low": 0}}}}, "generate train tune"),
-    "rows that are missing": ({"facts": {"left_out": {"test": 3}}}, "generate train tune"),
-    "a fact that nobody has thought of": ({"facts": {"weather": "rain"}}, "generate train tune"),
-}  # fmt: skip
+    "rows": ({"facts": {"sha256": "1"}}, ALL),
+    "task's split": ({"facts": {"split": "published"}}, ALL),
+    "task's counts": ({"facts": {"n_train": 5}}, ALL),
+    "task's target": ({"facts": {"target": "classes"}}, ALL),
+    "scaling of the target": ({"facts": {"target_scaling": {"interval": {"low": 0}}}}, ALL),
+    "rows that are missing": ({"facts": {"left_out": {"test": 3}}}, ALL),
+    "a fact that nobody has thought of": ({"facts": {"weather": "rain"}}, ALL),
+}
 
 #: Changes of names, of what else there is to do, and of what a cell has a choice of its own of.
 IDLE = {
-    "names": ({"name": "other", "title": "Other", "paper": "eerf", "protocol": "code"}, "generate train tune"),
-    "preset": ({"settings": {"preset": "paper"}}, "generate train tune"),
-    "shards": ({"settings": {"shard_by": ["experiment", "dataset"], "threads": 8}}, "generate train tune"),
-    "variants": (
-        {
-            "methods": [
-                {"method": "rff", "variant": "a"},
-                {"method": "slsrff", "variant": "b", "options": {"mode": "text"}},
-            ]
-        },
-        "generate train tune",
-    ),
+    "names": ({"name": "other", "title": "Other", "paper": "eerf", "protocol": "code"}, ALL),
+    "preset": ({"settings": {"preset": "paper"}}, ALL),
+    "shards": ({"settings": {"shard_by": ["experiment", "dataset"], "threads": 8}}, ALL),
+    "variants": (entries({"variant": "a"}, {"variant": "b"}), ALL),
     "a default, written out": (
-        {
-            "methods": [
-                {"method": "rff", "options": {"layout": "cos_sin"}},
-                {"method": "slsrff", "options": {"mode": "text", "identity": False}},
-            ]
-        },
-        "generate train tune",
+        entries({"options": {"layout": "cos_sin"}}, {"options": {"mode": "text", "identity": False}}), ALL,
     ),
-    "times": ({"time": None, "settings": {"time": toys.SETTINGS["time"] | {"rounds": 9}}}, "generate train tune"),
+    "times": ({"time": None, "settings": {"time": toys.SETTINGS["time"] | {"rounds": 9}}}, ALL),
     "learners": ({"learners": {"ridge": {"scaling": "sum"}}}, "generate"),
-    "norm": ({"approximation": {"norm": "sup", "rows": 20}}, "train tune"),
+    "norm": ({"approximation": {"norm": "sup", "rows": 20}}, LATER),
     "scores": ({"scores": ["error_pct"]}, "generate tune"),
-    "grid of the search": (
-        {"search": SEARCH | {"length_scale": {"grid": [5.0], "tune_per": "cell"}}},
-        "generate train tune",
-    ),
-    "who shares a penalty": (
-        {"search": SEARCH | {"penalty": {"tune_per": "method_and_size"}}},
-        "generate train",
-    ),
-    "facts": ({"facts": {"facts": {"spikes": 3}, "stand_in": "other"}}, "generate train tune"),
+    "grid of the search": ({"search": SEARCH | {"length_scale": {"grid": [5.0], "tune_per": "cell"}}}, ALL),
+    "who shares a penalty": ({"search": SEARCH | {"penalty": {"tune_per": "method_and_size"}}}, "generate train"),
+    "facts": ({"facts": {"facts": {"spikes": 3}, "stand_in": "other"}}, ALL),
 }  # fmt: skip
 
 
@@ -368,12 +278,9 @@ def test_another_repeat_or_size_adds_cells_and_moves_none(prepared):
         assert len(few) == (8 if stage == "generate" else 16)
 
 
-def test_stages_learners_and_versions_have_keys_of_their_own(prepared, monkeypatch):
+def test_stages_have_keys_of_their_own(prepared):
     assert not keys(prepared, "generate") & keys(prepared, "train")
     assert not keys(prepared, "train") & keys(prepared, "tune", search=SEARCH)
-    before = keys(prepared, "generate")
-    monkeypatch.setattr("rfstudy.study.engine.versions", lambda: {"numpy": "3.0"})
-    assert not before & keys(prepared, "generate")
 
 
 @pytest.mark.parametrize("library", ["numpy", "scipy", "scikit-learn", "torch"])
@@ -399,15 +306,6 @@ def test_times_of_another_processor_are_taken_again(prepared, counted, monkeypat
     before = timing_keys(prepared)
     monkeypatch.setattr("rfstudy.study.time.processor_name", lambda: "another one")
     assert not before & timing_keys(prepared)
-
-
-def test_rows_from_the_journal_keep_the_record_of_the_run_that_computed_them(tmp_path):
-    """Another number of threads computes nothing anew where no time is measured, and says under which it was."""
-    first = work_through(job(tmp_path), CELLS[:2], lambda cell, _: rows_of(cell))
-    again = Job("measure", SPEC, Journal(tmp_path / "journal"), Run("measure", SPEC, 8))
-    second = work_through(again, CELLS[:3], lambda cell, _: rows_of(cell))
-    assert [row["run"] for row in second.rows[:2]] == [row["run"] for row in first.rows]
-    assert [second.records[row["run"]]["threads"] for row in second.rows] == [1, 1, 8]
 
 
 def test_all_jobs_of_a_stage_store_their_cells_in_one_journal(tmp_path):

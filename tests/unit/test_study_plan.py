@@ -93,7 +93,6 @@ def test_an_experiment_without_data_has_shards_by_method_and_its_repeats_stay_to
     assert part.dataset == ""
     assert part.grid == decay()["grid"]
     assert [entry["method"] for entry in part.methods] == ["rff"]
-    assert not plan.tune_shards(decay(), SETTINGS)
     assert plan.tune_shards(decay(), SETTINGS) == []
 
 
@@ -131,23 +130,6 @@ def test_what_stands_under_a_data_set_is_laid_over_the_experiment_there_and_nowh
         {"radii": "all", "n_radii": 3},
     ]
     assert [entry["options"] for entry in skin.methods] == [{}, {"radii": "single"}, {}]
-
-
-def test_an_entry_may_differ_by_data_set_itself():
-    own = {"preprocess": ["unit"], "length_scale": 7.0, "options": {"layout": "phase"}}
-    toy = selected(**TWO | {"methods": [{"method": "rff", "datasets": {"eeg": own}}]})
-    (eeg,), (skin,) = (part.methods for part in parts("generate", toy))
-    assert {key: eeg[key] for key in own} == own
-    assert "preprocess" not in skin
-    assert skin["options"] == {}
-    assert "datasets" not in eeg
-
-
-def test_a_limit_holds_for_multiples_of_d_only():
-    toy = selected(
-        datasets={"made": {"largest_multiple_of_d": 3}}, sizes={"multiples_of_d": [2, 4], "values": [9, 1000]}
-    )
-    assert plan.on_dataset(toy, "made")["sizes"] == {"multiples_of_d": [2], "values": [9, 1000]}
 
 
 def test_a_search_may_be_shared_by_others_on_one_data_set():
@@ -193,7 +175,6 @@ def test_generation_depends_on_no_learner_and_no_penalty():
 
 
 def test_nothing_is_tuned_where_every_cell_chooses_its_penalty_and_nothing_else_is_open():
-    assert not plan.tune_shards(selected(), SETTINGS)
     assert plan.tune_shards(selected(), SETTINGS) == []
     shared = selected(search={"penalty": {"tune_per": "method_and_size"}})
     assert plan.tune_shards(shared, SETTINGS)
@@ -351,11 +332,6 @@ def test_of_a_grid_without_data_the_ends_are_named():
         assert [entry["method"] for entry in part.methods] == ["rff", "orf"]
 
 
-@pytest.mark.parametrize(("number", "expected"), [(1, [1]), (2, [1, 32]), (3, [1, 4, 32]), (9, [1, 2, 4, 8, 32])])
-def test_sizes_are_spread_from_the_first_to_the_last(number, expected):
-    assert plan.spread([1, 2, 4, 8, 32], number) == expected
-
-
 # --- code and resources -----------------------------------------------------------------------------------------------
 
 
@@ -438,14 +414,6 @@ def test_a_method_is_run_at_the_sizes_that_its_data_set_says_unless_an_entry_nam
     there = {dataset: plan.on_dataset(toy, dataset)["methods"] for dataset in ("eeg", "skin")}
     assert [entry.get("only_sizes") for entry in there["eeg"]] == [["2d"], ["d"], ["4d"], ["1000"]]
     assert [entry.get("only_sizes") for entry in there["skin"]] == [None, ["d"], None, None]
-
-
-def test_an_experiment_may_be_timed_on_its_examples_whatever_the_preset_says():
-    how = {"datasets": "examples", "examples": ["eeg"]}
-    toy = selected(datasets={"eeg": {}, "skin": {}}, time=how)
-    by_dataset = SETTINGS | {"shard_by": ["experiment", "dataset"]}
-    assert SETTINGS["time"]["datasets"] == "all"
-    assert [shard.name for shard in plan.time_shards(toy, by_dataset)] == ["eeg"]
 
 
 def test_a_part_comes_back_from_its_work_file_and_one_of_another_form_is_refused():

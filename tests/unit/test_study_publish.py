@@ -1,7 +1,6 @@
 """Publishing: blocks of rows replace those that are there; rows nobody could repeat, or compare, are refused."""
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -236,46 +235,6 @@ def test_what_differs_among_the_neighbours_may_differ(published):
 
 
 # --- a kill at every moment -------------------------------------------------------------------------------------------
-
-
-class Killed(BaseException):
-    """In place of a signal: nothing cleans up behind it."""
-
-
-def test_a_publication_that_is_killed_anywhere_is_done_by_the_next_or_says_what_to_restore(tmp_path, monkeypatch):
-    """Killed before and after each renaming: rows are never there without their record."""
-    rename, moments = os.replace, [0]
-
-    def replace(source, target):
-        for step in (lambda: None, lambda: rename(source, target)):
-            moments[0] -= 1
-            if moments[0] == 0:
-                raise Killed
-            step()
-
-    monkeypatch.setattr("rfstudy.files.os.replace", replace)
-    out = tmp_path / "measured/e.csv.xz"
-    before, after = results(tmp_path, rows(range(3))), None
-    publish.run(before, out)
-    kept = {path: path.read_bytes() for path in (out, record_file(out))}
-    new = results(tmp_path, rows(range(4), "b"))
-    publish.run(new, out)
-    after = {path: path.read_bytes() for path in kept}
-    for moment in range(1, 5):  # two renamings
-        for path, content in kept.items():
-            path.write_bytes(content)
-        moments[0] = moment
-        with pytest.raises(Killed):
-            publish.run(new, out)
-        if record_file(out).read_bytes() != kept[record_file(out)]:
-            with pytest.raises(UserError, match=r"e\.csv\.xz is not the file .*or restore it"):
-                publish.run(new, out)
-            continue
-        publish.run(new, out)
-        assert {path: path.read_bytes() for path in kept} == after
-    out.unlink()
-    publish.run(new, out)  # the record alone is no obstacle
-    assert {path: path.read_bytes() for path in kept} == after
 
 
 # --- what ships -------------------------------------------------------------------------------------------------------

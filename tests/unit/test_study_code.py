@@ -53,12 +53,12 @@ def source(tmp_path, monkeypatch):
 
 
 def edit(source, file, old, new):
-    """Replace a text that a file has once, or write a new file where ``old`` is None."""
+    """Replace a text that a file has once, add to its end where ``old`` is empty, or write it where ``old`` is None."""
     path = source / file
-    text = new if old is None else path.read_text(encoding="utf-8")
-    if old is not None:
+    text = "" if old is None else path.read_text(encoding="utf-8")
+    if old:
         assert text.count(old) == 1, (file, old)
-    path.write_text(text if old is None else text.replace(old, new), encoding="utf-8")
+    path.write_text(text.replace(old, new) if old else text + new, encoding="utf-8")
     forget()
 
 
@@ -164,10 +164,10 @@ def test_a_stamp_is_another_file_when_the_code_does_something_else(source, tmp_p
 
     path, other = stamp(), stamp("random_features.maps.leverage")
     assert path != other
-    edit(source, "random_features/maps/quasi.py", "from __future__", "# a comment\nfrom __future__")
-    edit(source, "rfstudy/report/pages.py", "from __future__", "import sys\nfrom __future__")
+    edit(source, "random_features/maps/quasi.py", "", "# a comment\n")
+    edit(source, "rfstudy/report/pages.py", "", "ONE = 1\n")
     assert stamp() == path
-    edit(source, "random_features/maps/quasi.py", "import annotations\n", "import annotations\n\nONE = 1\n")
+    edit(source, "random_features/maps/quasi.py", "", "ONE = 1\n")
     assert stamp() != path
     assert stamp("random_features.maps.leverage") == other
 
@@ -175,9 +175,9 @@ def test_a_stamp_is_another_file_when_the_code_does_something_else(source, tmp_p
 def test_a_job_runs_the_code_that_it_was_planned_with(source, tmp_path, monkeypatch):
     """An edit that is taken back before the next plan leaves nothing that the edited code made."""
     path = code.stamp(tmp_path / "code", "rfstudy.study.collect")
-    edit(source, "rfstudy/study/collect.py", FUTURE, f"# a comment\n{FUTURE}")
+    edit(source, "rfstudy/study/collect.py", "", "# a comment\n")
     code.load_as_planned(path)
-    edit(source, "rfstudy/tidy.py", FUTURE, f"{FUTURE}EDITED = True\n")
+    edit(source, "rfstudy/tidy.py", "", "EDITED = True\n")
     with pytest.raises(
         UserError, match=r"rfstudy\.tidy was edited after the plan was made: run the same command again"
     ):
@@ -248,11 +248,10 @@ def discarded(keys, source, edits):
 NEW_MAP = """
     "plain": Entry("plain", "Plain", "Monte Carlo", ("gaussian",), "here", "O(s d)", True),
     "rff": Entry("""
-FUTURE = "from __future__ import annotations\n"
 
 HARMLESS = {
     "comments and docstrings": [
-        ("random_features/maps/montecarlo.py", "from __future__", "# a comment\nfrom __future__"),
+        ("random_features/maps/montecarlo.py", "", "# a comment\n"),
         ("rfstudy/study/generate.py", '    """The error rows', '    """Another text. The error rows'),
         ("rfstudy/study/engine.py", "def cell_key(", "# a comment\ndef cell_key("),
     ],
@@ -275,7 +274,7 @@ HARMLESS = {
         ("rfstudy/data/steps/twice.py", None, "def fit(X_train):\n    return lambda X: 2 * X\n"),
     ],
     "planning": [
-        (f"{module.replace('.', '/')}.py", FUTURE, f"{FUTURE}import antigravity\n")
+        (f"{module.replace('.', '/')}.py", "", "import antigravity\n")
         for module in sorted(PLANNING)
         if (code.SOURCE / f"{module.replace('.', '/')}.py").is_file()
     ],

@@ -32,8 +32,7 @@ def objective(coef, Z, labels, penalty):
     return penalty / 2 * (coef**2).sum() + losses.mean()
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize(("n_classes", "dtype"), [(2, np.float64), (5, np.float32)])
 @pytest.mark.parametrize("penalty", [1e-2, 5e-4])
 def test_the_objective_is_that_of_scikit_learn_to_the_tolerance_on_five_thousand_rows(penalty, n_classes, dtype):
     Z, labels, _ = problem(n=5000, n_columns=40, n_classes=n_classes, dtype=dtype)

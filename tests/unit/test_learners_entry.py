@@ -22,11 +22,11 @@ from rfstudy.study.parts import learner_type
 N_ROWS, N_COLUMNS = 121, 5
 
 
-def problem(kind):
-    """Features (121, 5) with a mean, and a target that depends on them."""
+def problem(kind, n_rows=N_ROWS, n_columns=N_COLUMNS):
+    """Features with a mean, and a target that depends on them."""
     rng = np.random.default_rng(KINDS.index(kind))
-    Z = (rng.standard_normal((N_ROWS, N_COLUMNS)) + 0.5) / np.sqrt(N_COLUMNS)
-    evidence = Z @ rng.standard_normal((N_COLUMNS, 3)) + 0.3 * rng.standard_normal((N_ROWS, 3))
+    Z = (rng.standard_normal((n_rows, n_columns)) + 0.5) / np.sqrt(n_columns)
+    evidence = Z @ rng.standard_normal((n_columns, 3)) + 0.3 * rng.standard_normal((n_rows, 3))
     evidence -= evidence.mean(axis=0)
     y = {
         "binary": np.where(evidence[:, 0] > 0, 7, 4),
@@ -55,11 +55,6 @@ def l1_svm_twin(Z, Y, value, options):
     """libsvm with a linear kernel of its own."""
     fits = [SVC(kernel="linear", C=value, tol=1e-10).fit(Z, y) for y in Y.T]
     return np.column_stack([fit.coef_[0] for fit in fits]), np.array([fit.intercept_[0] for fit in fits])
-
-
-def svm_objective(Z, Y, C, coef, intercept, power):
-    slack = np.maximum(0, 1 - Y * (Z @ coef + intercept))
-    return 0.5 * (coef**2).sum(axis=0) + C * (slack**power).sum(axis=0)
 
 
 def logistic_twin(Z, Y, value, options):
@@ -93,7 +88,7 @@ def variants(**choices):
 
 
 #: By learner: the naive solution, how far from it a decision value (they are of order 1 to 10) may be, and the options
-#: that it is compared under. Ridge: rounding, at a condition below 10. SVM: its solvers stop within a relative 1e-6 to
+#: that it is compared under. Ridge: rounding, at a condition below 1e5. SVM: its solvers stop within a relative 1e-6 to
 #: 1e-5 of the minimum of a 1-strongly convex objective. Logistic: its last Newton step starts within a relative 1e-7 of
 #: the minimum of an objective of order 1, which is strongly convex with 1e-4 or more, and leaves the square of that.
 TWINS = {
@@ -109,7 +104,7 @@ TWINS = {
     ),
     "ridge": (
         ridge_twin,
-        1e-12,
+        1e-10,
         variants(scaling=["mean", "sum", "per_column"], center=["targets", "both", "none"]),
     ),
     "svm": (svm_twin, 1e-3, [{}, *variants(solver=["auto", "liblinear", "newton"])]),
@@ -119,10 +114,14 @@ TWINS = {
 #: The values that are compared: neither all weight on the penalty nor none.
 VALUES = [10.0, 0.01, 0.5]
 
+#: Rows and columns that are compared: ridge regression has a system of its own where there are fewer rows.
+SHAPES = {"ridge": [(N_ROWS, N_COLUMNS), (30, 45)]}
+
 CASES = [
-    pytest.param(name, kind, options, id="-".join([name, kind, *map(str, options.values())]))
+    pytest.param(name, kind, shape, options, id="-".join(map(str, [name, kind, *shape, *options.values()])))
     for name in entry.known()
     for kind in entry.load(name).targets
+    for shape in SHAPES.get(name, [(N_ROWS, N_COLUMNS)])
     for options in TWINS[name][2]
 ]
 
@@ -132,39 +131,27 @@ def test_every_learner_has_a_twin():
     assert set(TWINS) == set(entry.known())
 
 
-@pytest.mark.parametrize(("name", "kind", "options"), CASES)
-def test_a_fit_is_that_of_its_twin(name, kind, options):
+@pytest.mark.parametrize(("name", "kind", "shape", "options"), CASES)
+def test_a_fit_is_that_of_its_twin(name, kind, shape, options):
     learner, target, (twin, allowed, _) = entry.load(name), Target(kind), TWINS[name]
-    Z, y = problem(kind)
+    Z, y = problem(kind, *shape)
     Y, classes = target.encode(y)
     for value in VALUES:
-        model = learner.fit(stream(Z), Y, value, n_columns=N_COLUMNS, options=options)
+        model = learner.fit(stream(Z, 17), Y, value, n_columns=shape[1], options=options)
         coef, intercept = twin(Z, Y, value, options)
         assert model.converged
         np.testing.assert_allclose(model.decision(Z), Z @ coef + intercept, rtol=0, atol=allowed)
-        assert target.decode(model.decision(Z), classes).shape == (N_ROWS,)
+        assert target.decode(model.decision(Z), classes).shape == (shape[0],)
 
 
-@pytest.mark.parametrize(("name", "power"), [("svm", 2), ("l1_svm", 1)])
-@pytest.mark.parametrize("kind", ["binary", "classes"])
-def test_a_support_vector_machine_is_at_the_minimum_of_its_objective(kind, name, power):
-    Z, y = problem(kind)
-    Y, _ = Target(kind).encode(y)
-    for C, options in itertools.product(VALUES, TWINS[name][2]):
-        model = entry.load(name).fit(stream(Z), Y, C, n_columns=N_COLUMNS, options=options)
-        ours = svm_objective(Z, Y, C, model.coef, model.intercept, power)
-        lowest = svm_objective(Z, Y, C, *TWINS[name][0](Z, Y, C, options), power)
-        np.testing.assert_allclose(ours, lowest, rtol=1e-5)
-
-
-@pytest.mark.parametrize(("name", "kind", "options"), CASES)
-def test_cross_validation_scores_the_twins_of_every_fold(name, kind, options):
+@pytest.mark.parametrize(("name", "kind", "shape", "options"), CASES)
+def test_cross_validation_scores_the_twins_of_every_fold(name, kind, shape, options):
     learner, target, (twin, allowed, _) = entry.load(name), Target(kind), TWINS[name]
-    Z, y = problem(kind)
+    Z, y = problem(kind, *shape)
     Y, classes = target.encode(y)
-    folds = np.random.default_rng(3).integers(0, 3, N_ROWS)
+    folds = np.random.default_rng(3).integers(0, 3, shape[0])
     options = options | {learner.grid: VALUES, "n_folds": 3, "repeats": 2}
-    scores = learner.cross_validate(stream(Z), Y, folds, n_columns=N_COLUMNS, score=target.score, options=options)
+    scores = learner.cross_validate(stream(Z, 17), Y, folds, n_columns=shape[1], score=target.score, options=options)
     assert scores.shape == (len(VALUES), 3)
     for i, value in enumerate(VALUES):
         for fold in range(3):

@@ -38,9 +38,7 @@ def sklearn_objective(Z, labels, Y, penalty, intercept):
     return objective(model.coef_.T, model.intercept_, Z, Y, penalty)
 
 
-@pytest.mark.parametrize("intercept", ["none", "unpenalised"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize(("intercept", "n_classes", "dtype"), [("none", 2, np.float64), ("unpenalised", 5, np.float32)])
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_the_minimum_is_that_of_scikit_learn_on_five_thousand_rows(penalty, n_classes, dtype, intercept):
     Z, labels, Y = problem(n=5000, n_columns=40, n_classes=n_classes, dtype=dtype)
@@ -54,11 +52,11 @@ def test_the_minimum_is_that_of_scikit_learn_on_five_thousand_rows(penalty, n_cl
     assert of_model(model, Z, Y, penalty) >= lowest * (1 - 1e-4)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_features_of_unequal_length_take_few_passes_with_blocks_and_the_same_solution_without(dtype, monkeypatch):
+@pytest.mark.slow
+def test_features_of_unequal_length_take_few_passes_with_blocks_and_the_same_solution_without(monkeypatch):
     """Rows told apart with certainty beside others: the mean curvature of all rows is that of few."""
-    Z, _, Y = problem(n=2000, n_columns=20, n_classes=8, dtype=dtype)
-    Z *= np.exp(2 * np.random.default_rng(4).standard_normal((2000, 1))).astype(dtype)
+    Z, _, Y = problem(n=2000, n_columns=20, n_classes=8, dtype=np.float32)
+    Z *= np.exp(2 * np.random.default_rng(4).standard_normal((2000, 1))).astype(np.float32)
     passes = []
     transposed = Design.transposed
     monkeypatch.setattr(Design, "transposed", lambda self, *how: passes.append(1) or transposed(self, *how))

@@ -7,7 +7,6 @@ import pytest
 from linear_problems import stream
 
 from random_features.learners import ridge, streams
-from random_features.learners.gram import fit_kernel_ridge
 from random_features.learners.penalties import best_penalty
 from random_features.learners.ridge import FLOAT32_TOLERANCE, cross_validate_ridge, fit_ridge, float32_is_harmless
 from rfstudy.data.target import Target
@@ -23,73 +22,6 @@ def problem(n=300, n_columns=20, n_classes=2, seed=0, dtype=np.float64):
     evidence = Z @ rng.standard_normal((n_columns, n_classes)) + 0.3 * rng.standard_normal((n, n_classes))
     labels = (evidence - evidence.mean(axis=0)).argmax(axis=1)
     return Z.astype(dtype), labels, Target("classes").encode(labels)[0]
-
-
-def explicit_ridge(Z, Y, penalty, scaling, center):
-    """The naive twin: the normal equations with every matrix written out."""
-    Z, n_columns = Z.astype(np.float64), Z.shape[1]
-    z_mean = Z.mean(axis=0) if center == "both" else np.zeros(n_columns)
-    y_mean = np.zeros(Y.shape[1]) if center == "none" else Y.mean(axis=0)
-    shift = penalty * {"mean": len(Z), "sum": 1, "per_column": 1 / Z.shape[1]}[scaling]
-    system = (Z - z_mean).T @ (Z - z_mean) + shift * np.eye(n_columns)
-    coef = np.linalg.solve(system, (Z - z_mean).T @ (Y - y_mean))
-    return coef, y_mean - z_mean @ coef
-
-
-def rounding(Z, shift):
-    """Relative error of the coefficients that rounding allows: 100 D eps x condition of the (centred) system."""
-    Z = Z.astype(np.float64)
-    centred = Z - Z.mean(axis=0)
-    smallest = max(0.0, np.linalg.eigvalsh(centred.T @ centred)[0])
-    return 100 * Z.shape[1] * EPS * ((Z**2).sum() + shift) / (smallest + shift)
-
-
-@pytest.mark.parametrize("shape", [(300, 20), (25, 40), (30, 30)], ids=["primal", "dual", "square"])
-@pytest.mark.parametrize("center", ["targets", "both", "none"])
-@pytest.mark.parametrize("scaling", ["mean", "sum", "per_column"])
-def test_a_fit_equals_the_normal_equations(scaling, center, shape):
-    Z, _, Y = problem(*shape, n_classes=3)
-    model = fit_ridge(stream(Z, 7), Y, 0.01, n_columns=shape[1], scaling=scaling, center=center)
-    assert model.solver == ("primal" if shape[0] > shape[1] else "dual")
-    coef, intercept = explicit_ridge(Z, Y, 0.01, scaling, center)
-    bound = rounding(Z, 0.01) * np.abs(coef).max()
-    np.testing.assert_allclose(model.coef, coef, rtol=0, atol=bound)
-    np.testing.assert_allclose(model.intercept, intercept, rtol=0, atol=bound)
-    np.testing.assert_allclose(model.decision(Z), Z @ coef + intercept, rtol=0, atol=bound * shape[1])
-
-
-@pytest.mark.parametrize("center", ["targets", "both", "none"])
-def test_primal_and_dual_predict_the_same(center):
-    Z, _, Y = problem(120, 15)
-    new = problem(50, 15, seed=1)[0]
-    primal = fit_ridge(stream(Z), Y, 1e-3, n_columns=15, center=center)
-    dual = fit_kernel_ridge(Z @ Z.T, Y, 1e-3, center=center)
-    bound = rounding(Z, 1e-3 * 120)
-    np.testing.assert_allclose(primal.decision(new), dual.decision(new @ Z.T), rtol=0, atol=bound * len(Z))
-
-
-@pytest.mark.parametrize("shape", [(311, 20), (30, 45)], ids=["primal", "dual"])
-@pytest.mark.parametrize("n_penalties", [3, 11], ids=["cholesky", "tridiagonal"])
-@pytest.mark.parametrize(("scaling", "center"), [("mean", "targets"), ("sum", "both"), ("per_column", "none")])
-@pytest.mark.parametrize("n_classes", [2, 4])
-def test_cross_validation_equals_one_explicit_fit_per_fold_and_penalty(shape, n_penalties, scaling, center, n_classes):
-    Z, labels, Y = problem(*shape, n_classes=n_classes)
-    folds = np.random.default_rng(3).integers(0, 4, len(Z))
-    penalties = GRID[-n_penalties:]
-    options = {"n_columns": shape[1], "scaling": scaling, "center": center}
-    accuracy = cross_validate_ridge(stream(Z, 17), Y, penalties, folds, score="accuracy", **options)
-    mse = cross_validate_ridge(stream(Z, 17), Y, penalties, folds, score="mse", **options)
-    assert accuracy.shape == mse.shape == (n_penalties, 4)
-    for i, penalty in enumerate(penalties):
-        for fold in range(4):
-            out = folds == fold
-            coef, intercept = explicit_ridge(Z[~out], Y[~out], penalty, scaling, center)
-            decision = Z[out] @ coef + intercept
-            expected = 100 * np.mean(Target("classes").decode(decision, np.unique(labels)) == labels[out])
-            assert accuracy[i, fold] == pytest.approx(expected, rel=1e-12)
-            # errors of the decision values, about 1, enter the squared error doubled
-            bound = 2 * rounding(Z, penalty) * max(1, np.abs(decision).max()) * max(1, np.abs(coef).sum())
-            assert mse[i, fold] == pytest.approx(np.mean((decision - Y[out]) ** 2), rel=0, abs=bound)
 
 
 @pytest.mark.parametrize("rows", [1, 7, 501])
@@ -239,14 +171,6 @@ def test_penalty_zero_with_more_columns_than_rows_is_the_same_error(center):
         fit_ridge(stream(Z), Y, 0.0, n_columns=20, center=center)
     scores = cross_validate_ridge(stream(Z), Y, [0.0, 1.0], np.arange(10) % 2, n_columns=20, center=center)
     np.testing.assert_array_equal(np.isnan(scores), [[True, True], [False, False]])
-
-
-def test_penalty_zero_on_independent_features_is_least_squares():
-    Z, _, Y = problem(60, 5)
-    model = fit_ridge(stream(Z), Y, 0.0, n_columns=5, center="none")
-    expected = np.linalg.lstsq(Z, Y, rcond=None)[0]
-    bound = 100 * EPS * np.linalg.cond(Z) ** 2  # of the normal equations
-    np.testing.assert_allclose(model.coef, expected, rtol=0, atol=bound * np.abs(expected).max())
 
 
 def test_penalties_and_scores_are_checked():

@@ -86,24 +86,6 @@ def test_blocks_cover_the_rows_in_the_type_of_the_data(dtype, monkeypatch):
     np.testing.assert_allclose(np.concatenate([block for _, block in parts]), expected, atol=2e-6)
 
 
-@pytest.mark.parametrize("name", ["lsrff", "slsrff"])
-@pytest.mark.parametrize("mode", ["text", "keep", "columns", "sorted", "code"])
-@pytest.mark.parametrize("n", [8, 200])
-def test_what_fit_learns_is_made_of_the_scores_on_features_that_are_ready(name, mode, n):
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(n, D))
-    y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1, -1)
-    phi = make_map(name, Gaussian(1.5), n_components=J, mode=mode, random_state=0).draw(D, dtype=np.float64)
-    scores = phi.pool_scores(list(phi.pool_.blocks(X)), y, n_rows=n)
-    assert scores.shape == (2 * J,) == (phi.pool_.n_columns,)
-    learned = phi.learn(X, y).learned_
-    if mode in ("text", "keep"):
-        scores = scores.reshape(2, J).sum(axis=0)
-    scale = 1 if mode == "code" else len(scores)
-    expected = np.sqrt(scores.sum() / (scale * scores[learned["indices"]]))
-    np.testing.assert_allclose(learned["weights"], expected, rtol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("name", "n_pool"), [("karff", 50), ("kprff", 50), ("clrff", 50), ("ses", 5), ("lsrff", 5), ("slsrff", 5)]
 )

@@ -166,8 +166,9 @@ def test_an_absurd_c_ends_with_finite_numbers():
 def test_features_that_are_not_finite_are_refused(solver, bad, monkeypatch):
     Z, _, Y = problem(n=50)
     Z[3, 2] = bad
-    for budget in (0, 2**30):
+    for budget, preconditioned in ((0, 4096), (2**30, 4096), (2**30, 0)):
         monkeypatch.setattr(streams, "MEMORY_BUDGET", budget)
+        monkeypatch.setattr(design, "PRECONDITIONED_COLUMNS", preconditioned)
         with pytest.raises(ValueError, match="features hold NaN, infinity"):
             fit_svm(stream(Z, 9), Y, 1.0, **options(Z, solver=solver))
     with pytest.raises(ValueError, match="features hold NaN, infinity"):

@@ -1,0 +1,159 @@
+"""Which rows a claim counts, the rule from its points to a verdict, and the registry of claims."""
+
+import pytest
+from claim_rows import ACCURACY, ERROR, STYLES, TASKS, found, made, verdict
+
+from rfstudy import tidy
+from rfstudy.report.claims import registry
+from rfstudy.report.claims.helpers import better_than
+from rfstudy.report.claims.points import Part, Point, conclude, evidence, joined, number, only_evidence
+from rfstudy.report.claims.rows import Rows
+from rfstudy.report.context import Context
+
+GAINS = made(ACCURACY, orf=71.0, rff=70.0) + made(ACCURACY, "letter", orf=69.0, rff=70.0)
+BOTH = {"datasets": ("eeg", "letter"), "rows": GAINS}
+COMPARED = better_than, ACCURACY, "orf", "rff"
+
+
+@pytest.mark.parametrize("columns", [{"stand_in": "made"}, {"status": "failed", "value": None}, {"variant": "v"}])
+def test_stand_ins_and_what_is_not_ok_do_not_count(columns):
+    assert verdict(*COMPARED, rows=[row | columns for row in GAINS]) == "not run"
+
+
+def test_why_a_claim_was_not_run():
+    assert found(*COMPARED, rows=[row | {"stand_in": "made"} for row in GAINS])[1] == "EEG: a stand-in"
+    skipped = [row | {"status": "skipped", "value": None, "settings": {"reason": "no file"}} for row in GAINS]
+    assert found(*COMPARED, rows=skipped)[1] == "EEG: skipped: no file"
+    assert found(*COMPARED, rows=[], datasets=("eeg", "letter")) == ("not run", "")
+
+
+def test_two_rows_of_one_measurement_are_refused():
+    with pytest.raises(ValueError, match=r"1 rows repeat a measurement of accuracy_pct, of orf"):
+        verdict(*COMPARED, rows=[*GAINS, GAINS[0] | {"value": 1.0}])
+
+
+def test_data_sets_may_be_set_aside():
+    assert verdict(*COMPARED, **BOTH) == "partly"
+    text = "ORF minus RFF: EEG 2d +1.00; letter 2d -1.00 (another test set)"
+    assert found(*COMPARED, **BOTH, set_aside={"letter": "another test set"}) == ("holds", text)
+    assert verdict(*COMPARED, **BOTH, set_aside={"letter": "a", "eeg": "b"}) == "not testable"
+    assert found(*COMPARED, rows=GAINS[:2], datasets=("eeg", "letter"))[1].endswith("not run: letter")
+
+
+@pytest.mark.parametrize(("task", "settings"), [({"not_comparable": "other rows"}, {}), ({}, {"capped": True})])
+def test_scores_on_other_rows_than_the_papers_are_set_aside(task, settings):
+    tasks = TASKS | {"letter": TASKS["letter"] | task}
+    rows = [row | {"settings": settings if row["dataset"] == "letter" else {}} for row in GAINS]
+    text = "ORF minus RFF: EEG 2d +1.00; letter 2d -1.00 (not comparable)"
+    assert found(*COMPARED, rows=rows, datasets=("eeg", "letter"), tasks=tasks) == ("holds", text)
+    # errors of the kernel matrix rest on the training rows alone
+    errors = [row | {"metric": ERROR, "split": ""} for row in rows]
+    arguments = better_than, ERROR, "rff", "orf"
+    assert verdict(*arguments, rows=errors, datasets=("eeg", "letter"), tasks=tasks) == "partly"
+
+
+@pytest.mark.parametrize(("best", "expected"), [(70.5, "not testable"), (70.51, "holds")])
+def test_a_data_set_on_which_nothing_was_learned_is_set_aside(best, expected):
+    # two classes, of 70 and 30 %
+    fact = GAINS[0] | {"metric": "fact_neighbours_agree_by_chance", "value": 0.7**2 + 0.3**2, "method": ""}
+    assert verdict(*COMPARED, rows=[fact, *made(ACCURACY, orf=best, rff=70.0)]) == expected
+
+
+def test_rows_may_be_selected_by_a_condition():
+    rows = made(ACCURACY, orf={2: 1.0, 8: 71.0, 16: 2.0}, rff={2: 2.0, 8: 70.0, 16: 1.0})
+    context = Context(tidy.frame(rows), {}, {})
+    own = Rows(context.rows, context.rows, context, "survey")
+
+    def sizes(where):
+        return [place["n_features_label"] for place, _ in own.of("eeg", where=where).places(ACCURACY, "orf")]
+
+    assert sizes("n_features >= 8 * d") == ["8d", "16d"]
+    assert sizes("share == 0.5") == ["8d"]
+
+
+# The rule from points to a verdict
+
+
+def points(*holds, **columns):
+    return [Point(1.0, each, place=str(i), **columns) for i, each in enumerate(holds)]
+
+
+@pytest.mark.parametrize(
+    ("holds", "at", "expected"),
+    [
+        ((True, True), "every", "holds"), ((True, False), "every", "partly"), ((False, False), "every", "fails"),
+        ((None, True), "every", "not testable"), ((None, False), "every", "fails"),
+        ((None, True, False), "every", "partly"), ((), "every", "not run"),
+        ((True, True, False), "most", "holds"), ((True, False), "most", "fails"),
+        ((True, None), "most", "not testable"),
+        ((True, None, False, False), "most", "fails"), ((False, True, False), "some", "holds"),
+        ((False, False), "some", "fails"), ((False, None), "some", "not testable"),
+    ],
+)  # fmt: skip
+def test_the_verdict_of_points(holds, at, expected):
+    assert conclude([Part(points(*holds))], at)[0] == expected
+
+
+def test_a_contradiction_is_one_at_every_point():
+    against = points(False, opposite=True)
+    for others, expected in (
+        (against, "contradicted"), (points(False), "fails"), (points(True), "partly"), (points(None), "fails"),
+    ):  # fmt: skip
+        assert conclude([Part(against + others)])[0] == expected
+    # the opposite at more points than it holds at
+    assert conclude([Part(against * 2 + points(True))])[0] == "fails"
+    assert conclude([Part(against * 2 + points(True, True, False))])[0] == "partly"
+
+
+def test_parts_without_points_that_may_decide():
+    good, bad = Part(points(True)), Part(points(False, opposite=True))
+    silent = Part(points(True, reason="too noisy"))
+    assert conclude([good, Part()])[0] == "not run"
+    assert conclude([good, Part()], needs="any")[0] == "holds"
+    assert conclude([good, silent])[0] == "not testable"
+    assert conclude([bad, silent])[0] == "fails"
+    assert conclude([good, only_evidence(bad)])[0] == "holds"
+    assert conclude([Part(good.points + points(False, reason="too noisy"))])[0] == "holds"
+    assert conclude([good], not_testable="an identity")[0] == "not testable"
+
+
+def test_joined_parts_have_to_hold_at_the_same_places():
+    first, second = Part(points(True, True, False)), Part(points(True, False, True))
+    assert conclude(joined(first, second))[0] == "partly"
+    assert conclude(joined(Part(points(True, False)), Part(points(False, True))))[0] == "fails"
+
+
+def test_many_points_are_summarised():
+    def gaps(n, margin=0.0):
+        return Part(
+            [Point(float(i), i != 1, margin=margin * i, place=f"{i}d", group="EEG", what="gap") for i in range(1, n)]
+        )
+
+    assert evidence(gaps(4)) == "gap: EEG 1d 1.00, 2d 2.00, 3d 3.00"
+    assert evidence(gaps(30)) == "gap: so at 28 of 29 points, 1.00 to 29.0, not so at EEG 1d"
+    bound = "gap: so at 28 of 29 points, 1.00 to 29.0, at most 0.500 of the bound, not so at EEG 1d"
+    assert evidence(gaps(30, margin=2.0)) == bound
+    assert [number(v) for v in (43.71, -0.00312, 1000.4, 1e-9, 0.0)] == ["43.7", "-0.00312", "1000", "1e-09", "0"]
+
+
+# The registry
+
+
+def test_a_claim_is_judged_on_the_experiments_of_its_protocol():
+    registry.claims_of("survey")
+    context = Context(tidy.frame(GAINS), STYLES, TASKS)
+    rows = Rows(context.rows, context.rows, context, "survey")
+    claim = registry.Claim(
+        lambda rows, dataset: COMPARED[0](rows.of(dataset), *COMPARED[1:]), {"text": "e", "code": "f"}
+    )
+    for dataset, not_testable, protocol, expected in (
+        ("eeg", "", "text", "holds"), ("letter", "", "text", "fails"), ("eeg", "", "code", "not run"),
+        ("eeg", "", "tuned", "not run"), ("eeg", "an identity", "text", "not testable"),
+        ("eeg", {"code": "an identity"}, "text", "holds"), ("eeg", {"text": "an identity"}, "text", "not testable"),
+    ):  # fmt: skip
+        changed = {"arguments": {"dataset": dataset}, "not_testable": not_testable}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(registry.CLAIMS, "survey-01", registry.replace(claim, **changed))
+            assert registry.judged("survey-01", rows, protocol)[0] == expected
+    with pytest.raises(ValueError, match="claim survey-01 is registered twice"):
+        registry.claim("survey-01", {})(lambda rows: [])

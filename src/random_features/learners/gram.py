@@ -75,10 +75,9 @@ def ridge_on_gram(K, Y, shifts, center, singular="raise") -> tuple[np.ndarray, n
     """
     check_choice("center", center, CENTERS)
     target_mean = np.zeros(Y.shape[1]) if center == "none" else Y.mean(axis=0)
-    system = K.copy()
-    row_mean = K.mean(axis=0)
+    system, row_mean = K, K.mean(axis=0)
     if center == "both":
-        system -= row_mean
+        system = K - row_mean
         system -= row_mean[:, None] - row_mean.mean()
     dual = solve_shifted(system, Y - target_mean, shifts, singular)
     intercept = np.tile(target_mean, (len(shifts), 1))

@@ -48,32 +48,27 @@ def resolve_device(device: str = "auto"):
 
 def exponential(exponents, out) -> None:
     """Write the exponentials of a torch tensor into another; on the CPU by NumPy, in half the time of torch."""
-    import torch
-
-    if exponents.device.type == "cpu":
-        np.exp(exponents.numpy(), out=out.numpy())
-    else:
-        torch.exp(exponents, out=out)
+    _write("exp", exponents, out, in_numpy=exponents.device.type == "cpu")
 
 
 def cosine(angles, out) -> None:
     """Write the cosines of a torch tensor, in radians, into another; in float32 on the CPU by NumPy."""
-    import torch
-
-    if _is_faster_in_numpy(angles):
-        np.cos(angles.numpy(), out=out.numpy())
-    else:
-        torch.cos(angles, out=out)
+    _write("cos", angles, out, in_numpy=_is_faster_in_numpy(angles))
 
 
 def sine(angles, out) -> None:
     """Write the sines of a torch tensor, in radians, into another, as ``cosine`` does."""
+    _write("sin", angles, out, in_numpy=_is_faster_in_numpy(angles))
+
+
+def _write(name: str, values, out, in_numpy: bool) -> None:
+    """Write a function of a tensor, by its name in torch and in NumPy, into another tensor."""
     import torch
 
-    if _is_faster_in_numpy(angles):
-        np.sin(angles.numpy(), out=out.numpy())
+    if in_numpy:
+        getattr(np, name)(values.numpy(), out=out.numpy())
     else:
-        torch.sin(angles, out=out)
+        getattr(torch, name)(values, out=out)
 
 
 def _is_faster_in_numpy(angles) -> bool:

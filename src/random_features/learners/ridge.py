@@ -1,7 +1,7 @@
 """Ridge regression on a stream of features: one fit, or a whole grid of penalties over all folds in two passes.
 
 The blocks of rows are summed into one Gram matrix Z'Z per fold; the training Gram of a fold is the sum of the
-others. All penalties of a fold share one factorisation (``shifted``), and one more pass predicts every row with
+others. The penalties of a fold share its Gram matrix (``shifted``), and one more pass predicts every row with
 the models of its fold. The memory is that of n_folds + 3 matrices of n_columns x n_columns, whatever n. With no
 more rows than columns the same problem is solved in its dual form on ZZ', where the features are kept: n x D
 numbers are then no more than the D x D of the primal.

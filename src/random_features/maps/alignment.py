@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy.optimize import brentq
 
 from random_features.maps.candidates import AlignedMap, target_columns
 from random_features.maps.leverage import ScoredPoolMap
 
 #: Default of rho, as a multiple of the number of candidates: the value of the authors' example.
 RHO_PER_CANDIDATE = 0.005
-
-#: Bisection ends when the bracket of the multiplier is this small in relation to it.
-BISECTION_TOLERANCE = 1e-12
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -268,16 +266,14 @@ def aligned_distribution(scores: np.ndarray, rho: float) -> np.ndarray:
     best = (scores == 0) / np.count_nonzero(scores == 0)
     if _divergence(best) <= rho:
         return best
-    low, high = 0.0, 1.0
-    while _divergence(project_to_simplex(1.0 / n + scores / high)) > rho:
-        low, high = high, 2.0 * high
-    while high - low > BISECTION_TOLERANCE * high:
-        middle = 0.5 * (low + high)
-        if _divergence(project_to_simplex(1.0 / n + scores / middle)) > rho:
-            low = middle
-        else:
-            high = middle
-    return project_to_simplex(1.0 / n + scores / high)
+
+    def at(factor):
+        return project_to_simplex(1.0 / n + factor * scores)
+
+    largest = 1.0
+    while _divergence(at(largest)) < rho:
+        largest *= 2.0
+    return at(brentq(lambda factor: _divergence(at(factor)) - rho, 0.0, largest, xtol=1e-15, rtol=1e-12))
 
 
 def project_to_simplex(point: np.ndarray) -> np.ndarray:

@@ -178,12 +178,8 @@ def test_a_random_split_has_its_counts_and_may_leave_rows_over(raw, tmp_path):
     assert facts["facts"]["expected_test_rows_in_training_pct"] == 59.04
 
 
-FEATURES = {
-    "label": "MNIST (1-7) as HOG",
-    "features_of": {"task": "mnist-1-7"} | HOG,
-    "d": 392,
-    **{key: TASKS["mnist-1-7"][key] for key in ("n", "n_train", "n_test", "split", "target")},
-}
+FEATURES = {"label": "MNIST (1-7) as HOG", "features_of": {"task": "mnist-1-7"} | HOG, "d": 392}
+FEATURES |= {key: TASKS["mnist-1-7"][key] for key in ("n", "n_train", "n_test", "split", "target")}
 
 
 @pytest.fixture
@@ -193,8 +189,19 @@ def images(tmp_path):
     return tmp_path / "images"
 
 
-def test_features_of_a_stand_in_are_labelled_as_such(images, tmp_path):
-    facts = preprocess("hog", FEATURES, None, tmp_path / "a", reference_dir=tmp_path, base_dir=images)
+@pytest.fixture
+def features(images, tmp_path):
+    """Prepare features of the images in ``tmp_path / "a"``, by a task that is changed; returns the facts."""
+
+    def prepared(raw=None, device="cpu", **changes):
+        own = {"reference_dir": tmp_path, "base_dir": images, "device": device}
+        return preprocess("features", FEATURES | changes, raw, tmp_path / "a", **own)
+
+    return prepared
+
+
+def test_features_of_a_stand_in_are_labelled_as_such(images, features, tmp_path):
+    facts = features()
     base = json.loads((images / "facts.json").read_text(encoding="utf-8"))
     X = np.load(tmp_path / "a" / "X.npy")
     assert (X.dtype, X.shape) == (np.float32, (361, 32))
@@ -235,27 +242,26 @@ def test_rows_of_a_substitute_are_left_out_and_told(raw, tmp_path):
         preprocess("toy", task, raw, tmp_path / "other", reference_dir=tmp_path)
 
 
-def test_features_of_rows_of_a_substitute_are_as_many(images, tmp_path):
+def test_features_of_rows_of_a_substitute_are_as_many(images, features):
     own_images(images, substitutes=["some"], left_out={"test": 2})
-    task = FEATURES | {"n": 363, "n_train": 241, "n_test": 122, "d": 32}
-    facts = preprocess("hog", task, None, tmp_path / "a", reference_dir=tmp_path, base_dir=images)
+    facts = features(n=363, n_train=241, n_test=122, d=32)
     assert (facts["substitutes"], facts["left_out"], facts["n_test"]) == (["some"], {"test": 2}, 120)
 
 
-def test_features_of_a_tasks_own_rows_must_have_the_stated_sizes(images, tmp_path):
+def test_features_of_a_tasks_own_rows_must_have_the_stated_sizes(images, features):
     own_images(images)
-    task = FEATURES | {"n": 361, "n_train": 241, "n_test": 120}
-    facts = preprocess("hog", task | {"d": 32}, None, tmp_path / "a", reference_dir=tmp_path, base_dir=images)
+    counts = {"n": 361, "n_train": 241, "n_test": 120}
+    facts = features(**counts, d=32)
     assert (facts["stand_in"], facts["label"], facts["d"]) == ("", "MNIST (1-7) as HOG", 32)
-    with pytest.raises(UserError, match=r"data of hog are not those of .*: d is 32, expected 392"):
-        preprocess("hog", task, None, tmp_path / "b", reference_dir=tmp_path, base_dir=images)
+    with pytest.raises(UserError, match=r"data of features are not those of .*: d is 32, expected 392"):
+        features(**counts)
     with pytest.raises(UserError, match="n_train is 241, expected 13007"):
-        preprocess("hog", FEATURES | {"d": 32}, None, tmp_path / "b", reference_dir=tmp_path, base_dir=images)
+        features(d=32)
 
 
-def test_features_of_a_skipped_task_are_skipped_with_its_reason(images, tmp_path):
+def test_features_of_a_skipped_task_are_skipped_with_its_reason(images, features, tmp_path):
     own_images(images, status="skipped", reason="no network")
-    facts = preprocess("hog", FEATURES, None, tmp_path / "a", reference_dir=tmp_path, base_dir=images)
+    facts = features()
     assert (facts["status"], facts["reason"], facts["d"]) == ("skipped", "no network", 392)
     assert np.load(tmp_path / "a" / "X.npy").shape == (0, 392)
 
@@ -264,9 +270,10 @@ TINY = {
     "extractor": "vgg", "source": "weights", "side": 32, "epochs": 1, "batch": 64, "learning_rate": 0.01,
     "milestones": [], "momentum": 0.9, "weight_decay": 0.0, "width": 1 / 64,
 }  # fmt: skip
+DEEP = {"features_of": {"task": "mnist-1-7"} | TINY, "d": 64}
 
 
-def test_an_extractor_is_given_what_it_asks_for(images, tmp_path, monkeypatch):
+def test_an_extractor_is_given_what_it_asks_for(images, features, tmp_path, monkeypatch):
     """Labels of the training rows, the files of its source as they were downloaded, and a place for a checkpoint, which
     is gone when the features are there."""
     from rfstudy.data.extractors import vgg
@@ -283,8 +290,7 @@ def test_an_extractor_is_given_what_it_asks_for(images, tmp_path, monkeypatch):
         return np.zeros((len(X), 64), dtype=np.float32)
 
     monkeypatch.setattr(vgg, "extract", extract)
-    task = FEATURES | {"features_of": {"task": "mnist-1-7"} | TINY, "d": 64}
-    facts = preprocess("deep", task, weights, tmp_path / "a", reference_dir=tmp_path, base_dir=images, device="auto")
+    facts = features(weights, "auto", **DEEP)
     assert facts["label"] == "vgg of digits 1 and 7 (stand-in for MNIST (1-7))"
     assert given["device"] == "auto"
     assert given["files"] == {"some.pth": weights / "some.pth"}
@@ -294,22 +300,20 @@ def test_an_extractor_is_given_what_it_asks_for(images, tmp_path, monkeypatch):
     # weights that are not those of the download are none
     (weights / "some.pth").write_text("others", encoding="utf-8")
     with pytest.raises(UserError, match="is not the file that was downloaded"):
-        preprocess("deep", task, weights, tmp_path / "b", reference_dir=tmp_path, base_dir=images)
+        features(weights, **DEEP)
     (weights / "record.json").write_text('{"status": "missing", "reason": "no network"}', encoding="utf-8")
-    facts = preprocess("deep", task, weights, tmp_path / "c", reference_dir=tmp_path, base_dir=images)
+    facts = features(weights, **DEEP)
     assert (facts["status"], facts["reason"]) == ("skipped", "no network")
 
 
-def test_an_extractor_that_learns_needs_training_rows_that_are_the_same_in_every_repeat(images, tmp_path):
-    own_images(
-        images, n_train_published=None, sha256=digest(np.load(images / "X.npy"), np.load(images / "y.npy"), None)
-    )
-    task = FEATURES | {"features_of": {"task": "mnist-1-7"} | TINY, "d": 64}
+def test_an_extractor_that_learns_needs_training_rows_that_are_the_same_in_every_repeat(images, features, tmp_path):
+    checksum = digest(np.load(images / "X.npy"), np.load(images / "y.npy"), None)
+    own_images(images, n_train_published=None, sha256=checksum)
     weights = tmp_path / "weights"
     weights.mkdir()
     downloaded(weights)
     with pytest.raises(UserError, match=r"vgg learns from published training rows, and the task .* has none"):
-        preprocess("deep", task, weights, tmp_path / "a", reference_dir=tmp_path, base_dir=images)
+        features(weights, **DEEP)
 
 
 def test_features_of_a_task_that_is_not_prepared_are_an_error(tmp_path):

@@ -24,31 +24,18 @@ files-of-toy:
 """ % ("0" * 64)
 
 TASK = {
-    "label": "Toy",
-    "published_as": {"survey": "toy"},
-    "source": "files-of-toy",
-    "files": {"all": "toy.csv"},
-    "parser": "table",
-    "n": 5,
-    "d": 2,
-    "n_train": 3,
-    "n_test": 2,
-    "split": "half",
-    "labels": {"a": 1, "rest": -1},
+    "label": "Toy", "published_as": {"survey": "toy"}, "source": "files-of-toy", "files": {"all": "toy.csv"},
+    "parser": "table", "n": 5, "d": 2, "n_train": 3, "n_test": 2, "split": "half", "labels": {"a": 1, "rest": -1},
     "stand_in": {
         "label": "generated (stand-in for Toy)",
         "generator": {"name": "numeric", "blades": 3, "positives": 0.5, "n_train": 3, "n_test": 2},
     },
-}
+}  # fmt: skip
 
 GENERATED = {
-    "label": "Mill",
-    "published_as": {},
+    "label": "Mill", "published_as": {}, "d": 2, "split": "half", "target": "binary",
     "generator": {"name": "windmill", "blades": 3, "n_train": 4, "n_test": 3},
-    "d": 2,
-    "split": "half",
-    "target": "binary",
-}
+}  # fmt: skip
 
 HOG = {"extractor": "hog", "orientations": 8, "pixels_per_cell": 4, "cells_per_block": 1, "block_norm": "L1"}
 

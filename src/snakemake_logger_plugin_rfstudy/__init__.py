@@ -10,6 +10,7 @@ printed as they are, and so is everything in a dry-run.
 import logging
 import sys
 import time
+from collections import Counter
 from itertools import takewhile
 
 from snakemake.logging import ColorizingTextHandler, DefaultFilter, DefaultFormatter, timestamp
@@ -18,7 +19,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from snakemake_logger_plugin_rfstudy.reason import reason_of, status_in
-from snakemake_logger_plugin_rfstudy.remaining import Planned, Remaining, about, clock
+from snakemake_logger_plugin_rfstudy.remaining import Remaining, about, clock
 
 #: Seconds from which the end of a job is worth a line.
 LONG = 10
@@ -82,8 +83,9 @@ class LogHandler(LogHandlerBase):
         self.stream = stream
         self.began = time.time()
         self.done, self.total = 0, 0
-        self.remaining = Remaining()
+        self.remaining = Remaining({})
         self.messages: dict[int, str] = {}
+        self.started: dict[int, float] = {}
         self.failures: list[tuple[str, str]] = []  # the lines of a failed job
         self.told: list[logging.LogRecord] = []  # of commands that failed, until their jobs are known
 
@@ -119,11 +121,10 @@ class LogHandler(LogHandlerBase):
 
     def plan(self, record):
         """Take note of the jobs that are to run, and say how many they are."""
-        self.remaining = Remaining({number: Planned(*each) for number, *each in getattr(record, PLAN)})
-        self.began, self.total = record.created, len(self.remaining.planned)
-        counts: dict[str, int] = {}
-        for job in self.remaining.planned.values():
-            counts[job.stage] = counts.get(job.stage, 0) + 1
+        plan = getattr(record, PLAN)
+        self.remaining = Remaining({number: (share, seconds) for number, _, share, seconds in plan})
+        self.began, self.total = record.created, len(plan)
+        counts = Counter(stage for _, stage, *_ in plan)
         stages = ", ".join(f"{number} {stage}" for stage, number in counts.items())
         self.say(f"{self.total} job{'s' * (self.total != 1)}: {stages}")
 
@@ -131,19 +132,19 @@ class LogHandler(LogHandlerBase):
         """A line for a job that is started."""
         message = record.rule_msg or f"{record.rule_name} {' '.join(map(str, record.wildcards.values()))}".strip()
         self.messages[record.jobid] = message
-        self.remaining.start(record.jobid, record.created)
+        self.started[record.jobid] = record.created
         self.progress(message, record.created)
 
     def job_finishes(self, record):
         """A line for a job that took long, when it is done."""
-        seconds = self.remaining.finish(record.job_id, record.created)
+        self.remaining.finish(record.job_id)
+        seconds = record.created - self.started.get(record.job_id, record.created)
         if seconds >= LONG:
             what = self.messages.get(record.job_id, "").partition(":")[0]
             self.progress(f"done in {clock(seconds)}: {what}", record.created, done=self.done + 1)
 
     def job_fails(self, record):
         """Two lines for a job that failed: why, and where its log is."""
-        self.remaining.fail(record.jobid)
         mine = [each for each in self.told if record.shellcmd and record.shellcmd in str(each.msg)][:1]
         self.told = [each for each in self.told if each not in mine]
         reason, log = reason_of(record.log, status_in(str(mine[0].msg)) if mine else "")
@@ -177,7 +178,7 @@ class LogHandler(LogHandlerBase):
     def progress(self, text, now, done=None):
         """A line with how far the run is, how long it has taken and about how long it still will."""
         elapsed = now - self.began
-        left = self.remaining.seconds(elapsed, now)
+        left = self.remaining.seconds(elapsed)
         width = len(str(self.total))
         far = f"{self.done if done is None else done:{width}} of {self.total}"
         self.say(f"[{far}, {clock(elapsed)}{f', {about(left)} left' if left is not None else ''}] {text}")

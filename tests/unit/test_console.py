@@ -9,7 +9,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from snakemake_logger_plugin_rfstudy import PLAN, LogHandler
 from snakemake_logger_plugin_rfstudy.reason import reason_in, reason_of
-from snakemake_logger_plugin_rfstudy.remaining import Planned, Remaining, about
+from snakemake_logger_plugin_rfstudy.remaining import Remaining, about
 
 SETTINGS = {
     "printshellcmds": False, "nocolor": True, "quiet": set(), "debug_dag": False, "verbose": False,
@@ -155,42 +155,20 @@ def test_a_failure_without_a_log_says_so(tmp_path):
     assert reason_of([], "") == ("no error in its log", "")
 
 
-def test_the_time_left_counts_what_earlier_runs_took_at_the_pace_of_this_one():
-    planned = {number: Planned("train", 1.0, 10.0) for number in range(10)} | {10: Planned("tables", 0.5)}
-    run = Remaining(planned)
-    # ten jobs of 10 s with the machine to themselves, and half a machine for as long as the mean of all others
-    assert run.seconds(0.0, 0.0) == pytest.approx(10 * 10 + 0.5 * 10)
-    for number in range(5):
-        run.start(number, 20.0 * number)
-        run.finish(number, 20.0 * (number + 1))
-    # this machine takes twice as long
-    assert run.seconds(100.0, 100.0) == pytest.approx(5 * 20 + 0.5 * 20)
-    run.start(5, 100.0)
-    assert run.seconds(115.0, 115.0) == pytest.approx(5 + 4 * 20 + 0.5 * 20)
-    run.finish(5, 120.0)
-    # half of the time nothing ran: so it is expected of the rest
-    assert run.seconds(240.0, 240.0) == pytest.approx(2 * (4 * 20 + 0.5 * 20))
-
-
-def test_the_pace_weighs_jobs_by_how_long_they_took():
-    run = Remaining({number: Planned("train", 1.0, 100.0 if number == 4 else 10.0) for number in range(5)})
-    for number, seconds in enumerate((30.0, 30.0, 30.0, 30.0, 100.0)):
-        assert run.pace() == 1.0  # of few jobs it is not believed
-        run.start(number, 0.0)
-        run.finish(number, seconds)
-    assert run.pace() == pytest.approx(220 / 140)
-
-
-def test_nothing_is_said_of_the_time_left_before_it_is_known():
-    run = Remaining({number: Planned("train", 1.0) for number in range(10)})
+def test_the_time_left_is_that_of_the_work_left_at_the_pace_of_the_work_done():
+    # five jobs of 10 s and one of 100 s with the machine to themselves, two of unknown time with half of it each
+    jobs = dict.fromkeys(range(5), (1.0, 10.0)) | {5: (1.0, 100.0), 6: (0.5, None), 7: (0.5, None)}
+    unknown = 0.5 * (5 * 10 + 100) / 6
+    run = Remaining(jobs)
     for number in range(4):
-        run.start(number, 10.0 * number)
-        run.finish(number, 10.0 * number + 10)
-    assert run.seconds(40.0, 40.0) is None
-    run.start(4, 40.0)
-    run.finish(4, 50.0)
-    assert run.seconds(50.0, 50.0) == pytest.approx(50.0)
-    assert Remaining().seconds(100.0, 100.0) is None
+        run.finish(number)
+    assert run.seconds(80.0) is None  # of few jobs the pace is not believed
+    run.finish(5)
+    assert run.seconds(19.0) is None
+    assert run.seconds(280.0) == pytest.approx(2 * (10 + 2 * unknown))
+    run.finish(6)
+    assert run.seconds(300.0) == pytest.approx(300 / (140 + unknown) * (10 + unknown))
+    assert Remaining({}).seconds(100.0) is None
 
 
 def test_a_time_to_come_is_said_no_finer_than_it_is_known():

@@ -136,14 +136,6 @@ def stream(dataset, spec, raw, base, number, out):
     stage.write_chunk(dataset, spec, number, raw, base, out)
 
 
-def choices(files) -> dict:
-    """What earlier stages chose, by data set."""
-    found: dict = {}
-    for path in files:
-        found |= read_choices(path)
-    return found
-
-
 def stage_command(name: str, summary: str) -> None:
     """Add the subcommand of a rule; its work file lists stages and the arguments of their ``run``, shard by shard."""
 
@@ -159,7 +151,8 @@ def stage_command(name: str, summary: str) -> None:
                 if key in arguments:
                     arguments[key] = read_parts(arguments[key])
             if "tuned" in arguments:
-                arguments["chosen"] = choices(arguments.pop("tuned"))
+                chosen = map(read_choices, arguments.pop("tuned"))
+                arguments["chosen"] = {dataset: of for choices in chosen for dataset, of in choices.items()}
             if threads and stage != "time":  # what is timed has threads of its own
                 arguments["threads"] = threads
             importlib.import_module(f"rfstudy.study.{stage}").run(**arguments)
@@ -255,38 +248,29 @@ def end_with_the_workflow():
     A workflow that is killed cannot end its jobs: they would go on, write where the next run works, and take its
     processors. ``rules/common.smk`` leaves the number of its process in the environment.
     """
-    number = os.environ.get("RFSTUDY_WORKFLOW", "")
-    if not number:
-        return
-    import psutil
+    number = os.environ.get("RFSTUDY_WORKFLOW")
+    if number:
+        import psutil
 
-    workflow = next((each for each in psutil.Process().parents() if str(each.pid) == number), None)
-    if workflow:
-        threading.Thread(target=wait_for_the_end_of, args=(workflow,), daemon=True).start()
+        for workflow in psutil.Process().parents():
+            if str(workflow.pid) == number:
+                threading.Thread(target=wait_for_the_end_of, args=(workflow,), daemon=True).start()
 
 
 def wait_for_the_end_of(workflow):
     """End this process, and those that it started, once another one is gone; finished cells are in the journal."""
     import psutil
 
-    while is_at_work(workflow):
-        sleep(LOOK_SECONDS)
+    with contextlib.suppress(psutil.NoSuchProcess):
+        # one that has ended and that nobody has waited for is still listed
+        while workflow.is_running() and workflow.status() != psutil.STATUS_ZOMBIE:
+            sleep(LOOK_SECONDS)
     print("error: the workflow that started this job is gone, so the job ends; the next one resumes", file=sys.stderr)
     sys.stderr.flush()
     for child in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):
             child.kill()
     os._exit(1)
-
-
-def is_at_work(process) -> bool:
-    """Whether a process is there and has not ended: one that nobody has waited for has."""
-    import psutil
-
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 def main():
@@ -302,11 +286,8 @@ def main():
         if isinstance(abort.__cause__, EOFError):
             raise abort.__cause__ from None  # a file that ends too early is no interruption
         sys.exit(130)
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(1)
-    except OSError as error:
-        if error.errno not in OF_THE_DISK:
+    except (UserError, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in OF_THE_DISK:
             raise
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)

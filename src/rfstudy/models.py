@@ -140,16 +140,28 @@ def syntax_of(module: str) -> list[ast.stmt]:
     return ast.parse(SOURCE.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")).body
 
 
+@cache
+def definitions(module: str) -> dict[str, ast.AST]:
+    """Return what a module defines at its top level: by name a function, a class or the value of an assignment."""
+    found: dict[str, ast.AST] = {}
+    for node in syntax_of(module):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found[node.name] = node
+        elif isinstance(node, ast.Assign):
+            found |= {ast.unparse(target): node.value for target in node.targets}
+    return found
+
+
 def functions_of(module: str) -> list[str]:
     """Return the names of the functions of a module."""
-    return [node.name for node in syntax_of(module) if isinstance(node, ast.FunctionDef)]
+    return [name for name, node in definitions(module).items() if isinstance(node, ast.FunctionDef)]
 
 
-def literal(module: str, name: str):
-    """Return the value of a literal such as ``GPU = False`` at the top level of a module."""
-    assigned = [node for node in syntax_of(module) if isinstance(node, ast.Assign)]
-    (value,) = [node.value for node in assigned if ast.unparse(node.targets[0]) == name]
-    return ast.literal_eval(value)
+def literal(module: str, name: str, *default):
+    """Return the value of a literal such as ``GPU = False`` of a module, or the default where the module has none."""
+    if default and name not in definitions(module):
+        return default[0]
+    return ast.literal_eval(definitions(module)[name])
 
 
 @cache
@@ -178,7 +190,7 @@ def declared(module: str, name: str) -> type[Model] | None:
 @cache
 def parameters(module: str, function: str) -> type[Model]:
     """Return the keyword arguments of a function as a model."""
-    (node,) = [each for each in syntax_of(module) if isinstance(each, ast.FunctionDef) and each.name == function]
+    node = definitions(module)[function]
     keys = {
         argument.arg: (eval(ast.unparse(argument.annotation), types_of(module)), ... if default is None else None)
         for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)

@@ -10,9 +10,8 @@ from annotated_types import Ge, MinLen
 from pydantic import BeforeValidator, StringConstraints, model_validator
 
 from rfstudy.fields import Count, Some
-from rfstudy.models import Model, Text, problems_of, refuse, suggestion
+from rfstudy.models import Model, Text, definitions, problems_of, refuse, suggestion
 from rfstudy.report import catalogue
-from rfstudy.study.code import constant, defines, keywords_of
 
 Names = Annotated[list[Text], *Some]
 Labels = Annotated[dict[str, Text], MinLen(1)]
@@ -244,15 +243,11 @@ class Output(Model):
 
 def keys_of_kind(kind: str) -> tuple[list[str], list[str]]:
     """Return the keys that the entries of a kind need, and those that they may have."""
-    module = catalogue.module_of(kind)
-    keywords = keywords_of(module, "draw" if defines(module, "draw") else "make")
-    named = {name: needed for name, needed in keywords.items() if name in Output.model_fields}
-    return [name for name, needed in named.items() if needed], [name for name, needed in named.items() if not needed]
-
-
-def key_names(module: str, name: str) -> tuple[str, ...]:
-    """Return a tuple of keys that a module names; an empty one where it names none."""
-    return tuple(constant(module, name)) if defines(module, name) else ()
+    functions = definitions(catalogue.module_of(kind))
+    keywords = functions.get("draw", functions.get("make")).args
+    named = [(each.arg, default) for each, default in zip(keywords.kwonlyargs, keywords.kw_defaults, strict=True)]
+    known = [(name, default) for name, default in named if name in Output.model_fields]
+    return [name for name, default in known if default is None], [name for name, default in known if default]
 
 
 def problems_of_output(entry: dict) -> list[str]:

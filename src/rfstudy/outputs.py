@@ -14,12 +14,11 @@ from pathlib import Path
 from random_features.learners import entry as learners
 from rfstudy.files import read_yaml, shown, yaml_files
 from rfstudy.metrics import FACTS
-from rfstudy.models import problems_of, suggestion
-from rfstudy.output_models import Scorecard, key_names, problems_of_output
+from rfstudy.models import literal, problems_of, suggestion
+from rfstudy.output_models import Scorecard, problems_of_output
 from rfstudy.report import catalogue
-from rfstudy.study.code import constant, defines
 from rfstudy.study.config import MEASURED, NAME, ConfigurationError, extended
-from rfstudy.study.experiment import kernels_of
+from rfstudy.study.experiment import kernels_of, module_of
 from rfstudy.study.job import kernel_id, sizes
 
 #: The parts of the report, sorted by name: the comparison of published numbers with ours, then the papers.
@@ -92,8 +91,7 @@ def load_scorecard(config_dir: Path, experiments: dict[str, dict], styles: dict)
 def numbers_of(spec: dict, scorecard: dict) -> dict:
     """What ``scorecard.yaml`` has for a specification, as ``scorecard``: all of the paper or the numbers of the printed
     table that it shows, as the ``SCORED`` of its kind say ("paper", "table"); nothing where its kind has none."""
-    module = catalogue.module_of(spec["kind"])
-    which = constant(module, "SCORED") if defines(module, "SCORED") else ""
+    which = literal(catalogue.module_of(spec["kind"]), "SCORED", "")
     of_paper = scorecard.get(spec["paper"], {"numbers": []})
     if which == "table":
         of_paper = {"numbers": [entry for entry in of_paper["numbers"] if entry["table"] == spec["published"]]}
@@ -183,7 +181,7 @@ def problems_of_quantities(part, experiments: list[dict], where: str) -> list[st
         return []
     found = []
     if isinstance(part, dict) and isinstance(part.get("metric"), str):
-        metrics = set(FACTS).union(*(key_names(f"rfstudy.study.kinds.{e['kind']}", "METRICS") for e in experiments))
+        metrics = set(FACTS).union(*(literal(module_of(e["kind"]), "METRICS", ()) for e in experiments))
         learners = {name for experiment in experiments for name in experiment.get("learners") or {}}
         for key, known in (("metric", metrics), ("learner", learners)):
             if key in part and part[key] not in known:

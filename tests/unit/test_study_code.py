@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from random_features.errors import UserError
 from rfstudy import cli
+from rfstudy.models import definitions, literal
 from rfstudy.study import code, engine
 from rfstudy.study.engine import Cell, Job, cell_key
 from rfstudy.study.journal import Journal
@@ -140,18 +141,19 @@ def test_an_edit_of_a_text_or_of_another_module_does_not(small, edits):
     assert small() == small(**edits)
 
 
-def test_what_is_no_module_or_no_constant_is_an_error():
+def test_what_is_no_module_is_an_error():
     with pytest.raises(FileNotFoundError, match=r"rfstudy\.study\.nothing"):
         code.import_closure("rfstudy.study.nothing")
-    for module, name in (("rfstudy.study.kinds.decay", "NOTHING"), ("rfstudy.study.kinds.decay", "cells")):
-        with pytest.raises(KeyError, match=f"no constant {name}"):
-            code.constant(module, name)
 
 
-def test_constants_are_read_without_an_import():
-    assert code.constant("rfstudy.study.kinds.grid", "STAGES") == ("generate", "train")
-    assert code.defines("rfstudy.study.kinds.grid", "timed")
-    assert not code.defines("rfstudy.study.kinds.grid", "seed_of")  # imported, not defined
+def test_definitions_are_read_without_an_import():
+    grid = "rfstudy.study.kinds.grid"
+    assert literal(grid, "STAGES") == ("generate", "train")
+    assert literal(grid, "NOTHING", 3) == 3
+    with pytest.raises(KeyError, match="NOTHING"):
+        literal(grid, "NOTHING")
+    assert "timed" in definitions(grid)
+    assert "seed_of" not in definitions(grid)  # imported, not defined
     assert {"ridge", "svm"} <= set(code.modules_in("random_features.learners"))
 
 

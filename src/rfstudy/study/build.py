@@ -25,8 +25,8 @@ from rfstudy.data.scale import columns_after, fit_steps
 from rfstudy.data.target import Target
 from rfstudy.data.tasks import OF_FEATURES, parameters_of
 from rfstudy.files import read_yaml
+from rfstudy.models import definitions, literal
 from rfstudy.study.check import entries_in, learners_of_entries, located, rows_of_split
-from rfstudy.study.code import constant, defines
 from rfstudy.study.experiment import module_of, needs_data, standing_for_all, wanted_sizes
 from rfstudy.study.job import NAMES, Part, merge, options_tried, sizes, without
 from rfstudy.study.plan import on_dataset, repeats_of
@@ -73,7 +73,7 @@ def parts(experiment: dict, settings: dict, tasks: dict):
     """Yield the place of every part of an experiment, how it is tried, and the arguments of that."""
     module = module_of(experiment["kind"])
     # a kind that completes its kernels makes them itself
-    own_kernels = defines(module, "kernels")
+    own_kernels = "kernels" in definitions(module)
     if not own_kernels:
         yield ".kernel", try_kernel, {"kernel": experiment["kernel"]}
     for dataset, stated in experiment["datasets"].items():
@@ -131,7 +131,7 @@ def options_in(entry: dict, search: dict) -> list[dict]:
 
 def map_part(entry: dict, kernel: dict, grid, steps=()) -> dict:
     """Return the map of an entry at its sizes: a number, or those of an accuracy grid on d columns after some steps."""
-    changing = [step for step in steps if defines(f"rfstudy.data.steps.{modules.step_of(step)[0]}", "columns")]
+    changing = [step for step in steps if "columns" in definitions(f"rfstudy.data.steps.{modules.step_of(step)[0]}")]
     part = {"method": entry["method"], "options": entry["options"], "kernel": kernel, "grid": grid}
     return part | {"steps": list(steps) if changing and isinstance(grid, dict) else []}
 
@@ -146,7 +146,7 @@ def kind_part(experiment: dict, repeats: list[int], settings: dict) -> dict:
 
 def without_own_options(entry: dict, module: str) -> dict:
     """Return an entry without the options that its kind takes for itself."""
-    own = constant(module, "OPTIONS") if defines(module, "OPTIONS") else {}
+    own = literal(module, "OPTIONS", {})
     return entry | {"options": {key: value for key, value in entry["options"].items() if key not in own}}
 
 

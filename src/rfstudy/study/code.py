@@ -148,39 +148,6 @@ def imported_modules(module: str) -> frozenset[str]:
     return frozenset(each for each in found if module_file(each))
 
 
-def constant(module: str, name: str):
-    """The value of a literal constant of a module, read without importing it; ``KeyError`` if there is none."""
-    value = assignments(module).get(name)
-    if value is None:
-        raise KeyError(f"{module} has no constant {name}")
-    return ast.literal_eval(value)
-
-
-@cache
-def assignments(module: str) -> dict[str, ast.expr]:
-    """The values that a module assigns to names at its top level."""
-    found = {}
-    for node in parsed(module).body:
-        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            found |= {target.id: node.value for target in targets if isinstance(target, ast.Name)}
-    return found
-
-
-def keywords_of(module: str, name: str) -> dict[str, bool]:
-    """Return the keyword-only arguments of a function of a module, and whether each is required, without an import."""
-    (own,) = (node.args for node in parsed(module).body if isinstance(node, ast.FunctionDef) and node.name == name)
-    return {each.arg: default is None for each, default in zip(own.kwonlyargs, own.kw_defaults, strict=True)}
-
-
-def defines(module: str, name: str) -> bool:
-    """Whether a module defines a name itself."""
-    functions = (ast.FunctionDef, ast.ClassDef)
-    return name in assignments(module) or any(
-        isinstance(node, functions) and node.name == name for node in parsed(module).body
-    )
-
-
 def modules_in(package: str) -> list[str]:
     """The names of the modules in a package, e.g. "random_features.learners", in order."""
     return sorted(path.stem for path in SOURCE.joinpath(*package.split(".")).glob("*.py") if path.stem != "__init__")

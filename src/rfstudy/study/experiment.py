@@ -3,7 +3,7 @@
 Imported by the workflow when it parses: standard library and PyYAML only.
 """
 
-from rfstudy.study.code import defines
+from rfstudy.models import definitions
 from rfstudy.study.job import merge, own_kernel, size_of
 
 
@@ -73,7 +73,7 @@ def module_of(kind: str) -> str:
 
 def needs_data(kind: str) -> bool:
     """Whether a kind needs data: it then names what it measures of them."""
-    return defines(module_of(kind), "METRICS")
+    return "METRICS" in definitions(module_of(kind))
 
 
 def standing_for_all(search: dict) -> list[tuple[str, dict]]:

@@ -17,8 +17,8 @@ from pydantic import (
 )
 
 from rfstudy.fields import Count, Positives, Share, Some, Words
-from rfstudy.models import Model, declared, partial, problems_of, refuse, suggestion
-from rfstudy.study.code import constant, defines, modules_in
+from rfstudy.models import Model, declared, definitions, literal, partial, problems_of, refuse, suggestion
+from rfstudy.study.code import modules_in
 from rfstudy.study.experiment import entries_with_steps, listed_twice, module_of, needs_data
 from rfstudy.study.job import TUNE_SCOPES
 from rfstudy.study.parts import (
@@ -387,9 +387,9 @@ def problems_of_experiment(experiment: dict, datasets=None) -> list[str]:
         model,
         experiment,
         datasets=datasets,
-        options=constant(module, "OPTIONS") if defines(module, "OPTIONS") else {},
-        one_kernel=not defines(module, "KERNELS_OF_ENTRIES"),
-        timed=defines(module, "timed") or not with_grid,
+        options=literal(module, "OPTIONS", {}),
+        one_kernel="KERNELS_OF_ENTRIES" not in definitions(module),
+        timed="timed" in definitions(module) or not with_grid,
     )
     if found:
         return found

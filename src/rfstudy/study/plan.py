@@ -11,7 +11,7 @@ Imported by the workflow when it parses: standard library and PyYAML only.
 from dataclasses import dataclass
 
 from random_features.learners.entry import facts
-from rfstudy.study.code import constant, defines
+from rfstudy.models import definitions, literal
 from rfstudy.study.experiment import module_of, needs_data, standing_for_all, wanted_sizes
 from rfstudy.study.job import Part, merge, searched, sizes, spread, tune_scope, without
 
@@ -265,9 +265,7 @@ def stages_of(experiment: dict) -> tuple[str, ...]:
     about times only.
     """
     module = module_of(experiment["kind"])
-    if defines(module, "STAGES"):
-        return constant(module, "STAGES")
-    return ("measure",) if defines(module, "measure") else ()
+    return literal(module, "STAGES", ("measure",) if "measure" in definitions(module) else ())
 
 
 def time_shards(experiment: dict, settings: dict) -> list[Shard]:
@@ -330,7 +328,7 @@ def resources(stage: str, experiment: dict, shard: Shard, tasks: dict, settings:
     ``bytes_per_gram`` of a matrix over the columns of the features (at most n of them), and a learner
     ``bytes_per_entry`` of the features (n x D).
     """
-    needs = constant(module_of(experiment["kind"]), "RESOURCES")
+    needs = literal(module_of(experiment["kind"]), "RESOURCES")
     most = needs["mb"]
     for dataset in filter(None, shard.datasets):
         own = on_dataset(experiment, dataset)

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from rfstudy import cli
+from rfstudy.study.provenance import write_choices
 
 
 @pytest.mark.parametrize("content", [None, "{", "caf\xe9"])
@@ -25,6 +26,16 @@ def test_a_stage_does_all_that_its_work_file_lists(tmp_path, monkeypatch):
     (tmp_path / "work.json").write_text(json.dumps([{"stage": "collect", "out": each} for each in ("a.csv", "b.csv")]))
     assert CliRunner().invoke(cli.commands, ["collect", str(tmp_path / "work.json")]).exit_code == 0
     assert done == [{"out": "a.csv"}, {"out": "b.csv"}]
+
+
+def test_the_choices_of_all_files_reach_a_stage(tmp_path, monkeypatch):
+    done, files = [], [str(tmp_path / f"{dataset}.json") for dataset in ("eeg", "skin")]
+    for number, (dataset, path) in enumerate(zip(("eeg", "skin"), files, strict=True)):
+        write_choices({dataset: {"penalty": number}}, {"run": dataset}, path)
+    monkeypatch.setattr("rfstudy.study.train.run", lambda **arguments: done.append(arguments["chosen"]))
+    (tmp_path / "work.json").write_text(json.dumps([{"stage": "train", "out": "a.csv", "tuned": files}]))
+    assert CliRunner().invoke(cli.commands, ["train", str(tmp_path / "work.json")]).exit_code == 0
+    assert done == [{"eeg": {"penalty": 0}, "skin": {"penalty": 1}}]
 
 
 @pytest.mark.parametrize("number", [errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.EPERM])

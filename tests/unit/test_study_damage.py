@@ -15,9 +15,8 @@ import study_toys as toys
 
 from random_features.errors import UserError
 from rfstudy import tidy
-from rfstudy.cli import choices
 from rfstudy.data.preprocess import preprocess
-from rfstudy.files import read_arrays
+from rfstudy.files import read_arrays, read_choices
 from rfstudy.study import collect, generate, plan, provenance, train
 from rfstudy.study.code import SOURCE
 from rfstudy.study.provenance import Run, read_records, record_file, write_choices, write_results
@@ -43,7 +42,7 @@ def chain(tmp_path_factory):
 
     def trained(out):
         parts = toys.parts("train", toy)
-        chosen = choices([folder / "tune.json"])
+        chosen = read_choices(folder / "tune.json")
         train.run(parts, [prepared], chosen, folder / "generate.npz", folder / "journal/train", out / "train.csv", 1)
         return tidy.read(out / "train.csv")
 
@@ -92,12 +91,6 @@ def test_a_file_between_two_stages_that_was_cut_or_changed_is_named(chain, tmp_p
         path.write_bytes(content)
     assert not list(tmp_path.iterdir())
     assert len(reader(tmp_path))
-
-
-def test_the_choices_of_all_files_reach_a_stage(tmp_path):
-    for dataset in ("eeg", "skin"):
-        write_choices({dataset: {"penalty": len(dataset)}}, {"run": dataset}, tmp_path / f"{dataset}.json")
-    assert choices([tmp_path / "eeg.json", tmp_path / "skin.json"]) == {"eeg": {"penalty": 3}, "skin": {"penalty": 4}}
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
@@ -197,7 +190,7 @@ def test_what_maps_learned_in_another_job_is_refused(chain, tmp_path):
     folder, _, _ = chain
     parts = toys.parts("train", toys.selected(methods=[{"method": "nystroem"}], search=SEARCH))
     write_results([], {}, tmp_path / "arrays.csv", {"made/rff/4/4/0/x": np.zeros(2)}, tmp_path / "arrays.npz")
-    chosen, out = choices([folder / "tune.json"]), tmp_path / "train.csv"
+    chosen, out = read_choices(folder / "tune.json"), tmp_path / "train.csv"
     with pytest.raises(UserError, match="--arrays: the file has nothing of made/nystroem/"):
         train.run(parts, [folder / "made"], chosen, tmp_path / "arrays.npz", tmp_path / "journal", out, 1)
 
@@ -205,7 +198,7 @@ def test_what_maps_learned_in_another_job_is_refused(chain, tmp_path):
 def test_choices_that_are_none_are_named(tmp_path):
     write_choices(["made"], {"run": "made"}, tmp_path / "tune.json")
     with pytest.raises(UserError, match=r"tune\.json holds no choices by data set"):
-        choices([tmp_path / "tune.json"])
+        read_choices(tmp_path / "tune.json")
 
 
 def test_one_row_that_two_shards_have_is_an_error(chain, tmp_path):

@@ -104,7 +104,7 @@ REFUSED = [
     ("pair", [FEATURES_OF_HAR, "5\n1\n"], 3, "part0 has 2 columns and part1 1, not 3 and 1"),
     ("pair", [FEATURES_OF_HAR, "5 1\n1 1\n"], 2, "part0 has 2 columns and part1 2, not 2 and 1"),
     ("pair", [" 1 x\n", "5\n"], 2, "part0 and part1: "),
-    ("pair", [" 1 nan\n", "5\n"], 2, "part0 has 1 cells without a finite number"),
+    ("pair", [" 1 nan\n", "5\n"], 2, "part0 and part1: 1 cells without a finite number"),
     ("pair", ["", "5\n"], 2, "part0: line 1 is blank"),
     ("pair", ["1 2\n\n3 4\n5 6\n", "1\n-1\n1\n"], 2, "part0: line 2 is blank"),
     ("pair", ["1 2\n3 4\n5 6\n", "1\n\n-1\n1\n"], 2, "part1: line 2 is blank"),

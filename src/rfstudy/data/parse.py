@@ -21,6 +21,9 @@ REST = "rest"
 #: Cells of a table that mark a missing number.
 NO_NUMBER = ["", "NA", "NaN", "nan", "null"]
 
+#: How pandas reads the cells of a file without names of columns.
+AS_PRINTED = {"header": None, "keep_default_na": False}
+
 #: Texts in lower case that mark a missing label, unless the label map names them.
 NO_LABEL = (
     *("", "?", "na", "#na", "n/a", "#n/a", "<na>", "nan", "-nan", "nat", "null", "none"),
@@ -93,13 +96,17 @@ def read_task(
 
 def read_files(paths: list[Path], task: dict):
     """Return X and the labels as printed of the files of one part; ``UserError`` in one line where they have none."""
+    names = " and ".join(path.name for path in paths)
     try:
-        return globals()[f"parse_{task['parser']}"](paths, task)
+        X, labels = globals()[f"parse_{task['parser']}"](paths, task)
     except UserError:
         raise
     except (ValueError, OverflowError) as error:
-        names = " and ".join(path.name for path in paths)
         raise UserError(f"{names}: {' '.join(str(error).split())}") from error
+    bad = ~np.isfinite(X)
+    if bad.any():
+        raise UserError(f"{names}: {bad.sum()} cells without a finite number, first in row {bad.any(1).argmax()}")
+    return X, labels
 
 
 def read_rows(path: Path) -> tuple[np.ndarray, int]:
@@ -218,7 +225,7 @@ def parse_libsvm(paths: list[Path], task: dict):
     if not len(labels):
         raise UserError(f"{path.name} has no rows")
     labels = labels if task.get("target") == "regression" else as_integers(labels, path)
-    return checked(without_dropped(X.toarray(), task), path), labels
+    return without_dropped(X.toarray(), task), labels
 
 
 def parse_table(paths: list[Path], task: dict):
@@ -264,7 +271,7 @@ def parse_pair(paths: list[Path], task: dict):
         )
     if len(X) != len(labels):
         raise UserError(f"{paths[0].name} has {len(X)} rows, {paths[1].name} has {len(labels)} labels")
-    return checked(without_dropped(X, task), paths[0]), labels[:, 0]
+    return without_dropped(X, task), labels[:, 0]
 
 
 def read_lines(path: Path, dtype: str, missing: list[str]) -> np.ndarray:
@@ -277,11 +284,8 @@ def read_lines(path: Path, dtype: str, missing: list[str]) -> np.ndarray:
     lines = path.read_bytes().rstrip().splitlines() or [b""]
     blank = next((number for number, line in enumerate(lines, start=1) if not line.strip()), None)
     if blank is not None:
-        raise UserError(
-            f"{path.name}: line {blank} is blank: remove it, and the line of the same row in the other file"
-        )
-    table = pd.read_csv(path, header=None, sep=r"\s+", dtype=dtype, keep_default_na=False, na_values=missing)
-    return table.to_numpy()
+        raise UserError(f"{path.name}: line {blank} is blank: remove it and the line of its row in the other file")
+    return pd.read_csv(path, sep=r"\s+", dtype=dtype, na_values=missing, **AS_PRINTED).to_numpy()
 
 
 def parse_cifar(paths: list[Path], task: dict):
@@ -294,9 +298,7 @@ def parse_cifar(paths: list[Path], task: dict):
     records = [np.frombuffer(path.read_bytes(), dtype=np.uint8) for path in paths]
     for path, record in zip(paths, records, strict=True):
         if len(record) % (task["d"] + 1):
-            raise UserError(
-                f"{path.name} has {len(record)} bytes, no whole number of images of {task['d']} and a label"
-            )
+            raise UserError(f"{path.name} has {len(record)} bytes, which are no whole number of images and labels")
     rows = np.concatenate(records).reshape(-1, task["d"] + 1)
     planes = rows[:, 1:].reshape(len(rows), 3, -1)
     return planes.transpose(0, 2, 1).reshape(len(rows), -1), rows[:, 0]
@@ -313,22 +315,15 @@ def read_table(path: Path, task: dict, skipped: int | list[int] = 0):
     types = dict.fromkeys(range(n_columns), "str") | dict.fromkeys(kept, "float32")
     separator = task.get("separator", ",")
     check_separator(path, separator, skipped)
-    table = pd.read_csv(
-        path,
-        header=None,
-        sep=separator,
-        skiprows=skipped,
-        skipinitialspace=True,
-        dtype=types,
-        keep_default_na=False,
-        na_values=dict.fromkeys(kept, NO_NUMBER) | {label_column: [""]},  # a class may be called NA
-    )
+    missing = dict.fromkeys(kept, NO_NUMBER) | {label_column: [""]}  # a class may be called NA
+    how = {"sep": separator, "skiprows": skipped, "skipinitialspace": True, "dtype": types, "na_values": missing}
+    table = pd.read_csv(path, **how, **AS_PRINTED)
     if table.shape[1] != n_columns:
         raise UserError(f"{path.name} has {table.shape[1]} columns, not {n_columns - 1} and a label")
     labels = table[label_column]
     if labels.isna().any():
         raise UserError(f"{path.name} has {int(labels.isna().sum())} rows without a label")
-    return checked(np.ascontiguousarray(table[kept].to_numpy(dtype=np.float32)), path), labels.to_numpy()
+    return np.ascontiguousarray(table[kept].to_numpy(dtype=np.float32)), labels.to_numpy()
 
 
 def check_separator(path: Path, separator: str, skipped: int | list[int]) -> None:
@@ -363,13 +358,3 @@ def read_idx(path: Path) -> np.ndarray:
     if min(shape) < 0 or len(content) != 4 + 4 * n_axes + math.prod(shape):
         raise UserError(f"{path.name} has {len(content)} bytes, which does not fit its shape {shape}")
     return np.frombuffer(content, dtype=np.uint8, offset=4 + 4 * n_axes).reshape(shape)
-
-
-def checked(X: np.ndarray, path: Path) -> np.ndarray:
-    """X itself, or ``UserError`` if not all of it is finite."""
-    bad = ~np.isfinite(X)
-    if bad.any():
-        raise UserError(
-            f"{path.name} has {int(bad.sum())} cells without a finite number, first in row {bad.any(1).argmax()}"
-        )
-    return X

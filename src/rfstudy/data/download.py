@@ -95,14 +95,8 @@ def download(source_id: str, source: dict, directory, *, lock_path, mirror=None,
             if not allow_missing:
                 raise
             failures.append(str(error))
-    record = {
-        "source": source_id,
-        "title": source["title"],
-        "licence": source["licence"],
-        "status": "missing" if failures else "ok",
-        "reason": "\n".join(failures),
-        "files": files,
-    }
+    record = {"source": source_id, "title": source["title"], "licence": source["licence"], "files": files}
+    record |= {"status": "missing" if failures else "ok", "reason": "\n".join(failures)}
     write_json(record, directory / RECORD)
     return record
 

@@ -56,12 +56,8 @@ class Training:
     def __init__(self, network, schedule: Schedule):
         self.network, self.schedule = network, schedule
         self.device = next(network.parameters()).device
-        self.optimiser = torch.optim.SGD(
-            network.parameters(),
-            lr=schedule.learning_rate,
-            momentum=schedule.momentum,
-            weight_decay=schedule.weight_decay,
-        )
+        how = {key: getattr(schedule, key) for key in ("momentum", "weight_decay")}
+        self.optimiser = torch.optim.SGD(network.parameters(), lr=schedule.learning_rate, **how)
         # half precision has no room for small gradients: they are scaled up
         self.scaler = torch.amp.GradScaler(self.device.type, enabled=self.device.type == "cuda")
         self.losses: list[float] = []  # mean over the images, by epoch

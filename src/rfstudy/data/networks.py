@@ -51,12 +51,8 @@ class VGG16(nn.Module):
         # smaller images than those of ImageNet are repeated until they fill the layer
         self.avgpool = nn.AdaptiveAvgPool2d((POOLED, POOLED))
         self.classifier = nn.Sequential(
-            nn.Linear(scaled(last, width) * POOLED**2, hidden),
-            nn.ReLU(),
-            nn.Dropout(),
-            nn.Linear(hidden, hidden),
-            nn.ReLU(),
-            nn.Dropout(),
+            *(nn.Linear(scaled(last, width) * POOLED**2, hidden), nn.ReLU(), nn.Dropout()),
+            *(nn.Linear(hidden, hidden), nn.ReLU(), nn.Dropout()),
             nn.Linear(hidden, n_classes),
         )
 

@@ -268,12 +268,8 @@ def checked_sizes(task_id: str, rows: Rows, record: dict) -> dict:
     if wrong:
         raise UserError(f"the data of {task_id} are not those of datasets.yaml: {'; '.join(wrong)}")
     check_target(task_id, y, record["target"])
-    return (
-        found
-        | {"n_train_published": n_train, "dtype": str(rows.X.dtype)}
-        | ({} if record["target"] == "regression" else class_counts(y, n_train))
-        | {"sha256": digest(rows.X, y, n_train)}
-    )
+    found |= {"n_train_published": n_train, "dtype": str(rows.X.dtype), "sha256": digest(rows.X, y, n_train)}
+    return found if record["target"] == "regression" else found | class_counts(y, n_train)
 
 
 def check_target(task_id: str, y: np.ndarray, target: str) -> None:

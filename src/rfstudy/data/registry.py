@@ -52,10 +52,7 @@ def load(config_dir) -> Registry:
         found = [f"{shown(files['datasets'])}: {problem}" for problem in of_tasks or claimed_twice(tasks)]
     if found:
         raise UserError("\n".join(found))
-    return Registry(
-        {name: complete_source(source) for name, source in sources.items()},
-        entries.complete(tasks),
-    )
+    return Registry({name: complete_source(source) for name, source in sources.items()}, entries.complete(tasks))
 
 
 def problems_of_task(task, context: dict) -> list[str]:

@@ -15,14 +15,7 @@ from random_features.maps.registry import has_prefixes
 from rfstudy.data.scale import columns_after
 from rfstudy.data.split import fold_of_block, fold_of_row
 from rfstudy.data.target import Target
-from rfstudy.study.engine import (
-    Cell,
-    Job,
-    Timed,
-    drawn_and_learned,
-    feature_map,
-    name_of,
-)
+from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned, feature_map, name_of
 from rfstudy.study.job import SEARCHED, TUNE_SCOPES, Part, merge, own_kernel, sizes, without
 from rfstudy.study.rows import skipped_row
 from rfstudy.study.sample import Prepared, Sample, Samples

@@ -159,7 +159,7 @@ def fetch(source_id: str, name: str, entry: dict, directory: Path, mirror=None) 
             return origin
         except ChecksumError as error:
             tried.append(f"{path}: {error}")
-            if path.parent == directory:  # under a name for its content, so that no other file is lost
+            if path.parent == directory and not is_local:  # under a name for its content, so that no other file is lost
                 aside = path.rename(path.with_name(f"{path.name}.rejected-{digest_of(path)[:8]}"))
                 tried[-1] += f"; moved to {aside.name}"
             log.warning(tried[-1])

@@ -34,8 +34,10 @@ def test_a_file_of_this_machine_is_copied_and_its_checksum_recorded(tmp_path, en
     assert not caplog.text
 
 
-def test_a_file_of_this_machine_that_has_changed_is_told_although_its_copy_has_not(tmp_path):
-    own = tmp_path / "mine.csv"
+@pytest.mark.parametrize("folder", ["", "raw"])
+def test_a_file_of_this_machine_that_has_changed_is_told_although_its_copy_has_not(tmp_path, folder):
+    own = tmp_path / folder / "mine.csv"
+    own.parent.mkdir(exist_ok=True)
     own.write_bytes(CONTENT)
     download("toy", local_source(own), tmp_path / "raw")
     own.write_bytes(WRONG)

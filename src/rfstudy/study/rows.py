@@ -35,3 +35,8 @@ def skipped_row(spec: Part, data: Prepared, entry: dict, columns: dict) -> dict:
     """A row of an entry, with these columns, that says why there is no number: there are no data."""
     why = {"status": "skipped", "settings": {"reason": data.skipped}}
     return base_row(spec, data) | entry_columns(entry) | why | columns
+
+
+def rows_of(shared: dict, values: dict[str, float]) -> list[dict]:
+    """Return a row for each value, by its metric, with these columns."""
+    return [shared | {"metric": metric, "value": float(value)} for metric, value in values.items()]

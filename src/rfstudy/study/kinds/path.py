@@ -19,6 +19,7 @@ from rfstudy import scores
 from rfstudy.fields import Count, Positive, Positives
 from rfstudy.study.engine import Cell, Job, entry_map, sample_and_kernel
 from rfstudy.study.job import Part, without
+from rfstudy.study.rows import rows_of
 from rfstudy.study.sample import Sample
 
 METRICS = ("mse", "error_pct", "approximation_error_frobenius", "smallest_singular_value")
@@ -85,10 +86,7 @@ def measure(
             "approximation_error_frobenius": scores.approximation_error(exact, Z @ Z.T),
             "smallest_singular_value": float(parts.values[-1]),
         }
-        found += [
-            place | {"split": "train", "metric": metric, "value": value, "settings": settings}
-            for metric, value in of_features.items()
-        ]
+        found += rows_of(place | {"split": "train", "settings": settings}, of_features)
         left_out = leave_one_out(parts, y_train, n * np.array(penalties))
         best = best_penalty(left_out**2, penalties, "mse")
         at_edge = {"at_edge": ["penalty"]} if is_at_edge(best, penalties) else {}

@@ -12,6 +12,7 @@ import numpy as np
 
 from rfstudy.fields import Counts
 from rfstudy.study.engine import Cell, Job, cells_of, entry_map, sample_and_kernel
+from rfstudy.study.rows import rows_of
 
 METRICS = ("best_potential", "selected_norm")
 RESOURCES = {"mb": 3000, "bytes_per_value": 32, "minutes": 240}
@@ -41,4 +42,4 @@ def measure(job: Job, entry: dict, *, steps: int, repeat: int) -> tuple[list[dic
     }
     shared = sample.size_columns | {"split": "train", "axis": "steps", "at": steps}
     shared["settings"] = {"length_scale": length_scale, "options": options, "capped": sample.capped}
-    return [shared | {"metric": metric, "value": float(value)} for metric, value in values.items()], {}
+    return rows_of(shared, values), {}

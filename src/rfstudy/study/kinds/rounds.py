@@ -30,6 +30,7 @@ from rfstudy.data.target import Target
 from rfstudy.fields import Count, Counts, distinct
 from rfstudy.study.engine import Cell, Job, cells_of, entry_map, sample_and_kernel
 from rfstudy.study.job import Part
+from rfstudy.study.rows import rows_of
 from rfstudy.study.sample import Sample
 from rfstudy.study.svm_rows import accuracy_rows, decided, fit_on
 
@@ -101,7 +102,7 @@ def measure(
         values = {"boundary_weight_ratio": boundary_weight_ratio(played.alpha, distances)}
         if is_plane:
             values["peak_area"] = area_above_half(potentials[m], window)
-        rows += valued({"at": played.number, "n_features": m}, values)
+        rows += rows_of({"at": played.number, "n_features": m, "split": "train"}, values)
     settings = {"length_scale": length_scale, "options": entry["options"], "capped": sample.capped}
     shared = sample.size_columns | {"axis": "iteration"}
     rows = [shared | row | {"settings": settings | row.get("settings", {})} for row in rows]
@@ -118,11 +119,6 @@ def looked_at(game: list[Round], pictures: list[int]) -> list[tuple[int, Round]]
     """The numbers of features at which the weights of a game are looked at, each with the round that comes then."""
     before = [0, *(played.n_components for played in game)]
     return [(m, played) for m, played in zip(before, game, strict=False) if m in pictures]
-
-
-def valued(place: dict, values: dict[str, float]) -> list[dict]:
-    """The rows of values at a place that no test row takes part in."""
-    return [place | {"split": "train", "metric": metric, "value": float(value)} for metric, value in values.items()]
 
 
 def readings(target: Target, sample: Sample, phi, game: list[Round], n_features: list[int]) -> list[dict]:
@@ -151,8 +147,8 @@ def readings(target: Target, sample: Sample, phi, game: list[Round], n_features:
             "distinct_features": len(np.unique(names_of(phi, m), axis=0)),
         }
         place = {"at": number, "n_features": m, "n_columns": prefix.n_columns_}
-        columns = place | {"learner": "l1_svm"}
-        rows += accuracy_rows(target, sample, model, prefix.transform, columns, {}) + valued(place, values)
+        rows += accuracy_rows(target, sample, model, prefix.transform, place | {"learner": "l1_svm"}, {})
+        rows += rows_of(place | {"split": "train"}, values)
     return rows
 
 

@@ -18,6 +18,7 @@ from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.fields import Count, Counts, Positives
 from rfstudy.study.engine import Cell, Job, cells_of
+from rfstudy.study.rows import rows_of
 
 RESOURCES = {"mb": 3000, "minutes": 240}
 
@@ -68,5 +69,5 @@ def measure(
         }
         shared = {"dataset": f"labelled-d{d}-n{n}", "axis": "penalty", "at": penalty}
         shared["settings"] = {"rule": rule, "frequencies": draws}
-        rows += [shared | {"metric": metric, "value": float(value)} for metric, value in values.items()]
+        rows += rows_of(shared, values)
     return rows, {}

@@ -13,7 +13,7 @@ from random_features.learners.ridge import cross_validate_ridge, fit_ridge
 from rfstudy.data.split import block_of_row, fold_of_block, split
 from rfstudy.study import config
 from rfstudy.study.check import rows_of_split
-from rfstudy.study.kinds import controls, penalties
+from rfstudy.study.kinds import controls, grid, penalties
 
 N, D = 120, 3
 RIDGE = toys.RIDGE | {"n_folds": 3}
@@ -84,11 +84,11 @@ def test_rows_say_how_they_were_split_and_an_entry_without_a_split_shares_its_ce
 @pytest.mark.parametrize("folds", ["rows", "blocks"])
 def test_folds_follow_the_blocks_where_the_split_says_so(prepared, tmp_path, folds):
     """The penalty of every cell is the one that the folds written out here choose."""
-    grid = np.geomspace(1e-6, 10, 29).tolist()
+    tried = np.geomspace(1e-6, 10, 29).tolist()
     toy = toys.selected(
         methods=[{"method": "rff", "split": BLOCKS}],
         split={"folds": folds},
-        learners={"ridge": RIDGE | {"penalties": grid}},
+        learners={"ridge": RIDGE | {"penalties": tried}},
     )
     _, scores, _ = toys.run_grid(toy, {"made": prepared}, tmp_path, {"repeats": 4})
     job = toys.job("train", toys.parts("train", toy)[0], prepared, tmp_path / "j")
@@ -98,25 +98,16 @@ def test_folds_follow_the_blocks_where_the_split_says_so(prepared, tmp_path, fol
         block = block_of_row(N, 12)[rows_behind(prepared, sample.X_train)]
         assert (sample.train_blocks is None) == (folds == "rows")
         fold = fold_of_block(block if folds == "blocks" else np.arange(60), 3, 3, "train", repeat)
-        (cell,) = [c for c in grid_cells(job) if c.coordinates["repeat"] == repeat]
-        phi = map_of(job, cell).fit(sample.X_train)
+        (cell,) = grid.grid_cells(job.spec, {}, D, [repeat], "ridge")
+        phi = grid.map_of(job.spec, cell, job.samples)[0].fit(sample.X_train)
         Z, Y = phi.transform(sample.X_train), sample.y_train[:, None].astype(float)
-        found = cross_validate_ridge(lambda Z=Z: iter([(slice(0, 60), Z)]), Y, grid, fold, n_columns=Z.shape[1])
+        found = cross_validate_ridge(lambda Z=Z: iter([(slice(0, 60), Z)]), Y, tried, fold, n_columns=Z.shape[1])
         means = found.mean(axis=1)
-        expected.append(max(value for value, mean in zip(grid, means, strict=True) if mean > means.max() - 1e-9))
+        expected.append(max(value for value, mean in zip(tried, means, strict=True) if mean > means.max() - 1e-9))
     assert [json.loads(text)["penalty"] for text in scores["settings"]] == expected
 
 
-def grid_cells(job):
-    from rfstudy.study.kinds import grid
-
-    return grid.grid_cells(job.spec, {}, D, [0, 1, 2, 3], "ridge")
-
-
-def map_of(job, cell):
-    from rfstudy.study.kinds import grid
-
-    return grid.map_of(job.spec, cell, job.samples)[0]
+N_BLOCKS = "the rules blocks, first_blocks, last_blocks need n_blocks, and no other rule takes it"
 
 
 @pytest.mark.parametrize(
@@ -126,11 +117,8 @@ def map_of(job, cell):
         ({"rule": "first_blocks", "n_blocks": 3}, (67, 33)),
         ({"without": [99]}, (50, 50)),
         ({"without": [100]}, "without: there is no row 100, the task has 100"),
-        ({"rule": "blocks"}, "the rules blocks, first_blocks, last_blocks need n_blocks, and no other rule takes it"),
-        (
-            {"rule": "half", "n_blocks": 4},
-            "the rules blocks, first_blocks, last_blocks need n_blocks, and no other rule takes it",
-        ),
+        ({"rule": "blocks"}, N_BLOCKS),
+        ({"rule": "half", "n_blocks": 4}, N_BLOCKS),
         ({"rule": "blocks", "n_blocks": 101}, "101 blocks of 100 rows"),
     ],
 )
@@ -171,10 +159,10 @@ def test_controls_against_what_they_are(prepared, tmp_path):
 
 @pytest.mark.parametrize("options", [{}, {"mode": "code"}])
 def test_the_walk_over_penalties_is_one_fit_each(prepared, tmp_path, options):
-    grid = {"multiples_of_d": [2, 4], "penalties": [1e-3, 0.1, 10.0]}
+    axes = {"multiples_of_d": [2, 4], "penalties": [1e-3, 0.1, 10.0]}
     method = {"method": "lsrff" if options else "rff", "options": options}
     toy = toys.selected(
-        kind="penalties", grid=grid, methods=[method], **dict.fromkeys(("sizes", "approximation", "search", "learners"))
+        kind="penalties", grid=axes, methods=[method], **dict.fromkeys(("sizes", "approximation", "search", "learners"))
     )
     (spec,) = toys.parts("measure", toy)
     job = toys.job("measure", spec, prepared, tmp_path / "journal")
@@ -185,13 +173,10 @@ def test_the_walk_over_penalties_is_one_fit_each(prepared, tmp_path, options):
         sample = job.samples.of(cell.coordinates["repeat"], ["none"])
         as_grid = replace(
             cell,
-            coordinates={
-                "n_features": [cell.coordinates["multiple_of_d"] * D],
-                "repeat": cell.coordinates["repeat"],
-            },
+            coordinates={"n_features": [cell.coordinates["multiple_of_d"] * D], "repeat": cell.coordinates["repeat"]},
             conditions={"preprocess": ["none"], "length_scale": 2.0, "bandwidth": None},
         )
-        phi = map_of(job, as_grid).fit(sample.X_train, sample.y_train)
+        phi = grid.map_of(job.spec, as_grid, job.samples)[0].fit(sample.X_train, sample.y_train)
         Z, T = (phi.transform(X) for X in (sample.X_train, sample.X_test))
         squared = float((Z.astype(float) ** 2).sum() / len(Z))
         (length,) = [row["value"] for row in rows if row["metric"] == "mean_squared_length"]
@@ -206,7 +191,7 @@ def test_the_walk_over_penalties_is_one_fit_each(prepared, tmp_path, options):
             predicted = np.where(model.decision(T)[:, 0] > 0, 1, -1)
             assert row["value"] == pytest.approx(100 * (predicted == sample.y_test).mean())
         places = [(row["axis"], row["at"]) for row in rows[1:]]
-        assert places == [(axis, at) for axis in ("penalty", "effective_penalty") for at in grid["penalties"]]
+        assert places == [(axis, at) for axis in ("penalty", "effective_penalty") for at in axes["penalties"]]
 
 
 def test_the_shipped_splits_take_the_rows_that_the_page_names():

@@ -107,7 +107,6 @@ def test_features_of_a_network_are_a_row_for_every_image(side, colours):
     assert (found.dtype, found.shape) == (np.float32, (15, 128))
     assert found.shape[1] == vgg.columns(X.shape[1], **TINY)
     assert vgg.columns(3072, **TINY | {"width": 1.0}) == 4096
-    np.testing.assert_array_equal(found, fitted(X))
 
 
 def test_features_of_a_batch_are_those_of_its_images_one_by_one(monkeypatch):

@@ -204,12 +204,21 @@ def test_parameters_that_are_refused_leave_a_fitted_map_as_it_was():
 @pytest.mark.parametrize(
     ("name", "options"),
     [("slsrff", {"identity": "False"}), ("kprff", {"center_targets": 0}), ("slsrff", {"pool_multiple": True}),
-     ("karff", {"scoring_fraction": True})],
+     ("karff", {"scoring_fraction": True}), ("lprff", {"n_bits": True})],
 )  # fmt: skip
 def test_a_text_is_no_truth_value_and_a_truth_value_no_number(name, options):
     with pytest.raises(TypeError, match=f"{next(iter(options))} must be"):
         make_map(name, **options).check_parameters()
     make_map("kprff", center_targets=np.bool_(False)).check_parameters()
+
+
+@pytest.mark.parametrize(
+    ("name", "option"), [("kprff", "scoring_fraction"), ("nsrf", "dual_step"), ("nsrf_sphere", "dual_step")]
+)
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_number_of_an_option_is_finite(name, option, value):
+    with pytest.raises(ValueError, match=option):
+        make_map(name, **{option: value}).check_parameters()
 
 
 @pytest.mark.parametrize("y", [np.ma.array(np.arange(6), mask=np.eye(6)[0]), np.arange(6).astype("datetime64[D]")])

@@ -432,11 +432,13 @@ def check_option(name: str, value, hint) -> None:
     """Raise ``ValueError`` or ``TypeError`` for an option that is not as its annotation says.
 
     It is one of the values of a ``Literal``, a truth value for ``bool``, at least 1 for ``int``, above 0 for ``float``,
-    or None where the annotation has it. Other annotations say nothing.
+    or None where the annotation has it. Other annotations say nothing but that a number is finite.
     """
     kinds = get_args(hint) or (hint,)
-    if isinstance(value, bool | np.bool_) != (bool in kinds) and {bool, int, float, Real} & set(kinds):
+    if isinstance(value, bool | np.bool_) != (bool in kinds) and {bool, int, Integral, float, Real} & set(kinds):
         raise TypeError(f"{name} must be {'True or False' if bool in kinds else 'a number'}, got {value!r}")
+    if isinstance(value, float | np.floating) and not np.isfinite(value):
+        raise ValueError(f"{name} must be finite, got {value!r}")
     if get_origin(hint) is Literal:
         check_choice(name, value, kinds)
     elif value is None and type(None) in kinds:

@@ -5,6 +5,9 @@ import math
 import pytest
 from verdict_rows import judged, repeated, row
 
+#: test_claim_helpers.py has the quick tests of what claims are made of.
+pytestmark = pytest.mark.slow
+
 EIGHT = (
     "mnist-1-7", "mnist-4-9", "mnist-5-6", "cifar10-plane-bird", "cifar10-auto-truck", "cifar10-dog-frog",
     "cifar10-auto-ship", "cifar10-auto-deer",

@@ -10,6 +10,9 @@ import pytest
 import verdict_rows
 from verdict_rows import judged, on_axis, on_circle, row
 
+#: test_claim_helpers.py has the quick tests of what claims are made of.
+pytestmark = pytest.mark.slow
+
 # Grids of accuracies, errors and times
 
 D = {"eeg": 14, "cod-rna": 8, "covtype": 50, "magic04": 10}

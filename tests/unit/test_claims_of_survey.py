@@ -10,6 +10,9 @@ from verdict_rows import judged, on_axis, row
 
 from rfstudy import tidy
 
+#: test_claim_helpers.py has the quick tests of what claims are made of.
+pytestmark = pytest.mark.slow
+
 NINE = ("rff", "orf", "sorf", "rom", "fastfood", "qmc", "ssf", "gq", "lsrff")
 SIZES = ("2d", "4d", "16d", "32d")
 ERROR, ACCURACY, TIME = "approximation_error_frobenius", "accuracy_pct", "time_feature_s"
@@ -216,10 +219,10 @@ BOUND_52 = 6 * (np.exp(-1) + 1 / 3) / ((1 - np.exp(-1)) ** 2 / 2)  # at z = 1
         ("survey-53", moments("sorf", bias=9.0) + moments("sorf", bias=0.1875, d=1024), "holds"),
         # nine maps with a lower variance, two without
         *(("survey-56", moments(method, 0.74), "holds") for method in LOWER_56),
-        *(("survey-56", moments(method, 0.76), "fails") for method in LOWER_56),
-        *(("survey-56", moments(method, 1.26), "contradicted") for method in LOWER_56),
+        ("survey-56", moments("qmc", 0.76), "fails"),
+        ("survey-56", moments("ssr", 1.26), "contradicted"),
         *(("survey-56", moments(method, 0.76), "holds") for method in ("fastfood", "pmodel")),
-        *(("survey-56", moments(method, 0.74), "contradicted") for method in ("fastfood", "pmodel")),
+        ("survey-56", moments("pmodel", 0.74), "contradicted"),
         ("survey-56", moments("orf", 0.74) + moments("pmodel", 0.76), "holds"),
         ("survey-56", moments("orf", 0.76) + moments("pmodel", 0.76), "partly"),
         ("survey-56", moments("orf", 0.74) + moments("orf", 0.76, z=2.0), "partly"),

@@ -51,22 +51,6 @@ def test_float32_is_accurate(kernel):
     assert relative_errors(fitted(kernel), data()) < TOLERANCE
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(4.0), Gaussian(20.0)], ids=repr)
-def test_rounding_before_whitening_would_not_be(kernel, monkeypatch):
-    """The other test is one: with everything in float32, small eigenvalues enlarge the rounding errors."""
-    phi = fitted(kernel)
-    monkeypatch.setattr(nystroem, "SINGLE_PRECISION_RANGE", np.inf)
-    assert split(phi._eigenvalues) == (0, 0)
-    assert relative_errors(phi, data()) > 10 * TOLERANCE
-
-
-def test_the_kernel_of_float32_features_is_that_of_float64_features():
-    X = data()
-    phi = fitted(Gaussian(4.0))
-    single, exact = phi.transform(X), phi.transform(X.astype(np.float64))
-    np.testing.assert_allclose(single @ single.T, exact @ exact.T, atol=2e-6)
-
-
 @pytest.mark.parametrize("kernel", SPECTRA.values(), ids=SPECTRA)
 def test_features_are_whitened_kernel_values(kernel):
     """The definition, with the inverse root written out: inner products do not see the rotation between the two."""

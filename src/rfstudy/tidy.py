@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import pandas as pd
+from pandas.api.types import infer_dtype
 
 from random_features.errors import UserError
 from rfstudy.files import REMEDY, check_recorded, digest_of, write_atomically, write_record
@@ -71,35 +72,43 @@ def frame(rows) -> pd.DataFrame:
     unknown = [c for c in table.columns if c not in COLUMNS]
     if unknown:
         raise ValueError(f"columns outside the tidy schema: {', '.join(map(str, unknown))}")
-    table = table.reindex(columns=COLUMNS)
-    for column in INTEGERS:
-        table[column] = pd.to_numeric(table[column]).astype("Int64")
-    for column in FLOATS:
-        table[column] = pd.to_numeric(table[column]).astype("float64")
-    table["settings"] = [
-        json.dumps(value, sort_keys=True) if isinstance(value, dict) else value for value in table["settings"]
-    ]
-    for column in TEXTS:
-        texts = table[column].astype("object").where(table[column].notna(), "").astype(str)
-        # of objects all columns lie in one block, which is cut at once; a string dtype has an array for each
-        table[column] = texts.astype("object")
+    table = pd.DataFrame({column: _typed(table, column) for column in COLUMNS}, index=table.index)
     wrong = sorted(set(table["status"]) - set(STATUSES))
     if wrong:
         raise ValueError(f"status must be one of {', '.join(STATUSES)}, found {wrong}")
     if ((table["axis"] != "") != table["at"].notna()).any():
         raise ValueError("a row that stands on an axis says on which and where: axis and at go together")
-    table["unit"] = _units(table)
+    table["unit"] = pd.Series(_units(table), index=table.index, dtype="object")
     return table
 
 
-def _units(table: pd.DataFrame) -> pd.Series:
+def _typed(table: pd.DataFrame, column: str) -> pd.Series:
+    """A column in its type, of missing values where the table does not have it."""
+    dtype = "Int64" if column in INTEGERS else "float64" if column in FLOATS else "object"
+    if column not in table:
+        return pd.Series("" if column in TEXTS else None, index=table.index, dtype=dtype)
+    if column not in TEXTS:
+        return pd.to_numeric(table[column]).astype(dtype)
+    # of objects all columns lie in one block, which is cut at once; a string dtype has an array for each
+    texts = table[column].astype(dtype)
+    if infer_dtype(texts, skipna=False) == "string":
+        return texts
+    if column == "settings":
+        texts = texts.map(lambda each: json.dumps(each, sort_keys=True) if isinstance(each, dict) else each).astype(
+            dtype
+        )
+    return texts.where(texts.notna(), "").astype(str).astype(dtype)
+
+
+def _units(table: pd.DataFrame) -> list[str]:
     """The units of all rows: what they say, else what the metric has."""
-    known = table["metric"].map({metric: fact.unit for metric, fact in FACTS.items()})
-    wrong = table[(table["unit"] != "") & known.notna() & (table["unit"] != known)]
-    if len(wrong):
-        metric, unit = wrong.iloc[0][["metric", "unit"]]
-        raise ValueError(f"the unit of {metric} is {FACTS[metric].unit or 'none'}, not {unit}")
-    return table["unit"].where(table["unit"] != "", known.fillna(""))
+    found = []
+    for metric, unit in zip(table["metric"], table["unit"], strict=True):
+        known = FACTS[metric].unit if metric in FACTS else unit
+        if unit not in ("", known):
+            raise ValueError(f"the unit of {metric} is {known or 'none'}, not {unit}")
+        found.append(known)
+    return found
 
 
 def check_settings(table: pd.DataFrame) -> None:

@@ -38,6 +38,8 @@ def best_on_test(frame: pd.DataFrame, axis: str, variant: str) -> pd.DataFrame:
     """
     swept = select(frame, axis=axis, split="test")
     swept = swept[np.array([bool(fact_of(metric).better) for metric in swept["metric"]], dtype=bool)]
+    if not len(swept):
+        return swept
     found = []
     for _, sweep in swept.groupby(SWEEP, dropna=False, sort=False):
         means = select(sweep, status="ok").groupby("at")["value"].mean()
@@ -45,8 +47,6 @@ def best_on_test(frame: pd.DataFrame, axis: str, variant: str) -> pd.DataFrame:
         if len(means):
             best = means.idxmin() if lower_is_better(sweep["metric"].iloc[0]) else means.idxmax()
         found.append(sweep[sweep["at"] == best])
-    if not found:
-        return swept
     rows = pd.concat(found)
     settings = [
         json.dumps(json.loads(text or "{}") | {"best_at": at}, sort_keys=True)

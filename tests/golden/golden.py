@@ -175,6 +175,8 @@ def check(patterns: list[str], shipped: Shipped) -> list[str]:
     for name, content in made(patterns, shipped):
         seen.add(name)
         found += differences(old[name], content, name) if name in old else [f"{name}: is new"]
+    if not (old or seen):
+        return [f"no output is called {' or '.join(patterns)}: the names are paper/output, e.g. survey/table-07-text"]
     return found + [f"{name}: is gone" for name in old if name not in seen]
 
 

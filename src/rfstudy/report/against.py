@@ -38,7 +38,7 @@ def no_difference(metric: str) -> float:
 
 
 def _by_repeat(others: pd.DataFrame, baseline: pd.DataFrame) -> pd.DataFrame:
-    shared = [*differing_columns(pd.concat([others, baseline]), PLACE), "repeat"]
+    shared = [*differing_columns(pd.concat([others[PLACE], baseline[PLACE]]), PLACE), "repeat"]
     pairs = others.merge(baseline[[*shared, "value"]], on=shared, suffixes=("", "_other"), validate="many_to_one")
     points = all(fact_of(metric).is_percentage for metric in pairs["metric"].unique())
     if not points:  # zero, such as a time below the resolution of the clock, has no ratio

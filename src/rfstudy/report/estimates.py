@@ -79,12 +79,8 @@ def power_law(x, y) -> Estimate | None:
     x, y = x[y > 0], y[y > 0]
     if len(x) < 3 or len(set(x)) < 2:
         return None
-    # half of what a table takes to start, and few need it
-    from scipy.stats import linregress
-
-    fit = linregress(np.log(x), np.log(y))
-    # where y does not vary at all, the fit is exact and its error has no value
-    return Estimate(float(fit.slope), error=float(np.nan_to_num(fit.stderr)), n=len(x))
+    (slope, _), covariance = np.polyfit(np.log(x), np.log(y), 1, cov=True)
+    return Estimate(float(slope), error=float(np.sqrt(covariance[0, 0])), n=len(x))
 
 
 def growth(frame: pd.DataFrame, metric: str, over: str) -> Estimate | None:

@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import method_order, select
@@ -278,8 +278,7 @@ def log_axis(axis) -> None:
         subs = (1.0, 2.0, 5.0) if decades < 2.0 else (1.0, 3.0) if decades < 3.2 else (1.0,)
         axis.set_major_locator(LogLocator(subs=subs, numticks=20 if decades < 3.2 else 4 if name == "x" else 6))
     axis.set_major_formatter("{x:g}")
-    axis.set_minor_formatter(NullFormatter())
-    axis.set_tick_params(which="minor", length=0)
+    axis.set_minor_locator(NullLocator())
 
 
 def cut_outlier(ax: Axes, cells: pd.DataFrame, styles: dict[str, PlotStyle], always: Sequence[float] = ()) -> None:

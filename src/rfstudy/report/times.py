@@ -120,13 +120,10 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
     if not is_round.any():
         return means
     rounds = aggregate.with_status(frame[is_round])
-    medians = rounds.assign(machine_busy=machine_busy(rounds)).groupby(
-        [column for column in aggregate.CELL if column != "at"], dropna=False, sort=False
-    )
-    quartiles = medians["value"].quantile([0.25, 0.5, 0.75]).unstack().set_axis(["lower", "mean", "upper"], axis=1)
-    medians = quartiles.join(medians.agg(**aggregate.COUNTS, machine_busy=("machine_busy", "any")))
-    medians = medians.reset_index().assign(std=np.nan, at=np.nan)
-    medians = medians.assign(rounds=medians["n"])[means.columns]
+    rounds = rounds.assign(machine_busy=machine_busy(rounds), at=np.nan)
+    counts = aggregate.COUNTS | {"machine_busy": ("machine_busy", "any")}
+    medians = aggregate.by_cell(rounds, aggregate.CELL, quartiles=True, **counts)
+    medians = medians.assign(std=np.nan, rounds=medians["n"])[means.columns]
     return pd.concat([means, medians], ignore_index=True) if len(means) else medians
 
 
@@ -151,9 +148,9 @@ def ratios(one: pd.DataFrame, other: pd.DataFrame, place: list[str], by: list[st
         return pd.DataFrame(columns=Estimate._fields)
     pairs["value"] /= pairs["value_other"]
     pairs["machine_busy"] |= pairs["machine_busy_other"]
-    cells = pairs.groupby(by, dropna=False, sort=False)
-    found = cells["value"].quantile([0.25, 0.5, 0.75]).unstack().set_axis(["low", "value", "high"], axis=1)
-    found = found.join(cells.agg(n=("value", "size"), busy=("machine_busy", "any")))
+    counts = {"n": ("value", "size"), "busy": ("machine_busy", "any")}
+    found = aggregate.by_cell(pairs, by, quartiles=True, **counts).set_index(by)
+    found = found.rename(columns={"lower": "low", "mean": "value", "upper": "high"})
     width = found["high"] - found["low"]
     is_clear = (found["value"] > 0) & (width <= TOO_WIDE * found["value"])
     reason = np.select([found["busy"], ~is_clear], ["machine busy", "too noisy"], "")

@@ -27,6 +27,12 @@ PLACE = ("experiment", "dataset", "kernel", "learner", "n_train", "d", *SIZE, "a
 #: Columns that the repeats of a sample share.
 OF_SPLIT = ("experiment", "dataset", "stand_in", "learner", "metric", "n_train", "n_test", "split")
 
+#: What else is read off the rows of a sample.
+OF_SAMPLE = (
+    *OF_SPLIT, *SIZE, "method", "variant", "axis", "at", "value", "spread", "run", "unit", "status", "settings",
+    "machine_busy",
+)  # fmt: skip
+
 #: What makes a row a measurement of the paper's own data.
 USABLE = {"status": "ok", "stand_in": ""}
 
@@ -99,9 +105,10 @@ class Rows:
         fixes_at = any(each.at is not None for each in of)
         fixed = [*(SIZE if any(each.size for each in of) else ()), *(("axis", "at") if fixes_at else ())]
         columns = [column for column in PLACE if column not in fixed] + ["repeat"] * by_repeat
-        table = self.measured(metric, *of).astype(object)
+        table = self.measured(metric, *of)
+        lists = {each: table[each].astype(object).where(table[each].notna(), None) for each in (*columns, *OF_SAMPLE)}
         cells: dict[tuple, list[dict]] = {}
-        for row in table.where(table.notna(), None).to_dict("records"):
+        for row in (dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True)):
             found = cells.setdefault(tuple(row[column] for column in columns), [{} for _ in of])
             for own, one in zip(found, of, strict=True):
                 if one.takes(row, metric) and (not fixes_at or row["at"] == one.at):
@@ -135,6 +142,7 @@ class Rows:
             direction=[each.get("direction", "") for each in settings_of(rows)],
             unit=rows["repeat"].astype(object).mask(rounds, rows["at"]),
             at=rows["at"].mask(rounds),
+            machine_busy=machine_busy(rows),
             position=rows["dataset"].map(lambda dataset: order.get(dataset, len(order))),
         ).sort_values(["position", "n_features"], kind="stable")
 
@@ -147,10 +155,10 @@ class Rows:
         if axis == "distance":
             return Sample(who, values, "pooled", math.hypot(*(row["spread"] for row in rows)) / len(rows))
         if axis == ROUND:
-            return Sample(who, values, "rounds", machine_busy=machine_busy(pd.DataFrame(rows)).any())
+            return Sample(who, values, "rounds", machine_busy=any(row["machine_busy"] for row in rows))
         split = tuple(rows[0][column] for column in OF_SPLIT)
         if split not in self.overlaps:
-            self.overlaps[split] = overlap_of(pd.DataFrame(rows), self.context)
+            self.overlaps[split] = overlap_of(pd.DataFrame(rows[:1]), self.context)
         return Sample(who, values, overlap=self.overlaps[split], runs=frozenset(row["run"] for row in rows))
 
     def part(self, points, metric: str = "", *compared, in_errors: bool = False) -> Part:

@@ -8,7 +8,7 @@ quartiles.
 import numpy as np
 import pandas as pd
 
-from rfstudy.report.aggregate import select
+from rfstudy.report.aggregate import by_cell, select
 from rfstudy.report.comparisons import threads_of
 from rfstudy.report.context import Context
 from rfstudy.report.notes import machine_busy_where
@@ -86,8 +86,7 @@ def cells_of(rows: pd.DataFrame, reference: str) -> tuple[pd.DataFrame, pd.DataF
     rows = rows.assign(line=rows["method"] + rows["variant"])
     dense = select(rows, line=reference)
     rows = rows[rows["d"].isin(dense["d"])]
-    times = rows.assign(value=1e6 * rows["value"] / rows["n_train"]).groupby(place)["value"]
-    times = times.quantile([0.25, 0.5, 0.75]).unstack().set_axis(ends, axis="columns").reset_index()
+    times = by_cell(rows.assign(value=1e6 * rows["value"] / rows["n_train"]), place, quartiles=True).sort_values(place)
     by_round = ratios(rows, dense, ["d"], place)[["low", "value", "high"]]
     by_round = by_round.set_axis(ends, axis="columns").sort_index().reset_index()
     by_round["too_noisy"] = by_round["upper"] - by_round["lower"] > TOO_WIDE * by_round["mean"]

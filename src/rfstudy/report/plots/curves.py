@@ -5,6 +5,7 @@ generation time and the accuracy of two linear classifiers. A method that does n
 level line. A panel ``against`` a method shows the paired differences from it, which nine overlapping curves do not.
 """
 
+import itertools
 import textwrap
 
 import numpy as np
@@ -76,15 +77,17 @@ def draw(
     styles, remarks = styles_of(shown, methods, context)
     shown = shown[(shown["method"] + "/" + shown["variant"]).isin(list(styles))]
     found, absent = {}, {}
-    for dataset in datasets:
-        of_dataset = select(shown, dataset=dataset)
-        for position, panel in enumerate(panels):
-            own = _of_panel(of_dataset, panel)
-            cells = cells_of(own, panel, is_size=is_size, errors=bars == "error")
-            if cells["x"].notna().any():
-                found[dataset, position] = panel, own, cells
-            else:
-                absent[dataset, panel["label"]] = _why_absent(of_dataset, own, panel)
+    rows_of = [_of_panel(shown, panel) for panel in panels]
+    points_of = [
+        cells_of(own, panel, is_size=is_size, errors=bars == "error")
+        for own, panel in zip(rows_of, panels, strict=True)
+    ]
+    for dataset, (position, panel) in itertools.product(datasets, enumerate(panels)):
+        own, cells = (select(of[position], dataset=dataset) for of in (rows_of, points_of))
+        if cells["x"].notna().any():
+            found[dataset, position] = panel, own, cells
+        else:
+            absent[dataset, panel["label"]] = _why_absent(select(shown, dataset=dataset), own, panel)
     titles = titles_of(datasets, shown, paper, context)
     figure, axes = by_dataset(width, HEIGHT, list(found), titles, x["label"], datasets_per_row)
     chances, reached = {}, False
@@ -125,7 +128,7 @@ def _of_panel(rows: pd.DataFrame, panel: dict) -> pd.DataFrame:
 
 
 def cells_of(rows: pd.DataFrame, panel: dict, *, is_size: bool, errors: bool) -> pd.DataFrame:
-    """Return the points of a panel with the ends of their error bars, as ``draw_lines`` takes them.
+    """Return the points of a panel on all data sets with the ends of their error bars, as ``draw_lines`` takes them.
 
     ``ValueError`` if rows give two points at one place of a line.
     """
@@ -135,7 +138,7 @@ def cells_of(rows: pd.DataFrame, panel: dict, *, is_size: bool, errors: bool) ->
         cells = with_errors(cells, geometric="against" in panel and not fact_of(panel["metric"]).is_percentage)
     x = cells["n_features" if is_size else "at"].astype(float)
     cells = cells.assign(x=x, line=cells["method"] + "/" + cells["variant"])
-    twice = cells[cells.duplicated(["line", "x"])]
+    twice = cells[cells.duplicated(["dataset", "line", "x"])]
     if len(twice):
         line, x = twice[["line", "x"]].iloc[0]
         raise ValueError(

@@ -49,9 +49,10 @@ def stand_in_of(rows: pd.DataFrame) -> str:
 
 def cap_of(rows: pd.DataFrame) -> str:
     """Return how the rows of a data set were capped, "" if they were not."""
-    capped = rows[[bool(settings.get("capped")) for settings in settings_of(rows)]]
-    if not len(capped):
+    is_capped = [bool(settings.get("capped")) for settings in settings_of(rows)]
+    if not any(is_capped):
         return ""
+    capped = rows[is_capped]
     return f"capped at {capped['n_train'].max():,} training and {capped['n_test'].max():,} test rows"
 
 

@@ -141,14 +141,16 @@ def _measured(
     groups = {} if is_fact else dict(iter(rows.groupby(place, sort=False)))
     sizes = set(rows["n_features_label"])
     over = select(rows, method=source.get("over", ""))
-    by_rounds = {cell: Estimate(*of) for cell, *of in ratios(rows, over, place[:1], place).itertuples(name=None)}
+    is_timed = ROUND in set(over["axis"])
+    timed = ratios(rows, over, place[:1], place).itertuples(name=None) if is_timed else ()
+    by_rounds = {cell: Estimate(*of) for cell, *of in timed}
     differs = context.tasks.get(dataset, {}).get("not_comparable", "") or not_defined
     ours = []
     for cell in cells.itertuples():
         # a stand-in that was run at one size only has that one, whatever it is
         size = next(iter(sizes)) if stand_in and len(sizes) == 1 else cell.size
         own = rows if is_fact else groups.get((size, cell.method), nothing)
-        if is_fact or ROUND in set(over["axis"]):
+        if is_fact or is_timed:
             number, std = fact if is_fact else by_rounds.get((size, cell.method), Estimate(np.nan)), np.nan
         else:
             number, std = _over_repeats(own, groups.get((size, cell.over), nothing) if cell.over else None)

@@ -78,13 +78,6 @@ def context_of(rows, styles=METHODS, tasks=None):
     return Context(frame, styles, DATASETS if tasks is None else tasks, REFERENCE)
 
 
-def tabulate(spec, results, out, styles=METHODS, tasks=None, reference=REFERENCE):
-    """Write the table of a specification from tidy files, as the stage does; the paths."""
-    tasks = DATASETS if tasks is None else tasks
-    table = tables.make(Context.read(results, spec["experiments"], styles, tasks, reference), spec)
-    return typeset.write(table, out, catalogue.outputs(spec))
-
-
 def made(spec, results, styles=METHODS, tasks=None, reference=REFERENCE):
     """The table of a specification from tidy files."""
     context = Context.read(results, spec["experiments"], styles, DATASETS if tasks is None else tasks, reference)

@@ -14,14 +14,12 @@ import yaml
 from report_rows import REPORTS
 
 from rfstudy import tidy
-from rfstudy.models import problems_of
 from rfstudy.outputs import load_reports
 from rfstudy.report import catalogue
 from rfstudy.report.context import contexts
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.study.config import ConfigurationError, extended
 from rfstudy.study.provenance import write_results
-from rfstudy.study.settings import Method
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config"
@@ -80,14 +78,6 @@ def test_methods_of_one_panel_are_told_apart_by_everybody(group, vision):
         assert METHODS[one]["marker"] != METHODS[other]["marker"]
 
 
-def test_a_label_is_one_line():
-    for label in ("R\nFF", "RFF\n", "\t", "", "R\u2029FF"):
-        (problem,) = problems_of(Method, METHODS["rff"] | {"label": label})
-        assert problem.startswith(".label: ")
-        assert "is not one line of text" in problem
-    assert problems_of(Method, METHODS["rff"] | {"label": "随机特征 λ"}) == []
-
-
 def test_a_method_without_an_entry_gets_a_look_that_is_its_own_and_stays():
     # the plot styles of ids that are new to the study are part of its files: they must not depend on the process
     code = (
@@ -105,14 +95,6 @@ def test_a_method_without_an_entry_gets_a_look_that_is_its_own_and_stays():
         {(e["colour"], e["marker"]) for e in METHODS.values()}
     )
     assert here[0][1:4] != here[1][1:4]
-
-
-def test_a_variant_keeps_colour_and_marker_and_is_hollow():
-    plain, variant = plot_style("ssf", METHODS), plot_style("ssf", METHODS, "grid")
-    assert (variant.colour, variant.marker) == (plain.colour, plain.marker)
-    assert variant.label == "SSF (grid)"
-    assert variant.hollow
-    assert variant.linestyle != plain.linestyle
 
 
 # --- what there is to draw --------------------------------------------------------------------------------------------

@@ -59,27 +59,6 @@ def test_a_map_that_is_always_or_never_faster_has_no_crossing_inside():
     assert crossing(DIMENSIONS, np.array([0.5, 0.5, 0.5, 1.0])) is None
 
 
-def test_every_map_is_a_line_above_and_a_ratio_below(frame):
-    figure, notes = picture_of(frame)
-    times, _, ratios, _ = figure.axes
-    labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert labels == ["RFF", "SORF", "ROM", "Fastfood", "RBFSampler (scikit-learn)", "TRP"]
-    lines = dict(zip(labels[:5], times.get_lines(), strict=True))
-    np.testing.assert_allclose(lines["SORF"].get_ydata(), 0.1 * DIMENSIONS)  # in microseconds; the median pace is 1
-    drawn = [line.get_ydata() for line in ratios.get_lines()]
-    assert any(np.allclose(each, 2.0) for each in drawn)
-    assert "Gaussian kernel, faster than RFF: Fastfood from d = 16, ROM nowhere, SORF from d = 100." in notes
-    assert "Threads: 2." in notes
-    assert not any("Other work" in note for note in notes)
-
-
-def test_a_kernel_without_a_reference_takes_no_panel(frame):
-    figure, notes = picture_of(frame[frame["kernel"] == "gaussian"])
-    assert [ax.get_title() for ax in figure.axes] == ["Gaussian kernel", ""]
-    assert "Not drawn: Polynomial kernel of degree 2 (not run)." in notes
-    assert picture_of(frame[:0]).figure.axes == []
-
-
 def test_a_crossing_beside_ratios_that_scatter_is_none(frame):
     narrow, wide = (1.0, 1.0, 1.1, 0.9, 1.0), (1.0, 1.0, 1.3, 0.7, 1.3)
     dense = 1e-9 * DIMENSIONS**2

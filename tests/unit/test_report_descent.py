@@ -5,15 +5,8 @@ import pytest
 import report_rows
 import verdict_rows
 from figure_checks import assert_fit_to_print
-from study_toys import measured, part
 
 from rfstudy import tidy
-from rfstudy.report.context import Context
-from rfstudy.study.engine import Job
-from rfstudy.study.kinds import counterexample as kind
-from rfstudy.study.provenance import write_results
-
-CONTEXT = report_rows.context_of([])
 
 #: Rows of the made data, and s of their walks: columns of [cos | sin] are twice as many.
 N, SIZES = 100, (10, 25, 50, 60, 100, 200, 400)
@@ -130,49 +123,3 @@ def test_the_figure_shows_medians_with_quartiles_and_the_threshold():
     values = np.reshape(own, (2, 2, len(SIZES), 3))[0, 1]  # of the second layout in the list: [cos | sin]
     for ends, band in zip((0.25, 0.75), np.split(np.array(band_of(tested.collections[0])), 2), strict=True):
         np.testing.assert_allclose(band.ravel(), np.quantile(values, ends, axis=1))
-
-
-def test_learners_are_told_apart_by_their_lines():
-    made = rows()
-    made += [row | {"learner": "ridge_tuned", "value": row["value"] / 2} for row in made if row["metric"] == "mse"]
-    figure = report_rows.picture(report_rows.spec_of("figure-07-tuned-text"), made).figure
-    assert_fit_to_print(figure)
-    drawn = [line for line in figure.axes[1].get_lines() if len(line.get_ydata()) == len(SIZES)]
-    assert [line.get_linestyle() for line in drawn] == ["-", "--", "-", "--"]
-    np.testing.assert_allclose(drawn[1].get_ydata(), np.array(PEAK[2]) / 2)
-
-
-def counter_example(tmp_path, **changes):
-    """The context of what the configured search finds."""
-    grid = {"gram": [[2, 0, 1], [0, 2, 1], [1, 1, 2]], "labels": [2, 1], "target": 2, "penalty": 0.5}
-    job = Job("measure", part(grid=grid | {"entries": [-1, 0, 1]} | changes, repeats=[0]), None, None)
-    (cell,) = kind.cells(job)
-    found, arrays = measured(kind, job, cell)
-    shared = {"origin": "measured", "experiment": "survey-counter-example", "preset": "quick", "status": "ok"}
-    stored = {f"0/{name}": array for name, array in arrays.items()}
-    write_results([], {}, tmp_path / "arrays.csv", stored, tmp_path / "arrays.npz")
-    made = tidy.frame([shared | row for row in found])
-    return Context(made, report_rows.METHODS, {}, report_rows.REFERENCE, [tmp_path / "arrays.npz"] if arrays else [])
-
-
-def test_the_counter_example_is_drawn_with_its_fractions(tmp_path):
-    context = counter_example(tmp_path)
-    picture = report_rows.picture(report_rows.spec_of("figure-08-text"), context)
-    assert_fit_to_print(picture.figure)
-    told = " ".join(picture.notes)
-    for variant in ("nearer", "farther"):
-        own = context.rows[(context.rows["variant"] == variant) & (context.rows["metric"] == "excess_risk")]
-        assert f"excess risk at a new point {own['settings'].str.extract(r'.exact.: .([^,]*).,')[0].iloc[0]}" in told
-    bars = picture.figure.axes[1].patches
-    heights = [bar.get_height() for bar in bars]
-    nearer, farther = heights[:5], heights[5:]
-    assert [max(pair) for pair in zip(nearer, farther, strict=True)] == [1.0] * 5
-    # nearer by the first, worse by the last two
-    assert nearer[0] < 1 == farther[0]
-    assert nearer[-1] == 1 > farther[-1]
-
-
-def test_a_search_without_a_counter_example_is_told(tmp_path):
-    context = counter_example(tmp_path, entries=[1])
-    picture = report_rows.picture(report_rows.spec_of("figure-08-text"), context)
-    assert picture.notes == ["Not drawn: counter-example (none found)."]

@@ -40,36 +40,9 @@ def test_all_methods_and_sizes_are_one_family(tabulated, p_value, told):
     assert effects(text) == told
 
 
-def test_a_difference_is_told_with_its_p_value(tabulated):
-    table, text = tabulated(gains(orf=(5.0, 0.0), qmc=(-5.0, 0.05)))
-    assert table[["method", "minus"]].to_numpy().tolist() == [["orf", "rff"], ["qmc", "rff"]]
-    assert table["d"].tolist() == ["+5.00 (<0.001)", "-5.00 (<0.001)"]
-    assert table["2d"].tolist() == ["+0.00 (1.000)", "+0.05 (1.000)"]
-    assert effects(text) == "1 of 4 above, 1 below"
-    assert "Holm's correction is over all differences of a data set" in text
-
-
 def test_a_tenth_of_a_point_is_no_effect(tabulated):
     for gain, told in ((0.09, "0 of 4 above, 0 below"), (0.11, "2 of 4 above, 0 below")):
         rows = [row for size in ("d", "2d") for row in accuracies("rff", size, [70.0] * 8)]
         rows += [row for size in ("d", "2d") for row in accuracies("orf", size, [70.0 + gain] * 8)]
         rows += [row for size in ("d", "2d") for row in accuracies("qmc", size, around(70.0))]
         assert effects(tabulated(rows)[1]) == told
-
-
-def test_without_five_repeats_there_is_a_difference_and_no_test(tabulated):
-    table, text = tabulated(gains(n=4, orf=(5.0, 0.0)))
-    assert table["d"].tolist() == ["+5.00"]
-    assert effects(text) == "0 of 2 above, 0 below"
-
-
-def test_what_was_not_run_is_told(tabulated):
-    table, _ = tabulated(gains(orf=(5.0, 0.0)), datasets=["eeg", "magic04"])
-    assert table["data set"].tolist() == ["eeg", "magic04"]
-    assert table.loc[1, ["d", "2d"]].tolist() == ["not run", "not run"]
-    # a variant of the baseline is held against it as well, the baseline alone against nothing
-    variant = [row | {"method": "rff", "variant": "other"} for row in accuracies("rff", "d", around(71.0))]
-    table, _ = tabulated(gains() + variant)
-    assert table["method"].tolist() == ["rff (other)"]
-    assert table.loc[0, ["d", "2d"]].tolist() == ["+1.00 (0.033)", ""]
-    assert tabulated(gains())[0].empty

@@ -77,18 +77,6 @@ def test_every_figure_is_drawn_of_rows_and_without_any(name):
     assert nothing.figure.texts[0].get_text() == NOTHING
 
 
-def test_stand_ins_are_labelled_and_never_compared_with_a_printed_number():
-    rows = select(measured(), experiment=["eerf-text", "eerf-tuned"]).assign(stand_in="digits (stand-in for it)")
-    of_text = select(rows, experiment="eerf-text")
-    scores = computed(SPECS["scorecard-all"], rows)
-    assert set(scores["verdict"]) == {"not comparable", "not run"}
-    assert scores["difference"].isna().all()
-    titles = [ax.get_title(loc="left") for ax in drawn(SPECS["figure-01-text"], of_text).figure.axes]
-    assert "(c) Adult: digits stand-in" in titles
-    _, text = made(SPECS["table-03-text"], of_text)
-    assert "Adult: digits stand-in" in text
-
-
 # Facts
 
 
@@ -105,31 +93,6 @@ def test_facts_of_several_columns_and_several_sources(tmp_path):
     assert "*: deduced" in text
     with pytest.raises(ValueError, match="Table III of survey says nothing of: rates"):
         made(spec | {"kind": "facts", "says": {"rates": "rate"}}, [])
-
-
-def test_facts_by_what_they_are_about_with_one_column_for_what_several_are_called():
-    about = {"item": "result", "method": "map"}
-    says = {f"convergence_rate_{norm}": "rate" for norm in ("sup", "delta_spectral")} | {"error_norm": "error"}
-    spec = {"published": "Table III", "paper": "survey", "name": "t", "caption": "c", "about": about, "says": says}
-    frame, _ = made(spec | {"kind": "facts"}, [])
-    assert frame.columns.tolist() == ["result", "map", "rate", "error"]
-    rows = frame.set_index("result")
-    assert rows.loc["Theorem 1 in [50]"].tolist() == ["RFF", "O_p(sqrt(log|S| / s))", "|k - k~|_inf"]
-    assert rows.loc["Theorem 5.4 in [97]", "map"] == "RFF, ORF"
-    assert rows.loc["Theorem 7 in [51]", "rate"] == "O_p(sqrt(n_lambda / s))"
-    assert len(frame) == 9
-
-
-@pytest.mark.parametrize(("place", "rows"), [("01", 34), ("04", 11), ("05", 11), ("08", 10)])
-def test_the_tables_of_texts_of_the_survey_are_whole(place, rows):
-    told = computed(report_rows.spec_of(f"table-{place}-text"), [])
-    assert len(told) == rows
-    assert not told.duplicated().any()
-    # a cell is empty where the text has lost it, and nowhere else
-    says = [name for name in told.columns if name.endswith("_confidence")]
-    for name in says:
-        lost = told[name] == "lost"
-        assert told[name.removesuffix("_confidence")].isin(["", "lost"]).tolist() == lost.tolist()
 
 
 # What is read off rows
@@ -196,43 +159,7 @@ def test_the_error_of_a_regression_is_the_unexplained_share():
     assert year["remark"].str.startswith("the paper does not say").all()
 
 
-# The scorecard
-
-
 # Errors and times
-
-
-def test_a_small_printed_spread_keeps_its_digits():
-    frame, _ = made(SPECS["table-05-text"])
-    printed = frame[frame["source"] == "published"].set_index("data set")
-    assert printed.loc["Hand movement", "error, KP-RFF"] == "6.14 ± 0.0027"
-    assert printed.loc["Year prediction", "error, KA-RFF"] == "7.40 ± 0.014"
-
-
-def test_where_the_penalty_was_not_walked_the_plain_method_stands():
-    def lkrf(name, rows=None):
-        frame = made(SPECS[name], rows)[0].set_index(["data set", "source"])["error, KA-RFF"]
-        return frame["Adult", "ours, ridge"], frame["Adult", "ours, logistic regression"]
-
-    assert not any("by validation" in cell for cell in (*lkrf("table-05-text"), *lkrf("table-05-tuned")))
-    rows = select(measured(), experiment="eerf-text")
-    rows = rows[(rows["axis"] != "divergence") | (rows["learner"] == "ridge")]
-    ridge, logistic = lkrf("table-05-text", rows)
-    assert ridge == lkrf("table-05-text")[0]
-    assert logistic.endswith(" (by validation)")
-
-
-def test_a_data_set_without_rows_says_why():
-    rows = [
-        eerf_rows.row("buzz", "kprff", "relative_squared_error_pct", None, 1000, learner="ridge", split="test",
-                      status="skipped", settings={"reason": "no file Twitter.data"})
-    ]  # fmt: skip
-    frame, text = made(SPECS["table-03-text"], rows)
-    buzz = frame[frame["data set"] == "Buzz prediction on Twitter"]
-    assert buzz["source"].tolist() == ["published", "ours, ridge"]
-    assert buzz["error, KP-RFF"].tolist() == ["4.65 ± 0.04", "skipped"]
-    assert "no file Twitter.data" in text
-    assert frame[frame["data set"] == "Adult"]["error, KP-RFF"].tolist() == ["16.16 ± 0.02", "not run"]
 
 
 def timed(label, errors, seconds):
@@ -286,52 +213,6 @@ def test_errors_at_equal_time_are_read_off_the_curve_of_the_baseline():
     assert beyond["KP-RFF minus RFF at equal time"] == ""
 
 
-def point_of(errors, seconds, m, dataset="adult", **settings):
-    """Rows of RFF at one size: its errors by repeat, and the seconds of its rounds."""
-    rows = [
-        eerf_rows.row(dataset, "rff", "error_pct", value, m, repeat=repeat, learner="ridge", split="test")
-        for repeat, value in enumerate(errors)
-    ]
-    return rows + [
-        eerf_rows.row(dataset, "rff", "time_fit_s", value, m, axis="round", at=float(at), repeat=None, learner="ridge",
-                      split="train", settings=settings)
-        for at, value in enumerate(seconds)
-    ]  # fmt: skip
-
-
-def by_time(rows, *datasets):
-    changes = {"datasets": list(datasets), "methods": ["rff"], "times": {"rff": "time_fit_s"}}
-    return drawn(SPECS["figure-02-text"] | changes, rows)
-
-
-def test_bars_against_time_are_standard_errors_and_quartiles():
-    errors = np.array([[20.0, 22.0, 25.0, 29.0], [11.0, 12.0, 12.0, 15.0]])
-    rows = point_of(errors[0], [1.0, 2.0, 3.0, 6.0, 10.0], 50)
-    rows += point_of(errors[1], [20.0, 30.0, 40.0], 100, machine_busy=True)
-    picture = by_time(rows, "adult")
-    (ax,) = picture.figure.axes
-    (container,) = ax.containers
-    line, _, (along, upright) = container.lines
-    mean, half = errors.mean(axis=1), errors.std(axis=1, ddof=1) / np.sqrt(4)
-    assert line.get_xdata().tolist() == [3.0, 30.0]
-    np.testing.assert_allclose(line.get_ydata(), mean)
-    ends = [segment[:, 1] for segment in upright.get_segments()]
-    np.testing.assert_allclose(ends, np.stack([mean - half, mean + half], axis=1), rtol=1e-12)
-    np.testing.assert_allclose([segment[:, 0] for segment in along.get_segments()], [[2.0, 6.0], [25.0, 35.0]])
-    # a cross on what is machine_busy
-    (cross,) = [each for each in ax.lines if each.get_marker() == "x"]
-    assert (cross.get_xdata().tolist(), cross.get_ydata().tolist()) == ([30.0], [mean[1]])
-    assert any("The machine was busy" in note for note in picture.notes)
-
-
-def test_what_was_run_and_not_timed_is_said_to_be_so():
-    rows = point_of([20.0, 22.0], [1.0, 2.0], 50) + point_of([5.0, 6.0], [], 450, "mnist")
-    picture = by_time(rows, "adult", "mnist", "buzz")
-    assert [ax.get_title(loc="left") for ax in picture.figure.axes] == ["(a) Adult"]
-    assert "Not drawn: MNIST (not timed); Buzz prediction on Twitter (not run)." in picture.notes
-    assert not any(each.get_marker() == "x" for each in picture.figure.axes[0].lines)
-
-
 # Curves
 
 
@@ -356,6 +237,3 @@ def test_a_method_that_does_not_walk_is_a_level_line():
     rows = eerf_rows.pool_rows("candidates")
     alone = drawn(SPECS["sweep-candidates-text"], rows)
     assert [ax.get_ylim() for ax in alone.figure.axes] == [ax.get_ylim() for ax in picture.figure.axes]
-
-
-# Readings and steps

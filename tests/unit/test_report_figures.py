@@ -13,7 +13,7 @@ from figure_checks import all_text, assert_fit_to_print
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from rfstudy.report import catalogue
-from rfstudy.report.panels import NOTHING, WIDTHS
+from rfstudy.report.panels import WIDTHS
 
 
 def drawn(name, rows, **changes):
@@ -72,14 +72,6 @@ def test_what_is_missing_takes_no_place_and_is_said():
     ridge = dict(zip(report_rows.NINE, figure.axes[2].containers, strict=True))
     assert len(ridge["gq"].lines[0].get_xdata()) == 4
     assert len(ridge["rff"].lines[0].get_xdata()) == 5
-
-
-def test_a_figure_without_any_result_still_says_so():
-    figure = drawn("figure-09-code", [])
-    assert figure.axes == []
-    assert figure.legends == []
-    assert NOTHING in all_text(figure)
-    assert_fit_to_print(figure)
 
 
 def test_new_methods_and_variants_appear_without_an_edit():
@@ -159,42 +151,8 @@ def stepwise(rows):
     return report_rows.picture(report_rows.spec_of("ablation-chart-code", "slsrff"), rows).figure
 
 
-def test_an_ablation_has_pale_markers_where_a_step_changes_nothing_and_controls_below():
-    rows = report_rows.step_rows()
-    figure = stepwise([row for row in rows if row["dataset"] != "magic04"])
-    assert_fit_to_print(figure)
-    assert len(figure.axes) == 3
-    panel = figure.axes[0]
-    # four methods and seven controls; the baselines end after six steps and are pale from then on
-    assert [len(c.lines[0].get_ydata()) for c in panel.containers] == [6, 6, 10, 10, *[1] * 7]
-    pale = [line for line in panel.lines if line.get_alpha() and line.get_alpha() < 1]
-    assert [len(line.get_ydata()) for line in pale] == [4, 4]
-    assert [round(float(c.lines[0].get_ydata()[0])) for c in panel.containers[4:]] == list(range(10, 17))
-    assert panel.yaxis_inverted()
-    assert panel.containers[4].lines[0].get_markerfacecolor() == "white"
-    assert panel.containers[3].lines[0].get_xdata()[-1] == pytest.approx(np.mean(of_eeg(rows, "slsrff", "code")))
-    labels = [label.get_text() for label in panel.get_yticklabels()]
-    assert (labels[0], labels[-1]) == ("as the text says", "SLS-RFF with identity, code")
-    assert not any(label.get_text() for ax in figure.axes[1:] for label in ax.get_yticklabels())
-
-
 def of_eeg(rows, method, variant):
     return [r["value"] for r in rows if (r["dataset"], r["method"], r["variant"]) == ("eeg", method, variant)]
-
-
-@pytest.mark.parametrize(("agreement", "share", "reached"), [(0.68, 80.0, True), (0.5, 50.0, False)])
-def test_the_more_frequent_class_crosses_an_ablation_where_its_axis_reaches_it(agreement, share, reached):
-    tasks = report_rows.DATASETS | {"eeg": report_rows.DATASETS["eeg"] | {"target": "binary"}}
-    rows = report_rows.step_rows(tasks=["eeg"]) + report_rows.fact_rows(neighbours_agree_by_chance=agreement)
-    spec = report_rows.spec_of("ablation-chart-code", "slsrff") | {"datasets": ["eeg"], "controls": []}
-    picture = report_rows.picture(spec, rows, tasks)
-    at = [line.get_xdata()[0] for line in picture.figure.axes[0].lines if list(line.get_ydata()) == [0, 1]]
-    assert at == (pytest.approx([share]) if reached else [])
-    labels = [text.get_text() for text in picture.figure.legends[0].get_texts()]
-    assert ("more frequent class" in labels) == reached
-    where = "dotted where the axis reaches it" if reached else "beyond the axes"
-    assert f"Always naming the more frequent class: EEG {share:.1f} %; {where}." in picture.notes
-    assert_fit_to_print(picture.figure)
 
 
 def test_the_control_that_decides_is_a_line_through_the_panel():
@@ -209,12 +167,3 @@ def test_the_control_that_decides_is_a_line_through_the_panel():
     spread = np.std(values, ddof=1)
     assert band.get_x() == pytest.approx(np.mean(values) - spread)
     assert band.get_width() == pytest.approx(2 * spread)
-
-
-def test_an_ablation_without_results_or_with_gaps_is_drawn():
-    assert_fit_to_print(stepwise([]))
-    rows = [row for row in report_rows.step_rows(repeats=1) if row["variant"] not in ("rows", "smaller-penalty")]
-    rows = report_rows.changed(rows, lambda row: True, stand_in="generated (stand-in for EEG)")
-    figure = stepwise(rows)
-    assert_fit_to_print(figure)
-    assert [len(c.lines[0].get_ydata()) for c in figure.axes[0].containers] == [5, 5, 9, 9, *[1] * 6]

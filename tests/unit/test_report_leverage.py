@@ -157,40 +157,7 @@ def test_a_claim_has_every_verdict_that_rows_can_give_it(claim, expected, rows):
     assert evidence
 
 
-def test_an_identity_is_not_judged_and_its_numbers_are_told():
-    for claim, other in (("slsrff-21", surrogate_rows(least=0.9)), ("slsrff-22", surrogate_rows(power=0.7))):
-        told = [verdict(claim, rows)[1] for rows in (surrogate_rows(), other)]
-        assert all(each.startswith("an identity: ") for each in told)
-        assert told[0] != told[1]
-
-
-def test_what_is_drawn_from_the_whole_law_is_told_beside_what_is_drawn_from_a_pool():
-    rows = need_rows("slsrff", 32) + need_rows("lsrff", 64)
-    whole = need_rows("slsrff", 64, "whole") + need_rows("lsrff", 32, "whole")
-    _, evidence = verdict("slsrff-23", rows + whole)
-    assert evidence.startswith("about two upper bounds, ")
-    assert "from the whole distribution, slowest: n = 64 64/32" in evidence
-    assert "from a pool of s, slowest: n = 64 32/64" in evidence
-
-
-def test_the_evidence_says_how_often_the_algorithm_s_score_is_no_bound():
-    assert "surrogate is below the leverage: " in verdict("slsrff-21", surrogate_rows())[1]
-    more = [row | {"repeat": row["repeat"] + 2} for row in surrogate_rows(below=0.4)]
-    assert "0.400 to 0.800 at 16 points, 0.600 in the mean" in verdict("slsrff-21", surrogate_rows() + more)[1]
-
-
 def made(name, rows, tmp_path):
     """The table of a name, as people read it, and its Markdown."""
     spec = catalogue.specification(report_rows.REPORTS, "slsrff", name)
     return report_rows.as_read(report_rows.made(spec, [report_rows.written(tmp_path, rows)], tasks={}))
-
-
-@pytest.mark.parametrize("name", ["table-cost-text", "table-01-text", "claims-theory-text"])
-def test_a_table_without_rows_says_that_nothing_was_run(name, tmp_path):
-    assert "not run" in made(name, [], tmp_path)[1]
-
-
-def test_the_claims_table_has_all_four(tmp_path):
-    rows = both_costs(2.5) + surrogate_rows() + need_rows("slsrff", 64) + need_rows("lsrff", 64)
-    table, _ = made("claims-theory-text", rows, tmp_path)
-    assert table["verdict"].tolist() == ["holds", "not testable", "not testable", "not testable"]

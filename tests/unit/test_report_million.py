@@ -108,21 +108,6 @@ def test_made_rows_stand_beside_the_printed_numbers_and_are_not_comparable():
     assert [each.verdict for each in both.values()] == verdicts_of_own
 
 
-@pytest.mark.parametrize("protocol", ["text", "code"])
-def test_the_table_has_ours_below_what_is_printed(tmp_path, protocol):
-    rows = as_measured(protocol, dataset="mnist8m-made", factors={("ssf", "gaussian", ERROR): 2.0})
-    rows += grown(dataset="mnist8m-made")
-    results = [report_rows.written(tmp_path, [row for row in rows if row["protocol"] == protocol])]
-    frame, text = report_rows.as_read(report_rows.made(report_rows.spec_of(f"table-09-{protocol}"), results))
-    assert len(frame) == 2 * 4 * (3 if protocol == "code" else 1)
-    own = frame[(frame["kernel"] == "Gaussian") & (frame["quantity"] == "approximation error")].set_index("source")
-    assert (own.loc["published", "SSF"], own.loc["ours", "SSF"]) == ("0.0078", "0.0156")
-    total = frame[frame["quantity"].str.contains("total time")].set_index("source")
-    assert set(total["RFF"]) == {"1"}
-    assert "MNIST, deformed" in text
-    assert "deformations of our own" in text
-
-
 def test_a_stand_in_at_another_size_is_shown_with_its_size_and_compared_with_nothing(tmp_path):
     other = {"n_features": 256, "n_features_label": "256", "stand_in": "digits, deformed (stand-in for MNIST-8M)"}
     rows = as_measured(**other)

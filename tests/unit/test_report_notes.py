@@ -4,7 +4,7 @@ import pytest
 
 from rfstudy import tidy
 from rfstudy.report.context import Context
-from rfstudy.report.notes import comparability, notes, notes_on_searches, notes_on_sizes, quantity
+from rfstudy.report.notes import comparability, notes, notes_on_searches, notes_on_sizes
 
 ROW = {
     "dataset": "eeg", "method": "rff", "metric": "accuracy_pct", "n_features_label": "2d", "n_features": 28,
@@ -89,12 +89,6 @@ def test_what_was_tuned_of_a_map_is_what_the_sizes_of_an_entry_differ_in(one, ot
 )
 def test_stand_ins_capped_rows_and_other_data_are_not_comparable(columns, reason):
     assert comparability(tidy.frame([ROW | columns]), {"cod-rna": {"not_comparable": "other test rows"}}) == reason
-
-
-def test_a_quantity_in_words():
-    assert quantity("accuracy_pct", "svm") == "LIBLINEAR accuracy"
-    assert quantity("time_feature_s") == "generation time"
-    assert quantity("ram_gb") == "ram gb"
 
 
 def test_searches_that_are_shorter_than_the_papers():

@@ -8,26 +8,10 @@ import report_rows
 from figure_checks import assert_fit_to_print
 
 from rfstudy import tidy
-from rfstudy.report import panels, style
+from rfstudy.report import panels
 from rfstudy.report.against import compared
 from rfstudy.report.chance import majority_pct
-from rfstudy.report.notes import machine_busy_where
 from rfstudy.report.requirements import features_needed
-
-
-def test_notes_are_cut_between_two_of_them():
-    notes = ["One two three.", "A note that is much too long for two lines of so few characters.", "Four."]
-    assert panels.first_notes(notes, 12) == ["One two", "three. Four."]
-
-
-@pytest.mark.parametrize(("label", "n_lines"), [("RF{}", 1), ("a label of thirty characters.{}", 3)])
-def test_a_legend_is_as_flat_as_its_labels_allow(label, n_lines):
-    with style.style():
-        figure, _ = panels.grid("page", 1, 1, 1.0)
-        panels.finished(style.Picture(figure, [{"label": label.format(i)} for i in range(9)]))
-    figure.draw_without_rendering()
-    assert len({round(text.get_window_extent().y0) for text in figure.legends[0].get_texts()}) == n_lines
-    assert_fit_to_print(figure)
 
 
 def rows_of(values, metric="approximation_error_frobenius", **columns):
@@ -52,43 +36,10 @@ def whiskers(container):
     return np.array([segment[:, 1] for segment in container[2][0].get_segments()])
 
 
-def test_error_bars_on_a_logarithmic_axis_are_drawn_in_full():
-    # one size whose bar ends at a hundredth of its mean, which used to be cut at a tenth, and one that reaches zero
-    near, beyond = np.array([1.0 - 0.99, 1.0, 1.0 + 0.99]), np.array([0.1, 0.2, 2.7])
-    values = np.array([near, beyond, [1.0, 1.1, 1.2], [0.5, 0.6, 0.7], [0.3, 0.4, 0.5]])
-    figure = panel_of(rows_of({"rff": values})).figure
-    (ax,) = figure.axes
-    ends = whiskers(ax.containers[0])
-    mean, spread = values.mean(axis=1), values.std(axis=1, ddof=1)
-    assert mean[1] < spread[1]
-    np.testing.assert_allclose(ends[:, 1], mean + spread, rtol=1e-12)
-    np.testing.assert_allclose(ends[[0, 2, 3, 4], 0], (mean - spread)[[0, 2, 3, 4]], rtol=1e-9)
-    low, high = ax.get_ylim()
-    assert ends[1, 0] < 0  # cut at the end of the axis
-    assert low < mean.min()
-    assert (ends[:, 1] < high).all()
-    assert_fit_to_print(figure)
-
-
 def falling(factor, n=3):
     """Errors of five sizes and n repeats that fall with the size."""
     noise = np.exp(0.01 * np.random.default_rng(int(1000 * factor)).standard_normal((5, n)))
     return factor / np.sqrt(report_rows.SIZES)[:, None] * noise
-
-
-def test_a_line_far_from_all_others_is_cut_and_its_values_are_written():
-    values = {"rff": falling(1.0), "orf": falling(0.5), "lsrff": 1e5 / falling(1.0)}
-    figure, _ = panel_of(rows_of(values))
-    (ax,) = figure.axes
-    assert ax.get_ylim()[1] < 2.0
-    (text,) = ax.texts
-    means = values["lsrff"].mean(axis=1)
-    assert text.get_text() == f"LS-RFF {means.min():.3g} to {means.max():.3g} ↑"
-    for container in ax.containers[:2]:
-        assert (whiskers(container) > ax.get_ylim()[0]).all()
-        assert (whiskers(container) < ax.get_ylim()[1]).all()
-    near = panel_of(rows_of({"rff": falling(1.0), "orf": falling(0.5), "lsrff": falling(5.0)}))
-    assert not near.figure.axes[0].texts
 
 
 # --- against a method -------------------------------------------------------------------------------------------------
@@ -224,17 +175,6 @@ def test_of_a_thousand_methods_the_first_are_drawn_and_the_others_counted():
     assert_fit_to_print(picture.figure)
 
 
-def test_there_are_letters_for_more_panels_than_the_alphabet_has():
-    _, axes = panels.side_by_side("page", 28, 4, 1.0)
-    panels.set_titles(axes, ["name"] * 28)
-    assert [axes[i].get_title(loc="left") for i in (0, 25, 26, 27)] == [
-        "(a) name",
-        "(z) name",
-        "(aa) name",
-        "(ab) name",
-    ]
-
-
 # --- lines that are no measurements -----------------------------------------------------------------------------------
 
 
@@ -323,25 +263,3 @@ def test_the_interval_of_a_requirement_is_what_the_repeats_do_not_rule_out():
     (found,) = features_needed(tidy.frame(need(pattern[:, None] + np.full(4, 2 * half)))).to_dict("records")
     assert np.isnan(found["s"])
     assert (found["lower"], found["upper"]) == (np.inf, np.inf)
-
-
-def test_where_all_points_are_machine_busy_it_says_all():
-    def rounds(dataset, method, size, busy):
-        return [
-            {
-                "origin": "measured", "dataset": dataset, "method": method, "n_features_label": size, "axis": "round",
-                "at": at, "metric": "time_feature_s", "status": "ok", "settings": {"machine_busy": busy and at == 1},
-            }
-            for at in range(3)
-        ]  # fmt: skip
-
-    def told(*cells):
-        return machine_busy_where(
-            tidy.frame([row for cell in cells for row in rounds("eeg", *cell)]), report_rows.context_of([])
-        )
-
-    grid = list(itertools.product(("rff", "orf"), ("2d", "4d", "8d")))
-    assert told(*((*cell, True) for cell in grid)) == "all"
-    assert told(*((*cell, False) for cell in grid)) == ""
-    assert told(*((*cell, cell[0] == "orf") for cell in grid)) == "ORF at all sizes"
-    assert told(*((*cell, cell[1] != "4d") for cell in grid)) == "RFF at 2d, 8d; ORF at 2d, 8d"

@@ -2,10 +2,7 @@
 
 import json
 
-import report_rows
-
 from rfstudy import tidy
-from rfstudy.report import tables
 from rfstudy.report.context import Context
 from rfstudy.report.reached import needs
 
@@ -70,18 +67,3 @@ def test_the_smallest_size_that_is_no_lower_than_the_best_printed_number():
     ]  # fmt: skip
     missed = found[2].baseline
     assert (missed.n_features, missed.mean) == (56, 85)
-
-
-def test_the_table_says_where_and_who_and_who_does_not():
-    made = tables.make(context(), SPEC | {"kind": "reached"})
-    assert [str(cell) for cell in made.frame["reached by RFF"]] == ["2d (82.00)", "2d (82.00)", "not reached (85.00)"]
-    assert [str(cell) for cell in made.frame["by the best other"]] == ["d (72.00)", "4d (96.00)", "4d (96.00)"]
-
-
-def test_without_rows_there_is_nothing_and_that_is_said():
-    empty = context()
-    empty.rows = empty.rows.iloc[:0]
-    assert [str(cell) for cell in tables.make(empty, SPEC | {"kind": "reached"}).frame["reached by RFF"]] == [
-        "not run"
-    ] * 3
-    assert not report_rows.picture(SPEC | {"kind": "reach"}, empty).figure.axes

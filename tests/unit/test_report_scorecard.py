@@ -12,8 +12,6 @@ import yaml
 
 from rfstudy.outputs import load_reports
 from rfstudy.report import published
-from rfstudy.report.compare import CELL_VERDICTS
-from rfstudy.report.plots import printed as plot
 from rfstudy.report.published import numbers
 from rfstudy.report.scorecard import scorecard
 from rfstudy.study.config import ConfigurationError
@@ -217,52 +215,6 @@ def test_an_entry_may_be_about_one_of_several_kernels():
     spec = {"paper": "survey", "experiments": ["e"], "scorecard": {"numbers": [entry]}}
     assert {each.kernel for each in found([], spec).values()} == {"arccos0"}
     assert len(found([], spec)) == 9
-
-
-# --- the table and the picture ----------------------------------------------------------------------------------------
-
-
-def made(rows, tmp_path, paper="slsrff"):
-    """The scorecard of a paper as people read it, and its Markdown file."""
-    results = [report_rows.written(tmp_path, rows)] if rows else []
-    return report_rows.as_read(report_rows.made(report_rows.spec_of("scorecard-all", paper), results))
-
-
-def test_the_table_has_a_row_a_number_and_protocol_and_counts_the_verdicts(tmp_path):
-    frame, text = made(surrogate("text", tasks=["eeg"], sizes=(1, 2)) + facts(), tmp_path)
-    assert len(frame) == 645
-    tallies = frame.groupby("protocol")["verdict"].value_counts()
-    for protocol in ("text", "code", "tuned"):
-        (line,) = [line for line in text.splitlines() if line.startswith(f"- Protocol {protocol}, 215 printed cells: ")]
-        for verdict, number in tallies[protocol].items():
-            assert f"{verdict} {number}" in line
-
-
-def test_the_remark_says_what_a_number_must_not_be_compared_for(tmp_path):
-    rows = surrogate("text", tasks=["eeg", "cod-rna", "magic04", "covtype"], sizes=(128, 16))
-    rows = report_rows.changed(
-        rows, lambda row: row["dataset"] == "magic04", settings={"capped": True}, n_train=5, n_test=7
-    )
-    rows = report_rows.changed(rows, lambda row: row["dataset"] == "covtype", stand_in="made (stand-in for covtype)")
-    frame, _ = made(rows + facts(), tmp_path)
-    of_text = frame[frame["protocol"] == "text"]
-
-    def remark(dataset, size, method="RFF", quantity="ridge accuracy"):
-        rows = of_text[(of_text["data set"] == dataset) & (of_text["s"] == size) & (of_text["method"] == method)]
-        return rows[rows["quantity"] == quantity]["remark"].iloc[0]
-
-    assert remark("EEG", "16d") == ""
-    assert remark("EEG", "128d", "LS-RFF").startswith("the printed number is lost")
-    assert remark("cod-RNA", "128d") == "other test rows"
-    assert remark("magic04", "128d") == "capped at 5 training and 7 test rows"
-    assert remark("covtype", "16d") == "made stand-in"
-    assert remark("cod-RNA", "", "", "test rows") == "other test rows"
-
-
-def test_every_verdict_that_has_a_difference_has_a_mark_of_its_own():
-    assert set(plot.STYLES) == set(CELL_VERDICTS) - {"not run"}
-    assert len({style.marker for style in plot.STYLES.values()}) == len(plot.STYLES)
-    assert len({style.colour for style in plot.STYLES.values()}) == len(plot.STYLES)
 
 
 def test_the_published_numbers_are_those_of_the_reference():

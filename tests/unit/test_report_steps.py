@@ -21,15 +21,6 @@ def changes(steps, overlap=0.0):
     return gain_changes({m: [gain_of(m, step, SPEC["baselines"]) for step in steps] for m in OTHERS}, overlap)
 
 
-def table(rows, tmp_path):
-    results = [report_rows.written(tmp_path, rows)] if rows else []
-    return report_rows.as_read(report_rows.made(SPEC, results))
-
-
-def test_the_made_steps_are_those_of_the_catalogue():
-    assert list(SPEC["steps"]) == list(report_rows.STEPS)
-
-
 def test_a_method_without_rows_at_a_step_stays_where_it_was():
     steps = reached(report_rows.step_rows(tasks=["eeg"]))
     carried = [[method for method, each in step.items() if each.carried] for step in steps]
@@ -89,9 +80,3 @@ def test_changes_of_a_gain_have_the_variance_of_the_splits():
         assert place == (1, "lsrff")
         assert test == paired(gains["lsrff"][1], gains["lsrff"][0], overlap)
         assert is_effect(test, "accuracy_pct") == is_one
-
-
-def test_the_table_without_any_result_still_says_so(tmp_path):
-    frame, text = table([], tmp_path)
-    assert (frame[["RFF", "QMC", "LS-RFF", "SLS-RFF"]].isin(["not run", ""])).all(axis=None)
-    assert "Steps that change a gain" not in text

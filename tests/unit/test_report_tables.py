@@ -53,30 +53,6 @@ def test_what_was_measured_in_place_of_a_data_set_stands_under_its_own_name(tmp_
     assert "- Not comparable with the printed numbers: cod-RNA (other test rows), MNIST, deformed (the training" in text
 
 
-def test_facts_of_any_name_become_columns(tmp_path):
-    facts = report_rows.fact_rows(
-        duplicate_rows_pct=1.5,
-        class_order="long runs",
-        constant_columns=list(range(9)),
-        shuffled=True,
-        rule="a cell far from the median of its column",
-    )
-    skipped = report_rows.fact_rows(rows=0)
-    rows = [row for row in facts if row["dataset"] != "skin"]
-    rows += report_rows.changed(
-        [row for row in skipped if row["dataset"] == "skin"],
-        lambda row: True, status="skipped", value=None, d=None, settings={"reason": "no data"},
-    )  # fmt: skip
-    frame, text = table("table-06-facts-text", rows, tmp_path)
-    # those that the study knows first, by topic
-    assert list(frame.columns[2:]) == ["classes", "which columns", "duplicate rows (%)", "shuffled"]
-    told = frame.set_index("data set")
-    assert told.loc["EEG"].tolist() == ["all rows", "long runs", "0, 1, 2, 3, 4, ... (9 listed)", "1.5", "yes"]
-    assert told.loc["skin"].tolist() == ["skipped: no data", "", "", "", ""]
-    assert "- Rule: a cell far from the median of its column." in text
-    assert "- Without facts: skin (skipped: no data)." in text
-
-
 def test_facts_of_the_parts_have_rows_of_their_own(tmp_path):
     facts = report_rows.fact_rows(duplicate_rows=1200)
     of_test = report_rows.changed(report_rows.fact_rows(duplicate_rows=3), lambda row: True, split="test")
@@ -103,13 +79,6 @@ def test_a_ratio_of_speed_keeps_its_bar_up_to_the_bar(bar, verdict):
     other = {"variant": "other", "value": 4.0, "settings": {"what": "other"}}
     found = comparisons(tidy.frame([shared | side | {"at": at} for side in (own, other) for at in (0, 1, 2)]))
     assert found[["ratio", "verdict"]].iloc[0].tolist() == [0.25, verdict]
-
-
-def test_large_means_are_printed_with_a_power_of_ten():
-    cell = {"mean": 4902166050.0, "std": 15476385724.0, "n": 10, "n_failed": 0, "n_skipped": 0}
-    cell |= {"metric": "approximation_error_spectral"}
-    assert str(cells.mean_and_std(cell, 10)) == "4.9e9 ± 1.5e10"
-    assert str(cells.mean_and_std(cell | {"mean": 4094.2, "std": 65.4}, 10)) == "4094 ± 65"
 
 
 def test_two_means_of_one_place_are_an_error():

@@ -9,7 +9,6 @@ import verdict_rows
 
 from rfstudy import tidy
 from rfstudy.report import published
-from rfstudy.report.cells import with_error
 from rfstudy.report.estimates import SignCounts, growth, pooled, power_law, tally
 
 DISTANCES = (0.5, 1.0, 2.0)
@@ -187,20 +186,3 @@ def results(tmp_path):
 def made(name, results):
     """The table of a name, as people read it, and the text of its Markdown file."""
     return report_rows.as_read(report_rows.made(report_rows.spec_of(name), results, tasks={}))
-
-
-def test_the_table_of_claims_says_what_is_claimed(results):
-    table, text = made("claims-theory-text", results)
-    rows = table.set_index("claim")
-    assert rows["verdict"].to_dict() == {
-        "survey-50": "holds", "survey-51": "holds", "survey-52": "not run", "survey-53": "not run",
-        "survey-54": "not run", "survey-55": "not run", "survey-56": "holds",
-    }  # fmt: skip
-    assert rows.loc["survey-53", "says"] == "SORF is biased, by at most 6 t / sqrt(d)."
-    assert r"\|mean - exp(-t^2/2)\|" in text
-
-
-def test_a_number_has_two_digits_of_its_error():
-    assert str(with_error(0.02412, 0.00179)) == "0.0241 ± 0.0018"
-    assert str(with_error(143.72, 12.0)) == "144 ± 12"
-    assert str(with_error(-0.350211, 5e-18)) == "-0.35 ± 0"

@@ -3,14 +3,12 @@
 import itertools
 
 import pytest
-import report_rows
 import verdict_rows
 from verdict_rows import printed, row
 
 from rfstudy import tidy
 from rfstudy.report import times
 from rfstudy.report.aggregate import select
-from rfstudy.report.context import Context
 
 D = {"eeg": 14, "cod-rna": 8, "covtype": 50, "magic04": 10}
 PHASES = {"draw": 1.0, "learn": 2.0, "transform": 4.0, "fit": 8.0, "predict_transform": 16.0, "predict": 32.0}
@@ -211,37 +209,6 @@ def test_a_printed_ratio_beside_ours_by_rounds(tabulated, rounds, settings, expe
     assert "Fewer repeats" not in text
 
 
-def test_a_grid_of_times_has_medians_and_quartiles(tabulated):
-    spec = {"kind": "grid", "datasets": ["eeg", "magic04"], "methods": ["rff"], "sizes": ["2d", "4d"], "repeats": 10}
-    rows = generation("rff", (0.1, 0.2, 0.3, 0.4, 0.9)) + generation(
-        "rff", (20.0, 20.0), multiple=4, settings={"machine_busy": True}
-    )
-    rows += [
-        row("time_feature_s", value, method="rff", dataset="magic04", n_features_label="2d", repeat=i)
-        for i, value in enumerate((1.0, 2.0, 3.0))
-    ]
-    table, text = tabulated(spec | {"quantity": {"metric": "time_feature_s"}}, rows)
-    assert table.to_numpy().tolist() == [
-        ["eeg", "rff", "0.300 [0.200, 0.400]", "20.0 [20.0, 20.0] machine busy"],
-        ["magic04", "rff", "2.00 ± 1.00", "not run"],
-    ]  # fmt: skip
-    assert "Mean ± standard deviation over 3 repeats." in text
-    assert "medians of 2 to 5 rounds" in text
-    assert "Fewer repeats than the paper's 10: generation time (3)." in text
-
-
-def test_accuracies_have_repeats_and_their_times_rounds(tabulated):
-    accuracy = {"metric": "accuracy_pct", "learner": "ridge", "split": "test"}
-    spec = {
-        "kind": "accuracy_and_time", "datasets": ["eeg"], "methods": ["rff"], "baselines": ["rff"], "sizes": ["2d"],
-        "quantity": accuracy, "time": {"metric": "time_feature_s"}, "repeats": 2,
-    }  # fmt: skip
-    rows = verdict_rows.accuracies("rff", "2d", [79.0, 81.0], n_features=28) + generation("rff", (1.0,) * 5)
-    table, _ = tabulated(spec, rows)
-    # five rounds are no repeats that the accuracy lacks
-    assert table.set_index("source").loc["measured", "rff"] == "80.00 ± 1.41 (1.00 [1.00, 1.00])"
-
-
 @pytest.mark.parametrize("what", ["shortest of the processor", "older rows give way"])
 def test_the_growth_of_a_cost_is_that_of_the_shortest_rounds(tabulated, what):
     rows = []
@@ -338,56 +305,3 @@ CLEAR, NOISY = (2.1, 2.1, 2.1), (0.1, 2.1, 9.9)
 def test_claims_on_times_by_rounds(claim, rows, verdict):
     # by the tests of the claim alone: of slsrff-05 our rows could say one thing only
     assert verdict_rows.judged(claim, rows, not_testable="") == verdict
-
-
-def test_what_is_too_noisy_or_machine_busy_is_in_the_evidence():
-    rows = ratios_of("slsrff", "rff", {8: NOISY, 16: (1.0,) * 3})
-    rows += ratios_of("slsrff", "rff", {32: (1.5,) * 3}, settings={"machine_busy": True})
-    assert verdict_rows.found("slsrff-05", rows, not_testable="")[1] == (
-        "slsrff/rff: eeg 8d 2.10 (too noisy), 16d 1.00, 32d 1.50 (machine busy); not run: cod-rna, covtype, magic04"
-    )
-
-
-# Figures
-
-CURVES = {
-    "kind": "curves", "form": "figures", "name": "f", "paper": "survey", "experiments": ["e"], "caption": "c",
-    "width": "page", "datasets": ["eeg", "magic04"], "methods": ["rff"], "sizes": ["2d", "4d"],
-    "panels": [
-        {"metric": "approximation_error_frobenius", "label": "error", "scale": "log"},
-        {"metric": "time_feature_s", "label": "time (s)", "scale": "linear"},
-        {"metric": "time_train_s", "learner": "ridge", "label": "training time (s)", "scale": "log"},
-    ],
-}  # fmt: skip
-
-
-def test_the_panel_of_times_shows_medians_and_quartiles():
-    rows = rounds_of(rounds=(1.0, 2.0, 3.0, 4.0, 10.0))
-    rows += rounds_of(rounds=(5.0, 5.0), multiple=4, settings={"machine_busy": True})
-    rows += [
-        row(
-            "approximation_error_frobenius",
-            1 / s,
-            method="rff",
-            dataset=dataset,
-            n_features=14 * s,
-            n_features_label=f"{s}d",
-        )
-        for dataset, s in itertools.product(("eeg", "magic04"), (2, 4))
-    ]
-    figure, notes = report_rows.picture(CURVES, Context(tidy.frame(rows), {}, {}))
-    (bars,) = figure.axes[1].containers
-    # the other data set was run and not timed
-    assert [ax.get_ylabel() for ax in figure.axes] == ["error", "time (s)", "training time (s)", "error"]
-    (line, _, (ends,)) = bars
-    assert line.get_ydata().tolist() == [21.0, 35.0]
-    assert [segment[:, 1].tolist() for segment in ends.get_segments()] == [[14.0, 28.0], [35.0, 35.0]]
-    # a cross on what is machine_busy
-    (cross,) = [each for each in figure.axes[1].lines if each.get_marker() == "x"]
-    assert cross.get_ydata().tolist() == [35.0]
-    (bars,) = figure.axes[2].containers
-    assert bars[0].get_ydata().tolist() == [36.0, 60.0]
-    note = " ".join(notes)
-    assert "medians of 2 to 5 rounds" in note
-    assert "The machine was busy with other work: eeg: rff at 4d." in note
-    assert "Not drawn: magic04: time (s), magic04: training time (s) (not timed)." in note

@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 import report_rows
 
-from rfstudy.report import catalogue, tables, typeset
-from rfstudy.report.tables import dataset_facts
+from rfstudy.report import tables, typeset
 
 #: One table of every kind and paper.
 TABLES = list(
@@ -218,23 +217,6 @@ def latex_pieces(text):
     return found
 
 
-@every_table
-def test_the_same_rows_give_the_same_files(number, tmp_path):
-    spec = TABLES[number]
-    table = made(number, True)
-    again = tables.make(steps() if spec["kind"] == "ablation" else context(True), spec)
-    files = [typeset.write(each, tmp_path / folder, catalogue.outputs(spec)) for each, folder in
-             ((table, "one"), (again, "two"))]  # fmt: skip
-    assert [path.name for path in files[0]] == catalogue.outputs(spec)
-    assert [path.read_bytes() for path in files[0]] == [path.read_bytes() for path in files[1]]
-    assert not any(b"\r" in path.read_bytes() for path in files[0])
-
-
-def kind_of(name, rows, paper="survey"):
-    spec = report_rows.spec_of(name, paper)
-    return tables.make(report_rows.context_of(rows), spec)
-
-
 def test_the_columns_that_are_explained_are_there():
     page = (report_rows.ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     section = page.split("### The files of a table")[1].split("###")[0].split("Its columns:")[1]
@@ -245,25 +227,6 @@ def test_the_columns_that_are_explained_are_there():
     assert by_rounds < named
 
 
-def test_facts_stand_by_topic_and_one_row_an_entry():
-    rows = report_rows.fact_rows(class_order="long runs", duplicate_rows=1200, constant_columns=[3, 17], shuffled=True)
-    table = kind_of("table-06-facts-text", rows)
-    assert list(table.parts) == ["Rows that occur again", "Order of the rows", "Values", dataset_facts.OTHERS]
-    frame = report_rows.as_computed(table)
-    eeg = frame[frame["data_set_id"] == "eeg"].set_index("fact_id")
-    assert eeg.loc["duplicate_rows", "value"] == 1200
-    assert eeg.loc["class_order", "text"] == "long runs"
-    assert eeg.loc["shuffled", ["topic", "text"]].tolist() == [dataset_facts.OTHERS, "yes"]
-    assert eeg.loc["constant_columns", ["entry", "value"]].to_numpy().tolist() == [[1, 3], [2, 17]]
-
-
-def test_reasons_do_not_name_methods_by_their_ids():
-    failed = [note for i, spec in enumerate(TABLES) if spec["paper"] == "slsrff" for note in made(i, True).notes
-              if note.startswith("Failed")]  # fmt: skip
-    assert any("of QMC at s = d" in note and "(singular)" in note for note in failed)
-    assert not any("qmc" in note for note in failed)
-
-
 def test_numbers_in_csv_files_have_ten_digits_and_no_point_where_they_are_whole():
     values = [1 / 3, 2.0, -0.0, 1e-12, 123456789012, np.float32(0.5), np.int64(7), 6.02e23, None, np.nan, pd.NA, "a,b"]
     text = typeset.csv(typeset.Table(pd.DataFrame({"x": pd.Series(values, dtype=object)})))
@@ -272,43 +235,6 @@ def test_numbers_in_csv_files_have_ten_digits_and_no_point_where_they_are_whole(
         "x,x_remark", "0.3333333333,", "2,", "0,", "1e-12,", "123456789012,", "0.5,", "7,", "6.02e+23,", ",", ",", ",",
         ',"a,b"',
     ]  # fmt: skip
-
-
-def latex_of(n_columns, cell="0.123", **options):
-    names = ["key", "also", *(f"column {i}" for i in range(n_columns))]
-    frame = pd.DataFrame([[f"row {i}", "x", *[cell] * n_columns] for i in range(5)], columns=names)
-    return typeset.latex(typeset.Table(frame, ["A note."], name="made", caption="Caption.", **options))
-
-
-def test_latex_turns_the_page_for_a_wide_table_and_splits_a_wider_one():
-    narrow, wide, wider = (latex_of(n) for n in (4, 12, 40))
-    assert r"\small" in narrow
-    assert "landscape}" not in narrow
-    assert wide.split("\n")[1] == r"\begin{landscape}"
-    pieces = latex_pieces(wider)
-    assert len(pieces) > 1
-    assert [name for names, _ in pieces for name in names[2:]] == [f"column {i}" for i in range(40)]
-    assert {(*names[:2], len(rows)) for names, rows in pieces} == {("key", "also", 5)}
-    last = len(pieces[0][0]) - 3
-    assert rf"\caption{{Caption. (a) column 0 to column {last}.}} \label{{tab:made}}" in wider
-    assert rf"(b) column {last + 1} to " in wider
-    assert wider.count("A note.") == 1
-
-
-def test_latex_breaks_texts_into_lines_but_no_numbers():
-    assert latex_of(2, "a text that is a paragraph, because it is longer than a line").count(r"\raggedright") == 2
-    number = typeset.Cell("1,234,567,890.123 ± 1,234,567,890.123 (1,234,567,890 failed)", {"": 1234567890.123})
-    assert "raggedright" not in latex_of(2, number)
-
-
-def test_parts_are_tables_of_their_own_without_their_empty_rows():
-    frame = pd.DataFrame({"key": ["a", "b"], "x": [1, 2], "y": ["", "text"]})
-    table = typeset.Table(frame, parts={"Numbers": ["x"], "Words": ["y"]})
-    numbers, words = markdown_parts(typeset.markdown(table))
-    assert [list(part) for part in (numbers, words)] == [["key", "x"], ["key", "y"]]
-    assert words.to_numpy().tolist() == [["b", "text"]]
-    assert "*Words*" in typeset.markdown(table)
-    assert [rows for _, rows in latex_pieces(typeset.latex(table))] == [[["a", "1"], ["b", "2"]], [["b", "text"]]]
 
 
 def test_special_characters_are_escaped():
@@ -331,8 +257,3 @@ def test_characters_that_need_unicode_fonts_are_named_in_the_first_line():
 
     assert first_line("Gauß & Çelik ≥ 0") == typeset.NEEDS
     assert first_line("方法 and λ") == f"{typeset.NEEDS}; XeLaTeX or LuaLaTeX, with a font that has λ方法"
-
-
-def test_repeats_in_the_first_column_are_left_out():
-    frame = pd.DataFrame({"data": ["eeg", "eeg", "skin", "eeg"], "x": [1.0, 2.5, 3.0, 12345.0]})
-    assert typeset.in_words(frame).to_numpy().tolist() == [["eeg", "1"], ["", "2.5"], ["skin", "3"], ["eeg", "12,345"]]

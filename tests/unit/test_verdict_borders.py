@@ -111,27 +111,6 @@ def test_a_ratio_to_what_may_be_zero_is_lost(tabulated):
     assert ratio_of(tabulated, ("4.000", "0.100"), [(40.0, 1.0)] * 5)[0] == "reproduced"
 
 
-def test_the_verdicts_are_counted(tabulated):
-    spec = SCORES | {"sizes": ["d", "2d", "4d"], "methods": ["rff", "lsrff"]}
-
-    def n(place):
-        return 1 if place == ("rff", "2d") else 5  # one repeat beside a printed spread
-
-    ours = {("rff", "d"): 80.4, ("rff", "2d"): 81.5, ("rff", "4d"): 81.51, ("lsrff", "d"): 78.0, ("lsrff", "2d"): 80.0}
-    rows = [
-        each for (method, size), value in ours.items() for each in accuracies(method, size, [value] * n((method, size)))
-    ]
-    cells = itertools.product(("rff", "lsrff"), spec["sizes"])
-    as_printed = [printed("accuracy_pct", "80.00", method=method, n_features=size) for method, size in cells]
-    as_printed[-2] |= {"confidence": "reconstructed"}
-    # three standard errors are more than twice the margin
-    as_printed[1] |= {"spread": "1.2", **STD}
-    _, text = tabulated(spec, rows, as_printed)
-    assert "Verdicts, 6 printed cells: reproduced 2, better 1, worse 1, too noisy 1, not run 1." in text
-    assert "Verbatim, 5 printed cells: reproduced 1, better 1, worse 1, too noisy 1, not run 1." in text
-    assert "Reconstructed, 1 printed cell: reproduced 1." in text
-
-
 # Bullets: kind "accuracy_and_time"
 
 BULLETS = {
@@ -585,33 +564,3 @@ def test_a_need_is_the_size_from_which_on_the_risk_is_within_the_tolerance(tabul
 
 
 # Data: kinds "dataset_statistics" and "grid"
-
-
-def statistics(tabulated, **changed):
-    found = {"d": 4, "n_train": 100, "n_test": 50, "split": "all", "settings": {"split": "half", "preprocess": "none"}}
-    rows = [row("fact_rows", 150.0, repeat=None, **found | changed)]
-    as_printed = [
-        printed(metric, value, method="")
-        for metric, value in (("n_dims", "4"), ("n_train", "100"), ("n_test", "50"), ("random_split", "yes"))
-    ]
-    table, _ = tabulated({"kind": "dataset_statistics", "datasets": ["eeg"]}, rows, as_printed)
-    return table.set_index("source").loc["found", "differs in"]
-
-
-def test_statistics_that_differ_are_named(tabulated):
-    assert statistics(tabulated) == ""
-    assert statistics(tabulated, d=5) == "d"
-    assert statistics(tabulated, n_train=101, n_test=49) == "training rows, test rows"
-    assert statistics(tabulated, settings={"split": "published"}) == "random split"
-    assert statistics(tabulated, d=5, stand_in="made (stand-in for eeg)") == "not comparable"
-
-
-def test_a_mean_says_what_it_lacks(tabulated):
-    spec = {"kind": "grid", "datasets": ["eeg"], "methods": ["rff", "orf"], "sizes": ["d", "2d", "4d"]}
-    rows = accuracies("rff", "d", [79.0, 80.0, 81.0]) + accuracies("rff", "2d", [79.0, 81.0])
-    rows += accuracies("orf", "d", [80.0, None, None]) + accuracies("orf", "2d", [None])
-    table, text = tabulated(spec | {"quantity": ACCURACY}, rows)
-    assert table.iloc[:, 2:].to_numpy().tolist() == [
-        ["80.00 ± 1.00", "80.00 ± 1.41 (n = 2)", "not run"], ["80.00 (2 failed)", "1 failed", "not run"],
-    ]  # fmt: skip
-    assert "Mean ± standard deviation over 3 repeats." in text

@@ -13,8 +13,8 @@ from rfstudy import tidy
 from rfstudy.report import tables
 from rfstudy.report.compare import holm
 from rfstudy.report.context import Context
-from rfstudy.report.crossed import crossed
 from rfstudy.report.tables import crossed as table
+from rfstudy.report.tables.crossed import crossed
 
 STYLES = {"rff": {"label": "RFF", "colour": "#000000", "marker": "o"}}
 TASKS = {"eeg": {"label": "EEG", "published_as": {}, "split": "half", "n_train": 50, "n_test": 50}}

@@ -14,9 +14,9 @@ from rfstudy.report import derived, tables
 from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
 from rfstudy.report.derived import best_on_test, with_derived
-from rfstudy.report.error_and_time import Timed, at_time, curve, within
 from rfstudy.report.panels import NOTHING
 from rfstudy.report.plots.curves import with_errors
+from rfstudy.report.tables.equal_time import Timed, at_time, curve, within
 
 SPECS = {spec["name"]: spec for spec in report_rows.REPORTS if spec["paper"] == "eerf"}
 QUANTITY = {"metric": "error_pct", "learner": "ridge", "split": "test"}

@@ -10,7 +10,7 @@ import verdict_rows
 from rfstudy import tidy
 from rfstudy.report import catalogue
 from rfstudy.report.estimates import largest_half, varying
-from rfstudy.report.requirements import features_needed, growth_of_need, size_text
+from rfstudy.report.tables.requirements import features_needed, growth_of_need, size_text
 
 SIZES = (32, 64, 128, 256, 512)
 SAMPLES = (64, 128, 256, 512)

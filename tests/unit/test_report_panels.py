@@ -9,9 +9,9 @@ from figure_checks import assert_fit_to_print
 
 from rfstudy import tidy
 from rfstudy.report import panels
-from rfstudy.report.against import compared
 from rfstudy.report.chance import majority_pct
-from rfstudy.report.requirements import features_needed
+from rfstudy.report.plots.curves import compared
+from rfstudy.report.tables.requirements import features_needed
 
 
 def rows_of(values, metric="approximation_error_frobenius", **columns):
@@ -173,6 +173,8 @@ def test_of_a_thousand_methods_the_first_are_drawn_and_the_others_counted():
     assert picture.figure.legends[0].get_texts()[0].get_text() == "RFF"
     assert "Not drawn: 961 further methods (more than 40 lines)." in picture.notes
     assert_fit_to_print(picture.figure)
+    shown, notes = panels.first_lines({i: (f"map{i}", "") for i in range(1000)}, report_rows.context_of([]))
+    assert (list(shown), notes) == (list(range(40)), ["Not drawn: 960 further methods (more than 40 lines)."])
 
 
 # --- lines that are no measurements -----------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import json
 
 from rfstudy import tidy
 from rfstudy.report.context import Context
-from rfstudy.report.reached import needs
+from rfstudy.report.tables.reached import needs
 
 SIZES = ["d", "2d", "4d"]
 STYLES = {

@@ -5,8 +5,8 @@ import pytest
 import report_rows
 from figure_checks import assert_fit_to_print
 
-from rfstudy.report import boxes
 from rfstudy.report.plots import diagram
+from rfstudy.report.plots import diagram as boxes
 
 CONTEXT = report_rows.context_of([])
 

@@ -6,7 +6,7 @@ import report_rows
 
 from rfstudy import tidy
 from rfstudy.report import cells
-from rfstudy.report.comparisons import comparisons
+from rfstudy.report.tables.ratios import comparisons
 
 
 def table(name, rows, tmp_path, paper="survey"):

@@ -3,6 +3,8 @@
 All notes are read off the rows of the table or figure that prints them.
 """
 
+import inspect
+
 import pandas as pd
 
 from rfstudy.metrics import fact_of
@@ -106,6 +108,15 @@ def absence(rows: pd.DataFrame) -> str:
 
 
 # --- the notes of a table or figure -----------------------------------------------------------------------------------
+
+
+def made(kind, context: Context, spec: dict):
+    """Return what the function of a kind makes (a table or a picture), and its notes with those on the rows it shows.
+
+    The function takes the keys of ``spec`` that it names as arguments.
+    """
+    found = kind(context, **{key: value for key, value in spec.items() if key in inspect.signature(kind).parameters})
+    return found, [*found.notes, *([] if found.shown is None else notes(found.shown, spec, context))]
 
 
 def notes(frame: pd.DataFrame, spec: dict, context: Context) -> list[str]:

@@ -155,10 +155,17 @@ def first_notes(notes: Iterable[str], characters: int) -> list[str]:
 
 
 def styles_of(rows: pd.DataFrame, methods: list[str], context: Context) -> tuple[dict[str, PlotStyle], list[str]]:
-    """Return the plot styles of the lines "method/variant" of rows, the listed methods first, and a sentence on those
-    beyond ``MOST_LINES``, which are not drawn."""
+    """Return ``first_lines`` of the lines "method/variant" of rows, the listed methods first."""
     pairs = method_order(rows, methods)
-    styles = {f"{method}/{variant}": plot_style(method, context.styles, variant) for method, variant in pairs}
+    return first_lines({f"{method}/{variant}": (method, variant) for method, variant in pairs}, context)
+
+
+def first_lines(pairs: dict, context: Context) -> tuple[dict[str, PlotStyle], list[str]]:
+    """Return the plot styles of the first ``MOST_LINES`` lines, and a sentence on the others, which are not drawn.
+
+    ``pairs`` are method and variant by the name of the line.
+    """
+    styles = {line: plot_style(method, context.styles, variant) for line, (method, variant) in pairs.items()}
     shown = dict(itertools.islice(styles.items(), MOST_LINES))
     rest = len(styles) - len(shown)
     return shown, not_drawn({f"{rest} further methods": f"more than {MOST_LINES} lines"} if rest else {})

@@ -28,8 +28,8 @@ from rfstudy.report.claims.registry import claim
 from rfstudy.report.claims.rows import Rows
 from rfstudy.report.claims.samples import Side, difference, highest, lowest, rank_correlation, side
 from rfstudy.report.compare import family, is_effect, overlap_of, paired
-from rfstudy.report.error_and_time import curve, within
 from rfstudy.report.estimates import largest_half
+from rfstudy.report.tables.equal_time import curve, within
 
 GRIDS = {"text": "eerf-text", "tuned": "eerf-tuned"}
 GAUSSIAN, OTHER_KERNELS = ("buzz", "news", "adult", "mnist"), ("year", "letter", "har")

@@ -28,7 +28,7 @@ from rfstudy.report.claims.rows import Rows
 from rfstudy.report.claims.samples import Sample, difference, highest, lowest, shifted, side
 from rfstudy.report.compare import Estimate, paired
 from rfstudy.report.estimates import largest_half, varying
-from rfstudy.report.requirements import features_needed, size_text
+from rfstudy.report.tables.requirements import features_needed, size_text
 
 GRIDS = {"text": "slsrff-text", "code": "slsrff-code", "tuned": "slsrff-tuned"}
 COST, SURROGATE = {"text": "slsrff-cost"}, {"text": "slsrff-surrogate"}

@@ -4,13 +4,12 @@ An entry of ``config/figures`` gives its keyword arguments, by name.
 """
 
 import importlib
-import inspect
 from pathlib import Path
 
 from rfstudy.report import style
 from rfstudy.report.catalogue import module_of, outputs
 from rfstudy.report.context import Context
-from rfstudy.report.notes import notes
+from rfstudy.report.notes import made
 from rfstudy.report.panels import finished
 
 
@@ -20,13 +19,7 @@ def draw(context: Context, spec: dict, out_dir) -> list[Path]:
 
 
 def picture(context: Context, spec: dict) -> style.Picture:
-    """Return the figure of a specification; its kind takes the keys that it names as arguments.
-
-    After the notes of the kind come those on the measured rows that the figure shows.
-    """
-    draw_kind = importlib.import_module(module_of(spec["kind"])).draw
-    names = inspect.signature(draw_kind).parameters
+    """Return the figure of a specification."""
     with style.style():
-        drawn = draw_kind(context, **{key: value for key, value in spec.items() if key in names})
-        on_rows = [] if drawn.shown is None else notes(drawn.shown, spec, context)
-        return finished(drawn._replace(notes=[*drawn.notes, *on_rows]))
+        drawn, notes = made(importlib.import_module(module_of(spec["kind"])).draw, context, spec)
+        return finished(drawn._replace(notes=notes))

@@ -7,8 +7,7 @@ Journal of Machine Learning Research 7, 2006).
 import pandas as pd
 
 from rfstudy.report.context import Context
-from rfstudy.report.panels import draw_dots, not_drawn, side_by_side
-from rfstudy.report.plot_styles import plot_style
+from rfstudy.report.panels import draw_dots, first_lines, not_drawn, side_by_side
 from rfstudy.report.ranks import critical_difference, ranked_rows, ranking, scores
 from rfstudy.report.style import Picture
 
@@ -37,12 +36,13 @@ def draw(
                 found[title] = each
             else:
                 absent[title] = "under two data sets or maps"
-    height = ROW * max((len(each.ranks) for each in found.values()), default=0) + AROUND
+    styles, more = first_lines({method: (method, "") for method in methods}, context)
+    height = ROW * min(len(styles), max((len(each.ranks) for each in found.values()), default=0)) + AROUND
     figure, axes = side_by_side(width, len(found), len(groups), height)
-    styles = {method: plot_style(method, context.styles) for method in methods}
     for (title, each), ax in zip(found.items(), axes, strict=True):
         half = critical_difference(len(each.datasets), len(each.ranks)) / 2
-        cells = pd.DataFrame({"line": each.ranks.index, "row": range(len(each.ranks)), "mean": each.ranks.to_numpy()})
+        ranks = each.ranks[each.ranks.index.isin(list(styles))]
+        cells = pd.DataFrame({"line": ranks.index, "row": range(len(ranks)), "mean": ranks.to_numpy()})
         cells = cells.assign(lower=cells["mean"] - half, upper=cells["mean"] + half, pale=False)
         draw_dots(ax, cells, styles, len(cells))
         ax.set_yticks(cells["row"], [styles[method].label for method in cells["line"]])
@@ -51,5 +51,5 @@ def draw(
     tests = "; ".join(f"{title} {each.p_value:.1g}" for title, each in found.items() if each.p_value == each.p_value)
     remarks = ["Bars that do not overlap: the maps differ at 5 % by Nemenyi's test."]
     remarks += [f"Friedman's test that the maps differ, p: {tests}."] if tests else []
-    remarks += not_drawn(absent)
+    remarks += not_drawn(absent) + more
     return Picture(figure, notes=remarks, shown=frame)

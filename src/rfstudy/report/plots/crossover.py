@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from rfstudy.report.aggregate import by_cell, select
-from rfstudy.report.comparisons import threads_of
 from rfstudy.report.context import Context
 from rfstudy.report.notes import machine_busy_where
 from rfstudy.report.panels import doublings_axis, draw_lines, grid, log_axis, not_drawn, nothing
 from rfstudy.report.plot_styles import PlotStyle, plot_style
 from rfstudy.report.style import Picture
+from rfstudy.report.tables.ratios import threads_of
 from rfstudy.report.times import TOO_WIDE, by_rounds, ratios
 
 #: Inches of a panel.

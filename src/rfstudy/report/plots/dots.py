@@ -5,9 +5,9 @@ import pandas as pd
 
 from rfstudy.report.aggregate import by_repeat
 from rfstudy.report.context import Context
-from rfstudy.report.crossed import crossed
 from rfstudy.report.panels import draw_dots, grid, not_drawn, nothing, with_unit
 from rfstudy.report.style import Picture, spare_style
+from rfstudy.report.tables.crossed import crossed
 
 #: Inches of a row; columns are spread over this share of it.
 ROW, SPREAD = 0.3, 0.6
@@ -21,7 +21,7 @@ def draw(
     lines: list[dict],
     columns: list[dict],
 ) -> Picture:
-    """Return the figure; ``quantity``, ``lines`` and ``columns`` select the cells as in ``report.crossed``."""
+    """Return the figure; ``quantity``, ``lines`` and ``columns`` select the cells as in ``tables.crossed``."""
     cells = crossed(context, {"quantity": quantity, "lines": lines, "columns": columns})
     cells = {place: rows for place, rows in cells.items() if (rows["status"] == "ok").any()}
     labels = list(dict.fromkeys(row for row, _ in cells))

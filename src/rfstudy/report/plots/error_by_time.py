@@ -4,12 +4,20 @@ import pandas as pd
 
 from rfstudy.report.aggregate import select
 from rfstudy.report.context import Context
-from rfstudy.report.error_and_time import Timed, curve
 from rfstudy.report.notes import absence
-from rfstudy.report.panels import draw_lines, log_axis, not_drawn, set_titles, side_by_side, titles_of, with_unit
-from rfstudy.report.plot_styles import plot_style
+from rfstudy.report.panels import (
+    draw_lines,
+    first_lines,
+    log_axis,
+    not_drawn,
+    set_titles,
+    side_by_side,
+    titles_of,
+    with_unit,
+)
 from rfstudy.report.published import printed_name
 from rfstudy.report.style import Picture
+from rfstudy.report.tables.equal_time import Timed, curve
 
 #: Inches of a panel, and panels in a row.
 HEIGHT, ACROSS = 1.5, 4
@@ -33,11 +41,11 @@ def draw(
     quantity : the error
     times : the metric of the time that counts for a method, by method
     """
-    styles = {method: plot_style(method, context.styles) for method in methods}
+    styles, more = first_lines({method: (method, "") for method in methods}, context)
     found, absent = {}, {}
     for dataset in datasets:
         rows = select(context.rows, dataset=dataset)
-        cells = points([(method, curve(rows, method, quantity, times[method])) for method in methods])
+        cells = points([(method, curve(rows, method, quantity, times[method])) for method in styles])
         if len(cells):
             found[dataset] = cells
             continue
@@ -53,7 +61,7 @@ def draw(
     metrics = [quantity["metric"], *times.values()]
     shown = select(context.rows, dataset=datasets, method=methods, variant="", metric=metrics)
     shown = select(shown, learner=["", quantity.get("learner", "")])
-    remarks = ["Bars: one standard error of the error, the quartiles of the time.", *not_drawn(absent)]
+    remarks = ["Bars: one standard error of the error, the quartiles of the time.", *not_drawn(absent), *more]
     return Picture(figure, styles.values(), remarks, shown)
 
 

@@ -3,8 +3,7 @@
 import pandas as pd
 
 from rfstudy.report.context import Context
-from rfstudy.report.panels import not_drawn, side_by_side
-from rfstudy.report.plot_styles import plot_style
+from rfstudy.report.panels import first_lines, not_drawn, side_by_side
 from rfstudy.report.ranks import ranked_rows, ranking, scores
 from rfstudy.report.style import Picture, drawn_as
 
@@ -23,7 +22,7 @@ def draw(
 ) -> Picture:
     """Return the figure, with a panel for every criterion by which two methods are ranked."""
     frame = ranked_rows(context.rows, {"datasets": datasets, "methods": methods, "criteria": criteria}, sizes)
-    styles = {method: plot_style(method, context.styles) for method in methods}
+    styles, more = first_lines({method: (method, "") for method in methods}, context)
     found, counts = {}, []
     for criterion in criteria:
         by_size = {size: ranking(scores(frame, criterion, methods, [size]), criterion["metric"]) for size in sizes}
@@ -33,7 +32,7 @@ def draw(
             counts.append(f"{criterion['label']} {', '.join(str(len(each.datasets)) for each in by_size.values())}")
     figure, axes = side_by_side(width, len(found), ACROSS, HEIGHT)
     for (label, ranks), ax in zip(found.items(), axes, strict=True):
-        for method, own in ranks.reindex(methods).iterrows():
+        for method, own in ranks.reindex(list(styles)).iterrows():
             ax.plot(range(len(own)), own.to_numpy(), **drawn_as(styles[method]))
         ax.set_xticks(range(ranks.shape[1]), ranks.columns)
         ax.set_yticks(range(1, len(ranks) + 1))
@@ -42,5 +41,5 @@ def draw(
     ranked = {method for ranks in found.values() for method in ranks.index}
     missing = [criterion["label"] for criterion in criteria if criterion["label"] not in found]
     remarks = ["Mean ranks over the data sets on which every map has a value; 1 is best."]
-    remarks += [f"Data sets by size: {'; '.join(counts)}.", *not_drawn(dict.fromkeys(missing, "not run"))]
-    return Picture(figure, [styles[method] for method in methods if method in ranked], remarks, frame)
+    remarks += [f"Data sets by size: {'; '.join(counts)}.", *not_drawn(dict.fromkeys(missing, "not run")), *more]
+    return Picture(figure, [each for method, each in styles.items() if method in ranked], remarks, frame)

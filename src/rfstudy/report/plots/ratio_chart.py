@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from rfstudy.report.comparisons import comparisons, threads_of
 from rfstudy.report.context import Context
 from rfstudy.report.notes import absence
 from rfstudy.report.panels import grid, log_axis, nothing
 from rfstudy.report.style import Picture
+from rfstudy.report.tables.ratios import comparisons, threads_of
 
 #: Faces of the dots by verdict; a ratio without a verdict is grey.
 COLOUR = "#0072B2"

@@ -10,8 +10,8 @@ from rfstudy.report.aggregate import of_quantity, select
 from rfstudy.report.context import Context
 from rfstudy.report.panels import set_titles, side_by_side, titles_of
 from rfstudy.report.plot_styles import PlotStyle, plot_style
-from rfstudy.report.reached import needs
 from rfstudy.report.style import REFERENCE, Picture, drawn_as
+from rfstudy.report.tables.reached import needs
 
 #: Inches of a panel, panels in a row, and the plot style of the best of the other methods.
 HEIGHT, ACROSS = 1.7, 4

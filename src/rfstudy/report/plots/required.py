@@ -11,10 +11,10 @@ import pandas as pd
 from rfstudy.report.aggregate import method_order, select, settings_of
 from rfstudy.report.context import Context
 from rfstudy.report.notes import absence
-from rfstudy.report.panels import doublings_axis, not_drawn, nothing, side_by_side
+from rfstudy.report.panels import doublings_axis, first_lines, not_drawn, nothing, side_by_side
 from rfstudy.report.plot_styles import PlotStyle, plot_style
-from rfstudy.report.requirements import BOUNDS, CONFIDENCE, features_needed, stated_bounds
 from rfstudy.report.style import Picture, drawn_as
+from rfstudy.report.tables.requirements import BOUNDS, CONFIDENCE, features_needed, stated_bounds
 
 #: Inches.
 HEIGHT = 2.1
@@ -37,8 +37,7 @@ def draw(context: Context, *, paper: str, width: str, methods: list[str], panels
     bounds : where bounds are ``published``, and the ``variant`` of a method that they are about
     """
     needed = features_needed(context.rows)
-    lines = method_order(needed, methods)
-    styles = [plot_style(method, context.styles, variant) for method, variant in lines]
+    styles, more = first_lines({pair: pair for pair in method_order(needed, methods)}, context)
     there = [panel for panel in panels if (needed["decay"] == panel["decay"]).any()]
     why = "not run" if len(needed) else absence(context.rows).split(":")[0]
     missing = {panel["decay"]: why for panel in panels if panel not in there}
@@ -57,8 +56,8 @@ def draw(context: Context, *, paper: str, width: str, methods: list[str], panels
                 colour = plot_style(method, context.styles).colour
                 ax.plot(n, bound * first["s"].iloc[0] / bound[0], color=colour, **BOUND)
                 drawn.setdefault(decay, []).append(f"{text} ({plot_style(method, context.styles).label})")
-        for position, ((method, variant), each) in enumerate(zip(lines, styles, strict=True)):
-            shift = 2.0 ** (SPREAD * ((position + 0.5) / len(lines) - 0.5))
+        for position, ((method, variant), each) in enumerate(styles.items()):
+            shift = 2.0 ** (SPREAD * ((position + 0.5) / len(styles) - 0.5))
             _draw_line(ax, select(own, method=method, variant=variant).sort_values("n"), each, shift)
         sizes = sorted(set(own["n"]))
         ax.set_yscale("log", base=2)
@@ -70,8 +69,8 @@ def draw(context: Context, *, paper: str, width: str, methods: list[str], panels
         ax.set_ylim(low.min(), high.max())
         ax.label_outer()
     axes[0].set_ylabel("features needed s")
-    entries = [*styles, *([{"color": "black", "label": "stated bound"} | BOUND] if drawn else [])]
-    return Picture(figure, entries, _notes(context.rows, drawn) + not_drawn(missing))
+    entries = [*styles.values(), *([{"color": "black", "label": "stated bound"} | BOUND] if drawn else [])]
+    return Picture(figure, entries, _notes(context.rows, drawn) + not_drawn(missing) + more)
 
 
 def _draw_line(ax, own: pd.DataFrame, each: PlotStyle, shift: float) -> None:

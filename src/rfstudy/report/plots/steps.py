@@ -12,6 +12,7 @@ from rfstudy.report.context import Context
 from rfstudy.report.panels import (
     draw_chance,
     draw_dots,
+    first_lines,
     set_titles,
     side_by_side,
     titles_of,
@@ -21,8 +22,8 @@ from rfstudy.report.panels import (
 from rfstudy.report.plot_styles import plot_style
 from rfstudy.report.plots.dots import dot
 from rfstudy.report.published import printed_name
-from rfstudy.report.steps import course
 from rfstudy.report.style import REFERENCE, Picture
+from rfstudy.report.tables.ablation import course
 
 #: Inches of a step, panels in a row, and the share of a step that methods are spread over.
 ROW, ACROSS, SPREAD = 0.17, 4, 0.5
@@ -53,7 +54,7 @@ def draw(
     frame = of_quantity(select(context.rows, dataset=datasets, n_features_label=sizes), quantity)
     ok = set(select(frame, status="ok")["dataset"])
     there = [dataset for dataset in datasets if dataset in ok]
-    styles = {method: plot_style(method, context.styles) for method in methods}
+    styles, more = first_lines({method: (method, "") for method in methods}, context)
     of_controls = {
         control["label"]: plot_style(control["method"], context.styles, control["variant"]) for control in controls
     }
@@ -63,7 +64,7 @@ def draw(
     chances, reached = {}, False
     for position, (dataset, ax) in enumerate(zip(there, axes, strict=True)):
         rows = select(frame, dataset=dataset)
-        draw_dots(ax, cells_of(rows, list(steps), methods), styles, len(labels), SPREAD)
+        draw_dots(ax, cells_of(rows, list(steps), list(styles)), styles, len(labels), SPREAD)
         cells = controls_in(rows, controls, len(steps))
         draw_dots(ax, cells, of_controls, len(labels))
         for control in select(cells, through=[True]).to_dict("records"):
@@ -81,7 +82,7 @@ def draw(
     through = ", ".join(control["label"] for control in controls if control.get("line"))
     remarks = ["Pale: the step does not change the method."]
     remarks += [f"Dashed line with a band: {through}, mean and standard deviation."] if through else []
-    remarks += without_panel(frame, datasets, paper, context) + notes_on_chance(chances, drawn=reached)
+    remarks += more + without_panel(frame, datasets, paper, context) + notes_on_chance(chances, drawn=reached)
     return Picture(figure, [*styles.values(), *([{"label": LABEL} | REFERENCE] if reached else [])], remarks, frame)
 
 

@@ -1,7 +1,7 @@
 """A timeline: above the axis the maps by the year of their publication, below it the theory."""
 
-from rfstudy.report.boxes import FIXED, SIZE, across, fitted, lines_of, sheet
 from rfstudy.report.context import Context
+from rfstudy.report.plots.diagram import FIXED, SIZE, across, fitted, lines_of, sheet
 from rfstudy.report.published import printed_name
 from rfstudy.report.style import Picture
 

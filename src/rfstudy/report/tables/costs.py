@@ -4,9 +4,9 @@ import pandas as pd
 
 from rfstudy.report.aggregate import methods_shown, select
 from rfstudy.report.cells import exponent, method_cell
-from rfstudy.report.comparisons import threads_of
 from rfstudy.report.context import Context
 from rfstudy.report.estimates import largest_half, power_law, varying
+from rfstudy.report.tables.ratios import threads_of
 from rfstudy.report.times import shortest
 from rfstudy.report.typeset import Table
 

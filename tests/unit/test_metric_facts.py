@@ -3,10 +3,10 @@
 import math
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
-from rfstudy import tidy
 from rfstudy.metrics import FACTS, fact_of, lower_is_better
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,5 +67,5 @@ def test_every_quantity_of_the_catalogue_is_known():
 
 def test_every_metric_of_the_shipped_measurements_is_known():
     for path in sorted((ROOT / "data" / "measured").glob("*.csv.xz")):
-        metrics = set(tidy.read(path)["metric"])
+        metrics = set(pd.read_csv(path, usecols=["metric"])["metric"])
         assert {metric for metric in metrics if not metric.startswith("fact_")} <= set(FACTS), path

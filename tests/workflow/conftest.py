@@ -19,14 +19,10 @@ ROOT = Path(__file__).resolve().parents[2]
 #: The study's seed, see config/config.yaml.
 SEED = 2021
 
-#: A small part of the quick preset that still has a data-dependent and a structured map.
+#: A small part of the quick preset that still has a map that depends on the data.
 SMALL = (
-    "only_experiments=survey-gaussian-text",
-    "only_datasets=skin,eeg",
-    "only_methods=rff,qmc,sorf,lsrff",
-    "repeats=2",
-    "learners={svm: {repeats: 1}}",
-)
+    "only_experiments=survey-gaussian-text", "only_methods=rff,lsrff", "repeats=2", "learners={svm: {repeats: 1}}",
+)  # fmt: skip
 
 
 def pytest_collection_modifyitems(items):
@@ -55,8 +51,6 @@ class Page:
 class Workspace:
     """A checkout in a folder of its own and the commands that a user types there."""
 
-    small = SMALL
-
     def __init__(self, folder: Path):
         self.folder = folder
         for name in ("Snakefile", "rules", "config", "src", "envs"):
@@ -65,38 +59,40 @@ class Workspace:
             copy(source, folder / name)
         (folder / "data").mkdir()
         shutil.copytree(ROOT / "data" / "reference", folder / "data" / "reference")
-        self.environment = {
-            key: value
-            for key, value in os.environ.items()
-            if key not in ("PYTHONPATH", "RFSTUDY_MIRROR", "SNAKEMAKE_PROFILE")
-        }
+        others = {key: value for key, value in os.environ.items() if key not in ("RFSTUDY_MIRROR", "SNAKEMAKE_PROFILE")}
+        self.environment = others | {"PYTHONPATH": str(folder / "src")}
 
-    def add(self, block: str) -> Path:
-        """Write a new file of a page where its first line says."""
-        path = self.folder / block.splitlines()[0].removeprefix("# ")
-        assert not path.exists()
-        path.write_text(block, encoding="utf-8")
-        return path
+    def add(self, block: str) -> str:
+        """Write a new file of a page where its first line says, and return this name."""
+        name = block.splitlines()[0].removeprefix("# ")
+        assert not (self.folder / name).exists()
+        (self.folder / name).write_text(block, encoding="utf-8")
+        return name
 
-    def insert(self, name: str, text: str, *, before: str) -> Path:
-        """Put text into a file in front of the one place where ``before`` stands; "" is the end of the file."""
+    def insert(self, name: str, text: str, *, before: str = "") -> str:
+        """Put text into a file in front of the first place where ``before`` stands, by default at its end."""
         path = self.folder / name
         content = path.read_text(encoding="utf-8")
-        if before:
-            assert content.count(before) == 1
-            content = content.replace(before, text + before)
-        else:
-            content += "\n\n" + text
-        path.write_text(content, encoding="utf-8")
-        return path
+        assert before in content
+        position = content.index(before) if before else len(content)
+        path.write_text(content[:position] + ("" if before else "\n\n") + text + content[position:], encoding="utf-8")
+        return name
+
+    def replace(self, name: str, old: str, new: str) -> str:
+        """Replace the only place of a file where a text stands."""
+        path = self.folder / name
+        content = path.read_text(encoding="utf-8")
+        assert content.count(old) == 1
+        path.write_text(content.replace(old, new), encoding="utf-8")
+        return name
 
     def sources(self) -> dict[Path, str]:
-        """The package and the configuration: every file with its content."""
+        """Return every file of the package, the rules and the configuration with its content."""
         files = [path for part in ("src", "config", "rules") for path in (self.folder / part).rglob("*")]
         return {path: path.read_text("utf-8") for path in files if path.suffix in (".py", ".yaml", ".smk")}
 
     def touched(self, before: dict[Path, str]) -> list[str]:
-        """The files of the package, the rules and the configuration that are new or other than ``before``."""
+        """Return the files of the package, the rules and the configuration that are new or other than ``before``."""
         changed = [path for path, content in self.sources().items() if before.get(path) != content]
         return sorted(str(path.relative_to(self.folder)) for path in changed)
 
@@ -110,33 +106,41 @@ class Workspace:
         scale = fit_steps(steps, X[train])
         return scale(X[train]), y[train], scale(X[test]), y[test]
 
-    def snakemake(self, *arguments, check=True):
+    def snakemake(self, *arguments, check=True, **environment):
         """Run Snakemake here; with ``check`` a failure shows its output."""
-        return self.run(sys.executable, "-m", "snakemake", *arguments, check=check)
+        return self.run("-m", "snakemake", *arguments, check=check, **environment)
 
     def with_console(self, *arguments, check=True):
-        """Run Snakemake with the study's console, of this copy of the package; the lines that it prints."""
-        self.environment["PYTHONPATH"] = str(self.folder / "src")
+        """Run Snakemake with the study's console and return the lines that it prints."""
         done = self.snakemake(*arguments, "--logger", "rfstudy", check=check)
         return (done.stdout + done.stderr).splitlines()
 
     def last_log(self) -> str:
-        """What Snakemake wrote into its own log in its last run."""
+        """Return what Snakemake wrote into its own log in its last run."""
         return max((self.folder / ".snakemake/log").glob("*.log")).read_text(encoding="utf-8")
 
-    def rfstudy(self, *arguments, check=True):
-        """Run a stage by hand."""
-        self.environment["PYTHONPATH"] = str(self.folder / "src")
-        return self.run(sys.executable, "-m", "rfstudy", *arguments, check=check)
-
-    def run(self, *command, check):
+    def run(self, *arguments, check=True, **environment):
+        """Run Python here; with ``check`` a failure shows its output and the logs of jobs."""
         done = subprocess.run(
-            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=600
-        )
+            [sys.executable, *arguments], cwd=self.folder, env=self.environment | environment, capture_output=True,
+            text=True, timeout=600,
+        )  # fmt: skip
         if check and done.returncode != 0:
             logs = "\n".join(p.read_text() for p in sorted(self.folder.glob("logs/**/*.log")) if p.stat().st_size)
-            raise AssertionError(f"{' '.join(command)}\n{done.stdout}\n{done.stderr}\n{logs[-4000:]}")
+            raise AssertionError(f"{' '.join(arguments)}\n{done.stdout}\n{done.stderr}\n{logs[-4000:]}")
         return done
+
+
+def planned(output: str) -> dict[str, int]:
+    """Return the jobs by rule, from the job table that Snakemake prints."""
+    table = output.split("Job stats:")[1]
+    return {name: int(count) for name, count in re.findall(r"^(\w+)\s+(\d+)\s*$", table, re.MULTILINE)}
+
+
+@pytest.fixture(name="planned", scope="session")
+def jobs_by_rule():
+    """``planned(output)`` has the jobs by rule of the job table that Snakemake prints."""
+    return planned
 
 
 def plain(rows):
@@ -168,11 +172,22 @@ def new_workspace(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def repository(new_workspace):
+    """A workspace with the shipped measurements and pages; tests plan there and leave its files as they are."""
+    space = new_workspace("repository")
+    (space.folder / "data/measured").symlink_to(ROOT / "data/measured")
+    (space.folder / "docs").mkdir()
+    for template in (ROOT / "docs").glob("*.md.j2"):
+        shutil.copy(template, space.folder / "docs")
+    return space
+
+
+@pytest.fixture(scope="session")
 def finished(new_workspace):
-    """A workspace in which the small study has been run, one job per method; tests leave it as it is."""
+    """A workspace in which the small study has been run, one job per data set; tests leave it as it is."""
     space = new_workspace("finished")
-    (space.folder / "by-method.yaml").write_text("shard_by: [experiment, dataset, method]\n")
-    space.arguments = ("--configfile", "by-method.yaml", "--config", *SMALL)
+    space.small = SMALL
+    space.arguments = ("--config", *SMALL, "only_datasets=magic04,eeg", "shard_by=[experiment, dataset]")
     space.console = space.with_console("--cores", "2", *space.arguments)
     space.log = space.last_log()
     return space

@@ -73,10 +73,11 @@ def test_the_command_line_answers(site):
     assert wrong.stderr.startswith("error: no feature map is called 'fastfod' (did you mean 'fastfood'?)")
 
 
-def test_every_map_can_be_made_and_used(site):
-    script = """
+MAPS = """
+import warnings
 import numpy as np
 from random_features.maps import list_maps, make_map
+warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(40, 3)), np.tile([-1, 1], 20)
 X /= np.linalg.norm(X, axis=1, keepdims=True)
@@ -85,6 +86,53 @@ for entry in list_maps():
     assert np.isfinite(Z).all(), entry["name"]
 print(len(list_maps()))
 """
-    done = run(site, "-c", script)
+
+LEARNERS = """
+import importlib, pkgutil
+import numpy as np
+import random_features.learners
+for module in pkgutil.iter_modules(random_features.learners.__path__):
+    importlib.import_module(f"random_features.learners.{module.name}")
+from random_features.learners.ridge import fit_ridge
+from random_features.learners.svm import fit_svm
+from random_features.maps import make_map
+
+X = np.random.default_rng(0).normal(size=(200, 3))
+Y = np.where(X[:, :1] > 0, 1.0, -1.0)
+phi = make_map("rff", n_components=50, random_state=0).fit(X)
+blocks, size = lambda: phi.transform_blocks(X), {"n_columns": phi.n_columns_}
+ridge = fit_ridge(blocks, Y, 1e-3, scaling="mean", center="targets", **size)
+for model in (ridge, fit_svm(blocks, Y, 1.0, **size)):
+    print(bool(np.mean(np.sign(model.decision(phi.transform(X))) == Y) > 0.9))
+"""
+
+#: What the library and one map import beyond PyTorch and scikit-learn's base of estimators.
+BEYOND = """
+import sys
+import torch, sklearn.base, sklearn.utils.validation
+before = set(sys.modules)
+import random_features.kernels
+from random_features.maps import make_map
+make_map("rff", n_components=4)
+print(*{name.partition(".")[0] for name in set(sys.modules) - before})
+print(*{".".join(name.split(".")[:2]) for name in set(sys.modules) - before if name.startswith("sklearn.")})
+"""
+
+
+def printed(site, program) -> list[str]:
+    """The lines that a program prints."""
+    done = run(site, "-c", program)
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) >= 25
+    return done.stdout.splitlines()
+
+
+def test_every_map_and_learner_can_be_made_and_used(site):
+    assert int(*printed(site, MAPS)) >= 25
+    assert printed(site, LEARNERS) == ["True", "True"]
+
+
+def test_the_library_imports_little_beyond_torch_and_the_base_of_estimators(site):
+    """These two take nine tenths of the time; learners, optimisers and the study are imported where they are used."""
+    packages, of_sklearn = (set(line.split()) for line in printed(site, BEYOND))
+    assert packages <= {"random_features", "sklearn"}
+    assert not of_sklearn & {f"sklearn.{name}" for name in ("linear_model", "svm", "model_selection", "pipeline")}

@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,24 +10,8 @@ ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = sorted(set(re.findall(r"`(snakemake [^`]+)`", README)))
 
-#: What a command is planned with: without reports, which tell of a run that has finished, a cluster, and its console.
+#: What a command is planned without: reports, which tell of a run that has finished, a cluster, and its console.
 LEFT_OUT = re.compile(r" --(?:report\S*(?: figures/\S+)?|workflow-profile \S+|logger rfstudy|dry-run)")
-
-
-@pytest.fixture(scope="module")
-def repository(new_workspace):
-    space = new_workspace("readme")
-    (space.folder / "data/measured").symlink_to(ROOT / "data/measured")
-    (space.folder / "README.md").write_text(README, encoding="utf-8")
-    (space.folder / "docs").mkdir(exist_ok=True)
-    for template in (ROOT / "docs").glob("*.md.j2"):
-        shutil.copy(template, space.folder / "docs")
-    return space
-
-
-def test_the_page_has_its_commands():
-    assert len(COMMANDS) > 8
-    assert {"snakemake --cores 2 survey", "snakemake --unlock", "snakemake --cores 1 render"} <= set(COMMANDS)
 
 
 def plans() -> dict[tuple[str, ...], list[str]]:
@@ -44,14 +27,21 @@ def plans() -> dict[tuple[str, ...], list[str]]:
     return found
 
 
-@pytest.mark.parametrize("settings", plans())
+#: Presets as a whole, which test_workflow plans.
+PRESETS = [("--configfile", f"config/presets/{preset}.yaml") for preset in ("laptop", "paper")]
+
+
+def test_the_page_has_its_commands():
+    assert len(COMMANDS) > 8
+    assert {"snakemake --cores 2 survey", "snakemake --unlock", "snakemake --cores 1 render"} <= set(COMMANDS)
+    assert all(plans()[preset] == ["all"] * len(plans()[preset]) for preset in PRESETS)
+
+
+@pytest.mark.parametrize("settings", [each for each in plans() if each not in PRESETS])
 def test_commands_can_be_planned(repository, settings):
     # targets come before options that take several words
     done = repository.snakemake("--cores", "2", *plans()[settings], *settings, "--dry-run")
     assert "This was a dry-run" in done.stdout + done.stderr
-
-
-def test_without_a_preset_the_survey_is_that_of_the_stand_ins(repository):
-    done = repository.snakemake("--cores", "2", "survey", "--dry-run")
-    assert "results/quick/survey-gaussian-text.csv" in done.stdout
-    assert not re.search(r"^download ", done.stdout, re.MULTILINE)
+    if not settings:  # without a preset the survey is that of the stand-ins
+        assert "results/quick/survey-gaussian-text.csv" in done.stdout
+        assert not re.search(r"^download ", done.stdout, re.MULTILINE)

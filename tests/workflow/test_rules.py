@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -56,9 +55,8 @@ class Planned:
         package = space.folder / "plugins/snakemake_logger_plugin_told"
         package.mkdir(parents=True, exist_ok=True)
         (package / "__init__.py").write_text(LOGGER)
-        self.folder = space.folder
-        space.environment["PYTHONPATH"] = f"{space.folder / 'plugins'}:{space.folder / 'src'}"
-        done = space.snakemake("--dry-run", "--cores", "2", *arguments, "--logger", "told")
+        options = ("--dry-run", "--cores", "2", *arguments, "--logger", "told")
+        done = space.snakemake(*options, PYTHONPATH=f"{space.folder / 'plugins'}:{space.folder / 'src'}")
         found = [json.loads(line[4:]) for line in done.stdout.splitlines() if line.startswith("JOB ")]
         self.jobs = [SimpleNamespace(**each, words=words_of(each["shellcmd"])) for each in found]
         for job in self.jobs:
@@ -95,9 +93,9 @@ def data_of(job) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def plan(new_workspace):
+def plan(repository):
     preset = ("--configfile", "config/presets/laptop.yaml")
-    return Planned(new_workspace("plan"), "all", *TARGETS, *preset, "--config", *SELECTION)
+    return Planned(repository, "all", *TARGETS, *preset, "--config", *SELECTION)
 
 
 #: One job of each rule: its wildcards, what it reads beside printed numbers, and what it writes.
@@ -276,9 +274,9 @@ def embedded(new_workspace, page):
     """A plan of stand-ins, on a GPU, of one job an experiment, and of the shipped measurements; a task of it is
     features of another."""
     space = new_workspace("embedded")
-    shutil.copytree(ROOT / "data/measured", space.folder / "data/measured")
+    (space.folder / "data/measured").symlink_to(ROOT / "data/measured")
     (task,) = page("adding-a-dataset.md").blocks("yaml", "As features of another task")
-    space.insert("config/datasets.yaml", task, before="")
+    space.insert("config/datasets.yaml", task)
     line = "    mnist-1-7-hog: {preprocess: [minmax]}\n"
     space.insert("config/experiments/slsrff.yaml", line, before="    magic04: {preprocess: [minmax]}\n")
     of = ("only_methods=rff,sorf", "shard_by=[experiment]", "device=cuda")
@@ -301,10 +299,10 @@ def test_stand_ins_need_no_download_and_features_of_a_task_are_made_of_it(embedd
     assert "rfstudy.data.extractors.hog" in job.code
 
 
-def test_an_extractor_that_needs_weights_gets_them_a_gpu_and_the_time_that_it_takes(new_workspace):
+def test_an_extractor_that_needs_weights_gets_them_a_gpu_and_the_time_that_it_takes(repository):
     target = "data/prepared/original/cifar10-vgg/facts.json"
     of = ("only_experiments=survey-images-text", "device=cuda")
-    plan = Planned(new_workspace("weights"), target, "--configfile", "config/presets/paper.yaml", "--config", *of)
+    plan = Planned(repository, target, "--configfile", "config/presets/paper.yaml", "--config", *of)
     job = plan.named("preprocess", dataset="cifar10-vgg")
     assert data_of(job) == ["data/raw/vgg16-bn/record.json", "data/prepared/original/cifar10/facts.json"]
     assert (option(job, "--raw"), option(job, "--base")) == (["data/raw/vgg16-bn"], ["data/prepared/original/cifar10"])

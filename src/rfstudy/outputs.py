@@ -67,23 +67,16 @@ def load_scorecard(config_dir: Path, experiments: dict[str, dict], styles: dict)
     scorecard = read_yaml(Path(config_dir) / "scorecard.yaml")
     where = f"{Path(config_dir).name}/scorecard.yaml"
     problems = [f"{where}: {paper}{p}" for paper, entry in scorecard.items() for p in problems_of(Scorecard, entry)]
-    if not problems:
-        problems = [
-            f"{where}: {paper}, {entry['table']}: there is no experiment {name!r}; {suggestion(name, experiments)}"
-            for paper, of_paper in scorecard.items()
-            for entry in of_paper["numbers"]
-            for name in entry.get("experiments", {}).values()
-            if name not in experiments
-        ]
-        known = {"learner": learners.known(), "over": styles}
+    numbers = [] if problems else [(paper, each) for paper, of in scorecard.items() for each in of["numbers"]]
+    for paper, entry in numbers:
+        named = [("", "experiment", name, experiments) for name in entry.get("experiments", {}).values()]
+        for metric, how in entry["metrics"].items() if named else ():
+            known = {"learner": learners.known(), "over": styles}
+            named += [(f", {metric}", key, how[key], of) for key, of in known.items() if key in how]
         problems += [
-            f"{where}: {paper}, {entry['table']}, {metric}: no {key} is called {how[key]!r}; {suggestion(how[key], of)}"
-            for paper, of_paper in scorecard.items()
-            for entry in of_paper["numbers"]
-            if "experiments" in entry
-            for metric, how in entry["metrics"].items()
-            for key, of in known.items()
-            if key in how and how[key] not in of
+            f"{where}: {paper}, {entry['table']}{place}: there is no {what} {name!r}; {suggestion(name, known)}"
+            for place, what, name, known in named
+            if name not in known
         ]
     return scorecard, problems
 
@@ -119,14 +112,11 @@ def problems_with(entry: dict, experiments: dict[str, dict], styles: dict, tasks
     """What an entry names that its experiments, or the registries, do not have."""
     found = []
     for protocol, named in entry["experiments"].items():
-        own = [experiments[name] for name in catalogue.listed(named) if name in experiments]
-        where = f".experiments.{protocol}"
-        found += [
-            f"{where}: there is no experiment {name!r}; {suggestion(name, experiments)}"
-            for name in catalogue.listed(named)
-            if name not in experiments
-        ]
-        if own and len(own) == len(catalogue.listed(named)):
+        names, where = catalogue.listed(named), f".experiments.{protocol}"
+        absent = [name for name in names if name not in experiments]
+        found += [f"{where}: there is no experiment {name!r}; {suggestion(name, experiments)}" for name in absent]
+        if names and not absent:
+            own = [experiments[name] for name in names]
             known = {"datasets": datasets_of(own), "sizes": labels_of(own)}
             found += [problem for key, of in known.items() if of for problem in unknown(entry, key, of, protocol)]
             known["kernels"] = {kernel_id(kernel) for each in own for kernel in kernels_of(each)}
@@ -142,11 +132,10 @@ def problems_with(entry: dict, experiments: dict[str, dict], styles: dict, tasks
     for key in OF_METHODS:
         found += unknown(entry, key, set(styles), "")
     for position, panel in enumerate(entry.get("panels", [])):
-        if panel.get("against", "rff") not in styles:
-            baseline = panel.get("against", "rff")
-            found.append(
-                f".panels[{position}].against: {baseline!r} is none of the methods; {suggestion(baseline, styles)}"
-            )
+        baseline = panel.get("against", "rff")
+        if baseline not in styles:
+            where = f".panels[{position}].against"
+            found.append(f"{where}: {baseline!r} is none of the methods; {suggestion(baseline, styles)}")
     return list(dict.fromkeys(found))
 
 

@@ -117,11 +117,8 @@ def run(root, out) -> None:
     """Write the pages and the pictures in docs/pictures, and into ``out`` the hashes of what these were made from."""
     shipped = Shipped(root)
     for name in PICTURES:
-        if drawable(shipped, name):
-            path = shipped.root / "docs" / "pictures" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            content = picture(shipped, name)
-            write_atomically(path, lambda temporary, content=content: Path(temporary).write_bytes(content))
+        path, content = shipped.root / "docs" / "pictures" / name, picture(shipped, name)
+        write_atomically(path, lambda temporary, content=content: Path(temporary).write_bytes(content))
     for page, template in PAGES.items():
         write_text(rendered(shipped, template), shipped.root / page, only_if_changed=True)
     write_text("".join(f"{digest(shipped, name)}  {name}\n" for name in PICTURES), out)
@@ -135,25 +132,17 @@ def rendered(shipped: Shipped, template: str) -> str:
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    values = (shown, verdicts, measured, accuracies, ablation, against_plain, rank_correlations)
+    values = (shown, verdicts, measured, accuracies, against_plain, rank_correlations)
     environment.globals |= {each.__name__: partial(each, shipped) for each in values}
     environment.globals |= {"table": shipped.table, "rows": rows, "one": one, "effects": effects}
     environment.globals |= {"holds": partial(holds, template), "abs": abs}
     return environment.get_template(template).render()
 
 
-def drawable(shipped: Shipped, name: str) -> bool:
-    """Whether the rows of a picture are shipped."""
-    paper, figure, _ = PICTURES[name]
-    return shipped.has(shipped.spec(paper, figure)["experiments"])
-
-
 def shown(shipped: Shipped, name: str) -> str:
-    """A picture with its caption; where its rows are not shipped, how to measure them."""
+    """Return a picture with its caption."""
     paper, figure, seen = PICTURES[name]
     spec = shipped.spec(paper, figure)
-    if not drawable(shipped, name):
-        return f"Not shipped yet: `{paper}/{figure}`, {seen}, of {listed(spec['experiments'])}."
     return f"![{seen}](docs/pictures/{name})\n\n`{paper}`: {spec['caption']} (`figures/measured/{paper}/{figure}.pdf`)"
 
 
@@ -265,16 +254,6 @@ def accuracies(shipped: Shipped, protocol: str, method: str = "") -> dict[str, i
     found = cells.loc[cells["method_id"].eq(method) if method else slice(None), "verdict"].value_counts()
     number = {word.replace(" ", "_"): int(found.get(word, 0)) for word in CELL_VERDICTS}
     return number | {"compared": sum(int(found.get(word, 0)) for word in CELL_VERDICTS[:4])}
-
-
-def ablation(shipped: Shipped, dataset: str) -> dict[str, float]:
-    """Accuracies in the ablation of SLS-RFF's protocol on a data set, by step and method: ``code_slsrff``."""
-    rows = shipped.table("slsrff", "ablation-code")
-    rows = rows[rows["data_set_id"].eq(dataset) & rows["quantity"].eq("accuracy")].dropna(subset=["value"])
-    at = {f"{row.step_id}_{row.method_id}".replace("-", "_"): row.value for row in rows.itertuples()}
-    cells = shipped.table("slsrff", "table-03-cells-code")
-    published = cells[cells["data_set"].eq("EEG") & cells["s"].eq("32d") & cells["method_id"].eq("slsrff")]
-    return at | {"published": published["published"].item()}
 
 
 def errors_and_accuracies(shipped: Shipped) -> list[pd.DataFrame]:

@@ -239,18 +239,6 @@ RFF, ARC_COSINE = {"method": "rff"}, {"method": "rff", "kernel": {"name": "arc_c
     ("change", "message"),
     [
         (
-            {"search": {"penalty": {"tune_per": "size"}}},
-            "search.method must say with which method penalty is chosen, which is shared by the size",
-        ),
-        (
-            {"search": {"method": {"method": "rff"}, "length_scale": {"grid": [1], "tune_per": "experiment"}}},
-            "search.size must say with which size length_scale is chosen, which is shared by the experiment",
-        ),
-        ({"search": {"length_scale": {"grid": [1], "tune_per": "method"}}}, "search.size must say"),
-        ({"search": {"length_scale": {"grid": [1]}}}, "search.length_scale must say by whom it is shared: one of expe"),
-        ({"search": {"learner": "svm"}}, "search names the learner svm; known are ridge"),
-        ({"bandwidth": None}, "states no length scale, no bandwidth rule and no grid to search it in"),
-        (
             {"kernel": {"name": "linear"}, "search": {"length_scale": {"grid": [1], "tune_per": "cell"}}},
             "searches a length scale, the kernel linear has none",
         ),

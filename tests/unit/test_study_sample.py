@@ -60,16 +60,6 @@ def test_numbers_stay_numbers_under_a_cap(tmp_path):
         assert set(2 * capped) != set(part[:7])
 
 
-@pytest.mark.parametrize(("most", "rows"), [(29, 29), (30, 30), (31, 30)])
-def test_a_cap_is_kept_to_the_row(tmp_path, most, rows):
-    prepared = prepared_as(tmp_path, "half")
-    sample = draw_sample(prepared, SPEC | {"max_rows": most}, 0, ["none"])
-    assert (len(sample.y_train), len(sample.y_test), sample.capped) == (rows, rows, most < 30)
-    other = draw_sample(prepared, SPEC | {"max_rows": most}, 1, ["none"])
-    # another repeat leaves out other rows
-    assert set(sample.y_train) != set(other.y_train)
-
-
 def test_the_columns_are_those_after_the_steps_which_only_training_rows_decide(tmp_path):
     prepared = prepared_as(tmp_path, "random", n_train=30, n_test=20)
     sample = draw_sample(prepared, SPEC, 0, ["minmax", {"pca": {"n_components": 2}}])

@@ -205,14 +205,9 @@ def tune_part(experiment, dataset):
 GPUS = 1 if SETTINGS["device"] == "cuda" else 0
 
 
-def rows_of(dataset):
-    """Rows and columns of a task that a run works with: the size that resources are asked for."""
-    return plan.rows_of(REGISTRY.tasks[dataset], SETTINGS)
-
-
 def memory_of_rows(dataset):
     """The memory in MB of a job that makes the rows of a task whole."""
-    n, d = rows_of(dataset)
+    n, d = plan.rows_of(REGISTRY.tasks[dataset], SETTINGS)
     return int(700 + 24 * n * d / 2**20)
 
 

@@ -125,11 +125,6 @@ def typed(value):
 # --- Registries -------------------------------------------------------------------------------------------------------
 
 
-def load_registry(config_dir: Path) -> registry.Registry:
-    """Return sources and tasks, checked by their models and against each other."""
-    return registry.load(config_dir)
-
-
 def load_methods(config_dir: Path) -> dict[str, dict]:
     """Return labels, plot styles and published names of the methods, checked."""
     path = Path(config_dir) / "methods.yaml"

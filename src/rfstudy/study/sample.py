@@ -100,24 +100,20 @@ def draw_sample(data: Prepared, spec: Part, repeat: int, preprocess: list, own_s
     if "target_scaling" in facts:
         scale_target = fitted(facts["target_scaling"], y_train)
         y_train, y_test = scale_target(y_train), scale_target(y_test)
+    by_block = how["rule"] in OF_BLOCKS and how.get("folds") == "blocks"
     return Sample(
         scale(X_train).astype(np.float32, copy=False),
         y_train,
         scale(X_test).astype(np.float32, copy=False),
         y_test,
         capped=len(train) + len(test) < n_all + sum(facts.get("left_out", {}).values()),
-        train_blocks=block_of_row(n, how["n_blocks"])[train] if holds_out_blocks(how) else None,
+        train_blocks=block_of_row(n, how["n_blocks"])[train] if by_block else None,
     )
 
 
 def split_of(data: Prepared, spec: Part, own_split: dict | None = None) -> dict:
     """How the rows of a data set are split: as an entry says, or the experiment, or the task."""
     return {"rule": data.facts["split"]} | (own_split or spec.split or {})
-
-
-def holds_out_blocks(how: dict) -> bool:
-    """Whether folds follow the blocks of a split: where it has some and its ``folds`` say so."""
-    return how["rule"] in OF_BLOCKS and how.get("folds") == "blocks"
 
 
 class Samples:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from random_features.errors import gathered
 from random_features.maps.registry import REGISTRY
-from rfstudy.data.registry import Registry
+from rfstudy.data import registry as data_registry
 from rfstudy.study import config
 from rfstudy.study.check import check_on_datasets
 from rfstudy.study.config import SELECTIONS, check_ids, stop_at
@@ -16,7 +16,7 @@ class Study(NamedTuple):
     """The configuration of a run: its settings, the registries, all experiments, and those that it builds."""
 
     settings: dict
-    registry: Registry
+    registry: data_registry.Registry
     methods: dict[str, dict]
     experiments: dict[str, dict]
     chosen: dict[str, dict]
@@ -31,7 +31,7 @@ def load_study(given: dict, config_dir, files=()) -> Study:
     with gathered(problems):
         settings = config.checked_settings(given, config_dir, files)
     with gathered(problems):
-        registry = config.load_registry(config_dir)
+        registry = data_registry.load(config_dir)
     with gathered(problems):
         methods = config.load_methods(config_dir)
     stop_at(problems)

@@ -57,7 +57,7 @@ def facts_of(frame: pd.DataFrame) -> pd.DataFrame:
 
 def settings_of(frame: pd.DataFrame) -> list[dict]:
     """Return the ``settings`` of every row as a dict, to be read only; an empty one where there is none."""
-    return [_parsed(text) for text in frame["settings"]]
+    return [_parsed(text) for text in frame["settings"].tolist()]
 
 
 @cache

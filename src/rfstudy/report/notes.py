@@ -153,7 +153,7 @@ def notes_on_repeats(ok: pd.DataFrame, expected: int | None) -> list[str]:
 def notes_on_searches(ok: pd.DataFrame) -> list[str]:
     """Return a sentence about searches for features with fewer copies or steps than in their paper."""
     shorter = set()
-    for settings in settings_of(ok):
+    for settings in settings_of(ok.drop_duplicates("settings")):
         own = {name: (settings.get("options") or {}).get(name, most) for name, (most, _) in SEARCHES.items()}
         words = [f"{own[name]} {word}" for name, (most, word) in SEARCHES.items() if own[name] < most]
         shorter |= {" and ".join(words)} if words else set()

@@ -235,7 +235,7 @@ def listed(names) -> tuple[str, ...]:
 def of_sides(frame: pd.DataFrame, of: list[Side]) -> pd.DataFrame:
     """The rows of the methods of sides."""
     methods = {who for each in of for who in each.methods + each.also}
-    keep = [who in methods for who in zip(frame["method"], frame["variant"], strict=True)]
+    keep = [who in methods for who in zip(frame["method"].tolist(), frame["variant"].tolist(), strict=True)]
     return frame[np.array(keep, dtype=bool)]
 
 

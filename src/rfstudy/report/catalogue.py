@@ -14,7 +14,7 @@ ENDINGS = {"figures": ("pdf", "png", "txt"), "tables": ("csv", "md", "tex", "txt
 #: Where the kinds of a form stand: a file a kind.
 FOLDERS = {"tables": "tables", "figures": "plots"}
 
-#: The kinds that hold every printed number against ours: what the report shows first.
+#: The kinds that compare every printed number with ours: what the report shows first.
 SCORECARD = ("scorecard", "printed")
 
 

@@ -129,7 +129,7 @@ def differences(rows: pd.DataFrame, baselines: list[str], place: str, context) -
     ----------
     rows : measured rows of one experiment and quantity
     baselines : ids of the methods that the others are compared with, in their plain variant
-    place : column that the two share beside the data set, such as the size
+    place : column that the two share besides the data set, such as the size
     context : of the report, see ``overlap_of``
 
     Returns

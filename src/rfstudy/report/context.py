@@ -56,7 +56,7 @@ class Context:
 
     @cached_property
     def arrays(self) -> dict[str, np.ndarray]:
-        """Named arrays that the experiments measured beside their rows."""
+        """Named arrays that the experiments measured next to their rows."""
         found = {}
         for file in self._array_files:
             found |= read_arrays(file)
@@ -93,7 +93,7 @@ def contexts(specs: list[dict], results, reference_dir, styles, tasks) -> Iterat
 
 
 def of_kernel(table: pd.DataFrame, kernel: str) -> pd.DataFrame:
-    """Return the rows of one kernel, and the facts about the data, which are of none."""
+    """Return the rows of one kernel, and the facts about the data, which have no kernel."""
     return table[table["kernel"].eq(kernel) | table["metric"].str.startswith("fact_")]
 
 

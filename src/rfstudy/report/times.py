@@ -102,8 +102,8 @@ def _in_place_of_older(frame: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
 
 def machine_busy(rows: pd.DataFrame, column: str = "settings") -> pd.Series:
     """Return whether other work ran during the round of a row, by the ``machine_busy`` of its settings."""
-    told = [bool(s.get("machine_busy")) for s in settings_of(rows.assign(settings=rows[column]))]
-    return pd.Series(told, index=rows.index, dtype=bool)
+    busy = [bool(s.get("machine_busy")) for s in settings_of(rows.assign(settings=rows[column]))]
+    return pd.Series(busy, index=rows.index, dtype=bool)
 
 
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:

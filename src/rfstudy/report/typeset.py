@@ -303,7 +303,7 @@ def _is_long(cells: pd.Series) -> bool:
 
 
 def _width(cells: pd.Series) -> float:
-    """Return the least width of a column in characters, with the space beside it."""
+    """Return the least width of a column in characters, with the space next to it."""
     texts = [text(cell) for cell in cells]
     return GAP + (NARROWEST if _is_long(cells) else max(map(_length, [*texts, *str(cells.name).split()])))
 

@@ -98,8 +98,8 @@ def _draw_bars(ax, rows: pd.DataFrame) -> None:
 
 def _notes(context: Context, rows) -> list[str]:
     """Return the counter-example in fractions, and among how many pairs it was found."""
-    told = {variant: settings_of(select(rows, variant=variant))[0] for variant in NAMES}
-    shared = told["nearer"]
+    settings = {variant: settings_of(select(rows, variant=variant))[0] for variant in NAMES}
+    shared = settings["nearer"]
     notes = [
         f"Exact kernel: K = {_matrix(shared['gram'])} on the training points, k(x, X) = {_vector(shared['cross'])} at "
         f"the new point x; y = {_vector(shared['labels'])}, target {shared['target']} at x, "
@@ -107,12 +107,12 @@ def _notes(context: Context, rows) -> list[str]:
         "vector on y, T over |y|."
     ]
     for variant, (name, _) in NAMES.items():
-        *feature, new = told[variant]["feature"]
+        *feature, new = settings[variant]["feature"]
         own = select(rows, variant=variant).set_index("metric")["exact"]
         words = ", ".join(f"{fact_of(metric).label} {own[metric]}" for metric in COMPARED)
         notes.append(
             f"{name} has one feature more, {_vector(feature)} and {new} at x: its kernel matrix is "
-            f"{_matrix(told[variant]['approximate_gram'])}; {words}."
+            f"{_matrix(settings[variant]['approximate_gram'])}; {words}."
         )
     (search,) = settings_of(select(context.rows, metric="counter_example_pct"))
     notes.append(

@@ -58,8 +58,8 @@ def curve(rows: pd.DataFrame, method: str, quantity: dict, time: str) -> list[Ti
     for (n_features, label), of_size in errors.groupby(["n_features", "n_features_label"], sort=True):
         timed = select(rounds, n_features_label=label)
         if timed["value"].median() > 0:  # a time of zero is no time: the clock did not resolve it
-            beside = bool(machine_busy(timed).any())
-            found.append(Timed(label, int(n_features), by_repeat(of_size), timed.set_index("at")["value"], beside))
+            is_busy = bool(machine_busy(timed).any())
+            found.append(Timed(label, int(n_features), by_repeat(of_size), timed.set_index("at")["value"], is_busy))
     return found
 
 

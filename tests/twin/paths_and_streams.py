@@ -7,6 +7,7 @@ A map is asked for its frequencies and phases alone where it is plain random Fou
 import itertools
 
 import numpy as np
+from scipy.optimize import minimize
 
 from random_features.arrays import seed_of, seed_sequence
 from random_features.kernels import make_kernel
@@ -17,9 +18,8 @@ from .learners import accuracy, doubtful, predicted
 from .on_data import OnData, kernel_with, sample_of
 from .search import drawn, features, id_of, name_of, sized
 
-#: The duality gap, as a share of the objective, at which a regression on a stream is solved, and the share of the fall
-#: that the slope promises which a step must bring (``learners.boehning``).
-GAP, SUFFICIENT = 1e-4, 1e-4
+#: The duality gap, as a share of the objective, at which a regression on a stream is solved (``learners.boehning``).
+GAP = 1e-4
 
 
 # --- the path across the interpolation threshold ----------------------------------------------------------------------
@@ -158,44 +158,27 @@ def rows_of_stream(study: OnData, dataset: str, repeat: int, entry: dict, kernel
 
 def regressed(Z: np.ndarray, y: np.ndarray, penalty: float) -> tuple[np.ndarray, int]:
     """The weights (D, c) of logistic regression, of two classes those of the second alone, and how often all rows were
-    passed: Boehning's steps, corrected by the BFGS update of the inverse that they start from, written out as a matrix.
+    passed: SciPy's L-BFGS from zero, in the variables in which Boehning's bound of the Hessian is the identity.
     """
     classes = np.unique(y)
     targets = np.array([[label == each for each in (classes if len(classes) > 2 else classes[1:])] for label in y])
-    (n, D), c = Z.shape, targets.shape[1]
+    (n, D), c, gradients = Z.shape, targets.shape[1], []
+    bound = penalty * np.eye(D) + (1 / 4 if c == 1 else 1 / 2) * Z.T @ Z / n
+    back = np.linalg.inv(np.linalg.cholesky(bound)).T
 
-    def objective(w):
-        """The value at the weights and its gradient."""
-        decision = Z @ w.reshape(D, c)
+    def objective(v):
+        w = back @ v.reshape(D, c)
+        decision = Z @ w
         alone = 1.0 if c == 1 else 0.0  # of two classes the first has the decision value 0
         log_sums = np.log(alone + np.exp(decision).sum(axis=1))
-        value = penalty / 2 * w @ w + np.mean(log_sums - (decision * targets).sum(axis=1))
-        probabilities = np.exp(decision - log_sums[:, None])
-        return value, penalty * w + (Z.T @ (probabilities - targets) / n).ravel()
+        value = penalty / 2 * np.sum(w**2) + np.mean(log_sums - (decision * targets).sum(axis=1))
+        gradients.append(penalty * w + Z.T @ (np.exp(decision - log_sums[:, None]) - targets) / n)
+        return value, (back.T @ gradients[-1]).ravel()
 
-    bound = np.linalg.inv(penalty * np.eye(D) + (1 / 4 if c == 1 else 1 / 2) * Z.T @ Z / n)
-    plain = inverse = np.kron(bound, np.eye(c))
-    w, passes = np.zeros(D * c), 1
-    value, gradient = objective(w)
-    while gradient @ gradient / (2 * penalty) > GAP * value:
-        direction, length = -inverse @ gradient, 1.0
-        while True:
-            passes += 1
-            moved = length * direction
-            new_value, new_gradient = objective(w + moved)
-            if new_value <= value + SUFFICIENT * moved @ gradient:
-                break
-            if inverse is not plain:
-                inverse, direction = plain, -plain @ gradient
-            else:
-                length /= 2
-        inverse = updated(inverse, moved, new_gradient - gradient)
-        w, value, gradient = w + moved, new_value, new_gradient
-    return w.reshape(D, c), passes
+    def solved(intermediate_result):
+        if np.sum(gradients[-1] ** 2) / (2 * penalty) <= GAP * intermediate_result.fun:
+            raise StopIteration
 
-
-def updated(inverse: np.ndarray, moved: np.ndarray, change: np.ndarray) -> np.ndarray:
-    """The BFGS update of an inverse Hessian by a step and the change of the gradient along it."""
-    rho = 1 / (moved @ change)
-    left = np.eye(len(moved)) - rho * np.outer(moved, change)
-    return left @ inverse @ left.T + rho * np.outer(moved, moved)
+    options = {"maxcor": 20, "ftol": 0, "gtol": 0, "maxiter": 1000}
+    found = minimize(objective, np.zeros(D * c), jac=True, method="L-BFGS-B", callback=solved, options=options)
+    return back @ found.x.reshape(D, c), len(gradients)

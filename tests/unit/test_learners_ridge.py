@@ -24,6 +24,12 @@ def problem(n=300, n_columns=20, n_classes=2, seed=0, dtype=np.float64):
     return Z.astype(dtype), labels, Target("classes").encode(labels)[0]
 
 
+def test_ridge_without_a_penalty_is_least_squares():
+    Z, _, Y = problem(60, 5)
+    coef = fit_ridge(stream(Z), Y, 0.0, n_columns=5, center="none").coef
+    np.testing.assert_allclose(coef, np.linalg.lstsq(Z, Y)[0], rtol=1e-8)
+
+
 @pytest.mark.parametrize("rows", [1, 7, 501])
 def test_the_size_of_the_blocks_does_not_matter(rows):
     n = 2 * streams.CHUNK_ROWS + 333

@@ -4,15 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from random_features.kernels import (
-    ArcCosine,
-    Cauchy,
-    Gaussian,
-    Laplacian,
-    Linear,
-    NeuralTangent,
-    Polynomial,
-)
+from random_features.kernels import ArcCosine, Cauchy, Gaussian, Laplacian, Linear, NeuralTangent, Polynomial
 from random_features.maps import make_map
 from random_features.maps.registry import REGISTRY, resolved_options
 

@@ -7,13 +7,7 @@ import pytest
 from closed_forms import assert_mean, candidates
 from scipy.optimize import minimize
 
-from random_features.kernels import (
-    ArcCosine,
-    Cauchy,
-    Gaussian,
-    Laplacian,
-    Linear,
-)
+from random_features.kernels import ArcCosine, Cauchy, Gaussian, Laplacian, Linear
 from random_features.maps import make_map
 from random_features.maps.alignment import aligned_distribution, project_to_simplex
 from random_features.maps.candidates import target_columns
@@ -39,9 +33,6 @@ def alignments(values, y):
     return ((target_columns(y).T @ values) ** 2).sum(axis=0)
 
 
-# targets
-
-
 def test_target_columns():
     np.testing.assert_allclose(target_columns(["b", "a", "b", "b"]).ravel(), [0.5, -1.5, 0.5, 0.5])
     np.testing.assert_allclose(target_columns([0, 1, 2, 2]).sum(axis=0), 0.0, atol=1e-15)
@@ -49,9 +40,6 @@ def test_target_columns():
     np.testing.assert_allclose(target_columns([3.0, 7.0], "regression").ravel(), [-2.0, 2.0])
     np.testing.assert_allclose(target_columns([3.0, 7.0]).ravel(), [-1.0, 1.0])
     np.testing.assert_allclose(target_columns([3.5, 7.0], centred=False).ravel(), [3.5, 7.0])
-
-
-# the selection as such
 
 
 @pytest.mark.parametrize("name", SELECTING)
@@ -63,9 +51,6 @@ def test_features_are_weighted_candidates(name, kernel):
     indices, weights = phi.learned_["indices"], phi.learned_["weights"]
     assert len(indices) == len(weights) == phi.n_columns_ <= 12
     np.testing.assert_allclose(phi.transform(X), weights * candidates(phi, X)[:, indices], atol=1e-12, rtol=1e-12)
-
-
-# KA-RFF
 
 
 @pytest.mark.parametrize("n_candidates", [2, 3, 6])
@@ -160,9 +145,6 @@ def test_karff_default_rho_is_that_of_the_example():
     np.testing.assert_array_equal(default.transform(X), given.transform(X))
 
 
-# KP-RFF
-
-
 @pytest.mark.parametrize("kind", ["binary", "classes", "regression"])
 @pytest.mark.parametrize("kernel", [Gaussian(0.5), Cauchy(1.0), ArcCosine(1), ArcCosine(2)], ids=repr)
 def test_kprff_takes_the_best_scores(kind, kernel):
@@ -225,9 +207,6 @@ def test_whole_numbers_are_labels_unless_the_task_is_regression():
     assert set(regression.learned_["indices"]) != set(classes.learned_["indices"])
 
 
-# SLS-RFF
-
-
 def surrogate_scores(pool, y, identity, centred):
     targets = target_columns(y, centred=centred)
     scores = ((targets.T @ pool) ** 2).sum(axis=0)
@@ -248,9 +227,6 @@ def test_slsrff_weights(kind, identity, centred):
     scores = surrogate_scores(pool_features(phi, X), y, identity, centred).reshape(2, 9).sum(axis=0)
     indices = phi.learned_["indices"]
     np.testing.assert_allclose(phi.learned_["weights"], np.sqrt(scores.sum() / (9 * scores[indices])), rtol=1e-9)
-
-
-# the sizes of a map with a stated pool
 
 
 @pytest.mark.parametrize("name", ["karff", "kprff"])

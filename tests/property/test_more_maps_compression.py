@@ -13,9 +13,6 @@ def data(n=60, d=3, seed=0):
     return np.random.default_rng(seed).normal(size=(n, d))
 
 
-# CLR-RFF
-
-
 def naive_ascent(vectors, n_steps):
     """GIGA with the vectors on the sphere written out."""
     lengths = np.linalg.norm(vectors, axis=1)
@@ -95,9 +92,6 @@ def test_clrff_is_nearer_to_the_candidates_than_a_random_subset():
         compressed.append(np.linalg.norm(Z @ Z.T - exact))
         random.append(np.linalg.norm(15 * C[:, :20] @ C[:, :20].T - exact))
     assert np.max(compressed) < np.min(random)
-
-
-# SES
 
 
 def test_shrunken_weights_meet_the_optimality_conditions():

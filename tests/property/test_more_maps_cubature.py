@@ -13,9 +13,6 @@ def fitted(name, d, s, kernel=None, seed=0, **options):
     return make_map(name, kernel, n_components=s, random_state=seed, **options).restore(d, dtype=np.float64)
 
 
-# SGQ
-
-
 @pytest.mark.parametrize("node", ["sqrt_d_plus_2", "sqrt_d", "sqrt_3"])
 @pytest.mark.parametrize(("d", "s"), [(1, 1), (3, 3), (3, 9), (7, 7), (7, 21)])
 def test_sgq_is_exact_on_monomials_up_to_degree_three(node, d, s):
@@ -103,9 +100,6 @@ def test_sgq_arc_cosine_mean_over_rotations(order, node, expected):
     constant = float(Z[0, 2 * s :] @ Z[1, 2 * s :])
     products = (Z[0] * Z[1])[: 2 * s].reshape(2, rules + 1, d).sum(axis=(0, 2)) * (rules + 1)
     assert_mean(products[1:] + constant, expected(ArcCosine(order)(X)[0, 1]))
-
-
-# SSR
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 8])

@@ -32,9 +32,6 @@ def circulant_variance(tau, lags):
     return rff_variance(z) + np.exp(-(z**2)) * np.sum(np.cosh(correlations) - 1)
 
 
-# NRFF
-
-
 @pytest.fixture(scope="module")
 def normalised_estimates():
     """Draws of NRFF with s = 200 at the distances, (draws, distances)."""
@@ -71,9 +68,6 @@ def test_nrff_has_unit_length():
     for s in (1, 7):
         Z = make_map("nrff", n_components=s, random_state=0).fit_transform(X)
         np.testing.assert_allclose((Z**2).sum(axis=1), 1.0, rtol=1e-14)
-
-
-# MM
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(0.7), Cauchy(0.7), ArcCosine(1)], ids=repr)
@@ -120,9 +114,6 @@ def test_mm_matches_the_mean_where_the_covariance_is_singular(s):
     assert np.linalg.norm(W) > 0.1
     if s > 1:
         np.testing.assert_allclose(W.mean(axis=0), 0.0, atol=1e-12)
-
-
-# SCRF
 
 
 def dense_scrf(phi):
@@ -181,9 +172,6 @@ def test_scrf_is_unbiased_for_other_shift_invariant_kernels(kernel, sign_side):
     assert_mean(sample, kernel(tau[None], np.zeros((1, 5)))[0, 0])
 
 
-# P-model
-
-
 def dense_pmodel(phi, d):
     p = phi.signs_.shape[1]
     if phi.structure == "circulant":
@@ -238,9 +226,6 @@ def test_pmodel_toeplitz_variance():
         expected.append(rff_variance(1.3) / s + pairs @ covariances / s**2)
     assert_mean(sample, np.exp(-(1.3**2) / 2))
     assert_variance(sample, np.mean(expected))
-
-
-# LP-RFF
 
 
 def rounded_and_exact(X, n_components, n_bits, seed=0):

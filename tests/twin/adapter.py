@@ -54,9 +54,6 @@ def circle(decay: str, terms: int):
     return Circle(decay, terms)
 
 
-# --- an experiment as configuration -----------------------------------------------------------------------------------
-
-
 def preset(study) -> dict:
     """What a preset decides."""
     of_grid = isinstance(study, Grid)
@@ -142,9 +139,6 @@ def write_yaml(path: Path, document: dict) -> None:
     path.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
 
 
-# --- the stages, as the rules call them -------------------------------------------------------------------------------
-
-
 def run_grid(stored: dict[str, Path], experiment: dict, settings: dict, folder: Path, journal: Path) -> Path:
     """Choices, maps, learners, and the table of all shards."""
     chosen = {}
@@ -199,9 +193,6 @@ def write_data(data, folder: Path) -> Path:
     facts |= {"n": n, "n_train": n_train, "n_test": n - n_train, "n_train_published": data.n_train, "split": data.rule}
     facts |= {"target": "classes" if len(np.unique(data.y)) > 2 else "binary", "facts": data.facts}
     return toys.write_data(folder, X, y, **facts)
-
-
-# --- rows -------------------------------------------------------------------------------------------------------------
 
 
 def normalised(table) -> list[dict]:

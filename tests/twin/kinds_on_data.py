@@ -80,9 +80,6 @@ def machine_on(phi, X: np.ndarray, y: np.ndarray, C: float) -> Callable:
     return lambda rows: decide(features(phi, rows))
 
 
-# --- a ranking of candidates ------------------------------------------------------------------------------------------
-
-
 def ranking_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
     """Ridge regression on candidates that are chosen in several ways, their effective rank, and how many of them EERF
     chooses too.
@@ -144,9 +141,6 @@ def chosen_jointly(how: str, Z: np.ndarray, y: np.ndarray, M: int) -> np.ndarray
     return np.flatnonzero(reached)
 
 
-# --- exact kernels ----------------------------------------------------------------------------------------------------
-
-
 def exact_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
     """The support vector machine on kernel matrices (several kernels, the Gaussian at several widths), and on a map."""
     axes, found = study.axes, []
@@ -172,9 +166,6 @@ def exact_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
     for entry in study.methods:
         found += rows_of_machine(study, dataset, repeat, {"options": {}, **entry}, axes["n_features"], {})
     return found
-
-
-# --- peaks of the Fourier potential -----------------------------------------------------------------------------------
 
 
 def peaks_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
@@ -212,9 +203,6 @@ def projected(alpha: np.ndarray, y: np.ndarray, C: float) -> np.ndarray:
     return alpha
 
 
-# --- budgets ----------------------------------------------------------------------------------------------------------
-
-
 def evaluations_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
     """The accuracy of the l1-SVM at one number of features by the number of candidates that a map may look at."""
     found, s = [], study.axes["n_features"]
@@ -229,9 +217,6 @@ def evaluations_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
         place = {"axis": "evaluations", "at": budget}
         found += rows_of_machine(study, dataset, repeat, entry | {"options": options}, s, place)
     return found
-
-
-# --- the game, round by round -----------------------------------------------------------------------------------------
 
 
 def rounds_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:

@@ -22,9 +22,6 @@ from .search import drawn, features, id_of, name_of, sized
 GAP = 1e-4
 
 
-# --- the path across the interpolation threshold ----------------------------------------------------------------------
-
-
 def path_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:
     """Every path of a repeat, along the frequencies of every map."""
     draws = study.axes["draws"]
@@ -102,9 +99,6 @@ def least_left_out(Z: np.ndarray, y: np.ndarray, penalties: list[float]) -> floa
         of_rows = [y[i] - Z[i] @ shrunk(Z[kept], y[kept], n * penalty) for i, kept in enumerate(others)]
         errors[penalty] = np.mean(np.square(of_rows))
     return min(errors, key=errors.get)
-
-
-# --- the regression on a stream of rows -------------------------------------------------------------------------------
 
 
 def stream_rows(study: OnData, dataset: str, repeat: int) -> list[dict]:

@@ -23,9 +23,6 @@ SLOW = ("circles", "tuned", "tuned-per-cell", "kernels", "held-out", "requiremen
 TWINS = {chain.Grid: chain, kinds.Measurement: kinds, OnData: kinds_on_data}
 
 
-# --- the comparison ---------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module", autouse=True)
 def one_thread():
     """Everything here is small: threads would wait for each other."""

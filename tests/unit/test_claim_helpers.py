@@ -4,20 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from claim_rows import (
-    ACCURACY,
-    BASE,
-    BIAS,
-    CORRECTED,
-    ERROR,
-    OTHER,
-    PLAIN,
-    TIME,
-    fixed,
-    found,
-    made,
-    verdict,
-)
+from claim_rows import ACCURACY, BASE, BIAS, CORRECTED, ERROR, OTHER, PLAIN, TIME, fixed, found, made, verdict
 from scipy import stats
 
 from rfstudy.report.claims import samples

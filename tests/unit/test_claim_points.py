@@ -71,9 +71,6 @@ def test_rows_may_be_selected_by_a_condition():
     assert sizes("share == 0.5") == ["8d"]
 
 
-# The rule from points to a verdict
-
-
 def points(*holds, **columns):
     return [Point(1.0, each, place=str(i), **columns) for i, each in enumerate(holds)]
 
@@ -134,9 +131,6 @@ def test_many_points_are_summarised():
     bound = "gap: so at 28 of 29 points, 1.00 to 29.0, at most 0.500 of the bound, not so at EEG 1d"
     assert evidence(gaps(30, margin=2.0)) == bound
     assert [number(v) for v in (43.71, -0.00312, 1000.4, 1e-9, 0.0)] == ["43.7", "-0.00312", "1000", "1e-09", "0"]
-
-
-# The registry
 
 
 def test_a_claim_is_judged_on_the_experiments_of_its_protocol():

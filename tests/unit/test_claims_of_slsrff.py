@@ -13,7 +13,6 @@ from verdict_rows import judged, on_axis, on_circle, row
 #: test_claim_helpers.py has the quick tests of what claims are made of.
 pytestmark = pytest.mark.slow
 
-# Grids of accuracies, errors and times
 
 D = {"eeg": 14, "cod-rna": 8, "covtype": 50, "magic04": 10}
 METRICS = {"accuracy": "accuracy_pct", "error": "approximation_error_spectral", "time": "time_feature_s"}
@@ -130,8 +129,7 @@ def test_what_the_grid_cuts_off_is_not_testable():
 
 
 @pytest.mark.parametrize(
-    ("n_train", "verdict"),
-    [(671_088, "not testable"), (671_089, "holds"), (1_342_177, "holds"), (1_342_178, "fails")],
+    ("n_train", "verdict"), [(671_088, "not testable"), (671_089, "holds"), (1_342_177, "holds"), (1_342_178, "fails")]
 )
 def test_the_memory_of_covtype_ends_between_16d_and_32d(n_train, verdict):
     # 100 columns a multiple of d, 8 bytes: 12,800 bytes a row at 16d, 25,600 at 32d; 16 GiB are 17,179,869,184
@@ -159,9 +157,6 @@ def test_the_identity_term_changes_less_than_two_pooled_deviations(difference, v
         for repeat, value in enumerate(values)
     ]
     assert judged("slsrff-25", rows) == verdict
-
-
-# The cost of sampling: slsrff-20
 
 
 def cost_rows(power, noise=0.0, sizes=(8, 16, 32, 128, 256, 512), below=1.0):
@@ -199,9 +194,6 @@ def test_the_excess_of_the_cost_is_that_of_leverage_over_surrogate():
     # and at a smaller one that says nothing
     early = [each | {"value": 5.0} if each["n_features"] == 16 else each for each in cost_rows(3.0)]
     assert judged("slsrff-20", early) == "holds"
-
-
-# The surrogate: slsrff-21 and -22
 
 
 def surrogate_rows(metric, values, variant="identity", rule="fixed", n=64, d=2, penalty=0.1, repeat=0):
@@ -250,9 +242,6 @@ def total_rows(share=1.0, power=0.5, noise=0.0, d=2):
 def test_the_total_is_within_its_bound_and_grows_like_the_root_at_most(rows, verdict):
     assert judged("slsrff-22", rows, not_testable="") == verdict
     assert judged("slsrff-22", rows) == "not testable"  # an identity, whatever the rows are
-
-
-# Required features: slsrff-23
 
 
 def need_rows(method, variant="", **needed):

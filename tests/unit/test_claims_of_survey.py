@@ -32,9 +32,6 @@ def verdict(claim, rows):
     return verdict_rows.found_as(claim, tidy.frame(rows))[0]
 
 
-# The Gaussian kernel
-
-
 def lowest(dataset, *by_size):
     """Errors of the nine maps at four sizes, of which the named one has the lowest."""
     return [
@@ -117,9 +114,6 @@ def test_correlations_are_corrected_over_the_sizes_of_a_data_set_and_kernel():
     assert judged("survey-45", of_two) == "contradicted"
 
 
-# Images: the maps see other features of CIFAR-10
-
-
 def test_other_features_do_not_decide():
     def rows(dataset, lsrff):
         return [
@@ -129,9 +123,6 @@ def test_other_features_do_not_decide():
     assert judged("survey-27", rows("mnist", 3.0) + rows("cifar10-hog", 1.0)) == "holds"
     assert judged("survey-27", rows("mnist", 1.0) + rows("cifar10-hog", 3.0)) == "partly"
     assert judged("survey-27", rows("cifar10-hog", 3.0)) == "not testable"
-
-
-# The arc-cosine kernels, compared with the Gaussian one
 
 
 def cells(metric, value, kernels=ARC_COSINE, datasets=("eeg", "covtype"), **columns):
@@ -179,9 +170,6 @@ def test_times_are_ranked_within_a_record():
         assert verdict("survey-38", one + [each | {"run": each["method"]} for each in other]) == "not testable"
     busy = [each | {"settings": {"machine_busy": True}} for each in rows]
     assert verdict("survey-38", busy + gaussian) == "not testable"
-
-
-# The maps themselves
 
 
 def point(method, metric, value, error=0.0625, d=4, z=1.0, repeat=0, variant=""):

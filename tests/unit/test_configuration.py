@@ -32,8 +32,6 @@ def messages(call, *arguments, **options) -> list[str]:
     return str(caught.value).splitlines()
 
 
-# --- An experiment as it is written -----------------------------------------------------------------------------------
-
 TITLE = "title: A grid"
 
 #: What is in the file, what is put in its place, and the beginning of the line after the name of the experiment.
@@ -212,8 +210,6 @@ def test_a_preset_runs_less_of_an_experiment_and_not_of_those_that_extend_it(tmp
         assert messages(config.laid_over, everything, overlays)[0].startswith(line)
 
 
-# --- An experiment on its data sets -----------------------------------------------------------------------------------
-
 TASK = {"n": 100, "d": 5, "n_train": 50, "n_test": 50, "split": "half", "target": "binary"}
 LENGTHS = {"bandwidth": None, "search": {"length_scale": {"grid": [1, 2]}}}
 OWN = "{}"
@@ -265,9 +261,6 @@ def test_an_entry_has_its_position_in_the_file_where_steps_are_written_out():
     assert line.endswith(f": {name}.methods[{len(raw[name]['methods']) - 1}].options: wrong")
 
 
-# --- What only a computation can tell: python -m rfstudy check --------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
@@ -304,9 +297,6 @@ def test_a_kind_checks_its_grid_before_it_is_run():
     settings = SETTINGS | {"data": "original"}
     found = build.problems_of_parts({"toy": experiment | {"methods": [entry]}}, settings, {"made": TASK})
     assert any(problem.startswith(".grid: candidates") for _, problem in found)
-
-
-# --- Settings ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -416,9 +406,6 @@ def test_settings_are_the_preset_under_what_the_user_gives(tmp_path):
     assert (settings["repeats"], settings["allow_missing"], settings["max_rows"]) == (5, True, None)
     assert (settings["only_datasets"], settings["only_sizes"]) == (["eeg", "skin"], ["1000"])
     assert settings["learners"] == {"svm": {"repeats": 1, "solver": "newton", "max_entries": 1e6, "scale": 1e6}}
-
-
-# --- All of it --------------------------------------------------------------------------------------------------------
 
 
 def loaded(folder, **given):

@@ -131,9 +131,6 @@ def test_idx_images_become_rows_of_pixels(tmp_path):
     assert (X.tolist(), X.dtype, labels.tolist()) == (IMAGES.reshape(2, 6).tolist(), np.uint8, [7, 1])
 
 
-# --- regression -------------------------------------------------------------------------------------------------------
-
-
 NUMBERS = ["1922.123456789012", "-1.5e-300", "7", "0.1", "1e22"]
 
 
@@ -161,9 +158,6 @@ def test_a_regression_target_is_a_finite_number(tmp_path, label, message):
     (tmp_path / "toy").write_text(f"1,2\n1,{label}\n", encoding="utf-8")
     with pytest.raises(UserError, match=message):
         read({"parser": "table", "d": 1, "files": {"all": ["toy"]}, "target": "regression"}, tmp_path)
-
-
-# --- classes ----------------------------------------------------------------------------------------------------------
 
 
 def encoded(mapping, *labels):
@@ -212,9 +206,6 @@ def test_a_class_may_be_called_na(tmp_path):
     (tmp_path / "a").write_text("1,2,NA\n3,4,null\n")
     task = {"d": 2, "parser": "table", "files": {"all": ["a"]}, "labels": {"NA": 1, "null": -1}}
     assert read(task, tmp_path)[1].tolist() == [1, -1]
-
-
-# --- parts ------------------------------------------------------------------------------------------------------------
 
 
 def test_published_training_rows_come_first(tmp_path):
@@ -278,9 +269,6 @@ def test_the_first_rows_of_a_file_in_order_are_the_training_part(tmp_path):
     task = LETTERS | {"rows": "in_order", "d": 2, "n_train": 2, "target": "regression"}
     X, y, n_train = read(task, tmp_path)
     assert (X.tolist(), y.tolist(), n_train) == ([[1.5, -2], [0, 3], [4, 5]], [2001, 1999, 1969], 2)
-
-
-# --- CIFAR and substitutes --------------------------------------------------------------------------------------------
 
 
 CIFAR = {

@@ -51,9 +51,6 @@ def run(task, base, folder, raw=None):
     return np.load(folder / "out" / "X.npy"), np.load(folder / "out" / "y.npy"), facts
 
 
-# --- generators --------------------------------------------------------------------------------------------------
-
-
 def test_a_made_row_is_a_function_of_the_seed_and_its_number():
     images = np.random.default_rng(1).integers(0, 256, (7, COLUMNS), dtype=np.uint8)
     labels = np.arange(7)
@@ -92,9 +89,6 @@ def test_displacements_are_as_large_as_stated_and_smooth():
     assert np.abs(np.diff(neighbours, axis=2)).max() < 0.5
 
 
-# --- chunks and what is gathered --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("rows", [95, 40, 7])
 def test_rows_are_the_same_in_chunks_of_any_size(base, tmp_path, rows):
     whole = run(task_of(), base, tmp_path / "whole")
@@ -128,9 +122,6 @@ def test_a_stand_in_is_labelled_as_such(base, tmp_path):
     facts = preprocess.preprocess("many", task, None, tmp_path / "out", reference_dir=tmp_path, base_dir=base)
     assert (facts["stand_in"], facts["n_train"], facts["d"]) == ("few (stand-in for Many)", 20, 4)
     assert facts["n_test"] == 12  # those of the base, which is a stand-in, too
-
-
-# --- files ------------------------------------------------------------------------------------------------------------
 
 
 def libsvm_file(path, n=57):

@@ -102,11 +102,7 @@ TWINS = {
             *variants(scaling=["mean"], intercept=["none", "unpenalised"], classes=["one_vs_rest"]),
         ],
     ),
-    "ridge": (
-        ridge_twin,
-        1e-10,
-        variants(scaling=["mean", "sum", "per_column"], center=["targets", "both", "none"]),
-    ),
+    "ridge": (ridge_twin, 1e-10, variants(scaling=["mean", "sum", "per_column"], center=["targets", "both", "none"])),
     "svm": (svm_twin, 1e-3, [{}, *variants(solver=["auto", "liblinear", "newton"])]),
     "l1_svm": (l1_svm_twin, 1e-3, [{}]),
 }

@@ -60,10 +60,7 @@ def test_more_rows_than_fit_are_refused_before_anything_is_computed():
     n = MAX_ROWS + 1
     K = np.broadcast_to(0.0, (n, n))  # no memory behind it
     Y = np.where(np.arange(n) % 2, 1.0, -1.0)
-    for call in (
-        lambda: fit_kernel_ridge(K, Y, 1.0),
-        lambda: fit_kernel_svm(K, Y, 1.0),
-    ):
+    for call in (lambda: fit_kernel_ridge(K, Y, 1.0), lambda: fit_kernel_svm(K, Y, 1.0)):
         with pytest.raises(ValueError, match="15001 rows are more than the 15000"):
             call()
 

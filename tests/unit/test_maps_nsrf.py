@@ -38,9 +38,6 @@ def naive_gradient(X, weights, w):
     return sum(2 * (F.conjugate() * 1j * weights[i] * np.exp(1j * (X[i] @ w))).real * X[i] for i in range(len(X)))
 
 
-# --- potential and gradient -------------------------------------------------------------------------------------------
-
-
 def gradients_of(X, weights, W):
     """What one step of size 1 without noise adds."""
     search = PeakSearch(X, "cpu")
@@ -86,9 +83,6 @@ def test_largest_variance():
     X, _ = problem(200, 4)
     assert largest_variance(X) == pytest.approx(np.linalg.svd(X - X.mean(axis=0))[1][0] ** 2 / 200)
     assert largest_variance(X[:, :1]) == pytest.approx(X[:, 0].var())
-
-
-# --- climbing ---------------------------------------------------------------------------------------------------------
 
 
 def naive_climb(X, weights, w, how):
@@ -196,9 +190,6 @@ def test_noise_is_another_in_each_block_and_round(monkeypatch):
     assert len(np.unique(np.concatenate(found))) == 24
 
 
-# --- the dual ---------------------------------------------------------------------------------------------------------
-
-
 def exact_projection(alpha, signs, C):
     """The nearest point by the multiplier of the hyperplane: alpha_i - mu y_i, clipped, with y.alpha = 0."""
 
@@ -226,9 +217,6 @@ def test_projection_is_feasible_and_near_the_exact_one(C):
     assert moved <= np.linalg.norm(projected - alpha) + 1e-9
     # alternating projections end at a feasible point that need not be the nearest
     assert np.linalg.norm(projected - exact) < 0.1 * moved
-
-
-# --- the game ---------------------------------------------------------------------------------------------------------
 
 
 def naive_rounds(phi, X, y, rounds):
@@ -370,9 +358,6 @@ def test_the_windmill_is_learned():
     assert np.abs(phi.learned_["potentials"]).argmax() == 0
 
 
-# --- checkpoints ------------------------------------------------------------------------------------------------------
-
-
 class Killed(Exception):
     pass
 
@@ -448,9 +433,6 @@ def test_a_map_that_learns_at_once_takes_checkpoints_and_leaves_them():
         make_map("slsrff", random_state=0).fit(X, y, kept).transform(X), expected.transform(X)
     )
     assert kept.stored == []
-
-
-# --- options and devices ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,6 @@ def learn(s=12, **options):
     return make_map("nsrf_sphere", n_components=s, **{"degree": 6, **options})
 
 
-# --- harmonics --------------------------------------------------------------------------------------------------------
-
-
 def test_addition_theorem():
     """sum_m Y(x) conj Y(y) = (2 l + 1) / (4 pi) P_l(x.y), where a pair of orders counts twice its real part."""
     X, Y = on_the_sphere(20), on_the_sphere(15, seed=1)
@@ -68,9 +65,6 @@ def test_potentials_do_not_depend_on_what_is_kept(monkeypatch):
     again = HarmonicsOfRows(X, *pairs_up_to(5))
     assert (kept.kept is None, again.kept) == (False, None)
     np.testing.assert_allclose(again.potentials(weights), kept.potentials(weights), rtol=1e-10, atol=1e-12)
-
-
-# --- the game ---------------------------------------------------------------------------------------------------------
 
 
 def naive_game(X, y, rounds, degree, C, eta):
@@ -115,9 +109,6 @@ def test_the_best_response_is_the_next_pick():
     found = phi.prefix(3).best_response(X, y, ninth.alpha)
     assert (found["degrees"][0], found["orders"][0]) == (phi.learned_["degrees"][-1], phi.learned_["orders"][-1])
     np.testing.assert_allclose(found["potentials"], ninth.potentials)
-
-
-# --- features ---------------------------------------------------------------------------------------------------------
 
 
 def test_features_are_real_and_imaginary_parts_and_repeats_scale_them():
@@ -176,9 +167,6 @@ def test_the_checkerboard_is_learned():
     model = LinearSVC(C=100.0, loss="squared_hinge", dual=False).fit(phi.transform(X), y)
     assert model.score(phi.transform(X_test), y_test) > 0.93
     assert len(phi.degrees_) < 40
-
-
-# --- what is refused --------------------------------------------------------------------------------------------------
 
 
 def test_rows_off_the_sphere_are_projected_with_a_warning():

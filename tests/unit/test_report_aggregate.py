@@ -8,15 +8,7 @@ import pytest
 
 from random_features.errors import UserError
 from rfstudy import tidy
-from rfstudy.report.aggregate import (
-    check_unique,
-    measured,
-    method_order,
-    reasons,
-    select,
-    settings_of,
-    summarise,
-)
+from rfstudy.report.aggregate import check_unique, measured, method_order, reasons, select, settings_of, summarise
 
 #: Four repeats of two methods at one size; one repeat failed and one was skipped.
 ROWS = """\

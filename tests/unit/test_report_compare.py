@@ -32,9 +32,6 @@ def series(values, start=0):
     return pd.Series(np.asarray(values, dtype=float), index=range(start, start + len(values)))
 
 
-# --- one test -------------------------------------------------------------------------------------------------------
-
-
 def by_hand(a, b, n_train, n_test):
     """The corrected resampled t-test of Nadeau and Bengio, as it stands in their paper: loops and scipy's t."""
     differences = [x - y for x, y in zip(a, b, strict=True)]
@@ -100,9 +97,6 @@ def test_an_effect_passes_and_exceeds_a_tenth_of_a_point(difference, p_value, me
     assert is_effect(Estimate(difference, p=p_value, n=10), metric) == stands
 
 
-# --- families -------------------------------------------------------------------------------------------------------
-
-
 def test_holm_by_hand():
     # ordered 0.01, 0.02, 0.03, 0.04 times 4, 3, 2, 1 is 0.04, 0.06, 0.06, 0.04; never to decrease, the last is 0.06
     assert holm([0.04, 0.01, 0.03, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
@@ -139,9 +133,6 @@ def test_what_could_not_be_tested_is_no_member_of_a_family():
     adjusted = {name: test.p for name, test in family(tests).items()}
     assert (adjusted["a"], adjusted["c"]) == pytest.approx((0.04, 0.04))
     assert math.isnan(adjusted["b"])
-
-
-# --- what repeats are -------------------------------------------------------------------------------------------------
 
 
 def rows_of(n_train=60, n_test=40, metric="accuracy_pct", learner="ridge", dataset="d", **columns):
@@ -205,9 +196,6 @@ def test_the_note_says_which_test_it_was():
     assert "corrected for" not in plain
     assert "points" not in plain
     assert "0.1 points of a percentage" in note_on_tests({"EEG": 1.0}, "all", [ERROR, "accuracy_pct"])
-
-
-# --- published against measured ---------------------------------------------------------------------------------------
 
 
 def verdict_on(metric="accuracy_pct", **numbers):

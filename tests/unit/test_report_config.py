@@ -97,9 +97,6 @@ def test_a_method_without_an_entry_gets_a_look_that_is_its_own_and_stays():
     assert here[0][1:4] != here[1][1:4]
 
 
-# --- what there is to draw --------------------------------------------------------------------------------------------
-
-
 def test_every_entry_and_protocol_is_one_specification():
     entries = [
         (path.stem, identifier, protocol)

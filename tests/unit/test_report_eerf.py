@@ -77,9 +77,6 @@ def test_every_figure_is_drawn_of_rows_and_without_any(name):
     assert nothing.figure.texts[0].get_text() == NOTHING
 
 
-# Facts
-
-
 def test_facts_of_several_columns_and_several_sources(tmp_path):
     # the survey's stated rates: by map and kernel, several theorems in one cell, deduced ones marked
     spec = {"published": "Table III", "paper": "survey", "name": "t", "caption": "c"}
@@ -93,9 +90,6 @@ def test_facts_of_several_columns_and_several_sources(tmp_path):
     assert "*: deduced" in text
     with pytest.raises(ValueError, match="Table III of survey says nothing of: rates"):
         made(spec | {"kind": "facts", "says": {"rates": "rate"}}, [])
-
-
-# What is read off rows
 
 
 def walk(values, dataset="adult", m=100, **columns):
@@ -159,9 +153,6 @@ def test_the_error_of_a_regression_is_the_unexplained_share():
     assert year["remark"].str.startswith("the paper does not say").all()
 
 
-# Errors and times
-
-
 def timed(label, errors, seconds):
     return Timed(label, int(label), pd.Series(errors), pd.Series(seconds), False)
 
@@ -211,9 +202,6 @@ def test_errors_at_equal_time_are_read_off_the_curve_of_the_baseline():
     beyond = beyond[beyond["data set"] == "Adult"].iloc[0]
     assert beyond["M of RFF at equal time"] == "beyond RFF at 800"
     assert beyond["KP-RFF minus RFF at equal time"] == ""
-
-
-# Curves
 
 
 def test_bars_are_one_standard_error():

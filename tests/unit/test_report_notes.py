@@ -21,12 +21,7 @@ def notes_on(*rows):
 
 @pytest.mark.parametrize(
     ("chosen_on", "words"),
-    [
-        ([0], "the first repeat"),
-        ([0, 1, 2], "the first 3 repeats"),
-        ([0, 4, 7], "repeats 0, 4, 7"),
-        ([5], "repeat 5"),
-    ],
+    [([0], "the first repeat"), ([0, 1, 2], "the first 3 repeats"), ([0, 4, 7], "repeats 0, 4, 7"), ([5], "repeat 5")],
 )
 def test_a_shared_choice_names_its_scope_and_its_repeats(chosen_on, words):
     settings = {"chosen_on": chosen_on, "penalty": 0.1}

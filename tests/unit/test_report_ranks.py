@@ -87,6 +87,3 @@ def test_what_has_no_logarithm_is_refused(metric, value):
     rows = tidy.frame(rows_of({("rff", "2d"): [1.0, value]}, metric))
     with pytest.raises(ValueError, match=f"{metric} must be positive"):
         ranks.scores(rows, {"metric": metric}, ["rff"], ["2d"])
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------

@@ -167,8 +167,6 @@ def test_a_ratio_with_a_machine_busy_round_is_machine_busy():
     assert found.reason == "machine busy"
 
 
-# Tables
-
 SCORES = {
     "kind": "scores", "datasets": ["eeg"], "methods": ["rff", "lsrff"], "sizes": ["2d"], "repeats": 2,
     "quantity": {"metric": "time_feature_s"},
@@ -248,9 +246,6 @@ def test_the_cost_of_a_fit_is_that_of_drawing_and_learning(tabulated):
     assert cells.loc[("lsrff", "scores"), :].tolist() == ["1.00 ± 0.00", "1.00 ± 0.00", "128000.0"]
     # a map that takes nothing from data does not learn: its fit is what was drawn
     assert cells.loc[("rff", "fit"), :].tolist() == ["1.00 ± 0.00", "1.00 ± 0.00", "128000.0"]
-
-
-# Claims
 
 
 @pytest.mark.parametrize(("power", "verdict"), [(2.01, "holds"), (1.99, "fails")])

@@ -63,9 +63,6 @@ def edit(source, file, old, new):
     forget()
 
 
-# --- the closure ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "module",
     [
@@ -157,9 +154,6 @@ def test_definitions_are_read_without_an_import():
     assert {"ridge", "svm"} <= set(code.modules_in("random_features.learners"))
 
 
-# --- the input of a rule ----------------------------------------------------------------------------------------------
-
-
 def test_a_stamp_is_another_file_when_the_code_does_something_else(source, tmp_path):
     def stamp(module="random_features.maps.quasi"):
         return code.stamp(tmp_path / "code", "rfstudy.study.train", module)
@@ -204,8 +198,6 @@ def test_every_rule_that_has_code_as_a_parameter_checks_it():
     assert with_code == {name for name, text in rules.items() if re.search(r"--code \{params.*code\]?:q}", text)}
     assert len(with_code) == 8
 
-
-# --- finished cells ---------------------------------------------------------------------------------------------------
 
 TOY = {
     "methods": [

@@ -106,9 +106,6 @@ def test_the_table_and_the_arrays_of_an_experiment_are_checked_by_whoever_reads_
             reader(tmp_path / name)
 
 
-# --- records ----------------------------------------------------------------------------------------------------------
-
-
 def test_every_row_of_an_experiment_points_to_a_record_facts_included(chain, tmp_path):
     _, collected, _ = chain
     table = collected(tmp_path)
@@ -256,9 +253,6 @@ def test_a_lock_of_sources_that_only_gained_entries_is_committed(tmp_path, monke
     assert not provenance.code_state()["uncommitted"]
     lock.write_text("toy: {a: 2}\nother: {b: 2}\n")
     assert provenance.code_state()["uncommitted"]
-
-
-# --- a kill at every moment -------------------------------------------------------------------------------------------
 
 
 def test_a_job_ends_with_the_workflow_that_started_it(tmp_path):

@@ -45,9 +45,6 @@ def rows_of(cell):
     }
 
 
-# --- the loop ---------------------------------------------------------------------------------------------------------
-
-
 def test_rows_say_what_cells_share_and_arrays_are_filed_under_their_cells(tmp_path):
     cells = [*CELLS[:2], Cell({}, {"place": 7}, columns={"repeat": 5})]
     done = work_through(job(tmp_path), cells, lambda cell, _: rows_of(cell))
@@ -146,8 +143,6 @@ def test_the_id_of_a_kernel_in_rows_is_the_name_of_the_kernel():
         kernel = {"name": name} | {parameter: values[parameter] for parameter in entry["parameters"]}
         assert kernel_id(kernel) == make_kernel(kernel).name
 
-
-# --- keys -------------------------------------------------------------------------------------------------------------
 
 BASE = {
     "methods": [{"method": "rff"}, {"method": "slsrff", "options": {"mode": "text"}}],

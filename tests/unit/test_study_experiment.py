@@ -10,11 +10,7 @@ def test_methods_walk_the_steps_and_keep_what_they_changed():
         {"name": "sum", "learners": {"ridge": {"scaling": "sum"}}},
         {"name": "one", "methods": ["ssf"], "options": {"radii": "single"}},
     ]
-    methods = [
-        {"method": "rff"},
-        {"method": "ssf", "options": {"sweeps": 2}},
-        {"method": "rff", "variant": "control"},
-    ]
+    methods = [{"method": "rff"}, {"method": "ssf", "options": {"sweeps": 2}}, {"method": "rff", "variant": "control"}]
     entries = experiment.with_steps({"methods": methods, "steps": steps})["methods"]
     assert [(e["method"], e["variant"]) for e in entries] == [
         ("rff", "start"), ("rff", "rows"), ("rff", "sum"),

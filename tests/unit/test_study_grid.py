@@ -70,8 +70,6 @@ def test_scores_are_those_that_the_experiment_asks_for(prepared, tmp_path):
     assert (table["error_pct"] + table["accuracy_pct"]).to_numpy() == pytest.approx(100.0)
 
 
-# --- what a cell is computed under ------------------------------------------------------------------------------------
-
 RIDGE = {"scaling": "mean", "center": "none", "penalties": [0.1, 1.0], "n_folds": 5}
 SPEC = toys.part(
     kernel={"name": "gaussian"},
@@ -117,9 +115,6 @@ def test_rows_say_the_columns_and_sizes_that_the_steps_leave(prepared, tmp_path)
         assert set(rows["d"]) == {3}
         assert set(zip(rows["n_features"], rows["n_features_label"], strict=True)) == {(6, "2d"), (48, "16d")}
         assert set(rows["n_columns"]) == {12, 96}
-
-
-# --- other kernels ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -184,8 +179,6 @@ def test_a_map_that_the_kernel_does_not_have_is_an_error_that_names_its_kernels(
         stages(prepared, tmp_path, {"method": "rm"})
 
 
-# --- sizes that share one map -----------------------------------------------------------------------------------------
-
 POOL = {"method": "kprff", "options": {"n_candidates": 40}}
 
 
@@ -220,9 +213,6 @@ def test_arrays_of_a_map_are_filed_under_its_data_set_and_cell(prepared, tmp_pat
     # of a map that can be drawn again nothing is kept
     assert names == [f"made/nystroem/3/3/0/{name}" for name in ("landmarks", "learned_by")]
     assert generate.metric_of(toys.part(approximation={"norm": "sup"})) == "approximation_error_sup"
-
-
-# what differs by entry and data set
 
 
 def cells_of(**changes):

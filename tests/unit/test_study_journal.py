@@ -76,9 +76,6 @@ def test_a_cell_that_is_dropped_is_stored_again_and_the_last_one_counts(tmp_path
     assert own.get("cell")[0] == journal(tmp_path).get("cell")[0] == better
 
 
-# --- damage -----------------------------------------------------------------------------------------------------------
-
-
 def places(path) -> dict[str, tuple[int, int]]:
     return {key: (start, end) for key, start, end in Log(path).records()}
 
@@ -156,9 +153,6 @@ def test_the_key_does_not_depend_on_the_order_of_a_mapping():
     assert key_of({"a": 1, "b": 2}) == key_of({"b": 2, "a": 1})
     different = [({"a": 1},), ({"a": 2},), ("a", "b"), ("b", "a"), ([1],), (["1"],), (1,), (1.5,)]
     assert len({key_of(*parts) for parts in different}) == len(different)
-
-
-# --- checkpoints ------------------------------------------------------------------------------------------------------
 
 
 def checkpoints(folder, key="cell"):

@@ -31,9 +31,6 @@ def entry(method, variant="", **options):
     return {"method": method, "variant": variant, "options": options}
 
 
-# --- all kinds --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", [name for name, each in EXPERIMENTS.items() if hasattr(KINDS[each["kind"]], "cells")])
 @pytest.mark.parametrize("extent", ["small", "large"])
 def test_every_experiment_has_cells_that_its_kind_measures(name, extent):
@@ -68,9 +65,6 @@ def test_the_experiments_have_every_gaussian_map_that_needs_no_data():
     wanted = {name for name, e in REGISTRY.items() if "gaussian" in e.kernels and not e.data_dependent}
     for name in ("theory-variance", "theory-scaling"):
         assert {m["method"] for m in EXPERIMENTS[name]["methods"]} == wanted
-
-
-# --- single kinds -----------------------------------------------------------------------------------------------------
 
 
 def test_bytes_are_those_of_the_arrays_that_a_map_holds():

@@ -52,8 +52,6 @@ def sample():
     return X[:N], y[:N], X[N:], y[N:]
 
 
-# rounds
-
 GRID = {"n_features": [5, 15, 30], "pictures": [0, 5, 25], "resolution": 11}
 
 
@@ -144,9 +142,6 @@ def test_a_reading_that_no_round_ends_with_is_refused(grid, message):
     rounds.check(spec | {"grid": GRID | {"n_features": [5, 28]}})  # the last round may find fewer
 
 
-# exact kernels
-
-
 def test_a_combination_of_kernels_is_that_of_its_weights(job_of):
     grid = {"kernels": [{"name": "linear"}], "factors": [0.5, 2], "n_features": 40, "C": 2.0, "combined": True}
     (combined, rows, _), (mapped, *_) = measured(exact, job_of("exact", [{"method": "rff"}], grid))
@@ -184,9 +179,6 @@ def test_a_combination_is_timed_with_its_kernel_matrices_beside_maps_and_their_l
     assert units[1].columns["n_features"] == 10
 
 
-# budgets
-
-
 @pytest.mark.parametrize("budget", [480, 1000, 5000])
 def test_a_budget_is_spent_and_not_exceeded(budget):
     s, entry = 13, {"method": "nsrf", "options": SEARCH}
@@ -214,9 +206,6 @@ def test_a_budget_is_that_of_the_map_whatever_its_mode(options):
         "nsrf", n_components=4, random_state=0, **evaluations.spent({"method": "nsrf", "options": options}, 4, 400)
     )
     assert 360 < phi.fit(X, y).evaluations_ <= 400
-
-
-# peaks
 
 
 def test_a_length_is_told_in_those_of_the_starts_also_in_the_mode_of_the_code(job_of):

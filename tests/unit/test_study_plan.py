@@ -23,9 +23,6 @@ TWO = {
 BY_METHOD = {"shard_by": ["experiment", "dataset", "method"]}
 
 
-# --- shards -----------------------------------------------------------------------------------------------------------
-
-
 def test_a_shard_is_experiment_x_dataset_x_method_with_all_its_variants():
     shards = plan.shards(selected(**TWO), SETTINGS | BY_METHOD)
     assert [(s.name, s.datasets, s.methods) for s in shards] == [
@@ -96,9 +93,6 @@ def test_an_experiment_without_data_has_shards_by_method_and_its_repeats_stay_to
     assert plan.tune_shards(decay(), SETTINGS) == []
 
 
-# --- what differs by data set -----------------------------------------------------------------------------------------
-
-
 def test_what_stands_under_a_data_set_is_laid_over_the_experiment_there_and_nowhere_else():
     toy = selected(
         datasets={
@@ -147,9 +141,6 @@ def test_a_search_may_be_shared_by_others_on_one_data_set():
     assert job.tune_scope(skin.search, "length_scale") == job.tune_scope(skin.search, "penalty")
     assert job.tune_scope(skin.search, "penalty") == "method_and_size"
     assert [part.penalty_tune_per for part in parts("train", toy)] == ["cell", "method_and_size"]
-
-
-# --- what a stage is told ---------------------------------------------------------------------------------------------
 
 
 def test_a_learner_with_fewer_repeats_is_trained_in_the_first_of_them():
@@ -278,9 +269,6 @@ def test_every_place_for_a_length_scale_will_do(change):
         check.check_choices(plan.on_dataset(toy, dataset))
 
 
-# --- times ------------------------------------------------------------------------------------------------------------
-
-
 def test_a_timed_job_has_all_methods_of_a_data_set_and_the_sizes_that_the_preset_asks_for():
     timed = {"datasets": "examples", "sizes": 2, "rounds": 4, "again": 1, "threads": 2}
     toy = selected(
@@ -318,9 +306,6 @@ def test_of_a_grid_without_data_the_ends_are_named():
         (part,) = plan.parts_of("time", theory, shard, settings)
         assert part.grid == experiment["grid"] | told
         assert [entry["method"] for entry in part.methods] == ["rff", "orf"]
-
-
-# --- code and resources -----------------------------------------------------------------------------------------------
 
 
 def test_the_code_of_a_job_is_that_of_its_kind_maps_learners_rules_and_steps_on_its_data_sets():

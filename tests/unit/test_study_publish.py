@@ -63,9 +63,6 @@ def published(tmp_path):
     return publish_all
 
 
-# --- blocks -----------------------------------------------------------------------------------------------------------
-
-
 def runs_of(table) -> dict:
     return table.groupby(["dataset", "method", "variant"])["run"].unique().map(list).to_dict()
 
@@ -125,9 +122,6 @@ def test_rows_of_another_experiment_and_files_of_another_kind_are_refused(publis
     assert out.read_bytes() == before
 
 
-# --- rows nobody could repeat -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("table", "record", "message"),
     [
@@ -180,8 +174,6 @@ def test_a_file_that_was_cut_is_named_and_stays(published, tmp_path, share, whic
     assert path.read_bytes() == cut
 
 
-# --- rows that do not go together -------------------------------------------------------------------------------------
-
 OTHERWISE = {
     "seed": ({"seed": 7}, "eeg: seed 7 joins 2021 (2 rows)"),
     "cap": ({"n_train": 40, "settings": {"capped": True}}, "eeg: n_train 40 joins 90 (2 rows)"),
@@ -233,11 +225,6 @@ def test_what_differs_among_the_neighbours_may_differ(published):
     neighbours = rows(range(2), method="orf") + rows(range(2), method="sorf", n_train=80)
     assert len(published(neighbours, rows(range(2), "b", n_train=70))) == 6
 
-
-# --- a kill at every moment -------------------------------------------------------------------------------------------
-
-
-# --- what ships -------------------------------------------------------------------------------------------------------
 
 SHIPPED = sorted((Path(__file__).resolve().parents[2] / "data" / "measured").glob("*.csv.xz"))
 

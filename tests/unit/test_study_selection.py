@@ -28,10 +28,7 @@ def test_the_experiments_of_the_repository_are_planned_under_every_preset(preset
 
 
 def test_only_keeps_what_it_names():
-    toy = {
-        "datasets": {"eeg": {}, "skin": {}, "made": None},
-        "methods": [{"method": "rff"}, {"method": "ssf"}],
-    }
+    toy = {"datasets": {"eeg": {}, "skin": {}, "made": None}, "methods": [{"method": "rff"}, {"method": "ssf"}]}
     found = selected({"only_datasets": ["skin"], "only_methods": ["ssf"]}, **toy)
     assert list(found["datasets"]) == ["skin"]
     assert [entry["method"] for entry in found["methods"]] == ["ssf"]

@@ -127,9 +127,6 @@ def test_a_split_that_is_not_possible_is_told(own, expected):
     assert rows_of_split({"split": own}, task, {"data": "original"}) == expected
 
 
-# --- controls ---------------------------------------------------------------------------------------------------------
-
-
 def test_controls_against_what_they_are(prepared, tmp_path):
     job, _ = job_of(
         prepared, tmp_path, "measure", kind="controls", grid={"learners": ["nearest_neighbour", "majority"]},
@@ -152,9 +149,6 @@ def test_controls_against_what_they_are(prepared, tmp_path):
             ("accuracy_pct", "majority", "test"): pytest.approx(100 * (sample.y_test == most).mean()),
         }
         assert {(row["variant"], row["repeat"]) for row in rows} == {tuple(cell.coordinates.values())}
-
-
-# --- penalties --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("options", [{}, {"mode": "code"}])

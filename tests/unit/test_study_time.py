@@ -244,9 +244,6 @@ def test_a_process_that_burns_the_processor_is_noticed(capsys):
     assert "round 5 beside other work" in capsys.readouterr().err
 
 
-# --- the stage --------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def quick(monkeypatch):
     """Rounds that take as little time as they can."""
@@ -376,8 +373,6 @@ def test_the_timed_phases_are_the_work_that_train_does(prepared, tmp_path, quick
         assert each.settings["length_scale"] == json.loads(row["settings"])["length_scale"]
         assert len(predicted[-1]) == len(y_test)
 
-
-# --- kinds that take times --------------------------------------------------------------------------------------------
 
 GRIDS = {
     "fitting": {

@@ -13,8 +13,6 @@ def tabulated(tmp_path):
     return lambda *arguments: verdict_rows.tabulated(tmp_path, *arguments)
 
 
-# The scorecard: kind "scores"
-
 ACCURACY = {"metric": "accuracy_pct", "learner": "ridge", "split": "test"}
 SCORES = {
     "kind": "scores",
@@ -111,8 +109,6 @@ def test_a_ratio_to_what_may_be_zero_is_lost(tabulated):
     assert ratio_of(tabulated, ("4.000", "0.100"), [(40.0, 1.0)] * 5)[0] == "reproduced"
 
 
-# Bullets: kind "accuracy_and_time"
-
 BULLETS = {
     "kind": "accuracy_and_time", "repeats": 1, "datasets": ["eeg"], "methods": ["rff", "qmc", "lsrff", "slsrff"],
     "baselines": ["rff", "qmc"], "sizes": ["2d"], "quantity": ACCURACY, "time": {"metric": "time_feature_s"},
@@ -156,8 +152,6 @@ def test_a_bullet_needs_five_repeats(tabulated):
     assert is_marked(tabulated, lsrff=around(15.0, n=5))
     assert not is_marked(tabulated, lsrff=around(15.0, n=4))
 
-
-# Best methods: kind "best_methods"
 
 ERROR = "approximation_error_frobenius"
 WINNERS = {
@@ -254,8 +248,6 @@ def test_a_list_of_other_data_agrees_with_nothing(tabulated):
     assert best_of(tabulated, behind(9.0), "best", make=make) == ("best", "not comparable")
 
 
-# The ablation: kind "ablation"
-
 ABLATION = {
     "kind": "ablation", "datasets": ["eeg"], "methods": ["rff", "qmc", "lsrff", "slsrff"], "baselines": ["rff", "qmc"],
     "repeats": 1, "sizes": ["32d"], "quantity": ACCURACY, "steps": {"a": "first", "b": "second"},
@@ -330,8 +322,6 @@ def test_a_gain_is_over_the_more_accurate_baseline_and_a_control_minus_its_metho
     assert table.loc["control: control, minus lsrff", "change rff"] == "-4.00 (<0.001)"
 
 
-# Equal time: kind "equal_time"
-
 EQUAL_TIME = {
     "kind": "equal_time", "datasets": ["eeg"], "methods": ["lsrff"], "baselines": ["rff"], "quantity": ACCURACY,
     "times": {"lsrff": "time_fit_s", "rff": "time_train_s"},
@@ -365,9 +355,6 @@ def test_times_of_zero_are_no_times(tabulated, zero):
     rows = timed("rff", "8", "time_train_s", float("rff" not in zero), [80.0] * 8)
     rows += timed("lsrff", "8", "time_fit_s", float("lsrff" not in zero), [80.0] * 8)
     assert tabulated(EQUAL_TIME, rows)[0]["M"].tolist() == ["not timed"]
-
-
-# Variances: kinds "complexities" and "pairs"
 
 
 def ratio_row(value, error=0.1, d=4, z=0.5, repeat=0, metric="variance_ratio", **columns):
@@ -426,9 +413,6 @@ def test_the_ratios_of_a_distance_are_means_with_their_error(tabulated):
     ]
 
 
-# Rates: kind "rates"
-
-
 def rate_verdict(tabulated, slope, stated, noise=0.1):
     """The verdict on stated powers of s; two repeats at four sizes, above and below the line by ``noise``.
 
@@ -468,9 +452,6 @@ def test_a_rate_is_an_upper_bound_up_to_four_standard_errors(tabulated, slope, s
     assert rate_verdict(tabulated, slope, stated) == verdict
 
 
-# Costs: kind "costs"
-
-
 def test_the_powers_of_a_cost_are_over_all_sizes_the_larger_half_and_the_rows(tabulated):
     def seconds(n, s):
         return (s**0.5 if s < 64 else s**2 / 512) * n / 1000
@@ -489,8 +470,6 @@ def test_the_powers_of_a_cost_are_over_all_sizes_the_larger_half_and_the_rows(ta
     assert fit["power of s"].startswith("1.25 ± ")
     assert float(fit["seconds at the largest s"]) == pytest.approx(2048.0)
 
-
-# Requirements: kind "requirements"
 
 SAMPLES = (256, 1024, 4096, 16384)
 LESS = 1.1
@@ -561,6 +540,3 @@ def test_a_need_is_the_size_from_which_on_the_risk_is_within_the_tolerance(tabul
         for (s, risk), (i, off) in itertools.product(risks.items(), enumerate((-0.25, 0.25)))
     ]
     assert required(tabulated, rows, decay="slowest").loc[0, "needed, n = 256"] == needed
-
-
-# Data: kinds "dataset_statistics" and "grid"

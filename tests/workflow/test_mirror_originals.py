@@ -104,10 +104,7 @@ EXPECTED = {
         f"cifar10-{pair}-images": ({"train": {"-1": 5000, "1": 5000}, "test": {"-1": 1000, "1": 1000}}, {})
         for pair in ("plane-bird", "auto-truck", "dog-frog", "auto-deer")
     },
-    "cifar10": (
-        {"train": by_class([5000] * 10), "test": by_class([1000] * 7 + [999, 981, 1000])},
-        {},
-    ),
+    "cifar10": ({"train": by_class([5000] * 10), "test": by_class([1000] * 7 + [999, 981, 1000])}, {}),
     "cifar10-auto-ship-images": ({"train": {"-1": 5000, "1": 5000}, "test": {"-1": 1000, "1": 981}}, {}),
 }
 
@@ -118,9 +115,7 @@ def raw(tmp_path_factory):
     folder = tmp_path_factory.mktemp("raw")
     for source_id, source in HELD.items():
         # without addresses nothing can be asked of the network
-        offline = source | {
-            "files": {name: entry | {"addresses": []} for name, entry in source["files"].items()},
-        }
+        offline = source | {"files": {name: entry | {"addresses": []} for name, entry in source["files"].items()}}
         record = download(source_id, offline, folder / source_id, lock_path=folder / "lock.yaml", mirror=MIRROR)
         assert {entry["from"].split(":")[0] for entry in record["files"].values()} == {"mirror"}
     return folder

@@ -51,8 +51,6 @@ TARGETS = (
 SETS, MAPS = ["eeg", "magic04", "letter-am-nz"], ["rff", "orf", "qmc", "ssf"]
 COMPONENTS = ["standard", {"pca": {"n_components": 10}}]
 
-# --- following the pages ----------------------------------------------------------------------------------------------
-
 
 def own_file(space, page):
     page = page("adding-a-dataset.md")
@@ -284,9 +282,6 @@ def assert_ridge_regression(space, row, plain_steps=("minmax",)):
         assert row.value == pytest.approx(error, rel=1e-4)
 
 
-# --- data -------------------------------------------------------------------------------------------------------------
-
-
 def test_a_file_of_ones_own_from_the_disk_to_a_figure(made):
     """No address, no checksum by hand, no stand-in, no new code."""
     wine = load_wine()
@@ -344,9 +339,6 @@ def test_a_file_of_another_format_with_a_regression_target(made):
 def test_another_scaling_of_targets(made):
     assert prepared(made, "news")[2]["target_scaling"] == {"standard": {}}
     assert made.seen["news"] == pytest.approx([0, 1], abs=1e-9)
-
-
-# --- methods, kernels, learners and kinds -----------------------------------------------------------------------------
 
 
 def error_of_the_example(X, row) -> float:
@@ -424,9 +416,6 @@ def test_a_kind_of_experiment(made, plain):
         # the diagonal of the kernel, and of these features, is 1
         name = f"rff/4096/{row.repeat}" if row.method else str(row.repeat)
         assert arrays[f"magic04/{name}/eigenvalues"].sum() == pytest.approx(150, rel=1e-4)
-
-
-# --- tables, figures and claims ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ The rows have the form of a real run; their values follow simple laws (errors fa
 that panels look as they will.
 """
 
-import io
 import itertools
 import json
 from pathlib import Path
@@ -89,11 +88,6 @@ def as_read(table):
     cells = [["" if cell is None or cell is pd.NA or cell != cell else str(cell) for cell in row]
              for row in table.frame.itertuples(index=False, name=None)]  # fmt: skip
     return pd.DataFrame(cells, columns=table.frame.columns, dtype=object), typeset.markdown(table)
-
-
-def as_computed(table):
-    """The CSV file of a table as machines read it: numbers are numbers, texts texts."""
-    return pd.read_csv(io.StringIO(typeset.csv(table)), keep_default_na=False, na_values=[""])
 
 
 class Drawn(NamedTuple):

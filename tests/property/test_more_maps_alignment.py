@@ -1,7 +1,5 @@
 """The maps that score candidates by the targets, against brute force: KA-RFF, KP-RFF and SLS-RFF."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from closed_forms import assert_mean, candidates
@@ -9,7 +7,7 @@ from scipy.optimize import minimize
 
 from random_features.kernels import ArcCosine, Cauchy, Gaussian, Laplacian, Linear
 from random_features.maps import make_map
-from random_features.maps.alignment import aligned_distribution, project_to_simplex
+from random_features.maps.alignment import aligned_distribution
 from random_features.maps.candidates import target_columns
 
 SELECTING = ("karff", "kprff", "clrff")
@@ -93,21 +91,6 @@ def test_aligned_distribution_limits():
     )
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_projection_to_the_simplex(seed):
-    """Against all supports: on the right one the others would be negative."""
-    point = np.random.default_rng(seed).normal(size=5)
-    distances = []
-    for size in range(1, 6):
-        for support in map(list, combinations(range(5), size)):
-            candidate = np.zeros(5)
-            candidate[support] = point[support] - (point[support].sum() - 1) / size
-            if np.all(candidate >= 0):
-                distances.append((((candidate - point) ** 2).sum(), candidate))
-    nearest = min(distances, key=lambda pair: pair[0])[1]
-    np.testing.assert_allclose(project_to_simplex(point), nearest, atol=1e-12)
-
-
 @pytest.mark.parametrize("kind", ["binary", "classes", "regression"])
 def test_karff_uses_the_whole_support_where_it_fits(kind):
     X, y = data()[0], labels(kind)
@@ -136,13 +119,6 @@ def test_karff_samples_where_the_support_does_not_fit():
         assert Z.shape[1] == 10
         sample.append(Z[0] @ Z[1] - (C * a)[0] @ C[1])
     assert_mean(sample, 0.0)
-
-
-def test_karff_default_rho_is_that_of_the_example():
-    X, y = data()
-    default = make_map("karff", n_components=10, n_candidates=50, random_state=0).fit(X, y)
-    given = make_map("karff", n_components=10, n_candidates=50, rho=0.25, random_state=0).fit(X, y)
-    np.testing.assert_array_equal(default.transform(X), given.transform(X))
 
 
 @pytest.mark.parametrize("kind", ["binary", "classes", "regression"])

@@ -212,7 +212,6 @@ def test_a_preset_runs_less_of_an_experiment_and_not_of_those_that_extend_it(tmp
 
 TASK = {"n": 100, "d": 5, "n_train": 50, "n_test": 50, "split": "half", "target": "binary"}
 LENGTHS = {"bandwidth": None, "search": {"length_scale": {"grid": [1, 2]}}}
-OWN = "{}"
 
 
 @pytest.mark.parametrize(

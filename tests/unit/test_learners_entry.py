@@ -1,10 +1,6 @@
 """The entries of the learners: each against a naive twin, on every kind of target that it serves."""
 
 import itertools
-import json
-import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -16,7 +12,6 @@ from sklearn.svm import SVC, LinearSVC
 from random_features.learners import entry
 from rfstudy.data.target import KINDS, Target
 from rfstudy.models import problems_of
-from rfstudy.study.code import SOURCE
 from rfstudy.study.parts import learner_type
 
 N_ROWS, N_COLUMNS = 121, 5
@@ -271,11 +266,6 @@ def test_ridge_has_a_solution_where_its_fit_has(center, scaling, shape):
     assert set(map(bool, found)) == {True, False}
 
 
-@pytest.mark.parametrize("name", sorted(set(entry.known()) - {"ridge"}))
-def test_other_learners_have_a_solution_everywhere(name):
-    assert entry.load(name).has_solution(None, None, [0.1, 1.0], n_columns=1, options={}) == [True, True]
-
-
 def test_the_smallest_value_with_a_solution():
     Z, Y = linearly_dependent()
     find = entry.load("ridge").smallest_with_solution
@@ -310,43 +300,6 @@ def test_the_configuration_refuses_what_the_learner_refuses(name):
         assert len(problems_of(model, good | wrong)) == 1
     for grid in ([], [0.0], [-1.0], 1.0):
         assert len(problems_of(model, good | {entry.load(name).grid: grid})) == 1
-
-
-def run(program, folder):
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env={"PYTHONPATH": str(folder)}
-    )
-    return json.loads(done.stdout)
-
-
-MEAN = """
-import numpy as np
-from random_features.learners.entry import Learner
-from random_features.learners.linear_model import LinearModel
-
-def _fit(blocks, Y, value, *, n_columns, options):
-    return LinearModel(np.zeros((n_columns, Y.shape[1])), Y.mean(axis=0) / (1 + value), "mean")
-
-
-LEARNER = Learner(grid="shrinkage", chosen="shrinkage", targets=("regression",), fit=_fit, cross_validate=None)
-"""
-
-
-def test_a_new_file_is_a_new_learner(tmp_path):
-    shutil.copytree(
-        SOURCE / "random_features", tmp_path / "random_features", ignore=shutil.ignore_patterns("__pycache__")
-    )
-    (tmp_path / "random_features/learners/mean.py").write_text(MEAN, encoding="utf-8")
-    program = (
-        "import json, numpy as np; from random_features.learners import entry\n"
-        "model = entry.load('mean').fit(None, np.array([[1.0], [5.0]]), 0.5, n_columns=2, options={})\n"
-        "print(json.dumps([entry.known(), entry.facts('mean'), model.intercept.tolist()]))"
-    )
-    known, facts, intercept = run(program, tmp_path)
-    assert known == ["l1_svm", "logistic", "mean", "ridge", "svm"]
-    assert facts["targets"] == ["regression"]
-    assert facts["bytes_per_entry"] == 0
-    assert intercept == [2.0]
 
 
 def test_the_l1_machine_says_of_more_rows_than_libsvm_is_given_why_they_are_left_out():

@@ -38,37 +38,11 @@ def naive_gradient(X, weights, w):
     return sum(2 * (F.conjugate() * 1j * weights[i] * np.exp(1j * (X[i] @ w))).real * X[i] for i in range(len(X)))
 
 
-def gradients_of(X, weights, W):
-    """What one step of size 1 without noise adds."""
-    search = PeakSearch(X, "cpu")
-    found = {}
-
-    def work(potential, part):
-        values, gradients = potential.with_gradient(torch.from_numpy(W[part]))
-        found[part.start] = values.numpy(), gradients.numpy()
-
-    search._in_blocks(weights, len(W), work)
-    return [np.concatenate(parts) for parts in zip(*(found[key] for key in sorted(found)), strict=True)]
-
-
 def test_potential_is_the_squared_fourier_transform_of_the_weighted_rows():
     X, _ = problem()
     weights, W = some_weights(60), np.random.default_rng(1).normal(size=(7, 3))
     expected = [naive_potential(X, weights, w) for w in W]
     np.testing.assert_allclose(PeakSearch(X, "cpu").evaluate(weights, W), expected, rtol=1e-10)
-    np.testing.assert_allclose(gradients_of(X, weights, W)[0], expected, rtol=1e-10)
-
-
-def test_gradient_is_that_of_the_formula_and_of_finite_differences():
-    X, _ = problem()
-    weights, W = some_weights(60), np.random.default_rng(1).normal(size=(7, 3))
-    gradients = gradients_of(X, weights, W)[1]
-    np.testing.assert_allclose(gradients, [naive_gradient(X, weights, w) for w in W], rtol=1e-9)
-    search, h = PeakSearch(X, "cpu"), 1e-5
-    for j, e in enumerate(np.eye(3)):
-        slope = (search.evaluate(weights, W + h * e) - search.evaluate(weights, W - h * e)) / (2 * h)
-        # central differences: of order h^2, and rounding over h
-        np.testing.assert_allclose(gradients[:, j], slope, atol=1e-8 * np.abs(gradients).max())
 
 
 def test_the_potential_of_a_map_is_in_units_of_n_squared():
@@ -423,16 +397,6 @@ def test_checkpoints_are_not_written_faster_than_they_are_worth(monkeypatch):
     learn(30).fit(X, y, kept)
     assert [len(each["potentials"]) for each in kept.stored] == [9, 9, 9]
     assert all(each["alpha"].shape == (60,) for each in kept.stored)
-
-
-def test_a_map_that_learns_at_once_takes_checkpoints_and_leaves_them():
-    X, y = problem()
-    kept = Kept()
-    expected = make_map("slsrff", random_state=0).fit(X, y)
-    np.testing.assert_array_equal(
-        make_map("slsrff", random_state=0).fit(X, y, kept).transform(X), expected.transform(X)
-    )
-    assert kept.stored == []
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The paired test: against the formula by hand, against enumeration, and on data whose answer is known."""
 
-import itertools
 import math
 
 import numpy as np
@@ -18,7 +17,6 @@ from rfstudy.report.compare import (
     family,
     holm,
     is_effect,
-    note_on_tests,
     overlap_of,
     paired,
     with_verdicts,
@@ -111,23 +109,6 @@ def test_holm_is_that_of_statsmodels_without_the_missing_ones():
     assert np.isnan(holm(p_values)[~tested]).all()
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 5, 6])
-def test_holm_is_the_closure_of_bonferroni(m):
-    """Rejecting a hypothesis where Bonferroni rejects every set that holds it, over all sets."""
-    rng = np.random.default_rng(m)
-    for p_values in (rng.random(m) ** 3, np.round(rng.random(m) ** 3, 1)):
-        closed = [
-            max(
-                min(1.0, size * min(p_values[list(chosen)]))
-                for size in range(1, m + 1)
-                for chosen in itertools.combinations(range(m), size)
-                if i in chosen
-            )
-            for i in range(m)
-        ]
-        assert holm(p_values) == pytest.approx(closed)
-
-
 def test_what_could_not_be_tested_is_no_member_of_a_family():
     tests = {name: Estimate(1.0, p=p, n=10) for name, p in (("a", 0.02), ("b", math.nan), ("c", 0.03))}
     adjusted = {name: test.p for name, test in family(tests).items()}
@@ -182,20 +163,6 @@ def test_rows_that_do_not_say_enough_are_refused():
         overlap(rows_of(n_test=None), {"settings": {"split": "half"}})
     with pytest.raises(ValueError, match="within one data set"):
         overlap(pd.concat([rows_of(), rows_of(dataset="other")]))
-
-
-def test_the_note_says_which_test_it_was():
-    both = note_on_tests({"EEG": 1.0, "cod-RNA": 0.0}, "all of it", ["accuracy_pct"])
-    assert "splits of the same rows (EEG), the variance is corrected" in both
-    assert "only the map varies (cod-RNA), the test is the plain one and holds for these rows" in both
-    assert "none under 5 repeats" in both
-    assert "Holm's correction is over all of it" in both
-    assert "passes at 5% and exceeds 0.1 points." in both
-    assert "none under 5 repeats. Holm's" in note_on_tests({}, "all of it", ["accuracy_pct"])
-    plain = note_on_tests({"cod-RNA": 0.0}, "all", [ERROR])
-    assert "corrected for" not in plain
-    assert "points" not in plain
-    assert "0.1 points of a percentage" in note_on_tests({"EEG": 1.0}, "all", [ERROR, "accuracy_pct"])
 
 
 def verdict_on(metric="accuracy_pct", **numbers):
@@ -269,11 +236,6 @@ def test_what_is_missing_lost_or_other_data_is_not_judged(numbers, difference, v
     assert found["verdict"] == verdict
     assert found["difference"] == pytest.approx(difference, nan_ok=True)
     assert math.isnan(found["margin"]) == (verdict != "too noisy")
-
-
-def test_an_unknown_metric_is_refused():
-    with pytest.raises(KeyError):
-        verdict_on("acuracy_pct")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The plot styles of the methods and the catalogue of outputs: complete, valid, and told apart by every reader."""
 
-import itertools
 import json
 import subprocess
 import sys
@@ -29,23 +28,6 @@ IDS = {
     "lsrff", "slsrff", "karff", "kprff", "clrff", "ses", "rm", "ts", "trp", "nystroem", "nsrf", "nsrf_sphere",
 }  # fmt: skip
 
-#: Methods that a paper draws into one panel.
-TOGETHER = (
-    "rff orf sorf rom fastfood qmc ssf gq lsrff",
-    "rff orf ses karff kprff",
-    "rff karff nsrf nsrf_sphere",
-    "rff qmc lsrff slsrff",
-    "rm ts trp",
-)
-
-#: Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.
-VISION = {
-    "normal": np.eye(3),
-    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
-    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
-}
-
 
 def test_every_method_has_a_look_of_its_own():
     assert set(METHODS) >= IDS
@@ -53,29 +35,6 @@ def test_every_method_has_a_look_of_its_own():
     assert len({(each.colour, each.marker) for each in styles}) == len(styles)
     assert len({each.label for each in styles}) == len(styles)
     assert {each.marker for each in styles} <= set(matplotlib.markers.MarkerStyle.markers)
-
-
-def lab(colour: str, matrix) -> np.ndarray:
-    """CIELAB of a hex colour as it is seen through a matrix on linear RGB (D65 white)."""
-    rgb = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    seen = np.clip(np.asarray(matrix) @ linear, 0, 1)
-    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
-    xyz = to_xyz @ seen / to_xyz.sum(axis=1)
-    f = np.where(xyz > (6 / 29) ** 3, np.cbrt(xyz), xyz / (3 * (6 / 29) ** 2) + 4 / 29)
-    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
-
-
-@pytest.mark.parametrize("vision", VISION)
-@pytest.mark.parametrize("group", TOGETHER)
-def test_methods_of_one_panel_are_told_apart_by_everybody(group, vision):
-    for one, other in itertools.combinations(group.split(), 2):
-        distance = np.linalg.norm(
-            lab(METHODS[one]["colour"], VISION[vision]) - lab(METHODS[other]["colour"], VISION[vision])
-        )
-        # 2.3 is a just noticeable difference of CIELAB; thin lines need several
-        assert distance > 10, (one, other)
-        assert METHODS[one]["marker"] != METHODS[other]["marker"]
 
 
 def test_a_method_without_an_entry_gets_a_look_that_is_its_own_and_stays():

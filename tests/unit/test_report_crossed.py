@@ -1,8 +1,6 @@
 """Tables and pictures of named cells: what stands in one, what is tested, and what is said where there is nothing."""
 
-import importlib.util
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -128,21 +126,3 @@ def test_what_was_not_run_is_said():
     assert any("never (not run)" in note for note in picture.notes)
     nothing = report_rows.picture({"kind": "dots"} | spec, Context(tidy.frame([]), STYLES, TASKS))
     assert not nothing.figure.axes
-
-
-def test_the_shipped_entries_name_cells_of_experiments_that_there_are():
-    spec = importlib.util.find_spec("rfstudy")
-    root = Path(spec.origin).resolve().parents[2]
-    from rfstudy.files import read_yaml
-    from rfstudy.study import config
-
-    experiments = config.load_experiments(root / "config")
-    for name, entry in read_yaml(root / "config/figures/study.yaml").items():
-        if entry.get("kind") != "crossed":
-            continue
-        own = [each for of in entry["experiments"].values() for each in ([of] if isinstance(of, str) else of)]
-        for line in [*entry["lines"], *entry["columns"]]:
-            assert line.get("experiment", own[0]) in own, name
-            variants = {e.get("variant", "") for each in own for e in experiments[each]["methods"]}
-            filled = [line["variant"].format(**other) for other in entry["lines"]] if "variant" in line else []
-            assert not filled or set(filled) & variants, (name, line)

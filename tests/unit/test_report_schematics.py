@@ -1,12 +1,10 @@
 """Schematics, drawn of facts and of the registry of the methods: what they show, and that it fits to print."""
 
-import pandas as pd
 import pytest
 import report_rows
 from figure_checks import assert_fit_to_print
 
 from rfstudy.report.plots import diagram
-from rfstudy.report.plots import diagram as boxes
 
 CONTEXT = report_rows.context_of([])
 
@@ -30,15 +28,3 @@ def test_a_new_map_of_a_family_stands_in_the_taxonomy():
     context = report_rows.context_of([], styles)
     texts, _ = diagram.nodes_and_edges(context.texts("survey_diagrams", figure="Figure 2"), context, "survey")
     assert "Mine\u00a0(2030)" in texts["quadrature-maps"]
-
-
-def test_an_edge_from_nowhere_is_an_error():
-    facts = pd.DataFrame([{"node": "a", "parent": "b", "relation": "part", "label": "", "text": "A", "family": ""}])
-    with pytest.raises(ValueError, match="a: there is no node 'b' above it"):
-        diagram.nodes_and_edges(facts, CONTEXT, "survey")
-
-
-def test_lines_break_between_words_and_not_within_mathematics():
-    text = r"a rate of $O(\sqrt{n} \log n)$ features"
-    lines = boxes.lines_of(text, 10)
-    assert lines == ["a rate of", r"$O(\sqrt{n} \log n)$", "features"]

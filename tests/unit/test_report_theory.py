@@ -8,7 +8,6 @@ import report_rows
 import verdict_rows
 
 from rfstudy import tidy
-from rfstudy.report import published
 from rfstudy.report.estimates import SignCounts, growth, pooled, power_law, tally
 
 DISTANCES = (0.5, 1.0, 2.0)
@@ -168,21 +167,3 @@ def test_three_factors_against_two_and_four(two, four, expected):
 def test_a_claim_without_rows_is_not_run(claim):
     assert verdict(claim, []) == ("not run", "")
     assert verdict(claim, pair_rows("lprff") + decay_rows("lprff", -0.5)) == ("not run", "")
-
-
-def test_the_claims_are_those_of_the_reference_data():
-    listed = published.claims(report_rows.REFERENCE).set_index("claim_id")
-    assert set(verdict_rows.claims()) <= set(listed.index)
-
-
-@pytest.fixture
-def results(tmp_path):
-    rows = pair_rows("rff") + pair_rows("orf", ratio=0.5) + pair_rows("scrf", ratio=1.5) + cost_rows("rff", 1.0, 1.0)
-    rows += pair_rows("ssr", "signed", ratio=0.5)
-    rows += decay_rows("rff", -0.5, norms=("sup", "spectral")) + decay_rows("orf", -0.3, norms=("delta_spectral",))
-    return [report_rows.written(tmp_path, rows)]
-
-
-def made(name, results):
-    """The table of a name, as people read it, and the text of its Markdown file."""
-    return report_rows.as_read(report_rows.made(report_rows.spec_of(name), results, tasks={}))

@@ -217,16 +217,6 @@ def latex_pieces(text):
     return found
 
 
-def test_the_columns_that_are_explained_are_there():
-    page = (report_rows.ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    section = page.split("### The files of a table")[1].split("###")[0].split("Its columns:")[1]
-    named = set(re.findall(r"`([a-z_]+)`", section)) - {"lost", "deduced", "machine_busy"}
-    by_rounds = {"lower_quartile", "upper_quartile", "rounds"}
-    found = {column for i in range(len(TABLES)) for column in typeset.one_number_per_cell(made(i, True)).columns}
-    assert named - by_rounds <= found
-    assert by_rounds < named
-
-
 def test_numbers_in_csv_files_have_ten_digits_and_no_point_where_they_are_whole():
     values = [1 / 3, 2.0, -0.0, 1e-12, 123456789012, np.float32(0.5), np.int64(7), 6.02e23, None, np.nan, pd.NA, "a,b"]
     text = typeset.csv(typeset.Table(pd.DataFrame({"x": pd.Series(values, dtype=object)})))

@@ -138,10 +138,7 @@ def test_a_kind_brings_its_own_keys(tmp_path, old, new, line):
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        (
-            "a: {extends: b}\nb: {extends: a}\n",
-            "a.yaml: a.extends: experiments extend each other in a circle: a -> b -> a",
-        ),
+        ("a: {extends: b}\nb: {extends: a}\n", "a.yaml: a.extends: experiments extend each other in a circle: a -> b"),
         ("a: {extends: c}\n", "a.yaml: a.extends: experiment 'a' extends 'c', which does not exist; known are a"),
         ("a: [1\n", "a.yaml: line 2: "),
         ("a: {title: x, title: y}\n", "a.yaml: line 1: the key 'title' is given twice, first in line 1"),
@@ -319,7 +316,7 @@ def settings_of(folder, **given):
     return config.checked_settings(read_yaml(files[0]) | given, folder, files)
 
 
-PRESET, GENERAL = "presets/laptop.yaml", "config.yaml"
+PRESET, GENERAL, SVM = "presets/laptop.yaml", "config.yaml", "{svm: {solver: newton"
 
 
 @pytest.mark.parametrize(
@@ -329,29 +326,14 @@ PRESET, GENERAL = "presets/laptop.yaml", "config.yaml"
         (PRESET, "repeats: 10", "repeats: 9999999", "repeats: 9999999: input should be less than or equal"),
         (PRESET, "repeats: 10", "repeats: 3.0", "repeats: 3.0: input should be a valid integer"),
         (PRESET, "repeats: 10", "repeats: 10\nrepeats: 4", "line 7: the key 'repeats' is given twice, first in line 6"),
-        (PRESET, "{svm: {solver: newton", "{svm: {repeats: 0", "learners.svm.repeats: 0: input should be greater"),
-        (
-            PRESET,
-            "{svm: {solver: newton",
-            "{svm: {solvr: newton",
-            "learners.svm.solvr: unknown key; did you mean solver?",
-        ),
-        (
-            PRESET,
-            "{svm: {solver: newton",
-            "{svn: {solver: newton",
-            "learners.svn: unknown key; did you mean svm? known",
-        ),
+        (PRESET, SVM, "{svm: {repeats: 0", "learners.svm.repeats: 0: input should be greater"),
+        (PRESET, SVM, "{svm: {solvr: newton", "learners.svm.solvr: unknown key; did you mean solver?"),
+        (PRESET, SVM, "{svn: {solver: newton", "learners.svn: unknown key; did you mean svm? known"),
         (PRESET, "by: [experiment", "by: [dataset", "shard_by: must be paper, or a beginning of experiment"),
         (PRESET, "shortest: 0.02", "shortest: .inf", "line"),
         (GENERAL, "seed: 2021", "seed: 9223372036854775808", "seed: 9223372036854775808: input should be less than"),
         (GENERAL, "seed: 2021", "sed: 2021", "sed: unknown key; did you mean seed? known are allow_missing"),
-        (
-            GENERAL,
-            "preset: laptop",
-            "preset: laptpo",
-            "preset: there is no 'laptpo'; did you mean laptop? known are lap",
-        ),
+        (GENERAL, "preset: laptop", "preset: laptpo", "preset: there is no 'laptpo'; did you mean laptop?"),
     ],
 )
 def test_a_mistake_in_the_settings_names_the_file_that_has_it(folder, name, old, new, line):

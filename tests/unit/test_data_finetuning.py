@@ -91,16 +91,6 @@ def test_a_checkpoint_of_something_else_or_a_broken_one_is_none(tmp_path, capsys
     assert load_checkpoint(None, "a") is None
 
 
-def test_whoever_else_draws_numbers_is_left_alone():
-    images, labels = data(9)
-    network = narrow()
-    torch.manual_seed(5)
-    expected = torch.rand(3)
-    torch.manual_seed(5)
-    fine_tune(network, images, labels, Schedule(1, 8, 0.01, (), 0.9, 0.0))
-    assert torch.equal(torch.rand(3), expected)
-
-
 def test_a_loss_that_is_no_number_ends_the_run():
     images, labels = data()
     with pytest.raises(UserError, match=r"the loss of epoch \d+ is (nan|inf): use a smaller learning_rate"):

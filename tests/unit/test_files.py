@@ -7,7 +7,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from random_features.errors import UserError
@@ -15,10 +14,7 @@ from rfstudy import files
 from rfstudy.files import (
     check_recorded,
     digest_of,
-    read_json,
     read_yaml,
-    record_file,
-    write_arrays,
     write_atomically,
     write_json,
     yaml_files,
@@ -38,38 +34,6 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path):
         write_atomically(path, fail)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_the_temporary_file_has_the_suffix_of_the_target(tmp_path):
-    seen = []
-
-    def write(temporary):
-        seen.append(temporary)
-        with open(temporary, "w") as stream:
-            stream.write("new")
-
-    write_atomically(tmp_path / "deep" / "rows.csv.xz", write)
-    assert seen[0].endswith("rows.csv.xz")
-    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["rows.csv.xz"]
-    assert (tmp_path / "deep" / "rows.csv.xz").read_text() == "new"
-
-
-def test_a_document_comes_back_with_its_keys_in_order(tmp_path):
-    write_json({"b": [1, 0.1], "a": None}, tmp_path / "record.json")
-    record = read_json(tmp_path / "record.json")
-    assert list(record.items()) == [("b", [1, 0.1]), ("a", None)]
-    (tmp_path / "record.json").write_text("{")
-    with pytest.raises(ValueError, match="Expecting"):
-        read_json(tmp_path / "record.json")
-    with pytest.raises(FileNotFoundError):
-        read_json(tmp_path / "missing.json")
-
-
-def test_named_arrays_come_back(tmp_path):
-    write_arrays({"indices": np.arange(3)}, tmp_path / "arrays.npz")
-    with np.load(tmp_path / "arrays.npz", allow_pickle=False) as stored:
-        assert list(stored) == ["indices"]
-        assert stored["indices"].tolist() == [0, 1, 2]
 
 
 def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
@@ -142,11 +106,6 @@ def test_a_file_that_is_swept_before_it_is_locked_is_made_again(tmp_path, monkey
     monkeypatch.setattr(files.tempfile, "mkstemp", swept)
     write_atomically(tmp_path / "rows.csv", lambda path: Path(path).write_text("rows"))
     assert (len(made), (tmp_path / "rows.csv").read_text()) == (2, "rows")
-
-
-@pytest.mark.parametrize("name", ["eeg.rff.csv", "eeg.rff.csv.xz", "eeg.rff.npz", "eeg.rff.json"])
-def test_rows_and_arrays_have_the_record_beside_them(tmp_path, name):
-    assert record_file(tmp_path / name) == tmp_path / "eeg.rff.provenance.json"
 
 
 def test_a_file_is_the_one_that_its_record_tells_of(tmp_path):

@@ -177,53 +177,32 @@ def test_targets_that_a_learner_does_not_serve_are_refused(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "change", "message"),
+    ("name", "option", "value", "message"),
     [
-        ("ridge", {"scaling": "max"}, "scaling must be one of"),
-        ("ridge", {"center": "median"}, "center must be"),
-        ("svm", {"scaling": "mean"}, "scaling must be one of sum, per_column"),
-        ("svm", {"solver": "saga"}, "solver must be one of"),
-        ("logistic", {"scaling": "max"}, "scaling must be one of"),
-        ("logistic", {"intercept": "penalised"}, "intercept must be one of"),
-        ("logistic", {"classes": "one_vs_one"}, "classes must be one of"),
+        ("ridge", "scaling", "max", "scaling must be one of"),
+        ("ridge", "center", "median", "center must be"),
+        ("svm", "scaling", "mean", "scaling must be one of sum, per_column"),
+        ("svm", "solver", "saga", "solver must be one of"),
+        ("logistic", "scaling", "max", "scaling must be one of"),
+        ("logistic", "intercept", "penalised", "intercept must be one of"),
+        ("logistic", "classes", "one_vs_one", "classes must be one of"),
+        # what is minimised has to be said
+        *[("ridge", option, None, f"do not say {option}") for option in ("scaling", "center")],
+        *[("logistic", option, None, f"do not say {option}") for option in ("scaling", "intercept", "classes")],
+        *[(name, entry.load(name).grid, None, "do not say") for name in ("ridge", "logistic")],
     ],
 )
-def test_options_that_do_not_exist_are_refused(name, change, message):
+def test_options_that_do_not_exist_or_are_not_stated_are_refused(name, option, value, message):
     learner = entry.load(name)
     Z, y = problem("binary")
     Y, _ = Target("binary").encode(y)
-    options = TWINS[name][2][0] | {learner.grid: [1.0]} | change
+    options = TWINS[name][2][0] | {learner.grid: [1.0], option: value}
+    how = {"n_columns": N_COLUMNS, "options": {key: each for key, each in options.items() if each is not None}}
+    if option != learner.grid:
+        with pytest.raises(ValueError, match=message):
+            learner.fit(stream(Z), Y, 1.0, **how)
     with pytest.raises(ValueError, match=message):
-        learner.fit(stream(Z), Y, 1.0, n_columns=N_COLUMNS, options=options)
-    with pytest.raises(ValueError, match=message):
-        learner.cross_validate(
-            stream(Z), Y, np.arange(N_ROWS) % 2, n_columns=N_COLUMNS, score="accuracy", options=options
-        )
-
-
-@pytest.mark.parametrize(
-    ("name", "option"),
-    [
-        ("ridge", "scaling"),
-        ("ridge", "center"),
-        ("logistic", "scaling"),
-        ("logistic", "intercept"),
-        ("logistic", "classes"),
-    ],
-)
-def test_what_is_minimised_has_to_be_said(name, option):
-    learner = entry.load(name)
-    Z, y = problem("binary")
-    Y, _ = Target("binary").encode(y)
-    options = TWINS[name][2][0] | {learner.grid: [1.0]}
-    del options[option]
-    with pytest.raises(ValueError, match=f"do not say {option}"):
-        learner.fit(stream(Z), Y, 1.0, n_columns=N_COLUMNS, options=options)
-    without_grid = TWINS[name][2][0]
-    with pytest.raises(ValueError, match=f"do not say {learner.grid}"):
-        learner.cross_validate(
-            stream(Z), Y, np.arange(N_ROWS) % 2, n_columns=N_COLUMNS, score="accuracy", options=without_grid
-        )
+        learner.cross_validate(stream(Z), Y, np.arange(N_ROWS) % 2, score="accuracy", **how)
 
 
 def test_a_support_vector_machine_has_a_limit_where_one_is_set():

@@ -94,25 +94,10 @@ def test_naive_twin_of_a_climb(how):
         assert potential == pytest.approx(highest, rel=1e-8)
 
 
-def test_noise_has_the_length_that_was_asked_for():
-    X, _ = problem(30, 50)
-    weights, starts = np.zeros(30), np.zeros((40, 50))
-    for noise in (0.1, 2.0):
-        search = PeakSearch(X, "cpu")
-        potential = _Flat()
-        for factor in (1.0, 0.5):
-            how = Climb(1, 1.0, noise, noise_factor=factor)
-            search._climbed(potential, torch.zeros(40, 50), how, torch.Generator())
-            assert potential.seen[-1].std() == pytest.approx(factor * noise, rel=5 / np.sqrt(2 * 2000))
-    points, potentials = PeakSearch(X, "cpu").climb(weights, starts, Climb(3), [0])
-    np.testing.assert_array_equal(points, starts)  # no gradient, no noise of its length
-    np.testing.assert_array_equal(potentials, 0.0)
-
-
 class _Flat:
     """A potential without slope that remembers where it was asked."""
 
-    def __init__(self, slope=0.0):
+    def __init__(self, slope):
         self.seen, self.slope = [], slope
 
     def at(self, W):
@@ -123,15 +108,22 @@ class _Flat:
         return self.at(W), torch.full_like(W, self.slope)
 
 
-def test_noise_of_its_own_is_as_long_as_the_step():
+@pytest.mark.parametrize(
+    ("how", "deviation"),
+    [
+        (Climb(1, 1.0, 0.1), 0.1),
+        (Climb(1, 1.0, 2.0, noise_factor=0.5), 1.0),
+        # without a length of its own it is as long as the step, of 2 x 0.5 in every entry
+        (Climb(1, 2.0), 1.0),
+        (Climb(1, 2.0, step_factor=3.0, noise_factor=0.5), 1.5),
+    ],
+)
+def test_noise_is_as_long_as_was_asked_for_or_as_the_step(how, deviation):
     flat = _Flat(slope=0.5)
-    search = PeakSearch(problem(30, 50)[0], "cpu")
-    search._climbed(flat, torch.zeros(40, 50), Climb(1, 2.0), torch.Generator())
-    noise = flat.seen[-1] - 1.0  # the step is 2 x 0.5 in every entry
-    assert noise.std() == pytest.approx(1.0, rel=5 / np.sqrt(2 * 2000))
-    assert abs(noise.mean()) < 5 / np.sqrt(2000)
-    search._climbed(flat, torch.zeros(40, 50), Climb(1, 2.0, step_factor=3.0, noise_factor=0.5), torch.Generator())
-    assert (flat.seen[-1] - 3.0).std() == pytest.approx(1.5, rel=5 / np.sqrt(2 * 2000))
+    PeakSearch(problem(30, 50)[0], "cpu")._climbed(flat, torch.zeros(40, 50), how, torch.Generator())
+    noise = flat.seen[-1] - how.step_factor * how.step_size * 0.5
+    assert noise.std() == pytest.approx(deviation, rel=5 / np.sqrt(2 * 2000))
+    assert abs(noise.mean()) < 5 * deviation / np.sqrt(2000)
 
 
 def test_blocks_and_threads_do_not_matter(monkeypatch):

@@ -210,11 +210,6 @@ def test_options_are_checked(options, message):
         learn(**options).fit(*problem())
 
 
-def test_three_classes_are_refused():
-    with pytest.raises(ValueError, match="two classes, got 3"):
-        learn().fit(on_the_sphere(9), np.arange(9) % 3)
-
-
 def test_what_is_set_after_a_fit_is_for_the_next_one():
     X, y = problem()
     phi = learn(8).fit(X, y)

@@ -26,9 +26,3 @@ def test_paths_have_the_collection_and_the_paper():
     assert outputs.results_of("measured", "a") == "data/measured/a.csv.xz"
     assert outputs.results_of("quick", "a") == "results/quick/a.csv"
     assert outputs.experiments_of([FIGURE, ELSEWHERE]) == ["a", "b", "c"]
-
-
-def test_the_comparison_with_published_numbers_comes_first_in_the_report():
-    assert outputs.category_of(TABLE) == "2 Survey (Liu et al. 2021)"
-    assert outputs.category_of(output("scorecard-all", "tables", "a", kind="scorecard")) == "1 Scorecard"
-    assert min(outputs.CATEGORIES.values()) > outputs.SCORECARD

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import study_toys as toys
 
-from random_features.learners.entry import load
 from rfstudy import tidy
 from rfstudy.data.prepared import write_facts
 from rfstudy.study import config, measure
@@ -49,16 +48,6 @@ def test_what_a_cell_is_given_counts_in_place_of_the_specification():
 def test_a_cell_without_a_map_has_a_name_without_one():
     assert Cell({}, {"n_features": [4, 8], "repeat": 0}).name == "4+8/0"
     assert Cell({"method": "rff", "variant": "x"}, {"repeat": 0}).name == "rff-x/0"
-
-
-def test_a_learner_leaves_out_targets_that_it_does_not_serve():
-    options = {"max_entries": 100}
-    assert load("svm").left_out("regression", options, 5, 5) == (
-        "the learner serves targets that are binary or classes, not regression"
-    )
-    assert "max_entries" in load("svm").left_out("binary", options, 50, 5)
-    assert load("svm").left_out("binary", options, 5, 5) == ""
-    assert load("ridge").left_out("regression", {}, 5, 5) == ""
 
 
 def test_missing_data_leave_a_row_an_entry_and_metric(tmp_path, monkeypatch):

@@ -19,7 +19,7 @@ from rfstudy.data.preprocess import preprocess
 from rfstudy.files import read_arrays, read_choices
 from rfstudy.study import collect, generate, plan, provenance, train
 from rfstudy.study.code import SOURCE
-from rfstudy.study.provenance import Run, read_records, record_file, write_choices, write_results
+from rfstudy.study.provenance import Run, read_records, record_file, write_results
 from rfstudy.study.sample import load_prepared
 
 SEARCH = {"penalty": {"tune_per": "method_and_size"}}
@@ -190,12 +190,6 @@ def test_what_maps_learned_in_another_job_is_refused(chain, tmp_path):
     chosen, out = read_choices(folder / "tune.json"), tmp_path / "train.csv"
     with pytest.raises(UserError, match="--arrays: the file has nothing of made/nystroem/"):
         train.run(parts, [folder / "made"], chosen, tmp_path / "arrays.npz", tmp_path / "journal", out, 1)
-
-
-def test_choices_that_are_none_are_named(tmp_path):
-    write_choices(["made"], {"run": "made"}, tmp_path / "tune.json")
-    with pytest.raises(UserError, match=r"tune\.json holds no choices by data set"):
-        read_choices(tmp_path / "tune.json")
 
 
 def test_one_row_that_two_shards_have_is_an_error(chain, tmp_path):

@@ -12,7 +12,7 @@ from random_features.kernels import KERNELS, make_kernel
 from random_features.maps.registry import REGISTRY
 from rfstudy import tidy
 from rfstudy.study import collect, engine, measure
-from rfstudy.study.engine import Cell, Job, Work, arrays_of, cell_key, jobs, work_through
+from rfstudy.study.engine import Cell, Job, Work, arrays_of, cell_key, work_through
 from rfstudy.study.journal import Journal
 from rfstudy.study.kinds import decay
 from rfstudy.study.kinds.grid import grid_cells
@@ -301,12 +301,6 @@ def test_times_of_another_processor_are_taken_again(prepared, counted, monkeypat
     before = timing_keys(prepared)
     monkeypatch.setattr("rfstudy.study.time.processor_name", lambda: "another one")
     assert not before & timing_keys(prepared)
-
-
-def test_all_jobs_of_a_stage_store_their_cells_in_one_journal(tmp_path):
-    """So that what one data set left in memory is forced onto the disk with the cells of the next."""
-    one, two = jobs("measure", [SPEC, SPEC | {"seed": 4}], [], tmp_path, 1)
-    assert one.journal is two.journal
 
 
 def test_the_class_behind_a_name_is_in_the_key(prepared, monkeypatch):

@@ -6,7 +6,7 @@ from claim_rows import ACCURACY, ERROR, STYLES, TASKS, found, made, verdict
 from rfstudy import tidy
 from rfstudy.report.claims import registry
 from rfstudy.report.claims.helpers import better_than
-from rfstudy.report.claims.points import Part, Point, conclude, evidence, joined, number, only_evidence
+from rfstudy.report.claims.points import Part, Point, conclude, joined, only_evidence
 from rfstudy.report.claims.rows import Rows
 from rfstudy.report.context import Context
 
@@ -118,19 +118,6 @@ def test_joined_parts_have_to_hold_at_the_same_places():
     first, second = Part(points(True, True, False)), Part(points(True, False, True))
     assert conclude(joined(first, second))[0] == "partly"
     assert conclude(joined(Part(points(True, False)), Part(points(False, True))))[0] == "fails"
-
-
-def test_many_points_are_summarised():
-    def gaps(n, margin=0.0):
-        return Part(
-            [Point(float(i), i != 1, margin=margin * i, place=f"{i}d", group="EEG", what="gap") for i in range(1, n)]
-        )
-
-    assert evidence(gaps(4)) == "gap: EEG 1d 1.00, 2d 2.00, 3d 3.00"
-    assert evidence(gaps(30)) == "gap: so at 28 of 29 points, 1.00 to 29.0, not so at EEG 1d"
-    bound = "gap: so at 28 of 29 points, 1.00 to 29.0, at most 0.500 of the bound, not so at EEG 1d"
-    assert evidence(gaps(30, margin=2.0)) == bound
-    assert [number(v) for v in (43.71, -0.00312, 1000.4, 1e-9, 0.0)] == ["43.7", "-0.00312", "1000", "1e-09", "0"]
 
 
 def test_a_claim_is_judged_on_the_experiments_of_its_protocol():

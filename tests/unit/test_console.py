@@ -141,15 +141,6 @@ def test_the_reason_is_the_error_at_the_end_of_a_log(log, reason):
     assert reason_in(log) == reason
 
 
-def test_a_reason_is_no_longer_than_a_line_can_be(tmp_path):
-    log = tmp_path / "a.log"
-    log.write_text("error: " + "word " * 1000)
-    reason, _ = reason_of([log])
-    assert reason.startswith("error: word word")
-    assert reason.endswith(" word ...")
-    assert len(reason) < 450
-
-
 def test_a_failure_without_a_log_says_so(tmp_path):
     assert reason_of([tmp_path / "none.log"], "exit status 1") == ("exit status 1", "")
     assert reason_of([], "") == ("no error in its log", "")

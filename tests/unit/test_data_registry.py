@@ -395,15 +395,6 @@ def test_a_longer_circle_is_found_also_from_outside(tmp_path):
         assert f"datasets.yaml: {scope}" in str(caught.value)
 
 
-def test_every_problem_is_one_line(tmp_path):
-    tasks = {"toy": TASK | {"n": 6, "source": "lost"}, "mill": GENERATED | generated_by(blades=None, waves=1)}
-    with pytest.raises(UserError) as caught:
-        load_with(tmp_path, tasks)
-    assert [line.rpartition("datasets.yaml: ")[2].partition(": ")[0] for line in str(caught.value).splitlines()] == [
-        "toy", "toy", "mill.generator", "mill.generator.waves",
-    ]  # fmt: skip
-
-
 def test_a_published_name_belongs_to_one_task(tmp_path):
     with pytest.raises(UserError, match="one and two are both published as 'toy' in survey"):
         load_with(tmp_path, {"one": TASK, "two": TASK})

@@ -11,7 +11,6 @@ from random_features.learners.penalties import best_penalty
 from random_features.learners.ridge import FLOAT32_TOLERANCE, cross_validate_ridge, fit_ridge, float32_is_harmless
 from rfstudy.data.target import Target
 
-EPS = np.finfo(np.float64).eps
 GRID = np.array([1e-8, 1e-6, 1e-4, 1e-3, 1e-2, 0.05, 0.1, 0.5, 1, 5, 10])
 
 

@@ -72,6 +72,13 @@ def test_printed_winners_are_no_input_of_the_measured_ones(tmp_path):
     assert skin["approximation, small s"] == "SSF, ROM"
 
 
+@pytest.mark.parametrize("name", ["table-03-text", "table-03-cells-text", "table-03-times-text"])
+def test_printed_numbers_are_no_input_of_ours(name, tmp_path):
+    frame, _ = table(name, [], tmp_path, "slsrff")
+    ours = frame[frame["source"] == "measured"].iloc[:, 3:] if name == "table-03-text" else frame[["ours", "verdict"]]
+    assert (ours == "not run").all(axis=None)
+
+
 @pytest.mark.parametrize(("bar", "verdict"), [(0.249, "missed"), (0.25, "kept")])
 def test_a_ratio_of_speed_keeps_its_bar_up_to_the_bar(bar, verdict):
     shared = {"run": "r", "metric": "time_fit_s", "status": "ok", "axis": "round", "method": ""}

@@ -1,19 +1,16 @@
 """What configuration and engine promise to kinds, learners and kernels that they do not know."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import study_toys as toys
 
 from rfstudy import tidy
 from rfstudy.data.prepared import write_facts
-from rfstudy.study import config, measure
+from rfstudy.study import measure
 from rfstudy.study.engine import Cell, Job, cell_key
 from rfstudy.study.journal import Journal
 
-CONFIG = Path(__file__).resolve().parents[2] / "config"
-EXPERIMENTS = config.load_experiments(CONFIG)
 SPEC = toys.part(
     preset="quick",
     paper="study",

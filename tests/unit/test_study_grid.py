@@ -150,7 +150,6 @@ def test_a_grid_runs_on_another_kernel(prepared, tmp_path, kernel, methods, name
 
 
 ORDER_0, ORDER_1 = ({"name": "arc_cosine", "order": order} for order in (0, 1))
-SQUARE = {"name": "polynomial", "degree": 2, "coef0": 1.0}
 
 
 def test_entries_of_several_kernels_are_cells_and_arrays_of_their_own():

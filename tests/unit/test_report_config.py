@@ -1,5 +1,6 @@
-"""The plot styles of the methods and the catalogue of outputs: complete, valid, and told apart by every reader."""
+"""The plot styles of the methods and the catalogue of outputs: complete, valid, and distinct for every reader."""
 
+import itertools
 from pathlib import Path
 
 import matplotlib.markers
@@ -7,7 +8,9 @@ import numpy as np
 import pytest
 import report_rows
 import yaml
+from matplotlib.colors import to_rgb
 from report_rows import REPORTS
+from skimage.color import rgb2lab
 
 from rfstudy import tidy
 from rfstudy.outputs import load_reports
@@ -24,6 +27,34 @@ IDS = {
     "rff", "nrff", "orf", "sorf", "rom", "fastfood", "pmodel", "scrf", "lprff", "mm", "qmc", "ssf", "gq", "sgq", "ssr",
     "lsrff", "slsrff", "karff", "kprff", "clrff", "ses", "rm", "ts", "trp", "nystroem", "nsrf", "nsrf_sphere",
 }  # fmt: skip
+
+
+#: Methods that a paper draws into one panel.
+TOGETHER = (
+    "rff orf sorf rom fastfood qmc ssf gq lsrff", "rff orf ses karff kprff", "rff karff nsrf nsrf_sphere",
+    "rff qmc lsrff slsrff", "rm ts trp",
+)  # fmt: skip
+
+#: Colours as they are seen: matrices on linear RGB (Machado, Oliveira and Fernandes 2009, severity 1).
+VISION = {
+    "normal": np.eye(3),
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+}
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_methods_of_one_panel_look_different_to_everybody(vision):
+    def seen(method):
+        linear = np.power(to_rgb(METHODS[method]["colour"]), 2.2)
+        return rgb2lab(np.clip(np.asarray(VISION[vision]) @ linear, 0, 1) ** (1 / 2.2))
+
+    for group in TOGETHER:
+        for one, other in itertools.combinations(group.split(), 2):
+            # 2.3 is a just noticeable difference of CIELAB; thin lines need several
+            assert np.linalg.norm(seen(one) - seen(other)) > 10, (one, other)
+            assert METHODS[one]["marker"] != METHODS[other]["marker"]
 
 
 def test_every_method_has_a_look_of_its_own():

@@ -221,6 +221,12 @@ def test_a_number_of_an_option_is_finite(name, option, value):
         make_map(name, **{option: value}).check_parameters()
 
 
+def test_targets_may_be_a_series():
+    y = pd.Series([0, 1, 0, 1, 0, 1])
+    phi, other = (make_map("kprff", n_components=4, random_state=0).fit(np.eye(6), each) for each in (y, y.to_numpy()))
+    np.testing.assert_array_equal(phi.transform(np.eye(6)), other.transform(np.eye(6)))
+
+
 @pytest.mark.parametrize("y", [np.ma.array(np.arange(6), mask=np.eye(6)[0]), np.arange(6).astype("datetime64[D]")])
 def test_masked_targets_and_dates_are_no_numbers(y):
     with pytest.raises((ValueError, TypeError), match="y has"):

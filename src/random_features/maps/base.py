@@ -453,7 +453,8 @@ def _check_numbers(X, name="X") -> None:
     """Raise ``ValueError`` for masked entries and ``TypeError`` for dates, which scikit-learn accepts."""
     if np.ma.is_masked(X):
         raise ValueError(f"{name} has masked entries: fill them or leave these rows out")
-    for dtype in getattr(X, "dtypes", [getattr(X, "dtype", None)]):
+    # a frame has a type for each column, an array and a series have one
+    for dtype in X.dtypes if hasattr(X, "columns") else [getattr(X, "dtype", None)]:
         if getattr(dtype, "kind", "") in ("m", "M"):
             raise TypeError(f"{name} has the dtype {dtype}: convert dates and durations to numbers of a stated unit")
 

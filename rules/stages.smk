@@ -2,7 +2,7 @@
 # of a paper, whose cells take less time than imports; a part of an experiment (the rows of one figure) still has jobs of
 # its own.
 
-# the stages that the job of a rule runs, one after the other: maps are trained where they were drawn and fitted
+# by rule the stages that its job runs, one after the other; learners are trained where their maps were fitted
 STAGES = {"tune": ["tune"], "train": ["generate", "train"], "measure": ["measure"], "time": ["time"]}
 
 # others wait for what is chosen; what is timed waits until nothing else is left to run
@@ -78,12 +78,12 @@ def arguments(stage, experiment, shard):
     return found
 
 
-def words_of(rule, parts):
+def words_of(stage, parts):
     """How much a job does, and on which data, in words."""
     datasets = list(dict.fromkeys(part.dataset for part in parts if part.dataset))
-    if rule == "tune":
+    if stage == "tune":
         what = ", ".join(dict.fromkeys(quantity for part in parts for quantity in searched(part.search)))
-    elif rule == "train":
+    elif stage == "train":
         what = counted(sum(map(plan.number_of_cells, parts)), "cell")
     else:
         what = counted(max(len(part.methods) for part in parts), "map")

@@ -108,8 +108,8 @@ class Training:
         for position, (prefix, size) in enumerate(prefixes(phi, cell)):
             own = features if prefix is phi else [features_of(prefix, X) for X in (sample.X_train, sample.X_test)]
             row = shared | size | {"n_columns": prefix.n_columns_}
-            scores, status, told = self.scored(cell, sample, position, prefix.n_columns_, *own)
-            row |= {"status": status, "settings": settings | told}
+            scores, status, reported = self.scored(cell, sample, position, prefix.n_columns_, *own)
+            row |= {"status": status, "settings": settings | reported}
             rows += [row | {"metric": metric} | score for metric, score in scores]
         return rows, {}
 
@@ -140,16 +140,16 @@ class Training:
             return no_scores, status_of(error), {"reason": str(error)}
         decision = np.concatenate([model.decision(block) for _rows, block in test_features()])
         predicted = target.decode(decision, classes)
-        told = {learner.chosen: used, "solver": model.solver}
+        reported = {learner.chosen: used, "solver": model.solver}
         if penalty is None and "chosen_on" in given["choice"]:
             # what should have been shared had no value at which the shared map has a solution
-            told |= {"tune_per": "cell", "chosen_on": [cell.coordinates["repeat"]]}
+            reported |= {"tune_per": "cell", "chosen_on": [cell.coordinates["repeat"]]}
         if at_edge:
-            told["at_edge"] = [*given.get("at_edge", []), "penalty"]
+            reported["at_edge"] = [*given.get("at_edge", []), "penalty"]
         if not model.converged:
-            told["converged"] = False
+            reported["converged"] = False
         values = [(metric, {"value": target.evaluate(metric, sample.y_test, predicted)}) for metric in self.metrics]
-        return values, "ok", told
+        return values, "ok", reported
 
 
 def features_of(phi, X):

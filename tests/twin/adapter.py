@@ -107,6 +107,7 @@ def grid(study) -> dict:
         "datasets": datasets,
         "sizes": study.sizes,
         "search": searched(study),
+        **({"draws": study.draws} if study.draws else {}),
         "approximation": {"norm": study.norm, "rows": study.error_rows},
         "learners": learners,
     }

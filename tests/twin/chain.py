@@ -56,6 +56,7 @@ class Grid:
     norm: str = "frobenius"
     error_rows: int = 1000
     repeats: int = 2
+    draws: int = 0  # of each map in each repeat
     svm_repeats: int = 2
     largest_multiple_of_d: dict[str, int] = field(default_factory=dict)  # by data set
     cap: int | None = None  # rows of a part
@@ -94,7 +95,7 @@ def grid_rows(study: Grid) -> list[dict]:
         choices = Choices(study, dataset, entries(study, dataset), sizes(study, dataset))
         for entry in entries(study, dataset):
             name = name_of(entry) | ({"kernel": id_of(entry["kernel"])} if "kernel" in entry else {})
-            for place, (s, label) in itertools.product(places(entry), sizes(study, dataset)):
+            for place, (s, label) in itertools.product(places(study, entry), sizes(study, dataset)):
                 if label not in entry.get("only_sizes", [label]):
                     continue
                 if data.missing:
@@ -130,8 +131,10 @@ def entries(study: Grid, dataset: str) -> list[dict]:
     ]
 
 
-def places(entry: dict) -> list[dict]:
+def places(study: Grid, entry: dict) -> list[dict]:
     """Where an entry stands on the axis that it walks, as columns of the table; one empty place if it does not."""
+    if study.draws:
+        return [{"axis": "draw", "at": draw} for draw in range(study.draws)]
     sweep = entry.get("sweep")
     return [{"axis": sweep["axis"], "at": value} for value in sweep["values"]] if sweep else [{}]
 
@@ -149,8 +152,9 @@ def sizes(study: Grid, dataset: str) -> list[tuple[int, str]]:
 def cell_rows(study: Grid, dataset: str, entry: dict, place: dict, size, repeat: int, choices: Choices) -> list[dict]:
     """One map at one size in one repeat: its error, and its accuracy with every learner."""
     values, told = choices.of(entry, size, repeat)
-    given = conditions(study, dataset, entry, values, repeat)
-    if place:
+    draw = {"draw": place["at"]} if study.draws else {}
+    given = conditions(study, dataset, entry, values | draw, repeat)
+    if "sweep" in entry:
         given["options"] = given["options"] | {entry["sweep"]["option"]: place["at"]}
     sample = draw_sample(study, dataset, given["preprocess"], repeat)
     label = {"options": given["options"], "capped": sample.capped}
@@ -189,7 +193,8 @@ def cell_rows(study: Grid, dataset: str, entry: dict, place: dict, size, repeat:
         is_edge = trained.pop("at_edge", False)
         if learner in edges if is_edge is None else is_edge:
             trained["settings"]["at_edge"] = [*edges_of_map, "penalty"]
-        trained["settings"] = settings | trained["settings"]
+        errors = trained.pop("errors_by_block", None)
+        trained["settings"] = settings | trained["settings"] | ({"errors_by_block": errors} if draw and errors else {})
         found.append(row | columns | trained)
     return found
 
@@ -289,10 +294,18 @@ def accuracy_of(study, learner: str, options: dict, phi, sample: Sample, repeat:
     }
     return {
         "value": accuracy(sample.y_test, predicted(decision, classes)),
+        "errors_by_block": errors_by_block(sample.y_test, predicted(decision, classes)),
         "settings": told | {CHOSEN[learner]: used, "solver": solvers[learner]},
         "at_edge": is_edge,
         "doubtful": doubtful(learner, decision),
     }
+
+
+def errors_by_block(y: np.ndarray, guess: np.ndarray, n_blocks: int = 50) -> list[int]:
+    """The number of wrong predictions in contiguous blocks of rows, the first ones a row longer."""
+    longer, shorter = len(y) % n_blocks, len(y) // n_blocks
+    ends = np.cumsum([shorter + (i < longer) for i in range(n_blocks)])
+    return [int((y[a:b] != guess[a:b]).sum()) for a, b in zip([0, *ends], ends, strict=False)]
 
 
 def missing_rows(study: Grid, data: Data) -> list[dict]:

@@ -267,6 +267,13 @@ GRIDS = {
         },
         search_size={"multiples_of_d": 1}, of_judge={"scaling": "mean", "n_folds": 5},
     ),
+    # three of the draws of each split choose bandwidth and penalty together
+    "draws": replace(
+        TUNED,
+        sizes={"values": [6]}, learners={"ridge": RIDGE | {"penalties": PENALTIES[::2], "n_folds": 3}},
+        search=alone("split", length_scale=[0.3, 1, 3]), draws=4, repeats=2,
+    ),
+    "singular-draws": replace(SINGULAR, search={"penalty": {"tune_per": "split"}}, draws=2),
     "singular-per-cell": replace(SINGULAR, search={"penalty": {"tune_per": "cell"}}),
     # nothing to choose from where the data could not be had
     "missing": Grid(

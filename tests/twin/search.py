@@ -14,7 +14,7 @@ from .data import draw_sample, folds, held_out_rows, length_scale_by
 from .learners import at_edge, best, coded, cross_validated, ridge, scored_on
 
 #: Who may share a choice, from the widest circle to the narrowest, and what can be chosen.
-CIRCLES = ("experiment", "size", "method", "method_and_size", "cell")
+CIRCLES = ("experiment", "size", "method", "method_and_size", "split", "cell")
 QUANTITIES = ("preprocess", "length_scale", "bandwidth", "options", "penalty")
 
 #: On how many repeats, the first ones, a choice is made where several repeats share it.
@@ -40,7 +40,7 @@ class Choices:
         """
         values, told = {}, {}
         for circle in circles:
-            on = [repeat] if circle == "cell" else list(range(min(SHARED_ON, self.study.repeats)))
+            on = [repeat] if circle in ("split", "cell") else list(range(min(SHARED_ON, self.study.repeats)))
             stand_in = plain(entry) if circle in ("experiment", "size") else entry
             found = self.in_circle(circle, stand_in, size, on)
             searched = entry.get("searched", QUANTITIES)
@@ -49,8 +49,13 @@ class Choices:
             for quantity, value in found.items():
                 if quantity in searched:
                     values[quantity] = value
-                    told[quantity] = {"tune_per": circle} | ({"chosen_on": on} if circle != "cell" else {})
+                    draws = {"draws": len(self.draws())} if self.study.draws else {}
+                    told[quantity] = {"tune_per": circle} | ({"chosen_on": on} | draws if circle != "cell" else {})
         return values, told
+
+    def draws(self) -> list[dict]:
+        """The draws of a map in a repeat that a choice is made on."""
+        return [{"draw": draw} for draw in range(min(SHARED_ON, self.study.draws))] or [{}]
 
     def stated_size(self) -> tuple[int, str]:
         """The size that stands for all."""
@@ -135,11 +140,11 @@ class Choices:
 
     def suits_all(self, value: float, grid: list[float], on: list[int], wider, chosen: dict, sharers: list) -> bool:
         """Whether ridge regression has a solution at a penalty on the maps of all sharers that have one at any."""
-        for (entry, size), repeat in itertools.product(sharers, on):
+        for (entry, size), repeat, draw in itertools.product(sharers, on, self.draws()):
             takes_part = "penalty" in entry.get("searched", QUANTITIES) and "ridge" in learners_of(self.study, entry)
             if not takes_part:
                 continue
-            values = self.of(entry, size, repeat, wider)[0] | chosen
+            values = self.of(entry, size, repeat, wider)[0] | chosen | draw
             regular = self.regular(entry, size[0], repeat, values, grid)
             if any(regular.values()) and not regular[value]:
                 return False
@@ -164,8 +169,8 @@ class Choices:
         repeats; None where it has none.
         """
         of_repeats = []
-        for repeat in on:
-            values = self.of(entry, size, repeat, wider)[0] | tried
+        for repeat, draw in itertools.product(on, self.draws()):
+            values = self.of(entry, size, repeat, wider)[0] | tried | draw
             of_repeats.append(self.scores(entry, size[0], repeat, values, learner, own or {}))
             if of_repeats[-1] is None:
                 return None
@@ -227,7 +232,8 @@ def conditions(study, dataset: str, entry: dict, values: dict, repeat: int) -> d
         rule = study.rule | values.get("bandwidth", {})
         length_scale = length_scale_by(rule, study, dataset, scaling, repeat)
     options = laid_over(entry["options"], values.get("options", {}))
-    return {"preprocess": scaling, "kernel": kernel, "length_scale": length_scale, "options": options}
+    given = {"preprocess": scaling, "kernel": kernel, "length_scale": length_scale, "options": options}
+    return given | {"draw": values.get("draw")}
 
 
 def learners_of(study, entry: dict) -> dict[str, dict]:
@@ -246,11 +252,12 @@ def left_out(study, learner: str, n_train: int, n_columns: int) -> bool:
 
 
 def feature_map(study, dataset: str, entry: dict, s: int, repeat: int, given: dict):
-    """The unfitted map of a cell: its seed depends on data set, method, size and repeat."""
+    """The unfitted map of a cell: its seed depends on data set, method, size, repeat and, of several, the draw."""
     own = {key: value for key, value in given["kernel"].items() if key != "name"}
     known = {"gaussian": Gaussian, "arc_cosine": ArcCosine, "polynomial": Polynomial}
     stated = {"length_scale": given["length_scale"]} if given["length_scale"] else {}
-    seed = seed_of(study.seed, "features", dataset, entry["method"], s, repeat)
+    draw = [] if given.get("draw") is None else [given["draw"]]
+    seed = seed_of(study.seed, "features", dataset, entry["method"], s, repeat, *draw)
     return drawn(entry | {"options": given["options"]}, known[given["kernel"]["name"]](**own, **stated), s, seed)
 
 

@@ -40,7 +40,7 @@ EDITS = [
     ("n_folds: 5}\n    svm", "folds: 5}\n    svm", ".learners.ridge.folds: unknown key; did you mean n_folds? known a"),
     ("svm:", "svn:", ".learners.svn: unknown key; did you mean svm? known are l1_svm, logistic, ridge, svm"),
     ("{method: orf}", "{methd: orf}", ".methods[1].methd: unknown key; did you mean method? known are datasets"),
-    (TITLE, f"{TITLE}\n  draws: 3", ".draws: unknown key; "),  # a key of another kind
+    (TITLE, f"{TITLE}\n  large: {{}}", ".large: unknown key; "),  # a key of another kind
     ("{name: gaussian}", "{name: linear, length_scale: 1}", ".kernel.length_scale: unknown key; known are name"),
     (TITLE, f"{TITLE}\n  bandwidth: {{rule: median, k: 3}}", ".bandwidth.k: unknown key; known are factor, rows, rule"),
     (TITLE, f"{TITLE}\n  split: {{without: [3]}}", ".split.without: unknown key; "),  # only entries leave rows out

@@ -245,6 +245,15 @@ RFF, ARC_COSINE = {"method": "rff"}, {"method": "rff", "kernel": {"name": "arc_c
             {"methods": [RFF], "search": {"method": [RFF, {"method": "orf"}], "penalty": {"tune_per": "size"}}},
             "search.method must name one method for the kernel of the experiment, it has 2",
         ),
+        (
+            {"draws": 2, "methods": [RFF | {"sweep": {"axis": "nodes", "option": "n_nodes", "values": [2]}}]},
+            "has draws and an entry with a sweep",
+        ),
+        ({"draws": 2, "time": {}}, "has draws and a time"),
+        (
+            {"draws": 2, "search": {"length_scale": {"grid": [1], "tune_per": "cell"}}},
+            "all draws of a repeat share a choice by the scope split",
+        ),
     ],
 )
 def test_what_is_left_open_or_has_nothing_to_be_chosen_with_is_an_error_before_anything_runs(change, message):

@@ -101,6 +101,8 @@ def check_choices(experiment: dict) -> None:
     search = experiment["search"]
     for kernel in kernels_of(experiment):
         check_length_scale(experiment, kernel)
+    if experiment.get("draws"):
+        check_draws(experiment)
     tune_scope(search, "penalty")  # of every learner, whatever else is searched
     for quantity in searched(search):
         scope = tune_scope(search, quantity)
@@ -114,6 +116,17 @@ def check_choices(experiment: dict) -> None:
             check_one_a_kernel(experiment)
     selecting = {search["learner"]} if "learner" in search else set()
     check_ids("search", selecting, set(experiment["learners"]), "learner")
+
+
+def check_draws(experiment: dict) -> None:
+    """Raise ``ConfigurationError`` where several draws of a map are asked for with what they exclude."""
+    if any("sweep" in entry for entry in filter(None, experiment["methods"])):
+        raise ConfigurationError("has draws and an entry with a sweep: rows have one axis")
+    if "time" in experiment:
+        raise ConfigurationError("has draws and a time: times are measured on one draw")
+    scopes = {tune_scope(experiment["search"], quantity) for quantity in searched(experiment["search"])}
+    if "cell" in scopes:
+        raise ConfigurationError("search.tune_per is cell: all draws of a repeat share a choice by the scope split")
 
 
 def check_length_scale(experiment: dict, kernel: dict) -> None:

@@ -30,7 +30,7 @@ from rfstudy.study.sample import Prepared, Sample, Samples, loaded
 
 #: What does not decide a cell: a specification's names, its lists of cells, and what its choices and learners come
 #: from, of which a cell has its own share in ``conditions``. Two experiments that share a cell compute it once.
-IRRELEVANT = (*NAMES, "methods", "repeats", "sizes", "grid", "time")
+IRRELEVANT = (*NAMES, "methods", "repeats", "sizes", "draws", "grid", "time")
 IRRELEVANT += ("learners", "search", "shared_methods", "penalty_tune_per")
 
 #: The facts about a data set that decide no cell: its names, what describes its rows, and where they come from. All
@@ -244,11 +244,13 @@ def sample_and_kernel(job: Job, repeat: int) -> tuple[Sample, Kernel, float | No
     return job.samples.of(repeat, preprocess), make_kernel(job.spec.kernel | own), length_scale
 
 
-def feature_map(spec: Part, entry: dict, kernel, n_features: int, repeat: int):
-    """The unfitted map of an entry in a repeat: data set, method, size and repeat alone decide its draws, so that
-    experiments of any kind have the same features where they have the same map.
+def feature_map(spec: Part, entry: dict, kernel, n_features: int, repeat: int, *draw: int):
+    """The unfitted map of an entry in a repeat: data set, method, size, repeat and, where there are several in a
+    repeat, the number of the draw alone decide its frequencies, so that experiments of any kind have the same features
+    where they have the same map.
     """
-    return entry_map(spec, entry, kernel, n_features, "features", spec.dataset, entry["method"], n_features, repeat)
+    axes = ("features", spec.dataset, entry["method"], n_features, repeat, *draw)
+    return entry_map(spec, entry, kernel, n_features, *axes)
 
 
 def entry_map(spec: Part, entry: dict, kernel, n_features: int, *axes):

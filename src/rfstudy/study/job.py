@@ -17,8 +17,9 @@ from rfstudy.data.modules import code_of_steps
 NAMES = ("preset", "paper", "experiment", "protocol")
 
 #: Who shares a choice, from the widest scope to the narrowest: all of an experiment; all methods at a size; all sizes
-#: of a method; a method at a size; nobody but the cell (a method at a size in one repeat).
-TUNE_SCOPES = ("experiment", "size", "method", "method_and_size", "cell")
+#: of a method; a method at a size; all draws of a method at a size on one split; nobody but the cell (a method at a
+#: size in one repeat).
+TUNE_SCOPES = ("experiment", "size", "method", "method_and_size", "split", "cell")
 
 #: What can be chosen by validation.
 SEARCHED = ("preprocess", "length_scale", "bandwidth", "options", "penalty")
@@ -48,6 +49,7 @@ class Part:
     max_rows: int | None = None
     repeats: list[int] | dict[str, list[int]] | None = None  # of train by learner
     sizes: dict | None = None
+    draws: int | None = None  # of each map in each repeat
     grid: dict | None = None  # of the kind of experiment
     approximation: dict | None = None
     learners: dict | None = None

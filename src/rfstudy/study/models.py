@@ -330,6 +330,7 @@ class AccuracyGrid(OnData):
     ----------
     sizes : the numbers of frequencies s
     largest_multiple_of_d : larger multiples of d are left out
+    draws : times that each map is drawn in each repeat, on the same rows; rows have the axis `draw`
     search : what validation chooses
     approximation : the error of the kernel matrix
     learners : by learner, its options
@@ -338,6 +339,7 @@ class AccuracyGrid(OnData):
 
     sizes: Sizes
     largest_multiple_of_d: Count = None
+    draws: Count = None
     search: Search = None
     approximation: Approximation
     learners: Learners

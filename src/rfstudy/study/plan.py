@@ -132,6 +132,7 @@ def sample_part(experiment: dict, dataset: str, settings: dict) -> Part:
         "bandwidth": experiment.get("bandwidth"),
         "split": experiment.get("split"),
         "max_rows": settings["max_rows"],
+        "draws": experiment.get("draws"),
     }
 
 
@@ -162,7 +163,7 @@ def tune_part(experiment: dict, dataset: str, shard: Shard, settings: dict) -> P
         "repeats": repeats_of(experiment, settings),
     }
     # all who share a penalty have to have a solution at it
-    if scopes_in(search) & {"size", "method_and_size", "cell"} or "penalty" in searched(search):
+    if scopes_in(search) & {"size", "method_and_size", "split", "cell"} or "penalty" in searched(search):
         return spec | {"sizes": experiment["sizes"]}
     return spec
 
@@ -176,7 +177,7 @@ def concerns_methods(search: dict) -> bool:
     """Whether ``tune`` looks at the methods: where it chooses for them on their own, and not only for all of them with
     one that stands for them, and where they share a penalty, at which all of them need a solution.
     """
-    return "penalty" in searched(search) or bool(scopes_in(search) & {"method", "method_and_size", "cell"})
+    return "penalty" in searched(search) or bool(scopes_in(search) & {"method", "method_and_size", "split", "cell"})
 
 
 def learners_of(experiment: dict) -> dict:
@@ -311,7 +312,7 @@ def number_of_cells(part: Part) -> int:
     """How many cells a part of an accuracy grid has: maps, sizes, repeats and, where it is trained, learners."""
     repeats = part.repeats.values() if isinstance(part.repeats, dict) else [part.repeats]
     values = sum(len(entry.get("sweep", {}).get("values", [None])) for entry in part.methods)
-    return values * len(sizes(part.sizes, 1)) * sum(map(len, repeats))
+    return (part.draws or 1) * values * len(sizes(part.sizes, 1)) * sum(map(len, repeats))
 
 
 def learners_in(stage: str, experiment: dict) -> list[str]:

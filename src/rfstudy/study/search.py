@@ -4,7 +4,8 @@ The mapping ``search`` of an experiment names the quantities, the values to try 
 (``tune_per``). Scopes are searched from the widest to the narrowest, each under the choices of the wider ones. The
 quantities of one scope are searched together over their whole grid. A candidate's score is the best that one learner
 has over the grid of its penalties. It is cross-validated on the training rows of a repeat and averaged over the repeats
-of the choice: three of them (splits, draws of the map, folds) where several repeats share it, otherwise its own. A tie
+of the choice: three of them (splits, draws of the map, folds) where several repeats share it, otherwise its own. Where
+a map is drawn several times in a repeat, three of these draws are averaged. A tie
 goes to the values that are named first, and to the larger bandwidth or penalty. A penalty that several maps share is
 chosen among those at which all of them have a solution.
 """
@@ -24,7 +25,9 @@ from random_features.learners.scoring import score_sum
 from rfstudy.study.engine import Cell, Job, finished
 from rfstudy.study.job import SEARCHED, TUNE_SCOPES, merge, options_tried, own_kernel, searched, sizes, tune_scope
 from rfstudy.study.kinds.grid import (
+    NOWHERE,
     choice_for,
+    draws,
     folds_of,
     grid_cell,
     is_learned,
@@ -90,7 +93,8 @@ class Search:
         """
         entries = self.spec.shared_methods if scope in ("experiment", "size") else self.spec.methods
         labels = self.labels("size" if scope in ("experiment", "method") else "sizes")
-        repeats = {r: [r] for r in self.spec.repeats} if scope == "cell" else {None: self.spec.repeats[:SHARED_ON]}
+        own, of_all = {r: [r] for r in self.spec.repeats}, {None: self.spec.repeats[:SHARED_ON]}
+        repeats = own if scope in ("split", "cell") else of_all
         return [
             (place_of(scope, entry, label, repeat), Member(entry, label, chosen_on))
             for entry, label, (repeat, chosen_on) in itertools.product(entries, labels, repeats.items())
@@ -150,7 +154,8 @@ class Search:
             chosen["penalty"], edges = self.best_penalties(member, values, sharers)
             at_edge += edges
         score = float(sign * finest[best]) if np.isfinite(finest[best]) else None
-        return {"chosen": chosen, "chosen_on": list(member.repeats), "score": score, "at_edge": at_edge}
+        draws = {"draws": min(SHARED_ON, self.spec.draws)} if self.spec.draws else {}
+        return {"chosen": chosen, "chosen_on": list(member.repeats), "score": score, "at_edge": at_edge} | draws
 
     def candidates(self, quantities: list[str], method: str) -> list[dict]:
         """All combinations of the values of quantities, the preferred ones first: a tie goes to what comes first."""
@@ -212,7 +217,7 @@ class Search:
         return np.concatenate(per_repeat, axis=1)
 
     def cells(self, member: Member, values: dict, learner: str, own: dict) -> list[Cell]:
-        """The cells in which a candidate is scored, one a repeat.
+        """The cells in which a candidate is scored, one for each repeat and draw.
 
         ``values`` are laid over what wider scopes chose, and ``own`` over the learner's options.
         """
@@ -225,9 +230,10 @@ class Search:
         }
         if "held_out" in self.how:
             conditions["held_out"] = self.how["held_out"]
-        for repeat in member.repeats:
+        drawn = draws(min(SHARED_ON, self.spec.draws)) if self.spec.draws else [NOWHERE]
+        for repeat, draw in itertools.product(member.repeats, drawn):
             wider, how = choice_for(self.found, member.entry, member.label, repeat)
-            cell = grid_cell(self.spec, [(wider | values, how)], member.entry, [size], d, repeat)
+            cell = grid_cell(self.spec, [(wider | values, how)], member.entry, [size], d, repeat, place=draw)
             found.append(replace(cell, conditions=cell.conditions | conditions, columns={}))
         return found
 

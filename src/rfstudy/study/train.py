@@ -25,6 +25,9 @@ NO_MAP = ("skipped", "failed")
 #: What of a cell's conditions is the learner's and nothing to its map.
 OF_LEARNER = ("learner", "settings", "penalty", "penalty_at_edge", "choice")
 
+#: Contiguous blocks of test rows in which the errors of a draw are counted, for the variance between test rows.
+ERROR_BLOCKS = 50
+
 #: Bytes up to which the features of one map are kept for all learners and passes; above, they are streamed.
 KEPT_BYTES = 2**28
 
@@ -144,6 +147,9 @@ class Training:
         if penalty is None and "chosen_on" in given["choice"]:
             # what should have been shared had no value at which the shared map has a solution
             reported |= {"tune_per": "cell", "chosen_on": [cell.coordinates["repeat"]]}
+        if cell.coordinates.get("axis") == "draw" and target.kind != "regression":
+            wrong = np.array_split(predicted != sample.y_test, ERROR_BLOCKS)
+            reported["errors_by_block"] = [int(block.sum()) for block in wrong]
         if at_edge:
             reported["at_edge"] = [*given.get("at_edge", []), "penalty"]
         if not model.converged:

@@ -53,7 +53,7 @@ def grid_cells(
         for repeat in repeats
         for entry in spec.methods
         if is_learned(entry, learner)
-        for place in places_of(entry)
+        for place in places_of(spec, entry)
         for group, choices in sharing(chosen, entry, place, sizes_of(entry, named), repeat, together)
     ]
 
@@ -63,10 +63,19 @@ def sizes_of(entry: dict, named: list) -> list:
     return [(s, label) for s, label in named if label in entry.get("only_sizes", [label])]
 
 
-def places_of(entry: dict) -> list[dict]:
-    """The values that an entry sweeps, as columns of the tidy table; one empty mapping if it sweeps none."""
+def places_of(spec: Part, entry: dict) -> list[dict]:
+    """The draws of an entry's map in a repeat, or the values that it sweeps, as columns of the tidy table; one empty
+    mapping if there are neither.
+    """
+    if spec.draws:
+        return draws(spec.draws)
     sweep = entry.get("sweep")
     return [{"axis": sweep["axis"], "at": value} for value in sweep["values"]] if sweep else [NOWHERE]
+
+
+def draws(number: int) -> list[dict]:
+    """So many draws of a map on the same rows, as columns of the tidy table."""
+    return [{"axis": "draw", "at": draw} for draw in range(number)]
 
 
 def sharing(chosen: dict, entry: dict, place: dict, named: list, repeat: int, together: bool):
@@ -87,7 +96,7 @@ def sharing(chosen: dict, entry: dict, place: dict, named: list, repeat: int, to
 
 def options_of(entry: dict, place: dict, chosen: dict) -> dict:
     """The options of an entry's map at a value of its sweep, once what was chosen is laid over the entry's own."""
-    swept = {entry["sweep"]["option"]: place["at"]} if place else {}
+    swept = {entry["sweep"]["option"]: place["at"]} if "sweep" in entry else {}
     return merge(entry["options"], chosen) | swept
 
 
@@ -179,8 +188,8 @@ def choice_for(chosen: dict, entry: dict, label: str, repeat: int) -> tuple[dict
             found = found.get(word, {})
         own = {quantity: value for quantity, value in found.get("chosen", {}).items() if is_searched(entry, quantity)}
         values |= own
-        told = {"tune_per": scope} | ({"chosen_on": found["chosen_on"]} if scope != "cell" and found else {})
-        how |= dict.fromkeys(own, told)
+        shared = {key: found[key] for key in ("chosen_on", "draws") if key in found and scope != "cell"}
+        how |= dict.fromkeys(own, {"tune_per": scope} | shared)
         edges = [each for each in found.get("at_edge", []) if each in own or ("penalty" in own and each not in OF_MAP)]
         if edges:
             how["at_edge"] = [*how.get("at_edge", []), *edges]
@@ -203,9 +212,8 @@ def place_of(scope: str, entry: dict, label: str, repeat: int | None) -> tuple[s
         "size": (*of_kernel, label),
         "method": (name_of(entry),),
         "method_and_size": (name_of(entry), label),
-        "cell": (name_of(entry), label, str(repeat)),
     }
-    return places[scope]
+    return places.get(scope, (name_of(entry), label, str(repeat)))
 
 
 def sample_of(samples: Samples, cell: Cell) -> Sample:
@@ -233,7 +241,8 @@ def map_of(spec: Part, cell: Cell, samples: Samples):
     own = {} if length_scale is None else {"length_scale": length_scale}
     kernel = make_kernel(conditions.get("kernel", spec.kernel) | own)
     s = cell.coordinates["n_features"][-1]
-    return feature_map(spec, cell.entry, kernel, s, cell.coordinates["repeat"]), kernel, length_scale
+    draw = [cell.coordinates["at"]] if cell.coordinates.get("axis") == "draw" else []
+    return feature_map(spec, cell.entry, kernel, s, cell.coordinates["repeat"], *draw), kernel, length_scale
 
 
 def timed(job: Job, chosen: dict) -> list[Timed]:
@@ -308,7 +317,7 @@ def skipped_rows(spec: Part, prepared: Prepared, repeats: list[int], measurement
     return [
         skipped_row(spec, prepared, entry, {"n_features": s, "n_features_label": label} | place | measurement)
         for entry in spec.methods
-        for place in places_of(entry)
+        for place in places_of(spec, entry)
         for s, label in sizes_of(entry, sizes(spec.sizes, prepared.facts["d"]))
         for measurement in measurements
     ]

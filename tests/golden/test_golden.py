@@ -4,7 +4,9 @@ import golden
 import pytest
 
 
-@pytest.mark.parametrize("paper", golden.PAPERS)
+@pytest.mark.parametrize(
+    "paper", ["nsrf", *(pytest.param(each, marks=pytest.mark.slow) for each in golden.PAPERS if each != "nsrf")]
+)
 def test_outputs_equal_their_golden_copies(paper, shipped):
     assert golden.check([f"{paper}/*"], shipped) == []
 

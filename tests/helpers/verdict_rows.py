@@ -12,6 +12,7 @@ from unittest import mock
 import report_rows
 
 from rfstudy import tidy
+from rfstudy.report import tables
 from rfstudy.report.claims import registry
 from rfstudy.report.claims.rows import Rows, listed
 from rfstudy.report.context import Context
@@ -87,10 +88,9 @@ def tabulated(tmp_path, spec, rows, printed_rows=()):
         metrics = {spec["quantity"]["metric"]: quantity | over}
         numbers = [{"table": spec["published"], "experiments": {"text": "e"}, "metrics": metrics}]
         spec = {"scorecard": {"numbers": numbers}} | spec
-    folder = Path(tmp_path) / str(sum(1 for _ in Path(tmp_path).iterdir()))
-    tidy.write(rows, folder / "rows.csv")
-    printed = reference(folder / "reference", printed_rows)
-    return report_rows.as_read(report_rows.made(spec, [folder / "rows.csv"], {}, {}, printed))
+    printed = reference(Path(tmp_path) / str(sum(1 for _ in Path(tmp_path).iterdir())), printed_rows)
+    context = Context.of({Path("rows.csv"): tidy.frame(rows)}, spec["experiments"], {}, {}, printed)
+    return report_rows.as_read(tables.make(context, spec))
 
 
 def repeated(rows, n=5):
@@ -114,7 +114,11 @@ def found(claim, rows, **changed) -> tuple[str, str]:
 
 def found_as(claim, frame, protocol="text", styles=None, tasks=None, **changed) -> tuple[str, str]:
     """Verdict and evidence on one claim, tested on a frame as it is."""
-    context = Context(frame, styles or {}, tasks or {}, REFERENCE)
+    return found_in(Context(frame, styles or {}, tasks or {}, REFERENCE), claim, protocol, **changed)
+
+
+def found_in(context, claim, protocol="text", **changed) -> tuple[str, str]:
+    """Verdict and evidence on one claim, tested on all rows of a context."""
     with mock.patch.dict(registry.CLAIMS, {claim: replace(claims()[claim], **changed)}):
         return registry.judged(claim, Rows(context.rows, context.rows, context, claim.split("-")[0]), protocol)
 

@@ -45,6 +45,7 @@ def normalised_estimates():
     return np.array(draws)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", range(len(DISTANCES)))
 def test_nrff_variance(column, normalised_estimates):
     """The formula is the limit for large s: its relative remainder is a few multiples of 1 / s."""
@@ -96,6 +97,7 @@ def mm_estimates(s, z, draws):
     )
 
 
+@pytest.mark.slow
 def test_mm_bias_falls_and_variance_is_below_rff():
     few, many = mm_estimates(16, 1.3, DRAWS), mm_estimates(64, 1.3, DRAWS)
     kernel = np.exp(-(1.3**2) / 2)

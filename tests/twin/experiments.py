@@ -75,8 +75,8 @@ TUNED = Grid(
     # equal scalings and nearly equal length scales: what is as good as another
     search=alone(
         "method_and_size",
-        preprocess=[["standard_rows"], ["minmax"], ["none", "minmax"], ["standard"]],
-        length_scale=[0.3, 1, 1.00001, 3],
+        preprocess=[["standard_rows"], ["minmax"], ["none", "minmax"]],
+        length_scale=[0.3, 1, 1.00001],
     ),
     judge="ridge", svm_repeats=1, norm="l2", repeats=4,
 )  # fmt: skip
@@ -190,13 +190,13 @@ GRIDS = {
             {"method": "rff"},
             {"method": "rff", "variant": "by-the-rule", "searched": ["penalty"]},
             {"method": "slsrff", "options": {"mode": "keep"}},  # what is chosen stands in place of it
-            {"method": "kprff", "only_sizes": ["2d", "11"], "learners": {"svm": None}},
+            {"method": "kprff", "only_sizes": ["11"], "learners": {"svm": None}},
             {
                 "method": "karff", "options": {"n_candidates": 30, "rho": 0.5},
                 "learners": {"ridge": {"center": "both"}}, "scaling": ["standard_rows"],
             },
         ],
-        sizes={"multiples_of_d": [1, 2], "values": [11]}, rule={"rule": "neighbour", "k": 3, "rows": 35},
+        sizes={"multiples_of_d": [1], "values": [11]}, rule={"rule": "neighbour", "k": 3, "rows": 35},
         learners={"ridge": RIDGE | {"n_folds": 3}, "svm": SVM},
         search={
             "bandwidth": {"grid": [{"factor": 0.5}, {"factor": 3}, {"k": 9}], "tune_per": "experiment"},

@@ -17,7 +17,10 @@ KEY = (
 )  # fmt: skip
 
 #: What takes seconds.
-SLOW = ("circles", "tuned", "tuned-per-cell", "kernels", "held-out", "requirement", "variance")
+SLOW = (
+    "circles", "text", "tuned", "tuned-per-cell", "kernels", "per-cell", "held-out", "steps", "sweep", "requirement",
+    "variance", "path",
+)  # fmt: skip
 
 #: The twin of each form of experiments.
 TWINS = {chain.Grid: chain, kinds.Measurement: kinds, OnData: kinds_on_data}
@@ -99,7 +102,7 @@ def test_every_row_of_a_measurement(name, tmp_path, journal, twins):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["text", "missing", "circles"])
+@pytest.mark.parametrize("name", ["missing", "circles"])
 def test_one_job_a_method_and_repeat_gives_the_same_rows(name, tmp_path, twins):
     found = adapter.rows_of_the_chain(GRIDS[name], tmp_path, tmp_path / "journal", cut="many")
     assert_same_rows(found, twins(GRIDS[name]))

@@ -46,6 +46,7 @@ class Killed(Exception):
     """What ends a run in its middle."""
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_goes_on_to_the_same_network(tmp_path, monkeypatch):
     epochs_before = 3  # one before the rate falls
     whole, (images, labels) = narrow(), data()

@@ -125,6 +125,7 @@ def arc_cosine(X, Y):
     return 1 - np.arccos(np.clip(X @ Y.T, -1, 1)) / np.pi
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("generator", "d", "kernel", "published"), [(windmill, 2, gaussian, 92.1), (checkerboard, 3, arc_cosine, 95.1)]
 )

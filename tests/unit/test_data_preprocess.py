@@ -72,6 +72,7 @@ def test_a_missing_source_is_a_skipped_task_with_its_reason(raw, tmp_path, task,
     assert (X.shape, y.shape, y.dtype) == ((0, 2), (0,), dtype)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task_id", [key for key, task in TASKS.items() if "source" in task])
 def test_every_task_has_an_embedded_stand_in(task_id, tmp_path):
     task = STAND_INS[task_id]

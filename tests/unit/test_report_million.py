@@ -53,6 +53,7 @@ def verdict(claim, rows, protocol="code"):
     return verdict_rows.found_as(claim, tidy.frame(rows), protocol, **known, not_testable="")[0]  # by its test alone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "expected"),
     [("survey-41", "fails"), ("survey-42", "holds"), ("survey-43", "holds"), ("survey-44", "holds")],
@@ -68,6 +69,7 @@ def test_of_the_printed_numbers_the_claims_are_as_the_reference_data_say(claim, 
 ERROR = "approximation_error_frobenius"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "factors", "expected"),
     [
@@ -86,6 +88,7 @@ def test_other_numbers_give_other_verdicts(claim, factors, expected):
     assert verdict(claim, as_measured(factors=factors)) == expected
 
 
+@pytest.mark.slow
 def test_made_rows_stand_beside_the_printed_numbers_and_are_not_comparable():
     spec = report_rows.spec_of("scorecard-all")
 

@@ -75,6 +75,7 @@ def test_every_learner_has_the_map_it_is_trained_on():
     assert values(frame, "time_feature_s") == [7.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("other", [{"method": "qmc"}, {"multiple": 4}, {"at": 1}, {"run": "r2"}, {"variant": "v"}])
 def test_phases_of_another_cell_round_or_record_are_not_summed(other):
     rows = [phase_row("draw", 1.0), phase_row("learn", 2.0), phase_row("transform", 4.0, **other)]
@@ -173,6 +174,7 @@ SCORES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rounds", "settings", "expected"),
     [
@@ -268,6 +270,7 @@ def ratios_of(method, over, by_multiple, dataset="eeg", **columns):
 CLEAR, NOISY = (2.1, 2.1, 2.1), (0.1, 2.1, 9.9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("claim", "rows", "verdict"),
     [

@@ -49,6 +49,7 @@ def test_every_claim_of_a_paper_has_a_test(paper):
     assert set(claims_of(paper)) == claims
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paper", PAPERS)
 def test_the_names_in_claims_exist(paper, monkeypatch):
     """Experiments, data sets, methods and metrics, as the functions ask for them on no rows."""

@@ -283,6 +283,7 @@ def test_an_edit_that_changes_no_number_discards_no_cell(keys, source, what):
 GRID = set(itertools.product(["generate"], NAMES, [""])) | set(itertools.product(["train"], NAMES, ["ridge", "svm"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "is_discarded"),
     [

@@ -72,6 +72,7 @@ READERS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("name", READERS)
 def test_a_file_between_two_stages_that_was_cut_or_changed_is_named(chain, tmp_path, name, damage):

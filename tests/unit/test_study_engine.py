@@ -250,6 +250,7 @@ IDLE = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", DECIDING)
 def test_what_changes_a_number_changes_the_key_of_every_cell(prepared, change):
     changes, stages = DECIDING[change]

@@ -191,6 +191,7 @@ def test_the_stage_writes_rounds_that_the_report_can_compare(tmp_path, monkeypat
     assert planned[0][-1] == "config/presets/paper.yaml"
 
 
+@pytest.mark.slow
 def test_what_is_long_takes_part_in_the_first_rounds_only_and_is_not_warmed_up():
     calls = []
     units = [

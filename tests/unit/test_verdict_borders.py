@@ -7,6 +7,8 @@ import pytest
 import verdict_rows
 from verdict_rows import accuracies, around, printed, row
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def tabulated(tmp_path):

@@ -130,7 +130,8 @@ class Output(Model):
     method : of `plane` and `sphere`: the one whose game is drawn
     methods : order of the legend or the rows; a measured method that is not listed follows after them, unless others
         sweep an axis and it does not
-    baseline : of `reached` and `reach`: the method that stands for itself, beside the best of all others
+    baseline : of `reached` and `reach`: the method that stands for itself, beside the best of all others; of
+        `power`: the method that the others are compared with
     baselines : of `accuracy_and_time`, `ablation`, `differences`, `errors_and_times` and `equal_time`: the methods that
         the others are compared with
     variants : (`errors_and_times`) what else is printed, with headings; the learners that have a row each; by method
@@ -138,6 +139,8 @@ class Output(Model):
     sizes : numbers of features as the paper counts them, in order; of a `grid` without them every data set has rows of
         its own sizes, of `ablation` and `steps` they are needed where an experiment has more than one
     repeats : what the paper averages over; fewer are noted under the output
+    draws : (`calibration`) the draws of a map on each split that are compared with as many others
+    comparisons : (`calibration`) how many such comparisons are made
     quantity : metric, learner and split that a table is about
     time : (`accuracy_and_time`) the quantity in brackets; without it there are none
     times : (`errors_and_times`) metrics with the headings of their columns; of `error_by_time` and `equal_time`: by
@@ -208,6 +211,8 @@ class Output(Model):
     variants: Labels = None
     sizes: Names = None
     repeats: Count = None
+    draws: Count = None
+    comparisons: Count = None
     quantity: Quantity = None
     time: Quantity = None
     times: Labels = None

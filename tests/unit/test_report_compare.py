@@ -62,7 +62,7 @@ def test_without_overlap_it_is_the_paired_t_test():
 
 def test_differences_that_do_not_vary():
     a = np.array([0.1, 0.2, 0.3, 0.7, 0.9])
-    assert paired(a, a, 1.0) == Estimate(0.0, 0.0, 0.0, 0.0, 1.0, 5)
+    assert paired(a, a, 1.0) == Estimate(0.0, 0.0, 0.0, 0.0, 1.0, 5, df=4.0)
     # a + 0.1 - a is 0.1 but for rounding
     found = paired(a + 0.1, a)
     assert (found.error, found.p, found.low) == (0.0, 0.0, found.value)

@@ -4,7 +4,9 @@ All methods of a repeat see the same rows, so every test pairs the repeats. If r
 rows, their training sets overlap and the differences are not independent: the variance of their mean is larger than
 1/R of theirs by the factor 1 + R n_test/n_train (Nadeau and Bengio, Inference for the generalization error, Machine
 Learning 52, 2003: the corrected resampled t-test). If the rows stay the same and only the map varies, the plain paired
-test says what holds for these rows.
+test says what holds for these rows. Where each map was drawn several times on each split, ``nested`` says what holds on
+average over the maps' draws on these splits; this test has power, and its silence next to a small ``detectable`` effect
+is evidence.
 
 Two means, one published and one ours, agree if they differ by less than the larger of a practical margin (``metrics``)
 and ``ERRORS`` standard errors of their difference. If the second exceeds ``MARGINS`` margins, the verdict is "too
@@ -18,12 +20,15 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
-from rfstudy.metrics import FACTS, POINTS, SHARE, fact_of
+from rfstudy.metrics import FACTS, POINTS, SHARE, fact_of, lower_is_better
 from rfstudy.report.aggregate import by_repeat, facts_of, select, settings_of
 
 #: Level of a test (or of a family of tests), and the number of repeats that a test needs.
 LEVEL = 0.05
 MIN_REPEATS = 5
+
+#: The probability with which a test finds what it is said to detect.
+POWER = 0.8
 
 #: Standard errors within which a published and a measured mean are the same, and how many margins they may reach.
 ERRORS, MARGINS = 3.0, 2.0
@@ -50,8 +55,8 @@ class Estimate(NamedTuple):
     """A number and how well it is known; what is not known is NaN.
 
     ``value`` with the ends ``low`` and ``high`` of its interval (by default 95 % of Student's t; quartiles for ratios
-    of times), its standard ``error``, the ``p``-value of "no difference", the number ``n`` of repeats or rounds, and
-    the ``reason`` why it must not decide anything ("" if it may).
+    of times), its standard ``error``, the ``p``-value of "no difference", the number ``n`` of repeats or rounds, the
+    ``reason`` why it must not decide anything ("" if it may), and the degrees of freedom ``df`` of the error.
     """
 
     value: float
@@ -61,6 +66,16 @@ class Estimate(NamedTuple):
     p: float = np.nan
     n: int = 0
     reason: str = ""
+    df: float = np.nan
+
+    @property
+    def detectable(self) -> float:
+        """The smallest true difference that the test would find with the probability ``POWER``."""
+        return (stdtrit(self.df, 1.0 - LEVEL / 2) + stdtrit(self.df, POWER)) * self.error
+
+    def is_within(self, margin: float) -> bool:
+        """Return whether two one-sided t-tests at ``LEVEL`` show that the difference is smaller than a margin."""
+        return bool(abs(self.value) + stdtrit(self.df, 1.0 - LEVEL) * self.error < margin)
 
     def __str__(self) -> str:
         return f"{self.value:.2f} ± {self.error:.2f}".replace("-0.00", "0.00")
@@ -95,7 +110,46 @@ def paired(one, other=0.0, overlap: float = 0.0) -> Estimate:
         return Estimate(value, error=error, n=n)
     half = float(stdtrit(n - 1, 1.0 - LEVEL / 2)) * error
     p = float(2.0 * stdtr(n - 1, -abs(value) / error)) if error else float(value == 0.0)
-    return Estimate(value, value - half, value + half, error, p, n)
+    return Estimate(value, value - half, value + half, error, p, n, df=n - 1.0)
+
+
+def nested(one, other) -> Estimate:
+    """Return the mean of ``one - other`` over splits and draws with the t-test of no difference on these splits.
+
+    The splits are fixed: the error is that of the draws alone, sqrt((S1^2 + S2^2) / (I J)), with the variances S^2
+    within splits pooled over the splits, I (J - 1) degrees of freedom each, and those of Welch and Satterthwaite
+    together. If no draw differs from another, p is 1 for equal means, else 0.
+
+    Parameters
+    ----------
+    one, other : scores of shape (..., I, J) of I splits, the same for both, and J >= 2 draws on each; of leading axes
+        the fields of the estimate are arrays
+    """
+    one, other = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    n_splits = one.shape[-2]
+    within, freedom = zip(
+        *(
+            (each.var(axis=-1, ddof=1).mean(axis=-1) / (n_splits * n_draws), n_splits * (n_draws - 1.0))
+            for each, n_draws in ((one, one.shape[-1]), (other, other.shape[-1]))
+        ),
+        strict=True,
+    )
+    value, variance = one.mean(axis=(-2, -1)) - other.mean(axis=(-2, -1)), within[0] + within[1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        df = variance**2 / (within[0] ** 2 / freedom[0] + within[1] ** 2 / freedom[1])
+        df, error = np.where(variance > 0, df, sum(freedom)), np.sqrt(variance)
+        p = np.where(variance > 0, 2.0 * stdtr(df, -np.abs(value) / error), value == 0.0)
+    half = stdtrit(df, 1.0 - LEVEL / 2) * error
+    return Estimate(value, value - half, value + half, error, p, n_splits, df=df)
+
+
+def ranking(test: Estimate, metric: str) -> str:
+    """Return "better" or "worse" for an effect, "equal" for a difference that is shown to be no effect of the metric
+    (two one-sided tests), and "undecided" otherwise.
+    """
+    if is_effect(test, metric):
+        return "better" if (test.value < 0) == lower_is_better(metric) else "worse"
+    return "equal" if test.is_within(fact_of(metric).smallest_effect) else "undecided"
 
 
 def is_effect(estimate: Estimate, metric: str) -> bool:

@@ -155,7 +155,7 @@ def ratios(one: pd.DataFrame, other: pd.DataFrame, place: list[str], by: list[st
     is_clear = (found["value"] > 0) & (width <= TOO_WIDE * found["value"])
     reason = np.select([found["busy"], ~is_clear], ["machine busy", "too noisy"], "")
     error = width / 1.349 * np.sqrt(np.pi / (2 * found["n"]))
-    return found.assign(error=error, p=np.nan, reason=reason)[list(Estimate._fields)]
+    return found.assign(error=error, p=np.nan, reason=reason, df=np.nan)[list(Estimate._fields)]
 
 
 def ratio(one: pd.DataFrame, other: pd.DataFrame) -> Estimate | None:

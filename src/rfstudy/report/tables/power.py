@@ -1,0 +1,127 @@
+"""Differences between methods where each map was drawn several times on each split, and what the test could find.
+
+The test is ``compare.nested``: on average over the draws, on these splits. Each row states the power of the test (the
+smallest difference that it would find), what varies (draws, test rows, splits), and the p-value of the corrected test
+for new rows (``compare.paired``).
+"""
+
+import numpy as np
+import pandas as pd
+
+from rfstudy.metrics import fact_of
+from rfstudy.report.aggregate import method_order, of_quantity, select, settings_of
+from rfstudy.report.cells import dataset_cell, method_cell
+from rfstudy.report.chance import majority_pct
+from rfstudy.report.compare import LEVEL, POWER, Estimate, holm, nested, overlap_of, paired, ranking
+from rfstudy.report.context import Context
+from rfstudy.report.typeset import Cell, Table
+
+#: The axis of rows that are draws of one map on the same rows.
+DRAW = "draw"
+
+#: What a difference is called where the baseline predicts worse than naming the most frequent class.
+NO_RANKING = "no ranking"
+
+NOTE = (
+    f"On these rows: t-test over the draws of the maps, on these splits; Holm's correction over a data set. Better, "
+    f"worse: significant at {LEVEL:.0%} and above {{margin:g}} points; equal: two one-sided tests show less than "
+    f"{{margin:g}} points; otherwise undecided. Detectable: found with a probability of {POWER:.0%} before Holm."
+)
+SPREAD_NOTE = (
+    "Standard deviations in points: of the difference of one draw each; of a split's mean difference over test rows, "
+    "from the errors in blocks of them; and over splits, what is left. New rows: p-value of the corrected resampled "
+    "t-test on the means of the splits (Nadeau and Bengio 2003), which at half splits finds next to nothing."
+)
+
+
+def scores(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the values of one cell by split (rows) and draw (columns), of the splits where all draws are ok."""
+    ok = select(rows, status="ok", axis=DRAW)
+    return ok.pivot(index="repeat", columns="at", values="value").dropna()
+
+
+def errors_in_blocks(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean errors over the draws, in percent of the test rows, by split (rows) and block (columns)."""
+    ok = select(rows, status="ok", axis=DRAW)
+    counts = pd.DataFrame([settings["errors_by_block"] for settings in settings_of(ok)], index=ok["repeat"].to_numpy())
+    return 100.0 * counts.groupby(level=0).mean() / ok["n_test"].iloc[0]
+
+
+def components(one: pd.DataFrame, other: pd.DataFrame, of_blocks: pd.DataFrame) -> tuple[float, float, float]:
+    """Return the standard deviations of a difference that come from the draws, the test rows and the splits.
+
+    Parameters
+    ----------
+    one, other : scores by split and draw
+    of_blocks : differences of the errors by split and block of test rows
+    """
+    of_draws = [each.var(axis=1, ddof=1).mean() for each in (one, other)]
+    of_rows = of_blocks.shape[1] * of_blocks.var(axis=1, ddof=1).mean()
+    of_means = (one.mean(axis=1) - other.mean(axis=1)).var(ddof=1)
+    of_splits = of_means - sum(each / scored.shape[1] for each, scored in zip(of_draws, (one, other), strict=True))
+    return tuple(np.sqrt([sum(of_draws), of_rows, max(0.0, of_splits - of_rows)]))
+
+
+def make(
+    context: Context, *, paper: str, datasets: list[str], methods: list[str], baseline: str, quantity: dict
+) -> Table:
+    """Return a row per data set, number of columns and method: its difference from the baseline, and the tests.
+
+    Methods are compared at equal numbers of columns.
+    """
+    metric, rows = quantity["metric"], []
+    frame = of_quantity(select(context.rows, dataset=datasets, axis=DRAW), quantity)
+    for dataset in datasets:
+        ours = select(frame, dataset=dataset)
+        name = dataset_cell(context, dataset, paper, ours)
+        if not len(ours):
+            rows.append({"data set": name, "method": "not run"})
+            continue
+        compared = list(comparisons(ours, methods, baseline, context))
+        chance = majority_pct(context.rows, dataset, context.tasks)
+        for each, p in zip(compared, holm([test.p for *_, test, _ in compared]).tolist(), strict=True):
+            n_columns, who, one, other, test, of_blocks = each
+            test = test._replace(p=p)
+            is_ranked = chance is None or metric != "accuracy_pct" or other.to_numpy().mean() >= chance
+            draw, row, split = components(one, other, of_blocks)
+            new = paired(one.mean(axis=1), other.mean(axis=1), overlap_of(ours, context))
+            rows.append(
+                {
+                    "data set": name,
+                    "D": n_columns,
+                    "method": method_cell(context, *who),
+                    context.label(baseline): round(other.to_numpy().mean(), 2),
+                    "difference": difference(test),
+                    "p": p,
+                    "verdict": ranking(test, metric) if is_ranked else NO_RANKING,
+                    "detectable": round(float(test.detectable), 2),
+                    "draw": round(draw, 2),
+                    "test rows": round(row, 2),
+                    "split": round(split, 2),
+                    "p, new rows": new.p,
+                }
+            )
+    notes = [NOTE.format(margin=fact_of(metric).smallest_effect), SPREAD_NOTE]
+    return Table(pd.DataFrame(rows), notes, shown=frame)
+
+
+def comparisons(rows: pd.DataFrame, methods: list[str], baseline: str, context: Context):
+    """Yield every method against the baseline at an equal number of columns: the columns, the method, both scores by
+    split and draw, the test, and the differences of the errors in blocks.
+    """
+    for n_columns, cells in rows.groupby("n_columns"):
+        base = select(cells, method=baseline, variant="")
+        for who in method_order(cells, methods):
+            own = select(cells, method=who[0], variant=who[1])
+            if who == (baseline, "") or not len(base):
+                continue
+            one, other = scores(own).align(scores(base), join="inner", axis=0)
+            if len(one):
+                of_blocks = (errors_in_blocks(own) - errors_in_blocks(base)).loc[one.index]
+                yield int(n_columns), who, one, other, nested(one, other), of_blocks
+
+
+def difference(test: Estimate) -> Cell:
+    """Return the cell of a difference with its interval."""
+    values = {"": float(test.value), "low": float(test.low), "high": float(test.high), "error": float(test.error)}
+    return Cell(f"{test.value:+.2f} [{test.low:+.2f}, {test.high:+.2f}]", values)

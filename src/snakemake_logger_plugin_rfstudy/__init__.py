@@ -11,12 +11,10 @@ import logging
 import sys
 import time
 from collections import Counter
-from itertools import takewhile
 
 from snakemake.logging import ColorizingTextHandler, DefaultFilter, DefaultFormatter, timestamp
 from snakemake.logging import logger as snakemake_logger
 from snakemake_interface_logger_plugins.base import LogHandlerBase
-from snakemake_interface_logger_plugins.common import LogEvent
 
 from snakemake_logger_plugin_rfstudy.reason import reason_of, status_in
 from snakemake_logger_plugin_rfstudy.remaining import Remaining, about, clock
@@ -43,16 +41,8 @@ CHATTER = (
     "Adding ",
 )
 
-#: Events that are told in other words, or not at all.
-UNTOLD = {
-    LogEvent.WORKFLOW_STARTED,
-    LogEvent.RESOURCES_INFO,
-    LogEvent.RUN_INFO,
-    LogEvent.JOB_STARTED,
-    LogEvent.RULEGRAPH,
-    LogEvent.GROUP_INFO,
-    LogEvent.GROUP_ERROR,  # its jobs follow one by one
-}
+#: Events that are left to the log; the jobs of a group that failed follow one by one.
+UNTOLD = ("resources_info", "run_info", "job_started", "rulegraph", "group_info", "group_error")
 
 #: What a record must have as ``extra`` to tell of the jobs that are to run: see rules/console.smk.
 PLAN = "rfstudy_plan"
@@ -84,8 +74,7 @@ class LogHandler(LogHandlerBase):
         self.began = time.time()
         self.done, self.total = 0, 0
         self.remaining = Remaining({})
-        self.messages: dict[int, str] = {}
-        self.started: dict[int, float] = {}
+        self.started: dict[int, tuple[str, float]] = {}  # by job its message, and when
         self.failures: list[tuple[str, str]] = []  # the lines of a failed job
         self.told: list[logging.LogRecord] = []  # of commands that failed, until their jobs are known
 
@@ -105,18 +94,15 @@ class LogHandler(LogHandlerBase):
             self.handleError(record)
 
     def tell(self, record):
-        """Print a record: in short where it is about a job, else in Snakemake's words, or not at all."""
+        """Print a record: by the method of its event, where there is one, else in Snakemake's words, or not at all."""
         event = getattr(record, "event", None)
         if self.common_settings.dryrun:
             self.usual.handle(record)
-        elif event in self.TELLERS:
-            self.TELLERS[event](self, record)
-        elif event in UNTOLD:
-            if event == LogEvent.WORKFLOW_STARTED:
-                keep_details()
         elif hasattr(record, PLAN):
             self.plan(record)
-        elif not str(record.msg).startswith(CHATTER):
+        elif event and hasattr(self, event.value):
+            getattr(self, event.value)(record)
+        elif event not in UNTOLD and not str(record.msg).startswith(CHATTER):
             self.usual.handle(record)
 
     def plan(self, record):
@@ -128,28 +114,27 @@ class LogHandler(LogHandlerBase):
         stages = ", ".join(f"{number} {stage}" for stage, number in counts.items())
         self.say(f"{self.total} job{'s' * (self.total != 1)}: {stages}")
 
-    def job_starts(self, record):
+    def job_info(self, record):
         """A line for a job that is started."""
         message = record.rule_msg or f"{record.rule_name} {' '.join(map(str, record.wildcards.values()))}".strip()
-        self.messages[record.jobid] = message
-        self.started[record.jobid] = record.created
-        self.progress(message, record.created)
+        self.started[record.jobid] = message, record.created
+        self.line(message, record.created)
 
-    def job_finishes(self, record):
+    def job_finished(self, record):
         """A line for a job that took long, when it is done."""
         self.remaining.finish(record.job_id)
-        seconds = record.created - self.started.get(record.job_id, record.created)
-        if seconds >= LONG:
-            what = self.messages.get(record.job_id, "").partition(":")[0]
-            self.progress(f"done in {clock(seconds)}: {what}", record.created, done=self.done + 1)
+        message, began = self.started.get(record.job_id, ("", record.created))
+        if record.created - began >= LONG:
+            what = f"done in {clock(record.created - began)}: {message.partition(':')[0]}"
+            self.line(what, record.created, done=self.done + 1)
 
-    def job_fails(self, record):
+    def job_error(self, record):
         """Two lines for a job that failed: why, and where its log is."""
         mine = [each for each in self.told if record.shellcmd and record.shellcmd in str(each.msg)][:1]
         self.told = [each for each in self.told if each not in mine]
         reason, log = reason_of(record.log, status_in(str(mine[0].msg)) if mine else "")
-        message = self.messages.get(record.jobid, record.rule_name).partition(":")[0]
-        lines = f"FAILED {message}: {reason}", f"       log: {log or 'none was written'}"
+        message, _ = self.started.get(record.jobid, (record.rule_name, 0))
+        lines = f"FAILED {message.partition(':')[0]}: {reason}", f"       log: {log or 'none was written'}"
         self.failures.append(lines)
         for line in lines:
             self.say(line, ColorizingTextHandler.RED)
@@ -161,21 +146,19 @@ class LogHandler(LogHandlerBase):
         elif not (self.failures and str(record.msg).startswith(CHATTER)):
             self.usual.handle(record)
 
-    def counts(self, record):
+    def progress(self, record):
         """How far the run is; its end is a line."""
         self.done, self.total = record.done, record.total
         if self.done == self.total:
             self.say(f"[{self.done} of {self.total}, {clock(record.created - self.began)}] done")
 
-    TELLERS = {  # noqa: RUF012
-        LogEvent.JOB_INFO: job_starts,
-        LogEvent.JOB_FINISHED: job_finishes,
-        LogEvent.JOB_ERROR: job_fails,
-        LogEvent.ERROR: error,
-        LogEvent.PROGRESS: counts,
-    }
+    def workflow_started(self, record):
+        """Have Snakemake's log file keep what the messages of the rules stand for."""
+        for handler in snakemake_logger.handlers:
+            if isinstance(handler, logging.FileHandler) and isinstance(handler.formatter, DefaultFormatter):
+                handler.setFormatter(Detailed(handler.formatter.quiet, handler.formatter.show_failed_logs))
 
-    def progress(self, text, now, done=None):
+    def line(self, text, now, done=None):
         """A line with how far the run is, how long it has taken and about how long it still will."""
         elapsed = now - self.began
         left = self.remaining.seconds(elapsed)
@@ -209,7 +192,7 @@ def name_the_file(record) -> bool:
     if record.levelno >= logging.ERROR and sys.exc_info()[1]:
         from rfstudy.files import read_yaml  # as late as possible: the workflow has it, too
 
-        for path in config_files(sys.argv):
+        for path in (word for word in sys.argv if word.endswith((".yaml", ".yml", ".json"))):
             try:
                 read_yaml(path)
             except ValueError as error:
@@ -218,23 +201,5 @@ def name_the_file(record) -> bool:
     return True
 
 
-def config_files(words: list[str]) -> list[str]:
-    """The files that follow ``--configfile`` on a command line.
-
-    >>> config_files(["snakemake", "--cores", "1", "--configfile", "a.yaml", "b.yaml", "--dry-run"])
-    ['a.yaml', 'b.yaml']
-    """
-    starts = [i for i, word in enumerate(words) if word in ("--configfile", "--configfiles")]
-    files = [takewhile(lambda word: not word.startswith("-"), words[i + 1 :]) for i in starts]
-    return [path for found in files for path in found]
-
-
 # Snakemake imports this package to know its options, also where another console is used
 snakemake_logger.addFilter(name_the_file)
-
-
-def keep_details():
-    """Have Snakemake's log file keep what the messages of the rules stand for."""
-    for handler in snakemake_logger.handlers:
-        if isinstance(handler, logging.FileHandler) and isinstance(handler.formatter, DefaultFormatter):
-            handler.setFormatter(Detailed(handler.formatter.quiet, handler.formatter.show_failed_logs))

@@ -2,13 +2,17 @@
 
 import re
 import signal
+from functools import partial
 from pathlib import Path
+from textwrap import shorten
 
 #: Bytes of the end of a log that are looked at: an error stands at its end.
 TAIL = 1 << 16
 
 #: Characters of a reason that are told; the log has the rest.
 LONGEST = 400
+
+shortened = partial(shorten, width=LONGEST, placeholder=" ...")
 
 #: A line of a progress bar.
 _BAR = re.compile(r"\d+%\|")
@@ -28,7 +32,10 @@ def reason_of(logs, status: str = "") -> tuple[str, str]:
             return shortened(found), str(path)
         last = next(reversed(spoken(text)), "") or last
     there = next((str(path) for path in reversed(list(logs)) if Path(path).exists()), "")
-    said = [status or "no error in its log", *([f"the log ends with: {shortened(last)}"] if last else [])]
+    said = [
+        status or "no error in its log",
+        *([f"the log ends with: {shorten(last, LONGEST, placeholder=' ...')}"] if last else []),
+    ]
     return "; ".join(said), there
 
 
@@ -52,11 +59,6 @@ def reason_in(text: str) -> str:
             # where it was cut off, the place is better than nothing
             return " ".join(" ".join(after[starts[0] if starts else -1 :]).split()) or "a traceback without an end"
     return ""
-
-
-def shortened(text: str) -> str:
-    """A text that is no longer than a line can be."""
-    return text if len(text) <= LONGEST else f"{text[:LONGEST].rsplit(' ', 1)[0]} ..."
 
 
 def status_in(message: str) -> str:

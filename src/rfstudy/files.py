@@ -11,7 +11,7 @@ import json
 import math
 import os
 import re
-import tempfile
+import secrets
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -44,7 +44,6 @@ def write_atomically(path, writer, sync: bool = True) -> None:
     handle, temporary = locked_file(path)
     try:
         writer(temporary)
-        os.chmod(temporary, 0o666 & ~umask())
         if sync:
             force_onto_disk(temporary)
         os.replace(temporary, path)
@@ -62,7 +61,8 @@ def write_atomically(path, writer, sync: bool = True) -> None:
 def locked_file(path: Path) -> tuple[int, str]:
     """Return the handle and the path of a new file next to ``path``, locked as long as this process has it open."""
     while True:
-        handle, temporary = tempfile.mkstemp(prefix=PARTIAL, suffix="-" + path.name, dir=path.parent)
+        temporary = str(path.with_name(f"{PARTIAL}{secrets.token_hex(4)}-{path.name}"))
+        handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
         # another process may sweep the folder just before the file is locked
         if is_locked_by_us(handle) and os.fstat(handle).st_nlink:
             return handle, temporary
@@ -78,13 +78,6 @@ def is_locked_by_us(handle: int) -> bool:
     except OSError:
         pass
     return True
-
-
-def umask() -> int:
-    """The permissions that whoever runs this takes from new files; a temporary file has none but the owner's."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def force_onto_disk(path) -> None:
@@ -278,42 +271,38 @@ def checking_loader():
     class CheckingLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         """YAML in which a key that stands twice is an error, and what JSON does not have."""
 
+        def stop(self, problem, node):
+            """Raise an error with the line of a node."""
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+
         def construct_mapping(self, node, deep=False):
             own = [key for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
             if len(node.value) > len(own) + 1:
-                problem = "<< is given twice: name a list of what is merged"
-                raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
-            keys = [self.construct_object(key, deep=True) for key in own]
-            for position, key in enumerate(keys):
-                if not isinstance(key, str):
-                    problem = f"the key {own[position].value} is no text: put it in quotes"
-                    raise yaml.constructor.ConstructorError(None, None, problem, own[position].start_mark)
-                if key in keys[:position]:
-                    problem = (
-                        f"the key {key!r} is given twice, first in line {own[keys.index(key)].start_mark.line + 1}"
-                    )
-                    raise yaml.constructor.ConstructorError(None, None, problem, own[position].start_mark)
+                self.stop("<< is given twice: name a list of what is merged", node)
+            lines: dict[str, int] = {}
+            for key in own:
+                name = self.construct_object(key, deep=True)
+                if not isinstance(name, str):
+                    self.stop(f"the key {key.value} is no text: put it in quotes", key)
+                if name in lines:
+                    self.stop(f"the key {name!r} is given twice, first in line {lines[name]}", key)
+                lines[name] = key.start_mark.line + 1
             return super().construct_mapping(node, deep)
 
         def refuse(self, node):
             """Refuse what would be an object of Python."""
-            problem = f"a value of the type {node.tag.rpartition(':')[2]}: put it in quotes, or write a list"
-            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+            self.stop(f"a value of the type {node.tag.rpartition(':')[2]}: put it in quotes, or write a list", node)
 
         def finite(self, node):
             """Refuse .nan and .inf, which every bound lets pass."""
             number = self.construct_yaml_float(node)
-            if not math.isfinite(number):
-                problem = f"{node.value} is no finite number"
-                raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
-            return number
+            return number if math.isfinite(number) else self.stop(f"{node.value} is no finite number", node)
 
         def decimal(self, node):
             """A number as whoever reads it takes it: 010 is 8 in YAML, and 1:30 is 90."""
-            if not re.fullmatch(r"[-+]?(0|[1-9]\d*)", node.value):
-                problem = f"the number {node.value} is not plain decimal: YAML would take it for another"
-                raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
-            return int(node.value)
+            if re.fullmatch(r"[-+]?(0|[1-9]\d*)", node.value):
+                return int(node.value)
+            self.stop(f"the number {node.value} is not plain decimal: YAML would take it for another", node)
 
     CheckingLoader.add_constructor("tag:yaml.org,2002:int", CheckingLoader.decimal)
     CheckingLoader.add_constructor("tag:yaml.org,2002:float", CheckingLoader.finite)

@@ -4,7 +4,6 @@ import errno
 import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -95,16 +94,16 @@ def test_a_half_written_file_is_swept_when_the_process_that_writes_it_is_gone(tm
 
 
 def test_a_file_that_is_swept_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
-    made, mkstemp = [], tempfile.mkstemp
+    made, opened = [], os.open
 
-    def swept(**options):
-        made.append(mkstemp(**options))
+    def swept(path, *options):
+        made.append(opened(path, *options))
         if len(made) == 1:
-            os.unlink(made[0][1])
+            os.unlink(path)
         return made[-1]
 
-    monkeypatch.setattr(files.tempfile, "mkstemp", swept)
-    write_atomically(tmp_path / "rows.csv", lambda path: Path(path).write_text("rows"))
+    monkeypatch.setattr(files.os, "open", swept)
+    write_atomically(tmp_path / "rows.csv", lambda path: Path(path).write_text("rows"), sync=False)
     assert (len(made), (tmp_path / "rows.csv").read_text()) == (2, "rows")
 
 

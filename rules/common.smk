@@ -267,6 +267,12 @@ def chunk_files(wildcards):
     return [f"{PREPARED}/{wildcards.dataset}/chunk-{i}.npz" for i in range(number)] if number > 1 else []
 
 
+def rows_work(stage, dataset, input):
+    """The arguments that the stages have in common that make rows of a task, of the files of a source or of its base."""
+    folders = {f"{key}_dir": str(Path(input[key]).parent) if input.get(key) else None for key in ("raw", "base")}
+    return {"stage": stage, "task_id": dataset, "task": TASKS[dataset]} | folders
+
+
 def preprocess_memory(wildcards):
     """The memory in MB that the rows of a task are made in; those of a stream are never whole, but its chunks."""
     streamed = TASKS[wildcards.dataset].get("streamed")

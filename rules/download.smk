@@ -1,3 +1,10 @@
+def download_work(source):
+    """The arguments of the ``run`` of ``download`` for a source."""
+    arguments = {"source_id": source, "source": REGISTRY.sources[source], "out": f"data/raw/{source}"}
+    told = {"lock_path": "config/sources.lock.yaml", "allow_missing": SETTINGS["allow_missing"]}
+    return {"stage": "download"} | arguments | told
+
+
 rule download:
     input:
         local=local_files,
@@ -14,12 +21,10 @@ rule download:
         download=1,
     params:
         code=code_of("rfstudy.data.download"),
-        work=lambda wildcards: work_hash(REGISTRY.sources[wildcards.source]),
+        work=lambda wildcards: work_hash([download_work(wildcards.source)]),
         file="data/raw/{source}.work.json",
         files=lambda wildcards: counted(len(REGISTRY.sources[wildcards.source]["files"]), "file"),
-        flags="--allow-missing" if SETTINGS["allow_missing"] else "",
     message:
         "download {wildcards.source}: {params.files}"
     shell:
-        "PYTHONPATH=src python -m rfstudy download --source {wildcards.source} --spec {params.file:q}"
-        " --lock config/sources.lock.yaml {params.flags} --out data/raw/{wildcards.source} --code {params.code:q} > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy download {params.file:q} --code {params.code:q} > {log} 2>&1"

@@ -71,6 +71,13 @@ def code_behind(specs):
     return code_of("rfstudy.report.draw", "rfstudy.report.tables", "rfstudy.report.plots", *sorted(kinds))
 
 
+def draw_work(collection, specs, input, pages=None):
+    """The hash of the arguments of the ``run`` of ``draw`` for some outputs."""
+    read = {"results": list(input.rows), "methods": input.methods, "tasks": input.tasks, "reference": "data/reference"}
+    written = {"out": f"figures/{collection}", "pages_dir": pages}
+    return work_hash([{"stage": "draw", "entries": specs} | read | written])
+
+
 def shown(page):
     """The output that a page of the report shows, by the wildcards of its path."""
     return next(spec for specs in WANTED.values() for spec in specs if (spec["paper"], spec["name"]) == page)
@@ -107,15 +114,14 @@ for collection, specs in WANTED.items():
                 runtime=60,
             params:
                 code=lambda wildcards, specs=of_paper: code_behind(specs),
-                work=lambda wildcards, specs=of_paper: work_hash(specs),
-                file=f"results/{collection}/outputs/{paper}.json",
-                out=lambda wildcards, collection=collection: f"figures/{collection}",
+                work=lambda wildcards, input, output, specs=of_paper, collection=collection: (
+                    draw_work(collection, specs, input, output[0])
+                ),
+                file=f"results/{collection}/outputs/{paper}.work.json",
             message:
                 f"draw {collection}/{paper}: {counted(len(of_paper), 'output')}"
             shell:
-                "PYTHONPATH=src python -m rfstudy draw --outputs {params.file:q} --reference data/reference"
-                " --methods {input.methods:q} --tasks {input.tasks:q} --pages {output:q} --out {params.out:q}"
-                " --code {params.code:q} {input.rows:q} > {log} 2>&1"
+                "PYTHONPATH=src python -m rfstudy draw {params.file:q} --code {params.code:q} > {log} 2>&1"
 
 
 ONE = {(collection, spec["paper"], spec["name"]): spec for collection, specs in DRAWABLE.items() for spec in specs}
@@ -153,11 +159,9 @@ for form, endings in catalogue.ENDINGS.items():
             runtime=20,
         params:
             code=one_output(lambda collection, spec: code_behind([spec])),
-            work=one_output(lambda collection, spec: work_hash([spec])),
-            file="results/{collection}/outputs/{paper}/{name}.json",
+            work=lambda wildcards, input: draw_work(wildcards.collection, [ONE[tuple(wildcards)]], input),
+            file="results/{collection}/outputs/{paper}/{name}.work.json",
         message:
             f"{form.removesuffix('s')} {{wildcards.collection}}/{{wildcards.paper}}/{{wildcards.name}}"
         shell:
-            "PYTHONPATH=src python -m rfstudy draw --outputs {params.file:q} --reference data/reference"
-            " --methods {input.methods:q} --tasks {input.tasks:q}"
-            " --out figures/{wildcards.collection} --code {params.code:q} {input.rows:q} > {log} 2>&1"
+            "PYTHONPATH=src python -m rfstudy draw {params.file:q} --code {params.code:q} > {log} 2>&1"

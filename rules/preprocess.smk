@@ -1,3 +1,10 @@
+def preprocess_work(dataset, input):
+    """The arguments of the ``run`` of ``preprocess`` for a task."""
+    device = SETTINGS["device"] if data_registry.wants_gpu(TASKS[dataset]) else "cpu"
+    told = {"chunks": list(input.get("chunks", [])), "reference_dir": "data/reference", "device": device}
+    return rows_work("preprocess", dataset, input) | told | {"out": f"{PREPARED}/{dataset}"}
+
+
 rule preprocess:
     input:
         raw=raw_record,
@@ -19,20 +26,12 @@ rule preprocess:
         gpu=lambda wildcards: GPUS if data_registry.wants_gpu(TASKS[wildcards.dataset]) else 0,
     params:
         code=lambda wildcards: code_of_tasks(wildcards.dataset),
-        work=lambda wildcards: work_hash({wildcards.dataset: TASKS[wildcards.dataset]}),
+        work=lambda wildcards, input: work_hash([preprocess_work(wildcards.dataset, input)]),
         file=f"{PREPARED}/{{dataset}}/work.json",
-        raw=lambda wildcards, input: f"--raw {Path(input.raw).parent}" if input.raw else "",
-        base=lambda wildcards, input: f"--base {Path(input.base).parent}" if input.base else "",
-        chunks=lambda wildcards, input: [f"--chunk {path}" for path in input.get("chunks", [])],
-        device=lambda wildcards: (
-            f"--device {SETTINGS['device']}" if data_registry.wants_gpu(TASKS[wildcards.dataset]) else ""
-        ),
-        out=lambda wildcards, output: str(Path(output[0]).parents[1]),
     message:
         f"preprocess {{wildcards.dataset}}: {SETTINGS['data']} data"
     shell:
-        "PYTHONPATH=src python -m rfstudy preprocess --spec {params.file:q} {params.raw} {params.base} {params.chunks}"
-        " {params.device} --code {params.code:q} --reference data/reference --out {params.out:q} > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy preprocess {params.file:q} --code {params.code:q} > {log} 2>&1"
 
 
 # what generators make takes less time than the start of a job: one makes all that the preset lists
@@ -55,12 +54,7 @@ if TOGETHER:
             gpu=0,
         params:
             code=code_of_tasks(*TOGETHER),
-            work=lambda wildcards: work_hash({dataset: TASKS[dataset] for dataset in TOGETHER}),
+            work=lambda wildcards, input: work_hash([preprocess_work(dataset, input) for dataset in TOGETHER]),
             file=f"{PREPARED}/work.json",
-            raw="",
-            base="",
-            chunks="",
-            device="",
-            out=lambda wildcards, output: str(Path(output[0]).parents[1]),
         message:
             f"preprocess {counted(len(TOGETHER), 'task')}: {SETTINGS['data']} data"

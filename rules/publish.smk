@@ -15,8 +15,11 @@ rule publish:
         runtime=20,
     params:
         code=code_of("rfstudy.study.publish"),
-        out="data/measured/{experiment}.csv.xz",
+        work=lambda wildcards, input: work_hash(
+            [{"stage": "publish", "results_file": input.rows, "out": f"data/measured/{wildcards.experiment}.csv.xz"}]
+        ),
+        file=f"{RESULTS}/{{experiment}}/publish.work.json",
     message:
         "publish {wildcards.experiment}: rows into data/measured"
     shell:
-        "PYTHONPATH=src python -m rfstudy publish --out {params.out:q} {input.rows:q} --code {params.code:q} > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy publish {params.file:q} --code {params.code:q} > {log} 2>&1"

@@ -17,13 +17,12 @@ rule stream:
         runtime=60,
     params:
         code=lambda wildcards: code_of_tasks(wildcards.dataset),
-        work=lambda wildcards: work_hash(TASKS[wildcards.dataset]),
-        file=f"{PREPARED}/{{dataset}}.work.json",
-        raw=lambda wildcards, input: f"--raw {Path(input.raw).parent}" if input.raw else "",
-        base=lambda wildcards, input: Path(input.base).parent,
+        work=lambda wildcards, input, output: work_hash(
+            [rows_work("stream", wildcards.dataset, input) | {"number": int(wildcards.number), "out": output[0]}]
+        ),
+        file=f"{PREPARED}/{{dataset}}/chunk-{{number}}.work.json",
         of=lambda wildcards: data_registry.n_chunks(TASKS[wildcards.dataset]),
     message:
         "stream {wildcards.dataset}: chunk {wildcards.number} of {params.of}"
     shell:
-        "PYTHONPATH=src python -m rfstudy stream --dataset {wildcards.dataset} --spec {params.file:q} {params.raw}"
-        " --base {params.base:q} --number {wildcards.number} --code {params.code:q} --out {output:q} > {log} 2>&1"
+        "PYTHONPATH=src python -m rfstudy stream {params.file:q} --code {params.code:q} > {log} 2>&1"

@@ -9,7 +9,6 @@ import contextlib
 import errno
 import gc
 import importlib
-import json
 import os
 import sys
 import threading
@@ -23,20 +22,6 @@ from rfstudy.files import read_choices, read_json, read_yaml
 from rfstudy.study.code import load_as_planned
 from rfstudy.study.job import read_parts
 
-
-class WorkFile(click.ParamType):
-    """A JSON file in which the workflow tells a job what to do."""
-
-    name = "file"
-
-    def convert(self, value, param, ctx):
-        """Return what the file holds; a file that cannot be read is an error of the argument."""
-        try:
-            return json.loads(Path(value).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            self.fail(f"{value} is no work file: {error}; the workflow writes it before its jobs", param, ctx)
-
-
 #: Errors of the disk, and of paths that no file can have, not of the code.
 OF_THE_DISK = (
     errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.ENOTDIR,
@@ -46,11 +31,9 @@ OF_THE_DISK = (
 #: Seconds between two looks at the process of the workflow.
 LOOK_SECONDS = 2.0
 
-WORK = WorkFile()
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 EXISTING_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
-FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 #: The option by which a job gets the code that it was planned with.
@@ -63,31 +46,18 @@ CODE = click.option(
 )
 
 
+def read_work(context, option, path):
+    """Return what a work file holds; a file that cannot be read is an error of the argument."""
+    try:
+        return read_json(path)
+    except (OSError, ValueError) as error:
+        raise click.BadParameter(f"{path} is no work file: {error}; the workflow writes it before its jobs") from error
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name=None, version=__import__("rfstudy").__version__, prog_name="rfstudy")
 def commands():
     """Random features for kernel methods: regenerate and check four papers, stage by stage."""
-
-
-@commands.command()
-@CODE
-@click.option("--source", "source_id", required=True, help="Id of the source (config/sources.yaml).")
-@click.option("--spec", type=WORK, required=True, help="JSON file: the source's entry (config/sources.yaml).")
-@click.option(
-    "--mirror",
-    default="",
-    envvar="RFSTUDY_MIRROR",
-    show_envvar=True,
-    help="Folder <mirror>/<dataset>/<file>[.xz|.gz] to look in first.",
-)
-@click.option("--lock", type=FILE, required=True, help="File that records what was trusted on first use.")
-@click.option("--allow-missing", is_flag=True, help="Record a source that cannot be had instead of failing.")
-@click.option("--out", type=FOLDER, required=True, help="Folder of the files and their record.json.")
-def download(source_id, spec, mirror, lock, allow_missing, out):
-    """Fetch the files of a source and check their content."""
-    from rfstudy.data import download as stage
-
-    stage.download(source_id, spec, out, lock_path=lock, mirror=mirror or None, allow_missing=allow_missing)
 
 
 @commands.command()
@@ -99,101 +69,53 @@ def maps(name):
     print(described(name) if name else list_maps())
 
 
-@commands.command()
-@click.option("--spec", type=WORK, required=True, help="JSON file: entries of tasks (config/datasets.yaml), by id.")
-@click.option("--raw", type=EXISTING_FOLDER, help="Folder of the downloaded source of a task that needs one.")
-@click.option("--base", type=EXISTING_FOLDER, help="Folder of the prepared data that a task is made of.")
-@click.option(
-    "--chunk", "chunks", type=EXISTING_FILE, multiple=True, help="A chunk of a stream; all of them, in order."
-)
-@CODE
-@click.option("--device", default="cpu", show_default=True, help="Where features are extracted: auto, cpu or cuda.")
-@click.option("--reference", type=EXISTING_FOLDER, required=True, help="Folder of the published numbers (row lists).")
-@click.option("--out", type=FOLDER, required=True, help="Folder in which each task has one: X.npy, y.npy, facts.json.")
-def preprocess(spec, raw, base, chunks, device, reference, out):
-    """Make the rows of tasks (from files, by a generator, from another task, from chunks) and the facts about them."""
-    from rfstudy.data import preprocess as stage
-    from rfstudy.study.provenance import Run
-
-    told = {"reference_dir": reference, "base_dir": base, "chunks": chunks, "device": device}
-    for task_id, task in spec.items():
-        told_of = Run("preprocess", task, 1, device).finished
-        stage.preprocess(task_id, task, raw, out / task_id, told_of=told_of, **told)
-
-
-@commands.command()
-@click.option("--dataset", required=True, help="Id of the task (config/datasets.yaml).")
-@click.option("--spec", type=WORK, required=True, help="JSON file: the task's entry (config/datasets.yaml).")
-@click.option("--raw", type=EXISTING_FOLDER, help="Folder of the downloaded source, where rows come from a file.")
-@click.option("--base", type=EXISTING_FOLDER, required=True, help="Folder of the prepared data that rows are made of.")
-@CODE
-@click.option("--number", type=click.IntRange(min=0), required=True, help="Of the chunk, from 0.")
-@click.option("--out", type=FILE, required=True, help="File of the chunk.")
-def stream(dataset, spec, raw, base, number, out):
-    """Make one chunk of the rows of a task that is streamed, and its second moment."""
-    from rfstudy.data import preprocess as stage
-
-    stage.write_chunk(dataset, spec, number, raw, base, out)
-
-
-def stage_command(name: str, summary: str) -> None:
-    """Add the subcommand of a rule; its work file lists stages and the arguments of their ``run``, shard by shard."""
+def stage_command(name: str, package: str, summary: str) -> None:
+    """Add the subcommand of a rule; its work file lists stages and the arguments of their ``run``, one by one."""
 
     @commands.command(name, help=f"{summary} WORK is a file that the workflow writes.")
-    @click.argument("work", type=WORK)
+    @click.argument("work", callback=read_work)
     @CODE
     @click.option("--threads", type=click.IntRange(min=1), help="Threads of tune, generate, train and measure.")
     def command(work, threads):
         for arguments in work:
             stage = arguments.pop("stage")
             print(f"{stage} {arguments['out']}", flush=True)
-            for key in ("parts", "specs"):
-                if key in arguments:
-                    arguments[key] = read_parts(arguments[key])
-            if "tuned" in arguments:
-                chosen = map(read_choices, arguments.pop("tuned"))
-                arguments["chosen"] = {dataset: of for choices in chosen for dataset, of in choices.items()}
             if threads and stage != "time":  # what is timed has threads of its own
                 arguments["threads"] = threads
-            importlib.import_module(f"rfstudy.study.{stage}").run(**arguments)
+            importlib.import_module(f"rfstudy.{package}.{stage}").run(**arguments_of(stage, arguments))
 
 
-for _name, _summary in {
-    "tune": "Choose by validation what an experiment leaves to a search.",
-    "train": "Draw and fit the maps of shards, and train and test learners on their features.",
-    "measure": "Measure what is no grid of accuracies: variances of kernel estimates, memory, rates of errors.",
-    "time": "Take the times of all methods of an experiment on a data set, in rounds.",
-    "collect": "Put the shards of an experiment together.",
-}.items():
-    stage_command(_name, _summary)
+def arguments_of(stage: str, stated: dict) -> dict:
+    """Return the arguments of a stage with what the files hold that its work file names."""
+    found = {key: read_parts(stated[key]) for key in ("parts", "specs") if key in stated}
+    if "tuned" in stated:
+        found["chosen"] = {dataset: of for path in stated.pop("tuned") for dataset, of in read_choices(path).items()}
+    if stage == "download":  # whatever a mirror holds, the content is the same
+        found["mirror"] = os.environ.get("RFSTUDY_MIRROR")
+    if stage == "preprocess":
+        from rfstudy.study.provenance import Run
+
+        found["told_of"] = Run(stage, stated["task"], 1, stated.get("device", "cpu")).finished
+    if stage == "draw":
+        from rfstudy.data.entries import read_tasks
+
+        found |= {"methods": read_yaml(stated["methods"]), "tasks": read_tasks(stated["tasks"])}
+    return stated | found
 
 
-@commands.command()
-@CODE
-@click.option("--out", type=FILE, required=True, help="Published CSV.xz file whose blocks are replaced.")
-@click.argument("results", type=EXISTING_FILE)
-def publish(out, results):
-    """Replace the blocks of the measurements that ship with the repository by finished real-data rows."""
-    from rfstudy.study import publish as stage
-
-    stage.run(results, out)
-
-
-@commands.command()
-@click.option("--outputs", type=EXISTING_FILE, required=True, help="JSON file of the outputs (report.catalogue).")
-@click.option("--reference", type=EXISTING_FOLDER, required=True, help="Folder of the published numbers.")
-@click.option("--methods", type=EXISTING_FILE, required=True, help="config/methods.yaml")
-@click.option("--tasks", type=EXISTING_FILE, required=True, help="config/datasets.yaml")
-@CODE
-@click.option("--pages", type=FOLDER, help="Folder of the pages for Snakemake's report; without it none are made.")
-@click.option("--out", type=FOLDER, required=True, help="Folder in which each paper has one.")
-@click.argument("results", type=EXISTING_FILE, nargs=-1)
-def draw(outputs, reference, methods, tasks, pages, out, results):
-    """Draw tables and figures from the rows of experiments and the published numbers."""
-    from rfstudy.data.entries import read_tasks
-    from rfstudy.report import draw as stage
-
-    stage.run(read_json(outputs), results, reference, read_yaml(methods), read_tasks(tasks), out, pages)
+for _name, _package, _summary in (
+    ("download", "data", "Fetch the files of a source and check their content."),
+    ("stream", "data", "Make one chunk of the rows of a task that is streamed, and its second moment."),
+    ("preprocess", "data", "Make the rows of tasks (from files, by a generator, from others) and facts about them."),
+    ("tune", "study", "Choose by validation what an experiment leaves to a search."),
+    ("train", "study", "Draw and fit the maps of shards, and train and test learners on their features."),
+    ("measure", "study", "Measure what is no grid of accuracies: variances of estimates, memory, rates of errors."),
+    ("time", "study", "Take the times of all methods of an experiment on a data set, in rounds."),
+    ("collect", "study", "Put the shards of an experiment together."),
+    ("publish", "study", "Replace the blocks of the shipped measurements by finished real-data rows."),
+    ("draw", "report", "Draw tables and figures from the rows of experiments and the published numbers."),
+):
+    stage_command(_name, _package, _summary)
 
 
 @commands.command()

@@ -10,7 +10,7 @@ from data_toys import HOG, TOY, write_toy
 
 from random_features.errors import UserError
 from rfstudy.data import prepared
-from rfstudy.data.preprocess import preprocess
+from rfstudy.data.preprocess import run as preprocess
 from rfstudy.files import digest_of, write_json
 from rfstudy.study.sample import load_prepared
 

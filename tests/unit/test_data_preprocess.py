@@ -12,7 +12,7 @@ from rfstudy.data import registry
 from rfstudy.data.entries import in_use
 from rfstudy.data.images import Given
 from rfstudy.data.prepared import digest, write_facts
-from rfstudy.data.preprocess import preprocess
+from rfstudy.data.preprocess import run as preprocess
 
 TASKS = registry.load(Path(__file__).parents[2] / "config").tasks
 STAND_INS = {name: in_use(task, embedded=True) for name, task in TASKS.items() if "stand_in" in task}

@@ -45,9 +45,9 @@ def run(task, base, folder, raw=None):
     """All chunks of a task, in another order than theirs, and what is gathered of them."""
     chunks = [folder / f"chunk-{i}.npz" for i in range(registry.n_chunks(task))]
     for number in reversed(range(len(chunks))):
-        preprocess.write_chunk("many", task, number, raw, base, chunks[number])
+        stream.run("many", task, number, raw, base, chunks[number])
     told = {"reference_dir": folder, "base_dir": base, "chunks": chunks if len(chunks) > 1 else []}
-    facts = preprocess.preprocess("many", task, raw, folder / "out", **told)
+    facts = preprocess.run("many", task, raw, folder / "out", **told)
     return np.load(folder / "out" / "X.npy"), np.load(folder / "out" / "y.npy"), facts
 
 
@@ -119,7 +119,7 @@ def test_the_components_are_those_of_the_rows_at_unit_length_about_the_origin(ba
 
 def test_a_stand_in_is_labelled_as_such(base, tmp_path):
     task = task_of(n_train=20) | {"label": "few (stand-in for Many)", "is_stand_in": True, "d": 4, "n_test": 10000}
-    facts = preprocess.preprocess("many", task, None, tmp_path / "out", reference_dir=tmp_path, base_dir=base)
+    facts = preprocess.run("many", task, None, tmp_path / "out", reference_dir=tmp_path, base_dir=base)
     assert (facts["stand_in"], facts["n_train"], facts["d"]) == ("few (stand-in for Many)", 20, 4)
     assert facts["n_test"] == 12  # those of the base, which is a stand-in, too
 

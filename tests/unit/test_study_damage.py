@@ -15,7 +15,7 @@ import study_toys as toys
 
 from random_features.errors import UserError
 from rfstudy import tidy
-from rfstudy.data.preprocess import preprocess
+from rfstudy.data.preprocess import run as preprocess
 from rfstudy.files import read_arrays, read_choices
 from rfstudy.study import collect, generate, plan, provenance, train
 from rfstudy.study.code import SOURCE

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from rfstudy.data import registry
-from rfstudy.data.download import download
-from rfstudy.data.preprocess import preprocess
+from rfstudy.data.download import run as download
+from rfstudy.data.preprocess import run as preprocess
 
 ROOT = Path(__file__).resolve().parents[2]
 MIRROR = os.environ.get("RFSTUDY_MIRROR")

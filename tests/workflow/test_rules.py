@@ -13,8 +13,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 #: A logger that prints all that Snakemake says of a job: a dry-run has only its message.
 LOGGER = """
+import gc
 import json
 
+from snakemake.workflow import Workflow
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
@@ -31,6 +33,10 @@ class LogHandler(LogHandlerBase):
             told = {key: getattr(record, key) for key in ("rule_name", "priority", "threads", "shellcmd", "rule_msg")}
             told |= {key: list(getattr(record, key)) for key in ("input", "output", "log")}
             told |= {key: dict(getattr(record, key).items()) for key in ("wildcards", "resources")}
+            workflow = next(each for each in gc.get_objects() if isinstance(each, Workflow))
+            (job,) = [job for job in workflow.dag.jobs if workflow.dag.jobid(job) == record.jobid]
+            work = job.params.get("job", job.params).get("work")
+            told["work"] = json.loads(workflow.globals["WORK"][work]) if work else []
             print("JOB", json.dumps(told))
 """
 
@@ -138,7 +144,7 @@ def test_a_task_of_listed_rows_is_made_anew_when_their_list_changes(plan):
     assert [path for path in job.input if path.startswith("data/reference/")] == [
         "data/reference/letter_survey_rows.csv"
     ]
-    assert option(job, "--reference") == ["data/reference"]
+    assert job.work[0]["reference_dir"] == "data/reference"
 
 
 def test_an_experiment_is_put_together_from_all_its_jobs_and_data(plan):
@@ -154,25 +160,20 @@ def test_an_experiment_is_put_together_from_all_its_jobs_and_data(plan):
     assert data_of(job) == [f"{of}/measure/rff.csv", f"{of}/measure/rff.npz"]
 
 
-#: Options that name what is read, those that name what is written, and those that name a folder of either.
-READ = ("--methods", "--tasks")
-FOLDERS = ("--raw", "--base")
+#: Arguments of stages that name files that are read, and folders of such files.
+READ = ("methods", "tasks", "results_file")
+FOLDERS = ("raw_dir", "base_dir")
 
 
-def test_every_path_in_a_command_is_an_input_or_an_output_of_its_job(plan):
+def test_every_path_that_a_stage_is_told_is_an_input_or_an_output_of_its_job(plan):
     for job in plan.jobs:
-        if not job.words:
-            continue
-        known = {*job.output, *job.input}
-        for name in READ:
-            assert set(option(job, name)) <= set(job.input), job.rule_msg
-        for path in option(job, "--out"):
-            inside = [each for each in job.output if Path(path) in Path(each).parents]
-            assert path in known or inside or job.rule_name == "publish", job.rule_msg
-        for name in FOLDERS:
-            for path in option(job, name):
+        for told in job.work:
+            read = [told[name] for name in READ if name in told] + told.get("results", []) + told.get("chunks", [])
+            assert set(read) <= set(job.input), job.rule_msg
+            inside = [each for each in job.output if Path(told["out"]) in (Path(each), *Path(each).parents)]
+            assert inside or job.rule_name == "publish", job.rule_msg
+            for path in filter(None, map(told.get, FOLDERS)):
                 assert [each for each in job.input if Path(path) in Path(each).parents], job.rule_msg
-        assert [path for path in job.words if path.endswith(".csv") and path not in known] == []
 
 
 def test_a_command_is_that_of_its_rule_and_works_on_what_the_job_is_named_after(plan):
@@ -184,13 +185,15 @@ def test_a_command_is_that_of_its_rule_and_works_on_what_the_job_is_named_after(
         assert len(option(job, "--code")) == 1, job.rule_msg
         module = {"draw": "report", "download": "data", "preprocess": "data"}.get(stage, "study")
         assert f"rfstudy.{module}.{stage}" in job.code, job.rule_msg
+        assert job.work[-1]["stage"] == stage
         if stage in ("tune", "train", "measure", "time", "collect"):
             assert [Path(job.words[1]).name] == [f"{job.wildcards.get('shard', 'collect')}.work.json"]
-    assert option(plan.named("download", source="eeg"), "--source") == ["eeg"]
-    assert not [job.rule_msg for job in plan.jobs if "--allow-missing" in job.words]
+    assert plan.named("download", source="eeg").work[0]["source_id"] == "eeg"
+    assert not [job.rule_msg for job in plan.jobs for told in job.work if told.get("allow_missing")]
     of = "slsrff-text"
-    published = ["publish", "--out", f"data/measured/{of}.csv.xz", f"results/laptop/{of}.csv"]
-    assert plan.named("publish", experiment=of).words[: len(published)] == published
+    (published,) = plan.named("publish", experiment=of).work
+    assert published["out"] == f"data/measured/{of}.csv.xz"
+    assert published["results_file"] == f"results/laptop/{of}.csv"
 
 
 def test_a_job_reads_the_code_of_what_it_runs_and_of_nothing_else(plan):
@@ -241,7 +244,7 @@ def test_an_output_is_drawn_from_the_rows_of_its_experiments_and_the_published_n
     published = sorted(f"data/reference/{path.name}" for path in (ROOT / "data/reference").glob("*.csv"))
     for job in (plan.named("table", paper="slsrff", name="table-02-text"), plan.named("draw_laptop_slsrff")):
         rows, records = "results/laptop/slsrff-text.csv", "results/laptop/slsrff-text.provenance.json"
-        assert job.words[-1] == rows
+        assert job.work[0]["results"] == [rows]
         assert data_of(job) == [rows, records, "config/methods.yaml", "config/datasets.yaml"]
         assert sorted(path for path in job.input if path.startswith("data/reference/")) == published
 
@@ -295,7 +298,7 @@ def test_stand_ins_need_no_download_and_features_of_a_task_are_made_of_it(embedd
     assert data_of(embedded.named("preprocess_together")) == []
     job = embedded.named("preprocess", dataset="mnist-1-7-hog")
     assert data_of(job) == ["data/prepared/embedded/mnist-1-7/facts.json"]
-    assert option(job, "--base") == ["data/prepared/embedded/mnist-1-7"]
+    assert job.work[0]["base_dir"] == "data/prepared/embedded/mnist-1-7"
     assert "rfstudy.data.extractors.hog" in job.code
 
 
@@ -305,8 +308,9 @@ def test_an_extractor_that_needs_weights_gets_them_a_gpu_and_the_time_that_it_ta
     plan = Planned(repository, target, "--configfile", "config/presets/paper.yaml", "--config", *of)
     job = plan.named("preprocess", dataset="cifar10-vgg")
     assert data_of(job) == ["data/raw/vgg16-bn/record.json", "data/prepared/original/cifar10/facts.json"]
-    assert (option(job, "--raw"), option(job, "--base")) == (["data/raw/vgg16-bn"], ["data/prepared/original/cifar10"])
-    assert option(job, "--device") == ["cuda"]
+    folders = (job.work[0]["raw_dir"], job.work[0]["base_dir"])
+    assert folders == ("data/raw/vgg16-bn", "data/prepared/original/cifar10")
+    assert job.work[0]["device"] == "cuda"
     assert (job.resources["gpu"], job.resources["runtime"]) == (1, 240)
     assert {f"rfstudy.data.{name}" for name in ("extractors.vgg", "finetuning", "networks", "images")} <= job.code
     others = plan.named("preprocess", dataset="cifar10")
@@ -332,7 +336,7 @@ def test_the_shipped_measurements_are_drawn_from_themselves(embedded):
     for job in drawn:
         rows = [path for path in data_of(job) if path.endswith((".csv", ".csv.xz"))]
         assert set(rows) <= shipped
-        assert rows == job.words[len(job.words) - len(rows) :]
+        assert rows == job.work[0]["results"]
 
 
 def test_a_command_stays_short(embedded, plan):

@@ -54,7 +54,7 @@ class DownloadError(UserError):
     """A file that could not be had from anywhere; the message says what was tried and where to put it by hand."""
 
 
-def download(source_id: str, source: dict, directory, *, lock_path, mirror=None, allow_missing: bool = False) -> dict:
+def run(source_id: str, source: dict, out, *, lock_path, mirror=None, allow_missing: bool = False) -> dict:
     """Put the files of a source into a folder and write their record.
 
     Parameters
@@ -63,8 +63,8 @@ def download(source_id: str, source: dict, directory, *, lock_path, mirror=None,
         Id of the source, and name of its folder in a mirror.
     source : dict
         Its entry in ``sources.yaml``.
-    directory : path
-        The source's own folder, ``data/raw/<source>``: ``<directory>/<file>`` and ``<directory>/record.json``.
+    out : path
+        The source's own folder, ``data/raw/<source>``: ``<out>/<file>`` and ``<out>/record.json``.
     lock_path : path
         The lock of the sources, which files with an unknown checksum are recorded in when they are first used.
     mirror : path, optional
@@ -85,7 +85,7 @@ def download(source_id: str, source: dict, directory, *, lock_path, mirror=None,
     UserError
         The lock is broken, or cannot be written.
     """
-    directory = Path(directory)
+    directory = Path(out)
     directory.mkdir(parents=True, exist_ok=True)
     files, failures = {}, []
     for name, entry in source["files"].items():

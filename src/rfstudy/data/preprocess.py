@@ -40,11 +40,11 @@ class Missing(Exception):
     """A source could not be had, and the configuration allows that; the message says why."""
 
 
-def preprocess(
+def run(
     task_id: str,
     task: dict,
     raw_dir,
-    out_dir,
+    out,
     *,
     reference_dir,
     base_dir=None,
@@ -61,7 +61,7 @@ def preprocess(
         The entry that is in use (``entries.in_use``): the task's own in ``datasets.yaml``, or its stand-in's.
     raw_dir : path or None
         The folder of the source of the task, or of its extractor, with its ``record.json``; None where it needs none.
-    out_dir : path
+    out : path
         Folder of the three files. X (n, d) is float32, or uint8 for images; y (n,) is int64, or float64 where the
         target is regression; published training rows come first.
     reference_dir : path
@@ -95,12 +95,12 @@ def preprocess(
     record |= {key: task[key] for key in ("target", "target_scaling") if key in task}
     if "is_stand_in" in task:
         record["stand_in"] = task["label"]
-    checkpoint = Path(out_dir) / CHECKPOINT
+    checkpoint = Path(out) / CHECKPOINT
     try:
         if "features_of" in task:
             rows = extracted(task, base_dir, raw_dir, checkpoint, device)
         elif "streamed" in task:
-            rows = gathered(task_id, task, raw_dir, base_dir, list(chunks), Path(out_dir))
+            rows = gathered(task_id, task, raw_dir, base_dir, list(chunks), Path(out))
         elif "generator" in task:
             rows = Rows(*generated(task_id, task), sizes_of(task))
         else:
@@ -109,11 +109,11 @@ def preprocess(
         record |= {"status": "skipped", "reason": str(missing)} | sizes_of(task)
         record |= {"n_train_published": None, "sha256": "", "facts": {}, "provenance": told_of()}
         y_type = np.float64 if task["target"] == "regression" else np.int64
-        return write(out_dir, record, np.empty((0, task["d"]), dtype=np.float32), np.empty(0, dtype=y_type))
+        return write(out, record, np.empty((0, task["d"]), dtype=np.float32), np.empty(0, dtype=y_type))
     record |= rows.reported | {"status": "ok", "reason": ""} | checked_sizes(task_id, rows, record)
     train_share = record["n_train"] / record["n"] if record["split"] == "random" else 0.5
     record["facts"] = rows.described or describe(rows.X, rows.y, rows.n_train_published, train_share)
-    written = write(out_dir, record | {"provenance": told_of()}, rows.X, rows.y)
+    written = write(out, record | {"provenance": told_of()}, rows.X, rows.y)
     checkpoint.unlink(missing_ok=True)
     return written
 
@@ -186,23 +186,6 @@ def generated(task_id: str, task: dict) -> tuple[np.ndarray, np.ndarray, int | N
     return X, y, given["n_train"] if task["split"] == "published" else None
 
 
-def write_chunk(task_id: str, task: dict, number: int, raw_dir, base_dir, out) -> None:
-    """Make one chunk of a streamed task; without rows where its file could not be had."""
-    from rfstudy.data import stream
-
-    streamed = task["streamed"]
-    if "generator" in streamed:
-        rows = stream.made(task_id, streamed, number, base_dir)
-    else:
-        try:
-            known = downloaded(streamed["source"], raw_dir, [])  # checked where the chunks are gathered
-            name = streamed["file"]
-            rows = stream.parsed(streamed, number, Path(raw_dir) / known.get(name, {}).get("file", name))
-        except Missing:
-            rows = stream.no_rows(streamed)
-    stream.write_chunk(*rows, out)
-
-
 def gathered(task_id: str, task: dict, raw_dir, base_dir, chunks: list, out_dir: Path) -> Rows:
     """Return the rows of a stream, reduced and memory-mapped; ``Missing`` where its file could not be had."""
     from rfstudy.data import stream
@@ -213,7 +196,7 @@ def gathered(task_id: str, task: dict, raw_dir, base_dir, chunks: list, out_dir:
     out_dir.mkdir(parents=True, exist_ok=True)
     own = [] if chunks else [out_dir / "chunk.npz"]
     for path in own:
-        write_chunk(task_id, task, 0, raw_dir, base_dir, path)
+        stream.run(task_id, task, 0, raw_dir, base_dir, path)
     reduced = out_dir / "reduced.npy"
     X, y, n_train, kept = stream.gather(streamed, chunks or own, base_dir, task["d"], reduced)
     for path in (*own, reduced):

@@ -16,6 +16,7 @@ from random_features.arrays import row_blocks, seed_sequence
 from random_features.errors import UserError
 from rfstudy.data import modules
 from rfstudy.data.prepared import read
+from rfstudy.data.preprocess import Missing, downloaded
 from rfstudy.data.steps.unit import unit
 from rfstudy.data.tasks import OF_STREAM, parameters_of, rows_per_chunk
 from rfstudy.files import write_arrays
@@ -25,8 +26,20 @@ WINDOW_BYTES = 2**24
 BLOCK_ROWS = 4096
 
 
-def write_chunk(X: np.ndarray, y: np.ndarray, out) -> None:
-    """Write the arrays of a chunk: ``X`` (m, columns) uint8, ``y`` (m,) int64, and ``moment`` (columns, columns)."""
+def run(task_id: str, task: dict, number: int, raw_dir, base_dir, out) -> None:
+    """Write the arrays of a chunk, without rows where its file could not be had: ``X`` (m, columns) uint8, ``y`` (m,)
+    int64, and ``moment`` (columns, columns).
+    """
+    streamed = task["streamed"]
+    if "generator" in streamed:
+        X, y = made(task_id, streamed, number, base_dir)
+    else:
+        try:
+            known = downloaded(streamed["source"], raw_dir, [])  # checked where the chunks are gathered
+            name = streamed["file"]
+            X, y = parsed(streamed, number, Path(raw_dir) / known.get(name, {}).get("file", name))
+        except Missing:
+            X, y = no_rows(streamed)
     write_arrays({"X": X, "y": y, "moment": second_moment(X)}, out)
 
 

@@ -10,17 +10,17 @@ from rfstudy.report.catalogue import outputs
 from rfstudy.report.context import contexts
 
 
-def run(specs: list[dict], results, reference, methods, tasks, out, pages_dir=None) -> None:
+def run(entries: list[dict], results, reference, methods, tasks, out, pages_dir=None) -> None:
     """Write the files of outputs to ``<out>/<paper>``, and a page of HTML for each to ``pages_dir`` where it is given.
 
     Parameters
     ----------
-    specs : specifications of the outputs
+    entries : specifications of the outputs
     results : tidy files of all experiments that they use
     reference : folder of the published numbers
     methods, tasks : the parsed registries
     """
-    for spec, context in contexts(specs, results, reference, methods, tasks):
+    for spec, context in contexts(entries, results, reference, methods, tasks):
         folder = Path(out) / spec["paper"]
         if spec["form"] == "tables":
             table = tables.make(context, spec)

@@ -59,7 +59,7 @@ def source_with(*addresses):
 
 def download(source_id, source, directory, **more):
     """The stage with a lock beside the folder."""
-    return stage.download(source_id, source, directory, lock_path=directory.parent / "sources.lock.yaml", **more)
+    return stage.run(source_id, source, directory, lock_path=directory.parent / "sources.lock.yaml", **more)
 
 
 def names_in(directory):

@@ -74,14 +74,19 @@ def test_a_home_that_nobody_has_is_no_mirror(refused, tmp_path):
         download("toy", source_with(refused), tmp_path, mirror="~nobody-at-all/x")
 
 
+def work_file(tmp_path, source):
+    """The file of a job of ``download``."""
+    arguments = {"source_id": "toy", "source": source, "lock_path": str(tmp_path / "lock.yaml")}
+    work = [{"stage": "download", "out": str(tmp_path / "out")} | arguments]
+    (tmp_path / "work.json").write_text(json.dumps(work))
+    return str(tmp_path / "work.json")
+
+
 def test_a_folder_in_the_place_of_a_file_is_one_line(tmp_path, monkeypatch, capsys):
     from rfstudy import cli
 
     (tmp_path / "out" / "toy.data").mkdir(parents=True)
-    (tmp_path / "work.json").write_text(json.dumps(source_with("http://a.invalid/x")))
-    options = ["--source=toy", f"--spec={tmp_path / 'work.json'}", f"--lock={tmp_path / 'lock.yaml'}"]
-    options.append(f"--out={tmp_path / 'out'}")
-    monkeypatch.setattr("sys.argv", ["rfstudy", "download", *options])
+    monkeypatch.setattr("sys.argv", ["rfstudy", "download", work_file(tmp_path, source_with("http://a.invalid/x"))])
     with pytest.raises(SystemExit) as caught:
         cli.main()
     assert caught.value.code == 1
@@ -94,7 +99,5 @@ def test_a_mirror_is_taken_from_the_environment_of_a_command_too(refused, tmp_pa
     (tmp_path / "{mirror}" / "toy").mkdir(parents=True)
     (tmp_path / "{mirror}" / "toy" / "toy.data").write_bytes(CONTENT)
     monkeypatch.setenv("RFSTUDY_MIRROR", str(tmp_path / "{mirror}"))
-    (tmp_path / "work.json").write_text(json.dumps(source_with(refused)))
-    options = ["--source=toy", f"--spec={tmp_path / 'work.json'}", f"--lock={tmp_path / 'lock.yaml'}"]
-    cli.commands.main(["download", *options, f"--out={tmp_path / 'raw'}"], standalone_mode=False)
-    assert (tmp_path / "raw" / "toy.data").read_bytes() == CONTENT
+    cli.commands.main(["download", work_file(tmp_path, source_with(refused))], standalone_mode=False)
+    assert (tmp_path / "out" / "toy.data").read_bytes() == CONTENT

@@ -60,3 +60,9 @@ def did_you_mean(word, known: Iterable[str]) -> str:
     """
     close = nearest(word, known)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def suggestion(word, known: Iterable) -> str:
+    """Return what to say after a word that is not known: "did you mean ...? known are ..."."""
+    near = nearest(word, known)
+    return (f"did you mean {near[0]}? " if near else "") + f"known are {', '.join(sorted(map(str, known)))}"

@@ -16,7 +16,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from random_features.errors import UserError
+from random_features.errors import UserError, suggestion
 
 #: How the name of a half-written file starts.
 PARTIAL = ".partial-"
@@ -26,6 +26,10 @@ MOST_LEVELS, MOST_VALUES = 100, 1_000_000
 
 #: What to do about a file that is not what was written.
 REMEDY = "remove it and run the same command again (or restore it, where it is under version control)"
+
+
+class ConfigurationError(UserError):
+    """The configuration asks for something that does not exist or makes no sense."""
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -246,6 +250,31 @@ def yaml_files(folder) -> list[Path]:
         if path.suffix != ".yaml":
             raise UserError(f"{shown(path)}: would not be read: call it {path.stem}.yaml")
     return found
+
+
+def extended(raw: dict[str, dict], what: str, lay, where=lambda name: "") -> dict[str, dict]:
+    """Return entries by name, each laid (``lay(base, own)``) over the one that it ``extends``.
+
+    ``where(name)`` is the beginning of a message.
+    """
+
+    def resolve(name: str, trail: tuple[str, ...] = ()) -> dict:
+        if not isinstance(name, str) or name not in raw:
+            raise ConfigurationError(
+                f"{where(trail[-1])}{trail[-1]}.extends: {what} {trail[-1]!r} extends {name!r}, which does not exist; "
+                f"{suggestion(name, raw)}"
+            )
+        if name in trail:
+            raise ConfigurationError(
+                f"{where(name)}{name}.extends: {what}s extend each other in a circle: {' -> '.join((*trail, name))}"
+            )
+        if not isinstance(raw[name], dict):
+            raise ConfigurationError(f"{where(name)}{name}: must be a mapping from keys to values, not {raw[name]!r}")
+        own = dict(raw[name])
+        base = own.pop("extends", None)
+        return lay(resolve(base, (*trail, name)) if base else {}, own)
+
+    return {name: resolve(name) for name in raw}
 
 
 def check_extent(content, path) -> None:

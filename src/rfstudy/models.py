@@ -14,7 +14,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, create_model, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from random_features.errors import nearest
+from random_features.errors import nearest, suggestion
 
 #: The folder of the packages.
 SOURCE = Path(__file__).resolve().parents[1]
@@ -123,12 +123,6 @@ def shortened(text: str) -> str:
     """Return a text whose middle is cut out where it is long."""
     half = LONGEST_VALUE // 2
     return text if len(text) <= LONGEST_VALUE else f"{text[:half]} ... {text[-half:]}"
-
-
-def suggestion(word, known: Iterable) -> str:
-    """Return what to say after a word that is not known: "did you mean ...? known are ..."."""
-    near = nearest(word, known)
-    return (f"did you mean {near[0]}? " if near else "") + f"known are {', '.join(sorted(map(str, known)))}"
 
 
 # --- Declarations in the files that they are about --------------------------------------------------------------------

@@ -103,7 +103,8 @@ def keys_of(owners: list[type[Model]]) -> list[tuple[str, str]]:
     meanings: dict[str, str] = {}
     for owner in owners:
         documented = documented_keys(owner)
-        meanings |= {key: documented[key] for key in owner.model_fields if key not in meanings}
+        own_first = sorted(owner.model_fields, key=lambda key: key not in owner.__annotations__)
+        meanings |= {key: documented[key] for key in own_first if key not in meanings}
     return list(meanings.items())
 
 

@@ -382,9 +382,12 @@ def test_defaults_follow_from_what_a_task_says(tmp_path):
     assert tasks["toy"]["stand_in"]["generator"] == generator | {"n_train": 300, "n_test": 300}
     assert (tasks["other"]["d"], tasks["other"]["source"]) == (3, "files-of-toy")
     assert tasks["other"]["stand_in"]["label"] == "generated (stand-in for Other)"
-    for wrong in ("toys", "other"):
+    for wrong, line in (
+        ("toys", "task 'other' extends 'toys', which does not"),
+        ("other", "tasks extend each other in a"),
+    ):
         found = message(load_with, tmp_path, {"toy": base, "other": {"extends": wrong, "label": "Other"}})
-        assert found.endswith(f"other.extends: there is no task {wrong!r}, or tasks extend each other in a circle")
+        assert f"datasets.yaml: other.extends: {line}" in found
 
 
 def test_a_longer_circle_is_found_also_from_outside(tmp_path):

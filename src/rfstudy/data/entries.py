@@ -4,7 +4,7 @@ Planning checks them (``data.registry``); what draws results needs the labels of
 """
 
 from rfstudy.data.tasks import DROP, halves
-from rfstudy.files import read_yaml
+from rfstudy.files import extended, read_yaml, shown
 
 #: Rows of each part of a stand-in, where it does not state them.
 STAND_IN_ROWS = 300
@@ -15,33 +15,24 @@ OF_STAND_IN = ("d", "split", "target", "target_scaling")
 
 def read_tasks(path) -> dict[str, dict]:
     """Return the tasks in a file by id, complete; the file must have been checked."""
-    return complete(with_defaults(read_yaml(path)))
+    return complete(with_defaults(path))
 
 
-def with_defaults(raw: dict[str, dict]) -> dict[str, dict]:
-    """Return tasks with the keys that they have from others and with what follows from what they state.
-
-    A task whose ``extends`` leads nowhere keeps that key.
+def with_defaults(path) -> dict[str, dict]:
+    """Return the tasks in a file with the keys that they have from others, null removes one, and with what follows from
+    what they state. ``UserError`` where a task ``extends`` itself or one that is not there.
     """
-    return {name: default_keys(extended(name, raw)) for name in raw}
+    tasks = extended(read_yaml(path), "task", over, lambda _: f"{shown(path)}: ")
+    return {name: default_keys(task) for name, task in tasks.items()}
 
 
-def extended(name: str, tasks: dict, trail: tuple[str, ...] = ()):
-    """Return the entry of a task with the keys of the one that it ``extends``, unless it states them; null removes."""
-    own = tasks.get(name)
-    if not isinstance(own, dict) or "extends" not in own:
-        return own
-    base = own["extends"]
-    if base not in tasks or base in (name, *trail):
-        return own
-    inherited = extended(base, tasks, (*trail, name))
-    return {key: value for key, value in (inherited | own).items() if key != "extends" and value is not None}
+def over(base: dict, own: dict) -> dict:
+    """Return a task with the keys of the one that it extends."""
+    return {key: value for key, value in (base | own).items() if value is not None or not base}
 
 
-def default_keys(task):
+def default_keys(task: dict) -> dict:
     """Return a task with what follows from what it states: names, split, numbers of rows, and its stand-in's."""
-    if not isinstance(task, dict):
-        return task
     task = {"published_as": {}} | task
     if "source" in task:
         files = task.get("files")

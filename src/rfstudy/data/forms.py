@@ -171,7 +171,7 @@ class StandIn(Model):
 
 
 class PublishedAs(Model):
-    """By paper, the name of the data set in its published numbers, or a list of names."""
+    """By paper, the name of a data set or of a method in its published numbers, or a list of names."""
 
     survey: Names = None
     eerf: Names = None

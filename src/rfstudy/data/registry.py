@@ -39,8 +39,7 @@ def load(config_dir) -> Registry:
     Raises ``UserError`` with a line per problem.
     """
     files = {name: Path(config_dir) / f"{name}.yaml" for name in ("sources", "datasets")}
-    sources, raw = map(read_yaml, files.values())
-    tasks = entries.with_defaults(raw)
+    sources, tasks = read_yaml(files["sources"]), entries.with_defaults(files["datasets"])
     context = {"sources": sources, "tasks": tasks, "reference": Path(config_dir).parent / "data" / "reference"}
     found = [
         f"{shown(files['sources'])}: {name}{problem}"
@@ -55,12 +54,8 @@ def load(config_dir) -> Registry:
     return Registry({name: complete_source(source) for name, source in sources.items()}, entries.complete(tasks))
 
 
-def problems_of_task(task, context: dict) -> list[str]:
+def problems_of_task(task: dict, context: dict) -> list[str]:
     """Return what is wrong with the entry of a task, each as ``problems_of`` does."""
-    if not isinstance(task, dict):
-        return [f": must be a mapping from keys to values, not {task!r}"]
-    if "extends" in task:
-        return [f".extends: there is no task {task['extends']!r}, or tasks extend each other in a circle"]
     forms = [form for form in FORMS if form in task]
     if len(forms) != 1:
         one = " and ".join(forms) or "none of them"

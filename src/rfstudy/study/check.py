@@ -12,9 +12,8 @@ from random_features.kernels import KERNELS
 from random_features.learners import entry as learners
 from rfstudy.data.entries import in_use
 from rfstudy.data.tasks import OF_BLOCKS, halves, rows_of_blocks
-from rfstudy.files import shown
 from rfstudy.models import suggestion
-from rfstudy.study.config import ConfigurationError, check_ids, resolved_experiments, stop_at
+from rfstudy.study.config import ConfigurationError, check_ids, resolved_experiments, stop_at, told_once
 from rfstudy.study.experiment import entries_with_steps, kernels_of, standing_for_all
 from rfstudy.study.job import merge, own_kernel, searched, tune_scope
 from rfstudy.study.plan import on_dataset
@@ -48,12 +47,7 @@ def located(found: list[tuple[str, str]], config_dir) -> list[str]:
         if head.startswith(".methods["):
             problem = f".methods[{positions[int(head.removeprefix('.methods['))]}]{rest}"
         of_one.setdefault(name, []).append(problem)
-    return [
-        f"{shown(files[name])}: {name}{problem}"
-        for name, problems in of_one.items()
-        for problem in dict.fromkeys(problems)
-        if not (raw[name].get("extends") in of_one and problem in of_one[raw[name]["extends"]])
-    ]
+    return told_once(of_one, files, raw)
 
 
 def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[str]:

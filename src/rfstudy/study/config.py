@@ -10,9 +10,8 @@ from pathlib import Path
 
 import yaml
 
-from random_features.errors import UserError
 from rfstudy.data import registry
-from rfstudy.files import read_yaml, shown, yaml_files
+from rfstudy.files import ConfigurationError, extended, read_yaml, shown, yaml_files
 from rfstudy.models import problems_of, suggestion
 from rfstudy.study.experiment import with_steps
 from rfstudy.study.job import merge
@@ -27,10 +26,6 @@ SELECTIONS = ("only_experiments", "only_datasets", "only_methods", "only_sizes")
 
 #: What figures of the shipped measurements have in place of a preset.
 MEASURED = "measured"
-
-
-class ConfigurationError(UserError):
-    """The configuration asks for something that does not exist or makes no sense."""
 
 
 def stop_at(problems: list[str]) -> None:
@@ -146,14 +141,7 @@ def load_experiments(config_dir: Path, datasets=None) -> dict[str, dict]:
     """
     files, raw, resolved = resolved_experiments(config_dir)
     found = {name: problems_of_experiment(experiment, datasets) for name, experiment in resolved.items()}
-    stop_at(
-        [
-            f"{shown(files[name])}: {name}{problem}"
-            for name, of_one in found.items()
-            for problem in of_one
-            if not any(problem in found[base] for base in bases_of(name, raw))
-        ]
-    )
+    stop_at(told_once(found, files, raw))
     return {name: with_steps({"name": name, **experiment}) for name, experiment in resolved.items()}
 
 
@@ -186,6 +174,16 @@ def resolved_experiments(config_dir: Path) -> tuple[dict[str, Path], dict[str, d
     return files, raw, extended(raw, "experiment", merge, lambda name: f"{shown(files[name])}: ")
 
 
+def told_once(found: dict[str, list[str]], files: dict[str, Path], raw: dict[str, dict]) -> list[str]:
+    """Return a line per problem with its file; what an experiment inherits is reported for the one that states it."""
+    return [
+        f"{shown(files[name])}: {name}{problem}"
+        for name, problems in found.items()
+        for problem in dict.fromkeys(problems)
+        if not any(problem in found.get(base, []) for base in bases_of(name, raw))
+    ]
+
+
 def bases_of(name: str, raw: dict[str, dict]) -> list[str]:
     """Return the experiments that one extends, the nearest first."""
     found = []
@@ -193,31 +191,6 @@ def bases_of(name: str, raw: dict[str, dict]) -> list[str]:
         name = raw[name]["extends"]
         found.append(name)
     return found
-
-
-def extended(raw: dict[str, dict], what: str, lay, where=lambda name: "") -> dict[str, dict]:
-    """Return entries by name, each laid (``lay(base, own)``) over the one that it ``extends``.
-
-    ``where(name)`` is the beginning of a message.
-    """
-
-    def resolve(name: str, trail: tuple[str, ...] = ()) -> dict:
-        if not isinstance(name, str) or name not in raw:
-            raise ConfigurationError(
-                f"{where(trail[-1])}{trail[-1]}.extends: {what} {trail[-1]!r} extends {name!r}, which does not exist; "
-                f"{suggestion(name, raw)}"
-            )
-        if name in trail:
-            raise ConfigurationError(
-                f"{where(name)}{name}.extends: {what}s extend each other in a circle: {' -> '.join((*trail, name))}"
-            )
-        if not isinstance(raw[name], dict):
-            raise ConfigurationError(f"{where(name)}{name}: must be a mapping from keys to values, not {raw[name]!r}")
-        own = dict(raw[name])
-        base = own.pop("extends", None)
-        return lay(resolve(base, (*trail, name)) if base else {}, own)
-
-    return {name: resolve(name) for name in raw}
 
 
 def check_ids(where: str, used: set[str], known: set[str], what: str) -> None:

@@ -243,8 +243,8 @@ SizesByMap = dict[MapId, Annotated[list[str | int], *Some]]
 OptionLists = dict[MapId, Annotated[list[Options], *Some]]
 
 
-class Change(Model):
-    """What is different for an entry on one data set.
+class Laid(Model):
+    """What is laid over the experiment for an entry.
 
     Attributes
     ----------
@@ -252,14 +252,23 @@ class Change(Model):
     preprocess : in place of the preprocessing of the data set
     length_scale : in place of the one that the bandwidth rule finds
     learners : laid over those of the experiment; null leaves a learner out
-    only_sizes : labels of the sizes that it runs at; by default all
-    sweep : the values of the sweep
     """
 
     options: Options = None
     preprocess: Steps = None
     length_scale: Positive = None
     learners: Learners = None
+
+
+class Change(Laid):
+    """What is different for an entry on one data set.
+
+    Attributes
+    ----------
+    only_sizes : labels of the sizes that it runs at; by default all
+    sweep : the values of the sweep
+    """
+
     only_sizes: Words = None
     sweep: SweepValues = None
 
@@ -267,7 +276,22 @@ class Change(Model):
 Searched = Annotated[list[Literal[SEARCHED]], Predicate(distinct)]
 
 
-class Entry(Change):
+class Stated(Laid):
+    """What an entry or a step says of itself.
+
+    Attributes
+    ----------
+    split : laid over the experiment's
+    searched : what of the search the entry takes part in; by default all
+    datasets : by data set, what is different there; null leaves the entry out
+    """
+
+    split: EntrySplit = None
+    searched: Searched = None
+    datasets: dict[Dataset, Change | None] = None
+
+
+class Entry(Stated, Change):
     """One map with its options.
 
     Attributes
@@ -277,20 +301,13 @@ class Entry(Change):
     options : parameters of the map
     kernel : in place of the experiment's, in an accuracy grid; what all methods share in `search` is then shared by
         those of one kernel
-    split : laid over the experiment's
-    searched : what of the search the entry takes part in; by default all
     sweep : an option that takes one value after another; such an entry is not timed
-    datasets : by data set, what is different there; null leaves the entry out
     """
 
     method: MapId
     variant: Annotated[str, StringConstraints(pattern="^[a-z0-9-]*$")] = None
-    options: Options = None
     kernel: Kernel = None
-    split: EntrySplit = None
-    searched: Searched = None
     sweep: Sweep = None
-    datasets: dict[Dataset, Change | None] = None
 
     @model_validator(mode="after")
     def check_own_options(self, info: ValidationInfo):
@@ -307,29 +324,15 @@ class Entry(Change):
         return self
 
 
-class Decision(Model):
+class Decision(Stated):
     """One step of a sequence of decisions: every method without a variant gets one entry per step, named after it,
-    which keeps what the steps before changed.
+    which keeps what the steps before changed. Its other keys are as in an entry.
 
     Attributes
     ----------
     name : variant of its rows
     methods : the methods that it concerns; by default all
-    options : as in an entry
-    preprocess : as in an entry
-    length_scale : as in an entry
-    split : as in an entry
-    learners : as in an entry
-    searched : as in an entry
-    datasets : as in an entry
     """
 
     name: Name
     methods: Annotated[list[MapId], *Some] = None
-    options: Options = None
-    preprocess: Steps = None
-    length_scale: Positive = None
-    split: EntrySplit = None
-    learners: Learners = None
-    searched: Searched = None
-    datasets: dict[Dataset, Change | None] = None

@@ -3,8 +3,9 @@
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Lt, MinLen
-from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag, model_validator
+from pydantic import Discriminator, Field, StringConstraints, Tag, model_validator
 
+from rfstudy.data.forms import PublishedAs
 from rfstudy.fields import Count, Words
 from rfstudy.models import Model, Text, refuse
 from rfstudy.study.models import AXES, Axis, Limit, Repeats, Shared, Timing
@@ -87,18 +88,6 @@ class Settings(Model):
         if not self.shard_by or self.shard_by not in (["paper"], list(AXES[: len(self.shard_by)])):
             refuse([(("shard_by",), f"must be paper, or a beginning of {', '.join(AXES)}")])
         return self
-
-
-Names = Annotated[list[Text], MinLen(1), BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
-
-
-class PublishedAs(Model):
-    """By paper, the name that is printed there, or a list of names."""
-
-    survey: Names = None
-    eerf: Names = None
-    nsrf: Names = None
-    slsrff: Names = None
 
 
 Colour = Annotated[str, StringConstraints(pattern="^#[0-9A-Fa-f]{6}$")]

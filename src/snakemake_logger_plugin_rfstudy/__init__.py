@@ -192,7 +192,7 @@ def name_the_file(record) -> bool:
     if record.levelno >= logging.ERROR and sys.exc_info()[1]:
         from rfstudy.files import read_yaml  # as late as possible: the workflow has it, too
 
-        for path in (word for word in sys.argv if word.endswith((".yaml", ".yml", ".json"))):
+        for path in (word for word in sys.argv if word.endswith((".yaml", ".yml"))):
             try:
                 read_yaml(path)
             except ValueError as error:

@@ -7,11 +7,20 @@ without an import of that file, because planning must not wait for NumPy.
 
 import ast
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, create_model, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from random_features.errors import nearest, suggestion
@@ -196,3 +205,9 @@ def partial(model: type[Model]) -> type[Model]:
     """Return a model of which no key is required."""
     keys = {key: (field.rebuild_annotation(), None) for key, field in model.model_fields.items()}
     return create_model(model.__name__, __base__=Model, __doc__=model.__doc__, **keys)
+
+
+def by_name(key: str, models: dict[str, type[Model]]):
+    """Return the union of models that a key tells apart, each with this key."""
+    own = [create_model(name, __base__=model, **{key: (Literal[name], ...)}) for name, model in models.items()]
+    return Annotated[reduce(or_, own), Discriminator(key)]

@@ -22,7 +22,7 @@ from rfstudy.data.entries import class_values, target_of
 from rfstudy.data.sources import Names, Text
 from rfstudy.data.tasks import DROP, IN_ORDER, halves
 from rfstudy.fields import Count, Some
-from rfstudy.models import Model, functions_of, literal, parameters, refuse, suggestion
+from rfstudy.models import Model, by_name, functions_of, literal, parameters, refuse, suggestion
 
 #: The formats: functions ``parse_<name>``.
 PARSERS = tuple(name.removeprefix("parse_") for name in functions_of("rfstudy.data.parse") if name.startswith("parse_"))
@@ -31,20 +31,10 @@ PARSERS = tuple(name.removeprefix("parse_") for name in functions_of("rfstudy.da
 FILES_OF_PARSER = {"idx": 2, "pair": 2, "cifar": None}
 
 
-def with_parameters(kind: str, key: str, given: type[Model]):
-    """Return the check of a mapping that names a file of a folder under ``key``: its other keys are those of ``given``
-    and the parameters of the function in the file.
-    """
-
-    def check(value: dict) -> dict:
-        name = value.get(key)
-        if name not in modules.names(kind):
-            refuse([((), f"{key}: {modules.unknown(kind, name)}")])
-        own = parameters(modules.module_name(kind, name), modules.KINDS[kind][1])
-        create_model(name, __base__=(given, own)).model_validate(value)
-        return value
-
-    return AfterValidator(check)
+def named(kind: str, key: str, given: type[Model]):
+    """Return the type of a mapping that names a file under ``key``, with the keys of ``given`` and the file's own."""
+    owns = {name: parameters(modules.module_name(kind, name), modules.KINDS[kind][1]) for name in modules.names(kind)}
+    return by_name(key, {name: create_model(name, __base__=(given, own)) for name, own in owns.items()})
 
 
 class Rows(Model):
@@ -115,9 +105,9 @@ class GeneratedStream(Model):
     rows_per_chunk: Count = None
 
 
-Generator = Annotated[dict[str, Any], with_parameters("generators", "name", Rows)]
-Features = Annotated[dict[str, Any], with_parameters("extractors", "extractor", FeaturesOf)]
-OwnStream = Annotated[dict[str, Any], with_parameters("streams", "generator", GeneratedStream)]
+Generator = named("generators", "name", Rows)
+Features = named("extractors", "extractor", FeaturesOf)
+OwnStream = named("streams", "generator", GeneratedStream)
 Streamed = Annotated[
     Annotated[FileStream, Tag("of a file")] | Annotated[OwnStream, Tag("of a generator")],
     Discriminator(lambda value: "of a generator" if isinstance(value, dict) and "generator" in value else "of a file"),
@@ -255,10 +245,10 @@ class Labelled(Task):
         elif not self.target:
             yield "it needs labels, or a target"
 
-    def problems_of_generator(self, generator: dict):
+    def problems_of_generator(self, generator: Rows):
         """Yield what is wrong with the numbers of rows that a generator makes."""
         if self.split == "half":
-            yield from problems_of_half(generator["n_train"] + generator["n_test"], generator["n_train"])
+            yield from problems_of_half(generator.n_train + generator.n_test, generator.n_train)
 
 
 def problems_of_labels(labels: dict, target: str):
@@ -389,12 +379,12 @@ class FeaturesTask(Task):
     def problems(self, tasks: dict, sources: dict, **_):
         """Yield what is wrong with the other task, or with the source of the extractor's files."""
         own, trail = self.features_of, []
-        if "source" in own and own["source"] not in sources:
-            yield f"there is no source {own['source']!r} in sources.yaml; {suggestion(own['source'], sources)}"
-        if ("source" in own) != literal(modules.module_name("extractors", own["extractor"]), "FILES"):
-            does = "reads no files of a source" if "source" in own else "needs a source"
-            yield f"the extractor {own['extractor']!r} {does}"
-        other = own["task"]
+        if own.source and own.source not in sources:
+            yield f"there is no source {own.source!r} in sources.yaml; {suggestion(own.source, sources)}"
+        if bool(own.source) != literal(modules.module_name("extractors", own.extractor), "FILES"):
+            does = "reads no files of a source" if own.source else "needs a source"
+            yield f"the extractor {own.extractor!r} {does}"
+        other = own.task
         while other in tasks and other not in trail and "features_of" in tasks[other]:
             trail.append(other)
             other = tasks[other]["features_of"].get("task")
@@ -426,7 +416,7 @@ class StreamedTask(Task):
             yield "stand_in: the key 'streamed' is missing"
         if from_file and self.streamed.file not in sources.get(self.streamed.source, {}).get("files", {}):
             yield f"streamed: sources.yaml has no file {self.streamed.file!r} of a source {self.streamed.source!r}"
-        base = self.streamed.base if from_file else self.streamed["base"]
+        base = self.streamed.base
         if "source" not in tasks.get(base, {}) or tasks[base].get("split") != "published":
             yield f"streamed.base: {base!r} is no task of files with a published split"
         if self.in_place_of and self.in_place_of not in tasks:

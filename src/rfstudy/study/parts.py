@@ -4,15 +4,12 @@ The keys of a learner, a bandwidth rule or a preprocessing step are declared in 
 nothing here.
 """
 
-from functools import reduce
-from operator import or_
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, MinLen, Predicate
 from pydantic import (
     AfterValidator,
     BeforeValidator,
-    Discriminator,
     StringConstraints,
     ValidationInfo,
     create_model,
@@ -25,7 +22,7 @@ from random_features.learners import entry as learners
 from random_features.maps.registry import REGISTRY, resolved_options
 from rfstudy.data import modules
 from rfstudy.fields import Count, Counts, Positive, Positives, Some, Words, distinct
-from rfstudy.models import Model, declared, parameters, refuse, suggestion
+from rfstudy.models import Model, by_name, declared, parameters, refuse, suggestion
 from rfstudy.study.code import modules_in
 from rfstudy.study.job import SEARCHED
 
@@ -52,12 +49,6 @@ Dataset = Annotated[str, AfterValidator(known_dataset)]
 
 
 # --- What is declared in files of its own -----------------------------------------------------------------------------
-
-
-def by_name(key: str, models: dict[str, type[Model]]):
-    """Return the union of models that a key tells apart, each with this key."""
-    own = [create_model(name, __base__=model, **{key: (Literal[name], ...)}) for name, model in models.items()]
-    return Annotated[reduce(or_, own), Discriminator(key)]
 
 
 def kernel_type():

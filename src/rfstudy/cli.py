@@ -170,13 +170,11 @@ def end_with_the_workflow():
     A workflow that is killed cannot end its jobs: they would go on, write where the next run works, and take its
     processors. ``rules/common.smk`` leaves the number of its process in the environment.
     """
-    number = os.environ.get("RFSTUDY_WORKFLOW")
-    if number:
+    if number := os.environ.get("RFSTUDY_WORKFLOW"):
         import psutil
 
-        for workflow in psutil.Process().parents():
-            if str(workflow.pid) == number:
-                threading.Thread(target=wait_for_the_end_of, args=(workflow,), daemon=True).start()
+        for workflow in (each for each in psutil.Process().parents() if str(each.pid) == number):
+            threading.Thread(target=wait_for_the_end_of, args=(workflow,), daemon=True).start()
 
 
 def wait_for_the_end_of(workflow):

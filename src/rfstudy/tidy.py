@@ -102,13 +102,10 @@ def _typed(table: pd.DataFrame, column: str) -> pd.Series:
 
 def _units(table: pd.DataFrame) -> list[str]:
     """The units of all rows: what they say, else what the metric has."""
-    found = []
-    for metric, unit in zip(table["metric"], table["unit"], strict=True):
-        known = FACTS[metric].unit if metric in FACTS else unit
-        if unit not in ("", known):
-            raise ValueError(f"the unit of {metric} is {known or 'none'}, not {unit}")
-        found.append(known)
-    return found
+    for metric, unit in set(zip(table["metric"], table["unit"], strict=True)):
+        if metric in FACTS and unit not in ("", FACTS[metric].unit):
+            raise ValueError(f"the unit of {metric} is {FACTS[metric].unit or 'none'}, not {unit}")
+    return table["metric"].map({metric: fact.unit for metric, fact in FACTS.items()}).fillna(table["unit"]).tolist()
 
 
 def check_settings(table: pd.DataFrame) -> None:

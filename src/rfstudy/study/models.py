@@ -203,35 +203,54 @@ class TimedExperiment(partial(Timing)):
 # --- Experiments ------------------------------------------------------------------------------------------------------
 
 
-class Overlay(Model):
+class DataOptions(Model):
+    """What an experiment says of data, for all data sets or for one.
+
+    Attributes
+    ----------
+    preprocess : steps, fitted on the training rows in this order: names, or names with parameters (`{pca:
+        {n_components: 50}}`)
+    split : in place of the split of the tasks
+    bandwidth : the rule that finds the length scale on the training rows
+    options : by method, options that are laid under those of its entries: `lsrff: {penalty: 0.01}`
+    """
+
+    preprocess: Steps = None
+    split: Split = None
+    bandwidth: Bandwidth = None
+    options: OptionsByMap = None
+
+
+class GridOptions(Model):
+    """What an accuracy grid says, for all data sets or for one.
+
+    Attributes
+    ----------
+    sizes : the numbers of frequencies s
+    largest_multiple_of_d : larger multiples of d are left out
+    search : what validation chooses
+    learners : by learner, its options; null takes one away on a data set
+    scores : metrics of the predictions; by default those of the target
+    """
+
+    sizes: Sizes = None
+    largest_multiple_of_d: Count = None
+    search: Search = None
+    learners: Learners = None
+    scores: Words = None
+
+
+class Overlay(DataOptions, GridOptions):
     """What is different on one data set, laid over the experiment. Null removes a key.
 
     Attributes
     ----------
     kernel : the kernel
-    preprocess : the preprocessing
-    split : the split
-    bandwidth : the bandwidth rule
-    sizes : the sizes
     only_sizes : by method, the sizes that its entries run at, unless they name some themselves: `lsrff: [1000]`
-    largest_multiple_of_d : larger multiples of d are left out
-    search : the search
-    options : by method: `lsrff: {penalty: 0.01}`
-    learners : the learners; null takes one away
-    scores : the scores
     """
 
     kernel: Kernel = None
-    preprocess: Steps = None
-    split: Split = None
-    bandwidth: Bandwidth = None
-    sizes: Sizes = None
     only_sizes: SizesByMap = None
-    largest_multiple_of_d: Count = None
-    search: Search = None
-    options: OptionsByMap = None
-    learners: Learners = None
-    scores: Words = None
 
 
 class Experiment(Model):
@@ -304,46 +323,25 @@ class Experiment(Model):
                 yield ("time", "examples", i), f"{name!r} is none of the data sets of the experiment; {known}"
 
 
-class OnData(Experiment):
-    """Further keys of the kinds that need data.
-
-    Attributes
-    ----------
-    preprocess : steps, fitted on the training rows in this order: names, or names with parameters (`{pca:
-        {n_components: 50}}`)
-    split : in place of the split of the tasks
-    bandwidth : the rule that finds the length scale on the training rows
-    options : by method, options that are laid under those of its entries
-    """
+class OnData(DataOptions, Experiment):
+    """Further keys of the kinds that need data."""
 
     datasets: dict[Dataset, Overlay | None]
-    preprocess: Steps = None
-    split: Split = None
-    bandwidth: Bandwidth = None
-    options: OptionsByMap = None
 
 
-class AccuracyGrid(OnData):
+class AccuracyGrid(GridOptions, OnData):
     """Further keys of the kind `grid`: maps x sizes x repeats x learners.
 
     Attributes
     ----------
-    sizes : the numbers of frequencies s
-    largest_multiple_of_d : larger multiples of d are left out
     draws : times that each map is drawn in each repeat, on the same rows; rows have the axis `draw`
-    search : what validation chooses
     approximation : the error of the kernel matrix
-    learners : by learner, its options
-    scores : metrics of the predictions; by default those of the target
     """
 
     sizes: Sizes
-    largest_multiple_of_d: Count = None
     draws: Count = None
-    search: Search = None
     approximation: Approximation
     learners: Learners
-    scores: Words = None
 
 
 def grid_of_kind(grid: dict, info: ValidationInfo) -> dict:

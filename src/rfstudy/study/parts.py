@@ -234,7 +234,7 @@ SizesByMap = dict[MapId, Annotated[list[str | int], *Some]]
 OptionLists = dict[MapId, Annotated[list[Options], *Some]]
 
 
-class Laid(Model):
+class EntryOptions(Model):
     """What is laid over the experiment for an entry.
 
     Attributes
@@ -251,7 +251,7 @@ class Laid(Model):
     learners: Learners = None
 
 
-class Change(Laid):
+class Change(EntryOptions):
     """What is different for an entry on one data set.
 
     Attributes
@@ -267,7 +267,7 @@ class Change(Laid):
 Searched = Annotated[list[Literal[SEARCHED]], Predicate(distinct)]
 
 
-class Stated(Laid):
+class EntryOrStep(EntryOptions):
     """What an entry or a step says of itself.
 
     Attributes
@@ -282,7 +282,7 @@ class Stated(Laid):
     datasets: dict[Dataset, Change | None] = None
 
 
-class Entry(Stated, Change):
+class Entry(EntryOrStep, Change):
     """One map with its options.
 
     Attributes
@@ -315,7 +315,7 @@ class Entry(Stated, Change):
         return self
 
 
-class Decision(Stated):
+class Decision(EntryOrStep):
     """One step of a sequence of decisions: every method without a variant gets one entry per step, named after it,
     which keeps what the steps before changed. Its other keys are as in an entry.
 

@@ -273,6 +273,20 @@ def rows_work(stage, dataset, input):
     return {"stage": stage, "task_id": dataset, "task": TASKS[dataset]} | folders
 
 
+def preprocess_work(dataset, input):
+    """The arguments of the ``run`` of ``preprocess`` for a task."""
+    device = SETTINGS["device"] if data_registry.wants_gpu(TASKS[dataset]) else "cpu"
+    told = {"chunks": list(input.get("chunks", [])), "reference_dir": "data/reference", "device": device}
+    return rows_work("preprocess", dataset, input) | told | {"out": f"{PREPARED}/{dataset}"}
+
+
+def download_work(source):
+    """The arguments of the ``run`` of ``download`` for a source."""
+    arguments = {"source_id": source, "source": REGISTRY.sources[source], "out": f"data/raw/{source}"}
+    told = {"lock_path": "config/sources.lock.yaml", "allow_missing": SETTINGS["allow_missing"]}
+    return {"stage": "download"} | arguments | told
+
+
 def preprocess_memory(wildcards):
     """The memory in MB that the rows of a task are made in; those of a stream are never whole, but its chunks."""
     streamed = TASKS[wildcards.dataset].get("streamed")

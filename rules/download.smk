@@ -1,10 +1,3 @@
-def download_work(source):
-    """The arguments of the ``run`` of ``download`` for a source."""
-    arguments = {"source_id": source, "source": REGISTRY.sources[source], "out": f"data/raw/{source}"}
-    told = {"lock_path": "config/sources.lock.yaml", "allow_missing": SETTINGS["allow_missing"]}
-    return {"stage": "download"} | arguments | told
-
-
 rule download:
     input:
         local=local_files,

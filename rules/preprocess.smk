@@ -1,10 +1,3 @@
-def preprocess_work(dataset, input):
-    """The arguments of the ``run`` of ``preprocess`` for a task."""
-    device = SETTINGS["device"] if data_registry.wants_gpu(TASKS[dataset]) else "cpu"
-    told = {"chunks": list(input.get("chunks", [])), "reference_dir": "data/reference", "device": device}
-    return rows_work("preprocess", dataset, input) | told | {"out": f"{PREPARED}/{dataset}"}
-
-
 rule preprocess:
     input:
         raw=raw_record,

@@ -6,7 +6,7 @@ rule render:
         published=expand("data/reference/{name}.csv", name=glob_wildcards("data/reference/{name}.csv").name),
         reports=expand("config/figures/{name}.yaml", name=glob_wildcards("config/figures/{name}.yaml").name),
         registries=expand("config/{name}.yaml", name=["methods", "datasets", "scorecard"]),
-        templates=["docs/README.md.j2", "docs/findings.md.j2"],
+        templates=expand("docs/{name}.md.j2", name=glob_wildcards("docs/{name}.md.j2").name),
     output:
         "results/measured/render.txt",
     log:

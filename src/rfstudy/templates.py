@@ -26,7 +26,6 @@ from rfstudy.outputs import load_reports
 from rfstudy.report import plots, style, tables
 from rfstudy.report.aggregate import select
 from rfstudy.report.catalogue import specification
-from rfstudy.report.claims.samples import rank_correlation
 from rfstudy.report.compare import CELL_VERDICTS, Estimate, is_effect
 from rfstudy.report.context import Context
 from rfstudy.report.scorecard import scorecard
@@ -40,7 +39,9 @@ PICTURES = {
 }
 
 #: The pages, each with its template in ``docs``.
-PAGES = {"README.md": "README.md.j2", "docs/findings.md": "findings.md.j2"}
+PAGES = {"README.md": "README.md.j2"} | {
+    f"docs/{name}.md": f"{name}.md.j2" for name in ("findings", "measurements", "which-map")
+}
 
 #: Pixels across, and colours: enough for lines and letters, and small files.
 WIDTH, COLOURS = 1060, 256
@@ -132,10 +133,10 @@ def rendered(shipped: Shipped, template: str) -> str:
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    values = (shown, verdicts, measured, accuracies, against_plain, rank_correlations)
+    values = (shown, verdicts, measured, accuracies, at_equal_columns)
     environment.globals |= {each.__name__: partial(each, shipped) for each in values}
     environment.globals |= {"table": shipped.table, "rows": rows, "one": one, "effects": effects}
-    environment.globals |= {"holds": partial(holds, template), "abs": abs}
+    environment.globals |= {"holds": partial(holds, template), "abs": abs, "number_of_maps": len(REGISTRY)}
     return environment.get_template(template).render()
 
 
@@ -256,32 +257,20 @@ def accuracies(shipped: Shipped, protocol: str, method: str = "") -> dict[str, i
     return number | {"compared": sum(int(found.get(word, 0)) for word in CELL_VERDICTS[:4])}
 
 
-def errors_and_accuracies(shipped: Shipped) -> list[pd.DataFrame]:
-    """Of the survey's benchmark as its text says, by data set and size: the errors of the kernel matrix of all maps and
-    the accuracies of ridge regression on them, those with ``ENOUGH`` repeats.
+def at_equal_columns(shipped: Shipped, method: str, size: str = "") -> dict[str, list[float]]:
+    """The error of a method's kernel matrix over that of RFF, and its gain in accuracy by ridge regression, at every
+    data set and number of columns of the survey's Gaussian benchmark where both have ``ENOUGH`` repeats; only at one
+    ``size`` of RFF, if it is given.
     """
-    found = []
-    for name in ("approximation-error", "accuracy-ridge"):
-        rows = shipped.table("survey", f"values-{name}-text")
-        rows = rows[rows["n"].ge(ENOUGH)]
-        found.append(rows.pivot(index=["data_set_id", "size"], columns="method_id", values="value").astype(float))
-    return found
-
-
-def rank_correlations(shipped: Shipped) -> list[float]:
-    """The rank correlation over the maps of the error of the kernel matrix with the share of wrong predictions, at
-    every data set and size that has all maps.
-    """
-    errors, accuracies = (of.dropna() for of in errors_and_accuracies(shipped))
-    places = errors.index.intersection(accuracies.index)
-    return [rank_correlation(errors.loc[at], -accuracies.loc[at]).value for at in places]
-
-
-def against_plain(shipped: Shipped, size: str) -> dict[str, list[float]]:
-    """For each data set of the survey: the error of ORF over that of RFF at a size, and its gain in accuracy."""
-    errors, accuracies = (of.xs(size, level="size")[["rff", "orf"]].dropna() for of in errors_and_accuracies(shipped))
+    found = shipped.context("survey-gaussian-text", "survey-gaussian-others").rows
+    found = select(found, method=["rff", method], variant="", learner=["", "ridge"], status="ok")
+    of_size = select(found, method="rff", n_features_label=size or None)[["dataset", "n_columns"]].drop_duplicates()
+    found, places = found.merge(of_size), ["metric", "dataset", "n_columns"]
+    means = found.groupby([*places, "method"])["value"].agg(["mean", "count"])
+    means = means["mean"].where(means["count"].ge(ENOUGH)).unstack("method").dropna()
+    errors, accuracies = (means.loc[metric] for metric in ("approximation_error_frobenius", "accuracy_pct"))
     both = errors.index.intersection(accuracies.index)
     return {
-        "ratios": list(errors.loc[both, "orf"] / errors.loc[both, "rff"]),
-        "gains": list(accuracies.loc[both, "orf"] - accuracies.loc[both, "rff"]),
+        "ratios": list(errors.loc[both, method] / errors.loc[both, "rff"]),
+        "gains": list(accuracies.loc[both, method] - accuracies.loc[both, "rff"]),
     }

@@ -8,6 +8,7 @@ import pytest
 
 from random_features.errors import UserError
 from rfstudy import templates
+from rfstudy.report.aggregate import select
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -67,9 +68,12 @@ def test_the_hours_of_an_experiment_are_those_of_all_its_runs(shipped, monkeypat
     assert shipped.hours("survey-gaussian-text") == 2.0
 
 
-def test_gains_are_differences_in_points_and_errors_are_ratios(monkeypatch):
-    cell = pd.MultiIndex.from_tuples([("eeg", "2d")], names=["data_set_id", "size"])
-    errors = pd.DataFrame({"rff": [0.2], "orf": [0.1]}, cell)
-    accuracies = pd.DataFrame({"rff": [80.0], "orf": [84.0]}, cell)
-    monkeypatch.setattr(templates, "errors_and_accuracies", lambda shipped: [errors, accuracies])
-    assert templates.against_plain(None, "2d") == {"ratios": [0.5], "gains": [4.0]}
+def test_at_equal_columns_errors_are_ratios_and_gains_are_points(shipped):
+    rows = select(shipped.context("survey-gaussian-text", "survey-gaussian-others").rows, dataset="ijcnn1", status="ok")
+    rows = rows[rows["n_columns"].eq(88) & rows["method"].isin(["rff", "nystroem"]) & rows["learner"].ne("svm")]
+    mean = rows.groupby(["metric", "method"])["value"].mean()
+    found = templates.at_equal_columns(shipped, "nystroem", "2d")
+    error, accuracy = mean["approximation_error_frobenius"], mean["accuracy_pct"]
+    assert error["nystroem"] / error["rff"] in found["ratios"]
+    assert accuracy["nystroem"] - accuracy["rff"] in found["gains"]
+    assert set(found["gains"]) < set(templates.at_equal_columns(shipped, "nystroem")["gains"])

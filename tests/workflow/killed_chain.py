@@ -57,12 +57,14 @@ class Moments:
 
     def watch_everything(self):
         """All calls that change what is on the disk."""
-        chmod, append = os.chmod, journal.Log.append
+        replace, append = os.replace, journal.Log.append
 
-        def written(temporary, mode):
+        def written(temporary, target):
             size = os.path.getsize(temporary)
             self.pass_one(lambda: os.truncate(temporary, size // 2))
-            chmod(temporary, mode)
+            self.pass_one()
+            replace(temporary, target)
+            self.pass_one()
 
         def appended(log, *arguments):
             self.pass_one()
@@ -73,8 +75,8 @@ class Moments:
             self.pass_one()
             return place
 
-        os.chmod, journal.Log.append = written, appended
-        for owner, name in ((os, "replace"), (os, "unlink"), (os, "truncate"), (files.tempfile, "mkstemp")):
+        os.replace, journal.Log.append = written, appended
+        for owner, name in ((os, "unlink"), (os, "truncate"), (files, "locked_file")):
             self.watch(owner, name)
 
 
